@@ -195,7 +195,7 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     struct ops *ops = run->walker->ops;
     ops_reset(ops);
     ops_stats_clear(ops);
-    ops_set_above(ops, walk->mode);
+    ops_set_model_mode(ops, walk->mode);
     if (!walk->from)
         ops_model_next_pass(ops);
     run->walker->counts_from = walk->from;
@@ -204,16 +204,16 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     run->walker->input_again = NULL;
     ops_set_muted(ops, false);
     struct op_totals totals = ops_totals(ops);
-    const struct dispatch_model *above = ops_model(ops);
-    uint64_t outside = totals.outermost + above->devices + above->detaches;
-    to->fake_mode += totals.dispatches + above->devices + above->detaches;
+    const struct dispatch_model *dispatch = ops_model(ops);
+    uint64_t outside = totals.outermost + dispatch->devices + dispatch->detaches;
+    to->fake_mode += totals.dispatches + dispatch->devices + dispatch->detaches;
     to->proxy += walk->proxied ? outside : 0;
     to->fake_tensor += totals.fake_tensor;
     for (size_t i = 0; i < OP_COUNTERS; i++)
         to->fast[i] += totals.fast[i];
     if (!collect_operators(run, walk->pass))
         return false;
-    return ok && (!above->failed || err_nomem(&run->walker->err));
+    return ok && (!dispatch->failed || err_nomem(&run->walker->err));
 }
 
 static uint64_t count_dispatches(struct ops *ops, const char *name)
@@ -301,7 +301,7 @@ bool passes_run(struct pass_run *run)
         if (ok)
             w->err = (struct err){ .kind = ERR_NONE };
     }
-    ops_set_above(w->ops, MODEL_NOTHING);
+    ops_set_model_mode(w->ops, MODEL_NOTHING);
     w->counts = false;
     return ok;
 }

@@ -4,9 +4,9 @@
  *     ops_call(ops, STR("aten.add.Tensor"), &arguments, &result);
  *     ops_free(ops);
  *
- * A call goes by the dispatch model (replay/ops/model), which counts what PyTorch would count, and
- * by the memo (replay/ops/memo), which answers calls that were made before, to computing. Each of
- * the two can be switched off by itself; the results stay the same. */
+ * A call passes through the dispatch model (replay/ops/model), which counts as PyTorch would, and
+ * through the memo (replay/ops/memo), which returns the results of repeated calls, before it is
+ * computed. Each of the two can be switched off by itself; the results stay the same. */
 #ifndef SYMTAPE_REPLAY_OPS_LAYERS_H
 #define SYMTAPE_REPLAY_OPS_LAYERS_H
 
@@ -14,30 +14,31 @@
 
 struct custom_rules; /* replay/ops/decomp/custom.h */
 
-/* Both layers are on. */
+/* Creates a context with both layers on. */
 struct ops *ops_new(struct shape_env *env, struct err *err);
-/* Knows those operators, too; borrows them. */
+/* As ops_new(), with custom operators, which are borrowed. */
 struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
                                struct err *err);
-void ops_free(struct ops *ops); /* NULL is fine */
+void ops_free(struct ops *ops); /* accepts NULL */
 
-/* Which layers calls go through. Without the memo each call is computed; without the model nothing
- * is counted, and counts are those from before. */
+/* Switches layers on and off. Without the memo each call is computed; without the model nothing is
+ * counted, and earlier counts remain. */
 void ops_set_layers(struct ops *ops, bool model, bool memo);
 
-/* Forgets values, storages and results, keeps interned metas and what the layers know of calls:
- * for the next graph. */
+/* Drops values, storages and results before the next graph; keeps interned metas and the layers'
+ * knowledge of calls. */
 void ops_reset(struct ops *ops);
-/* The layers forget the calls that were made. */
+/* Makes the layers drop the calls that were made. */
 void ops_forget_calls(struct ops *ops);
-/* Forgets everything but the table and the switches, and goes on with another environment. */
+/* Drops everything but the table and the switches, and replaces the environment. */
 void ops_set_env(struct ops *ops, struct shape_env *env);
 
-/* Calls without symbols answer as eager PyTorch does, kernels and their messages, rather than as
- * FakeTensorMode, whose meta functions are mostly references. Off at first. */
+/* With `on`, calls without symbols behave as in eager PyTorch, with its kernels and their messages,
+ * instead of as FakeTensorMode, whose meta functions are mostly references. Off at first. */
 void ops_set_eager(struct ops *ops, bool on);
-/* Python's min() and max() of SymInts ask nothing while torch.export traces: they are torch.sym_min
- * and sym_max (torch/_export/non_strict_utils.py, _override_builtin_ops). Off at first. */
+/* With `on`, Python's min() and max() of SymInts add no guards, as while torch.export traces, where
+ * they are torch.sym_min and sym_max (torch/_export/non_strict_utils.py, _override_builtin_ops).
+ * Off at first. */
 void ops_set_export(struct ops *ops, bool on);
 
 #endif

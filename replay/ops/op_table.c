@@ -1,19 +1,19 @@
 #include "replay/ops/decomp/bodies.h"
 #include "replay/ops/decomp/custom.h"
 #include "replay/ops/dispatch/context.h"
-#include "replay/ops/rules/pointwise/pointwise.h" /* what the rows of replay/ops/rules/pointwise/pointwise.def and replay/ops/rules/pointwise/prims.def say */
+#include "replay/ops/rules/pointwise/pointwise.h" /* the parameters of the rows of replay/ops/rules/pointwise/pointwise.def and replay/ops/rules/pointwise/prims.def */
 #include "trace/base/hash.h"
 
 enum row_kind { ROW_PLAIN, ROW_POINTWISE, ROW_COMPOSITE };
 
-struct row {
+struct op_row {
     const char *schema, *forms;
     op_rule *rule;
     int32_t param;
     enum row_kind kind;
 };
 
-static const struct row rows[] = {
+static const struct op_row rows[] = {
 #define OP(schema, forms, rule, param)        { schema, forms, rule_##rule, param, ROW_PLAIN },
 #define POINTWISE(schema, forms, rule, param) { schema, forms, rule_##rule, param, ROW_POINTWISE },
 #define COMPOSITE(schema, forms, rule, param) { schema, forms, rule_##rule, param, ROW_COMPOSITE },
@@ -34,7 +34,7 @@ static const struct {
 #undef OP_TAG
 };
 
-/* "torch.ops.aten.add.Tensor", "aten::add.Tensor", "aten.add.default" in their three parts. */
+/* Splits "torch.ops.aten.add.Tensor", "aten::add.Tensor" or "aten.add.default" into three parts. */
 static bool split_name(struct str name, struct schema *ret)
 {
     if (str_starts(name, STR("torch.ops.")))
@@ -51,7 +51,7 @@ static bool split_name(struct str name, struct schema *ret)
     return ret->space.n && ret->base.n;
 }
 
-static uint64_t hash_of(const struct schema *schema, bool base_only)
+static uint64_t hash_op_name(const struct schema *schema, bool base_only)
 {
     uint64_t h = hash_mix(hash_str(schema->space), hash_str(schema->base));
     return base_only ? h : hash_mix(h, hash_str(schema->overload));
@@ -63,11 +63,12 @@ static bool same_name(const struct schema *a, const struct schema *b, bool base_
            (base_only || str_eq(a->overload, b->overload));
 }
 
-/* The slot of that name, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct op_table *table, const struct schema *name, bool base_only)
+/* Returns the slot of that name, or the empty slot for it. */
+static uint32_t *find_op_slot(const struct op_table *table, const struct schema *name,
+                              bool base_only)
 {
     uint32_t *slots = base_only ? table->by_base : table->by_name;
-    uint32_t i = (uint32_t)hash_of(name, base_only) & (table->n_slots - 1);
+    uint32_t i = (uint32_t)hash_op_name(name, base_only) & (table->n_slots - 1);
     while (slots[i] && !same_name(&table->rows[slots[i] - 1].schema, name, base_only))
         i = (i + 1) & (table->n_slots - 1);
     return &slots[i];
@@ -75,7 +76,7 @@ static uint32_t *find_slot(const struct op_table *table, const struct schema *na
 
 static void chain_overload(struct op_table *table, struct op *op)
 {
-    uint32_t *slot = find_slot(table, &op->schema, true);
+    uint32_t *slot = find_op_slot(table, &op->schema, true);
     if (!*slot) {
         *slot = op->index + 1;
         return;
@@ -104,7 +105,7 @@ static bool make_name(struct op *op, struct arena *arena)
     return true;
 }
 
-/* torch._library.utils.is_builtin */
+/* torch._library.utils.is_builtin. */
 static bool is_builtin(struct str space)
 {
     return str_is(space, "aten") || str_is(space, "prim") || str_is(space, "prims");
@@ -121,14 +122,14 @@ static void apply_tags(struct op_table *table)
     }
 }
 
-/* "dim_max" of ".dim_max(max,max_values)". */
+/* Returns "dim_max" for ".dim_max(max,max_values)". */
 static struct str out_overload(struct str form)
 {
     struct str overload = str_from(form, 1);
     return str_first(overload, str_find_char(overload, '('));
 }
 
-/* The name of a form of the row whose name op->schema has. */
+/* Sets the name of a form of the row whose name op->schema has. */
 static bool name_form(struct op *op, struct arena *arena)
 {
     struct str base = op->schema.base;
@@ -147,8 +148,8 @@ static bool name_form(struct op *op, struct arena *arena)
     return true;
 }
 
-/* `name`: of the row's schema. */
-static bool add_form(struct op_table *table, struct arena *arena, const struct row *row,
+/* Adds a form; `name` is that of the row's schema. */
+static bool add_form(struct op_table *table, struct arena *arena, const struct op_row *row,
                      const struct schema *name, struct str form, struct err *err)
 {
     struct op *op = &table->rows[table->n];
@@ -163,15 +164,15 @@ static bool add_form(struct op_table *table, struct arena *arena, const struct r
     op->pointwise = row->kind == ROW_POINTWISE;
     op->composite = row->kind == ROW_COMPOSITE;
     op->bypass = is_builtin(op->schema.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN;
-    uint32_t *slot = find_slot(table, &op->schema, false);
+    uint32_t *slot = find_op_slot(table, &op->schema, false);
     if (*slot)
-        return true; /* a second row of that name: the first holds */
+        return true; /* of two rows with one name the first counts */
     *slot = op->index + 1;
     chain_overload(table, op);
     return make_name(op, arena) || err_nomem(err);
 }
 
-/* The next of words divided by blanks; "" at the end. */
+/* Returns the next of the words separated by blanks; "" at the end. */
 static struct str next_form(struct str *forms)
 {
     struct str form = str_first(*forms, str_find_char(*forms, ' '));
@@ -179,8 +180,8 @@ static struct str next_form(struct str *forms)
     return form;
 }
 
-static bool add_row(struct op_table *table, struct arena *arena, const struct row *row,
-                    struct err *err)
+static bool add_op_row(struct op_table *table, struct arena *arena, const struct op_row *row,
+                       struct err *err)
 {
     struct str forms = str_of(row->forms), form = STR("");
     struct schema name = { 0 };
@@ -194,8 +195,8 @@ static bool add_row(struct op_table *table, struct arena *arena, const struct ro
     return true;
 }
 
-/* The row itself, and each word of its FORMS. */
-static uint32_t count_forms(const struct row *row)
+/* Counts the row itself and each word of its FORMS. */
+static uint32_t count_forms(const struct op_row *row)
 {
     uint32_t n = 1 + (row->forms[0] != '\0');
     for (const char *p = row->forms; *p; p++)
@@ -203,7 +204,7 @@ static uint32_t count_forms(const struct row *row)
     return n;
 }
 
-/* Whether `wanted` is that form of the row of this name. */
+/* Returns whether `wanted` is that form of the row with this name. */
 static bool is_form(struct schema name, struct str form, struct schema wanted)
 {
     if (form.n && *form.p == '_') {
@@ -216,8 +217,8 @@ static bool is_form(struct schema name, struct str form, struct schema wanted)
     return same_name(&name, &wanted, false);
 }
 
-/* Whether the row may have a form of that name, which most rows are told from at once. */
-static bool may_be_form(const struct row *row, const struct schema *wanted)
+/* Returns whether the row may have a form of that name; this excludes most rows quickly. */
+static bool may_be_form(const struct op_row *row, const struct schema *wanted)
 {
     struct str stem = wanted->base, text = str_of(row->schema);
     stem.n -= str_ends(stem, STR("_"));
@@ -243,7 +244,7 @@ bool op_returns_alias(struct str name)
     return false;
 }
 
-/* Custom operators come first: a rule of the user's stands for one of ours. */
+/* Custom operators come first: a rule of the user's replaces one of ours. */
 bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
                    struct err *err)
 {
@@ -260,12 +261,13 @@ bool op_table_init(struct op_table *table, const struct custom_rules *rules, str
     if (!table->rows || !table->by_name || !table->by_base)
         return err_nomem(err);
     for (uint32_t i = 0; i < n_custom; i++) {
-        struct row row = { custom_rules_schema(rules, i), "", rule_custom, (int32_t)i, ROW_PLAIN };
-        if (!add_row(table, arena, &row, err))
+        struct op_row row = { custom_rules_schema(rules, i), "", rule_custom, (int32_t)i,
+                              ROW_PLAIN };
+        if (!add_op_row(table, arena, &row, err))
             return false;
     }
     for (uint32_t i = 0; i < ROWS; i++)
-        if (!add_row(table, arena, &rows[i], err))
+        if (!add_op_row(table, arena, &rows[i], err))
             return false;
     apply_tags(table);
     return true;
@@ -276,7 +278,7 @@ struct op *op_table_find(const struct op_table *table, struct str name)
     struct schema parts;
     if (!split_name(name, &parts))
         return NULL;
-    uint32_t slot = *find_slot(table, &parts, false);
+    uint32_t slot = *find_op_slot(table, &parts, false);
     return slot ? &table->rows[slot - 1] : NULL;
 }
 
@@ -285,11 +287,11 @@ struct op *op_table_base(const struct op_table *table, struct str name)
     struct schema parts;
     if (!split_name(name, &parts) || parts.overload.n)
         return NULL;
-    uint32_t slot = *find_slot(table, &parts, true);
+    uint32_t slot = *find_op_slot(table, &parts, true);
     return slot ? &table->rows[slot - 1] : NULL;
 }
 
-/* What of the schema the dispatcher asks at each call. */
+/* Sets the properties of the schema that the dispatcher reads at each call. */
 static void note_writes(struct op *op)
 {
     const struct schema *s = &op->schema;
@@ -305,7 +307,7 @@ bool op_prepare(struct ops *ops, struct op *op)
     if (op->parsed)
         return true;
     struct schema schema;
-    struct env_raised what = env_raised(ops->env); /* or default values would be none */
+    struct env_raised what = env_raised(ops->env); /* else reading default values would fail */
     if (what.kind != ENV_RAISED_NOTHING) {
         ops_refuse(ops, str_of(what.type), "%.*s", STR_ARG(what.text));
         return false;
@@ -317,7 +319,7 @@ bool op_prepare(struct ops *ops, struct op *op)
         ops_no_memory(ops);
         return false;
     }
-    schema.space = op->schema.space; /* which outlive the environment */
+    schema.space = op->schema.space; /* these outlive the environment */
     schema.base = op->schema.base;
     schema.overload = op->schema.overload;
     op->schema = schema;

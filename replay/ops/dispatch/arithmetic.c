@@ -1,8 +1,9 @@
-/* SymNode arithmetic for rules. Plain numbers, most of what comes, never reach the environment. */
+/* SymNode arithmetic for rules. Numbers, the most frequent operands, never reach the environment.
+ */
 #include "replay/ops/dispatch/context.h"
 
-/* Two integers that fit. */
-static bool plain(const struct call *c, sym_id a, sym_id b, int64_t *x, int64_t *y)
+/* Returns whether both are integers that fit 64 bits. */
+static bool both_integers(const struct call *c, sym_id a, sym_id b, int64_t *x, int64_t *y)
 {
     return sym_to_i64(c->pool, a, x) && sym_to_i64(c->pool, b, y);
 }
@@ -12,8 +13,9 @@ sym_id num(struct call *c, int64_t value)
     return sym_integer(c->pool, value);
 }
 
-/* A SYM_NONE that comes in has been told of; one that comes out is told by asking for it. */
-static sym_id node(struct call *c, enum node_method method, sym_id a, sym_id b)
+/* Returns the result of a method. A SYM_NONE among the operands was reported before; for one that
+ * the method returns, the environment's exception becomes the call's refusal. */
+static sym_id apply_method(struct call *c, enum node_method method, sym_id a, sym_id b)
 {
     if (c->failed || a == SYM_NONE || b == SYM_NONE)
         return SYM_NONE;
@@ -26,71 +28,71 @@ static sym_id node(struct call *c, enum node_method method, sym_id a, sym_id b)
 sym_id add(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y, z;
-    if (plain(c, a, b, &x, &y) && !__builtin_add_overflow(x, y, &z))
+    if (both_integers(c, a, b, &x, &y) && !__builtin_add_overflow(x, y, &z))
         return num(c, z);
-    return node(c, NODE_METHOD_ADD, a, b);
+    return apply_method(c, NODE_METHOD_ADD, a, b);
 }
 
 sym_id sub(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y, z;
-    if (plain(c, a, b, &x, &y) && !__builtin_sub_overflow(x, y, &z))
+    if (both_integers(c, a, b, &x, &y) && !__builtin_sub_overflow(x, y, &z))
         return num(c, z);
-    return node(c, NODE_METHOD_SUB, a, b);
+    return apply_method(c, NODE_METHOD_SUB, a, b);
 }
 
 sym_id mul(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y, z;
-    if (plain(c, a, b, &x, &y) && !__builtin_mul_overflow(x, y, &z))
+    if (both_integers(c, a, b, &x, &y) && !__builtin_mul_overflow(x, y, &z))
         return num(c, z);
-    return node(c, NODE_METHOD_MUL, a, b);
+    return apply_method(c, NODE_METHOD_MUL, a, b);
 }
 
-/* Python's: towards minus infinity, and the remainder has the divisor's sign. */
+/* Python's floor division, which rounds down; the remainder has the divisor's sign. */
 sym_id floordiv(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y;
-    if (plain(c, a, b, &x, &y) && y != 0 && !(x == INT64_MIN && y == -1))
+    if (both_integers(c, a, b, &x, &y) && y != 0 && !(x == INT64_MIN && y == -1))
         return num(c, x / y - (x % y != 0 && (x < 0) != (y < 0)));
     if (sym_to_i64(c->pool, b, &y) && y == 0)
         refuse(c, "ZeroDivisionError", "division by zero");
-    return node(c, NODE_METHOD_INT_FLOORDIV, a, b);
+    return apply_method(c, NODE_METHOD_INT_FLOORDIV, a, b);
 }
 
 sym_id mod(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y;
-    if (plain(c, a, b, &x, &y) && y != 0 && y != -1)
+    if (both_integers(c, a, b, &x, &y) && y != 0 && y != -1)
         return num(c, x % y + (x % y != 0 && (x < 0) != (y < 0) ? y : 0));
     if (sym_to_i64(c->pool, b, &y) && y == 0)
         refuse(c, "ZeroDivisionError", "integer modulo by zero");
-    return node(c, NODE_METHOD_MOD, a, b);
+    return apply_method(c, NODE_METHOD_MOD, a, b);
 }
 
 sym_id sym_max2(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y;
-    if (plain(c, a, b, &x, &y))
+    if (both_integers(c, a, b, &x, &y))
         return x > y ? a : b;
-    return node(c, NODE_METHOD_MAX, a, b);
+    return apply_method(c, NODE_METHOD_MAX, a, b);
 }
 
 sym_id sym_min2(struct call *c, sym_id a, sym_id b)
 {
     int64_t x, y;
-    if (plain(c, a, b, &x, &y))
+    if (both_integers(c, a, b, &x, &y))
         return x < y ? a : b;
-    return node(c, NODE_METHOD_MIN, a, b);
+    return apply_method(c, NODE_METHOD_MIN, a, b);
 }
 
-#define COMPARISON(name, method, operation)         \
-    sym_id name(struct call *c, sym_id a, sym_id b) \
-    {                                               \
-        int64_t x, y;                               \
-        if (plain(c, a, b, &x, &y))                 \
-            return sym_boolean(x operation y);      \
-        return node(c, NODE_METHOD_##method, a, b); \
+#define COMPARISON(name, method, operation)                 \
+    sym_id name(struct call *c, sym_id a, sym_id b)         \
+    {                                                       \
+        int64_t x, y;                                       \
+        if (both_integers(c, a, b, &x, &y))                 \
+            return sym_boolean(x operation y);              \
+        return apply_method(c, NODE_METHOD_##method, a, b); \
     }
 COMPARISON(eq, EQ, ==)
 COMPARISON(ne, NE, !=)
@@ -100,7 +102,7 @@ COMPARISON(gt, GT, >)
 COMPARISON(ge, GE, >=)
 #undef COMPARISON
 
-/* --- Comparing as Python does --- */
+/* --- Comparisons as in Python --- */
 
 static bool turns_round(const struct call *c, sym_id a, sym_id b)
 {

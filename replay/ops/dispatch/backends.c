@@ -1,4 +1,4 @@
-/* What the dispatcher says where an operator has no kernel for a device
+/* The dispatcher's error for an operator without a kernel for a device
  * (c10::impl::OperatorEntry::reportError). */
 #include "replay/ops/dispatch/context.h"
 
@@ -9,7 +9,7 @@ static const char *const cuda_only[] = {
 #include "replay/ops/dispatch/cuda_only.def"
 };
 
-/* "aten::mm.dtype" of "aten::mm.dtype(Tensor self, ...". */
+/* Returns "aten::mm.dtype" for "aten::mm.dtype(Tensor self, ...". */
 static struct str schema_name(const struct op *op)
 {
     return str_first(op->schema.text, str_find_char(op->schema.text, '('));

@@ -1,15 +1,10 @@
-/* A call's arguments in the order of its schema: positional ones, then keywords, then defaults,
- * converted as torch.ops does (torch/csrc/jit/python/pybind_utils.cpp, toIValue;
+/* Puts a call's arguments into the order of its schema: positional ones, then keywords, then
+ * defaults, converted as torch.ops does (torch/csrc/jit/python/pybind_utils.cpp, toIValue;
  * aten/src/ATen/core/function_schema_inl.h, checkAndNormalizeInputs). */
 #include "replay/ops/dispatch/bind.h"
 #include "replay/ops/layout/layout.h"
 
-static bool is_sequence(struct value value)
-{
-    return value.kind == VALUE_LIST || value.kind == VALUE_TUPLE;
-}
-
-/* A number in a 0-dim tensor whose bytes are known. */
+/* Gets the number from a 0-dim tensor whose data is known. */
 static bool tensor_number(struct ops *ops, struct tensor x, struct value *ret);
 
 static bool fits_scalar(const struct schema_slot *slot, struct value value)
@@ -34,7 +29,8 @@ static bool fits_scalar(const struct schema_slot *slot, struct value value)
     return false;
 }
 
-/* In a list a number is no tensor, since nothing could tell its dtype there. */
+/* Returns whether a value fits as an item of a list, where a number is no tensor, because its dtype
+ * would be unknown. */
 static bool fits_item(const struct schema_slot *slot, struct value item)
 {
     if (item.kind == VALUE_NONE)
@@ -44,14 +40,14 @@ static bool fits_item(const struct schema_slot *slot, struct value item)
     return fits_scalar(slot, item);
 }
 
-static bool fits(const struct schema_slot *slot, struct value value)
+static bool fits_slot(const struct schema_slot *slot, struct value value)
 {
     if (value.kind == VALUE_NONE)
         return slot->optional || slot->type == SCHEMA_ANY ||
                (slot->has_default && slot->default_value.kind == VALUE_NONE);
     if (!slot->list)
         return fits_scalar(slot, value);
-    if (!is_sequence(value))
+    if (!value_is_sequence(value))
         return slot->length && slot->type != SCHEMA_TENSOR && fits_scalar(slot, value);
     for (uint32_t i = 0; i < value.n; i++)
         if (!fits_item(slot, value.u.items[i]))
@@ -98,8 +94,9 @@ static bool tensor_number(struct ops *ops, struct tensor x, struct value *ret)
     return x.data && !x.counted && read_element(ops->pool, x.meta->dtype, x.data, ret);
 }
 
-/* A number where a tensor is expected is one without dimensions on the CPU
- * (c10::scalar_to_tensor; Python's default dtypes). Rules see the number, arg_tensor() this. */
+/* A number where a tensor is expected becomes a CPU tensor without dimensions
+ * (c10::scalar_to_tensor; Python's default dtypes). Rules see the number, arg_tensor() this
+ * tensor. */
 static bool wrap_number(struct ops *ops, enum value_kind kind)
 {
     static const sym_id none[1] = { 0 };
@@ -118,7 +115,7 @@ static bool wrap_number(struct ops *ops, enum value_kind kind)
     return ops->wrapped[kind] || ops_no_memory(ops) == OP_DONE;
 }
 
-static bool device_of(struct value value, struct value *ret)
+static bool device_value(struct value value, struct value *ret)
 {
     struct device device;
     if (!device_parse(value.u.text, &device))
@@ -127,9 +124,9 @@ static bool device_of(struct value value, struct value *ret)
     return true;
 }
 
-/* A value that fits, as the rules want it. False: refused. */
-static bool convert(struct ops *ops, const struct schema_slot *slot, struct value value,
-                    struct value *ret)
+/* Converts a value that fits into the form that rules expect. False: refused. */
+static bool convert_value(struct ops *ops, const struct schema_slot *slot, struct value value,
+                          struct value *ret)
 {
     int64_t n;
     *ret = value;
@@ -155,7 +152,7 @@ static bool convert(struct ops *ops, const struct schema_slot *slot, struct valu
         if (sym_to_i64(ops->pool, ret->u.sym, &n))
             *ret = value_sym(VALUE_BOOL, sym_boolean(n != 0));
     } else if (slot->type == SCHEMA_DEVICE && value.kind == VALUE_STRING) {
-        if (!device_of(value, ret))
+        if (!device_value(value, ret))
             return ops_refuse(ops, STR("RuntimeError"), "Invalid device string: '%.*s'",
                               STR_ARG(value.u.text)) == OP_DONE;
     } else if (slot->type == SCHEMA_DTYPE && value.kind == VALUE_INT) {
@@ -171,17 +168,17 @@ static bool convert(struct ops *ops, const struct schema_slot *slot, struct valu
     return true;
 }
 
-static bool same_value(const struct value *a, const struct value *b)
+static bool is_same_value(const struct value *a, const struct value *b)
 {
     return a->kind == b->kind && a->n == b->n && a->u.items == b->u.items &&
            a->u.text.n == b->u.text.n;
 }
 
-/* Lists stay the caller's array where no item needs another form. */
+/* Converts a list; without changed items it remains the caller's array. */
 static bool convert_list(struct ops *ops, const struct schema_slot *slot, struct value value,
                          struct value *ret)
 {
-    bool one = !is_sequence(value);
+    bool one = !value_is_sequence(value);
     uint32_t n = one ? slot->length : value.n;
     const struct value *from = one ? NULL : value.u.items;
     struct value *copy = NULL;
@@ -189,14 +186,14 @@ static bool convert_list(struct ops *ops, const struct schema_slot *slot, struct
     *ret = value;
     ret->kind = VALUE_LIST;
     if (!one && n == 0)
-        ret->u.items = none; /* no NULL, which memcpy() may not be given */
+        ret->u.items = none; /* instead of NULL, which memcpy() does not accept */
     if (slot->type == SCHEMA_TENSOR || slot->type == SCHEMA_ANY)
         return true;
     for (uint32_t i = 0; i < n; i++) {
         struct value item = { 0 };
-        if (!convert(ops, slot, one ? value : from[i], &item))
+        if (!convert_value(ops, slot, one ? value : from[i], &item))
             return false;
-        if (!copy && !one && same_value(&item, &from[i]))
+        if (!copy && !one && is_same_value(&item, &from[i]))
             continue;
         if (!copy) {
             copy = ops_values(ops, n);
@@ -212,7 +209,7 @@ static bool convert_list(struct ops *ops, const struct schema_slot *slot, struct
     return true;
 }
 
-/* --- Placing --- */
+/* --- Assigning arguments to slots --- */
 
 static uint32_t slot_by_name(const struct schema *schema, struct str name)
 {
@@ -222,9 +219,9 @@ static uint32_t slot_by_name(const struct schema *schema, struct str name)
     return UINT32_MAX;
 }
 
-/* given[i]: the value for slot i, or NULL. */
-static enum op_outcome place(struct ops *ops, const struct op *op,
-                             const struct arguments *arguments, const struct value **given)
+/* Sets given[i] to the value for slot i, or NULL. */
+static enum op_outcome assign_slots(struct ops *ops, const struct op *op,
+                                    const struct arguments *arguments, const struct value **given)
 {
     const struct schema *s = &op->schema;
     if ((arguments->n + arguments->n_keywords > s->n_args || arguments->n > s->n_positional) &&
@@ -244,13 +241,13 @@ static enum op_outcome place(struct ops *ops, const struct op *op,
     return OP_DONE;
 }
 
-/* Rules keep sizes in arrays of TENSOR_MAX_DIM. Reductions refuse more in PyTorch too
- * (aten/src/ATen/WrapDimUtilsMulti.h, dim_list_to_bitset). */
+/* Returns whether a list is longer than TENSOR_MAX_DIM, the length of rules' arrays. PyTorch's
+ * reductions refuse more, too (aten/src/ATen/WrapDimUtilsMulti.h, dim_list_to_bitset). */
 static bool is_too_deep(const struct value *value, unsigned nesting)
 {
     if (value->kind == VALUE_TENSOR)
         return value->u.tensor.meta->ndim > TENSOR_MAX_DIM;
-    if (!is_sequence(*value) || nesting > 4)
+    if (!value_is_sequence(*value) || nesting > 4)
         return false;
     for (uint32_t i = 0; i < value->n; i++)
         if (is_too_deep(&value->u.items[i], nesting + 1))
@@ -277,17 +274,17 @@ enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct argu
 {
     const struct value *given[OPS_MAX_ARGS];
     const struct schema *s = &op->schema;
-    enum op_outcome outcome = place(ops, op, arguments, given);
+    enum op_outcome outcome = assign_slots(ops, op, arguments, given);
     for (uint32_t i = 0; i < s->n_args && outcome == OP_DONE; i++) {
         const struct schema_slot *slot = &s->args[i];
         struct value value = given[i] ? *given[i] : slot->default_value;
         if (!given[i] && !slot->has_default)
             outcome = bind_missing(ops, op, slot->name);
-        else if (given[i] && !fits(slot, value))
+        else if (given[i] && !fits_slot(slot, value))
             outcome = bind_bad_value(ops, op, slot, value);
         else if (value.kind == VALUE_NONE)
             bound[i] = value;
-        else if (!(slot->list ? convert_list : convert)(ops, slot, value, &bound[i]))
+        else if (!(slot->list ? convert_list : convert_value)(ops, slot, value, &bound[i]))
             outcome = ops->outcome;
     }
     return outcome == OP_DONE && ops->metas.max_ndim > TENSOR_MAX_DIM ? check_depth(ops, op, bound)

@@ -1,10 +1,10 @@
-/* How binding says that arguments do not fit their schema. */
+/* The refusals of binding: arguments that do not fit their schema. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_BIND_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_BIND_H
 
 #include "replay/ops/dispatch/context.h"
 
-/* Each refuses, and returns the outcome. */
+/* Each of these refuses the call and returns the outcome. */
 enum op_outcome bind_too_many(struct ops *ops, const struct op *op, uint32_t n,
                               uint32_t n_keywords);
 enum op_outcome bind_missing(struct ops *ops, const struct op *op, struct str name);

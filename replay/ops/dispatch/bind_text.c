@@ -1,10 +1,11 @@
-/* PyTorch's words for arguments that do not fit a schema (aten/src/ATen/core/function_schema_inl.h,
- * torch/csrc/jit/python/pybind_utils.h), without what pybind11 adds of its casts. */
+/* PyTorch's error texts for arguments that do not fit a schema
+ * (aten/src/ATen/core/function_schema_inl.h, torch/csrc/jit/python/pybind_utils.h), without what
+ * pybind11 adds about its casts. */
 #include "replay/ops/dispatch/bind.h"
 
 static const struct str error = { "RuntimeError", 12 };
 
-/* "aten::add" */
+/* Prints as "aten::add". */
 #define NAME_ARG(op) STR_ARG((op)->schema.space), STR_ARG((op)->schema.base)
 
 enum op_outcome bind_too_many(struct ops *ops, const struct op *op, uint32_t n, uint32_t n_keywords)
@@ -43,7 +44,7 @@ enum op_outcome bind_given_twice(struct ops *ops, const struct op *op, struct st
                       STR_ARG(name), STR_ARG(op->schema.text));
 }
 
-static const char *kind_name(struct value value)
+static const char *value_kind_name(struct value value)
 {
     static const char *const names[] = {
         [VALUE_NONE] = "NoneType",     [VALUE_TENSOR] = "Tensor",
@@ -60,7 +61,7 @@ static const char *kind_name(struct value value)
     return (size_t)value.kind < sizeof names / sizeof names[0] ? names[value.kind] : "object";
 }
 
-/* The type as JIT prints it: "Optional[List[int]]"; enums are ints to it, Scalar is number. */
+/* Prints the type as JIT does: "Optional[List[int]]"; an enum is int, and Scalar is number. */
 static void print_type(const struct schema_slot *slot, struct buf *out)
 {
     static const char *const ints[] = { "SymInt", "ScalarType", "Layout", "MemoryFormat" };
@@ -84,7 +85,7 @@ enum op_outcome bind_bad_value(struct ops *ops, const struct op *op, const struc
     buf_printf(&text, "%.*s::%.*s() Expected a value of type '", NAME_ARG(op));
     print_type(slot, &text);
     buf_printf(&text, "' for argument '%.*s' but instead found type '%s'.\nPosition: %u\nValue: ",
-               STR_ARG(slot->name), kind_name(value), (unsigned)(slot - op->schema.args));
+               STR_ARG(slot->name), value_kind_name(value), (unsigned)(slot - op->schema.args));
     value_print(ops->pool, value, &text);
     buf_printf(&text, "\nDeclaration: %.*s", STR_ARG(op->schema.text));
     enum op_outcome outcome =

@@ -1,10 +1,11 @@
-/* Why PyTorch's operator cache passes a call by (_validate_cache_key and _validate_cache_entry of
- * torch/_subclasses/fake_tensor.py): by its operator, by its arguments, by its result. */
+/* Why PyTorch's operator cache does not cache a call (_validate_cache_key and
+ * _validate_cache_entry of torch/_subclasses/fake_tensor.py): because of its operator, its
+ * arguments or its result. */
 #include "replay/ops/dispatch/context.h"
 
 enum { MAX_NESTING = 16, MAX_ITEMS = 1 << 16 };
 
-/* index.Tensor has a dynamic shape with masks only. */
+/* Returns whether an index is a mask: only then index.Tensor has a dynamic shape. */
 static bool has_mask(const struct call *c)
 {
     const struct value *indices = &c->args[1];
@@ -25,14 +26,15 @@ static enum op_bypass bypass_of_operator(const struct call *c)
     return plain_index ? OP_BYPASS_NONE : bypass;
 }
 
-static bool is_symbol(const struct sym_pool *pool, const struct value *value)
+static bool is_symbolic_value(const struct sym_pool *pool, const struct value *value)
 {
     return value->u.sym > SYM_ID_TRUE && !sym_is_number(pool, value->u.sym);
 }
 
-/* The first reason among the arguments. False: the rest is not looked at, as no key can be made. */
-static bool look_at(const struct call *c, const struct value *value, unsigned nesting,
-                    enum op_bypass *ret)
+/* Finds the first reason among the arguments. False: no key can be made, so that the remaining
+ * arguments are not examined. */
+static bool find_bypass(const struct call *c, const struct value *value, unsigned nesting,
+                        enum op_bypass *ret)
 {
     enum op_bypass found = OP_BYPASS_NONE;
     switch (value->kind) {
@@ -44,7 +46,7 @@ static bool look_at(const struct call *c, const struct value *value, unsigned ne
         break;
     case VALUE_FLOAT:
     case VALUE_BOOL:
-        if (is_symbol(c->pool, value))
+        if (is_symbolic_value(c->pool, value))
             found = OP_BYPASS_SYMBOLIC_SHAPE;
         break;
     case VALUE_FUNCTION: found = OP_BYPASS_FUNCTION_ARGUMENT; break;
@@ -55,7 +57,7 @@ static bool look_at(const struct call *c, const struct value *value, unsigned ne
         if (nesting >= MAX_NESTING || value->n >= MAX_ITEMS)
             return false;
         for (uint32_t i = 0; i < value->n && !*ret; i++)
-            if (!look_at(c, &value->u.items[i], nesting + 1, ret))
+            if (!find_bypass(c, &value->u.items[i], nesting + 1, ret))
                 return false;
         return !*ret;
     case VALUE_GRAPH:
@@ -73,12 +75,12 @@ enum op_bypass call_bypass(struct call *c)
     c->bypass_known = true;
     c->bypass = bypass_of_operator(c);
     for (uint32_t i = 0; i < c->n_args && !c->bypass; i++)
-        if (!look_at(c, &c->args[i], 0, &c->bypass))
+        if (!find_bypass(c, &c->args[i], 0, &c->bypass))
             break;
     return c->bypass;
 }
 
-/* PyTorch keeps tensors and groups of tensors, integers and None. */
+/* PyTorch caches results that are tensors, groups of tensors, integers or None. */
 enum op_bypass bypass_of_result(const struct call *c)
 {
     bool group = c->ret.kind == VALUE_LIST || c->ret.kind == VALUE_TUPLE;

@@ -1,18 +1,19 @@
-/* The way of a call.
+/* The steps of a call.
  *
- *     ops_call(), ops_call_op()   from outside; call_op() (results.c) from a rule
+ *     ops_call(), ops_call_op()   a call from outside; call_op() (results.c) one from a rule
  *     ops_dispatch()              binds the arguments, once, into a struct call
  *     layers.enter()              the outermost layer over computing (replay/ops/layers.c): the
- *                                 dispatch model, then the memo; each answers, or calls the next
- *     compute_call()              runs the row's rule, with the questions that FakeTensorMode asks
- *                                 around it
+ *                                 dispatch model, then the memo; each returns a result or calls the
+ *                                 next
+ *     compute_call()              runs the row's rule, and evaluates the conditions that
+ *                                 FakeTensorMode evaluates around it
  *
- * A rule that calls another operator comes to ops_dispatch() again, at one more depth. */
+ * A rule that calls another operator enters ops_dispatch() again, at one more depth. */
 #include "replay/ops/dispatch/context.h"
 
 /* --- Computing --- */
 
-/* has_symbolic_sizes of FakeTensorMode._dispatch_impl: SymFloats and SymBools are none. */
+/* has_symbolic_sizes of FakeTensorMode._dispatch_impl: SymFloats and SymBools do not count. */
 static bool value_symbolic(const struct ops *ops, const struct value *value, unsigned depth)
 {
     switch (value->kind) {
@@ -29,7 +30,7 @@ static bool value_symbolic(const struct ops *ops, const struct value *value, uns
     }
 }
 
-static void number_storages(struct ops *ops, struct value *value)
+static void number_fresh_storages(struct ops *ops, struct value *value)
 {
     if (value->kind == VALUE_TENSOR && value->u.tensor.storage == STORAGE_FRESH)
         value->u.tensor.storage = ops->next_storage++;
@@ -41,8 +42,9 @@ static void number_storages(struct ops *ops, struct value *value)
             items[i].u.tensor.storage = ops->next_storage++;
 }
 
-/* What was raised and not asked for is this call's; none of it may reach the next one. */
-static bool settle(struct call *c)
+/* Turns what the environment raised into this call's refusal, so that the next call starts clean.
+ */
+static bool take_raised(struct call *c)
 {
     struct env_raised what = env_raised(c->env);
     if (c->failed || what.kind == ENV_RAISED_NOTHING)
@@ -62,7 +64,7 @@ static bool concrete(struct call *c, struct value *value)
     return !c->failed;
 }
 
-/* What a schema calls int leaves as a Python int, SymInt does not. */
+/* Converts results to Python ints where the schema says int instead of SymInt. */
 static bool make_ints(struct call *c)
 {
     const struct schema *s = &c->op->schema;
@@ -91,12 +93,12 @@ static enum op_outcome run_rule(struct call *c)
         done = finish_written(c);
     if (done && !c->failed && !ops->kernel)
         ask_metadata(c, &c->ret);
-    done = settle(c) && done;
+    done = take_raised(c) && done;
     if (!done && !c->failed && ops->outcome == OP_DONE)
         unsupported(c, "%.*s: its rule returned no result", STR_ARG(c->op->name));
     if (c->failed || !done)
         return ops->outcome == OP_DONE ? ops_no_memory(ops) : ops->outcome;
-    number_storages(ops, &c->ret);
+    number_fresh_storages(ops, &c->ret);
     return OP_DONE;
 }
 
@@ -111,7 +113,7 @@ enum op_outcome run_call(struct call *c, bool deeper)
     ops->depth -= deeper;
     c->repeatable = ops->written.n == written;
     if (ops->nesting)
-        ops->written.n = written; /* of a call from within: nothing to tell outside */
+        ops->written.n = written; /* of a nested call: its writes are not reported outside */
     return outcome;
 }
 
@@ -120,7 +122,7 @@ bool is_dispatched(const struct call *c)
     return !c->op->composite || c->ops->depth;
 }
 
-static bool returns_alias(const struct schema *schema)
+static bool has_alias_result(const struct schema *schema)
 {
     return schema->n_results && schema->results[0].alias;
 }
@@ -135,7 +137,7 @@ enum op_outcome compute_call(struct call *c)
     bool made_symbols = env_n_symbols(c->env) != symbols;
     c->repeatable = c->repeatable && !made_symbols && env_n_asserts(c->env) == asserts &&
                     c->ops->memo_uses == memo_uses;
-    if (call_bypass(c) == OP_BYPASS_NONE && c->op->composite && returns_alias(&c->op->schema))
+    if (call_bypass(c) == OP_BYPASS_NONE && c->op->composite && has_alias_result(&c->op->schema))
         c->bypass = OP_BYPASS_COMPOSITE;
     if (c->bypass == OP_BYPASS_NONE)
         c->bypass = made_symbols ? OP_BYPASS_UNREPRESENTED : bypass_of_result(c);
@@ -158,9 +160,9 @@ struct call call_of(struct ops *ops, const struct op *op, const struct value *bo
                           .fresh_from = ops->next_storage };
 }
 
-/* What an observer is told of is computed, and so is what a meta kernel calls, which goes by
+/* Calls with an observer are computed, and so are calls of a meta kernel, which do not pass through
  * FakeTensorMode and its cache. */
-static enum op_outcome answer(struct call *c, struct value *bound)
+static enum op_outcome answer_call(struct call *c, struct value *bound)
 {
     if (c->ops->parts)
         return observed_call(c, bound);
@@ -173,7 +175,7 @@ static enum op_outcome dispatch_bound(struct ops *ops, struct op *op, struct val
     if (ops->nesting >= OPS_MAX_DEPTH)
         return ops_unsupported(ops, "%.*s: its calls nest too deep", STR_ARG(op->name));
     struct call c = call_of(ops, op, bound);
-    enum op_outcome outcome = answer(&c, bound);
+    enum op_outcome outcome = answer_call(&c, bound);
     if (outcome != OP_DONE)
         return outcome;
     if (op->writes)
@@ -194,7 +196,7 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct argume
     return outcome == OP_DONE ? dispatch_bound(ops, op, bound, ret) : outcome;
 }
 
-/* --- From outside --- */
+/* --- Calls from outside --- */
 
 enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct arguments *arguments,
                             struct value *ret)
@@ -239,7 +241,7 @@ enum op_outcome ops_call_bound(struct ops *ops, const struct op *op, struct valu
     return dispatch_bound(ops, &ops->table.rows[op->index], bound, ret);
 }
 
-/* --- What a rule says that PyTorch counts --- */
+/* --- Counts of PyTorch that rules report --- */
 
 void count(struct call *c, enum op_counter counter)
 {

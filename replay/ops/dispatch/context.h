@@ -1,4 +1,4 @@
-/* Inside of the operators' context; for the files of replay/ops that are not rules. */
+/* The inside of the operators' context, for the files of replay/ops that are not rules. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_CONTEXT_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_CONTEXT_H
 
@@ -10,24 +10,24 @@
 #include "trace/base/vec.h"
 
 enum {
-    OPS_MAX_DEPTH = 64, /* of calls within calls */
+    OPS_MAX_DEPTH = 64, /* of nested calls */
     OPS_MAX_ARGS = SCHEMA_MAX_SLOTS
 };
 
 struct op {
-    struct schema schema; /* its name; the rest once `parsed` */
+    struct schema schema; /* only its name until `parsed` */
     struct str row,
-        form; /* the schema of the row, and which form of it this is (schema_derive()) */
+        form; /* the schema of the row, and the form of it that this is (schema_derive()) */
     op_rule *rule;
     int32_t param;
     bool composite, pointwise, parsed;
     bool inplace_view;     /* changes the meta of its first argument (PyTorch's tag inplace_view) */
     bool writes;           /* some argument is Tensor(a!) */
     bool returns_keyword;  /* out= forms: a result is a keyword argument */
-    enum op_bypass bypass; /* of PyTorch's cache, by tag or namespace */
-    bool slow;             /* a switch: has no fast path */
+    enum op_bypass bypass; /* why PyTorch's cache bypasses it, by tag or namespace */
+    bool slow;             /* a switch: it has no fast path */
     uint32_t index;        /* in the table */
-    struct op *next_overload; /* of the same base name, in the table's order */
+    struct op *next_overload; /* the next with the same base name, in the table's order */
     struct str name;          /* "aten.add.Tensor" */
 };
 
@@ -40,17 +40,17 @@ struct op_table {
 };
 
 struct custom_rules;
-/* rules: of custom operators, borrowed; NULL */
+/* rules: those of custom operators, borrowed, or NULL. */
 bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
                    struct err *err);
 op_rule rule_custom;
 struct op *op_table_find(const struct op_table *table, struct str name);
-/* The first overload of "aten.add", "aten::add"; NULL. */
+/* Returns the first overload of "aten.add" or "aten::add", or NULL. */
 struct op *op_table_base(const struct op_table *table, struct str name);
-/* The schema's slots are there: parsed on first use. */
+/* Makes sure that the schema's slots are there: parses it on first use. */
 bool op_prepare(struct ops *ops, struct op *op);
 
-/* A call that a rule makes (call_op() of rule.h), its row found. */
+/* Makes a call of a rule (call_op() of rule.h) whose row is known. */
 struct value call_row(struct call *c, struct op *op, const struct value *args, uint32_t n,
                       const struct keyword *keywords, uint32_t n_keywords);
 
@@ -61,10 +61,10 @@ struct meta_table {
     vec_of(const struct tensor_meta *)
     metas; /* by id */
     vec_of(uint8_t)
-    symbolic; /* by id: some size, stride or offset is no number */
+    symbolic; /* by id: a size, stride or offset is no number */
     uint32_t *slots;
     uint32_t n_slots;
-    uint32_t max_ndim; /* of any */
+    uint32_t max_ndim; /* the largest of all metas */
 };
 
 const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym_pool *pool,
@@ -73,16 +73,16 @@ void meta_table_release(struct meta_table *table);
 
 /* --- Layers --- */
 
-/* What lies over computing. This room and those of the rules call it by these functions and know
- * no more of it; replay/ops/layers.c fills them in. Each may be NULL, but for enter(). */
+/* The layers over computing. This room and those of the rules use them only through these
+ * functions, which replay/ops/layers.c sets. Each may be NULL, except enter(). */
 struct ops_layers {
-    /* Answers a call whose arguments are bound, at any depth: the outermost layer, which calls the
-     * next one, and so on until compute_call(). */
+    /* Handles a call whose arguments are bound, at any depth. This is the outermost layer, which
+     * calls the next one, and so on until compute_call(). */
     enum op_outcome (*enter)(struct call *c);
-    /* A call from outside, before its arguments are bound; calls ops_dispatch(). */
+    /* Handles a call from outside before its arguments are bound; calls ops_dispatch(). */
     enum op_outcome (*outside)(struct ops *ops, struct op *op, const struct arguments *arguments,
                                struct value *ret);
-    /* What a rule says that PyTorch counts (rule.h). */
+    /* Receives PyTorch's counts that a rule reports (rule.h). */
     void (*counter)(struct call *c, enum op_counter counter);
     void (*dispatches)(struct call *c, uint32_t n);
     void (*step)(struct call *c, const char *name, struct tensor x, const struct geometry *g,
@@ -93,13 +93,13 @@ struct ops_layers {
 
 /* --- The context --- */
 
-/* What the last call wrote: an argument by its number in the schema. */
+/* What the last call wrote: an argument, by its index in the schema, and its new meta. */
 struct written {
     uint32_t arg;
     struct tensor tensor;
 };
 
-/* torch.autocast, as the calls of a captured graph last set it. */
+/* The state of torch.autocast, as the calls of a captured graph set it last. */
 struct autocast {
     enum device_type device;
     enum dtype dtype;
@@ -116,10 +116,10 @@ struct ops {
     struct autocast autocast;
     struct shape_env *env;
     struct sym_pool *pool;
-    struct arena arena;    /* until ops_reset() */
-    struct arena schemas;  /* until another environment comes */
-    struct arena lifetime; /* until ops_free() */
-    struct intern names;   /* until ops_free() */
+    struct arena arena;    /* lives until ops_reset() */
+    struct arena schemas;  /* lives until the environment is replaced */
+    struct arena lifetime; /* lives until ops_free() */
+    struct intern names;   /* lives until ops_free() */
     vec_of(uint32_t)
     parsed; /* rows with a schema in `schemas` */
     struct op_table table;
@@ -130,79 +130,82 @@ struct ops {
     uint32_t next_storage;
     vec_of(sym_id)
     storage_bytes;             /* by storage; replay/ops/layout/storage.h */
-    uint32_t depth, nesting;   /* composite operators nest, but add no depth */
-    uint32_t kernel;           /* depth of what meta kernels call by themselves */
-    uint64_t symbolic_tensors; /* made so far, for differences */
+    uint32_t depth, nesting;   /* composite operators add to nesting, but not to depth */
+    uint32_t kernel;           /* depth of the calls that meta kernels make by themselves */
+    uint64_t symbolic_tensors; /* number made so far; differences of it are used */
     vec_of(struct written)
     written;
     struct tensor_memo_table memos;
-    uint64_t memo_uses; /* an answer that a memo gave must not be remembered */
+    uint64_t memo_uses; /* results from a tensor's memo must not be memoised again */
     /* How the last call ended. */
     enum op_outcome outcome;
     struct ops_error error;
     struct buf error_text;
     struct err failure;
-    const struct nested_observer *parts; /* who is told of calls within calls; NULL */
+    const struct nested_observer *parts; /* the observer of nested calls, or NULL */
     ops_subgraph *subgraph;
     void *subgraph_user;
-    const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* numbers as tensors, made by binding */
-    bool short_of_memory; /* something was not remembered: counts are short */
+    const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* the metas of numbers used as tensors */
+    bool short_of_memory; /* something was not memoised, so that counts may be too low */
     bool fast_off, eager, exporting;
 };
 
-/* A context without layers: calls are computed. False: out of memory; to be released. */
+/* Creates a context without layers: calls are computed. False: out of memory; it must be
+ * released. */
 bool context_init(struct ops *ops, struct shape_env *env, const struct custom_rules *rules,
                   struct err *err);
 void context_release(struct ops *ops);
-/* Forgets values and storages: for the next graph. */
+/* Drops values and storages before the next graph. */
 void context_reset(struct ops *ops);
-/* Another environment: metas and schemas of the old one go. */
+/* Replaces the environment, and drops metas and schemas of the old one. */
 void context_set_env(struct ops *ops, struct shape_env *env);
 
 /* --- Calls (call.c) --- */
 
-/* Binds the arguments and answers at the current depth. */
+/* Binds the arguments and handles the call at the current depth. */
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct arguments *arguments,
                              struct value *ret);
-/* Arguments in the schema's order with defaults; bound has room for OPS_MAX_ARGS. Refuses. */
+/* Puts arguments into the schema's order with defaults, or refuses the call; `bound` has
+ * OPS_MAX_ARGS items. */
 enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct arguments *arguments,
                          struct value *bound);
-/* A call of op with bound arguments, which it borrows, not yet answered. */
+/* Returns a call of op, not made yet, with bound arguments, which it borrows. */
 struct call call_of(struct ops *ops, const struct op *op, const struct value *bound);
 
-/* The innermost layer: runs the rule at one more depth. c->ret is the result; says too whether the
- * call has to be made each time anew (c->repeatable), and why PyTorch's cache passes it by. */
+/* The innermost layer: runs the rule at one more depth. Sets c->ret to the result, c->repeatable,
+ * and the reason why PyTorch's cache bypasses the call. */
 enum op_outcome compute_call(struct call *c);
-/* Only the rule, at one more depth. `deeper`: does it add to the depth of dispatches? */
+/* Runs only the rule, at one more depth. `deeper`: it adds to the depth of dispatches. */
 enum op_outcome run_call(struct call *c, bool deeper);
-/* Does FakeTensorMode see it? C++ takes composite operators apart before that, but for those that
- * a decomposition in Python calls. */
+/* Returns whether the call reaches FakeTensorMode. C++ decomposes composite operators before that,
+ * except those that a decomposition in Python calls. */
 bool is_dispatched(const struct call *c);
-/* Told to ops->parts, or answered inside of a call that was (nested_observer.c). */
+/* Makes a call that is reported to ops->parts, or one nested in such a call (nested_observer.c). */
 enum op_outcome observed_call(struct call *c, struct value *bound);
 
-/* Why PyTorch's cache passes a call by, from its operator and arguments; asked once (bypass.c). */
+/* Returns why PyTorch's cache bypasses a call, by its operator and arguments; computed once
+ * (bypass.c). */
 enum op_bypass call_bypass(struct call *c);
-/* And from its result. */
+/* Returns why PyTorch's cache bypasses a call, by its result. */
 enum op_bypass bypass_of_result(const struct call *c);
 
-/* What the environment raised becomes the call's refusal. Always false. */
+/* Turns what the environment raised into the call's refusal. Always returns false. */
 bool call_raised(struct call *c);
 
-/* False: an eager call on tensors of a device that the operator has no kernel for; refused. */
+/* Refuses an eager call on tensors of a device for which the operator has no kernel (false). */
 bool check_backend(struct call *c);
-/* What in-place and out= forms check and return beyond the rule's answer in c->ret. */
+/* Does the checks of in-place and out= forms, and sets their results, after the rule set c->ret. */
 bool finish_written(struct call *c);
 void forget_written(const struct call *c);
 
-/* What PyTorch's cache asks of each tensor among the arguments (NULL), or in a result, for its key
- * and its entry (metadata.c). */
+/* Evaluates the conditions that PyTorch's cache evaluates for each tensor among the arguments
+ * (NULL) for its key, or in a result for its entry (metadata.c). */
 void ask_metadata(struct call *c, const struct value *result);
-/* _get_output_tensor_from_cache_entry: a new entry's result is made once, while guards are
- * suppressed; what was asked then is remembered, though. */
+/* _get_output_tensor_from_cache_entry: the result of a new entry is made once while guards are
+ * suppressed; but what is evaluated then is cached. */
 void ask_synthesized(struct ops *ops, const struct op *op, struct value result);
 
-/* Set the outcome; each returns it. */
+/* Each of these sets the outcome and returns it. */
 enum op_outcome ops_refuse(struct ops *ops, struct str type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 enum op_outcome ops_unsupported(struct ops *ops, const char *format, ...)

@@ -1,5 +1,5 @@
-/* Words for what PyTorch counts of a call that rules and rows know: counters of the fast path of
- * binary operators, and the reasons for which FakeTensorMode's operator cache passes a call by. */
+/* The names of PyTorch's counts to which rules and rows contribute: counters of the fast path of
+ * binary operators, and the reasons for which FakeTensorMode's operator cache bypasses a call. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_COUNTERS_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_COUNTERS_H
 

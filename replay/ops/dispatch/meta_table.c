@@ -23,7 +23,7 @@ static bool same_ids(const sym_id *a, const sym_id *b, uint32_t n)
     return true;
 }
 
-static bool meta_equal(const struct tensor_meta *a, const struct tensor_meta *b)
+static bool is_same_meta(const struct tensor_meta *a, const struct tensor_meta *b)
 {
     return a->dtype == b->dtype && a->layout == b->layout && a->ndim == b->ndim &&
            a->offset == b->offset && a->requires_grad == b->requires_grad && a->conj == b->conj &&
@@ -31,7 +31,7 @@ static bool meta_equal(const struct tensor_meta *a, const struct tensor_meta *b)
            same_ids(a->size, b->size, a->ndim) && same_ids(a->stride, b->stride, a->ndim);
 }
 
-/* Sparse tensors have no strides: NULL. */
+/* Copies sizes or strides; sparse tensors have no strides, for which this returns NULL. */
 static const sym_id *copy_ids(struct arena *arena, const sym_id *ids, uint32_t n, bool *ok)
 {
     if (!ids && n)
@@ -43,7 +43,7 @@ static const sym_id *copy_ids(struct arena *arena, const sym_id *ids, uint32_t n
     return copy;
 }
 
-static bool is_symbolic(const struct sym_pool *pool, const struct tensor_meta *meta)
+static bool is_symbolic_meta(const struct sym_pool *pool, const struct tensor_meta *meta)
 {
     bool numbers = sym_is_number(pool, meta->offset);
     for (uint32_t i = 0; i < meta->ndim; i++)
@@ -52,7 +52,7 @@ static bool is_symbolic(const struct sym_pool *pool, const struct tensor_meta *m
     return !numbers;
 }
 
-static bool grow(struct meta_table *table)
+static bool grow_meta_slots(struct meta_table *table)
 {
     uint32_t n_slots = table->n_slots ? 2 * table->n_slots : 256;
     uint32_t *slots = calloc(n_slots, sizeof *slots);
@@ -85,18 +85,18 @@ static const struct tensor_meta *meta_copy(struct meta_table *table, const struc
         return NULL;
     table->metas.v[table->metas.n++] = copy;
     table->max_ndim = meta->ndim > table->max_ndim ? meta->ndim : table->max_ndim;
-    table->symbolic.v[table->symbolic.n++] = is_symbolic(pool, meta);
+    table->symbolic.v[table->symbolic.n++] = is_symbolic_meta(pool, meta);
     return copy;
 }
 
 const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym_pool *pool,
                                       const struct tensor_meta *meta)
 {
-    if (2 * (table->metas.n + 1) > table->n_slots && !grow(table))
+    if (2 * (table->metas.n + 1) > table->n_slots && !grow_meta_slots(table))
         return NULL;
     uint32_t i = (uint32_t)meta_hash(meta) & (table->n_slots - 1);
     for (; table->slots[i]; i = (i + 1) & (table->n_slots - 1))
-        if (meta_equal(table->metas.v[table->slots[i] - 1], meta))
+        if (is_same_meta(table->metas.v[table->slots[i] - 1], meta))
             return table->metas.v[table->slots[i] - 1];
     const struct tensor_meta *copy = meta_copy(table, pool, meta);
     if (copy)

@@ -1,17 +1,17 @@
-/* extract_tensor_metadata of torch/_subclasses/fake_tensor.py: before PyTorch's cache of operators
- * knows a call, it asks each tensor for the memory format that its strides suggest, which guards
- * where sizes leave that open. */
+/* extract_tensor_metadata of torch/_subclasses/fake_tensor.py: for the key of its operator cache
+ * PyTorch computes the memory format that each tensor's strides suggest, which adds guards where
+ * sizes leave it open. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/layout/storage.h"
 
-static void ask(struct call *c, const struct value *value, unsigned nesting)
+static void evaluate_format(struct call *c, const struct value *value, unsigned nesting)
 {
     if (value->kind == VALUE_TENSOR && value->u.tensor.meta->ndim >= 4)
         suggest_format(c, value->u.tensor);
     if ((value->kind == VALUE_LIST || value->kind == VALUE_TUPLE) && nesting < 16)
         for (uint32_t i = 0; i < value->n && !c->failed; i++)
-            ask(c, &value->u.items[i], nesting + 1);
+            evaluate_format(c, &value->u.items[i], nesting + 1);
 }
 
 void ask_metadata(struct call *c, const struct value *result)
@@ -19,16 +19,16 @@ void ask_metadata(struct call *c, const struct value *result)
     if (!c->symbolic || c->op->composite)
         return;
     if (result)
-        ask(c, result, 0);
+        evaluate_format(c, result, 0);
     for (uint32_t i = 0; i < c->n_args && !result && !c->failed; i++)
-        ask(c, &c->args[i], 0);
+        evaluate_format(c, &c->args[i], 0);
 }
 
-/* --- The tensor that an entry of the cache would give --- */
+/* --- The tensor that an entry of the cache would create --- */
 
-/* set_() of aten/src/ATen/native/TensorShape.cpp's set_storage_meta__symint: does the storage have
- * to grow? */
-static void ask_set(struct call *c, struct tensor x)
+/* set_() of set_storage_meta__symint of aten/src/ATen/native/TensorShape.cpp: evaluates whether the
+ * storage has to grow. */
+static void evaluate_storage_growth(struct call *c, struct tensor x)
 {
     const struct tensor_meta *meta = x.meta;
     sym_id has = storage_bytes(c->ops, x.storage), needs;
@@ -44,7 +44,7 @@ static void ask_set(struct call *c, struct tensor x)
         guard_bool(c, gt(c, needs, has));
 }
 
-static bool plain(struct call *c, const struct tensor_meta *meta)
+static bool is_backed_symbolic(struct call *c, const struct tensor_meta *meta)
 {
     if (meta->layout != LAYOUT_STRIDED || !c->ops->metas.symbolic.v[meta->id])
         return false;
@@ -55,22 +55,22 @@ static bool plain(struct call *c, const struct tensor_meta *meta)
     return plain;
 }
 
-static void synthesize(struct call *c, struct value result, bool view)
+static void synthesize_tensor(struct call *c, struct value result, bool view)
 {
-    if (result.kind == VALUE_TENSOR && plain(c, result.u.tensor.meta)) {
+    if (result.kind == VALUE_TENSOR && is_backed_symbolic(c, result.u.tensor.meta)) {
         const struct tensor_meta *meta = result.u.tensor.meta;
         strided_bytes(c, meta->dtype, meta->size, meta->stride, meta->ndim);
         if (view)
-            ask_set(c, result.u.tensor);
+            evaluate_storage_growth(c, result.u.tensor);
     }
     if (result.kind == VALUE_TUPLE || result.kind == VALUE_LIST)
         for (uint32_t i = 0; i < result.n && !c->failed; i++)
             if (result.u.items[i].kind == VALUE_TENSOR)
-                synthesize(c, result.u.items[i], view);
+                synthesize_tensor(c, result.u.items[i], view);
 }
 
-/* FunctionSchema::is_view_op: a result is an argument's alias, which is not written. */
-static bool is_view(const struct schema *schema)
+/* FunctionSchema::is_view_op: a result is an alias of an argument that is not written. */
+static bool is_view_schema(const struct schema *schema)
 {
     return schema->n_results && schema->results[0].alias && !schema->results[0].written;
 }
@@ -79,9 +79,9 @@ void ask_synthesized(struct ops *ops, const struct op *op, struct value result)
 {
     struct call c = { .ops = ops, .env = ops->env, .pool = ops->pool, .op = op, .symbolic = true };
     if (op->writes)
-        return; /* the entry names the argument */
+        return; /* the entry refers to the argument */
     env_suppress_guards(ops->env);
-    synthesize(&c, result, is_view(&op->schema));
+    synthesize_tensor(&c, result, is_view_schema(&op->schema));
     env_resume_guards(ops->env);
     env_raised(ops->env);
     ops->outcome = OP_DONE;

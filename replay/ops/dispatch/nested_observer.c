@@ -1,4 +1,4 @@
-/* Telling of the calls that rules make. */
+/* Reports the calls that rules make to an observer. */
 #include "replay/ops/dispatch/context.h"
 
 const struct nested_observer *ops_set_parts(struct ops *ops, const struct nested_observer *parts)

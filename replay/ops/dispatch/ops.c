@@ -1,4 +1,4 @@
-/* The context: what calls are made in, asked and told. Calls are in call.c. */
+/* The context of calls: its state and queries. Calls are in call.c. */
 #include "replay/ops/dispatch/context.h"
 
 #include "replay/ops/layout/storage.h"
@@ -43,7 +43,8 @@ void context_set_env(struct ops *ops, struct shape_env *env)
     ops->env = env;
     ops->pool = env_pool(env);
     for (size_t i = 0; i < ops->parsed.n; i++)
-        ops->table.rows[ops->parsed.v[i]].parsed = false; /* default values are of the old pool */
+        ops->table.rows[ops->parsed.v[i]].parsed =
+            false; /* default values belong to the old pool */
     ops->parsed.n = 0;
     arena_release(&ops->schemas);
 }
@@ -126,7 +127,7 @@ void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
     ops->table.rows[op->index].slow = !on;
 }
 
-/* --- How the call is answered, for rules --- */
+/* --- The kind of call, for rules --- */
 
 bool in_kernel(const struct call *c)
 {
@@ -185,7 +186,7 @@ uint32_t op_index(const struct op *op)
     return op->index;
 }
 
-/* --- How the last call ended --- */
+/* --- The result of the last call --- */
 
 static enum op_outcome set_error(struct ops *ops, enum op_outcome outcome, struct str type,
                                  const char *format, va_list args)

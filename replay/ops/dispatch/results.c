@@ -1,9 +1,9 @@
-/* What rules return, and calls from within rules. */
+/* Results of rules, and calls that rules make. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/storage.h"
 #include "replay/ops/layout/strides.h"
 
-static void out_of_memory(struct call *c)
+static void fail_no_memory(struct call *c)
 {
     if (!c->failed)
         ops_no_memory(c->ops);
@@ -14,7 +14,7 @@ void *scratch(struct call *c, size_t bytes)
 {
     void *p = arena_alloc(&c->ops->arena, bytes ? bytes : 1, alignof(max_align_t));
     if (!p)
-        out_of_memory(c);
+        fail_no_memory(c);
     return p;
 }
 
@@ -22,7 +22,7 @@ sym_id *syms(struct call *c, uint32_t n)
 {
     sym_id *p = arena_array(&c->ops->arena, sym_id, n ? n : 1);
     if (!p)
-        out_of_memory(c);
+        fail_no_memory(c);
     return p;
 }
 
@@ -30,13 +30,13 @@ struct value *values(struct call *c, uint32_t n)
 {
     struct value *p = ops_values(c->ops, n);
     if (!p)
-        out_of_memory(c);
+        fail_no_memory(c);
     return p;
 }
 
 /* --- Tensors --- */
 
-static struct tensor make(struct call *c, const struct tensor_meta *meta, uint32_t storage)
+static struct tensor make_tensor(struct call *c, const struct tensor_meta *meta, uint32_t storage)
 {
     struct tensor x = { .meta = NULL };
     if (c->failed)
@@ -47,21 +47,22 @@ static struct tensor make(struct call *c, const struct tensor_meta *meta, uint32
     }
     for (uint32_t i = 0; i < meta->ndim; i++)
         if (meta->size[i] == SYM_NONE || (meta->stride && meta->stride[i] == SYM_NONE))
-            guard_bool(c, SYM_NONE); /* tells what was raised */
+            guard_bool(c, SYM_NONE); /* reports what was raised */
     if (meta->offset == SYM_NONE)
         guard_bool(c, SYM_NONE);
     if (c->failed)
         return x;
     x.meta = ops_intern(c->ops, meta);
     if (!x.meta)
-        out_of_memory(c);
+        fail_no_memory(c);
     else
         c->ops->symbolic_tensors += c->ops->metas.symbolic.v[x.meta->id];
     x.storage = storage == STORAGE_FRESH ? c->ops->next_storage++ : storage;
     return x;
 }
 
-/* check_size_nonnegative of aten/src/ATen/EmptyTensor.h: what allocates asks it of each size. */
+/* check_size_nonnegative of aten/src/ATen/EmptyTensor.h: functions that allocate check each size.
+ */
 static void check_nonnegative(struct call *c, const sym_id *sizes, uint32_t n)
 {
     for (uint32_t i = 0; i < n && !c->failed; i++) {
@@ -76,9 +77,9 @@ static void check_nonnegative(struct call *c, const sym_id *sizes, uint32_t n)
     }
 }
 
-static struct tensor make_fresh(struct call *c, enum dtype dtype, struct device device,
-                                const sym_id *sizes, const sym_id *strides, uint32_t n,
-                                sym_id bytes)
+static struct tensor make_fresh_tensor(struct call *c, enum dtype dtype, struct device device,
+                                       const sym_id *sizes, const sym_id *strides, uint32_t n,
+                                       sym_id bytes)
 {
     const struct tensor_meta meta = { .dtype = dtype,
                                       .device = device,
@@ -86,7 +87,7 @@ static struct tensor make_fresh(struct call *c, enum dtype dtype, struct device 
                                       .size = sizes,
                                       .stride = strides,
                                       .offset = SYM_ID_ZERO };
-    struct tensor x = make(c, &meta, STORAGE_FRESH);
+    struct tensor x = make_tensor(c, &meta, STORAGE_FRESH);
     if (x.meta && bytes != SYM_NONE)
         storage_note(c->ops, x.storage, bytes);
     return x;
@@ -98,7 +99,7 @@ struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device
     check_nonnegative(c, sizes, n);
     sym_id bytes =
         c->symbolic && !c->failed ? strided_bytes(c, dtype, sizes, strides, n) : SYM_NONE;
-    return make_fresh(c, dtype, device, sizes, strides, n, bytes);
+    return make_fresh_tensor(c, dtype, device, sizes, strides, n, bytes);
 }
 
 struct tensor new_tensor_permuted(struct call *c, enum dtype dtype, struct device device,
@@ -106,7 +107,7 @@ struct tensor new_tensor_permuted(struct call *c, enum dtype dtype, struct devic
 {
     check_nonnegative(c, sizes, n);
     sym_id bytes = c->symbolic && !c->failed ? contiguous_bytes(c, dtype, sizes, n) : SYM_NONE;
-    return make_fresh(c, dtype, device, sizes, strides, n, bytes);
+    return make_fresh_tensor(c, dtype, device, sizes, strides, n, bytes);
 }
 
 struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device device,
@@ -121,7 +122,7 @@ struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device 
         format_strides(c, sizes, n, format, strides);
     check_nonnegative(c, sizes, n);
     sym_id bytes = c->symbolic && !c->failed ? contiguous_bytes(c, dtype, sizes, n) : SYM_NONE;
-    return make_fresh(c, dtype, device, sizes, strides, n, bytes);
+    return make_fresh_tensor(c, dtype, device, sizes, strides, n, bytes);
 }
 
 struct tensor new_tensor(struct call *c, enum dtype dtype, struct device device,
@@ -155,7 +156,7 @@ struct tensor new_view_dtype(struct call *c, struct tensor x, enum dtype dtype, 
     meta.stride = strides;
     meta.ndim = n;
     meta.offset = offset;
-    return make(c, &meta, x.storage);
+    return make_tensor(c, &meta, x.storage);
 }
 
 struct tensor new_view(struct call *c, struct tensor x, const sym_id *sizes, const sym_id *strides,
@@ -176,7 +177,7 @@ sym_id new_unbacked_size(struct call *c, sym_id min, sym_id max)
     return size;
 }
 
-/* --- Returning --- */
+/* --- Results --- */
 
 bool ret_value(struct call *c, struct value value)
 {
@@ -212,7 +213,7 @@ bool ret_none(struct call *c)
     return ret_value(c, value_none());
 }
 
-/* --- Calling on --- */
+/* --- Calls of other operators --- */
 
 struct value call_op_keywords(struct call *c, const char *name, const struct value *args,
                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords)
@@ -227,7 +228,7 @@ struct value call_row(struct call *c, struct op *op, const struct value *args, u
                       const struct keyword *keywords, uint32_t n_keywords)
 {
     struct value ret = value_none();
-    size_t written = c->ops->written.n; /* what a call from within writes is not this one's */
+    size_t written = c->ops->written.n; /* writes of a nested call are not those of this call */
     c->ops->kernel += c->in_kernel;
     enum op_outcome outcome =
         ops_dispatch(c->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, &ret);

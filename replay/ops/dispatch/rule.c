@@ -1,10 +1,10 @@
-/* Arguments, questions, refusals and arithmetic of rules. Results are in results.c. */
+/* Arguments, conditions, refusals and texts of rules. Results are in results.c. */
 #include "replay/ops/dispatch/context.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* --- Refusing --- */
+/* --- Refusals --- */
 
 bool refuse(struct call *c, const char *type, const char *format, ...)
 {
@@ -35,7 +35,7 @@ bool unsupported(struct call *c, const char *format, ...)
     return false;
 }
 
-static bool out_of_memory(struct call *c)
+static bool set_out_of_memory(struct call *c)
 {
     if (!c->failed)
         ops_no_memory(c->ops);
@@ -118,8 +118,8 @@ sym_id arg_sym(const struct call *c, uint32_t i)
     return value_is_number(value) ? value.u.sym : SYM_NONE;
 }
 
-/* Booleans count as 0 and 1. */
-static int64_t int_of(struct call *c, struct value value)
+/* Converts a value to an integer; booleans count as 0 and 1. */
+static int64_t guarded_integer(struct call *c, struct value value)
 {
     int64_t n = 0;
     if (c->failed)
@@ -135,7 +135,7 @@ static int64_t int_of(struct call *c, struct value value)
 
 int64_t arg_int(struct call *c, uint32_t i)
 {
-    return int_of(c, arg(c, i));
+    return guarded_integer(c, arg(c, i));
 }
 
 int64_t arg_int_or(struct call *c, uint32_t i, int64_t otherwise)
@@ -149,7 +149,7 @@ bool arg_bool(struct call *c, uint32_t i)
     if (c->failed || value.kind == VALUE_NONE)
         return false;
     if (value.kind == VALUE_INT)
-        return int_of(c, value) != 0;
+        return guarded_integer(c, value) != 0;
     return value.kind == VALUE_BOOL && guard_bool(c, value.u.sym);
 }
 
@@ -187,11 +187,11 @@ enum memory_format arg_format(const struct call *c, uint32_t i, enum memory_form
     return value.kind == VALUE_MEMORY_FORMAT ? value.u.memory_format : otherwise;
 }
 
-/* An empty list is no NULL, which memcpy() may not be given. */
+/* The items of an empty list, instead of NULL, which memcpy() does not accept. */
 static const struct value no_items[1];
 
-/* The items of a list; one number counts as a list of itself. */
-static uint32_t items_of(const struct call *c, uint32_t i, const struct value **items)
+/* Returns the items of a list; a single number counts as a list with one item. */
+static uint32_t list_items(const struct call *c, uint32_t i, const struct value **items)
 {
     *items = NULL;
     if (i >= c->n_args || c->failed)
@@ -207,7 +207,7 @@ static uint32_t items_of(const struct call *c, uint32_t i, const struct value **
 uint32_t arg_syms(struct call *c, uint32_t i, const sym_id **ret)
 {
     const struct value *items;
-    uint32_t n = items_of(c, i, &items);
+    uint32_t n = list_items(c, i, &items);
     sym_id *ids = items ? scratch(c, n * sizeof *ids) : NULL;
     *ret = ids;
     for (uint32_t k = 0; k < n && ids; k++) {
@@ -224,18 +224,18 @@ uint32_t arg_syms(struct call *c, uint32_t i, const sym_id **ret)
 uint32_t arg_ints(struct call *c, uint32_t i, const int64_t **ret)
 {
     const struct value *items;
-    uint32_t n = items_of(c, i, &items);
+    uint32_t n = list_items(c, i, &items);
     int64_t *ints = items ? scratch(c, n * sizeof *ints) : NULL;
     *ret = ints;
     for (uint32_t k = 0; k < n && ints; k++)
-        ints[k] = int_of(c, items[k]);
+        ints[k] = guarded_integer(c, items[k]);
     return ints && !c->failed ? n : 0;
 }
 
 uint32_t arg_tensors(struct call *c, uint32_t i, const struct tensor **ret)
 {
     const struct value *items;
-    uint32_t n = items_of(c, i, &items);
+    uint32_t n = list_items(c, i, &items);
     struct tensor *tensors = items ? scratch(c, n * sizeof *tensors) : NULL;
     *ret = tensors;
     for (uint32_t k = 0; k < n && tensors; k++)
@@ -244,7 +244,7 @@ uint32_t arg_tensors(struct call *c, uint32_t i, const struct tensor **ret)
     return tensors ? n : 0;
 }
 
-/* --- Asking --- */
+/* --- Conditions --- */
 
 bool guard_bool(struct call *c, sym_id condition)
 {
@@ -307,15 +307,15 @@ int64_t guard_int(struct call *c, sym_id value)
 
 /* --- Texts --- */
 
-/* A terminated copy that lives as long as the call; "" where memory ran out. */
-static const char *keep_text(struct call *c, struct buf *text)
+/* Returns a terminated copy that lives as long as the call, or "" when out of memory. */
+static const char *copy_scratch_text(struct call *c, struct buf *text)
 {
     buf_putc(text, 0);
     char *copy = text->failed ? NULL : scratch(c, text->n);
     if (copy)
         memcpy(copy, text->p, text->n);
     else
-        out_of_memory(c);
+        set_out_of_memory(c);
     buf_release(text);
     return copy ? copy : "";
 }
@@ -330,12 +330,12 @@ const char *sizes_text(struct call *c, const sym_id *sizes, uint32_t n)
         sym_print(c->pool, env_replace(c->env, sizes[i]), &text);
     }
     buf_putc(&text, ']');
-    return keep_text(c, &text);
+    return copy_scratch_text(c, &text);
 }
 
 const char *sym_text(struct call *c, sym_id e)
 {
     struct buf text = BUF_INIT;
     sym_print(c->pool, env_replace(c->env, e), &text);
-    return keep_text(c, &text);
+    return copy_scratch_text(c, &text);
 }

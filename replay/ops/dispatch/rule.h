@@ -1,4 +1,4 @@
-/* What a rule is written with.
+/* The functions with which a rule is written.
  *
  *     bool rule_relu(struct call *c)
  *     {
@@ -6,17 +6,17 @@
  *         return ret_tensor(c, new_like(c, x));
  *     }
  *
- * Arguments are in the order of the schema, keyword ones too, with defaults filled in, so that
- * their number is the schema's; numbers stand where the schema says Scalar, int or SymInt, one int
- * where it says int[2] has become a list of two.
+ * Arguments are in the order of the schema, including keyword ones, with defaults filled in, so
+ * that their number is the schema's; Scalar, int and SymInt are numbers, and one int for int[2]
+ * has become a list of two.
  *
- * Failure is sticky: after refuse(), or a question that PyTorch cannot answer (a data-dependent
- * guard), every question answers false, every tensor made is empty, and what the rule returns is
- * not looked at. So rules are written straight down and loops end by themselves. A rule returns
- * true, or false after refuse().
+ * Failure is sticky: after refuse(), or a condition that PyTorch cannot evaluate (a
+ * data-dependent guard), every condition is false, every new tensor is empty, and the rule's
+ * result is ignored. So rules need no checks, and their loops end. A rule returns true, or false
+ * after refuse().
  *
- * Sizes are sym_ids; arithmetic on them is SymNode's (replay/shape/env/node.h): plain numbers stay
- * cheap. Nothing here looks at a hint; only guard_*() may. */
+ * Sizes are sym_ids; arithmetic on them is SymNode's (replay/shape/env/node.h) and is fast for
+ * numbers. Only guard_*() may use a hint. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_RULE_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_RULE_H
 
@@ -24,26 +24,26 @@
 #include "replay/ops/dispatch/ops.h"
 #include "replay/shape/env/node.h"
 
-/* A call whose arguments are bound: what the layers hand downward, and a rule is given. */
+/* A call with bound arguments, which layers and rules receive. */
 struct call {
     struct ops *ops;
     struct shape_env *env;
     struct sym_pool *pool;
     const struct op *op;
-    const struct value *args; /* as the schema orders them */
+    const struct value *args; /* in the schema's order */
     uint32_t n_args;
-    uint32_t fresh_from; /* storages from here on are the call's own */
-    int32_t param;       /* of the row: what tells it from its family */
-    bool symbolic;       /* some size, stride or number among the arguments is no constant */
+    uint32_t fresh_from; /* storages from this number on were made by the call */
+    int32_t param;       /* the row's parameter, which distinguishes it in its family */
+    bool symbolic;       /* a size, stride or number among the arguments is no constant */
     bool failed;         /* refused, or out of memory */
     bool unsupported;
-    sym_id checked; /* of check() */
-    bool in_kernel; /* calls from within are a meta kernel's own: no dispatches */
+    sym_id checked; /* the condition of check() */
+    bool in_kernel; /* nested calls are those of a meta kernel and no dispatches */
     struct value ret;
-    /* For the layers (context.h): no rule looks at these. */
-    bool repeatable; /* the same call gives the same result, and leaves nothing else behind */
+    /* For the layers (context.h), not for rules. */
+    bool repeatable; /* a repetition gives the same result and has no other effect */
     bool bypass_known;
-    enum op_bypass bypass; /* why PyTorch's cache passes it by */
+    enum op_bypass bypass; /* why PyTorch's cache bypasses it */
 };
 
 typedef bool op_rule(struct call *c);
@@ -58,14 +58,14 @@ static inline bool arg_given(const struct call *c, uint32_t i) /* not None */
 {
     return arg(c, i).kind != VALUE_NONE;
 }
-struct tensor arg_tensor(const struct call *c, uint32_t i); /* .meta NULL for None */
+struct tensor arg_tensor(const struct call *c, uint32_t i); /* .meta is NULL for None */
 sym_id arg_sym(const struct call *c, uint32_t i);           /* an int, float or bool */
-/* A Python int: guards on a symbolic one, as an `int` in a schema does. */
+/* Returns a Python int: adds a guard on a symbolic one, as an `int` in a schema does. */
 int64_t arg_int(struct call *c, uint32_t i);
-int64_t arg_int_or(struct call *c, uint32_t i, int64_t otherwise); /* of None */
+int64_t arg_int_or(struct call *c, uint32_t i, int64_t otherwise); /* `otherwise` for None */
 bool arg_bool(struct call *c, uint32_t i);
-double arg_double(struct call *c, uint32_t i); /* NAN where it is symbolic */
-/* int(x) of a float, at the ends where it does not fit; 0 of NaN. */
+double arg_double(struct call *c, uint32_t i); /* NAN for a symbolic number */
+/* int(x) of a float; the nearest int64_t where it does not fit, 0 for NaN. */
 static inline int64_t saturated(double x)
 {
     return x >= 0x1p63 ? INT64_MAX : x <= -0x1p63 ? INT64_MIN : x == x ? (int64_t)x : 0;
@@ -74,12 +74,13 @@ struct str arg_string(const struct call *c, uint32_t i);
 enum dtype arg_dtype(const struct call *c, uint32_t i, enum dtype otherwise);
 struct device arg_device(const struct call *c, uint32_t i, struct device otherwise);
 enum memory_format arg_format(const struct call *c, uint32_t i, enum memory_format otherwise);
-/* A list of ints: n and the sizes (an array that lives as long as the call). None is 0, NULL. */
+/* A list of ints: returns its length and the sizes (an array that lives as long as the call). None
+ * gives 0 and NULL. */
 uint32_t arg_syms(struct call *c, uint32_t i, const sym_id **ret);
 uint32_t arg_ints(struct call *c, uint32_t i, const int64_t **ret); /* guards on symbolic ones */
 uint32_t arg_tensors(struct call *c, uint32_t i, const struct tensor **ret); /* None: .meta NULL */
 
-/* --- Asking (struct shape_env in replay/shape/env/env.h) --- */
+/* --- Conditions (struct shape_env in replay/shape/env/env.h) --- */
 
 bool guard_bool(struct call *c, sym_id condition);     /* bool(symbool) */
 bool guard_or_false(struct call *c, sym_id condition); /* torch.fx.experimental.symbolic_shapes */
@@ -87,35 +88,36 @@ bool guard_or_true(struct call *c, sym_id condition);
 bool known_true(struct call *c, sym_id condition); /* statically_known_true */
 bool guard_size_oblivious(struct call *c, sym_id condition);
 int64_t guard_int(struct call *c, sym_id value); /* int(symint) */
-/* expect_true; refuses with the text where the condition is false. */
+/* expect_true; refuses with the text when the condition is false. */
 #define check(c, condition, type, ...) \
     said(check_begin((c), (condition)) || check_end((c), (type), __VA_ARGS__))
-/* The same of a plain condition. Neither makes its text's arguments where there is nothing to say.
- */
+/* The same for a bool. Neither evaluates the arguments of the text unless it is needed. */
 #define require(c, condition, type, ...) \
     said(!(c)->failed && ((condition) || refuse((c), (type), __VA_ARGS__)))
-/* Inside: true where it holds; what is put off until run time has its text from the start. */
+/* Only for check(): returns whether the condition holds; a deferred assert gets its text at once.
+ */
 bool is_put_off(struct call *c, sym_id condition);
 bool check_begin(struct call *c, sym_id condition);
-static inline bool said(bool holds) /* an answer may be left unused */
+static inline bool said(bool holds) /* lets callers ignore the result */
 {
     return holds;
 }
 bool check_end(struct call *c, const char *type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Always false. type is the Python exception: "RuntimeError", "IndexError", "ValueError" ... */
+/* Returns false. type is the Python exception: "RuntimeError", "IndexError", "ValueError" ... */
 bool refuse(struct call *c, const char *type, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* at::assert_no_internal_overlap of argument i, and at::assert_no_overlap with the tensors among
- * the first n arguments, once it has the sizes of the result. */
+ * the first n arguments, with the sizes of the result. */
 bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor result);
-/* A form of the call that no rule of ours knows (not one that PyTorch refuses). Always false. */
+/* Reports a form of the call that no rule supports (not one that PyTorch refuses). Returns false.
+ */
 bool unsupported(struct call *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* For texts: "[2, s77]", "s77*2", "Float". They live as long as the call. */
+/* Texts for messages: "[2, s77]", "s77*2", "Float". They live as long as the call. */
 const char *sizes_text(struct call *c, const sym_id *sizes, uint32_t n);
 const char *sym_text(struct call *c, sym_id e);
 
-/* SymNode arithmetic, short: of numbers and expressions. */
+/* SymNode arithmetic on numbers and expressions, with short names. */
 sym_id num(struct call *c, int64_t value);
 sym_id add(struct call *c, sym_id a, sym_id b);
 sym_id sub(struct call *c, sym_id a, sym_id b);
@@ -130,53 +132,53 @@ sym_id lt(struct call *c, sym_id a, sym_id b);
 sym_id le(struct call *c, sym_id a, sym_id b);
 sym_id gt(struct call *c, sym_id a, sym_id b);
 sym_id ge(struct call *c, sym_id a, sym_id b);
-/* min(a, b) of Python: a question, unless torch.export traces. */
+/* min(a, b) of Python: adds a guard, unless torch.export traces. */
 sym_id py_min(struct call *c, sym_id a, sym_id b);
 sym_id eq_int(struct call *c, sym_id a, int64_t b);
-/* Comparisons as Python writes them: a plain int on the left leaves the question to the SymInt on
- * the right, which turns it round. C++ asks as it is written: eq(), le() ... */
+/* Comparisons as in Python: with an int on the left, Python calls the reversed comparison of the
+ * SymInt on the right. C++ compares in the written order: eq(), le() ... */
 sym_id py_eq(struct call *c, sym_id a, sym_id b);
 sym_id py_ne(struct call *c, sym_id a, sym_id b);
 sym_id py_lt(struct call *c, sym_id a, sym_id b);
 sym_id py_le(struct call *c, sym_id a, sym_id b);
 sym_id py_gt(struct call *c, sym_id a, sym_id b);
 sym_id py_ge(struct call *c, sym_id a, sym_id b);
-bool is_number(const struct call *c, sym_id e);             /* no symbols */
-bool is_int(const struct call *c, sym_id e, int64_t value); /* that very number */
-sym_id numel(struct call *c, struct tensor x);              /* product of the sizes, in order */
+bool is_number(const struct call *c, sym_id e);             /* without symbols */
+bool is_int(const struct call *c, sym_id e, int64_t value); /* exactly that number */
+sym_id numel(struct call *c, struct tensor x);              /* the product of the sizes, in order */
 sym_id product(struct call *c, const sym_id *sizes, uint32_t n);
 
-/* torch._prims_common.canonicalize_dim: [-n, n), IndexError "Dimension out of range (expected to
- * be in range of [-2, 1], but got 5)". ndim 0 counts as 1. */
+/* torch._prims_common.canonicalize_dim: returns dim in [-n, n) as in [0, n), or raises IndexError
+ * "Dimension out of range (expected to be in range of [-2, 1], but got 5)". ndim 0 counts as 1. */
 uint32_t wrap_dim(struct call *c, int64_t dim, uint32_t ndim);
 
 /* --- Results --- */
 
-/* Room that lives as long as the call's results. */
+/* Allocates an array that lives as long as the call's results. */
 sym_id *syms(struct call *c, uint32_t n);
 struct value *values(struct call *c, uint32_t n);
-void *scratch(struct call *c, size_t bytes); /* until the call ends; NULL: failed */
+void *scratch(struct call *c, size_t bytes); /* lives until the call ends; NULL: failed */
 
-/* A new tensor: contiguous (make_contiguous_strides_for), or of that memory format. */
+/* Makes a new tensor: contiguous (make_contiguous_strides_for), or with that memory format. */
 struct tensor new_tensor(struct call *c, enum dtype dtype, struct device device,
                          const sym_id *sizes, uint32_t n);
 struct tensor new_tensor_format(struct call *c, enum dtype dtype, struct device device,
                                 const sym_id *sizes, uint32_t n, enum memory_format format);
 struct tensor new_tensor_strided(struct call *c, enum dtype dtype, struct device device,
                                  const sym_id *sizes, const sym_id *strides, uint32_t n);
-/* The same by empty_permuted, dense, which does not ask whether a size is 0. */
+/* The same by empty_permuted: dense, and without evaluating whether a size is 0. */
 struct tensor new_tensor_permuted(struct call *c, enum dtype dtype, struct device device,
                                   const sym_id *sizes, const sym_id *strides, uint32_t n);
-/* empty_like(x) of the same or another dtype: preserve_format, dense strides kept. */
+/* empty_like(x) with the same or another dtype: preserve_format keeps dense strides. */
 struct tensor new_like(struct call *c, struct tensor x);
 struct tensor new_like_dtype(struct call *c, struct tensor x, enum dtype dtype);
-/* A tensor on x's storage. */
+/* Makes a tensor on x's storage. */
 struct tensor new_view(struct call *c, struct tensor x, const sym_id *sizes, const sym_id *strides,
                        uint32_t n, sym_id offset);
 struct tensor new_view_dtype(struct call *c, struct tensor x, enum dtype dtype, const sym_id *sizes,
                              const sym_id *strides, uint32_t n, sym_id offset);
-/* An unbacked symbol of the environment, with _constrain_range_for_size(min, max) (SYM_NONE: no
- * such bound). The call is then never answered from the cache. */
+/* Makes an unbacked symbol, with _constrain_range_for_size(min, max) (SYM_NONE: no such bound). The
+ * call's result is then never cached. */
 sym_id new_unbacked_size(struct call *c, sym_id min, sym_id max);
 
 bool ret_tensor(struct call *c, struct tensor x);
@@ -185,41 +187,43 @@ bool ret_list(struct call *c, const struct tensor *x, uint32_t n);    /* a Tenso
 bool ret_value(struct call *c, struct value value);
 bool ret_none(struct call *c);
 
-/* --- Calling on: decompositions and references --- */
+/* --- Calls of other operators: decompositions and references --- */
 
-/* A call from within: dispatched again at one more depth, cached and counted. On anything but
- * success the caller has failed, too. */
+/* Makes a nested call: dispatched again at one more depth, cached and counted. If it does not
+ * succeed, the caller has failed, too. */
 struct value call_op(struct call *c, const char *name, const struct value *args, uint32_t n);
 struct value call_op_keywords(struct call *c, const char *name, const struct value *args,
                               uint32_t n, const struct keyword *keywords, uint32_t n_keywords);
 struct tensor call_tensor(struct call *c, const char *name, const struct value *args, uint32_t n);
 
-/* --- What PyTorch counts meanwhile: for the dispatch model (replay/ops/model), if it is on --- */
+/* --- PyTorch's counts, for the dispatch model (replay/ops/model), if it is on --- */
 
-/* Dispatches that PyTorch makes here and that the rule answers by itself: counted only. */
+/* Counts dispatches that PyTorch makes here and that the rule computes by itself. */
 void count_dispatches(struct call *c, uint32_t n);
-/* A primitive that the rule stands for, x laid out as g, and what that calls in turn unless
- * PyTorch's cache knows it. */
+/* Counts a primitive that the rule implements, x laid out as g, and the calls of that primitive
+ * unless PyTorch's cache has it. */
 struct geometry; /* replay/ops/rules/view/views.h */
 void count_call(struct call *c, const char *name, struct tensor x, const struct geometry *g,
                 const sym_id *args, uint32_t n, uint32_t within);
-/* The call within that made x; returns x. */
+/* Counts the nested call that made x; returns x. */
 struct tensor count_made(struct call *c, const char *name, struct tensor x);
-/* C++ asks a tensor for its device, above FakeTensorMode. */
+/* Counts that C++ gets a tensor's device, which FakeTensorMode does not see. */
 void count_devices(struct call *c, uint32_t n);
-/* Counters of the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
+/* Counts for the fast path: "attempt fast", "fast is_contiguous" ... (op_counters.def). */
 void count(struct call *c, enum op_counter counter);
 
-/* --- How the call is answered --- */
+/* --- The kind of call --- */
 
-/* Within a meta kernel: every tensor is on the meta device, so none is a CPU scalar. */
+/* Returns whether a meta kernel runs: every tensor is on the meta device, so none is a CPU scalar.
+ */
 bool in_kernel(const struct call *c);
-/* No symbols, and eager PyTorch is asked: kernels answer, not references. */
+/* Returns whether eager PyTorch is simulated and there are no symbols: kernels run, not references.
+ */
 bool eager(const struct call *c);
-/* Whether this operator's fast path may be tried: some size is symbolic and no switch is off. */
+/* Returns whether this operator's fast path applies: a size is symbolic and no switch is off. */
 bool fast_path(const struct call *c);
 
-/* Each row's rule, so that none needs a declaration of its own. */
+/* Declares each row's rule. */
 #define OP(schema, forms, rule, param)        op_rule rule_##rule;
 #define POINTWISE(schema, forms, rule, param) op_rule rule_##rule;
 #define COMPOSITE(schema, forms, rule, param) op_rule rule_##rule;

@@ -6,21 +6,21 @@
 
 #include "trace/base/buf.h"
 
-/* What is left of the text. */
-struct reader {
+/* The state of the parser: the text that is not parsed yet. */
+struct schema_reader {
     struct str in;
     struct arena *arena;
     struct sym_pool *pool;
     struct err *err;
 };
 
-static void skip_spaces(struct reader *r)
+static void skip_spaces(struct schema_reader *r)
 {
     while (r->in.n && *r->in.p == ' ')
         r->in = str_from(r->in, 1);
 }
 
-static bool take(struct reader *r, const char *what)
+static bool accept(struct schema_reader *r, const char *what)
 {
     skip_spaces(r);
     struct str text = str_of(what);
@@ -30,24 +30,24 @@ static bool take(struct reader *r, const char *what)
     return true;
 }
 
-static bool is_word(char c)
+static bool is_schema_word_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '.';
 }
 
-static struct str take_word(struct reader *r)
+static struct str read_word(struct schema_reader *r)
 {
     skip_spaces(r);
     size_t n = 0;
-    while (n < r->in.n && is_word(r->in.p[n]))
+    while (n < r->in.n && is_schema_word_char(r->in.p[n]))
         n++;
     struct str word = str_first(r->in, n);
     r->in = str_from(r->in, n);
     return word;
 }
 
-static bool bad(struct reader *r, const char *what)
+static bool bad(struct schema_reader *r, const char *what)
 {
     return err_set(r->err, ERR_INPUT, "schema: %s expected at '%.*s'", what, STR_ARG(r->in));
 }
@@ -65,7 +65,7 @@ static const struct type_name {
     { "complex", SCHEMA_COMPLEX }, { "MemoryFormat", SCHEMA_MEMORY_FORMAT },
 };
 
-static enum schema_type type_of(struct str name)
+static enum schema_type schema_type_named(struct str name)
 {
     for (size_t i = 0; i < sizeof type_names / sizeof type_names[0]; i++)
         if (str_is(name, type_names[i].name))
@@ -73,8 +73,8 @@ static enum schema_type type_of(struct str name)
     return SCHEMA_ANY;
 }
 
-/* "(a!)", "(a -> *)", "(b|a)"; nothing is fine. */
-static void take_alias(struct reader *r, struct schema_slot *slot)
+/* Parses "(a!)", "(a -> *)", "(b|a)", or nothing. */
+static void read_alias(struct schema_reader *r, struct schema_slot *slot)
 {
     if (!r->in.n || *r->in.p != '(')
         return;
@@ -85,10 +85,10 @@ static void take_alias(struct reader *r, struct schema_slot *slot)
     slot->written = str_find_char(inside, '!') < inside.n;
 }
 
-static bool take_type(struct reader *r, struct schema_slot *slot);
+static bool take_type(struct schema_reader *r, struct schema_slot *slot);
 
-/* "Dict(str, Tensor)", "Future(t)", "(Tensor, t)": taken as Any, its inside passed over. */
-static bool skip_group(struct reader *r)
+/* Skips "Dict(str, Tensor)", "Future(t)", "(Tensor, t)", which are treated as Any. */
+static bool skip_group(struct schema_reader *r)
 {
     size_t depth = 0, i = 0;
     for (; i < r->in.n; i++) {
@@ -102,17 +102,17 @@ static bool skip_group(struct reader *r)
     return true;
 }
 
-static bool generic(struct str name)
+static bool is_generic_type(struct str name)
 {
     return str_is(name, "Dict") || str_is(name, "Future") || str_is(name, "Await") ||
            str_is(name, "RRef");
 }
 
-static bool take_suffixes(struct reader *r, struct schema_slot *slot)
+static bool take_suffixes(struct schema_reader *r, struct schema_slot *slot)
 {
     for (;;) {
         if (r->in.n && *r->in.p == '(') {
-            take_alias(r, slot);
+            read_alias(r, slot);
         } else if (r->in.n && *r->in.p == '?') {
             r->in = str_from(r->in, 1);
             slot->optional = true;
@@ -133,7 +133,7 @@ static bool take_suffixes(struct reader *r, struct schema_slot *slot)
     }
 }
 
-static bool take_type(struct reader *r, struct schema_slot *slot)
+static bool take_type(struct schema_reader *r, struct schema_slot *slot)
 {
     skip_spaces(r);
     if (r->in.n && *r->in.p == '(') {
@@ -141,19 +141,19 @@ static bool take_type(struct reader *r, struct schema_slot *slot)
         slot->type_text = STR("Any");
         return skip_group(r) && take_suffixes(r, slot);
     }
-    slot->type_text = take_word(r);
-    slot->type = type_of(slot->type_text);
+    slot->type_text = read_word(r);
+    slot->type = schema_type_named(slot->type_text);
     if (!slot->type_text.n)
         return bad(r, "a type");
-    if (generic(slot->type_text) && r->in.n && *r->in.p == '(' && !skip_group(r))
+    if (is_generic_type(slot->type_text) && r->in.n && *r->in.p == '(' && !skip_group(r))
         return false;
     return take_suffixes(r, slot);
 }
 
 /* --- Default values --- */
 
-static bool number_value(struct reader *r, struct str text, enum schema_type type,
-                         struct value *ret)
+static bool read_number_value(struct schema_reader *r, struct str text, enum schema_type type,
+                              struct value *ret)
 {
     int64_t integer;
     char digits[64];
@@ -180,7 +180,7 @@ static bool number_value(struct reader *r, struct str text, enum schema_type typ
     return !value_is_number(*ret) || ret->u.sym != SYM_NONE || sym_ok(r->pool, r->err);
 }
 
-static bool take_string(struct reader *r, struct value *ret)
+static bool read_string(struct schema_reader *r, struct value *ret)
 {
     size_t end = 1;
     while (end < r->in.n && r->in.p[end] != *r->in.p)
@@ -192,7 +192,7 @@ static bool take_string(struct reader *r, struct value *ret)
     return true;
 }
 
-static struct str take_number(struct reader *r)
+static struct str read_number_text(struct schema_reader *r)
 {
     size_t n = 0;
     while (n < r->in.n && r->in.p[n] != ',' && r->in.p[n] != ']' && r->in.p[n] != ')')
@@ -202,14 +202,14 @@ static struct str take_number(struct reader *r)
     return str_trim(text);
 }
 
-static bool take_list(struct reader *r, enum schema_type type, struct value *ret)
+static bool take_list(struct schema_reader *r, enum schema_type type, struct value *ret)
 {
     struct value items[SCHEMA_MAX_SLOTS];
     uint32_t n = 0;
-    while (!take(r, "]")) {
-        take(r, ",");
+    while (!accept(r, "]")) {
+        accept(r, ",");
         skip_spaces(r);
-        if (n == SCHEMA_MAX_SLOTS || !number_value(r, take_number(r), type, &items[n]))
+        if (n == SCHEMA_MAX_SLOTS || !read_number_value(r, read_number_text(r), type, &items[n]))
             return bad(r, "']'");
         n++;
     }
@@ -221,8 +221,8 @@ static bool take_list(struct reader *r, enum schema_type type, struct value *ret
     return true;
 }
 
-/* "int[2] padding=0" means [0, 0]. */
-static bool spread(struct reader *r, struct schema_slot *slot)
+/* Repeats a default value: "int[2] padding=0" means [0, 0]. */
+static bool repeat_default(struct schema_reader *r, struct schema_slot *slot)
 {
     uint32_t n = slot->length ? slot->length : 1;
     struct value *items = arena_array(r->arena, struct value, n);
@@ -234,28 +234,28 @@ static bool spread(struct reader *r, struct schema_slot *slot)
     return true;
 }
 
-static bool take_default(struct reader *r, struct schema_slot *slot)
+static bool take_default(struct schema_reader *r, struct schema_slot *slot)
 {
     slot->has_default = true;
     skip_spaces(r);
-    if (take(r, "None"))
+    if (accept(r, "None"))
         return true;
-    bool yes = take(r, "True");
-    if (yes || take(r, "False")) {
+    bool yes = accept(r, "True");
+    if (yes || accept(r, "False")) {
         slot->default_value = value_sym(VALUE_BOOL, sym_boolean(yes));
         return true;
     }
     if (r->in.n && (*r->in.p == '"' || *r->in.p == '\''))
-        return take_string(r, &slot->default_value);
-    if (take(r, "["))
+        return read_string(r, &slot->default_value);
+    if (accept(r, "["))
         return take_list(r, slot->type, &slot->default_value);
-    return number_value(r, take_number(r), slot->type, &slot->default_value) &&
-           (!slot->list || spread(r, slot));
+    return read_number_value(r, read_number_text(r), slot->type, &slot->default_value) &&
+           (!slot->list || repeat_default(r, slot));
 }
 
-/* --- The whole --- */
+/* --- Schemas --- */
 
-static bool is_identifier(struct str name)
+static bool is_schema_identifier(struct str name)
 {
     for (size_t i = 0; i < name.n; i++)
         if (!(name.p[i] == '_' || (name.p[i] >= '0' && name.p[i] <= '9') ||
@@ -277,13 +277,13 @@ bool schema_parse_name(struct str text, struct schema *ret)
     ret->overload = str_from(name, dot + 1);
     if (str_is(ret->overload, "default"))
         ret->overload.n = 0;
-    return ret->space.n && ret->base.n && is_identifier(ret->space) && is_identifier(ret->base) &&
-           is_identifier(ret->overload);
+    return ret->space.n && ret->base.n && is_schema_identifier(ret->space) &&
+           is_schema_identifier(ret->base) && is_schema_identifier(ret->overload);
 }
 
-/* --- Forms that write their result --- */
+/* --- Forms that write their results --- */
 
-/* How many types stand in "Tensor", "Tensor[]" or "(Tensor values, Tensor indices)". */
+/* Counts the types in "Tensor", "Tensor[]" or "(Tensor values, Tensor indices)". */
 static uint32_t count_results(struct str results)
 {
     uint32_t n = 1;
@@ -292,7 +292,7 @@ static uint32_t count_results(struct str results)
     return n;
 }
 
-/* "out", "out0", or the I-th of "(a,b)". */
+/* Prints "out", "out0", or the I-th of "(a,b)". */
 static void put_out_name(struct buf *out, struct str names, uint32_t i, uint32_t n)
 {
     if (!names.n) {
@@ -307,7 +307,7 @@ static void put_out_name(struct buf *out, struct str names, uint32_t i, uint32_t
     buf_put(out, str_first(names, str_find_char(names, ',')));
 }
 
-/* Each type of the results as one that is written: "Tensor(a!) values". */
+/* Prints each type of the results as one that is written: "Tensor(a!) values". */
 static void put_written_results(struct buf *out, struct str results)
 {
     char alias = 'a';
@@ -320,7 +320,8 @@ static void put_written_results(struct buf *out, struct str results)
     }
 }
 
-/* "aten::add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"; a list of tensors returns "()". */
+/* Prints "aten::add.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"; a list of tensors returns
+ * "()". */
 static void put_out_form(struct buf *out, struct str args, struct str results, struct str form)
 {
     size_t bracket = str_find_char(form, '(');
@@ -342,7 +343,7 @@ static void put_out_form(struct buf *out, struct str args, struct str results, s
         put_written_results(out, results);
 }
 
-/* "aten::add_.Tensor(Tensor(a!) self, ...) -> Tensor(a!)". */
+/* Prints "aten::add_.Tensor(Tensor(a!) self, ...) -> Tensor(a!)". */
 static void put_inplace_form(struct buf *out, struct str overload, struct str args,
                              struct str results)
 {
@@ -387,20 +388,20 @@ bool schema_returns_alias(struct str functional, struct str form)
     return (form.n && !list) || str_find(results, STR("Tensor(")) < results.n;
 }
 
-static bool take_args(struct reader *r, struct schema_slot *slots, struct schema *ret)
+static bool take_args(struct schema_reader *r, struct schema_slot *slots, struct schema *ret)
 {
     bool keyword_only = false;
     uint32_t n = 0;
-    while (!take(r, ")")) {
-        if (n && !take(r, ","))
+    while (!accept(r, ")")) {
+        if (n && !accept(r, ","))
             return bad(r, "','");
-        if (take(r, "...")) {
+        if (accept(r, "...")) {
             ret->any_arity = true;
             continue;
         }
-        if (take(r, "*")) {
+        if (accept(r, "*")) {
             keyword_only = true;
-            if (!take(r, ","))
+            if (!accept(r, ","))
                 return bad(r, "','");
         }
         if (n == SCHEMA_MAX_SLOTS)
@@ -408,10 +409,10 @@ static bool take_args(struct reader *r, struct schema_slot *slots, struct schema
         slots[n] = (struct schema_slot){ .keyword_only = keyword_only };
         if (!take_type(r, &slots[n]))
             return false;
-        slots[n].name = take_word(r);
+        slots[n].name = read_word(r);
         if (!slots[n].name.n)
             return bad(r, "a name");
-        if (take(r, "=") && !take_default(r, &slots[n]))
+        if (accept(r, "=") && !take_default(r, &slots[n]))
             return false;
         ret->n_positional += !keyword_only;
         n++;
@@ -420,28 +421,28 @@ static bool take_args(struct reader *r, struct schema_slot *slots, struct schema
     return true;
 }
 
-static bool take_results(struct reader *r, struct schema_slot *slots, struct schema *ret)
+static bool read_results(struct schema_reader *r, struct schema_slot *slots, struct schema *ret)
 {
     uint32_t n = 0;
-    bool several = take(r, "(");
-    if (several && take(r, ")"))
+    bool several = accept(r, "(");
+    if (several && accept(r, ")"))
         return true;
     do {
-        if (take(r, "..."))
+        if (accept(r, "..."))
             continue;
         if (n == SCHEMA_MAX_SLOTS)
             return bad(r, "fewer results");
         slots[n] = (struct schema_slot){ 0 };
         if (!take_type(r, &slots[n]))
             return false;
-        slots[n++].name = take_word(r);
-    } while (several && take(r, ","));
+        slots[n++].name = read_word(r);
+    } while (several && accept(r, ","));
     ret->n_results = n;
-    return !several || take(r, ")") || bad(r, "')'");
+    return !several || accept(r, ")") || bad(r, "')'");
 }
 
-static const struct schema_slot *keep(struct arena *arena, const struct schema_slot *slots,
-                                      uint32_t n)
+static const struct schema_slot *copy_slots(struct arena *arena, const struct schema_slot *slots,
+                                            uint32_t n)
 {
     struct schema_slot *copy = arena_array(arena, struct schema_slot, n ? n : 1);
     if (copy)
@@ -454,17 +455,17 @@ bool schema_parse(struct str text, struct arena *arena, struct sym_pool *pool, s
 {
     *ret = (struct schema){ 0 };
     struct schema_slot slots[SCHEMA_MAX_SLOTS];
-    struct reader r = { .arena = arena, .pool = pool, .err = err };
+    struct schema_reader r = { .arena = arena, .pool = pool, .err = err };
     if (!schema_parse_name(text, ret))
         return err_set(err, ERR_INPUT, "schema: not a name: '%.*s'", STR_ARG(text));
     r.in = str_from(text, str_find_char(text, '(') + 1);
     if (!take_args(&r, slots, ret))
         return false;
-    ret->args = keep(arena, slots, ret->n_args);
-    if (!take(&r, "->"))
+    ret->args = copy_slots(arena, slots, ret->n_args);
+    if (!accept(&r, "->"))
         return bad(&r, "'->'");
-    if (!ret->args || !take_results(&r, slots, ret))
+    if (!ret->args || !read_results(&r, slots, ret))
         return ret->args ? false : err_nomem(err);
-    ret->results = keep(arena, slots, ret->n_results);
+    ret->results = copy_slots(arena, slots, ret->n_results);
     return ret->results || err_nomem(err);
 }

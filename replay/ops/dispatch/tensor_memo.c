@@ -1,6 +1,7 @@
 #include "replay/ops/dispatch/tensor_memo.h"
 
-static bool is_of(const struct tensor_memo_entry *entry, struct tensor x, enum tensor_memo memo)
+static bool is_memo_of(const struct tensor_memo_entry *entry, struct tensor x,
+                       enum tensor_memo memo)
 {
     return entry->storage == x.storage && entry->meta == x.meta->id && entry->memo == memo;
 }
@@ -10,7 +11,7 @@ struct value tensor_memo_get(struct tensor_memo_table *table, struct tensor x,
 {
     table->asked++;
     for (size_t i = 0; x.meta && i < table->entries.n; i++)
-        if (is_of(&table->entries.v[i], x, memo))
+        if (is_memo_of(&table->entries.v[i], x, memo))
             return table->entries.v[i].value;
     return value_none();
 }
@@ -21,7 +22,7 @@ bool tensor_memo_set(struct tensor_memo_table *table, struct tensor x, enum tens
     if (!x.meta)
         return true;
     for (size_t i = 0; i < table->entries.n; i++)
-        if (is_of(&table->entries.v[i], x, memo)) {
+        if (is_memo_of(&table->entries.v[i], x, memo)) {
             table->entries.v[i].value = value;
             return true;
         }

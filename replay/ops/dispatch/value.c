@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Deep enough for every pytree; what is deeper prints as "...". */
+/* Deep enough for every pytree; deeper values print as "...". */
 enum { PRINT_MAX_DEPTH = 64 };
 
 static const struct {
@@ -22,7 +22,7 @@ void device_print(struct device device, struct buf *out)
         buf_printf(out, ":%" PRId32, device.index);
 }
 
-static bool is_name(struct str text)
+static bool is_lowercase_name(struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
         if (!((text.p[i] >= 'a' && text.p[i] <= 'z') || text.p[i] == '_'))
@@ -44,7 +44,7 @@ bool device_parse(struct str text, struct device *ret)
     for (size_t i = 0; i < sizeof device_names / sizeof device_names[0]; i++)
         if (str_is(name, device_names[i].name))
             device.type = device_names[i].type;
-    if (!is_name(name))
+    if (!is_lowercase_name(name))
         return false;
     *ret = device;
     return true;
@@ -89,7 +89,8 @@ static void print_sym(struct sym_pool *pool, struct value value, struct buf *out
 
 static void print_depth(struct sym_pool *pool, struct value value, struct buf *out, unsigned depth);
 
-static void print_items(struct sym_pool *pool, struct value value, struct buf *out, unsigned depth)
+static void print_value_items(struct sym_pool *pool, struct value value, struct buf *out,
+                              unsigned depth)
 {
     for (uint32_t i = 0; i < value.n; i++) {
         if (i)
@@ -106,7 +107,7 @@ static void print_group(struct sym_pool *pool, struct value value, struct buf *o
                                                    : "slice(";
     const char *close = value.kind == VALUE_LIST ? "]" : value.kind == VALUE_DICT ? "}" : ")";
     buf_puts(out, open);
-    print_items(pool, value, out, depth);
+    print_value_items(pool, value, out, depth);
     if (value.kind == VALUE_TUPLE && value.n == 1)
         buf_putc(out, ',');
     buf_puts(out, close);

@@ -1,8 +1,8 @@
-/* What a call takes and gives: tensors without data, symbolic numbers, lists of them.
+/* Arguments and results of calls: tensors without data, symbolic numbers, lists of them.
  *
  * A tensor is its meta, which is interned (equal metas are one pointer, for as long as the
- * operators' context lives), and the number of its storage: equal numbers share memory. Values are
- * small and passed by value; the arrays that they point to belong to the context's arena. */
+ * operators' context lives), and the number of its storage: equal numbers share memory. Values
+ * are small and passed by value; the arrays to which they point belong to the context's arena. */
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_VALUE_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_VALUE_H
 
@@ -10,16 +10,16 @@
 #include "trace/graph/graph.h"
 
 enum device_type {
-    DEVICE_NONE, /* not told */
+    DEVICE_NONE, /* not known */
     DEVICE_CPU,
     DEVICE_CUDA,
     DEVICE_META,
-    DEVICE_OTHER /* mps, xpu ...: by its index only */
+    DEVICE_OTHER /* mps, xpu ...: only its index is stored */
 };
 
 struct device {
     enum device_type type;
-    int32_t index; /* -1 where there is none, as in "cpu" */
+    int32_t index; /* -1 for none, as in "cpu" */
 };
 
 enum layout { LAYOUT_STRIDED, LAYOUT_SPARSE, LAYOUT_JAGGED, LAYOUT_OTHER };
@@ -47,18 +47,18 @@ struct tensor_meta {
 #define STORAGE_FRESH UINT32_MAX
 
 struct tensor {
-    const struct tensor_meta *meta; /* NULL: None, where Tensor? is allowed */
+    const struct tensor_meta *meta; /* NULL for None, where Tensor? is allowed */
     uint32_t storage;
-    /* data is no element but an int64_t: what the operator's rule would find in the elements (how
-     * many are not zero, how many differ, their sum, the greatest), told by who holds them. */
+    /* data has no elements but an int64_t, the result that the operator's rule would compute from
+     * the elements (how many are not zero, how many differ, their sum, the greatest). */
     bool counted;
-    /* Elements in contiguous order, little endian, where they are known and an operator asks for
-     * them (a size in a tensor, a mask); NULL otherwise. Never part of the meta. */
+    /* The elements in contiguous order, little endian, if they are known and an operator reads them
+     * (a size in a tensor, a mask), or NULL. They are never part of the meta. */
     const unsigned char *data;
 };
 
 enum value_kind {
-    VALUE_NONE, /* Python's None, and an optional argument that was not given */
+    VALUE_NONE, /* Python's None, and an optional argument that was not passed */
     VALUE_TENSOR,
     VALUE_INT,   /* sym: a number, or an expression of a SymInt */
     VALUE_FLOAT, /* sym: SYM_FLOAT, or an expression of a SymFloat */
@@ -70,7 +70,7 @@ enum value_kind {
     VALUE_MEMORY_FORMAT,
     VALUE_DEVICE,
     VALUE_LIST,
-    VALUE_TUPLE, /* torch.Size too */
+    VALUE_TUPLE, /* also torch.Size */
     VALUE_DICT,  /* items are key, value, key, value ... */
     VALUE_SLICE, /* three items */
     VALUE_ELLIPSIS,
@@ -81,7 +81,7 @@ enum value_kind {
 
 struct value {
     enum value_kind kind;
-    uint32_t n; /* items */
+    uint32_t n; /* number of items */
     union {
         struct tensor tensor;
         sym_id sym;
@@ -122,10 +122,10 @@ static inline bool value_is_number(struct value value) /* int, float or bool, sy
     return value.kind == VALUE_INT || value.kind == VALUE_FLOAT || value.kind == VALUE_BOOL;
 }
 
-/* "f32[s77, 64][64, 1]cuda:0" as print_readable() writes it, "Sym(s77)", "(f32[2][1]cpu, 3)". */
+/* Prints "f32[s77, 64][64, 1]cuda:0" as print_readable() does, "Sym(s77)", "(f32[2][1]cpu, 3)". */
 void value_print(struct sym_pool *pool, struct value value, struct buf *out);
 void device_print(struct device device, struct buf *out); /* "cuda:0" */
-bool device_parse(struct str text, struct device *ret);   /* false: no device */
+bool device_parse(struct str text, struct device *ret);   /* false: the text names no device */
 
 static inline bool device_equal(struct device a, struct device b)
 {

@@ -1,10 +1,10 @@
-/* In-place and out= forms: what they check and return beyond the functional one
+/* The checks and results of in-place and out= forms beyond the functional one
  * (torch/_prims_common/wrappers.py, out_wrapper; aten/src/ATen/TensorIterator.cpp, resize_outputs
  * and compute_types). */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 
-/* The tensor that result i of the rule stands for. */
+/* Returns the tensor that is result i of the rule. */
 static struct value *result_at(struct call *c, uint32_t i)
 {
     bool group =
@@ -14,7 +14,8 @@ static struct value *result_at(struct call *c, uint32_t i)
     return i == 0 ? &c->ret : NULL;
 }
 
-static bool same_shape(struct call *c, const struct tensor_meta *a, const struct tensor_meta *b)
+static bool has_guarded_shape(struct call *c, const struct tensor_meta *a,
+                              const struct tensor_meta *b)
 {
     if (a->ndim != b->ndim)
         return false;
@@ -34,13 +35,13 @@ static bool can_cast(enum dtype from, enum dtype to)
     return from == DTYPE_B8 || to != DTYPE_B8;
 }
 
-static bool note(struct call *c, uint32_t arg, struct tensor tensor)
+static bool record_written(struct call *c, uint32_t arg, struct tensor tensor)
 {
     return vec_push(&c->ops->written, (struct written){ arg, tensor }) ||
            refuse(c, "MemoryError", "out of memory");
 }
 
-/* TensorIterator's words; those of _safe_copy_out for references. */
+/* Checks the cast with TensorIterator's message, or that of _safe_copy_out for references. */
 static bool check_cast(struct call *c, enum dtype from, enum dtype to)
 {
     if (from == to || can_cast(from, to))
@@ -55,8 +56,8 @@ static bool check_cast(struct call *c, enum dtype from, enum dtype to)
                   dtype_python_name(from), dtype_python_name(to));
 }
 
-/* Who is told of the parts of a call is told of this one, too. */
-static bool tell_copy(struct call *c, struct tensor from, struct tensor to)
+/* Reports the copy to the observer of nested calls, if there is one. */
+static bool report_copy(struct call *c, struct tensor from, struct tensor to)
 {
     struct value args[] = { value_tensor(to), value_tensor(from) };
     if (c->ops->parts && !c->failed)
@@ -69,15 +70,15 @@ static bool finish_in_place(struct call *c, uint32_t arg, struct value *result)
     struct tensor self = c->args[arg].u.tensor, made = result->u.tensor;
     if (c->op->inplace_view) {
         *result = value_tensor(made);
-        return made.meta == self.meta || note(c, arg, made);
+        return made.meta == self.meta || record_written(c, arg, made);
     }
     *result = value_tensor(self);
     if (made.storage == self.storage)
         return !c->failed;
     if (!check_cast(c, made.meta->dtype, self.meta->dtype))
         return false;
-    bool same = same_shape(c, self.meta, made.meta);
-    if (same && !tell_copy(c, made, self))
+    bool same = has_guarded_shape(c, self.meta, made.meta);
+    if (same && !report_copy(c, made, self))
         return false;
     return require(c, same, "RuntimeError",
                    "output with shape %s doesn't match the broadcast shape %s",
@@ -91,16 +92,16 @@ static bool finish_out(struct call *c, uint32_t arg, struct value *result)
     if (!check_cast(c, made.meta->dtype, out.meta->dtype))
         return false;
     *result = value_tensor(out);
-    if (same_shape(c, out.meta, made.meta))
-        return !c->failed && tell_copy(c, made, out);
+    if (has_guarded_shape(c, out.meta, made.meta))
+        return !c->failed && report_copy(c, made, out);
     struct tensor resized = new_view_dtype(c, out, out.meta->dtype, made.meta->size,
                                            made.meta->stride, made.meta->ndim, out.meta->offset);
     *result = value_tensor(resized);
-    return !c->failed && tell_copy(c, made, resized) && note(c, arg, resized);
+    return !c->failed && report_copy(c, made, resized) && record_written(c, arg, resized);
 }
 
-/* The written argument of that alias set, or UINT32_MAX. */
-static uint32_t arg_of(const struct schema *schema, char alias)
+/* Returns the written argument of that alias set, or UINT32_MAX. */
+static uint32_t written_argument(const struct schema *schema, char alias)
 {
     for (uint32_t i = 0; i < schema->n_args; i++)
         if (schema->args[i].written && schema->args[i].alias == alias)
@@ -108,7 +109,7 @@ static uint32_t arg_of(const struct schema *schema, char alias)
     return UINT32_MAX;
 }
 
-/* The k-th written keyword argument: what out= forms without results write. */
+/* Sets each written argument's meta to that of the result with its alias set. */
 bool finish_written(struct call *c)
 {
     const struct schema *s = &c->op->schema;
@@ -118,7 +119,7 @@ bool finish_written(struct call *c)
     }
     for (uint32_t i = 0; i < s->n_results && !c->failed; i++) {
         struct value *result = s->results[i].written ? result_at(c, i) : NULL;
-        uint32_t arg = result ? arg_of(s, s->results[i].alias) : UINT32_MAX;
+        uint32_t arg = result ? written_argument(s, s->results[i].alias) : UINT32_MAX;
         if (arg == UINT32_MAX || result->kind != VALUE_TENSOR || c->args[arg].kind != VALUE_TENSOR)
             continue;
         if (s->args[arg].keyword_only)
@@ -129,7 +130,7 @@ bool finish_written(struct call *c)
     return !c->failed;
 }
 
-/* What FakeTensor remembered of a tensor's values is void once it is written. */
+/* Drops FakeTensor's memos of a tensor's values once it is written. */
 void forget_written(const struct call *c)
 {
     for (uint32_t i = 0; i < c->n_args; i++) {

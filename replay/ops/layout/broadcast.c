@@ -18,13 +18,13 @@ bool broadcast_fast(struct call *c, const sym_id *a, uint32_t n_a, const sym_id 
                    "non-singleton dimension %u)",
                    sym_text(c, size_a), sym_text(c, size_b), i))
             return false;
-        /* Asked again: the check may have taught what it is. */
+        /* Evaluated again, because the check may have added a guard that decides it. */
         ret[i] = guard_or_false(c, eq(c, size_a, one)) ? size_b : size_a;
     }
     return !c->failed;
 }
 
-/* One shape into the common one, innermost dimension first. */
+/* Broadcasts one shape into the common one, innermost dimension first. */
 static bool broadcast_into(struct call *c, const struct tensor_meta *meta, uint32_t index,
                            sym_id *common, uint32_t ndim)
 {

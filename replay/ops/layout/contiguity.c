@@ -1,7 +1,7 @@
 #include "replay/ops/layout/layout.h"
 
-/* check_contiguous_sizes_strides and is_contiguous of torch/_prims_common, and the same of
- * c10/core/Contiguity.h, which differ in what they ask first. */
+/* Evaluates a != b in the way of check_contiguous_sizes_strides and is_contiguous of
+ * torch/_prims_common, or in that of c10/core/Contiguity.h. */
 static sym_id differ(struct call *c, sym_id a, sym_id b, bool python)
 {
     return python ? py_ne(c, a, b) : ne(c, a, b);
@@ -32,7 +32,7 @@ bool contiguous_or_false(struct call *c, struct tensor x)
 
 static const uint8_t channels_last_2d[] = { 1, 3, 2, 0 }, channels_last_3d[] = { 1, 4, 3, 2, 0 };
 
-static const uint8_t *order_of(uint32_t ndim, enum memory_format format)
+static const uint8_t *format_dims(uint32_t ndim, enum memory_format format)
 {
     if (format == FORMAT_CHANNELS_LAST && ndim == 4)
         return channels_last_2d;
@@ -56,12 +56,12 @@ static bool ordered_or_false(struct call *c, const struct tensor_meta *meta, con
 
 bool channels_last_or_false(struct call *c, struct tensor x, enum memory_format format)
 {
-    const uint8_t *order = order_of(x.meta->ndim, format);
+    const uint8_t *order = format_dims(x.meta->ndim, format);
     return order && ordered_or_false(c, x.meta, order, true);
 }
 
-/* The condition that C++ hands out where a size without a hint leaves it open: each dimension has
- * size 1 or its stride. */
+/* The condition that C++ returns where a size without a hint decides: each dimension has size 1 or
+ * its stride. */
 static sym_id nested_condition(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
 {
     sym_id all = SYM_ID_TRUE, one = num(c, 1), expected = one;
@@ -74,7 +74,7 @@ static sym_id nested_condition(struct call *c, const struct tensor_meta *meta, c
     return all;
 }
 
-static bool all_hinted(struct call *c, const struct tensor_meta *meta)
+static bool has_only_hinted(struct call *c, const struct tensor_meta *meta)
 {
     for (uint32_t i = 0; i < meta->ndim; i++)
         if (env_has_unbacked(c->env, meta->size[i]) || env_has_unbacked(c->env, meta->stride[i]))
@@ -82,9 +82,9 @@ static bool all_hinted(struct call *c, const struct tensor_meta *meta)
     return true;
 }
 
-/* _compute_contiguous and _compute_channels_last_contiguous_2d: what C++ asks once more, now as
- * plain conditions, where everything has a hint. */
-static bool nested_plain(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
+/* _compute_contiguous and _compute_channels_last_contiguous_2d, with which C++ evaluates once more,
+ * by ordinary conditions, when everything has a hint. */
+static bool nested_by_hints(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
 {
     sym_id one = num(c, 1), expected = one;
     for (uint32_t i = 0; i < meta->ndim && !c->failed; i++) {
@@ -108,22 +108,22 @@ bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
             return true;
         if (c->failed || !c->symbolic)
             return false;
-        if (all_hinted(c, meta))
-            return guard_bool(c, empty) || nested_plain(c, meta, NULL);
+        if (has_only_hinted(c, meta))
+            return guard_bool(c, empty) || nested_by_hints(c, meta, NULL);
         return guard_bool(c, sym_or(c->pool, nested_condition(c, meta, NULL), empty));
     }
-    const uint8_t *order = order_of(meta->ndim, format);
+    const uint8_t *order = format_dims(meta->ndim, format);
     if (!order)
         return false;
     if (ordered_or_false(c, meta, order, false))
         return true;
     if (c->failed || !c->symbolic)
         return false;
-    return all_hinted(c, meta) ? nested_plain(c, meta, order)
-                               : guard_bool(c, nested_condition(c, meta, order));
+    return has_only_hinted(c, meta) ? nested_by_hints(c, meta, order)
+                                    : guard_bool(c, nested_condition(c, meta, order));
 }
 
-/* The order of _compute_non_overlapping_and_dense: by stride, sizes below 2 last. */
+/* The order of _compute_non_overlapping_and_dense: by stride, with sizes below 2 last. */
 static bool lies_before(struct call *c, const struct tensor_meta *meta, uint32_t a, uint32_t b)
 {
     sym_id two = num(c, 2);
@@ -133,7 +133,7 @@ static bool lies_before(struct call *c, const struct tensor_meta *meta, uint32_t
            guard_bool(c, lt(c, meta->stride[a], meta->stride[b]));
 }
 
-/* std::sort of up to 16 items as libstdc++ does it, comparison by comparison. */
+/* Sorts up to 16 items as libstdc++'s std::sort does, with the same comparisons. */
 static void cpp_sort(struct call *c, const struct tensor_meta *meta, uint32_t *dims)
 {
     for (uint32_t i = 1; i < meta->ndim && !c->failed; i++) {
@@ -176,7 +176,7 @@ bool non_overlapping_and_dense(struct call *c, struct tensor x)
     if (is_contiguous(c, x, FORMAT_CONTIGUOUS) || is_contiguous(c, x, FORMAT_CHANNELS_LAST) ||
         is_contiguous(c, x, FORMAT_CHANNELS_LAST_3D))
         return true;
-    return !c->failed && all_hinted(c, meta) && dense_plain(c, meta);
+    return !c->failed && has_only_hinted(c, meta) && dense_plain(c, meta);
 }
 
 bool surely_overlaps(struct call *c, struct tensor x)
@@ -190,7 +190,8 @@ bool surely_overlaps(struct call *c, struct tensor x)
     return false;
 }
 
-/* K.__lt__ of torch/_prims_common: strides by value, or by divisibility where that is open. */
+/* K.__lt__ of torch/_prims_common: compares strides by value, or by divisibility if that is open.
+ */
 static bool stride_less(struct call *c, sym_id a, sym_id b)
 {
     if (guard_or_false(c, py_lt(c, a, b)))
@@ -200,7 +201,7 @@ static bool stride_less(struct call *c, sym_id a, sym_id b)
            guard_or_true(c, py_ne(c, a, b));
 }
 
-/* Python's sorted() on fewer than 64 items, comparison by comparison: the run that it finds at the
+/* Sorts fewer than 64 items as Python's sorted() does, with the same comparisons: the run at the
  * start, then binary insertion (Objects/listobject.c). */
 static void python_sort(struct call *c, const sym_id *strides, uint32_t n, uint32_t *dims)
 {
@@ -251,13 +252,13 @@ bool non_overlapping_and_dense_or_false(struct call *c, struct tensor x)
     return nested_or_false(c, sizes, strides, meta->ndim, true);
 }
 
-/* are_strides_like_channels_last_or_false; is_channels_last_strides_2d of c10/core/MemoryFormat.h
- * asks the same of sizes with hints. */
+/* are_strides_like_channels_last_or_false; for sizes with hints is_channels_last_strides_2d of
+ * c10/core/MemoryFormat.h evaluates the same conditions. */
 enum memory_format suggest_format(struct call *c, struct tensor x)
 {
     const struct tensor_meta *meta = x.meta;
     enum memory_format format = meta->ndim == 4 ? FORMAT_CHANNELS_LAST : FORMAT_CHANNELS_LAST_3D;
-    const uint8_t *order = order_of(meta->ndim, format);
+    const uint8_t *order = format_dims(meta->ndim, format);
     if (!order || meta->layout != LAYOUT_STRIDED)
         return FORMAT_CONTIGUOUS;
     sym_id zero = num(c, 0), least = zero;

@@ -1,20 +1,20 @@
 /* Output strides of TensorIterator (aten/src/ATen/TensorIterator.cpp), for sizes without symbols:
- * eager PyTorch, and meta kernels while nothing is dynamic. Unlike references it keeps the strides
- * of dense operands that agree, those of dimensions of size 1 included. */
+ * in eager PyTorch, and in meta kernels while nothing is dynamic. Unlike references it keeps the
+ * strides of dense operands that agree, including those of dimensions of size 1. */
 #include "replay/ops/layout/strides.h"
 
-/* Of sizes that no memory holds the product wraps, as the kernels' does. */
-static int64_t times(int64_t a, int64_t b)
+/* Multiplies. For sizes beyond any memory the product wraps, as in the kernels. */
+static int64_t wrapping_mul(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-struct operand {
+struct iterator_operand {
     uint32_t ndim;
     const int64_t *size, *stride;
 };
 
-static bool plain(struct call *c, const sym_id *syms_, uint32_t n, int64_t *ret)
+static bool read_integer_sizes(struct call *c, const sym_id *syms_, uint32_t n, int64_t *ret)
 {
     for (uint32_t i = 0; i < n; i++)
         if (!sym_to_i64(c->pool, syms_[i], &ret[i]))
@@ -22,18 +22,20 @@ static bool plain(struct call *c, const sym_id *syms_, uint32_t n, int64_t *ret)
     return true;
 }
 
-static bool operand_of(struct call *c, const struct tensor_meta *meta, struct operand *ret)
+static bool read_operand(struct call *c, const struct tensor_meta *meta,
+                         struct iterator_operand *ret)
 {
-    int64_t *room = scratch(c, (2 * (size_t)meta->ndim + 1) * sizeof(*room));
-    if (!room || !plain(c, meta->size, meta->ndim, room) ||
-        !plain(c, meta->stride, meta->ndim, room + meta->ndim))
+    int64_t *space = scratch(c, (2 * (size_t)meta->ndim + 1) * sizeof(*space));
+    if (!space || !read_integer_sizes(c, meta->size, meta->ndim, space) ||
+        !read_integer_sizes(c, meta->stride, meta->ndim, space + meta->ndim))
         return false;
-    *ret = (struct operand){ meta->ndim, room, room + meta->ndim };
+    *ret = (struct iterator_operand){ meta->ndim, space, space + meta->ndim };
     return true;
 }
 
-/* Every dimension but those of size 1 lies as `order` (innermost first) wants it. */
-static bool nested(const struct operand *x, const uint8_t *order)
+/* Returns whether all dimensions but those of size 1 are dense in the given order, innermost
+ * first. */
+static bool nested(const struct iterator_operand *x, const uint8_t *order)
 {
     int64_t expected = 1;
     for (uint32_t i = 0; i < x->ndim; i++) {
@@ -47,7 +49,7 @@ static bool nested(const struct operand *x, const uint8_t *order)
     return true;
 }
 
-static bool is_empty(const struct operand *x)
+static bool has_no_elements(const struct iterator_operand *x)
 {
     for (uint32_t i = 0; i < x->ndim; i++)
         if (!x->size[i])
@@ -55,24 +57,25 @@ static bool is_empty(const struct operand *x)
     return false;
 }
 
-static bool plain_contiguous(const struct operand *x)
+static bool plain_contiguous(const struct iterator_operand *x)
 {
-    return is_empty(x) || nested(x, NULL);
+    return has_no_elements(x) || nested(x, NULL);
 }
 
-static bool plain_channels_last(const struct operand *x)
+static bool plain_channels_last(const struct iterator_operand *x)
 {
     static const uint8_t order[] = { 1, 3, 2, 0 };
     return x->ndim == 4 && nested(x, order);
 }
 
-/* _compute_non_overlapping_and_dense of c10/core/Contiguity.h */
-static bool plain_dense(const struct operand *x)
+/* _compute_non_overlapping_and_dense of c10/core/Contiguity.h. */
+static bool is_dense_operand(const struct iterator_operand *x)
 {
     if (plain_contiguous(x) || plain_channels_last(x))
         return true;
     int64_t required = 1;
-    for (uint32_t found = 0, i; found < x->ndim; found++, required = times(required, x->size[i])) {
+    for (uint32_t found = 0, i; found < x->ndim;
+         found++, required = wrapping_mul(required, x->size[i])) {
         for (i = 0; i < x->ndim; i++)
             if (x->size[i] >= 2 && x->stride[i] == required)
                 break;
@@ -81,7 +84,7 @@ static bool plain_dense(const struct operand *x)
     }
     int64_t numel = 1;
     for (uint32_t i = 0; i < x->ndim; i++)
-        numel = times(numel, x->size[i]);
+        numel = wrapping_mul(numel, x->size[i]);
     return required == numel;
 }
 
@@ -95,10 +98,10 @@ static bool same_values(const int64_t *a, const int64_t *b, uint32_t n)
 
 enum set_up { SET_UP_SLOW, SET_UP_CONTIGUOUS, SET_UP_CHANNELS_LAST, SET_UP_DENSE };
 
-/* compute_fast_setup_type */
-static enum set_up fast_set_up(const struct operand *x, uint32_t n)
+/* TensorIterator's compute_fast_setup_type. */
+static enum set_up fast_set_up(const struct iterator_operand *x, uint32_t n)
 {
-    uint32_t first = 0; /* what is 0-dim before it does not count as another shape */
+    uint32_t first = 0; /* 0-dim operands before it do not count as another shape */
     while (first + 1 < n && !x[first].ndim)
         first++;
     bool contiguous = true, channels_last = true, dense = true;
@@ -108,7 +111,7 @@ static enum set_up fast_set_up(const struct operand *x, uint32_t n)
             return SET_UP_SLOW;
         contiguous = contiguous && plain_contiguous(&x[i]);
         channels_last = channels_last && plain_channels_last(&x[i]);
-        dense = dense && plain_dense(&x[i]);
+        dense = dense && is_dense_operand(&x[i]);
     }
     if (contiguous)
         return SET_UP_CONTIGUOUS;
@@ -119,8 +122,9 @@ static enum set_up fast_set_up(const struct operand *x, uint32_t n)
     return dense ? SET_UP_DENSE : SET_UP_SLOW;
 }
 
-/* An operand's stride in a dimension of the result: 0 where it is broadcast. */
-static int64_t stride_in(const struct operand *x, uint32_t ndim, uint32_t d, const int64_t *shape)
+/* Returns an operand's stride in a dimension of the result: 0 where it is broadcast. */
+static int64_t stride_in(const struct iterator_operand *x, uint32_t ndim, uint32_t d,
+                         const int64_t *shape)
 {
     if (d < ndim - x->ndim)
         return 0;
@@ -128,8 +132,8 @@ static int64_t stride_in(const struct operand *x, uint32_t ndim, uint32_t d, con
     return x->size[own] == 1 && shape[d] != 1 ? 0 : x->stride[own];
 }
 
-static int compare(const struct operand *x, uint32_t n, uint32_t ndim, const int64_t *shape,
-                   uint32_t a, uint32_t b)
+static int compare_strides(const struct iterator_operand *x, uint32_t n, uint32_t ndim,
+                           const int64_t *shape, uint32_t a, uint32_t b)
 {
     for (uint32_t i = 0; i < n; i++) {
         int64_t stride_a = stride_in(&x[i], ndim, a, shape);
@@ -144,16 +148,16 @@ static int compare(const struct operand *x, uint32_t n, uint32_t ndim, const int
     return 0;
 }
 
-/* reorder_dimensions: perm is innermost first; false where it is the contiguous order. */
-static bool reorder(const struct operand *x, uint32_t n, uint32_t ndim, const int64_t *shape,
-                    uint32_t *perm)
+/* reorder_dimensions: perm is innermost first; false when it is the contiguous order. */
+static bool reorder(const struct iterator_operand *x, uint32_t n, uint32_t ndim,
+                    const int64_t *shape, uint32_t *perm)
 {
     for (uint32_t i = 0; i < ndim; i++)
         perm[i] = ndim - 1 - i;
     for (uint32_t i = 1; i < ndim; i++) {
         uint32_t dim1 = i;
         for (uint32_t dim0 = i; dim0-- > 0;) {
-            int order = compare(x, n, ndim, shape, perm[dim0], perm[dim1]);
+            int order = compare_strides(x, n, ndim, shape, perm[dim0], perm[dim1]);
             if (order < 0)
                 break;
             if (order == 0)
@@ -173,15 +177,15 @@ static bool reorder(const struct operand *x, uint32_t n, uint32_t ndim, const in
 void iterator_strides(struct call *c, const struct tensor *x, uint32_t n, const sym_id *sizes,
                       uint32_t ndim, sym_id *strides)
 {
-    struct operand *operands = scratch(c, (n ? n : 1) * sizeof(*operands));
+    struct iterator_operand *operands = scratch(c, (n ? n : 1) * sizeof(*operands));
     int64_t shape[TENSOR_MAX_DIM];
     if (!operands || ndim > TENSOR_MAX_DIM)
         return;
     uint32_t kept = 0;
-    bool known = plain(c, sizes, ndim, shape);
+    bool known = read_integer_sizes(c, sizes, ndim, shape);
     for (uint32_t i = 0; known && i < n; i++)
         if (x[i].meta)
-            known = operand_of(c, x[i].meta, &operands[kept++]);
+            known = read_operand(c, x[i].meta, &operands[kept++]);
     enum set_up set_up = known && kept ? fast_set_up(operands, kept) : SET_UP_CONTIGUOUS;
     uint32_t perm[TENSOR_MAX_DIM];
     if (set_up == SET_UP_CHANNELS_LAST) {
@@ -191,7 +195,7 @@ void iterator_strides(struct call *c, const struct tensor *x, uint32_t n, const 
             strides[i] = num(c, operands[kept - 1].stride[i]);
     } else if (set_up == SET_UP_SLOW && reorder(operands, kept, ndim, shape, perm)) {
         int64_t stride = 1;
-        for (uint32_t i = 0; i < ndim; stride = times(stride, shape[perm[i]]), i++)
+        for (uint32_t i = 0; i < ndim; stride = wrapping_mul(stride, shape[perm[i]]), i++)
             strides[perm[i]] = num(c, stride);
     } else {
         contiguous_strides(c, sizes, ndim, strides);

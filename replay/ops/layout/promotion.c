@@ -64,7 +64,7 @@ const char *dtype_cpp_name(enum dtype dtype)
     return dtype < DTYPE_COUNT && names[dtype] ? names[dtype] : dtype_scalar_name(dtype);
 }
 
-static bool is_float8(enum dtype dtype)
+static bool is_float8_dtype(enum dtype dtype)
 {
     return dtype >= DTYPE_F8E4M3FN && dtype <= DTYPE_F8E8M0FNU;
 }
@@ -111,14 +111,14 @@ enum dtype dtype_complex(enum dtype dtype)
     }
 }
 
-/* Of two of f16, bf16, f32, f64 (or of their complex forms through dtype_real). */
+/* Returns the wider of two of f16, bf16, f32, f64 (for complex dtypes, of their dtype_real). */
 static enum dtype wider_float(enum dtype a, enum dtype b)
 {
     if (a == b)
         return a;
     if (a == DTYPE_F64 || b == DTYPE_F64)
         return DTYPE_F64;
-    return DTYPE_F32; /* f16 with bf16, either with f32 */
+    return DTYPE_F32; /* for f16 with bf16, or either with f32 */
 }
 
 static bool is_plain_float(enum dtype dtype)
@@ -180,7 +180,7 @@ enum dtype promote_or_refuse(struct call *c, enum dtype a, enum dtype b)
     if (ret != DTYPE_NONE || a == DTYPE_NONE || b == DTYPE_NONE || c->failed)
         return ret;
     const char *name_a = dtype_scalar_name(a), *name_b = dtype_scalar_name(b);
-    if (is_float8(a) || is_float8(b))
+    if (is_float8_dtype(a) || is_float8_dtype(b))
         refuse(c, "RuntimeError",
                "Promotion for Float8 Types is not supported, attempted to promote %s and %s",
                name_a, name_b);
@@ -207,7 +207,7 @@ static enum number_class class_of_dtype(enum dtype dtype)
     return dtype_is_complex(dtype) ? CLASS_COMPLEX : CLASS_INT;
 }
 
-static enum number_class class_of(struct value value)
+static enum number_class value_class(struct value value)
 {
     switch (value.kind) {
     case VALUE_TENSOR: return class_of_dtype(value.u.tensor.meta->dtype);
@@ -218,8 +218,8 @@ static enum number_class class_of(struct value value)
     }
 }
 
-/* The place in get_higher_dtype's order; 0 for what it has none for. */
-static unsigned rank_of(enum dtype dtype)
+/* Returns the rank in get_higher_dtype's order; 0 for dtypes that are not in it. */
+static unsigned dtype_rank(enum dtype dtype)
 {
     static const uint8_t ranks[DTYPE_COUNT] = {
         [DTYPE_B8] = 1,  [DTYPE_U8] = 2,   [DTYPE_I8] = 2,    [DTYPE_I16] = 3, [DTYPE_I32] = 4,
@@ -235,12 +235,12 @@ static enum dtype higher(struct call *c, enum dtype a, enum dtype b)
         return a;
     if (a == DTYPE_NONE)
         return b;
-    unsigned rank_a = rank_of(a), rank_b = rank_of(b);
+    unsigned rank_a = dtype_rank(a), rank_b = dtype_rank(b);
     if (!rank_a && !rank_b) {
         refuse(c, "RuntimeError", "Unexpected termination!");
         return DTYPE_NONE;
     }
-    /* The order is walked upwards: what is on it gives way to what is not. */
+    /* PyTorch walks the order upwards: a dtype in it loses against one that is not. */
     if (!rank_a || !rank_b)
         return rank_a ? b : a;
     if (rank_a == rank_b)
@@ -248,7 +248,8 @@ static enum dtype higher(struct call *c, enum dtype a, enum dtype b)
     return rank_a < rank_b ? b : a;
 }
 
-/* The highest dtype of the tensors in a class; those with dimensions go before those without. */
+/* Returns the highest dtype of the tensors in a class; those with dimensions precede those
+ * without. */
 static enum dtype highest_tensor(struct call *c, const struct value *values, uint32_t n,
                                  enum number_class class_)
 {
@@ -287,8 +288,8 @@ void elementwise_dtypes(struct call *c, const struct value *values, uint32_t n,
 {
     enum number_class class_ = CLASS_BOOL;
     for (uint32_t i = 0; i < n; i++)
-        if (class_of(values[i]) > class_)
-            class_ = class_of(values[i]);
+        if (value_class(values[i]) > class_)
+            class_ = value_class(values[i]);
     enum dtype out = class_ == CLASS_BOOL ? DTYPE_B8 : highest_tensor(c, values, n, class_);
     if (out == DTYPE_NONE)
         out = default_of(class_);
@@ -310,7 +311,7 @@ void elementwise_dtypes(struct call *c, const struct value *values, uint32_t n,
 
 /* --- Devices --- */
 
-static const char *device_text(struct call *c, struct device device)
+static const char *printed_device(struct call *c, struct device device)
 {
     struct buf buf = BUF_INIT;
     device_print(device, &buf);
@@ -346,7 +347,7 @@ struct device common_device(struct call *c, const struct tensor *x, uint32_t n)
             refuse(c, "RuntimeError",
                    "Unhandled FakeTensor Device Propagation for %.*s, found two different devices "
                    "%s, %s",
-                   STR_ARG(name), device_text(c, common), device_text(c, meta->device));
+                   STR_ARG(name), printed_device(c, common), printed_device(c, meta->device));
         }
     }
     return common;

@@ -1,4 +1,4 @@
-/* How large a storage is, and what C++ asks where a tensor takes a part of one:
+/* The size of a storage, and the conditions that C++ evaluates when a tensor uses a part of one:
  * computeStorageNbytes of aten/src/ATen/EmptyTensor.cpp, checkInBoundsForStorage of
  * aten/src/ATen/native/Resize.h. */
 #include "replay/ops/layout/storage.h"
@@ -8,7 +8,7 @@ void storage_note(struct ops *ops, uint32_t storage, sym_id bytes)
 {
     while (ops->storage_bytes.n <= storage)
         if (!vec_push(&ops->storage_bytes, SYM_NONE)) {
-            ops->short_of_memory = true; /* not known then: nothing is asked */
+            ops->short_of_memory = true; /* then it is not known, and nothing is evaluated */
             return;
         }
     ops->storage_bytes.v[storage] = bytes;
@@ -30,7 +30,7 @@ sym_id storage_of_input(struct sym_pool *pool, const struct tensor_meta *meta)
         sym_id steps = sym_sub(pool, meta->size[i], SYM_ID_ONE);
         span = sym_add(pool, span, sym_mul(pool, meta->stride[i], steps));
     }
-    if (contiguous) { /* in the order in which PyTorch multiplies */
+    if (contiguous) { /* multiplies in PyTorch's order */
         span = SYM_ID_ONE;
         for (uint32_t i = 0; i < meta->ndim; i++)
             span = sym_mul(pool, span, meta->size[i]);
@@ -39,8 +39,8 @@ sym_id storage_of_input(struct sym_pool *pool, const struct tensor_meta *meta)
                    sym_integer(pool, dtype_size(meta->dtype)));
 }
 
-/* 1 + the offset of the last element, or 0 elements. */
-static sym_id extent(struct call *c, const sym_id *sizes, const sym_id *strides, uint32_t n)
+/* Returns 1 + the offset of the last element, or 0 without elements. */
+static sym_id element_extent(struct call *c, const sym_id *sizes, const sym_id *strides, uint32_t n)
 {
     sym_id size = SYM_ID_ONE;
     for (uint32_t i = 0; i < n && !c->failed; i++) {
@@ -54,7 +54,7 @@ static sym_id extent(struct call *c, const sym_id *sizes, const sym_id *strides,
 sym_id strided_bytes(struct call *c, enum dtype dtype, const sym_id *sizes, const sym_id *strides,
                      uint32_t n)
 {
-    return mul(c, num(c, dtype_size(dtype)), extent(c, sizes, strides, n));
+    return mul(c, num(c, dtype_size(dtype)), element_extent(c, sizes, strides, n));
 }
 
 sym_id contiguous_bytes(struct call *c, enum dtype dtype, const sym_id *sizes, uint32_t n)
@@ -62,7 +62,7 @@ sym_id contiguous_bytes(struct call *c, enum dtype dtype, const sym_id *sizes, u
     return mul(c, num(c, dtype_size(dtype)), product(c, sizes, n));
 }
 
-/* What PyTorch would find false must come from memory that is not known here. */
+/* Returns whether a condition is false. If PyTorch found that, the memory is one not known here. */
 static bool surely_false(struct call *c, sym_id condition)
 {
     return condition == SYM_ID_FALSE || env_hint(c->env, condition) == SYM_ID_FALSE;
@@ -74,7 +74,7 @@ void check_in_bounds(struct call *c, struct tensor x, enum dtype dtype, const sy
     sym_id bytes = c->failed || !x.meta ? SYM_NONE : storage_bytes(c->ops, x.storage);
     if (bytes == SYM_NONE || !c->symbolic)
         return;
-    sym_id size = num(c, dtype_size(dtype)), elements = extent(c, sizes, strides, n);
+    sym_id size = num(c, dtype_size(dtype)), elements = element_extent(c, sizes, strides, n);
     sym_id empty = eq(c, mul(c, size, elements), SYM_ID_ZERO);
     if (c->failed || guard_or_false(c, empty) || c->failed)
         return;

@@ -14,7 +14,8 @@ void contiguous_strides(struct call *c, const sym_id *sizes, uint32_t n, sym_id 
     }
 }
 
-/* The dimensions of a format from the innermost out, NULL where the rank does not have it. */
+/* Returns the dimensions of a format from innermost to outermost, or NULL for an unsuitable rank.
+ */
 static const uint8_t *format_order(enum memory_format format, uint32_t n)
 {
     static const uint8_t one_d[] = { 1, 2, 0 }, two_d[] = { 1, 3, 2, 0 },
@@ -32,7 +33,7 @@ void format_strides(struct call *c, const sym_id *sizes, uint32_t n, enum memory
         contiguous_strides(c, sizes, n, strides);
         return;
     }
-    /* No Max(1, size) here, unlike the contiguous ones. */
+    /* Uses no Max(1, size), unlike contiguous strides. */
     sym_id stride = num(c, 1);
     for (uint32_t i = 0; i < n; i++) {
         strides[order[i]] = stride;
@@ -41,7 +42,7 @@ void format_strides(struct call *c, const sym_id *sizes, uint32_t n, enum memory
     }
 }
 
-/* a >= b of two strides or sizes that are not negative. */
+/* Returns whether a >= b, for strides or sizes that are not negative. */
 static bool at_least(struct call *c, sym_id a, sym_id b)
 {
     sym_id zero = num(c, 0);
@@ -52,8 +53,8 @@ static bool at_least(struct call *c, sym_id a, sym_id b)
     return guard_or_false(c, py_ge(c, a, b)) || guard_or_false(c, eq(c, mod(c, a, b), zero));
 }
 
-/* should_swap of compute_elementwise_output_logical_to_physical_perm: above 0 where a belongs
- * outside b, below 0 where the order is settled, 0 where no tensor tells. */
+/* should_swap of compute_elementwise_output_logical_to_physical_perm: above 0 when a belongs
+ * outside b, below 0 when the order is right, 0 when no tensor decides. */
 static int compare_dims(struct call *c, const struct tensor *x, uint32_t n, uint32_t a, uint32_t b)
 {
     const sym_id *size = x[0].meta->size;
@@ -74,7 +75,7 @@ static int compare_dims(struct call *c, const struct tensor *x, uint32_t n, uint
     return 0;
 }
 
-/* An insertion sort that stands comparisons without an answer, innermost dimension first. */
+/* An insertion sort that works with undecided comparisons, innermost dimension first. */
 static void sort_dims(struct call *c, const struct tensor *x, uint32_t n, uint32_t ndim,
                       uint32_t *perm)
 {
@@ -99,24 +100,24 @@ static void sort_dims(struct call *c, const struct tensor *x, uint32_t n, uint32
         perm[i] = back[ndim - 1 - i];
 }
 
-static bool is_cpu_scalar(const struct call *c, struct tensor x)
+static bool is_scalar_on_cpu(const struct call *c, struct tensor x)
 {
     return x.meta->ndim == 0 && x.meta->device.type == DEVICE_CPU && !in_kernel(c);
 }
 
-/* Leaves out None and 0-dim CPU tensors; NULL where none is left. */
+/* Removes None and 0-dim CPU tensors; returns NULL when none is left. */
 static const struct tensor *real_tensors(struct call *c, const struct tensor *x, uint32_t *n)
 {
     uint32_t kept = 0, all = *n;
     struct tensor *ret = scratch(c, (all ? all : 1) * sizeof(*ret));
     for (uint32_t i = 0; ret && i < all; i++)
-        if (x[i].meta && !is_cpu_scalar(c, x[i]))
+        if (x[i].meta && !is_scalar_on_cpu(c, x[i]))
             ret[kept++] = x[i];
     *n = kept;
     return kept ? ret : NULL;
 }
 
-static void identity(uint32_t ndim, uint32_t *perm)
+static void identity_permutation(uint32_t ndim, uint32_t *perm)
 {
     for (uint32_t i = 0; i < ndim; i++)
         perm[i] = i;
@@ -125,7 +126,7 @@ static void identity(uint32_t ndim, uint32_t *perm)
 static void real_permutation(struct call *c, const struct tensor *x, uint32_t n, uint32_t *perm)
 {
     uint32_t ndim = x[0].meta->ndim;
-    identity(ndim, perm);
+    identity_permutation(ndim, perm);
     if (ndim < 2)
         return;
     bool contiguous = true, channels_last = true;

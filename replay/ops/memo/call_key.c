@@ -12,17 +12,17 @@ void call_keys_release(struct call_keys *keys)
     intern_release(&keys->texts);
 }
 
-static bool put(struct call_keys *keys, uint32_t word)
+static bool put_word(struct call_keys *keys, uint32_t word)
 {
     return vec_push(&keys->words, word);
 }
 
 static bool put2(struct call_keys *keys, uint32_t a, uint32_t b)
 {
-    return put(keys, a) && put(keys, b);
+    return put_word(keys, a) && put_word(keys, b);
 }
 
-/* The ordinal of a storage among those of this call. */
+/* Returns the index of a storage among those of this call. */
 static bool storage_index(struct call_keys *keys, const struct call_key *key, uint32_t storage,
                           uint32_t *ret)
 {
@@ -40,39 +40,40 @@ static bool storage_index(struct call_keys *keys, const struct call_key *key, ui
     return true;
 }
 
-static bool put_tensor(struct call_keys *keys, struct call_key *key, struct tensor x)
+static bool key_tensor(struct call_keys *keys, struct call_key *key, struct tensor x)
 {
     uint32_t index = 0;
     if (x.data)
-        key->usable = false; /* the answer may depend on it */
+        key->usable = false; /* because the result may depend on the data */
     return storage_index(keys, key, x.storage, &index) &&
            put2(keys, VALUE_TENSOR | index << 8, x.meta->id);
 }
 
-static bool put_text(struct call_keys *keys, const struct value *value)
+static bool key_text(struct call_keys *keys, const struct value *value)
 {
     uint32_t id = intern(&keys->texts, value->u.text);
     return id != INTERN_NONE && put2(keys, value->kind, id);
 }
 
-static bool put_complex(struct call_keys *keys, const struct value *value)
+static bool key_complex(struct call_keys *keys, const struct value *value)
 {
     uint32_t bits[4];
     memcpy(bits, &value->u.complex, sizeof bits);
-    return put(keys, value->kind) && put2(keys, bits[0], bits[1]) && put2(keys, bits[2], bits[3]);
+    return put_word(keys, value->kind) && put2(keys, bits[0], bits[1]) &&
+           put2(keys, bits[2], bits[3]);
 }
 
-static bool put_value(struct call_keys *keys, struct call_key *key, const struct value *value,
+static bool key_value(struct call_keys *keys, struct call_key *key, const struct value *value,
                       unsigned nesting)
 {
     switch (value->kind) {
     case VALUE_NONE:
-    case VALUE_ELLIPSIS: return put(keys, value->kind);
-    case VALUE_TENSOR: return put_tensor(keys, key, value->u.tensor);
+    case VALUE_ELLIPSIS: return put_word(keys, value->kind);
+    case VALUE_TENSOR: return key_tensor(keys, key, value->u.tensor);
     case VALUE_FLOAT:
     case VALUE_BOOL:
     case VALUE_INT: return put2(keys, value->kind, value->u.sym);
-    case VALUE_COMPLEX: return put_complex(keys, value);
+    case VALUE_COMPLEX: return key_complex(keys, value);
     case VALUE_DTYPE: return put2(keys, value->kind, value->u.dtype);
     case VALUE_LAYOUT: return put2(keys, value->kind, value->u.layout);
     case VALUE_MEMORY_FORMAT: return put2(keys, value->kind, value->u.memory_format);
@@ -80,7 +81,7 @@ static bool put_value(struct call_keys *keys, struct call_key *key, const struct
         return put2(keys, value->kind | (uint32_t)value->u.device.type << 8,
                     (uint32_t)value->u.device.index);
     case VALUE_STRING:
-    case VALUE_FUNCTION: return put_text(keys, value);
+    case VALUE_FUNCTION: return key_text(keys, value);
     case VALUE_LIST:
     case VALUE_TUPLE:
     case VALUE_DICT:
@@ -90,10 +91,10 @@ static bool put_value(struct call_keys *keys, struct call_key *key, const struct
             return true;
         for (uint32_t i = 0; i < value->n; i++)
             if ((i == 0 && !put2(keys, value->kind, value->n)) ||
-                !put_value(keys, key, &value->u.items[i], nesting + 1))
+                !key_value(keys, key, &value->u.items[i], nesting + 1))
                 return false;
         return value->n || put2(keys, value->kind, 0);
-    default: key->usable = false; return true; /* graphs, objects: who knows */
+    default: key->usable = false; return true; /* graphs and objects, which cannot be compared */
     }
 }
 
@@ -103,9 +104,9 @@ bool call_key_push(struct call_keys *keys, const struct call *c, struct call_key
                               .storages_at = (uint32_t)keys->storages.n,
                               .usable = true };
     keys->epoch++;
-    bool ok = put(keys, c->op->index);
+    bool ok = put_word(keys, c->op->index);
     for (uint32_t i = 0; i < c->n_args && ok && ret->usable; i++)
-        ok = put_value(keys, ret, &c->args[i], 0);
+        ok = key_value(keys, ret, &c->args[i], 0);
     ret->n = (uint32_t)keys->words.n - ret->at;
     ret->n_storages = (uint32_t)keys->storages.n - ret->storages_at;
     if (!ok || ret->n > MAX_WORDS)
@@ -130,7 +131,7 @@ const uint32_t *call_key_storages(const struct call_keys *keys, const struct cal
     return vec_from(&keys->storages, key->storages_at);
 }
 
-/* Of one value; groups are followed by their items. */
+/* Returns the number of words of one value; groups are followed by their items. */
 static uint32_t words_of(uint32_t kind)
 {
     return kind == VALUE_NONE || kind == VALUE_ELLIPSIS ? 1 : kind == VALUE_COMPLEX ? 5 : 2;

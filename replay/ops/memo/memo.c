@@ -4,20 +4,20 @@
 
 enum { MAX_NESTING = 16 };
 
-/* A result in preorder; groups are followed by their items. */
+/* An item of a result in preorder; groups are followed by their items. */
 enum slot_kind { SLOT_VALUE, SLOT_FRESH, SLOT_ALIAS, SLOT_GROUP };
 
 struct slot {
     uint8_t kind, value_kind;
-    uint32_t n;   /* storage: ordinal of the new storage or of the argument's; items of a group */
-    sym_id bytes; /* of a fresh storage */
+    uint32_t n;   /* index of the new or the argument's storage; for a group, its number of items */
+    sym_id bytes; /* only for a fresh storage */
     union {
         const struct tensor_meta *meta;
         struct value value;
     } u;
 };
 
-struct entry {
+struct memo_entry {
     uint64_t hash;
     uint32_t key_at, key_n;
     uint32_t slots_at;
@@ -26,10 +26,10 @@ struct entry {
 
 struct memo {
     struct call_keys keys;
-    vec_of(struct entry)
+    vec_of(struct memo_entry)
     entries;
     vec_of(uint32_t)
-    words; /* of the entries' keys */
+    words; /* the keys of the entries */
     vec_of(struct slot)
     slots;
     uint32_t *table; /* entry + 1 */
@@ -73,13 +73,13 @@ struct call_keys *memo_keys(struct memo *memo)
 
 /* --- Looking up --- */
 
-/* The place of a key in the table, free or taken. */
-static uint32_t *place_of(struct memo *memo, const struct call_key *key)
+/* Returns the slot of a key in the table, used or empty. */
+static uint32_t *memo_slot(struct memo *memo, const struct call_key *key)
 {
     uint32_t i = (uint32_t)key->hash & (memo->n_table - 1);
     const uint32_t *words = memo->keys.words.v + key->at;
     for (; memo->table[i]; i = (i + 1) & (memo->n_table - 1)) {
-        const struct entry *e = &memo->entries.v[memo->table[i] - 1];
+        const struct memo_entry *e = &memo->entries.v[memo->table[i] - 1];
         if (e->hash == key->hash && e->key_n == key->n &&
             memcmp(memo->words.v + e->key_at, words, key->n * sizeof *words) == 0)
             break;
@@ -89,11 +89,12 @@ static uint32_t *place_of(struct memo *memo, const struct call_key *key)
 
 uint32_t memo_lookup(struct memo *memo, const struct call_key *key)
 {
-    uint32_t found = key->usable && memo->n_table ? *place_of(memo, key) : 0;
+    uint32_t found = key->usable && memo->n_table ? *memo_slot(memo, key) : 0;
     return found ? found - 1 : MEMO_NONE;
 }
 
-static bool rebuild(struct call *c, const struct call_key *key, uint32_t *at, struct value *ret)
+static bool rebuild_result(struct call *c, const struct call_key *key, uint32_t *at,
+                           struct value *ret)
 {
     const struct memo *memo = c->ops->memo;
     const struct slot *slot = &memo->slots.v[(*at)++];
@@ -114,7 +115,7 @@ static bool rebuild(struct call *c, const struct call_key *key, uint32_t *at, st
     struct value *items = ops_values(c->ops, slot->n);
     *ret = value_items((enum value_kind)slot->value_kind, items, slot->n);
     for (uint32_t i = 0; i < ret->n && items; i++)
-        if (!rebuild(c, key, at, &items[i]))
+        if (!rebuild_result(c, key, at, &items[i]))
             return false;
     return items;
 }
@@ -124,30 +125,30 @@ bool memo_answer(struct call *c, const struct call_key *key, uint32_t number)
     const struct memo *memo = c->ops->memo;
     if (number == MEMO_NONE || memo->off)
         return false;
-    const struct entry *entry = &memo->entries.v[number];
+    const struct memo_entry *entry = &memo->entries.v[number];
     uint32_t at = entry->slots_at;
-    if (!rebuild(c, key, &at, &c->ret))
-        return false; /* out of memory: the rule will find out, too */
+    if (!rebuild_result(c, key, &at, &c->ret))
+        return false; /* out of memory, which the rule will report, too */
     c->ops->next_storage += entry->n_fresh;
     return true;
 }
 
-/* --- Keeping --- */
+/* --- Storing --- */
 
-struct maker {
+struct template_maker {
     struct call *c;
     const struct call_key *key;
     uint32_t n_fresh;
 };
 
-static bool push_slot(struct maker *m, struct slot slot)
+static bool push_slot(struct template_maker *m, struct slot slot)
 {
     bool ok = vec_push(&m->c->ops->memo->slots, slot);
     m->c->ops->short_of_memory |= !ok;
     return ok;
 }
 
-static bool keep_tensor(struct maker *m, struct tensor x)
+static bool keep_tensor(struct template_maker *m, struct tensor x)
 {
     const struct memo *memo = m->c->ops->memo;
     struct slot slot = { .kind = SLOT_ALIAS, .u.meta = x.meta };
@@ -155,7 +156,7 @@ static bool keep_tensor(struct maker *m, struct tensor x)
         return false;
     if (x.storage >= m->c->fresh_from) {
         slot.kind = SLOT_FRESH;
-        /* As far apart as they were: a rule may have made others in between. */
+        /* Keeps the distances between storages, because a rule may have made others in between. */
         slot.n = x.storage - m->c->fresh_from;
         slot.bytes = storage_bytes(m->c->ops, x.storage);
         m->n_fresh = slot.n + 1 > m->n_fresh ? slot.n + 1 : m->n_fresh;
@@ -169,7 +170,7 @@ static bool keep_tensor(struct maker *m, struct tensor x)
     return false;
 }
 
-static bool keep_value(struct maker *m, struct value value, unsigned nesting)
+static bool keep_value(struct template_maker *m, struct value value, unsigned nesting)
 {
     switch (value.kind) {
     case VALUE_TENSOR: return keep_tensor(m, value.u.tensor);
@@ -197,7 +198,7 @@ static bool keep_value(struct maker *m, struct value value, unsigned nesting)
     }
 }
 
-static bool grow(struct memo *memo)
+static bool grow_memo_table(struct memo *memo)
 {
     uint32_t n = memo->n_table ? 2 * memo->n_table : 1024;
     uint32_t *table = calloc(n, sizeof *table);
@@ -228,14 +229,14 @@ static bool keep_key(struct memo *memo, const struct call_key *key)
 uint32_t memo_keep(struct call *c, const struct call_key *key)
 {
     struct memo *memo = c->ops->memo;
-    struct maker m = { .c = c, .key = key };
-    struct entry entry = { .hash = key->hash,
-                           .key_at = (uint32_t)memo->words.n,
-                           .key_n = key->n,
-                           .slots_at = (uint32_t)memo->slots.n };
+    struct template_maker m = { .c = c, .key = key };
+    struct memo_entry entry = { .hash = key->hash,
+                                .key_at = (uint32_t)memo->words.n,
+                                .key_n = key->n,
+                                .slots_at = (uint32_t)memo->slots.n };
     if (!key->usable || !c->repeatable)
         return MEMO_NONE;
-    bool reserved = (2 * (memo->entries.n + 1) <= memo->n_table || grow(memo)) &&
+    bool reserved = (2 * (memo->entries.n + 1) <= memo->n_table || grow_memo_table(memo)) &&
                     vec_reserve(&memo->entries, 1) && vec_reserve(&memo->words, key->n);
     c->ops->short_of_memory |= !reserved;
     if (!reserved || !keep_value(&m, c->ret, 0) || !keep_key(memo, key)) {
@@ -243,7 +244,7 @@ uint32_t memo_keep(struct call *c, const struct call_key *key)
         return MEMO_NONE;
     }
     entry.n_fresh = m.n_fresh;
-    uint32_t *place = place_of(memo, key);
+    uint32_t *place = memo_slot(memo, key);
     if (*place) { /* the rule called itself with the same arguments, or the layer above ran it */
         memo->entries.v[*place - 1] = entry;
         return *place - 1;

@@ -1,5 +1,5 @@
-/* What rules say that PyTorch does meanwhile (replay/ops/dispatch/rule.h): dispatches that they
- * stand for, and the counters of the fast path. */
+/* The counts that rules report (replay/ops/dispatch/rule.h): dispatches that they compute
+ * themselves, and the counters of the fast path. */
 #include "replay/ops/model/model.h"
 #include "replay/ops/rules/view/views.h"
 
@@ -15,12 +15,12 @@ void count_within(struct call *c, uint32_t n)
 {
     struct ops *ops = c->ops;
     if (!ops->depth || ops->kernel)
-        return; /* by Python or C++ itself, above FakeTensorMode; a kernel's own */
+        return; /* made by Python or C++ above FakeTensorMode, or by a kernel */
     stats_within(ops, c->op->index, ops->depth, n);
     log_event(ops, c->op->index, ops->depth, EVENT_WITHIN, n, false);
 }
 
-/* Steps count within another call, and are looked up while a pass is modelled only. */
+/* Returns whether steps are looked up: only while a pass is modelled, within another call. */
 static bool is_looked_up(const struct ops *ops)
 {
     return model_is_passing(ops) && ops->depth && !ops->kernel;
@@ -38,7 +38,7 @@ void count_step(struct call *c, const char *name, struct tensor x, const struct 
         if (known)
             within = 0;
         else
-            fake_cache_keep(ops, &key, OP_BYPASS_NONE); /* else it is counted again */
+            fake_cache_keep(ops, &key, OP_BYPASS_NONE); /* else it would be counted again */
     }
     count_within(c, 1);
     if (ops->kernel || !ops->depth)
@@ -54,7 +54,7 @@ void count_step_made(struct call *c, const char *name, struct tensor x)
         struct geometry g = geometry_of(x);
         struct fake_key key;
         enum op_bypass ignored;
-        /* What is made anew is told by its layout alone. */
+        /* A newly made tensor is identified by its layout alone. */
         struct tensor nowhere = { x.meta, UINT32_MAX, NULL };
         if (fake_cache_step(ops, name, nowhere, &g, NULL, 0, &key) &&
             fake_cache_look(ops, &key, &ignored) != FAKE_MISS) {

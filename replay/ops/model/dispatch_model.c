@@ -3,52 +3,52 @@
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/model/model.h"
 
-void ops_set_above(struct ops *ops, enum model_mode mode)
+void ops_set_model_mode(struct ops *ops, enum model_mode mode)
 {
-    struct dispatch_model *above = &ops->model->above;
-    above->mode = mode;
-    above->devices = above->detaches = above->symbolic_numbers = above->saved_inplace = 0;
-    above->grads.n = 0;
-    above->silent = false;
+    struct dispatch_model *dispatch = &ops->model->dispatch;
+    dispatch->mode = mode;
+    dispatch->devices = dispatch->detaches = dispatch->symbolic_numbers = dispatch->saved_inplace = 0;
+    dispatch->grads.n = 0;
+    dispatch->silent = false;
 }
 
 const struct dispatch_model *ops_model(const struct ops *ops)
 {
-    return &ops->model->above;
+    return &ops->model->dispatch;
 }
 
-void above_release(struct dispatch_model *above)
+void dispatch_model_release(struct dispatch_model *dispatch)
 {
-    vec_release(&above->grads);
+    vec_release(&dispatch->grads);
 }
 
 void model_devices(struct ops *ops, uint64_t n)
 {
-    if (ops->model->above.mode == MODEL_FAKE && ops->depth == 0 && !model_is_muted(ops))
-        ops->model->above.devices += n;
+    if (ops->model->dispatch.mode == MODEL_FAKE && ops->depth == 0 && !model_is_muted(ops))
+        ops->model->dispatch.devices += n;
 }
 
-/* --- Autograd, by storages: a view requires what its base does --- */
+/* --- Autograd, by storages: a view requires a gradient when its base does --- */
 
-static enum model_grad grad_of(const struct dispatch_model *above, uint32_t storage)
+static enum model_grad storage_grad(const struct dispatch_model *dispatch, uint32_t storage)
 {
-    return storage < above->grads.n ? (enum model_grad)above->grads.v[storage] : GRAD_NONE;
+    return storage < dispatch->grads.n ? (enum model_grad)dispatch->grads.v[storage] : GRAD_NONE;
 }
 
-/* Memory ran out: what is counted from here on is short. */
-static void fail(struct ops *ops)
+/* Notes that memory ran out, so that further counts are too low. */
+static void note_short_count(struct ops *ops)
 {
-    ops->short_of_memory = ops->model->above.failed = true;
+    ops->short_of_memory = ops->model->dispatch.failed = true;
 }
 
 static void set_grad(struct ops *ops, uint32_t storage, enum model_grad grad)
 {
-    struct dispatch_model *above = &ops->model->above;
-    while (above->grads.n <= storage && !above->failed)
-        if (!vec_push(&above->grads, GRAD_NONE))
-            fail(ops);
-    if (!above->failed)
-        above->grads.v[storage] = (uint8_t)grad;
+    struct dispatch_model *dispatch = &ops->model->dispatch;
+    while (dispatch->grads.n <= storage && !dispatch->failed)
+        if (!vec_push(&dispatch->grads, GRAD_NONE))
+            note_short_count(ops);
+    if (!dispatch->failed)
+        dispatch->grads.v[storage] = (uint8_t)grad;
 }
 
 void ops_model_leaf(struct ops *ops, struct value input, bool tracked)
@@ -58,7 +58,7 @@ void ops_model_leaf(struct ops *ops, struct value input, bool tracked)
     if (tracked)
         set_grad(ops, input.u.tensor.storage, GRAD_LEAF);
     if (!fake_cache_requires_grad(ops, input.u.tensor))
-        fail(ops);
+        note_short_count(ops);
 }
 
 void ops_model_next_pass(struct ops *ops)
@@ -68,17 +68,17 @@ void ops_model_next_pass(struct ops *ops)
 
 void ops_model_silent(struct ops *ops, bool on)
 {
-    ops->model->above.silent = on;
+    ops->model->dispatch.silent = on;
 }
 
-/* True where an argument requires a gradient. The first use of a leaf makes its AccumulateGrad
- * node, which asks for the device (torch/csrc/autograd/functions/accumulate_grad.cpp). */
+/* Returns whether an argument requires a gradient. The first use of a leaf makes its AccumulateGrad
+ * node, which gets the device (torch/csrc/autograd/functions/accumulate_grad.cpp). */
 static bool takes_gradient(struct ops *ops, const struct value *value, uint64_t *devices,
                            unsigned depth)
 {
     bool ret = false;
     if (value->kind == VALUE_TENSOR) {
-        enum model_grad grad = grad_of(&ops->model->above, value->u.tensor.storage);
+        enum model_grad grad = storage_grad(&ops->model->dispatch, value->u.tensor.storage);
         if (grad == GRAD_LEAF) {
             set_grad(ops, value->u.tensor.storage, GRAD_LEAF_USED);
             ++*devices;
@@ -96,9 +96,9 @@ static bool is_differentiable(struct tensor x)
     return dtype_is_float(x.meta->dtype) || dtype_is_complex(x.meta->dtype);
 }
 
-/* --- What an operator is known for --- */
+/* --- Properties of operators --- */
 
-static uint64_t asked(const struct op *op)
+static uint64_t device_queries(const struct op *op)
 {
     static const struct {
         const char *name;
@@ -116,7 +116,7 @@ static uint64_t asked(const struct op *op)
     return 0;
 }
 
-static uint64_t saved(const struct op *op)
+static uint64_t saved_results(const struct op *op)
 {
     static const struct {
         const char *name;
@@ -140,24 +140,24 @@ static uint64_t saved(const struct op *op)
 
 /* --- A call --- */
 
-/* Views ask once they are made (torch/csrc/autograd/VariableTypeUtils.h, as_view), results that
- * require a gradient for the metadata of their edge (set_history), wrappers of functionalization
- * when they are made, views of them not (torch/_subclasses/functional_tensor.py, FunctionalTensor).
- */
+/* Counts a result's prim.device: views get it once they are made (torch/csrc/autograd/
+ * VariableTypeUtils.h, as_view), results that require a gradient for the metadata of their edge
+ * (set_history), wrappers of functionalization when they are made, but views of them do not
+ * (torch/_subclasses/functional_tensor.py, FunctionalTensor). */
 static void count_result(struct ops *ops, const struct op *op, struct tensor x, bool gradient,
                          uint32_t fresh_from)
 {
-    struct dispatch_model *above = &ops->model->above;
+    struct dispatch_model *dispatch = &ops->model->dispatch;
     bool fresh = x.storage >= fresh_from, written = op->writes;
-    if (above->mode == MODEL_FUNCTIONAL)
-        above->devices += fresh;
+    if (dispatch->mode == MODEL_FUNCTIONAL)
+        dispatch->devices += fresh;
     else
-        above->devices += (!fresh && !written) + (gradient && is_differentiable(x));
+        dispatch->devices += (!fresh && !written) + (gradient && is_differentiable(x));
     if (gradient && is_differentiable(x) && (fresh || written))
         set_grad(ops, x.storage, GRAD_RESULT);
-    if (gradient && is_differentiable(x) && above->mode == MODEL_FAKE &&
+    if (gradient && is_differentiable(x) && dispatch->mode == MODEL_FAKE &&
         !fake_cache_requires_grad(ops, x))
-        fail(ops);
+        note_short_count(ops);
 }
 
 static bool is_symfloat(const struct ops *ops, const struct value *value)
@@ -165,8 +165,8 @@ static bool is_symfloat(const struct ops *ops, const struct value *value)
     return value->kind == VALUE_FLOAT && !sym_is_number(ops->pool, value->u.sym);
 }
 
-/* A view requires what its base does, gradients being tracked or not (DifferentiableViewMeta of
- * torch/csrc/autograd/variable.h). */
+/* Makes views require a gradient when their base does, whether gradients are tracked or not
+ * (DifferentiableViewMeta of torch/csrc/autograd/variable.h). */
 static void mark_views(struct ops *ops, const struct op *op, const struct value *bound,
                        const struct value *result, uint32_t fresh_from)
 {
@@ -179,15 +179,15 @@ static void mark_views(struct ops *ops, const struct op *op, const struct value 
     for (uint32_t i = 0; i < (group ? result->n : 1); i++)
         if (items[i].kind == VALUE_TENSOR && items[i].u.tensor.storage < fresh_from &&
             !fake_cache_requires_grad(ops, items[i].u.tensor))
-            fail(ops);
+            note_short_count(ops);
 }
 
-void count_above(const struct call *c)
+void count_outside_dispatches(const struct call *c)
 {
     struct ops *ops = c->ops;
     const struct op *op = c->op;
     const struct value *bound = c->args, *result = &c->ret;
-    struct dispatch_model *above = &ops->model->above;
+    struct dispatch_model *dispatch = &ops->model->dispatch;
     uint64_t leaves = 0;
     bool gradient = false;
     if (op->composite) {
@@ -195,22 +195,22 @@ void count_above(const struct call *c)
                     result->u.tensor.meta == bound[0].u.tensor.meta &&
                     result->u.tensor.storage == bound[0].u.tensor.storage;
         if (same && str_starts(op->name, STR("aten.to.")))
-            model_devices(ops, 1); /* and nothing is copied */
-        model_devices(ops, asked(op));
+            model_devices(ops, 1); /* and makes no copy */
+        model_devices(ops, device_queries(op));
         return;
     }
     for (uint32_t i = 0; i < op->schema.n_args; i++) {
         gradient |= takes_gradient(ops, &bound[i], &leaves, 0);
-        above->symbolic_numbers += is_symfloat(ops, &bound[i]);
+        dispatch->symbolic_numbers += is_symfloat(ops, &bound[i]);
     }
-    if (above->mode == MODEL_FAKE) {
-        above->devices += leaves;
+    if (dispatch->mode == MODEL_FAKE) {
+        dispatch->devices += leaves;
         mark_views(ops, op, bound, result, c->fresh_from);
     }
     if (gradient) {
-        uint64_t kept = saved(op);
-        above->detaches += kept;
-        above->saved_inplace += op->writes ? kept : 0;
+        uint64_t kept = saved_results(op);
+        dispatch->detaches += kept;
+        dispatch->saved_inplace += op->writes ? kept : 0;
     }
     if (result->kind == VALUE_TENSOR)
         count_result(ops, op, result->u.tensor, gradient, c->fresh_from);
@@ -220,13 +220,14 @@ void count_above(const struct call *c)
                 count_result(ops, op, result->u.items[i].u.tensor, gradient, c->fresh_from);
 }
 
-/* "aten.add_.Tensor" is run as "aten.add.Tensor", "aten._native_batch_norm_legit.default" as
- * "aten._native_batch_norm_legit_functional.default" (torchgen/gen_functionalization_type.py). */
+/* Functionalization runs "aten.add_.Tensor" as "aten.add.Tensor", and
+ * "aten._native_batch_norm_legit.default" as "aten._native_batch_norm_legit_functional.default"
+ * (torchgen/gen_functionalization_type.py). */
 struct op *model_functional(struct ops *ops, const struct op *op)
 {
     struct buf name = BUF_INIT;
-    if (ops->model->above.mode != MODEL_FUNCTIONAL || !op->writes || op->composite ||
-        op->inplace_view || ops->model->above.functionalizing ||
+    if (ops->model->dispatch.mode != MODEL_FUNCTIONAL || !op->writes || op->composite ||
+        op->inplace_view || ops->model->dispatch.functionalizing ||
         !str_starts(op->name, STR("aten.")))
         return NULL;
     size_t dot = 5 + str_find_char(str_from(op->name, 5), '.');

@@ -64,84 +64,86 @@ void fake_cache_forget_tensors(struct fake_cache *cache)
 
 /* --- Keys --- */
 
-static bool put(struct fake_cache *cache, uint32_t word)
+static bool hash_word(struct fake_cache *cache, uint32_t word)
 {
     return vec_push(&cache->words, word);
 }
 
-static bool put_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unbacked)
+static bool hash_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unbacked)
 {
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++) {
-        ok = put(&ops->model->fake_cache, syms[i]);
+        ok = hash_word(&ops->model->fake_cache, syms[i]);
         *unbacked |= !sym_is_number(ops->pool, syms[i]) && env_has_unbacked(ops->env, syms[i]);
     }
     return ok;
 }
 
-/* Those of tensors without symbols are not always known, and follow from the rest. */
+/* Returns the bytes of a storage as they are written; without symbols they follow from the rest. */
 static sym_id written_bytes(const struct ops *ops, struct tensor x)
 {
     sym_id bytes = storage_bytes(ops, x.storage);
     return bytes != SYM_NONE && sym_is_number(ops->pool, bytes) ? SYM_NONE : bytes;
 }
 
-static bool put_tensor(struct ops *ops, struct tensor x)
+static bool hash_tensor(struct ops *ops, struct tensor x)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
     const struct tensor_meta *m = x.meta;
     bool unbacked = false;
     uint32_t flags = (uint32_t)m->layout | (uint32_t)m->conj << 8 | (uint32_t)m->neg << 9 |
                      (uint32_t)fake_cache_has_grad(cache, x) << 10;
-    return put(cache, VALUE_TENSOR) && put(cache, m->dtype) && put(cache, flags) &&
-           put(cache, (uint32_t)m->device.type) && put(cache, (uint32_t)m->device.index) &&
-           put(cache, m->ndim) && put_syms(ops, m->size, m->ndim, &unbacked) &&
-           (!m->stride || put_syms(ops, m->stride, m->ndim, &unbacked)) &&
-           put_syms(ops, &m->offset, 1, &unbacked) && put(cache, written_bytes(ops, x)) &&
-           (!unbacked || put(cache, cache->pass));
+    return hash_word(cache, VALUE_TENSOR) && hash_word(cache, m->dtype) &&
+           hash_word(cache, flags) && hash_word(cache, (uint32_t)m->device.type) &&
+           hash_word(cache, (uint32_t)m->device.index) && hash_word(cache, m->ndim) &&
+           hash_syms(ops, m->size, m->ndim, &unbacked) &&
+           (!m->stride || hash_syms(ops, m->stride, m->ndim, &unbacked)) &&
+           hash_syms(ops, &m->offset, 1, &unbacked) && hash_word(cache, written_bytes(ops, x)) &&
+           (!unbacked || hash_word(cache, cache->pass));
 }
 
-static bool put_bytes(struct fake_cache *cache, const void *data, size_t n)
+static bool hash_data(struct fake_cache *cache, const void *data, size_t n)
 {
     uint64_t hash = XXH3_64bits(data, n);
-    return put(cache, (uint32_t)hash) && put(cache, (uint32_t)(hash >> 32));
+    return hash_word(cache, (uint32_t)hash) && hash_word(cache, (uint32_t)(hash >> 32));
 }
 
-static bool put_value(struct ops *ops, const struct value *value, unsigned nesting)
+static bool hash_value(struct ops *ops, const struct value *value, unsigned nesting)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
     bool unbacked = false, ok = true;
     switch (value->kind) {
-    case VALUE_TENSOR: return put_tensor(ops, value->u.tensor);
+    case VALUE_TENSOR: return hash_tensor(ops, value->u.tensor);
     case VALUE_INT:
     case VALUE_FLOAT:
     case VALUE_BOOL:
-        return put(cache, value->kind) && put_syms(ops, &value->u.sym, 1, &unbacked) &&
-               (!unbacked || put(cache, cache->pass));
+        return hash_word(cache, value->kind) && hash_syms(ops, &value->u.sym, 1, &unbacked) &&
+               (!unbacked || hash_word(cache, cache->pass));
     case VALUE_COMPLEX:
-        return put(cache, value->kind) &&
-               put_bytes(cache, &value->u.complex, sizeof value->u.complex);
-    case VALUE_DTYPE: return put(cache, value->kind) && put(cache, value->u.dtype);
-    case VALUE_LAYOUT: return put(cache, value->kind) && put(cache, value->u.layout);
-    case VALUE_MEMORY_FORMAT: return put(cache, value->kind) && put(cache, value->u.memory_format);
+        return hash_word(cache, value->kind) &&
+               hash_data(cache, &value->u.complex, sizeof value->u.complex);
+    case VALUE_DTYPE: return hash_word(cache, value->kind) && hash_word(cache, value->u.dtype);
+    case VALUE_LAYOUT: return hash_word(cache, value->kind) && hash_word(cache, value->u.layout);
+    case VALUE_MEMORY_FORMAT:
+        return hash_word(cache, value->kind) && hash_word(cache, value->u.memory_format);
     case VALUE_DEVICE:
-        return put(cache, value->kind) && put(cache, (uint32_t)value->u.device.type) &&
-               put(cache, (uint32_t)value->u.device.index);
+        return hash_word(cache, value->kind) && hash_word(cache, (uint32_t)value->u.device.type) &&
+               hash_word(cache, (uint32_t)value->u.device.index);
     case VALUE_STRING:
     case VALUE_FUNCTION:
     case VALUE_GRAPH:
     case VALUE_OPAQUE:
-        return put(cache, value->kind) && put_bytes(cache, value->u.text.p, value->u.text.n);
+        return hash_word(cache, value->kind) && hash_data(cache, value->u.text.p, value->u.text.n);
     case VALUE_LIST:
     case VALUE_TUPLE:
     case VALUE_DICT:
     case VALUE_SLICE:
-        ok = put(cache, value->kind) && put(cache, value->n);
+        ok = hash_word(cache, value->kind) && hash_word(cache, value->n);
         for (uint32_t i = 0; i < value->n && nesting < MAX_NESTING && ok; i++)
-            ok = put_value(ops, &value->u.items[i], nesting + 1);
+            ok = hash_value(ops, &value->u.items[i], nesting + 1);
         return ok;
     case VALUE_NONE:
-    case VALUE_ELLIPSIS: return put(cache, value->kind);
+    case VALUE_ELLIPSIS: return hash_word(cache, value->kind);
     }
     return true;
 }
@@ -150,9 +152,9 @@ bool fake_cache_key(const struct call *c, struct fake_key *ret)
 {
     struct fake_cache *cache = &c->ops->model->fake_cache;
     cache->words.n = 0;
-    bool ok = put(cache, c->op->index);
+    bool ok = hash_word(cache, c->op->index);
     for (uint32_t i = 0; i < c->n_args && ok; i++)
-        ok = put_value(c->ops, &c->args[i], 0);
+        ok = hash_value(c->ops, &c->args[i], 0);
     XXH128_hash_t hash = XXH3_128bits(cache->words.v, cache->words.n * sizeof(uint32_t));
     *ret = (struct fake_key){ hash.low64, hash.high64 };
     return ok;
@@ -164,13 +166,13 @@ bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const s
     struct fake_cache *cache = &ops->model->fake_cache;
     bool unbacked = false;
     cache->words.n = 0;
-    bool ok = put(cache, UINT32_MAX) && put_bytes(cache, name, strlen(name)) &&
-              put(cache, x.meta->dtype) && put(cache, (uint32_t)x.meta->device.type) &&
-              put(cache, (uint32_t)x.meta->device.index) && put(cache, g->n) &&
-              put_syms(ops, g->size, g->n, &unbacked) &&
-              put_syms(ops, g->stride, g->n, &unbacked) &&
-              put_syms(ops, &g->offset, 1, &unbacked) && put(cache, written_bytes(ops, x)) &&
-              put_syms(ops, args, n, &unbacked) && (!unbacked || put(cache, cache->pass));
+    bool ok = hash_word(cache, UINT32_MAX) && hash_data(cache, name, strlen(name)) &&
+              hash_word(cache, x.meta->dtype) && hash_word(cache, (uint32_t)x.meta->device.type) &&
+              hash_word(cache, (uint32_t)x.meta->device.index) && hash_word(cache, g->n) &&
+              hash_syms(ops, g->size, g->n, &unbacked) &&
+              hash_syms(ops, g->stride, g->n, &unbacked) &&
+              hash_syms(ops, &g->offset, 1, &unbacked) && hash_word(cache, written_bytes(ops, x)) &&
+              hash_syms(ops, args, n, &unbacked) && (!unbacked || hash_word(cache, cache->pass));
     XXH128_hash_t hash = XXH3_128bits(cache->words.v, cache->words.n * sizeof(uint32_t));
     *ret = (struct fake_key){ hash.low64, hash.high64 };
     return ok;
@@ -187,7 +189,7 @@ static struct fake_entry *entry_of(const struct fake_cache *cache, const struct 
     return &cache->entries[i];
 }
 
-static bool grow(struct fake_cache *cache)
+static bool grow_entries(struct fake_cache *cache)
 {
     struct fake_cache old = *cache;
     uint32_t n = old.n_slots ? 2 * old.n_slots : 1024;
@@ -218,7 +220,7 @@ enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
 bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass bypass)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
-    if (2 * (cache->n + 1) > cache->n_slots && !grow(cache))
+    if (2 * (cache->n + 1) > cache->n_slots && !grow_entries(cache))
         return false;
     struct fake_entry *entry = entry_of(cache, key);
     cache->n += !entry->used;
@@ -237,9 +239,9 @@ bool fake_cache_missed(struct ops *ops, const struct fake_key *key)
     return ret;
 }
 
-/* --- What a hit makes --- */
+/* --- The result of a hit --- */
 
-static void synthesize(struct ops *ops, struct tensor x, uint32_t fresh_from)
+static void synthesize_storage(struct ops *ops, struct tensor x, uint32_t fresh_from)
 {
     struct call c = { .ops = ops, .env = ops->env, .pool = ops->pool, .symbolic = true };
     const struct tensor_meta *m = x.meta;
@@ -252,11 +254,11 @@ void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t
 {
     env_suppress_guards(ops->env);
     if (result->kind == VALUE_TENSOR)
-        synthesize(ops, result->u.tensor, fresh_from);
+        synthesize_storage(ops, result->u.tensor, fresh_from);
     if (result->kind == VALUE_TUPLE || result->kind == VALUE_LIST)
         for (uint32_t i = 0; i < result->n; i++)
             if (result->u.items[i].kind == VALUE_TENSOR)
-                synthesize(ops, result->u.items[i].u.tensor, fresh_from);
+                synthesize_storage(ops, result->u.items[i].u.tensor, fresh_from);
     env_resume_guards(ops->env);
     env_raised(ops->env);
     ops->outcome = OP_DONE;

@@ -1,11 +1,11 @@
-/* FakeTensorMode's operator cache as PyTorch keys it (torch/_subclasses/fake_tensor.py, _cache_key,
- * _prep_args_for_hash; _fake_tensor_utils.py): what it would say of each call while a pass of
- * PyTorch's is modelled (replay/attempt/passes.h). For counts only; answers come from
+/* FakeTensorMode's operator cache with PyTorch's keys (torch/_subclasses/fake_tensor.py,
+ * _cache_key, _prep_args_for_hash; _fake_tensor_utils.py): simulates hits and misses while a pass
+ * of PyTorch's is modelled (replay/attempt/passes.h). Only for counts; results come from
  * replay/ops/memo/memo.h.
  *
- * A tensor is known by its meta, by whether it requires a gradient, and by the size of its storage
- * as it was written: that of a hit is written as empty_strided() writes it. Which SymNode a size
- * is makes no difference: in 90,000 recorded calls the same values were the same key. */
+ * A key has a tensor's meta, whether it requires a gradient, and its storage's size as an
+ * expression, which for a hit is the one of empty_strided(). The SymNode of a size makes no
+ * difference: in 90,000 recorded calls equal values had equal keys. */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 #define SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 
@@ -22,8 +22,8 @@ enum fake_answer { FAKE_MISS, FAKE_HIT, FAKE_BYPASS };
 struct fake_entry {
     struct fake_key key;
     bool used;
-    bool missed;    /* the last call of it was a miss */
-    uint8_t bypass; /* why calls of it are passed by, once it was computed */
+    bool missed;    /* the last such call was a miss */
+    uint8_t bypass; /* why such calls bypass the cache, once one was computed */
 };
 
 struct fake_cache {
@@ -33,26 +33,27 @@ struct fake_cache {
     uint32_t n_grad_slots, n_grads;
     vec_of(uint32_t)
     words;
-    uint32_t pass; /* sizes that depend on data are other symbols in each */
+    uint32_t pass; /* the current pass; sizes that depend on data are new symbols in each */
 };
 
-/* False: out of memory. */
+/* Makes the key of a call. False: out of memory. */
 struct call;
 bool fake_cache_key(const struct call *c, struct fake_key *ret);
-/* Of a call that a rule stands for: a primitive that makes something of x as laid out by g. */
+/* The same for a call that a rule implements: a primitive that makes a tensor of x laid out as g.
+ */
 struct geometry;
 bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const struct geometry *g,
                      const sym_id *args, uint32_t n, struct fake_key *ret);
 enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
                                  enum op_bypass *bypass);
-/* Was computed, and will be answered or passed by from now on. False: out of memory. */
+/* Notes a computed call, which will hit or bypass the cache from now on. False: out of memory. */
 bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass bypass);
-/* Of a call that counts nothing since it was counted before: did it miss then? Asked once. */
+/* Returns, once, whether a call that was counted before missed then. */
 bool fake_cache_missed(struct ops *ops, const struct fake_key *key);
-/* The storages that a hit makes: those from fresh_from on. */
+/* Sets the sizes of the storages that a hit makes: those from fresh_from on. */
 void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t fresh_from);
 
-/* From here on that tensor requires a gradient; until ops_reset(). False: out of memory. */
+/* Notes that the tensor requires a gradient, until ops_reset(). False: out of memory. */
 bool fake_cache_requires_grad(struct ops *ops, struct tensor x);
 bool fake_cache_has_grad(const struct fake_cache *cache, struct tensor x);
 void fake_cache_forget_tensors(struct fake_cache *cache);

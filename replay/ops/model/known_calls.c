@@ -32,7 +32,7 @@ void log_event(struct ops *ops, uint32_t op, uint32_t depth, uint32_t kind, uint
     struct known_calls *known = &ops->model->known;
     if (!known->logging || model_is_muted(ops))
         return;
-    /* Without memory the counts of a later call are short; its result is right. */
+    /* When memory runs out, the counts of a later call are too low; its result is right. */
     if (!vec_push(&known->log, (struct count_event){ .op = op,
                                                      .depth = (uint16_t)depth,
                                                      .kind = (uint8_t)kind,
@@ -43,10 +43,10 @@ void log_event(struct ops *ops, uint32_t op, uint32_t depth, uint32_t kind, uint
 
 void count_again(struct ops *ops, const struct known_call *call)
 {
-    struct known_call known = *call; /* which may move */
+    struct known_call known = *call; /* a copy, because the array may move */
     uint32_t below = UINT32_MAX;
     for (uint32_t i = 0; i < known.n_events; i++) {
-        struct count_event e = ops->model->known.log.v[known.events_at + i]; /* so may the log */
+        struct count_event e = ops->model->known.log.v[known.events_at + i]; /* the log may move */
         if (e.depth > below)
             continue;
         below = e.cached ? e.depth : UINT32_MAX;

@@ -3,7 +3,7 @@
 #include "replay/ops/layout/storage.h"
 #include "replay/ops/memo/memo.h"
 
-/* --- Making --- */
+/* --- Creation --- */
 
 struct model *model_new(uint32_t n_ops)
 {
@@ -26,14 +26,14 @@ void model_free(struct model *model)
     known_calls_release(&model->known);
     recall_free(model->recall);
     fake_cache_release(&model->fake_cache);
-    above_release(&model->above);
+    dispatch_model_release(&model->dispatch);
     free(model->free);
     free(model);
 }
 
 void model_reset(struct model *model)
 {
-    model->above.grads.n = 0;
+    model->dispatch.grads.n = 0;
     fake_cache_forget_tensors(&model->fake_cache);
 }
 
@@ -51,12 +51,12 @@ bool model_is_muted(const struct ops *ops)
 
 bool model_is_passing(const struct ops *ops)
 {
-    return ops->model->above.mode != MODEL_NOTHING && !model_is_muted(ops);
+    return ops->model->dispatch.mode != MODEL_NOTHING && !model_is_muted(ops);
 }
 
 /* --- A call that PyTorch runs --- */
 
-/* Computes it and counts what happens; from then on it is known. */
+/* Computes the call and counts; from then on it is known. */
 static enum op_outcome run_counted(struct call *c, const struct call_key *key)
 {
     struct ops *ops = c->ops;
@@ -85,7 +85,7 @@ static enum op_outcome run_counted(struct call *c, const struct call_key *key)
 
 /* --- A call that was made before --- */
 
-/* Its result, while nothing counts. */
+/* Gets its result, while nothing counts. */
 static enum op_outcome known_result(struct call *c, const struct call_key *key, uint32_t number)
 {
     struct op_stats_table *stats = &c->ops->model->stats;
@@ -97,20 +97,20 @@ static enum op_outcome known_result(struct call *c, const struct call_key *key, 
     return outcome;
 }
 
-/* NULL: PyTorch runs it. */
-static const struct known_call *find_known(const struct call *c, uint32_t number)
+/* Returns NULL when PyTorch runs the call. */
+static const struct known_call *lookup_known(const struct call *c, uint32_t number)
 {
     const struct model *model = c->ops->model;
-    /* A pass that is modelled sees the calls that a composite operator makes. */
-    bool taken_apart = c->op->composite && model->above.mode != MODEL_NOTHING;
+    /* While a pass is modelled, PyTorch sees the calls that a composite operator makes. */
+    bool taken_apart = c->op->composite && model->dispatch.mode != MODEL_NOTHING;
     if (number == MEMO_NONE || model->cache_off || taken_apart)
         return NULL;
     const struct known_call *known = known_call_at(&model->known, number);
     return known && (known->seen || model_is_muted(c->ops)) ? known : NULL;
 }
 
-/* What PyTorch counts of a call that was made before. */
-static void count_known(struct ops *ops, const struct op *op, const struct known_call *known)
+/* Counts what PyTorch counts for a call that was made before. */
+static void count_repeated(struct ops *ops, const struct op *op, const struct known_call *known)
 {
     if (known->bypass == OP_BYPASS_NONE && !op->composite) {
         stats_hit(ops, op->index);
@@ -120,8 +120,8 @@ static void count_known(struct ops *ops, const struct op *op, const struct known
     count_again(ops, known);
 }
 
-/* A call that we know and PyTorch runs again: what it asks, and nothing else. */
-static enum op_outcome ask_again(const struct call *c)
+/* For a call with a known result that PyTorch runs again: only evaluates its conditions. */
+static enum op_outcome evaluate_again(const struct call *c)
 {
     struct ops *ops = c->ops;
     struct call again = call_of(ops, c->op, c->args);
@@ -142,17 +142,17 @@ static enum op_outcome call_in_walk(struct call *c, const struct call_key *key)
         ops->model->recalls && !c->op->composite && key->usable && call_bypass(c) == OP_BYPASS_NONE;
     unsigned found = recalls ? recall_call(ops, key) : 0, all = (1u << RECALL_RUNS) - 1;
     uint32_t number = memo_lookup(ops->memo, key);
-    const struct known_call *found_call = find_known(c, number);
+    const struct known_call *found_call = lookup_known(c, number);
     enum op_outcome outcome;
     if (!found_call) {
         outcome = run_counted(c, key);
     } else {
-        struct known_call known = *found_call; /* which may move */
+        struct known_call known = *found_call; /* a copy, because the array may move */
         outcome = known_result(c, key, number);
         if (outcome == OP_DONE)
-            count_known(ops, c->op, &known);
+            count_repeated(ops, c->op, &known);
         if (outcome == OP_DONE && recalls && found != all)
-            outcome = ask_again(c);
+            outcome = evaluate_again(c);
     }
     if (outcome == OP_DONE && recalls)
         recall_result(c, found);
@@ -161,14 +161,14 @@ static enum op_outcome call_in_walk(struct call *c, const struct call_key *key)
 
 /* --- While a pass is modelled --- */
 
-/* PyTorch's cache answers: nothing within counts. */
+/* For a hit in PyTorch's cache: nothing inside the call counts. */
 static enum op_outcome hit_in_pass(struct call *c, const struct call_key *key)
 {
     struct ops *ops = c->ops;
     uint32_t number = memo_lookup(ops->memo, key);
     ops->model->stats.muted++;
     enum op_outcome outcome =
-        find_known(c, number) ? known_result(c, key, number) : run_counted(c, key);
+        lookup_known(c, number) ? known_result(c, key, number) : run_counted(c, key);
     ops->model->stats.muted--;
     stats_hit(ops, c->op->index);
     if (outcome == OP_DONE)
@@ -195,8 +195,8 @@ static enum op_outcome call_in_pass(struct call *c, const struct call_key *key)
     return outcome;
 }
 
-/* What the part of a pass left behind that was counted in the pass before. */
-static bool leave_behind(struct call *c)
+/* Repeats the effect on the cache of a part of a pass that was counted in the pass before. */
+static bool repeat_cache_effect(struct call *c)
 {
     struct fake_key fake;
     if (!fake_cache_key(c, &fake))
@@ -206,20 +206,20 @@ static bool leave_behind(struct call *c)
     return true;
 }
 
-/* Functionalization runs another operator in place of one that writes, which counts; what comes of
- * it is the same. True where it did. */
+/* Functionalization runs another operator in place of one that writes, and that one is counted; the
+ * result is the same. Returns whether it did. */
 static bool count_functional(struct call *c)
 {
     struct ops *ops = c->ops;
-    struct dispatch_model *above = &ops->model->above;
+    struct dispatch_model *dispatch = &ops->model->dispatch;
     struct op *op = ops->depth == 0 ? model_functional(ops, c->op) : NULL;
     if (!op)
         return false;
     struct call functional = call_of(ops, op, c->args);
     const struct value *self = &c->args[0], *made = &functional.ret;
-    above->functionalizing = true;
+    dispatch->functionalizing = true;
     enum op_outcome outcome = ops->layers.enter(&functional);
-    above->functionalizing = false;
+    dispatch->functionalizing = false;
     if (outcome == OP_DONE && c->n_args && self->kind == VALUE_TENSOR && made->kind == VALUE_TENSOR)
         storage_note(ops, self->u.tensor.storage, storage_bytes(ops, made->u.tensor.storage));
     return true;
@@ -227,7 +227,7 @@ static bool count_functional(struct call *c)
 
 /* --- The layer --- */
 
-/* The dispatch itself, which PyTorch counts before it asks its cache. */
+/* Counts the dispatch itself, which PyTorch counts before it uses its cache. */
 static void count_self(struct call *c)
 {
     struct ops *ops = c->ops;
@@ -239,7 +239,7 @@ static void count_self(struct call *c)
                   call_bypass(c) == OP_BYPASS_NONE);
 }
 
-/* By its key: in the pass that is modelled, or in the walk. */
+/* Makes a call by its key, in the modelled pass or in the walk. */
 static enum op_outcome call_counted(struct call *c)
 {
     struct ops *ops = c->ops;
@@ -266,16 +266,16 @@ static enum op_outcome model_call(struct call *c)
     c->fresh_from = ops->next_storage;
     model->stats.muted += uncounted;
     enum op_outcome outcome = call_counted(c);
-    if (outcome == OP_DONE && model->above.silent && ops->nesting == 0 && !leave_behind(c))
+    if (outcome == OP_DONE && model->dispatch.silent && ops->nesting == 0 && !repeat_cache_effect(c))
         outcome = ops_no_memory(ops);
     model->stats.muted -= uncounted;
     if (outcome == OP_DONE && model_is_passing(ops) && ops->depth == 0 &&
-        !model->above.functionalizing)
-        count_above(c);
+        !model->dispatch.functionalizing)
+        count_outside_dispatches(c);
     return outcome;
 }
 
-/* A call from outside, and what it costs. */
+/* Makes a call from outside and measures its costs. */
 static enum op_outcome model_outside(struct ops *ops, struct op *op,
                                      const struct arguments *arguments, struct value *ret)
 {

@@ -9,7 +9,7 @@ struct storage_sizes {
     sym_id bytes[RECALL_RUNS];
 };
 
-/* A call of the graph before: the words of its key, then its storages' sizes. */
+/* A call of an earlier graph: the words of its key, then its storages' sizes. */
 struct earlier {
     size_t at;
     uint32_t n_words, n_storages;
@@ -18,15 +18,15 @@ struct earlier {
 struct recall {
     vec_of(struct storage_sizes)
     sizes;          /* by storage */
-    uint64_t *seen; /* hashes of calls; 0: free */
+    uint64_t *seen; /* hashes of calls; 0 for an empty slot */
     size_t n_seen, capacity;
     vec_of(struct earlier)
     earlier;
     vec_of(uint32_t)
-    words; /* of `earlier`, and of the call at hand */
+    words; /* those of `earlier`, and of the current call */
     vec_of(uint32_t)
-    metas;                   /* by id: what it is by now, + 1 */
-    uint32_t n_replacements; /* of the environment, as `metas` and hashes know them */
+    metas;                   /* by id: the meta after replacements, plus 1 */
+    uint32_t n_replacements; /* the environment's number when `metas` and hashes were computed */
 };
 
 struct recall *recall_new(void)
@@ -59,7 +59,7 @@ void recall_clear(struct recall *recall)
         memset(recall->seen, 0, recall->capacity * sizeof *recall->seen);
 }
 
-/* --- What symbols are by now --- */
+/* --- Replacements of symbols --- */
 
 static sym_id expr_now(void *user, sym_id e)
 {
@@ -71,8 +71,8 @@ static sym_id expr_now(void *user, sym_id e)
     return now == SYM_NONE ? e : now;
 }
 
-/* Always true. */
-static bool short_of(struct ops *ops)
+/* Notes that memory ran out. Always returns true. */
+static bool note_short_of_memory(struct ops *ops)
 {
     return ops->short_of_memory = true;
 }
@@ -102,7 +102,7 @@ static uint32_t meta_now(void *user, uint32_t id)
         return id;
     while (r->metas.n <= id)
         if (!vec_push(&r->metas, 0))
-            return short_of(ops), id;
+            return note_short_of_memory(ops), id;
     if (!r->metas.v[id]) {
         uint32_t now = replaced_meta(ops, meta);
         r->metas.v[id] = now + 1;
@@ -110,9 +110,9 @@ static uint32_t meta_now(void *user, uint32_t id)
     return r->metas.v[id] - 1;
 }
 
-/* --- Calls that were seen --- */
+/* --- Earlier calls --- */
 
-static uint64_t *place_of(const struct recall *r, uint64_t hash)
+static uint64_t *seen_slot(const struct recall *r, uint64_t hash)
 {
     size_t i = hash & (r->capacity - 1);
     while (r->seen[i] && r->seen[i] != hash)
@@ -120,7 +120,7 @@ static uint64_t *place_of(const struct recall *r, uint64_t hash)
     return &r->seen[i];
 }
 
-static bool grow(struct recall *r)
+static bool grow_seen(struct recall *r)
 {
     struct recall more = { .capacity = r->capacity ? 2 * r->capacity : 1024 };
     more.seen = calloc(more.capacity, sizeof *more.seen);
@@ -128,29 +128,29 @@ static bool grow(struct recall *r)
         return false;
     for (size_t i = 0; i < r->capacity; i++)
         if (r->seen[i])
-            *place_of(&more, r->seen[i]) = r->seen[i];
+            *seen_slot(&more, r->seen[i]) = r->seen[i];
     free(r->seen);
     r->seen = more.seen;
     r->capacity = more.capacity;
     return true;
 }
 
-/* True where it was there already; without memory everything was. */
-static bool note(struct ops *ops, const uint32_t *words, size_t n)
+/* Adds a call. Returns whether it was there already, which is assumed when memory runs out. */
+static bool add_seen(struct ops *ops, const uint32_t *words, size_t n)
 {
     struct recall *r = ops->model->recall;
     uint64_t hash = XXH3_64bits(words, n * sizeof *words) | 1;
-    if (2 * (r->n_seen + 1) > r->capacity && !grow(r))
-        return short_of(ops);
-    uint64_t *place = place_of(r, hash);
+    if (2 * (r->n_seen + 1) > r->capacity && !grow_seen(r))
+        return note_short_of_memory(ops);
+    uint64_t *place = seen_slot(r, hash);
     bool seen = *place != 0;
     *place = hash;
     r->n_seen += !seen;
     return seen;
 }
 
-/* As its symbols are by now. */
-static void renew(struct ops *ops, const struct earlier *e)
+/* Adds an earlier call with its symbols replaced. */
+static void add_renewed(struct ops *ops, const struct earlier *e)
 {
     struct recall *r = ops->model->recall;
     struct call_key_translation to = { meta_now, expr_now, ops };
@@ -158,10 +158,10 @@ static void renew(struct ops *ops, const struct earlier *e)
     call_key_translate(words, e->n_words, &to, words);
     for (uint32_t i = 0; i < e->n_storages; i++)
         words[e->n_words + i] = expr_now(ops, words[e->n_words + i]);
-    note(ops, words, (size_t)e->n_words + e->n_storages);
+    add_seen(ops, words, (size_t)e->n_words + e->n_storages);
 }
 
-static void begin(struct ops *ops)
+static void begin_graph(struct ops *ops)
 {
     struct recall *r = ops->model->recall;
     r->sizes.n = 0;
@@ -169,7 +169,7 @@ static void begin(struct ops *ops)
         r->n_replacements = env_n_replacements(ops->env);
         r->metas.n = 0;
         for (size_t i = 0; i < r->earlier.n; i++)
-            renew(ops, &r->earlier.v[i]);
+            add_renewed(ops, &r->earlier.v[i]);
     }
     forget_earlier(r);
 }
@@ -178,7 +178,7 @@ void ops_set_recall(struct ops *ops, unsigned runs)
 {
     ops->model->recalls = runs < RECALL_RUNS ? runs : RECALL_RUNS;
     if (runs)
-        begin(ops);
+        begin_graph(ops);
 }
 
 static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t storage)
@@ -192,7 +192,7 @@ static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t sto
     return ret;
 }
 
-static bool find(struct ops *ops, const struct call_key *key, unsigned run)
+static bool find_call(struct ops *ops, const struct call_key *key, unsigned run)
 {
     const struct call_keys *keys = memo_keys(ops->memo);
     struct recall *r = ops->model->recall;
@@ -200,19 +200,19 @@ static bool find(struct ops *ops, const struct call_key *key, unsigned run)
     const uint32_t *storages = call_key_storages(keys, key);
     size_t n = (size_t)key->n + key->n_storages;
     if (!vec_reserve(&r->words, n))
-        return short_of(ops);
+        return note_short_of_memory(ops);
     uint32_t *words = r->words.v + r->words.n;
     call_key_translate(call_key_words(keys, key), key->n, &to, words);
     for (uint32_t i = 0; i < key->n_storages; i++)
         words[key->n + i] = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
-    if (note(ops, words, n))
+    if (add_seen(ops, words, n))
         return true;
-    /* Only a graph that others come after is looked back at: of Dynamo's, one run. */
+    /* Only the calls of graphs that others follow are needed later: those of Dynamo, in one run. */
     struct earlier e = { r->words.n, key->n, key->n_storages };
     if (ops->model->recalls == 1 && vec_push(&r->earlier, e))
         r->words.n += n;
     else if (ops->model->recalls == 1)
-        short_of(ops);
+        note_short_of_memory(ops);
     return false;
 }
 
@@ -220,7 +220,7 @@ unsigned recall_call(struct ops *ops, const struct call_key *key)
 {
     unsigned found = 0;
     for (unsigned run = 0; run < ops->model->recalls; run++)
-        found |= (unsigned)find(ops, key, run) << run;
+        found |= (unsigned)find_call(ops, key, run) << run;
     for (unsigned run = ops->model->recalls; run < RECALL_RUNS; run++)
         found |= (found & 1) << run;
     return found;
@@ -228,7 +228,7 @@ unsigned recall_call(struct ops *ops, const struct call_key *key)
 
 /* --- Results --- */
 
-/* As _get_output_tensor_from_cache_entry() makes it, while guards are suppressed. */
+/* Returns the bytes that _get_output_tensor_from_cache_entry() computes with suppressed guards. */
 static sym_id synthesized_bytes(struct ops *ops, const struct tensor_meta *meta)
 {
     struct sym_pool *pool = ops->pool;
@@ -255,7 +255,7 @@ static void note_tensor(const struct call *c, struct tensor x, unsigned found)
             found >> run & 1 ? synthesized_bytes(ops, x.meta) : storage_bytes(ops, x.storage);
     while (r->sizes.n <= x.storage)
         if (!vec_push(&r->sizes, (struct storage_sizes){ .known = false })) {
-            short_of(ops);
+            note_short_of_memory(ops);
             return;
         }
     r->sizes.v[x.storage] = sizes;

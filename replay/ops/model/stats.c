@@ -78,7 +78,7 @@ static uint32_t *stack_slot(struct op_stats_table *stats, uint32_t op, uint32_t 
     return &stats->slots[i];
 }
 
-static bool grow(struct op_stats_table *stats)
+static bool grow_stack_slots(struct op_stats_table *stats)
 {
     uint32_t n_slots = stats->n_slots ? 2 * stats->n_slots : 256;
     uint32_t *slots = calloc(n_slots, sizeof *slots);
@@ -92,10 +92,10 @@ static bool grow(struct op_stats_table *stats)
     return true;
 }
 
-/* Of that operator under the current stack; NULL: out of memory. */
+/* Returns the counts of that operator under the current stack, or NULL when out of memory. */
 static struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
 {
-    if (2 * (stats->by_stack.n + 1) > stats->n_slots && !grow(stats))
+    if (2 * (stats->by_stack.n + 1) > stats->n_slots && !grow_stack_slots(stats))
         return NULL;
     uint32_t *slot = stack_slot(stats, op, stats->stack);
     if (!*slot) {
@@ -119,9 +119,9 @@ void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
     ops->model->stats.dispatches += n;
 }
 
-/* Kernels written in Python that get at their arguments themselves (_view_meta, slice_forward and
- * nonzero of torch/_subclasses/fake_impls.py): what they call comes by FakeTensor. */
-static bool by_fake_tensor(struct str op)
+/* Returns whether an operator's calls go through FakeTensor: its kernel in Python accesses its
+ * arguments itself (_view_meta, slice_forward and nonzero of torch/_subclasses/fake_impls.py). */
+static bool dispatches_by_fake_tensor(struct str op)
 {
     static const char *const names[] = { "aten.view.default",    "aten._unsafe_view.default",
                                          "aten.reshape.default", "aten.slice.Tensor",
@@ -135,7 +135,7 @@ static bool by_fake_tensor(struct str op)
 void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
     stats_dispatch(ops, op, depth, n);
-    if (ops->model->stats.muted || !by_fake_tensor(ops->table.rows[op].name))
+    if (ops->model->stats.muted || !dispatches_by_fake_tensor(ops->table.rows[op].name))
         return;
     ops->model->stats.fake_tensor += n;
     ops->model->stats.outer[ops->model->stats.top].fake_tensor += n;
@@ -203,7 +203,7 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
     stats->guards += env.guards - mark->env.guards;
     stats->symbolic_tensors += symbolic_tensors;
     struct op_stack_stats *stack = stats_of_stack(&ops->model->stats, op);
-    if (!stack) { /* counted by operator only */
+    if (!stack) { /* then it is counted by operator only */
         ops->short_of_memory = true;
         return;
     }

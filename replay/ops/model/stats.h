@@ -1,6 +1,6 @@
-/* What calls cost, by operator and by the user stack they were made under.
+/* The costs of calls, by operator and by the user stack under which they were made.
  *
- * Named and counted as PyTorch does where it has a name: dispatches are those of FakeTensorMode
+ * Names and counts are PyTorch's where it has them: dispatches are those of FakeTensorMode
  * (torch.utils._stats.simple_call_counter), fast those of make_fast_binary_impl
  * (torch/_subclasses/fake_impls.py), cache those of FakeTensorMode.cache_info(). */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_STATS_H
@@ -21,45 +21,45 @@ enum { OP_STATS_DEPTHS = 8 };
 
 struct op_stats {
     uint64_t calls;                     /* from outside */
-    uint64_t dispatches;                /* all of them, those from within other operators too */
-    uint64_t by_depth[OP_STATS_DEPTHS]; /* of dispatches; the last holds what is deeper */
+    uint64_t dispatches;                /* all of them, including those of other operators' calls */
+    uint64_t by_depth[OP_STATS_DEPTHS]; /* dispatches; the last item includes deeper ones */
     uint64_t fast[OP_COUNTERS];
     uint64_t hits, misses, bypasses[OP_BYPASSES];
-    uint64_t answered; /* by our own memo, where PyTorch computes again */
-    /* Of calls from outside, with all that happened within them. */
+    uint64_t answered; /* results of our own memo, where PyTorch computes again */
+    /* For calls from outside, including everything that happened in them. */
     uint64_t exprs, evaluations, guards, symbolic_tensors, ns;
 };
 
-/* Calls of one operator under one user stack. */
+/* The calls of one operator under one user stack. */
 struct op_stack_stats {
-    uint32_t op; /* its number in the table */
+    uint32_t op; /* its index in the table */
     uint32_t stack;
     uint64_t calls, dispatches, guards, exprs, symbolic_tensors, ns;
 };
 
-/* Of calls that no other operator made, while a pass is modelled: what PyTorch's cache said, and
- * what was done within them. */
+/* For calls that no other operator made, while a pass is modelled: hits and misses of PyTorch's
+ * cache, and what was done in them. */
 struct op_outer {
     uint64_t calls, hits, misses, bypasses;
-    uint64_t within, fake_tensor, fast; /* dispatches; those by FakeTensor; attempts */
+    uint64_t within, fake_tensor, fast; /* dispatches; those through FakeTensor; attempts */
 };
 
 const struct op_outer *ops_outer(const struct ops *ops, const struct op *op);
 const struct op_stats *ops_stats(const struct ops *ops, const struct op *op);
-/* In the order of the first call; NULL past the end. */
+/* Returns rows in the order of the first calls; NULL past the end. */
 const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i);
 void ops_stats_clear(struct ops *ops);
 
-/* All operators together. */
+/* The counts of all operators together. */
 struct op_totals {
-    uint64_t dispatches, outermost; /* the latter: those that no other operator made */
-    uint64_t fake_tensor;           /* that come by FakeTensor, while a pass is modelled */
+    uint64_t dispatches, outermost; /* outermost: those that no other operator made */
+    uint64_t fake_tensor;           /* those through FakeTensor, while a pass is modelled */
     uint64_t fast[OP_COUNTERS];
 };
 struct op_totals ops_totals(const struct ops *ops);
-/* Nothing counts while on. */
+/* While on, nothing counts. */
 void ops_set_muted(struct ops *ops, bool on);
-/* The user stack of the calls that follow: a stack_id of the trace, 0 for none. */
+/* Sets the user stack of the calls that follow: a stack_id of the trace, 0 for none. */
 void ops_set_stack(struct ops *ops, uint32_t stack);
 
 /* --- Switches --- */
@@ -68,8 +68,8 @@ void ops_set_stack(struct ops *ops, uint32_t stack);
 void ops_set_timing(struct ops *ops, bool on);
 /* Without its operator cache PyTorch runs every call, and so does the replay. */
 void ops_set_cache(struct ops *ops, bool on);
-/* Calls of this operator count nothing, nor does what happens within them: what the rest would
- * cost without it. */
+/* Neither calls of this operator nor calls nested in them count, which gives the costs of the rest
+ * without it. */
 void op_set_free(struct ops *ops, const struct op *op, bool on);
 
 #endif

@@ -1,5 +1,5 @@
-/* Higher-order operators: calls of subgraphs (torch/_higher_order_ops). Who walks the graph runs
- * them; here is what they are given and what becomes of their results. */
+/* Higher-order operators: calls of subgraphs (torch/_higher_order_ops). The walk of the graph
+ * runs the subgraphs; this file has their arguments and the handling of their results. */
 #include "replay/ops/python/higher_order.h"
 
 static struct value run_flat(struct call *c, struct value graph, const struct value *args,
@@ -35,15 +35,15 @@ struct value hop_run(struct call *c, struct value graph, const struct value *lis
     return run_flat(c, graph, args, total);
 }
 
-/* A result, or several. */
+/* Returns the leaves of a result: one, or several. */
 static const struct value *leaves(const struct value *value, uint32_t *n)
 {
     *n = value_is_sequence(*value) ? value->n : 1;
     return value_is_sequence(*value) ? value->u.items : value;
 }
 
-/* The same shape of results, from new leaves. */
-static struct value like(struct value spec, const struct value *items)
+/* Returns new leaves in the structure of spec. */
+static struct value with_leaves(struct value spec, const struct value *items)
 {
     return value_is_sequence(spec) ? value_items(spec.kind, items, spec.n) : items[0];
 }
@@ -66,37 +66,29 @@ static bool to_range(struct call *c, struct value size, sym_id *low, sym_id *hig
     return true;
 }
 
-static sym_id smaller(struct call *c, sym_id a, sym_id b)
-{
-    return sym_number_compare(c->pool, a, b) <= 0 ? a : b;
-}
-
-static sym_id larger(struct call *c, sym_id a, sym_id b)
-{
-    return sym_number_compare(c->pool, a, b) >= 0 ? a : b;
-}
-
-/* A new unbacked symbol that is either of two sizes. */
-static sym_id either(struct call *c, sym_id a, sym_id b)
+/* Returns a new unbacked symbol that is one of two sizes. */
+static sym_id either_size(struct call *c, sym_id a, sym_id b)
 {
     sym_id low[2], high[2], u = env_create_unbacked_symint(c->env);
     to_range(c, value_int(a), &low[0], &high[0]);
     to_range(c, value_int(b), &low[1], &high[1]);
     if (u == SYM_NONE ||
-        !env_constrain_range(c->env, u, smaller(c, low[0], low[1]), larger(c, high[0], high[1])))
+        !env_constrain_range(
+            c->env, u, sym_number_compare(c->pool, low[0], low[1]) <= 0 ? low[0] : low[1],
+            sym_number_compare(c->pool, high[0], high[1]) >= 0 ? high[0] : high[1]))
         call_raised(c);
     return u;
 }
 
-static bool same_sized(struct call *c, sym_id a, sym_id b)
+static bool is_same_backed_size(struct call *c, sym_id a, sym_id b)
 {
     a = env_replace(c->env, a);
     b = env_replace(c->env, b);
     return a == b && !env_has_unbacked(c->env, a);
 }
 
-/* get_stride_order, by insertion: dimensions from the innermost one, the later first where equal.
- */
+/* get_stride_order, by insertion: dimensions from the innermost one; of equal ones the later
+ * first. */
 static void stride_order(struct call *c, struct tensor x, uint32_t *order)
 {
     for (uint32_t i = 0; i < x.meta->ndim; i++) {
@@ -124,7 +116,7 @@ static sym_id find_stride(const struct stride_of *known, uint32_t n, sym_id key)
     return SYM_NONE;
 }
 
-/* _bound_stride: strides of the merged sizes, as far as they follow from those of a. */
+/* _bound_stride: computes strides of the merged sizes, as far as they follow from those of a. */
 static bool merged_strides(struct call *c, struct tensor a, struct tensor b, const sym_id *size,
                            sym_id *stride)
 {
@@ -165,13 +157,13 @@ static bool same_facts(struct call *c, struct tensor a, struct tensor b)
            require(c, a.meta->ndim <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions");
 }
 
-/* _merge_output */
-static struct value merged(struct call *c, struct value a, struct value b)
+/* _merge_output. */
+static struct value merge_results(struct call *c, struct value a, struct value b)
 {
     if (a.kind == VALUE_INT && b.kind == VALUE_INT)
         return sym_is_number(c->pool, a.u.sym) && a.u.sym == b.u.sym
                    ? a
-                   : value_int(either(c, a.u.sym, b.u.sym));
+                   : value_int(either_size(c, a.u.sym, b.u.sym));
     if (a.kind != VALUE_TENSOR || b.kind != VALUE_TENSOR) {
         require(c, a.kind == b.kind, "AssertionError", "the branches' results differ in kind");
         return a;
@@ -181,16 +173,16 @@ static struct value merged(struct call *c, struct value a, struct value b)
         return a;
     sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     for (uint32_t i = 0; i < x.meta->ndim && !c->failed; i++)
-        size[i] = same_sized(c, x.meta->size[i], y.meta->size[i])
+        size[i] = is_same_backed_size(c, x.meta->size[i], y.meta->size[i])
                       ? x.meta->size[i]
-                      : either(c, x.meta->size[i], y.meta->size[i]);
+                      : either_size(c, x.meta->size[i], y.meta->size[i]);
     if (c->failed || !merged_strides(c, x, y, size, stride))
         return a;
     return value_tensor(
         new_tensor_strided(c, x.meta->dtype, x.meta->device, size, stride, x.meta->ndim));
 }
 
-/* pred, true_fn, false_fn, operands */
+/* The arguments are pred, true_fn, false_fn, operands. */
 bool python_cond(struct call *c)
 {
     struct value operands = arg(c, 3), yes = hop_run(c, arg(c, 1), &operands, 1);
@@ -203,13 +195,13 @@ bool python_cond(struct call *c)
     if (!items)
         return c->failed ? false : python_no_memory(c);
     for (uint32_t i = 0; i < n && !c->failed; i++)
-        items[i] = merged(c, a[i], b[i]);
-    return !c->failed && ret_call(c, like(yes, items));
+        items[i] = merge_results(c, a[i], b[i]);
+    return !c->failed && ret_call(c, with_leaves(yes, items));
 }
 
 /* --- Loops --- */
 
-/* cond_fn, body_fn, carried_inputs, additional_inputs: sizes carried on become unbacked */
+/* cond_fn, body_fn, carried_inputs, additional_inputs: sizes of carried values become unbacked. */
 bool python_while_loop(struct call *c)
 {
     struct value lists[] = { arg(c, 2), arg(c, 3) };
@@ -230,10 +222,10 @@ bool python_while_loop(struct call *c)
         if (items[i].kind == VALUE_INT && items[i].u.sym == SYM_NONE)
             call_raised(c);
     }
-    return !c->failed && ret_call(c, like(outs, items));
+    return !c->failed && ret_call(c, with_leaves(outs, items));
 }
 
-/* One more dimension in front: what stacking `n` results gives, contiguous. */
+/* Adds a dimension in front, as stacking `n` contiguous results does. */
 struct value hop_stacked(struct call *c, struct value y, sym_id n)
 {
     sym_id size[TENSOR_MAX_DIM + 1] = { n };
@@ -244,7 +236,7 @@ struct value hop_stacked(struct call *c, struct value y, sym_id n)
     return value_tensor(new_tensor(c, x.meta->dtype, x.meta->device, size, x.meta->ndim + 1));
 }
 
-/* The first of each along dimension 0: a view, or a contiguous copy. */
+/* Returns the first slice of each along dimension 0, as a view or as a contiguous copy. */
 static struct value first_slices(struct call *c, struct value xs, bool copy)
 {
     struct value *items = ops_values(c->ops, xs.n);
@@ -295,7 +287,7 @@ bool python_scan(struct call *c)
     for (uint32_t i = 0; i < count; i++)
         items[i] =
             i < init.n || from[i].kind != VALUE_TENSOR ? from[i] : hop_stacked(c, from[i], n);
-    return !c->failed && ret_call(c, like(outs, items));
+    return !c->failed && ret_call(c, with_leaves(outs, items));
 }
 
 /* f, xs, pos_args */
@@ -314,10 +306,10 @@ bool python_map(struct call *c)
         return c->failed ? false : python_no_memory(c);
     for (uint32_t i = 0; i < count; i++)
         items[i] = from[i].kind == VALUE_TENSOR ? hop_stacked(c, from[i], n) : from[i];
-    return !c->failed && ret_call(c, like(outs, items));
+    return !c->failed && ret_call(c, with_leaves(outs, items));
 }
 
-/* combine_fn, xs, additional_inputs: results are like the inputs */
+/* combine_fn, xs, additional_inputs: results are like the inputs. */
 bool python_associative_scan(struct call *c)
 {
     struct value xs = arg(c, 1);
@@ -331,7 +323,7 @@ bool python_associative_scan(struct call *c)
     return !c->failed && ret_call(c, value_items(VALUE_TUPLE, items, xs.n));
 }
 
-/* --- Plain calls --- */
+/* --- Simple calls --- */
 
 /* subgraph, [identifier,] *args */
 bool python_subgraph(struct call *c)
@@ -340,7 +332,7 @@ bool python_subgraph(struct call *c)
     return ret_call(c, hop_run(c, arg(c, 0), &args, 1));
 }
 
-/* a subgraph behind `base` other arguments, then *args */
+/* A subgraph after `base` other arguments, then *args. */
 bool python_wrapped(struct call *c)
 {
     uint32_t at = (uint32_t)(row_base(c)[0] - '0');
@@ -355,7 +347,7 @@ bool python_listed(struct call *c)
     return ret_call(c, hop_run(c, arg(c, 0), &args, 1));
 }
 
-/* fwd, bwd, *args: fwd gives what the function returns, and what it saves */
+/* fwd, bwd, *args: fwd returns the function's results and what it saves. */
 bool python_autograd_function(struct call *c)
 {
     struct value args = arg(c, 2), outs = hop_run(c, arg(c, 0), &args, 1);

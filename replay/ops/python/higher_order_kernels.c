@@ -11,7 +11,7 @@ static struct value dict_get(struct value dict, const char *key)
     return value_none();
 }
 
-/* clone_preserve_strides */
+/* clone_preserve_strides. */
 static struct value cloned(struct call *c, struct value value)
 {
     if (value.kind != VALUE_TENSOR)
@@ -22,7 +22,7 @@ static struct value cloned(struct call *c, struct value value)
     return value_tensor(y);
 }
 
-/* kwargs, tensors_to_clone: those that the kernel writes, cloned, by name */
+/* kwargs, tensors_to_clone: the tensors that the kernel writes are cloned, by name. */
 bool python_triton_functional(struct call *c)
 {
     struct value kwargs = arg(c, 0), names = arg(c, 1);
@@ -44,7 +44,7 @@ bool python_triton_functional(struct call *c)
 
 /* --- An operator as an argument --- */
 
-static struct op *operator_of(struct call *c, struct value value)
+static struct op *operator_argument(struct call *c, struct value value)
 {
     struct str name =
         value.kind == VALUE_FUNCTION || value.kind == VALUE_STRING || value.kind == VALUE_OPAQUE
@@ -60,7 +60,7 @@ static struct op *operator_of(struct call *c, struct value value)
     return c->failed ? NULL : op;
 }
 
-/* The results of op on a dict of arguments by name. */
+/* Calls op with a dict of arguments by name. */
 static struct value call_named(struct call *c, struct op *op, struct value dict)
 {
     struct keyword keywords[SCHEMA_MAX_SLOTS];
@@ -72,7 +72,7 @@ static struct value call_named(struct call *c, struct op *op, struct value dict)
     return ret;
 }
 
-/* (*results, *written): a lone result, None too, is one. */
+/* Returns (*results, *written); a single result, also None, counts as one. */
 static bool ret_with(struct call *c, struct value result, const struct value *written, uint32_t n)
 {
     bool several = result.kind == VALUE_TUPLE;
@@ -103,10 +103,10 @@ static struct value clone_all(struct call *c, struct value value)
     return value_items(value.kind, items, value.n);
 }
 
-/* op, **kwargs: the op on clones of what it writes, and those */
+/* op, **kwargs: calls op on clones of what it writes, and returns those, too. */
 bool python_auto_functionalized(struct call *c)
 {
-    struct op *op = operator_of(c, arg(c, 0));
+    struct op *op = operator_argument(c, arg(c, 0));
     struct value given = arg(c, 1), written[SCHEMA_MAX_SLOTS];
     struct value *items = op ? ops_values(c->ops, given.n) : NULL;
     uint32_t n = 0;
@@ -133,7 +133,7 @@ static struct value named_part(struct value given, struct str arg_name, const ch
     return dict_get(given, name);
 }
 
-/* A base by its number, as it is or a view of it; `name` is the argument's, "x" or "x_0". */
+/* Rebuilds a base from its number, or a view of it; `name` is the argument's, "x" or "x_0". */
 static struct value rebuilt(struct call *c, struct value given, struct str name, struct value bases)
 {
     struct value index = named_part(given, name, "base_index");
@@ -156,7 +156,7 @@ static struct value rebuilt(struct call *c, struct value given, struct str name,
                  offset.kind == VALUE_NONE ? 3 : 4);
 }
 
-/* A Tensor[](a!): each by its own number. */
+/* Rebuilds a Tensor[](a!), each item from its own number. */
 static struct value rebuilt_list(struct call *c, struct value given, struct str name,
                                  struct value bases)
 {
@@ -186,10 +186,10 @@ static struct value rebuilt_argument(struct call *c, struct value given,
                       : rebuilt(c, given, slot->name, bases);
 }
 
-/* op, _all_bases=[...], _x_base_index=0, ...: the results and the bases, cloned */
+/* op, _all_bases=[...], _x_base_index=0, ...: returns the results and the bases, cloned. */
 bool python_auto_functionalized_v2(struct call *c)
 {
-    struct op *op = operator_of(c, arg(c, 0));
+    struct op *op = operator_argument(c, arg(c, 0));
     struct value given = arg(c, 1), bases = dict_get(given, "_all_bases"), result = value_none();
     if (!op)
         return false;
@@ -212,10 +212,10 @@ bool python_auto_functionalized_v2(struct call *c)
     return !c->failed && ret_with(c, result, bases.u.items, bases.n);
 }
 
-/* token, op, *args, **kwargs: a token and the results */
+/* token, op, *args, **kwargs: returns a token and the results. */
 bool python_with_effects(struct call *c)
 {
-    struct op *op = operator_of(c, arg(c, 1));
+    struct op *op = operator_argument(c, arg(c, 1));
     struct value args = arg(c, 2), given = arg(c, 3), result = value_none();
     if (!op)
         return false;
@@ -242,10 +242,10 @@ bool python_with_effects(struct call *c)
     return ret_call(c, value_items(VALUE_TUPLE, items, count + 1));
 }
 
-/* op, output_dtype, *args: the op, then a cast */
+/* op, output_dtype, *args: calls op, then casts. */
 bool python_out_dtype(struct call *c)
 {
-    struct op *op = operator_of(c, arg(c, 0));
+    struct op *op = operator_argument(c, arg(c, 0));
     struct value args = arg(c, 2), result = value_none();
     if (!op)
         return false;
@@ -257,8 +257,8 @@ bool python_out_dtype(struct call *c)
 
 /* --- flex_attention --- */
 
-/* _construct_strides over the dimensions in the order of another tensor's strides, the last one
- * innermost. */
+/* _construct_strides over the dimensions in the order of another tensor's strides, with the last
+ * one innermost. */
 static void attention_strides(struct call *c, struct tensor query, const sym_id *size,
                               sym_id *stride)
 {
@@ -285,7 +285,7 @@ static void attention_strides(struct call *c, struct tensor query, const sym_id 
     }
 }
 
-/* query, key, value, ...: out, logsumexp, max_scores */
+/* query, key, value, ...: returns out, logsumexp, max_scores. */
 bool python_flex_attention(struct call *c)
 {
     struct tensor q = value_as_tensor(c, arg(c, 0)), v = value_as_tensor(c, arg(c, 2));
@@ -303,7 +303,7 @@ bool python_flex_attention(struct call *c)
     return ret_tensors(c, out, 3);
 }
 
-/* query, key, value, ...: gradients like them */
+/* query, key, value, ...: returns gradients like them. */
 bool python_flex_backward(struct call *c)
 {
     struct value items[4], list;

@@ -1,4 +1,4 @@
-/* Calls by the name that a graph prints: what the name means, and the frame its body runs in. */
+/* Calls by the name that a graph prints: resolving the name, and the frame in which a body runs. */
 #include "replay/ops/python/python_internal.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ const struct python_row *python_at(size_t i)
     return i < N_ROWS ? &rows[i] : NULL;
 }
 
-/* The rows are sorted by name (a test sees to it). */
+/* The rows are sorted by name, which a test checks. */
 const struct python_row *python_find(struct str name)
 {
     size_t low = 0, high = N_ROWS;
@@ -38,9 +38,9 @@ const struct python_row *python_find(struct str name)
     return NULL;
 }
 
-/* --- What a name means --- */
+/* --- Resolving names --- */
 
-/* Names under which one function is known: a prefix stands for another. */
+/* Prefixes of names with the same meaning: `from` is replaced by `to`. */
 static const struct {
     const char *from, *to;
 } prefixes[] = {
@@ -51,8 +51,8 @@ static const struct {
 
 enum { MAX_NAME = 160 };
 
-/* The canonical name, in room if it is another. */
-static struct str canonical(struct str name, char room[MAX_NAME])
+/* Returns the canonical name, in `space` if it differs. */
+static struct str canonical_name(struct str name, char space[MAX_NAME])
 {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         struct str from = str_of(prefixes[i].from), to = str_of(prefixes[i].to);
@@ -61,15 +61,15 @@ static struct str canonical(struct str name, char room[MAX_NAME])
         size_t rest = name.n - from.n;
         if (to.n + rest >= MAX_NAME)
             return name;
-        memcpy(room, to.p, to.n);
-        memcpy(room + to.n, name.p + from.n, rest);
-        return (struct str){ room, to.n + rest };
+        memcpy(space, to.p, to.n);
+        memcpy(space + to.n, name.p + from.n, rest);
+        return (struct str){ space, to.n + rest };
     }
     if (str_find_char(name, '.') < name.n || name.n + 9 >= MAX_NAME)
         return name;
-    memcpy(room, "builtins.", 9); /* round, abs, max as they are */
-    memcpy(room + 9, name.p, name.n);
-    return (struct str){ room, name.n + 9 };
+    memcpy(space, "builtins.", 9); /* round, abs and max have no prefix */
+    memcpy(space + 9, name.p, name.n);
+    return (struct str){ space, name.n + 9 };
 }
 
 static struct str after_last_dot(struct str name)
@@ -80,8 +80,8 @@ static struct str after_last_dot(struct str name)
     return str_from(name, i);
 }
 
-/* torch.linalg.norm -> linalg_norm; torch._C._nn.gelu -> gelu */
-static struct str base_of(struct str name, char room[MAX_NAME])
+/* Returns linalg_norm for torch.linalg.norm, and gelu for torch._C._nn.gelu. */
+static struct str base_of_name(struct str name, char space[MAX_NAME])
 {
     static const char *const families[] = { "linalg", "special", "fft" };
     struct str last = after_last_dot(name);
@@ -90,8 +90,8 @@ static struct str base_of(struct str name, char room[MAX_NAME])
         int n = snprintf(prefix, sizeof prefix, "torch.%s.", families[i]);
         if (!str_starts(name, (struct str){ prefix, (size_t)n }))
             continue;
-        n = snprintf(room, MAX_NAME, "%s_%.*s", families[i], STR_ARG(last));
-        return n < MAX_NAME ? (struct str){ room, (size_t)n } : last;
+        n = snprintf(space, MAX_NAME, "%s_%.*s", families[i], STR_ARG(last));
+        return n < MAX_NAME ? (struct str){ space, (size_t)n } : last;
     }
     return last;
 }
@@ -124,8 +124,8 @@ static struct call frame(struct ops *ops)
     return (struct call){ .ops = ops, .env = ops->env, .pool = ops->pool };
 }
 
-/* What a body made by itself gets its storage here. */
-static void number_storages(struct ops *ops, struct value *value, unsigned depth)
+/* Numbers the new storages that a body made. */
+static void number_body_storages(struct ops *ops, struct value *value, unsigned depth)
 {
     if (value->kind == VALUE_TENSOR && value->u.tensor.storage == STORAGE_FRESH)
         value->u.tensor.storage = ops->next_storage++;
@@ -133,7 +133,7 @@ static void number_storages(struct ops *ops, struct value *value, unsigned depth
         return;
     struct value *items = (struct value *)value->u.items;
     for (uint32_t i = 0; i < value->n && depth < 8; i++)
-        number_storages(ops, &items[i], depth + 1);
+        number_body_storages(ops, &items[i], depth + 1);
 }
 
 static enum op_outcome leave(struct call *c, bool done, struct str name, struct value *ret)
@@ -143,12 +143,12 @@ static enum op_outcome leave(struct call *c, bool done, struct str name, struct 
         return ops_unsupported(ops, "%.*s", STR_ARG(name));
     if (c->failed || !done)
         return ops->outcome == OP_DONE ? ops_no_memory(ops) : ops->outcome;
-    number_storages(ops, ret, 0);
+    number_body_storages(ops, ret, 0);
     return OP_DONE;
 }
 
-static bool run_row(struct call *c, const struct python_row *row, const struct arguments *arguments,
-                    struct value *ret)
+static bool run_python_row(struct call *c, const struct python_row *row,
+                           const struct arguments *arguments, struct value *ret)
 {
     struct call body = frame(c->ops);
     body.op = c->op;
@@ -162,7 +162,7 @@ static bool run_row(struct call *c, const struct python_row *row, const struct a
     return done && !body.failed;
 }
 
-/* --- Calling on, for bodies --- */
+/* --- Calls that bodies make --- */
 
 bool python_decomposes(const struct call *c)
 {
@@ -305,11 +305,11 @@ struct value python_sizes(struct call *c, const sym_id *sizes, uint32_t n)
     return value_items(VALUE_TUPLE, items, n);
 }
 
-/* --- Entries --- */
+/* --- Calls from outside --- */
 
-/* aten::BASE by Python's rules; refuses where there is one and none fits. */
-static bool generic(struct call *c, struct str base, bool method, const struct arguments *arguments,
-                    struct value *ret, bool *found)
+/* Calls aten::BASE by Python's rules; refuses when no overload fits. */
+static bool call_overloads(struct call *c, struct str base, bool method,
+                           const struct arguments *arguments, struct value *ret, bool *found)
 {
     if (python_overloads(c, base, method, arguments, ret, found))
         return true;
@@ -327,7 +327,7 @@ static bool all_numbers(const struct value *args, uint32_t n)
     return n > 0;
 }
 
-/* torch.sym_max, math.floor, builtins.round ... of numbers. */
+/* Calls torch.sym_max, math.floor, builtins.round ... on numbers. */
 static bool number_function(struct call *c, struct str name, const struct value *args, uint32_t n,
                             struct value *ret, bool *found)
 {
@@ -340,8 +340,7 @@ static bool number_function(struct call *c, struct str name, const struct value 
     return *found && !c->failed;
 }
 
-/* An operator by its whole name, "aten.cat.default", or "prims.div" where there is but one of it.
- */
+/* Finds an operator by its whole name, "aten.cat.default", or "prims.div" if it is the only one. */
 static struct op *qualified(const struct call *c, struct str name)
 {
     size_t space = str_find_char(name, '.');
@@ -355,12 +354,12 @@ static struct op *qualified(const struct call *c, struct str name)
 bool python_function(struct call *c, struct str target, const struct arguments *arguments,
                      struct value *ret)
 {
-    char room[MAX_NAME], base_room[MAX_NAME];
-    struct str name = canonical(target, room);
+    char space[MAX_NAME], base_room[MAX_NAME];
+    struct str name = canonical_name(target, space);
     const struct python_row *row = python_find(name);
     bool found = false;
     if (row)
-        return run_row(c, row, arguments, ret);
+        return run_python_row(c, row, arguments, ret);
     if (number_function(c, name, arguments->values, arguments->n, ret, &found) || found)
         return !c->failed;
     if (str_starts(name, STR("operator.")) || str_starts(name, STR("builtins."))) {
@@ -376,18 +375,18 @@ bool python_function(struct call *c, struct str target, const struct arguments *
         return !c->failed;
     }
     bool method = str_starts(name, STR("Tensor."));
-    return generic(c, base_of(name, base_room), method, arguments, ret, &found);
+    return call_overloads(c, base_of_name(name, base_room), method, arguments, ret, &found);
 }
 
-/* torch.ops.NS.NAME without its overload, where there are several. */
-static enum op_outcome packet(struct ops *ops, struct str name, const struct arguments *arguments,
-                              struct value *ret)
+/* Calls torch.ops.NS.NAME without its overload, where there are several. */
+static enum op_outcome call_packet(struct ops *ops, struct str name,
+                                   const struct arguments *arguments, struct value *ret)
 {
     struct call c = frame(ops);
     bool found;
     if (!str_starts(name, STR("aten.")))
         return ops_unsupported(ops, "%.*s", STR_ARG(name));
-    bool done = generic(&c, str_from(name, 5), false, arguments, ret, &found);
+    bool done = call_overloads(&c, str_from(name, 5), false, arguments, ret, &found);
     return leave(&c, done, name, ret);
 }
 
@@ -396,7 +395,7 @@ bool ops_autocasts(const struct ops *ops)
     return ops->autocast.enabled;
 }
 
-/* A call of an operator within torch.autocast: its dispatcher's, not Python's. */
+/* Makes a call of an operator under torch.autocast, which the dispatcher casts, not Python. */
 static enum op_outcome dispatch_autocast(struct call *c, struct op *op,
                                          const struct arguments *arguments, struct value *ret)
 {
@@ -428,13 +427,13 @@ enum op_outcome ops_call_function(struct ops *ops, struct str target,
     if (op)
         return dispatch_autocast(&c, op, arguments, ret);
     if (name.n != target.n && !python_find(name))
-        return packet(ops, name, arguments, ret);
+        return call_packet(ops, name, arguments, ret);
     bool done = python_function(&c, name, arguments, ret);
     return leave(&c, done, target, ret);
 }
 
-/* "__radd__" -> "add", reflected. False: no such method of Python's operators. */
-static bool dunder(struct str method, struct str *name, bool *reflected)
+/* Splits "__radd__" into "add", reflected. False: Python's operators have no such method. */
+static bool split_dunder(struct str method, struct str *name, bool *reflected)
 {
     if (method.n < 5 || !str_starts(method, STR("__")) || !str_ends(method, STR("__")))
         return false;
@@ -448,15 +447,15 @@ static bool dunder(struct str method, struct str *name, bool *reflected)
 bool python_method(struct call *c, struct str method, const struct arguments *arguments,
                    struct value *ret)
 {
-    char room[MAX_NAME];
+    char space[MAX_NAME];
     struct str name;
     bool reflected, found = false;
-    int length = snprintf(room, sizeof room, "Tensor.%.*s", STR_ARG(method));
+    int length = snprintf(space, sizeof space, "Tensor.%.*s", STR_ARG(method));
     const struct python_row *row =
-        length < MAX_NAME ? python_find((struct str){ room, (size_t)length }) : NULL;
+        length < MAX_NAME ? python_find((struct str){ space, (size_t)length }) : NULL;
     if (row)
-        return run_row(c, row, arguments, ret);
-    if (dunder(method, &name, &reflected)) {
+        return run_python_row(c, row, arguments, ret);
+    if (split_dunder(method, &name, &reflected)) {
         struct value swapped[2] = { arguments->values[arguments->n > 1], arguments->values[0] };
         bool done =
             python_operator(c, name, reflected && arguments->n == 2 ? swapped : arguments->values,
@@ -469,7 +468,7 @@ bool python_method(struct call *c, struct str method, const struct arguments *ar
         if (found)
             return !c->failed;
     }
-    return generic(c, method, true, arguments, ret, &found);
+    return call_overloads(c, method, true, arguments, ret, &found);
 }
 
 enum op_outcome ops_call_method(struct ops *ops, struct str method,

@@ -1,10 +1,9 @@
-/* torch.nn.functional.multi_head_attention_forward: nn.MultiheadAttention and what is made of it.
- */
+/* torch.nn.functional.multi_head_attention_forward, which nn.MultiheadAttention calls. */
 #include "replay/ops/python/python_internal.h"
 
 #include <math.h>
 
-/* The arguments by their place in the signature. */
+/* The arguments by their index in the signature. */
 enum {
     QUERY,
     KEY,
@@ -33,7 +32,7 @@ enum {
     CAUSAL
 };
 
-struct attention {
+struct multi_head_attention {
     struct call *c;
     struct value query, key, value, q, k, v, mask, padding;
     sym_id length, batch, embed, heads, head, source;
@@ -44,15 +43,15 @@ struct attention {
     py_call(c, base, (struct value[]){ __VA_ARGS__ }, \
             (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
 
-static struct value sizes(struct call *c, const struct value *items, uint32_t n)
+static struct value size_list(struct call *c, const struct value *items, uint32_t n)
 {
     return py_list(c, items, n);
 }
-#define SIZES(...)                            \
-    sizes(c, (struct value[]){ __VA_ARGS__ }, \
-          (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
+#define SIZES(...)                                \
+    size_list(c, (struct value[]){ __VA_ARGS__ }, \
+              (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
 
-static sym_id size_at(struct call *c, struct value x, uint32_t dim)
+static sym_id dim_size(struct call *c, struct value x, uint32_t dim)
 {
     struct tensor tensor = value_as_tensor(c, x);
     return !c->failed && dim < tensor.meta->ndim ? tensor.meta->size[dim] : SYM_ID_ZERO;
@@ -64,15 +63,15 @@ static bool same_tensor(struct value a, struct value b)
            a.u.tensor.storage == b.u.tensor.storage;
 }
 
-static struct value item(struct call *c, struct value list, uint32_t i)
+static struct value list_item(struct call *c, struct value list, uint32_t i)
 {
     if (!c->failed && i >= list.n)
         refuse(c, "IndexError", "list index out of range");
     return c->failed ? value_none() : list.u.items[i];
 }
 
-/* _canonical_mask: a mask of booleans becomes one of 0 and -inf. */
-static struct value canonical(struct call *c, struct value mask, enum dtype dtype)
+/* _canonical_mask: turns a mask of booleans into one of 0 and -inf. */
+static struct value canonical_mask(struct call *c, struct value mask, enum dtype dtype)
 {
     if (mask.kind != VALUE_TENSOR || dtype_is_float(mask.u.tensor.meta->dtype))
         return mask;
@@ -81,7 +80,7 @@ static struct value canonical(struct call *c, struct value mask, enum dtype dtyp
     return CALL("masked_fill_", zeros, mask, py_float(c, -(double)INFINITY));
 }
 
-static void prepare(struct attention *a)
+static void prepare_inputs(struct multi_head_attention *a)
 {
     struct call *c = a->c;
     struct tensor query = value_as_tensor(c, a->query);
@@ -95,32 +94,34 @@ static void prepare(struct attention *a)
         if (a->padding.kind == VALUE_TENSOR)
             a->padding = CALL("unsqueeze", a->padding, py_int(c, 0));
     }
-    a->length = size_at(c, a->query, 0);
-    a->batch = size_at(c, a->query, 1);
-    a->embed = size_at(c, a->query, 2);
-    a->source = size_at(c, a->key, 0);
-    a->padding = canonical(c, a->padding, query.meta->dtype);
+    a->length = dim_size(c, a->query, 0);
+    a->batch = dim_size(c, a->query, 1);
+    a->embed = dim_size(c, a->query, 2);
+    a->source = dim_size(c, a->key, 0);
+    a->padding = canonical_mask(c, a->padding, query.meta->dtype);
     a->causal = py_truth(c, arg(c, CAUSAL));
     if (a->causal && a->padding.kind == VALUE_NONE && !py_truth(c, arg(c, NEED_WEIGHTS))) {
         a->mask = value_none();
     } else {
-        a->mask = canonical(c, a->mask, query.meta->dtype);
+        a->mask = canonical_mask(c, a->mask, query.meta->dtype);
         a->causal = a->causal && a->padding.kind == VALUE_NONE;
     }
     a->head = floordiv(c, a->embed, a->heads);
 }
 
-static struct value linear(struct call *c, struct value x, struct value weight, struct value bias)
+static struct value linear_projection(struct call *c, struct value x, struct value weight,
+                                      struct value bias)
 {
     return py_op(c, "aten.linear", (struct value[]){ x, weight, bias }, 3);
 }
 
-/* One projection for `n` of q, k, v that share an input, split afterwards. */
-static struct value packed(struct attention *a, struct value x, struct value weight,
-                           struct value bias, int64_t n)
+/* One projection of `n` of q, k, v that share an input, split afterwards. */
+static struct value packed_projection(struct multi_head_attention *a, struct value x,
+                                      struct value weight, struct value bias, int64_t n)
 {
     struct call *c = a->c;
-    struct value y = linear(c, x, weight, bias), zero = py_int(c, 0), from_end = py_int(c, -2);
+    struct value y = linear_projection(c, x, weight, bias), zero = py_int(c, 0),
+                 from_end = py_int(c, -2);
     y = py_op(c, "aten.unflatten.int",
               (struct value[]){ y, py_int(c, -1), SIZES(py_int(c, n), value_int(a->embed)) }, 3);
     y = CALL("unsqueeze", y, zero);
@@ -134,12 +135,12 @@ static struct value chunk(struct call *c, struct value x)
     return x.kind == VALUE_TENSOR ? CALL("chunk", x, py_int(c, 3)) : x;
 }
 
-static struct value part(struct call *c, struct value list, uint32_t i)
+static struct value optional_item(struct call *c, struct value list, uint32_t i)
 {
-    return list.kind == VALUE_NONE ? list : item(c, list, i);
+    return list.kind == VALUE_NONE ? list : list_item(c, list, i);
 }
 
-static struct value split2(struct attention *a, struct value x)
+static struct value split2(struct multi_head_attention *a, struct value x)
 {
     struct call *c = a->c;
     if (x.kind != VALUE_TENSOR)
@@ -148,14 +149,14 @@ static struct value split2(struct attention *a, struct value x)
     return py_op(c, "aten.split_with_sizes", (struct value[]){ x, parts }, 2);
 }
 
-/* _in_projection_packed, _in_projection */
-static void project(struct attention *a)
+/* _in_projection_packed, _in_projection. */
+static void project(struct multi_head_attention *a)
 {
     struct call *c = a->c;
     struct value weight = arg(c, IN_WEIGHT), bias = arg(c, IN_BIAS), zero = py_int(c, 0);
     bool separate = py_truth(c, arg(c, SEPARATE));
     if (!separate && same_tensor(a->key, a->value) && same_tensor(a->query, a->key)) {
-        struct value all = packed(a, a->query, weight, bias, 3);
+        struct value all = packed_projection(a, a->query, weight, bias, 3);
         a->q = CALL("select", all, zero, zero);
         a->k = CALL("select", all, zero, py_int(c, 1));
         a->v = CALL("select", all, zero, py_int(c, 2));
@@ -163,16 +164,20 @@ static void project(struct attention *a)
     }
     if (!separate && same_tensor(a->key, a->value)) {
         struct value w = split2(a, weight), b = split2(a, bias);
-        a->q = linear(c, a->query, part(c, w, 0), part(c, b, 0));
-        struct value both = packed(a, a->key, part(c, w, 1), part(c, b, 1), 2);
+        a->q = linear_projection(c, a->query, optional_item(c, w, 0), optional_item(c, b, 0));
+        struct value both =
+            packed_projection(a, a->key, optional_item(c, w, 1), optional_item(c, b, 1), 2);
         a->k = CALL("select", both, zero, zero);
         a->v = CALL("select", both, zero, py_int(c, 1));
         return;
     }
     struct value w = separate ? value_none() : chunk(c, weight), b = chunk(c, bias);
-    a->q = linear(c, a->query, separate ? arg(c, Q_WEIGHT) : part(c, w, 0), part(c, b, 0));
-    a->k = linear(c, a->key, separate ? arg(c, K_WEIGHT) : part(c, w, 1), part(c, b, 1));
-    a->v = linear(c, a->value, separate ? arg(c, V_WEIGHT) : part(c, w, 2), part(c, b, 2));
+    a->q = linear_projection(c, a->query, separate ? arg(c, Q_WEIGHT) : optional_item(c, w, 0),
+                             optional_item(c, b, 0));
+    a->k = linear_projection(c, a->key, separate ? arg(c, K_WEIGHT) : optional_item(c, w, 1),
+                             optional_item(c, b, 1));
+    a->v = linear_projection(c, a->value, separate ? arg(c, V_WEIGHT) : optional_item(c, w, 2),
+                             optional_item(c, b, 2));
 }
 
 static struct value pad_one(struct call *c, struct value mask)
@@ -182,12 +187,12 @@ static struct value pad_one(struct call *c, struct value mask)
     return CALL("pad", mask, SIZES(py_int(c, 0), py_int(c, 1)));
 }
 
-static struct value joined(struct call *c, struct value a, struct value b, int64_t dim)
+static struct value concatenated(struct call *c, struct value a, struct value b, int64_t dim)
 {
     return CALL("cat", SIZES(a, b), py_int(c, dim));
 }
 
-static void add_biases(struct attention *a)
+static void add_biases(struct multi_head_attention *a)
 {
     struct call *c = a->c;
     if (a->mask.kind == VALUE_TENSOR && a->mask.u.tensor.meta->ndim == 2)
@@ -195,23 +200,23 @@ static void add_biases(struct attention *a)
     if (!arg_given(c, BIAS_K) || !arg_given(c, BIAS_V))
         return;
     struct value times = SIZES(py_int(c, 1), value_int(a->batch), py_int(c, 1));
-    a->k = joined(c, a->k, CALL("repeat", arg(c, BIAS_K), times), 0);
-    a->v = joined(c, a->v, CALL("repeat", arg(c, BIAS_V), times), 0);
+    a->k = concatenated(c, a->k, CALL("repeat", arg(c, BIAS_K), times), 0);
+    a->v = concatenated(c, a->v, CALL("repeat", arg(c, BIAS_V), times), 0);
     a->mask = pad_one(c, a->mask);
     a->padding = pad_one(c, a->padding);
 }
 
-/* (L, N, E) -> (N * heads, L, head) */
-static struct value by_head(struct attention *a, struct value x)
+/* Reshapes (L, N, E) to (N * heads, L, head). */
+static struct value split_heads(struct multi_head_attention *a, struct value x)
 {
     struct call *c = a->c;
-    struct value shape = SIZES(value_int(size_at(c, x, 0)), value_int(mul(c, a->batch, a->heads)),
+    struct value shape = SIZES(value_int(dim_size(c, x, 0)), value_int(mul(c, a->batch, a->heads)),
                                value_int(a->head));
     x = CALL("view", x, shape);
     return CALL("transpose", x, py_int(c, 0), py_int(c, 1));
 }
 
-static struct value zeros_before(struct attention *a, struct value x)
+static struct value zeros_before(struct multi_head_attention *a, struct value x)
 {
     struct call *c = a->c;
     if (x.kind != VALUE_TENSOR)
@@ -222,22 +227,22 @@ static struct value zeros_before(struct attention *a, struct value x)
     };
     struct value shape =
         SIZES(value_int(mul(c, a->batch, a->heads)), py_int(c, 1), value_int(a->head));
-    return joined(c, x, py_call_keywords(c, "zeros", &shape, 1, keywords, 2), 1);
+    return concatenated(c, x, py_call_keywords(c, "zeros", &shape, 1, keywords, 2), 1);
 }
 
-static void reshape_heads(struct attention *a)
+static void reshape_heads(struct multi_head_attention *a)
 {
     struct call *c = a->c;
-    a->q = by_head(a, a->q);
-    a->k = arg_given(c, STATIC_K) ? arg(c, STATIC_K) : by_head(a, a->k);
-    a->v = arg_given(c, STATIC_V) ? arg(c, STATIC_V) : by_head(a, a->v);
+    a->q = split_heads(a, a->q);
+    a->k = arg_given(c, STATIC_K) ? arg(c, STATIC_K) : split_heads(a, a->k);
+    a->v = arg_given(c, STATIC_V) ? arg(c, STATIC_V) : split_heads(a, a->v);
     if (py_truth(c, arg(c, ZERO_ATTN))) {
         a->k = zeros_before(a, a->k);
         a->v = zeros_before(a, a->v);
         a->mask = pad_one(c, a->mask);
         a->padding = pad_one(c, a->padding);
     }
-    a->source = size_at(c, a->k, 1);
+    a->source = dim_size(c, a->k, 1);
     if (a->padding.kind != VALUE_TENSOR)
         return;
     struct value one = py_int(c, 1), same = py_int(c, -1), source = value_int(a->source);
@@ -247,17 +252,17 @@ static void reshape_heads(struct attention *a)
     a->mask = a->mask.kind == VALUE_TENSOR ? CALL("add", a->mask, x) : x;
 }
 
-/* The output projection, and without a batch again. */
-static struct value finish(struct attention *a, struct value x)
+/* Applies the output projection, and removes the batch dimension if it was added. */
+static struct value project_output(struct multi_head_attention *a, struct value x)
 {
     struct call *c = a->c;
-    x = linear(c, x, arg(c, OUT_WEIGHT), arg(c, OUT_BIAS));
+    x = linear_projection(c, x, arg(c, OUT_WEIGHT), arg(c, OUT_BIAS));
     x = CALL("view", x,
-             SIZES(value_int(a->length), value_int(a->batch), value_int(size_at(c, x, 1))));
+             SIZES(value_int(a->length), value_int(a->batch), value_int(dim_size(c, x, 1))));
     return a->batched ? x : CALL("squeeze", x, py_int(c, 1));
 }
 
-static bool with_weights(struct attention *a, struct value dropout)
+static bool with_weights(struct multi_head_attention *a, struct value dropout)
 {
     struct call *c = a->c;
     double scale = sqrt(1.0 / sym_to_double(c->pool, a->head));
@@ -274,7 +279,7 @@ static bool with_weights(struct attention *a, struct value dropout)
     struct value x = CALL("bmm", weights, a->v);
     x = CALL("transpose", x, py_int(c, 0), py_int(c, 1));
     x = CALL("reshape", x, SIZES(value_int(mul(c, a->length, a->batch)), value_int(a->embed)));
-    x = finish(a, x);
+    x = project_output(a, x);
     weights = CALL("view", weights,
                    SIZES(value_int(a->batch), value_int(a->heads), value_int(a->length),
                          value_int(a->source)));
@@ -287,7 +292,7 @@ static bool with_weights(struct attention *a, struct value dropout)
     return ret_call(c, both);
 }
 
-static struct value four(struct attention *a, struct value x, sym_id length)
+static struct value view_heads(struct multi_head_attention *a, struct value x, sym_id length)
 {
     struct call *c = a->c;
     return CALL(
@@ -295,41 +300,41 @@ static struct value four(struct attention *a, struct value x, sym_id length)
         SIZES(value_int(a->batch), value_int(a->heads), value_int(length), value_int(a->head)));
 }
 
-static bool without_weights(struct attention *a, struct value dropout)
+static bool without_weights(struct multi_head_attention *a, struct value dropout)
 {
     struct call *c = a->c;
     if (a->mask.kind == VALUE_TENSOR) {
-        bool one = guard_bool(c, eq_int(c, size_at(c, a->mask, 0), 1));
+        bool one = guard_bool(c, eq_int(c, dim_size(c, a->mask, 0), 1));
         a->mask = one && a->mask.u.tensor.meta->ndim == 3
                       ? CALL("unsqueeze", a->mask, py_int(c, 0))
                       : CALL("view", a->mask,
                              SIZES(value_int(a->batch), value_int(a->heads), py_int(c, -1),
                                    value_int(a->source)));
     }
-    struct value q = four(a, a->q, a->length), k = four(a, a->k, a->source);
-    struct value v = four(a, a->v, a->source), causal = py_bool(a->causal);
+    struct value q = view_heads(a, a->q, a->length), k = view_heads(a, a->k, a->source);
+    struct value v = view_heads(a, a->v, a->source), causal = py_bool(a->causal);
     struct value x = py_op(c, "aten.scaled_dot_product_attention",
                            (struct value[]){ q, k, v, a->mask, dropout, causal }, 6);
     x = CALL("permute", x, SIZES(py_int(c, 2), py_int(c, 0), py_int(c, 1), py_int(c, 3)));
     x = CALL("reshape", x, SIZES(value_int(mul(c, a->batch, a->length)), value_int(a->embed)));
-    struct value both = SIZES(finish(a, x), value_none());
+    struct value both = SIZES(project_output(a, x), value_none());
     both.kind = VALUE_TUPLE;
     return ret_call(c, both);
 }
 
 bool python_multi_head_attention(struct call *c)
 {
-    struct attention a = { .c = c,
-                           .query = arg(c, QUERY),
-                           .key = arg(c, KEY),
-                           .value = arg(c, VALUE),
-                           .mask = arg(c, MASK),
-                           .padding = arg(c, KEY_PADDING),
-                           .heads = arg_sym(c, HEADS) };
+    struct multi_head_attention a = { .c = c,
+                                      .query = arg(c, QUERY),
+                                      .key = arg(c, KEY),
+                                      .value = arg(c, VALUE),
+                                      .mask = arg(c, MASK),
+                                      .padding = arg(c, KEY_PADDING),
+                                      .heads = arg_sym(c, HEADS) };
     struct value dropout = py_truth(c, arg(c, TRAINING)) ? arg(c, DROPOUT) : py_float(c, 0);
     if (c->failed || arg(c, HEADS).kind != VALUE_INT)
         return false;
-    prepare(&a);
+    prepare_inputs(&a);
     if (!c->failed)
         project(&a);
     if (!c->failed)

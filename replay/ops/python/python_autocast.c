@@ -30,7 +30,7 @@ static enum policy policy_of(const struct autocast *autocast, struct str base)
     return NONE;
 }
 
-/* is_eligible: a floating-point tensor of that device, no double */
+/* is_eligible: returns whether it is a floating-point tensor of that device, except float64. */
 static bool eligible(const struct autocast *autocast, struct value value)
 {
     if (value.kind != VALUE_TENSOR)
@@ -65,12 +65,14 @@ static struct value cast(struct call *c, struct value value, enum dtype dtype)
     return ret;
 }
 
-/* promote_type: float32 where any of them is */
-static enum dtype widest(const struct autocast *autocast, const struct value *args, uint32_t n)
+/* promote_type: returns float32 if any tensor has it. */
+static enum dtype promoted_dtype(const struct autocast *autocast, const struct value *args,
+                                 uint32_t n)
 {
     enum dtype dtype = autocast->dtype;
     for (uint32_t i = 0; i < n; i++) {
-        if (value_is_sequence(args[i]) && widest(autocast, args[i].u.items, args[i].n) == DTYPE_F32)
+        if (value_is_sequence(args[i]) &&
+            promoted_dtype(autocast, args[i].u.items, args[i].n) == DTYPE_F32)
             dtype = DTYPE_F32;
         if (eligible(autocast, args[i]) && args[i].u.tensor.meta->dtype == DTYPE_F32)
             dtype = DTYPE_F32;
@@ -89,7 +91,7 @@ bool python_autocast(struct call *c, const struct op *op, struct value *args, ui
     if (policy == NONE)
         return true;
     if (policy == WIDEST)
-        dtype = widest(&autocast, args, n);
+        dtype = promoted_dtype(&autocast, args, n);
     for (uint32_t i = 0; i < n && !c->failed; i++) {
         bool sets = policy == OPTION && given && i < op->schema.n_args &&
                     str_is(op->schema.args[i].name, "dtype") && args[i].kind == VALUE_NONE &&
@@ -104,7 +106,8 @@ bool python_autocast(struct call *c, const struct op *op, struct value *args, ui
     return !c->failed;
 }
 
-/* device_type, dtype=None, enabled=True, cache_enabled=None: what was before, for its end */
+/* device_type, dtype=None, enabled=True, cache_enabled=None: returns the previous state, for
+ * exit. */
 bool python_enter_autocast(struct call *c)
 {
     struct autocast *now = &c->ops->autocast;
@@ -133,7 +136,8 @@ bool python_exit_autocast(struct call *c)
     return ret_none(c);
 }
 
-/* device_type, dtype, enabled, cache_enabled, wrapped_func, *args: a subgraph within */
+/* device_type, dtype, enabled, cache_enabled, wrapped_func, *args: calls a subgraph under
+ * autocast. */
 bool python_wrapped_autocast(struct call *c)
 {
     struct autocast before = c->ops->autocast;

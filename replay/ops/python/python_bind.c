@@ -2,11 +2,11 @@
 #include "replay/ops/python/python_internal.h"
 
 struct parameter {
-    struct str name, text; /* text of its default; .p NULL where there is none */
+    struct str name, text; /* text: its default; .p is NULL for none */
     bool rest, keywords;   /* *name, **name */
 };
 
-/* The next of "a, b=1, *rest, key='x'"; false at the end. */
+/* Parses the next parameter of "a, b=1, *rest, key='x'"; false at the end. */
 static bool next_parameter(struct str *signature, struct parameter *ret)
 {
     struct str s = str_trim(*signature);
@@ -30,7 +30,7 @@ static bool next_parameter(struct str *signature, struct parameter *ret)
     return true;
 }
 
-/* None, True, 1, 1e-5, 'mean' */
+/* Parses a default value: None, True, 1, 1e-5, 'mean'. */
 static struct value default_value(struct call *c, struct str text)
 {
     int64_t integer;
@@ -59,7 +59,7 @@ static const struct value *keyword_value(const struct keyword *keywords, uint32_
     return NULL;
 }
 
-/* The positional rest as a list; one sequence stands for itself. */
+/* Returns the remaining positional arguments as a list; a single sequence is that list. */
 static struct value rest_of(struct call *c, const struct value *args, uint32_t n)
 {
     if (n == 1 && value_is_sequence(args[0]))
@@ -74,7 +74,7 @@ static struct value rest_of(struct call *c, const struct value *args, uint32_t n
     return value_items(VALUE_LIST, items, n);
 }
 
-/* Keywords that no parameter has, as a dict by name. */
+/* Returns keywords that no parameter has, as a dict by name. */
 static struct value rest_of_keywords(struct call *c, const char *signature,
                                      const struct keyword *keywords, uint32_t n, uint32_t *used)
 {

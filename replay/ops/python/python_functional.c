@@ -1,13 +1,13 @@
-/* Bodies of torch.nn.functional that are little more than one operator. */
+/* Bodies of torch.nn.functional that consist of little more than one operator. */
 #include "replay/ops/python/python_internal.h"
 
-/* base(all arguments) */
+/* Calls base(all arguments). */
 bool python_plain(struct call *c)
 {
     return ret_call(c, py_call(c, row_base(c), c->args, c->n_args));
 }
 
-/* base(all but the last); base_() where the last, `inplace`, is set. */
+/* Calls base(all but the last), or base_() when the last, `inplace`, is set. */
 bool python_inplace(struct call *c)
 {
     char base[64];
@@ -20,7 +20,7 @@ bool python_inplace(struct call *c)
     return ret_call(c, py_call(c, base, c->args, n));
 }
 
-/* The same behind a probability, args[1], that must lie in [0, 1]. */
+/* Calls base, or base_(), after checking that the probability, args[1], is in [0, 1]. */
 static bool probability(struct call *c, struct value p)
 {
     bool found;
@@ -41,7 +41,7 @@ bool python_dropout(struct call *c)
     return probability(c, arg(c, 1)) && python_inplace(c);
 }
 
-/* dropout1d of an input without a batch adds one. */
+/* dropout1d, which adds a batch dimension to an input without one. */
 bool python_dropout1d(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -56,7 +56,7 @@ bool python_dropout1d(struct call *c)
     return ret_call(c, py_op(c, "aten.squeeze.dim", (struct value[]){ y, zero }, 2));
 }
 
-/* --- softmax, log_softmax, softmin: dim None is guessed, dtype given by keyword --- */
+/* --- softmax, log_softmax, softmin: a dim of None is guessed, dtype is a keyword --- */
 
 static struct value softmax_dim(struct call *c, struct tensor x)
 {
@@ -119,7 +119,7 @@ bool python_tanhshrink(struct call *c)
 
 /* --- embedding --- */
 
-/* A negative padding_idx counts from the end. */
+/* Converts a padding_idx; a negative one counts from the end. */
 static struct value padding_index(struct call *c, struct value index, struct tensor weight)
 {
     bool found;
@@ -138,7 +138,7 @@ bool python_embedding(struct call *c)
 {
     struct value input = arg(c, 0), weight = arg(c, 1);
     struct value padding = padding_index(c, arg(c, 2), arg_tensor(c, 1));
-    if (arg_given(c, 3)) { /* max_norm: rows are renormed in place */
+    if (arg_given(c, 3)) { /* max_norm: rows are renormalised in place */
         input = py_call(c, "contiguous", &input, 1);
         py_call(c, "embedding_renorm_", (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
     }
@@ -184,7 +184,7 @@ bool python_embedding_bag(struct call *c)
     return !c->failed && bag.n && ret_call(c, bag.u.items[0]);
 }
 
-/* --- others --- */
+/* --- Others --- */
 
 /* input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input) */
 bool python_normalize(struct call *c)
@@ -196,8 +196,8 @@ bool python_normalize(struct call *c)
     return ret_call(c, py_call(c, "div", (struct value[]){ x, norm }, 2));
 }
 
-static struct value index_of(struct call *c, struct value text, const char *const *names,
-                             uint32_t n)
+static struct value mode_index(struct call *c, struct value text, const char *const *names,
+                               uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (py_is(text, names[i]))
@@ -210,8 +210,8 @@ bool python_grid_sample(struct call *c)
 {
     static const char *const modes[] = { "bilinear", "nearest", "bicubic" };
     static const char *const paddings[] = { "zeros", "border", "reflection" };
-    struct value args[] = { arg(c, 0), arg(c, 1), index_of(c, arg(c, 2), modes, 3),
-                            index_of(c, arg(c, 3), paddings, 3),
+    struct value args[] = { arg(c, 0), arg(c, 1), mode_index(c, arg(c, 2), modes, 3),
+                            mode_index(c, arg(c, 3), paddings, 3),
                             arg_given(c, 4) ? arg(c, 4) : py_bool(false) };
     return ret_call(c, py_call(c, "grid_sampler", args, 5));
 }

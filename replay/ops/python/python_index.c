@@ -2,12 +2,12 @@
  * aten/src/ATen/TensorIndexing.h). */
 #include "replay/ops/python/python_internal.h"
 
-struct indexing {
+struct index_builder {
     struct call *c;
     struct tensor self, result;
-    uint32_t specified;    /* dimensions that the index names */
-    int64_t dim;           /* of result, the next one */
-    struct value *tensors; /* None or a tensor by dimension: of index.Tensor */
+    uint32_t specified;    /* number of dimensions that the index names */
+    int64_t dim;           /* the next dimension of the result */
+    struct value *tensors; /* by dimension, for index.Tensor: None or a tensor */
     uint32_t n_tensors, room;
     bool advanced;
 };
@@ -17,7 +17,7 @@ static struct tensor failed_tensor(void)
     return (struct tensor){ 0 };
 }
 
-static struct tensor call1(struct call *c, const char *name, struct tensor x, struct value a)
+static struct tensor call_with(struct call *c, const char *name, struct tensor x, struct value a)
 {
     return value_as_tensor(c, py_op(c, name, (struct value[]){ value_tensor(x), a }, 2));
 }
@@ -27,8 +27,8 @@ static struct value integer(struct call *c, int64_t value)
     return value_int(sym_integer(c->pool, value));
 }
 
-/* applySelect */
-static struct tensor select_index(struct call *c, struct tensor x, int64_t dim, struct value index,
+/* applySelect. */
+static struct tensor apply_select(struct call *c, struct tensor x, int64_t dim, struct value index,
                                   uint32_t real_dim)
 {
     if (c->failed)
@@ -58,7 +58,7 @@ static struct tensor select_index(struct call *c, struct tensor x, int64_t dim, 
                                  (struct value[]){ value_tensor(x), integer(c, dim), index }, 3));
 }
 
-/* A bound of a slice: None, an int, a tensor of one. */
+/* Converts a bound of a slice: None, an int, or a tensor of one. */
 static struct value bound_of(struct call *c, struct value value, int64_t otherwise)
 {
     if (value.kind == VALUE_NONE)
@@ -73,8 +73,8 @@ static struct value bound_of(struct call *c, struct value value, int64_t otherwi
     return value;
 }
 
-/* applySlice; a slice that is known to take everything is x itself, unless `always`. */
-static struct tensor slice_index(struct call *c, struct tensor x, int64_t dim, struct value slice,
+/* applySlice; a slice known to take everything returns x itself, unless `always`. */
+static struct tensor apply_slice(struct call *c, struct tensor x, int64_t dim, struct value slice,
                                  bool always)
 {
     struct value step = bound_of(c, slice.u.items[2], 1);
@@ -98,13 +98,13 @@ static struct tensor slice_index(struct call *c, struct tensor x, int64_t dim, s
     return value_as_tensor(c, py_op(c, "aten.slice.Tensor", args, 5));
 }
 
-static struct tensor unsqueeze(struct call *c, struct tensor x, int64_t dim)
+static struct tensor insert_dim(struct call *c, struct tensor x, int64_t dim)
 {
-    return call1(c, "aten.unsqueeze", x, integer(c, dim));
+    return call_with(c, "aten.unsqueeze", x, integer(c, dim));
 }
 
-/* outIndices.resize(n) */
-static bool pad_tensors(struct indexing *in, uint32_t n)
+/* outIndices.resize(n). */
+static bool pad_tensors(struct index_builder *in, uint32_t n)
 {
     if (n > in->room)
         return refuse(in->c, "IndexError", "too many indices for tensor of dimension %u",
@@ -114,8 +114,8 @@ static bool pad_tensors(struct indexing *in, uint32_t n)
     return true;
 }
 
-/* recordTensorIndex */
-static void record(struct indexing *in, struct tensor tensor)
+/* recordTensorIndex. */
+static void record_tensor(struct index_builder *in, struct tensor tensor)
 {
     if (!pad_tensors(in, (uint32_t)in->dim + 1))
         return;
@@ -123,8 +123,8 @@ static void record(struct indexing *in, struct tensor tensor)
     in->advanced = true;
 }
 
-/* boolToIndexingTensor: one index 0, or none. */
-static void record_bool(struct indexing *in, bool value)
+/* boolToIndexingTensor: adds one index 0, or none. */
+static void record_bool(struct index_builder *in, bool value)
 {
     struct call *c = in->c;
     sym_id size = value ? SYM_ID_ONE : SYM_ID_ZERO;
@@ -134,36 +134,36 @@ static void record_bool(struct indexing *in, bool value)
         { STR("device"), { .kind = VALUE_DEVICE, .u.device = in->self.meta->device } },
     };
     struct value sizes = value_items(VALUE_LIST, &list, 1);
-    in->result = unsqueeze(c, in->result, in->dim);
-    record(in,
-           value_as_tensor(c, py_op_keywords(c, value ? "aten.zeros" : "aten.empty.memory_format",
-                                             &sizes, 1, keywords, 2)));
+    in->result = insert_dim(c, in->result, in->dim);
+    record_tensor(
+        in, value_as_tensor(c, py_op_keywords(c, value ? "aten.zeros" : "aten.empty.memory_format",
+                                              &sizes, 1, keywords, 2)));
 }
 
-static bool is_mask(enum dtype dtype)
+static bool is_mask_dtype(enum dtype dtype)
 {
     return dtype == DTYPE_B8 || dtype == DTYPE_U8;
 }
 
-static void index_by_tensor(struct indexing *in, struct tensor index, uint32_t real_dim)
+static void index_by_tensor(struct index_builder *in, struct tensor index, uint32_t real_dim)
 {
     struct call *c = in->c;
     enum dtype dtype = index.meta->dtype;
     bool integral = dtype == DTYPE_B8 || dtype_is_integer(dtype);
     if (index.meta->ndim || !integral) {
-        record(in, index);
+        record_tensor(in, index);
         return;
     }
     struct value tensor = value_tensor(index), item = py_op(c, "aten.item", &tensor, 1);
-    if (is_mask(dtype))
+    if (is_mask_dtype(dtype))
         record_bool(in, py_truth(c, item));
     else if (!c->failed)
-        in->result = select_index(c, in->result, in->dim,
+        in->result = apply_select(c, in->result, in->dim,
                                   value_int(num(c, guard_int(c, item.u.sym))), real_dim);
 }
 
 /* sequenceToVariable: torch.tensor(list) on the device of x. */
-static struct tensor tensor_of_list(struct indexing *in, struct value list)
+static struct tensor tensor_of_list(struct index_builder *in, struct value list)
 {
     sym_id sizes[TENSOR_MAX_DIM];
     uint32_t n = 0;
@@ -180,19 +180,19 @@ static struct tensor tensor_of_list(struct indexing *in, struct value list)
     return new_tensor(in->c, dtype, in->self.meta->device, sizes, n);
 }
 
-/* handleDimInMultiDimIndexing */
-static void index_one(struct indexing *in, struct value index, uint32_t real_dim)
+/* handleDimInMultiDimIndexing. */
+static void index_one(struct index_builder *in, struct value index, uint32_t real_dim)
 {
     struct call *c = in->c;
     switch (index.kind) {
-    case VALUE_INT: in->result = select_index(c, in->result, in->dim, index, real_dim); break;
+    case VALUE_INT: in->result = apply_select(c, in->result, in->dim, index, real_dim); break;
     case VALUE_SLICE:
-        in->result = slice_index(c, in->result, in->dim, index, false);
+        in->result = apply_slice(c, in->result, in->dim, index, false);
         in->dim++;
         break;
     case VALUE_ELLIPSIS: in->dim += (int64_t)in->self.meta->ndim - in->specified; break;
     case VALUE_NONE:
-        in->result = unsqueeze(c, in->result, in->dim);
+        in->result = insert_dim(c, in->result, in->dim);
         in->dim++;
         break;
     case VALUE_BOOL: record_bool(in, guard_bool(c, index.u.sym)); break;
@@ -213,7 +213,8 @@ static uint32_t count_specified(const struct value *items, uint32_t n)
     uint32_t count = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (items[i].kind == VALUE_TENSOR)
-            count += is_mask(items[i].u.tensor.meta->dtype) ? items[i].u.tensor.meta->ndim : 1;
+            count +=
+                is_mask_dtype(items[i].u.tensor.meta->dtype) ? items[i].u.tensor.meta->ndim : 1;
         else if (items[i].kind != VALUE_NONE && items[i].kind != VALUE_ELLIPSIS &&
                  items[i].kind != VALUE_BOOL)
             count++;
@@ -221,7 +222,7 @@ static uint32_t count_specified(const struct value *items, uint32_t n)
     return count;
 }
 
-/* treatSequenceAsTuple */
+/* treatSequenceAsTuple. */
 static bool like_tuple(struct value index)
 {
     if (index.kind == VALUE_TUPLE)
@@ -237,8 +238,8 @@ static bool like_tuple(struct value index)
     return false;
 }
 
-/* applySlicing: what is left for index.Tensor is in in->tensors. */
-static bool slicing(struct indexing *in, const struct value *items, uint32_t n)
+/* applySlicing: puts what is left for index.Tensor into in->tensors. */
+static bool apply_slicing(struct index_builder *in, const struct value *items, uint32_t n)
 {
     struct call *c = in->c;
     in->result = in->self;
@@ -255,17 +256,17 @@ static bool slicing(struct indexing *in, const struct value *items, uint32_t n)
     return !c->failed;
 }
 
-static bool is_simple(struct value index)
+static bool is_simple_index(struct value index)
 {
     return index.kind == VALUE_NONE || index.kind == VALUE_ELLIPSIS || index.kind == VALUE_SLICE;
 }
 
-static struct tensor simple(struct call *c, struct tensor x, struct value index)
+static struct tensor apply_simple_index(struct call *c, struct tensor x, struct value index)
 {
     if (index.kind == VALUE_NONE)
-        return unsqueeze(c, x, 0);
+        return insert_dim(c, x, 0);
     if (index.kind == VALUE_SLICE)
-        return slice_index(c, x, 0, index, true);
+        return apply_slice(c, x, 0, index, true);
     struct value self = value_tensor(x);
     return value_as_tensor(c, py_op(c, "aten.alias", &self, 1));
 }
@@ -273,11 +274,11 @@ static struct tensor simple(struct call *c, struct tensor x, struct value index)
 struct value python_getitem(struct call *c, struct tensor x, struct value index)
 {
     count_devices(c, 2); /* THPVariable_getitem of torch/csrc/autograd */
-    if (is_simple(index))
-        return value_tensor(simple(c, x, index));
-    struct indexing in = { .c = c, .self = x };
+    if (is_simple_index(index))
+        return value_tensor(apply_simple_index(c, x, index));
+    struct index_builder in = { .c = c, .self = x };
     bool tuple = like_tuple(index);
-    if (!slicing(&in, tuple ? index.u.items : &index, tuple ? index.n : 1))
+    if (!apply_slicing(&in, tuple ? index.u.items : &index, tuple ? index.n : 1))
         return value_none();
     if (in.advanced)
         return py_op(c, "aten.index.Tensor",
@@ -290,7 +291,7 @@ struct value python_getitem(struct call *c, struct tensor x, struct value index)
     return self;
 }
 
-/* slicePrefix1sSize: how many leading ones the sizes have. */
+/* slicePrefix1sSize: counts the leading ones of the sizes. */
 static uint32_t leading_ones(struct call *c, struct tensor x)
 {
     uint32_t n = 0;
@@ -305,10 +306,10 @@ static struct tensor without_leading_ones(struct call *c, struct tensor x)
     if (c->failed)
         return x;
     struct value sizes = python_sizes(c, x.meta->size + skip, x.meta->ndim - skip);
-    return call1(c, "aten.view", x, sizes);
+    return call_with(c, "aten.view", x, sizes);
 }
 
-/* copy_to */
+/* copy_to. */
 static bool copy_to(struct call *c, struct tensor dst, struct tensor src)
 {
     if (c->failed)
@@ -324,13 +325,13 @@ static bool copy_to(struct call *c, struct tensor dst, struct tensor src)
     src = without_leading_ones(c, src);
     if (c->failed)
         return false;
-    args[1] =
-        value_tensor(call1(c, "aten.expand", src, python_sizes(c, dst.meta->size, dst.meta->ndim)));
+    args[1] = value_tensor(
+        call_with(c, "aten.expand", src, python_sizes(c, dst.meta->size, dst.meta->ndim)));
     py_op(c, "aten.copy_", args, 2);
     return !c->failed;
 }
 
-/* valueToTensor: a number becomes a 0-dim tensor of x's dtype and device. */
+/* valueToTensor: turns a number into a 0-dim tensor of x's dtype and device. */
 static struct tensor value_tensor_for(struct call *c, struct tensor x, struct value value)
 {
     if (value.kind == VALUE_TENSOR)
@@ -352,12 +353,12 @@ bool python_setitem(struct call *c, struct tensor x, struct value index, struct 
     if (index.kind == VALUE_ELLIPSIS)
         return copy_to(c, x, src);
     if (index.kind == VALUE_NONE || index.kind == VALUE_BOOL)
-        return copy_to(c, unsqueeze(c, x, 0), src);
+        return copy_to(c, insert_dim(c, x, 0), src);
     if (index.kind == VALUE_SLICE)
-        return copy_to(c, slice_index(c, x, 0, index, false), src);
-    struct indexing in = { .c = c, .self = x };
+        return copy_to(c, apply_slice(c, x, 0, index, false), src);
+    struct index_builder in = { .c = c, .self = x };
     bool tuple = like_tuple(index);
-    if (!slicing(&in, tuple ? index.u.items : &index, tuple ? index.n : 1))
+    if (!apply_slicing(&in, tuple ? index.u.items : &index, tuple ? index.n : 1))
         return false;
     if (!in.advanced)
         return copy_to(c, in.result, src);

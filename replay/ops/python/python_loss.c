@@ -1,7 +1,7 @@
 /* Bodies of torch.nn.functional's losses. */
 #include "replay/ops/python/python_internal.h"
 
-/* _Reduction.get_enum; the older size_average and reduce win where they are given. */
+/* _Reduction.get_enum; the older size_average and reduce prevail when they are given. */
 static struct value reduction(struct call *c, struct value average, struct value reduce,
                               struct value name)
 {
@@ -25,8 +25,8 @@ bool python_cross_entropy(struct call *c)
     return ret_call(c, py_call(c, row_base(c), args, c->n_args > 7 ? 6 : 5));
 }
 
-/* Both broadcast to one shape. False: failed. */
-static bool broadcast(struct call *c, struct value *x, struct value *y)
+/* Broadcasts both to one shape. False: failed. */
+static bool broadcast_pair(struct call *c, struct value *x, struct value *y)
 {
     struct value list = py_list(c, (struct value[]){ *x, *y }, 2);
     struct value both = py_call(c, "broadcast_tensors", &list, 1);
@@ -37,8 +37,9 @@ static bool broadcast(struct call *c, struct value *x, struct value *y)
     return true;
 }
 
-/* Of the weighted form: none, sum, or the mean over the weights. */
-static bool reduced(struct call *c, struct value loss, struct value weight, struct value how)
+/* Reduces a weighted loss: not at all, to the sum, or to the mean over the weights. */
+static bool reduce_weighted(struct call *c, struct value loss, struct value weight,
+                            struct value how)
 {
     if (c->failed || how.u.sym == SYM_ID_ZERO)
         return ret_call(c, loss);
@@ -54,7 +55,7 @@ bool python_error_loss(struct call *c)
 {
     struct value x = arg(c, 0), y = arg(c, 1), weight = arg(c, 5);
     struct value how = reduction(c, arg(c, 2), arg(c, 3), arg(c, 4));
-    if (c->failed || !broadcast(c, &x, &y))
+    if (c->failed || !broadcast_pair(c, &x, &y))
         return false;
     if (weight.kind != VALUE_TENSOR)
         return ret_call(c, py_call(c, row_base(c), (struct value[]){ x, y, how }, 3));
@@ -62,7 +63,7 @@ bool python_error_loss(struct call *c)
     error = str_is(str_of(row_base(c)), "l1_loss")
                 ? py_call(c, "abs", &error, 1)
                 : py_call(c, "pow", (struct value[]){ error, py_int(c, 2) }, 2);
-    return reduced(c, py_call(c, "mul", (struct value[]){ error, weight }, 2), weight, how);
+    return reduce_weighted(c, py_call(c, "mul", (struct value[]){ error, weight }, 2), weight, how);
 }
 
 /* input, target, size_average, reduce, reduction, beta */
@@ -70,7 +71,7 @@ bool python_smooth_l1(struct call *c)
 {
     struct value x = arg(c, 0), y = arg(c, 1), beta = arg(c, 5);
     struct value how = reduction(c, arg(c, 2), arg(c, 3), arg(c, 4));
-    if (c->failed || !broadcast(c, &x, &y))
+    if (c->failed || !broadcast_pair(c, &x, &y))
         return false;
     if (!py_truth(c, beta))
         return ret_call(c, py_call(c, "l1_loss", (struct value[]){ x, y, how }, 3));
@@ -82,7 +83,7 @@ bool python_huber(struct call *c)
 {
     struct value x = arg(c, 0), y = arg(c, 1), weight = arg(c, 4);
     struct value how = reduction(c, value_none(), value_none(), arg(c, 2));
-    if (c->failed || !broadcast(c, &x, &y))
+    if (c->failed || !broadcast_pair(c, &x, &y))
         return false;
     bool weighted = weight.kind == VALUE_TENSOR;
     struct value args[] = { x, y, weighted ? py_int(c, 0) : how, arg(c, 3) };
@@ -95,7 +96,7 @@ bool python_huber(struct call *c)
     return ret_call(c, py_call(c, how.u.sym == SYM_ID_TWO ? "sum" : "mean", &loss, 1));
 }
 
-static bool same_sizes(struct call *c, struct tensor a, struct tensor b)
+static bool have_same_sizes(struct call *c, struct tensor a, struct tensor b)
 {
     bool same = a.meta->ndim == b.meta->ndim;
     for (uint32_t i = 0; same && i < a.meta->ndim; i++)
@@ -110,7 +111,7 @@ bool python_bce(struct call *c)
     struct value how = reduction(c, arg(c, 3), arg(c, 4), arg(c, 5)), weight = arg(c, 2);
     if (c->failed)
         return false;
-    if (!same_sizes(c, y, x))
+    if (!have_same_sizes(c, y, x))
         return refuse(c, "ValueError",
                       "Using a target size (torch.Size(%s)) that is different to the input size "
                       "(torch.Size(%s)) is deprecated. Please ensure they have the same size.",
@@ -134,7 +135,7 @@ bool python_bce_logits(struct call *c)
     struct value how = reduction(c, arg(c, 3), arg(c, 4), arg(c, 5));
     if (c->failed)
         return false;
-    if (!same_sizes(c, y, x))
+    if (!have_same_sizes(c, y, x))
         return refuse(c, "ValueError",
                       "Target size (torch.Size(%s)) must be the same as input size "
                       "(torch.Size(%s))",
@@ -244,7 +245,7 @@ bool python_multilabel_soft_margin(struct call *c)
     return reduced_plain(c, loss, arg(c, 5));
 }
 
-/* input, target, var, full, eps, reduction: the branch on var's values is not asked */
+/* input, target, var, full, eps, reduction: does not evaluate the branch on var's values. */
 bool python_gaussian_nll(struct call *c)
 {
     struct value x = arg(c, 0), y = arg(c, 1), var = arg(c, 2);

@@ -1,7 +1,8 @@
 /* Bodies of torch.nn.functional's normalisations. */
 #include "replay/ops/python/python_internal.h"
 
-/* size[0] * size[2] * ...: one value a channel cannot be normalised. False: refused. */
+/* Checks size[0] * size[2] * ...: a single value for each channel cannot be normalised. False:
+ * refused. */
 static bool more_than_one(struct call *c, sym_id first, struct tensor x, uint32_t from,
                           const char *what)
 {
@@ -19,7 +20,8 @@ static struct value cudnn_enabled(void)
     return py_bool(true);
 }
 
-/* input, running_mean, running_var, weight, bias, training, momentum, eps */
+/* input, running_mean, running_var, weight, bias, training, momentum, eps
+ */
 bool python_batch_norm(struct call *c)
 {
     struct tensor x = value_as_tensor(c, arg(c, 0));
@@ -33,7 +35,8 @@ bool python_batch_norm(struct call *c)
     return ret_call(c, py_op(c, "aten.batch_norm", args, 9));
 }
 
-/* input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps */
+/* input, running_mean, running_var, weight, bias, use_input_stats,
+ * momentum, eps */
 bool python_instance_norm(struct call *c)
 {
     struct tensor x = value_as_tensor(c, arg(c, 0));
@@ -76,7 +79,7 @@ bool python_layer_norm(struct call *c)
     return ret_call(c, py_op(c, "aten.layer_norm", args, 6));
 }
 
-static struct value add_one(struct call *c, struct value size, int64_t more)
+static struct value half_padding(struct call *c, struct value size, int64_t more)
 {
     return value_int(floordiv(c, add(c, size.u.sym, num(c, more)), SYM_ID_TWO));
 }
@@ -89,7 +92,9 @@ bool python_local_response_norm(struct call *c)
     struct value div = py_call(c, "mul", (struct value[]){ x, x }, 2);
     if (c->failed || size.kind != VALUE_INT)
         return false;
-    struct value pad[] = { zero, zero, zero, zero, add_one(c, size, 0), add_one(c, size, -1) };
+    struct value pad[] = {
+        zero, zero, zero, zero, half_padding(c, size, 0), half_padding(c, size, -1)
+    };
     struct value kernel[] = { size, one, one };
     bool flat = input.meta->ndim == 3;
     if (flat) {

@@ -1,26 +1,26 @@
-/* operator.NAME of tensors, numbers, tuples and lists. */
+/* operator.NAME on tensors, numbers, tuples and lists. */
 #include "replay/ops/python/python_internal.h"
 
 enum reflection { SWAP, KEEP, RECIPROCAL };
 
-struct row {
+struct operator_row {
     const char *name, *base, *reflected;
     enum reflection how;
 };
 
-static const struct row rows[] = {
+static const struct operator_row rows[] = {
 #define OPERATOR(name, base, reflected, how) { name, base, reflected, how },
 #include "replay/ops/python/python_operators.def"
 #undef OPERATOR
 };
 
-/* "and_" -> "and": the operator module escapes keywords. */
+/* Returns "and" for "and_", which the operator module escapes because it is a keyword. */
 static struct str plain_name(struct str name)
 {
     return name.n > 1 && name.p[name.n - 1] == '_' ? str_first(name, name.n - 1) : name;
 }
 
-static const struct row *find(struct str name)
+static const struct operator_row *find_operator(struct str name)
 {
     name = plain_name(name);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -29,15 +29,15 @@ static const struct row *find(struct str name)
     return NULL;
 }
 
-/* x.__rtruediv__: self.reciprocal() * other (torch/_tensor.py) */
+/* x.__rtruediv__: self.reciprocal() * other (torch/_tensor.py). */
 static struct value reciprocal(struct call *c, struct value other, struct value x)
 {
     struct value one = py_call(c, "reciprocal", &x, 1);
     return py_call(c, "mul", (struct value[]){ one, other }, 2);
 }
 
-static struct value on_tensors(struct call *c, const struct row *row, const struct value *args,
-                               uint32_t n)
+static struct value on_tensors(struct call *c, const struct operator_row *row,
+                               const struct value *args, uint32_t n)
 {
     if (args[0].kind == VALUE_TENSOR || n == 1)
         return py_call(c, row->base, args, n);
@@ -69,7 +69,7 @@ static struct value concatenated(struct call *c, struct value a, struct value b)
 
 enum { MAX_REPEATED = 1 << 16 };
 
-static struct value repeated(struct call *c, struct value a, struct value times)
+static struct value repeat_sequence(struct call *c, struct value a, struct value times)
 {
     int64_t n = guard_int(c, times.u.sym);
     n = n < 0 ? 0 : n;
@@ -83,12 +83,7 @@ static struct value repeated(struct call *c, struct value a, struct value times)
     return ret;
 }
 
-static bool same_text(struct value a, struct value b)
-{
-    return str_eq(a.u.text, b.u.text);
-}
-
-/* a == b of anything but tensors; numbers guard. */
+/* Compares any values but tensors; comparing numbers adds guards. */
 static bool equal(struct call *c, struct value a, struct value b)
 {
     if (value_is_number(a) && value_is_number(b)) {
@@ -104,7 +99,7 @@ static bool equal(struct call *c, struct value a, struct value b)
     case VALUE_STRING:
     case VALUE_FUNCTION:
     case VALUE_GRAPH:
-    case VALUE_OPAQUE: return same_text(a, b);
+    case VALUE_OPAQUE: return str_eq(a.u.text, b.u.text);
     case VALUE_DTYPE: return a.u.dtype == b.u.dtype;
     case VALUE_LAYOUT: return a.u.layout == b.u.layout;
     case VALUE_MEMORY_FORMAT: return a.u.memory_format == b.u.memory_format;
@@ -125,7 +120,7 @@ static struct value boolean(bool value)
     return value_sym(VALUE_BOOL, sym_boolean(value));
 }
 
-static bool contains(struct call *c, struct value list, struct value item)
+static bool contains_value(struct call *c, struct value list, struct value item)
 {
     uint32_t step = list.kind == VALUE_DICT ? 2 : 1;
     for (uint32_t i = 0; i < list.n && !c->failed; i += step)
@@ -134,12 +129,12 @@ static bool contains(struct call *c, struct value list, struct value item)
     return false;
 }
 
-static bool is_container(struct value value)
+static bool is_indexable(struct value value)
 {
     return value_is_sequence(value) || value.kind == VALUE_DICT;
 }
 
-/* What needs no tensor: comparison of anything, sequences. False: none of these. */
+/* Operations without tensors: comparisons of any values, sequences. False: it is none of these. */
 static bool on_objects(struct call *c, struct str name, const struct value *args, uint32_t n,
                        struct value *ret)
 {
@@ -151,8 +146,8 @@ static bool on_objects(struct call *c, struct str name, const struct value *args
         return false;
     else if (str_is(name, "is_") || str_is(name, "is_not"))
         *ret = boolean(equal(c, args[0], args[1]) == str_is(name, "is_"));
-    else if (str_is(name, "contains") && is_container(args[0]))
-        *ret = boolean(contains(c, args[0], args[1]));
+    else if (str_is(name, "contains") && is_indexable(args[0]))
+        *ret = boolean(contains_value(c, args[0], args[1]));
     else if (args[0].kind == VALUE_TENSOR || args[1].kind == VALUE_TENSOR ||
              (value_is_number(args[0]) && value_is_number(args[1])))
         return false;
@@ -163,9 +158,9 @@ static bool on_objects(struct call *c, struct str name, const struct value *args
         *ret = concatenated(c, args[0], args[1]);
     else if ((str_is(name, "mul") || str_is(name, "imul")) && value_is_sequence(args[0]) &&
              args[1].kind == VALUE_INT)
-        *ret = repeated(c, args[0], args[1]);
+        *ret = repeat_sequence(c, args[0], args[1]);
     else if (str_is(name, "mul") && value_is_sequence(args[1]) && args[0].kind == VALUE_INT)
-        *ret = repeated(c, args[1], args[0]);
+        *ret = repeat_sequence(c, args[1], args[0]);
     else
         return false;
     return true;
@@ -187,7 +182,7 @@ static bool sequence_item(struct call *c, struct value object, struct value inde
     return true;
 }
 
-/* slice.indices(), for one bound. */
+/* slice.indices() for one bound. */
 static int64_t slice_bound(struct call *c, struct value bound, int64_t otherwise, int64_t n,
                            int64_t step)
 {
@@ -248,7 +243,7 @@ bool python_item(struct call *c, struct value object, struct value index, struct
                                      : sequence_item(c, object, index, ret);
 }
 
-/* Operators of the in-place family on what is no tensor: those without the i. */
+/* Returns an in-place operator's name without the i, as it applies to values without tensors. */
 static struct str without_i(struct str name)
 {
     return name.n > 1 && name.p[0] == 'i' ? str_from(name, 1) : name;
@@ -266,7 +261,7 @@ bool python_operator(struct call *c, struct str name, const struct value *args, 
     }
     if (on_objects(c, name, args, n, ret))
         return !c->failed;
-    const struct row *row = find(name);
+    const struct operator_row *row = find_operator(name);
     bool tensors = false, numbers = true;
     for (uint32_t i = 0; i < n; i++) {
         tensors = tensors || args[i].kind == VALUE_TENSOR;

@@ -1,7 +1,7 @@
-/* Which overload of aten::NAME a Python call means (torch/csrc/utils/python_arg_parser.cpp). */
+/* Chooses the overload of aten::NAME for a Python call (torch/csrc/utils/python_arg_parser.cpp). */
 #include "replay/ops/python/python_internal.h"
 
-/* Functions that take a number where the schema says Tensor (should_allow_numbers_as_tensors). */
+/* Functions that accept a number for a Tensor (should_allow_numbers_as_tensors). */
 static const char *const numbers_as_tensors[] = {
     "_conj",    "_to_copy",  "add",      "add_",        "copy",         "copy_",
     "div",      "div_",      "divide",   "divide_",     "floor_divide", "floor_divide_",
@@ -17,8 +17,8 @@ static bool takes_numbers(struct str base)
     return false;
 }
 
-/* Python has no binding of these overloads (SKIP_PYTHON_BINDINGS_SIGNATURES of
- * tools/autograd/gen_python_functions.py): a number goes to the one of two tensors. */
+/* Returns whether Python has a binding of the overload (SKIP_PYTHON_BINDINGS_SIGNATURES of
+ * tools/autograd/gen_python_functions.py): a number goes to the overload of two tensors. */
 static bool is_bound(struct str op)
 {
     static const char *const skipped[] = {
@@ -36,7 +36,7 @@ static bool scalar_tensor(struct value value)
     return value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim == 0;
 }
 
-static bool takes_item(const struct schema_slot *slot, struct value value, bool numbers)
+static bool accepts_item(const struct schema_slot *slot, struct value value, bool numbers)
 {
     bool tensor = scalar_tensor(value);
     switch (slot->type) {
@@ -62,30 +62,25 @@ static bool takes_item(const struct schema_slot *slot, struct value value, bool 
     return false;
 }
 
-static bool is_sequence(struct value value)
-{
-    return value.kind == VALUE_LIST || value.kind == VALUE_TUPLE;
-}
-
-/* FunctionParameter::check */
-static bool takes(const struct schema_slot *slot, struct value value, bool numbers)
+/* FunctionParameter::check. */
+static bool accepts_value(const struct schema_slot *slot, struct value value, bool numbers)
 {
     if (value.kind == VALUE_NONE)
         return slot->optional || slot->type == SCHEMA_ANY;
     if (!slot->list)
-        return takes_item(slot, value, numbers);
-    if (!is_sequence(value)) /* int[2] of one int; Tensor[] of one tensor never */
-        return slot->length && slot->type != SCHEMA_TENSOR && takes_item(slot, value, false);
+        return accepts_item(slot, value, numbers);
+    if (!value_is_sequence(value)) /* int[2] of one int; Tensor[] of one tensor never */
+        return slot->length && slot->type != SCHEMA_TENSOR && accepts_item(slot, value, false);
     for (uint32_t i = 0; i < value.n; i++) {
         struct value item = value.u.items[i];
-        if (item.kind == VALUE_NONE ? !slot->optional_items : !takes_item(slot, item, false))
+        if (item.kind == VALUE_NONE ? !slot->optional_items : !accepts_item(slot, item, false))
             return false;
     }
     return true;
 }
 
-/* Names that Python knows an argument by besides the schema's (numpy_compatibility_arg_names). */
-static bool names(const struct schema_slot *slot, struct str keyword)
+/* Returns whether Python has that name for an argument (numpy_compatibility_arg_names). */
+static bool is_name_of(const struct schema_slot *slot, struct str keyword)
 {
     static const struct {
         const char *schema, *python;
@@ -101,7 +96,7 @@ static bool names(const struct schema_slot *slot, struct str keyword)
     return false;
 }
 
-/* x.view(2, 3): the one list of the signature may be spelled out. */
+/* Returns whether positional arguments form the signature's only list, as in x.view(2, 3). */
 static bool varargs(const struct schema *schema, bool method, const struct value *args, uint32_t n,
                     uint32_t *slot)
 {
@@ -117,40 +112,41 @@ static bool varargs(const struct schema *schema, bool method, const struct value
         schema->n_positional != first + 1)
         return false;
     uint32_t from = method ? 1 : 0;
-    if (n <= from || is_sequence(args[from]) || args[from].kind == VALUE_NONE)
+    if (n <= from || value_is_sequence(args[from]) || args[from].kind == VALUE_NONE)
         return false;
     for (uint32_t i = from; i < n; i++)
-        if (!takes_item(&schema->args[first], args[i], false))
+        if (!accepts_item(&schema->args[first], args[i], false))
             return false;
     *slot = first;
     return true;
 }
 
-struct attempt {
+struct binding_attempt {
     const struct schema *schema;
-    struct value *bound; /* SCHEMA_MAX_SLOTS */
-    uint64_t given;      /* bits */
+    struct value *bound; /* SCHEMA_MAX_SLOTS items */
+    uint64_t given;      /* a bit for each argument */
     bool numbers, method;
 };
 
-static bool give(struct attempt *a, uint32_t i, struct value value)
+static bool bind_at(struct binding_attempt *a, uint32_t i, struct value value)
 {
     if (i >= SCHEMA_MAX_SLOTS || a->given >> i & 1 ||
-        !takes(&a->schema->args[i], value, a->numbers))
+        !accepts_value(&a->schema->args[i], value, a->numbers))
         return false;
     a->given |= UINT64_C(1) << i;
     a->bound[i] = value;
     return true;
 }
 
-static bool give_positional(struct call *c, struct attempt *a, const struct value *args, uint32_t n)
+static bool give_positional(struct call *c, struct binding_attempt *a, const struct value *args,
+                            uint32_t n)
 {
     const struct schema *schema = a->schema;
     uint32_t from = 0, slot = 0;
-    if (a->method) { /* the receiver is `self`, wherever that stands */
+    if (a->method) { /* the receiver is `self`, at whatever position */
         while (slot < schema->n_args && !str_is(schema->args[slot].name, "self"))
             slot++;
-        if (slot == schema->n_args || !n || !give(a, slot, args[0]))
+        if (slot == schema->n_args || !n || !bind_at(a, slot, args[0]))
             return false;
         from = 1;
     }
@@ -159,36 +155,37 @@ static bool give_positional(struct call *c, struct attempt *a, const struct valu
         if (!items)
             return false;
         memcpy(items, args + from, (n - from) * sizeof *items);
-        return give(a, slot, value_items(VALUE_LIST, items, n - from));
+        return bind_at(a, slot, value_items(VALUE_LIST, items, n - from));
     }
     slot = 0;
     for (uint32_t i = from; i < n; i++, slot++) {
         while (slot < schema->n_positional && a->given >> slot & 1)
             slot++;
-        if (slot >= schema->n_positional || !give(a, slot, args[i]))
+        if (slot >= schema->n_positional || !bind_at(a, slot, args[i]))
             return false;
     }
     return true;
 }
 
-static bool give_keyword(struct attempt *a, const struct keyword *keyword)
+static bool bind_keyword(struct binding_attempt *a, const struct keyword *keyword)
 {
     const struct schema *schema = a->schema;
     for (uint32_t i = 0; i < schema->n_args && i < SCHEMA_MAX_SLOTS; i++)
-        if (names(&schema->args[i], keyword->name))
-            return give(a, i, keyword->value);
+        if (is_name_of(&schema->args[i], keyword->name))
+            return bind_at(a, i, keyword->value);
     return str_is(keyword->name, "requires_grad") ||
            (keyword->value.kind == VALUE_NONE && str_is(keyword->name, "out"));
 }
 
-static bool try_overload(struct call *c, struct attempt *a, const struct arguments *arguments)
+static bool try_overload(struct call *c, struct binding_attempt *a,
+                         const struct arguments *arguments)
 {
     a->given = 0;
     if (a->schema->n_args > SCHEMA_MAX_SLOTS ||
         !give_positional(c, a, arguments->values, arguments->n))
         return false;
     for (uint32_t i = 0; i < arguments->n_keywords; i++)
-        if (!give_keyword(a, &arguments->keywords[i]))
+        if (!bind_keyword(a, &arguments->keywords[i]))
             return false;
     for (uint32_t i = 0; i < a->schema->n_args; i++)
         if (!(a->given >> i & 1)) {
@@ -202,8 +199,8 @@ static bool try_overload(struct call *c, struct attempt *a, const struct argumen
 /* --- The order of the parser's signatures: sort_overloads of tools/autograd/
  *     gen_python_functions.py --- */
 
-/* How a type is told apart there; lists are one more. */
-static bool smaller(const struct schema_slot *a, const struct schema_slot *b)
+/* Returns whether a's type is smaller there than b's; lists are a further case. */
+static bool is_smaller_type(const struct schema_slot *a, const struct schema_slot *b)
 {
     bool int_a = a->type == SCHEMA_INT || a->type == SCHEMA_SYMINT;
     bool int_b = b->type == SCHEMA_INT || b->type == SCHEMA_SYMINT;
@@ -219,16 +216,16 @@ static bool smaller(const struct schema_slot *a, const struct schema_slot *b)
     return false;
 }
 
-/* Is a's signature smaller than b's: as long, each argument the same or smaller, one smaller. */
+/* Returns whether a's signature is smaller than b's: as long, no argument larger, one smaller. */
 static bool signature_smaller(const struct schema *a, const struct schema *b)
 {
     bool one = false;
     if (a->n_positional != b->n_positional)
         return false;
     for (uint32_t i = 0; i < a->n_positional; i++) {
-        if (smaller(&a->args[i], &b->args[i]))
+        if (is_smaller_type(&a->args[i], &b->args[i]))
             one = true;
-        else if (smaller(&b->args[i], &a->args[i]))
+        else if (is_smaller_type(&b->args[i], &a->args[i]))
             return false;
     }
     return one;
@@ -247,8 +244,8 @@ static int signature_text(const struct schema *a, const struct schema *b)
     return (int)a->n_args - (int)b->n_args;
 }
 
-/* Larger signatures come first, then the order of their texts. */
-static bool before(const struct schema *a, const struct schema *b)
+/* Returns whether a comes before b: larger signatures first, then by their texts. */
+static bool is_earlier_overload(const struct schema *a, const struct schema *b)
 {
     if (signature_smaller(a, b))
         return false;
@@ -257,7 +254,7 @@ static bool before(const struct schema *a, const struct schema *b)
     return signature_text(a, b) < 0;
 }
 
-/* float(x): a SymFloat where the schema wants a float is guarded on (THPUtils_unpackDouble). */
+/* Converts float(x): a SymFloat for a schema's float adds a guard (THPUtils_unpackDouble). */
 static struct value unpacked(struct call *c, struct value value)
 {
     bool number =
@@ -289,8 +286,8 @@ bool python_unpack(struct call *c, const struct op *op, struct value *args, uint
     return !c->failed;
 }
 
-/* The call with what was bound: keyword-only arguments by name, where they were given. */
-static bool call_bound(struct call *c, struct op *op, struct attempt *a, struct value *ret)
+/* Makes the call with the bound values: keyword-only arguments by name, if they were given. */
+static bool call_bound(struct call *c, struct op *op, struct binding_attempt *a, struct value *ret)
 {
     const struct schema *schema = a->schema;
     struct keyword keywords[SCHEMA_MAX_SLOTS];
@@ -313,21 +310,21 @@ bool python_overloads(struct call *c, struct str base, bool method,
                       const struct arguments *arguments, struct value *ret, bool *found)
 {
     struct value bound[2][SCHEMA_MAX_SLOTS];
-    struct attempt best = { 0 };
+    struct binding_attempt best = { 0 };
     struct op *chosen = NULL;
     struct op *op = python_base(c, base);
     *found = op != NULL;
     for (; op; op = op->next_overload) {
         if (!op_prepare(c->ops, op))
             return python_no_memory(c);
-        struct attempt attempt = {
+        struct binding_attempt attempt = {
             .schema = &op->schema,
             .bound = bound[chosen && best.bound == bound[0]],
             .numbers = takes_numbers(base),
             .method = method,
         };
         if (!is_bound(op_name(op)) || !try_overload(c, &attempt, arguments) ||
-            (chosen && !before(&op->schema, best.schema)))
+            (chosen && !is_earlier_overload(&op->schema, best.schema)))
             continue;
         best = attempt;
         chosen = op;

@@ -5,7 +5,7 @@
 
 enum { MAX_SPATIAL = 3 };
 
-/* _list_with_default: None among the output sizes stands for the input's. */
+/* _list_with_default: replaces None in the output sizes by the input's size. */
 static struct value with_defaults(struct call *c, struct value sizes, struct tensor x)
 {
     if (!value_is_sequence(sizes))
@@ -27,8 +27,8 @@ static struct value with_defaults(struct call *c, struct value sizes, struct ten
     return value_items(VALUE_LIST, items, sizes.n);
 }
 
-/* n of one number, for operators whose schema does not say int[n]. */
-static struct value repeated(struct call *c, struct value value, uint32_t n)
+/* Returns a list of n times a number, for operators whose schema has no int[n]. */
+static struct value repeat_number(struct call *c, struct value value, uint32_t n)
 {
     if (value_is_sequence(value) || value.kind == VALUE_NONE)
         return value;
@@ -52,17 +52,17 @@ static uint32_t spatial(const struct call *c)
 bool python_adaptive_avg(struct call *c)
 {
     struct value size = with_defaults(c, arg(c, 1), arg_tensor(c, 0));
-    size = repeated(c, size, spatial(c));
+    size = repeat_number(c, size, spatial(c));
     return ret_call(c, py_call(c, row_base(c), (struct value[]){ arg(c, 0), size }, 2));
 }
 
-/* input, output_size, return_indices: the indices are thrown away unless they are asked for. */
+/* input, output_size, return_indices: the indices are dropped unless they are requested. */
 bool python_adaptive_max(struct call *c)
 {
     struct value size = arg(c, 1);
     if (spatial(c) > 1)
         size = with_defaults(c, size, arg_tensor(c, 0));
-    size = repeated(c, size, spatial(c));
+    size = repeat_number(c, size, spatial(c));
     struct value both = py_call(c, row_base(c), (struct value[]){ arg(c, 0), size }, 2);
     if (c->failed || both.n != 2 || py_truth(c, arg(c, 2)))
         return ret_call(c, both);
@@ -87,7 +87,7 @@ bool python_fractional_max_pool(struct call *c)
 {
     struct tensor x = value_as_tensor(c, arg(c, 0));
     uint32_t n = spatial(c);
-    struct value size = repeated(c, arg(c, 2), n), ratio = repeated(c, arg(c, 3), n);
+    struct value size = repeat_number(c, arg(c, 2), n), ratio = repeat_number(c, arg(c, 3), n);
     if (c->failed || x.meta->ndim < n + 1)
         return false;
     if (size.kind == VALUE_NONE && ratio.n == n) {
@@ -114,7 +114,7 @@ bool python_fractional_max_pool(struct call *c)
         struct value list = py_list(c, shape, 3);
         samples = py_op_keywords(c, "aten.rand", &list, 1, keywords, 2);
     }
-    struct value args[] = { arg(c, 0), repeated(c, arg(c, 1), n), size, samples };
+    struct value args[] = { arg(c, 0), repeat_number(c, arg(c, 1), n), size, samples };
     struct value both = py_call(c, row_base(c), args, 4);
     if (c->failed || both.n != 2 || py_truth(c, arg(c, 4)))
         return ret_call(c, both);
@@ -125,7 +125,7 @@ bool python_fractional_max_pool(struct call *c)
 bool python_lp_pool(struct call *c)
 {
     uint32_t n = spatial(c);
-    struct value kernel = repeated(c, arg(c, 2), n), p = arg(c, 1);
+    struct value kernel = repeat_number(c, arg(c, 2), n), p = arg(c, 1);
     struct value stride = arg_given(c, 3) ? arg(c, 3) : py_list(c, NULL, 0);
     struct value x = py_call(c, "pow", (struct value[]){ arg(c, 0), p }, 2);
     struct value args[] = { x, kernel, stride, py_int(c, 0), arg(c, 4) };
@@ -146,8 +146,8 @@ bool python_max_unpool(struct call *c)
 {
     struct tensor x = value_as_tensor(c, arg(c, 0));
     uint32_t n = spatial(c);
-    struct value kernel = repeated(c, arg(c, 2), n), padding = repeated(c, arg(c, 4), n);
-    struct value stride = arg_given(c, 3) ? repeated(c, arg(c, 3), n) : kernel;
+    struct value kernel = repeat_number(c, arg(c, 2), n), padding = repeat_number(c, arg(c, 4), n);
+    struct value stride = arg_given(c, 3) ? repeat_number(c, arg(c, 3), n) : kernel;
     struct value sizes[MAX_SPATIAL], given = arg(c, 5);
     if (c->failed || x.meta->ndim < n || kernel.n != n || padding.n != n || stride.n != n)
         return false;
@@ -167,7 +167,7 @@ bool python_unfold(struct call *c)
 {
     struct value args[5] = { arg(c, 0) };
     for (uint32_t i = 1; i < 5; i++)
-        args[i] = repeated(c, arg(c, i), 2);
+        args[i] = repeat_number(c, arg(c, i), 2);
     return ret_call(c, py_op(c, "aten.im2col", args, 5));
 }
 
@@ -176,7 +176,7 @@ bool python_fold(struct call *c)
 {
     struct value args[6] = { arg(c, 0) };
     for (uint32_t i = 1; i < 6; i++)
-        args[i] = repeated(c, arg(c, i), 2);
+        args[i] = repeat_number(c, arg(c, i), 2);
     return ret_call(c, py_op(c, "aten.col2im", args, 6));
 }
 
@@ -184,8 +184,8 @@ bool python_fold(struct call *c)
 
 struct mode {
     const char *name;
-    uint32_t ndim; /* of the input */
-    bool corners;  /* takes align_corners */
+    uint32_t ndim; /* that of the input */
+    bool corners;  /* the mode has align_corners */
     const char *base, *antialias;
 };
 
@@ -213,7 +213,7 @@ static const struct mode *find_mode(struct value name, uint32_t ndim)
     return NULL;
 }
 
-/* _sym_int(input.size(i + 2) * scale_factors[i]) */
+/* _sym_int(input.size(i + 2) * scale_factors[i]). */
 static struct value rescaled(struct call *c, struct tensor x, struct value factors)
 {
     struct value sizes[MAX_SPATIAL];
@@ -266,8 +266,8 @@ bool python_interpolate(struct call *c)
                       size.kind == VALUE_NONE
                           ? "either size or scale_factor should be defined"
                           : "only one of size or scale_factor should be defined");
-    size = repeated(c, size, n);
-    factors = repeated(c, factors, n);
+    size = repeat_number(c, size, n);
+    factors = repeat_number(c, factors, n);
     if ((size.kind != VALUE_NONE && size.n != n) || (factors.kind != VALUE_NONE && factors.n != n))
         return refuse(c, "ValueError",
                       "Input and output must have the same number of spatial "

@@ -1,9 +1,9 @@
-/* Methods and attributes of tensors that are no operator of their name. */
+/* Methods and attributes of tensors other than operators of the same name. */
 #include "replay/ops/python/python_internal.h"
 
 #include <stdio.h>
 
-/* --- Asking --- */
+/* --- Queries --- */
 
 static struct value one_of(struct call *c, const sym_id *list, uint32_t n, struct value dim)
 {
@@ -20,7 +20,7 @@ static struct value one_of(struct call *c, const sym_id *list, uint32_t n, struc
 /* self, dim=None */
 bool python_size(struct call *c)
 {
-    if (value_is_sequence(arg(c, 0))) /* of a torch.Size: numel() and the like */
+    if (value_is_sequence(arg(c, 0))) /* for a torch.Size: numel() and similar */
         return unsupported(c, "size() of a tuple");
     struct tensor x = value_as_tensor(c, arg(c, 0));
     return !c->failed && ret_call(c, one_of(c, x.meta->size, x.meta->ndim, arg(c, 1)));
@@ -32,7 +32,7 @@ bool python_stride(struct call *c)
     return !c->failed && ret_call(c, one_of(c, x.meta->stride, x.meta->ndim, arg(c, 1)));
 }
 
-/* The product of a torch.Size, or of a tensor's sizes. */
+/* Returns the product of a torch.Size, or of a tensor's sizes. */
 bool python_numel(struct call *c)
 {
     struct value x = arg(c, 0);
@@ -66,7 +66,7 @@ bool python_len(struct call *c)
     return !c->failed && ret_call(c, value_int(tensor.meta->size[0]));
 }
 
-/* Any property that an attribute of another name gives: the row's base. */
+/* Returns a property that is another attribute: the row's base. */
 bool python_property(struct call *c)
 {
     struct value ret = value_none();
@@ -76,12 +76,7 @@ bool python_property(struct call *c)
 
 /* --- Attributes --- */
 
-static struct value dtype_value(enum dtype dtype)
-{
-    return (struct value){ .kind = VALUE_DTYPE, .u.dtype = dtype };
-}
-
-/* An attribute that is an operator: x.T */
+/* The attributes that are operators, such as x.T. */
 static const struct {
     const char *name, *op;
 } operators[] = {
@@ -90,7 +85,7 @@ static const struct {
     { "data", "aten.detach" },
 };
 
-static struct value type_of(struct call *c, struct value x)
+static struct value type_name_of(struct call *c, struct value x)
 {
     (void)c;
     return (struct value){ .kind = VALUE_OPAQUE,
@@ -103,7 +98,7 @@ static bool tensor_fact(struct call *c, struct tensor x, struct str name, struct
     if (str_is(name, "shape"))
         *ret = python_sizes(c, m->size, m->ndim);
     else if (str_is(name, "dtype"))
-        *ret = dtype_value(m->dtype);
+        *ret = (struct value){ .kind = VALUE_DTYPE, .u.dtype = m->dtype };
     else if (str_is(name, "device"))
         *ret = (struct value){ .kind = VALUE_DEVICE, .u.device = m->device };
     else if (str_is(name, "layout"))
@@ -143,14 +138,14 @@ static bool tensor_fact(struct call *c, struct tensor x, struct str name, struct
     else if (str_is(name, "grad") || str_is(name, "grad_fn") || str_is(name, "names"))
         *ret = value_none();
     else if (str_is(name, "__class__"))
-        *ret = type_of(c, value_tensor(x));
+        *ret = type_name_of(c, value_tensor(x));
     else
         return false;
     return true;
 }
 
-/* Fields of torch.return_types. */
-static int32_t field(struct str name)
+/* Returns the index of a field of torch.return_types. */
+static int32_t return_field(struct str name)
 {
     static const struct {
         const char *name;
@@ -170,7 +165,7 @@ static int32_t field(struct str name)
 
 static bool other_fact(struct call *c, struct value x, struct str name, struct value *ret)
 {
-    int32_t i = field(name);
+    int32_t i = return_field(name);
     if (value_is_number(x) && (str_is(name, "real") || str_is(name, "numerator")))
         *ret = x;
     else if (value_is_number(x) && str_is(name, "imag"))
@@ -220,21 +215,22 @@ bool python_getattr(struct call *c)
 
 /* --- Conversions --- */
 
-struct conversion {
-    enum dtype dtype;     /* DTYPE_NONE: as it is */
-    struct device device; /* DEVICE_NONE: where it is */
+struct tensor_conversion {
+    enum dtype dtype;     /* DTYPE_NONE: unchanged */
+    struct device device; /* DEVICE_NONE: unchanged */
     bool copy, non_blocking;
-    struct value format; /* None: preserve */
+    struct value format; /* None: preserve_format */
 };
 
-static bool same_device(struct device a, struct device b)
+static bool is_on_device(struct device a, struct device b)
 {
     int32_t i = a.index < 0 ? 0 : a.index, j = b.index < 0 ? 0 : b.index;
     return a.type == b.type && (i == j || a.type == DEVICE_CPU || a.type == DEVICE_META);
 }
 
-/* to_impl (aten/src/ATen/native/TensorConversions.cpp): x itself where nothing changes. */
-static struct value convert(struct call *c, struct value value, const struct conversion *to)
+/* to_impl (aten/src/ATen/native/TensorConversions.cpp): returns x itself when nothing changes. */
+static struct value apply_conversion(struct call *c, struct value value,
+                                     const struct tensor_conversion *to)
 {
     struct tensor x = value_as_tensor(c, value);
     if (c->failed)
@@ -242,7 +238,7 @@ static struct value convert(struct call *c, struct value value, const struct con
     if (python_decomposes(c) && !in_kernel(c))
         count_dispatches(c, 2); /* aten.to.dtype and prim.device */
     bool dtype = to->dtype != DTYPE_NONE && to->dtype != x.meta->dtype;
-    bool device = to->device.type != DEVICE_NONE && !same_device(to->device, x.meta->device);
+    bool device = to->device.type != DEVICE_NONE && !is_on_device(to->device, x.meta->device);
     bool format =
         to->format.kind == VALUE_MEMORY_FORMAT && to->format.u.memory_format != FORMAT_PRESERVE;
     if (format && !dtype && !device && !to->copy)
@@ -271,8 +267,9 @@ static struct device indexed(struct device device)
     return device;
 }
 
-/* One of to()'s positional arguments: a device, a dtype, a tensor, then two booleans. */
-static bool take(struct call *c, struct conversion *to, struct value value, uint32_t *booleans)
+/* Reads one of to()'s positional arguments: a device, a dtype, a tensor, then two booleans. */
+static bool read_conversion(struct call *c, struct tensor_conversion *to, struct value value,
+                            uint32_t *booleans)
 {
     struct device device;
     int64_t index;
@@ -308,54 +305,55 @@ static bool take(struct call *c, struct conversion *to, struct value value, uint
 /* self, *args, device, dtype, tensor, non_blocking, copy, memory_format */
 bool python_to(struct call *c)
 {
-    struct conversion to = { .dtype = DTYPE_NONE, .format = arg(c, 7) };
+    struct tensor_conversion to = { .dtype = DTYPE_NONE, .format = arg(c, 7) };
     struct value rest = arg(c, 1);
     uint32_t booleans = 0;
     for (uint32_t i = 0; value_is_sequence(rest) && i < rest.n; i++)
-        if (!take(c, &to, rest.u.items[i], &booleans))
+        if (!read_conversion(c, &to, rest.u.items[i], &booleans))
             return false;
     for (uint32_t i = 2; i < 5; i++)
-        if (!take(c, &to, arg(c, i), &booleans))
+        if (!read_conversion(c, &to, arg(c, i), &booleans))
             return false;
     to.non_blocking = to.non_blocking || py_truth(c, arg(c, 5));
     to.copy = to.copy || py_truth(c, arg(c, 6));
-    return ret_call(c, convert(c, arg(c, 0), &to));
+    return ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
 
-/* self, memory_format: float(), half(), bool() ...; the base names the dtype */
+/* self, memory_format: float(), half(), bool() ...; the row's base is the dtype. */
 bool python_to_dtype(struct call *c)
 {
-    struct conversion to = { .dtype = dtype_by_python_name(str_of(row_base(c))),
-                             .format = arg(c, 1) };
-    return ret_call(c, convert(c, arg(c, 0), &to));
+    struct tensor_conversion to = { .dtype = dtype_by_python_name(str_of(row_base(c))),
+                                    .format = arg(c, 1) };
+    return ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
 
 /* self, device, non_blocking, memory_format: cuda(), cpu() */
 bool python_to_device(struct call *c)
 {
-    struct conversion to = { .dtype = DTYPE_NONE, .format = arg(c, 3) };
+    struct tensor_conversion to = { .dtype = DTYPE_NONE, .format = arg(c, 3) };
     uint32_t booleans = 0;
     if (str_is(str_of(row_base(c)), "cpu"))
         to.device = (struct device){ DEVICE_CPU, -1 };
     else
         to.device = (struct device){ DEVICE_CUDA, 0 };
-    return take(c, &to, arg(c, 1), &booleans) && ret_call(c, convert(c, arg(c, 0), &to));
+    return read_conversion(c, &to, arg(c, 1), &booleans) &&
+           ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
 
-/* self, dtype, non_blocking: type() names its type */
+/* self, dtype, non_blocking: without dtype, type() returns the type's name. */
 bool python_type(struct call *c)
 {
-    struct conversion to = { .dtype = DTYPE_NONE };
+    struct tensor_conversion to = { .dtype = DTYPE_NONE };
     struct value type = arg(c, 1);
     if (type.kind == VALUE_NONE)
         return ret_call(c, (struct value){ .kind = VALUE_STRING, .u.text = STR("torch.Tensor") });
     if (type.kind == VALUE_DTYPE) {
         to.dtype = type.u.dtype;
-        return ret_call(c, convert(c, arg(c, 0), &to));
+        return ret_call(c, apply_conversion(c, arg(c, 0), &to));
     }
     if (type.kind != VALUE_STRING && type.kind != VALUE_OPAQUE && type.kind != VALUE_FUNCTION)
         return refuse(c, "TypeError", "dtype must be a type, str, or dtype object");
-    /* "torch.cuda.FloatTensor" */
+    /* such as "torch.cuda.FloatTensor" */
     struct str text = type.u.text;
     bool cuda = str_find(text, STR("cuda.")) < text.n;
     to.device = cuda ? (struct device){ DEVICE_CUDA, 0 } : (struct device){ DEVICE_CPU, -1 };
@@ -365,18 +363,19 @@ bool python_type(struct call *c)
         if (n > 6 && str_ends(text, (struct str){ name, (size_t)n }))
             to.dtype = (enum dtype)dtype;
     }
-    return ret_call(c, convert(c, arg(c, 0), &to));
+    return ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
 
 /* self, other */
 bool python_type_as(struct call *c)
 {
-    struct conversion to = { .dtype = DTYPE_NONE };
+    struct tensor_conversion to = { .dtype = DTYPE_NONE };
     uint32_t booleans = 0;
-    return take(c, &to, arg(c, 1), &booleans) && ret_call(c, convert(c, arg(c, 0), &to));
+    return read_conversion(c, &to, arg(c, 1), &booleans) &&
+           ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
 
-/* x itself: requires_grad_(), share_memory_(), retain_grad() ... */
+/* Returns x itself: requires_grad_(), share_memory_(), retain_grad() ... */
 bool python_self(struct call *c)
 {
     return ret_call(c, arg(c, 0));
@@ -387,7 +386,7 @@ bool python_none(struct call *c)
     return ret_none(c);
 }
 
-/* --- Tensors of Python's numbers --- */
+/* --- Tensors made of Python's numbers --- */
 
 enum { MAX_NESTED = 32 };
 
@@ -395,10 +394,10 @@ struct data {
     sym_id sizes[MAX_NESTED];
     uint32_t ndim;
     enum dtype dtype;
-    bool integers; /* of Python: they give way to any tensor or float */
+    bool integers; /* Python's integers, over which any tensor or float prevails */
 };
 
-static enum dtype dtype_of(struct value value)
+static enum dtype inferred_dtype(struct value value)
 {
     switch (value.kind) {
     case VALUE_INT: return DTYPE_I64;
@@ -410,8 +409,8 @@ static enum dtype dtype_of(struct value value)
     }
 }
 
-/* compute_sizes and infer_scalar_type (torch/csrc/utils/tensor_new.cpp) */
-static void look_at(struct call *c, struct value value, uint32_t depth, struct data *data)
+/* compute_sizes and infer_scalar_type (torch/csrc/utils/tensor_new.cpp). */
+static void infer_data(struct call *c, struct value value, uint32_t depth, struct data *data)
 {
     if (depth >= MAX_NESTED) {
         refuse(c, "ValueError", "too many dimensions '%s'", "list");
@@ -421,7 +420,7 @@ static void look_at(struct call *c, struct value value, uint32_t depth, struct d
         for (uint32_t i = 0; i < value.u.tensor.meta->ndim; i++)
             data->sizes[depth + i] = value.u.tensor.meta->size[i];
     if (!value_is_sequence(value)) {
-        enum dtype dtype = dtype_of(value);
+        enum dtype dtype = inferred_dtype(value);
         data->ndim = depth + (value.kind == VALUE_TENSOR ? value.u.tensor.meta->ndim : 0);
         data->dtype = data->dtype == DTYPE_NONE ? dtype : promote(data->dtype, dtype);
         if (dtype == DTYPE_NONE)
@@ -431,10 +430,10 @@ static void look_at(struct call *c, struct value value, uint32_t depth, struct d
     data->sizes[depth] = num(c, value.n);
     data->ndim = depth + 1;
     for (uint32_t i = 0; i < value.n && !c->failed; i++)
-        look_at(c, value.u.items[i], depth + 1, data);
+        infer_data(c, value.u.items[i], depth + 1, data);
 }
 
-/* The elements in order, each a tensor without dimensions. False: one has some. */
+/* Collects the elements in order as 0-dim tensors. False: one has dimensions. */
 static bool take_elements(struct call *c, struct value value, const struct keyword *options,
                           struct value *to, uint32_t *n, uint32_t most)
 {
@@ -452,7 +451,7 @@ static bool take_elements(struct call *c, struct value value, const struct keywo
     return value_is_sequence(value);
 }
 
-/* For who computes the parts of calls: the same tensor, by operators. */
+/* Makes the same tensor by calls of operators, for observers that compute nested calls. */
 static struct value computed_data(struct call *c, struct value value, enum dtype dtype,
                                   struct device device, const struct data *data)
 {
@@ -480,7 +479,7 @@ static struct value from_data(struct call *c, struct value value, enum dtype dty
                               struct device device)
 {
     struct data data = { .dtype = DTYPE_NONE };
-    look_at(c, value, 0, &data);
+    infer_data(c, value, 0, &data);
     if (c->failed)
         return value_none();
     if (dtype == DTYPE_NONE)
@@ -504,9 +503,9 @@ struct tensor python_data(struct call *c, struct value data, enum dtype dtype, s
 
 static bool arg_device_of(struct call *c, uint32_t i, struct device *device)
 {
-    struct conversion to = { .device = *device };
+    struct tensor_conversion to = { .device = *device };
     uint32_t booleans = 0;
-    if (!take(c, &to, arg(c, i), &booleans))
+    if (!read_conversion(c, &to, arg(c, i), &booleans))
         return false;
     *device = to.device;
     return true;
@@ -525,14 +524,15 @@ bool python_tensor_of(struct call *c)
     return ret_call(c, x);
 }
 
-/* data, dtype, device: a tensor stays what it is where that is possible */
+/* data, dtype, device: returns a tensor unchanged if possible. */
 bool python_as_tensor(struct call *c)
 {
-    struct conversion to = { .dtype = arg_dtype(c, 1, DTYPE_NONE) };
+    struct tensor_conversion to = { .dtype = arg_dtype(c, 1, DTYPE_NONE) };
     uint32_t booleans = 0;
     if (arg(c, 0).kind != VALUE_TENSOR)
         return python_tensor_of(c);
-    return take(c, &to, arg(c, 2), &booleans) && ret_call(c, convert(c, arg(c, 0), &to));
+    return read_conversion(c, &to, arg(c, 2), &booleans) &&
+           ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }
 
 /* self, data, dtype, device, requires_grad */
@@ -554,11 +554,11 @@ bool python_new(struct call *c)
     return ret_call(c, py_call(c, "new_empty", (struct value[]){ x, sizes }, 2));
 }
 
-/* torch._refs.tensor: numbers through scalar_tensor, so that symbols stay. */
+/* torch._refs.tensor: makes numbers by scalar_tensor, so that symbols remain. */
 bool python_refs_tensor(struct call *c)
 {
     struct device device = { DEVICE_CPU, -1 };
-    struct conversion to = { .dtype = DTYPE_NONE };
+    struct tensor_conversion to = { .dtype = DTYPE_NONE };
     struct value data = arg(c, 0);
     if (!value_is_number(data))
         return python_tensor_of(c);
@@ -566,9 +566,9 @@ bool python_refs_tensor(struct call *c)
         return false;
     struct keyword keyword = {
         STR("dtype"),
-        { .kind = VALUE_DTYPE, .u.dtype = arg_dtype(c, 1, dtype_of(data)) },
+        { .kind = VALUE_DTYPE, .u.dtype = arg_dtype(c, 1, inferred_dtype(data)) },
     };
     to.device = device;
     struct value x = py_call_keywords(c, "scalar_tensor", &data, 1, &keyword, 1);
-    return !c->failed && ret_call(c, convert(c, x, &to));
+    return !c->failed && ret_call(c, apply_conversion(c, x, &to));
 }

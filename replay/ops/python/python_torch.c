@@ -1,4 +1,4 @@
-/* Functions of torch that are written in Python, and Python's own. */
+/* Functions of torch that are written in Python, and builtin functions of Python. */
 #include "replay/ops/python/python_internal.h"
 
 /* --- Checks: torch._check and its family (torch/__init__.py) --- */
@@ -101,7 +101,7 @@ bool python_tuple(struct call *c)
     return ret_call(c, list);
 }
 
-/* *args of max() and min(): branches as Python does. */
+/* *args of max() and min(): branches as Python does, which adds guards. */
 bool python_extreme(struct call *c)
 {
     struct value list = arg(c, 0);
@@ -132,7 +132,8 @@ bool python_item_of(struct call *c)
 
 /* --- torch.functional --- */
 
-static struct value split(struct call *c, struct value x, struct value size, struct value dim)
+static struct value split_tensor(struct call *c, struct value x, struct value size,
+                                 struct value dim)
 {
     struct value args[] = { x, size, dim };
     return py_op(c, value_is_sequence(size) ? "aten.split_with_sizes" : "aten.split.Tensor", args,
@@ -142,7 +143,7 @@ static struct value split(struct call *c, struct value x, struct value size, str
 /* tensor, split_size_or_sections, dim */
 bool python_split(struct call *c)
 {
-    struct value parts = split(c, arg(c, 0), arg(c, 1), arg(c, 2));
+    struct value parts = split_tensor(c, arg(c, 0), arg(c, 1), arg(c, 2));
     return ret_call(c, parts);
 }
 
@@ -257,8 +258,8 @@ bool python_tensordot(struct call *c)
                     py_op(c, "aten.tensordot", (struct value[]){ arg(c, 0), arg(c, 1), a, b }, 4));
 }
 
-/* Of (output, inverse, counts) what was asked for. */
-static bool asked_for(struct call *c, struct value all, bool inverse, bool counts)
+/* Returns those of (output, inverse, counts) that were requested. */
+static bool return_requested(struct call *c, struct value all, bool inverse, bool counts)
 {
     if (c->failed || all.n < 3)
         return false;
@@ -281,7 +282,7 @@ bool python_unique(struct call *c)
     struct value by_dim[] = { arg(c, 0), arg(c, 4), flags[1], flags[2], flags[3] };
     struct value all = arg_given(c, 4) ? py_op(c, "aten.unique_dim", by_dim, 5)
                                        : py_op(c, "aten._unique2", flags, 4);
-    return asked_for(c, all, inverse, counts);
+    return return_requested(c, all, inverse, counts);
 }
 
 /* input, return_inverse, return_counts, dim */
@@ -289,10 +290,10 @@ bool python_unique_consecutive(struct call *c)
 {
     bool inverse = py_truth(c, arg(c, 1)), counts = py_truth(c, arg(c, 2));
     struct value args[] = { arg(c, 0), py_bool(inverse), py_bool(counts), arg(c, 3) };
-    return asked_for(c, py_op(c, "aten.unique_consecutive", args, 4), inverse, counts);
+    return return_requested(c, py_op(c, "aten.unique_consecutive", args, 4), inverse, counts);
 }
 
-/* indices, shape: a coordinate a dimension */
+/* indices, shape: one coordinate for each dimension. */
 bool python_unravel_index(struct call *c)
 {
     struct value indices = arg(c, 0), shape = arg(c, 1), *out;
@@ -313,7 +314,7 @@ bool python_unravel_index(struct call *c)
     return ret_call(c, value_items(VALUE_TUPLE, out, shape.n));
 }
 
-/* input, as_tuple: a tensor a dimension, or one of all coordinates */
+/* input, as_tuple: a tensor for each dimension, or one of all coordinates. */
 bool python_nonzero(struct call *c)
 {
     struct value x = arg(c, 0);
@@ -324,7 +325,7 @@ bool python_nonzero(struct call *c)
     return ret_call(c, list);
 }
 
-/* x, ndigits=None: of a number or a tensor */
+/* x, ndigits=None: x is a number or a tensor. */
 bool python_round(struct call *c)
 {
     bool found, digits = arg_given(c, 1);
@@ -339,7 +340,7 @@ bool python_is_tensor(struct call *c)
     return ret_call(c, py_bool(arg(c, 0).kind == VALUE_TENSOR));
 }
 
-/* Each element is an item of its own. */
+/* Makes one item() for each element. */
 bool python_tolist(struct call *c)
 {
     struct tensor x = value_as_tensor(c, arg(c, 0));

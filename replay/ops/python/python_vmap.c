@@ -1,5 +1,5 @@
-/* vmap: a batched tensor is what its function sees of it, one part; what was computed on parts has
- * the batch in front again, contiguous (torch/_functorch/vmap.py). */
+/* vmap: inside its function a batched tensor is one slice of it; results computed on slices get the
+ * batch dimension in front again, contiguous (torch/_functorch/vmap.py). */
 #include "replay/ops/python/python_internal.h"
 
 /* x, batch_dim, level */

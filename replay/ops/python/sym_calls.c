@@ -1,6 +1,6 @@
-/* Arithmetic of Python's numbers and of SymInt, SymFloat and SymBool: which SymNode method an
- * operator ends in, and what is promoted and guarded on the way (torch/__init__.py, class SymInt
- * and SymFloat; _make_user_magic of torch/fx/experimental/sym_node.py). */
+/* Arithmetic of Python's numbers and of SymInt, SymFloat and SymBool: the SymNode method that an
+ * operator calls in the end, and the promotions and guards before it (torch/__init__.py, class
+ * SymInt and SymFloat; _make_user_magic of torch/fx/experimental/sym_node.py). */
 #include "replay/ops/python/python_internal.h"
 
 #include <math.h>
@@ -24,13 +24,13 @@ enum how {
     ROUND
 };
 
-struct number {
+struct number_method {
     const char *name;
     enum how how;
     enum node_method method;
 };
 
-static const struct number numbers[] = {
+static const struct number_method numbers[] = {
 #define NUMBER(name, how, method) { name, how, NODE_METHOD_##method },
 #include "replay/ops/python/python_numbers.def"
 #undef NUMBER
@@ -51,7 +51,7 @@ struct value value_of_type(enum number_type type, sym_id e)
     return value_sym(kind, e);
 }
 
-/* `types` are those of the operands after promotion. */
+/* Calls a method; `types` are those of the operands after promotion. */
 static struct value method(struct call *c, enum node_method m, const struct value *args, uint32_t n)
 {
     sym_id operands[3] = { 0 };
@@ -76,13 +76,13 @@ static struct value method2(struct call *c, enum node_method m, struct value a, 
     return method(c, m, (struct value[]){ a, b }, 2);
 }
 
-static bool constant(const struct call *c, struct value value)
+static bool is_constant_value(const struct call *c, struct value value)
 {
     return value.u.sym == SYM_ID_TRUE || value.u.sym == SYM_ID_FALSE ||
            sym_is_number(c->pool, value.u.sym);
 }
 
-/* int(x) of a boolean: a symbolic one is guarded on. */
+/* int(x) of a boolean; a symbolic one is guarded on. */
 static struct value from_bool(struct call *c, struct value value)
 {
     if (value.kind != VALUE_BOOL)
@@ -90,26 +90,26 @@ static struct value from_bool(struct call *c, struct value value)
     return value_int(guard_bool(c, value.u.sym) ? SYM_ID_ONE : SYM_ID_ZERO);
 }
 
-static struct value to_float(struct call *c, struct value value)
+static struct value number_to_float(struct call *c, struct value value)
 {
     if (value.kind == VALUE_FLOAT)
         return value;
     value = from_bool(c, value);
-    if (constant(c, value))
+    if (is_constant_value(c, value))
         return value_sym(VALUE_FLOAT, sym_float(c->pool, sym_to_double(c->pool, value.u.sym)));
     return method1(c, NODE_METHOD_SYM_FLOAT, value);
 }
 
-/* Both become floats when one is. */
+/* Converts both to floats when one is a float. */
 static void promote2(struct call *c, struct value *a, struct value *b)
 {
     if (a->kind != VALUE_FLOAT && b->kind != VALUE_FLOAT)
         return;
-    *a = to_float(c, *a);
-    *b = to_float(c, *b);
+    *a = number_to_float(c, *a);
+    *b = number_to_float(c, *b);
 }
 
-static struct value true_divide(struct call *c, struct value a, struct value b)
+static struct value number_truediv(struct call *c, struct value a, struct value b)
 {
     a = from_bool(c, a);
     b = from_bool(c, b);
@@ -118,19 +118,19 @@ static struct value true_divide(struct call *c, struct value a, struct value b)
     return method2(c, floats ? NODE_METHOD_FLOAT_TRUEDIV : NODE_METHOD_INT_TRUEDIV, a, b);
 }
 
-static struct value rounding(struct call *c, enum node_method m, struct value a)
+static struct value round_number_value(struct call *c, enum node_method m, struct value a)
 {
     a = from_bool(c, a);
-    return a.kind == VALUE_INT && constant(c, a) ? a : method1(c, m, a);
+    return a.kind == VALUE_INT && is_constant_value(c, a) ? a : method1(c, m, a);
 }
 
-static struct value floor_divide(struct call *c, struct value a, struct value b)
+static struct value number_floordiv(struct call *c, struct value a, struct value b)
 {
     a = from_bool(c, a);
     b = from_bool(c, b);
     if (a.kind != VALUE_FLOAT && b.kind != VALUE_FLOAT)
         return method2(c, NODE_METHOD_INT_FLOORDIV, a, b);
-    return to_float(c, rounding(c, NODE_METHOD_FLOOR, true_divide(c, a, b)));
+    return number_to_float(c, round_number_value(c, NODE_METHOD_FLOOR, number_truediv(c, a, b)));
 }
 
 static bool not_negative(struct call *c, struct value value)
@@ -141,17 +141,17 @@ static bool not_negative(struct call *c, struct value value)
     return !c->failed && guard_bool(c, ge.u.sym);
 }
 
-static struct value power(struct call *c, struct value a, struct value b)
+static struct value number_pow(struct call *c, struct value a, struct value b)
 {
     a = from_bool(c, a);
     b = from_bool(c, b);
     if (a.kind != VALUE_FLOAT && b.kind != VALUE_FLOAT && not_negative(c, b))
         return method2(c, NODE_METHOD_POW_BY_NATURAL, a, b);
-    a = to_float(c, a);
-    b = to_float(c, b);
+    a = number_to_float(c, a);
+    b = number_to_float(c, b);
     if (c->failed)
         return value_none();
-    if (!constant(c, a)) {
+    if (!is_constant_value(c, a)) {
         struct value zero = value_sym(VALUE_FLOAT, sym_float(c->pool, 0));
         check(c, method2(c, NODE_METHOD_GE, a, zero).u.sym, "RuntimeError",
               "Expected cond to be True, but got False");
@@ -159,8 +159,8 @@ static struct value power(struct call *c, struct value a, struct value b)
     return method2(c, NODE_METHOD_FLOAT_POW, a, b);
 }
 
-/* and, or, xor: of booleans logic, of integers bits. */
-static struct value logic(struct call *c, enum node_method m, struct value a, struct value b)
+/* and, or, xor: logical on booleans, bitwise on integers. */
+static struct value number_logic(struct call *c, enum node_method m, struct value a, struct value b)
 {
     bool booleans = a.kind == VALUE_BOOL && b.kind == VALUE_BOOL;
     if (booleans && m != NODE_METHOD_BITWISE_XOR)
@@ -173,13 +173,13 @@ static struct value logic(struct call *c, enum node_method m, struct value a, st
     return method2(c, bits, from_bool(c, a), from_bool(c, b));
 }
 
-static struct value to_int(struct call *c, struct value value)
+static struct value number_to_int(struct call *c, struct value value)
 {
     value = from_bool(c, value);
     return value.kind == VALUE_INT ? value : method1(c, NODE_METHOD_TRUNC, value);
 }
 
-/* round(x[, ndigits]): an integer, or a float of that many digits. */
+/* round(x[, ndigits]): returns an integer, or a float with that many digits. */
 static struct value rounded(struct call *c, struct value a, struct value digits)
 {
     a = from_bool(c, a);
@@ -190,14 +190,14 @@ static struct value rounded(struct call *c, struct value a, struct value digits)
     return method2(c, NODE_METHOD_ROUND, a, digits);
 }
 
-static struct value unary(struct call *c, const struct number *number, struct value a)
+static struct value unary_number(struct call *c, const struct number_method *number, struct value a)
 {
     switch (number->how) {
     case UNARY: return method1(c, number->method, from_bool(c, a));
-    case ROUNDING: return rounding(c, number->method, a);
-    case TO_FLOAT: return to_float(c, a);
-    case TO_INT: return to_int(c, a);
-    case FUNCTION: return method1(c, number->method, to_float(c, a));
+    case ROUNDING: return round_number_value(c, number->method, a);
+    case TO_FLOAT: return number_to_float(c, a);
+    case TO_INT: return number_to_int(c, a);
+    case FUNCTION: return method1(c, number->method, number_to_float(c, a));
     case ROUND: return rounded(c, a, value_none());
     case NOT:
         return a.kind == VALUE_BOOL ? method1(c, NODE_METHOD_NOT, a)
@@ -207,8 +207,8 @@ static struct value unary(struct call *c, const struct number *number, struct va
     return value_none();
 }
 
-static struct value binary(struct call *c, const struct number *number, struct value a,
-                           struct value b)
+static struct value binary_number(struct call *c, const struct number_method *number,
+                                  struct value a, struct value b)
 {
     switch (number->how) {
     case ARITHMETIC:
@@ -229,20 +229,20 @@ static struct value binary(struct call *c, const struct number *number, struct v
         promote2(c, &a, &b);
         return method2(c, number->method, a, b);
     case ROUND: return rounded(c, a, b);
-    case TRUEDIV: return true_divide(c, a, b);
-    case FLOORDIV: return floor_divide(c, a, b);
-    case POW: return power(c, a, b);
-    case LOGIC: return logic(c, number->method, a, b);
+    case TRUEDIV: return number_truediv(c, a, b);
+    case FLOORDIV: return number_floordiv(c, a, b);
+    case POW: return number_pow(c, a, b);
+    case LOGIC: return number_logic(c, number->method, a, b);
     case SHIFT: return method2(c, number->method, from_bool(c, a), from_bool(c, b));
     default: refuse(c, "TypeError", "%s expected 1 argument, got 2", number->name);
     }
     return value_none();
 }
 
-static struct value if_then_else(struct call *c, const struct value *args)
+static struct value number_ite(struct call *c, const struct value *args)
 {
     struct value yes = args[1], no = args[2];
-    if (constant(c, args[0]))
+    if (is_constant_value(c, args[0]))
         return args[0].u.sym == SYM_ID_TRUE ? yes : no;
     promote2(c, &yes, &no);
     return method(c, NODE_METHOD_ITE, (struct value[]){ args[0], yes, no }, 3);
@@ -251,7 +251,7 @@ static struct value if_then_else(struct call *c, const struct value *args)
 struct value python_number(struct call *c, struct str name, const struct value *args, uint32_t n,
                            bool *found)
 {
-    const struct number *number = NULL;
+    const struct number_method *number = NULL;
     if (name.n > 2 && name.p[name.n - 1] == '_') /* and_, or_ */
         name = str_first(name, name.n - 1);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !number; i++)
@@ -261,11 +261,11 @@ struct value python_number(struct call *c, struct str name, const struct value *
     if (!number)
         return value_none();
     if (number->how == ITE && n == 3)
-        return if_then_else(c, args);
+        return number_ite(c, args);
     if (n == 1)
-        return unary(c, number, args[0]);
+        return unary_number(c, number, args[0]);
     if (n == 2)
-        return binary(c, number, args[0], args[1]);
+        return binary_number(c, number, args[0], args[1]);
     refuse(c, "TypeError", "%s got %u arguments", number->name, n);
     return value_none();
 }

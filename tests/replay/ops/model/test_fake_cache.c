@@ -48,7 +48,7 @@ static const struct op_outer *outer(struct world *w, const char *name)
 static void begin(struct world *w)
 {
     ops_stats_clear(w->ops);
-    ops_set_above(w->ops, MODEL_FUNCTIONAL);
+    ops_set_model_mode(w->ops, MODEL_FUNCTIONAL);
 }
 
 static void test_hits(void **state)
@@ -116,7 +116,7 @@ static void test_views_of_leaves(void **state)
     for (int functional = 0; functional < 2; functional++) {
         ops_stats_clear(w->ops);
         ops_reset(w->ops);
-        ops_set_above(w->ops, functional ? MODEL_FUNCTIONAL : MODEL_FAKE);
+        ops_set_model_mode(w->ops, functional ? MODEL_FUNCTIONAL : MODEL_FAKE);
         x = value_tensor(ops_new_tensor(w->ops, x.u.tensor.meta));
         ops_model_leaf(w->ops, x, false);
         struct value view = call1(w, "aten.t.default", x);
