@@ -26,13 +26,14 @@ struct asked {
     struct answer *answer;
 };
 
-static struct str op_of(const struct graph *graph, const struct step *origin, struct arena *arena)
+/* Returns a copy of the node's operator; .p is NULL when memory ran out. */
+static struct str copy_op_name(const struct node *node, struct arena *arena)
 {
     struct buf name = BUF_INIT;
-    node_op_name(&graph->nodes[origin->node], &name);
-    struct str ret = arena_copy(arena, buf_str(&name));
+    node_op_name(node, &name);
+    struct str ret = name.failed ? (struct str){ NULL, 0 } : arena_copy(arena, buf_str(&name));
     buf_release(&name);
-    return ret.p ? ret : STR("");
+    return ret;
 }
 
 /* Returns whether the name of the fault matches an operator: "aten.tanh" matches any of its
@@ -58,10 +59,12 @@ static bool inject_fault(void *user, struct run *run, const struct step *step,
 {
     struct backends_oracle *o = user;
     struct arena arena = ARENA_INIT;
-    bool meant =
-        step->kind == STEP_OPERATOR && fault_names_op(o->fault, op_of(run->graph, step, &arena));
+    if (step->kind != STEP_OPERATOR)
+        return true;
+    struct str op = copy_op_name(&run->graph->nodes[step->node], &arena);
+    bool known = op.p != NULL, meant = known && fault_names_op(o->fault, op);
     arena_release(&arena);
-    return !meant || change(o, run, *value, err);
+    return known ? !meant || change(o, run, *value, err) : err_nomem(err);
 }
 
 static bool gather_symbols(const struct candidate *candidate, struct arena *arena,
@@ -105,7 +108,7 @@ static const struct node *blamed(const struct graph *graph, const struct compare
     return &graph->nodes[one->origin < graph->n_nodes ? one->origin : one->node];
 }
 
-static void describe_difference(struct asked *a, const struct graph *graph,
+static bool describe_difference(struct asked *a, const struct graph *graph,
                                 const struct compared *one, struct str op)
 {
     struct answer *answer = a->answer;
@@ -126,10 +129,13 @@ static void describe_difference(struct asked *a, const struct graph *graph,
     answer->node = arena_copy(&answer->arena, node->name);
     answer->signature.kind = STR("numeric");
     answer->signature.op = op;
+    bool ok = !text.failed && answer->text.p && answer->node.p;
     buf_release(&text);
+    return ok;
 }
 
-static void judge_comparison(struct asked *a, const struct graph *graph)
+/* Sets the verdict; returns false when memory ran out. */
+static bool judge_comparison(struct asked *a, const struct graph *graph)
 {
     const struct comparison *c = &a->comparison;
     const struct compared *found = NULL;
@@ -139,12 +145,11 @@ static void judge_comparison(struct asked *a, const struct graph *graph)
         const struct compared *one = &c->nodes.v[i];
         if (one->match != MATCH_DIFFERS)
             continue;
-        struct buf name = BUF_INIT;
-        node_op_name(blamed(graph, one), &name);
-        struct str op = arena_copy(&a->answer->arena, buf_str(&name));
-        buf_release(&name);
-        bool same = op.p && (!a->oracle->op.n || str_eq(op, a->oracle->op));
-        if (op.p && (same || !found)) {
+        struct str op = copy_op_name(blamed(graph, one), &a->answer->arena);
+        if (!op.p)
+            return false;
+        bool same = !a->oracle->op.n || str_eq(op, a->oracle->op);
+        if (same || !found) {
             found = one;
             found_op = op;
         }
@@ -152,14 +157,20 @@ static void judge_comparison(struct asked *a, const struct graph *graph)
         if (same)
             break;
     }
-    if (found)
-        describe_difference(a, graph, found, found_op);
+    return !found || describe_difference(a, graph, found, found_op);
 }
 
-static void cannot_tell(struct asked *a, const struct err *why)
+/* Answers a question whose run failed. A candidate that cannot be run is unresolved; a failed
+ * allocation of ours is not the candidate's, so the oracle is broken. */
+static void set_failed_answer(struct asked *a, const struct err *why)
 {
     struct answer *answer = a->answer;
     struct err err = { 0 };
+    if (why->no_memory) {
+        answer->verdict = VERDICT_BROKEN;
+        answer->err = *why;
+        return;
+    }
     answer->verdict = VERDICT_UNRESOLVED;
     answer->text = arena_copy(&answer->arena, str_of(why->text));
     if (why->kind != ERR_ENV)
@@ -182,10 +193,9 @@ static void ask_backends(struct oracle *oracle, const struct candidate *candidat
     answer->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
     answer->text = answer->node = STR("");
     pthread_mutex_lock(&o->lock);
-    if (run_both(&a, candidate, &err))
-        judge_comparison(&a, candidate->graph);
-    else
-        cannot_tell(&a, &err);
+    if (!run_both(&a, candidate, &err) ||
+        (!judge_comparison(&a, candidate->graph) && !err_nomem(&err)))
+        set_failed_answer(&a, &err);
     comparison_release(&a.comparison);
     pthread_mutex_unlock(&o->lock);
     if (!answer->text.p)
@@ -239,8 +249,10 @@ static bool find_backends_signature(struct backends_oracle *o, const struct cand
     bool ok = answer.verdict != VERDICT_BROKEN;
     if (!ok)
         *err = answer.err;
-    else if (answer.verdict == VERDICT_INTERESTING)
+    else if (answer.verdict == VERDICT_INTERESTING) {
         o->op = arena_copy(&o->arena, answer.signature.op);
+        ok = o->op.p || err_nomem(err);
+    }
     answer_release(&answer);
     return ok;
 }

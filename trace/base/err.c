@@ -52,6 +52,8 @@ bool err_errno(struct err *err, const char *fmt, ...)
 
 bool err_nomem(struct err *err)
 {
+    if (!err_is_set(err))
+        err->no_memory = true;
     return err_set(err, ERR_ENV, "out of memory");
 }
 

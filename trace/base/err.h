@@ -23,6 +23,7 @@ struct err {
     enum err_kind kind;
     char
         text[1000]; /* complete, one line, without a final full stop; no allocation: OOM fits too */
+    bool no_memory; /* an allocation failed: set by err_nomem() */
 };
 
 #if defined(__GNUC__)
