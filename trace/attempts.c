@@ -1,9 +1,9 @@
-/* Which records make up an attempt of a compile, and how it ended. */
+/* Finds the records of each attempt of a compile, and how it ended. */
 #include "trace/base/intern.h"
 #include "trace/tables.h"
 
-/* A compile id. Its number of resets tells apart what was compiled under one id before and after
- * torch._dynamo.reset(), which starts the ids anew (torch/_dynamo/__init__.py). */
+/* A compile id. Its number of resets distinguishes what was compiled under one id before and
+ * after torch._dynamo.reset(), which starts the ids anew (torch/_dynamo/__init__.py). */
 struct compile {
     int64_t autograd, frame, compile;
     uint32_t recording, resets;
@@ -13,7 +13,7 @@ struct key {
     uint32_t compile, number;
 };
 
-/* What is known by now of the latest compile of an id. */
+/* The state of an id's latest compile so far. */
 struct attempt_state {
     uint32_t compile; /* TRACE_NONE: none yet */
     uint32_t latest;  /* attempt; TRACE_NONE: no attempt 0 was seen */
@@ -23,13 +23,13 @@ struct attempt_state {
 struct attempt_grouping {
     struct trace *trace;
     struct record *records;
-    struct intern ids;      /* of struct compile with no resets: a state each */
+    struct intern ids;      /* of struct compile with no resets; each has a state */
     struct intern compiles; /* of struct compile */
     struct intern attempts; /* of struct key */
     vec_of(struct attempt_state)
     states;
     vec_of(uint32_t)
-    counts; /* records of each attempt */
+    counts; /* number of records of each attempt */
     vec_of(bool)
     started; /* attempts */
     vec_of(uint32_t)
@@ -55,14 +55,14 @@ static struct compile compile_of(const struct attempt_grouping *g, uint32_t comp
     return ret;
 }
 
-/* TRACE_NONE when it is not known. */
+/* Returns the attempt of that number; TRACE_NONE when there is none. */
 static uint32_t find_attempt(const struct attempt_grouping *g, uint32_t compile, uint32_t number)
 {
     struct key key = { compile, number };
     return intern_find(&g->attempts, as_bytes(&key, sizeof key));
 }
 
-/* The attempt, added if it is not known; TRACE_NONE when memory ran out. */
+/* Returns the attempt, which is added if it is new; TRACE_NONE when memory ran out. */
 static uint32_t attempt_of(struct attempt_grouping *g, struct attempt_state *state, uint32_t number)
 {
     struct key key = { state->compile, number };
@@ -76,8 +76,8 @@ static uint32_t attempt_of(struct attempt_grouping *g, struct attempt_state *sta
     return id;
 }
 
-/* A record without an attempt number (what a compiled graph logs when it runs) belongs to the
- * latest attempt so far, numbers counted without a gap. */
+/* Returns the latest attempt so far, numbers counted without a gap, to which a record without an
+ * attempt number belongs (what a compiled graph logs when it runs). */
 static uint32_t latest_attempt(struct attempt_grouping *g, struct attempt_state *state)
 {
     if (state->latest == TRACE_NONE)
@@ -90,7 +90,7 @@ static uint32_t latest_attempt(struct attempt_grouping *g, struct attempt_state 
     return state->latest;
 }
 
-/* Of the record's compile id; NULL when memory ran out. */
+/* Returns the state of the record's compile id; NULL when memory ran out. */
 static struct attempt_state *state_of(struct attempt_grouping *g, struct compile id)
 {
     uint32_t i = intern(&g->ids, as_bytes(&id, sizeof id));
@@ -110,7 +110,8 @@ static bool begin_compile(struct attempt_grouping *g, struct attempt_state *stat
     return state->compile != TRACE_NONE;
 }
 
-/* An id starts anew: its attempt has started already, was followed by another, or has ended. */
+/* Returns whether an id starts anew: its attempt has started already, was followed by another,
+ * or has ended. */
 static bool is_again(const struct attempt_grouping *g, const struct attempt_state *state,
                      enum event event, uint32_t number)
 {
@@ -131,7 +132,8 @@ static bool begins_phase(struct attempt_grouping *g, uint32_t record, struct jso
            str_is(json_str(doc, json_get(doc, JSON_ROOT, STR("ph"))), "B");
 }
 
-/* The phases around a compile and why it recompiles are told before dynamo_start. */
+/* Returns whether a record may precede dynamo_start: phases around a compile and reasons of
+ * recompiles do. */
 static bool comes_before(struct attempt_grouping *g, uint32_t record, struct json *doc)
 {
     enum event event = g->records[record].event;
@@ -145,7 +147,8 @@ static bool same_id(const struct context *a, const struct context *b)
            a->frame_compile_id == b->frame_compile_id;
 }
 
-/* An attempt keeps at least one record: of damaged tapes all could seem to come before. */
+/* Moves records before a start to the new attempt. The previous attempt keeps at least one
+ * record, because in a damaged tape all might seem to precede it. */
 static void take_back(struct attempt_grouping *g, uint32_t start, uint32_t attempt)
 {
     enum { MAX_BACK = 16 };
@@ -198,7 +201,7 @@ static bool assign(struct attempt_grouping *g, uint32_t i, struct err *err)
     return true;
 }
 
-/* Lists each attempt's records, by counting. */
+/* Lists each attempt's records, by counting sort. */
 static bool collect(struct attempt_grouping *g, struct attempt *attempts,
                     const struct record *records, struct err *err)
 {
@@ -222,7 +225,7 @@ static bool collect(struct attempt_grouping *g, struct attempt *attempts,
     return true;
 }
 
-/* "0/0", after a reset "0/0.1". */
+/* Names an attempt "0/0", after a reset "0/0.1". */
 static bool name_attempt(struct attempt_grouping *g, struct attempt *attempt, uint32_t i,
                          struct err *err)
 {
@@ -246,7 +249,8 @@ static bool name_attempt(struct attempt_grouping *g, struct attempt *attempt, ui
     return attempt->compile.p || err_nomem(err);
 }
 
-/* Numbers may have gaps when records were lost: the next is the lowest number above. */
+/* Links the attempts of a compile. Numbers may have gaps when records were lost: the next
+ * attempt has the lowest greater number. */
 static void link_attempts(struct attempt_grouping *g, struct attempt *attempts)
 {
     for (uint32_t i = 0; i < g->counts.n; i++)
@@ -263,8 +267,8 @@ static void link_attempts(struct attempt_grouping *g, struct attempt *attempts)
         }
 }
 
-/* Whether a metrics record tells of a failure: fail_type is null, or names an exception
- * (CompilationMetrics in torch/_dynamo/utils.py; logged in a finally clause). */
+/* Reads from a metrics record whether the compile failed: fail_type is null, or names an
+ * exception (CompilationMetrics in torch/_dynamo/utils.py; logged in a finally clause). */
 static bool read_end(struct trace *trace, uint32_t record, struct json *doc, bool *failed,
                      struct err *err)
 {

@@ -25,14 +25,15 @@ static const struct {
 struct listing {
     struct trace *trace;
     struct json doc;
-    struct intern counted; /* "attempt name", one count each */
+    struct intern counted; /* "attempt name", a count for each */
     vec_of(uint32_t)
     counts;
     vec_of(struct graph_ref)
     refs;
 };
 
-/* Payloads that read as graphs were put into a lane of their own on import. */
+/* Returns whether a payload is a graph: on import, payloads that can be read as graphs were put
+ * into a lane of their own. */
 static bool holds_graph(const struct trace *trace, const struct record *record)
 {
     const struct tape *tape = trace->tables->tape;
@@ -42,7 +43,7 @@ static bool holds_graph(const struct trace *trace, const struct record *record)
            tape->payloads.v[record->payload].lane == TAPE_LANE_GRAPHS;
 }
 
-/* An artifact's name, or a member's, is in the metadata. */
+/* Finds the name of an artifact or member in the metadata. */
 static bool find_name(struct listing *l, uint32_t record, struct str *ret, struct err *err)
 {
     enum event event = l->trace->records[record].event;

@@ -1,8 +1,8 @@
-/* The graphs of a trace: which records hold one, and their parsed form.
+/* The graphs of a trace: which records have one, and their parsed form.
  *
- * A graph record is one of the graph events, or an artifact that holds a readable graph (told by
- * its text, "class NAME(torch.nn.Module):", not by a list of names), or the program of a .pt2.
- * Kinds group what PyTorch calls by several names in several versions. */
+ * A graph record is one of the graph events, or an artifact that has a readable graph
+ * (recognized by its text, "class NAME(torch.nn.Module):", not by a list of names), or the
+ * program of a .pt2. Kinds group what PyTorch gives several names in several versions. */
 #ifndef SYMTAPE_TRACE_GRAPHS_H
 #define SYMTAPE_TRACE_GRAPHS_H
 
@@ -18,9 +18,9 @@ enum graph_kind {
     GRAPH_PRE_GRAD,       /* inductor_pre_grad_graph; before_ and after_pre_grad_graph */
     GRAPH_POST_GRAD,      /* inductor_post_grad_graph; before_ and after_post_grad_graph */
     GRAPH_EXPORTED,       /* exported_program, .pt2 */
-    GRAPH_PARTIAL_DYNAMO, /* what a compile that failed had traced: symtape-deep(5) */
+    GRAPH_PARTIAL_DYNAMO, /* what a failed compile had traced: symtape-deep(5) */
     GRAPH_PARTIAL_AOT,
-    GRAPH_ANY, /* some other readable graph: the name tells */
+    GRAPH_ANY, /* another readable graph, see its name */
     GRAPH_KINDS
 };
 
@@ -37,15 +37,18 @@ struct graph_list {
     uint32_t n;
 };
 
-/* Built once per trace on first use, nothing parsed yet; belongs to it. */
+/* Returns the list of graphs, which is made once per trace on first use and belongs to it;
+ * nothing is parsed yet. */
 const struct graph_list *trace_graphs(struct trace *trace, struct err *err);
 
-/* Parses one; cached, belongs to the trace. NULL with err set when the payload cannot be read;
- * statements that the grammar does not know are opaque nodes, not errors. */
+/* Parses a graph, which is cached and belongs to the trace. It returns NULL with err set when
+ * the payload cannot be read; statements that the grammar does not know are opaque nodes, not
+ * errors. */
 const struct graph *trace_graph(struct trace *trace, uint32_t ref, struct err *err);
 
-/* The same for who looks at each graph once: it is not kept, and is gone with all its texts when
- * `visit` returns. False when the graph cannot be read (err is set) or visit says so. */
+/* Does the same for callers that use each graph once: the graph is freed with all its texts when
+ * `visit` returns. It returns false when the graph cannot be read (err is set) or when visit
+ * does. */
 bool trace_visit_graph(struct trace *trace, uint32_t ref,
                        bool (*visit)(void *user, const struct graph *graph), void *user,
                        struct err *err);

@@ -58,7 +58,7 @@ static bool read_all(struct source *source, struct buf *out, struct err *err)
     return true;
 }
 
-/* The tape's bytes: read, or imported when `path` is something else. */
+/* Reads the tape's bytes, or imports `path` when it is something else. */
 static bool load(const char *path, const struct trace_options *options, struct buf *out,
                  bool *is_tape, struct err *err)
 {
@@ -85,7 +85,7 @@ static bool load(const char *path, const struct trace_options *options, struct b
     return ok;
 }
 
-/* A context is the end of a JSON object; it is read as a whole one. */
+/* Reads a context. It is the end of a JSON object, which is completed before it is read. */
 static bool read_context(struct str text, struct buf *scratch, struct json *doc,
                          struct context *ret, struct err *err)
 {
@@ -98,7 +98,7 @@ static bool read_context(struct str text, struct buf *scratch, struct json *doc,
     buf_clear(scratch);
     buf_puts(scratch, "{\"event\": 0");
     for (size_t i = 0; i < text.n; i++)
-        if (text.p[i] != 2) /* the mark of a checksum that is right */
+        if (text.p[i] != 2) /* the mark of a right checksum */
             buf_putc(scratch, text.p[i]);
     if (scratch->failed)
         return err_nomem(err);
@@ -140,8 +140,8 @@ static uint32_t shown_flags(uint32_t flags)
            (flags & TAPE_RECORD_UNANNOUNCED ? RECORD_UNANNOUNCED : 0);
 }
 
-/* A metadata text that was too long for a row, read once for all records that share it. A raw
- * record shows only the start of its bytes. */
+/* Reads a metadata text that was too long for a row, once for all records that share it. A raw
+ * record has only the start of its bytes. */
 static bool read_long_meta(struct trace *trace, const struct tape_record *row, struct str *ret,
                            struct err *err)
 {
@@ -165,7 +165,7 @@ static bool read_long_meta(struct trace *trace, const struct tape_record *row, s
     return known->p || err_nomem(err);
 }
 
-/* A lost one reads as "{}". */
+/* Finds a record's metadata; lost metadata becomes "{}". */
 static bool find_meta(struct trace *trace, const struct tape_record *row, struct record *ret,
                       struct err *err)
 {
@@ -222,7 +222,7 @@ static struct recording describe_damage(const struct tape_recording *row)
     };
 }
 
-/* A program of an archive: import puts its version into the metadata. */
+/* Reads the version of torch from an archive's program; import puts it into the metadata. */
 static bool read_exported_version(struct trace *trace, uint32_t record, struct recording *to,
                                   struct err *err)
 {
@@ -235,7 +235,8 @@ static bool read_exported_version(struct trace *trace, uint32_t record, struct r
     return ok && (to->torch_version.p || err_nomem(err));
 }
 
-/* torch_version is a JSON artifact that torch writes from 2.12 on, right after its first record. */
+/* Reads the version from torch_version, a JSON artifact that torch writes from 2.12 on, right
+ * after its first record. */
 static bool read_logged_version(struct trace *trace, uint32_t record, struct recording *to,
                                 struct err *err)
 {
@@ -252,7 +253,7 @@ static bool read_logged_version(struct trace *trace, uint32_t record, struct rec
     return to->torch_version.p || err_nomem(err);
 }
 
-/* Where the metadata mention it, cheaply told. */
+/* Reads the version from the metadata if they have it, which is cheap to check. */
 static bool read_version(struct trace *trace, uint32_t record, struct recording *to,
                          struct err *err)
 {
@@ -300,8 +301,9 @@ static bool read_recordings(struct trace *trace, struct err *err)
     return true;
 }
 
-/* Recordings follow each other on a tape; a record that says otherwise, or names none, is put under
- * the last one seen, so that first_record and n_records tell the truth. */
+/* Returns the recording of a record. Recordings follow each other on a tape; a record that names
+ * another, or none, is assigned to the last one seen, so that first_record and n_records are
+ * right. */
 static uint32_t settle_recording(uint32_t named, uint32_t current, size_t n)
 {
     return named >= current && named < n ? named : current;
@@ -356,7 +358,7 @@ static bool check_strict(struct trace *trace, struct err *err)
                    STR_ARG(first.what));
 }
 
-/* A tape that we have made ourselves says nothing that is not there. */
+/* Returns the limit on memory; a tape that we have just made needs none. */
 static uint64_t most_of(const struct trace_options *options, size_t stored, bool is_tape)
 {
     if (!is_tape)

@@ -47,8 +47,9 @@ typedef uint32_t stack_id;
 
 enum record_flag {
     RECORD_BAD_CHECKSUM = 1 << 0, /* the payload's MD5 is not the header's has_payload */
-    RECORD_NO_PAYLOAD = 1 << 1,   /* has_payload is there, the payload is not */
-    RECORD_ODD_LAYOUT = 1 << 2, /* read, but not laid out as PyTorch does; its bytes are kept too */
+    RECORD_NO_PAYLOAD = 1 << 1,   /* the header has has_payload, but there is no payload */
+    RECORD_ODD_LAYOUT =
+        1 << 2, /* read, but not laid out as PyTorch does; its bytes are kept as well */
     RECORD_UNANNOUNCED = 1 << 3, /* a payload without has_payload */
     RECORD_LOST_META = 1 << 4,   /* the metadata is lost to damage of the tape; meta is "{}" */
 };
@@ -64,12 +65,12 @@ struct record {
     uint32_t context;   /* index into contexts */
     uint32_t payload;   /* for trace_payload(); TRACE_NONE when there is none */
     uint32_t flags;     /* enum record_flag */
-    uint32_t path;      /* id of the Python file that logged it, with its line */
+    uint32_t path;      /* id of the path of the Python file that logged it, with its line */
     uint32_t path_line;
     uint16_t month_day; /* 1120 is 20 November; the header has no year and no zone */
     uint64_t time_us;   /* since local midnight */
     uint64_t pid;       /* thread id in logs of 2024 and before */
-    uint64_t line;      /* where it stood in its log: line number from 1, byte offset from 0 */
+    uint64_t line;      /* its place in the log: line number from 1, byte offset from 0 */
     uint64_t offset;
 };
 
@@ -78,7 +79,7 @@ struct context {
     int64_t compiled_autograd_id, frame_id, frame_compile_id; /* -1: absent or null */
     int64_t rank;                                             /* -1: absent */
     int64_t attempt;                                          /* -1: absent, to be read as 0 */
-    stack_id stack; /* who logged a record that belongs to no compile */
+    stack_id stack; /* the stack that logged a record which belongs to no compile */
 };
 
 enum recording_kind { RECORDING_LOG, RECORDING_PT2 };
@@ -91,10 +92,10 @@ struct recording {
     uint64_t pid;      /* of its first record; 0 for .pt2 */
     struct str torch_version;         /* "" when the log does not say */
     uint32_t first_record, n_records; /* contiguous in records */
-    uint64_t payloads;                /* records that have one */
-    uint64_t damaged;                 /* places that could not be read as they should */
+    uint64_t payloads;                /* number of records that have one */
+    uint64_t damaged;                 /* number of places that could not be read correctly */
     uint64_t bytes;                   /* size of the (uncompressed, redacted) log */
-    bool complete;                    /* its import came to the end of the input */
+    bool complete;                    /* import reached the end of the input */
 };
 
 enum attempt_status {
@@ -142,42 +143,48 @@ struct trace {
 struct trace_options {
     bool strict; /* any damage is an error (ERR_INPUT) */
     bool redact; /* of what is imported on the fly; a tape is as it is */
-    /* NULL, or told what is read, and asked what that may take (trace/log/source.h). */
+    /* NULL, or notified of what is read; it limits the memory for that (trace/log/source.h). */
     struct source_meter *meter;
 };
 
-/* NULL on failure. `options` may be NULL. */
+/* Opens a trace. Returns NULL on failure. `options` may be NULL. */
 struct trace *trace_open(const char *path, const struct trace_options *options, struct err *err);
-void trace_close(struct trace *trace); /* NULL is fine */
+void trace_close(struct trace *trace); /* NULL is allowed */
 
-/* Text of a string id (event names, paths). */
+/* Returns the text of a string id (event names, paths). */
 struct str trace_string(const struct trace *trace, uint32_t id);
-/* Name of an event of events.def. */
+/* Returns the name of an event of events.def. */
 struct str event_name(enum event event);
-/* "0/0", or "" when the context names no compile. Written to `out` (at least 80 bytes). */
+/* Writes "0/0" to `out` (at least 80 bytes) and returns it, or "" when the context names no
+ * compile. */
 struct str context_compile_id(const struct context *context, char *out);
 
-/* The payload's text, TABs removed, lines joined by '\n'. Valid until the second next call. False
- * when there is none or the tape is damaged there (then err is set). */
+/* Returns the payload's text, without TABs, with lines joined by '\n'. It is valid until the
+ * second next call. The function returns false when there is none or the tape is damaged there
+ * (then err is set). */
 bool trace_payload(struct trace *trace, uint32_t record, struct str *ret, struct err *err);
-/* As above, as a copy in the caller's arena. */
+/* Returns a copy of it in the caller's arena. */
 bool trace_payload_copy(struct trace *trace, uint32_t record, struct arena *arena, struct str *ret,
                         struct err *err);
-/* Size of a record's payload in bytes, without reading it; 0 when there is none. */
+/* Returns the size of a record's payload in bytes, without reading it; 0 when there is none. */
 uint64_t trace_payload_size(const struct trace *trace, uint32_t record);
 
-/* Metadata of a record, laid out into `doc` (reused). False and err set when it is not JSON. */
+/* Parses the metadata of a record into `doc`, whose memory is used again. Returns false with err
+ * set when it is not JSON. */
 bool record_json(const struct trace *trace, uint32_t record, struct json *doc, struct err *err);
-/* The stack under `key` ("stack", "user_stack") of metadata read by record_json; 0 when absent. */
+/* Returns the stack under `key` ("stack", "user_stack") of metadata read by record_json(); 0
+ * when absent. */
 stack_id record_stack(struct trace *trace, const struct json *doc, struct str key);
 
-/* Stacks: a node holds the innermost frame; its parent is the caller's. parent(0) is 0. */
+/* Returns a stack's parent. A node is the innermost frame; its parent is the caller's. The
+ * parent of 0 is 0. */
 stack_id stack_parent(const struct trace *trace, stack_id stack);
 uint32_t stack_depth(const struct trace *trace, stack_id stack);
-/* The innermost frame as process `recording` recorded it. All empty for stack 0. */
+/* Returns the innermost frame as process `recording` recorded it. All fields are empty for stack
+ * 0. */
 struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id stack);
-/* An id of the frame's text alone, the same wherever the frame occurs; for caches by frame. At most
- * trace_n_frames(), which stands for a frame that is not known. */
+/* Returns an id of the frame's text alone, which is the same wherever the frame occurs, for
+ * caches by frame. It is at most trace_n_frames(), which means an unknown frame. */
 uint32_t stack_frame_id(const struct trace *trace, stack_id stack);
 uint32_t trace_n_stacks(const struct trace *trace); /* ids are below this */
 uint32_t trace_n_frames(const struct trace *trace); /* ids of known frames are below this */
@@ -186,13 +193,13 @@ uint32_t trace_n_frames(const struct trace *trace); /* ids of known frames are b
 struct damage {
     uint32_t recording; /* TRACE_NONE: the tape itself */
     struct str source;  /* path of the log, or of the tape */
-    uint64_t line;      /* 0: not a line but the offset tells */
+    uint64_t line;      /* 0: see the offset instead */
     uint64_t offset;
     struct str what; /* "payload does not match its checksum", ... */
 };
 /* Returns a description of a record's damage, or NULL when it is intact. */
 const char *record_damage(const struct trace *trace, uint32_t record);
-/* At most `max` places; returns how many there are in all. */
+/* Lists at most `max` places; returns how many there are in all. */
 uint64_t trace_damage(const struct trace *trace, struct damage *ret, uint64_t max);
 
 #endif

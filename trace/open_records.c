@@ -1,4 +1,4 @@
-/* Reading one record: its metadata, its payload, its damage. */
+/* Reads one record: its metadata, its payload, its damage. */
 #include <stdio.h>
 
 #include "trace/log/import_piece.h"
@@ -23,7 +23,8 @@ static const struct tape_record *row_of(const struct trace *trace, uint32_t reco
     return &trace->tables->tape->records.v[record];
 }
 
-/* A payload that was laid out oddly is stored as it was; it is read anew each time. */
+/* Returns a payload without TABs. One with an irregular layout is stored unchanged and is
+ * converted each time. */
 static bool without_tabs(struct trace *trace, struct str text, struct str *ret, struct err *err)
 {
     struct buf plain = BUF_INIT;

@@ -1,4 +1,4 @@
-/* Stacks of an open trace: which file a frame's number stands for, its texts decoded. */
+/* Reads stacks of an open trace: the file of a frame's number, and its texts, decoded. */
 #include "trace/tables.h"
 #include "trace/tape/spaces.h"
 
@@ -34,7 +34,7 @@ uint32_t trace_n_frames(const struct trace *trace)
     return (uint32_t)trace->tables->tape->stacks.frames.n;
 }
 
-/* A string of a frame, without its JSON escapes. */
+/* Decodes a string of a frame, which has JSON escapes. */
 static bool decode(struct trace *trace, uint32_t string, struct str *ret, struct err *err)
 {
     *ret = tape_string(trace->tables->tape, string);
@@ -47,7 +47,7 @@ static bool decode(struct trace *trace, uint32_t string, struct str *ret, struct
     return ret->p || err_nomem(err);
 }
 
-/* LOC_ABSENT and LOC_NULL are no strings: they decode to "". */
+/* Decodes the frames. LOC_ABSENT and LOC_NULL are no strings: they become "". */
 static bool decode_frames(struct trace *trace, struct err *err)
 {
     const struct stack_table *table = &trace->tables->tape->stacks;
@@ -63,7 +63,7 @@ static bool decode_frames(struct trace *trace, struct err *err)
     return true;
 }
 
-/* What a process inherited stands in the first space. */
+/* Returns the path of a file. Those that a process inherited are in the first space. */
 static struct str path_of(const struct file_table *files, uint16_t space, int32_t file)
 {
     for (size_t s = space < files->n_spaces ? space : 0;; s = 0) {
@@ -91,8 +91,9 @@ struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id
     return frame;
 }
 
-/* {"str": ["/abs/file.py", 7]}: number 7 is this file (torch/_logging/structured.py,
- * intern_string). Numbers are dense, so one far beyond the number of such records is a lie. */
+/* Adds {"str": ["/abs/file.py", 7]}, which gives this file number 7
+ * (torch/_logging/structured.py, intern_string). Numbers are dense, so one far above the number
+ * of such records is invalid. */
 static bool add_file(struct trace *trace, struct file_table *table, uint16_t space,
                      const struct json *doc, struct err *err)
 {
@@ -109,7 +110,8 @@ static bool add_file(struct trace *trace, struct file_table *table, uint16_t spa
     return true;
 }
 
-/* Room for the files that there can be: as many as "str" records, and some whose record is lost. */
+/* Reserves memory for the files that there can be: as many as "str" records, and some whose
+ * record is lost. */
 static bool size_files(struct trace *trace, const struct recording *recording,
                        struct file_table *table, struct spaces *spaces, struct err *err)
 {

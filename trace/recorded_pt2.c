@@ -4,7 +4,7 @@
 
 #include "trace/tables.h"
 
-/* While an archive is opened. */
+/* An archive that is being opened. */
 struct recorded_opening {
     struct trace *trace;
     const struct recording *recording;
@@ -13,7 +13,7 @@ struct recorded_opening {
     struct json doc;
 };
 
-/* The pt2_reader: a member's payload. */
+/* Reads a member's payload, as a pt2_reader. */
 static bool read_payload(void *user, const struct zip_member *member, struct buf *scratch,
                          struct str *ret, struct err *err)
 {
@@ -27,7 +27,8 @@ static bool read_payload(void *user, const struct zip_member *member, struct buf
     return zip_err_at(member, err);
 }
 
-/* What import wrote into a record's metadata. False without an error where that is no member. */
+/* Reads what import wrote into a record's metadata. Returns false without an error if that is no
+ * member. */
 static bool read_member(struct recorded_opening *in, uint32_t record, struct zip_member *ret,
                         struct err *err)
 {
@@ -51,7 +52,7 @@ static bool read_member(struct recorded_opening *in, uint32_t record, struct zip
            json_u64(doc, json_get(doc, JSON_ROOT, STR("size")), &ret->size);
 }
 
-/* Fills both arrays, which have room for every record; *n counts from 0. */
+/* Fills both arrays, which are as long as the list of records; *n must be 0 before. */
 static bool read_members(struct recorded_opening *in, struct zip_member *members, uint32_t *records,
                          uint32_t *n, struct err *err)
 {
@@ -70,7 +71,7 @@ bool recorded_pt2_open(struct recorded_pt2 *archive, struct trace *trace, uint32
 {
     struct recorded_opening in = { .trace = trace, .recording = &trace->recordings[recording] };
     const struct pt2_reader reader = { read_payload, &in };
-    size_t room = (size_t)in.recording->n_records + 1; /* calloc(0) may answer NULL */
+    size_t room = (size_t)in.recording->n_records + 1; /* calloc(0) may return NULL */
     struct zip_member *members = calloc(room, sizeof *members);
     uint32_t n = 0;
     *archive = (struct recorded_pt2){ .records = calloc(room, sizeof *archive->records) };

@@ -19,13 +19,14 @@ struct recorded_pt2 {
     uint32_t *records; /* by member of pt2.zip */
 };
 
-/* `recording` is one of kind RECORDING_PT2. ERR_INPUT, with the archive's path, when it does not
- * say what it holds; then there is nothing to close. What is lost on the tape is missing here. */
+/* Opens an archive; `recording` is of kind RECORDING_PT2. It fails with ERR_INPUT and the
+ * archive's path when the records do not describe its content; then there is nothing to close.
+ * Members that are lost on the tape are missing here. */
 bool recorded_pt2_open(struct recorded_pt2 *archive, struct trace *trace, uint32_t recording,
                        struct err *err);
 void recorded_pt2_close(struct recorded_pt2 *archive);
 
-/* The record of one of its members, TRACE_NONE for NULL. */
+/* Returns the record of one of its members, TRACE_NONE for NULL. */
 uint32_t recorded_pt2_record(const struct recorded_pt2 *archive, const struct zip_member *member);
 
 #endif

@@ -17,8 +17,8 @@ static size_t digits(struct str text)
     return n;
 }
 
-/* Length of a compile id at the start of `text`: "0/0", "!1", "!1/0/0", after a reset "0/0.1"; 0
- * when there is none. */
+/* Returns the length of a compile id at the start of `text`: "0/0", "!1", "!1/0/0", after a
+ * reset "0/0.1"; 0 when there is none. */
 static size_t compile_id(struct str text)
 {
     bool autograd = text.n && text.p[0] == '!';
@@ -38,7 +38,7 @@ static size_t compile_id(struct str text)
     return whole && (autograd ? numbers != 2 : numbers == 2) ? at + (resets ? resets + 1 : 0) : 0;
 }
 
-/* "_N", "#N": false unless nothing, or a mark and a number, is there. */
+/* Reads "_N" or "#N". Returns false unless the text is empty, or a mark and a number. */
 static bool marked_number(struct str text, char mark, int64_t *ret)
 {
     if (text.n == 0)
@@ -47,7 +47,7 @@ static bool marked_number(struct str text, char mark, int64_t *ret)
            str_to_i64(str_from(text, 1), ret);
 }
 
-/* "COMPILE[_ATTEMPT]" or nothing. */
+/* Parses "COMPILE[_ATTEMPT]" or nothing. */
 static bool parse_compile(struct selector *selector, struct str text)
 {
     size_t n = compile_id(text);
@@ -55,7 +55,7 @@ static bool parse_compile(struct selector *selector, struct str text)
     return (n || text.n == 0) && marked_number(str_from(text, n), '_', &selector->attempt);
 }
 
-/* "KIND[#I]" */
+/* Parses "KIND[#I]". */
 static bool parse_kind(struct selector *selector, struct str text)
 {
     size_t hash = text.n;
@@ -66,8 +66,8 @@ static bool parse_kind(struct selector *selector, struct str text)
     return hash > 0 && marked_number(str_from(text, hash), '#', &selector->index);
 }
 
-/* What follows TAPE[@RECORDING]: ":COMPILE[_ATTEMPT][:KIND[#I]]"; the first colon is not in text.
- */
+/* Parses what follows TAPE[@RECORDING]: ":COMPILE[_ATTEMPT][:KIND[#I]]"; the first colon is not
+ * in text. */
 static bool parse_place(struct selector *selector, struct str text)
 {
     struct selector trial = *selector;
@@ -90,7 +90,8 @@ static bool file_exists(struct str path)
     return access(name, F_OK) == 0;
 }
 
-/* "TAPE@RECORDING" or "TAPE"; a '/' behind the last '@' means that the '@' is part of a path. */
+/* Parses "TAPE@RECORDING" or "TAPE"; a '/' after the last '@' means that the '@' is part of a
+ * path. */
 static bool parse_tape(struct selector *selector, struct str text)
 {
     size_t at = text.n;
@@ -102,8 +103,8 @@ static bool parse_tape(struct selector *selector, struct str text)
     return selector->tape.n > 0;
 }
 
-/* Is what stands behind `colon` meant as a place, though it is not spelt like one? It starts as a
- * compile id does, or its tape exists. */
+/* Returns whether the text after `colon` is probably a misspelt place: it starts as a compile id
+ * does, or its tape exists. */
 static bool meant_as_place(struct str text, size_t colon)
 {
     struct str rest = str_from(text, colon + 1);
@@ -175,7 +176,7 @@ bool selector_has_attempt(const struct trace *trace, const struct selector *sele
            (selector->attempt < 0 || selector->attempt == (int64_t)a->number);
 }
 
-/* "; there are a, b and 7 more", from names offered one by one. */
+/* The list "; there are a, b and 7 more", made from names that are added one by one. */
 struct offer {
     struct buf text;
     size_t n;
@@ -189,7 +190,7 @@ static void offer(struct offer *list, struct str name)
     buf_put(&list->text, name);
 }
 
-/* Sets `what` and the names offered as one error. */
+/* Sets an error with `what` and the names in the list. */
 static bool offer_error(struct offer *list, struct err *err, const char *lead, struct str what)
 {
     if (list->n > CANDIDATES_SHOWN)
@@ -250,8 +251,8 @@ static bool has_kind(const struct graph_ref *ref, const struct selector *selecto
            str_is(selector->kind, graph_kind_name(ref->kind));
 }
 
-/* Graphs of a compile are asked for in its last attempt that has one, unless an attempt is named.
- */
+/* Returns whether another attempt replaces a graph's: without an attempt, a selector means the
+ * last attempt of the compile that has such a graph. */
 static bool is_superseded(const struct trace *trace, const struct graph_list *list,
                           const struct selector *selector, const struct graph_ref *ref)
 {
@@ -270,7 +271,7 @@ static bool is_superseded(const struct trace *trace, const struct graph_list *li
     return false;
 }
 
-/* How many graphs of its attempt, that the selector's kind takes too, come before it. */
+/* Returns how many earlier graphs of its attempt the selector's kind includes. */
 static int64_t place_in_attempt(const struct graph_list *list, const struct selector *selector,
                                 uint32_t ref)
 {

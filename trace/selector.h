@@ -28,29 +28,33 @@ struct selector {
 
 #define SELECTOR_ALL ((struct selector){ .attempt = -1, .index = -1 })
 
-/* A whole selector. False with ERR_USAGE when a part of it is misspelt. */
+/* Parses a whole selector. Fails with ERR_USAGE when a part of it is misspelt. */
 bool selector_parse(struct selector *selector, struct str text, struct err *err);
-/* Without TAPE: "@rank1:0/0:forward", "0/0_1:joint", or a KIND alone: "forward#1". */
+/* Parses a selector without TAPE: "@rank1:0/0:forward", "0/0_1:joint", or a KIND alone:
+ * "forward#1". */
 bool selector_parse_part(struct selector *selector, struct str text, struct err *err);
 
 bool selector_has_recording(const struct trace *trace, const struct selector *selector,
                             uint32_t recording);
-/* TRACE_NONE stands for "belongs to no compile" and matches when no compile is named. */
+/* Returns whether the selector includes an attempt. TRACE_NONE means "belongs to no compile" and
+ * matches when no compile is named. */
 bool selector_has_attempt(const struct trace *trace, const struct selector *selector,
                           uint32_t attempt);
-/* Does the recording, the compile and the attempt exist? ERR_USAGE names what there is instead. */
+/* Checks that the recording, the compile and the attempt exist; ERR_USAGE names those that exist
+ * instead. */
 bool selector_check(const struct trace *trace, const struct selector *selector, struct err *err);
 
-/* The one graph that is meant: an index into list->refs. ERR_USAGE when none is, and when several
- * are; both list candidates, spelt as selectors. */
+/* Finds the one graph that the selector means, as an index into list->refs. It fails with
+ * ERR_USAGE when there is none or several; both errors list candidates, spelt as selectors. */
 bool selector_graph(const struct trace *trace, const struct graph_list *list,
                     const struct selector *selector, uint32_t *ret, struct err *err);
 
-/* "@rank1:0/0_1": @RECORDING only on a tape of several. "" when there is nothing to say. */
+/* Prints "@rank1:0/0_1"; @RECORDING only on a tape of several; "" when there is nothing to
+ * print. */
 void selector_print_attempt(const struct trace *trace, uint32_t recording, uint32_t attempt,
                             struct buf *out);
-/* The shortest spelling that selector_graph() takes for list->refs[ref]: "0/0_1:aot_joint_graph".
- */
+/* Prints the shortest spelling that selector_graph() accepts for list->refs[ref]:
+ * "0/0_1:aot_joint_graph". */
 void selector_print_graph(const struct trace *trace, const struct graph_list *list, uint32_t ref,
                           struct buf *out);
 

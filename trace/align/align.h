@@ -40,16 +40,18 @@ enum align_change {
     ALIGN_META = 1 << 0,   /* of a node: dtype, sizes, strides, device */
     ALIGN_ARGS = 1 << 1,   /* of a node: constant arguments */
     ALIGN_INPUTS = 1 << 2, /* of a node: uses a result that is another one's partner */
-    ALIGN_LINE = 1 << 3,   /* the work of another line now, and both lines exist on both sides */
+    ALIGN_LINE = 1 << 3, /* of a node or event: it belongs to another line, and both lines exist on
+                            both sides */
     ALIGN_DETAIL = 1 << 4, /* of an event: its detail; of a graph: its kind */
-    ALIGN_CLASS = 1 << 5,  /* of a guard: who asked */
-    ALIGN_COUNT = 1 << 7,  /* of an event: how often */
-    ALIGN_MOVED = 1 << 6,  /* equal, at another place in the order: no difference by itself */
+    ALIGN_CLASS = 1 << 5,  /* of a guard: its asker's class */
+    ALIGN_COUNT = 1 << 7,  /* of an event: its count */
+    ALIGN_MOVED =
+        1 << 6, /* equal, but at another place in the order, which alone is no difference */
 };
 #define ALIGN_DIFFERS \
     (ALIGN_META | ALIGN_ARGS | ALIGN_INPUTS | ALIGN_LINE | ALIGN_DETAIL | ALIGN_CLASS | ALIGN_COUNT)
 
-/* Indices into the arrays of the two outlines. Nodes are those of the whole outline, too. */
+/* Indices into the arrays of the two outlines. Those of nodes refer to the whole outline, too. */
 struct align_pair {
     uint32_t a, b;
     uint32_t change; /* enum align_change */
@@ -70,7 +72,7 @@ struct align_graph {
     uint32_t a, b, change;
     uint32_t attempt; /* in align->attempts */
     uint32_t first_node, n_nodes;
-    uint32_t n_differences; /* nodes of one side only, or changed */
+    uint32_t n_differences; /* number of nodes that are on one side only, or changed */
 };
 
 struct align {
@@ -85,14 +87,14 @@ struct align {
     graphs;
     vec_of(struct align_pair)
     nodes, events;
-    /* Lines by what they are, on both sides alike: equal numbers are one line. */
+    /* Numbers of lines, the same on both sides: equal numbers are one line. */
     const uint32_t *line_a, *line_b;
     uint32_t n_lines;
     struct align_build *build; /* private */
 };
 
-/* NULL with err set when memory ran out. */
+/* Aligns two outlines. Returns NULL with err set when memory ran out. */
 struct align *align_outlines(const struct outline *a, const struct outline *b, struct err *err);
-void align_free(struct align *align); /* NULL is fine */
+void align_free(struct align *align); /* NULL is allowed */
 
 #endif

@@ -1,4 +1,4 @@
-/* Which event of an attempt is which of the other one's. */
+/* Aligns the events of two attempts. */
 #include <stdlib.h>
 
 #include "trace/align/align_build.h"
@@ -39,7 +39,7 @@ static void found(void *user, uint32_t i, uint32_t k)
         x->change[i] |= ALIGN_DETAIL;
     if (a->count != b->count)
         x->change[i] |= ALIGN_COUNT;
-    /* A symbol is its source, whichever line met it first. */
+    /* A symbol is identified by its source, whichever line created it. */
     uint32_t line_a = align_line(&sides[0], a->line), line_b = align_line(&sides[1], b->line);
     if (line_a != line_b && a->kind != OUTLINE_SYMBOL && line_a != ALIGN_NONE &&
         line_b != ALIGN_NONE && !align_line_edited(x->b, line_a, line_b))
@@ -51,7 +51,7 @@ static bool put_pair(struct align *align, uint32_t a, uint32_t b, uint32_t chang
     return vec_push(&align->events, (struct align_pair){ a, b, change });
 }
 
-/* In an order that is that of both sides, but for those that moved. */
+/* Appends the pairs in an order that agrees with both sides, except for moved ones. */
 static bool put_all(struct aligning *x)
 {
     struct align *align = &x->b->align;

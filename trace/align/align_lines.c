@@ -1,16 +1,16 @@
-/* Which file of one side is which of the other, and then which line.
+/* Aligns the files of both sides, and then their lines.
  *
- * Paths differ between machines and check-outs, so the tails of paths are compared: two files go
- * together that have the most last components in common, the name at least. Files that were renamed
- * go together if they share lines. */
+ * Paths differ between machines and check-outs, so the tails of paths are compared: files are
+ * paired that have the most last components in common, at least the name. Files that were
+ * renamed are paired if they share lines. */
 #include <stdlib.h>
 
 #include "trace/align/align_build.h"
 
-enum { MOST_FILES = 2000 }; /* of a side; beyond, only equal paths go together */
+enum { MOST_FILES = 2000 }; /* of a side; with more files, only equal paths are paired */
 
 struct file_list {
-    uint32_t *ids; /* texts */
+    uint32_t *ids; /* numbers of texts */
     uint32_t n;
     bool *taken;
 };
@@ -36,7 +36,7 @@ static bool list_files(const struct align_side *side, struct file_list *ret)
     return true;
 }
 
-/* How many last components of two paths are equal; 1000 when all are. */
+/* Returns the number of equal last components of two paths; 1000 when all are equal. */
 static uint32_t common_tail(struct str a, struct str b)
 {
     enum { WHOLE = 1000 };
@@ -46,13 +46,13 @@ static uint32_t common_tail(struct str a, struct str b)
         return WHOLE;
     for (; i < a.n && i < b.n && a.p[a.n - 1 - i] == b.p[b.n - 1 - i]; i++)
         n += a.p[a.n - 1 - i] == '/';
-    /* A component counts when it ends where the other one's does. */
+    /* A component counts when it ends where the other path's does. */
     bool a_ends = i == a.n || a.p[a.n - 1 - i] == '/', b_ends = i == b.n || b.p[b.n - 1 - i] == '/';
     return n + (a_ends && b_ends && i > 0);
 }
 
 struct match {
-    uint32_t a, b; /* in the lists */
+    uint32_t a, b; /* indices into the lists */
     uint32_t score;
 };
 
@@ -105,9 +105,10 @@ static bool match_paths(struct matching *m)
     return true;
 }
 
-/* How many lines of code two files share, by function and code. */
+/* A line of code, to count the lines that two files share by function and code. */
 struct code_line {
-    uint32_t function, code, file; /* function and code on both sides alike; file in its list */
+    uint32_t function, code, file; /* function and code are numbers that both sides share; file is
+                                      an index into its list */
     uint32_t side;
 };
 
@@ -121,7 +122,7 @@ static int by_code(const void *a, const void *b)
     return x->side < y->side ? -1 : x->side > y->side;
 }
 
-/* Lines of files that have found nobody. */
+/* Lists the lines of files that have no partner. */
 static uint32_t list_code(const struct matching *m, uint32_t which, struct code_line *ret)
 {
     const struct align_side *side = &m->b->sides[which];
@@ -142,7 +143,7 @@ static uint32_t list_code(const struct matching *m, uint32_t which, struct code_
 
 static bool count_shared(struct matching *m, const struct code_line *lines, uint32_t n)
 {
-    size_t left = 1000000; /* of steps */
+    size_t left = 1000000; /* limit on the number of steps */
     for (uint32_t i = 0; i < n && left; i++)
         for (uint32_t k = i + 1; k < n && lines[k].code == lines[i].code &&
                                  lines[k].function == lines[i].function && left;
@@ -203,7 +204,7 @@ static bool number_files(struct align_build *b)
     return ok;
 }
 
-/* Where the code was not recorded, its number stands for it. */
+/* Numbers the lines. Where the code was not recorded, the line's number is used instead. */
 static bool number_lines(struct align_build *b, struct align_side *side)
 {
     const struct outline *o = side->outline;

@@ -1,4 +1,4 @@
-/* Which node of a graph is which of the other one's. */
+/* Aligns the nodes of two graphs. */
 #include <stdlib.h>
 
 #include "trace/align/align_build.h"
@@ -22,7 +22,7 @@ static const struct outline_form *form_at(const struct aligning *x, int side, ui
     return &x->b->sides[side].outline->forms.v[node_at(x, side, i)->form];
 }
 
-/* Is the line of this node on its own side only? */
+/* Returns whether the line of this node is on its own side only. */
 static bool is_edited(const struct aligning *x, int side, uint32_t i)
 {
     uint32_t line = align_line(&x->b->sides[side], form_at(x, side, i)->line);
@@ -59,8 +59,8 @@ static bool find_all(struct aligning *x)
     return true;
 }
 
-/* Uses results whose partners are others than those that its partner uses. What has no partner is
- * new or gone itself, and says so. */
+/* Returns whether a node uses results that are not the partners of those which its partner uses.
+ * Results without a partner are new or gone and are reported themselves. */
 static bool inputs_differ(const struct aligning *x, uint32_t i, uint32_t k)
 {
     const struct outline_node *a = node_at(x, 0, i), *b = node_at(x, 1, k);

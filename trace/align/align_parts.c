@@ -1,16 +1,17 @@
-/* Which recording, compile, attempt and graph is which of the other side. */
+/* Aligns the recordings, compiles, attempts and graphs of both sides. */
 #include <stdlib.h>
 
 #include "trace/align/align_build.h"
 
 enum {
-    MOST_COMPARED = 64,    /* compiles of one function whose contents are compared each with each */
-    MOST_LOOKED_AT = 5000, /* compiles among which those are looked for */
+    MOST_COMPARED =
+        64, /* number of compiles of one function whose contents are compared with each other */
+    MOST_LOOKED_AT = 5000, /* number of compiles among which those are searched */
 };
 
 /* ---- what a compile consists of ------------------------------------------------------------- */
 
-/* The tokens of its last attempt, sorted. */
+/* The tokens of a compile's last attempt, sorted. */
 struct contents {
     uint32_t *tokens;
     uint32_t n;
@@ -53,7 +54,7 @@ static bool read_contents(const struct align_side *side, const struct outline_co
     return true;
 }
 
-/* Twice what they share of all that they have, 0 to 1000; 1001 when they are the same. */
+/* Returns twice the number of shared tokens per all tokens, 0 to 1000; 1001 when they are equal. */
 static uint32_t likeness(const struct contents *a, const struct contents *b)
 {
     uint64_t shared = 0;
@@ -92,7 +93,8 @@ static int best_first(const void *a, const void *b)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
-/* Do both compile the same function of the same file? What belongs to no compile goes together. */
+/* Returns whether both compile the same function of the same file. Those that belong to no
+ * compile are paired. */
 static bool same_function(const struct align_build *b, uint32_t i, uint32_t k)
 {
     const struct align_side *sides = b->sides;
@@ -128,8 +130,8 @@ static bool is_renamed(const struct compiling *c, uint32_t i, uint32_t k)
            (c->b->sides[1].outline->compiles.v[k].id == 0);
 }
 
-/* Compiles of two recordings, the most alike first. Beyond MOST_COMPARED candidates of one compile
- * those nearest in the order are looked at. */
+/* Pairs the compiles of two recordings, the most similar first. If one compile has more than
+ * MOST_COMPARED candidates, the nearest in the order are compared. */
 static bool pair_compiles(struct compiling *c, const struct outline_recording *x,
                           const struct outline_recording *y, may_pair *may, uint32_t least)
 {
@@ -168,8 +170,8 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
 
 /* ---- graphs and attempts -------------------------------------------------------------------- */
 
-/* What two graphs must have in common, the strictest first. A model in training has a forward where
- * it has an inference graph otherwise. */
+/* What two graphs must have in common, the strictest rule first. A model in training has a
+ * forward graph where it has an inference graph otherwise. */
 enum graph_rule { SAME_NAME, SAME_KIND, COUNTERPART, GRAPH_RULES };
 
 static uint32_t graph_token(struct align_build *b, int side, const struct outline_graph *g,
@@ -249,7 +251,8 @@ static bool put_attempt(struct align_build *b, uint32_t x, uint32_t y, uint32_t 
     return vec_push(&align->attempts, pair);
 }
 
-/* Why an attempt was thrown away; ALIGN_NONE when that was not recorded. */
+/* Returns the token of the reason why an attempt was discarded; ALIGN_NONE when that was not
+ * recorded. */
 static uint32_t restart_token(const struct align_side *side, uint32_t attempt)
 {
     const struct outline_attempt *a = &side->outline->attempts.v[attempt];
@@ -309,7 +312,8 @@ static bool put_compile(struct align_build *b, uint32_t x, uint32_t y)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* In the order of a, and what b has alone behind those that it came after. */
+/* Appends the compiles in the order of a; those that only b has follow the ones that they come
+ * after there. */
 static bool put_compiles(struct compiling *c)
 {
     const struct outline *a = c->b->align.a, *other = c->b->align.b;

@@ -73,17 +73,18 @@ static bool read_trace(struct outline_build *b, struct err *err)
            (b->deep = deep_read(b->trace, err));
 }
 
-/* Is `tail` the path, or its end? Messages may cut a long path anywhere. */
+/* Returns whether `tail` is the path or its end. Messages may truncate a long path anywhere. */
 static bool is_tail(struct str tail, struct str path)
 {
     return str_ends(path, tail) && (path.n == tail.n || path.p[path.n - tail.n - 1] == '/' ||
                                     str_find_char(tail, '/') < tail.n);
 }
 
-/* Messages name lines without their code, and files without their folders; other records tell. */
+/* Fills in code and folders of lines: messages name lines without their code, and files without
+ * their folders, but other records have them. */
 static void fill_codes(struct outline *o)
 {
-    size_t left = 100000000; /* of steps, for logs that are not PyTorch's */
+    size_t left = 100000000; /* limit on the number of steps, for logs that PyTorch did not write */
     for (size_t i = 0; i < o->lines.n; i++) {
         struct outline_line *l = &o->lines.v[i];
         struct str file = outline_text(o, l->file);

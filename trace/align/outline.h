@@ -35,7 +35,7 @@ enum outline_event_kind {
 };
 const char *outline_event_kind_name(enum outline_event_kind kind);
 
-/* A user line. Fields but `line` are texts. */
+/* A user line. All fields but `line` are texts. */
 struct outline_line {
     uint32_t file, function, code;
     uint32_t line;
@@ -46,16 +46,16 @@ struct outline_event {
     uint32_t asked_by;            /* enum guard_class of guards; else 0 */
     uint32_t text, shown, detail; /* texts */
     uint32_t line;                /* in lines, or OUTLINE_NONE */
-    uint32_t record;              /* in its trace; OUTLINE_NONE when read from JSON, or of none */
-    int64_t ns;     /* what it cost (restarts, recompiles, caches, dispatches); -1: not told */
-    uint64_t count; /* how often; 1 but for dispatches and uses of sizes */
+    uint32_t record; /* in its trace; OUTLINE_NONE when read from JSON, or when there is none */
+    int64_t ns;      /* its time (restarts, recompiles, caches, dispatches); -1: not recorded */
+    uint64_t count;  /* 1 for everything but dispatches and uses of sizes */
 };
 
-/* What a node is: equal ones are one form. All texts, but line. */
+/* What a node is; equal nodes share one form. All fields but `line` are texts. */
 struct outline_form {
     uint32_t op;    /* "aten.mm.default", "placeholder", "get_attr", "output" */
     uint32_t args;  /* constant arguments, with % for each node */
-    uint32_t meta;  /* compared */
+    uint32_t meta;  /* the meta in the form that is compared */
     uint32_t shown; /* the meta as recorded */
     uint32_t line;  /* in lines, or OUTLINE_NONE */
     uint32_t is_call;
@@ -67,7 +67,7 @@ struct outline_node {
     uint32_t first_ref, n_refs; /* in refs: indices of nodes of the same graph */
 };
 
-/* A graph, or a body of a higher-order operator of one. */
+/* A graph, or the body of one of its higher-order operators. */
 struct outline_graph {
     uint32_t attempt;
     uint32_t kind;  /* enum graph_kind */
@@ -82,17 +82,17 @@ struct outline_graph {
 struct outline_attempt {
     uint32_t compile, number;
     uint32_t status;                /* enum attempt_status */
-    uint32_t first_event, n_events; /* as they were recorded */
+    uint32_t first_event, n_events; /* in the recorded order */
     uint32_t first_graph, n_graphs;
 };
 
 struct outline_compile {
     uint32_t recording;
-    uint32_t id;       /* text: "0/0"; "" for what belongs to none */
-    uint32_t function; /* text: without the line that a resumed function has in its name */
-    uint32_t line;     /* where the function is, in lines, or OUTLINE_NONE */
+    uint32_t id;       /* text: "0/0"; "" for what belongs to no compile */
+    uint32_t function; /* text: without the line in the name of a resumed function */
+    uint32_t line;     /* line of the function, in lines, or OUTLINE_NONE */
     uint32_t first_attempt, n_attempts;
-    int64_t ns; /* entire_frame_compile_time_s; -1: not told */
+    int64_t ns; /* entire_frame_compile_time_s; -1: not recorded */
 };
 
 struct outline_recording {
@@ -122,14 +122,14 @@ struct outline {
     nodes;
     vec_of(uint32_t)
     refs;
-    uint32_t n_unreadable; /* graphs that could not be parsed */
+    uint32_t n_unreadable; /* number of graphs that could not be parsed */
 };
 
 struct selector;
-/* Of what `only` names (NULL: all). NULL with err set when memory ran out or the tape could not be
- * read. */
+/* Makes an outline of the part that `only` selects (NULL: all). Returns NULL with err set when
+ * memory ran out or the tape could not be read. */
 struct outline *outline_build(struct trace *trace, const struct selector *only, struct err *err);
-void outline_free(struct outline *outline); /* NULL is fine */
+void outline_free(struct outline *outline); /* NULL is allowed */
 
 static inline struct str outline_text(const struct outline *outline, uint32_t text)
 {

@@ -1,4 +1,4 @@
-/* Recordings, compiles and attempts of an outline. */
+/* Collects the recordings, compiles and attempts of an outline. */
 #include <stdlib.h>
 
 #include "trace/align/outline_build.h"
@@ -10,7 +10,8 @@ struct named {
     int64_t ns;
 };
 
-/* By attempt: what compilation_metrics say of the function, else the last frame of dynamo_start. */
+/* Names each attempt's function, from compilation_metrics or else from the last frame of
+ * dynamo_start. */
 static bool name_attempts(struct outline_build *b, struct named *named, struct err *err)
 {
     const struct trace *trace = b->trace;
@@ -44,8 +45,8 @@ static bool name_attempts(struct outline_build *b, struct named *named, struct e
     return ok;
 }
 
-/* torch_dynamo_resume_in_forward_at_12 is called by the line where its frame was broken
- * (torch/_dynamo/resume_execution.py): without that line. */
+/* Returns a function's name without the line in it: torch_dynamo_resume_in_forward_at_12 is
+ * named after the line where its frame was broken (torch/_dynamo/resume_execution.py). */
 static struct str function_name(struct str name)
 {
     size_t n = name.n;
@@ -88,7 +89,8 @@ static bool is_asked(const struct outline_build *b, uint32_t attempt)
     return !b->only || selector_has_attempt(b->trace, b->only, attempt);
 }
 
-/* A compile with all its attempts, found by its first one. The last one that says so names it. */
+/* Adds a compile with all its attempts, which is found by its first one. Its name is that of the
+ * last attempt that has one. */
 static bool take_compile(struct outline_build *b, const struct named *named, uint32_t recording,
                          uint32_t first)
 {

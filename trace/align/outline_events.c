@@ -1,11 +1,11 @@
-/* Events of an outline: symbols, guards, incidents, caches, by attempt and in the order of their
- * records. */
+/* Collects the events of an outline: symbols, guards, incidents, caches, by attempt and in the
+ * order of their records. */
 #include <inttypes.h>
 
 #include "trace/align/outline_build.h"
 #include "trace/events/user_line.h"
 
-/* `event` has its kind, texts and whatever else but its line. */
+/* Adds an event; `event` has everything but its line. */
 static bool add_event(struct outline_build *b, struct outline_event event, uint32_t recording,
                       uint32_t attempt)
 {
@@ -211,7 +211,7 @@ static bool add_incidents(struct outline_build *b)
 
 /* ---- deep recordings ------------------------------------------------------------------------ */
 
-/* The innermost frame outside PyTorch. */
+/* Returns the innermost frame outside PyTorch. */
 static bool deep_line(struct outline_build *b, uint32_t stack, uint32_t *ret)
 {
     *ret = OUTLINE_NONE;
@@ -226,7 +226,8 @@ static bool deep_line(struct outline_build *b, uint32_t stack, uint32_t *ret)
     return outline_line_at(b, frame->file, frame->function, frame->code, frame->line, ret);
 }
 
-/* What is the same but for depth, path and result is one event; `keys` numbers them. */
+/* Adds an event, or counts it if only depth, path and result differ from an earlier one; `keys`
+ * numbers them. */
 static bool add_counted(struct outline_build *b, struct outline_event event, uint32_t attempt,
                         struct intern *keys, size_t base)
 {
@@ -307,7 +308,7 @@ static int by_attempt_and_record(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The events to where they stay, each attempt's together. */
+/* Moves the events to the outline, grouped by attempt. */
 static bool group(struct outline_build *b)
 {
     struct outline *o = b->outline;

@@ -1,12 +1,13 @@
-/* Expressions in a spelling that does not hang on the names of symbols.
+/* Prints expressions in a form that does not depend on the names of symbols.
  *
- * sympy orders the operands of sums, products and relations by their names (StrPrinter, sort_key),
- * so renaming a symbol moves them: here they are sorted by their own new texts. A > B is B < A. */
+ * sympy orders the operands of sums, products and relations by their names (StrPrinter,
+ * sort_key), so a renamed symbol moves them: here they are sorted by their own new texts. A > B
+ * is printed as B < A. */
 #include <stdlib.h>
 
 #include "trace/align/outline_build.h"
 
-/* The operands of one chain, their texts end to end. */
+/* An operand of a chain; all texts are in one buffer. */
 struct operand {
     size_t start, end;
     bool minus;
@@ -48,7 +49,8 @@ static void add_operand(const struct printing *p, struct operands *all, expr_id 
         all->text.failed = true;
 }
 
-/* The operands of a chain of `op`, which is "+" (with "-" and negations), "*", "&" or "|". */
+/* Collects the operands of a chain of `op`, which is "+" (with "-" and negations), "*", "&" or
+ * "|". */
 static void gather(const struct printing *p, struct operands *all, expr_id id, const char *op,
                    bool minus)
 {

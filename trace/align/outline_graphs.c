@@ -1,4 +1,4 @@
-/* Graphs of an outline: what each node is, free of names. */
+/* Collects the graphs of an outline: what each node is, without names. */
 #include <stdlib.h>
 
 #include "trace/align/outline_build.h"
@@ -12,7 +12,7 @@ struct taking {
     struct outline_scope scope;
     uint32_t attempt;
     uint32_t *metas;  /* by meta of the pool: text + 1; 0: not yet */
-    uint32_t *places; /* by node of the graph at hand: its index there without aliases */
+    uint32_t *places; /* by node of the current graph: its index there without aliases */
     const struct graph *graph;
     struct buf args, path;
     uint32_t depth;
@@ -76,7 +76,7 @@ static bool put_items(struct taking *t, const struct arg *arg, const char *ends,
     return ok;
 }
 
-/* An alias is another name for what it is of. */
+/* Returns the node that an alias refers to. */
 static node_id without_aliases(const struct graph *graph, node_id node)
 {
     for (uint32_t left = graph->n_nodes; left > 0; left--) {
@@ -136,13 +136,15 @@ static bool put_args(struct taking *t, uint32_t first, uint32_t n, unsigned dept
     return ok;
 }
 
-/* Names that Dynamo and torch.export give inputs tell what they are; AOTAutograd counts. */
+/* Returns whether inputs' names say what they are: those that Dynamo and torch.export give do;
+ * AOTAutograd's are numbers. */
 static bool names_tell(enum graph_kind kind)
 {
     return kind == GRAPH_DYNAMO || kind == GRAPH_EXPORTED || kind == GRAPH_PRE_GRAD;
 }
 
-/* "L_x_" and "l_x_" are one input, and one whose name is a symbol is that symbol. */
+/* Prints an input. "L_x_" and "l_x_" are the same input, and one whose name is a symbol is that
+ * symbol. */
 static void put_input(struct taking *t, const struct node *node)
 {
     const struct meta *metas = t->graph->pool->metas;
@@ -184,7 +186,7 @@ static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
     return ok && *ret != INTERN_NONE && !t->args.failed;
 }
 
-/* The innermost line outside PyTorch, where the graph tells callers (.pt2). */
+/* Returns the innermost line outside PyTorch, where the graph has callers (.pt2). */
 static bool line_of(struct taking *t, uint32_t location, uint32_t *ret)
 {
     *ret = OUTLINE_NONE;
@@ -236,7 +238,7 @@ static bool take_node(struct taking *t, const struct node *node, struct outline_
     return n.name != INTERN_NONE && vec_push(&o->nodes, n);
 }
 
-/* How many of that name and path its attempt had before. */
+/* Returns in *ret the number of earlier graphs of that name and path in the attempt. */
 static bool count_before(struct taking *t, uint32_t name, uint32_t path, uint32_t *ret)
 {
     uint32_t id = intern(&t->names, OUTLINE_KEY(t->attempt, name, path));
@@ -332,7 +334,8 @@ static bool take_graph(struct taking *t, const struct graph_list *list, uint32_t
     return unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
 }
 
-/* Of what PyTorch prints before and after its passes, what comes out of them. */
+/* Returns whether the graph is used: of graphs that PyTorch prints before and after its passes,
+ * the later ones are. */
 static bool is_taken(const struct graph_ref *ref)
 {
     if (ref->is_event || ref->kind == GRAPH_EXPORTED ||

@@ -12,7 +12,8 @@
 /* Writes the outline as the value of `key`. The writer's buffer reports failures. */
 void outline_write(const struct outline *outline, struct json_writer *w, const char *key);
 
-/* NULL with err set: ERR_INPUT says which member is not what it should be; memory. */
+/* Reads an outline. It returns NULL with err set when memory ran out, or with ERR_INPUT that
+ * names the malformed member. */
 struct outline *outline_read(const struct json *doc, json_id object, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* An outline from JSON. What it says is not to be trusted: every index is checked, and the rows of
- * a part must be as many as the parts above it say. */
+/* Reads an outline from JSON. The file is not trusted: every index is checked, and each part
+ * must have as many rows as the part above it says. */
 #include <stdlib.h>
 
 #include "trace/align/outline_json.h"
@@ -9,7 +9,7 @@ struct outline_reader {
     struct outline *o;
     const struct json *doc;
     json_id object;
-    const char *member; /* at hand, for messages */
+    const char *member; /* current member, for messages */
     json_id at;         /* the next element of the row, or of a flat list */
     uint32_t *texts;    /* by number in the file */
     uint32_t n_texts;
@@ -69,7 +69,8 @@ static bool take_line(struct outline_reader *r, uint32_t *ret)
     return true;
 }
 
-/* A word that is one of `n` names; `fallback` where it is none (of a later version, say). */
+/* Reads a word that is one of `n` names; `fallback` if it is none of them (of a later version,
+ * say). */
 static bool take_name(struct outline_reader *r, const char *(*name)(int), int n, uint32_t fallback,
                       uint32_t *ret)
 {
@@ -234,7 +235,7 @@ static bool read_nodes(struct outline_reader *r)
     return r->at == JSON_NONE || wrong(r, "more nodes than the graphs have");
 }
 
-/* The next `n` of `all` rows belong to the part at hand. */
+/* Assigns the next `n` of `all` rows to the current part. */
 static bool deal(uint32_t *next, uint32_t n, size_t all, uint32_t *first)
 {
     *first = *next;

@@ -1,4 +1,4 @@
-/* What symbols are called in an outline: by what they stand for. */
+/* Names symbols in an outline by what they stand for. */
 #include "trace/align/outline_build.h"
 
 static struct str symbol_key(struct outline_build *b, struct outline_scope scope, struct str name)
@@ -16,7 +16,7 @@ uint32_t outline_symbol(struct outline_build *b, struct outline_scope scope, str
     return id == INTERN_NONE ? OUTLINE_NONE : b->symbol_names.v[id];
 }
 
-/* How many of this text there were in this scope before. */
+/* Counts the symbols of this text in this scope. */
 static bool count_name(struct outline_build *b, struct intern *keys, uint32_t *counts,
                        struct outline_scope scope, struct str text, uint32_t *ret)
 {
@@ -27,7 +27,8 @@ static bool count_name(struct outline_build *b, struct intern *keys, uint32_t *c
     return true;
 }
 
-/* "<L['x'].size()[0]>", "<unbacked: rows = x.nonzero()>", "... #2>" of a second one. */
+/* Prints the name of a symbol: "<L['x'].size()[0]>", "<unbacked: rows = x.nonzero()>", and "...
+ * #2>" for a second one. */
 static bool put_name(struct outline_build *b, const struct symbol *symbol,
                      struct outline_scope scope)
 {
@@ -66,7 +67,7 @@ static bool name_symbol(struct outline_build *b, const struct symbol *symbol, st
         text == INTERN_NONE ? text : intern(&b->symbol_keys, symbol_key(b, scope, symbol->name));
     if (id == INTERN_NONE || b->key.failed)
         return false;
-    if (id < b->symbol_names.n) { /* the same name again: the first one stays */
+    if (id < b->symbol_names.n) { /* the same name again: the first symbol keeps it */
         return true;
     }
     return vec_push(&b->symbol_names, text);
@@ -112,7 +113,8 @@ static size_t run_of(struct str text, size_t from, bool (*is)(char))
     return n;
 }
 
-/* Numbers of at least 9 digits are ids of objects; hexadecimal ones are their addresses. */
+/* Prints a word. Numbers of at least 9 digits are ids of objects; hexadecimal ones are their
+ * addresses. */
 static void put_word(struct outline_build *b, struct outline_scope scope, struct str word)
 {
     enum { LONG_NUMBER = 9 };

@@ -27,7 +27,7 @@ static void use(uint32_t *number, uint32_t text)
     number[text] = 1;
 }
 
-/* Names of nodes are not written, and what nothing else names is not either. */
+/* Numbers the texts. Names of nodes are not written, nor texts that nothing else uses. */
 static void number_texts(struct writing *x)
 {
     const struct outline *o = x->o;
@@ -177,7 +177,7 @@ static void write_graphs(const struct writing *x)
     json_close(x->w);
 }
 
-/* One list: the form, how many results it uses, and which. */
+/* Writes one list: for each node its form, the number of results that it uses, and those. */
 static void write_nodes(const struct writing *x)
 {
     const struct outline *o = x->o;

@@ -5,16 +5,16 @@
 
 #include "trace/base/vec.h"
 
-/* Part of the two sequences: a[x0, x1) beside b[y0, y1). */
+/* A part of the edit graph of the two sequences: a[x0, x1) and b[y0, y1). */
 struct box {
     int64_t x0, x1, y0, y1;
 };
 
 struct sequence_search {
-    const uint32_t *a, *b;       /* what occurs on both sides */
-    const uint32_t *a_at, *b_at; /* where it was */
+    const uint32_t *a, *b;       /* the elements that occur on both sides */
+    const uint32_t *a_at, *b_at; /* their indices in the whole sequences */
     int64_t *forward, *backward; /* by diagonal: how far a path got */
-    int64_t patience;            /* steps before a box is cut where it is */
+    int64_t patience; /* number of steps before a box is divided without a shortest path */
     uint32_t *partner;
     vec_of(struct box)
     boxes;
@@ -25,7 +25,7 @@ static void pair(struct sequence_search *s, int64_t x, int64_t y)
     s->partner[s->a_at[x]] = s->b_at[y];
 }
 
-/* Equal elements at both ends of a box belong together. */
+/* Pairs equal elements at both ends of a box. */
 static void trim(struct sequence_search *s, struct box *box)
 {
     while (box->x0 < box->x1 && box->y0 < box->y1 && s->a[box->x0] == s->b[box->y0])
@@ -39,7 +39,8 @@ struct front {
     int64_t least, most;
 };
 
-/* One more step from the upper left corner. True when a path met one from the other corner. */
+/* Makes one more step from the upper left corner. Returns true when a path met one from the
+ * other corner. */
 static bool step_forward(struct sequence_search *s, const struct box *box, struct front *own,
                          const struct front *other, bool may_meet, int64_t *x_met, int64_t *y_met)
 {
@@ -94,7 +95,7 @@ static bool step_backward(struct sequence_search *s, const struct box *box, stru
     return false;
 }
 
-/* Where the path that got furthest stands, when it took too long. */
+/* Returns the end of the path that got furthest, when the search took too long. */
 static void give_up(const struct sequence_search *s, const struct box *box, const struct front *own,
                     int64_t *x_met, int64_t *y_met)
 {
@@ -110,7 +111,7 @@ static void give_up(const struct sequence_search *s, const struct box *box, cons
     }
 }
 
-/* A point on a shortest path through a box whose ends differ. */
+/* Finds a point on a shortest path through a box whose ends differ. */
 static void find_middle(struct sequence_search *s, const struct box *box, int64_t *x, int64_t *y)
 {
     struct front f = { box->x0 - box->y0, box->x0 - box->y0 };
@@ -140,7 +141,7 @@ static bool search_all(struct sequence_search *s, int64_t n, int64_t m)
         int64_t x = box.x0, y = box.y0;
         find_middle(s, &box, &x, &y);
         if ((x == box.x0 && y == box.y0) || (x == box.x1 && y == box.y1))
-            continue; /* nothing left to divide */
+            continue; /* nothing is left to divide */
         if (!vec_push(&s->boxes, (struct box){ box.x0, x, box.y0, y }) ||
             !vec_push(&s->boxes, (struct box){ x, box.x1, y, box.y1 }))
             return false;
@@ -154,7 +155,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Those of `all` that occur in `other` (sorted): their values and places. Returns how many. */
+/* Lists the elements of `all` that occur in `other` (sorted), with their values and indices.
+ * Returns their number. */
 static uint32_t common(const uint32_t *all, uint32_t n, const uint32_t *other, uint32_t n_other,
                        uint32_t *values, uint32_t *places)
 {
@@ -242,7 +244,8 @@ static void join(struct sequence_pairs *pairs, uint32_t i, uint32_t k, sequence_
         found(user, i, k);
 }
 
-/* A gap holds what has found nobody, and what was found out of order, which is left out. */
+/* Pairs elements in a gap between pairs. It has elements without a partner, and some with a
+ * partner out of order, which are skipped. */
 static bool fill_gap(struct sequence_pairs *pairs, const uint32_t *a, const uint32_t *b,
                      const struct box *gap, uint32_t *work, sequence_found *found, void *user)
 {

@@ -34,9 +34,9 @@ static struct arena_block *add_block(struct arena *arena, size_t size)
     return block;
 }
 
-/* Blocks are a quarter of what was handed out, up to LARGEST_BLOCK, so that little of it is never
- * used; a larger request gets a block of its own behind the current
- * one, whose remainder stays in use. */
+/* Blocks are a quarter of the memory handed out so far, up to LARGEST_BLOCK, so that little of
+ * it is never used; a larger request gets its own block after the current one, whose remainder
+ * stays in use. */
 static void *alloc_slow(struct arena *arena, size_t size)
 {
     if (ONE_OBJECT_A_BLOCK || size >= LARGEST_BLOCK / 4) {

@@ -1,4 +1,4 @@
-/* Growing bytes to write into.
+/* A growing array of bytes for writing.
  *
  * A failed allocation makes the buffer `failed` and later calls do nothing, so that writing code
  * stays a straight list of fields and the caller checks once, at the end. */
@@ -31,8 +31,8 @@ static inline struct str buf_str(const struct buf *buf)
     return (struct str){ buf->p, buf->n };
 }
 
-/* Room for `extra` more bytes, written to buf->p + buf->n by the caller, who then adds to buf->n.
- */
+/* Reserves memory for `extra` more bytes, which the caller writes to buf->p + buf->n before
+ * adding to buf->n. */
 bool buf_reserve(struct buf *buf, size_t extra);
 
 void buf_put(struct buf *buf, struct str text);
@@ -48,8 +48,8 @@ void buf_le64(struct buf *buf, uint64_t value);
 void buf_varint(struct buf *buf, uint64_t value);
 void buf_zigzag(struct buf *buf, int64_t value);
 
-/* A reader over bytes. Reading past the end makes it `failed`; everything read from then on is 0 or
- * empty, so decoding code is a straight list of fields too. */
+/* A reader of bytes. Reading past the end makes it `failed`; everything read from then on is 0
+ * or empty, so decoding code is a straight list of fields, too. */
 struct bytes {
     const unsigned char *p, *end;
     bool failed;
@@ -70,7 +70,7 @@ uint32_t bytes_le32(struct bytes *in);
 uint64_t bytes_le64(struct bytes *in);
 uint64_t bytes_varint(struct bytes *in);
 int64_t bytes_zigzag(struct bytes *in);
-/* A varint that must not be above `limit`; fails otherwise. */
+/* Reads a varint; fails if it is above `limit`. */
 uint64_t bytes_varint_max(struct bytes *in, uint64_t limit);
 struct str bytes_take(struct bytes *in, uint64_t n);
 

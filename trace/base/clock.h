@@ -1,5 +1,5 @@
-/* Time that passes: CLOCK_MONOTONIC, which no change of the machine's date moves. Only differences
- * mean anything. */
+/* Reads CLOCK_MONOTONIC, which changes of the machine's date do not affect. Only differences
+ * have a meaning. */
 #ifndef SYMTAPE_TRACE_BASE_CLOCK_H
 #define SYMTAPE_TRACE_BASE_CLOCK_H
 
@@ -13,7 +13,7 @@ static inline uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Microseconds, with a fraction. */
+/* Returns microseconds with a fraction. */
 static inline double clock_us(void)
 {
     return (double)clock_ns() / 1e3;

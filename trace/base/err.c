@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message that was cut must not end inside a UTF-8 sequence. */
+/* Removes an incomplete UTF-8 sequence at the end of a truncated message. */
 static void trim_partial_utf8(char *text, size_t cap, int wanted)
 {
     if (wanted < 0 || (size_t)wanted < cap)

@@ -1,5 +1,5 @@
-/* The only file that names the hash: XXH3 (libxxhash, inlined), used for tables and for telling
- * contents apart inside one tape; never as a proof against an adversary. */
+/* The only file that includes the hash, XXH3 (libxxhash, inlined). It is used for tables and to
+ * distinguish contents inside one tape; it is no protection against an adversary. */
 #ifndef SYMTAPE_TRACE_BASE_HASH_H
 #define SYMTAPE_TRACE_BASE_HASH_H
 
@@ -13,7 +13,7 @@ static inline uint64_t hash_str(struct str text)
     return XXH3_64bits(text.p ? text.p : "", text.n);
 }
 
-/* For pairs of small numbers that often grow together. */
+/* Mixes pairs of small numbers that often grow together. */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
     uint64_t x = a * UINT64_C(0x9E3779B97F4A7C15) + b;

@@ -1,7 +1,7 @@
-/* Interning: equal strings get the same small id, dense from 0 in the order of first sight.
+/* Interning: equal strings get the same small id, dense from 0 in the order of their first use.
  *
- * The table owns its strings; a struct str from intern_text() lives as long as the table. Each is
- * terminated, so that .p can be handed to C where it holds no NUL. */
+ * The table owns its strings; a struct str from intern_text() lives as long as the table. Each
+ * is NUL-terminated, so that .p is a C string if the text has no NUL. */
 #ifndef SYMTAPE_TRACE_BASE_INTERN_H
 #define SYMTAPE_TRACE_BASE_INTERN_H
 
@@ -22,9 +22,9 @@ struct intern {
 
 #define INTERN_INIT ((struct intern){ 0 })
 
-/* INTERN_NONE when memory ran out. */
+/* Returns the id of a text, which is added if it is new; INTERN_NONE when memory ran out. */
 uint32_t intern(struct intern *table, struct str text);
-/* INTERN_NONE when it was never interned. */
+/* Returns the id of a text; INTERN_NONE when it is not in the table. */
 uint32_t intern_find(const struct intern *table, struct str text);
 void intern_release(struct intern *table);
 

@@ -1,5 +1,5 @@
-/* The low-level calls are deprecated in OpenSSL 3 but there; they need no provider, of which the
- * first use costs thousands of allocations (and a crash in libcrypto where one of them fails). */
+/* The low-level calls are deprecated in OpenSSL 3 but available; they need no provider, whose
+ * first use takes thousands of allocations (and crashes in libcrypto where one of them fails). */
 #define OPENSSL_API_COMPAT 0x10100000L
 
 #include "trace/base/md5.h"

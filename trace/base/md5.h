@@ -21,17 +21,17 @@ enum { MD5_BYTES = 16, MD5_HEX = 32 };
 
 struct md5 {
     void *context; /* libcrypto's; NULL after md5_release */
-    bool failed;   /* since the message began */
+    bool failed;   /* failed since the message began */
 };
 
-/* False when memory ran out; needs no release then. */
+/* Initializes a context. Returns false when memory ran out; it needs no release then. */
 bool md5_init(struct md5 *md5, struct err *err);
-void md5_update(struct md5 *md5, struct str bytes); /* a failure is told by md5_final */
-/* The digest of what came since md5_init or the last md5_final. */
+void md5_update(struct md5 *md5, struct str bytes); /* md5_final reports a failure */
+/* Computes the digest of what was added since md5_init or the last md5_final. */
 bool md5_final(struct md5 *md5, unsigned char digest[MD5_BYTES], struct err *err);
 void md5_release(struct md5 *md5);
 
-/* 32 lower-case digits, not terminated. */
+/* Writes 32 lower-case digits without a NUL. */
 void md5_hex(const unsigned char digest[MD5_BYTES], char hex[MD5_HEX]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The low-level calls for the reasons that md5.c gives: EVP's first use takes a millisecond and
+/* The low-level calls are used for the reasons in md5.c: EVP's first use takes a millisecond and
  * thousands of allocations, and libcrypto crashes where one of them fails. */
 #define OPENSSL_API_COMPAT 0x10100000L
 
@@ -25,7 +25,7 @@ void sha256(struct str bytes, unsigned char digest[SHA256_BYTES])
     SHA256_Final(digest, &context);
 }
 
-/* A message that begins with a block of the key, each byte of it changed by `pad`. */
+/* Hashes a message that begins with a block of the key, each byte of which is XORed with `pad`. */
 static void hash_keyed(struct str key, unsigned char pad, struct str bytes,
                        unsigned char digest[SHA256_BYTES])
 {

@@ -1,5 +1,5 @@
-/* SHA-256 (FIPS 180-4) of bytes, and HMAC (RFC 2104) with it: what proves that content is the one
- * that was kept, and a hash that only the holder of a key can make.
+/* SHA-256 (FIPS 180-4) of bytes, and HMAC (RFC 2104) with it: the former proves that content is
+ * unchanged, the latter can be computed only with a key.
  *
  * libcrypto does the work. Nothing is allocated and nothing can fail. */
 #ifndef SYMTAPE_TRACE_BASE_SHA256_H
@@ -10,7 +10,7 @@
 enum { SHA256_BYTES = 32, SHA256_MAX_KEY = 64 };
 
 void sha256(struct str bytes, unsigned char digest[SHA256_BYTES]);
-/* The key has SHA256_MAX_KEY bytes at most. */
+/* Computes the HMAC. The key has at most SHA256_MAX_KEY bytes. */
 void hmac_sha256(struct str key, struct str bytes, unsigned char digest[SHA256_BYTES]);
 
 #endif

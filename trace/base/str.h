@@ -1,5 +1,5 @@
-/* A borrowed run of bytes: not terminated, never freed; whoever made it says how long it lives.
- * Text from logs is arbitrary bytes: nothing here assumes UTF-8. */
+/* A borrowed run of bytes: not terminated, never freed; the function that returns it says how
+ * long it is valid. Text from logs is arbitrary bytes: nothing here assumes UTF-8. */
 #ifndef SYMTAPE_TRACE_BASE_STR_H
 #define SYMTAPE_TRACE_BASE_STR_H
 
@@ -14,7 +14,7 @@ struct str {
 };
 
 #define STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
-/* For printf: "%.*s", STR_ARG(s). Cut at 2^30, since a precision is an int. */
+/* Arguments for printf's "%.*s". The length is limited to 2^30, because a precision is an int. */
 #define STR_ARG(s) (int)((s).n < (1u << 30) ? (s).n : (1u << 30)), (s).p
 
 static inline struct str str_of(const char *z)
@@ -50,25 +50,25 @@ static inline struct str str_from(struct str a, size_t from)
     return (struct str){ a.n ? a.p + a.n : a.p, 0 }; /* NULL + 0 is undefined */
 }
 
-/* The first `n` bytes, or all. */
+/* Returns the first `n` bytes, or all. */
 static inline struct str str_first(struct str a, size_t n)
 {
     return (struct str){ a.p, n < a.n ? n : a.n };
 }
 
-/* Position of the first match, or a.n. */
+/* Returns the position of the first match, or a.n. */
 size_t str_find_char(struct str a, char c);
 size_t str_find(struct str a, struct str what);
-/* memcmp order, the shorter first. */
+/* Compares as memcmp does; a prefix is less than the longer text. */
 int str_cmp(struct str a, struct str b);
-/* The part after the last '/'. */
+/* Returns the part after the last '/'. */
 struct str str_basename(struct str path);
 /* Returns the text without white space at both ends. */
 struct str str_trim(struct str a);
 /* Reads a whole string of decimal digits. Returns false, without a change to *ret, if it has other
  * characters or overflows. */
 bool str_to_u64(struct str a, uint64_t *ret);
-/* As above with an optional leading '-'. */
+/* Does the same with an optional leading '-'. */
 bool str_to_i64(struct str a, int64_t *ret);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-/* From here on by a quarter: the system moves pages of that many bytes without copying them, and
- * memory that is not used yet counts for limits. */
+/* Larger arrays grow by a quarter: the system moves pages of that many bytes without copying
+ * them, and unused memory counts for limits. */
 enum { LARGE = 8 << 20 };
 
 bool vec_grow(void **v, size_t *cap, size_t n, size_t extra, size_t size)

@@ -21,14 +21,15 @@
         size_t cap;  \
     }
 
-/* Room for `extra` more elements; false when memory ran out. */
+/* Reserves memory for `extra` more elements; false when memory ran out. */
 #define vec_reserve(vec, extra)                  \
     ((vec)->cap - (vec)->n >= (size_t)(extra) || \
      vec_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n, (extra), sizeof *(vec)->v))
 
 #define vec_push(vec, ...) (vec_reserve(vec, 1) && ((vec)->v[(vec)->n++] = (__VA_ARGS__), true))
 
-/* The elements from `at` on. NULL while there is no array: NULL + 0 is undefined in C. */
+/* Returns the elements from `at` on. It is NULL while there is no array, because NULL + 0 is
+ * undefined in C. */
 #define vec_from(vec, at) ((vec)->v ? (vec)->v + (at) : NULL)
 
 #define vec_release(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)

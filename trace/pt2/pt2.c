@@ -7,22 +7,22 @@
 
 static const struct str LEGACY_PROGRAM = { "serialized_exported_program.json", 32 };
 
-/* While an archive is opened. */
+/* An archive that is being opened. */
 struct pt2_opening {
     struct pt2 *pt2;
     const struct pt2_reader *reader;
     struct err *err;
     vec_of(struct pt2_weight)
-    weights;            /* of the model at hand */
-    struct buf name;    /* a member's name */
-    struct buf scratch; /* a member's bytes */
+    weights;            /* of the current model */
+    struct buf name;    /* name of a member */
+    struct buf scratch; /* bytes of a member */
     struct json doc;
 };
 
 /* ---- members ------------------------------------------------------------------------------- */
 
-/* The member ROOT BEFORE MIDDLE AFTER; its name stays in in->name until the next call. NULL with
- * the error set when memory ran out. */
+/* Returns the member ROOT BEFORE MIDDLE AFTER, whose name stays in in->name until the next call.
+ * It returns NULL with the error set when memory ran out. */
 static const struct zip_member *find(struct pt2_opening *in, const char *before, struct str middle,
                                      const char *after)
 {
@@ -50,7 +50,8 @@ static bool read_member(struct pt2_opening *in, const struct zip_member *member,
     return in->reader->read(in->reader->user, member, &in->scratch, ret, in->err);
 }
 
-/* A short text member without white space at its ends; "" when absent. False when it is damaged. */
+/* Reads a short text member without white space at its ends; "" when absent. Returns false when
+ * it is damaged. */
 static bool read_word(struct pt2_opening *in, const char *name, struct str *ret)
 {
     const struct zip_member *member = find(in, name, STR(""), "");
@@ -63,7 +64,8 @@ static bool read_word(struct pt2_opening *in, const char *name, struct str *ret)
 
 /* ---- weights ------------------------------------------------------------------------------- */
 
-/* The dimensions of a TensorMeta's list; NULL unless all are integers. *n counts from 0. */
+/* Returns the dimensions of a TensorMeta's list; NULL unless all are integers. *n must be 0
+ * before. */
 static const int64_t *read_dims(struct pt2_opening *in, json_id list, uint32_t *n)
 {
     if (json_kind_of(&in->doc, list) != JSON_ARRAY)
@@ -113,7 +115,8 @@ static bool read_tensor_meta(struct pt2_opening *in, json_id meta, struct pt2_we
     return !err_is_set(in->err);
 }
 
-/* Does the storage hold every element? Nothing here may overflow: all of it is the file's word. */
+/* Returns whether the storage has every element. No step may overflow, because all values are
+ * the file's. */
 static bool holds_all(const struct pt2_weight *w)
 {
     uint64_t last, step;
@@ -148,7 +151,7 @@ static bool add_weight(struct pt2_opening *in, struct pt2_weight weight)
     return vec_push(&in->weights, weight) || err_nomem(in->err);
 }
 
-/* A whole state dict in one pickle: what torch.save wrote. */
+/* Adds a state dict that is one pickle, as torch.save writes it. */
 static bool add_pickle(struct pt2_opening *in, const struct zip_member *member, bool is_constant)
 {
     return !member || add_weight(in, (struct pt2_weight){ .fqn = STR(""),
@@ -159,7 +162,7 @@ static bool add_pickle(struct pt2_opening *in, const struct zip_member *member, 
                                                           .use_pickle = true });
 }
 
-/* A PayloadMeta; `key` is its fully qualified name. */
+/* Reads a PayloadMeta; `key` is its fully qualified name. */
 static bool read_payload(struct pt2_opening *in, json_id key, const char *folder, bool is_constant)
 {
     const struct json *doc = &in->doc;
@@ -178,7 +181,7 @@ static bool read_payload(struct pt2_opening *in, json_id key, const char *folder
            read_tensor_meta(in, json_get(doc, meta, STR("tensor_meta")), &w) && add_weight(in, w);
 }
 
-/* A PayloadConfig. */
+/* Reads a PayloadConfig. */
 static bool read_config(struct pt2_opening *in, const struct zip_member *member, const char *folder,
                         bool is_constant)
 {
@@ -200,8 +203,8 @@ static bool read_config(struct pt2_opening *in, const struct zip_member *member,
     return true;
 }
 
-/* torch 2.8 and later write the first name; nativert's archives have the second; a pre-release of
- * 2.8 wrote one pickle. */
+/* Reads the weights of a model: torch 2.8 and later write the first name, nativert's archives
+ * have the second, and a pre-release of 2.8 wrote one pickle. */
 static bool read_payloads(struct pt2_opening *in, struct str model, const char *folder,
                           const char *config, const char *param_config, bool is_constant)
 {
@@ -215,7 +218,7 @@ static bool read_payloads(struct pt2_opening *in, struct str model, const char *
 
 /* ---- models -------------------------------------------------------------------------------- */
 
-/* Moves the weights that were gathered to the model. */
+/* Moves the weights that were collected to the model. */
 static bool finish_model(struct pt2_opening *in, struct pt2_model *model)
 {
     struct pt2_weight *weights = arena_array(&in->pt2->arena, struct pt2_weight, in->weights.n);
@@ -242,7 +245,7 @@ static bool read_model(struct pt2_opening *in, const struct zip_member *program,
     return finish_model(in, model);
 }
 
-/* NAME of ROOT models/NAME.json; "" for other members. */
+/* Returns NAME of ROOT models/NAME.json; "" for other members. */
 static struct str model_name(const struct pt2 *pt2, const struct zip_member *member)
 {
     static const struct str FOLDER = { "models/", 7 }, ENDING = { ".json", 5 };
@@ -307,7 +310,8 @@ static bool read_legacy(struct pt2_opening *in)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* "bert/" of the first member's "bert/data/weights/weight_0"; "" when it lies in no folder. */
+/* Returns "bert/" for the first member's "bert/data/weights/weight_0"; "" when it is in no
+ * folder. */
 static struct str root_of(const struct zip *zip)
 {
     if (zip->n_members == 0)
@@ -348,7 +352,7 @@ static bool read_container(struct pt2_opening *in)
     return read_archive(in);
 }
 
-/* The members are there; on failure the pt2 is closed. */
+/* Reads the container, whose members are already listed; on failure the pt2 is closed. */
 static bool open_container(struct pt2 *pt2, const struct pt2_reader *reader, struct err *err)
 {
     struct pt2_opening in = { .pt2 = pt2, .reader = reader, .err = err };

@@ -31,9 +31,9 @@ enum pt2_container { PT2_ARCHIVE, PT2_LEGACY };
 
 /* A parameter, buffer, tensor constant or custom object of a model. */
 struct pt2_weight {
-    struct str fqn;  /* as in input_spec.target; "" where only the pickle tells */
-    struct str path; /* name of its member, root folder included; weights that share a storage
-                        share it */
+    struct str fqn;  /* as in input_spec.target; "" where only the pickle has it */
+    struct str path; /* name of its member, root folder included; weights that share a storage have
+                        the same path */
     const struct zip_member *member; /* NULL when the archive has no such member */
     bool is_constant;                /* listed among the constants, not the weights */
     bool is_param;
@@ -45,15 +45,15 @@ struct pt2_weight {
     uint32_t n_sizes;
     const int64_t *sizes, *strides; /* in elements */
     int64_t storage_offset;         /* in elements */
-    bool readable;   /* its bytes lie at `offset` as they are, and hold every element of the
-                        tensor; false for deflated and pickled members, and for weights that were
-                        exported without data (fake tensors) */
+    bool readable;   /* its bytes are at `offset` without compression, and contain every element of
+                        the tensor; false for deflated and pickled members, and for weights that
+                        were exported without data (fake tensors) */
     uint64_t offset; /* of the storage's first byte in the file */
     uint64_t bytes;  /* of the storage */
 };
 
 struct pt2_model {
-    struct str name;                        /* "model" unless the user chose */
+    struct str name;                        /* "model" unless the user chose another name */
     const struct zip_member *program;       /* JSON for pt2_program_parse() */
     const struct zip_member *sample_inputs; /* pickled (args, kwargs); NULL when there is none */
     const struct pt2_weight *weights;       /* weights, then constants */
@@ -65,33 +65,34 @@ struct pt2 {
     enum pt2_container container;
     struct str root;       /* "bert/"; "" in PT2_LEGACY */
     struct str version;    /* archive_version, or version of PT2_LEGACY; "" when absent */
-    struct str byte_order; /* of the weights: "little", "big"; "" when absent, that is little */
-    const struct pt2_model *models; /* none in a package of AOTInductor alone */
+    struct str byte_order; /* of the weights: "little", "big"; "" when absent, which means little */
+    const struct pt2_model *models; /* none in a package that has only AOTInductor's models */
     uint32_t n_models;
     struct arena arena; /* private */
 };
 
-/* Is it a .pt2 of either kind? (A TorchScript or torch.save file is a ZIP archive too.) */
+/* Returns whether an archive is a .pt2 of either kind. (A TorchScript or torch.save file is a
+ * ZIP archive, too.) */
 bool pt2_is_one(const struct zip *zip);
 
-/* `bytes` is borrowed and must outlive the pt2; `limits` as for zip_open(). On failure there is
- * nothing to close. */
+/* Opens an archive. `bytes` is borrowed and must outlive the pt2; `limits` is as for zip_open().
+ * On failure there is nothing to close. */
 bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits, struct err *err);
 
-/* As pt2_open(), for a file, which is borrowed, too. */
+/* As pt2_open(), for a file, which is borrowed as well. */
 bool pt2_open_file(struct pt2 *pt2, const struct file *file, const struct zip_limits *limits,
                    struct err *err);
 
-/* Gives the bytes of a config or of a short text member, as zip_read() does; `scratch` may hold
- * them. They are not used beyond the next call. */
+/* Reads the bytes of a config or of a short text member, as zip_read() does; they may be in
+ * `scratch` and are not used after the next call. */
 struct pt2_reader {
     bool (*read)(void *user, const struct zip_member *member, struct buf *scratch, struct str *ret,
                  struct err *err);
     void *user;
 };
 
-/* Opens an archive from a list of its members and a reader of the texts of some of them, as a tape
- * has them. `members` point into pt2->zip.members when the reader is asked; names are borrowed. */
+/* Opens an archive from a list of its members and a reader of some of their texts, as a tape has
+ * them. When the reader is called, `members` point into pt2->zip.members; names are borrowed. */
 bool pt2_open_members(struct pt2 *pt2, const struct zip_member *members, uint32_t n,
                       const struct pt2_reader *reader, struct err *err);
 void pt2_close(struct pt2 *pt2);

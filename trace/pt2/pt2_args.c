@@ -1,4 +1,5 @@
-/* Arguments of a program: the union Argument of torch/_export/serde/schema.py, one row a kind. */
+/* Reads arguments of a program: the union Argument of torch/_export/serde/schema.py, one row for
+ * each kind. */
 #include "trace/pt2/pt2_program.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ struct kind {
     void (*push)(struct program_graph *g, json_id value, struct str key);
 };
 
-/* JSON on one line: white space outside of strings goes. */
+/* Returns JSON on one line, without white space outside of strings. */
 static struct str on_one_line(struct program *program, json_id value)
 {
     struct str text = json_text(program->doc, value);
@@ -28,7 +29,7 @@ static struct str on_one_line(struct program *program, json_id value)
     return program_copy(program, buf_str(out));
 }
 
-/* What this reader does not know: its JSON, counted. */
+/* Pushes the JSON of a value that this reader does not know, and counts it. */
 static void push_unknown(struct program_graph *g, json_id value, struct str key)
 {
     struct str text = on_one_line(g->program, value);
@@ -49,7 +50,7 @@ static struct arg integer_arg(struct program *program, json_id value)
     return arg;
 }
 
-/* Infinities and NaN come as bare words or as strings, by version. */
+/* Reads a float; infinities and NaN are bare words or strings, by version. */
 static struct arg float_arg(struct program *program, json_id value)
 {
     static const struct {
@@ -105,7 +106,7 @@ static void push(struct program_graph *g, struct arg arg, struct str key)
     build_push(&g->builder, arg);
 }
 
-/* true; () in archives of old. */
+/* Pushes None, which is true, or () in old archives. */
 static void push_none(struct program_graph *g, json_id value, struct str key)
 {
     if (json_kind_of(g->program->doc, value) != JSON_ARRAY)
@@ -141,7 +142,7 @@ static void push_operator(struct program_graph *g, json_id value, struct str key
     push(g, (struct arg){ .kind = ARG_TARGET, .text = target }, key);
 }
 
-/* As Python's repr() of a complex number writes a part: 1.0 is "1". */
+/* Prints a part of a complex number as Python's repr() does: 1.0 is "1". */
 static void put_complex_part(struct program *program, json_id part, bool sign, struct buf *out)
 {
     struct str text = float_arg(program, part).text;
@@ -228,7 +229,7 @@ static void push_device(struct program_graph *g, json_id value, struct str key)
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
-/* A result by name; the name that no node has, counted. */
+/* Pushes a result by name; a name that no node has is pushed and counted. */
 static void push_name(struct program_graph *g, json_id name, struct str key)
 {
     node_id node = program_find(g, name);
@@ -245,7 +246,7 @@ static void push_tensor(struct program_graph *g, json_id value, struct str key)
     push_name(g, json_get(g->program->doc, value, STR("name")), key);
 }
 
-/* SymIntArgument, SymFloatArgument, SymBoolArgument, OptionalTensorArgument. */
+/* Pushes a SymIntArgument, SymFloatArgument, SymBoolArgument or OptionalTensorArgument. */
 static void push_union(struct program_graph *g, json_id value, struct str key)
 {
     struct str kind;
@@ -302,7 +303,7 @@ LIST_OF(push_unions, push_union)
 LIST_OF(push_float_lists, push_floats)
 LIST_OF(push_nested_tensors, push_tensors)
 
-/* Lists of tuples in Python: the grids of Triton kernels. */
+/* Pushes a tuple of integers; lists of them are the grids of Triton kernels. */
 static void push_int_tuple(struct program_graph *g, json_id value, struct str key)
 {
     push_items(g, value, key, ARG_TUPLE, push_int);

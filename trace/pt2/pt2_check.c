@@ -1,4 +1,5 @@
-/* Is what a program says of the kind that its tag tells (torch/_export/serde/schema.py)? */
+/* Checks that each value of a program is of the JSON kind that its tag says
+ * (torch/_export/serde/schema.py). */
 #include "trace/pt2/pt2_program.h"
 
 #include "trace/graph/python_name.h"
@@ -7,7 +8,7 @@ bool program_refuse(struct program *program, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    if (!program->failed) /* where memory ran out, texts are not what the file says */
+    if (!program->failed) /* texts may be incomplete where memory ran out */
         err_setv(program->err, ERR_INPUT, fmt, args);
     va_end(args);
     program->failed = true;
@@ -52,7 +53,8 @@ bool program_want_integer(struct program *program, json_id value)
     return want(program, value, is_integer, "an integer");
 }
 
-/* What JSON has no number for is a string (EnumEncoder of serialize.py), or a bare word. */
+/* Checks a number. Values that JSON has no number for are strings (EnumEncoder of serialize.py)
+ * or bare words. */
 bool program_want_number(struct program *program, json_id value)
 {
     struct str text = json_text(program->doc, value);

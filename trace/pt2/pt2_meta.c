@@ -1,5 +1,5 @@
-/* Metas of a program: TensorMeta, SymInt, SymFloat, SymBool and CustomObjArgument of
- * torch/_export/serde/schema.py, printed as the annotations of readable graphs. */
+/* Reads metas of a program (TensorMeta, SymInt, SymFloat, SymBool and CustomObjArgument of
+ * torch/_export/serde/schema.py) and prints them as the annotations of readable graphs. */
 #include "trace/pt2/pt2_program.h"
 
 #include "trace/graph/python_name.h"
@@ -11,14 +11,15 @@ static bool contains(struct str text, struct str what)
     return str_find(text, what) < text.n;
 }
 
-/* srepr() names the class of every atom; str(), which archives before torch 2.5 hold, does not. */
+/* Returns whether a text is srepr(), which names the class of every atom; str(), which archives
+ * before torch 2.5 have, does not. */
 static bool is_srepr(struct str text)
 {
     return contains(text, STR("Symbol('")) || contains(text, STR("Integer(")) ||
            contains(text, STR("Float(")) || str_is(text, "true") || str_is(text, "false");
 }
 
-/* Adds the symbol where it is new, and its hint where it had none. */
+/* Adds the symbol if it is new, and its hint if it had none. */
 static void note_symbol(struct program *program, struct str name, struct str srepr, struct str hint)
 {
     uint32_t id = intern(&program->symbol_names, name);
@@ -47,7 +48,7 @@ static bool is_number_name(struct str name)
     return false;
 }
 
-/* Numbers, symbols and functions of them: what sizes are made of. */
+/* Checks that an expression consists of numbers, symbols and functions of them, as sizes do. */
 static bool check_expression(struct program *program, const struct expr_pool *pool)
 {
     for (expr_id i = 0; i < pool->exprs.n; i++) {
@@ -79,7 +80,7 @@ static void note_symbols(struct program *program, const struct expr_pool *pool, 
     }
 }
 
-/* `text` as Python prints it, in the pool; what is no expression is refused. */
+/* Returns `text` as Python prints it, in the pool; refuses a text that is no expression. */
 static struct str print_expression(struct program *program, struct str text, struct str hint)
 {
     struct expr_pool pool = { 0 };
@@ -104,7 +105,7 @@ static struct str print_expression(struct program *program, struct str text, str
     return printed;
 }
 
-/* A SymExprHint: a number or a boolean. */
+/* Checks a SymExprHint, which is a number or a boolean. */
 static bool want_hint(struct program *program, json_id hint)
 {
     enum json_kind kind = json_kind_of(program->doc, hint);
@@ -112,8 +113,8 @@ static bool want_hint(struct program *program, json_id hint)
            program_want_number(program, hint);
 }
 
-/* A SymExpr {expr_str, hint}: printed once for equal texts. A hint counts where it comes with the
- * first sight of its text, which is how the exporter writes them. */
+/* Returns the text of a SymExpr {expr_str, hint}, which is printed once for equal texts. The
+ * first hint of a text counts, which is how the exporter writes them. */
 static struct str expression_text(struct program *program, json_id sym_expr)
 {
     struct str unused;
@@ -133,7 +134,7 @@ static struct str expression_text(struct program *program, json_id sym_expr)
     return printed;
 }
 
-/* A SymInt, SymFloat or SymBool. */
+/* Prints a SymInt, SymFloat or SymBool. */
 static void put_sym(struct program *program, json_id sym, struct buf *out)
 {
     struct str key;
@@ -148,11 +149,11 @@ static void put_sym(struct program *program, json_id sym, struct buf *out)
         buf_put(out, json_text(program->doc, value));
     else if (value != JSON_NONE && program_want_integer(program, value))
         buf_put(out, json_text(program->doc, value));
-    else if (program_want_integer(program, sym)) /* what the oldest archives have */
+    else if (program_want_integer(program, sym)) /* the oldest archives have plain integers */
         buf_put(out, json_text(program->doc, sym));
 }
 
-/* A size, a stride or an offset is no less than 0, and fits 64 bits, where it is a number. */
+/* Checks that a size, a stride or an offset is at least 0 and fits 64 bits, if it is a number. */
 static bool check_extent(struct program *program, json_id sym)
 {
     struct str key, text;
@@ -168,7 +169,8 @@ static bool check_extent(struct program *program, json_id sym)
                           STR_ARG(str_first(text, 40)));
 }
 
-/* How many elements a tensor of these sizes has fits 64 bits (PyTorch: safe_multiplies_u64). */
+/* Checks that the number of elements of a tensor of these sizes fits 64 bits (PyTorch:
+ * safe_multiplies_u64). */
 static bool check_numel(struct program *program, json_id sizes)
 {
     const struct json *doc = program->doc;
@@ -188,7 +190,7 @@ static bool check_numel(struct program *program, json_id sizes)
 
 static void put_syms(struct program *program, json_id list, const char *what, struct buf *out)
 {
-    enum { RANK_MOST = 64 }; /* MAX_DIMS of TensorIterator; sizes in PyTorch are no longer */
+    enum { RANK_MOST = 64 }; /* MAX_DIMS of TensorIterator; PyTorch has no more dimensions */
     buf_putc(out, '[');
     json_id first = json_first(program->doc, list);
     bool good = program_want_list(program, list) &&
@@ -279,7 +281,7 @@ static bool value_of(const struct program_graph *g, json_id name, struct value *
     return true;
 }
 
-/* "__torch__.torch.classes.queues.Queue", "demo.make.<locals>.Queue" */
+/* Prints a class: "__torch__.torch.classes.queues.Queue", "demo.make.<locals>.Queue". */
 static void put_class(struct program *program, json_id class_, struct buf *out)
 {
     size_t from = out->n;

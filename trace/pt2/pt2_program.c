@@ -1,4 +1,4 @@
-/* The nodes of an ExportedProgram: Graph and Node of torch/_export/serde/schema.py, read as
+/* Reads the nodes of an ExportedProgram, Graph and Node of torch/_export/serde/schema.py, as
  * GraphModuleDeserializer of torch/_export/serde/serialize.py does. */
 #include "trace/pt2/pt2_program.h"
 
@@ -51,7 +51,7 @@ json_id program_union(const struct json *doc, json_id object, struct str *key)
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-/* The name in an Argument that stands for one result; JSON_NONE for lists and constants. */
+/* Returns the name in an Argument that is one result; JSON_NONE for lists and constants. */
 static json_id result_name(const struct json *doc, json_id argument)
 {
     struct str kind;
@@ -77,7 +77,7 @@ static bool is_taken(const struct program_graph *g, struct str name)
            intern_find(&g->invented, name) != INTERN_NONE;
 }
 
-/* `base`, or base_1, base_2 ...: one that no node and no value has. */
+/* Returns `base`, or base_1, base_2 ...: the first that is no name of a node or value. */
 static struct str invent_name(struct program_graph *g, struct str base)
 {
     struct buf *out = &g->program->scratch;
@@ -114,7 +114,8 @@ struct str program_name(struct program_graph *g, json_id string)
     return name;
 }
 
-/* As FX names a call: "torch.ops.aten.split.Tensor" makes "split", "math.trunc" makes "trunc". */
+/* Names a call as FX does: "torch.ops.aten.split.Tensor" becomes "split", "math.trunc" becomes
+ * "trunc". */
 static struct str name_of_target(struct str target)
 {
     if (str_starts(target, STR("torch.ops."))) {
@@ -203,7 +204,7 @@ static void add_named_getitem(struct program_graph *g, node_id call, uint32_t in
     add_getitem(g, call, index, program_name(g, name), meta, origin);
 }
 
-/* The tensors of an as_tensors, the names of an as_sym_ints. */
+/* Adds getitem nodes for the tensors of an as_tensors or the names of an as_sym_ints. */
 static void add_list_getitems(struct program_graph *g, node_id call, json_id list,
                               struct node_origin origin)
 {
@@ -243,8 +244,8 @@ static void add_getitems(struct program_graph *g, node_id call, json_id outputs,
     }
 }
 
-/* Name of the one result that the node itself is; JSON_NONE where it is a tuple, a list or nothing.
- * A higher-order operator that returns a tuple of one says so. */
+/* Returns the name of the one result that the node itself is; JSON_NONE where it is a tuple, a
+ * list or nothing. A higher-order operator says whether it returns a tuple of one. */
 static json_id single_result(const struct json *doc, json_id node, struct str target)
 {
     json_id outputs = json_get(doc, node, STR("outputs"));
@@ -260,7 +261,7 @@ static json_id single_result(const struct json *doc, json_id node, struct str ta
 
 /* ---- calls --------------------------------------------------------------------------------- */
 
-/* "_operator.add" is operator.add, and "a + b" where text would print it so. */
+/* Turns "_operator.add" into operator.add, and into "a + b" where text would be printed so. */
 static void normalize_operator(struct program *program, struct node *node, uint32_t operands)
 {
     if (!str_starts(node->target, STR("_operator.")))
@@ -272,7 +273,7 @@ static void normalize_operator(struct program *program, struct node *node, uint3
         node->form = FORM_INFIX;
 }
 
-/* NamedArgument.kind; where it is missing, see pt2.h. */
+/* Returns NamedArgument.kind; where it is missing, see pt2.h. */
 static bool is_keyword(const struct json *doc, json_id input, bool is_first, bool is_operator)
 {
     enum { POSITIONAL = 1, KEYWORD = 2 };
@@ -283,7 +284,7 @@ static bool is_keyword(const struct json *doc, json_id input, bool is_first, boo
     return kind == KEYWORD || (is_operator && !is_first);
 }
 
-/* Keyword arguments come last in a graph. Returns how many were pushed. */
+/* Pushes the inputs, keyword arguments last. Returns how many were pushed. */
 static uint32_t push_inputs(struct program_graph *g, json_id inputs, struct str target)
 {
     const struct json *doc = g->program->doc;
@@ -306,7 +307,7 @@ static uint32_t push_inputs(struct program_graph *g, json_id inputs, struct str 
     return n;
 }
 
-/* The target, checked: nothing but a dotted name goes on from here. */
+/* Returns the target after checking that it is a dotted name. */
 static struct str read_target(struct program *program, json_id target)
 {
     struct str text = program_keep(program, target);
@@ -345,7 +346,7 @@ static void read_node(struct program_graph *g, json_id json)
 
 /* ---- graphs -------------------------------------------------------------------------------- */
 
-/* Name in an InputSpec of an input that is a constant; JSON_NONE for others. */
+/* Returns the name in an InputSpec of an input that is a constant; JSON_NONE for others. */
 static json_id constant_name(const struct json *doc, json_id spec)
 {
     struct str kind;
@@ -396,7 +397,7 @@ static void read_output(struct program_graph *g, json_id graph)
              mark, NO_ORIGIN);
 }
 
-/* The part that nested graphs have too. */
+/* Makes the part of a signature that nested graphs have as well. */
 static struct graph_signature *make_signature(struct program_graph *g)
 {
     struct program *program = g->program;
@@ -416,7 +417,7 @@ static struct graph_signature *make_signature(struct program_graph *g)
     return signature;
 }
 
-/* For an error: of its result, or its own, or else its target. */
+/* Returns a node's name for an error: its result's, its own, or else its target. */
 static struct str name_of_node(const struct program_graph *g, json_id node)
 {
     const struct json *doc = g->program->doc;
@@ -467,7 +468,7 @@ static void release_graph(struct program_graph *g)
     vec_release(&g->new_names);
 }
 
-/* NULL with the program's error set on failure. */
+/* Reads a graph. Returns NULL with the program's error set on failure. */
 static struct graph *read_graph(struct program *program, json_id json, json_id specs,
                                 struct str name, bool is_root)
 {
@@ -483,7 +484,7 @@ static struct graph *read_graph(struct program *program, json_id json, json_id s
     return graph;
 }
 
-/* A child of that name from that JSON, if it was read already. */
+/* Returns the child of that name and JSON, if it was read already. */
 static node_id find_nested(const struct program_graph *g, struct str name, json_id body)
 {
     const struct json *doc = g->program->doc;

@@ -1,8 +1,8 @@
-/* GraphSignature, RangeConstraint, ModuleCallEntry and the head of an ExportedProgram
+/* Reads GraphSignature, RangeConstraint, ModuleCallEntry and the head of an ExportedProgram
  * (torch/_export/serde/schema.py). */
 #include "trace/pt2/pt2_program.h"
 
-/* One row a kind: its key in the union and the member that names what is bound, by enum. */
+/* One row for each kind: its key in the union and the member that names what is bound, by enum. */
 static const struct {
     const char *key, *target;
 } INPUTS[] = {
@@ -36,7 +36,7 @@ const char *output_kind_name(enum output_kind kind)
     return OUTPUTS[kind <= OUTPUT_OTHER ? kind : OUTPUT_OTHER].key;
 }
 
-/* The name under "arg": of a TensorArgument, or of an Argument. "" for constants. */
+/* Returns the name under "arg", of a TensorArgument or of an Argument; "" for constants. */
 static struct str bound_name(struct program *program, json_id spec)
 {
     const struct json *doc = program->doc;
@@ -72,7 +72,8 @@ static struct input_spec read_input_spec(struct program *program, json_id spec)
         .source = STR(""),
         .value = { .kind = ARG_NONE, .key = STR(""), .text = STR("") },
     };
-    if (kind == INPUT_BUFFER) /* before 2.3 there was no such field, and every buffer was one */
+    if (kind ==
+        INPUT_BUFFER) /* before 2.3 there was no such field, and every buffer was persistent */
         ret.persistent = json_kind_of(doc, json_get(doc, inner, STR("persistent"))) != JSON_FALSE;
     if (kind == INPUT_CONSTANT) {
         ret.name = program_name(program->root, json_get(doc, inner, STR("name")));

@@ -1,11 +1,11 @@
-/* How guards name what the user passes: "L['x']", "L['pair']['rows']".
+/* Names what the user passes as guards do: "L['x']", "L['pair']['rows']".
  *
  * Exporting flattens the arguments of forward() in the order of a pytree
- * (torch/utils/_pytree.py, treespec_dumps): [1, {"type", "context", "children_spec"}], leaves
- * being those without a type. That of the root's module call is a tuple of the positional
- * arguments, named by forward_arg_names, and a dictionary of the others; its leaves are the user's
- * inputs in order. Where the tree tells no name (a class of the user's, say), or has another number
- * of leaves, an input is named by its placeholder. */
+ * (torch/utils/_pytree.py, treespec_dumps): [1, {"type", "context", "children_spec"}], where
+ * leaves have no type. The pytree of the root's module call is a tuple of the positional
+ * arguments, named by forward_arg_names, and a dictionary of the others; its leaves are the
+ * user's inputs in order. Where the tree has no name (for a class of the user's, say), or
+ * another number of leaves, an input is named by its placeholder. */
 #include "trace/pt2/pt2_program.h"
 
 enum { TREE_DEEPEST = 50 };
@@ -14,12 +14,12 @@ struct naming {
     struct program *program;
     struct input_spec *inputs;
     uint32_t n_inputs, next; /* the input that the next leaf may be */
-    bool mismatched;         /* the tree is not that of the inputs */
+    bool mismatched;         /* the tree does not have the leaves that the inputs require */
     const struct json *spec;
-    struct buf path; /* of the subtree at hand */
+    struct buf path; /* of the current subtree */
 };
 
-/* The names of a node's children, as far as there are any. */
+/* The names of a node's children, as far as they have names. */
 struct steps {
     enum { STEPS_NUMBERED, STEPS_KEYS, STEPS_UNKNOWN } kind;
     uint32_t index;
@@ -49,7 +49,7 @@ static void name_leaf(struct naming *n, bool known)
     n->next += !n->mismatched;
 }
 
-/* The keys of a dictionary are its context: a JSON list, as a JSON string. */
+/* Reads the keys of a dictionary, which are in its context: a JSON list, as a JSON string. */
 static void read_keys(struct naming *n, json_id tree, struct steps *steps)
 {
     struct err err = { 0 };
@@ -104,7 +104,7 @@ static json_id first_child(const struct naming *n, json_id tree)
     return json_first(n->spec, json_get(n->spec, tree, STR("children_spec")));
 }
 
-/* Recurses as deep as the tree, which is bounded here. */
+/* Names the leaves of a tree. The recursion is as deep as the tree, whose depth is limited here. */
 static void name_tree(struct naming *n, json_id tree, bool known, unsigned depth)
 {
     struct steps steps;

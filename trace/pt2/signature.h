@@ -1,7 +1,8 @@
-/* What a graph read from a .pt2 knows beyond its nodes: which input is a parameter, which output
- * mutates a buffer, the ranges and hints of its symbols, where each node stood among the modules.
+/* What a graph read from a .pt2 has in addition to its nodes: which input is a parameter, which
+ * output mutates a buffer, the ranges and hints of its symbols, the module that each node belongs
+ * to.
  *
- * Source of every word here: torch/_export/serde/schema.py (GraphSignature, RangeConstraint,
+ * The words are those of torch/_export/serde/schema.py (GraphSignature, RangeConstraint,
  * ModuleCallEntry) and torch/export/graph_signature.py. All of it belongs to the graph's pool.
  *
  * The root graph has all fields; a nested graph (a branch of cond, say) has only `origins`. */
@@ -25,10 +26,10 @@ enum input_kind {
 struct input_spec {
     enum input_kind kind;
     struct str name;   /* of the placeholder: "p_gate_weight" */
-    struct str target; /* what is bound to it: "gate.weight", a custom object; "" for users' */
+    struct str target; /* what is bound to it: "gate.weight", a custom object; "" for user inputs */
     bool persistent;   /* a buffer that is part of the state dict */
-    struct str source; /* of what the user passes, as guards name it: "L['x']", "L['pair'][0]"; ""
-                          for everything else */
+    struct str source; /* the user's value, as guards name it: "L['x']", "L['pair'][0]"; "" for
+                          everything else */
     struct arg value;  /* of INPUT_CONSTANT: ARG_NONE, _INT, _FLOAT, _BOOL or _STRING */
 };
 
@@ -58,14 +59,14 @@ struct range_constraint {
     int64_t min, max;
 };
 
-/* A symbol that occurs in some size, stride, offset or Sym value. */
+/* A symbol that occurs in a size, stride, offset or Sym value. */
 struct program_symbol {
     struct str name;  /* "s77", "u0" */
-    struct str hint;  /* value it had while exporting, as printed; "" when not recorded */
+    struct str hint;  /* its value at export time, as printed; "" when not recorded */
     struct str srepr; /* "Symbol('s77', positive=True, integer=True)"; "" where str() was used */
 };
 
-/* One module call that the export kept apart; the root's fqn is "". */
+/* A module call whose signature the export preserved; the root's fqn is "". */
 struct module_call {
     struct str fqn;
     struct str in_spec, out_spec; /* pytree specs as JSON text; "" when none was recorded */
@@ -73,11 +74,11 @@ struct module_call {
     uint32_t n_arg_names;
 };
 
-/* What one node has that struct node does not. */
+/* What a node of a program has in addition to struct node. */
 struct node_origin {
     struct str module_stack; /* nn_module_stack: "key,path,class;...", outermost first; "" */
     struct str torch_fn;     /* "linear_1;builtin_function_or_method.linear"; "" */
-    struct str custom;       /* what torch.fx.traceback.annotate put there, JSON text; "" */
+    struct str custom;       /* from torch.fx.traceback.annotate, JSON text; "" */
     bool requires_grad;      /* of a tensor result */
     expr_id storage_offset;  /* in pool->exprs; EXPR_NONE when 0 or unknown */
 };
@@ -89,7 +90,7 @@ struct graph_signature {
     uint32_t n_outputs;
     const struct range_constraint *ranges;
     uint32_t n_ranges;
-    const struct program_symbol *symbols; /* in the order of first sight */
+    const struct program_symbol *symbols; /* in the order of first use */
     uint32_t n_symbols;
     const struct module_call *modules;
     uint32_t n_modules;
@@ -99,10 +100,10 @@ struct graph_signature {
 
     int64_t schema_major, schema_minor; /* of serde; 0.0 when absent */
     int64_t opset;                      /* of aten; -1 when absent */
-    struct str torch_version;           /* "2.11.0+cu130"; "" when absent, that is <= 2.4 */
+    struct str torch_version;           /* "2.11.0+cu130"; "" when absent, which means <= 2.4 */
     struct str verifiers;               /* dialects, by commas: "ATEN", "TRAINING" */
-    uint32_t n_renamed; /* names of nodes and inputs that are none in Python and were replaced, in
-                           the root and its children */
+    uint32_t n_renamed; /* number of names of nodes and inputs that are not Python's and were
+                           replaced, in the root and its children */
 };
 
 const char *input_kind_name(enum input_kind kind);   /* "parameter", as in the archive */

@@ -26,7 +26,7 @@ enum {
     FLAG_MASKED = 1 << 13,
     FLAGS_REFUSED = FLAG_ENCRYPTED | FLAG_PATCH | FLAG_STRONG_ENCRYPTION | FLAG_MASKED,
 
-    RATIO_FROM = 64 << 10, /* uncompressed bytes from which limits.ratio is asked */
+    RATIO_FROM = 64 << 10, /* uncompressed bytes from which limits.ratio is checked */
     INFLATE_STEP = 1 << 20,
     READ_STEP = 1 << 20,
 };
@@ -34,10 +34,10 @@ enum {
 #define IN_ZIP64_32 UINT32_C(0xFFFFFFFF)
 #define IN_ZIP64_16 UINT32_C(0xFFFF)
 
-/* The end of the central directory, ZIP64 already folded in. */
+/* The end of the central directory, with the values of ZIP64. */
 struct directory {
     uint64_t offset, size, entries;
-    uint64_t limit; /* where its end records begin: nothing of the archive lies past this */
+    uint64_t limit; /* offset of its end records: nothing of the archive is after this */
 };
 
 /* The fields that a directory entry and a local header share. */
@@ -62,7 +62,7 @@ static uint64_t u64_at(const char *p)
     return u32_at(p) | (uint64_t)u32_at(p + 4) << 32;
 }
 
-/* Do `n` bytes from `offset` on lie before `limit`? */
+/* Returns whether `n` bytes from `offset` on are before `limit`. */
 static bool fits(uint64_t offset, uint64_t n, uint64_t limit)
 {
     return offset <= limit && n <= limit - offset;
@@ -70,7 +70,7 @@ static bool fits(uint64_t offset, uint64_t n, uint64_t limit)
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-/* A name as it can be printed: control and non-ASCII bytes become '?', long ones are cut. */
+/* A name for messages: control and non-ASCII bytes become '?', long names are truncated. */
 struct shown {
     char text[121];
 };
@@ -103,8 +103,8 @@ static bool refuse_archive(struct err *err, uint64_t offset, const char *what)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-/* `n` bytes that lie before the archive's end: in it, or read into `room`, which is cleared first.
- */
+/* Returns `n` bytes before the archive's end: a part of it, or read into `room`, which is
+ * cleared first. */
 static bool bytes_at(const struct zip *zip, uint64_t offset, size_t n, struct buf *room,
                      const char **ret, struct err *err)
 {
@@ -120,13 +120,14 @@ static bool bytes_at(const struct zip *zip, uint64_t offset, size_t n, struct bu
 
 /* ---- end of central directory -------------------------------------------------------------- */
 
-/* The archive's last bytes: as many as its end, with a comment and a locator, may have. */
+/* The last bytes of the archive: as many as its end, with a comment and a locator, may have. */
 struct tail {
     struct str bytes;
-    uint64_t from; /* where they lie */
+    uint64_t from; /* their offset */
 };
 
-/* The last record whose comment ends where the file does; SIZE_MAX when there is none. */
+/* Returns the offset of the last record whose comment ends with the file; SIZE_MAX when there is
+ * none. */
 static size_t find_end(struct str tail)
 {
     if (tail.n < END_SIZE)
@@ -141,14 +142,14 @@ static size_t find_end(struct str tail)
     return SIZE_MAX;
 }
 
-/* Is a 16- or 32-bit field of the old record free to differ, or the same? */
+/* Returns whether a 16- or 32-bit field of the old record is saturated, or equal to the wide
+ * one. */
 static bool agrees(uint64_t narrow, uint64_t saturated, uint64_t wide)
 {
     return narrow == saturated || narrow == wide;
 }
 
-/* Replaces *dir, which holds the fields of the old record at `end`, where a locator stands in front
- * of that. */
+/* Replaces *dir, which has the fields of the old record at `end`, if a locator precedes that. */
 static bool read_end64(const struct zip *zip, struct tail tail, size_t end, struct buf *room,
                        struct directory *dir, struct err *err)
 {
@@ -188,7 +189,7 @@ static bool read_tail(const struct zip *zip, struct buf *room, struct tail *ret,
     return bytes_at(zip, ret->from, n, room, &ret->bytes.p, err);
 }
 
-/* `room` holds what is looked at. */
+/* Reads the end of the directory; `room` is scratch memory. */
 static bool read_end(const struct zip *zip, struct buf *room, struct directory *dir,
                      struct err *err)
 {
@@ -221,15 +222,15 @@ static bool read_end(const struct zip *zip, struct buf *room, struct directory *
 
 /* ---- entries and local headers ------------------------------------------------------------- */
 
-/* Takes the next 64-bit field of a ZIP64 extra when *field is saturated. */
+/* Replaces *field by the next 64-bit field of a ZIP64 extra if it is saturated. */
 static void widen(uint64_t *field, struct bytes *extra)
 {
     if (*field == IN_ZIP64_32)
         *field = bytes_le64(extra);
 }
 
-/* Finds the ZIP64 block of an extra field and widens `fields` from it, in order. False when a field
- * needs one that is missing or short. */
+/* Finds the ZIP64 block of an extra field and widens `fields` from it, in order. Returns false
+ * when a needed field is missing or truncated. */
 static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
 {
     bool needed = false;
@@ -250,7 +251,7 @@ static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
     return !needed;
 }
 
-/* `p` is at the flags: from there on the two headers look alike for 24 bytes. */
+/* Reads the fields from the flags on; both headers have the same layout there for 24 bytes. */
 static struct header read_header(const char *p)
 {
     return (struct header){
@@ -300,12 +301,12 @@ static bool check_member(const struct zip *zip, const struct zip_member *m, uint
     return true;
 }
 
-/* Sets data. A header that leaves sizes and checksum to a descriptor has 0 in their place, though
- * some writers put the right values there all the same. */
+/* Sets m->data. A header that leaves sizes and checksum to a descriptor has 0 in their place,
+ * though some writers store the right values. */
 static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member *m, uint32_t flags,
                         struct buf *room, struct err *err)
 {
-    enum { MOSTLY = 512 }; /* a header with its name and padding; read at once */
+    enum { MOSTLY = 512 }; /* bytes that are read at once: a header with its name and padding */
     const char *p;
     if (!fits(m->header, LOCAL_SIZE, limit))
         return refuse(err, m, m->header, "no local header here");
@@ -338,7 +339,7 @@ static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member
     return true;
 }
 
-/* The entry at *at, which moves behind it. `entries` are the directory's bytes. */
+/* Reads the entry at *at, which then moves after it. `entries` are the directory's bytes. */
 static bool read_entry(const struct zip *zip, const struct directory *dir, const char *entries,
                        uint64_t *at, struct buf *room, struct zip_member *m, struct err *err)
 {
@@ -406,7 +407,7 @@ static bool check_names(struct zip *zip, struct err *err)
     return true;
 }
 
-/* One more: calloc(0) may answer NULL. */
+/* Allocates one member more, because calloc(0) may return NULL. */
 static bool allocate(struct zip *zip, uint64_t n, struct err *err)
 {
     zip->members = calloc((size_t)n + 1, sizeof *zip->members);
@@ -418,7 +419,7 @@ static bool read_directory(struct zip *zip, const struct directory *dir, struct 
                            struct err *err)
 {
     const char *entries;
-    if (!allocate(zip, dir->entries, err) || /* bounded by the size of the file */
+    if (!allocate(zip, dir->entries, err) || /* the size of the file limits it */
         !bytes_at(zip, dir->offset, (size_t)dir->size, &zip->directory, &entries, err))
         return false;
     uint64_t at = dir->offset;
@@ -498,15 +499,15 @@ const struct zip_member *zip_find(const struct zip *zip, struct str name)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* A deflated member while it is read. */
+/* A deflated member that is being read. */
 struct inflating {
     const struct zip *zip;
     const struct zip_member *member;
-    uint64_t at, left; /* what has not been given to the stream */
+    uint64_t at, left; /* input that zlib has not got yet */
     struct buf room;
 };
 
-/* Gives the stream its next input and room for output. */
+/* Gives zlib its next input and memory for output. */
 static bool feed(struct inflating *in, z_stream *z, struct buf *out, uint64_t size, struct err *err)
 {
     if (z->avail_in == 0) {
@@ -519,7 +520,7 @@ static bool feed(struct inflating *in, z_stream *z, struct buf *out, uint64_t si
         in->at += n;
         in->left -= n;
     }
-    /* One byte more than the size: what inflates to more is seen to. */
+    /* One byte more than the size shows a member that inflates to more. */
     uint64_t room = size - out->n + 1 < INFLATE_STEP ? size - out->n + 1 : INFLATE_STEP;
     if (!buf_reserve(out, (size_t)room))
         return err_nomem(err);

@@ -31,8 +31,8 @@ struct zip_limits {
     uint32_t members;      /* in the archive */
     uint32_t ratio;        /* uncompressed to compressed bytes of a deflated member; not asked of
                               members below 64 KiB, where it says little */
-    uint64_t member_bytes; /* uncompressed size of a member that zip_read() takes; a stored one may
-                              be larger as long as nobody reads it */
+    uint64_t member_bytes; /* largest uncompressed size of a member that zip_read() accepts; a
+                              stored one may be larger if it is not read */
 };
 
 /* Deflate itself cannot exceed 1032 to 1; JSON of a compiler stays below 50 to 1. */
@@ -42,52 +42,52 @@ struct zip_limits {
 enum zip_method { ZIP_STORED = 0, ZIP_DEFLATED = 8 };
 
 struct zip_member {
-    struct str name; /* points into the archive, or into what the zip holds of it */
+    struct str name; /* points into the archive, or into the zip's copy of the directory */
     enum zip_method method;
     uint32_t crc;    /* CRC-32 of the uncompressed bytes */
     uint64_t header; /* offset of its local header in the archive */
     uint64_t data;   /* offset of its (compressed) bytes in the archive */
-    uint64_t packed; /* how many those are */
-    uint64_t size;   /* uncompressed bytes; equal to packed when stored */
+    uint64_t packed; /* length of the compressed bytes */
+    uint64_t size;   /* length of the uncompressed bytes; equal to packed when stored */
 };
 
 struct zip {
     struct str bytes;        /* borrowed: must outlive the zip */
-    const struct file *file; /* likewise; NULL: it lies in memory, in bytes */
+    const struct file *file; /* also borrowed; NULL: the archive is in memory, in bytes */
     uint64_t size;           /* of the archive */
     struct zip_limits limits;
     struct zip_member *members; /* in the directory's order */
     uint32_t n_members;
     const struct zip_member **by_name; /* private */
-    struct buf directory;              /* private: of an archive in a file */
+    struct buf directory;              /* private: the directory of an archive in a file */
 };
 
-/* Does it begin like an archive with members, or like an empty one? */
+/* Returns whether bytes begin like an archive with members, or like an empty one. */
 bool zip_looks_like(struct str bytes);
 
-/* `limits` may be NULL for ZIP_LIMITS_DEFAULT. On failure (ERR_INPUT: "member NAME: offset N:
- * what") there is nothing to close. */
+/* Opens an archive. `limits` may be NULL for ZIP_LIMITS_DEFAULT. On failure (ERR_INPUT: "member
+ * NAME: offset N: what") there is nothing to close. */
 bool zip_open(struct zip *zip, struct str bytes, const struct zip_limits *limits, struct err *err);
-/* The same of a file. What is asked for is read when it is asked for: ERR_ENV where the file was
- * cut short in the meantime. */
+/* Opens an archive in a file. Its parts are read when they are needed; ERR_ENV where the file
+ * was truncated in the meantime. */
 bool zip_open_file(struct zip *zip, const struct file *file, const struct zip_limits *limits,
                    struct err *err);
 void zip_close(struct zip *zip);
 
-/* An archive that is known from a list of its members only, without its bytes: for zip_find(), not
- * for zip_read(). The list is copied, the names are borrowed and taken as they are. Fails when
- * memory runs out. */
+/* Makes an archive from a list of its members, without its bytes: for zip_find(), not for
+ * zip_read(). The list is copied; the names are borrowed and not checked. It fails when memory
+ * ran out. */
 bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t n, struct err *err);
 
-/* NULL when there is none of that name. */
+/* Returns the member of that name; NULL when there is none. */
 const struct zip_member *zip_find(const struct zip *zip, struct str name);
 
-/* Uncompressed bytes of a member, checked against its size and CRC-32. *ret points into `scratch`
- * (cleared first), or into an archive in memory when the member is stored. */
+/* Reads the uncompressed bytes of a member and checks its size and CRC-32. *ret points into
+ * `scratch` (cleared first), or into an archive in memory when the member is stored. */
 bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf *scratch,
               struct str *ret, struct err *err);
 
-/* Puts "member NAME" in front of a set error, control characters as '?'. Returns false. */
+/* Prepends "member NAME" to a set error, with control characters as '?'. Returns false. */
 bool zip_err_at(const struct zip_member *member, struct err *err);
 
 #endif

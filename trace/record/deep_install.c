@@ -35,7 +35,7 @@ static bool write_file(int folder, const char *name, const char *const *lines)
     return ok;
 }
 
-/* `name` may be FOLDER/FILE; the folder is made by its first file. */
+/* Writes a file. `name` may be FOLDER/FILE; the folder is made with its first file. */
 static bool write_below(int python, const char *name, const char *const *lines)
 {
     char folder[NAME_MAX + 1];
@@ -71,7 +71,7 @@ bool deep_install(const struct scratch *folder, struct err *err)
 /* ------------------------------------------------------------------------------------------------
  * The C part. */
 
-/* FOLDER/NAME if it is there. */
+/* Returns FOLDER/NAME if it exists; NULL otherwise. */
 static char *found(const char *folder, const char *name)
 {
     char *path, *absolute;

@@ -14,7 +14,8 @@
 #include "trace/base/str.h"
 #include "trace/base/vec.h"
 
-/* As the importer finds logs in a folder: by the ending that PyTorch gives them. */
+/* Returns whether a name has the ending that PyTorch gives logs, by which the importer finds
+ * them in a folder. */
 static bool is_log_name(const char *name)
 {
     return str_ends(str_of(name), STR(".log"));
@@ -45,7 +46,7 @@ static void release_paths(path_vec *paths)
     vec_release(paths);
 }
 
-/* Adds one entry of the folder if it is a log that holds something. */
+/* Adds one entry of the folder if it is a log that is not empty. */
 static bool add_log(int dir, const char *folder, const char *name, path_vec *paths,
                     struct log_list *list, struct err *err)
 {
@@ -81,7 +82,7 @@ bool log_folder_list(const struct scratch *folder, struct log_list *ret, struct 
     struct stat info;
     errno = 0;
     DIR *dir = fstat(folder->fd, &info) == 0 && info.st_nlink > 0 ? open_list(folder) : NULL;
-    if (!dir) { /* one that was removed can still be open */
+    if (!dir) { /* a folder that was removed can still be open */
         errno = errno ? errno : ENOENT;
         return err_errno(err, "%s", folder->path);
     }

@@ -1,5 +1,5 @@
-/* The folder that the programs of one recording log into (trace/base/file/scratch.h, SCRATCH_LOGS).
- */
+/* Lists the folder that the programs of one recording log into (trace/base/file/scratch.h,
+ * SCRATCH_LOGS). */
 #ifndef SYMTAPE_TRACE_RECORD_LOG_FOLDER_H
 #define SYMTAPE_TRACE_RECORD_LOG_FOLDER_H
 
@@ -11,13 +11,13 @@
 #include "trace/base/file/scratch.h"
 
 struct log_list {
-    char **paths;   /* by name, digits in it as numbers: rank_10 comes after rank_9; logs first */
-    size_t n;       /* logs */
-    size_t n_sides; /* side files of deep recordings */
-    uint64_t bytes; /* of the logs */
+    char **paths;   /* by name, with digits as numbers: rank_10 is after rank_9; logs first */
+    size_t n;       /* number of logs */
+    size_t n_sides; /* number of side files of deep recordings */
+    uint64_t bytes; /* length of the logs */
 };
 
-/* The logs and side files in it; those that are still empty are left out. */
+/* Lists the logs and side files in it; empty ones are omitted. */
 bool log_folder_list(const struct scratch *folder, struct log_list *ret, struct err *err);
 void log_list_release(struct log_list *list);
 
@@ -25,12 +25,13 @@ void log_list_release(struct log_list *list);
  * processes of other users may be hidden. 0 if there is no /proc. */
 size_t log_folder_writers(const char *folder);
 
-/* Returns the text of the first file deep-failed-PID.txt: why the deep recorder could not be
- * loaded. The caller frees it; NULL when there is no such file, or when it cannot be read. */
+/* Returns the text of the first file deep-failed-PID.txt, which says why the deep recorder could
+ * not be loaded. The caller frees it; NULL when there is no such file, or when it cannot be
+ * read. */
 char *log_folder_failure(const struct scratch *folder);
 
-/* What its files environment-PID hold, which the programs of a recording that is to be redacted
- * left: NAME=VALUE that they set themselves, a NUL behind each. They are removed. */
+/* Reads and removes the files environment-PID, which the programs of a recording that is to be
+ * redacted leave: NAME=VALUE that they set themselves, each followed by a NUL. */
 bool log_folder_environment(const struct scratch *folder, struct buf *ret, struct err *err);
 
 #endif

@@ -17,10 +17,10 @@ enum { NO_RESOURCES = 4 }; /* the exit code of symtape(1) for the environment */
 typedef vec_of(char *)
 environment_vec;
 
-/* TORCH_DTRACE names a folder too, which PyTorch prefers to TORCH_TRACE's (init_logs). */
+/* TORCH_DTRACE names a folder as well, which PyTorch prefers to that of TORCH_TRACE (init_logs). */
 static const char *const folder_variables[] = { "TORCH_TRACE", "TORCH_DTRACE" };
 
-/* Whether `entry`, NAME=VALUE, is of this name. */
+/* Returns whether `entry`, NAME=VALUE, has this name. */
 static bool is_entry_of(const char *entry, const char *name)
 {
     size_t n = strlen(name);
@@ -32,7 +32,8 @@ static bool is_ours(const char *entry)
     return is_entry_of(entry, folder_variables[0]) || is_entry_of(entry, folder_variables[1]);
 }
 
-/* Of a deep recording: read by sitecustomize.py and the recorder (trace/record/deep/python). */
+/* The variables of a deep recording, which sitecustomize.py and the recorder read
+ * (trace/record/deep/python). */
 static const char *const deep_variables[] = { "PYTHONPATH", "SYMTAPE_DEEP", "SYMTAPE_DEEP_FOLDER",
                                               "SYMTAPE_DEEP_LIBRARY", "SYMTAPE_DEEP_REDACT" };
 
@@ -47,7 +48,7 @@ static bool is_deep(const char *entry)
 enum { MOST_OURS = 7 };
 
 struct environment {
-    environment_vec vars; /* NULL-terminated; borrowed but for: */
+    environment_vec vars; /* NULL-terminated; borrowed, except for: */
     char *ours[MOST_OURS];
     size_t n_ours;
 };
@@ -69,7 +70,7 @@ static bool add_variable(struct environment *environment, const char *name, cons
     return vec_push(&environment->vars, entry);
 }
 
-/* An empty part of PYTHONPATH stands for the working folder: none is made. */
+/* Adds a folder to PYTHONPATH without an empty part, which would stand for the working folder. */
 static bool add_python_path(struct environment *environment, const char *folder)
 {
     const char *old = getenv(deep_variables[0]);
@@ -91,7 +92,7 @@ static bool add_deep(struct environment *environment, const struct record_run *r
            (!options->redact || add_variable(environment, deep_variables[4], "1"));
 }
 
-/* `library` is NULL unless the recording is deep. */
+/* Makes the environment; `library` is NULL unless the recording is deep. */
 static bool environment_make(struct environment *ret, const struct record_run *run,
                              const struct record_options *options, const char *library)
 {

@@ -33,38 +33,40 @@ enum { RECORD_GRACE_MS = 2000 };
 
 struct record_options {
     bool expensive;    /* set TORCH_DTRACE as well: every expression and guard in full, slow */
-    bool keep_logs;    /* record_finish() leaves the folder where it is */
-    bool redact;       /* gather what a deep recording's processes set in their environment */
+    bool keep_logs;    /* record_finish() does not remove the folder */
+    bool redact;       /* collect what a deep recording's processes set in their environment */
     const char *deep;  /* NULL, or the level of a deep recording (trace/record/deep_install.h) */
-    unsigned grace_ms; /* for processes that outlive the program; 0 does not wait */
+    unsigned grace_ms; /* wait this long for processes that outlive the program; 0 does not wait */
 };
 
 /* What a program left. */
 struct record_run {
     struct supervise_end end;
-    bool replaced;         /* TORCH_TRACE or TORCH_DTRACE named a folder, which got nothing */
-    bool expensive;        /* TORCH_DTRACE is set: as asked for, or since it was set already */
+    bool replaced;         /* TORCH_TRACE or TORCH_DTRACE named a folder, which got no logs */
+    bool expensive;        /* TORCH_DTRACE is set: as requested, or because it was set already */
     struct scratch folder; /* of the logs; its path is NULL when it could not be made */
-    char **logs;           /* paths of those that hold something, ranks in their order */
+    char **logs;           /* paths of the logs that are not empty, in the order of ranks */
     size_t n_logs;         /* 0: PyTorch never logged anything */
-    size_t n_sides; /* side files of a deep recording; their paths are behind those of the logs */
+    size_t n_sides;     /* side files of a deep recording; their paths follow those of the logs */
     char *deep_failure; /* why a process could not load the deep recorder; NULL */
     uint64_t log_bytes;
-    struct buf set; /* of options.redact: NAME=VALUE, a NUL behind each */
-    size_t writers; /* other processes that had a log open when the grace was over */
-    bool disk_full; /* the disk of the folder, when the program had ended: logs may be cut */
+    struct buf set; /* with options.redact: NAME=VALUE, each followed by a NUL */
+    size_t writers; /* number of other processes that had a log open after the grace period */
+    bool disk_full; /* the folder's disk was full when the program had ended, so logs may be
+                       truncated */
     bool keep_logs; /* may be changed until record_finish() */
     struct held_signals held;
 };
 
-/* Runs argv[0] with its arguments, NULL-terminated. `options` may be NULL: the usual grace, the
- * rest off. False when the program did not run (run->end.status is what a shell would exit with;
- * 0 when there is no folder for logs), or when its logs cannot be listed (then they are kept). */
+/* Runs argv[0] with its arguments, NULL-terminated. `options` may be NULL: the default grace
+ * period, all else off. It returns false when the program did not run (run->end.status is what a
+ * shell would exit with; 0 when there is no folder for logs), or when its logs cannot be listed
+ * (then they are kept). */
 bool record_run(const char *const *argv, const struct record_options *options,
                 struct record_run *run, struct err *err);
 
-/* Removes the logs (unless they are to be kept), lets signals through, frees; run->end stays. False
- * when something of the folder is left. */
+/* Removes the logs (unless they are to be kept), unblocks signals and frees the run; run->end
+ * stays valid. It returns false when a part of the folder is left. */
 bool record_finish(struct record_run *run, struct err *err);
 
 #endif

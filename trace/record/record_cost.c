@@ -4,7 +4,7 @@
 
 #include "trace/events/metrics.h"
 
-/* An attempt stands for its compile by the last of them. */
+/* Returns the compile's last attempt, which represents the compile. */
 static uint32_t last_attempt(const struct trace *trace, uint32_t attempt)
 {
     while (trace->attempts[attempt].next != TRACE_NONE)
@@ -24,8 +24,9 @@ static void count_compiles(const struct trace *trace, struct record_cost *cost)
     }
 }
 
-/* PyTorch adds up by compile id, over attempts and over forward and backward, and reports the sum
- * so far (add_structured_logging_overhead in torch/_logging/_internal.py): the largest counts. */
+/* Sums PyTorch's time for logging. PyTorch adds it up by compile id, over attempts and over
+ * forward and backward, and reports the sum so far (add_structured_logging_overhead in
+ * torch/_logging/_internal.py), so the largest one counts. */
 static void sum_logging(const struct trace *trace, const struct metrics_list *list,
                         uint64_t *largest, struct record_cost *cost)
 {

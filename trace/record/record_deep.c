@@ -9,7 +9,7 @@ struct counter_reader {
     struct trace *trace;
     struct record_deep *deep;
     struct json doc;
-    struct intern told; /* of not_wrapped: each once */
+    struct intern told; /* of not_wrapped: each is listed once */
     bool *has_side;     /* by recording */
     bool failed;
 };
@@ -118,7 +118,7 @@ static void find_not_recorded(struct counter_reader *r)
         if (r->has_side[recording])
             continue;
         add_to_list(&r->deep->not_recorded, trace->recordings[recording].name);
-        r->has_side[recording] = true; /* told once */
+        r->has_side[recording] = true; /* each is reported once */
     }
 }
 

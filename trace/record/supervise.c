@@ -10,14 +10,15 @@
 #include <unistd.h>
 
 enum {
-    POLL_MS = 1000,       /* by this much a SIGCHLD that another thread swallowed delays the end */
-    STOP_SETTLE_MS = 50,  /* Ctrl-Z and `fg` reach two processes one after the other */
-    NO_RESOURCES = 4,     /* the exit code of symtape(1) for the environment */
-    CANNOT_EXECUTE = 126, /* these two as POSIX shells say it */
+    POLL_MS = 1000,      /* the end is noticed this much later if another thread gets the SIGCHLD */
+    STOP_SETTLE_MS = 50, /* Ctrl-Z and `fg` reach the two processes one after the other */
+    NO_RESOURCES = 4,    /* the exit code of symtape(1) for the environment */
+    CANNOT_EXECUTE = 126, /* this and the next are POSIX shells' exit codes */
     NO_SUCH_PROGRAM = 127,
 };
 
-/* Signals that are passed on. Those of the terminal only when a process sent them. */
+/* Signals that are passed on to the program. Those that a terminal sends are passed on only if a
+ * process sent them. */
 static const struct {
     int number;
     bool of_terminal, ends;
@@ -36,7 +37,7 @@ enum { N_PASSED_ON = sizeof passed_on / sizeof *passed_on };
 struct program {
     pid_t pid;
     const struct held_signals *held;
-    unsigned terminations; /* SIGTERM so far */
+    unsigned terminations; /* number of SIGTERM so far */
 };
 
 static uint64_t now_ns(void)
@@ -83,7 +84,7 @@ void signals_release(const struct held_signals *held)
 
 bool signals_pause(const struct held_signals *held, unsigned milliseconds)
 {
-    (void)held; /* they have to be held for this to work */
+    (void)held; /* they must be blocked for this to work */
     sigset_t ending = ending_signals();
     struct timespec time = timespec_of_ms(milliseconds);
     return sigtimedwait(&ending, NULL, &time) > 0;
@@ -116,7 +117,7 @@ static bool start_program(struct program *program, const char *const *argv,
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setsigmask(&attributes, &program->held->mask_before);
     code = posix_spawnp(&program->pid, argv[0], NULL, &attributes, (char *const *)(uintptr_t)argv,
-                        environment); /* its type is that of execve(), which changes nothing */
+                        environment); /* the type is that of execve(), which does not modify it */
     posix_spawnattr_destroy(&attributes);
     return code == 0 || not_started(code, argv[0], end, err);
 }
@@ -126,7 +127,7 @@ static bool start_program(struct program *program, const char *const *argv,
 
 enum state { RUNNING, STOPPED, ENDED, LOST };
 
-/* Without `consume` the state can be asked again. */
+/* Returns the program's state. Without `consume` the state can be queried again. */
 static enum state program_state(const struct program *program, bool consume)
 {
     siginfo_t info = { .si_pid = 0 };
@@ -138,8 +139,9 @@ static enum state program_state(const struct program *program, bool consume)
     return info.si_code == CLD_STOPPED ? STOPPED : ENDED;
 }
 
-/* SIGTSTP is what the kernel drops where nobody could continue us (an orphaned process group). The
- * SIGCONT that continues us is passed on to the program. */
+/* Stops the caller as the program was stopped. The kernel drops SIGTSTP where nobody could
+ * continue the process (an orphaned process group). The SIGCONT that continues the caller is
+ * passed on to the program. */
 static void stop_with_program(const struct program *program)
 {
     struct timespec settle = timespec_of_ms(STOP_SETTLE_MS);
@@ -158,7 +160,7 @@ static void pass_on(struct program *program, const siginfo_t *info)
             kill(program->pid, info->si_signo);
 }
 
-/* Until it ended, or the caller was told twice to end. */
+/* Waits until the program ended, or the caller got SIGTERM twice. */
 static enum state attend(struct program *program)
 {
     const struct timespec poll = timespec_of_ms(POLL_MS);

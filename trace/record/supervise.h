@@ -25,31 +25,35 @@
 
 #include "trace/base/err.h"
 
-/* While held, signals wait instead of ending the process. Blocked, not handled: no handler and so
- * no global state is needed. To be called by the only thread, or before others are started. */
+/* Signals that are blocked and so do not end the process. They are blocked and not handled, so
+ * no handler and no global state is needed. Call this from the only thread, or before others are
+ * started. */
 struct held_signals {
-    sigset_t set;                     /* those held */
-    sigset_t mask_before;             /* the program runs with this mask */
-    struct sigaction children_before; /* SIGCHLD: ignored children cannot be waited for */
+    sigset_t set;         /* the blocked ones */
+    sigset_t mask_before; /* the program runs with this mask */
+    struct sigaction
+        children_before; /* disposition of SIGCHLD: ignored children cannot be waited for */
 };
 
 void signals_hold(struct held_signals *held);
-/* Signals to end that came in since are dropped: their work, keeping what there is, is done. */
+/* Unblocks the signals. Those that arrived meanwhile to end the process are dropped, because
+ * what they ask for is done: the recording was kept. */
 void signals_release(const struct held_signals *held);
-/* Sleeps; true at once when a signal to end came in. */
+/* Sleeps; returns true at once when a signal to end arrived. */
 bool signals_pause(const struct held_signals *held, unsigned milliseconds);
 
 struct supervise_end {
-    int status;       /* as a shell says it: exit status, or 128 + signal; 127 no such program, */
-                      /* 126 not executable */
-    int signal;       /* what killed the program; 0 when it exited */
-    bool abandoned;   /* the caller was told twice to end; the program is still running */
-    uint64_t wall_ns; /* from start to end */
-    uint64_t cpu_ns;  /* user and system time, with that of the children it waited for */
+    int status;     /* as a shell reports it: exit status, or 128 + signal; 127 no such program, */
+                    /* 126 not executable */
+    int signal;     /* the signal that killed the program; 0 when it exited */
+    bool abandoned; /* the caller got SIGTERM twice; the program is still running */
+    uint64_t wall_ns; /* time from start to end */
+    uint64_t cpu_ns;  /* user and system time, including that of the children it waited for */
 };
 
-/* Runs argv[0], searched in PATH, and waits for its end. False when it could not be started (then
- * end->status is 127 or 126, and 4 when the system lacks memory or processes) or waited for. */
+/* Runs argv[0], which is searched in PATH, and waits for its end. It returns false when the
+ * program could not be started (then end->status is 127 or 126, and 4 when the system lacks
+ * memory or processes) or waited for. */
 bool supervise(const char *const *argv, char *const *environment, const struct held_signals *held,
                struct supervise_end *end, struct err *err);
 

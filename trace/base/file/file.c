@@ -38,7 +38,7 @@ void file_close(struct file *file)
 
 bool file_read(const struct file *file, uint64_t offset, void *to, size_t n, struct err *err)
 {
-    enum { MOST = 1 << 30 }; /* a call of the system takes no more than 2 GiB */
+    enum { MOST = 1 << 30 }; /* a system call transfers at most 2 GiB */
     for (size_t done = 0; done < n;) {
         size_t most = n - done < MOST ? n - done : MOST;
         ssize_t got = pread(file->fd, (char *)to + done, most, (off_t)(offset + done));

@@ -26,7 +26,7 @@ static void close_keeping_errno(int fd)
 /* ------------------------------------------------------------------------------------------------
  * Opening, writing, reading. */
 
-/* `fd` if it is open and ours; -1 otherwise, and it is closed. */
+/* Returns `fd` if it is open and ours; otherwise -1, and `fd` is closed. */
 static int only_ours(int fd, struct stat *info)
 {
     if (fd < 0)
@@ -98,7 +98,7 @@ static bool read_to_end(int fd, size_t most, struct buf *ret)
     }
 }
 
-/* Without O_NONBLOCK a pipe that lies there would keep us waiting. */
+/* Without O_NONBLOCK, opening a pipe would wait for a writer. */
 bool folder_read(int folder, const char *name, size_t most, struct buf *ret)
 {
     struct stat info;
@@ -140,8 +140,8 @@ struct emptying {
     int top;
     const char *keep;
     dev_t device;
-    uint64_t moved;    /* numbers for names of folders that moved up */
-    bool seen, better; /* in this pass: an entry; one that could be removed or moved */
+    uint64_t moved;    /* number for the names of folders that moved up */
+    bool seen, better; /* in this pass: an entry was seen; one could be removed or moved */
 };
 
 static DIR *list(int folder)
@@ -153,7 +153,7 @@ static DIR *list(int folder)
     return dir;
 }
 
-/* The next name but "." and ".."; NULL at the end. */
+/* Returns the next name other than "." and ".."; NULL at the end. */
 static const char *next_name(DIR *dir)
 {
     struct dirent *entry;
@@ -163,8 +163,8 @@ static const char *next_name(DIR *dir)
     return entry ? entry->d_name : NULL;
 }
 
-/* Also one that is closed against its owner: its permissions change by its descriptor, since the
- * name might lead elsewhere by then. */
+/* Opens a folder, also one without permissions for its owner: its permissions are changed by its
+ * descriptor, because the name might lead elsewhere by then. */
 static int open_any(const struct emptying *e, int parent, const char *name)
 {
     struct stat info;
@@ -187,7 +187,7 @@ static void move_up(struct emptying *e, int from, const char *name)
 {
     enum { NAMES_TRIED = 1000 };
     char to[40];
-    int fd = open_any(e, from, name); /* one that is closed cannot be moved */
+    int fd = open_any(e, from, name); /* a folder without permissions cannot be moved */
     for (int i = 0; fd >= 0 && i < NAMES_TRIED; i++) {
         snprintf(to, sizeof to, ".up-%" PRIu64, e->moved++);
         if (renameat(from, name, e->top, to) == 0) {

@@ -15,16 +15,16 @@
 enum { BUFFER_SIZE = 256 * 1024, MAX_LEFTOVERS = 100 };
 
 struct output {
-    char *target;    /* as given, or where a symbolic link leads */
-    int folder;      /* that the target is in; -1 when it is written straight, as the next two */
-    char *temporary; /* a name in the folder */
-    int lock;        /* the temporary's; held until it has its name or is gone */
+    char *target; /* as given, or where a symbolic link leads */
+    int folder; /* folder of the target; -1 when the target is written directly, as the next two */
+    char *temporary; /* name of the temporary in the folder */
+    int lock;        /* lock on the temporary, until it is renamed or removed */
     int fd;
     bool owns_fd; /* false for standard output */
     enum output_mode mode;
     uint64_t offset;
-    struct err failure; /* the first; sticky */
-    bool terminal;      /* the target is one: see show() */
+    struct err failure; /* the first failure; sticky */
+    bool terminal;      /* the target is a terminal, see show() */
     struct printable_rest rest;
     size_t used;
     char buffer[BUFFER_SIZE];
@@ -58,7 +58,7 @@ static bool copy_failure(const struct output *output, struct err *err)
     return err_set(err, output->failure.kind, "%s", output->failure.text);
 }
 
-/* The target's name in its folder. */
+/* Returns the target's name in its folder. */
 static const char *base_of(const struct output *output)
 {
     const char *slash = strrchr(output->target, '/');
@@ -76,7 +76,7 @@ static const char *past_digits(const char *text)
     return text;
 }
 
-/* TARGET.tmp-PID or TARGET.tmp-PID.NUMBER */
+/* Returns whether a name is TARGET.tmp-PID or TARGET.tmp-PID.NUMBER. */
 static bool is_temporary_of(const char *target, const char *name)
 {
     static const char mark[] = ".tmp-";
@@ -94,7 +94,7 @@ static bool is_left(const struct stat *info)
     return S_ISREG(info->st_mode) && is_ours(info) && info->st_nlink == 1;
 }
 
-/* Locks over a network want a file that can be written. */
+/* Removes one temporary. It is opened for writing, because locks over a network need that. */
 static void sweep_one(int folder, const char *name)
 {
     enum { CAREFULLY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
@@ -127,8 +127,8 @@ static void sweep(const struct output *output)
 /* ------------------------------------------------------------------------------------------------
  * Opening. */
 
-/* False: it was taken for a leftover before we locked it, or somebody else locked it. A file system
- * without locks sweeps nothing either. */
+/* Locks the temporary. It returns false if another process took it for a left-over before it was
+ * locked, or locked it. On a file system without locks nothing is swept, either. */
 static bool lock_temporary(struct output *output)
 {
     struct stat info;
@@ -143,8 +143,8 @@ static bool lock_temporary(struct output *output)
     return false;
 }
 
-/* The lock outlives output->fd, whose closing tells of a full disk before the file gets its name.
- */
+/* Keeps the lock beyond output->fd, which is closed before the rename, since closing reports a
+ * full disk. */
 static bool keep_lock(struct output *output)
 {
     output->owns_fd = true;
@@ -156,7 +156,8 @@ static bool keep_lock(struct output *output)
     return false;
 }
 
-/* PID keeps runs apart, a number after it the leftovers of a killed run that had the same PID. */
+/* Creates the temporary: its name has the PID, which distinguishes runs, and then a number,
+ * which distinguishes it from left-overs of a killed run with the same PID. */
 static bool create_temporary(struct output *output, mode_t mode)
 {
     sweep(output);
@@ -178,7 +179,7 @@ static bool create_temporary(struct output *output, mode_t mode)
         errno = EEXIST;
     }
     fail_errno(output);
-    free(output->temporary); /* it is not ours to remove */
+    free(output->temporary); /* another process owns it, so it is not removed */
     output->temporary = NULL;
     return false;
 }
@@ -196,7 +197,7 @@ static bool refuse_existing(struct output *output)
     return err_set(&output->failure, ERR_USAGE, "%s exists already", output->target);
 }
 
-/* `path` is copied, or resolved when it is a symbolic link that leads somewhere. */
+/* Copies `path`, or resolves it when it is a symbolic link with a target. */
 static bool name_target(struct output *output, const char *path)
 {
     struct stat info;
@@ -320,7 +321,7 @@ static bool put(struct output *output, struct str bytes)
     return true;
 }
 
-/* Bytes that a terminal would obey are shown to it. Nothing is the end. */
+/* Writes bytes to a terminal and escapes those that would control it. No bytes mean the end. */
 static bool show(struct output *output, struct str bytes)
 {
     struct buf text = BUF_INIT;
@@ -351,13 +352,14 @@ bool output_flush(struct output *output, struct err *err)
     return copy_failure(output, err);
 }
 
-/* Some file systems have no fsync; that is no reason to lose the file. */
+/* Syncs the file. A file system without fsync is no reason to lose the file. */
 static bool sync_file(struct output *output)
 {
     return fsync(output->fd) == 0 || errno == EINVAL || errno == ENOTSUP || fail_errno(output);
 }
 
-/* Best effort: some file systems cannot sync a folder, and the file is whole all the same. */
+/* Syncs the folder as far as possible: some file systems cannot, and the file is complete
+ * anyway. */
 static void sync_folder(const struct output *output)
 {
     int fd = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -373,7 +375,8 @@ static bool rename_temporary(struct output *output)
     const char *name = base_of(output);
     unsigned flags = output->mode == OUTPUT_REPLACE ? 0 : RENAME_NOREPLACE;
     int moved = renameat2(folder, output->temporary, folder, name, flags);
-    if (moved != 0 && flags && (errno == EINVAL || errno == ENOSYS)) { /* the file system cannot */
+    if (moved != 0 && flags &&
+        (errno == EINVAL || errno == ENOSYS)) { /* the file system does not support it */
         moved = linkat(folder, output->temporary, folder, name, 0);
         if (moved == 0)
             unlinkat(folder, output->temporary, 0);
@@ -385,7 +388,7 @@ static bool rename_temporary(struct output *output)
     return true;
 }
 
-/* Some file systems tell of a full disk only here. */
+/* Closes the file, which is when some file systems report a full disk. */
 static bool close_file(struct output *output)
 {
     output->owns_fd = false;
@@ -410,7 +413,7 @@ static bool make_durable(struct output *output)
 bool output_commit(struct output *output, struct err *err)
 {
     bool good = make_durable(output) || copy_failure(output, err);
-    output_abort(output); /* nothing is left to take back when all went well */
+    output_abort(output); /* after success nothing is left to undo */
     return good;
 }
 

@@ -42,29 +42,29 @@
 
 enum output_mode {
     OUTPUT_NEW,     /* the target must not exist: ERR_USAGE otherwise, also at commit */
-    OUTPUT_REPLACE, /* what exists is replaced */
+    OUTPUT_REPLACE, /* an existing file is replaced */
 };
 
 struct output;
 
-/* NULL on failure; nothing was created then. */
+/* Opens an output. Returns NULL on failure; nothing was created then. */
 struct output *output_open(const char *path, enum output_mode mode, struct err *err);
 
-/* In a folder that is open: `name` is replaced, whatever it is, a symbolic link too; only its owner
- * can read the new file. The descriptor stays the caller's. Errors tell the name. */
+/* Opens an output in an open folder: `name` is replaced, whatever it is, also a symbolic link;
+ * only its owner can read the new file. The descriptor stays the caller's. Errors have the name. */
 struct output *output_open_in(int folder, const char *name, struct err *err);
 
 bool output_write(struct output *output, struct str bytes, struct err *err);
-/* Bytes that output_write took so far; where the next one goes. */
+/* Returns the number of bytes written so far, which is the offset of the next one. */
 uint64_t output_offset(const struct output *output);
-/* Hands what is buffered to the system. */
+/* Passes buffered bytes to the system. */
 bool output_flush(struct output *output, struct err *err);
 
-/* Flushes, makes it durable, gives it its name. On failure the temporary is removed. The output is
- * freed in both cases. */
+/* Flushes, syncs and renames the file. On failure the temporary is removed. The output is freed
+ * in both cases. */
 bool output_commit(struct output *output, struct err *err);
-/* Removes what was written and frees the output; NULL is fine. What went straight to a device or to
- * standard output cannot be taken back; what is still buffered is dropped. */
+/* Removes what was written and frees the output; NULL is allowed. Bytes that were written
+ * directly to a device or to standard output cannot be taken back; buffered ones are dropped. */
 void output_abort(struct output *output);
 
 #endif

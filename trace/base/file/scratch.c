@@ -57,7 +57,8 @@ static bool lock_text(int folder, char *ret)
     return true;
 }
 
-/* The text is written with the lock held: a sweep that is first finds none and leaves it. */
+/* Makes the lock file. Its text is written after it is locked: a sweep that comes first finds no
+ * text and leaves it. */
 static int make_lock(int folder)
 {
     char text[LOCK_TEXT];
@@ -94,7 +95,7 @@ static bool is_private(int folder)
     return fstat(folder, &info) == 0 && (info.st_mode & 07777) == 0700;
 }
 
-/* The lock goes last: a removal that is cut short can be taken up. */
+/* Removes a folder, the lock last, so that an interrupted removal can be continued. */
 static bool remove_locked(int parent, const char *name, int folder, int lock)
 {
     struct stat info;
@@ -171,8 +172,8 @@ static bool cannot_make(const struct scratch *scratch, const struct kind *kind, 
     return scratch_errno(scratch, what, err);
 }
 
-/* Opened by its name in the folder above: what is there must be ours and private, or it is not what
- * mkdtemp() made. */
+/* Makes a folder and opens it by its name in the folder above: it must be ours and private, or
+ * it is not the one that mkdtemp() made. */
 static bool make_below(struct scratch *ret, const char *above, const struct kind *kind,
                        struct err *err)
 {
@@ -200,7 +201,7 @@ bool scratch_make(struct scratch *ret, enum scratch_kind which, struct err *err)
 {
     const struct kind *kind = &kinds[which];
     const char *given = temporary_folder();
-    char *above = realpath(given, NULL); /* programs change their working directory */
+    char *above = realpath(given, NULL); /* the program may change its working directory */
     *ret = none;
     if (!above)
         return err_errno(err, "%s: this folder cannot be used for %s (TMPDIR)", given, kind->what);
@@ -254,7 +255,7 @@ bool scratch_remove(struct scratch *scratch)
     return ok;
 }
 
-/* Some file systems have no O_TMPFILE; there it has a name for a moment. */
+/* On file systems without O_TMPFILE the file has a name for a moment. */
 int scratch_file(const char *folder, struct err *err)
 {
     char *path;

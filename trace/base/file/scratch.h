@@ -21,39 +21,42 @@
 #include "trace/base/str.h"
 
 enum scratch_kind {
-    SCRATCH_LOGS,      /* of a recording: never swept, since they may be all that is left of one */
+    SCRATCH_LOGS,      /* of a recording: never swept, because they may be its only copy */
     SCRATCH_QUESTIONS, /* of minify's --check */
 };
 
 struct scratch {
-    char *path; /* absolute; NULL: there is none */
+    char *path; /* absolute; NULL: none */
     int fd;
     int parent, lock; /* lock: -1 unless the kind is swept */
 };
 
-/* ERR_ENV names TMPDIR; nothing is left then. */
+/* Makes a folder. It fails with ERR_ENV that names TMPDIR; nothing is left then. */
 bool scratch_make(struct scratch *ret, enum scratch_kind kind, struct err *err);
-/* With what is ours in it. False, with errno, when something is left. Its descriptors are closed
- * and its path freed in either case; one that is not there is fine. */
+/* Removes the folder with its content. It returns false, with errno, when something is left. Its
+ * descriptors are closed and its path freed in either case; a scratch that was never made is
+ * allowed. */
 bool scratch_remove(struct scratch *scratch);
-/* Closes and frees; the folder stays, and is swept later only if its kind is. */
+/* Closes and frees the scratch; the folder stays, and is swept later only if its kind is. */
 void scratch_leave(struct scratch *scratch);
 
-/* Where $TMPDIR is, as an absolute path: the folder that the scratch is in. Borrowed from it. */
+/* Returns the absolute path of $TMPDIR, the folder that the scratch is in. It is borrowed from
+ * it. */
 struct str scratch_disk(const struct scratch *scratch);
-/* Gives ERR_ENV for an errno of something in the scratch that failed; it names TMPDIR, and says so
- * where its disk is full. `what`: "cannot write the logs". False. */
+/* Sets ERR_ENV for an errno of something in the scratch that failed; the error names TMPDIR, and
+ * says so where its disk is full. `what`: "cannot write the logs". Returns false. */
 bool scratch_errno(const struct scratch *scratch, const char *what, struct err *err);
 
-/* Less than a mebibyte can be written in it: its disk is full, or a quota used up. */
+/* Returns whether less than a mebibyte can be written in it: its disk is full, or a quota
+ * exhausted. */
 bool scratch_is_full(const struct scratch *scratch);
 
-/* A program may have removed the folder, and another process of it made one of that name: then `fd`
- * is that one from now on, provided that it is ours. */
+/* Opens the folder again where a program removed it and another of its processes made one of
+ * that name: `fd` is then the new one, provided that it is ours. */
 void scratch_reopen(struct scratch *scratch);
 
-/* A file without a name in `folder`, open for reading and writing, which goes when it is closed. -1
- * with ERR_ENV. */
+/* Returns a file without a name in `folder`, open for reading and writing, which disappears when
+ * it is closed; -1 with ERR_ENV. */
 int scratch_file(const char *folder, struct err *err);
 
 #endif

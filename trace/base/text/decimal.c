@@ -1,13 +1,13 @@
 #include "trace/base/text/decimal.h"
 
-/* A number's text taken apart: digits around a point, and a power of ten. */
+/* The parts of a number's text: digits around a point, and a power of ten. */
 struct decimal {
     bool negative;
     struct str whole, fraction;
     int64_t exponent;
 };
 
-enum { EXPONENT_LIMIT = 10000 }; /* beyond it, a number is 0 or does not fit */
+enum { EXPONENT_LIMIT = 10000 }; /* with a larger exponent, a number is 0 or does not fit */
 
 static struct str take_digits(struct str *text)
 {
@@ -83,7 +83,8 @@ bool decimal_scaled(struct str text, int scale, int64_t *ret)
         *ret = 0;
         return true;
     }
-    int64_t keep = (int64_t)d.whole.n + d.exponent + scale; /* digits left of the point, scaled */
+    int64_t keep =
+        (int64_t)d.whole.n + d.exponent + scale; /* number of digits left of the point, scaled */
     int64_t value = 0;
     for (int64_t i = 0; i < keep; i++) {
         int digit = digit_at(&d, (size_t)i);

@@ -7,9 +7,9 @@
 
 #include "trace/base/str.h"
 
-/* The number `text` (JSON's grammar: sign, digits, fraction, exponent) times 10 to the power
- * `scale`, cut towards zero. False when it is no such number or does not fit; *ret is untouched
- * then. */
+/* Computes the number `text` (JSON's grammar: sign, digits, fraction, exponent) times 10 to the
+ * power `scale`, rounded towards zero. It returns false, without a change to *ret, when `text`
+ * is no such number or the result does not fit. */
 bool decimal_scaled(struct str text, int scale, int64_t *ret);
 
 #endif

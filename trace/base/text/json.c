@@ -36,9 +36,9 @@ static bool add(struct parser *in, enum json_kind kind, const char *from, size_t
     return vec_push(&in->doc->nodes, node) || err_nomem(in->err);
 }
 
-/* Eight bytes at a time: the high bit of a byte is set where it is below 0x20, '"' or '\\'.
- * (Haszero of Anderson's Bit Twiddling Hacks; bytes above 0x7F are masked out, so none is missed
- * or invented except behind a true hit, and the caller looks at the first one only.) */
+/* Examines eight bytes at a time: the high bit of a byte is set where it is below 0x20, '"' or
+ * '\\'. (Haszero of Anderson's Bit Twiddling Hacks; bytes above 0x7F are masked out, so none is
+ * missed, and false hits occur only after a true hit; the caller uses the first one only.) */
 static uint64_t special_bytes(uint64_t w)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), highs = UINT64_C(0x8080808080808080);
@@ -205,7 +205,8 @@ static bool in_object(const struct parser *in)
     return in->depth && in->doc->nodes.v[in->open[in->depth - 1]].kind == JSON_OBJECT;
 }
 
-/* After a value: closes what ends here; *more says that another value follows. */
+/* Continues after a value: closes containers that end here; *more is whether another value
+ * follows. */
 static bool after_value(struct parser *in, bool *more)
 {
     while (in->depth) {
@@ -224,7 +225,7 @@ static bool after_value(struct parser *in, bool *more)
     return true;
 }
 
-/* *empty: the container opened by this value was closed at once or the value is a scalar. */
+/* Parses a value; *whole is whether it is a scalar or a container that was closed at once. */
 static bool parse_value(struct parser *in, bool *whole)
 {
     skip_space(in);
@@ -290,7 +291,8 @@ json_id json_first(const struct json *doc, json_id id)
     return is_container(node) && node->after > id + 1 ? id + 1 : JSON_NONE;
 }
 
-/* A node does not know its parent, but what follows it in the text does: ',' or a key's ':'. */
+/* A node does not have its parent, but what follows it in the text shows whether it is the last:
+ * ',' or a key's ':'. */
 json_id json_next(const struct json *doc, json_id id)
 {
     const struct json_node *node = node_of(doc, id);
@@ -371,7 +373,7 @@ bool json_double(const struct json *doc, json_id id, double *ret)
         *ret = strtod(digits, NULL);
         return true;
     }
-    /* A number may be as long as it likes; sixty digits and the exponent are not worth a copy. */
+    /* A number may have any length; up to sixty digits and the exponent need no copy. */
     char *copy = malloc(text.n + 1);
     if (!copy)
         return false;
@@ -426,7 +428,7 @@ static bool has_hex4(struct str inside, size_t at)
            is_hex(inside.p[at + 2]) && is_hex(inside.p[at + 3]);
 }
 
-/* At a 'u' with four digits; returns how many bytes behind the backslash were taken. */
+/* Decodes 'u' with four digits; returns how many bytes after the backslash were read. */
 static size_t unescape_unicode(struct str inside, size_t at, struct buf *out)
 {
     unsigned c = hex4(inside.p + at + 1);

@@ -34,7 +34,7 @@ enum json_kind {
     JSON_NULL,
     JSON_FALSE,
     JSON_TRUE,
-    JSON_NUMBER, /* NaN and the infinities too */
+    JSON_NUMBER, /* NaN and the infinities included */
     JSON_STRING,
     JSON_ARRAY,
     JSON_OBJECT, /* its children are key, value, key, value ... */
@@ -59,16 +59,15 @@ struct json {
     nodes;
 };
 
-/* Lays out `text` (at most 4 GiB), reusing doc's memory. `text` must outlive doc's use. */
+/* Parses `text` (at most 4 GiB) and uses doc's memory again. `text` must outlive doc's use. */
 bool json_parse(struct json *doc, struct str text, struct err *err);
 void json_release(struct json *doc);
 
-/* All of these take JSON_NONE, or a node of another kind, and then answer JSON_NONE, "" or false.
- */
+/* These functions return JSON_NONE, "" or false for JSON_NONE and for a node of another kind. */
 enum json_kind json_kind_of(const struct json *doc, json_id id); /* JSON_NULL for JSON_NONE */
 json_id json_first(const struct json *doc, json_id id);          /* first child */
 json_id json_next(const struct json *doc, json_id id);           /* next child of its parent */
-/* Value of the first such key. Keys are compared undecoded. */
+/* Returns the value of the first such key. Keys are compared without decoding. */
 json_id json_get(const struct json *doc, json_id object, struct str key);
 size_t json_count(const struct json *doc, json_id id); /* elements, or members */
 
@@ -86,7 +85,8 @@ void json_decode(const struct json *doc, json_id id, struct buf *out);
 struct arena;
 struct str json_decoded(const struct json *doc, json_id id, struct arena *arena);
 
-/* Decodes a JSON string's inside (between the quotes). The backslash of what is no escape goes. */
+/* Decodes a JSON string's inside (between the quotes). The backslash of an invalid escape is
+ * dropped. */
 void json_unescape(struct str inside, struct buf *out);
 
 #endif

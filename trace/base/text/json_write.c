@@ -20,7 +20,7 @@ static void put_ascii(struct buf *out, char c)
         buf_putc(out, c);
 }
 
-/* As UTF-16 has it: above U+FFFF two of them. */
+/* Prints a code point as UTF-16 does, with two units above U+FFFF. */
 static void put_code(struct buf *out, uint32_t code)
 {
     if (code > 0xFFFF)
@@ -97,7 +97,7 @@ void json_put_key(struct json_writer *w, struct str key)
     before_value(w, NULL);
     json_quote(w->out, key);
     buf_putc(w->out, ':');
-    w->nonempty &= ~(UINT64_C(1) << w->depth); /* the value that follows takes no comma ... */
+    w->nonempty &= ~(UINT64_C(1) << w->depth); /* no comma precedes the value that follows ... */
 }
 
 /* ... and before_value() sets the bit again. */

@@ -31,7 +31,7 @@ static inline struct json_writer json_writer_of(struct buf *out)
 
 void json_open_object(struct json_writer *w, const char *key);
 void json_open_array(struct json_writer *w, const char *key);
-void json_close(struct json_writer *w); /* the innermost that is open */
+void json_close(struct json_writer *w); /* closes the innermost open container */
 
 void json_put_str(struct json_writer *w, const char *key, struct str value);
 void json_put_cstr(struct json_writer *w, const char *key,
@@ -41,14 +41,15 @@ void json_put_i64(struct json_writer *w, const char *key, int64_t value);
 void json_put_double(struct json_writer *w, const char *key, double value); /* null unless finite */
 void json_put_bool(struct json_writer *w, const char *key, bool value);
 void json_put_null(struct json_writer *w, const char *key);
-/* A key that is not a C string, for maps such as {"aten.add.Tensor": 3}; the value comes next. */
+/* Writes a key that is not a C string, for maps such as {"aten.add.Tensor": 3}; the value must
+ * follow. */
 void json_put_key(struct json_writer *w, struct str key);
-/* Text that is JSON already, as it is. */
+/* Writes text that is JSON already. */
 void json_put_raw(struct json_writer *w, const char *key, struct str value);
 
-/* A string with its quotes, escaped. */
+/* Writes a string with its quotes, escaped. */
 void json_quote(struct buf *out, struct str value);
-/* Shortest decimal text that reads back as the same double. */
+/* Writes the shortest decimal text that is read back as the same double. */
 void json_number(struct buf *out, double value);
 
 #endif

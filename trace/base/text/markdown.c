@@ -12,7 +12,7 @@ static bool holds(struct str text, const char *what)
     return str_find(text, str_of(what)) < text.n;
 }
 
-/* What GitHub looks for in a page that is made already: @name, #1, GH-1, addresses. */
+/* Returns whether GitHub would link a text after rendering: @name, #1, GH-1, addresses. */
 static bool is_linked(struct str text)
 {
     static const char *const signs[] = { "@", "#", "://", "www.", "WWW.", "GH-", "gh-" };
@@ -22,7 +22,8 @@ static bool is_linked(struct str text)
     return false;
 }
 
-/* Bytes at the start that would begin a list, or underline the line above; 0. */
+/* Returns the number of bytes at the start that would begin a list, or underline the line above;
+ * 0 if none. */
 static size_t list_mark(struct str text)
 {
     size_t digits = 0;
@@ -62,7 +63,8 @@ static void put_times(struct buf *out, char c, size_t n)
         buf_putc(out, c);
 }
 
-/* A blank parts the text from its marks, where it may begin or end with one itself. */
+/* Prints code. A space separates the text from its backquotes, where it may begin or end with
+ * one itself. */
 static void put_code(struct buf *out, struct str line, bool cell)
 {
     size_t marks = longest_run(line, '`') + 1;
@@ -134,7 +136,8 @@ void markdown_block(struct buf *out, const char *language, struct str text)
     buf_puts(out, "\n\n");
 }
 
-/* Words, numbers and what stands between them; an underscore only within a word. */
+/* Returns whether a line has only words, numbers and punctuation; an underscore only within a
+ * word. */
 static bool is_plain(struct str line)
 {
     for (size_t i = 0; i < line.n; i++) {
@@ -147,7 +150,7 @@ static bool is_plain(struct str line)
     return !is_linked(line);
 }
 
-/* At most `most` characters, "..." among them where it is cut. */
+/* Truncates a line to at most `most` characters, including "...". */
 static void cut(struct buf *line, size_t most)
 {
     size_t n = 0, keep = 0;

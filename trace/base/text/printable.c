@@ -41,8 +41,8 @@ bool printable_code(uint32_t code)
     return true;
 }
 
-/* Eight bytes at a time; text is ASCII for the most part. A byte is wrong when it is above 0x7E or
- * below a blank; a line feed is, too, and left to the slow way. */
+/* Examines eight bytes at a time; text is mostly ASCII. A byte stops it when it is above 0x7E or
+ * below a space; also a line feed, which the slower code handles. */
 static size_t ascii_run(struct str text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -123,7 +123,7 @@ void printable_line(struct buf *out, struct str text)
     }
 }
 
-/* How many bytes at the end of a text may be the start of a character that goes on. */
+/* Returns how many bytes at the end of a text may be the start of an incomplete character. */
 static size_t unfinished(struct str text)
 {
     for (size_t n = 1; n <= 3 && n <= text.n; n++) {
@@ -139,7 +139,7 @@ static size_t unfinished(struct str text)
 void printable_piece(struct printable_rest *rest, struct buf *out, struct str piece)
 {
     bool end = piece.n == 0;
-    /* The character that was begun, byte by byte: it may turn out to be none. */
+    /* The character that was begun, byte by byte; it may turn out to be invalid. */
     while (rest->n > 0 && (end || piece.n > 0)) {
         if (!end) {
             rest->bytes[rest->n++] = piece.p[0];

@@ -18,28 +18,28 @@
 
 enum { PRINTABLE_ESCAPE = 12 };
 
-/* Length of the UTF-8 sequence at the start of `text`, which is not empty, and its code; of a lone
- * surrogate, too, since Python writes them. 0: it is none. */
+/* Returns the length of the UTF-8 sequence at the start of `text`, which is not empty, and its
+ * code; also for a lone surrogate, since Python writes them. 0: it is not UTF-8. */
 size_t utf8_sequence(struct str text, uint32_t *code);
 
-/* Whether a character is shown as it is. */
+/* Returns whether a character is printed unchanged. */
 bool printable_code(uint32_t code);
 
-/* Bytes at the start of `text` that can be shown as they are. */
+/* Returns the number of bytes at the start of `text` that are printed unchanged. */
 size_t printable_run(struct str text);
 
-/* What stands at the start of `text`, which is not empty: how many bytes that is, and its escape;
- * "" when it can be shown as it is. */
+/* Returns the length of the character or invalid byte at the start of `text`, which is not
+ * empty, and its escape; "" when it is printed unchanged. */
 size_t printable_next(struct str text, char escape[PRINTABLE_ESCAPE]);
 
 /* Appends a text with such escapes; its lines stay. */
 void printable_put(struct buf *out, struct str text);
-/* The same as one line: white space at the ends is left out, elsewhere a run of it becomes a blank.
- */
+/* Appends it as one line: white space at the ends is omitted, elsewhere a run of it becomes a
+ * space. */
 void printable_line(struct buf *out, struct str text);
 
-/* A text that comes in pieces, which may end within a character: appends what can be told so far
- * and keeps the rest, which is at most three bytes. An empty piece is the end. */
+/* A text that arrives in pieces, which may end within a character: complete characters are
+ * appended, and the rest, at most three bytes, is kept. An empty piece is the end. */
 struct printable_rest {
     char bytes[4];
     size_t n;

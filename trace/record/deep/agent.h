@@ -29,9 +29,9 @@
  * agent_table.c: ids by address, and by number. */
 
 struct ptr_slot {
-    PyObject *key; /* held */
+    PyObject *key; /* owned reference */
     uint32_t id;
-    uint32_t flags; /* the user's */
+    uint32_t flags; /* the caller's */
 };
 
 struct ptr_table {
@@ -39,7 +39,7 @@ struct ptr_table {
     size_t n, cap;
 };
 
-/* NULL when it is not there. */
+/* Returns the slot of a key; NULL when it is not there. */
 struct ptr_slot *ptr_find(const struct ptr_table *table, const PyObject *key);
 bool ptr_add(struct ptr_table *table, PyObject *key, uint32_t id, uint32_t flags);
 void ptr_clear(struct ptr_table *table);
@@ -56,7 +56,7 @@ void u64_clear(struct u64_table *table);
 /* ------------------------------------------------------------------------------------------------
  * The state. */
 
-/* Objects that the Python part gives us, by attribute of its helper. */
+/* Objects that the Python part passes to us, by attribute of its helper. */
 #define AGENT_GLOBALS(GLOBAL)                                                               \
     GLOBAL(compile_tls) /* torch._guards._TLS: compile_context, tracing_context */          \
     GLOBAL(fx_globals)  /* dict of torch.fx.traceback: current_meta */                      \
@@ -78,13 +78,13 @@ enum agent_global {
 struct agent {
     /* agent_file.c */
     char *folder;         /* NULL: not started, or stopped */
-    bool failed;          /* nothing more is written */
-    volatile bool forked; /* set in the child of a fork: a new file is due */
+    bool failed;          /* no more events are written */
+    volatile bool forked; /* set in the child of a fork: a new file must be opened */
     int fd;
     unsigned char *map;
     size_t size, used;
     uint64_t start_ns, overhead_ns, lost;
-    uint32_t generation; /* of ids: they belong to one file */
+    uint32_t generation; /* generation of ids, which are valid in one file only */
     char path[4096];
     PyObject *process; /* text of the PROCESS event, written first into each file */
 
@@ -129,7 +129,7 @@ struct thread {
     struct costing *costing;
     uint32_t depth[3]; /* by mode */
     bool in_env, in_use;
-    uint16_t number; /* 0: not yet numbered */
+    uint16_t number; /* 0: no number yet */
 };
 
 extern _Thread_local struct thread thread;
@@ -138,13 +138,14 @@ extern _Thread_local struct thread thread;
  * agent_file.c: the side file. */
 
 uint64_t agent_now(void);
-/* Whether events can be written; opens the file if that has not been done, or after a fork. */
+/* Returns whether events can be written; opens the file if it is not open, or after a fork. */
 bool agent_ready(void);
 void agent_forked(void); /* for pthread_atfork */
 void agent_close(bool orderly);
 
-/* An event under construction: nothing else may be called between begin and end. Room for `size`
- * bytes of fields; false (and counted as lost) when there is none. */
+/* An event under construction: no other function may be called between begin and end.
+ * event_begin() reserves `size` bytes for fields; it returns false (and counts a lost event)
+ * when there is no space. */
 struct event {
     unsigned char *start, *at;
 };
@@ -169,12 +170,12 @@ uint32_t env_of(PyObject *env);
 
 /* agent_stack.c */
 uint32_t stack_now(uint32_t context);
-/* The innermost frame that is not SymInt's or ShapeEnv's own. */
+/* Returns the innermost frame that is not SymInt's or ShapeEnv's own. */
 uint32_t asker_now(void);
 
-/* Lets go of what is held by address. */
+/* Releases the objects that are keys of tables. */
 void agent_release(void);
-/* Forgets all ids: a new file begins. */
+/* Drops all ids, because a new file begins. */
 void agent_forget(void);
 
 /* ------------------------------------------------------------------------------------------------

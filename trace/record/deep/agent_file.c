@@ -1,6 +1,7 @@
-/* The side file. It is mapped MAP_SHARED: what was stored belongs to the kernel, and is there when
- * the process is killed. Room is allocated before it is mapped, for a store into a hole of a full
- * disk would be a SIGBUS; and never above RLIMIT_FSIZE, for that would be a SIGXFSZ. */
+/* Writes the side file. It is mapped MAP_SHARED, so that what was stored belongs to the kernel
+ * and remains when the process is killed. Its blocks are allocated before it is mapped, because
+ * a store into a hole on a full disk would raise SIGBUS; and it never grows above RLIMIT_FSIZE,
+ * because that would raise SIGXFSZ. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ uint64_t agent_now(void)
 
 static uint16_t thread_number(void)
 {
-    static uint16_t last; /* with the GIL held, as everything here */
+    static uint16_t last; /* accessed with the GIL held, as everything here */
     if (thread.number == 0)
         thread.number = ++last;
     return thread.number;
@@ -136,7 +137,7 @@ static bool start_file(void)
     agent.overhead_ns = agent.lost = 0;
     if (!open_file() || !grow(FIRST_ROOM)) {
         if (agent.fd >= 0)
-            unlink(agent.path); /* it holds nothing */
+            unlink(agent.path); /* it is empty */
         drop_file();
         agent.failed = true;
         return false;
@@ -147,7 +148,8 @@ static bool start_file(void)
     return true;
 }
 
-/* Called in the child, where nothing of Python may be touched: the file is the parent's. */
+/* Runs in the child of a fork, where no Python function may be called: the file belongs to the
+ * parent. */
 void agent_forked(void)
 {
     drop_file();
@@ -182,7 +184,7 @@ void agent_close(bool orderly)
         munmap(agent.map, agent.size);
         agent.map = NULL;
         if (ftruncate(agent.fd, (off_t)used) != 0)
-            agent.failed = true; /* zeros behind the end; they read as the end */
+            agent.failed = true; /* zeros follow the end, which are read as the end */
     }
     drop_file();
 }

@@ -1,4 +1,4 @@
-/* The module's functions, as the Python part uses them. */
+/* Defines the module's functions, which the Python part calls. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const char *const global_names[] = {
 #undef GLOBAL
 };
 
-/* start(folder, process): the file is made when the first event comes. */
+/* start(folder, process): the file is made with the first event. */
 static PyObject *start_agent(PyObject *self, PyObject *args)
 {
     const char *folder;
@@ -50,7 +50,7 @@ static PyObject *stop(PyObject *self, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-/* give(name, object): one of AGENT_GLOBALS. */
+/* give(name, object): sets one of AGENT_GLOBALS. */
 static PyObject *give(PyObject *self, PyObject *args)
 {
     const char *name;
@@ -128,7 +128,7 @@ static PyObject *string(PyObject *self, PyObject *text)
     return PyLong_FromUnsignedLong(string_of(text));
 }
 
-/* place() -> (context, stack): where the thread is */
+/* place() -> (context, stack) of the thread */
 static PyObject *place(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
@@ -150,7 +150,7 @@ static PyObject *opened(PyObject *self, PyObject *none)
     return PyBool_FromLong(agent.map != NULL);
 }
 
-/* Nanoseconds since the file began. */
+/* now() -> nanoseconds since the file began */
 static PyObject *now(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
@@ -170,7 +170,7 @@ static PyObject *release_agent(PyObject *self, PyObject *none)
     return Py_NewRef(Py_None);
 }
 
-/* spent(ns): time that the Python part took */
+/* spent(ns): adds time that the Python part used */
 static PyObject *spent(PyObject *self, PyObject *ns)
 {
     (void)self;
@@ -235,7 +235,7 @@ static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_symtape_deep",
     .m_doc = "Writes what PyTorch's compiler does to the side file of symtape record --deep.",
-    .m_size = -1, /* one process, one file */
+    .m_size = -1, /* one process has one file */
     .m_methods = methods,
 };
 

@@ -1,4 +1,4 @@
-/* Ids of what events refer to: an object is written once, when it is first met. */
+/* Assigns ids to what events refer to: an object is written once, when it first occurs. */
 #include <string.h>
 
 #include "trace/record/deep/agent.h"
@@ -22,7 +22,7 @@ static void dict_add(PyObject *dict, PyObject *key, uint32_t id)
     Py_XDECREF(value);
 }
 
-/* UTF-8 of a str; "" for what is none or has surrogates. */
+/* Returns the UTF-8 of a str; "" for other objects and for strings with surrogates. */
 static const char *utf8_of(PyObject *text, size_t *n)
 {
     Py_ssize_t length = 0;
@@ -65,7 +65,8 @@ uint32_t string_of_type(PyObject *object)
     return id;
 }
 
-/* OpOverload's str() is "aten.add.Tensor"; a HigherOrderOperator's its name. */
+/* Returns the operator's name: OpOverload's str() is "aten.add.Tensor"; a HigherOrderOperator
+ * has a name. */
 uint32_t operator_of(PyObject *function)
 {
     const struct ptr_slot *known = ptr_find(&agent.operators, function);
@@ -145,7 +146,7 @@ static uint32_t write_context(PyObject *key, int64_t attempt)
     return id;
 }
 
-/* `ids` is what on_context() makes of the context: (autograd, frame, compile). */
+/* Returns the id of a context; `ids` is the result of on_context(): (autograd, frame, compile). */
 static uint32_t context_of_ids(PyObject *ids, int64_t attempt)
 {
     uint32_t id = 0;

@@ -1,10 +1,10 @@
-/* User stacks, captured unformatted.
+/* Captures user stacks without formatting them.
  *
- * Whose line is at work? While Dynamo traces, no frame of the user's runs: TracingContext keeps
- * where the traced code stands (frame_summary_stack, loc_in_frame; torch/_guards.py). While an FX
- * graph is interpreted, its node's stack_trace does (torch/fx/traceback.py, current_meta). Outside
- * of a compile the frames that run tell: code object and offset of the instruction, named on
- * packing. */
+ * Which stack is the user's depends on what runs. While Dynamo traces, no frame of the user's
+ * runs: TracingContext has the position in the traced code (frame_summary_stack, loc_in_frame;
+ * torch/_guards.py). While an FX graph is interpreted, its node's stack_trace is used
+ * (torch/fx/traceback.py, current_meta). Outside of a compile the running frames are: code
+ * object and offset of the instruction, which packing turns into names. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 enum { DEEPEST = 96, ASKER_STEPS = 24 };
 
-/* What on_code() says of a code object. */
+/* Flags of a code object that on_code() returns. */
 enum { CODE_OF_TORCH = 1, CODE_OF_SIZES = 2 /* SymInt's, ShapeEnv's own */ };
 
-/* Not in the limited API, but exported since 3.9 and 3.11. */
+/* Functions that are not in the limited API, but exported since 3.9 and 3.11. */
 static struct {
     PyFrameObject *(*back)(PyFrameObject *);
     int (*lasti)(PyFrameObject *);
@@ -103,7 +103,8 @@ static size_t bytes_in(PyObject *object, char **ret)
     return (size_t)n;
 }
 
-/* (file, name, line table, first line, source, flags); the tables are bytes. */
+/* Writes a code object; `told` is (file, name, line table, first line, source, flags), where the
+ * tables are bytes. */
 static const struct ptr_slot *write_code(PyObject *code, PyObject *told)
 {
     struct event event;
@@ -144,7 +145,7 @@ static const struct ptr_slot *code_of(PyObject *frame)
         slot = write_code(code, told);
         Py_XDECREF(told);
     }
-    Py_DECREF(code); /* the table holds it */
+    Py_DECREF(code); /* the table has a reference */
     return slot;
 }
 
@@ -224,7 +225,8 @@ static uint32_t write_traced(PyObject *file, PyObject *line, PyObject *function)
     return write_frame(1, path, (uint32_t)number, name, text);
 }
 
-/* `where` is (file, line, function), as TracingContext's loc_in_frame is. */
+/* Returns the id of a frame; `where` is (file, line, function), as TracingContext's loc_in_frame
+ * is. */
 static uint32_t traced_frame(PyObject *where)
 {
     if (!PyTuple_Check(where) || PyTuple_Size(where) != 3)
@@ -262,7 +264,8 @@ static uint32_t summary_frame(PyObject *summary)
     return id;
 }
 
-/* 0: no user code is being traced. The stack of one place is asked for many times in a row. */
+/* Returns the traced stack's id; 0: no user code is being traced. The last result is kept,
+ * because the stack of one place is needed many times in a row. */
 static uint32_t stack_of_tracing(PyObject *summaries, PyObject *loc)
 {
     Py_ssize_t n = PyList_Check(summaries) ? PyList_Size(summaries) : 0;

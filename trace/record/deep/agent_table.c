@@ -50,7 +50,7 @@ bool ptr_add(struct ptr_table *table, PyObject *key, uint32_t id, uint32_t flags
     return true;
 }
 
-/* Letting go may run anything, which may come back to the table: it is empty by then. */
+/* Releasing an object may run any code, which may use this table again; it is empty by then. */
 void ptr_clear(struct ptr_table *table)
 {
     struct ptr_table old = *table;

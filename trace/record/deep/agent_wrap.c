@@ -1,15 +1,15 @@
-/* Functions of PyTorch with ours around them.
+/* Wraps functions of PyTorch.
  *
- * A wrapper is called as the function is, binds to an instance as a function does, and shows the
- * function's attributes as its own. The time that is spent here is kept out of the times that are
- * recorded, and summed up: agent.overhead_ns. */
+ * A wrapper is called like the function, binds to an instance like a function, and has the
+ * function's attributes. The time that is spent here is excluded from the recorded times, and
+ * summed up in agent.overhead_ns. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "trace/record/deep/agent.h"
 
-#include <structmember.h> /* behind Python.h */
+#include <structmember.h> /* must follow Python.h */
 
 enum { MODE_FAKE_TENSOR_MODE, MODE_FAKE_TENSOR, MODE_PROXY, MODES };
 enum { CACHE_NOT_ASKED, CACHE_HIT, CACHE_MISS, CACHE_BYPASS };
@@ -27,18 +27,18 @@ enum { MOST_ARGUMENTS = 12 };
 struct argument {
     PyObject *name;
     long position;
-    uint32_t id; /* of the name */
+    uint32_t id; /* id of the name */
 };
 
 struct wrapper {
     PyObject_HEAD PyObject *inner;
     PyObject *name, *extra; /* extra: the caller of a cost */
-    PyObject *label;        /* of a dispatch, as simple_call_counter has it */
+    PyObject *label;        /* label of a dispatch, as simple_call_counter has it */
     PyObject *(*call)(struct wrapper *, PyObject *, PyObject *);
     uint32_t number, mode;
     struct argument arguments[MOST_ARGUMENTS];
     int n_arguments;
-    uint32_t generation, name_id, extra_id; /* ids, of that generation */
+    uint32_t generation, name_id, extra_id; /* ids, which belong to that generation */
 };
 
 static void renew_ids(struct wrapper *w)
@@ -57,7 +57,7 @@ static PyObject *call_inner(struct wrapper *w, PyObject *args, PyObject *kwargs)
     return PyObject_Call(w->inner, args, kwargs);
 }
 
-/* The exception that is on its way, kept aside while we look at it and at other things. */
+/* The exception that is being raised, which is set aside while other code runs. */
 struct raised {
     PyObject *type, *value, *traceback;
 };
@@ -115,7 +115,8 @@ static struct cache_counts cache_counts(void)
                                   long_attribute(mode, "cache_misses") };
 }
 
-/* What a mode's depth counts: dispatches of FakeTensor are told by those of FakeTensorMode. */
+/* Returns the depth that a mode counts: FakeTensor's dispatches count as those of
+ * FakeTensorMode. */
 static uint32_t depth_of(uint32_t mode)
 {
     return thread.depth[mode == MODE_FAKE_TENSOR ? MODE_FAKE_TENSOR_MODE : mode];
@@ -195,8 +196,8 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     return ret;
 }
 
-/* count_label(label), which the fast path of elementwise operators calls (fake_impls.py): "attempt
- * fast", "fast is_contiguous", "slow no contiguity match". */
+/* Handles count_label(label), which the fast path of elementwise operators calls
+ * (fake_impls.py): "attempt fast", "fast is_contiguous", "slow no contiguity match". */
 static void note_label(struct running *frame, PyObject *label)
 {
     Py_ssize_t n;
@@ -229,7 +230,7 @@ static PyObject *call_label(struct wrapper *w, PyObject *args, PyObject *kwargs)
     return call_inner(w, args, kwargs);
 }
 
-/* __setitem__(cache_bypasses, reason, count). */
+/* Handles __setitem__(cache_bypasses, reason, count). */
 static PyObject *call_bypass(struct wrapper *w, PyObject *args, PyObject *kwargs)
 {
     if (thread.running && PyTuple_Size(args) > 1)
@@ -426,7 +427,8 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
 /* ------------------------------------------------------------------------------------------------
  * Uses of a size: SymInt.__int__(self), SymNode.guard_int(self, file, line) ... */
 
-/* Not .expr, which would simplify and cost a great deal more. Borrowed by the table of values. */
+/* Returns the expression of a SymNode. It is not .expr, which would simplify the expression and
+ * take much longer. The table of values owns the reference. */
 static PyObject *expression_of(PyObject *self, PyObject **node)
 {
     *node = PyObject_GetAttrString(self, "node");
@@ -441,7 +443,8 @@ static PyObject *expression_of(PyObject *self, PyObject **node)
     return expr;
 }
 
-/* Beside the expression's id stands its source's, plus 1: it is asked for once. */
+/* Returns the id of a symbol's source. It is stored beside the expression's id, plus 1, so that
+ * it is determined once. */
 static uint32_t source_of(PyObject *node, const PyObject *expr)
 {
     struct ptr_slot *slot = ptr_find(&agent.values, expr);
@@ -502,7 +505,7 @@ static PyObject *wrapper_call(PyObject *self, PyObject *args, PyObject *kwargs)
     return w->call(w, args, kwargs);
 }
 
-/* PyMethod_New is exported, but not in the limited API. */
+/* Binds a wrapper to an instance; PyMethod_New is exported, but not in the limited API. */
 static PyObject *wrapper_bind(PyObject *self, PyObject *object, PyObject *type)
 {
     static PyObject *(*bind)(PyObject *, PyObject *);
@@ -520,7 +523,7 @@ static PyObject *wrapper_bind(PyObject *self, PyObject *object, PyObject *type)
     return bind(self, object);
 }
 
-/* These two the type has as well. */
+/* Returns whether an attribute is the wrapped function's although the type has it as well. */
 static bool is_of_inner(PyObject *name)
 {
     return PyUnicode_CompareWithASCIIString(name, "__doc__") == 0 ||
@@ -563,7 +566,7 @@ static PyMemberDef members[] = {
     { 0 },
 };
 
-/* CPython's slots are void pointers, to functions too. */
+/* CPython's slots are void pointers, also those to functions. */
 #define FUNCTION(name) (__extension__(void *)(name))
 
 static PyType_Slot slots[] = {
@@ -604,7 +607,7 @@ static bool set_kind(struct wrapper *w, const char *kind)
     return w->call != NULL;
 }
 
-/* [(name, position), ...] */
+/* Sets the arguments from [(name, position), ...]. */
 static bool set_arguments(struct wrapper *w, PyObject *list)
 {
     Py_ssize_t n = PyList_Check(list) ? PyList_Size(list) : 0;
