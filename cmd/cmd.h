@@ -80,13 +80,12 @@ struct cmd {
 };
 
 struct command {
-    const char *synopsis;      /* what follows "symtape NAME"; several forms are separated by \n */
-    const char *description;   /* one paragraph; wrapped when printed */
-    const char *examples;      /* one a line */
-    const struct opt *options; /* ends with OPT_END */
-    const struct opt
-        *unlisted;    /* NULL, or further options, which another command's page describes */
-    size_t args_size; /* of the options struct */
+    const char *synopsis;       /* what follows "symtape NAME"; several forms are separated by \n */
+    const char *description;    /* one paragraph; wrapped when printed */
+    const char *examples;       /* one a line */
+    const struct opt *options;  /* ends with OPT_END */
+    const struct opt *unlisted; /* NULL, or further options, whose page is another command's */
+    size_t args_size;           /* of the options struct */
     size_t min_operands, max_operands;
     bool options_first;          /* the first operand ends the options: the rest is CMD ARG... */
     int (*run)(struct cmd *cmd); /* returns the exit code; prints its own errors with out_error() */

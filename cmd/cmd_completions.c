@@ -1,7 +1,7 @@
 #include "cmd/cmd.h"
 
-/* Completion scripts, generated from the tables of commands and options. The shell completes file
- * names: every operand and every value that is not a choice is one. */
+/* Prints completion scripts, generated from the tables of commands and options. The shell
+ * completes file names: every operand and every value that is not a choice is one. */
 
 /* Prints the words of an option for the shell: "--output -o". */
 static void option_words(const struct opt *options, struct buf *out)

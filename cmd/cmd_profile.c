@@ -15,7 +15,7 @@ struct profile_args {
     bool no_replay;
 };
 
-/* In the order of enum profile_sort. */
+/* The sort keys, in the order of enum profile_sort. */
 #define SORT_KEYS "time|inclusive|calls|guards|symbols|name|dispatches|exprs"
 
 static const struct opt options[] = {

@@ -6,8 +6,8 @@
 #include "trace/base/hash.h"
 #include "trace/base/text/json_write.h"
 
-/* The versions of torch for which the readers were written and tested. Logs of other versions are
- * read as far as they are alike; nothing on them is dropped. */
+/* The versions of torch for which the readers were written and tested. Logs of other versions
+ * are read as far as they have the same form; import keeps all of their bytes. */
 #define TORCH_LOGS_FROM "2.7"
 #define TORCH_LOGS_TO   "2.13"
 

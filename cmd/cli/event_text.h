@@ -20,7 +20,7 @@ bool record_meta_json(const struct trace *trace, uint32_t record, enum stack_for
  * archive member; for all others, the event's name. It points into the trace. */
 struct str record_label(const struct trace *trace, uint32_t record);
 
-/* "07:34:58.618000" */
+/* Prints the time as "07:34:58.618000". */
 void record_time(const struct record *record, struct buf *out);
 
 #endif

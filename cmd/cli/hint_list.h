@@ -1,5 +1,5 @@
-/* The text of --sizes s77=31,s27=8 in the commands that make a candidate: hints that replace the
- * recorded ones. */
+/* Parses the text of --sizes s77=31,s27=8 in the commands that make a candidate: hints that
+ * replace the recorded ones. */
 #ifndef SYMTAPE_CMD_CLI_HINT_LIST_H
 #define SYMTAPE_CMD_CLI_HINT_LIST_H
 
@@ -12,7 +12,7 @@ struct hint_list {
     uint32_t n;
 };
 
-/* `list` is empty before. NULL is no text. False: ERR_USAGE. */
+/* Reads a list; `list` must be empty, and NULL is an empty text. It fails with ERR_USAGE. */
 bool hint_list_read(struct hint_list *list, const char *text, struct err *err);
 
 #endif

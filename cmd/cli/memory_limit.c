@@ -13,7 +13,7 @@
 enum { LIMIT_BASE = 64, LIMIT_TIMES = 40, UNCOUNTED_BASE = 8, UNCOUNTED_TIMES = 1 };
 
 /* Stacks of threads count from the start, though hardly any of them is used: 8 MiB for each
- * processor but the first, as many as replays run on (replay/parallel.c). */
+ * processor except the first, as many as replays run on (replay/parallel.c). */
 enum { STACK_BYTES = 8 << 20, MOST_THREADS = 64 };
 
 static uint64_t stacks(void)
@@ -105,16 +105,17 @@ uint64_t process_status_bytes(const char *field)
     return line ? strtoull(line + strlen(field) + 1, NULL, 10) * 1024 : 0;
 }
 
-/* What libraries allocate for themselves is not looked at where it fails, and memory can be out for
- * other reasons: the machine's, or a limit of the user's. Arrays grow to twice their size, so at
- * least a quarter was in use when ours was in the way: VmHWM, the most that was resident.
- * getrusage()'s ru_maxrss would count what started the program, too: it outlives exec(). */
+/* Returns whether the limit is why an allocation failed. Failed allocations of libraries are not
+ * recorded, and memory can run out for other reasons: the machine's, or a limit of the user's.
+ * Arrays grow to twice their size, so at least a quarter of the limit was in use when it was the
+ * reason. VmHWM is the most that was resident; getrusage()'s ru_maxrss would include the program
+ * that started this one, because it outlives exec(). */
 static bool was_in_the_way(const struct memory_limit *limit)
 {
     return process_status_bytes("VmHWM") > allowed(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
 }
 
-/* Without the stacks that none of it is; 0: no failed allocation was seen. */
+/* Returns the memory that was needed, without the threads' stacks; 0: no allocation failed. */
 static uint64_t needed(const struct memory_limit *limit)
 {
     uint64_t bytes = limit->refused ? atomic_load(&limit->refused->needed) : 0;

@@ -28,7 +28,7 @@ struct memory_limit {
     bool on;
     struct rlimit before;
     uint64_t stored, window; /* bytes that the meter was notified of */
-    /* Failed allocations, which tell what was wanted; NULL: nobody looks at them. */
+    /* Failed allocations, whose sizes show how much was needed; NULL: they are not recorded. */
     const struct refused_memory *refused;
     uint64_t stacks; /* address space of threads' stacks */
 };
@@ -41,7 +41,8 @@ void memory_limit_end(struct memory_limit *limit);
 /* Turns an ERR_NOMEM that the limit caused into ERR_INPUT with a message that says so. */
 void memory_limit_explain(const struct memory_limit *limit, struct err *err);
 
-/* A field of /proc/self/status, "VmData", in bytes; 0: not told. Allocates nothing. */
+/* Returns a field of /proc/self/status, "VmData", in bytes; 0 if it is not there. It allocates
+ * nothing. */
 uint64_t process_status_bytes(const char *field);
 
 #endif

@@ -160,7 +160,7 @@ static bool parse_long(struct opt_parse *parse, struct argument_cursor *at, cons
     return store(parse, &found, value, err);
 }
 
-/* "-qo FILE" and "-qoFILE": flags, then at most one option with a value. */
+/* Parses "-qo FILE" and "-qoFILE": flags, then at most one option with a value. */
 static bool parse_letters(struct opt_parse *parse, struct argument_cursor *at, const char *word,
                           struct err *err)
 {

@@ -32,7 +32,7 @@ enum opt_kind {
     OPT_KIND_OPTIONAL, /* const char *; "" when the option is given without a value */
     OPT_KIND_NUMBER,   /* struct opt_number, decimal */
     OPT_KIND_CHOICE,   /* const char *, one of the words in `value`, separated by '|' */
-    OPT_KIND_SPLIT,    /* struct opt_number: how many operands stand before it; takes no value */
+    OPT_KIND_SPLIT,    /* struct opt_number: the number of operands before it; takes no value */
     OPT_KIND_SIZES,    /* struct opt_sizes: "s77=31,s27=8", or a file of such lines */
 };
 
@@ -40,7 +40,7 @@ struct opt {
     enum opt_kind kind;
     char letter;       /* 0: none */
     const char *name;  /* without the dashes */
-    const char *value; /* what its value is called in the help: "FILE"; the words of a choice */
+    const char *value; /* the name of its value in the help: "FILE"; the words of a choice */
     size_t offset;     /* of its field in the command's struct */
     const char *help;
     const char *old; /* older spellings of its name, separated by '|', or NULL: they are accepted,
@@ -58,14 +58,16 @@ struct opt_sizes {
     const char *text, *file; /* NULL: not given */
 };
 
-/* Whether the option needs a value, which is its next word if it is not given in another way. */
+/* Returns whether the option needs a value, which is its next word if it is not given in another
+ * way. */
 static inline bool opt_takes_value(const struct opt *opt)
 {
     return opt->kind != OPT_KIND_FLAG && opt->kind != OPT_KIND_OPTIONAL &&
            opt->kind != OPT_KIND_SPLIT;
 }
 
-/* The field's offset; does not compile without a warning when the field is of another type. */
+/* Returns the field's offset; it does not compile without a warning when the field is of another
+ * type. */
 #define OPT_FIELD(ctype, type, field) \
     (offsetof(type, field) + 0 * sizeof(&((type *)0)->field == (ctype *)0))
 
@@ -125,17 +127,19 @@ struct opt_parse {
         *targets; /* set by the caller: tables in the order of their precedence */
 };
 
-/* argv[0] is the first word to look at. False with ERR_USAGE (one line, names the option, suggests
- * the nearest name) or without memory. Fields of options that are not given are left alone. */
+/* Parses the words from argv[0] on. It fails with ERR_USAGE (one line, names the option,
+ * suggests the nearest name) or when memory ran out. Fields of options that are not given do not
+ * change. */
 bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struct err *err);
-/* Has a parse given a value to the field of that option in `args`? Of a flag: is it set? */
+/* Returns whether a parse gave a value to the option's field in `args`; for a flag, whether it
+ * is set. */
 bool opt_is_given(const struct opt *opt, const void *args);
-/* The row of that name; NULL: there is none. */
+/* Returns the row of that name; NULL if there is none. */
 const struct opt *opt_find(const struct opt *options, const char *name);
 /* Frees the array of operands; the strings belong to argv. */
 void opt_release(struct opt_parse *parse);
 
-/* The lines of a help text, as wide as help is: "  -o, --output TAPE   write the tape here". */
+/* Prints the lines of a help text, as wide as help is: " -o, --output TAPE write the tape here". */
 enum { OPT_HELP_COLUMNS = 80 };
 void opt_help(const struct opt *options, struct buf *out);
 

@@ -3,7 +3,7 @@
 
 enum { HELP_AT = 28 };
 
-/* "  -o, --output TAPE", "      --events[=NAME]" */
+/* Prints " -o, --output TAPE" or " --events[=NAME]". */
 static size_t option_names(const struct opt *opt, struct buf *out)
 {
     size_t start = out->n;

@@ -50,20 +50,21 @@ struct styles *out_styles(struct out *out);
 /* Prints to the data stream. */
 void out_printf(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
 void out_text(struct out *out, struct str text);
-/* The bytes as they are, for what other programs read: a payload, a graph's text. On a terminal as
- * out_text() has them. */
+/* Prints bytes unchanged, for what other programs read: a payload, a graph's text. On a terminal
+ * they are printed as by out_text(). */
 void out_exact(struct out *out, struct str bytes);
-/* A finished buffer (a report, JSON, help) with its styles; an allocation that failed while it was
- * filled is an error. The exit code so far: EXIT_DONE or EXIT_ENV. */
+/* Prints a finished buffer (a report, JSON, help) with its styles; an allocation that failed
+ * while it was filled is an error. Returns EXIT_DONE or EXIT_ENV. */
 int out_buf(struct out *out, const struct buf *buf);
-/* The same into a file; NULL and "-" are the data stream. */
+/* Prints it to a file; NULL and "-" are the data stream. */
 int out_report(struct out *out, const char *path, bool overwrite, const struct buf *buf);
-/* A table, made to fit the terminal that data goes to. The same codes. */
+/* Prints a table, fitted to the terminal that data goes to. Returns the same codes. */
 int out_table(struct out *out, const struct table *table);
 
-/* "symtape: ..." on the notes stream, one line, printable. Not with -q. */
+/* Prints one line "symtape: ..." to the notes stream, with escapes for what is not printable. It
+ * prints nothing with -q. */
 void out_note(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
-/* The same, always, and the exit code that its kind stands for. */
+/* Prints an error in the same way, also with -q, and returns the exit code of its kind. */
 int out_error(struct out *out, const struct err *err);
 /* As out_error(), for an error in the command's arguments; returns EXIT_USAGE. */
 int out_usage(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);

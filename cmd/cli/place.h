@@ -1,4 +1,4 @@
-/* How commands show places: user lines, stacks, attempts. */
+/* Prints places: user lines, stacks, attempts. */
 #ifndef SYMTAPE_CMD_CLI_PLACE_H
 #define SYMTAPE_CMD_CLI_PLACE_H
 

@@ -14,8 +14,8 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-/* malloc() asks the system for more than it was asked for: M_TOP_PAD (cmd/main.c), and 1 MiB at
- * least where the heap cannot grow. */
+/* malloc() asks the system for more than its caller asked for: M_TOP_PAD (cmd/main.c), and 1 MiB
+ * at least where the heap cannot grow. */
 enum { MALLOC_MORE = 5 << 20 };
 
 static struct refused_memory refused;
@@ -25,7 +25,7 @@ struct refused_memory *refused_memory(void)
     return &refused;
 }
 
-/* Notes the size if the limit is why; NULL. */
+/* Records the size if the limit is the reason; returns NULL. */
 static void *note_failed(size_t size)
 {
     struct rlimit limit;

@@ -13,7 +13,7 @@ struct search_signals {
 };
 
 const atomic_bool *search_signals_begin(struct search_signals *saved);
-uint64_t search_status_requests(void); /* the number of SIGUSR1 so far */
+uint64_t search_status_requests(void); /* returns the number of SIGUSR1 so far */
 void search_signals_end(const struct search_signals *saved);
 
 #endif

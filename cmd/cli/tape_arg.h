@@ -14,7 +14,7 @@ struct tape_arg {
 enum tape_arg_flag {
     TAPE_ARG_STRICT = 1 << 0, /* any damage is an error */
     TAPE_ARG_WHOLE = 1 << 1,  /* a selector that names more than a recording is refused */
-    TAPE_ARG_RAW = 1 << 2,    /* bytes that are no record are good enough */
+    TAPE_ARG_RAW = 1 << 2,    /* bytes that are no record are accepted */
 };
 
 /* Opens the tape, and checks that the recording, compile and attempt named exist. Damage is

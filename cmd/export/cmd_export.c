@@ -56,13 +56,14 @@ static int export_one(struct out *out, const struct export_args *args, struct tr
 
 enum { MAX_FILE_NAME = 200 };
 
-/* The name of a file for a recording, whose name may be anything: one that leads nowhere else, that
- * no terminal obeys and no program takes for an option, and that a file system takes. */
+/* Prints the file name for a recording. The recording's name may have any characters; those are
+ * replaced that would lead to another folder, control a terminal, look like an option, or be
+ * invalid in a file system. */
 static void put_file_name(struct buf *out, struct str name)
 {
     size_t at = out->n, end = at + MAX_FILE_NAME;
     printable_line(out, name);
-    while (end < out->n && end > at && (out->p[end] & 0xC0) == 0x80) /* no part of a character */
+    while (end < out->n && end > at && (out->p[end] & 0xC0) == 0x80) /* does not cut a character */
         end--;
     out->n = end < out->n ? end : out->n;
     for (size_t i = at; i < out->n; i++)
@@ -74,7 +75,7 @@ static void put_file_name(struct buf *out, struct str name)
         out->p[at] = '_';
 }
 
-/* "DIR/rank0.log" */
+/* Returns "DIR/rank0.log". */
 static char *path_in(const char *folder, struct str name)
 {
     struct buf path = BUF_INIT;

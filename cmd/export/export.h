@@ -10,7 +10,7 @@ struct export_args {
     const char *sizes, *output, *allow;
 };
 
-/* export_program.c: --python, for the one graph that the selector names. Returns an exit code. */
+/* Exports the one graph that the selector names with --python. Returns an exit code. */
 int export_program(struct out *out, const struct export_args *args, struct tape_arg *tape);
 
 #endif

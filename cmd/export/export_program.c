@@ -1,4 +1,4 @@
-/* export --python: writes a recorded graph as a program that PyTorch runs. */
+/* Implements export --python, which writes a recorded graph as a program that PyTorch runs. */
 #include "cmd/cli/hint_list.h"
 #include "cmd/export/export.h"
 #include "cmd/minify/minify.h"

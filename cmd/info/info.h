@@ -16,7 +16,8 @@ struct graph_row {
 };
 
 struct attempt_sums {
-    uint32_t graphs, calls, symbols, guards; /* graphs: of the events that symtape-info(1) counts */
+    uint32_t graphs, calls, symbols,
+        guards; /* graphs: those of the events that symtape-info(1) counts */
 };
 
 /* The data of one TAPE operand. */
@@ -40,7 +41,7 @@ struct info {
     uint32_t *events; /* ids in event_names, the most frequent first */
 };
 
-/* Whether the operand's selector selects this recording. */
+/* Returns whether the operand's selector includes this recording. */
 static inline bool info_in_view(const struct info_tape *tape, uint32_t recording)
 {
     return selector_has_recording(tape->arg.trace, &tape->arg.selector, recording);

@@ -1,5 +1,5 @@
-/* info --backends: lists the backends that can run graphs on this machine, and why others
- * cannot. */
+/* Implements info --backends, which lists the backends that can run graphs on this machine, and
+ * why others cannot. */
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cmd.h"
 #include "cmd/info/info.h"
@@ -37,7 +37,7 @@ static void put_backends_json(const struct backend_kind *kind, bool usable, stru
 
 int info_print_backends(struct out *out, bool json)
 {
-    memory_limit_end(out->limit); /* no file is read, and CUDA's libraries take what they need */
+    memory_limit_end(out->limit); /* no file is read, and CUDA's libraries need unlimited memory */
     struct buf text = BUF_INIT;
     struct json_writer w = json_writer_of(&text);
     if (json) {

@@ -67,7 +67,7 @@ static uint32_t index_of(const struct info_tape *tape, const struct attempt *att
     return (uint32_t)(attempt - tape->arg.trace->attempts);
 }
 
-/* The graphs of an attempt: those of events, or the others. */
+/* Prints the graphs of an attempt: those of events, or the others. */
 static void put_graphs(const struct info_tape *tape, uint32_t attempt, bool of_events,
                        struct json_writer *w, const char *key)
 {

@@ -44,7 +44,7 @@ static int print_totals(const struct info *info)
     return code;
 }
 
-/* Prints the table, behind `title`, and releases it. */
+/* Prints the table after its title, and releases it. */
 static int print_rows(const struct info *info, const char *title, struct text_table *t)
 {
     out_printf(info->out, "%s", title);

@@ -123,7 +123,7 @@ static int replay_once(struct cmd *cmd, struct trace *trace, const struct replay
     return code;
 }
 
-/* The first option that only the other of the two commands has; NULL: there is none. */
+/* Returns the first option that only the other of the two commands has; NULL if there is none. */
 static const struct opt *misplaced_option(const struct replay_args *args)
 {
     const struct opt *own = args->run.backend ? options : run_options_table;

@@ -1,4 +1,4 @@
-/* What the files of `symtape replay` share. */
+/* Declarations that the files of `symtape replay` share. */
 #ifndef SYMTAPE_CMD_REPLAY_REPLAY_H
 #define SYMTAPE_CMD_REPLAY_REPLAY_H
 
@@ -9,14 +9,14 @@
 #include "replay/ops/decomp/custom.h"
 
 struct replay_args {
-    struct run_args run; /* of `symtape run`; the first member. Some options are of both. */
+    struct run_args run; /* of `symtape run`; must be first: some options are common */
     bool all, guards, operators;
     const char *dynamic, *dynamic_shapes, *what_if, *ablate, *audit;
 };
 
 enum { REPLAY_MAX_LIST = 32 };
 
-/* The lists among the options, taken apart. */
+/* The options that are lists, parsed. */
 struct replay_lists {
     enum policy policies[REPLAY_MAX_LIST];
     size_t n_policies;
@@ -27,13 +27,13 @@ struct replay_lists {
     struct replay_switch ablations[REPLAY_MAX_LIST];
     const char *ablation_names[REPLAY_MAX_LIST];
     size_t n_ablations;
-    struct buf mark_text, ablation_text; /* what they point into */
+    struct buf mark_text, ablation_text; /* the texts to which they point */
 };
 
 bool replay_lists_read(struct replay_lists *lists, const struct replay_args *args, struct err *err);
 void replay_lists_release(struct replay_lists *lists);
 
-/* Several replays instead of one; EXIT_* or an error that was printed. */
+/* Runs several replays instead of one; returns an exit code, after printing errors. */
 int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options *how,
                     const struct replay_lists *lists);
 int replay_ablations(struct cmd *cmd, struct trace *trace, struct replay_options *how,

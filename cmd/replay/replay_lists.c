@@ -1,6 +1,6 @@
 #include "cmd/replay/replay.h"
 
-/* The next item of a list that commas part, those in brackets apart. */
+/* Returns the next item of a comma-separated list; commas in brackets do not separate. */
 static struct str next_item(struct str *rest)
 {
     int depth = 0;

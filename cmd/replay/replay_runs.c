@@ -1,9 +1,9 @@
-/* --dynamic A,B, --ablate, --what-if, --audit. */
+/* Implements --dynamic A,B, --ablate, --what-if and --audit. */
 #include <stdlib.h>
 
 #include "cmd/replay/replay.h"
 
-/* Times are the best of so many rounds, in each of which every run has its turn. */
+/* Times are the best of so many rounds, and each round has one run of each replay. */
 enum { ROUNDS = 3 };
 
 struct runs {
@@ -18,7 +18,7 @@ static void release(struct runs *runs)
         replay_free(runs->replay[i]);
 }
 
-/* Into slot i, whose name is set; a second time only to compare times. */
+/* Runs the replay of slot i, whose name is set; the second time only to compare times. */
 static bool add(struct runs *runs, size_t i, const char *name, struct trace *trace,
                 const struct replay_options *how, struct err *err)
 {

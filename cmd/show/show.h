@@ -1,10 +1,10 @@
 /* What the views of `symtape show` have in common.
  *
- * A view is a list of items (guards, symbols, breaks ...) described by a struct show_view: how to
- * load them, where each one belongs, and the fields of one, from which a row of a table and a JSON
- * object are made (profile/report/fields.h). Filters, --limit, --stack and both formats are here,
- * once (cmd/show/show_list.c). Two views are no lists and print by themselves: --graph and
- * --artifact. */
+ * A view is a list of items (guards, symbols, breaks ...) described by a struct show_view: how
+ * to load them, the place of each, and the fields of one, from which a row of a table and a JSON
+ * object are made (profile/report/fields.h). Filters, --limit, --stack and both formats are
+ * implemented once (cmd/show/show_list.c). Two views are no lists and print by themselves:
+ * --graph and --artifact. */
 #ifndef SYMTAPE_CMD_SHOW_SHOW_H
 #define SYMTAPE_CMD_SHOW_SHOW_H
 
@@ -28,9 +28,9 @@ struct show {
     const struct show_args *args;
     struct trace *trace;
     struct selector selector; /* the operand's selector, with the filters of the options */
-    struct buf text;          /* JSON on its way out */
+    struct buf text;          /* JSON that is not written yet */
     struct json_writer w;
-    struct buf omitted; /* members of "omitted": what --limit left out, by view */
+    struct buf omitted; /* members of "omitted": what --limit omitted, by view */
 };
 
 /* The record and the place to which an item belongs. */
@@ -40,18 +40,18 @@ struct show_place {
     struct str file;            /* user file if it is not that of user_stack, or "" */
 };
 
-/* The context of the fields' getters: the item at hand. */
+/* The context of the fields' getters: the current item. */
 struct show_row {
     struct show *show;
     const void *items;
     struct show_place place;
-    struct frame line; /* the innermost of the user's, outside PyTorch's own files; text only */
+    struct frame line; /* the user's innermost frame, outside PyTorch's own files; text only */
 };
 
 struct show_view {
     const char *key;  /* of its array in the JSON; its title in text */
     const char *none; /* text that is printed when there are no items */
-    /* In JSON they stand behind recording, compile, attempt and log_line. */
+    /* in JSON they follow recording, compile, attempt and log_line */
     const struct fields *fields;
     unsigned table; /* of the fields' tables in text */
     /* Sets *ret to *ret_n items, which release() frees (NULL: they belong to the trace). */
@@ -60,7 +60,7 @@ struct show_view {
     struct show_place (*place)(const struct show *show, const void *items, uint32_t i);
     /* NULL, or a further condition for an item to be shown. */
     bool (*wanted)(const struct show *show, const void *items, uint32_t i);
-    /* The record that the fields are of; it is read before the next one is asked for. */
+    /* Returns the record that the fields describe; it is valid until the next call. */
     const void *(*item)(struct show *show, void *items, uint32_t i);
 };
 
@@ -76,7 +76,7 @@ extern const struct show_view show_inputs, show_outputs, show_ranges, show_guard
 int show_graph(struct show *show);
 int show_artifact(struct show *show);
 
-/* Whether an item of this record passes the filters on recording, compile and attempt. */
+/* Returns whether an item of this record passes the filters on recording, compile and attempt. */
 bool show_in_view(const struct show *show, uint32_t record, uint32_t attempt);
 
 /* Notes that --limit left out `n` items of a view; does nothing for 0. */
@@ -90,13 +90,13 @@ void show_line_json(struct show *show, uint32_t recording, stack_id user_stack);
 
 /* ---- Fields that most views have in text; the context is a struct show_row ---- */
 
-/* "0/0_1" ("rank1:0/0_1" on a tape of several recordings). */
+/* Prints "0/0_1" ("rank1:0/0_1" on a tape of several recordings). */
 void show_cell_compile(const void *context, const void *at, struct buf *out);
-/* The user line's place and code. */
+/* Returns the user line's place and code. */
 struct datum show_get_line(const void *context, const void *at);
 struct datum show_get_code(const void *context, const void *at);
-/* The program of an archive that an item belongs to, by the name at `at`: behind the recording's on
- * a tape of several. */
+/* Prints the archive's program that an item belongs to, whose name is at `at`; on a tape of
+ * several recordings after the recording's name. */
 void show_cell_program(const void *context, const void *at, struct buf *out);
 
 #define SHOW_COMPILE(at)                                              \

@@ -22,7 +22,8 @@ struct artifact_search {
     struct nearest nearest;
 };
 
-/* The ordinal of the next record of this label in its attempt; UINT32_MAX when memory ran out. */
+/* Returns the ordinal of the next record of this label in its attempt; UINT32_MAX when memory
+ * ran out. */
 static uint32_t next_ordinal(struct artifact_search *f, uint32_t recording, uint32_t attempt,
                              struct str label)
 {

@@ -93,7 +93,7 @@ static const struct field LOGGED_BY[] = {
 };
 static const struct fields LOGGED_BY_FIELDS = FIELDS_OF(LOGGED_BY);
 
-/* What stands in front of an event; a raw record has none of it. */
+/* The fields before an event's own; a raw record has none of them. */
 static const struct field HEADER[] = {
     { "time", .json = json_time, .cell = cell_time, TEXT(2, "time", WORD, 0) },
     { "month", .get = get_month },
@@ -136,7 +136,7 @@ GETTER_IN(get_payload, void, struct record,
               ? datum_absent()
               : datum_count(trace_payload_size(trace_of(in), index_of(in, row))))
 
-/* An empty payload is a payload. */
+/* Prints the payload's size; an empty payload is printed, too. */
 static void cell_payload(const void *context, const void *at, struct buf *out)
 {
     char size[HUMAN_SIZE];

@@ -24,7 +24,7 @@ static void items_json(const struct graph *graph, const struct arg *arg, unsigne
     json_close(w);
 }
 
-/* {"KEY": text}, with the items of a container beside it. */
+/* Prints {"KEY": text}, with the items of a container beside it. */
 static void tagged_json(const struct graph *graph, const struct arg *arg, const char *tag,
                         struct str text, unsigned depth, struct json_writer *w, const char *key)
 {
@@ -170,8 +170,8 @@ static void node_json(struct show *show, const struct graph *graph, const struct
     show_flush(show);
 }
 
-/* Graphs nest as deep as their text was indented, so the tree is walked with a stack of its own,
- * and written flat: each with its number and its parent's. */
+/* A graph and its parent. Graphs nest as deep as their text was indented, so the tree is walked
+ * with an explicit stack, and written flat: each with its number and its parent's. */
 struct graph_at {
     const struct graph *graph;
     uint32_t parent;

@@ -9,9 +9,9 @@ struct graph_items {
     struct graph_item {
         const struct graph_ref *ref;
         struct graph_counts counts; /* all 0 where the graph cannot be read */
-        struct err err;             /* why */
+        struct err err;             /* why it cannot be read */
         bool read;
-    } item; /* the one at hand */
+    } item; /* the current item */
 };
 
 static void release(void *items)
@@ -56,8 +56,8 @@ static bool count(void *user, const struct graph *graph)
     return true;
 }
 
-/* A damaged graph is noted and does not change the exit code. When memory runs out, the list is not
- * complete. */
+/* Notes a damaged graph, which does not change the exit code. When memory ran out, the list is
+ * incomplete. */
 static void tell(struct show *show, const struct err *err)
 {
     int code = show->args->json && err->kind != ERR_ENV ? EXIT_DONE : out_error(show->out, err);
@@ -106,7 +106,7 @@ static const struct field COUNTS[] = {
 };
 static const struct fields COUNTS_FIELDS = FIELDS_OF(COUNTS);
 
-/* None of a graph that cannot be read. */
+/* A graph that cannot be read has none of these. */
 REACH(reach_counts, struct graph_item, row->read ? &row->counts : NULL)
 
 static const struct field REF[] = {

@@ -45,7 +45,7 @@ static const void *item(struct show *show, void *items, uint32_t i)
     return &((const struct guard_items *)items)->list->guards[i];
 }
 
-/* The argument of guard_symbols()'s callback: the current guard, and where to put its symbols. */
+/* The argument of guard_symbols()'s callback: the current guard, and the buffer for its symbols. */
 struct each_symbol {
     const struct show_row *row;
     const struct guard *guard;

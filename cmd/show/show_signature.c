@@ -8,7 +8,7 @@
 struct signature_item {
     const struct graph_ref *ref;
     const struct graph *program;
-    uint32_t i; /* in its list */
+    uint32_t i; /* index in its list */
 };
 
 struct signature_items {
@@ -39,7 +39,7 @@ static bool add_program(struct signature_items *all, const struct graph_ref *ref
     return true;
 }
 
-/* A damaged program is left out, and one of the lists notes it. */
+/* Reads a program. A damaged one is omitted, and one of the lists notes it. */
 static bool read_program(struct show *show, uint32_t ref, bool tell, const struct graph **ret,
                          struct err *err)
 {
@@ -95,7 +95,7 @@ static const struct field PROGRAM[] = {
 };
 static const struct fields PROGRAM_FIELDS = FIELDS_OF(PROGRAM);
 
-/* Of each list's fields the first: whose it is. */
+/* The first field of each list: the program to which an item belongs. */
 #define ITS_PROGRAM                                              \
     {                                                            \
         NULL, BEHIND(PROGRAM_FIELDS, struct signature_item, ref) \
@@ -165,7 +165,7 @@ static const struct fields INPUT_FIELDS = FIELDS_OF(INPUT);
 GETTER(get_input_meta, struct signature_item,
        datum_string(meta_text(meta_of(row->program, row->i))))
 
-/* A constant has a value instead. */
+/* Returns the value of a constant, which has no target. */
 static struct datum get_input_value(const void *context, const void *at)
 {
     const struct input_spec *input = input_of(at);

@@ -69,7 +69,7 @@ static void json_specialized(const void *context, const void *at, struct json_wr
         json_put_null(w, key);
 }
 
-/* "3 (reason)" */
+/* Prints "3 (reason)". */
 static void cell_specialized(const void *context, const void *at, struct buf *out)
 {
     const struct specialization *made =
@@ -187,7 +187,7 @@ void symbol_index_release(struct symbol_index *index)
     vec_release(&index->symbols);
 }
 
-/* Allocates nothing: a failed allocation would look like a missing symbol. */
+/* Finds a symbol without allocating: a failed allocation would look like a missing symbol. */
 const struct symbol *symbol_index_find(const struct symbol_index *index, uint32_t attempt,
                                        struct str name)
 {

@@ -1,4 +1,4 @@
-/* Symbols by name, for views that meet names in expressions. */
+/* Finds symbols by name, for views that print the symbols of expressions. */
 #ifndef SYMTAPE_CMD_SHOW_SHOW_SYMBOLS_H
 #define SYMTAPE_CMD_SHOW_SHOW_SYMBOLS_H
 

@@ -8,7 +8,7 @@
 
 struct weight_item {
     uint32_t record;    /* record of its program */
-    struct str program; /* name of that member; "" when the archive lacks it */
+    struct str program; /* name of the member; "" when the archive has no such member */
     const struct pt2_weight *weight;
 };
 
@@ -55,7 +55,7 @@ static bool add_models(struct weight_items *all, const struct recorded_pt2 *arch
     return true;
 }
 
-/* An archive without a readable list of its tensors is noted and left out. */
+/* Adds an archive's tensors. An archive without a readable list of them is noted and omitted. */
 static bool add_archive(struct show *show, struct weight_items *all, uint32_t recording,
                         struct err *err)
 {
@@ -106,7 +106,7 @@ static const char *kind_of(const struct pt2_weight *w)
     return w->is_param ? "parameter" : "buffer";
 }
 
-/* ---- Of a tensor's meta, where the config has one ---- */
+/* ---- A tensor's meta, where the config has one ---- */
 
 REACH(reach_meta, struct pt2_weight, row->has_meta ? row : NULL)
 GETTER(get_dtype, enum dtype, datum_name(dtype_python_name(*row)))
@@ -169,7 +169,7 @@ static const struct field META[] = {
 };
 static const struct fields META_FIELDS = FIELDS_OF(META);
 
-/* ---- Of its place in the archive ---- */
+/* ---- Its place in the archive ---- */
 
 GETTER(get_kind, void, datum_name(kind_of(row)))
 GETTER(get_offset, struct pt2_weight, row->member ? datum_count(row->offset) : datum_null())

@@ -17,13 +17,12 @@ struct redact_known;
 struct source_meter;
 
 struct import_options {
-    bool overwrite;                   /* replace an existing output */
-    bool strict;                      /* damage anywhere is ERR_INPUT and leaves no output */
-    bool redact;                      /* see trace/log/redact/redact.h */
-    const struct redact_known *known; /* NULL, or secrets to redact in addition to those that are
-                                       * found */
-    const volatile sig_atomic_t
-        *stop; /* NULL, or set by a signal handler to end early: what was read so far is kept */
+    bool overwrite;                    /* replace an existing output */
+    bool strict;                       /* damage anywhere is ERR_INPUT and leaves no output */
+    bool redact;                       /* see trace/log/redact/redact.h */
+    const struct redact_known *known;  /* NULL, or secrets to redact in addition to those that are
+                                        * found */
+    const volatile sig_atomic_t *stop; /* NULL, or set to end early: what was read is kept */
     void (*progress)(void *user, uint64_t log_bytes); /* NULL, or called from time to time */
     void *user;
     struct source_meter *meter; /* NULL, or notified of what is read (trace/log/source.h) */

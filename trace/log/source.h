@@ -50,9 +50,8 @@ struct source_state;
 /* An observer of what is read, which allows memory in proportion to it. It is called as the file
  * is read, and before each zstd frame, before memory for the frame's window is allocated. */
 struct source_meter {
-    void (*stored)(
-        struct source_meter *meter,
-        uint64_t bytes); /* that many more bytes were read, counted before decompression */
+    /* Notifies of bytes that were read, counted before decompression. */
+    void (*stored)(struct source_meter *meter, uint64_t bytes);
     void (*window)(struct source_meter *meter, uint64_t bytes);
     /* Returns the memory that may be allocated for all bytes reported so far; UINT64_MAX means
      * no limit. */

@@ -24,12 +24,10 @@
 struct source_meter;
 
 struct source_list {
-    struct source_meter
-        *meter; /* NULL, or notified of the zstd window of each file that is probed */
+    struct source_meter *meter; /* NULL, or notified of the zstd windows of files */
     vec_of(const char *)
     paths;                /* owned by the list */
-    size_t n_passed_over; /* number of files with a log's name that are no TORCH_TRACE logs:
-                             stdout.log */
+    size_t n_passed_over; /* number of *.log files that are no TORCH_TRACE logs */
     struct arena arena;
 };
 
