@@ -219,7 +219,7 @@ void run_print_headline(const struct session *s, struct buf *out)
         buf_printf(out, "; peak memory %s", human_bytes(text, t->peak));
     if (t->wall_us > 0) {
         buf_puts(out, "; ");
-        format_ns(out, (int64_t)(t->wall_us * 1e3 + 0.5));
+        format_us(out, t->wall_us);
         buf_puts(out, t->graphs > 1 || s->grid.n > 1 ? " in all" : "");
     }
     buf_putc(out, '\n');
@@ -337,12 +337,7 @@ void graph_run_json(const struct graph_run *g)
     struct json_writer *w = &g->session->writer;
     json_open_object(w, NULL);
     graph_run_json_head(g);
-    json_open_object(w, "sizes");
-    for (size_t i = 0; i < g->n_symbols; i++) {
-        json_put_key(w, g->symbols[i].symbol);
-        json_put_i64(w, NULL, g->symbols[i].value);
-    }
-    json_close(w);
+    sizes_json(g->symbols, g->n_symbols, w);
     if (g->holders.bytes)
         peak_json(g->graph, &g->holders, w);
     if (g->compares) {

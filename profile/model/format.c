@@ -9,6 +9,11 @@ void format_ns(struct buf *out, int64_t ns)
     buf_puts(out, human_ns(text, ns));
 }
 
+void format_us(struct buf *out, double us)
+{
+    format_ns(out, (int64_t)(us * 1e3 + 0.5));
+}
+
 void format_count(struct buf *out, uint64_t count)
 {
     char text[HUMAN_SIZE];
@@ -26,6 +31,15 @@ void format_share(struct buf *out, int64_t part, int64_t whole)
         buf_puts(out, "<1 %");
     else
         buf_printf(out, "%.0f %%", percent);
+}
+
+void format_rate(struct buf *out, double per_us, const char *unit)
+{
+    static const char *const prefixes[] = { "M", "G", "T", "P" };
+    size_t i = 0;
+    while (per_us >= 1000 && i + 1 < sizeof prefixes / sizeof *prefixes)
+        per_us /= 1000, i++;
+    buf_printf(out, "%.3g %s%s", per_us, prefixes[i], unit);
 }
 
 void format_place(struct buf *out, struct str file, uint32_t line)

@@ -4,10 +4,13 @@
 
 #include "trace/base/buf.h"
 
-void format_ns(struct buf *out, int64_t ns);        /* as human_ns() */
+void format_ns(struct buf *out, int64_t ns); /* as human_ns() */
+void format_us(struct buf *out, double us);
 void format_count(struct buf *out, uint64_t count); /* as human_count() */
 /* Appends "48 %"; "<1 %" for a part above 0 that rounds to 0; "-" if the whole is 0. */
 void format_share(struct buf *out, int64_t part, int64_t whole);
+/* Appends a rate in its unit: 1.25 a microsecond in "B/s" is "1.25 MB/s". */
+void format_rate(struct buf *out, double per_us, const char *unit);
 /* Appends "models/hrnet.py:790", with the last two names of a path; "-" if there is none. */
 void format_place(struct buf *out, struct str file, uint32_t line);
 /* Appends printable_line() of a text, cut with "..." after `columns` (0: not cut). */

@@ -267,23 +267,37 @@ static void cell_unsigned(struct table *table, enum unit unit, uint64_t value)
     }
 }
 
-static void cell_number(struct table *table, double value)
+static void cell_number(struct table *table, enum unit unit, double value)
 {
-    if (value != 0)
-        table_printf(table, "%.2f", value);
-    else
-        table_text(table, STR(""));
+    struct buf *out = &table->text;
+    switch (unit) {
+    case UNIT_US: format_us(out, value); break;
+    case UNIT_SHARE: format_share(out, (int64_t)(value * 1e9 + 0.5), 1000000000); break;
+    case UNIT_BYTES_PER_US: format_rate(out, value, "B/s"); break;
+    case UNIT_FLOPS_PER_US: format_rate(out, value, "FLOP/s"); break;
+    default:
+        if (value != 0)
+            buf_printf(out, "%.2f", value);
+        else
+            buf_putc(out, '-');
+        break;
+    }
+    table_cell(table);
 }
 
 static void cell_value(struct table *table, enum unit unit, const struct datum *value)
 {
     switch (value->kind) {
     case DATUM_ABSENT:
-    case DATUM_NULL: table_text(table, STR("")); return;
+    case DATUM_NULL:
+        if (unit < UNIT_US)
+            buf_putc(&table->text, '-');
+        table_cell(table);
+        return;
     case DATUM_STRING: table_text(table, value->as.string); return;
     case DATUM_UNSIGNED: cell_unsigned(table, unit, value->as.count); return;
     case DATUM_SIGNED: cell_signed(table, unit, value->as.integer); return;
-    case DATUM_NUMBER: cell_number(table, value->as.number); return;
+    case DATUM_NUMBER: cell_number(table, unit, value->as.number); return;
     case DATUM_BOOL: table_text(table, value->as.is ? STR("yes") : STR("no")); return;
     case DATUM_PLACE: table_place(table, value->as.place.file, value->as.place.line); return;
     }

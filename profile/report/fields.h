@@ -117,6 +117,12 @@ enum unit {
     UNIT_BYTES,  /* "1.25 MB"; 0 is "-" */
     UNIT_GROWTH, /* "+1.25 MB"; 0 is "-" */
     UNIT_RATIO,  /* "2.26"; 0 is "-" */
+
+    /* Numbers that were measured: one that is absent is blank. */
+    UNIT_US,           /* "3.41 ms" */
+    UNIT_SHARE,        /* of 1: "34 %" */
+    UNIT_BYTES_PER_US, /* "1.25 GB/s" */
+    UNIT_FLOPS_PER_US, /* "1.25 TFLOP/s" */
 };
 
 enum {

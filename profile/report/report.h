@@ -9,7 +9,7 @@
 #define SYMTAPE_PROFILE_REPORT_REPORT_H
 
 #include "profile/model/profile.h"
-#include "profile/report/style.h"
+#include "profile/report/table.h"
 #include "trace/base/buf.h"
 
 struct report_options {
@@ -23,6 +23,10 @@ static inline uint32_t report_shown(const struct report_options *options, uint32
 {
     return options->limit > 0 && n > options->limit ? options->limit : n;
 }
+
+/* Prints and releases a table; says how many of `n` rows are not in it. */
+void report_table(struct table *table, const struct report_options *options, unsigned indent,
+                  uint32_t n, struct buf *out);
 
 void report_text(const struct profile *profile, const struct report_options *options,
                  struct buf *out);

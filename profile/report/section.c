@@ -55,14 +55,20 @@ void text_title(const struct report *r, const char *text)
     buf_putc(r->out, '\n');
 }
 
-void text_finish(const struct report *r, struct table *table, uint32_t n)
+void report_table(struct table *table, const struct report_options *options, unsigned indent,
+                  uint32_t n, struct buf *out)
 {
     uint32_t rows = (uint32_t)table_rows(table);
-    const struct table_layout layout = { r->options->width, INDENT, r->options->styles };
-    table_print(table, &layout, r->out);
+    const struct table_layout layout = { options->width, indent, options->styles };
+    table_print(table, &layout, out);
     if (rows < n)
-        buf_printf(r->out, "  ... and %u more\n", n - rows);
+        buf_printf(out, "  ... and %u more\n", n - rows);
     table_release(table);
+}
+
+void text_finish(const struct report *r, struct table *table, uint32_t n)
+{
+    report_table(table, r->options, INDENT, n, r->out);
 }
 
 void text_rows(const struct report *r, const char *title, const struct fields *fields,

@@ -22,7 +22,7 @@ void replay_audit_text(const struct replay *replay, const struct report_options 
     struct text_table t;
     text_table_init(&t, &replay_audit_fields, 0);
     text_table_rows(&t, NULL, &rows, 0);
-    replay_table(&t, how, out);
+    report_table(&t.table, how, 0, 0, out);
 }
 
 void replay_audit_json(const struct replay *replay, struct buf *out)

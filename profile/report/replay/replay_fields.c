@@ -3,13 +3,6 @@
 #include "profile/model/format.h"
 #include "trace/events/user_line.h"
 
-void replay_table(struct text_table *t, const struct report_options *how, struct buf *out)
-{
-    const struct table_layout layout = { .width = how->width, .styles = how->styles };
-    table_print(&t->table, &layout, out);
-    table_release(&t->table);
-}
-
 /* ---- Graphs --------------------------------------------------------------------------------- */
 
 static const struct field COUNTS[] = {

@@ -17,7 +17,4 @@ struct replay_pass {
 extern const struct fields replay_graph_fields, replay_counts_fields, replay_guard_fields,
     replay_operator_fields, replay_stats_fields, replay_pass_fields, replay_audit_fields;
 
-/* Prints and releases a table. */
-void replay_table(struct text_table *t, const struct report_options *how, struct buf *out);
-
 #endif

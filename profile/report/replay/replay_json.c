@@ -55,11 +55,6 @@ static void put_json_differences(struct json_writer *w, const struct replay_repo
     json_close(w);
 }
 
-void replay_counters_json(struct json_writer *w, const struct op_stats *stats)
-{
-    fields_json(&replay_stats_fields, NULL, stats, w);
-}
-
 static void put_json_guards(struct json_writer *w, const struct replay_report *report)
 {
     const struct replay_guard_counts *n = &report->replay->guard_counts;

@@ -27,11 +27,10 @@ void replay_graph_name(const struct replay_report *report, uint32_t ref, struct 
 const char *outcome_name(enum outcome outcome);
 const char *guard_fate_name(enum guard_fate fate);
 
-/* Parts of the JSON that runs on backends share: where a graph was recorded, the counters of an
- * operator's rule, a user's stack with the innermost line first. */
+/* Parts of the JSON that runs on backends share: where a graph was recorded, and a user's stack
+ * with the innermost line first. */
 void replay_attempt_json(struct json_writer *w, const struct trace *trace,
                          const struct graph_ref *graph);
-void replay_counters_json(struct json_writer *w, const struct op_stats *stats);
 void replay_stack_json(struct json_writer *w, const char *key, const struct graph *graph,
                        uint32_t location);
 

@@ -73,24 +73,14 @@ static void write_rows(const struct fields *fields, const struct replay_report *
     struct text_table t;
     text_table_init(&t, fields, 0);
     text_table_rows(&t, report, &rows, limit);
-    replay_table(&t, how, out);
+    report_table(&t.table, how, 0, 0, out);
 }
 
-static void write_unsupported(const struct replay_report *report, const struct table_layout *layout,
-                              uint32_t shown, struct buf *out)
-{
-    static const struct column columns[] = { { "calls", COLUMN_RIGHT },
-                                             { "unsupported", COLUMN_LEFT } };
-    struct table table = TABLE(columns);
-    for (uint32_t i = 0; i < shown; i++) {
-        table_count(&table, report->replay->unsupported[i].calls);
-        table_text(&table, report->replay->unsupported[i].op);
-    }
-    if (shown)
-        buf_putc(out, '\n');
-    table_print(&table, layout, out);
-    table_release(&table);
-}
+static const struct field UNSUPPORTED[] = {
+    { NULL, MEMBER(struct replay_unsupported, calls), TEXT(1, "calls", COUNT, 0) },
+    { NULL, MEMBER(struct replay_unsupported, op), TEXT(2, "unsupported", WORD, 0) },
+};
+static const struct fields UNSUPPORTED_FIELDS = FIELDS_OF(UNSUPPORTED);
 
 /* Prints a difference that starts a chain; the differences that follow from it are counted. */
 static void write_difference(const struct replay_report *report, const struct replay_difference *d,
@@ -171,7 +161,7 @@ static void write_operators(const struct replay_report *report, const struct rep
         text_table_row(&t, report, rows[i]);
     free(rows);
     buf_putc(out, '\n');
-    replay_table(&t, how, out);
+    report_table(&t.table, how, 0, 0, out);
 }
 
 static void put_text_passes(const struct replay_report *report, const struct report_options *how,
@@ -192,7 +182,7 @@ static void put_text_passes(const struct replay_report *report, const struct rep
     }
     text_table_row(&t, NULL, &(const struct replay_pass){ "all", "", &all });
     buf_puts(out, "\nDispatches that PyTorch makes, estimated\n");
-    replay_table(&t, how, out);
+    report_table(&t.table, how, 0, 0, out);
 }
 
 static void put_text_violations(const struct replay_report *report, struct buf *out)
@@ -214,7 +204,6 @@ static void put_text_violations(const struct replay_report *report, struct buf *
 void replay_text(const struct replay_report *report, const struct report_options *how,
                  struct buf *out)
 {
-    const struct table_layout layout = { .width = how->width, .styles = how->styles };
     const struct replay *replay = report->replay;
     write_headline(replay, out);
     write_others(replay, out);
@@ -223,7 +212,10 @@ void replay_text(const struct replay_report *report, const struct report_options
         buf_putc(out, '\n');
     write_rows(&replay_graph_fields, report, ROWS(replay->graphs, (uint32_t)replay->n_graphs), 0,
                how, out);
-    write_unsupported(report, &layout, report_shown(how, (uint32_t)replay->n_unsupported), out);
+    if (replay->n_unsupported)
+        buf_putc(out, '\n');
+    write_rows(&UNSUPPORTED_FIELDS, report,
+               ROWS(replay->unsupported, (uint32_t)replay->n_unsupported), how->limit, how, out);
     put_text_differences(report, how, out);
     put_text_violations(report, out);
     if (report->operators)

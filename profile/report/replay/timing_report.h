@@ -17,6 +17,7 @@ void peak_text(const struct graph *graph, const struct peak *peak, const struct 
 /* Writes the members "sizes", "wall_us" ... "operators" of the graph's object, which is open; see
  * symtape-replay(1). */
 void timing_json(const struct timing *t, struct json_writer *w);
+void sizes_json(const struct run_size *sizes, size_t n, struct json_writer *w);
 void peak_json(const struct graph *graph, const struct peak *peak, struct json_writer *w);
 
 #endif
