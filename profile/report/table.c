@@ -86,6 +86,18 @@ static struct str cell_text(const struct table *table, size_t row, size_t column
     return (struct str){ table->text.p + from, table->ends.v[i] - from };
 }
 
+void table_transpose(const struct table *table, struct table *ret)
+{
+    ret->text.failed |= table->text.failed;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        table_text(ret, str_of(table->columns[c].header));
+        for (size_t r = 0; r < table_rows(table) && !table->text.failed; r++) {
+            buf_put(&ret->text, cell_text(table, r, c));
+            table_cell(ret);
+        }
+    }
+}
+
 /* ---- Fitting: a width for each column; 0 for one that is left out ---- */
 
 static bool gives_way(const struct column *column)

@@ -70,6 +70,9 @@ void table_place(struct table *table, struct str file, uint32_t line); /* as for
 /* Ends a cell whose text was appended to table->text, for example by format_text(). */
 void table_cell(struct table *table);
 
+/* Appends to `ret` a row for each column of `table`: its header, then its cell of each row. */
+void table_transpose(const struct table *table, struct table *ret);
+
 size_t table_rows(const struct table *table);
 /* Prints the header and rows, or nothing without rows. Failure is reported by out->failed. */
 void table_print(const struct table *table, const struct table_layout *layout, struct buf *out);

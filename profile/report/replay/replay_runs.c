@@ -2,59 +2,63 @@
 
 #include <stdlib.h>
 
-#include "profile/report/table.h"
-#include "trace/base/text/json_write.h"
+#include "profile/report/fields.h"
 
-static const struct {
-    const char *name;
-    size_t offset;
-} costs[] = {
-#define COST(field, name) { name, offsetof(struct replay_costs, field) },
-#include "profile/report/replay/replay_costs.def"
-#undef COST
+GETTER(get_valid, bool, datum_bool(!*row))
+
+static const struct field REPLAY[] = {
+    { "calls", MEMBER(struct replay, totals.calls), TEXT(1, "calls", NUMBER, 0) },
+    { "match", MEMBER(struct replay, totals.match), TEXT(2, "match", NUMBER, 0) },
+    { "mismatch", MEMBER(struct replay, totals.mismatch) },
+    { "refused", MEMBER(struct replay, totals.refused) },
+    { "unsupported", MEMBER(struct replay, totals.unsupported) },
+    { "symbols", MEMBER(struct replay, costs.symbols), TEXT(3, "symbols", NUMBER, 0) },
+    { "guards", MEMBER(struct replay, costs.guards), TEXT(4, "guards", NUMBER, 0) },
+    { "replacements", MEMBER(struct replay, costs.replacements),
+      TEXT(5, "replacements", NUMBER, 0) },
+    { "asserts", MEMBER(struct replay, costs.asserts), TEXT(6, "asserts", NUMBER, 0) },
+    { "dispatches", MEMBER(struct replay, costs.dispatches), TEXT(7, "dispatches", NUMBER, 0) },
+    { "cache_hits", MEMBER(struct replay, costs.hits), TEXT(8, "cache_hits", NUMBER, 0) },
+    { "cache_misses", MEMBER(struct replay, costs.misses), TEXT(9, "cache_misses", NUMBER, 0) },
+    { "fast_attempts", MEMBER(struct replay, costs.fast_attempts),
+      TEXT(10, "fast_attempts", NUMBER, 0) },
+    { "fast_answers", MEMBER(struct replay, costs.fast_answers),
+      TEXT(11, "fast_answers", NUMBER, 0) },
+    { "evaluations", MEMBER(struct replay, costs.evaluations), TEXT(12, "evaluations", NUMBER, 0) },
+    { "exprs", MEMBER(struct replay, costs.exprs), TEXT(13, "exprs", NUMBER, 0) },
+    { "symbolic_tensors", MEMBER(struct replay, costs.symbolic_tensors),
+      TEXT(14, "symbolic_tensors", NUMBER, 0) },
 };
-enum { N_COSTS = sizeof costs / sizeof *costs };
+static const struct fields REPLAY_FIELDS = FIELDS_OF(REPLAY);
 
-static uint64_t replay_cost(const struct replay *replay, size_t i)
-{
-    return *(const uint64_t *)((const char *)&replay->costs + costs[i].offset);
-}
-
-static void put_run_counts(struct table *table, const char *name, const struct replay_run *runs,
-                           size_t n, size_t offset)
-{
-    table_text(table, str_of(name));
-    for (size_t i = 0; i < n; i++)
-        table_u64(table, *(const uint64_t *)((const char *)&runs[i].replay->totals + offset));
-}
+static const struct field RUN[] = {
+    { "name", MEMBER(struct replay_run, name) },
+    { "valid", GET(get_valid, struct replay_run, invalid) },
+    { NULL, BEHIND(REPLAY_FIELDS, struct replay_run, replay) },
+    { "ns", MEMBER(struct replay_run, ns), TEXT(15, "time", NS, 0) },
+};
+static const struct fields RUN_FIELDS = FIELDS_OF(RUN);
 
 void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
                       const struct report_options *how, struct buf *out)
 {
-    const struct table_layout layout = { .width = how->width, .styles = how->styles };
     struct column *columns = calloc(n + 1, sizeof *columns);
+    struct table table = { .columns = columns, .n_columns = n + 1 };
+    struct text_table t;
     if (!columns) {
         out->failed = true;
         return;
     }
     columns[0] = (struct column){ "", COLUMN_LEFT, 0 };
-    for (size_t i = 0; i < n; i++)
+    text_table_init(&t, &RUN_FIELDS, 0);
+    t.table.n_columns -= !times;
+    for (size_t i = 0; i < n; i++) {
         columns[i + 1] = (struct column){ runs[i].name, COLUMN_RIGHT, 0 };
-    struct table table = { .columns = columns, .n_columns = n + 1 };
-    put_run_counts(&table, "calls", runs, n, offsetof(struct replay_counts, calls));
-    put_run_counts(&table, "match", runs, n, offsetof(struct replay_counts, match));
-    for (size_t c = 0; c < N_COSTS; c++) {
-        table_text(&table, str_of(costs[c].name));
-        for (size_t i = 0; i < n; i++)
-            table_u64(&table, replay_cost(runs[i].replay, c));
+        text_table_row(&t, NULL, &runs[i]);
     }
-    if (times) {
-        table_text(&table, STR("time"));
-        for (size_t i = 0; i < n; i++)
-            table_ns(&table, (int64_t)runs[i].ns);
-    }
-    table_print(&table, &layout, out);
-    table_release(&table);
+    table_transpose(&t.table, &table);
+    report_table(&table, how, 0, 0, out);
+    table_release(&t.table);
     free(columns);
     for (size_t i = 0; i < n; i++)
         if (runs[i].invalid)
@@ -63,26 +67,11 @@ void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
 
 void replay_runs_json(const struct replay_run *runs, size_t n, struct buf *out)
 {
+    const struct rows rows = ROWS(runs, (uint32_t)n);
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
     json_put_str(&w, "schema", STR("symtape.replay/1"));
-    json_open_array(&w, "runs");
-    for (size_t i = 0; i < n; i++) {
-        const struct replay_counts *t = &runs[i].replay->totals;
-        json_open_object(&w, NULL);
-        json_put_cstr(&w, "name", runs[i].name);
-        json_put_bool(&w, "valid", !runs[i].invalid);
-        json_put_u64(&w, "calls", t->calls);
-        json_put_u64(&w, "match", t->match);
-        json_put_u64(&w, "mismatch", t->mismatch);
-        json_put_u64(&w, "refused", t->refused);
-        json_put_u64(&w, "unsupported", t->unsupported);
-        for (size_t c = 0; c < N_COSTS; c++)
-            json_put_u64(&w, costs[c].name, replay_cost(runs[i].replay, c));
-        json_put_u64(&w, "ns", runs[i].ns);
-        json_close(&w);
-    }
-    json_close(&w);
+    fields_json_rows(&w, "runs", &RUN_FIELDS, NULL, &rows, 0);
     json_close(&w);
     buf_putc(out, '\n');
 }
