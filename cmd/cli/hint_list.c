@@ -1,19 +1,27 @@
 #include "cmd/cli/hint_list.h"
 
-bool hint_list_read(struct hint_list *list, const char *text, struct err *err)
+#include <string.h>
+#include <unistd.h>
+
+bool hint_list_read(struct hint_list *list, const struct opt_sizes *sizes,
+                    struct source_meter *meter, struct err *err)
 {
-    struct str rest = str_of(text ? text : "");
-    while (rest.n) {
-        struct str item = str_trim(str_first(rest, str_find_char(rest, ',')));
-        rest = str_from(rest, str_find_char(rest, ',') + 1);
-        size_t equals = str_find_char(item, '=');
-        if (list->n == HINTS_MAX)
-            return err_set(err, ERR_USAGE, "--sizes takes at most %d items", HINTS_MAX);
-        struct cand_hint *hint = &list->hints[list->n++];
-        hint->symbol = str_trim(str_first(item, equals));
-        if (!hint->symbol.n || !str_to_i64(str_trim(str_from(item, equals + 1)), &hint->hint))
-            return err_set(err, ERR_USAGE, "--sizes: \"%.*s\" is not SYMBOL=NUMBER, as in s77=31",
-                           STR_ARG(item));
-    }
+    if (sizes->file && strcmp(sizes->file, "-") != 0 && access(sizes->file, F_OK) != 0)
+        return err_set(err, ERR_USAGE,
+                       "--sizes: \"%s\" is neither SYMBOL=NUMBER, as in s77=31, nor a file",
+                       sizes->file);
+    if (!size_grid_read_option(&list->grid, sizes, meter, err))
+        return false;
+    if (list->grid.n != 1)
+        return err_set(err, ERR_USAGE, "--sizes: %zu sizes are given, and one can be used",
+                       list->grid.n);
+    for (; list->n < list->grid.n_symbols; list->n++)
+        list->hints[list->n] = (struct cand_hint){ list->grid.symbols[list->n],
+                                                   size_grid_row(&list->grid, 0)[list->n] };
     return true;
+}
+
+void hint_list_release(struct hint_list *list)
+{
+    size_grid_release(&list->grid);
 }

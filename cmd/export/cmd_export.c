@@ -14,9 +14,11 @@ static const struct opt options[] = {
         0, "python", struct export_args, python,
         "write the graph that TAPE names as a Python program that needs PyTorch only: a function "
         "f, and inputs for it"),
-    OPT_STRING(0, "sizes", "HINT[,HINT...]", struct export_args, sizes,
-               "with --python: use these sizes instead of the recorded ones, as in s77=31",
-               .old = "set"),
+    OPT_SIZES(
+        0, "sizes", "SIZES", struct export_args, sizes,
+        "with --python: use these sizes instead of the recorded ones: s77=31,s27=8, or a file "
+        "with a line of s77=31 s27=8",
+        .old = "set"),
     OPT_FLAG(0, "cpu", struct export_args, cpu,
              "with --python: put all tensors on the CPU, whatever device was recorded"),
     OPT_ALLOW(struct export_args, allow),
@@ -162,12 +164,13 @@ static int run(struct cmd *cmd)
 {
     const struct export_args *args = cmd->args;
     struct tape_arg tape;
+    bool has_sizes = args->sizes.text || args->sizes.file;
     unsigned whole = args->python ? 0 : TAPE_ARG_WHOLE | TAPE_ARG_RAW;
     if (args->python && args->log)
         return out_usage(cmd->out, "export: --log and --python exclude each other");
-    if (!args->python && (args->sizes || args->cpu || args->allow))
+    if (!args->python && (has_sizes || args->cpu || args->allow))
         return out_usage(cmd->out, "export: %s needs --python",
-                         args->sizes ? "--sizes"
+                         has_sizes   ? "--sizes"
                          : args->cpu ? "--cpu"
                                      : "--allow");
     int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],

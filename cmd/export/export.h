@@ -7,7 +7,8 @@
 
 struct export_args {
     bool log, python, cpu, overwrite, strict;
-    const char *sizes, *output, *allow;
+    struct opt_sizes sizes;
+    const char *output, *allow;
 };
 
 /* Exports the one graph that the selector names with --python. Returns an exit code. */

@@ -1,5 +1,6 @@
 /* Implements export --python, which writes a recorded graph as a program that PyTorch runs. */
 #include "cmd/cli/hint_list.h"
+#include "cmd/cli/memory_limit.h"
 #include "cmd/export/export.h"
 #include "cmd/minify/minify.h"
 #include "minify/program/program_names.h"
@@ -51,11 +52,13 @@ int export_program(struct out *out, const struct export_args *args, struct tape_
 {
     struct hint_list hints = { .n = 0 };
     struct err err = { 0 };
-    if (!hint_list_read(&hints, args->sizes, &err) ||
-        !program_check_allow(str_of(args->allow), &err))
-        return out_error(out, &err);
-    const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
-    struct candidate *candidate = candidate_load(tape->trace, &tape->selector, &options, &err);
+    struct candidate *candidate = NULL;
+    if (hint_list_read(&hints, &args->sizes, &out->limit->meter, &err) &&
+        program_check_allow(str_of(args->allow), &err)) {
+        const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
+        candidate = candidate_load(tape->trace, &tape->selector, &options, &err);
+    }
+    hint_list_release(&hints);
     if (!candidate)
         return out_error(out, &err);
     int code = print_program(out, args, candidate);

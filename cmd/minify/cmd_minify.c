@@ -52,9 +52,11 @@ static const struct opt options[] = {
     OPT_FLAG(0, "anonymize", struct minify_args, anonymize,
              "replace names, user lines, paths and strings in what is written"),
     OPT_OVERWRITE(struct minify_args, overwrite),
-    OPT_STRING(0, "sizes", "HINT[,HINT...]", struct minify_args, sizes,
-               "use these sizes instead of the recorded ones, if only these fail, as in s77=31",
-               .old = "set"),
+    OPT_SIZES(
+        0, "sizes", "SIZES", struct minify_args, sizes,
+        "use these sizes instead of the recorded ones, if only these fail: s77=31,s27=8, or a "
+        "file with a line of s77=31 s27=8",
+        .old = "set"),
     OPT_NUMBER('j', "jobs", "N", struct minify_args, jobs,
                "run N checks at once (default: 1); the result is the same for any N"),
     OPT_STRING(0, "timeout", "TIME", struct minify_args, timeout,

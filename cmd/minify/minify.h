@@ -18,7 +18,8 @@ struct minify_args {
     bool invert;
     const char *crash_is;
     struct opt_number also_interesting;
-    const char *inject_fault, *sizes;
+    const char *inject_fault;
+    struct opt_sizes sizes;
     /* The files that are written. */
     const char *output, *fx, *repro, *issue, *good, *allow;
     bool overwrite, anonymize, json;

@@ -56,10 +56,12 @@ static bool read_tape(struct minify_job *job, const struct candidate_options *op
 bool minify_read_input(struct minify_job *job, struct err *err)
 {
     struct hint_list hints = { .n = 0 };
-    if (!hint_list_read(&hints, job->args->sizes, err))
-        return false;
+    struct source_meter *meter = &job->cmd->out->limit->meter;
+    bool read = hint_list_read(&hints, &job->args->sizes, meter, err);
     const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
-    job->whole = fx_arg_read(job->cmd->operands[0], &options, &job->cmd->out->limit->meter, err);
-    bool read = job->whole || (!err_is_set(err) && read_tape(job, &options, err));
+    if (read)
+        job->whole = fx_arg_read(job->cmd->operands[0], &options, meter, err);
+    read = read && (job->whole || (!err_is_set(err) && read_tape(job, &options, err)));
+    hint_list_release(&hints);
     return read && minify_hide_input(job, err);
 }

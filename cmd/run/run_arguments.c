@@ -67,20 +67,6 @@ static bool read_tolerance(struct session *s, struct err *err)
             (s->factor > 0 || err_set(err, ERR_USAGE, "--tolerance: the factor must be above 0")));
 }
 
-static bool read_sizes(struct session *s, struct err *err)
-{
-    const struct opt_sizes *sizes = &s->args->sizes;
-    struct buf text = BUF_INIT;
-    bool ok = !sizes->file || text_file_read(sizes->file, &s->cmd->out->limit->meter, &text, err);
-    if (ok && sizes->file && !text.n)
-        ok = err_set(err, ERR_INPUT, "%s: no sizes in it", sizes->file);
-    if (ok &&
-        !size_grid_read(&s->grid, str_of(sizes->text ? sizes->text : ""), buf_str(&text), err))
-        ok = err->kind == ERR_INPUT && err_at(err, "%s", sizes->file);
-    buf_release(&text);
-    return ok;
-}
-
 /* Options that need another one, or exclude it. */
 static bool check_combination(const struct session *s, struct err *err)
 {
@@ -129,7 +115,9 @@ bool session_read(struct session *s, struct err *err)
     s->pair.reference_kind = args->compare ? backend_find(str_of(args->compare)) : NULL;
     s->seed = args->seed.given ? args->seed.value : 0;
     return read_save(s, err) && can_be_file(args->outputs, err) && read_perturb(s, err) &&
-           read_tolerance(s, err) && check_combination(s, err) && read_sizes(s, err) &&
+           read_tolerance(s, err) && check_combination(s, err) &&
+           size_grid_read_option(&s->grid, &s->args->sizes, &s->cmd->out->limit->meter, err) &&
+
            open_backends(s, err) &&
            (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
            (!args->compare || s->pair.reference_kind ||

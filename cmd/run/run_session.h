@@ -5,8 +5,8 @@
 
 #include <signal.h>
 
+#include "cmd/cli/size_grid.h"
 #include "cmd/run/run.h"
-#include "cmd/run/size_grid.h"
 #include "profile/report/report.h"
 #include "replay/backend/compare/compare_runs.h"
 #include "replay/backend/measure/ceilings.h"

@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_CMD_RUN_SIZE_REGIONS_H
 #define SYMTAPE_CMD_RUN_SIZE_REGIONS_H
 
-#include "cmd/run/size_grid.h"
+#include "cmd/cli/size_grid.h"
 #include "trace/base/buf.h"
 #include "trace/base/vec.h"
 

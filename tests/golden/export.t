@@ -48,8 +48,19 @@ One graph, and sizes that it has:
     2> symtape: --sizes: the graph has no symbol s1
     [exit 2]
 
+    $ symtape export --python --sizes s77=7,8 $RECORDINGS/mlp.log.zst:0/1_0:inference
+    2> symtape: --sizes: 2 sizes are given, and one can be used
+    [exit 2]
+
+    $ echo 's77=7 # the batch' > sizes.txt; symtape export --python --sizes sizes.txt $RECORDINGS/mlp.log.zst:0/1_0:inference | grep torch.randn; rm sizes.txt
+    arg0_1 = torch.randn(32, 16)
+    arg1_1 = torch.randn(32)
+    arg3_1 = torch.randn(7, 16)
+    arg4_1 = torch.randn(16, 32)
+    arg5_1 = torch.randn(16)
+
     $ symtape export --python --sizes s1 $RECORDINGS/mlp.log.zst:0/1_0:inference
-    2> symtape: --sizes: "s1" is not SYMBOL=NUMBER, as in s77=31
+    2> symtape: --sizes: "s1" is neither SYMBOL=NUMBER, as in s77=31, nor a file
     [exit 2]
 
     $ symtape export --sizes s1=3 $RECORDINGS/mlp.log.zst

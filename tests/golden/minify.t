@@ -275,8 +275,15 @@ Mistakes.
     2> symtape: mine.journal: not a journal of symtape minify; --overwrite-journal replaces it, and --journal names another file
     [exit 3]
 
+    $ printf 's27=3 s23=4\ns27=5\n' > sizes.txt; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --sizes sizes.txt
+    2> symtape: --sizes: 2 sizes are given, and one can be used
+    [exit 2]
+
+    $ echo 's27=3 s99=4' > sizes.txt; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --sizes sizes.txt; rm sizes.txt
+    2> symtape: --sizes: the graph has no symbol s99
+
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --sizes s27
-    2> symtape: --sizes: "s27" is not SYMBOL=NUMBER, as in s77=31
+    2> symtape: --sizes: "s27" is neither SYMBOL=NUMBER, as in s77=31, nor a file
     [exit 2]
 
     $ echo mine > mine.tape; symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true -o mine.tape

@@ -1,10 +1,12 @@
 /* Sizes to be tried: "s0=1..64,s1=8,16,31", and files of them. */
-#ifndef SYMTAPE_CMD_RUN_SIZE_GRID_H
-#define SYMTAPE_CMD_RUN_SIZE_GRID_H
+#ifndef SYMTAPE_CMD_CLI_SIZE_GRID_H
+#define SYMTAPE_CMD_CLI_SIZE_GRID_H
 
+#include "cmd/cli/opt.h"
 #include "trace/base/arena.h"
 #include "trace/base/err.h"
 #include "trace/base/str.h"
+#include "trace/log/source.h"
 
 enum { GRID_SYMBOLS = 32, GRID_POINTS = 1 << 20 };
 #define GRID_ANY INT64_MIN /* a symbol that a line of the file does not name */
@@ -23,6 +25,9 @@ struct size_grid {
  * product. ERR_USAGE: what cannot be read, an empty range, more than GRID_POINTS (of `set`);
  * ERR_INPUT (of the file). Texts are copied. */
 bool size_grid_read(struct size_grid *grid, struct str set, struct str file, struct err *err);
+/* Reads the text and the file of the option. `meter`: see text_file_read(). */
+bool size_grid_read_option(struct size_grid *grid, const struct opt_sizes *sizes,
+                           struct source_meter *meter, struct err *err);
 void size_grid_release(struct size_grid *grid);
 
 static inline const int64_t *size_grid_row(const struct size_grid *grid, size_t i)

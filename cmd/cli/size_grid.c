@@ -1,8 +1,9 @@
-#include "cmd/run/size_grid.h"
+#include "cmd/cli/size_grid.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cli/text_file.h"
 #include "trace/base/vec.h"
 
 struct values {
@@ -225,6 +226,19 @@ bool size_grid_read(struct size_grid *grid, struct str set, struct str file, str
     for (size_t i = 0; i < GRID_SYMBOLS; i++)
         vec_release(&r.of_set[i].list);
     vec_release(&r.rows.list);
+    return ok;
+}
+
+bool size_grid_read_option(struct size_grid *grid, const struct opt_sizes *sizes,
+                           struct source_meter *meter, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    bool ok = !sizes->file || text_file_read(sizes->file, meter, &text, err);
+    if (ok && sizes->file && !text.n)
+        ok = err_set(err, ERR_INPUT, "%s: no sizes in it", sizes->file);
+    if (ok && !size_grid_read(grid, str_of(sizes->text ? sizes->text : ""), buf_str(&text), err))
+        ok = err->kind == ERR_INPUT && err_at(err, "%s", sizes->file);
+    buf_release(&text);
     return ok;
 }
 
