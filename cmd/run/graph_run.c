@@ -208,6 +208,7 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
                                      .input = give_input,
                                      .user = g,
                                      .violated = s->args->ignore_guards ? note_violation : NULL,
+                                     .refusal = &g->refusal,
                                      .seed = s->seed };
     return begin(g, point, options, &g->err);
 }
@@ -270,6 +271,7 @@ void graph_run_release(struct graph_run *g)
     value_file_free(g->saved);
     weights_close(g->inputs.weights);
     buf_release(&g->name);
+    buf_release(&g->refusal);
     arena_release(&g->arena);
 }
 
@@ -292,4 +294,6 @@ void graph_run_count(const struct graph_run *g)
     t->peak = g->peak > t->peak ? g->peak : t->peak;
     if (outcome == RUN_DIFFERS && !t->first_graph.n)
         buf_put(&t->first_graph, buf_str(&g->name));
+    if (outcome == RUN_REFUSED && !t->refusal.n)
+        buf_put(&t->refusal, buf_str(&g->refusal));
 }

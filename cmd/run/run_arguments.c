@@ -148,6 +148,7 @@ void session_release(struct session *s)
     backend_pair_close(&s->pair);
     size_grid_release(&s->grid);
     buf_release(&s->totals.first_graph);
+    buf_release(&s->totals.refusal);
     buf_release(&s->text);
     buf_release(&s->json);
     arena_release(&s->arena);

@@ -197,6 +197,9 @@ static void print_outcomes(const struct session *s, struct buf *out)
         if (i == RUN_DIFFERS && t->graphs > 1)
             buf_printf(out, " (%s%.*s)", count > 1 ? "first " : "",
                        STR_ARG(buf_str(&t->first_graph)));
+        if (i == RUN_REFUSED && t->refusal.n && s->grid.n == 1)
+            buf_printf(out, "%s: %.*s", count > 1 ? ", the first" : "",
+                       STR_ARG(buf_str(&t->refusal)));
         lead = ", ";
     }
     if (n == 0)

@@ -46,6 +46,7 @@ struct run_totals {
     size_t peak;
     double wall_us;         /* of --profile */
     struct buf first_graph; /* the first that differs */
+    struct buf refusal;     /* the guard that refused a graph first, with its sizes; "" */
 };
 
 struct session {
@@ -101,6 +102,7 @@ struct graph_run {
     size_t peak;
     struct peak holders; /* on a backend that only counts: the nodes that hold the memory */
     struct err err;      /* why it did not run to its end */
+    struct buf refusal;  /* the guard that does not hold, with its sizes; "" */
     bool unsupported;    /* it stopped at an operator that nothing here computes */
     bool misused;        /* an option names a node that it does not have */
     struct arena arena;

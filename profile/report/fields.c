@@ -267,12 +267,19 @@ static void cell_unsigned(struct table *table, enum unit unit, uint64_t value)
     }
 }
 
+static void put_share(struct buf *out, double share)
+{
+    enum { WHOLE = 1000000000 };
+    int64_t part = (int64_t)(share * WHOLE + 0.5);
+    format_share(out, share > 0 && part == 0 ? 1 : part, WHOLE);
+}
+
 static void cell_number(struct table *table, enum unit unit, double value)
 {
     struct buf *out = &table->text;
     switch (unit) {
     case UNIT_US: format_us(out, value); break;
-    case UNIT_SHARE: format_share(out, (int64_t)(value * 1e9 + 0.5), 1000000000); break;
+    case UNIT_SHARE: put_share(out, value); break;
     case UNIT_BYTES_PER_US: format_rate(out, value, "B/s"); break;
     case UNIT_FLOPS_PER_US: format_rate(out, value, "FLOP/s"); break;
     default:

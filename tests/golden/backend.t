@@ -24,12 +24,12 @@ Graphs run for real, at sizes that the recording allows and at others. Those tha
 A guard that does not hold refuses the run; --ignore-guards runs anyway, and says so.
 
     $ symtape run $RECORDINGS/encoder.log.zst:0/1 --sizes s27=31
-    1 graph on cpu: refused
+    1 graph on cpu: refused: guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31 (recorded: 24)
     2> symtape: 0/1_0:aot_inference_graph: guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31 (recorded: 24), at demo/encoder.py:25 `if length % WINDOW:` (and 3 more)
     [exit 1]
 
     $ symtape run $RECORDINGS/encoder.log.zst:0/1 --sizes s53=16
-    1 graph on cpu: refused
+    1 graph on cpu: refused: s53 became a number, Eq(s53, 32): s53 = 16 (recorded: 32)
     2> symtape: 0/1_0:aot_inference_graph: s53 became a number, Eq(s53, 32): s53 = 16 (recorded: 32), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))` (and 1 more)
     [exit 1]
 
@@ -49,12 +49,12 @@ A guard that does not hold refuses the run; --ignore-guards runs anyway, and say
       12.3 kB    7 %  arg31_1  input               -                   -
       12.3 kB    7 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
       ... and 33 more
-    2> symtape: 0/1_0:aot_inference_graph: s77 is within [2, int_oo]: s77 = 1 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))`; running anyway (--ignore-guards)
+    2> symtape: 0/1_0:aot_inference_graph: s77 must be within [2, int_oo], is 1 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))`; running anyway (--ignore-guards)
     2> symtape: 0/1_0:aot_inference_graph: guard 32*((s27//8))*((s27//((s27//8)))) < 32*s77*((s27//8))*((s27//((s27//8)))) does not hold: s27 = 24, s77 = 1 (recorded: 3); running anyway (--ignore-guards)
 
     $ symtape run $RECORDINGS/encoder.log.zst:0/1 --sizes s77=0
-    1 graph on cpu: refused
-    2> symtape: 0/1_0:aot_inference_graph: s77 is within [2, int_oo]: s77 = 0 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))` (and 11 more)
+    1 graph on cpu: refused: s77 must be within [2, int_oo], is 0 (recorded: 3)
+    2> symtape: 0/1_0:aot_inference_graph: s77 must be within [2, int_oo], is 0 (recorded: 3), at demo/encoder.py:46 `x = x + self.attention(self.norm1(x))` (and 11 more)
     [exit 1]
 
 No sizes of anything.

@@ -16,6 +16,6 @@ Jagged lengths that nobody gives are what the asserts say of them: u0 is asked f
     0/0_1:aot_inference_graph: 30 calls, peak 682772 bytes
 
     $ symtape run --backend null $SHARED/traces/moe.eval.aot_eager.log.zst:0/1 --sizes u0=99 -n 1
-    1 graph on null: refused
+    1 graph on null: refused: runtime assert u0 <= s77 does not hold: u0 = 99, s77 = 73
     2> symtape: 0/1_0:aot_inference_graph: runtime assert u0 <= s77 does not hold: u0 = 99, s77 = 73, at models/zoo.py:53 `torch._check(rows.shape[0] <= x.shape[0])`
     [exit 1]

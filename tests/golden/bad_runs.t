@@ -25,14 +25,14 @@ Runs that cannot be: what is wrong, where, and what to do. Sizes first.
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=0
-    1 graph on cpu: refused
-    2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`
+    1 graph on cpu: refused: s23 must be within [2, int_oo], is 0 (recorded: 4)
+    2> symtape: 0/0_0:aot_forward_graph: s23 must be within [2, int_oo], is 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`
     [exit 1]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=0 --ignore-guards
     1 graph on cpu: ran; peak memory 6.80 kB
     0/0_0:aot_forward_graph: 13 calls, peak 6804 bytes
-    2> symtape: 0/0_0:aot_forward_graph: s23 is within [2, int_oo]: s23 = 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; running anyway (--ignore-guards)
+    2> symtape: 0/0_0:aot_forward_graph: s23 must be within [2, int_oo], is 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; running anyway (--ignore-guards)
 
 More elements than 32 bits count, and more bytes than 63 do.
 

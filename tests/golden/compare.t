@@ -73,7 +73,7 @@ Many sizes: what came of them, as regions.
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=1..20,s27=2,4,8..16:x2 --compare-with cpu
     1 graph at 80 sizes on cpu, compared with cpu: 56 agree, 24 refused; peak memory 76.9 kB
     0/0_0:aot_forward_graph: 80 sizes
-      s23=1: refused: s23 is within [2, int_oo]: s23 = 1 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)` (4 sizes)
+      s23=1: refused: s23 must be within [2, int_oo], is 1 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)` (4 sizes)
       s23 in 16..20: refused: guard s23 < 16 does not hold: s23 = 16 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))` (20 sizes)
       s23 in 2..15: agrees (56 sizes)
     [exit 1]

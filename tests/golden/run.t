@@ -34,7 +34,7 @@ The first line of a run is the answer for all graphs and sizes; then a line for 
     [exit 1]
 
     $ symtape run $RECORDINGS/train.log.zst --sizes s23=20
-    2 graphs on cpu: all refused
+    2 graphs on cpu: all refused, the first: guard s23 < 16 does not hold: s23 = 20 (recorded: 4)
     2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
     2> symtape: 0/0_0:aot_backward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
     [exit 1]

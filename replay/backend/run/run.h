@@ -60,6 +60,9 @@ struct run_options {
     const struct run_guard *guards;
     size_t n_guards;
     void (*violated)(void *user, struct str text);
+    /* If not NULL and empty, gets the condition that ends the run, with its sizes and without its
+     * place: "guard s23 < 16 does not hold: s23 = 20 (recorded: 4)". */
+    struct buf *refusal;
     uint64_t seed;
     /* Sets *ret to the values of input i (placeholders in their order), or leaves its `p` NULL if
      * there are none. It is called twice for each input: for its sizes and for its values. */

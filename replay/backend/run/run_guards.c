@@ -98,21 +98,27 @@ struct saying {
     struct buf *out;
 };
 
+/* Appends a size: "20 (recorded: 4)". */
+static void say_size(const struct saying *s, const struct run_size *size)
+{
+    const struct run_symbol *symbol = recorded(s->run, size->symbol);
+    buf_printf(s->out, "%lld", (long long)size->value);
+    if (symbol && symbol->has_hint && symbol->hint != size->value)
+        buf_printf(s->out, " (recorded: %lld)", (long long)symbol->hint);
+}
+
 static void say_symbol(void *user, struct str name)
 {
     struct saying *s = user;
     const struct run_size *known = run_size_of(s->run, name);
-    const struct run_symbol *symbol = recorded(s->run, name);
     if (!known)
         return;
-    buf_printf(s->out, "%s%.*s = %lld", s->out->p[s->out->n - 1] == ':' ? " " : ", ", STR_ARG(name),
-               (long long)known->value);
-    if (symbol && symbol->has_hint && symbol->hint != known->value)
-        buf_printf(s->out, " (recorded: %lld)", (long long)symbol->hint);
+    buf_printf(s->out, "%s%.*s = ", s->out->p[s->out->n - 1] == ':' ? " " : ", ", STR_ARG(name));
+    say_size(s, known);
 }
 
-/* Appends the message: "guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31 (recorded: 24), at a.py:25
- * `if n % 8:`". */
+/* Appends the message without its place: "guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31
+ * (recorded: 24)". */
 static void say(struct run *run, const struct run_guard *p, struct buf *out)
 {
     struct saying s = { run, out };
@@ -126,16 +132,14 @@ static void say(struct run *run, const struct run_guard *p, struct buf *out)
         guard_symbols(p->expr, say_symbol, &s);
         break;
     case RUN_GUARD_RANGE:
-        buf_printf(out, "%.*s is within %.*s:", STR_ARG(p->symbol), STR_ARG(p->expr));
-        say_symbol(&s, p->symbol);
+        buf_printf(out, "%.*s must be within %.*s, is ", STR_ARG(p->symbol), STR_ARG(p->expr));
+        say_size(&s, run_size_of(run, p->symbol));
         break;
     case RUN_GUARD_SPECIALIZED:
         buf_printf(out, "%.*s became a number, %.*s:", STR_ARG(p->symbol), STR_ARG(p->expr));
         say_symbol(&s, p->symbol);
         break;
     }
-    if (p->place.n)
-        buf_printf(out, ", at %.*s", STR_ARG(p->place));
 }
 
 /* Reports a violation. The text of the first one becomes the error's. */
@@ -144,6 +148,11 @@ static bool violate(struct run *run, const struct run_guard *p, struct err *err)
     struct buf text = BUF_INIT;
     say(run, p, &text);
     run->violations++;
+    struct buf *refusal = run->options.violated ? NULL : run->options.refusal;
+    if (refusal && !refusal->n)
+        buf_put(refusal, buf_str(&text));
+    if (p->place.n)
+        buf_printf(&text, ", at %.*s", STR_ARG(p->place));
     if (text.failed) {
         err_nomem(err);
     } else if (run->options.violated) {

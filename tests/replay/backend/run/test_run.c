@@ -190,7 +190,7 @@ static void test_guards(void **state)
     assert_non_null(strstr(w.err.text, "Eq(Mod(s0, 4), 0)"));
     sizes[0].value = 2048;
     assert_false(execute(&w));
-    assert_non_null(strstr(w.err.text, "s0 is within [2, 1024]: s0 = 2048"));
+    assert_non_null(strstr(w.err.text, "s0 must be within [2, 1024], is 2048"));
     w.options.violated = hear;
     assert_true(execute(&w));
     assert_int_equal(w.values.n_said, 1);
