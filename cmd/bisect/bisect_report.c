@@ -10,6 +10,10 @@ static const char *const end_words[] = {
     [BISECT_BETWEEN] = "between",     [BISECT_CANNOT] = "cannot", [BISECT_UNSTEADY] = "unsteady",
     [BISECT_STOPPED] = "interrupted",
 };
+static const char *const side_words[] = { [BETWEEN_NONE] = "none",
+                                          [BETWEEN_ONLY_A] = "first",
+                                          [BETWEEN_ONLY_B] = "second",
+                                          [BETWEEN_CHANGED] = "changed" };
 static const char *const answer_words[] = { "good", "bad", "cannot tell", "broken" };
 
 static const struct bisect_event *event_of(const struct bisect_report *report, uint32_t number)
@@ -19,11 +23,13 @@ static const struct bisect_event *event_of(const struct bisect_report *report, u
 
 /* ---- Text ---- */
 
-static void put_place(struct buf *text, const struct bisect_event *event)
+/* ", a.py:12 in f: x = y" */
+static void put_place(struct buf *text, struct str file, uint32_t line, struct str function,
+                      struct str code)
 {
-    if (event->file.n)
-        buf_printf(text, ", %.*s:%u in %.*s: %.*s", STR_ARG(event->file), (unsigned)event->line,
-                   STR_ARG(event->function), STR_ARG(event->code));
+    if (file.n)
+        buf_printf(text, ", %.*s:%u in %.*s: %.*s", STR_ARG(file), (unsigned)line,
+                   STR_ARG(function), STR_ARG(code));
 }
 
 static void put_event(struct buf *text, const char *label, uint32_t number,
@@ -39,7 +45,7 @@ static void put_event(struct buf *text, const char *label, uint32_t number,
         buf_printf(text, ", recorded as made by %s", event->recorded);
     else if (event->kind != BISECT_EVENT_NODE && event->node.n)
         buf_printf(text, ", asked for by %.*s = %.*s", STR_ARG(event->node), STR_ARG(event->op));
-    put_place(text, event);
+    put_place(text, event->file, event->line, event->function, event->code);
     buf_putc(text, '\n');
     if (event->failure.n)
         buf_printf(text, "  %.*s\n", STR_ARG(event->failure));
@@ -217,7 +223,7 @@ static void list_text(struct buf *text, const struct bisect_report *report)
         const struct bisect_event *event = &report->events->list.v[i];
         buf_printf(text, "%5zu %016" PRIx64 " %-14s %.*s%s", i + 1, event->id,
                    bisect_event_name(event->kind), STR_ARG(event->expr), event->hit ? "  <-" : "");
-        put_place(text, event);
+        put_place(text, event->file, event->line, event->function, event->code);
         buf_putc(text, '\n');
     }
 }
@@ -301,28 +307,21 @@ static void between_text(struct buf *text, const struct bisect_difference *d)
                    d->side == BETWEEN_ONLY_A ? "first" : "second");
     if (d->graph.n)
         buf_printf(text, " (%.*s)", STR_ARG(d->graph));
-    if (d->file.n)
-        buf_printf(text, ", %.*s:%u in %.*s: %.*s", STR_ARG(d->file), (unsigned)d->line,
-                   STR_ARG(d->function), STR_ARG(d->code));
+    put_place(text, d->file, d->line, d->function, d->code);
     buf_printf(text, "\n%" PRIu32 " of %" PRIu32 " events and nodes differ\n", d->differences,
                d->events + d->nodes);
-    buf_printf(text, "first-difference=%s kind=%s expr=",
-               d->side == BETWEEN_CHANGED  ? "changed"
-               : d->side == BETWEEN_ONLY_A ? "first"
-                                           : "second",
-               d->kind);
+    buf_printf(text, "first-difference=%s kind=%s expr=", side_words[d->side], d->kind);
     json_quote(text, d->op.n ? d->op : d->b.n ? d->b : d->a);
     buf_putc(text, '\n');
 }
 
 static void between_json(struct buf *text, const struct bisect_difference *d)
 {
-    static const char *const sides[] = { "none", "first", "second", "changed" };
     struct json_writer w = json_writer_of(text);
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", SCHEMA_BISECT);
     json_put_cstr(&w, "verdict", d->side == BETWEEN_NONE ? "never" : "found");
-    json_put_cstr(&w, "side", sides[d->side]);
+    json_put_cstr(&w, "side", side_words[d->side]);
     json_put_cstr(&w, "kind", d->kind);
     json_put_str(&w, "first", d->a);
     json_put_str(&w, "second", d->b);
