@@ -3,7 +3,7 @@
 #include "cmd/cli/search_signals.h"
 #include "cmd/minify/minify.h"
 #include "profile/model/format.h"
-#include "trace/base/text/json_write.h"
+#include "profile/report/fields.h"
 
 enum { GRAPH_SHOWN_LINES = 40 };
 
@@ -43,48 +43,42 @@ const char *minify_verdict(const struct minify_result *result)
 
 /* ---- JSON ---- */
 
-static void put_failure(const struct minify_result *result, struct json_writer *w)
-{
-    const struct answer *first = &result->first;
-    json_open_object(w, "failure");
-    json_put_cstr(w, "verdict", verdict_name(first->verdict));
-    json_put_str(w, "kind", first->signature.kind);
-    json_put_str(w, "message", first->signature.message);
-    json_put_str(w, "operator", first->signature.op);
-    json_put_str(w, "frame", first->signature.frame);
-    json_put_str(w, "text", first->text);
-    json_close(w);
-}
+GETTER(get_verdict, enum verdict, datum_name(verdict_name(*row)))
+GETTER(get_pass_name, struct pass_stats, datum_name(row->pass->name))
 
-static void put_passes(const struct minify_result *result, struct json_writer *w)
-{
-    json_open_array(w, "passes");
-    for (uint32_t i = 0; i < result->n_passes; i++) {
-        const struct pass_stats *pass = &result->passes[i];
-        json_open_object(w, NULL);
-        json_put_cstr(w, "name", pass->pass->name);
-        json_put_u64(w, "runs", pass->runs);
-        json_put_u64(w, "calls", pass->calls);
-        json_put_u64(w, "hits", pass->hits);
-        json_put_u64(w, "accepted", pass->accepted);
-        json_put_double(w, "seconds", pass->seconds);
-        json_close(w);
-    }
-    json_close(w);
-}
+static const struct field FAILURE[] = {
+    { "verdict", GET(get_verdict, struct answer, verdict) },
+    { "kind", MEMBER(struct answer, signature.kind) },
+    { "message", MEMBER(struct answer, signature.message) },
+    { "operator", MEMBER(struct answer, signature.op) },
+    { "frame", MEMBER(struct answer, signature.frame) },
+    { "text", MEMBER(struct answer, text) },
+};
+static const struct fields FAILURE_FIELDS = FIELDS_OF(FAILURE);
 
-static void put_steps(const struct minify_result *result, struct json_writer *w)
-{
-    json_open_array(w, "steps");
-    for (uint32_t i = 0; i < result->n_steps; i++) {
-        json_open_object(w, NULL);
-        json_put_u64(w, "calls", result->steps[i].calls);
-        json_put_double(w, "seconds", result->steps[i].seconds);
-        json_put_u64(w, "size", result->steps[i].size);
-        json_close(w);
-    }
-    json_close(w);
-}
+static const struct field PASS[] = {
+    { "name", .get = get_pass_name },
+    { "runs", MEMBER(struct pass_stats, runs) },
+    { "calls", MEMBER(struct pass_stats, calls) },
+    { "hits", MEMBER(struct pass_stats, hits) },
+    { "accepted", MEMBER(struct pass_stats, accepted) },
+    { "seconds", MEMBER(struct pass_stats, seconds) },
+};
+static const struct fields PASS_FIELDS = FIELDS_OF(PASS);
+
+static const struct field STEP[] = {
+    { "calls", MEMBER(struct minify_step, calls) },
+    { "seconds", MEMBER(struct minify_step, seconds) },
+    { "size", MEMBER(struct minify_step, size) },
+};
+static const struct fields STEP_FIELDS = FIELDS_OF(STEP);
+
+static const struct field WHY[] = {
+    { "part", MEMBER(struct why, element) },
+    { "taken", MEMBER(struct why, taken) },
+    { "result", MEMBER(struct why, result) },
+};
+static const struct fields WHY_FIELDS = FIELDS_OF(WHY);
 
 static void put_sizes(const struct minify_job *job, struct json_writer *w)
 {
@@ -111,20 +105,6 @@ static void put_oracle(const struct minify_job *job, struct json_writer *w)
     json_put_u64(w, "failed", result->rate_hits);
     json_put_u64(w, "asked", result->rate_asked);
     json_put_u64(w, "clean", result->clean);
-    json_close(w);
-}
-
-static void put_whys(const struct minify_job *job, struct json_writer *w)
-{
-    json_open_array(w, "why");
-    for (size_t i = 0; job->has_whys && i < job->whys.list.n; i++) {
-        const struct why *why = &job->whys.list.v[i];
-        json_open_object(w, NULL);
-        json_put_str(w, "part", why->element);
-        json_put_str(w, "taken", why->taken);
-        json_put_str(w, "result", why->result);
-        json_close(w);
-    }
     json_close(w);
 }
 
@@ -157,6 +137,9 @@ static void put_journal(const struct minify_job *job, struct json_writer *w)
 static void put_minify_json(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
+    const struct rows pass_rows = ROWS(result->passes, result->n_passes);
+    const struct rows steps = ROWS(result->steps, result->n_steps);
+    const struct rows whys = ROWS(job->whys.list.v, job->has_whys ? (uint32_t)job->whys.list.n : 0);
     struct json_writer w = json_writer_of(out);
     struct buf fx = BUF_INIT;
     json_open_object(&w, NULL);
@@ -168,16 +151,18 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     json_put_cstr(&w, "verdict", minify_verdict(result));
     json_put_cstr(&w, "end", minify_end_name(result->end));
     json_put_str(&w, "oracle", job->oracle->name);
-    put_failure(result, &w);
+    json_open_object(&w, "failure");
+    fields_json(&FAILURE_FIELDS, NULL, &result->first, &w);
+    json_close(&w);
     json_put_cstr(&w, "tape", job->saved ? job->tape : NULL);
     put_journal(job, &w);
     put_verified(job, &w);
-    put_whys(job, &w);
+    fields_json_rows(&w, "why", &WHY_FIELDS, NULL, &whys, 0);
     if (!candidate_print_fx(job->result.best, &fx))
         out->failed = true;
     json_put_str(&w, "fx", buf_str(&fx));
-    put_passes(result, &w);
-    put_steps(result, &w);
+    fields_json_rows(&w, "passes", &PASS_FIELDS, NULL, &pass_rows, 0);
+    fields_json_rows(&w, "steps", &STEP_FIELDS, NULL, &steps, 0);
     json_close(&w);
     buf_putc(out, '\n');
     buf_release(&fx);
