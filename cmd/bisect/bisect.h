@@ -19,9 +19,8 @@ struct bisect_report {
     struct str graph;                   /* "0/0_1:aot_forward_graph" */
     const struct bisect_events *events; /* with --check, only the calls */
     const struct bisect_result *result;
-    const char *question; /* "--guard 'Eq(s27, 16)'" */
-    uint32_t graphs;      /* searched, this one included */
-    struct str said;      /* the first output of --check that could not decide, or "" */
+    uint32_t graphs; /* searched, this one included */
+    struct str said; /* the first output of --check that could not decide, or "" */
 };
 
 /* bisect_report.c: prints the result to the data stream. Returns the exit code (without

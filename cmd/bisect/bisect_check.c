@@ -9,7 +9,7 @@
 #include "minify/program/program_names.h"
 #include "minify/repro/repro.h"
 
-struct by_command {
+struct command_search {
     struct oracle *oracle;
     const struct candidate *whole;
     const struct bisect_events *calls;
@@ -21,7 +21,7 @@ struct by_command {
     struct buf *said; /* under the lock */
 };
 
-static void keep_said(struct by_command *c, struct str text)
+static void keep_said(struct command_search *c, struct str text)
 {
     pthread_mutex_lock(&c->lock);
     if (c->said->n == 0)
@@ -31,7 +31,7 @@ static void keep_said(struct by_command *c, struct str text)
 
 static bool print_py(void *user, const struct candidate *candidate, struct buf *out)
 {
-    const struct by_command *c = user;
+    const struct command_search *c = user;
     const struct repro_what what = { .check = REPRO_RUNS, .allow = c->allow };
     struct repro_notes notes;
     return repro_print(candidate, &what, &notes, out);
@@ -39,7 +39,7 @@ static bool print_py(void *user, const struct candidate *candidate, struct buf *
 
 /* After all calls the graph is complete. Before that, the values that nothing uses become its
  * outputs. */
-static struct candidate *cut(const struct by_command *c, uint32_t state, struct err *err)
+static struct candidate *cut_after(const struct command_search *c, uint32_t state, struct err *err)
 {
     const struct edit edit = { .kind = EDIT_KEEP_PREFIX, .a = c->calls->list.v[state - 1].at };
     return candidate_apply(c->whole, &edit, 1, err);
@@ -47,7 +47,7 @@ static struct candidate *cut(const struct by_command *c, uint32_t state, struct 
 
 static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh, struct err *err)
 {
-    struct by_command *c = user;
+    struct command_search *c = user;
     struct err why = { 0 };
     struct answer answer = { .verdict = VERDICT_UNRESOLVED };
     struct oracle_question asking = { .call = atomic_fetch_add(&c->questions, 1),
@@ -57,7 +57,7 @@ static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh
     if (state == 0)
         return BISECT_GOOD; /* nothing was called yet */
     bool whole = state == c->calls->list.n;
-    struct candidate *candidate = whole ? NULL : cut(c, state, &why);
+    struct candidate *candidate = whole ? NULL : cut_after(c, state, &why);
     if (!whole && !candidate && why.kind == ERR_ENV)
         return *err = why, BISECT_BROKEN;
     if (!whole && !candidate)
@@ -94,13 +94,13 @@ bool bisect_by_command(const struct bisect_args *args, const struct candidate *w
                        struct bisect_result *result, struct buf *said, struct err *err)
 {
     const struct bisect_question nothing = { .kind = BISECT_FAILURE, .what = STR("") };
-    struct by_command c = { .whole = whole,
-                            .calls = events,
-                            .stop = stop,
-                            .timeout = 300,
-                            .lock = PTHREAD_MUTEX_INITIALIZER,
-                            .said = said,
-                            .allow = str_of(args->allow) };
+    struct command_search c = { .whole = whole,
+                                .calls = events,
+                                .stop = stop,
+                                .timeout = 300,
+                                .lock = PTHREAD_MUTEX_INITIALIZER,
+                                .said = said,
+                                .allow = str_of(args->allow) };
     const struct check_options options = {
         .command = str_of(args->check), .invert = args->invert, .print_py = print_py, .user = &c
     };

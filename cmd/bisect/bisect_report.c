@@ -16,7 +16,8 @@ static const char *const side_words[] = { [BETWEEN_NONE] = "none",
                                           [BETWEEN_CHANGED] = "changed" };
 static const char *const answer_words[] = { "good", "bad", "cannot tell", "broken" };
 
-static const struct bisect_event *event_of(const struct bisect_report *report, uint32_t number)
+static const struct bisect_event *numbered_event(const struct bisect_report *report,
+                                                 uint32_t number)
 {
     return number && number <= report->events->list.n ? &report->events->list.v[number - 1] : NULL;
 }
@@ -24,8 +25,8 @@ static const struct bisect_event *event_of(const struct bisect_report *report, u
 /* ---- Text ---- */
 
 /* ", a.py:12 in f: x = y" */
-static void put_place(struct buf *text, struct str file, uint32_t line, struct str function,
-                      struct str code)
+static void put_user_line(struct buf *text, struct str file, uint32_t line, struct str function,
+                          struct str code)
 {
     if (file.n)
         buf_printf(text, ", %.*s:%u in %.*s: %.*s", STR_ARG(file), (unsigned)line,
@@ -45,7 +46,7 @@ static void put_event(struct buf *text, const char *label, uint32_t number,
         buf_printf(text, ", recorded as made by %s", event->recorded);
     else if (event->kind != BISECT_EVENT_NODE && event->node.n)
         buf_printf(text, ", asked for by %.*s = %.*s", STR_ARG(event->node), STR_ARG(event->op));
-    put_place(text, event->file, event->line, event->function, event->code);
+    put_user_line(text, event->file, event->line, event->function, event->code);
     buf_putc(text, '\n');
     if (event->failure.n)
         buf_printf(text, "  %.*s\n", STR_ARG(event->failure));
@@ -83,7 +84,7 @@ static void put_questions(struct buf *text, const struct bisect_result *r)
 static void put_machine_line(struct buf *text, const struct bisect_report *report)
 {
     const struct bisect_result *r = report->result;
-    const struct bisect_event *event = event_of(report, r->bad);
+    const struct bisect_event *event = numbered_event(report, r->bad);
     if (r->end != BISECT_FOUND || !event) {
         buf_printf(text, "first-bad=none end=%s events=%zu", end_words[r->end],
                    report->events->list.n);
@@ -123,8 +124,8 @@ static void put_end(struct buf *text, const struct bisect_report *report)
     size_t n = report->events->list.n;
     switch (r->end) {
     case BISECT_FOUND:
-        put_event(text, "first bad", r->bad, event_of(report, r->bad), n);
-        put_event(text, "last good", r->good, event_of(report, r->good), n);
+        put_event(text, "first bad", r->bad, numbered_event(report, r->bad), n);
+        put_event(text, "last good", r->good, numbered_event(report, r->good), n);
         break;
     case BISECT_NEVER:
         buf_printf(text, "good after all %zu events", n);
@@ -138,8 +139,8 @@ static void put_end(struct buf *text, const struct bisect_report *report)
                    "the first bad event is one of %" PRIu32 " to %" PRIu32
                    ": the check could not decide which\n",
                    r->good + 1, r->bad);
-        put_event(text, "bad", r->bad, event_of(report, r->bad), n);
-        put_event(text, "last good", r->good, event_of(report, r->good), n);
+        put_event(text, "bad", r->bad, numbered_event(report, r->bad), n);
+        put_event(text, "last good", r->good, numbered_event(report, r->good), n);
         break;
     case BISECT_CANNOT:
         buf_puts(text, "cannot tell: the check could not decide about the whole graph");
@@ -201,8 +202,8 @@ static void put_bisect_json(struct buf *text, const struct bisect_report *report
     json_put_cstr(&w, "verdict", end_words[r->end]);
     json_put_str(&w, "graph", report->graph);
     json_put_u64(&w, "events", report->events->list.n);
-    json_event(&w, "first_bad", r->bad, found ? event_of(report, r->bad) : NULL);
-    json_event(&w, "last_good", r->good, found ? event_of(report, r->good) : NULL);
+    json_event(&w, "first_bad", r->bad, found ? numbered_event(report, r->bad) : NULL);
+    json_event(&w, "last_good", r->good, found ? numbered_event(report, r->good) : NULL);
     json_put_u64(&w, "good", r->good);
     json_put_u64(&w, "bad", r->bad);
     json_put_bool(&w, "certified", r->certified);
@@ -223,7 +224,7 @@ static void list_text(struct buf *text, const struct bisect_report *report)
         const struct bisect_event *event = &report->events->list.v[i];
         buf_printf(text, "%5zu %016" PRIx64 " %-14s %.*s%s", i + 1, event->id,
                    bisect_event_name(event->kind), STR_ARG(event->expr), event->hit ? "  <-" : "");
-        put_place(text, event->file, event->line, event->function, event->code);
+        put_user_line(text, event->file, event->line, event->function, event->code);
         buf_putc(text, '\n');
     }
 }
@@ -236,7 +237,7 @@ static void list_json(struct buf *text, const struct bisect_report *report)
     json_put_str(&w, "graph", report->graph);
     json_open_array(&w, "list");
     for (uint32_t i = 1; i <= report->events->list.n; i++)
-        json_event(&w, NULL, i, event_of(report, i));
+        json_event(&w, NULL, i, numbered_event(report, i));
     json_close(&w);
     json_close(&w);
     buf_putc(text, '\n');
@@ -256,7 +257,7 @@ int bisect_list(struct cmd *cmd, const struct bisect_args *args, const struct bi
 
 /* ---- The exit code ---- */
 
-static int code_of(const struct bisect_args *args, const struct bisect_report *report)
+static int bisect_exit_code(const struct bisect_args *args, const struct bisect_report *report)
 {
     const struct bisect_result *r = report->result;
     char id[20];
@@ -268,7 +269,7 @@ static int code_of(const struct bisect_args *args, const struct bisect_report *r
         return EXIT_CANNOT_TELL;
     if (!args->only)
         return EXIT_DIFFERS;
-    snprintf(id, sizeof id, "%016" PRIx64, event_of(report, r->bad)->id);
+    snprintf(id, sizeof id, "%016" PRIx64, numbered_event(report, r->bad)->id);
     return strcmp(id, args->only) == 0 ? EXIT_DIFFERS : EXIT_CANNOT_TELL;
 }
 
@@ -282,7 +283,7 @@ int bisect_report(struct cmd *cmd, const struct bisect_args *args,
         put_bisect_text(&text, report);
     int code = out_buf(cmd->out, &text);
     buf_release(&text);
-    return code == EXIT_DONE ? code_of(args, report) : code;
+    return code == EXIT_DONE ? bisect_exit_code(args, report) : code;
 }
 
 /* ---- Between ---- */
@@ -307,7 +308,7 @@ static void between_text(struct buf *text, const struct bisect_difference *d)
                    d->side == BETWEEN_ONLY_A ? "first" : "second");
     if (d->graph.n)
         buf_printf(text, " (%.*s)", STR_ARG(d->graph));
-    put_place(text, d->file, d->line, d->function, d->code);
+    put_user_line(text, d->file, d->line, d->function, d->code);
     buf_printf(text, "\n%" PRIu32 " of %" PRIu32 " events and nodes differ\n", d->differences,
                d->events + d->nodes);
     buf_printf(text, "first-difference=%s kind=%s expr=", side_words[d->side], d->kind);

@@ -44,7 +44,7 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-struct bisecting {
+struct bisect_job {
     struct cmd *cmd;
     const struct bisect_args *args;
     struct bisect_question question;
@@ -54,7 +54,7 @@ struct bisecting {
 
 /* ---- One graph ---- */
 
-struct in_engine {
+struct engine_search {
     const struct candidate *candidate;
     struct bisect_question question;
     const struct bisect_events *events;
@@ -62,9 +62,9 @@ struct in_engine {
 
 /* Uses the answer that the walk over the whole graph left for this state, or walks up to this
  * state. */
-static enum bisect_answer probe(void *user, uint32_t state, bool fresh, struct err *err)
+static enum bisect_answer probe_state(void *user, uint32_t state, bool fresh, struct err *err)
 {
-    struct in_engine *in = user;
+    struct engine_search *in = user;
     struct bisect_events again;
     if (!fresh)
         return bisect_events_hit(in->events, state) ? BISECT_BAD : BISECT_GOOD;
@@ -80,11 +80,11 @@ static enum bisect_answer probe(void *user, uint32_t state, bool fresh, struct e
     return !same ? BISECT_SKIP : bad ? BISECT_BAD : BISECT_GOOD;
 }
 
-static bool bisect_graph(struct bisecting *b, const struct candidate *candidate,
+static bool bisect_graph(struct bisect_job *b, const struct candidate *candidate,
                          struct bisect_events *events, struct bisect_result *result,
                          struct err *err)
 {
-    struct in_engine in = { candidate, b->question, events };
+    struct engine_search in = { candidate, b->question, events };
     *result = (struct bisect_result){ .monotone = true };
     if (b->args->check)
         return bisect_by_command(b->args, candidate, b->stop, events, result, &b->said, err);
@@ -95,24 +95,19 @@ static bool bisect_graph(struct bisecting *b, const struct candidate *candidate,
         .n = (uint32_t)events->list.n,
         .jobs = b->args->jobs.given ? (uint32_t)b->args->jobs.value : 1,
         .from_end = b->args->from_end,
-        .probe = probe,
+        .probe = probe_state,
         .user = &in,
         .stop = b->stop,
     };
     return bisect_run(&how, result, err);
 }
 
-static bool is_over(const struct bisect_result *result)
-{
-    return result->end != BISECT_NEVER;
-}
-
 /* ---- The selected graphs ---- */
 
 /* With a kind: the graph of that name. Otherwise: the graphs of the attempt, which is the last one
  * by default. */
-static bool is_meant(const struct trace *trace, const struct selector *selector,
-                     const struct graph_ref *ref)
+static bool is_searched(const struct trace *trace, const struct selector *selector,
+                        const struct graph_ref *ref)
 {
     if (!ref->is_event && ref->kind != GRAPH_EXPORTED)
         return false;
@@ -186,7 +181,7 @@ struct searched_graph {
     bool last;
 };
 
-static int bisect_candidate(struct bisecting *b, const struct candidate *candidate,
+static int bisect_candidate(struct bisect_job *b, const struct candidate *candidate,
                             const struct searched_graph *place, struct err *err, bool *over)
 {
     struct bisect_events events = { .whole = false };
@@ -202,7 +197,7 @@ static int bisect_candidate(struct bisecting *b, const struct candidate *candida
                                           .result = &result,
                                           .graphs = place->nth,
                                           .said = buf_str(&b->said) };
-    *over = !good || is_over(&result);
+    *over = !good || result.end != BISECT_NEVER;
     if (!good) {
         err_at(err, "bisect: %.*s", STR_ARG(place->name));
         code = out_error(b->cmd->out, err);
@@ -216,7 +211,7 @@ static int bisect_candidate(struct bisecting *b, const struct candidate *candida
     return code;
 }
 
-static int bisect_ref(struct bisecting *b, struct trace *trace, const struct graph_list *list,
+static int bisect_ref(struct bisect_job *b, struct trace *trace, const struct graph_list *list,
                       uint32_t ref, uint32_t nth, bool last, bool *over)
 {
     struct err err = { 0 };
@@ -229,7 +224,7 @@ static int bisect_ref(struct bisecting *b, struct trace *trace, const struct gra
     return code;
 }
 
-static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
+static int bisect_tape(struct bisect_job *b, struct tape_arg *tape)
 {
     struct err err = { 0 };
     struct trace *trace = tape->trace;
@@ -240,7 +235,7 @@ static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
     if (tape->selector.kind.n && !selector_graph(trace, list, &tape->selector, &one, &err))
         return out_error(b->cmd->out, &err);
     for (uint32_t i = 0; i < list->n; i++)
-        if (one == UINT32_MAX ? is_meant(trace, &tape->selector, &list->refs[i]) : i == one)
+        if (one == UINT32_MAX ? is_searched(trace, &tape->selector, &list->refs[i]) : i == one)
             last = i;
     if (last == UINT32_MAX)
         return out_usage(b->cmd->out,
@@ -250,12 +245,12 @@ static int bisect_tape(struct bisecting *b, struct tape_arg *tape)
     bool over = false;
     int code = EXIT_DONE;
     for (uint32_t i = 0; i <= last && !over && code == EXIT_DONE; i++)
-        if (one == UINT32_MAX ? is_meant(trace, &tape->selector, &list->refs[i]) : i == one)
+        if (one == UINT32_MAX ? is_searched(trace, &tape->selector, &list->refs[i]) : i == one)
             code = bisect_ref(b, trace, list, i, ++nth, i == last, &over);
     return code;
 }
 
-static int bisect_operand(struct bisecting *b)
+static int bisect_operand(struct bisect_job *b)
 {
     const struct candidate_options plain = { 0 };
     const struct searched_graph place = { .name = str_of(b->cmd->operands[0]),
@@ -280,7 +275,7 @@ static int bisect_operand(struct bisecting *b)
 }
 
 /* Ctrl-C ends the search; what is known by then is reported. */
-static int search_graphs(struct bisecting *b)
+static int search_graphs(struct bisect_job *b)
 {
     struct search_signals signals;
     b->stop = search_signals_begin(&signals);
@@ -291,7 +286,7 @@ static int search_graphs(struct bisecting *b)
 
 /* ---- Between two tapes ---- */
 
-static int compare_opened(struct bisecting *b, struct tape_arg *tapes)
+static int compare_opened_tapes(struct bisect_job *b, struct tape_arg *tapes)
 {
     struct err err = { 0 };
     struct bisect_difference difference;
@@ -313,14 +308,14 @@ static int compare_opened(struct bisecting *b, struct tape_arg *tapes)
     return code;
 }
 
-static int compare(struct bisecting *b)
+static int compare_tapes(struct bisect_job *b)
 {
     struct tape_arg tapes[2] = { { .trace = NULL }, { .trace = NULL } };
     int code = EXIT_DONE;
     for (size_t i = 0; i < 2 && code == EXIT_DONE; i++)
         code = tape_arg_open(&tapes[i], b->cmd->out, b->cmd->operands[i], 0);
     if (code == EXIT_DONE)
-        code = compare_opened(b, tapes);
+        code = compare_opened_tapes(b, tapes);
     tape_arg_close(&tapes[0]);
     tape_arg_close(&tapes[1]);
     return code;
@@ -328,7 +323,7 @@ static int compare(struct bisecting *b)
 
 /* ---- The command ---- */
 
-static int check_args(struct bisecting *b)
+static int check_args(struct bisect_job *b)
 {
     const struct bisect_args *args = b->args;
     struct out *out = b->cmd->out;
@@ -370,10 +365,10 @@ static int check_args(struct bisecting *b)
 
 static int run_bisect(struct cmd *cmd)
 {
-    struct bisecting b = { .cmd = cmd, .args = cmd->args };
+    struct bisect_job b = { .cmd = cmd, .args = cmd->args };
     int code = check_args(&b);
     if (code == EXIT_DONE)
-        code = b.args->between ? compare(&b) : search_graphs(&b);
+        code = b.args->between ? compare_tapes(&b) : search_graphs(&b);
     buf_release(&b.said);
     return b.args->bisect_codes ? exit_code_for_bisect(code) : code;
 }

@@ -102,7 +102,7 @@ static bool symbol_number(struct size_grid *grid, struct str name, size_t *ret, 
     return kept.p || err_nomem(err);
 }
 
-struct reading {
+struct grid_reader {
     struct size_grid *grid;
     struct values of_set[GRID_SYMBOLS];
     bool in_set[GRID_SYMBOLS];
@@ -110,7 +110,7 @@ struct reading {
     size_t n_rows;
 };
 
-static bool read_set(struct reading *r, struct str set, struct err *err)
+static bool read_set(struct grid_reader *r, struct str set, struct err *err)
 {
     size_t symbol = GRID_SYMBOLS;
     while (set.n) {
@@ -137,12 +137,12 @@ static bool read_set(struct reading *r, struct str set, struct err *err)
     return true;
 }
 
-static bool damaged(size_t line, const char *why, struct err *err)
+static bool line_error(size_t line, const char *why, struct err *err)
 {
     return err_set(err, ERR_INPUT, "line %zu: %s", line, why);
 }
 
-static bool read_line(struct reading *r, struct str line, size_t number, struct err *err)
+static bool read_line(struct grid_reader *r, struct str line, size_t number, struct err *err)
 {
     int64_t row[GRID_SYMBOLS];
     bool any = false;
@@ -161,11 +161,11 @@ static bool read_line(struct reading *r, struct str line, size_t number, struct 
         int64_t value;
         if (equals == 0 || equals == item.n || !str_to_i64(str_from(item, equals + 1), &value) ||
             value < 0)
-            return damaged(number, "a size is SYMBOL=NUMBER", err);
+            return line_error(number, "a size is SYMBOL=NUMBER", err);
         if (!symbol_number(r->grid, str_first(item, equals), &symbol, err))
             return false;
         if (r->in_set[symbol] || row[symbol] != GRID_ANY)
-            return damaged(number, "a symbol is given twice", err);
+            return line_error(number, "a symbol is given twice", err);
         row[symbol] = value;
         any = true;
     }
@@ -173,10 +173,10 @@ static bool read_line(struct reading *r, struct str line, size_t number, struct 
         if (!vec_push(&r->rows.list, row[i]))
             return err_nomem(err);
     r->n_rows += any;
-    return r->n_rows <= GRID_POINTS / 8 || damaged(number, "too many sizes", err);
+    return r->n_rows <= GRID_POINTS / 8 || line_error(number, "too many sizes", err);
 }
 
-static bool read_file(struct reading *r, struct str text, struct err *err)
+static bool read_file(struct grid_reader *r, struct str text, struct err *err)
 {
     for (size_t number = 1; text.n; number++) {
         size_t end = str_find_char(text, '\n');
@@ -187,7 +187,7 @@ static bool read_file(struct reading *r, struct str text, struct err *err)
     return r->n_rows || err_set(err, ERR_INPUT, "no sizes in it");
 }
 
-static bool make_product(struct reading *r, struct err *err)
+static bool make_product(struct grid_reader *r, struct err *err)
 {
     struct size_grid *g = r->grid;
     size_t rows = r->n_rows ? r->n_rows : 1, of_set = 1;
@@ -219,7 +219,7 @@ static bool make_product(struct reading *r, struct err *err)
 
 bool size_grid_read(struct size_grid *grid, struct str set, struct str file, struct err *err)
 {
-    struct reading r = { .grid = grid };
+    struct grid_reader r = { .grid = grid };
     *grid = (struct size_grid){ 0 };
     bool ok =
         read_set(&r, set, err) && (!file.n || read_file(&r, file, err)) && make_product(&r, err);

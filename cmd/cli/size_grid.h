@@ -1,4 +1,4 @@
-/* Sizes to be tried: "s0=1..64,s1=8,16,31", and files of them. */
+/* Reads --sizes: "s0=1..64,s1=8,16,31", and files of sizes. */
 #ifndef SYMTAPE_CMD_CLI_SIZE_GRID_H
 #define SYMTAPE_CMD_CLI_SIZE_GRID_H
 
@@ -19,11 +19,12 @@ struct size_grid {
     struct arena arena;
 };
 
-/* set: the product of each symbol's values: numbers, ranges MIN..MAX, MIN..MAX:STEP and
- * MIN..MAX:xFACTOR; "" is one point without symbols. file: assignments of one number each, a line
- * of them a point, # begins a comment; "" is no file; with both each line is taken with all of the
- * product. ERR_USAGE: what cannot be read, an empty range, more than GRID_POINTS (of `set`);
- * ERR_INPUT (of the file). Texts are copied. */
+/* Reads sizes. `set` gives each symbol values: numbers, ranges MIN..MAX, MIN..MAX:STEP and
+ * MIN..MAX:xFACTOR; all combinations of them are points, and "" is one point without symbols.
+ * `file` is text whose lines assign one number to each symbol; each line is a point, # begins a
+ * comment, and "" is no file. If both are given, each line is combined with all points of `set`.
+ * Fails with ERR_USAGE if `set` cannot be read, has an empty range or has more than GRID_POINTS
+ * points, and with ERR_INPUT if the file cannot be read. Texts are copied. */
 bool size_grid_read(struct size_grid *grid, struct str set, struct str file, struct err *err);
 /* Reads the text and the file of the option. `meter`: see text_file_read(). */
 bool size_grid_read_option(struct size_grid *grid, const struct opt_sizes *sizes,

@@ -153,7 +153,7 @@ static int search_smallest(struct minify_job *job)
 }
 
 /* The memory that an oracle or a program uses is not counted against the limit for the input. */
-static bool read_input(struct minify_job *job, struct err *err)
+static bool read_whole_graph(struct minify_job *job, struct err *err)
 {
     bool ok = minify_read_input(job, err);
     if (ok)
@@ -170,10 +170,10 @@ static int run_minify(struct cmd *cmd)
     if (cmd->n_operands == 0)
         return out_usage(cmd->out, "minify: an argument is missing: name a graph, as in "
                                    "bert.tape:0/0:forward");
-    int code =
-        minify_read_options(&job, &err) && read_input(&job, &err) && minify_make_oracle(&job, &err)
-            ? search_smallest(&job)
-            : out_error(cmd->out, &err);
+    int code = minify_read_options(&job, &err) && read_whole_graph(&job, &err) &&
+                       minify_make_oracle(&job, &err)
+                   ? search_smallest(&job)
+                   : out_error(cmd->out, &err);
     why_release(&job.whys);
     minify_result_release(&job.result);
     if (job.oracle)

@@ -54,9 +54,8 @@ struct minify_job {
     bool saved;            /* the tape was written */
     uint32_t asides;       /* written so far */
     uint64_t status_asked; /* SIGUSR1s answered */
-    struct buf set_text;
-    struct buf asked_at; /* for --guard: the line of the user's code that asked for it in the
-                          * recording */
+    struct buf asked_at;   /* for --guard: the line of the user's code that asked for it in the
+                            * recording */
 };
 
 /* minify_input.c: loads the candidate that the operand names. Returns false with err set on

@@ -57,7 +57,7 @@ bool minify_print_py(void *user, const struct candidate *candidate, struct buf *
     return repro_print(candidate, &job->repro, &notes, out);
 }
 
-static bool write_fx(const struct minify_job *job, struct err *err)
+static bool write_fx_file(const struct minify_job *job, struct err *err)
 {
     struct buf text = BUF_INIT;
     bool good = (candidate_print_fx(job->result.best, &text) || err_nomem(err)) &&
@@ -134,7 +134,7 @@ static bool write_repro(struct minify_job *job, struct err *err)
 }
 
 /* "--check ./fails.sh" */
-static void put_oracle(const struct minify_job *job, struct buf *out)
+static void put_oracle_option(const struct minify_job *job, struct buf *out)
 {
     const struct minify_args *args = job->args;
     const char *check = args->check && args->anonymize ? "CMD" : args->check;
@@ -163,7 +163,7 @@ static bool write_issue(const struct minify_job *job, struct err *err)
 {
     struct buf repro = BUF_INIT, oracle = BUF_INIT, text = BUF_INIT;
     struct repro_notes notes = { 0 };
-    put_oracle(job, &oracle);
+    put_oracle_option(job, &oracle);
     bool good = print_repro(job, &notes, &repro, err);
     const struct issue issue = { .best = job->result.best,
                                  .result = &job->result,
@@ -235,6 +235,6 @@ bool minify_write_files(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     return (strcmp(job->tape, "-") != 0 || save_tape(job, job->result.best, err)) &&
-           (!args->fx || write_fx(job, err)) && (!args->repro || write_repro(job, err)) &&
+           (!args->fx || write_fx_file(job, err)) && (!args->repro || write_repro(job, err)) &&
            (!args->good || write_good(job, err)) && (!args->issue || write_issue(job, err));
 }

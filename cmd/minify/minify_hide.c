@@ -3,7 +3,7 @@
 
 #include "cmd/minify/minify.h"
 
-static void find_known(struct minify_job *job)
+static void find_known_secrets(struct minify_job *job)
 {
     const struct passwd *user = getpwuid(getuid());
     (void)gethostname(job->host, sizeof job->host - 1);
@@ -28,7 +28,7 @@ bool minify_hide_input(struct minify_job *job, struct err *err)
     job->error = str_of(job->args->error ? job->args->error : "");
     if (!job->args->anonymize)
         return true;
-    find_known(job);
+    find_known_secrets(job);
     struct candidate *hidden = candidate_anonymize(job->whole, &job->aliases, err);
     candidate_free(job->whole);
     job->whole = hidden;

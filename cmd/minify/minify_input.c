@@ -28,8 +28,8 @@ static void find_asked_at(struct minify_job *job, struct trace *trace,
     }
 }
 
-static bool read_tape(struct minify_job *job, const struct candidate_options *options,
-                      struct err *err)
+static bool read_tape_graph(struct minify_job *job, const struct candidate_options *options,
+                            struct err *err)
 {
     struct memory_limit *limit = job->cmd->out->limit;
     const struct trace_options how = { .meter = &limit->meter };
@@ -61,7 +61,7 @@ bool minify_read_input(struct minify_job *job, struct err *err)
     const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
     if (read)
         job->whole = fx_arg_read(job->cmd->operands[0], &options, meter, err);
-    read = read && (job->whole || (!err_is_set(err) && read_tape(job, &options, err)));
+    read = read && (job->whole || (!err_is_set(err) && read_tape_graph(job, &options, err)));
     hint_list_release(&hints);
     return read && minify_hide_input(job, err);
 }

@@ -88,7 +88,7 @@ static bool place_files(struct minify_job *job, struct err *err)
 }
 
 /* A folder that cannot be written is an error before the search and not after it. */
-static bool check_folder(const char *path, struct err *err)
+static bool check_output_folder(const char *path, struct err *err)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -113,7 +113,7 @@ static bool check_existing(const struct minify_job *job, struct err *err)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || ours ||
                    access(files[i], F_OK) != 0;
-        if (files[i] && strcmp(files[i], "-") != 0 && !check_folder(files[i], err))
+        if (files[i] && strcmp(files[i], "-") != 0 && !check_output_folder(files[i], err))
             return false;
         if (!may)
             return err_set(err, ERR_USAGE, "%s exists already; --overwrite replaces it", files[i]);

@@ -135,16 +135,6 @@ static bool make_backends(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
-static bool make(struct minify_job *job, struct err *err)
-{
-    const struct minify_args *args = job->args;
-    return args->check      ? make_check(job, err)
-           : args->torch    ? make_torch(job, err)
-           : args->has_ops  ? make_ops(job, err)
-           : args->mismatch ? make_backends(job, err)
-                            : make_shape(job, err);
-}
-
 bool minify_make_oracle(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
@@ -164,7 +154,12 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--inject-fault cannot be combined with --check, "
                        "--torch-oracle or --has-ops");
-    if (!make(job, err))
+    bool made = args->check      ? make_check(job, err)
+                : args->torch    ? make_torch(job, err)
+                : args->has_ops  ? make_ops(job, err)
+                : args->mismatch ? make_backends(job, err)
+                                 : make_shape(job, err);
+    if (!made)
         return false;
     if (job->oracle->without.n)
         out_note(job->cmd->out, "%.*s", STR_ARG(job->oracle->without));

@@ -80,7 +80,7 @@ static const struct field WHY[] = {
 };
 static const struct fields WHY_FIELDS = FIELDS_OF(WHY);
 
-static void put_sizes(const struct minify_job *job, struct json_writer *w)
+static void put_size_counts(const struct minify_job *job, struct json_writer *w)
 {
     const struct candidate *best = job->result.best;
     json_put_u64(w, "calls_before", graph_counts(job->whole->graph).calls);
@@ -91,7 +91,7 @@ static void put_sizes(const struct minify_job *job, struct json_writer *w)
     json_put_u64(w, "guards_after", best->n_guards);
 }
 
-static void put_oracle(const struct minify_job *job, struct json_writer *w)
+static void put_oracle_counts(const struct minify_job *job, struct json_writer *w)
 {
     const struct minify_result *result = &job->result;
     json_put_u64(w, "oracle_calls", result->calls);
@@ -125,15 +125,6 @@ static void put_verified(const struct minify_job *job, struct json_writer *w)
     json_close(w);
 }
 
-static void put_journal(const struct minify_job *job, struct json_writer *w)
-{
-    json_open_object(w, "journal");
-    json_put_cstr(w, "path", job->journal);
-    json_put_u64(w, "found", job->result.found);
-    json_put_u64(w, "damaged", job->result.found_damaged);
-    json_close(w);
-}
-
 static void put_minify_json(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
@@ -144,8 +135,8 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     struct buf fx = BUF_INIT;
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", SCHEMA_MINIFY);
-    put_sizes(job, &w);
-    put_oracle(job, &w);
+    put_size_counts(job, &w);
+    put_oracle_counts(job, &w);
     json_put_double(&w, "seconds", result->seconds);
     json_put_bool(&w, "minimal", result->minimal);
     json_put_cstr(&w, "verdict", minify_verdict(result));
@@ -155,7 +146,11 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     fields_json(&FAILURE_FIELDS, NULL, &result->first, &w);
     json_close(&w);
     json_put_cstr(&w, "tape", job->saved ? job->tape : NULL);
-    put_journal(job, &w);
+    json_open_object(&w, "journal");
+    json_put_cstr(&w, "path", job->journal);
+    json_put_u64(&w, "found", result->found);
+    json_put_u64(&w, "damaged", result->found_damaged);
+    json_close(&w);
     put_verified(job, &w);
     fields_json_rows(&w, "why", &WHY_FIELDS, NULL, &whys, 0);
     if (!candidate_print_fx(job->result.best, &fx))
@@ -178,7 +173,7 @@ static void put_count(const char *what, uint64_t before, uint64_t after, struct 
     format_count(out, after);
 }
 
-static void put_summary(const struct minify_job *job, struct buf *out)
+static void put_minify_summary(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
     const struct candidate *best = result->best;
@@ -194,7 +189,7 @@ static void put_summary(const struct minify_job *job, struct buf *out)
     buf_printf(out, ", %.3g s\n", result->seconds);
 }
 
-static const char *meaning(const struct minify_result *result)
+static const char *end_text(const struct minify_result *result)
 {
     switch (result->end) {
     case MINIFY_DONE:
@@ -219,7 +214,7 @@ static void put_rate(const struct minify_result *result, struct buf *out)
                    result->clean > 1 ? "" : "; --repeat 20 takes that into account");
 }
 
-static void put_graph(const struct candidate *best, struct buf *out)
+static void put_smallest_graph(const struct candidate *best, struct buf *out)
 {
     struct buf fx = BUF_INIT;
     if (!candidate_print_fx(best, &fx))
@@ -282,13 +277,13 @@ static void put_failing(const struct minify_job *job, struct buf *out)
 static void put_minify_text(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
-    put_summary(job, out);
-    buf_printf(out, "%s\n", meaning(result));
+    put_minify_summary(job, out);
+    buf_printf(out, "%s\n", end_text(result));
     put_rate(result, out);
     put_failing(job, out);
     if (result->minimal && result->best->n_symbols == 0 && job->whole->n_symbols > 0)
         buf_puts(out, "not a dynamic-shape bug: it also fails when every size is a number\n");
-    put_graph(job->result.best, out);
+    put_smallest_graph(job->result.best, out);
     put_why_text(job, out);
 }
 

@@ -55,7 +55,7 @@ const struct opt run_options_table[] = {
     OPT_END,
 };
 
-static int run(struct cmd *cmd)
+static int run_graph_command(struct cmd *cmd)
 {
     return run_graphs(cmd, cmd->args);
 }
@@ -74,5 +74,5 @@ const struct command command_run = {
     .args_size = sizeof(struct run_args),
     .min_operands = 1,
     .max_operands = 1,
-    .run = run,
+    .run = run_graph_command,
 };

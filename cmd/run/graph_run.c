@@ -1,4 +1,4 @@
-/* One graph at one point of the sizes: memory, the runs, and their results. */
+/* Runs one graph at one point of the sizes: checks its memory, runs it, and keeps the results. */
 #include <string.h>
 
 #include "cmd/run/run_recorded.h"
@@ -13,7 +13,7 @@ const char *run_outcome_name(enum run_outcome outcome)
     return names[outcome];
 }
 
-/* ---- What the tested run has computed ---- */
+/* ---- The values of the tested run ---- */
 
 static bool is_saved(const struct saved_nodes *save, const struct node *node)
 {
@@ -36,8 +36,8 @@ static bool save_node(struct graph_run *g, struct run *run, struct str name, str
     return ok;
 }
 
-static bool look_at_node(void *user, struct run *run, const struct step *step,
-                         const struct value *value, struct err *err)
+static bool save_or_perturb_node(void *user, struct run *run, const struct step *step,
+                                 const struct value *value, struct err *err)
 {
     struct graph_run *g = user;
     const struct session *s = g->session;
@@ -74,8 +74,8 @@ static bool keep_figures(void *user, struct run *run, struct err *err)
 
 /* ---- Inputs, symbols and sizes ---- */
 
-static bool give_input(void *user, uint32_t i, const struct node *node, struct array *ret,
-                       struct err *err)
+static bool read_given_input(void *user, uint32_t i, const struct node *node, struct array *ret,
+                             struct err *err)
 {
     const struct graph_run *g = user;
     return given_input(&g->inputs, i, node, ret, err);
@@ -97,7 +97,7 @@ static bool gather_sizes(struct graph_run *g, size_t point, struct run_options *
     return true;
 }
 
-/* Gathered once for a graph, which may be run at many sizes. */
+/* Reads the recorded symbols and guards once for a graph, which may be run at many sizes. */
 static bool gather_recorded(struct graph_run *g, struct run_options *options, struct err *err)
 {
     struct session *s = g->session;
@@ -119,7 +119,7 @@ static bool gather_recorded(struct graph_run *g, struct run_options *options, st
 /* ---- Before the run ---- */
 
 /* At many sizes, a report of regions replaces the notes of single runs. */
-static bool notes(const struct session *s)
+static bool prints_notes(const struct session *s)
 {
     return s->grid.n == 1 || s->args->profile;
 }
@@ -127,13 +127,13 @@ static bool notes(const struct session *s)
 static void note_violation(void *user, struct str text)
 {
     struct graph_run *g = user;
-    if (notes(g->session))
+    if (prints_notes(g->session))
         out_note(g->session->cmd->out, "%.*s: %.*s; running anyway (--ignore-guards)",
                  STR_ARG(buf_str(&g->name)), STR_ARG(text));
 }
 
-static bool fits(const struct graph_run *g, struct backend *backend, struct run_options options,
-                 struct err *err)
+static bool check_memory(const struct graph_run *g, struct backend *backend,
+                         struct run_options options, struct err *err)
 {
     struct err why = { 0 };
     options.backend = backend;
@@ -143,7 +143,7 @@ static bool fits(const struct graph_run *g, struct backend *backend, struct run_
         *err = why;
         return false;
     }
-    if (notes(g->session))
+    if (prints_notes(g->session))
         out_note(g->session->cmd->out, "%.*s: %s; running anyway (--ignore-guards)",
                  STR_ARG(buf_str(&g->name)), why.text);
     return true;
@@ -152,13 +152,13 @@ static bool fits(const struct graph_run *g, struct backend *backend, struct run_
 static void note_weights(const struct graph_run *g)
 {
     uint32_t n = given_inputs_missing(&g->inputs);
-    if (n && notes(g->session) && !g->session->pair.tested_kind->shapes_only)
+    if (n && prints_notes(g->session) && !g->session->pair.tested_kind->shapes_only)
         out_note(g->session->cmd->out,
                  "%.*s: %u weights are not at hand: random numbers stand for them",
                  STR_ARG(buf_str(&g->name)), n);
 }
 
-static bool knows_node(const struct graph *graph, const char *option, struct str name,
+static bool check_node(const struct graph *graph, const char *option, struct str name,
                        struct err *err)
 {
     for (node_id id = 0; id < graph->n_nodes; id++)
@@ -167,16 +167,17 @@ static bool knows_node(const struct graph *graph, const char *option, struct str
     return err_set(err, ERR_USAGE, "%s: no node %.*s", option, STR_ARG(name));
 }
 
-static bool knows_nodes(const struct graph_run *g, struct err *err)
+static bool check_nodes(const struct graph_run *g, struct err *err)
 {
     const struct session *s = g->session;
     for (size_t i = 0; i < s->save.n; i++)
-        if (!knows_node(g->graph, "--save", s->save.names[i], err))
+        if (!check_node(g->graph, "--save", s->save.names[i], err))
             return false;
-    return !s->perturb.node.n || knows_node(g->graph, "--perturb", s->perturb.node, err);
+    return !s->perturb.node.n || check_node(g->graph, "--perturb", s->perturb.node, err);
 }
 
-static bool begin(struct graph_run *g, size_t point, struct run_options *options, struct err *err)
+static bool prepare_run(struct graph_run *g, size_t point, struct run_options *options,
+                        struct err *err)
 {
     struct session *s = g->session;
     const struct graph_ref *ref = &s->list->refs[g->ref];
@@ -189,15 +190,15 @@ static bool begin(struct graph_run *g, size_t point, struct run_options *options
                                        .file = s->inputs,
                                        .path = args->inputs,
                                        .prefix = args->input_prefix ? args->input_prefix : "in." };
-    if (!g->graph || (g->misused = !knows_nodes(g, err)) || !given_inputs_check(&g->inputs, err) ||
+    if (!g->graph || (g->misused = !check_nodes(g, err)) || !given_inputs_check(&g->inputs, err) ||
         !gather_recorded(g, options, err) || !gather_sizes(g, point, options, err))
         return false;
     g->inputs.weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
     if (err_is_set(err))
         return false;
     note_weights(g);
-    return fits(g, s->pair.reference, *options, err) &&
-           (s->pair.tested == s->pair.reference || fits(g, s->pair.tested, *options, err));
+    return check_memory(g, s->pair.reference, *options, err) &&
+           (s->pair.tested == s->pair.reference || check_memory(g, s->pair.tested, *options, err));
 }
 
 bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_t point,
@@ -205,17 +206,18 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
 {
     *g = (struct graph_run){ .session = s, .ref = ref, .compares = s->args->compare != NULL };
     *options = (struct run_options){ .rules = s->rules,
-                                     .input = give_input,
+                                     .input = read_given_input,
                                      .user = g,
                                      .violated = s->args->ignore_guards ? note_violation : NULL,
                                      .refusal = &g->refusal,
                                      .seed = s->seed };
-    return begin(g, point, options, &g->err);
+    return prepare_run(g, point, options, &g->err);
 }
 
 /* ---- The run ---- */
 
-/* Its values are collected beside the file that they become, where there must be enough space. */
+/* Opens the file of --outputs. Values are collected in the folder of the final file, whose disk
+ * must have enough space. */
 static struct value_file *new_file(const char *outputs, struct err *err)
 {
     char folder[4096];
@@ -226,7 +228,7 @@ static struct value_file *new_file(const char *outputs, struct err *err)
     return value_file_new(folder, err);
 }
 
-static bool execute(struct graph_run *g, const struct run_options *options, struct err *err)
+static bool run_backends(struct graph_run *g, const struct run_options *options, struct err *err)
 {
     struct session *s = g->session;
     const struct run_args *args = s->args;
@@ -250,7 +252,7 @@ static bool execute(struct graph_run *g, const struct run_options *options, stru
     if (args->outputs && !(g->saved = new_file(args->outputs, err)))
         return false;
     if (g->saved || s->perturb.node.n)
-        run.node = look_at_node;
+        run.node = save_or_perturb_node;
     if (g->saved)
         run.output = save_output;
     bool ok = compare_runs(&run, &g->comparison, err);
@@ -262,7 +264,7 @@ static bool execute(struct graph_run *g, const struct run_options *options, stru
 bool graph_run_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point)
 {
     struct run_options options;
-    return graph_run_begin(g, s, ref, point, &options) && execute(g, &options, &g->err);
+    return graph_run_begin(g, s, ref, point, &options) && run_backends(g, &options, &g->err);
 }
 
 void graph_run_release(struct graph_run *g)

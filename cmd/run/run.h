@@ -1,5 +1,5 @@
-/* The options of `symtape run`, and the command as a function: `symtape replay --backend` is
- * another spelling of it. */
+/* The options of `symtape run`, and the command as a function, which `symtape replay --backend`
+ * calls as well. */
 #ifndef SYMTAPE_CMD_RUN_RUN_H
 #define SYMTAPE_CMD_RUN_RUN_H
 
@@ -14,11 +14,11 @@ struct run_args {
     bool ignore_guards, profile, nodes, tf32, bisect_codes, json, strict;
 };
 
-/* The rows of its options; the struct that they fill begins with a struct run_args. */
+/* The table of its options. The struct that they fill begins with a struct run_args. */
 extern const struct opt run_options_table[];
 
-/* Runs the graphs of the tape that the first operand names, and prints the report. The exit code.
- */
+/* Runs the graphs of the tape that the first operand names, and prints the report. Returns the exit
+ * code. */
 int run_graphs(struct cmd *cmd, const struct run_args *args);
 
 #endif

@@ -30,15 +30,16 @@ static bool read_save(struct session *s, struct err *err)
     return true;
 }
 
-/* Checked before anything is run; other reasons why it cannot be written are found when it is. */
-static bool can_be_file(const char *outputs, struct err *err)
+/* Checks before anything runs that the file is not a folder. Other reasons why it cannot be written
+ * are found when it is. */
+static bool check_outputs(const char *outputs, struct err *err)
 {
     struct stat there;
     return !outputs || stat(outputs, &there) != 0 || !S_ISDIR(there.st_mode) ||
            err_set(err, ERR_USAGE, "--outputs: %s is a folder", outputs);
 }
 
-static bool read_number(const char *option, struct str text, double *ret, struct err *err)
+static bool read_real(const char *option, struct str text, double *ret, struct err *err)
 {
     char copy[64], *end = copy;
     snprintf(copy, sizeof copy, "%.*s", STR_ARG(str_first(text, sizeof copy - 1)));
@@ -56,18 +57,18 @@ static bool read_perturb(struct session *s, struct err *err)
     s->perturb.node = str_first(text, equals);
     if (equals == text.n || !s->perturb.node.n)
         return err_set(err, ERR_USAGE, "--perturb: NODE=EPS, as in mul_7=1e-3");
-    return read_number("--perturb", str_from(text, equals + 1), &s->perturb.epsilon, err);
+    return read_real("--perturb", str_from(text, equals + 1), &s->perturb.epsilon, err);
 }
 
 static bool read_tolerance(struct session *s, struct err *err)
 {
     const char *text = s->args->tolerance;
     return !text ||
-           (read_number("--tolerance", str_of(text), &s->factor, err) &&
+           (read_real("--tolerance", str_of(text), &s->factor, err) &&
             (s->factor > 0 || err_set(err, ERR_USAGE, "--tolerance: the factor must be above 0")));
 }
 
-/* Options that need another one, or exclude it. */
+/* Checks options that need or exclude another one. */
 static bool check_combination(const struct session *s, struct err *err)
 {
     const struct run_args *args = s->args;
@@ -87,7 +88,7 @@ static bool check_combination(const struct session *s, struct err *err)
            err_set(err, ERR_USAGE, "--backend %s computes nothing to compare or write", kind->name);
 }
 
-static void note_without(struct out *out, const struct backend *backend)
+static void note_backend_limit(struct out *out, const struct backend *backend)
 {
     if (err_is_set(&backend->without))
         out_note(out, "%s", backend->without.text);
@@ -101,9 +102,9 @@ static bool open_backends(struct session *s, struct err *err)
     pair->threads = (unsigned)(threads < 1024 ? threads : 1024);
     if (!backend_pair_open(pair, err))
         return false;
-    note_without(s->cmd->out, pair->tested);
+    note_backend_limit(s->cmd->out, pair->tested);
     if (pair->reference && pair->reference_kind != pair->tested_kind)
-        note_without(s->cmd->out, pair->reference);
+        note_backend_limit(s->cmd->out, pair->reference);
     return true;
 }
 
@@ -114,10 +115,9 @@ bool session_read(struct session *s, struct err *err)
     s->pair.tested_kind = backend_find(str_of(args->backend ? args->backend : "cpu"));
     s->pair.reference_kind = args->compare ? backend_find(str_of(args->compare)) : NULL;
     s->seed = args->seed.given ? args->seed.value : 0;
-    return read_save(s, err) && can_be_file(args->outputs, err) && read_perturb(s, err) &&
+    return read_save(s, err) && check_outputs(args->outputs, err) && read_perturb(s, err) &&
            read_tolerance(s, err) && check_combination(s, err) &&
            size_grid_read_option(&s->grid, &s->args->sizes, &s->cmd->out->limit->meter, err) &&
-
            open_backends(s, err) &&
            (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
            (!args->compare || s->pair.reference_kind ||

@@ -6,9 +6,10 @@
 #include "cmd/run/run_session.h"
 #include "trace/events/symbols.h"
 
-/* Is it one that the selector names? Without a kind: what AOTAutograd made, and programs. */
-static bool is_meant(const struct session *s, const struct selector *selector,
-                     const struct graph_ref *g)
+/* Returns whether the selector names the graph. Without a kind it names graphs of AOTAutograd and
+ * exported programs. */
+static bool is_run_graph(const struct session *s, const struct selector *selector,
+                         const struct graph_ref *g)
 {
     if (!selector_has_recording(s->trace, selector, s->trace->records[g->record].recording) ||
         !selector_has_attempt(s->trace, selector, g->attempt))
@@ -23,7 +24,7 @@ static bool is_meant(const struct session *s, const struct selector *selector,
             (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD || g->kind == GRAPH_INFERENCE));
 }
 
-static bool is_printed(const struct graph *graph, struct str name)
+static bool graph_has_symbol(const struct graph *graph, struct str name)
 {
     for (size_t i = 0; graph && i < graph->pool->exprs.exprs.n; i++) {
         const struct expr *e = &graph->pool->exprs.exprs.v[i];
@@ -33,32 +34,33 @@ static bool is_printed(const struct graph *graph, struct str name)
     return false;
 }
 
-/* Unbacked symbols of programs have no record: the graphs that are meant are searched for them. */
-static bool is_symbol(struct session *s, const struct selector *selector,
-                      const struct symbol_table *table, struct str name)
+/* Returns whether a selected graph has the symbol. Unbacked symbols of programs have no record, so
+ * the graphs themselves are searched for them. */
+static bool is_graph_symbol(struct session *s, const struct selector *selector,
+                            const struct symbol_table *table, struct str name)
 {
     struct err ignored = { 0 };
     for (uint32_t i = 0; i < table->n_symbols; i++)
         if (str_eq(table->symbols[i].name, name))
             return true;
     for (uint32_t i = 0; i < s->list->n; i++)
-        if (is_meant(s, selector, &s->list->refs[i]) &&
-            is_printed(trace_graph(s->trace, i, &ignored), name))
+        if (is_run_graph(s, selector, &s->list->refs[i]) &&
+            graph_has_symbol(trace_graph(s->trace, i, &ignored), name))
             return true;
     return false;
 }
 
-/* A symbol of --sizes that no graph has; "": there is none. */
-static struct str unknown_symbol(struct session *s, const struct selector *selector,
-                                 const struct symbol_table *table)
+/* Returns a symbol of --sizes that no graph has, or "". */
+static struct str find_unknown_size(struct session *s, const struct selector *selector,
+                                    const struct symbol_table *table)
 {
     for (size_t i = 0; i < s->grid.n_symbols; i++)
-        if (!is_symbol(s, selector, table, s->grid.symbols[i]))
+        if (!is_graph_symbol(s, selector, table, s->grid.symbols[i]))
             return s->grid.symbols[i];
     return STR("");
 }
 
-/* Are there such graphs, and can all that was asked for be done with them? The exit code. */
+/* Checks that the selector names graphs, and that the options fit them. Returns the exit code. */
 static int check_graphs(struct session *s, const struct selector *selector)
 {
     struct err err = { 0 };
@@ -69,14 +71,14 @@ static int check_graphs(struct session *s, const struct selector *selector)
     if (!s->list)
         return out_error(out, &err);
     for (uint32_t i = 0; i < s->list->n; i++)
-        n += is_meant(s, selector, &s->list->refs[i]);
+        n += is_run_graph(s, selector, &s->list->refs[i]);
     s->totals.graphs = n;
     if (n == 0)
         return out_usage(out,
                          "%s: no graph to run (forward, backward, inference, exported, or one that "
                          "is named); symtape show --graphs lists what there is",
                          s->cmd->operands[0]);
-    struct str unknown = unknown_symbol(s, selector, table);
+    struct str unknown = find_unknown_size(s, selector, table);
     if (unknown.n)
         return out_usage(out, "%s: no graph has a symbol %.*s; symtape show --symbols lists them",
                          s->args->sizes.text ? "--sizes" : s->args->sizes.file, STR_ARG(unknown));
@@ -89,7 +91,7 @@ static int check_graphs(struct session *s, const struct selector *selector)
 
 /* ---- Runs ---- */
 
-/* The graph at the one point of the sizes. */
+/* Runs the graph at the only point of the sizes. */
 static int run_once(struct session *s, uint32_t ref)
 {
     struct graph_run g;
@@ -110,12 +112,13 @@ static int run_once(struct session *s, uint32_t ref)
     return code;
 }
 
-/* All sizes in one session: the first run of each but the first is that of a program at work. */
+/* Profiles all sizes on the same open backend, so that only the first size includes what is done
+ * once. */
 static int profile_sizes(struct session *s, uint32_t ref)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < s->grid.n && !session_stopped(s); i++) {
-        int one = run_profile(s, ref, i);
+        int one = profile_graph_run(s, ref, i);
         code = one != EXIT_DONE ? one : code;
     }
     return code;
@@ -131,7 +134,7 @@ static int run_each(struct session *s, const struct selector *selector)
     int code = EXIT_DONE;
     uint32_t done = 0;
     for (uint32_t i = 0; i < s->list->n; i++) {
-        if (!is_meant(s, selector, &s->list->refs[i]))
+        if (!is_run_graph(s, selector, &s->list->refs[i]))
             continue;
         if (session_stopped(s))
             return EXIT_INTERRUPTED;
@@ -149,8 +152,9 @@ static int run_each(struct session *s, const struct selector *selector)
     return code != EXIT_DONE ? code : s->totals.outcomes[RUN_DIFFERS] ? EXIT_DIFFERS : EXIT_DONE;
 }
 
-/* A signal ends a single run as usual; of several, those that were done are reported. */
-static int run_all(struct session *s, const struct selector *selector)
+/* A signal ends the process if there is a single run. If there are several, the finished ones are
+ * reported. */
+static int run_selected(struct session *s, const struct selector *selector)
 {
     struct interrupt saved;
     bool several = s->totals.graphs > 1 || s->grid.n > 1;
@@ -212,7 +216,7 @@ static int run_session(struct session *s, const struct selector *selector)
         return code;
     if (s->args->json)
         json_begin(s);
-    code = run_all(s, selector);
+    code = run_selected(s, selector);
     if (code == EXIT_USAGE && (s->args->json || !s->text.n))
         return code;
     int printed = s->args->json ? json_end(s) : text_end(s);

@@ -1,9 +1,9 @@
-/* --profile: where the time of each graph goes. */
+/* --profile: measures and reports where the time of each graph goes. */
 #include "cmd/run/run_session.h"
 #include "profile/report/replay/timing_report.h"
 
-/* The guards have been reported; the runs that are timed do not do it again. */
-static void keep_quiet(void *user, struct str text)
+/* Violated guards were reported once and are not reported again by the timed runs. */
+static void ignore_violation(void *user, struct str text)
 {
     (void)user, (void)text;
 }
@@ -13,11 +13,11 @@ static bool check_guards(const struct graph_run *g, struct run_options *options,
     struct run *run = run_new(g->graph, options, err);
     run_free(run);
     if (options->violated)
-        options->violated = keep_quiet;
+        options->violated = ignore_violation;
     return run != NULL;
 }
 
-static void print(const struct graph_run *g, const struct timing *t)
+static void print_timing(const struct graph_run *g, const struct timing *t)
 {
     struct session *s = g->session;
     struct report_options how = session_report_options(s);
@@ -27,7 +27,7 @@ static void print(const struct graph_run *g, const struct timing *t)
     timing_text(t, on, &how, &s->text);
 }
 
-static void print_json(const struct graph_run *g, const struct timing *t)
+static void print_timing_json(const struct graph_run *g, const struct timing *t)
 {
     struct json_writer *w = &g->session->writer;
     json_open_object(w, NULL);
@@ -36,7 +36,7 @@ static void print_json(const struct graph_run *g, const struct timing *t)
     json_close(w);
 }
 
-int run_profile(struct session *s, uint32_t ref, size_t point)
+int profile_graph_run(struct session *s, uint32_t ref, size_t point)
 {
     struct graph_run g;
     struct run_options options;
@@ -59,11 +59,11 @@ int run_profile(struct session *s, uint32_t ref, size_t point)
     }
     graph_run_count(&g);
     if (s->args->json && ok)
-        print_json(&g, t);
+        print_timing_json(&g, t);
     else if (s->args->json)
         graph_run_json(&g);
     else if (ok)
-        print(&g, t);
+        print_timing(&g, t);
     timing_free(t);
     graph_run_release(&g);
     return code;

@@ -4,7 +4,7 @@
 #include "trace/events/symbols.h"
 #include "trace/events/user_line.h"
 
-/* "demo/encoder.py:46 `x = x + self.attention(x)`" of a stack's user line. */
+/* Returns the user line of a stack: "demo/encoder.py:46 `x = x + self.attention(x)`". */
 static struct str place_text(struct trace *trace, uint32_t recording, stack_id stack,
                              struct arena *arena)
 {
@@ -33,7 +33,7 @@ struct recorded_guards {
     size_t n;
 };
 
-static void add_guards(struct recorded_guards *to, const struct guard_list *guards)
+static void add_recorded_guards(struct recorded_guards *to, const struct guard_list *guards)
 {
     for (uint32_t i = 0; i < guards->n; i++) {
         const struct guard *g = &guards->guards[i];
@@ -47,8 +47,8 @@ static void add_guards(struct recorded_guards *to, const struct guard_list *guar
     }
 }
 
-static void add_symbol(struct recorded_guards *to, const struct symbol_table *table,
-                       const struct symbol *symbol)
+static void add_symbol_conditions(struct recorded_guards *to, const struct symbol_table *table,
+                                  const struct symbol *symbol)
 {
     struct str place = place_text(to->trace, to->recording, symbol->user_stack, to->arena);
     if (symbol->range.n && !symbol->unbacked)
@@ -69,13 +69,6 @@ static void add_symbol(struct recorded_guards *to, const struct symbol_table *ta
         .place = place_text(to->trace, to->recording, s->user_stack, to->arena),
     };
     buf_release(&expr);
-}
-
-static struct run_symbol run_symbol_of(const struct symbol *symbol)
-{
-    struct run_symbol ret = { .name = symbol->name, .text = symbol->value };
-    ret.has_hint = str_to_i64(symbol->value, &ret.hint);
-    return ret;
 }
 
 bool run_recorded(struct trace *trace, uint32_t record, uint32_t attempt, struct arena *arena,
@@ -100,11 +93,14 @@ bool run_recorded(struct trace *trace, uint32_t record, uint32_t attempt, struct
         bool own = attempt == TRACE_NONE ? symbol->record == record : symbol->attempt == attempt;
         if (!own)
             continue;
-        add_symbol(&recorded, table, symbol);
-        if (symbol->value.n)
-            symbols[options->n_symbols++] = run_symbol_of(symbol);
+        add_symbol_conditions(&recorded, table, symbol);
+        if (!symbol->value.n)
+            continue;
+        struct run_symbol *ret = &symbols[options->n_symbols++];
+        *ret = (struct run_symbol){ .name = symbol->name, .text = symbol->value };
+        ret->has_hint = str_to_i64(symbol->value, &ret->hint);
     }
-    add_guards(&recorded, guards);
+    add_recorded_guards(&recorded, guards);
     options->symbols = symbols;
     options->guards = recorded.list;
     options->n_guards = recorded.n;

@@ -1,4 +1,4 @@
-/* What was recorded of a graph's symbols, for its runs. */
+/* Reads what was recorded about the symbols of a graph that is run. */
 #ifndef SYMTAPE_CMD_RUN_RUN_RECORDED_H
 #define SYMTAPE_CMD_RUN_RUN_RECORDED_H
 

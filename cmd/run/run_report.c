@@ -1,11 +1,11 @@
-/* The results of graphs as text and JSON. */
+/* Prints the results of graphs as text and JSON. */
 #include "cmd/run/run_session.h"
 #include "profile/model/format.h"
 #include "profile/model/human.h"
 #include "profile/report/replay/replay_report.h"
 #include "profile/report/replay/timing_report.h"
 
-static struct location location_of(const struct graph *graph, node_id node)
+static struct location node_location(const struct graph *graph, node_id node)
 {
     uint32_t at = node < graph->n_nodes ? graph->nodes[node].location : LOCATION_NONE;
     return at != LOCATION_NONE && location_has_place(&graph->locations[at])
@@ -16,7 +16,7 @@ static struct location location_of(const struct graph *graph, node_id node)
 void run_print_node(const struct graph *graph, node_id id, node_id origin, struct buf *out)
 {
     const struct node *node = &graph->nodes[id], *from = &graph->nodes[origin];
-    struct location l = location_of(graph, origin);
+    struct location l = node_location(graph, origin);
     buf_put(out, node->name);
     if (node_is_call(from))
         buf_printf(out, " (%.*s)", STR_ARG(from->target));
@@ -163,7 +163,7 @@ void graph_run_print(const struct graph_run *g)
 
 /* ---- The headline ---- */
 
-static uint64_t count_runs(const struct run_totals *t)
+static uint64_t count_outcomes(const struct run_totals *t)
 {
     uint64_t n = 0;
     for (int i = 0; i < RUN_OUTCOMES; i++)
@@ -182,7 +182,7 @@ static void print_outcomes(const struct session *s, struct buf *out)
                   { "differs", "differ" },
                   { "refused", "refused" },
                   { "failed", "failed" } };
-    uint64_t n = count_runs(t);
+    uint64_t n = count_outcomes(t);
     const char *lead = "";
     for (int i = 0; i < RUN_OUTCOMES; i++) {
         uint64_t count = t->outcomes[i];
@@ -232,7 +232,7 @@ void run_print_headline(const struct session *s, struct buf *out)
 
 void run_json_node(struct json_writer *w, const struct graph *graph, node_id node, node_id origin)
 {
-    struct location l = location_of(graph, origin);
+    struct location l = node_location(graph, origin);
     if (node >= graph->n_nodes || origin >= graph->n_nodes)
         return;
     json_put_str(w, "node", graph->nodes[node].name);
@@ -295,7 +295,7 @@ static void json_compared(struct json_writer *w, const struct graph_run *g,
     json_close(w);
 }
 
-static void json_nodes(struct json_writer *w, const struct graph_run *g)
+static void json_node_counts(struct json_writer *w, const struct graph_run *g)
 {
     const struct comparison *c = &g->comparison;
     json_open_object(w, "nodes");
@@ -306,14 +306,6 @@ static void json_nodes(struct json_writer *w, const struct graph_run *g)
     for (size_t i = 0; i < c->nodes.n; i++)
         json_compared(w, g, &c->nodes.v[i]);
     json_close(w);
-    json_close(w);
-}
-
-static void json_outputs(struct json_writer *w, const struct graph_run *g)
-{
-    json_open_array(w, "outputs");
-    for (size_t i = 0; i < g->comparison.outputs.n; i++)
-        json_compared(w, g, &g->comparison.outputs.v[i]);
     json_close(w);
 }
 
@@ -345,8 +337,11 @@ void graph_run_json(const struct graph_run *g)
         peak_json(g->graph, &g->holders, w);
     if (g->compares) {
         json_put_bool(w, "differs", g->comparison.differs);
-        json_outputs(w, g);
-        json_nodes(w, g);
+        json_open_array(w, "outputs");
+        for (size_t i = 0; i < g->comparison.outputs.n; i++)
+            json_compared(w, g, &g->comparison.outputs.v[i]);
+        json_close(w);
+        json_node_counts(w, g);
     }
     json_close(w);
 }

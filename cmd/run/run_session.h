@@ -1,5 +1,5 @@
-/* What the files of `symtape run` share: one run of the command, and the results of each graph that
- * it ran. */
+/* Declarations that the files of `symtape run` share: one run of the command, and the results of
+ * each graph. */
 #ifndef SYMTAPE_CMD_RUN_RUN_SESSION_H
 #define SYMTAPE_CMD_RUN_RUN_SESSION_H
 
@@ -63,7 +63,7 @@ struct session {
     uint64_t seed;
     double factor;            /* on tolerances */
     struct ceilings ceilings; /* of --profile, once they are measured */
-    /* What was recorded of a graph's symbols, for all runs of that graph. */
+    /* The recorded symbols and guards of a graph, which all runs of it use. */
     bool has_recorded;
     uint32_t recorded_ref;
     struct run_options recorded;
@@ -74,7 +74,8 @@ struct session {
     struct json_writer writer;
 };
 
-/* run_arguments.c: reads the arguments, and opens the files and backends that they name. */
+/* run_arguments.c: reads the arguments, and opens the files and backends that they name. Returns
+ * false with err set on failure. */
 bool session_read(struct session *s, struct err *err);
 void session_release(struct session *s);
 
@@ -108,34 +109,36 @@ struct graph_run {
     struct arena arena;
 };
 
-/* graph_run.c. Begins one: its graph, inputs, symbols and sizes, and whether there is enough
- * memory. False: g->err. */
+/* graph_run.c: loads the graph, reads its inputs, symbols and sizes, and checks that there is
+ * enough memory. Returns false with g->err set on failure. */
 bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_t point,
                      struct run_options *options);
-/* Begins one, and runs it once, or once on each backend. False: g->err. */
+/* Calls graph_run_begin(), and runs the graph once, or once on each backend. Returns false with
+ * g->err set on failure. */
 bool graph_run_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point);
 void graph_run_release(struct graph_run *g);
 enum run_outcome graph_run_outcome(const struct graph_run *g);
-/* Adds it to the session's totals, unless an option was wrong. */
+/* Adds the run to the session's totals, unless an option was wrong. */
 void graph_run_count(const struct graph_run *g);
 
-/* run_report.c: the results as text and JSON, appended to the session's. */
+/* run_report.c: appends the results to the session's text or JSON. */
 void graph_run_print(const struct graph_run *g);
 void graph_run_json(const struct graph_run *g);
-/* Members of an object that is open: those that name a graph, and those that each graph has. */
+/* Write members of an open object: those that name a graph, and those that each graph has. */
 void run_json_name(struct session *s, uint32_t ref, const struct buf *name);
 void graph_run_json_head(const struct graph_run *g);
-/* "mul_7 (aten.mul.Tensor) at model.py:12 `x = a * b`"; operator and line are those of `origin`,
- * which computes the node (struct compared). */
+/* Prints "mul_7 (aten.mul.Tensor) at model.py:12 `x = a * b`". The operator and the line are those
+ * of `origin`, which computes the node (struct compared). */
 void run_print_node(const struct graph *graph, node_id node, node_id origin, struct buf *out);
 void run_json_node(struct json_writer *w, const struct graph *graph, node_id node, node_id origin);
-/* The first line of the whole: did all run, does all agree? */
+/* Prints the first line of the report: whether all graphs ran and agree. */
 void run_print_headline(const struct session *s, struct buf *out);
 
-/* run_profile.c: --profile, at point `point`. EXIT_*. */
-int run_profile(struct session *s, uint32_t ref, size_t point);
+/* run_profile.c: profiles the graph at point `point`. Returns the exit code. */
+int profile_graph_run(struct session *s, uint32_t ref, size_t point);
 
-/* run_sweep.c: the graph at each point of the sizes; equal outcomes become regions. EXIT_*. */
+/* run_sweep.c: runs the graph at each point of the sizes, and reports equal outcomes as regions.
+ * Returns the exit code. */
 int run_sweep(struct session *s, uint32_t ref);
 
 #endif

@@ -1,24 +1,24 @@
-/* A graph at many sizes: neighboring sizes with the same outcome are reported as one region. */
+/* Runs a graph at many sizes. Neighboring sizes with the same outcome are reported as one region.
+ */
 #include <ctype.h>
 
 #include "cmd/run/run_session.h"
 #include "cmd/run/size_regions.h"
 #include "trace/base/intern.h"
 
-/* A class of sizes: what came of them, numbers in messages aside. */
-struct class
-{
+/* Sizes with the same outcome. Messages that differ only in numbers are the same. */
+struct outcome_class {
     enum run_outcome kind;
     struct str text;      /* of the first of them */
     node_id node, origin; /* the first that differs; NODE_NONE */
     struct str output;
 };
 
-struct sweep {
+struct size_sweep {
     struct session *session;
     const struct graph *graph;
     struct intern keys; /* numbers of classes */
-    vec_of(struct class)
+    vec_of(struct outcome_class)
     classes;
     uint32_t *outcomes; /* by point */
     size_t done;        /* points that were run */
@@ -36,9 +36,9 @@ static const struct compared *bad_output(const struct comparison *c)
     return NULL;
 }
 
-static struct class class_of(const struct graph_run *g, struct buf *text)
+static struct outcome_class classify_run(const struct graph_run *g, struct buf *text)
 {
-    struct class ret = { .kind = graph_run_outcome(g), .node = NODE_NONE };
+    struct outcome_class ret = { .kind = graph_run_outcome(g), .node = NODE_NONE };
     const struct compared *output = bad_output(&g->comparison), *first;
     if (err_is_set(&g->err))
         buf_puts(text, g->err.text);
@@ -58,8 +58,9 @@ static struct class class_of(const struct graph_run *g, struct buf *text)
     return ret;
 }
 
-/* Numbers apart, so that "17 elements" and "18 elements" are one. */
-static void make_key(const struct class *class, struct str text, struct buf *key)
+/* Makes the key of an outcome. Numbers in messages become "#", so that "17 elements" and "18
+ * elements" have the same key. */
+static void make_key(const struct outcome_class *class, struct str text, struct buf *key)
 {
     buf_printf(key, "%d", class->kind);
     for (size_t i = 0; i < text.n; i++) {
@@ -75,11 +76,11 @@ static void make_key(const struct class *class, struct str text, struct buf *key
     }
 }
 
-static bool note_outcome(struct sweep *sweep, const struct graph_run *g, size_t point,
+static bool note_outcome(struct size_sweep *sweep, const struct graph_run *g, size_t point,
                          struct err *err)
 {
     struct buf text = BUF_INIT, key = BUF_INIT;
-    struct class class = class_of(g, &text);
+    struct outcome_class class = classify_run(g, &text);
     make_key(&class, buf_str(&text), &key);
     uint32_t number = key.failed ? INTERN_NONE : intern(&sweep->keys, buf_str(&key));
     bool ok = number != INTERN_NONE && !text.failed;
@@ -94,7 +95,7 @@ static bool note_outcome(struct sweep *sweep, const struct graph_run *g, size_t 
     return ok || err_nomem(err);
 }
 
-static bool run_all(struct sweep *sweep, uint32_t ref, struct err *err)
+static bool run_points(struct size_sweep *sweep, uint32_t ref, struct err *err)
 {
     struct session *s = sweep->session;
     bool ok = true;
@@ -118,9 +119,10 @@ static bool run_all(struct sweep *sweep, uint32_t ref, struct err *err)
 
 /* ---- The report ---- */
 
-static void print_region(struct sweep *sweep, const struct size_region *region, struct buf *out)
+static void print_region(struct size_sweep *sweep, const struct size_region *region,
+                         struct buf *out)
 {
-    const struct class *class = &sweep->classes.v[region->outcome];
+    const struct outcome_class *class = &sweep->classes.v[region->outcome];
     buf_puts(out, "  ");
     size_region_print(&sweep->session->grid, region, out);
     buf_printf(out, ": %s%s",
@@ -140,8 +142,8 @@ static uint32_t rows_limit(const struct session *s, size_t n)
     return limit && limit < n ? (uint32_t)limit : (uint32_t)n;
 }
 
-/* Trouble first. */
-static void print_regions(struct sweep *sweep, const struct size_regions *regions)
+/* Prints the regions that do not run or agree first. */
+static void print_regions(struct size_sweep *sweep, const struct size_regions *regions)
 {
     struct session *s = sweep->session;
     size_t shown = 0, limit = rows_limit(s, regions->list.n);
@@ -177,7 +179,7 @@ static void json_bounds(struct json_writer *w, const struct size_grid *grid,
     json_close(w);
 }
 
-static void json_regions(struct sweep *sweep, uint32_t ref, const struct size_regions *regions)
+static void json_regions(struct size_sweep *sweep, uint32_t ref, const struct size_regions *regions)
 {
     struct session *s = sweep->session;
     struct json_writer *w = &s->writer;
@@ -189,7 +191,7 @@ static void json_regions(struct sweep *sweep, uint32_t ref, const struct size_re
     json_open_array(w, "regions");
     for (size_t i = 0; i < limit; i++) {
         const struct size_region *region = &regions->list.v[i];
-        const struct class *class = &sweep->classes.v[region->outcome];
+        const struct outcome_class *class = &sweep->classes.v[region->outcome];
         json_open_object(w, NULL);
         json_bounds(w, &s->grid, region);
         json_put_u64(w, "runs", region->n);
@@ -203,7 +205,7 @@ static void json_regions(struct sweep *sweep, uint32_t ref, const struct size_re
     json_close(w);
 }
 
-static int code_of(const struct sweep *sweep)
+static int sweep_exit_code(const struct size_sweep *sweep)
 {
     int code = EXIT_DONE;
     for (size_t i = 0; i < sweep->classes.n; i++)
@@ -216,11 +218,11 @@ static int code_of(const struct sweep *sweep)
 
 int run_sweep(struct session *s, uint32_t ref)
 {
-    struct sweep sweep = { .session = s };
+    struct size_sweep sweep = { .session = s };
     struct size_regions regions = { 0 };
     struct err err = { 0 };
     sweep.outcomes = arena_array(&sweep.arena, uint32_t, s->grid.n + 1);
-    bool ok = (sweep.outcomes || err_nomem(&err)) && run_all(&sweep, ref, &err);
+    bool ok = (sweep.outcomes || err_nomem(&err)) && run_points(&sweep, ref, &err);
     size_t all = s->grid.n;
     s->grid.n = sweep.done;
     ok = ok && size_regions_find(&s->grid, sweep.outcomes, &regions, &err);
@@ -229,7 +231,7 @@ int run_sweep(struct session *s, uint32_t ref)
     else if (ok)
         print_regions(&sweep, &regions);
     s->grid.n = all;
-    int code = ok ? code_of(&sweep) : out_error(s->cmd->out, &err);
+    int code = ok ? sweep_exit_code(&sweep) : out_error(s->cmd->out, &err);
     size_regions_release(&regions);
     intern_release(&sweep.keys);
     vec_release(&sweep.classes);

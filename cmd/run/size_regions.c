@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The grid by ranks: point p has rank[p * n_symbols + i] among the sizes of symbol i. */
+/* The ranks of a grid's sizes: point p has rank[p * n_symbols + i] among the sizes of symbol i. */
 struct ranks {
     const struct size_grid *grid;
     const uint32_t *outcomes;
@@ -12,7 +12,7 @@ struct ranks {
     bool *taken;   /* by point */
 };
 
-static const uint32_t *rank_of(const struct ranks *r, size_t point)
+static const uint32_t *point_ranks(const struct ranks *r, size_t point)
 {
     return r->rank + point * r->grid->n_symbols;
 }
@@ -25,29 +25,29 @@ static int compare_ranks(const uint32_t *a, const uint32_t *b, size_t n)
     return 0;
 }
 
-static int by_rank(const void *a, const void *b, void *user)
+static int compare_points(const void *a, const void *b, void *user)
 {
     const struct ranks *r = user;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    int order = compare_ranks(rank_of(r, x), rank_of(r, y), r->grid->n_symbols);
+    int order = compare_ranks(point_ranks(r, x), point_ranks(r, y), r->grid->n_symbols);
     return order ? order : (x > y) - (x < y);
 }
 
-struct keyed {
+struct sized_point {
     int64_t value;
     size_t point;
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
-    const struct keyed *x = a, *y = b;
+    const struct sized_point *x = a, *y = b;
     return (x->value > y->value) - (x->value < y->value);
 }
 
 static bool rank_points(struct ranks *r, struct err *err)
 {
     const struct size_grid *g = r->grid;
-    struct keyed *keys = calloc(g->n + 1, sizeof *keys);
+    struct sized_point *keys = calloc(g->n + 1, sizeof *keys);
     r->rank = calloc(g->n * g->n_symbols + 1, sizeof *r->rank);
     r->order = calloc(g->n + 1, sizeof *r->order);
     r->taken = calloc(g->n + 1, sizeof *r->taken);
@@ -55,8 +55,8 @@ static bool rank_points(struct ranks *r, struct err *err)
     for (size_t i = 0; ok && i < g->n_symbols; i++) {
         uint32_t rank = 0;
         for (size_t p = 0; p < g->n; p++)
-            keys[p] = (struct keyed){ size_grid_row(g, p)[i], p };
-        qsort(keys, g->n, sizeof *keys, by_key);
+            keys[p] = (struct sized_point){ size_grid_row(g, p)[i], p };
+        qsort(keys, g->n, sizeof *keys, compare_sizes);
         for (size_t p = 0; p < g->n; p++) {
             rank += p && keys[p].value != keys[p - 1].value;
             r->rank[keys[p].point * g->n_symbols + i] = rank;
@@ -65,30 +65,30 @@ static bool rank_points(struct ranks *r, struct err *err)
     for (size_t p = 0; ok && p < g->n; p++)
         r->order[p] = p;
     if (ok)
-        qsort_r(r->order, g->n, sizeof *r->order, by_rank, r);
+        qsort_r(r->order, g->n, sizeof *r->order, compare_points, r);
     free(keys);
     return ok;
 }
 
-/* The first point of those ranks; false: there is none. */
+/* Finds the first point with these ranks. Returns false if there is none. */
 static bool point_at(const struct ranks *r, const uint32_t *want, size_t *ret)
 {
     size_t low = 0, high = r->grid->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_ranks(rank_of(r, r->order[middle]), want, r->grid->n_symbols) < 0)
+        if (compare_ranks(point_ranks(r, r->order[middle]), want, r->grid->n_symbols) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == r->grid->n || compare_ranks(rank_of(r, r->order[low]), want, r->grid->n_symbols))
+    if (low == r->grid->n || compare_ranks(point_ranks(r, r->order[low]), want, r->grid->n_symbols))
         return false;
     *ret = r->order[low];
     return true;
 }
 
-/* Walks the points between low and high; with `take` they become part of the region, without it
- * true says that they all may. */
+/* Walks the points between low and high. With `take` they are added to that region. Without it,
+ * returns whether all of them can be added. */
 static bool walk_box(struct ranks *r, const uint32_t *low, const uint32_t *high, uint32_t outcome,
                      struct size_region *take)
 {
@@ -115,11 +115,11 @@ static bool walk_box(struct ranks *r, const uint32_t *low, const uint32_t *high,
     }
 }
 
-static void grow(struct ranks *r, size_t first, struct size_region *ret)
+static void grow_box(struct ranks *r, size_t first, struct size_region *ret)
 {
     uint32_t low[GRID_SYMBOLS], high[GRID_SYMBOLS], slab[GRID_SYMBOLS];
     size_t n = r->grid->n_symbols;
-    memcpy(low, rank_of(r, first), n * sizeof *low);
+    memcpy(low, point_ranks(r, first), n * sizeof *low);
     memcpy(high, low, n * sizeof *high);
     for (size_t i = n; i-- > 0;)
         for (;;) {
@@ -143,11 +143,11 @@ bool size_regions_find(const struct size_grid *grid, const uint32_t *outcomes,
     for (size_t i = 0; ok && i < grid->n; i++) {
         struct size_region region;
         size_t point = r.order[i];
-        bool again =
-            i && !compare_ranks(rank_of(&r, point), rank_of(&r, r.order[i - 1]), grid->n_symbols);
+        bool again = i && !compare_ranks(point_ranks(&r, point), point_ranks(&r, r.order[i - 1]),
+                                         grid->n_symbols);
         if (r.taken[point] || again)
             continue;
-        grow(&r, point, &region);
+        grow_box(&r, point, &region);
         ok = vec_push(&ret->list, region) || err_nomem(err);
     }
     free(r.rank);
@@ -161,7 +161,7 @@ void size_regions_release(struct size_regions *regions)
     vec_release(&regions->list);
 }
 
-static void bounds(const struct size_grid *grid, size_t symbol, int64_t *min, int64_t *max)
+static void find_bounds(const struct size_grid *grid, size_t symbol, int64_t *min, int64_t *max)
 {
     *min = INT64_MAX;
     *max = INT64_MIN;
@@ -179,7 +179,7 @@ void size_region_print(const struct size_grid *grid, const struct size_region *r
     for (size_t i = 0; i < grid->n_symbols; i++) {
         int64_t low = size_grid_row(grid, region->first)[i], min, max;
         int64_t high = size_grid_row(grid, region->last)[i];
-        bounds(grid, i, &min, &max);
+        find_bounds(grid, i, &min, &max);
         if ((low == min && high == max && min != max) || low == GRID_ANY)
             continue;
         buf_puts(out, any ? ", " : "");

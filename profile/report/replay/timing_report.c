@@ -7,7 +7,7 @@ enum { CODE_COLUMNS = 60 };
 
 /* ---- Fields. The context is the struct timing ---- */
 
-static const struct location *location_of(const struct timing *t, uint32_t node)
+static const struct location *node_place(const struct timing *t, uint32_t node)
 {
     static const struct location none;
     uint32_t at = node < t->graph->n_nodes ? t->graph->nodes[node].location : LOCATION_NONE;
@@ -34,7 +34,7 @@ GETTER_IN(get_node, struct timing, uint32_t, datum_string(in->graph->nodes[*row]
 GETTER_IN(get_node_us, struct timing, uint32_t, datum_number(in->nodes[*row].us))
 GETTER_IN(get_operator, struct timing, uint32_t, datum_string(operator_of(&in->graph->nodes[*row])))
 GETTER_IN(get_line, struct timing, uint32_t,
-          datum_place(location_of(in, *row)->file, location_of(in, *row)->line, STR("")))
+          datum_place(node_place(in, *row)->file, node_place(in, *row)->line, STR("")))
 GETTER(get_one, uint32_t, datum_count(1))
 
 static void cell_operator(const void *context, const void *at, struct buf *out)
@@ -46,7 +46,7 @@ static void cell_operator(const void *context, const void *at, struct buf *out)
 
 static void cell_code(const void *context, const void *at, struct buf *out)
 {
-    const struct location *place = location_of(context, *(const uint32_t *)at);
+    const struct location *place = node_place(context, *(const uint32_t *)at);
     if (location_has_place(place))
         format_text(out, place->code, CODE_COLUMNS);
     else
@@ -67,7 +67,8 @@ static const struct field NODE[] = {
 };
 static const struct fields NODE_FIELDS = FIELDS_OF(NODE);
 
-static void json_nodes(const void *context, const void *at, struct json_writer *w, const char *key)
+static void json_group_nodes(const void *context, const void *at, struct json_writer *w,
+                             const char *key)
 {
     const struct timed_group *g = at;
     const struct rows nodes = ROWS(g->nodes, g->n_nodes);
@@ -109,7 +110,7 @@ static const struct field GROUP[] = {
     { "flops", MEMBER(struct timed_group, flops) },
     { NULL, .get = get_flops_rate, TEXT(8, "FLOPs", FLOPS_PER_US, 0) },
     { "ceiling", GET(get_ceiling, struct timed_group, ceiling), TEXT(9, "ceiling", SHARE, 0) },
-    { "stacks", .json = json_nodes },
+    { "stacks", .json = json_group_nodes },
     { NULL, GET(get_line, struct timed_group, most), TEXT(12, "user line", PATH, 0) },
     { NULL, CELL(cell_code, struct timed_group, most), TEXT(13, "code", LIST, 3) },
 };
@@ -132,7 +133,7 @@ static const struct fields HOLDER_FIELDS = FIELDS_OF(HOLDER);
 
 /* ---- Text ---- */
 
-static void put_sizes(const struct timing *t, struct buf *out)
+static void put_run_sizes(const struct timing *t, struct buf *out)
 {
     for (size_t i = 0; i < t->n_sizes; i++)
         buf_printf(out, "%s%.*s = %lld", i ? ", " : " at ", STR_ARG(t->sizes[i].symbol),
@@ -242,7 +243,7 @@ void timing_text(const struct timing *t, const char *backend, const struct repor
     const struct rows groups = ROWS(t->groups, (uint32_t)t->n_groups);
     struct text_table table;
     buf_printf(out, ": %u calls, %u launches on %s", t->calls, t->launches, backend);
-    put_sizes(t, out);
+    put_run_sizes(t, out);
     put_wall(t, out);
     put_ceilings(t, out);
     text_table_init(&table, &GROUP_FIELDS, 0);
