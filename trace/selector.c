@@ -4,19 +4,6 @@
 
 enum { CANDIDATES_SHOWN = 8 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static size_t digits(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && is_digit(text.p[n]))
-        n++;
-    return n;
-}
-
 /* Returns the length of a compile id at the start of `text`: "0/0", "!1", "!1/0/0", after a
  * reset "0/0.1"; 0 when there is none. */
 static size_t compile_id(struct str text)
@@ -24,7 +11,7 @@ static size_t compile_id(struct str text)
     bool autograd = text.n && text.p[0] == '!';
     size_t at = autograd, numbers = 0;
     while (numbers < 3) {
-        size_t n = digits(str_from(text, at));
+        size_t n = str_digits(str_from(text, at));
         if (n == 0)
             return 0;
         at += n;
@@ -34,7 +21,7 @@ static size_t compile_id(struct str text)
         at++;
     }
     bool whole = at == text.n || text.p[at] != '/';
-    size_t resets = at < text.n && text.p[at] == '.' ? digits(str_from(text, at + 1)) : 0;
+    size_t resets = at < text.n && text.p[at] == '.' ? str_digits(str_from(text, at + 1)) : 0;
     return whole && (autograd ? numbers != 2 : numbers == 2) ? at + (resets ? resets + 1 : 0) : 0;
 }
 

@@ -43,7 +43,7 @@ static void put_string(struct meta_writer *m, json_id id)
 static bool is_finite(struct str number)
 {
     struct str digits = str_from(number, number.n && number.p[0] == '-');
-    return digits.n && digits.p[0] >= '0' && digits.p[0] <= '9';
+    return digits.n && is_digit(digits.p[0]);
 }
 
 /* Copies the text between nodes, without carriage returns, which would move a terminal's cursor. */

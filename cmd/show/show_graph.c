@@ -47,9 +47,7 @@ static void container_json(const struct graph *graph, const struct arg *arg, con
  * zeros. */
 static void int_json(struct str text, struct json_writer *w, const char *key)
 {
-    size_t sign = text.n && text.p[0] == '-', i = sign;
-    while (i < text.n && text.p[i] >= '0' && text.p[i] <= '9')
-        i++;
+    size_t sign = text.n && text.p[0] == '-', i = sign + str_digits(str_from(text, sign));
     bool plain = i == text.n && i > sign && (text.p[sign] != '0' || i == sign + 1);
     if (plain)
         json_put_raw(w, key, text);

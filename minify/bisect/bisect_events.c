@@ -57,13 +57,10 @@ static uint64_t hash_renamed(struct str text)
     uint64_t hash = 1, n = 0;
     while (text.n) {
         size_t k = 0;
-        while (k < text.n &&
-               ((text.p[k] >= 'a' && text.p[k] <= 'z') || text.p[k] == '_' ||
-                (text.p[k] >= 'A' && text.p[k] <= 'Z') || (text.p[k] >= '0' && text.p[k] <= '9')))
+        while (k < text.n && is_word_char(text.p[k]))
             k++;
         struct str word = str_first(text, k ? k : 1);
-        bool symbol =
-            k > 1 && strchr("suz", word.p[0]) && word.p[k - 1] >= '0' && word.p[k - 1] <= '9';
+        bool symbol = k > 1 && strchr("suz", word.p[0]) && is_digit(word.p[k - 1]);
         uint64_t which = 0;
         while (symbol && which < n && !str_eq(seen[which], word))
             which++;

@@ -4,6 +4,7 @@
 
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/sizes.h"
+#include "trace/base/number.h"
 #include "trace/events/guards.h"
 
 struct cand_data *data_new(struct cand_texts *texts)
@@ -101,14 +102,6 @@ void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
 
 /* ---- Size ---- */
 
-static uint64_t bits(uint64_t value)
-{
-    uint64_t n = 0;
-    for (; value; value >>= 1)
-        n++;
-    return n;
-}
-
 /* Returns the weight of an argument: an absent value is the simplest, then 0 and 1. */
 static uint64_t argument_weight(const struct arg *arg)
 {
@@ -117,7 +110,7 @@ static uint64_t argument_weight(const struct arg *arg)
     case ARG_NODE: return 0;
     case ARG_INT: {
         uint64_t value = (uint64_t)arg->u.integer;
-        return 1 + bits(arg->u.integer < 0 ? 0 - value : value);
+        return 1 + bit_width(arg->u.integer < 0 ? 0 - value : value);
     }
     case ARG_FLOAT: return 2 + arg->text.n;
     case ARG_STRING: return 2 + arg->text.n;
@@ -187,7 +180,7 @@ static uint64_t dtype_weight(const struct candidate *candidate)
 static uint64_t number_bits(int64_t value)
 {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    return value == 0 || value == 1 ? 8 : bits(magnitude);
+    return value == 0 || value == 1 ? 8 : bit_width(magnitude);
 }
 
 static uint64_t hint_bits(const struct candidate *candidate)

@@ -59,10 +59,7 @@ static bool is_operator_keyword(struct str text)
 #include "minify/candidate/keywords.def"
 #undef WORD
     };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_is(text, words[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(text, words);
 }
 
 /* Replaces the letters of an einsum equation "bhqk,bhkd->bhqd" in their order. */
@@ -113,10 +110,7 @@ static bool is_known_target(struct str target)
         "min",     "next",    "pow",   "range",      "reversed", "round", "setattr", "slice",
         "str",     "sum",     "tuple", "type",       "zip",
     };
-    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
-        if (str_is(target, builtins[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(target, builtins);
 }
 
 /* Replaces keyword names, which are those of an operator's parameters unless the call is of a
@@ -280,11 +274,6 @@ struct candidate *candidate_anonymize(const struct candidate *candidate,
     intern_release(&h.types);
     arena_release(&h.arena);
     return ret;
-}
-
-static bool is_word_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 /* Returns the longest known name that begins at text[at] as a whole word. */

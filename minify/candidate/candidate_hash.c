@@ -112,10 +112,7 @@ static void add_fact(struct candidate_hasher *h, const struct cand_guard *guard)
     size_t from = 0;
     hash_number(h, (uint64_t)guard->node << 1 | guard->deferred);
     for (size_t i = 0; i <= text.n; i++) {
-        bool word = i < text.n && (text.p[i] == '_' || (text.p[i] >= '0' && text.p[i] <= '9') ||
-                                   (text.p[i] >= 'a' && text.p[i] <= 'z') ||
-                                   (text.p[i] >= 'A' && text.p[i] <= 'Z'));
-        if (word)
+        if (i < text.n && is_word_char(text.p[i]))
             continue;
         struct str name = { text.p + from, i - from };
         uint32_t symbol = name.n ? texts_symbol(h->texts, name) : INTERN_NONE;

@@ -221,10 +221,7 @@ struct text_index {
 static bool is_reserved_name(struct str name)
 {
     static const char *const names[] = { "int_oo", "-int_oo", "oo", "-oo", "zoo", "nan" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(name, names);
 }
 
 static uint64_t index_expr(struct text_index *in, expr_id id)

@@ -55,17 +55,12 @@ static bool has_wide_tensor(const struct graph *graph)
     return wide;
 }
 
-static bool is_of_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool names_symbol(struct str text, struct str symbol)
 {
     for (size_t at = 0; at + symbol.n <= text.n; at++) {
         size_t end = at + symbol.n;
-        if (str_starts(str_from(text, at), symbol) && (at == 0 || !is_of_word(text.p[at - 1])) &&
-            (end == text.n || !is_of_word(text.p[end])))
+        if (str_starts(str_from(text, at), symbol) && (at == 0 || !is_word_char(text.p[at - 1])) &&
+            (end == text.n || !is_word_char(text.p[end])))
             return true;
     }
     return false;

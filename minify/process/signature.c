@@ -1,15 +1,5 @@
 #include "minify/process/signature.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_line_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
@@ -39,7 +29,7 @@ static bool take_signature_word(struct str *rest, struct str *word)
     size_t n = 1;
     bool number = is_digit(rest->p[0]);
     while (n < rest->n &&
-           (is_letter(rest->p[n]) || is_digit(rest->p[n]) ||
+           (is_word_char(rest->p[n]) ||
             (number && rest->p[n] == '.' && n + 1 < rest->n && is_digit(rest->p[n + 1]))))
         n++;
     *word = str_first(*rest, n);
@@ -49,7 +39,7 @@ static bool take_signature_word(struct str *rest, struct str *word)
 
 static bool starts_symbol_word(struct str rest)
 {
-    return rest.n && (is_letter(rest.p[0]) || is_digit(rest.p[0]));
+    return rest.n && is_word_char(rest.p[0]);
 }
 
 /* Returns whether a word is a function of sympy that occurs in sizes. */
@@ -57,10 +47,7 @@ static bool is_sympy_function(struct str word)
 {
     static const char *const names[] = { "Mod",      "PythonMod", "Max", "Min", "FloorDiv",
                                          "CleanDiv", "CeilDiv",   "Eq",  "Ne",  "int_oo" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(word, names[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(word, names);
 }
 
 /* Returns the length of the run of numbers and symbols with their operators and brackets at the

@@ -110,10 +110,7 @@ static const char *const usual[] = { "inf",   "nan",  "object", "einops",
 
 static bool has_name_in(const char *const *names, size_t n, struct str name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
+    return str_is_one_of(name, names, n);
 }
 
 static int compare_name(const void *key, const void *element)

@@ -125,14 +125,6 @@ void python_put_comment(struct buf *out, struct str text)
 
 /* ---- Numbers ---- */
 
-static size_t count_digits(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && text.p[n] >= '0' && text.p[n] <= '9')
-        n++;
-    return n;
-}
-
 static bool starts_with(struct str text, char c)
 {
     return text.n && text.p[0] == c;
@@ -153,13 +145,13 @@ static bool take_python_number(struct str *rest, struct python_number *ret)
     if (ret->negative || starts_with(text, '+'))
         text = str_from(text, 1);
     ret->named = str_starts(text, STR("inf")) || str_starts(text, STR("nan"));
-    size_t whole = count_digits(text), n = whole, fraction = 0, zeros = 0;
+    size_t whole = str_digits(text), n = whole, fraction = 0, zeros = 0;
     bool real = false;
     if (ret->named) {
         n = 3;
     } else {
         if (n < text.n && text.p[n] == '.') {
-            fraction = count_digits(str_from(text, n + 1));
+            fraction = str_digits(str_from(text, n + 1));
             n += 1 + fraction;
             real = true;
         }
@@ -167,7 +159,7 @@ static bool take_python_number(struct str *rest, struct python_number *ret)
             return false;
         if (n < text.n && (text.p[n] == 'e' || text.p[n] == 'E')) {
             bool sign = n + 1 < text.n && (text.p[n + 1] == '-' || text.p[n + 1] == '+');
-            size_t digits = count_digits(str_from(text, n + 1 + sign));
+            size_t digits = str_digits(str_from(text, n + 1 + sign));
             if (digits == 0)
                 return false;
             n += 1 + sign + digits;
@@ -231,7 +223,7 @@ bool python_put_number(struct buf *out, struct str text)
 static bool is_shape(struct str rest)
 {
     struct str digits = str_from(rest, sizeof ".shape[" - 1);
-    size_t n = count_digits(digits);
+    size_t n = str_digits(digits);
     return str_starts(rest, STR(".shape[")) && n > 0 && n < 10 && n + 1 == digits.n &&
            digits.p[n] == ']';
 }

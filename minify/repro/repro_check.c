@@ -1,6 +1,5 @@
 /* Prints the code around f: imports, the compile, and the check. Exit codes: 1 the bug occurs, 0 it
  * does not, 125 cannot run. */
-#include <ctype.h>
 
 #include "minify/process/signature.h"
 #include "minify/repro/repro_inside.h"
@@ -305,7 +304,7 @@ static struct str without_class(struct str message)
     static const char *const ends[] = { "Error", "Exception", "Node" };
     struct str name = str_first(message, str_find(message, STR(": ")));
     for (size_t i = 0; i < name.n; i++)
-        if (!isalnum((unsigned char)name.p[i]) && !strchr("._", name.p[i]))
+        if (!is_word_char(name.p[i]) && name.p[i] != '.')
             return message;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (name.n < message.n && str_ends(name, str_of(ends[i])))

@@ -7,11 +7,6 @@
 
 enum { NAME_MAX = 200 };
 
-static bool is_python_name_char(char c)
-{
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Shortens the name that Dynamo gives an input after its source:
  * L_self_modules_layers_modules_0_parameters_weight_ becomes layers_0_weight. */
 static void shorten(struct str wish, struct buf *out)
@@ -63,14 +58,14 @@ struct str repro_name(struct repro *r, struct str wish, bool global)
     struct str ret = { 0 };
     bool renamed = false;
     shorten(str_first(wish, NAME_MAX), &text);
-    if (!text.n || (text.p[0] >= '0' && text.p[0] <= '9')) {
+    if (!text.n || is_digit(text.p[0])) {
         struct str digits = text.n ? arena_copy(&r->arena, buf_str(&text)) : STR("");
         buf_clear(&text);
         buf_putc(&text, 'x');
         buf_put(&text, digits);
     }
     for (size_t i = 0; i < text.n; i++)
-        if (!is_python_name_char(text.p[i])) {
+        if (!is_word_char(text.p[i])) {
             text.p[i] = '_';
             renamed = true;
         }

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "minify/search/search_inside.h"
+#include "trace/base/number.h"
 
 static void put_edits(struct search_trial *trial, const struct edit *edits, size_t n)
 {
@@ -159,19 +160,11 @@ static double even_chance(const struct search_plan *plan, const void *state)
     return 0.5;
 }
 
-static uint64_t bits(uint64_t n)
-{
-    uint64_t count = 0;
-    for (; n; n >>= 1)
-        count++;
-    return count;
-}
-
 static uint64_t least_left(const struct search_plan *plan, const void *state)
 {
     const struct least_state *s = state;
     (void)plan;
-    return bits(s->high - s->low);
+    return bit_width(s->high - s->low);
 }
 
 bool search_least(struct search *search, uint32_t from, uint32_t to, const float *weight,
@@ -235,7 +228,7 @@ static uint64_t descend_left(const struct search_plan *plan, const void *state)
 {
     const struct descend_state *s = state;
     (void)plan;
-    return s->high > s->low ? bits((uint64_t)s->high - (uint64_t)s->low) : 0;
+    return s->high > s->low ? bit_width((uint64_t)s->high - (uint64_t)s->low) : 0;
 }
 
 bool search_descend(struct search *search, struct edit edit, int64_t from, int64_t least,

@@ -89,17 +89,11 @@ struct str compare_compile_name(struct compare_build *b, const struct outline *o
     return compile_name(b, outline, &outline->compiles.v[compile], 0, false);
 }
 
-static void put_key_text(struct buf *key, struct str text)
-{
-    buf_varint(key, text.n);
-    buf_put(key, text);
-}
-
 static void put_place_key(struct buf *key, const struct change_place *place)
 {
-    put_key_text(key, place->file);
-    put_key_text(key, place->function);
-    put_key_text(key, place->code);
+    buf_counted(key, place->file);
+    buf_counted(key, place->function);
+    buf_counted(key, place->code);
     buf_varint(key, place->line);
 }
 
@@ -109,11 +103,11 @@ static struct str change_key(struct compare_build *b, const struct change_row *r
     buf_clear(key);
     buf_varint(key, row->kind);
     buf_varint(key, row->change);
-    put_key_text(key, row->level);
-    put_key_text(key, row->what);
-    put_key_text(key, row->was);
-    put_key_text(key, row->now);
-    put_key_text(key, row->more);
+    buf_counted(key, row->level);
+    buf_counted(key, row->what);
+    buf_counted(key, row->was);
+    buf_counted(key, row->now);
+    buf_counted(key, row->more);
     put_place_key(key, &row->place);
     put_place_key(key, &row->old_place);
     return buf_str(key);

@@ -4,6 +4,7 @@
 
 #include "profile/compare/measure_fields.h"
 #include "profile/model/human.h"
+#include "trace/base/number.h"
 
 static const struct measure_row ROWS[MEASURES] = {
 #define MEASURE(id, name, unit, source, meaning) \
@@ -273,12 +274,6 @@ bool measures_take(struct trace *trace, const struct measure_options *options, s
     return !options->replay || take_replay(trace, options, ret, err);
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 bool measures_summarize(const struct measures *all, size_t n, struct measure_summary *ret,
                         struct err *err)
 {
@@ -293,7 +288,7 @@ bool measures_summarize(const struct measures *all, size_t n, struct measure_sum
         ret[i] = (struct measure_summary){ .n = (uint32_t)k };
         if (k == 0)
             continue;
-        qsort(values, k, sizeof *values, compare_values);
+        qsort(values, k, sizeof *values, compare_double);
         ret[i].median = k % 2 ? values[k / 2] : (values[k / 2 - 1] + values[k / 2]) / 2;
         ret[i].least = values[0];
         ret[i].greatest = values[k - 1];

@@ -1,5 +1,6 @@
 /* Counts costs of operators: the dispatches of PyTorch, and those of the replay. */
 #include "profile/model/build.h"
+#include "trace/base/number.h"
 
 struct cost_builder {
     struct profile_build *b;
@@ -37,11 +38,6 @@ static struct operator_cost *operator_cost_row(struct cost_builder *c, struct st
     return &c->b->costs.v[row];
 }
 
-static int64_t ns_of(uint64_t ns)
-{
-    return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
-}
-
 static unsigned clamp_depth(uint32_t depth)
 {
     return depth < PROFILE_DEPTHS ? depth : PROFILE_DEPTHS - 1;
@@ -71,9 +67,9 @@ static bool add_deep_costs(struct cost_builder *c, const struct build_input *in)
             return false;
         cost->by_mode[d->mode] += d->count;
         all->by_mode[d->mode] += d->count;
-        build_add_ns(&cost->ns, ns_of(d->ns));
-        build_add_ns(&cost->self_ns, ns_of(d->self_ns));
-        build_add_ns(&all->self_ns, ns_of(d->self_ns));
+        build_add_ns(&cost->ns, i64_saturated(d->ns));
+        build_add_ns(&cost->self_ns, i64_saturated(d->self_ns));
+        build_add_ns(&all->self_ns, i64_saturated(d->self_ns));
         add_result(cost, d);
     }
     return true;

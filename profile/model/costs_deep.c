@@ -1,6 +1,7 @@
 /* Reads the data of a deep recording other than dispatches: counters of PyTorch, work around
  * operators, uses of sizes, memory of phases. */
 #include "profile/model/build.h"
+#include "trace/base/number.h"
 #include "trace/base/text/json.h"
 #include "trace/events/user_line.h"
 
@@ -11,17 +12,6 @@ struct deep_cost_builder {
     struct intern last; /* the counters of this input's processes that were read */
     struct buf key;
 };
-
-static int64_t ns_of(uint64_t ns)
-{
-    return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
-}
-
-static void put_key(struct buf *key, struct str text)
-{
-    buf_le64(key, text.n);
-    buf_put(key, text);
-}
 
 /* Returns the row of the key in d->key, or INTERN_NONE when memory ran out. */
 static uint32_t keyed_row(struct deep_cost_builder *d, struct intern *table)
@@ -124,8 +114,8 @@ static bool add_spots(struct deep_cost_builder *d)
         const struct deep_cost *cost = &d->in->deep->costs[i];
         if (!build_takes(d->b, d->in, cost->record))
             continue;
-        put_key(&d->key, cost->cost);
-        put_key(&d->key, cost->caller);
+        buf_counted(&d->key, cost->cost);
+        buf_counted(&d->key, cost->caller);
         uint32_t row = keyed_row(d, &d->spots);
         if (row == INTERN_NONE)
             return false;
@@ -133,8 +123,8 @@ static bool add_spots(struct deep_cost_builder *d)
         if (row == d->b->spots.n && !vec_push(&d->b->spots, fresh))
             return false;
         d->b->spots.v[row].count += cost->count;
-        build_add_ns(&d->b->spots.v[row].ns, ns_of(cost->ns));
-        build_add_ns(&d->b->spots.v[row].self_ns, ns_of(cost->self_ns));
+        build_add_ns(&d->b->spots.v[row].ns, i64_saturated(cost->ns));
+        build_add_ns(&d->b->spots.v[row].self_ns, i64_saturated(cost->self_ns));
     }
     return true;
 }
@@ -176,11 +166,11 @@ static bool add_uses(struct deep_cost_builder *d)
         user = user ? user : &NOBODY;
         if (!build_takes(d->b, d->in, use->record) || is_constant_expr(use->expr))
             continue;
-        put_key(&d->key, use->use);
-        put_key(&d->key, use->expr);
-        put_key(&d->key, use->asker.file);
+        buf_counted(&d->key, use->use);
+        buf_counted(&d->key, use->expr);
+        buf_counted(&d->key, use->asker.file);
         buf_le32(&d->key, use->asker.line);
-        put_key(&d->key, user->file);
+        buf_counted(&d->key, user->file);
         buf_le32(&d->key, user->line);
         uint32_t row = keyed_row(d, &d->uses);
         if (row == INTERN_NONE)
@@ -239,7 +229,7 @@ static bool add_memory(struct deep_cost_builder *d)
         const struct deep_phase *phase = &d->in->deep->phases[i];
         if (!build_takes(d->b, d->in, phase->record))
             continue;
-        put_key(&d->key, phase->phase);
+        buf_counted(&d->key, phase->phase);
         uint32_t row = keyed_row(d, &d->phases);
         if (row == INTERN_NONE)
             return false;

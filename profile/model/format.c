@@ -58,17 +58,10 @@ void format_place(struct buf *out, struct str file, uint32_t line)
         buf_printf(out, ":%u", line);
 }
 
-static bool is_text_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
 /* Appends the printable form of the first character of `text` and returns how many bytes it had. */
 static size_t put_one(struct buf *out, struct str text, size_t *columns)
 {
-    size_t n = 0;
-    while (n < text.n && is_text_space(text.p[n]))
-        n++;
+    size_t n = printable_space(text);
     if (n > 0) {
         buf_putc(out, ' ');
         *columns += 1;

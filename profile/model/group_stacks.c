@@ -13,12 +13,6 @@ struct stack_grouper {
     struct buf key;
 };
 
-static void put_text(struct buf *key, struct str text)
-{
-    buf_le64(key, text.n);
-    buf_put(key, text);
-}
-
 /* Finds the row of the current frames; *ret is NULL if there are none. */
 static bool find_stack_row(struct stack_grouper *s, struct profile_group **ret)
 {
@@ -27,7 +21,7 @@ static bool find_stack_row(struct stack_grouper *s, struct profile_group **ret)
         return true;
     buf_clear(&s->key);
     for (size_t i = 0; i < s->frames.n; i++) {
-        put_text(&s->key, s->frames.v[i].file);
+        buf_counted(&s->key, s->frames.v[i].file);
         buf_le32(&s->key, s->frames.v[i].line);
     }
     struct profile_group *row = s->key.failed ? NULL : group_row(s->rows, buf_str(&s->key));

@@ -126,11 +126,6 @@ static void fold_groups(const struct profile_groups *groups, enum profile_by by,
 
 /* ---- All ---- */
 
-static int compare_memory(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 static void write_sorted(const struct folded_writer *f, struct buf *out)
 {
     struct str *lines = calloc(f->ends.n + 1, sizeof *lines);
@@ -140,7 +135,7 @@ static void write_sorted(const struct folded_writer *f, struct buf *out)
         lines[i] = (struct str){ f->text.p + start, f->ends.v[i] - start };
     }
     if (!out->failed)
-        qsort(lines, f->ends.n, sizeof *lines, compare_memory);
+        qsort(lines, f->ends.n, sizeof *lines, str_compare);
     for (size_t i = 0; !out->failed && i < f->ends.n; i++)
         buf_put(out, lines[i]);
     free(lines);

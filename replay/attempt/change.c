@@ -1,6 +1,5 @@
 #include "replay/attempt/change.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 const char *policy_name(enum policy policy)
@@ -46,9 +45,9 @@ static bool parse_change(struct str text, struct dim_change *ret)
 
 static bool is_dim_name(struct str name)
 {
-    bool ok = name.n && name.n < DIM_NAME_MAX / 2 && !isdigit((unsigned char)name.p[0]);
+    bool ok = name.n && name.n < DIM_NAME_MAX / 2 && !is_digit(name.p[0]);
     for (size_t i = 0; i < name.n; i++)
-        ok = ok && (isalnum((unsigned char)name.p[i]) || name.p[i] == '_');
+        ok = ok && is_word_char(name.p[i]);
     return ok;
 }
 

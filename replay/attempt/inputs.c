@@ -118,11 +118,6 @@ static bool read_description(struct input_reader *r)
     return vec_push(&r->descriptions, d);
 }
 
-static bool has_part(struct str source, struct str part)
-{
-    return str_find(source, part) < source.n;
-}
-
 static bool add_tensor(struct input_reader *r, const struct description *d, struct str source)
 {
     struct input input = { .kind = INPUT_TENSOR, .tensor = d->tensor };
@@ -131,8 +126,8 @@ static bool add_tensor(struct input_reader *r, const struct description *d, stru
     uint32_t id = intern(&r->sources, source);
     input.tensor.source = source;
     input.tensor.of_module |=
-        has_part(source, STR("._parameters[")) || has_part(source, STR("._buffers["));
-    input.tensor.attribute = has_part(source, STR("._modules["));
+        str_contains(source, STR("._parameters[")) || str_contains(source, STR("._buffers["));
+    input.tensor.attribute = str_contains(source, STR("._modules["));
     return id != INTERN_NONE && vec_push(&r->tensor, (uint32_t)r->inputs->list.n) &&
            vec_push(&r->inputs->list, input);
 }

@@ -1,8 +1,6 @@
 #include "replay/attempt/replay_state.h"
 #include "replay/ops/layers.h"
 
-#include <ctype.h>
-
 #define NESTED_INT_HINT ((int64_t)1 << 40)
 /* Parses "[2, int_oo]"; returns the range that the name implies when the text is no range. */
 struct sym_range replay_state_range(struct sym_pool *pool, struct str name, struct str text)
@@ -55,7 +53,7 @@ static struct str placeholder_name(struct str source, struct arena *arena)
     char *text = arena_bytes(arena, source.n + 1);
     size_t n = 0;
     for (size_t i = 0; text && i < source.n; i++) {
-        if (isalnum((unsigned char)source.p[i]))
+        if (is_letter(source.p[i]) || is_digit(source.p[i]))
             text[n++] = source.p[i];
         else if (n == 0 || text[n - 1] != '_')
             text[n++] = '_';
@@ -396,7 +394,7 @@ sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name)
 static struct str without_number(struct str name)
 {
     size_t n = name.n;
-    while (n && isdigit((unsigned char)name.p[n - 1]))
+    while (n && is_digit(name.p[n - 1]))
         n--;
     return n && n < name.n && name.p[n - 1] == '_' ? str_first(name, n - 1) : name;
 }

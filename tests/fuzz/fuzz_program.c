@@ -16,16 +16,6 @@ struct tokens {
     bool line_start; /* nothing but blanks was there since the line began */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_word(char c)
-{
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
-}
-
 static bool is_control(const char *p, size_t n)
 {
     unsigned char c = (unsigned char)p[0];
@@ -53,7 +43,7 @@ static void take_word(struct tokens *t)
     size_t n = 0;
     bool number = is_digit(t->rest.p[0]);
     while (n < t->rest.n &&
-           (is_word(t->rest.p[n]) || (number && t->rest.p[n] == '.') ||
+           (is_word_char(t->rest.p[n]) || (number && t->rest.p[n] == '.') ||
             (number && strchr("+-", t->rest.p[n]) && strchr("eE", t->rest.p[n - 1]))))
         n++;
     struct str word = str_first(t->rest, n);
@@ -90,7 +80,7 @@ static void take_token(struct tokens *t)
     t->line_start = c == '\n' || (start && c == ' ');
     if (c == '"') {
         take_string(t);
-    } else if (is_word(c)) {
+    } else if (is_word_char(c)) {
         take_word(t);
     } else if (strchr("()[]{}", c)) {
         take_bracket(t);

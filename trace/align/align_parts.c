@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "trace/align/align_build.h"
+#include "trace/base/number.h"
 
 enum {
     MOST_COMPARED =
@@ -22,12 +23,6 @@ struct compiling {
     struct contents *contents[2]; /* by compile */
     uint32_t *partner[2];
 };
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 static bool read_contents(const struct align_side *side, const struct outline_compile *compile,
                           struct contents *ret)
@@ -50,7 +45,7 @@ static bool read_contents(const struct align_side *side, const struct outline_co
     }
     for (uint32_t i = 0; i < last->n_events; i++)
         ret->tokens[ret->n++] = side->events[last->first_event + i].whole;
-    qsort(ret->tokens, ret->n, sizeof *ret->tokens, by_number);
+    qsort(ret->tokens, ret->n, sizeof *ret->tokens, compare_u32);
     return true;
 }
 

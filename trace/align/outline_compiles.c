@@ -52,7 +52,7 @@ static struct str function_name(struct str name)
     size_t n = name.n;
     if (!str_starts(name, STR("torch_dynamo_resume_in_")))
         return name;
-    while (n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+    while (n > 0 && is_digit(name.p[n - 1]))
         n--;
     return n < name.n && str_ends(str_first(name, n), STR("_at_")) ? str_first(name, n - 4) : name;
 }

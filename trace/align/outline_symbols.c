@@ -90,19 +90,9 @@ bool outline_build_symbols(struct outline_build *b, struct err *err)
 
 /* ---- texts for people, with symbols in them ------------------------------------------------ */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
+static bool is_address_digit(char c)
 {
     return is_digit(c) || (c >= 'a' && c <= 'f');
-}
-
-static bool is_word(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static size_t run_of(struct str text, size_t from, bool (*is)(char))
@@ -118,8 +108,8 @@ static size_t run_of(struct str text, size_t from, bool (*is)(char))
 static void put_word(struct outline_build *b, struct outline_scope scope, struct str word)
 {
     enum { LONG_NUMBER = 9 };
-    bool address =
-        word.n > 2 && str_starts(word, STR("0x")) && run_of(word, 2, is_hex) + 2 == word.n;
+    bool address = word.n > 2 && str_starts(word, STR("0x")) &&
+                   run_of(word, 2, is_address_digit) + 2 == word.n;
     if (address || (word.n >= LONG_NUMBER && run_of(word, 0, is_digit) == word.n)) {
         buf_putc(&b->text, '#');
         return;
@@ -132,7 +122,7 @@ uint32_t outline_intern_stable(struct outline_build *b, struct outline_scope sco
 {
     buf_clear(&b->text);
     for (size_t i = 0, n; i < text.n; i += n) {
-        n = run_of(text, i, is_word);
+        n = run_of(text, i, is_word_char);
         if (n > 0)
             put_word(b, scope, (struct str){ text.p + i, n });
         else

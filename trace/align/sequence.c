@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/base/number.h"
 #include "trace/base/vec.h"
 
 /* A part of the edit graph of the two sequences: a[x0, x1) and b[y0, y1). */
@@ -149,12 +150,6 @@ static bool search_all(struct sequence_search *s, int64_t n, int64_t m)
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Lists the elements of `all` that occur in `other` (sorted), with their values and indices.
  * Returns their number. */
 static uint32_t common(const uint32_t *all, uint32_t n, const uint32_t *other, uint32_t n_other,
@@ -162,7 +157,8 @@ static uint32_t common(const uint32_t *all, uint32_t n, const uint32_t *other, u
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (all[i] == SEQUENCE_NONE || !bsearch(&all[i], other, n_other, sizeof *other, by_number))
+        if (all[i] == SEQUENCE_NONE ||
+            !bsearch(&all[i], other, n_other, sizeof *other, compare_u32))
             continue;
         values[kept] = all[i];
         places[kept++] = i;
@@ -193,8 +189,8 @@ bool sequence_align(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m
         uint32_t *sorted = work, *values = work + size, *places = work + 2 * size;
         memcpy(sorted, a, n * sizeof *a);
         memcpy(sorted + n, b, m * sizeof *b);
-        qsort(sorted, n, sizeof *sorted, by_number);
-        qsort(sorted + n, m, sizeof *sorted, by_number);
+        qsort(sorted, n, sizeof *sorted, compare_u32);
+        qsort(sorted + n, m, sizeof *sorted, compare_u32);
         uint32_t n_a = common(a, n, sorted + n, m, values, places);
         uint32_t n_b = common(b, m, sorted, n, values + n, places + n);
         struct sequence_search s = {

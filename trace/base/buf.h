@@ -47,6 +47,12 @@ void buf_le32(struct buf *buf, uint32_t value);
 void buf_le64(struct buf *buf, uint64_t value);
 void buf_varint(struct buf *buf, uint64_t value);
 void buf_zigzag(struct buf *buf, int64_t value);
+/* The length of a text as LEB128, then its bytes: what bytes_varint() and bytes_take() read. */
+static inline void buf_counted(struct buf *buf, struct str text)
+{
+    buf_varint(buf, text.n);
+    buf_put(buf, text);
+}
 
 /* A reader of bytes. Reading past the end makes it `failed`; everything read from then on is 0
  * or empty, so decoding code is a straight list of fields, too. */

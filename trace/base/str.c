@@ -28,17 +28,17 @@ int str_cmp(struct str a, struct str b)
     return d ? d : (a.n > b.n) - (a.n < b.n);
 }
 
+int str_compare(const void *a, const void *b)
+{
+    return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
 struct str str_basename(struct str path)
 {
     for (size_t i = path.n; i > 0; i--)
         if (path.p[i - 1] == '/')
             return str_from(path, i);
     return path;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 struct str str_trim(struct str a)
@@ -48,6 +48,22 @@ struct str str_trim(struct str a)
     while (a.n && is_space(a.p[a.n - 1]))
         a.n--;
     return a;
+}
+
+size_t str_digits(struct str a)
+{
+    size_t n = 0;
+    while (n < a.n && is_digit(a.p[n]))
+        n++;
+    return n;
+}
+
+bool str_is_one_of(struct str a, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_is(a, list[i]))
+            return true;
+    return false;
 }
 
 bool str_to_u64(struct str a, uint64_t *ret)

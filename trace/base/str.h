@@ -17,6 +17,34 @@ struct str {
 /* Arguments for printf's "%.*s". The length is limited to 2^30, because a precision is an int. */
 #define STR_ARG(s) (int)((s).n < (1u << 30) ? (s).n : (1u << 30)), (s).p
 
+/* Classes of ASCII characters, whatever the locale is. */
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_hex_digit(char c)
+{
+    return is_digit(c) || ((c | 32) >= 'a' && (c | 32) <= 'f');
+}
+
+static inline bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* A letter, a digit or '_'. */
+static inline bool is_word_char(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
+/* White space, that of isspace() in the C locale. */
+static inline bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static inline struct str str_of(const char *z)
 {
     return (struct str){ z, z ? strlen(z) : 0 };
@@ -59,12 +87,25 @@ static inline struct str str_first(struct str a, size_t n)
 /* Returns the position of the first match, or a.n. */
 size_t str_find_char(struct str a, char c);
 size_t str_find(struct str a, struct str what);
+static inline bool str_contains(struct str a, struct str what)
+{
+    return str_find(a, what) < a.n || what.n == 0;
+}
+
 /* Compares as memcmp does; a prefix is less than the longer text. */
 int str_cmp(struct str a, struct str b);
+/* The same for qsort() of `struct str`. */
+int str_compare(const void *a, const void *b);
 /* Returns the part after the last '/'. */
 struct str str_basename(struct str path);
 /* Returns the text without white space at both ends. */
 struct str str_trim(struct str a);
+/* Returns how many decimal digits the text begins with. */
+size_t str_digits(struct str a);
+/* Returns whether the text is one of `n` strings. */
+bool str_is_one_of(struct str a, const char *const *list, size_t n);
+/* The same of an array. */
+#define STR_IS_ANY(s, array) str_is_one_of((s), (array), sizeof(array) / sizeof *(array))
 /* Reads a whole string of decimal digits. Returns false, without a change to *ret, if it has other
  * characters or overflows. */
 bool str_to_u64(struct str a, uint64_t *ret);

@@ -1,7 +1,5 @@
 #include "trace/events/guards.h"
 
-#include <ctype.h>
-
 #include "trace/tables.h"
 
 const char *guard_kind_name(enum guard_kind kind)
@@ -182,17 +180,12 @@ static bool is_symbol_name(struct str word)
     return false;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 void guard_symbols(struct str expr, void (*fn)(void *user, struct str symbol), void *user)
 {
     struct intern seen = INTERN_INIT;
     for (size_t at = 0; at < expr.n;) {
         size_t n = 0;
-        while (at + n < expr.n && is_word(expr.p[at + n]))
+        while (at + n < expr.n && is_word_char(expr.p[at + n]))
             n++;
         struct str word = { expr.p + at, n };
         if (n && is_symbol_name(word) && intern_find(&seen, word) == INTERN_NONE) {

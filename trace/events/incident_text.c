@@ -151,8 +151,7 @@ static bool is_exception_line(struct str line, size_t *name_end)
     size_t n = 0;
     for (; n < line.n; n++) {
         char c = line.p[n];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && c != '.' && !(n > 0 && c >= '0' && c <= '9'))
+        if ((!is_word_char(c) && c != '.') || (n == 0 && is_digit(c)))
             break;
     }
     *name_end = n;

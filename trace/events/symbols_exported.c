@@ -20,7 +20,7 @@ struct gathering {
 static bool is_unbacked(struct str name)
 {
     size_t prefix = str_starts(name, STR("zuf")) ? 3 : str_starts(name, STR("u")) ? 1 : name.n;
-    return prefix < name.n && name.p[prefix] >= '0' && name.p[prefix] <= '9';
+    return prefix < name.n && is_digit(name.p[prefix]);
 }
 
 /* Returns the index of a symbol, which is added if it is new; INTERN_NONE when memory ran out. */

@@ -17,10 +17,7 @@ bool torch_is_own(struct str name)
 {
     if (str_starts(name, STR("_")))
         return true;
-    for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
-        if (str_is(name, OWN[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(name, OWN);
 }
 
 bool torch_is_own_file(struct str file)

@@ -16,16 +16,15 @@ static bool take_char(struct reader *in, char c)
     return true;
 }
 
-static bool is_word_char(char c)
+static bool is_annotation_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c < 0;
+    return is_word_char(c) || c == '.' || c < 0;
 }
 
 static struct str take_word(struct reader *in)
 {
     size_t n = 0;
-    while (n < in->rest.n && is_word_char(in->rest.p[n]))
+    while (n < in->rest.n && is_annotation_char(in->rest.p[n]))
         n++;
     struct str word = str_first(in->rest, n);
     in->rest = str_from(in->rest, n);

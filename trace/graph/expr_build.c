@@ -12,14 +12,9 @@ void expr_skip_space(struct expr_reader *in)
         in->p++;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c < 0;
+    return is_word_char(c) || c < 0;
 }
 
 struct str expr_name(struct expr_reader *in)

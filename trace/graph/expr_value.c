@@ -8,7 +8,7 @@ struct value_reader {
 
 static bool eval(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth);
 
-static bool floor_div(int64_t a, int64_t b, int64_t *ret)
+static bool checked_floor_div(int64_t a, int64_t b, int64_t *ret)
 {
     if (b == 0 || (a == INT64_MIN && b == -1))
         return false;
@@ -20,7 +20,7 @@ static bool floor_div(int64_t a, int64_t b, int64_t *ret)
 static bool modulo(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t q;
-    if (!floor_div(a, b, &q))
+    if (!checked_floor_div(a, b, &q))
         return false;
     *ret = (int64_t)((uint64_t)a - (uint64_t)q * (uint64_t)b);
     return true;
@@ -43,7 +43,7 @@ static bool power(int64_t a, int64_t n, int64_t *ret)
 static bool exact_div(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t rest;
-    return modulo(a, b, &rest) && rest == 0 && floor_div(a, b, ret);
+    return modulo(a, b, &rest) && rest == 0 && checked_floor_div(a, b, ret);
 }
 
 static bool least(int64_t a, int64_t b, int64_t *ret)
@@ -58,10 +58,10 @@ static bool most(int64_t a, int64_t b, int64_t *ret)
     return true;
 }
 
-static bool ceil_div(int64_t a, int64_t b, int64_t *ret)
+static bool checked_ceil_div(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t rest;
-    if (!floor_div(a, b, ret) || !modulo(a, b, &rest))
+    if (!checked_floor_div(a, b, ret) || !modulo(a, b, &rest))
         return false;
     *ret += rest != 0;
     return true;
@@ -107,7 +107,7 @@ static const struct {
     { "-", difference },
     { "*", product },
     { "/", exact_div },
-    { "//", floor_div },
+    { "//", checked_floor_div },
     { "%", modulo },
     { "**", power },
     { "==", equal },
@@ -120,9 +120,9 @@ static const struct {
     { "|", either },
     { "Eq", equal },
     { "Ne", unequal },
-    { "FloorDiv", floor_div },
+    { "FloorDiv", checked_floor_div },
     { "CleanDiv", exact_div },
-    { "CeilDiv", ceil_div },
+    { "CeilDiv", checked_ceil_div },
     { "Mod", modulo },
     { "PythonMod", modulo },
     { "IntTrueDiv", exact_div },
@@ -155,7 +155,7 @@ static bool eval_rounded(const struct value_reader *in, expr_id expr, int64_t *r
     int64_t a, b;
     return eval(in, expr_child(in->pool, of, 0), &a, depth + 2) &&
            eval(in, expr_child(in->pool, of, 1), &b, depth + 2) &&
-           (up ? ceil_div : floor_div)(a, b, ret);
+           (up ? checked_ceil_div : checked_floor_div)(a, b, ret);
 }
 
 static bool eval_children(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)

@@ -32,14 +32,6 @@ static const char *const memory_formats[] = {
     "torch.channels_last_3d",
 };
 
-static bool is_one_of(struct str text, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(text, names[i]))
-            return true;
-    return false;
-}
-
 static bool push_target(struct graph_reader *in, struct str text)
 {
     if (!str_starts(text, STR("torch.")) || str_starts(text, STR("torch.ops.")))
@@ -49,9 +41,9 @@ static bool push_target(struct graph_reader *in, struct str text)
         build_push(in->b, (struct arg){ .kind = ARG_DTYPE, .text = text, .u.integer = dtype });
         return true;
     }
-    if (is_one_of(text, layouts, sizeof layouts / sizeof *layouts))
+    if (STR_IS_ANY(text, layouts))
         return push_text(in, ARG_LAYOUT, text);
-    if (is_one_of(text, memory_formats, sizeof memory_formats / sizeof *memory_formats))
+    if (STR_IS_ANY(text, memory_formats))
         return push_text(in, ARG_MEMORY_FORMAT, text);
     return push_text(in, ARG_TARGET, text);
 }

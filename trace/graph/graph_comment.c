@@ -1,19 +1,12 @@
 #include "trace/graph/graph_read.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Finds the first ":LINE in " in `text` and sets *at to its offset, *ret to the line and *after
  * to the offset of what follows. */
 static bool find_line(struct str text, size_t *at, uint32_t *ret, size_t *after)
 {
     for (size_t i = 0; i < text.n; i++) {
         i += str_find_char(str_from(text, i), ':');
-        size_t digits = i + 1;
-        while (digits < text.n && is_digit(text.p[digits]))
-            digits++;
+        size_t digits = i + 1 + str_digits(str_from(text, i + 1));
         uint64_t line;
         struct str number = str_first(str_from(text, i + 1), digits - i - 1);
         if (i < text.n && str_starts(str_from(text, digits), STR(" in ")) &&

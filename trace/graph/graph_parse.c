@@ -27,8 +27,7 @@ static bool is_class_name(struct str name)
 {
     for (size_t i = 0; i < name.n; i++) {
         char c = name.p[i];
-        if (!(c == '_' || c == '<' || c == '>' || c == '.' || c < 0 || (c >= '0' && c <= '9') ||
-              (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')))
+        if (!(is_word_char(c) || c == '<' || c == '>' || c == '.' || c < 0))
             return false;
     }
     return name.n > 0;

@@ -13,14 +13,9 @@ struct printer {
     unsigned indent; /* of the class */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_identifier_char(char c)
 {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c < 0;
+    return is_word_char(c) || c < 0;
 }
 
 static bool is_identifier(struct str text)

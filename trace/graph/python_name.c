@@ -18,11 +18,6 @@ static const struct {
 };
 // clang-format on
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 enum { LETTER = 1, OTHER = 2 };
 
 /* The class of each character of a word: keywords consist of letters only. */
@@ -39,11 +34,6 @@ static const uint8_t classes[256] = {
     ['r'] = LETTER, ['s'] = LETTER, ['t'] = LETTER, ['u'] = LETTER, ['v'] = LETTER, ['w'] = LETTER,
     ['x'] = LETTER, ['y'] = LETTER, ['z'] = LETTER,
 };
-
-static bool is_word_char(char c)
-{
-    return classes[(unsigned char)c];
-}
 
 /* Returns the kinds of characters in a word, as bits; 0 if the text is no word. */
 static unsigned kinds_in(struct str text)

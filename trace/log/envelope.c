@@ -24,7 +24,7 @@ static bool no_marks(struct str text, struct err *err)
  * number. */
 static bool no_digit(struct str rest, struct err *err)
 {
-    if (rest.n && rest.p[0] >= '0' && rest.p[0] <= '9')
+    if (rest.n && is_digit(rest.p[0]))
         return err_set(err, ERR_INPUT, "a digit after a stack");
     return true;
 }
@@ -65,10 +65,7 @@ static bool cut_stacks(struct envelope_reader *reader, struct stack_table *stack
 
 static bool is_context_key(struct str key)
 {
-    for (size_t i = 0; i < sizeof context_keys / sizeof *context_keys; i++)
-        if (str_is(key, context_keys[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(key, context_keys);
 }
 
 /* Returns the value of the event's key, which is the first that is not a context key. */
@@ -158,7 +155,7 @@ static uint32_t take_node(struct str *text)
 {
     uint64_t node = 0;
     size_t n = 0;
-    for (; n < text->n && text->p[n] >= '0' && text->p[n] <= '9'; n++)
+    for (; n < text->n && is_digit(text->p[n]); n++)
         node = node > UINT32_MAX ? node : node * 10 + (uint64_t)(text->p[n] - '0');
     *text = str_from(*text, n);
     return node > UINT32_MAX ? UINT32_MAX : (uint32_t)node;

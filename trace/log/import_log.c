@@ -82,11 +82,8 @@ static bool check_payload(struct importing *in, const struct log_piece *piece,
 static void note_rank(struct importing *in, struct str text, struct str key)
 {
     struct str value = str_from(text, str_find(text, key) + key.n);
-    size_t n = 0;
-    while (n < value.n && value.p[n] >= '0' && value.p[n] <= '9')
-        n++;
     int64_t rank;
-    if (in->rank < 0 && str_to_i64(str_first(value, n), &rank))
+    if (in->rank < 0 && str_to_i64(str_first(value, str_digits(value)), &rank))
         in->rank = rank;
 }
 

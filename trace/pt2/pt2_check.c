@@ -49,7 +49,7 @@ bool program_want_integer(struct program *program, json_id value)
     struct str text = json_text(program->doc, value);
     bool is_integer = json_kind_of(program->doc, value) == JSON_NUMBER;
     for (size_t i = text.n && text.p[0] == '-'; i < text.n; i++)
-        is_integer = is_integer && text.p[i] >= '0' && text.p[i] <= '9';
+        is_integer = is_integer && is_digit(text.p[i]);
     return want(program, value, is_integer, "an integer");
 }
 

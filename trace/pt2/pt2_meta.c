@@ -6,17 +6,12 @@
 
 /* ---- expressions --------------------------------------------------------------------------- */
 
-static bool contains(struct str text, struct str what)
-{
-    return str_find(text, what) < text.n;
-}
-
 /* Returns whether a text is srepr(), which names the class of every atom; str(), which archives
  * before torch 2.5 have, does not. */
 static bool is_srepr(struct str text)
 {
-    return contains(text, STR("Symbol('")) || contains(text, STR("Integer(")) ||
-           contains(text, STR("Float(")) || str_is(text, "true") || str_is(text, "false");
+    return str_contains(text, STR("Symbol('")) || str_contains(text, STR("Integer(")) ||
+           str_contains(text, STR("Float(")) || str_is(text, "true") || str_is(text, "false");
 }
 
 /* Adds the symbol if it is new, and its hint if it had none. */
@@ -42,10 +37,7 @@ static bool is_number_name(struct str name)
 {
     static const char *const names[] = { "int_oo", "-int_oo", "oo",   "-oo",
                                          "zoo",    "nan",     "true", "false" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(name, names);
 }
 
 /* Checks that an expression consists of numbers, symbols and functions of them, as sizes do. */

@@ -82,12 +82,10 @@ static struct str invent_name(struct program_graph *g, struct str base)
 {
     struct buf *out = &g->program->scratch;
     buf_clear(out);
-    if (base.n == 0 || (base.p[0] >= '0' && base.p[0] <= '9'))
+    if (base.n == 0 || is_digit(base.p[0]))
         buf_putc(out, '_');
     for (size_t i = 0; i < base.n && i < 100; i++) {
-        char c = base.p[i];
-        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-        buf_putc(out, plain ? c : '_');
+        buf_putc(out, is_word_char(base.p[i]) ? base.p[i] : '_');
     }
     size_t n = out->n;
     while (!out->failed && (is_taken(g, buf_str(out)) || !python_is_name(buf_str(out)))) {

@@ -1,6 +1,5 @@
 #include "trace/record/log_folder.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -196,8 +195,7 @@ size_t log_folder_writers(const char *folder)
         return 0;
     size_t n = 0;
     for (struct dirent *entry; (entry = readdir(dir));)
-        if (isdigit((unsigned char)entry->d_name[0]) &&
-            strtol(entry->d_name, NULL, 10) != (long)getpid())
+        if (is_digit(entry->d_name[0]) && strtol(entry->d_name, NULL, 10) != (long)getpid())
             n += has_file_open(entry->d_name, str_of(folder));
     closedir(dir);
     return n;

@@ -17,7 +17,7 @@ static bool literal(struct str s, size_t *at, char c)
 static bool number_until(struct str s, size_t *at, char stop, uint64_t *ret)
 {
     size_t n = 0;
-    while (*at + n < s.n && n < 20 && s.p[*at + n] >= '0' && s.p[*at + n] <= '9')
+    while (*at + n < s.n && n < 20 && is_digit(s.p[*at + n]))
         n++;
     return digits(s, at, n, ret) && literal(s, at, stop);
 }

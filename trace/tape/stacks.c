@@ -21,7 +21,7 @@ static bool take_number(struct scan *in, int64_t limit, int64_t *ret)
 {
     const char *from = in->p;
     const char *p = from + (from < in->end && *from == '-');
-    while (p < in->end && *p >= '0' && *p <= '9')
+    while (p < in->end && is_digit(*p))
         p++;
     struct str text = { from, (size_t)(p - from) };
     bool padded = text.n > 1 && (text.p[0] == '0' || (text.p[0] == '-' && text.p[1] <= '0'));

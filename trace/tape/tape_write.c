@@ -172,12 +172,6 @@ static struct buf *add_row(struct tape_writer *tape, enum tape_lane id)
     return &tape->lanes[id].items;
 }
 
-static void put_text(struct buf *out, struct str text)
-{
-    buf_varint(out, text.n);
-    buf_put(out, text);
-}
-
 static size_t held_back(const struct tape_writer *tape)
 {
     size_t n = 0;
@@ -212,8 +206,8 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
     const struct stack_table *stacks = &tape->stacks;
     bool ok = true;
     while (ok && tape->strings_out < tape->strings.texts.n) {
-        put_text(add_row(tape, TAPE_LANE_STRINGS),
-                 intern_text(&tape->strings, tape->strings_out++));
+        buf_counted(add_row(tape, TAPE_LANE_STRINGS),
+                    intern_text(&tape->strings, tape->strings_out++));
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->frames_out < stacks->frames.n) {
@@ -226,8 +220,8 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->contexts_out < tape->contexts.texts.n) {
-        put_text(add_row(tape, TAPE_LANE_CONTEXTS),
-                 intern_text(&tape->contexts, tape->contexts_out++));
+        buf_counted(add_row(tape, TAPE_LANE_CONTEXTS),
+                    intern_text(&tape->contexts, tape->contexts_out++));
         ok = flush_when_full(tape, err);
     }
     return ok;
@@ -308,11 +302,11 @@ static bool put_recording(struct tape_writer *tape, const struct tape_recording 
     buf_varint(out, row->index);
     buf_varint(out, row->kind);
     buf_varint(out, row->complete);
-    put_text(out, row->name);
-    put_text(out, row->source);
+    buf_counted(out, row->name);
+    buf_counted(out, row->source);
     buf_varint(out, row->bytes);
     buf_varint(out, row->input_bytes);
-    put_text(out, row->damage);
+    buf_counted(out, row->damage);
     return !out->failed || err_nomem(err);
 }
 
@@ -368,7 +362,7 @@ static void put_row(struct buf *out, const struct tape_record *row, const struct
     if (row->flags & TAPE_RECORD_META_STORED)
         buf_varint(out, row->meta_id);
     else
-        put_text(out, row->meta);
+        buf_counted(out, row->meta);
     if (row->flags & TAPE_RECORD_PAYLOAD)
         buf_varint(out, row->payload_id);
     if (row->flags & TAPE_RECORD_ODD_HEADER)

@@ -53,9 +53,4 @@ static inline bool is_name_start(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 #endif

@@ -30,17 +30,11 @@ static bool accept(struct schema_reader *r, const char *what)
     return true;
 }
 
-static bool is_schema_word_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.';
-}
-
 static struct str read_word(struct schema_reader *r)
 {
     skip_spaces(r);
     size_t n = 0;
-    while (n < r->in.n && is_schema_word_char(r->in.p[n]))
+    while (n < r->in.n && (is_word_char(r->in.p[n]) || r->in.p[n] == '.'))
         n++;
     struct str word = str_first(r->in, n);
     r->in = str_from(r->in, n);
@@ -258,8 +252,7 @@ static bool take_default(struct schema_reader *r, struct schema_slot *slot)
 static bool is_schema_identifier(struct str name)
 {
     for (size_t i = 0; i < name.n; i++)
-        if (!(name.p[i] == '_' || (name.p[i] >= '0' && name.p[i] <= '9') ||
-              ((name.p[i] | 32) >= 'a' && (name.p[i] | 32) <= 'z')))
+        if (!is_word_char(name.p[i]))
             return false;
     return true;
 }

@@ -126,10 +126,7 @@ static bool dispatches_by_fake_tensor(struct str op)
     static const char *const names[] = { "aten.view.default",    "aten._unsafe_view.default",
                                          "aten.reshape.default", "aten.slice.Tensor",
                                          "aten.select.int",      "aten.nonzero.default" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_is(op, names[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(op, names);
 }
 
 void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)

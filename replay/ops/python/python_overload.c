@@ -11,10 +11,7 @@ static const char *const numbers_as_tensors[] = {
 
 static bool takes_numbers(struct str base)
 {
-    for (size_t i = 0; i < sizeof numbers_as_tensors / sizeof *numbers_as_tensors; i++)
-        if (str_is(base, numbers_as_tensors[i]))
-            return true;
-    return false;
+    return STR_IS_ANY(base, numbers_as_tensors);
 }
 
 /* Returns whether Python has a binding of the overload (SKIP_PYTHON_BINDINGS_SIGNATURES of
@@ -25,10 +22,7 @@ static bool is_bound(struct str op)
         "aten.add.Scalar",  "aten.sub.Scalar",  "aten.mul.Scalar",  "aten.div.Scalar",
         "aten.add_.Scalar", "aten.sub_.Scalar", "aten.mul_.Scalar", "aten.div_.Scalar",
     };
-    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
-        if (str_is(op, skipped[i]))
-            return false;
-    return true;
+    return !STR_IS_ANY(op, skipped);
 }
 
 static bool scalar_tensor(struct value value)

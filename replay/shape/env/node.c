@@ -2,6 +2,7 @@
 #include "replay/shape/env/node.h"
 
 #include "replay/shape/env/env_inside.h"
+#include "trace/base/number.h"
 
 struct method {
     const char *name;
@@ -52,12 +53,6 @@ static sym_id not_supported(struct shape_env *env, enum node_method method)
 
 /* --- Two small integers --- */
 
-static int64_t floor_divide_i64(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return q - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 /* Returns false when the result needs more: on overflow, division by zero, or another method. */
 static bool fold_integers(struct sym_pool *pool, enum node_method method, int64_t a, int64_t b,
                           sym_id *ret)
@@ -80,12 +75,12 @@ static bool fold_integers(struct sym_pool *pool, enum node_method method, int64_
     case NODE_METHOD_FLOORDIV:
         if (b == 0 || b == -1)
             return false;
-        value = floor_divide_i64(a, b);
+        value = floor_div(a, b);
         break;
     case NODE_METHOD_MOD:
         if (b == 0 || b == -1)
             return false;
-        value = a - floor_divide_i64(a, b) * b;
+        value = a - floor_div(a, b) * b;
         break;
     case NODE_METHOD_MIN: value = a < b ? a : b; break;
     case NODE_METHOD_MAX: value = a > b ? a : b; break;

@@ -1,26 +1,6 @@
 #include "replay/shape/expr/poly.h"
 
-int64_t whole_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return q - (a % b != 0 && (a < 0) != (b < 0));
-}
-
-int64_t whole_mod(int64_t a, int64_t b)
-{
-    int64_t r = a % b;
-    return r && (r < 0) != (b < 0) ? r + b : r;
-}
-
-static int64_t gcd_i64(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a < 0 ? -a : a;
-}
+#include "trace/base/number.h"
 
 /* Limits numbers to a quarter of the range of 64 bits, so that sums and negatives do not overflow.
  */
@@ -39,7 +19,7 @@ static bool poly_reduce(struct poly a, struct poly *ret)
         return false;
     int64_t g = a.d;
     for (int i = 0; i < 3; i++)
-        g = gcd_i64(g, a.n[i]);
+        g = common_divisor(g, a.n[i]);
     for (int i = 0; i < 3; i++)
         a.n[i] /= g;
     a.d /= g;
@@ -112,9 +92,9 @@ static bool linear_bound(struct poly a, enum poly_side side, bool strict, bool *
     *upper = (side == POLY_AT_MOST) == (a.n[1] > 0);
     /* x <= c/up, or x >= c/up */
     if (*upper)
-        *ret = whole_div(strict ? c - 1 : c, up);
+        *ret = floor_div(strict ? c - 1 : c, up);
     else
-        *ret = -whole_div(-(strict ? c + 1 : c), up);
+        *ret = ceil_div(strict ? c + 1 : c, up);
     return true;
 }
 

@@ -35,7 +35,4 @@ bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, in
 /* Returns whether a is linear, or 0 at an integer next to that bound. */
 bool poly_has_root(struct poly a, int64_t bound);
 
-int64_t whole_div(int64_t a, int64_t b); /* b != 0, and not INT64_MIN / -1 */
-int64_t whole_mod(int64_t a, int64_t b);
-
 #endif

@@ -63,7 +63,7 @@ sym_id sym_by_name(void *user, struct sym_pool *pool, struct str name)
     sym_id known = sym_symbol_find(pool, name);
     if (known != SYM_NONE)
         return known;
-    bool numbered = name.n > 1 && name.p[1] >= '0' && name.p[1] <= '9';
+    bool numbered = name.n > 1 && is_digit(name.p[1]);
     unsigned assumptions = 0;
     if (numbered && name.p[0] == 's')
         assumptions = SYM_IS_INTEGER | SYM_IS_POSITIVE;

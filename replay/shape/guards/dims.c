@@ -1,5 +1,7 @@
 #include "replay/shape/guards/dims.h"
 
+#include "trace/base/number.h"
+
 enum { NESTING = 64 };
 
 void dims_release(struct dim_solver *dims)
@@ -33,8 +35,8 @@ static bool dim_hint(struct dim_solver *dims, sym_id symbol, int64_t *ret)
 static void add_congruence(struct dim_solver *dims, struct congruence c)
 {
     /* sympy's Mod normalises the coefficients. */
-    c.mul = whole_mod(c.mul, c.divisor);
-    c.add = whole_mod(c.add, c.divisor);
+    c.mul = floor_mod(c.mul, c.divisor);
+    c.add = floor_mod(c.add, c.divisor);
     if (c.mul == 0 && c.add == 0)
         return;
     for (size_t i = 0; i < dims->congruences.n; i++) {
@@ -60,7 +62,7 @@ static bool rewrite_division(struct dim_solver *dims, sym_id e, sym_id symbol, u
         by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 || !dim_hint(dims, symbol, &hint) ||
         !poly_at(base, hint, &value))
         return false;
-    int64_t divisor = by.n[0], rest = whole_mod(value, divisor);
+    int64_t divisor = by.n[0], rest = floor_mod(value, divisor);
     if (!poly_add(base, poly_constant(-rest), &base))
         return false;
     add_congruence(dims, (struct congruence){ symbol, base.n[1], base.n[0], divisor });
@@ -234,26 +236,16 @@ static bool use_value(struct dim_solver *dims)
     return true;
 }
 
-static int64_t gcd_i64(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a < 0 ? -a : a;
-}
-
 /* Solves a*x + b == 0 modulo m for x == remainder modulo `divisor`, when a divides both. sympy's
  * Mod takes out a common factor of all three, so that PyTorch does not recognise that congruence.
  */
 static bool solve_one(const struct congruence *c, int64_t *remainder, int64_t *divisor)
 {
     int64_t a = c->mul, b = c->add, m = c->divisor;
-    if (a == 0 || gcd_i64(gcd_i64(a, m), b) != 1 || m % a || b % a)
+    if (a == 0 || common_divisor(common_divisor(a, m), b) != 1 || m % a || b % a)
         return false;
     *divisor = m / a < 0 ? -(m / a) : m / a;
-    *remainder = whole_mod(-(b / a), *divisor);
+    *remainder = floor_mod(-(b / a), *divisor);
     return true;
 }
 
@@ -261,11 +253,11 @@ static bool solve_one(const struct congruence *c, int64_t *remainder, int64_t *d
 static bool combine_congruences(int64_t *r, int64_t *m, int64_t s, int64_t n)
 {
     enum { MOST = 1 << 20 };
-    int64_t g = gcd_i64(*m, n), steps = n / g, both;
+    int64_t g = common_divisor(*m, n), steps = n / g, both;
     if (steps > MOST || __builtin_mul_overflow(*m, steps, &both) || both > INT64_MAX / 4)
         return false;
     for (int64_t i = 0; i < steps; i++)
-        if (whole_mod(*r + i * *m - s, n) == 0) {
+        if (floor_mod(*r + i * *m - s, n) == 0) {
             *r += i * *m;
             *m = both;
             return true;
@@ -284,7 +276,7 @@ static const struct dim_symbol *find_symbol(const struct dim_solver *dims, sym_i
 static bool is_checked(const struct dim_solver *dims, sym_id symbol, int64_t r, int64_t m)
 {
     const struct dim_symbol *s = find_symbol(dims, symbol);
-    return s && s->has_value && whole_mod(s->value - r, m) == 0;
+    return s && s->has_value && floor_mod(s->value - r, m) == 0;
 }
 
 /* _reduce_congruences */

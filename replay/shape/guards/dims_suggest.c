@@ -1,6 +1,7 @@
 /* The fixes that PyTorch suggests for a solver's results (DimConstraints.prettify_results,
  * _process_derived_dim_roots). */
 #include "replay/shape/guards/dims.h"
+#include "trace/base/number.h"
 
 #include <stdlib.h>
 
@@ -119,7 +120,7 @@ static void fix_congruence(struct suggester *s, const struct congruence *c)
     buf_release(&root);
     /* sympy prints the remainder as an added number between 0 and the modulus. */
     if (!s->failed && dim_name_of(s->p, source).n)
-        put_linear(s, source, (struct linear){ kept, c->divisor, -whole_mod(c->add, c->divisor) });
+        put_linear(s, source, (struct linear){ kept, c->divisor, -floor_mod(c->add, c->divisor) });
 }
 
 static void fix_bounds(struct suggester *s, const struct dim_symbol *symbol)
@@ -267,11 +268,6 @@ static bool is_expr(const struct fix *fix)
     return fix->has_eq && fix->eq.root.n;
 }
 
-static int64_t whole_ceil_div(int64_t a, int64_t b)
-{
-    return -whole_div(-a, b);
-}
-
 /* Gives a root that is no Dim the bounds of the Dim that is derived from it. */
 static void introduce_roots(struct suggester *s, size_t *n_old, struct str *old)
 {
@@ -284,8 +280,8 @@ static void introduce_roots(struct suggester *s, size_t *n_old, struct str *old)
         if (!root)
             return;
         root->has_min = root->has_max = true;
-        root->min = whole_ceil_div(min - fix.eq.add, mul);
-        root->max = fix.has_max ? whole_div(fix.max - fix.eq.add, mul) : INT64_MAX;
+        root->min = ceil_div(min - fix.eq.add, mul);
+        root->max = fix.has_max ? floor_div(fix.max - fix.eq.add, mul) : INT64_MAX;
         struct env_dim dim = { .name = fix.eq.root, .mul = 1, .min = root->min, .max = root->max };
         s->failed |= !vec_push(&s->introduced, dim);
         s->fixes.v[i].has_min = s->fixes.v[i].has_max = false;
@@ -332,9 +328,9 @@ static bool swapped_range(const struct suggester *s, struct str root, struct fix
             (struct fix){ .name = root,
                           .has_min = true,
                           .has_max = true,
-                          .min = whole_ceil_div(fix->min - dim->add, dim->mul),
+                          .min = ceil_div(fix->min - dim->add, dim->mul),
                           .max = fix->max == INT64_MAX ? INT64_MAX
-                                                       : whole_div(fix->max - dim->add, dim->mul) };
+                                                       : floor_div(fix->max - dim->add, dim->mul) };
         if (!same_range(ret, find_dim(s, root)))
             return true;
     }
@@ -508,11 +504,6 @@ bool dims_forces(const struct production *p, const struct dim_solver *dims)
     return false;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 static void print_forced(struct suggester *s, struct buf *out)
 {
     struct dim_solver *dims = s->dims;
@@ -526,7 +517,7 @@ static void print_forced(struct suggester *s, struct buf *out)
             roots[n++] = linear_of(s, dim_name_or_source(s->p, source)).root;
         }
     if (n)
-        qsort(roots, n, sizeof *roots, compare_names);
+        qsort(roots, n, sizeof *roots, str_compare);
     buf_puts(out, "Specializations unexpectedly required (");
     for (size_t i = 0; i < n; i++)
         if (i == 0 || !str_eq(roots[i], roots[i - 1]))

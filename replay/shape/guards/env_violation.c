@@ -366,11 +366,6 @@ bool production_check_equalities(struct production *p)
 
 /* --- Raising them together --- */
 
-static int compare_violations(const void *a, const void *b)
-{
-    return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
 bool production_raise_violations(struct production *p)
 {
     size_t n = 0;
@@ -380,7 +375,7 @@ bool production_raise_violations(struct production *p)
     for (size_t i = 0; i < p->violations.n; i++)
         if (!p->violations.v[i].warn_only)
             names[n++] = p->violations.v[i].name;
-    qsort(names, n, sizeof *names, compare_violations);
+    qsort(names, n, sizeof *names, str_compare);
     buf_clear(&p->text);
     buf_puts(&p->text, "Constraints violated (");
     for (size_t i = 0; i < n; i++)

@@ -117,10 +117,27 @@ static void test_signed_numbers(void **state)
     assert_int_equal(v, 0);
 }
 
+static void test_classes_of_characters(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "alpha", "beta" };
+    assert_true(is_digit('0') && is_digit('9') && !is_digit('/') && !is_digit(':'));
+    assert_true(is_hex_digit('a') && is_hex_digit('F') && !is_hex_digit('g'));
+    assert_true(is_word_char('_') && is_word_char('Z') && !is_word_char('-') &&
+                !is_word_char((char)0xE4));
+    assert_true(is_space(' ') && is_space('\v') && !is_space('\b'));
+    assert_int_equal(str_digits(STR("123a")), 3);
+    assert_int_equal(str_digits(STR("")), 0);
+    assert_true(STR_IS_ANY(STR("beta"), names) && !STR_IS_ANY(STR("bet"), names));
+    assert_true(str_contains(STR("abc"), STR("bc")) && str_contains(STR(""), STR("")));
+    assert_false(str_contains(STR("abc"), STR("cb")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equality),
+        cmocka_unit_test(test_classes_of_characters),
         cmocka_unit_test(test_starts_and_ends),
         cmocka_unit_test(test_slices_stay_inside),
         cmocka_unit_test(test_find),

@@ -1,6 +1,5 @@
 #include "trace/base/file/output.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +70,7 @@ static const char *base_of(const struct output *output)
 
 static const char *past_digits(const char *text)
 {
-    while (isdigit((unsigned char)*text))
+    while (is_digit(*text))
         text++;
     return text;
 }
@@ -84,7 +83,7 @@ static bool is_temporary_of(const char *target, const char *name)
     if (strncmp(name, target, n) != 0 || strncmp(name + n, mark, strlen(mark)) != 0)
         return false;
     const char *pid = name + n + strlen(mark), *end = past_digits(pid);
-    if (end > pid && end[0] == '.' && isdigit((unsigned char)end[1]))
+    if (end > pid && end[0] == '.' && is_digit(end[1]))
         end = past_digits(end + 1);
     return end > pid && *end == '\0';
 }

@@ -11,11 +11,8 @@ enum { EXPONENT_LIMIT = 10000 }; /* with a larger exponent, a number is 0 or doe
 
 static struct str take_digits(struct str *text)
 {
-    size_t n = 0;
-    while (n < text->n && text->p[n] >= '0' && text->p[n] <= '9')
-        n++;
-    struct str digits = str_first(*text, n);
-    *text = str_from(*text, n);
+    struct str digits = str_first(*text, str_digits(*text));
+    *text = str_from(*text, digits.n);
     return digits;
 }
 

@@ -61,11 +61,6 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
-}
-
 static bool check_escape(struct parser *in)
 {
     in->p++;
@@ -74,7 +69,7 @@ static bool check_escape(struct parser *in)
     if (*in->p++ != 'u')
         return true;
     for (int i = 0; i < 4; i++, in->p++)
-        if (in->p == in->end || !is_hex(*in->p))
+        if (in->p == in->end || !is_hex_digit(*in->p))
             return fail(in, "bad \\u escape in a string");
     return true;
 }
@@ -424,8 +419,8 @@ static void put_utf8(struct buf *out, unsigned c)
 
 static bool has_hex4(struct str inside, size_t at)
 {
-    return at + 4 <= inside.n && is_hex(inside.p[at]) && is_hex(inside.p[at + 1]) &&
-           is_hex(inside.p[at + 2]) && is_hex(inside.p[at + 3]);
+    return at + 4 <= inside.n && is_hex_digit(inside.p[at]) && is_hex_digit(inside.p[at + 1]) &&
+           is_hex_digit(inside.p[at + 2]) && is_hex_digit(inside.p[at + 3]);
 }
 
 /* Decodes 'u' with four digits; returns how many bytes after the backslash were read. */

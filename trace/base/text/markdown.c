@@ -4,12 +4,7 @@
 
 static bool is_alphanumeric(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80);
-}
-
-static bool holds(struct str text, const char *what)
-{
-    return str_find(text, str_of(what)) < text.n;
+    return is_digit(c) || is_letter(c) || (c & 0x80);
 }
 
 /* Returns whether GitHub would link a text after rendering: @name, #1, GH-1, addresses. */
@@ -17,7 +12,7 @@ static bool is_linked(struct str text)
 {
     static const char *const signs[] = { "@", "#", "://", "www.", "WWW.", "GH-", "gh-" };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (holds(text, signs[i]))
+        if (str_contains(text, str_of(signs[i])))
             return true;
     return false;
 }
@@ -26,13 +21,11 @@ static bool is_linked(struct str text)
  * 0 if none. */
 static size_t list_mark(struct str text)
 {
-    size_t digits = 0;
     if (text.n > 1 && strchr("-=", text.p[0]))
         return !is_alphanumeric(text.p[1]);
     if (text.n && text.p[0] == '+')
         return 1;
-    while (digits < text.n && text.p[digits] >= '0' && text.p[digits] <= '9')
-        digits++;
+    size_t digits = str_digits(text);
     bool mark = digits && digits < text.n && strchr(".)", text.p[digits]);
     return mark && (digits + 1 == text.n || text.p[digits + 1] == ' ') ? digits + 1 : 0;
 }

@@ -103,21 +103,23 @@ void printable_put(struct buf *out, struct str text)
     }
 }
 
-static bool is_space(char c)
+size_t printable_space(struct str text)
 {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    size_t n = 0;
+    while (n < text.n && memchr(" \t\r\n", text.p[n], 4))
+        n++;
+    return n;
 }
 
 void printable_line(struct buf *out, struct str text)
 {
     for (text = str_trim(text); text.n > 0 && !out->failed;) {
         size_t n = 0;
-        while (n < text.n && !is_space(text.p[n]))
+        while (n < text.n && printable_space(str_from(text, n)) == 0)
             n++;
         printable_put(out, str_first(text, n));
-        while (n < text.n && is_space(text.p[n]))
-            n++;
         text = str_from(text, n);
+        text = str_from(text, printable_space(text));
         if (text.n > 0)
             buf_putc(out, ' ');
     }

@@ -37,6 +37,9 @@ void printable_put(struct buf *out, struct str text);
 /* Appends it as one line: white space at the ends is omitted, elsewhere a run of it becomes a
  * space. */
 void printable_line(struct buf *out, struct str text);
+/* Returns the length of the run of white space at the start that becomes a blank in a line: spaces,
+ * tabs and ends of lines. */
+size_t printable_space(struct str text);
 
 /* A text that arrives in pieces, which may end within a character: complete characters are
  * appended, and the rest, at most three bytes, is kept. An empty piece is the end. */

@@ -37,31 +37,6 @@ static inline struct str str_between(struct str s, size_t from, size_t to)
     return str_first(str_from(s, from), to - from);
 }
 
-static inline bool is_any(struct str s, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(s, list[i]))
-            return true;
-    return false;
-}
-#define IS_ANY(s, list) is_any((s), (list), sizeof(list) / sizeof *(list))
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Returns whether a character can be part of a Python identifier; ASCII only. */
-static inline bool is_word_char(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '_';
-}
-
 /* Returns the character, or NUL past the end. */
 static inline char char_at(struct str s, size_t at)
 {

@@ -83,20 +83,20 @@ static size_t enclosed_end(struct str in, size_t start)
 static bool is_home_of_users(struct str part)
 {
     static const char *const homes[] = { "home", "homes", "Users", "users" };
-    return IS_ANY(part, homes);
+    return STR_IS_ANY(part, homes);
 }
 
 static bool is_packages(struct str part)
 {
     static const char *const packages[] = { "site-packages", "dist-packages" };
-    return IS_ANY(part, packages);
+    return STR_IS_ANY(part, packages);
 }
 
 /* Returns whether the component is python3 or python3.11, below lib, lib64 or Lib. */
 static bool is_python_library(struct str parent, struct str part)
 {
     static const char *const libraries[] = { "lib", "lib64", "Lib" };
-    return IS_ANY(parent, libraries) && str_starts(part, STR("python")) &&
+    return STR_IS_ANY(parent, libraries) && str_starts(part, STR("python")) &&
            is_digit(char_at(part, 6));
 }
 

@@ -55,7 +55,7 @@ static bool is_harmless_name(struct str name)
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (str_starts(name, str_of(prefixes[i])))
             return true;
-    return IS_ANY(name, names) || str_find(name, STR("VERSION")) < name.n;
+    return STR_IS_ANY(name, names) || str_find(name, STR("VERSION")) < name.n;
 }
 
 /* Returns whether a text consists of words that are common in logs and of numbers: "cuda:0",

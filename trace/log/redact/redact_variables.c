@@ -65,9 +65,9 @@ void redact_learn_variable(struct redact *redact, struct str name, struct str va
     static const char *const hosts[] = { "HOSTNAME", "HOST" };
     if (value.n == 0 || str_is(value, REDACT_VALUE))
         return;
-    if (IS_ANY(name, users))
+    if (STR_IS_ANY(name, users))
         redact_user(redact, value);
-    else if (IS_ANY(name, hosts))
+    else if (STR_IS_ANY(name, hosts))
         redact_host(redact, value);
     else if (char_at(value, 0) == '/' && !memchr(value.p, ' ', value.n))
         learn_paths(redact, value);
@@ -240,7 +240,7 @@ static size_t before_command(struct redact *redact, struct edit *edit, size_t at
         plain &= !strchr("=(),[]{}", value.p[i]);
     }
     if (digits || !plain || char_at(in, to) != ' ' || !command ||
-        IS_ANY(str_between(in, next, word), python))
+        STR_IS_ANY(str_between(in, next, word), python))
         return 0;
     redact_replace_value(redact, edit, str_between(in, at, end), value);
     return to;
@@ -282,7 +282,7 @@ size_t redact_variables(struct redact *redact, struct edit *edit, size_t at, siz
         return after_environ(redact, edit, end);
     if (str_is(word, "export") && begins_command(edit->in, at))
         return after_export(redact, edit, end);
-    if (IS_ANY(word, setters) && char_at(edit->in, end) == '(')
+    if (STR_IS_ANY(word, setters) && char_at(edit->in, end) == '(')
         return name_and_value(redact, edit, end + 1, ",");
-    return IS_ANY(word, hosts) ? after_hostname(redact, edit, end) : 0;
+    return STR_IS_ANY(word, hosts) ? after_hostname(redact, edit, end) : 0;
 }

@@ -1,7 +1,5 @@
 #include "replay/backend/cuda/pointwise/fusion_words.h"
 
-#include <ctype.h>
-
 struct function {
     const char *type, *name, *parameters, *body;
 };
@@ -53,14 +51,6 @@ enum point_type point_real_type(enum point_type type)
     return type == POINT_F32 || type == POINT_C64 ? POINT_F32 : POINT_F64;
 }
 
-static bool is_among(struct str name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(name, names[i]))
-            return true;
-    return false;
-}
-
 static size_t function_named(struct str name)
 {
     for (size_t i = 0; i < FUNCTIONS; i++)
@@ -71,23 +61,18 @@ static size_t function_named(struct str name)
 
 /* ---- Tokens ---- */
 
-static bool in_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Reads a name, a number, or one other character. */
 static struct str next_token(const char **at)
 {
     const char *p = *at, *start = p;
-    if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))) {
+    if (is_digit(*p) || (*p == '.' && is_digit(p[1]))) {
         bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
-        for (; in_name(*p) || *p == '.' ||
+        for (; is_word_char(*p) || *p == '.' ||
                ((*p == '+' || *p == '-') && strchr(hex ? "pP" : "eE", p[-1]) && p > start);
              p++)
             ;
-    } else if (in_name(*p)) {
-        while (in_name(*p))
+    } else if (is_word_char(*p)) {
+        while (is_word_char(*p))
             p++;
     } else {
         p++;
@@ -98,7 +83,7 @@ static struct str next_token(const char **at)
 
 static bool is_name(struct str token)
 {
-    return in_name(token.p[0]) && !isdigit((unsigned char)token.p[0]);
+    return is_word_char(token.p[0]) && !is_digit(token.p[0]);
 }
 
 static bool is_call(const char *behind)
@@ -156,12 +141,11 @@ static bool put_name(struct buf *out, struct str name, bool call, enum point_typ
                    is_real ? point_type_name(type) : "");
     } else if (str_is(name, "complex_of")) {
         buf_puts(out, type == POINT_F32 ? "complex_of_c64" : "complex_of_c128");
-    } else if (call && (is_among(name, math, sizeof math / sizeof *math) ||
-                        is_among(name, complex_math, sizeof complex_math / sizeof *complex_math))) {
+    } else if (call && (STR_IS_ANY(name, math) || STR_IS_ANY(name, complex_math))) {
         buf_printf(out, "%.*s%s", STR_ARG(name), type == POINT_F32 ? "f" : "");
     } else {
         buf_put(out, name);
-        return !call || is_among(name, plain, sizeof plain / sizeof *plain);
+        return !call || STR_IS_ANY(name, plain);
     }
     return true;
 }
@@ -174,7 +158,7 @@ bool point_translate(struct buf *out, const char *expression, enum point_type ty
         struct str token = next_token(&p);
         if (is_name(token))
             known &= put_name(out, token, is_call(p), point_real_type(type), used);
-        else if (isdigit((unsigned char)token.p[0]) || token.n > 1)
+        else if (is_digit(token.p[0]) || token.n > 1)
             put_literal(out, token, point_real_type(type));
         else
             buf_put(out, token);
@@ -187,9 +171,8 @@ bool point_can_translate(const char *expression)
     for (const char *p = expression; *p;) {
         struct str name = next_token(&p);
         if (is_name(name) && is_call(p) && function_named(name) == FUNCTIONS &&
-            !is_among(name, math, sizeof math / sizeof *math) &&
-            !is_among(name, complex_math, sizeof complex_math / sizeof *complex_math) &&
-            !str_is(name, "complex_of") && !is_among(name, plain, sizeof plain / sizeof *plain))
+            !STR_IS_ANY(name, math) && !STR_IS_ANY(name, complex_math) &&
+            !str_is(name, "complex_of") && !STR_IS_ANY(name, plain))
             return false;
     }
     return true;

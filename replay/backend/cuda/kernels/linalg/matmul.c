@@ -6,6 +6,7 @@
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/libraries/cublaslt.h"
 #include "replay/backend/cuda/libraries/product_problem.h"
+#include "trace/base/number.h"
 
 enum { MATMUL_DOT_CONJ = 2 };
 enum { MATMUL_TILE = 64, MATMUL_THIN = 8, MATMUL_TINY = 1 << 18 };
@@ -96,11 +97,6 @@ static struct cuda_function *function_of(struct kernel *k, const struct cuda_pro
              "#define ROWS %d\n",
              a, c, self, sum, dense_kind_of(p->a.dtype) == DENSE_INT, rows);
     return cuda_function(k, "matmul", name, defines);
-}
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 static int64_t batches(const struct cuda_product *p)
