@@ -6,6 +6,7 @@
 
 #include "minify/oracle/oracle.h"
 #include "trace/base/arena.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 
 /* The answer to one candidate. */
@@ -25,9 +26,8 @@ struct cached_answer {
 
 struct cache {
     vec_of(struct cached_answer)
-    entries;         /* in the order of insertion */
-    uint32_t *slots; /* entry + 1, or 0; open addressing, a power of two */
-    size_t n_slots;
+    entries;                 /* in the order of insertion */
+    struct hash_index index; /* of entries */
     struct arena texts;
 };
 #define CACHE_INIT ((struct cache){ 0 })

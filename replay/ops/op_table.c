@@ -51,10 +51,15 @@ static bool split_name(struct str name, struct schema *ret)
     return ret->space.n && ret->base.n;
 }
 
-static uint64_t hash_op_name(const struct schema *schema, bool base_only)
+static uint64_t hash_base(const struct schema *schema)
 {
-    uint64_t h = hash_mix(hash_str(schema->space), hash_str(schema->base));
-    return base_only ? h : hash_mix(h, hash_str(schema->overload));
+    return hash_mix(hash_str(schema->space), hash_str(schema->base));
+}
+
+/* `base` is what hash_base() returns. */
+static uint64_t hash_name(const struct schema *schema, uint64_t base)
+{
+    return hash_mix(base, hash_str(schema->overload));
 }
 
 static bool same_name(const struct schema *a, const struct schema *b, bool base_only)
@@ -63,25 +68,25 @@ static bool same_name(const struct schema *a, const struct schema *b, bool base_
            (base_only || str_eq(a->overload, b->overload));
 }
 
-/* Returns the slot of that name, or the empty slot for it. */
-static uint32_t *find_op_slot(const struct op_table *table, const struct schema *name,
-                              bool base_only)
+/* Returns the first row of that name, or of that base name, or NULL. */
+static struct op *find_row(const struct op_table *table, const struct schema *name, uint32_t hash,
+                           bool base_only)
 {
-    uint32_t *slots = base_only ? table->by_base : table->by_name;
-    uint32_t i = (uint32_t)hash_op_name(name, base_only) & (table->n_slots - 1);
-    while (slots[i] && !same_name(&table->rows[slots[i] - 1].schema, name, base_only))
-        i = (i + 1) & (table->n_slots - 1);
-    return &slots[i];
+    const struct hash_index *index = base_only ? &table->by_base : &table->by_name;
+    uint32_t row;
+    for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, &row);)
+        if (same_name(&table->rows[row].schema, name, base_only))
+            return &table->rows[row];
+    return NULL;
 }
 
-static void chain_overload(struct op_table *table, struct op *op)
+static void chain_overload(struct op_table *table, struct op *op, uint32_t hash)
 {
-    uint32_t *slot = find_op_slot(table, &op->schema, true);
-    if (!*slot) {
-        *slot = op->index + 1;
+    struct op *last = find_row(table, &op->schema, hash, true);
+    if (!last) {
+        hash_index_add(&table->by_base, hash, op->index);
         return;
     }
-    struct op *last = &table->rows[*slot - 1];
     while (last->next_overload)
         last = last->next_overload;
     last->next_overload = op;
@@ -164,11 +169,12 @@ static bool add_form(struct op_table *table, struct arena *arena, const struct o
     op->pointwise = row->kind == ROW_POINTWISE;
     op->composite = row->kind == ROW_COMPOSITE;
     op->bypass = is_builtin(op->schema.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN;
-    uint32_t *slot = find_op_slot(table, &op->schema, false);
-    if (*slot)
+    uint64_t base = hash_base(&op->schema);
+    uint32_t hash = (uint32_t)hash_name(&op->schema, base);
+    if (find_row(table, &op->schema, hash, false))
         return true; /* of two rows with one name the first counts */
-    *slot = op->index + 1;
-    chain_overload(table, op);
+    hash_index_add(&table->by_name, hash, op->index);
+    chain_overload(table, op, (uint32_t)base);
     return make_name(op, arena) || err_nomem(err);
 }
 
@@ -252,13 +258,10 @@ bool op_table_init(struct op_table *table, const struct custom_rules *rules, str
     uint32_t n = n_custom;
     for (uint32_t i = 0; i < ROWS; i++)
         n += count_forms(&rows[i]);
-    for (table->n_slots = 64; table->n_slots <= 2u * n;)
-        table->n_slots *= 2;
     table->n = 0;
     table->rows = arena_array(arena, struct op, (size_t)n + 1);
-    table->by_name = arena_array(arena, uint32_t, table->n_slots);
-    table->by_base = arena_array(arena, uint32_t, table->n_slots);
-    if (!table->rows || !table->by_name || !table->by_base)
+    if (!table->rows || !hash_index_reserve(&table->by_name, n) ||
+        !hash_index_reserve(&table->by_base, n))
         return err_nomem(err);
     for (uint32_t i = 0; i < n_custom; i++) {
         struct op_row row = { custom_rules_schema(rules, i), "", rule_custom, (int32_t)i,
@@ -273,13 +276,18 @@ bool op_table_init(struct op_table *table, const struct custom_rules *rules, str
     return true;
 }
 
+void op_table_release(struct op_table *table)
+{
+    hash_index_release(&table->by_name);
+    hash_index_release(&table->by_base);
+}
+
 struct op *op_table_find(const struct op_table *table, struct str name)
 {
     struct schema parts;
     if (!split_name(name, &parts))
         return NULL;
-    uint32_t slot = *find_op_slot(table, &parts, false);
-    return slot ? &table->rows[slot - 1] : NULL;
+    return find_row(table, &parts, (uint32_t)hash_name(&parts, hash_base(&parts)), false);
 }
 
 struct op *op_table_base(const struct op_table *table, struct str name)
@@ -287,8 +295,7 @@ struct op *op_table_base(const struct op_table *table, struct str name)
     struct schema parts;
     if (!split_name(name, &parts) || parts.overload.n)
         return NULL;
-    uint32_t slot = *find_op_slot(table, &parts, true);
-    return slot ? &table->rows[slot - 1] : NULL;
+    return find_row(table, &parts, (uint32_t)hash_base(&parts), true);
 }
 
 /* Sets the properties of the schema that the dispatcher reads at each call. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "trace/base/arena.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 
 #define INTERN_NONE UINT32_MAX
@@ -16,8 +17,7 @@ struct intern {
     struct arena arena;
     vec_of(struct str)
     texts;
-    uint32_t *slots; /* id + 1, or 0; open addressing, a power of two */
-    size_t n_slots;
+    struct hash_index index; /* of texts */
 };
 
 #define INTERN_INIT ((struct intern){ 0 })

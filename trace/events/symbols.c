@@ -1,6 +1,7 @@
 #include "trace/events/symbols.h"
 
 #include "trace/base/hash.h"
+#include "trace/base/hash_index.h"
 #include "trace/events/symbols_exported.h"
 #include "trace/tables.h"
 
@@ -145,40 +146,38 @@ static bool allocate(struct symbol_builder *b, struct err *err)
     return (b->symbols && b->specializations) || err_nomem(err);
 }
 
-/* Returns the slot of the specialization of `name` in `attempt`, or the free one where it
- * belongs. */
-static size_t find_slot(const struct symbol_builder *b, const uint32_t *slots, size_t n,
-                        struct str name, uint32_t attempt)
+static uint32_t specialization_hash(struct str name, uint32_t attempt)
 {
-    size_t at = hash_mix(hash_str(name), attempt) & (n - 1);
-    for (; slots[at]; at = (at + 1) & (n - 1)) {
-        const struct specialization *s = &b->specializations[slots[at] - 1];
-        if (s->attempt == attempt && str_eq(s->symbol, name))
-            break;
-    }
-    return at;
+    return (uint32_t)hash_mix(hash_str(name), attempt);
 }
 
-/* Links symbols to the first specialization of their name in their attempt, with a small hash
- * table over the specializations. */
+/* Returns the first specialization of `name` in `attempt`, or UINT32_MAX. */
+static uint32_t find_specialization(const struct symbol_builder *b, const struct hash_index *index,
+                                    struct str name, uint32_t attempt)
+{
+    uint32_t hash = specialization_hash(name, attempt), i;
+    for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, &i);)
+        if (b->specializations[i].attempt == attempt && str_eq(b->specializations[i].symbol, name))
+            return i;
+    return UINT32_MAX;
+}
+
+/* Links symbols to the first specialization of their name in their attempt. */
 static bool link_specializations(struct symbol_builder *b, struct err *err)
 {
-    size_t n = 64;
-    while (n < (size_t)b->n_specializations * 2)
-        n *= 2;
-    uint32_t *slots = calloc(n, sizeof *slots); /* index of a specialization + 1 */
-    if (!slots)
+    struct hash_index index = HASH_INDEX_INIT;
+    if (!hash_index_reserve(&index, b->n_specializations))
         return err_nomem(err);
     for (uint32_t i = 0; i < b->n_specializations; i++) {
         const struct specialization *s = &b->specializations[i];
-        size_t at = find_slot(b, slots, n, s->symbol, s->attempt);
-        slots[at] = slots[at] ? slots[at] : i + 1;
+        if (find_specialization(b, &index, s->symbol, s->attempt) == UINT32_MAX)
+            hash_index_add(&index, specialization_hash(s->symbol, s->attempt), i);
     }
     for (uint32_t i = 0; i < b->n_symbols; i++) {
         struct symbol *symbol = &b->symbols[i];
-        symbol->specialization = slots[find_slot(b, slots, n, symbol->name, symbol->attempt)] - 1;
+        symbol->specialization = find_specialization(b, &index, symbol->name, symbol->attempt);
     }
-    free(slots);
+    hash_index_release(&index);
     return true;
 }
 

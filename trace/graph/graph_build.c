@@ -3,62 +3,6 @@
 #include "trace/base/hash.h"
 #include "trace/graph/annotation.h"
 
-/* What a table holds under `hash`, one after the other:
- *     for (size_t at = probe_start(t, hash); probe(t, hash, &at, &value);) ... */
-static size_t probe_start(const struct index_table *table, uint32_t hash)
-{
-    return table->n_slots ? hash & (table->n_slots - 1) : 0;
-}
-
-static bool probe(const struct index_table *table, uint32_t hash, size_t *at, uint32_t *value)
-{
-    if (!table->n_slots)
-        return false;
-    for (;;) {
-        struct index_slot slot = table->slots[*at];
-        if (!slot.value)
-            return false;
-        *at = (*at + 1) & (table->n_slots - 1);
-        if (slot.hash == hash) {
-            *value = slot.value - 1;
-            return true;
-        }
-    }
-}
-
-static void insert(struct index_table *table, struct index_slot slot)
-{
-    size_t mask = table->n_slots - 1, at = slot.hash & mask;
-    while (table->slots[at].value)
-        at = (at + 1) & mask;
-    table->slots[at] = slot;
-}
-
-static bool add_index(struct index_table *table, uint32_t hash, uint32_t value)
-{
-    if (table->n_slots <= table->n_used * 2) {
-        struct index_table grown = { .n_slots = table->n_slots ? table->n_slots * 4 : 64 };
-        grown.slots = calloc(grown.n_slots, sizeof *grown.slots);
-        if (!grown.slots)
-            return false;
-        for (size_t i = 0; i < table->n_slots; i++)
-            if (table->slots[i].value)
-                insert(&grown, table->slots[i]);
-        grown.n_used = table->n_used;
-        free(table->slots);
-        *table = grown;
-    }
-    insert(table, (struct index_slot){ hash, value + 1 });
-    table->n_used++;
-    return true;
-}
-
-static void release_index(struct index_table *table)
-{
-    free(table->slots);
-    *table = (struct index_table){ 0 };
-}
-
 /* ---- the tree ---- */
 
 static void free_pool(struct graph_pool *pool)
@@ -77,7 +21,7 @@ bool tree_builder_init(struct tree_builder *tree, struct err *err)
 
 void tree_builder_finish(struct tree_builder *tree, struct graph *root)
 {
-    release_index(&tree->metas);
+    hash_index_release(&tree->metas);
     if (!root && tree->pool)
         free_pool(tree->pool);
     tree->pool = NULL;
@@ -136,8 +80,8 @@ static void hand_over(struct graph_builder *b)
     graph->children = b->children.v;
     graph->n_children = (uint32_t)b->children.n;
     vec_release(&b->stack);
-    release_index(&b->names);
-    release_index(&b->places);
+    hash_index_release(&b->names);
+    hash_index_release(&b->places);
 }
 
 struct graph *graph_builder_finish(struct graph_builder *b, struct err *err)
@@ -196,7 +140,7 @@ void build_wrap(struct graph_builder *b, struct arg container, size_t mark)
 static node_id find_hashed(const struct graph_builder *b, struct str name, uint32_t hash)
 {
     uint32_t id;
-    for (size_t at = probe_start(&b->names, hash); probe(&b->names, hash, &at, &id);)
+    for (size_t at = hash_index_start(&b->names, hash); hash_index_next(&b->names, hash, &at, &id);)
         if (str_eq(b->nodes.v[id].name, name))
             return id;
     return NODE_NONE;
@@ -212,12 +156,12 @@ static bool add_name(struct graph_builder *b, struct str name, node_id id)
 {
     uint32_t hash = (uint32_t)hash_str(name);
     node_id old = find_hashed(b, name, hash);
-    if (old == NODE_NONE)
-        return add_index(&b->names, hash, id);
-    size_t mask = b->names.n_slots - 1, at = hash & mask;
-    while (b->names.slots[at].value != old + 1)
-        at = (at + 1) & mask;
-    b->names.slots[at].value = id + 1;
+    if (old != NODE_NONE)
+        hash_index_replace(&b->names, hash, old, id);
+    else if (hash_index_reserve(&b->names, 1))
+        hash_index_add(&b->names, hash, id);
+    else
+        return false;
     return true;
 }
 
@@ -249,7 +193,7 @@ void build_drop_first(struct graph_builder *b, uint32_t n)
         return;
     b->nodes.n -= n;
     memmove(b->nodes.v, b->nodes.v + n, b->nodes.n * sizeof *b->nodes.v);
-    release_index(&b->names);
+    hash_index_release(&b->names);
     for (uint32_t id = 0; id < b->nodes.n && !b->failed; id++)
         b->failed = b->nodes.v[id].name.n && !add_name(b, b->nodes.v[id].name, id);
 }
@@ -261,7 +205,8 @@ uint32_t build_meta(struct graph_builder *b, struct str text)
     uint32_t hash = (uint32_t)hash_str(text), index;
     if (text.n == 0 || b->failed)
         return META_NONE;
-    for (size_t at = probe_start(&tree->metas, hash); probe(&tree->metas, hash, &at, &index);)
+    for (size_t at = hash_index_start(&tree->metas, hash);
+         hash_index_next(&tree->metas, hash, &at, &index);)
         if (str_eq(pool->metas[index].text, text))
             return index;
     index = pool->n_metas;
@@ -270,9 +215,10 @@ uint32_t build_meta(struct graph_builder *b, struct str text)
         b->failed || index >= META_NONE - 1 ||
         (index == tree->cap_metas &&
          !vec_grow((void **)&pool->metas, &tree->cap_metas, index, 1, sizeof *pool->metas)) ||
-        !annotation_parse(pool, copy, &pool->metas[index]) || !add_index(&tree->metas, hash, index);
+        !annotation_parse(pool, copy, &pool->metas[index]) || !hash_index_reserve(&tree->metas, 1);
     if (b->failed)
         return META_NONE;
+    hash_index_add(&tree->metas, hash, index);
     pool->n_metas++;
     return index;
 }
@@ -290,13 +236,17 @@ uint32_t build_location(struct graph_builder *b, struct location location)
     uint64_t mixed = hash_mix(hash_str(location.file), numbers);
     mixed = hash_mix(hash_mix(mixed, hash_str(location.code)), hash_str(location.annotation));
     uint32_t hash = (uint32_t)mixed, index;
-    for (size_t at = probe_start(&b->places, hash); probe(&b->places, hash, &at, &index);)
+    for (size_t at = hash_index_start(&b->places, hash);
+         hash_index_next(&b->places, hash, &at, &index);)
         if (location_equal(&b->locations.v[index], &location))
             return index;
     index = (uint32_t)b->locations.n;
     b->failed = b->failed || b->locations.n >= LOCATION_NONE - 1 ||
-                !vec_push(&b->locations, location) || !add_index(&b->places, hash, index);
-    return b->failed ? LOCATION_NONE : index;
+                !hash_index_reserve(&b->places, 1) || !vec_push(&b->locations, location);
+    if (b->failed)
+        return LOCATION_NONE;
+    hash_index_add(&b->places, hash, index);
+    return index;
 }
 
 void build_output_descriptor(struct graph_builder *b, struct str descriptor)

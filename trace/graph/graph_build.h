@@ -20,26 +20,16 @@
 #define SYMTAPE_TRACE_GRAPH_GRAPH_BUILD_H
 
 #include "trace/base/err.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 #include "trace/graph/graph.h"
 
 enum { GRAPH_MAX_DEPTH = 100 }; /* of graphs in graphs, and of arguments in arguments */
 
-/* A hash table of indices into another array. */
-struct index_slot {
-    uint32_t hash;
-    uint32_t value; /* plus one; 0 marks a free slot */
-};
-
-struct index_table {
-    struct index_slot *slots;
-    size_t n_slots, n_used;
-};
-
 /* What the graphs of one tree share. */
 struct tree_builder {
     struct graph_pool *pool;
-    struct index_table metas; /* by text */
+    struct hash_index metas; /* by text */
     size_t cap_metas;
 };
 
@@ -62,9 +52,9 @@ struct graph_builder {
     descriptors;
     vec_of(struct graph *)
     children;
-    struct index_table names;  /* of nodes; the latest one of equal names */
-    struct index_table places; /* of locations */
-    bool failed;               /* memory ran out */
+    struct hash_index names;  /* of nodes; the latest one of equal names */
+    struct hash_index places; /* of locations */
+    bool failed;              /* memory ran out */
 };
 
 bool tree_builder_init(struct tree_builder *tree, struct err *err);

@@ -110,34 +110,6 @@ static uint32_t frame_of(struct stack_table *table, struct str text, const struc
     return id;
 }
 
-static size_t slot_of(const struct stack_table *table, uint32_t parent, uint32_t frame)
-{
-    size_t mask = table->n_slots - 1;
-    size_t i = hash_mix(parent, frame) & mask;
-    for (; table->slots[i]; i = (i + 1) & mask) {
-        const struct stack_node *node = &table->nodes.v[table->slots[i]];
-        if (node->parent == parent && node->frame == frame)
-            break;
-    }
-    return i;
-}
-
-static bool grow_slots(struct stack_table *table)
-{
-    if (table->n_slots > table->nodes.n * 2)
-        return true;
-    size_t n = table->n_slots ? table->n_slots * 2 : 256;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return false;
-    free(table->slots);
-    table->slots = slots;
-    table->n_slots = n;
-    for (uint32_t id = 1; id < table->nodes.n; id++)
-        slots[slot_of(table, table->nodes.v[id].parent, table->nodes.v[id].frame)] = id;
-    return true;
-}
-
 bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame)
 {
     const struct stack_node *caller = &table->nodes.v[parent];
@@ -154,18 +126,19 @@ bool stacks_add_node(struct stack_table *table, uint32_t parent, uint32_t frame)
 
 uint32_t stacks_child(struct stack_table *table, uint32_t parent, uint32_t frame)
 {
-    if (!grow_slots(table) || table->nodes.n >= UINT32_MAX)
-        return UINT32_MAX;
-    size_t slot = slot_of(table, parent, frame);
-    uint32_t id = table->slots[slot];
-    if (id == 0) {
-        if (!stacks_add_node(table, parent, frame))
-            return UINT32_MAX;
-        id = (uint32_t)table->nodes.n - 1;
-        table->slots[slot] = id;
+    uint32_t hash = (uint32_t)hash_mix(parent, frame), id;
+    for (size_t at = hash_index_start(&table->children, hash);
+         hash_index_next(&table->children, hash, &at, &id);) {
+        const struct stack_node *node = &table->nodes.v[id];
+        if (node->parent == parent && node->frame == frame)
+            return table->nodes.v[parent].recent = id;
     }
-    table->nodes.v[parent].recent = id;
-    return id;
+    id = (uint32_t)table->nodes.n;
+    if (table->nodes.n >= UINT32_MAX - 1 || !hash_index_reserve(&table->children, 1) ||
+        !stacks_add_node(table, parent, frame))
+        return UINT32_MAX;
+    hash_index_add(&table->children, hash, id);
+    return table->nodes.v[parent].recent = id;
 }
 
 uint32_t stacks_root(struct stack_table *table, uint16_t space)
@@ -184,7 +157,7 @@ void stacks_release(struct stack_table *table)
     vec_release(&table->frames);
     vec_release(&table->nodes);
     intern_release(&table->texts);
-    free(table->slots);
+    hash_index_release(&table->children);
     *table = (struct stack_table){ 0 };
 }
 

@@ -15,6 +15,7 @@
 
 #include "trace/base/arena.h"
 #include "trace/base/buf.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
 
@@ -47,9 +48,8 @@ struct stack_table {
     frames;
     vec_of(struct stack_node)
     nodes;
-    struct intern texts; /* texts of frames; the id is the frame's */
-    uint32_t *slots;     /* (parent, frame) -> node; open addressing, a power of two */
-    size_t n_slots;
+    struct intern texts;        /* texts of frames; the id is the frame's */
+    struct hash_index children; /* of nodes, by parent and frame */
 };
 
 /* Initializes a table. Returns false when memory ran out. */

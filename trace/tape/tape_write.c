@@ -17,7 +17,6 @@ struct lane {
 struct known {
     uint64_t hash[2];
     uint64_t size;
-    uint32_t id; /* + 1; 0 marks a free slot */
 };
 
 struct frame_entry {
@@ -33,9 +32,10 @@ struct tape_writer {
     struct stack_table stacks;
     uint32_t strings_out, frames_out, stacks_out,
         contexts_out; /* number of rows already in the lanes */
-    uint32_t n_payloads, n_recordings;
-    struct known *known;
-    size_t n_slots;
+    uint32_t n_recordings;
+    vec_of(struct known)
+    payloads;
+    struct hash_index payload_index;
     struct lane lanes[TAPE_LANES];
     struct tape_record last; /* rows store differences to it */
     vec_of(struct frame_entry)
@@ -104,7 +104,8 @@ void tape_free(struct tape_writer *tape)
     intern_release(&tape->strings);
     intern_release(&tape->contexts);
     stacks_release(&tape->stacks);
-    free(tape->known);
+    vec_release(&tape->payloads);
+    hash_index_release(&tape->payload_index);
     for (size_t i = 0; i < TAPE_LANES; i++)
         buf_release(&tape->lanes[i].items);
     vec_release(&tape->frames);
@@ -227,32 +228,6 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
     return ok;
 }
 
-static struct known *find_known(struct known *slots, size_t n, const struct known *what)
-{
-    size_t i = what->hash[0] & (n - 1);
-    while (slots[i].id && (slots[i].hash[0] != what->hash[0] || slots[i].hash[1] != what->hash[1] ||
-                           slots[i].size != what->size))
-        i = (i + 1) & (n - 1);
-    return &slots[i];
-}
-
-static bool grow_known(struct tape_writer *tape)
-{
-    if (tape->n_slots > (size_t)tape->n_payloads * 2)
-        return true;
-    size_t n = tape->n_slots ? tape->n_slots * 2 : 256;
-    struct known *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < tape->n_slots; i++)
-        if (tape->known[i].id)
-            *find_known(slots, n, &tape->known[i]) = tape->known[i];
-    free(tape->known);
-    tape->known = slots;
-    tape->n_slots = n;
-    return true;
-}
-
 /* Appends bytes to a stream and ends a block at TAPE_BLOCK_SIZE. */
 static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct str bytes,
                           struct err *err)
@@ -274,24 +249,30 @@ static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct st
 static bool store(struct tape_writer *tape, enum tape_lane id, struct str bytes, uint32_t *ret,
                   struct err *err)
 {
-    if (!grow_known(tape) || tape->n_payloads == TAPE_NONE - 1)
-        return err_nomem(err);
     XXH128_hash_t hash = XXH3_128bits(bytes.p ? bytes.p : "", bytes.n);
-    struct known what = { { hash.low64, hash.high64 }, bytes.n, 0 };
-    struct known *slot = find_known(tape->known, tape->n_slots, &what);
-    if (slot->id == 0) {
-        struct lane *lane = &tape->lanes[id];
-        uint64_t offset = lane->first + lane->count;
-        if (!append_stream(tape, id, bytes, err))
-            return false;
-        struct buf *out = add_row(tape, TAPE_LANE_PAYLOADS);
-        buf_varint(out, id);
-        buf_varint(out, offset);
-        buf_varint(out, bytes.n);
-        what.id = ++tape->n_payloads;
-        *slot = what;
+    const struct known what = { { hash.low64, hash.high64 }, bytes.n };
+    struct hash_index *index = &tape->payload_index;
+    uint32_t low = (uint32_t)hash.low64;
+    for (size_t at = hash_index_start(index, low); hash_index_next(index, low, &at, ret);) {
+        const struct known *known = &tape->payloads.v[*ret];
+        if (known->hash[0] == what.hash[0] && known->hash[1] == what.hash[1] &&
+            known->size == what.size)
+            return true;
     }
-    *ret = slot->id - 1;
+    if (tape->payloads.n == TAPE_NONE - 1 || !hash_index_reserve(index, 1) ||
+        !vec_reserve(&tape->payloads, 1))
+        return err_nomem(err);
+    const struct lane *lane = &tape->lanes[id];
+    uint64_t offset = lane->first + lane->count;
+    if (!append_stream(tape, id, bytes, err))
+        return false;
+    struct buf *out = add_row(tape, TAPE_LANE_PAYLOADS);
+    buf_varint(out, id);
+    buf_varint(out, offset);
+    buf_varint(out, bytes.n);
+    *ret = (uint32_t)tape->payloads.n;
+    tape->payloads.v[tape->payloads.n++] = what;
+    hash_index_add(index, low, *ret);
     return true;
 }
 

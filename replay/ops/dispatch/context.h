@@ -6,6 +6,7 @@
 #include "replay/ops/dispatch/schema.h"
 #include "replay/ops/dispatch/tensor_memo.h"
 #include "trace/base/arena.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
 
@@ -35,14 +36,15 @@ struct op {
 
 struct op_table {
     struct op *rows;
-    uint32_t n, n_slots;
-    uint32_t *by_name, *by_base; /* row + 1; open addressing, n_slots a power of two */
+    uint32_t n;
+    struct hash_index by_name, by_base; /* of rows; the first overload has the base name */
 };
 
 struct custom_rules;
 /* rules: those of custom operators, borrowed, or NULL. */
 bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
                    struct err *err);
+void op_table_release(struct op_table *table);
 op_rule rule_custom;
 struct op *op_table_find(const struct op_table *table, struct str name);
 /* Returns the first overload of "aten.add" or "aten::add", or NULL. */
@@ -61,10 +63,9 @@ struct meta_table {
     vec_of(const struct tensor_meta *)
     metas; /* by id */
     vec_of(uint8_t)
-    symbolic; /* by id: a size, stride or offset is no number */
-    uint32_t *slots;
-    uint32_t n_slots;
-    uint32_t max_ndim; /* the largest of all metas */
+    symbolic;                /* by id: a size, stride or offset is no number */
+    struct hash_index index; /* of metas */
+    uint32_t max_ndim;       /* the largest of all metas */
 };
 
 const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym_pool *pool,

@@ -52,24 +52,6 @@ static bool is_symbolic_meta(const struct sym_pool *pool, const struct tensor_me
     return !numbers;
 }
 
-static bool grow_meta_slots(struct meta_table *table)
-{
-    uint32_t n_slots = table->n_slots ? 2 * table->n_slots : 256;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (!slots)
-        return false;
-    for (size_t m = 0; m < table->metas.n; m++) {
-        uint32_t i = (uint32_t)meta_hash(table->metas.v[m]) & (n_slots - 1);
-        while (slots[i])
-            i = (i + 1) & (n_slots - 1);
-        slots[i] = (uint32_t)m + 1;
-    }
-    free(table->slots);
-    table->slots = slots;
-    table->n_slots = n_slots;
-    return true;
-}
-
 static const struct tensor_meta *meta_copy(struct meta_table *table, const struct sym_pool *pool,
                                            const struct tensor_meta *meta)
 {
@@ -92,15 +74,16 @@ static const struct tensor_meta *meta_copy(struct meta_table *table, const struc
 const struct tensor_meta *meta_intern(struct meta_table *table, const struct sym_pool *pool,
                                       const struct tensor_meta *meta)
 {
-    if (2 * (table->metas.n + 1) > table->n_slots && !grow_meta_slots(table))
+    uint32_t hash = (uint32_t)meta_hash(meta), id;
+    for (size_t at = hash_index_start(&table->index, hash);
+         hash_index_next(&table->index, hash, &at, &id);)
+        if (is_same_meta(table->metas.v[id], meta))
+            return table->metas.v[id];
+    if (!hash_index_reserve(&table->index, 1))
         return NULL;
-    uint32_t i = (uint32_t)meta_hash(meta) & (table->n_slots - 1);
-    for (; table->slots[i]; i = (i + 1) & (table->n_slots - 1))
-        if (is_same_meta(table->metas.v[table->slots[i] - 1], meta))
-            return table->metas.v[table->slots[i] - 1];
     const struct tensor_meta *copy = meta_copy(table, pool, meta);
     if (copy)
-        table->slots[i] = copy->id + 1;
+        hash_index_add(&table->index, hash, copy->id);
     return copy;
 }
 
@@ -109,5 +92,5 @@ void meta_table_release(struct meta_table *table)
     arena_release(&table->arena);
     vec_release(&table->metas);
     vec_release(&table->symbolic);
-    free(table->slots);
+    hash_index_release(&table->index);
 }

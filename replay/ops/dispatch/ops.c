@@ -13,6 +13,7 @@ bool context_init(struct ops *ops, struct shape_env *env, const struct custom_ru
 
 void context_release(struct ops *ops)
 {
+    op_table_release(&ops->table);
     meta_table_release(&ops->metas);
     arena_release(&ops->arena);
     arena_release(&ops->schemas);

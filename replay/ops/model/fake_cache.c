@@ -12,54 +12,35 @@ enum { MAX_NESTING = 16 };
 
 static uint64_t grad_name(struct tensor x)
 {
-    return ((uint64_t)x.storage << 32 | x.meta->id) + 1;
+    return (uint64_t)x.storage << 32 | x.meta->id;
 }
 
-static uint64_t *grad_slot(const struct fake_cache *cache, uint64_t name)
+bool fake_cache_has_grad(const struct fake_cache *cache, struct tensor x)
 {
-    uint32_t i = (uint32_t)hash_mix(name, 0) & (cache->n_grad_slots - 1);
-    while (cache->grads[i] && cache->grads[i] != name)
-        i = (i + 1) & (cache->n_grad_slots - 1);
-    return &cache->grads[i];
-}
-
-static bool grow_grads(struct fake_cache *cache)
-{
-    struct fake_cache old = *cache;
-    uint32_t n = old.n_grad_slots ? 2 * old.n_grad_slots : 256;
-    uint64_t *grads = calloc(n, sizeof *grads);
-    if (!grads)
-        return false;
-    cache->grads = grads;
-    cache->n_grad_slots = n;
-    for (uint32_t i = 0; i < old.n_grad_slots; i++)
-        if (old.grads[i])
-            *grad_slot(cache, old.grads[i]) = old.grads[i];
-    free(old.grads);
-    return true;
+    uint32_t hash = (uint32_t)hash_mix(grad_name(x), 0), row;
+    for (size_t at = hash_index_start(&cache->grad_index, hash);
+         hash_index_next(&cache->grad_index, hash, &at, &row);)
+        if (cache->grads.v[row] == grad_name(x))
+            return true;
+    return false;
 }
 
 bool fake_cache_requires_grad(struct ops *ops, struct tensor x)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
-    if (2 * (cache->n_grads + 1) > cache->n_grad_slots && !grow_grads(cache))
+    if (fake_cache_has_grad(cache, x))
+        return true;
+    if (!hash_index_reserve(&cache->grad_index, 1) || !vec_push(&cache->grads, grad_name(x)))
         return false;
-    uint64_t *slot = grad_slot(cache, grad_name(x));
-    cache->n_grads += !*slot;
-    *slot = grad_name(x);
+    hash_index_add(&cache->grad_index, (uint32_t)hash_mix(grad_name(x), 0),
+                   (uint32_t)cache->grads.n - 1);
     return true;
-}
-
-bool fake_cache_has_grad(const struct fake_cache *cache, struct tensor x)
-{
-    return cache->n_grads && *grad_slot(cache, grad_name(x));
 }
 
 void fake_cache_forget_tensors(struct fake_cache *cache)
 {
-    if (cache->n_grads)
-        memset(cache->grads, 0, cache->n_grad_slots * sizeof *cache->grads);
-    cache->n_grads = 0;
+    hash_index_clear(&cache->grad_index);
+    cache->grads.n = 0;
 }
 
 /* --- Keys --- */
@@ -180,37 +161,24 @@ bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const s
 
 /* --- Entries --- */
 
-static struct fake_entry *entry_of(const struct fake_cache *cache, const struct fake_key *key)
+/* Returns the entry of that key, or NULL. */
+static struct fake_entry *find_entry(const struct fake_cache *cache, const struct fake_key *key)
 {
-    uint32_t i = (uint32_t)key->low & (cache->n_slots - 1);
-    while (cache->entries[i].used &&
-           (cache->entries[i].key.low != key->low || cache->entries[i].key.high != key->high))
-        i = (i + 1) & (cache->n_slots - 1);
-    return &cache->entries[i];
-}
-
-static bool grow_entries(struct fake_cache *cache)
-{
-    struct fake_cache old = *cache;
-    uint32_t n = old.n_slots ? 2 * old.n_slots : 1024;
-    struct fake_entry *entries = calloc(n, sizeof *entries);
-    if (!entries)
-        return false;
-    cache->entries = entries;
-    cache->n_slots = n;
-    for (uint32_t i = 0; i < old.n_slots; i++)
-        if (old.entries[i].used)
-            *entry_of(cache, &old.entries[i].key) = old.entries[i];
-    free(old.entries);
-    return true;
+    uint32_t low = (uint32_t)key->low, row;
+    for (size_t at = hash_index_start(&cache->index, low);
+         hash_index_next(&cache->index, low, &at, &row);) {
+        struct fake_entry *entry = &cache->entries.v[row];
+        if (entry->key.low == key->low && entry->key.high == key->high)
+            return entry;
+    }
+    return NULL;
 }
 
 enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
                                  enum op_bypass *bypass)
 {
-    struct fake_cache *cache = &ops->model->fake_cache;
-    struct fake_entry *entry = cache->n_slots ? entry_of(cache, key) : NULL;
-    if (!entry || !entry->used)
+    struct fake_entry *entry = find_entry(&ops->model->fake_cache, key);
+    if (!entry)
         return FAKE_MISS;
     entry->missed = false;
     *bypass = (enum op_bypass)entry->bypass;
@@ -220,19 +188,22 @@ enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
 bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass bypass)
 {
     struct fake_cache *cache = &ops->model->fake_cache;
-    if (2 * (cache->n + 1) > cache->n_slots && !grow_entries(cache))
+    const struct fake_entry entry = { *key, true, (uint8_t)bypass };
+    struct fake_entry *old = find_entry(cache, key);
+    if (old) {
+        *old = entry;
+        return true;
+    }
+    if (!hash_index_reserve(&cache->index, 1) || !vec_push(&cache->entries, entry))
         return false;
-    struct fake_entry *entry = entry_of(cache, key);
-    cache->n += !entry->used;
-    *entry = (struct fake_entry){ *key, true, true, (uint8_t)bypass };
+    hash_index_add(&cache->index, (uint32_t)key->low, (uint32_t)cache->entries.n - 1);
     return true;
 }
 
 bool fake_cache_missed(struct ops *ops, const struct fake_key *key)
 {
-    struct fake_cache *cache = &ops->model->fake_cache;
-    struct fake_entry *entry = cache->n_slots ? entry_of(cache, key) : NULL;
-    if (!entry || !entry->used || entry->bypass)
+    struct fake_entry *entry = find_entry(&ops->model->fake_cache, key);
+    if (!entry || entry->bypass)
         return true;
     bool ret = entry->missed;
     entry->missed = false;
@@ -266,17 +237,18 @@ void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t
 
 void fake_cache_clear(struct fake_cache *cache)
 {
-    if (cache->n_slots)
-        memset(cache->entries, 0, cache->n_slots * sizeof *cache->entries);
-    cache->n = 0;
+    hash_index_clear(&cache->index);
+    cache->entries.n = 0;
     cache->pass = 0;
     fake_cache_forget_tensors(cache);
 }
 
 void fake_cache_release(struct fake_cache *cache)
 {
-    free(cache->entries);
-    free(cache->grads);
+    vec_release(&cache->entries);
+    vec_release(&cache->grads);
+    hash_index_release(&cache->index);
+    hash_index_release(&cache->grad_index);
     vec_release(&cache->words);
     *cache = (struct fake_cache){ 0 };
 }

@@ -11,6 +11,7 @@
 
 #include "replay/ops/dispatch/counters.h"
 #include "replay/ops/dispatch/ops.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 
 struct fake_key {
@@ -21,16 +22,17 @@ enum fake_answer { FAKE_MISS, FAKE_HIT, FAKE_BYPASS };
 
 struct fake_entry {
     struct fake_key key;
-    bool used;
     bool missed;    /* the last such call was a miss */
     uint8_t bypass; /* why such calls bypass the cache, once one was computed */
 };
 
 struct fake_cache {
-    struct fake_entry *entries; /* open addressing */
-    uint32_t n_slots, n;
-    uint64_t *grads; /* tensors that require a gradient: storage and meta, + 1 */
-    uint32_t n_grad_slots, n_grads;
+    vec_of(struct fake_entry)
+    entries;
+    struct hash_index index; /* of entries, by key.low */
+    vec_of(uint64_t)
+    grads; /* tensors that require a gradient: storage and meta */
+    struct hash_index grad_index;
     vec_of(uint32_t)
     words;
     uint32_t pass; /* the current pass; sizes that depend on data are new symbols in each */

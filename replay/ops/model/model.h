@@ -26,12 +26,11 @@ struct op_stats_table {
     uint32_t n_ops, top;    /* top: the running outer operator */
     vec_of(struct op_stack_stats)
     by_stack;
-    uint32_t *slots; /* index in by_stack, plus 1 */
-    uint32_t n_slots;
-    uint32_t stack;       /* the current one */
-    uint32_t muted;       /* nesting depth of calls that count nothing */
-    uint64_t dispatches;  /* the total; differences of it are used */
-    uint64_t fake_tensor; /* dispatches through FakeTensor instead of its mode */
+    struct hash_index index; /* of by_stack */
+    uint32_t stack;          /* the current one */
+    uint32_t muted;          /* nesting depth of calls that count nothing */
+    uint64_t dispatches;     /* the total; differences of it are used */
+    uint64_t fake_tensor;    /* dispatches through FakeTensor instead of its mode */
     bool timing;
 };
 

@@ -3,6 +3,7 @@
 #include "replay/ops/memo/memo.h"
 #include "replay/ops/model/model.h"
 #include "trace/base/hash.h"
+#include "trace/base/hash_index.h"
 
 struct storage_sizes {
     bool known;
@@ -17,9 +18,10 @@ struct earlier {
 
 struct recall {
     vec_of(struct storage_sizes)
-    sizes;          /* by storage */
-    uint64_t *seen; /* hashes of calls; 0 for an empty slot */
-    size_t n_seen, capacity;
+    sizes; /* by storage */
+    vec_of(uint64_t)
+    seen; /* hashes of calls */
+    struct hash_index seen_index;
     vec_of(struct earlier)
     earlier;
     vec_of(uint32_t)
@@ -47,16 +49,16 @@ void recall_free(struct recall *recall)
     forget_earlier(recall);
     vec_release(&recall->sizes);
     vec_release(&recall->metas);
-    free(recall->seen);
+    vec_release(&recall->seen);
+    hash_index_release(&recall->seen_index);
     free(recall);
 }
 
 void recall_clear(struct recall *recall)
 {
     recall->sizes.n = recall->words.n = recall->earlier.n = recall->metas.n = 0;
-    recall->n_seen = 0;
-    if (recall->seen)
-        memset(recall->seen, 0, recall->capacity * sizeof *recall->seen);
+    recall->seen.n = 0;
+    hash_index_clear(&recall->seen_index);
 }
 
 /* --- Replacements of symbols --- */
@@ -112,41 +114,20 @@ static uint32_t meta_now(void *user, uint32_t id)
 
 /* --- Earlier calls --- */
 
-static uint64_t *seen_slot(const struct recall *r, uint64_t hash)
-{
-    size_t i = hash & (r->capacity - 1);
-    while (r->seen[i] && r->seen[i] != hash)
-        i = (i + 1) & (r->capacity - 1);
-    return &r->seen[i];
-}
-
-static bool grow_seen(struct recall *r)
-{
-    struct recall more = { .capacity = r->capacity ? 2 * r->capacity : 1024 };
-    more.seen = calloc(more.capacity, sizeof *more.seen);
-    if (!more.seen)
-        return false;
-    for (size_t i = 0; i < r->capacity; i++)
-        if (r->seen[i])
-            *seen_slot(&more, r->seen[i]) = r->seen[i];
-    free(r->seen);
-    r->seen = more.seen;
-    r->capacity = more.capacity;
-    return true;
-}
-
 /* Adds a call. Returns whether it was there already, which is assumed when memory runs out. */
 static bool add_seen(struct ops *ops, const uint32_t *words, size_t n)
 {
     struct recall *r = ops->model->recall;
-    uint64_t hash = XXH3_64bits(words, n * sizeof *words) | 1;
-    if (2 * (r->n_seen + 1) > r->capacity && !grow_seen(r))
+    uint64_t hash = XXH3_64bits(words, n * sizeof *words);
+    uint32_t low = (uint32_t)hash, row;
+    for (size_t at = hash_index_start(&r->seen_index, low);
+         hash_index_next(&r->seen_index, low, &at, &row);)
+        if (r->seen.v[row] == hash)
+            return true;
+    if (!hash_index_reserve(&r->seen_index, 1) || !vec_push(&r->seen, hash))
         return note_short_of_memory(ops);
-    uint64_t *place = seen_slot(r, hash);
-    bool seen = *place != 0;
-    *place = hash;
-    r->n_seen += !seen;
-    return seen;
+    hash_index_add(&r->seen_index, low, (uint32_t)r->seen.n - 1);
+    return false;
 }
 
 /* Adds an earlier call with its symbols replaced. */

@@ -47,8 +47,7 @@ void ops_stats_clear(struct ops *ops)
     stats->top = stats->n_ops;
     stats->by_stack.n = 0;
     stats->fake_tensor = 0;
-    if (stats->slots)
-        memset(stats->slots, 0, stats->n_slots * sizeof *stats->slots);
+    hash_index_clear(&stats->index);
 }
 
 bool stats_init(struct op_stats_table *stats, uint32_t n_ops)
@@ -63,47 +62,24 @@ void stats_release(struct op_stats_table *stats)
 {
     free(stats->by_op);
     free(stats->outer);
-    free(stats->slots);
+    hash_index_release(&stats->index);
     vec_release(&stats->by_stack);
-}
-
-static uint32_t *stack_slot(struct op_stats_table *stats, uint32_t op, uint32_t stack)
-{
-    uint32_t i = (uint32_t)hash_mix(op, stack) & (stats->n_slots - 1);
-    for (; stats->slots[i]; i = (i + 1) & (stats->n_slots - 1)) {
-        const struct op_stack_stats *row = &stats->by_stack.v[stats->slots[i] - 1];
-        if (row->op == op && row->stack == stack)
-            break;
-    }
-    return &stats->slots[i];
-}
-
-static bool grow_stack_slots(struct op_stats_table *stats)
-{
-    uint32_t n_slots = stats->n_slots ? 2 * stats->n_slots : 256;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (!slots)
-        return false;
-    free(stats->slots);
-    stats->slots = slots;
-    stats->n_slots = n_slots;
-    for (size_t i = 0; i < stats->by_stack.n; i++)
-        *stack_slot(stats, stats->by_stack.v[i].op, stats->by_stack.v[i].stack) = (uint32_t)i + 1;
-    return true;
 }
 
 /* Returns the counts of that operator under the current stack, or NULL when out of memory. */
 static struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint32_t op)
 {
-    if (2 * (stats->by_stack.n + 1) > stats->n_slots && !grow_stack_slots(stats))
+    uint32_t hash = (uint32_t)hash_mix(op, stats->stack), i;
+    for (size_t at = hash_index_start(&stats->index, hash);
+         hash_index_next(&stats->index, hash, &at, &i);)
+        if (stats->by_stack.v[i].op == op && stats->by_stack.v[i].stack == stats->stack)
+            return &stats->by_stack.v[i];
+    i = (uint32_t)stats->by_stack.n;
+    if (!hash_index_reserve(&stats->index, 1) ||
+        !vec_push(&stats->by_stack, (struct op_stack_stats){ .op = op, .stack = stats->stack }))
         return NULL;
-    uint32_t *slot = stack_slot(stats, op, stats->stack);
-    if (!*slot) {
-        if (!vec_push(&stats->by_stack, (struct op_stack_stats){ .op = op, .stack = stats->stack }))
-            return NULL;
-        *slot = (uint32_t)stats->by_stack.n;
-    }
-    return &stats->by_stack.v[*slot - 1];
+    hash_index_add(&stats->index, hash, i);
+    return &stats->by_stack.v[i];
 }
 
 /* --- Counting --- */

@@ -49,43 +49,21 @@ UNCHECKED static uint32_t walk_frames(struct backtraces *table, uintptr_t *addre
     return n;
 }
 
-static uint32_t *frame_slot(const struct backtraces *table, struct backtrace_frame frame)
-{
-    uint64_t h = hash_mix(frame.address, frame.parent);
-    size_t at = (size_t)(h ^ (h >> 29)) & (table->n_slots - 1);
-    for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
-        const struct backtrace_frame *other = &table->frames.v[table->slots[at] - 1];
-        if (other->address == frame.address && other->parent == frame.parent)
-            break;
-    }
-    return &table->slots[at];
-}
-
-static bool grow_frame_slots(struct backtraces *table)
-{
-    size_t n = table->n_slots ? table->n_slots * 2 : 256;
-    uint32_t *slots = calloc(n, sizeof *slots);
-    if (!slots)
-        return false;
-    free(table->slots);
-    table->slots = slots;
-    table->n_slots = n;
-    for (size_t i = 0; i < table->frames.n; i++)
-        *frame_slot(table, table->frames.v[i]) = (uint32_t)i + 1;
-    return true;
-}
-
 static uint32_t frame_id(struct backtraces *table, struct backtrace_frame frame)
 {
-    if ((table->frames.n + 1) * 4 > table->n_slots * 3 && !grow_frame_slots(table))
+    uint64_t mixed = hash_mix(frame.address, frame.parent);
+    uint32_t hash = (uint32_t)(mixed ^ mixed >> 29), id;
+    for (size_t at = hash_index_start(&table->index, hash);
+         hash_index_next(&table->index, hash, &at, &id);)
+        if (table->frames.v[id].address == frame.address &&
+            table->frames.v[id].parent == frame.parent)
+            return id;
+    id = (uint32_t)table->frames.n;
+    if (table->frames.n >= BACKTRACE_NONE - 1 || !hash_index_reserve(&table->index, 1) ||
+        !vec_push(&table->frames, frame))
         return BACKTRACE_NONE;
-    uint32_t *slot = frame_slot(table, frame);
-    if (!*slot) {
-        if (table->frames.n >= BACKTRACE_NONE - 1 || !vec_push(&table->frames, frame))
-            return BACKTRACE_NONE;
-        *slot = (uint32_t)table->frames.n;
-    }
-    return *slot - 1;
+    hash_index_add(&table->index, hash, id);
+    return id;
 }
 
 uint32_t backtrace_capture(struct backtraces *table)
@@ -115,7 +93,7 @@ uint32_t backtrace_capture(struct backtraces *table)
 void backtraces_release(struct backtraces *table)
 {
     vec_release(&table->frames);
-    free(table->slots);
+    hash_index_release(&table->index);
     *table = (struct backtraces){ 0 };
 }
 

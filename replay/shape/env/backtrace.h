@@ -8,6 +8,7 @@
 #define SYMTAPE_REPLAY_SHAPE_ENV_BACKTRACE_H
 
 #include "trace/base/buf.h"
+#include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 
 #define BACKTRACE_NONE UINT32_MAX
@@ -22,8 +23,7 @@ struct backtrace_frame {
 struct backtraces {
     vec_of(struct backtrace_frame)
     frames;
-    uint32_t *slots; /* frame + 1, or 0: open addressing, a power of two */
-    size_t n_slots;
+    struct hash_index index; /* of frames */
     /* The last stack, with which the next one is compared. */
     uintptr_t last[BACKTRACE_MAX];
     uint32_t last_ids[BACKTRACE_MAX];

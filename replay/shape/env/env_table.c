@@ -219,7 +219,7 @@ size_t env_bytes(const struct shape_env *env)
            env->symbol_lists.cap * sizeof *env->symbol_lists.v +
            env->guards.cap * sizeof *env->guards.v + env->arena.bytes + env->messages.arena.bytes +
            env->source_names.arena.bytes +
-           env->source_names.n_slots * sizeof *env->source_names.slots;
+           env->source_names.index.n_slots * sizeof *env->source_names.index.slots;
 }
 
 bool env_short_of_memory(const struct shape_env *env)
