@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cmd.h"
+#include "trace/base/clock.h"
 #include "trace/base/file/output.h"
 #include "trace/base/text/printable.h"
 
@@ -238,17 +238,10 @@ int out_usage(struct out *out, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + 1;
-}
-
 void out_progress(struct out *out, const char *fmt, ...)
 {
     va_list args;
-    uint64_t now = now_ms();
+    uint64_t now = clock_ns() / 1000000 + 1;
     if (out->quiet || !out->notes_tty || now < out->progress_ms + 100)
         return;
     char text[sizeof((struct err *)0)->text];

@@ -1,14 +1,14 @@
 #include "minify/process/child.h"
-#include "trace/base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "trace/base/clock.h"
+#include "trace/base/process.h"
 
 struct running_child {
     const struct child *child;
@@ -49,13 +49,10 @@ static void read_child_output(struct running_child *running)
     }
 }
 
-/* Returns whether the process has ended. It is not reaped yet, so its number cannot be that of
- * another process. */
 static bool has_process_ended(pid_t pid)
 {
-    siginfo_t info = { 0 };
-    int result = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
-    return result == 0 ? info.si_pid == pid : errno != EINTR;
+    enum process_state state = process_state(pid);
+    return state == PROCESS_ENDED || state == PROCESS_LOST;
 }
 
 /* Waits at most `ms` for output or the end of the program. */
@@ -82,7 +79,7 @@ static void end_group(struct running_child *running)
 {
     kill(-running->pid, SIGTERM);
     if (!wait_until(running, clock_seconds() + CHILD_GRACE_MS * 1e-3))
-        kill(-running->pid, SIGKILL);
+        process_kill_group(running->pid);
 }
 
 static void watch(struct running_child *running)
@@ -103,57 +100,36 @@ static void watch(struct running_child *running)
 static void reap(struct running_child *running)
 {
     struct child_end *end = running->end;
-    int status = 0;
-    kill(-running->pid, SIGKILL); /* its remaining processes */
-    while (waitpid(running->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    struct process_end how = { 0 };
+    process_kill_group(running->pid); /* its remaining processes */
+    (void)process_reap(running->pid, &how);
     end->seconds = clock_seconds() - running->began;
-    end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end->status = end->signal ? 128 + end->signal : WEXITSTATUS(status);
+    end->signal = how.signal;
+    end->status = how.status;
     read_child_output(running);
 }
 
-static bool set_actions(posix_spawn_file_actions_t *actions, const struct child *child, int output)
-{
-    return posix_spawn_file_actions_addopen(actions, STDIN_FILENO,
-                                            child->input ? child->input : "/dev/null", O_RDONLY,
-                                            0) == 0 &&
-           posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO) == 0 &&
-           posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO) == 0;
-}
-
-/* Gives the process its own group, and the signal settings that programs expect. */
-static bool set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    return posix_spawnattr_setpgroup(attributes, 0) == 0 &&
-           posix_spawnattr_setsigdefault(attributes, &all) == 0 &&
-           posix_spawnattr_setsigmask(attributes, &none) == 0 &&
-           posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                                    POSIX_SPAWN_SETSIGMASK) == 0;
-}
-
-/* Starts a program; returns 0 or an errno. */
+/* Starts a program in a group of its own, with the signal settings that programs expect. Returns 0
+ * or an errno. */
 static int spawn_as(const struct child *child, const char *program, const char *const *argv,
                     int output, pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    int error = ENOMEM;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return ENOMEM;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return ENOMEM;
-    }
-    if (set_actions(&actions, child, output) && set_attributes(&attributes))
-        error = posix_spawnp(pid, program, &actions, &attributes, (char *const *)argv,
-                             child->environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    const struct process_file files[] = {
+        { STDIN_FILENO, child->input ? child->input : "/dev/null", O_RDONLY, -1 },
+        { STDOUT_FILENO, NULL, 0, output },
+        { STDERR_FILENO, NULL, 0, output },
+    };
+    sigset_t none;
+    sigemptyset(&none);
+    return process_start(&(struct process_start){ .program = program,
+                                                  .argv = argv,
+                                                  .environment = child->environment,
+                                                  .files = files,
+                                                  .n_files = sizeof files / sizeof *files,
+                                                  .own_group = true,
+                                                  .default_signals = true,
+                                                  .mask = &none },
+                         pid);
 }
 
 /* Runs a script without #! with the shell, as a shell would do. */

@@ -4,16 +4,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "minify/program/program_script.h"
 #include "trace/base/clock.h"
+#include "trace/base/process.h"
 
 extern char **environ;
 
@@ -37,33 +35,26 @@ struct str torch_python(void)
 
 static bool spawn_worker(struct torch_worker *worker, int socket, struct err *err)
 {
-    char number[12], unbuffered[] = "-u", command[] = "-c";
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
+    char number[12];
     snprintf(number, sizeof number, "%d", CONTROL);
-    char *argv[] = { worker->python, unbuffered, command, worker->script, number, NULL };
-    if (posix_spawn_file_actions_init(&actions))
-        return err_nomem(err);
-    if (posix_spawnattr_init(&attributes)) {
-        posix_spawn_file_actions_destroy(&actions);
-        return err_nomem(err);
-    }
-    /* The worker ignores Ctrl-C; symtape handles it. */
-    int failed = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    failed |= posix_spawnattr_setpgroup(&attributes, 0);
-    failed |= posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    failed |= posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    failed |= posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    failed |= posix_spawn_file_actions_adddup2(&actions, socket, CONTROL);
-    int why =
-        failed ? ENOMEM
-               : posix_spawnp(&worker->pid, worker->python, &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (!why)
+    const char *argv[] = { worker->python, "-u", "-c", worker->script, number, NULL };
+    const struct process_file files[] = {
+        { STDIN_FILENO, "/dev/null", O_RDONLY, -1 },
+        { STDOUT_FILENO, "/dev/null", O_WRONLY, -1 },
+        { STDERR_FILENO, "/dev/null", O_WRONLY, -1 },
+        { CONTROL, NULL, 0, socket },
+    };
+    /* In a group of its own the worker gets no Ctrl-C; symtape handles it. */
+    int error = process_start(&(struct process_start){ .argv = argv,
+                                                       .environment = environ,
+                                                       .files = files,
+                                                       .n_files = sizeof files / sizeof *files,
+                                                       .own_group = true },
+                              &worker->pid);
+    if (error == 0)
         return true;
     worker->pid = -1;
-    errno = why;
+    errno = error;
     return err_errno(err, "%s", worker->python);
 }
 
@@ -97,9 +88,9 @@ static void end_worker(struct torch_worker *worker)
         close(worker->control);
     worker->control = -1;
     if (worker->pid > 0) {
-        kill(-worker->pid, SIGKILL);
-        kill(worker->pid, SIGKILL);
-        waitpid(worker->pid, NULL, 0);
+        struct process_end end;
+        process_kill_group(worker->pid);
+        (void)process_reap(worker->pid, &end);
     }
     worker->pid = -1;
 }
@@ -276,10 +267,8 @@ bool torch_worker_ask(struct torch_worker *worker, struct str question, struct s
                          sizeof line) &&
         str_to_u64(str_of(line), &pid))
         *end = converse(&x);
-    if (pid > 1) {
-        kill(-(pid_t)pid, SIGKILL);
-        kill((pid_t)pid, SIGKILL);
-    }
+    if (pid > 1)
+        process_kill_group((pid_t)pid);
     close(socket);
     buf_release(&text);
     return !reply->failed || err_nomem(err);

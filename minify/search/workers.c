@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "trace/base/clock.h"
+
 struct worker {
     struct workers *all;
     struct task task;
@@ -177,11 +179,8 @@ void workers_ask(struct workers *workers, uint32_t i)
 
 void workers_wait(struct workers *workers, double seconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    long ns = until.tv_nsec + (long)(seconds * 1e9);
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
+    uint64_t ns = clock_ns() + (uint64_t)(seconds * 1e9);
+    const struct timespec until = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
     pthread_mutex_lock(&workers->lock);
     while (workers->ended == workers->seen &&
            pthread_cond_timedwait(&workers->done, &workers->lock, &until) == 0)

@@ -2,12 +2,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "trace/base/clock.h"
+#include "trace/base/process.h"
 
 enum {
     POLL_MS = 1000,      /* the end is noticed this much later if another thread gets the SIGCHLD */
@@ -39,13 +39,6 @@ struct program {
     const struct held_signals *held;
     unsigned terminations; /* number of SIGTERM so far */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static struct timespec timespec_of_ms(unsigned milliseconds)
 {
@@ -110,34 +103,15 @@ static bool not_started(int code, const char *name, struct supervise_end *end, s
 static bool start_program(struct program *program, const char *const *argv,
                           char *const *environment, struct supervise_end *end, struct err *err)
 {
-    posix_spawnattr_t attributes;
-    int code = posix_spawnattr_init(&attributes);
-    if (code != 0)
-        return not_started(code, argv[0], end, err);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&attributes, &program->held->mask_before);
-    code = posix_spawnp(&program->pid, argv[0], NULL, &attributes, (char *const *)(uintptr_t)argv,
-                        environment); /* the type is that of execve(), which does not modify it */
-    posix_spawnattr_destroy(&attributes);
+    int code = process_start(&(struct process_start){ .argv = argv,
+                                                      .environment = environment,
+                                                      .mask = &program->held->mask_before },
+                             &program->pid);
     return code == 0 || not_started(code, argv[0], end, err);
 }
 
 /* ------------------------------------------------------------------------------------------------
  * Waiting for it. */
-
-enum state { RUNNING, STOPPED, ENDED, LOST };
-
-/* Returns the program's state. Without `consume` the state can be queried again. */
-static enum state program_state(const struct program *program, bool consume)
-{
-    siginfo_t info = { .si_pid = 0 };
-    int flags = WNOHANG | WSTOPPED | (consume ? 0 : WEXITED | WNOWAIT);
-    if (waitid(P_PID, (id_t)program->pid, &info, flags) != 0)
-        return errno == EINTR ? RUNNING : LOST;
-    if (info.si_pid == 0)
-        return RUNNING;
-    return info.si_code == CLD_STOPPED ? STOPPED : ENDED;
-}
 
 /* Stops the caller as the program was stopped. The kernel drops SIGTSTP where nobody could
  * continue the process (an orphaned process group). The SIGCONT that continues the caller is
@@ -146,7 +120,7 @@ static void stop_with_program(const struct program *program)
 {
     struct timespec settle = timespec_of_ms(STOP_SETTLE_MS);
     nanosleep(&settle, NULL);
-    if (program_state(program, true) == STOPPED)
+    if (process_take_stop(program->pid))
         kill(getpid(), SIGTSTP);
 }
 
@@ -161,14 +135,14 @@ static void pass_on(struct program *program, const siginfo_t *info)
 }
 
 /* Waits until the program ended, or the caller got SIGTERM twice. */
-static enum state attend(struct program *program)
+static enum process_state attend(struct program *program)
 {
     const struct timespec poll = timespec_of_ms(POLL_MS);
     for (;;) {
-        enum state state = program_state(program, false);
-        if (state == ENDED || state == LOST || program->terminations >= 2)
+        enum process_state state = process_state(program->pid);
+        if (state == PROCESS_ENDED || state == PROCESS_LOST || program->terminations >= 2)
             return state;
-        if (state == STOPPED)
+        if (state == PROCESS_STOPPED)
             stop_with_program(program);
         siginfo_t info;
         int number = sigtimedwait(&program->held->set, &info, &poll);
@@ -177,24 +151,14 @@ static enum state attend(struct program *program)
     }
 }
 
-static uint64_t timeval_ns(struct timeval time)
-{
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
 static bool collect(const struct program *program, struct supervise_end *end, struct err *err)
 {
-    int status;
-    struct rusage usage;
-    pid_t got;
-    do {
-        got = wait4(program->pid, &status, 0, &usage);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0)
+    struct process_end how;
+    if (!process_reap(program->pid, &how))
         return err_errno(err, "cannot wait for process %ld", (long)program->pid);
-    end->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    end->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    end->cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
+    end->signal = how.signal;
+    end->status = how.status;
+    end->cpu_ns = how.cpu_ns;
     return true;
 }
 
@@ -203,12 +167,12 @@ bool supervise(const char *const *argv, char *const *environment, const struct h
 {
     *end = (struct supervise_end){ 0 };
     struct program program = { .held = held };
-    uint64_t began = now_ns();
+    uint64_t began = clock_ns();
     if (!start_program(&program, argv, environment, end, err))
         return false;
-    enum state state = attend(&program);
-    end->wall_ns = now_ns() - began;
-    if (state == ENDED || state == LOST)
+    enum process_state state = attend(&program);
+    end->wall_ns = clock_ns() - began;
+    if (state == PROCESS_ENDED || state == PROCESS_LOST)
         return collect(&program, end, err);
     end->abandoned = true;
     end->status = 128 + SIGTERM;

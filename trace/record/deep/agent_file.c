@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "trace/base/clock.h"
 #include "trace/record/deep/agent.h"
 
 enum {
@@ -27,9 +28,7 @@ _Thread_local struct thread thread;
 
 uint64_t agent_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_ns();
 }
 
 static uint16_t thread_number(void)
