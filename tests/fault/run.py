@@ -115,7 +115,7 @@ class Bench:
         if counts[kind][1] == 0 or self.seen(run, files) == self.seen(good_run, good_files):
             return []
         found = []
-        # A check that fails for lack of memory is unresolved, and the search goes on without it.
+        # A candidate whose tensors get no memory is unresolved, and the search continues without it.
         tolerated = (0, 125) if "--backend-mismatch" in self.args else ()
         if run.code not in (4, *tolerated):
             found.append(f"{plan}: {run.told()}, not exit 4")
