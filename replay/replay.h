@@ -73,10 +73,10 @@ struct replay_graph {
 struct replay_difference {
     uint32_t ref;
     enum outcome outcome;
-    bool derived;                     /* an argument differs already */
-    struct str graph, node, op, rule; /* graph: the subgraph's name, "" for the root */
-    struct str recorded, replayed;    /* metas; for a refusal replayed is its error */
-    const struct graph *of;           /* the graph of `location` */
+    bool derived;                       /* an argument differs already */
+    struct str graph, node, op, rule;   /* graph: the subgraph's name, "" for the root */
+    struct str recorded, replayed;      /* metas; for a refusal replayed is its error */
+    const struct graph *location_graph; /* the graph of `location` */
     uint32_t location;
 };
 
@@ -85,7 +85,7 @@ struct replay_guard {
     const struct guard *guard; /* NULL for an extra guard */
     uint32_t attempt;
     struct str expr;
-    enum guard_fate fate;
+    enum guard_status status;
     uint32_t ref;          /* the graph whose node added it; TRACE_NONE */
     struct str node, rule; /* "" when no node added it */
 };
@@ -118,7 +118,7 @@ struct replay_violation {
 };
 
 struct replay_stack {
-    const struct graph *of;
+    const struct graph *location_graph;
     uint32_t location; /* LOCATION_NONE when the line is not known */
     uint64_t calls, dispatches, guards, exprs, symbolic_tensors, ns;
 };

@@ -38,9 +38,9 @@ static bool add_deep_line_costs(struct line_table *table, const struct build_inp
 static bool add_stack_costs(struct line_table *table, const struct replay_stack *stack)
 {
     struct line_cost *cost;
-    if (!stack->of || stack->location >= stack->of->n_locations)
+    if (!stack->location_graph || stack->location >= stack->location_graph->n_locations)
         return true;
-    const struct location *at = line_table_location(stack->of, stack->location);
+    const struct location *at = line_table_location(stack->location_graph, stack->location);
     if (!line_cost_row(table, at->file, at->line, at->function, at->code, &cost))
         return false;
     if (cost) {

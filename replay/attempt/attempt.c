@@ -243,10 +243,10 @@ static void count_recorded(struct replay_guard_counts *n, const struct guard_ent
     n->recorded++;
     switch (entry->guard->asked_by) {
     case GUARD_BY_KERNEL:
-        n->reproduced += entry->fate == FATE_REPRODUCED;
-        n->missing += entry->fate == FATE_MISSING;
-        n->invisible += entry->fate == FATE_INVISIBLE;
-        n->no_graph += entry->fate == FATE_NO_GRAPH;
+        n->reproduced += entry->status == GUARD_STATUS_REPRODUCED;
+        n->missing += entry->status == GUARD_STATUS_MISSING;
+        n->invisible += entry->status == GUARD_STATUS_INVISIBLE;
+        n->no_graph += entry->status == GUARD_STATUS_NO_GRAPH;
         break;
     case GUARD_BY_TORCH_FUNCTION: n->torch_function++; break;
     case GUARD_BY_DYNAMO: n->dynamo++; break;
@@ -282,10 +282,10 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     const struct node *node = NULL;
     struct replay_guard row = { .guard = entry->guard,
                                 .attempt = run->load->attempt,
-                                .fate = entry->fate,
+                                .status = entry->status,
                                 .ref = TRACE_NONE,
                                 .expr = entry->guard ? entry->guard->expr : entry->text };
-    if (entry->asked && entry->graph < run->refs.n)
+    if (entry->has_node && entry->graph < run->refs.n)
         node = origin_node(run, entry->graph, entry->node);
     if (node) {
         row.ref = run->refs.v[entry->graph];
@@ -392,8 +392,8 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                    .by_hint = run->load->by_hint };
     run->walker.unbound.seen = env_n_symbols(run->state.env);
     run->collecting = (struct result_collector){ .result = run->result,
-                                           .ops = run->state.ops,
-                                           .digests = run->options->digests };
+                                                 .ops = run->state.ops,
+                                                 .digests = run->options->digests };
     if (calls && !set_switches(run))
         return err_nomem(err);
     return guard_log_init(&run->log, run->load->guards, run->load->attempt, run->state.env,

@@ -271,7 +271,7 @@ static bool check_all(const struct inputs *inputs, bool first_only, enum policy 
         return true;
     for (size_t i = 0; i < inputs->list.n; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
-        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->plain || t->of_module || t->attribute)
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module || t->attribute)
             continue;
         for (uint32_t d = 0; d < t->ndim && !(first_only && d); d++)
             if (t->size[d] > 1 && t->size_symbol[d].name.n == 0)

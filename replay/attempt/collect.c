@@ -71,7 +71,7 @@ static void collect_difference(struct result_collector *c, const struct program 
         .op = copy_text(c, str_of(step->name)),
         .rule = copy_text(c, str_of(producer(p, step))),
         .recorded = step->expected->text,
-        .of = p->graph,
+        .location_graph = p->graph,
         .location = node->location,
     };
     buf_clear(&c->text);
@@ -148,7 +148,7 @@ static void collect_stacks(struct result_collector *c, struct replay_operator *o
     for (size_t i = 0; stacks && (row = ops_stack_stats(c->ops, i)); i++)
         if (row->op == op)
             stacks[operator_->n_stacks++] = (struct replay_stack){
-                .of = row->stack && row->stack <= n ? graphs[row->stack - 1] : NULL,
+                .location_graph = row->stack && row->stack <= n ? graphs[row->stack - 1] : NULL,
                 .location =
                     row->stack && row->stack <= n ? locations[row->stack - 1] : LOCATION_NONE,
                 .calls = row->calls,

@@ -129,7 +129,7 @@ static stack_id guard_stack(const struct constraint_places *places, struct env_o
     const struct guard_log *log = places->log;
     for (uint32_t i = 0; i < log->n_recorded && !origin.user_stack; i++) {
         const struct guard_entry *entry = &log->entries.v[i];
-        if (entry->asked && entry->graph == origin.graph && entry->node == origin.node)
+        if (entry->has_node && entry->graph == origin.graph && entry->node == origin.node)
             return entry->guard->user_stack;
     }
     return origin.user_stack;

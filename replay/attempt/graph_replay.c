@@ -37,7 +37,7 @@ void graph_replay_free(struct graph_replay *replay)
 
 /* ---- Symbols ---- */
 
-static sym_id bound_expr(struct sym_pool *pool, int64_t bound)
+static sym_id bound_or_infinity(struct sym_pool *pool, int64_t bound)
 {
     return bound == INT64_MIN   ? SYM_ID_MINUS_INT_OO
            : bound == INT64_MAX ? SYM_ID_INT_OO
@@ -60,7 +60,8 @@ static sym_id make_graph_symbol(struct graph_replay *replay,
     if (replay->graph->concrete && hint != SYM_NONE)
         return hint;
     if (!symbol->is_float)
-        range = (struct sym_range){ bound_expr(pool, symbol->min), bound_expr(pool, symbol->max) };
+        range = (struct sym_range){ bound_or_infinity(pool, symbol->min),
+                                    bound_or_infinity(pool, symbol->max) };
     return env_adopt_symbol(replay->env, symbol->name, symbol->backed ? hint : SYM_NONE, range,
                             symbol->source);
 }

@@ -71,7 +71,7 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
                                .rule = "" };
     bool ignored;
     parse_entry(log, entry);
-    entry->fate = FATE_APPLIED;
+    entry->status = GUARD_STATUS_APPLIED;
     if (entry->expr == SYM_NONE)
         return;
     env_set_origin(log->env, none);
@@ -86,7 +86,7 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
  * known. Deferred asserts of kernels, which rules add, too, delay nothing. */
 static bool delays_others(struct guard_log *log, struct guard_entry *entry)
 {
-    if (entry->fate != FATE_PENDING || entry->guard->kind != GUARD_EVAL)
+    if (entry->status != GUARD_STATUS_PENDING || entry->guard->kind != GUARD_EVAL)
         return false;
     return !is_known_guard(log, entry);
 }
@@ -109,7 +109,7 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
         if (is_kernel(entry)) {
             if (!all && delays_others(log, entry))
                 break;
-        } else if (entry->fate == FATE_PENDING) {
+        } else if (entry->status == GUARD_STATUS_PENDING) {
             if (!guard_log_gather(log))
                 return false;
             apply_entry(log, entry);
@@ -126,7 +126,7 @@ static struct guard_entry *find_entry(struct guard_log *log, sym_id expr, sym_id
 {
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
-        if (entry->fate != FATE_PENDING || entry->guard->kind != GUARD_EVAL)
+        if (entry->status != GUARD_STATUS_PENDING || entry->guard->kind != GUARD_EVAL)
             continue;
         parse_entry(log, entry);
         if (entry->expr != SYM_NONE && (entry->expr == expr || entry->canonical == form))
@@ -141,7 +141,7 @@ static struct guard_entry *find_matched(struct guard_log *log, sym_id expr, sym_
 {
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
-        if ((entry->fate == FATE_REPRODUCED || entry->fate == FATE_APPLIED) &&
+        if ((entry->status == GUARD_STATUS_REPRODUCED || entry->status == GUARD_STATUS_APPLIED) &&
             entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE &&
             (entry->expr == expr || entry->canonical == form))
             return entry;
@@ -157,8 +157,8 @@ static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_
            vec_push(&log->entries, (struct guard_entry){ .text = { text.p, text.n },
                                                          .expr = guard->expr,
                                                          .canonical = form,
-                                                         .fate = FATE_EXTRA,
-                                                         .asked = true,
+                                                         .status = GUARD_STATUS_EXTRA,
+                                                         .has_node = true,
                                                          .graph = guard->origin.graph,
                                                          .node = guard->origin.node,
                                                          .rule = guard->origin.rule });
@@ -169,7 +169,7 @@ static void move_head(struct guard_log *log, uint32_t to)
 {
     for (; log->head < to; log->head++) {
         struct guard_entry *entry = &log->entries.v[log->head];
-        if (entry->fate == FATE_PENDING && !is_kernel(entry))
+        if (entry->status == GUARD_STATUS_PENDING && !is_kernel(entry))
             apply_entry(log, entry);
     }
 }
@@ -183,8 +183,8 @@ static bool match_guard(struct guard_log *log, uint32_t i)
         return true;
     if (!entry)
         return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
-    entry->fate = is_kernel(entry) ? FATE_REPRODUCED : FATE_APPLIED;
-    entry->asked = guard.origin.node != ENV_NODE_NONE;
+    entry->status = is_kernel(entry) ? GUARD_STATUS_REPRODUCED : GUARD_STATUS_APPLIED;
+    entry->has_node = guard.origin.node != ENV_NODE_NONE;
     entry->graph = guard.origin.graph;
     entry->node = guard.origin.node;
     entry->rule = guard.origin.rule;
@@ -210,14 +210,14 @@ bool guard_log_concede(struct guard_log *log, uint32_t record)
     struct sym_pool *pool = env_pool(log->env);
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
-        if (entry->fate != FATE_PENDING || !is_kernel(entry) || entry->guard->kind != GUARD_EVAL ||
-            entry->guard->record >= record)
+        if (entry->status != GUARD_STATUS_PENDING || !is_kernel(entry) ||
+            entry->guard->kind != GUARD_EVAL || entry->guard->record >= record)
             continue;
         parse_entry(log, entry);
         if (entry->expr == SYM_NONE || sym_kind_of(pool, entry->expr) != SYM_EQ)
             continue;
         apply_entry(log, entry);
-        entry->fate = FATE_PENDING;
+        entry->status = GUARD_STATUS_PENDING;
     }
     log->seen = env_n_guards(log->env);
     return true;
@@ -242,14 +242,14 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
         struct visibility_search l = { visible, user, false, false };
-        if (entry->fate != FATE_PENDING)
+        if (entry->status != GUARD_STATUS_PENDING)
             continue;
         parse_entry(log, entry);
         if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
             const struct guard_entry *met = find_matched(log, entry->expr, entry->canonical);
             if (met) {
-                entry->fate = FATE_REPRODUCED;
-                entry->asked = met->asked;
+                entry->status = GUARD_STATUS_REPRODUCED;
+                entry->has_node = met->has_node;
                 entry->graph = met->graph;
                 entry->node = met->node;
                 entry->rule = met->rule;
@@ -257,6 +257,8 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
             }
         }
         guard_symbols(entry->guard->expr, look_at_symbol, &l);
-        entry->fate = n_graphs == 0 ? FATE_NO_GRAPH : l.found ? FATE_MISSING : FATE_INVISIBLE;
+        entry->status = n_graphs == 0 ? GUARD_STATUS_NO_GRAPH
+                        : l.found     ? GUARD_STATUS_MISSING
+                                      : GUARD_STATUS_INVISIBLE;
     }
 }

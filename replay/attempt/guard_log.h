@@ -9,14 +9,14 @@
 #include "replay/program/program.h"
 #include "trace/events/guards.h"
 
-enum guard_fate {
-    FATE_PENDING,
-    FATE_APPLIED,    /* of a class that no node adds */
-    FATE_REPRODUCED, /* a kernel guard that a rule added */
-    FATE_MISSING,
-    FATE_INVISIBLE, /* none of its symbols occurs in a printed graph */
-    FATE_NO_GRAPH,  /* its attempt has no graph */
-    FATE_EXTRA      /* added by a rule, and not recorded */
+enum guard_status {
+    GUARD_STATUS_PENDING,
+    GUARD_STATUS_APPLIED,    /* of a class that no node adds */
+    GUARD_STATUS_REPRODUCED, /* a kernel guard that a rule added */
+    GUARD_STATUS_MISSING,
+    GUARD_STATUS_INVISIBLE, /* none of its symbols occurs in a printed graph */
+    GUARD_STATUS_NO_GRAPH,  /* its attempt has no graph */
+    GUARD_STATUS_EXTRA      /* added by a rule, and not recorded */
 };
 
 struct guard_entry {
@@ -24,8 +24,8 @@ struct guard_entry {
     struct str text;           /* only for an extra guard */
     sym_id canonical;          /* SYM_NONE when its text cannot be parsed */
     sym_id expr;
-    enum guard_fate fate;
-    bool asked; /* a node added it: graph and node identify it */
+    enum guard_status status;
+    bool has_node; /* a node added it: graph and node identify it */
     uint32_t graph, node;
     const char *rule;
 };

@@ -70,7 +70,7 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         struct input *input = &inputs->list.v[i];
         if (input->kind == INPUT_TENSOR) {
-            if (input->tensor.plain)
+            if (input->tensor.concrete)
                 ok = set_tensor(&h, &input->tensor, &h.state.inputs[i], found, err);
             continue;
         }

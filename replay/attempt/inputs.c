@@ -108,11 +108,11 @@ static bool read_description(struct input_reader *r)
     t->layout = json_is(&r->doc, get(r, "layout"), "torch.jagged") ? LAYOUT_JAGGED : LAYOUT_STRIDED;
     t->requires_grad = is_true_member(r, "requires_grad");
     t->of_module = is_true_member(r, "is_parameter");
-    t->plain = read_integers(r, "size", t->ndim, t->size) &&
-               read_integers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
+    t->concrete = read_integers(r, "size", t->ndim, t->size) &&
+                  read_integers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
     json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
     d.base = -1;
-    if (is_true_member(r, "is_view") && t->plain)
+    if (is_true_member(r, "is_view") && t->concrete)
         json_i64(&r->doc, get(r, "base"), &d.base);
     read_dynamic_marks(r, t);
     return vec_push(&r->descriptions, d);
@@ -181,7 +181,8 @@ static struct recorded_symbol *own_part(struct input_reader *r,
 
 /* Finds the symbol of a part of a tensor: "L['x'].size()[1]" is a part of "L['x']". Returns NULL
  * for a source that is no part of one. */
-static struct recorded_symbol *find_part(struct input_reader *r, struct str source, bool *failed)
+static struct recorded_symbol *find_tensor_part(struct input_reader *r, struct str source,
+                                                bool *failed)
 {
     static const struct str parts[] = { { ".size()[", 8 }, { ".stride()[", 10 } };
     for (int i = 0; i < 3; i++) {
@@ -197,7 +198,7 @@ static struct recorded_symbol *find_part(struct input_reader *r, struct str sour
         struct input_tensor *t = &r->inputs->list.v[r->tensor.v[id]].tensor;
         struct str rest = str_from(source, at + part.n);
         uint64_t dim;
-        if (!t->plain)
+        if (!t->concrete)
             return NULL;
         if (i == 2)
             return own_part(r, &t->offset_symbol, 1, 0, failed);
@@ -220,7 +221,7 @@ static bool read_symbol_record(struct input_reader *r)
     if (!symbol.name.p || !symbol.value.p || !symbol.range.p || !symbol.source.p)
         return false;
     bool failed = false;
-    struct recorded_symbol *part = find_part(r, symbol.source, &failed);
+    struct recorded_symbol *part = find_tensor_part(r, symbol.source, &failed);
     if (failed)
         return false;
     if (part && part->name.n == 0) {
@@ -280,7 +281,7 @@ static bool guess_sharing(struct inputs *inputs)
     bool ok = true;
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
-        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->plain || t->of_module)
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
             continue;
         for (uint32_t d = 0; d < t->ndim && ok; d++)
             ok = t->size[d] == 0 || t->size[d] == 1 || see_size(&s, t, d);

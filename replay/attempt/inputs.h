@@ -42,7 +42,7 @@ struct input_tensor {
     bool requires_grad;
     bool of_module; /* a parameter or buffer of a module: always static */
     bool attribute; /* another attribute of a module: static, or as other inputs are */
-    bool plain;     /* sizes and strides are numbers; false for jagged layouts */
+    bool concrete;  /* sizes and strides are numbers; false for jagged layouts */
     bool *duck;     /* of ndim items: recorded as a symbol that other sizes with its value share */
     bool *marked;   /* of ndim items: mark_dynamic */
     struct dim_change *change;                                 /* of ndim items */

@@ -67,13 +67,13 @@ static bool note_guards(struct lifter *l, uint32_t node)
 {
     for (uint32_t i = 0; i < l->log.n_recorded; i++) {
         const struct guard_entry *entry = &l->log.entries.v[i];
-        if (entry->fate != FATE_APPLIED || l->noted.v[i])
+        if (entry->status != GUARD_STATUS_APPLIED || l->noted.v[i])
             continue;
         l->noted.v[i] = true;
         struct graph_replay_guard guard = { .expr = entry->guard->expr,
                                             .deferred = entry->guard->kind == GUARD_RUNTIME_ASSERT,
                                             .node = node };
-        if (!entry->asked && !vec_push(&l->guards, guard))
+        if (!entry->has_node && !vec_push(&l->guards, guard))
             return false;
     }
     return true;

@@ -139,9 +139,9 @@ static void add_op_stats(struct op_stats *to, const struct op_stats *from)
 
 static void print_stack_location(const struct replay_stack *stack, struct buf *out)
 {
-    if (!stack->of || stack->location >= stack->of->n_locations)
+    if (!stack->location_graph || stack->location >= stack->location_graph->n_locations)
         return;
-    const struct location *place = &stack->of->locations[stack->location];
+    const struct location *place = &stack->location_graph->locations[stack->location];
     buf_printf(out, "%.*s:%u %.*s", STR_ARG(place->file), place->line, STR_ARG(place->function));
 }
 
@@ -153,7 +153,8 @@ static void merge_stack(struct merger *m, uint32_t operator_, const struct repla
     uint32_t id = key.failed ? INTERN_NONE : intern(&m->stack_names, buf_str(&key));
     buf_release(&key);
     if (id == m->stacks.n) {
-        struct replay_stack row = { .of = stack->of, .location = stack->location };
+        struct replay_stack row = { .location_graph = stack->location_graph,
+                                    .location = stack->location };
         fail_if(m, !vec_push(&m->stacks, row) || !vec_push(&m->stack_owner, operator_));
     }
     fail_if(m, id >= m->stacks.n);

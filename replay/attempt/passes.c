@@ -176,7 +176,7 @@ struct pass_walk {
     bool proxied;
 };
 
-static bool collect_operators(struct pass_run *run, enum pass pass)
+static bool add_pass_operators(struct pass_run *run, enum pass pass)
 {
     struct ops *ops = run->walker->ops;
     for (size_t i = 0; i < ops_count(ops); i++) {
@@ -211,12 +211,12 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     to->fake_tensor += totals.fake_tensor;
     for (size_t i = 0; i < OP_COUNTERS; i++)
         to->fast[i] += totals.fast[i];
-    if (!collect_operators(run, walk->pass))
+    if (!add_pass_operators(run, walk->pass))
         return false;
     return ok && (!dispatch->failed || err_nomem(&run->walker->err));
 }
 
-static uint64_t count_dispatches(struct ops *ops, const char *name)
+static uint64_t dispatches_of_operator(struct ops *ops, const char *name)
 {
     const struct op *op = ops_find(ops, str_of(name));
     return op ? ops_stats(ops, op)->dispatches : 0;
@@ -233,7 +233,7 @@ static bool run_dynamo(struct pass_run *run, size_t i)
         floats += run->inputs->list.v[k].kind == INPUT_SYMBOL &&
                   str_starts(run->inputs->list.v[k].symbol.name, STR("zf"));
     /* item() of a float is in the graph, too, until the float is specialized. */
-    uint64_t walked = count_dispatches(run->walker->ops, "aten._local_scalar_dense.default");
+    uint64_t walked = dispatches_of_operator(run->walker->ops, "aten._local_scalar_dense.default");
     dynamo->fake_mode -= walked < floats ? walked : floats;
     run->counts[PASS_FLOATS].fake_mode += floats;
     return true;

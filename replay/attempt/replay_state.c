@@ -272,7 +272,7 @@ static bool replay_state_input(struct state_builder *s, const struct input *inpu
                                struct replay_input *ret)
 {
     ret->number = SYM_NONE;
-    if (input->kind == INPUT_TENSOR && !input->tensor.plain)
+    if (input->kind == INPUT_TENSOR && !input->tensor.concrete)
         return true;
     ret->name =
         placeholder_name(input->kind == INPUT_TENSOR ? input->tensor.source : input->symbol.source,
@@ -431,15 +431,6 @@ static bool agrees_with_meta(struct replay_state *state, const struct replay_inp
     return true;
 }
 
-static struct value input_value(struct replay_state *state, const struct replay_input *input)
-{
-    if (input->is_tensor)
-        return value_tensor(ops_new_tensor(state->ops, &input->meta));
-    return value_sym(number_type_of(state->env, input->number) == NUMBER_FLOAT ? VALUE_FLOAT
-                                                                               : VALUE_INT,
-                     input->number);
-}
-
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected)
 {
@@ -447,8 +438,13 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     const struct replay_input *input = find_input(state, node->name);
     if (!input)
         input = find_input(state, without_number(node->name));
-    if (input && agrees_with_meta(state, input, expected))
-        return input_value(state, input);
+    if (input && agrees_with_meta(state, input, expected)) {
+        if (input->is_tensor)
+            return value_tensor(ops_new_tensor(state->ops, &input->meta));
+        return value_sym(number_type_of(state->env, input->number) == NUMBER_FLOAT ? VALUE_FLOAT
+                                                                                   : VALUE_INT,
+                         input->number);
+    }
     /* A symbol passed as an input keeps its name after it became a number: s27: "Sym(16)". */
     sym_id symbol = sym_symbol_find(env_pool(state->env), node->name);
     if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&

@@ -37,7 +37,7 @@ struct meta_reader {
     bool failed, no_memory;
 };
 
-static sym_id read_meta_expr(struct meta_reader *r, expr_id expr)
+static sym_id convert_meta_expr(struct meta_reader *r, expr_id expr)
 {
     struct err why = { 0 };
     sym_id ret = sym_read(r->pool, &r->graph->pool->exprs, expr, r->symbol, r->user);
@@ -56,12 +56,12 @@ static const sym_id *read_exprs(struct meta_reader *r, const expr_id *exprs, uin
 {
     sym_id *ret = arena_array(arena, sym_id, (size_t)n + 1);
     for (uint32_t i = 0; ret && i < n; i++)
-        ret[i] = read_meta_expr(r, exprs[i]);
+        ret[i] = convert_meta_expr(r, exprs[i]);
     r->no_memory |= !ret;
     return ret;
 }
 
-static void read_tensor_meta(struct meta_reader *r, const struct meta *meta, struct arena *arena)
+static void convert_tensor_meta(struct meta_reader *r, const struct meta *meta, struct arena *arena)
 {
     struct expected *e = r->expected;
     e->kind = EXPECT_TENSOR;
@@ -85,10 +85,10 @@ const struct expected *expected_read(struct ops *ops, const struct graph *graph,
     const struct meta *meta = &graph->pool->metas[meta_id];
     ret->text = meta->text;
     if (meta->kind == META_TENSOR && meta->n_sizes <= TENSOR_MAX_DIM) {
-        read_tensor_meta(&r, meta, arena);
+        convert_tensor_meta(&r, meta, arena);
     } else if (meta->kind == META_SYM) {
         ret->kind = EXPECT_NUMBER;
-        ret->number = read_meta_expr(&r, meta->sizes[0]);
+        ret->number = convert_meta_expr(&r, meta->sizes[0]);
     }
     if (r.no_memory)
         return NULL;

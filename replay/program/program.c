@@ -105,7 +105,7 @@ static bool convert_arguments(struct builder *b, struct program *p, struct step 
     return !b->patches.failed;
 }
 
-static const char *operator_name(struct builder *b, const struct node *node)
+static const char *kept_operator_name(struct builder *b, const struct node *node)
 {
     struct buf name = BUF_INIT;
     if (!node_is_call(node))
@@ -135,7 +135,7 @@ static bool read_step(struct builder *b, struct program *p, node_id id)
     step->kind = step_kind_of(p, step, node);
     step->object = object_of(p, node, id);
     step->expected = meta_expected(b, p->graph, node->meta);
-    step->name = operator_name(b, node);
+    step->name = kept_operator_name(b, node);
     return step->expected && step->name && convert_arguments(b, p, step, node);
 }
 

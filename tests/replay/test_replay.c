@@ -204,7 +204,7 @@ static void test_guards(void **state)
     assert_int_equal(log.replay->guard_counts.user, 1);
     assert_int_equal(log.replay->guard_counts.extra, 0);
     assert_int_equal(log.replay->n_guards, 1);
-    assert_int_equal(log.replay->guards[0].fate, FATE_APPLIED);
+    assert_int_equal(log.replay->guards[0].status, GUARD_STATUS_APPLIED);
     close_log(&log);
 }
 

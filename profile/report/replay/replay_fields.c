@@ -85,7 +85,7 @@ static void cell_outcome(const void *context, const void *at, struct buf *out)
 {
     const struct replay_guard *row = at;
     (void)context;
-    buf_puts(out, guard_fate_name(row->fate));
+    buf_puts(out, guard_status_name(row->status));
     if (row->guard && row->guard->kind == GUARD_RUNTIME_ASSERT)
         buf_puts(out, " assert");
 }
@@ -94,7 +94,7 @@ GETTER(get_kind, struct replay_guard,
        datum_name(row->guard ? guard_kind_name(row->guard->kind) : "guard"))
 GETTER(get_class, struct replay_guard,
        datum_name(row->guard ? guard_class_name(row->guard->asked_by) : "kernel"))
-GETTER(get_outcome, enum guard_fate, datum_name(guard_fate_name(*row)))
+GETTER(get_outcome, enum guard_status, datum_name(guard_status_name(*row)))
 GETTER_IN(get_graph, struct replay_report, uint32_t,
           *row == TRACE_NONE ? datum_absent() : datum_string(ref_of(in, *row)->name))
 
@@ -169,7 +169,7 @@ static const struct field GUARD[] = {
     { "expr", MEMBER(struct replay_guard, expr), TEXT(4, "guard", TEXT, 0) },
     { "kind", .get = get_kind },
     { "class", .get = get_class, TEXT(2, "asked by", WORD, 0) },
-    { "outcome", GET(get_outcome, struct replay_guard, fate) },
+    { "outcome", GET(get_outcome, struct replay_guard, status) },
     { NULL, .cell = cell_outcome, TEXT(3, "outcome", WORD, 0) },
     { "graph", GET(get_graph, struct replay_guard, ref), .cell = cell_replay_graph,
       TEXT(7, "graph", WORD, 0) },
@@ -277,7 +277,7 @@ static void json_stack(const void *context, const void *at, struct json_writer *
 {
     const struct replay_stack *stack = at;
     (void)context;
-    replay_stack_json(w, key, stack->of, stack->location);
+    replay_stack_json(w, key, stack->location_graph, stack->location);
 }
 
 static const struct field STACK[] = {
@@ -299,8 +299,8 @@ static void cell_top_line(const void *context, const void *at, struct buf *out)
     const struct replay_operator *row = at;
     const struct replay_stack *stack = row->n_stacks ? &row->stacks[0] : NULL;
     (void)context;
-    if (stack && stack->of && stack->location < stack->of->n_locations) {
-        const struct location *place = &stack->of->locations[stack->location];
+    if (stack && stack->location_graph && stack->location < stack->location_graph->n_locations) {
+        const struct location *place = &stack->location_graph->locations[stack->location];
         format_place(out, place->file, place->line);
     }
 }

@@ -49,7 +49,7 @@ static void put_json_differences(struct json_writer *w, const struct replay_repo
             json_put_bool(w, "derived", true);
         json_put_str(w, "recorded", d->recorded);
         json_put_str(w, "replayed", d->replayed);
-        replay_stack_json(w, "stack", d->of, d->location);
+        replay_stack_json(w, "stack", d->location_graph, d->location);
         json_close(w);
     }
     json_close(w);

@@ -25,7 +25,7 @@ void replay_json(const struct replay_report *report, struct buf *out);
 void replay_graph_name(const struct replay_report *report, uint32_t ref, struct buf *out);
 /* Returns "match", "mismatch" ... */
 const char *outcome_name(enum outcome outcome);
-const char *guard_fate_name(enum guard_fate fate);
+const char *guard_status_name(enum guard_status status);
 
 /* Parts of the JSON that runs on backends share: where a graph was recorded, and a user's stack
  * with the innermost line first. */

@@ -8,11 +8,11 @@ const char *outcome_name(enum outcome outcome)
     return names[outcome];
 }
 
-const char *guard_fate_name(enum guard_fate fate)
+const char *guard_status_name(enum guard_status status)
 {
     static const char *const names[] = { "pending",   "applied",  "reproduced", "missing",
                                          "invisible", "no graph", "extra" };
-    return names[fate];
+    return names[status];
 }
 
 void replay_graph_name(const struct replay_report *report, uint32_t ref, struct buf *out)
@@ -99,8 +99,8 @@ static void write_difference(const struct replay_report *report, const struct re
     else
         buf_printf(out, "  recorded  %.*s\n  refused   %.*s\n", STR_ARG(d->recorded),
                    STR_ARG(d->replayed));
-    if (d->of && d->location < d->of->n_locations) {
-        const struct location *place = &d->of->locations[d->location];
+    if (d->location_graph && d->location < d->location_graph->n_locations) {
+        const struct location *place = &d->location_graph->locations[d->location];
         buf_printf(out, "  %.*s:%u in %.*s: %.*s\n", STR_ARG(place->file), place->line,
                    STR_ARG(place->function), STR_ARG(place->code));
     }

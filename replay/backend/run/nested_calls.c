@@ -37,22 +37,22 @@ bool nested_calls_finish(struct exec *exec, struct str name, struct value result
     return exec_give(exec, result, err);
 }
 
-static enum ops_part begin(void *user, const struct op *op, struct value *args, uint32_t n,
-                           struct err *err)
+static enum observation begin(void *user, const struct op *op, struct value *args, uint32_t n,
+                              struct err *err)
 {
     struct exec *exec = user;
     if (n > SCHEMA_MAX_SLOTS)
-        return err_set(err, ERR_USAGE, "too many arguments"), PART_FAILED;
+        return err_set(err, ERR_USAGE, "too many arguments"), OBSERVE_FAILED;
     for (uint32_t i = 0; i < n; i++)
         if (!computed(exec, &args[i], 0)) {
             exec->caller.backend->lacks_kernel = true;
             return err_set(err, ERR_USAGE, "no kernel of backend %s computes an argument of %.*s",
                            exec->caller.backend->kind->name, STR_ARG(op_name(op))),
-                   PART_FAILED;
+                   OBSERVE_FAILED;
         }
     if (!add_read_values(exec, op, op_schema(op), false, args, err))
-        return PART_FAILED;
-    return nested_calls_has_kernel(exec, op) ? PART_WHOLE : PART_INSIDE;
+        return OBSERVE_FAILED;
+    return nested_calls_has_kernel(exec, op) ? OBSERVE_WHOLE : OBSERVE_INSIDE;
 }
 
 static bool end(void *user, const struct op *op, const struct schema *schema,
@@ -70,7 +70,7 @@ void nested_calls_begin(struct nested_calls *parts, struct exec *exec)
 {
     exec_begin(exec);
     *parts = (struct nested_calls){ .exec = exec, .told = { begin, end, exec } };
-    parts->before = ops_set_parts(exec->ops, &parts->told);
+    parts->before = ops_set_nested_observer(exec->ops, &parts->told);
     parts->within = exec->within;
     exec->within = true;
 }
@@ -78,6 +78,6 @@ void nested_calls_begin(struct nested_calls *parts, struct exec *exec)
 void nested_calls_end(struct nested_calls *parts)
 {
     parts->exec->within = parts->within;
-    ops_set_parts(parts->exec->ops, parts->before);
+    ops_set_nested_observer(parts->exec->ops, parts->before);
     exec_end(parts->exec);
 }

@@ -9,12 +9,6 @@ static const char *const cuda_only[] = {
 #include "replay/ops/dispatch/cuda_only.def"
 };
 
-/* Returns "aten::mm.dtype" for "aten::mm.dtype(Tensor self, ...". */
-static struct str schema_name(const struct op *op)
-{
-    return str_first(op->schema.text, str_find_char(op->schema.text, '('));
-}
-
 static bool has_cpu_kernel(struct str name)
 {
     struct str plain = str_from(name, str_find(name, STR("::")) + 2);
@@ -36,7 +30,7 @@ static bool on_a_cpu(const struct value *value)
 
 bool check_backend(struct call *c)
 {
-    struct str name = schema_name(c->op);
+    struct str name = str_first(c->op->schema.text, str_find_char(c->op->schema.text, '('));
     bool cpu = false;
     if (!eager(c) || has_cpu_kernel(name))
         return true;

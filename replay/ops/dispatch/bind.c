@@ -115,7 +115,7 @@ static bool wrap_number(struct ops *ops, enum value_kind kind)
     return ops->wrapped[kind] || ops_no_memory(ops) == OP_DONE;
 }
 
-static bool device_value(struct value value, struct value *ret)
+static bool parse_device_value(struct value value, struct value *ret)
 {
     struct device device;
     if (!device_parse(value.u.text, &device))
@@ -152,7 +152,7 @@ static bool convert_value(struct ops *ops, const struct schema_slot *slot, struc
         if (sym_to_i64(ops->pool, ret->u.sym, &n))
             *ret = value_sym(VALUE_BOOL, sym_boolean(n != 0));
     } else if (slot->type == SCHEMA_DEVICE && value.kind == VALUE_STRING) {
-        if (!device_value(value, ret))
+        if (!parse_device_value(value, ret))
             return ops_refuse(ops, STR("RuntimeError"), "Invalid device string: '%.*s'",
                               STR_ARG(value.u.text)) == OP_DONE;
     } else if (slot->type == SCHEMA_DTYPE && value.kind == VALUE_INT) {

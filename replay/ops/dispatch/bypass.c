@@ -26,11 +26,6 @@ static enum op_bypass bypass_of_operator(const struct call *c)
     return plain_index ? OP_BYPASS_NONE : bypass;
 }
 
-static bool is_symbolic_value(const struct sym_pool *pool, const struct value *value)
-{
-    return value->u.sym > SYM_ID_TRUE && !sym_is_number(pool, value->u.sym);
-}
-
 /* Finds the first reason among the arguments. False: no key can be made, so that the remaining
  * arguments are not examined. */
 static bool find_bypass(const struct call *c, const struct value *value, unsigned nesting,
@@ -46,7 +41,7 @@ static bool find_bypass(const struct call *c, const struct value *value, unsigne
         break;
     case VALUE_FLOAT:
     case VALUE_BOOL:
-        if (is_symbolic_value(c->pool, value))
+        if (value->u.sym > SYM_ID_TRUE && !sym_is_number(c->pool, value->u.sym))
             found = OP_BYPASS_SYMBOLIC_SHAPE;
         break;
     case VALUE_FUNCTION: found = OP_BYPASS_FUNCTION_ARGUMENT; break;

@@ -122,11 +122,6 @@ bool is_dispatched(const struct call *c)
     return !c->op->composite || c->ops->depth;
 }
 
-static bool has_alias_result(const struct schema *schema)
-{
-    return schema->n_results && schema->results[0].alias;
-}
-
 enum op_outcome compute_call(struct call *c)
 {
     uint32_t symbols = env_n_symbols(c->env), asserts = env_n_asserts(c->env);
@@ -137,7 +132,8 @@ enum op_outcome compute_call(struct call *c)
     bool made_symbols = env_n_symbols(c->env) != symbols;
     c->repeatable = c->repeatable && !made_symbols && env_n_asserts(c->env) == asserts &&
                     c->ops->memo_uses == memo_uses;
-    if (call_bypass(c) == OP_BYPASS_NONE && c->op->composite && has_alias_result(&c->op->schema))
+    if (call_bypass(c) == OP_BYPASS_NONE && c->op->composite && c->op->schema.n_results &&
+        c->op->schema.results[0].alias)
         c->bypass = OP_BYPASS_COMPOSITE;
     if (c->bypass == OP_BYPASS_NONE)
         c->bypass = made_symbols ? OP_BYPASS_UNREPRESENTED : bypass_of_result(c);
@@ -164,7 +160,7 @@ struct call call_of(struct ops *ops, const struct op *op, const struct value *bo
  * FakeTensorMode and its cache. */
 static enum op_outcome answer_call(struct call *c, struct value *bound)
 {
-    if (c->ops->parts)
+    if (c->ops->nested_observer)
         return observed_call(c, bound);
     return c->ops->kernel ? run_call(c, false) : c->ops->layers.enter(c);
 }

@@ -143,7 +143,7 @@ struct ops {
     struct ops_error error;
     struct buf error_text;
     struct err failure;
-    const struct nested_observer *parts; /* the observer of nested calls, or NULL */
+    const struct nested_observer *nested_observer; /* the observer of nested calls, or NULL */
     ops_subgraph *subgraph;
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* the metas of numbers used as tensors */
@@ -181,7 +181,8 @@ enum op_outcome run_call(struct call *c, bool deeper);
 /* Returns whether the call reaches FakeTensorMode. C++ decomposes composite operators before that,
  * except those that a decomposition in Python calls. */
 bool is_dispatched(const struct call *c);
-/* Makes a call that is reported to ops->parts, or one nested in such a call (nested_observer.c). */
+/* Makes a call that is reported to ops->nested_observer, or one nested in such a call
+ * (nested_observer.c). */
 enum op_outcome observed_call(struct call *c, struct value *bound);
 
 /* Returns why PyTorch's cache bypasses a call, by its operator and arguments; computed once
@@ -190,6 +191,8 @@ enum op_bypass call_bypass(struct call *c);
 /* Returns why PyTorch's cache bypasses a call, by its result. */
 enum op_bypass bypass_of_result(const struct call *c);
 
+/* Ends the call because memory ran out. Always returns false. */
+bool call_no_memory(struct call *c);
 /* Turns what the environment raised into the call's refusal. Always returns false. */
 bool call_raised(struct call *c);
 

@@ -90,27 +90,28 @@ enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct a
  * others. An observer that computes those (replay/backend/run/nested_calls.h) has the values of
  * the whole. */
 struct schema;
-enum ops_part {
-    PART_INSIDE, /* the rule is run, and its own calls are reported */
-    PART_WHOLE,  /* no call nested in it is reported; end() is called */
-    PART_FAILED
+enum observation {
+    OBSERVE_INSIDE, /* the rule is run, and its own calls are reported */
+    OBSERVE_WHOLE,  /* no call nested in it is reported; end() is called */
+    OBSERVE_FAILED
 };
 struct nested_observer {
     /* Called before each call, with its arguments in the schema's order, which it may change. */
-    enum ops_part (*begin)(void *user, const struct op *op, struct value *args, uint32_t n,
-                           struct err *err);
+    enum observation (*begin)(void *user, const struct op *op, struct value *args, uint32_t n,
+                              struct err *err);
     bool (*end)(void *user, const struct op *op, const struct schema *schema,
                 const struct value *args, struct value result, struct err *err);
     void *user;
 };
 /* Sets the observer (NULL for none) and returns the previous one. With an observer, calls are
  * computed: no layer is used. */
-const struct nested_observer *ops_set_parts(struct ops *ops, const struct nested_observer *parts);
-bool ops_tells_parts(const struct ops *ops); /* whether there is an observer */
+const struct nested_observer *ops_set_nested_observer(struct ops *ops,
+                                                      const struct nested_observer *observer);
+bool ops_has_nested_observer(const struct ops *ops); /* whether there is an observer */
 /* The state for a call from outside while a rule is running: from within a struct nested_observer.
  */
 struct ops_outside {
-    const struct nested_observer *parts;
+    const struct nested_observer *nested_observer;
     uint32_t depth, nesting, kernel;
     size_t written;
 };

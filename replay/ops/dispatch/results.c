@@ -3,18 +3,11 @@
 #include "replay/ops/layout/storage.h"
 #include "replay/ops/layout/strides.h"
 
-static void fail_no_memory(struct call *c)
-{
-    if (!c->failed)
-        ops_no_memory(c->ops);
-    c->failed = true;
-}
-
 void *scratch(struct call *c, size_t bytes)
 {
     void *p = arena_alloc(&c->ops->arena, bytes ? bytes : 1, alignof(max_align_t));
     if (!p)
-        fail_no_memory(c);
+        call_no_memory(c);
     return p;
 }
 
@@ -22,7 +15,7 @@ sym_id *syms(struct call *c, uint32_t n)
 {
     sym_id *p = arena_array(&c->ops->arena, sym_id, n ? n : 1);
     if (!p)
-        fail_no_memory(c);
+        call_no_memory(c);
     return p;
 }
 
@@ -30,7 +23,7 @@ struct value *values(struct call *c, uint32_t n)
 {
     struct value *p = ops_values(c->ops, n);
     if (!p)
-        fail_no_memory(c);
+        call_no_memory(c);
     return p;
 }
 
@@ -54,7 +47,7 @@ static struct tensor make_tensor(struct call *c, const struct tensor_meta *meta,
         return x;
     x.meta = ops_intern(c->ops, meta);
     if (!x.meta)
-        fail_no_memory(c);
+        call_no_memory(c);
     else
         c->ops->symbolic_tensors += c->ops->metas.symbolic.v[x.meta->id];
     x.storage = storage == STORAGE_FRESH ? c->ops->next_storage++ : storage;

@@ -35,7 +35,7 @@ bool unsupported(struct call *c, const char *format, ...)
     return false;
 }
 
-static bool set_out_of_memory(struct call *c)
+bool call_no_memory(struct call *c)
 {
     if (!c->failed)
         ops_no_memory(c->ops);
@@ -315,7 +315,7 @@ static const char *copy_scratch_text(struct call *c, struct buf *text)
     if (copy)
         memcpy(copy, text->p, text->n);
     else
-        set_out_of_memory(c);
+        call_no_memory(c);
     buf_release(text);
     return copy ? copy : "";
 }

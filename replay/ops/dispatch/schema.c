@@ -20,7 +20,7 @@ static void skip_spaces(struct schema_reader *r)
         r->in = str_from(r->in, 1);
 }
 
-static bool accept(struct schema_reader *r, const char *what)
+static bool accept_text(struct schema_reader *r, const char *what)
 {
     skip_spaces(r);
     struct str text = str_of(what);
@@ -30,7 +30,7 @@ static bool accept(struct schema_reader *r, const char *what)
     return true;
 }
 
-static struct str read_word(struct schema_reader *r)
+static struct str read_schema_word(struct schema_reader *r)
 {
     skip_spaces(r);
     size_t n = 0;
@@ -135,7 +135,7 @@ static bool take_type(struct schema_reader *r, struct schema_slot *slot)
         slot->type_text = STR("Any");
         return skip_group(r) && take_suffixes(r, slot);
     }
-    slot->type_text = read_word(r);
+    slot->type_text = read_schema_word(r);
     slot->type = schema_type_named(slot->type_text);
     if (!slot->type_text.n)
         return bad(r, "a type");
@@ -174,7 +174,7 @@ static bool read_number_value(struct schema_reader *r, struct str text, enum sch
     return !value_is_number(*ret) || ret->u.sym != SYM_NONE || sym_ok(r->pool, r->err);
 }
 
-static bool read_string(struct schema_reader *r, struct value *ret)
+static bool read_quoted_text(struct schema_reader *r, struct value *ret)
 {
     size_t end = 1;
     while (end < r->in.n && r->in.p[end] != *r->in.p)
@@ -200,8 +200,8 @@ static bool take_list(struct schema_reader *r, enum schema_type type, struct val
 {
     struct value items[SCHEMA_MAX_SLOTS];
     uint32_t n = 0;
-    while (!accept(r, "]")) {
-        accept(r, ",");
+    while (!accept_text(r, "]")) {
+        accept_text(r, ",");
         skip_spaces(r);
         if (n == SCHEMA_MAX_SLOTS || !read_number_value(r, read_number_text(r), type, &items[n]))
             return bad(r, "']'");
@@ -232,16 +232,16 @@ static bool take_default(struct schema_reader *r, struct schema_slot *slot)
 {
     slot->has_default = true;
     skip_spaces(r);
-    if (accept(r, "None"))
+    if (accept_text(r, "None"))
         return true;
-    bool yes = accept(r, "True");
-    if (yes || accept(r, "False")) {
+    bool yes = accept_text(r, "True");
+    if (yes || accept_text(r, "False")) {
         slot->default_value = value_sym(VALUE_BOOL, sym_boolean(yes));
         return true;
     }
     if (r->in.n && (*r->in.p == '"' || *r->in.p == '\''))
-        return read_string(r, &slot->default_value);
-    if (accept(r, "["))
+        return read_quoted_text(r, &slot->default_value);
+    if (accept_text(r, "["))
         return take_list(r, slot->type, &slot->default_value);
     return read_number_value(r, read_number_text(r), slot->type, &slot->default_value) &&
            (!slot->list || repeat_default(r, slot));
@@ -385,16 +385,16 @@ static bool take_args(struct schema_reader *r, struct schema_slot *slots, struct
 {
     bool keyword_only = false;
     uint32_t n = 0;
-    while (!accept(r, ")")) {
-        if (n && !accept(r, ","))
+    while (!accept_text(r, ")")) {
+        if (n && !accept_text(r, ","))
             return bad(r, "','");
-        if (accept(r, "...")) {
+        if (accept_text(r, "...")) {
             ret->any_arity = true;
             continue;
         }
-        if (accept(r, "*")) {
+        if (accept_text(r, "*")) {
             keyword_only = true;
-            if (!accept(r, ","))
+            if (!accept_text(r, ","))
                 return bad(r, "','");
         }
         if (n == SCHEMA_MAX_SLOTS)
@@ -402,10 +402,10 @@ static bool take_args(struct schema_reader *r, struct schema_slot *slots, struct
         slots[n] = (struct schema_slot){ .keyword_only = keyword_only };
         if (!take_type(r, &slots[n]))
             return false;
-        slots[n].name = read_word(r);
+        slots[n].name = read_schema_word(r);
         if (!slots[n].name.n)
             return bad(r, "a name");
-        if (accept(r, "=") && !take_default(r, &slots[n]))
+        if (accept_text(r, "=") && !take_default(r, &slots[n]))
             return false;
         ret->n_positional += !keyword_only;
         n++;
@@ -417,21 +417,21 @@ static bool take_args(struct schema_reader *r, struct schema_slot *slots, struct
 static bool read_results(struct schema_reader *r, struct schema_slot *slots, struct schema *ret)
 {
     uint32_t n = 0;
-    bool several = accept(r, "(");
-    if (several && accept(r, ")"))
+    bool several = accept_text(r, "(");
+    if (several && accept_text(r, ")"))
         return true;
     do {
-        if (accept(r, "..."))
+        if (accept_text(r, "..."))
             continue;
         if (n == SCHEMA_MAX_SLOTS)
             return bad(r, "fewer results");
         slots[n] = (struct schema_slot){ 0 };
         if (!take_type(r, &slots[n]))
             return false;
-        slots[n++].name = read_word(r);
-    } while (several && accept(r, ","));
+        slots[n++].name = read_schema_word(r);
+    } while (several && accept_text(r, ","));
     ret->n_results = n;
-    return !several || accept(r, ")") || bad(r, "')'");
+    return !several || accept_text(r, ")") || bad(r, "')'");
 }
 
 static const struct schema_slot *copy_slots(struct arena *arena, const struct schema_slot *slots,
@@ -455,7 +455,7 @@ bool schema_parse(struct str text, struct arena *arena, struct sym_pool *pool, s
     if (!take_args(&r, slots, ret))
         return false;
     ret->args = copy_slots(arena, slots, ret->n_args);
-    if (!accept(&r, "->"))
+    if (!accept_text(&r, "->"))
         return bad(&r, "'->'");
     if (!ret->args || !read_results(&r, slots, ret))
         return ret->args ? false : err_nomem(err);

@@ -9,7 +9,7 @@ static bool is_memo_of(const struct tensor_memo_entry *entry, struct tensor x,
 struct value tensor_memo_get(struct tensor_memo_table *table, struct tensor x,
                              enum tensor_memo memo)
 {
-    table->asked++;
+    table->uses++;
     for (size_t i = 0; x.meta && i < table->entries.n; i++)
         if (is_memo_of(&table->entries.v[i], x, memo))
             return table->entries.v[i].value;

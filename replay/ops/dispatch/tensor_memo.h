@@ -18,7 +18,7 @@ struct tensor_memo_entry {
 struct tensor_memo_table {
     vec_of(struct tensor_memo_entry)
     entries;
-    uint32_t asked; /* number of look-ups: results that used one belong to a tensor, not its meta */
+    uint32_t uses; /* number of look-ups: results that used one belong to a tensor, not its meta */
 };
 
 /* Returns VALUE_NONE when there is no memo. */

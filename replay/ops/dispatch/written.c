@@ -60,7 +60,7 @@ static bool check_cast(struct call *c, enum dtype from, enum dtype to)
 static bool report_copy(struct call *c, struct tensor from, struct tensor to)
 {
     struct value args[] = { value_tensor(to), value_tensor(from) };
-    if (c->ops->parts && !c->failed)
+    if (c->ops->nested_observer && !c->failed)
         call_op(c, "aten.copy_.default", args, 2);
     return !c->failed;
 }

@@ -22,7 +22,7 @@ static bool read_integer_sizes(struct call *c, const sym_id *syms_, uint32_t n, 
     return true;
 }
 
-static bool read_operand(struct call *c, const struct tensor_meta *meta,
+static bool init_operand(struct call *c, const struct tensor_meta *meta,
                          struct iterator_operand *ret)
 {
     int64_t *space = scratch(c, (2 * (size_t)meta->ndim + 1) * sizeof(*space));
@@ -185,7 +185,7 @@ void iterator_strides(struct call *c, const struct tensor *x, uint32_t n, const 
     bool known = read_integer_sizes(c, sizes, ndim, shape);
     for (uint32_t i = 0; known && i < n; i++)
         if (x[i].meta)
-            known = read_operand(c, x[i].meta, &operands[kept++]);
+            known = init_operand(c, x[i].meta, &operands[kept++]);
     enum set_up set_up = known && kept ? fast_set_up(operands, kept) : SET_UP_CONTIGUOUS;
     uint32_t perm[TENSOR_MAX_DIM];
     if (set_up == SET_UP_CHANNELS_LAST) {

@@ -117,16 +117,11 @@ static const struct tensor *real_tensors(struct call *c, const struct tensor *x,
     return kept ? ret : NULL;
 }
 
-static void identity_permutation(uint32_t ndim, uint32_t *perm)
-{
-    for (uint32_t i = 0; i < ndim; i++)
-        perm[i] = i;
-}
-
 static void real_permutation(struct call *c, const struct tensor *x, uint32_t n, uint32_t *perm)
 {
     uint32_t ndim = x[0].meta->ndim;
-    identity_permutation(ndim, perm);
+    for (uint32_t i = 0; i < ndim; i++)
+        perm[i] = i;
     if (ndim < 2)
         return;
     bool contiguous = true, channels_last = true;

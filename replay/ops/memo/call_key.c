@@ -12,14 +12,14 @@ void call_keys_release(struct call_keys *keys)
     intern_release(&keys->texts);
 }
 
-static bool put_word(struct call_keys *keys, uint32_t word)
+static bool push_key_word(struct call_keys *keys, uint32_t word)
 {
     return vec_push(&keys->words, word);
 }
 
 static bool put2(struct call_keys *keys, uint32_t a, uint32_t b)
 {
-    return put_word(keys, a) && put_word(keys, b);
+    return push_key_word(keys, a) && push_key_word(keys, b);
 }
 
 /* Returns the index of a storage among those of this call. */
@@ -59,7 +59,7 @@ static bool key_complex(struct call_keys *keys, const struct value *value)
 {
     uint32_t bits[4];
     memcpy(bits, &value->u.complex, sizeof bits);
-    return put_word(keys, value->kind) && put2(keys, bits[0], bits[1]) &&
+    return push_key_word(keys, value->kind) && put2(keys, bits[0], bits[1]) &&
            put2(keys, bits[2], bits[3]);
 }
 
@@ -68,7 +68,7 @@ static bool key_value(struct call_keys *keys, struct call_key *key, const struct
 {
     switch (value->kind) {
     case VALUE_NONE:
-    case VALUE_ELLIPSIS: return put_word(keys, value->kind);
+    case VALUE_ELLIPSIS: return push_key_word(keys, value->kind);
     case VALUE_TENSOR: return key_tensor(keys, key, value->u.tensor);
     case VALUE_FLOAT:
     case VALUE_BOOL:
@@ -104,7 +104,7 @@ bool call_key_push(struct call_keys *keys, const struct call *c, struct call_key
                               .storages_at = (uint32_t)keys->storages.n,
                               .usable = true };
     keys->epoch++;
-    bool ok = put_word(keys, c->op->index);
+    bool ok = push_key_word(keys, c->op->index);
     for (uint32_t i = 0; i < c->n_args && ok && ret->usable; i++)
         ok = key_value(keys, ret, &c->args[i], 0);
     ret->n = (uint32_t)keys->words.n - ret->at;

@@ -7,7 +7,8 @@ void ops_set_model_mode(struct ops *ops, enum model_mode mode)
 {
     struct dispatch_model *dispatch = &ops->model->dispatch;
     dispatch->mode = mode;
-    dispatch->devices = dispatch->detaches = dispatch->symbolic_numbers = dispatch->saved_inplace = 0;
+    dispatch->devices = dispatch->detaches = dispatch->symbolic_numbers = dispatch->saved_inplace =
+        0;
     dispatch->grads.n = 0;
     dispatch->silent = false;
 }
@@ -29,11 +30,6 @@ void model_devices(struct ops *ops, uint64_t n)
 }
 
 /* --- Autograd, by storages: a view requires a gradient when its base does --- */
-
-static enum model_grad storage_grad(const struct dispatch_model *dispatch, uint32_t storage)
-{
-    return storage < dispatch->grads.n ? (enum model_grad)dispatch->grads.v[storage] : GRAD_NONE;
-}
 
 /* Notes that memory ran out, so that further counts are too low. */
 static void note_short_count(struct ops *ops)
@@ -78,7 +74,10 @@ static bool takes_gradient(struct ops *ops, const struct value *value, uint64_t 
 {
     bool ret = false;
     if (value->kind == VALUE_TENSOR) {
-        enum model_grad grad = storage_grad(&ops->model->dispatch, value->u.tensor.storage);
+        enum model_grad grad =
+            value->u.tensor.storage < ops->model->dispatch.grads.n
+                ? (enum model_grad)ops->model->dispatch.grads.v[value->u.tensor.storage]
+                : GRAD_NONE;
         if (grad == GRAD_LEAF) {
             set_grad(ops, value->u.tensor.storage, GRAD_LEAF_USED);
             ++*devices;
@@ -160,11 +159,6 @@ static void count_result(struct ops *ops, const struct op *op, struct tensor x, 
         note_short_count(ops);
 }
 
-static bool is_symfloat(const struct ops *ops, const struct value *value)
-{
-    return value->kind == VALUE_FLOAT && !sym_is_number(ops->pool, value->u.sym);
-}
-
 /* Makes views require a gradient when their base does, whether gradients are tracked or not
  * (DifferentiableViewMeta of torch/csrc/autograd/variable.h). */
 static void mark_views(struct ops *ops, const struct op *op, const struct value *bound,
@@ -201,7 +195,8 @@ void count_outside_dispatches(const struct call *c)
     }
     for (uint32_t i = 0; i < op->schema.n_args; i++) {
         gradient |= takes_gradient(ops, &bound[i], &leaves, 0);
-        dispatch->symbolic_numbers += is_symfloat(ops, &bound[i]);
+        dispatch->symbolic_numbers +=
+            bound[i].kind == VALUE_FLOAT && !sym_is_number(ops->pool, bound[i].u.sym);
     }
     if (dispatch->mode == MODEL_FAKE) {
         dispatch->devices += leaves;

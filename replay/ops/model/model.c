@@ -266,7 +266,8 @@ static enum op_outcome model_call(struct call *c)
     c->fresh_from = ops->next_storage;
     model->stats.muted += uncounted;
     enum op_outcome outcome = call_counted(c);
-    if (outcome == OP_DONE && model->dispatch.silent && ops->nesting == 0 && !repeat_cache_effect(c))
+    if (outcome == OP_DONE && model->dispatch.silent && ops->nesting == 0 &&
+        !repeat_cache_effect(c))
         outcome = ops_no_memory(ops);
     model->stats.muted -= uncounted;
     if (outcome == OP_DONE && model_is_passing(ops) && ops->depth == 0 &&

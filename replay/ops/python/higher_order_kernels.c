@@ -61,7 +61,7 @@ static struct op *operator_argument(struct call *c, struct value value)
 }
 
 /* Calls op with a dict of arguments by name. */
-static struct value call_named(struct call *c, struct op *op, struct value dict)
+static struct value call_with_dict(struct call *c, struct op *op, struct value dict)
 {
     struct keyword keywords[SCHEMA_MAX_SLOTS];
     struct value ret = value_none();
@@ -122,7 +122,7 @@ bool python_auto_functionalized(struct call *c)
                 written[n++] = items[j + 1];
             }
     }
-    struct value result = call_named(c, op, value_items(VALUE_DICT, items, given.n));
+    struct value result = call_with_dict(c, op, value_items(VALUE_DICT, items, given.n));
     return !c->failed && ret_with(c, result, written, n);
 }
 

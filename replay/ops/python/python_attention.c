@@ -43,13 +43,9 @@ struct multi_head_attention {
     py_call(c, base, (struct value[]){ __VA_ARGS__ }, \
             (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
 
-static struct value size_list(struct call *c, const struct value *items, uint32_t n)
-{
-    return py_list(c, items, n);
-}
-#define SIZES(...)                                \
-    size_list(c, (struct value[]){ __VA_ARGS__ }, \
-              (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
+#define SIZES(...)                              \
+    py_list(c, (struct value[]){ __VA_ARGS__ }, \
+            (uint32_t)(sizeof((struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
 
 static sym_id dim_size(struct call *c, struct value x, uint32_t dim)
 {
@@ -187,7 +183,7 @@ static struct value pad_one(struct call *c, struct value mask)
     return CALL("pad", mask, SIZES(py_int(c, 0), py_int(c, 1)));
 }
 
-static struct value concatenated(struct call *c, struct value a, struct value b, int64_t dim)
+static struct value concat_tensors(struct call *c, struct value a, struct value b, int64_t dim)
 {
     return CALL("cat", SIZES(a, b), py_int(c, dim));
 }
@@ -200,8 +196,8 @@ static void add_biases(struct multi_head_attention *a)
     if (!arg_given(c, BIAS_K) || !arg_given(c, BIAS_V))
         return;
     struct value times = SIZES(py_int(c, 1), value_int(a->batch), py_int(c, 1));
-    a->k = concatenated(c, a->k, CALL("repeat", arg(c, BIAS_K), times), 0);
-    a->v = concatenated(c, a->v, CALL("repeat", arg(c, BIAS_V), times), 0);
+    a->k = concat_tensors(c, a->k, CALL("repeat", arg(c, BIAS_K), times), 0);
+    a->v = concat_tensors(c, a->v, CALL("repeat", arg(c, BIAS_V), times), 0);
     a->mask = pad_one(c, a->mask);
     a->padding = pad_one(c, a->padding);
 }
@@ -227,7 +223,7 @@ static struct value zeros_before(struct multi_head_attention *a, struct value x)
     };
     struct value shape =
         SIZES(value_int(mul(c, a->batch, a->heads)), py_int(c, 1), value_int(a->head));
-    return concatenated(c, x, py_call_keywords(c, "zeros", &shape, 1, keywords, 2), 1);
+    return concat_tensors(c, x, py_call_keywords(c, "zeros", &shape, 1, keywords, 2), 1);
 }
 
 static void reshape_heads(struct multi_head_attention *a)

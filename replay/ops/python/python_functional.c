@@ -146,11 +146,6 @@ bool python_embedding(struct call *c)
     return ret_call(c, py_call(c, "embedding", args, 5));
 }
 
-static struct value bag_mode(struct call *c, struct value mode)
-{
-    return py_int(c, py_is(mode, "sum") ? 0 : py_is(mode, "mean") ? 1 : 2);
-}
-
 /* input, weight, offsets, max_norm, norm_type, scale_grad_by_freq, mode, sparse,
  * per_sample_weights, include_last_offset, padding_idx */
 bool python_embedding_bag(struct call *c)
@@ -178,8 +173,17 @@ bool python_embedding_bag(struct call *c)
     }
     if (arg_given(c, 3))
         py_call(c, "embedding_renorm_", (struct value[]){ weight, input, arg(c, 3), arg(c, 4) }, 4);
-    struct value args[] = { weight,    input,   offsets, arg(c, 5), bag_mode(c, arg(c, 6)),
-                            arg(c, 7), samples, last,    arg(c, 10) };
+    struct value args[] = { weight,
+                            input,
+                            offsets,
+                            arg(c, 5),
+                            py_int(c, py_is(arg(c, 6), "sum")    ? 0
+                                      : py_is(arg(c, 6), "mean") ? 1
+                                                                 : 2),
+                            arg(c, 7),
+                            samples,
+                            last,
+                            arg(c, 10) };
     struct value bag = py_call(c, "embedding_bag", args, arg_given(c, 10) ? 9 : 8);
     return !c->failed && bag.n && ret_call(c, bag.u.items[0]);
 }

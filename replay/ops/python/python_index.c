@@ -175,7 +175,7 @@ static struct tensor tensor_of_list(struct index_builder *in, struct value list)
         if (at.u.items[0].kind == VALUE_BOOL)
             dtype = DTYPE_B8;
     }
-    if (in->c->ops->parts)
+    if (in->c->ops->nested_observer)
         return python_data(in->c, list, dtype, in->self.meta->device);
     return new_tensor(in->c, dtype, in->self.meta->device, sizes, n);
 }

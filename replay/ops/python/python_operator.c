@@ -3,12 +3,12 @@
 
 enum reflection { SWAP, KEEP, RECIPROCAL };
 
-struct operator_row {
+struct operator_rule {
     const char *name, *base, *reflected;
     enum reflection how;
 };
 
-static const struct operator_row rows[] = {
+static const struct operator_rule rows[] = {
 #define OPERATOR(name, base, reflected, how) { name, base, reflected, how },
 #include "replay/ops/python/python_operators.def"
 #undef OPERATOR
@@ -20,7 +20,7 @@ static struct str plain_name(struct str name)
     return name.n > 1 && name.p[name.n - 1] == '_' ? str_first(name, name.n - 1) : name;
 }
 
-static const struct operator_row *find_operator(struct str name)
+static const struct operator_rule *find_operator(struct str name)
 {
     name = plain_name(name);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -36,7 +36,7 @@ static struct value reciprocal(struct call *c, struct value other, struct value 
     return py_call(c, "mul", (struct value[]){ one, other }, 2);
 }
 
-static struct value on_tensors(struct call *c, const struct operator_row *row,
+static struct value on_tensors(struct call *c, const struct operator_rule *row,
                                const struct value *args, uint32_t n)
 {
     if (args[0].kind == VALUE_TENSOR || n == 1)
@@ -53,7 +53,7 @@ static struct value on_tensors(struct call *c, const struct operator_row *row,
 
 /* --- Tuples, lists, sizes --- */
 
-static struct value concatenated(struct call *c, struct value a, struct value b)
+static struct value concat_sequences(struct call *c, struct value a, struct value b)
 {
     struct value *items = ops_values(c->ops, (size_t)a.n + b.n);
     if (!items && a.n + b.n) {
@@ -79,7 +79,7 @@ static struct value repeat_sequence(struct call *c, struct value a, struct value
     }
     struct value ret = value_items(a.kind, NULL, 0);
     for (int64_t i = 0; i < n && a.n && !c->failed; i++)
-        ret = concatenated(c, ret, a);
+        ret = concat_sequences(c, ret, a);
     return ret;
 }
 
@@ -129,11 +129,6 @@ static bool contains_value(struct call *c, struct value list, struct value item)
     return false;
 }
 
-static bool is_indexable(struct value value)
-{
-    return value_is_sequence(value) || value.kind == VALUE_DICT;
-}
-
 /* Operations without tensors: comparisons of any values, sequences. False: it is none of these. */
 static bool on_objects(struct call *c, struct str name, const struct value *args, uint32_t n,
                        struct value *ret)
@@ -146,7 +141,7 @@ static bool on_objects(struct call *c, struct str name, const struct value *args
         return false;
     else if (str_is(name, "is_") || str_is(name, "is_not"))
         *ret = boolean(equal(c, args[0], args[1]) == str_is(name, "is_"));
-    else if (str_is(name, "contains") && is_indexable(args[0]))
+    else if (str_is(name, "contains") && (value_is_sequence(args[0]) || args[0].kind == VALUE_DICT))
         *ret = boolean(contains_value(c, args[0], args[1]));
     else if (args[0].kind == VALUE_TENSOR || args[1].kind == VALUE_TENSOR ||
              (value_is_number(args[0]) && value_is_number(args[1])))
@@ -155,7 +150,7 @@ static bool on_objects(struct call *c, struct str name, const struct value *args
         *ret = boolean(equal(c, args[0], args[1]) == str_is(name, "eq"));
     else if ((str_is(name, "add") || str_is(name, "iadd") || str_is(name, "concat")) &&
              value_is_sequence(args[0]) && value_is_sequence(args[1]))
-        *ret = concatenated(c, args[0], args[1]);
+        *ret = concat_sequences(c, args[0], args[1]);
     else if ((str_is(name, "mul") || str_is(name, "imul")) && value_is_sequence(args[0]) &&
              args[1].kind == VALUE_INT)
         *ret = repeat_sequence(c, args[0], args[1]);
@@ -261,7 +256,7 @@ bool python_operator(struct call *c, struct str name, const struct value *args, 
     }
     if (on_objects(c, name, args, n, ret))
         return !c->failed;
-    const struct operator_row *row = find_operator(name);
+    const struct operator_rule *row = find_operator(name);
     bool tensors = false, numbers = true;
     for (uint32_t i = 0; i < n; i++) {
         tensors = tensors || args[i].kind == VALUE_TENSOR;

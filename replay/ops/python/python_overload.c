@@ -25,14 +25,9 @@ static bool is_bound(struct str op)
     return !STR_IS_ANY(op, skipped);
 }
 
-static bool scalar_tensor(struct value value)
-{
-    return value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim == 0;
-}
-
 static bool accepts_item(const struct schema_slot *slot, struct value value, bool numbers)
 {
-    bool tensor = scalar_tensor(value);
+    bool tensor = value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim == 0;
     switch (slot->type) {
     case SCHEMA_TENSOR:
         return value.kind == VALUE_TENSOR ||

@@ -92,7 +92,7 @@ static struct value type_name_of(struct call *c, struct value x)
                            .u.text = x.kind == VALUE_TENSOR ? STR("torch.Tensor") : STR("type") };
 }
 
-static bool tensor_fact(struct call *c, struct tensor x, struct str name, struct value *ret)
+static bool tensor_attribute(struct call *c, struct tensor x, struct str name, struct value *ret)
 {
     const struct tensor_meta *m = x.meta;
     if (str_is(name, "shape"))
@@ -163,7 +163,7 @@ static int32_t return_field(struct str name)
     return -1;
 }
 
-static bool other_fact(struct call *c, struct value x, struct str name, struct value *ret)
+static bool other_attribute(struct call *c, struct value x, struct str name, struct value *ret)
 {
     int32_t i = return_field(name);
     if (value_is_number(x) && (str_is(name, "real") || str_is(name, "numerator")))
@@ -191,7 +191,7 @@ static bool other_fact(struct call *c, struct value x, struct str name, struct v
 bool python_attribute(struct call *c, struct value x, struct str name, struct value *ret)
 {
     if (x.kind != VALUE_TENSOR)
-        return other_fact(c, x, name, ret) || unsupported(c, "attribute %.*s", STR_ARG(name));
+        return other_attribute(c, x, name, ret) || unsupported(c, "attribute %.*s", STR_ARG(name));
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
         if (!str_is(name, operators[i].name))
             continue;
@@ -201,7 +201,8 @@ bool python_attribute(struct call *c, struct value x, struct str name, struct va
             *ret = py_op(c, operators[i].op, &x, 1);
         return !c->failed;
     }
-    return tensor_fact(c, x.u.tensor, name, ret) || unsupported(c, "attribute %.*s", STR_ARG(name));
+    return tensor_attribute(c, x.u.tensor, name, ret) ||
+           unsupported(c, "attribute %.*s", STR_ARG(name));
 }
 
 /* object, name, default=None */
@@ -484,7 +485,7 @@ static struct value from_data(struct call *c, struct value value, enum dtype dty
         return value_none();
     if (dtype == DTYPE_NONE)
         dtype = data.dtype == DTYPE_NONE ? DTYPE_F32 : data.dtype;
-    if (c->ops->parts) {
+    if (c->ops->nested_observer) {
         struct value computed = computed_data(c, value, dtype, device, &data);
         if (c->failed || computed.kind == VALUE_TENSOR)
             return computed;

@@ -90,7 +90,7 @@ static struct value from_bool(struct call *c, struct value value)
     return value_int(guard_bool(c, value.u.sym) ? SYM_ID_ONE : SYM_ID_ZERO);
 }
 
-static struct value number_to_float(struct call *c, struct value value)
+static struct value value_to_float(struct call *c, struct value value)
 {
     if (value.kind == VALUE_FLOAT)
         return value;
@@ -105,11 +105,11 @@ static void promote2(struct call *c, struct value *a, struct value *b)
 {
     if (a->kind != VALUE_FLOAT && b->kind != VALUE_FLOAT)
         return;
-    *a = number_to_float(c, *a);
-    *b = number_to_float(c, *b);
+    *a = value_to_float(c, *a);
+    *b = value_to_float(c, *b);
 }
 
-static struct value number_truediv(struct call *c, struct value a, struct value b)
+static struct value value_truediv(struct call *c, struct value a, struct value b)
 {
     a = from_bool(c, a);
     b = from_bool(c, b);
@@ -124,13 +124,13 @@ static struct value round_number_value(struct call *c, enum node_method m, struc
     return a.kind == VALUE_INT && is_constant_value(c, a) ? a : method1(c, m, a);
 }
 
-static struct value number_floordiv(struct call *c, struct value a, struct value b)
+static struct value value_floordiv(struct call *c, struct value a, struct value b)
 {
     a = from_bool(c, a);
     b = from_bool(c, b);
     if (a.kind != VALUE_FLOAT && b.kind != VALUE_FLOAT)
         return method2(c, NODE_METHOD_INT_FLOORDIV, a, b);
-    return number_to_float(c, round_number_value(c, NODE_METHOD_FLOOR, number_truediv(c, a, b)));
+    return value_to_float(c, round_number_value(c, NODE_METHOD_FLOOR, value_truediv(c, a, b)));
 }
 
 static bool not_negative(struct call *c, struct value value)
@@ -141,14 +141,14 @@ static bool not_negative(struct call *c, struct value value)
     return !c->failed && guard_bool(c, ge.u.sym);
 }
 
-static struct value number_pow(struct call *c, struct value a, struct value b)
+static struct value value_pow(struct call *c, struct value a, struct value b)
 {
     a = from_bool(c, a);
     b = from_bool(c, b);
     if (a.kind != VALUE_FLOAT && b.kind != VALUE_FLOAT && not_negative(c, b))
         return method2(c, NODE_METHOD_POW_BY_NATURAL, a, b);
-    a = number_to_float(c, a);
-    b = number_to_float(c, b);
+    a = value_to_float(c, a);
+    b = value_to_float(c, b);
     if (c->failed)
         return value_none();
     if (!is_constant_value(c, a)) {
@@ -160,7 +160,7 @@ static struct value number_pow(struct call *c, struct value a, struct value b)
 }
 
 /* and, or, xor: logical on booleans, bitwise on integers. */
-static struct value number_logic(struct call *c, enum node_method m, struct value a, struct value b)
+static struct value value_logic(struct call *c, enum node_method m, struct value a, struct value b)
 {
     bool booleans = a.kind == VALUE_BOOL && b.kind == VALUE_BOOL;
     if (booleans && m != NODE_METHOD_BITWISE_XOR)
@@ -173,7 +173,7 @@ static struct value number_logic(struct call *c, enum node_method m, struct valu
     return method2(c, bits, from_bool(c, a), from_bool(c, b));
 }
 
-static struct value number_to_int(struct call *c, struct value value)
+static struct value value_to_int(struct call *c, struct value value)
 {
     value = from_bool(c, value);
     return value.kind == VALUE_INT ? value : method1(c, NODE_METHOD_TRUNC, value);
@@ -195,9 +195,9 @@ static struct value unary_number(struct call *c, const struct number_method *num
     switch (number->how) {
     case UNARY: return method1(c, number->method, from_bool(c, a));
     case ROUNDING: return round_number_value(c, number->method, a);
-    case TO_FLOAT: return number_to_float(c, a);
-    case TO_INT: return number_to_int(c, a);
-    case FUNCTION: return method1(c, number->method, number_to_float(c, a));
+    case TO_FLOAT: return value_to_float(c, a);
+    case TO_INT: return value_to_int(c, a);
+    case FUNCTION: return method1(c, number->method, value_to_float(c, a));
     case ROUND: return rounded(c, a, value_none());
     case NOT:
         return a.kind == VALUE_BOOL ? method1(c, NODE_METHOD_NOT, a)
@@ -229,17 +229,17 @@ static struct value binary_number(struct call *c, const struct number_method *nu
         promote2(c, &a, &b);
         return method2(c, number->method, a, b);
     case ROUND: return rounded(c, a, b);
-    case TRUEDIV: return number_truediv(c, a, b);
-    case FLOORDIV: return number_floordiv(c, a, b);
-    case POW: return number_pow(c, a, b);
-    case LOGIC: return number_logic(c, number->method, a, b);
+    case TRUEDIV: return value_truediv(c, a, b);
+    case FLOORDIV: return value_floordiv(c, a, b);
+    case POW: return value_pow(c, a, b);
+    case LOGIC: return value_logic(c, number->method, a, b);
     case SHIFT: return method2(c, number->method, from_bool(c, a), from_bool(c, b));
     default: refuse(c, "TypeError", "%s expected 1 argument, got 2", number->name);
     }
     return value_none();
 }
 
-static struct value number_ite(struct call *c, const struct value *args)
+static struct value value_ite(struct call *c, const struct value *args)
 {
     struct value yes = args[1], no = args[2];
     if (is_constant_value(c, args[0]))
@@ -261,7 +261,7 @@ struct value python_number(struct call *c, struct str name, const struct value *
     if (!number)
         return value_none();
     if (number->how == ITE && n == 3)
-        return number_ite(c, args);
+        return value_ite(c, args);
     if (n == 1)
         return unary_number(c, number, args[0]);
     if (n == 2)

@@ -11,9 +11,10 @@ struct condition_values {
 
 static void add_condition(void *user, sym_id condition, bool value)
 {
-    struct condition_values *facts = user;
-    if (!list_push(&facts->conditions, condition) || !list_push(&facts->values, sym_boolean(value)))
-        env_ok(facts->env);
+    struct condition_values *values = user;
+    if (!list_push(&values->conditions, condition) ||
+        !list_push(&values->values, sym_boolean(value)))
+        env_ok(values->env);
 }
 
 static bool is_subset(struct shape_env *env, sym_id inner, sym_id outer)
@@ -28,38 +29,38 @@ static bool is_subset(struct shape_env *env, sym_id inner, sym_id outer)
     return true;
 }
 
-static bool gather_conditions(struct condition_values *facts, sym_id e,
+static bool gather_conditions(struct condition_values *values, sym_id e,
                               const struct env_assumptions *assumptions)
 {
-    struct shape_env *env = facts->env;
+    struct shape_env *env = values->env;
     for (uint32_t i = 0; i < assumptions->n_axioms; i++) {
         sym_id axiom = assumptions->axioms[i];
         if (axiom == SYM_NONE || !is_subset(env, axiom, e))
             continue;
         sym_id simple = env_simplify_way(env, axiom, false);
-        if (simple == SYM_NONE || !sym_implications(env->pool, simple, add_condition, facts))
+        if (simple == SYM_NONE || !sym_implications(env->pool, simple, add_condition, values))
             return env_ok(env);
     }
     if (!env->axioms_stale)
         return env_ok(env);
     env->axioms_stale = false;
-    uint32_t n = facts->conditions.n;
-    for (uint32_t i = 0; i < n && i < facts->values.n; i++) {
-        const struct expr_info *k = env_known(env, facts->conditions.v[i]);
+    uint32_t n = values->conditions.n;
+    for (uint32_t i = 0; i < n && i < values->values.n; i++) {
+        const struct expr_info *k = env_known(env, values->conditions.v[i]);
         if (k && (k->holds & HOLDS_FLOORDIV))
-            add_condition(facts, env_simplify_way(env, facts->conditions.v[i], false),
-                          facts->values.v[i] == SYM_ID_TRUE);
+            add_condition(values, env_simplify_way(env, values->conditions.v[i], false),
+                          values->values.v[i] == SYM_ID_TRUE);
     }
     return env_ok(env);
 }
 
-static sym_id put_facts(struct condition_values *facts, sym_id e, unsigned depth)
+static sym_id substitute_values(struct condition_values *values, sym_id e, unsigned depth)
 {
-    struct shape_env *env = facts->env;
+    struct shape_env *env = values->env;
     struct sym_pool *pool = env->pool;
-    for (uint32_t i = facts->values.n; i > 0; i--)
-        if (facts->conditions.v[i - 1] == e)
-            return facts->values.v[i - 1];
+    for (uint32_t i = values->values.n; i > 0; i--)
+        if (values->conditions.v[i - 1] == e)
+            return values->values.v[i - 1];
     const struct expr_info *k = env_known(env, e);
     if (!k || !(k->holds & HOLDS_CONDITION) || depth > ENV_MAX_DEPTH)
         return k ? e : SYM_NONE;
@@ -67,7 +68,7 @@ static sym_id put_facts(struct condition_values *facts, sym_id e, unsigned depth
     list_init(&args, pool);
     bool ok = true, changed = false;
     for (uint32_t i = 0; ok && i < sym_n_args(pool, e); i++) {
-        sym_id arg = arg_at(pool, e, i), now = put_facts(facts, arg, depth + 1);
+        sym_id arg = arg_at(pool, e, i), now = substitute_values(values, arg, depth + 1);
         changed |= now != arg;
         ok = now != SYM_NONE && list_push(&args, now);
     }
@@ -76,18 +77,18 @@ static sym_id put_facts(struct condition_values *facts, sym_id e, unsigned depth
     return result;
 }
 
-static sym_id evaluate_with(struct condition_values *facts, sym_id e, enum env_static way,
+static sym_id evaluate_with(struct condition_values *values, sym_id e, enum env_static way,
                             const struct env_assumptions *assumptions)
 {
-    struct shape_env *env = facts->env;
+    struct shape_env *env = values->env;
     e = env_simplify_way(env, e, way == ENV_STATIC_OBLIVIOUS);
     if (way == ENV_STATIC_HINT && e != SYM_NONE)
         e = env_put_hints(env, e);
     e = sym_canonical(env->pool, e);
-    if (e == SYM_NONE ||
-        !(assumptions->axioms ? gather_conditions(facts, e, assumptions) : env_refresh_axioms(env)))
+    if (e == SYM_NONE || !(assumptions->axioms ? gather_conditions(values, e, assumptions)
+                                               : env_refresh_axioms(env)))
         return SYM_NONE;
-    e = assumptions->axioms ? put_facts(facts, e, 0) : env_put_axioms(env, e, 0);
+    e = assumptions->axioms ? substitute_values(values, e, 0) : env_put_axioms(env, e, 0);
     const struct expr_info *k = e == SYM_NONE ? NULL : env_known(env, e);
     if (!k)
         return SYM_NONE;
@@ -101,12 +102,12 @@ sym_id env_evaluate_static_with(struct shape_env *env, sym_id e, enum env_static
 {
     if (e == SYM_NONE || (unsigned)way >= ENV_STATIC_WAYS)
         return SYM_NONE;
-    struct condition_values facts = { .env = env };
-    list_init(&facts.conditions, env->pool);
-    list_init(&facts.values, env->pool);
+    struct condition_values values = { .env = env };
+    list_init(&values.conditions, env->pool);
+    list_init(&values.values, env->pool);
     env->counts.static_evaluations++;
-    sym_id result = evaluate_with(&facts, e, way, assumptions);
-    list_release(&facts.conditions);
-    list_release(&facts.values);
+    sym_id result = evaluate_with(&values, e, way, assumptions);
+    list_release(&values.conditions);
+    list_release(&values.values);
     return env_ok(env) ? result : SYM_NONE;
 }

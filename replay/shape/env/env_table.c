@@ -66,8 +66,8 @@ static bool is_condition(enum sym_kind kind)
     return is_relational(kind) || kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT;
 }
 
-static bool collect_symbols(struct sym_pool *pool, sym_id e, struct list *symbols, uint8_t *holds,
-                            bool top)
+static bool collect_properties(struct sym_pool *pool, sym_id e, struct list *symbols,
+                               uint8_t *holds, bool top)
 {
     if (pool_seen(pool, e))
         return true;
@@ -77,7 +77,7 @@ static bool collect_symbols(struct sym_pool *pool, sym_id e, struct list *symbol
     *holds |= holds_of_kind(kind) | (!top && is_condition(kind) ? HOLDS_CONDITION : 0);
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!collect_symbols(pool, arg_at(pool, e, i), symbols, holds, false))
+        if (!collect_properties(pool, arg_at(pool, e, i), symbols, holds, false))
             return false;
     return true;
 }
@@ -93,7 +93,7 @@ struct expr_info *env_known_slow(struct shape_env *env, sym_id e)
     list_init(&found, pool);
     uint8_t holds = HOLDS_LOOKED_AT;
     uint32_t first = (uint32_t)env->symbol_lists.n;
-    bool ok = pool_walk(pool) && collect_symbols(pool, e, &found, &holds, true) &&
+    bool ok = pool_walk(pool) && collect_properties(pool, e, &found, &holds, true) &&
               order_sort(pool, found.v, found.n, order_arguments);
     for (uint32_t i = 0; ok && i < found.n; i++) {
         uint32_t index = env_symbol_index(env, found.v[i]);

@@ -128,13 +128,6 @@ sym_id sym_ceildiv(struct sym_pool *pool, sym_id a, sym_id b)
 
 /* --- Remainders --- */
 
-static sym_id mod_numbers(struct sym_pool *pool, enum sym_kind kind, sym_id p, sym_id q)
-{
-    if (kind == SYM_MOD && (number_sign(pool, p) < 0 || number_sign(pool, q) <= 0))
-        return pool_fail(pool, "AssertionError: Mod of a negative number");
-    return number_mod(pool, p, q);
-}
-
 sym_id build_mod(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     (void)n;
@@ -143,8 +136,11 @@ sym_id build_mod(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         return pool_fail(pool, "ZeroDivisionError: Modulo by zero");
     if (p == SYM_ID_ZERO || p == q || q == SYM_ID_ONE || p == sym_neg(pool, q))
         return SYM_ID_ZERO;
-    if (is_number(pool, p) && is_number(pool, q))
-        return mod_numbers(pool, kind, p, q);
+    if (is_number(pool, p) && is_number(pool, q)) {
+        if (kind == SYM_MOD && (number_sign(pool, p) < 0 || number_sign(pool, q) <= 0))
+            return pool_fail(pool, "AssertionError: Mod of a negative number");
+        return number_mod(pool, p, q);
+    }
     if (q == SYM_ID_TWO && known_even(facts_at(pool, p)))
         return SYM_ID_ZERO;
     if (q == SYM_ID_TWO && known_odd(facts_at(pool, p)))

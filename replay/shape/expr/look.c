@@ -65,24 +65,24 @@ enum sym_answer sym_ask(const struct sym_pool *pool, sym_id e, enum sym_question
     return SYM_UNKNOWN;
 }
 
-static bool has_part(struct sym_pool *pool, sym_id e, sym_id part)
+static bool contains_expr(struct sym_pool *pool, sym_id e, sym_id part)
 {
     if (e == part)
         return true;
     if (!has_args(kind_at(pool, e)) || pool_seen(pool, e))
         return false;
     for (uint32_t i = 0; i < node_at(pool, e)->n; i++)
-        if (has_part(pool, arg_at(pool, e, i), part))
+        if (contains_expr(pool, arg_at(pool, e, i), part))
             return true;
     return false;
 }
 
 bool sym_has(struct sym_pool *pool, sym_id e, sym_id part)
 {
-    return e != SYM_NONE && part != SYM_NONE && pool_walk(pool) && has_part(pool, e, part);
+    return e != SYM_NONE && part != SYM_NONE && pool_walk(pool) && contains_expr(pool, e, part);
 }
 
-static bool collect_symbols(struct sym_pool *pool, sym_id e, struct list *out)
+static bool push_symbols(struct sym_pool *pool, sym_id e, struct list *out)
 {
     if (pool_seen(pool, e))
         return true;
@@ -90,7 +90,7 @@ static bool collect_symbols(struct sym_pool *pool, sym_id e, struct list *out)
         return list_push(out, e);
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!collect_symbols(pool, arg_at(pool, e, i), out))
+        if (!push_symbols(pool, arg_at(pool, e, i), out))
             return false;
     return true;
 }
@@ -100,7 +100,7 @@ bool sym_free_symbols(struct sym_pool *pool, sym_id e, void (*fn)(void *user, sy
 {
     struct list found;
     list_init(&found, pool);
-    bool ok = e != SYM_NONE && pool_walk(pool) && collect_symbols(pool, e, &found) &&
+    bool ok = e != SYM_NONE && pool_walk(pool) && push_symbols(pool, e, &found) &&
               order_sort(pool, found.v, found.n, order_arguments);
     for (uint32_t i = 0; ok && i < found.n; i++)
         fn(user, found.v[i]);

@@ -21,7 +21,7 @@ static bool is_min_max(enum sym_kind kind)
     return kind == SYM_MAX || kind == SYM_MIN;
 }
 
-static bool contains(const struct list *list, sym_id e)
+static bool list_contains(const struct list *list, sym_id e)
 {
     for (uint32_t i = 0; i < list->n; i++)
         if (list->v[i] == e)
@@ -31,7 +31,7 @@ static bool contains(const struct list *list, sym_id e)
 
 static bool put_distinct(struct list *list, sym_id e)
 {
-    return contains(list, e) || list_push(list, e);
+    return list_contains(list, e) || list_push(list, e);
 }
 
 static bool has_direct_arg(const struct sym_pool *pool, sym_id e, sym_id arg)
@@ -170,7 +170,7 @@ static sym_id without_shared(struct sym_pool *pool, sym_id e, const struct list 
     list_init(&rest, pool);
     bool ok = true;
     for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++)
-        if (!contains(common, arg_at(pool, e, i)))
+        if (!list_contains(common, arg_at(pool, e, i)))
             ok = list_push(&rest, arg_at(pool, e, i));
     *empty |= rest.n == 0;
     sym_id result = ok ? unevaluated(pool, kind_at(pool, e), &rest) : SYM_NONE;
@@ -277,7 +277,7 @@ static bool find_local_zeros(struct sym_pool *pool, enum sym_kind kind, struct l
         if (!is_number(pool, e)) {
             args->n = n; /* keeps what was kept so far */
             args->v[n] = e;
-            n += !contains(args, e);
+            n += !list_contains(args, e);
             args->n = total;
         } else if (number == SYM_NONE || more_extreme(pool, kind, e, number)) {
             number = e;

@@ -166,15 +166,6 @@ sym_id number_floordiv(struct sym_pool *pool, sym_id a, sym_id b)
     return sym_integer(pool, x % y != 0 && (x < 0) != (y < 0) ? q - 1 : q);
 }
 
-static sym_id integer_mod(struct sym_pool *pool, sym_id a, sym_id b)
-{
-    if (!small_division(pool, a, b))
-        return big_binary(pool, BIG_MOD, a, b);
-    int64_t y = node_at(pool, b)->integer;
-    int64_t r = node_at(pool, a)->integer % y;
-    return sym_integer(pool, r != 0 && (r < 0) != (y < 0) ? r + y : r);
-}
-
 sym_id number_gcd(struct sym_pool *pool, sym_id a, sym_id b)
 {
     if (!small_division(pool, a, b) || node_at(pool, b)->integer == INT64_MIN) {
@@ -224,23 +215,6 @@ static sym_id make_rational(struct sym_pool *pool, sym_id p, sym_id q)
 static sym_id integer_mul_checked(struct sym_pool *pool, sym_id a, sym_id b)
 {
     return a == SYM_NONE || b == SYM_NONE ? SYM_NONE : integer_mul(pool, a, b);
-}
-
-static sym_id rational_add(struct sym_pool *pool, sym_id a, sym_id b)
-{
-    sym_id qa = number_denominator(pool, a), qb = number_denominator(pool, b);
-    sym_id left = integer_mul_checked(pool, number_numerator(pool, a), qb);
-    sym_id right = integer_mul_checked(pool, number_numerator(pool, b), qa);
-    if (left == SYM_NONE || right == SYM_NONE)
-        return SYM_NONE;
-    return make_rational(pool, integer_add(pool, left, right), integer_mul_checked(pool, qa, qb));
-}
-
-static sym_id rational_mul(struct sym_pool *pool, sym_id a, sym_id b)
-{
-    sym_id p = integer_mul_checked(pool, number_numerator(pool, a), number_numerator(pool, b));
-    sym_id q = integer_mul_checked(pool, number_denominator(pool, a), number_denominator(pool, b));
-    return make_rational(pool, p, q);
 }
 
 /* --- Any number --- */
@@ -316,7 +290,12 @@ sym_id number_add(struct sym_pool *pool, sym_id a, sym_id b)
         return infinite_add(a, b);
     if (kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT)
         return sym_float(pool, sym_to_double(pool, a) + sym_to_double(pool, b));
-    return rational_add(pool, a, b);
+    sym_id qa = number_denominator(pool, a), qb = number_denominator(pool, b);
+    sym_id left = integer_mul_checked(pool, number_numerator(pool, a), qb);
+    sym_id right = integer_mul_checked(pool, number_numerator(pool, b), qa);
+    if (left == SYM_NONE || right == SYM_NONE)
+        return SYM_NONE;
+    return make_rational(pool, integer_add(pool, left, right), integer_mul_checked(pool, qa, qb));
 }
 
 sym_id number_mul(struct sym_pool *pool, sym_id a, sym_id b)
@@ -333,17 +312,9 @@ sym_id number_mul(struct sym_pool *pool, sym_id a, sym_id b)
         return SYM_ID_ZERO; /* for 0 * 2.5, too */
     if (kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT)
         return sym_float(pool, sym_to_double(pool, a) * sym_to_double(pool, b));
-    return rational_mul(pool, a, b);
-}
-
-static sym_id infinite_div(const struct sym_pool *pool, sym_id a, sym_id b)
-{
-    if (is_infinity(a) && is_infinity(b))
-        return SYM_ID_NAN;
-    if (is_infinity(b))
-        return SYM_ID_ZERO;
-    return number_sign(pool, a) * (number_sign(pool, b) < 0 ? -1 : 1) > 0 ? SYM_ID_OO
-                                                                          : SYM_ID_MINUS_OO;
+    sym_id p = integer_mul_checked(pool, number_numerator(pool, a), number_numerator(pool, b));
+    sym_id q = integer_mul_checked(pool, number_denominator(pool, a), number_denominator(pool, b));
+    return make_rational(pool, p, q);
 }
 
 sym_id number_div(struct sym_pool *pool, sym_id a, sym_id b)
@@ -352,8 +323,14 @@ sym_id number_div(struct sym_pool *pool, sym_id a, sym_id b)
         return SYM_NONE;
     if (a == SYM_ID_NAN || b == SYM_ID_NAN)
         return SYM_ID_NAN;
-    if (is_infinity(a) || is_infinity(b))
-        return infinite_div(pool, a, b);
+    if (is_infinity(a) || is_infinity(b)) {
+        if (is_infinity(a) && is_infinity(b))
+            return SYM_ID_NAN;
+        if (is_infinity(b))
+            return SYM_ID_ZERO;
+        return number_sign(pool, a) * (number_sign(pool, b) < 0 ? -1 : 1) > 0 ? SYM_ID_OO
+                                                                              : SYM_ID_MINUS_OO;
+    }
     if (number_sign(pool, b) == 0)
         return number_sign(pool, a) == 0 ? SYM_ID_NAN : SYM_ID_ZOO;
     if (kind_at(pool, a) == SYM_FLOAT || kind_at(pool, b) == SYM_FLOAT)
@@ -406,8 +383,13 @@ sym_id number_floor(struct sym_pool *pool, sym_id a)
 
 sym_id number_mod(struct sym_pool *pool, sym_id a, sym_id b)
 {
-    if (is_integer(pool, a) && is_integer(pool, b))
-        return integer_mod(pool, a, b);
+    if (is_integer(pool, a) && is_integer(pool, b)) {
+        if (!small_division(pool, a, b))
+            return big_binary(pool, BIG_MOD, a, b);
+        int64_t y = node_at(pool, b)->integer;
+        int64_t r = node_at(pool, a)->integer % y;
+        return sym_integer(pool, r != 0 && (r < 0) != (y < 0) ? r + y : r);
+    }
     if (is_infinity(a) || is_infinity(b) || a == SYM_ID_NAN || b == SYM_ID_NAN)
         return SYM_ID_NAN;
     sym_id quotient = number_div(pool, a, b);

@@ -48,7 +48,7 @@ bool order_sort(struct sym_pool *pool, sym_id *v, uint32_t n, order_fn *order)
 
 /* Returns the name and order of e's class; Zero, One, Half and NegativeOne have their own classes.
  */
-static const char *class_name(const struct sym_pool *pool, sym_id e, unsigned *order)
+static const char *sort_class(const struct sym_pool *pool, sym_id e, unsigned *order)
 {
     static const struct {
         sym_id id;
@@ -75,7 +75,7 @@ static const char *class_name(const struct sym_pool *pool, sym_id e, unsigned *o
 static int compare_classes(const struct sym_pool *pool, sym_id a, sym_id b)
 {
     unsigned order_a, order_b;
-    const char *name_a = class_name(pool, a, &order_a), *name_b = class_name(pool, b, &order_b);
+    const char *name_a = sort_class(pool, a, &order_a), *name_b = sort_class(pool, b, &order_b);
     if (order_a != order_b)
         return order_a < order_b ? -1 : 1;
     return order_a == NO_ORDER ? strcmp(name_a, name_b) : 0;

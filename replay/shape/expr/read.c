@@ -147,7 +147,7 @@ static sym_id read_arithmetic(struct sym_reader *r, expr_id e, bool sum)
     return result;
 }
 
-static sym_id build_node(struct sym_reader *r, enum sym_kind kind, const struct list *args)
+static sym_id make_read_node(struct sym_reader *r, enum sym_kind kind, const struct list *args)
 {
     if (is_relational(kind))
         return sym_unevaluated(r->pool, kind, args->v, args->n);
@@ -163,7 +163,7 @@ static sym_id read_args(struct sym_reader *r, expr_id e, enum sym_kind kind)
     bool ok = true;
     for (uint32_t i = 0; ok && i < expr_at(r->exprs, e)->n_children; i++)
         ok = list_push(&args, expr_node(r, expr_child(r->exprs, e, i)));
-    sym_id result = ok ? build_node(r, kind, &args) : SYM_NONE;
+    sym_id result = ok ? make_read_node(r, kind, &args) : SYM_NONE;
     list_release(&args);
     return result;
 }

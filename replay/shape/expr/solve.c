@@ -132,24 +132,20 @@ static bool put_implication(struct implications *to, sym_id condition, bool valu
     return true;
 }
 
-static bool imply_equality(struct implications *to, sym_id e)
-{
-    struct sym_pool *pool = to->pool;
-    enum sym_kind kind = kind_at(pool, e), other = kind == SYM_EQ ? SYM_NE : SYM_EQ;
-    sym_id a = arg_at(pool, e, 0), b = arg_at(pool, e, 1);
-    return put_implication(to, pool_node2(pool, kind, a, b), true) &&
-           put_implication(to, pool_node2(pool, kind, b, a), true) &&
-           put_implication(to, pool_node2(pool, other, a, b), false) &&
-           put_implication(to, pool_node2(pool, other, b, a), false);
-}
-
 static bool imply_condition(struct implications *to, sym_id e)
 {
     e = sym_canonical(to->pool, e);
     if (e == SYM_NONE)
         return false;
-    if (kind_at(to->pool, e) == SYM_EQ || kind_at(to->pool, e) == SYM_NE)
-        return imply_equality(to, e);
+    if (kind_at(to->pool, e) == SYM_EQ || kind_at(to->pool, e) == SYM_NE) {
+        struct sym_pool *pool = to->pool;
+        enum sym_kind kind = kind_at(pool, e), other = kind == SYM_EQ ? SYM_NE : SYM_EQ;
+        sym_id a = arg_at(pool, e, 0), b = arg_at(pool, e, 1);
+        return put_implication(to, pool_node2(pool, kind, a, b), true) &&
+               put_implication(to, pool_node2(pool, kind, b, a), true) &&
+               put_implication(to, pool_node2(pool, other, a, b), false) &&
+               put_implication(to, pool_node2(pool, other, b, a), false);
+    }
     return put_implication(to, e, true) &&
            put_implication(to, sym_canonical(to->pool, sym_not(to->pool, e)), false);
 }

@@ -27,11 +27,6 @@ static struct dim_symbol *dim_symbol_of(struct dim_solver *dims, sym_id symbol)
 
 /* --- rewrite_with_congruences --- */
 
-static bool dim_hint(struct dim_solver *dims, sym_id symbol, int64_t *ret)
-{
-    return sym_to_i64(dims->env->pool, env_hint(dims->env, symbol), ret);
-}
-
 static void add_congruence(struct dim_solver *dims, struct congruence c)
 {
     /* sympy's Mod normalises the coefficients. */
@@ -59,7 +54,8 @@ static bool rewrite_division(struct dim_solver *dims, sym_id e, sym_id symbol, u
     int64_t hint, value;
     if (!rewrite_to_poly(dims, arg_at(pool, e, 0), symbol, depth, &base) ||
         !rewrite_to_poly(dims, arg_at(pool, e, 1), symbol, depth, &by) || !poly_is_constant(by) ||
-        by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 || !dim_hint(dims, symbol, &hint) ||
+        by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 ||
+        !sym_to_i64(dims->env->pool, env_hint(dims->env, symbol), &hint) ||
         !poly_at(base, hint, &value))
         return false;
     int64_t divisor = by.n[0], rest = floor_mod(value, divisor);

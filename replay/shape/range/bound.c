@@ -17,7 +17,7 @@ struct bounder {
     } recent[RECENT]; /* recent results, a direct-mapped cache by id */
 };
 
-static struct sym_range bound_expr(struct bounder *b, sym_id e);
+static struct sym_range bound_of_expr(struct bounder *b, sym_id e);
 
 static struct sym_range bound_symbol(struct bounder *b, sym_id e)
 {
@@ -38,11 +38,11 @@ static struct sym_range bound_symbol(struct bounder *b, sym_id e)
 static uint32_t bound_arg(struct bounder *b, sym_id arg, struct sym_range *out)
 {
     if (kind_at(b->pool, arg) != SYM_EXPR_COND_PAIR) {
-        out[0] = bound_expr(b, arg);
+        out[0] = bound_of_expr(b, arg);
         return 1;
     }
-    out[0] = bound_expr(b, arg_at(b->pool, arg, 0));
-    out[1] = bound_expr(b, arg_at(b->pool, arg, 1));
+    out[0] = bound_of_expr(b, arg_at(b->pool, arg, 0));
+    out[1] = bound_of_expr(b, arg_at(b->pool, arg, 1));
     return 2;
 }
 
@@ -63,7 +63,7 @@ static struct sym_range bound_args(struct bounder *b, sym_id e)
     return range;
 }
 
-static struct sym_range bound_expr(struct bounder *b, sym_id e)
+static struct sym_range bound_of_expr(struct bounder *b, sym_id e)
 {
     enum sym_kind kind = kind_at(b->pool, e);
     if (kind == SYM_SYMBOL)
@@ -93,7 +93,7 @@ struct sym_range sym_bound(struct sym_pool *pool, sym_id e, sym_ranger *ranges, 
         return bound_symbol(&simple, e);
     }
     struct bounder b = { .pool = pool, .ranges = ranges, .user = user };
-    return bound_expr(&b, e);
+    return bound_of_expr(&b, e);
 }
 
 enum sym_answer sym_known(struct sym_pool *pool, sym_id condition, sym_ranger *ranges, void *user)

@@ -146,7 +146,7 @@ static void assert_same_results(const struct replay *a, const struct replay *b)
     for (size_t i = 0; i < a->n_guards; i++) {
         assert_true(str_eq(a->guards[i].expr, b->guards[i].expr));
         assert_true(str_eq(a->guards[i].node, b->guards[i].node));
-        assert_int_equal(a->guards[i].fate, b->guards[i].fate);
+        assert_int_equal(a->guards[i].status, b->guards[i].status);
     }
     assert_int_equal(a->n_trails, b->n_trails);
     for (size_t i = 0; i < a->n_trails; i++)

@@ -165,7 +165,7 @@ bool rule_cosine_similarity(struct call *c)
     struct value pair[] = { arg(c, 0), arg(c, 1) };
     int64_t dim = arg_int(c, 2);
     struct value dims = ref_dims(c, &dim, 1);
-    if (ops_tells_parts(
+    if (ops_has_nested_observer(
             c->ops)) { /* which norms are taken depends on it, what they look like does not */
         struct value list = value_items(VALUE_LIST, pair, 2);
         struct value wide = call_op(c, "aten.broadcast_tensors.default", &list, 1);

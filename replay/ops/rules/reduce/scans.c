@@ -98,7 +98,7 @@ bool rule_diff(struct call *c)
     }
     if (n == 0) {
         struct tensor copy = call1(c, "aten.zeros_like.default", value_tensor(x));
-        if (ops_tells_parts(c->ops))
+        if (ops_has_nested_observer(c->ops))
             call2(c, "aten.copy_.default", value_tensor(copy), value_tensor(x));
         return ret_tensor(c, copy);
     }
