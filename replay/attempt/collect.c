@@ -2,7 +2,7 @@
 #include "replay/attempt/attempt.h"
 #include "replay/ops/model/stats.h"
 
-static struct str copy_text(struct result_collector *c, struct str text)
+static struct str copy_to_result(struct result_collector *c, struct str text)
 {
     struct str ret = arena_copy(&c->result->arena, text);
     c->failed |= !ret.p;
@@ -12,7 +12,7 @@ static struct str copy_text(struct result_collector *c, struct str text)
 static struct str copy_buffer(struct result_collector *c)
 {
     c->failed |= c->text.failed;
-    return copy_text(c, buf_str(&c->text));
+    return copy_to_result(c, buf_str(&c->text));
 }
 
 /* Returns the operator of a call; for an item of a tuple, that of the call that returned the
@@ -53,7 +53,7 @@ static void add_unsupported(struct result_collector *c, const char *op)
             r->unsupported.v[i].calls++;
             return;
         }
-    struct replay_unsupported row = { copy_text(c, str_of(op)), 1 };
+    struct replay_unsupported row = { copy_to_result(c, str_of(op)), 1 };
     c->failed |= !vec_push(&r->unsupported, row);
 }
 
@@ -68,8 +68,8 @@ static void collect_difference(struct result_collector *c, const struct program 
         .derived = has_differing_argument(p, step),
         .graph = p->first_node ? p->graph->name : STR(""),
         .node = node->name,
-        .op = copy_text(c, str_of(step->name)),
-        .rule = copy_text(c, str_of(producer(p, step))),
+        .op = copy_to_result(c, str_of(step->name)),
+        .rule = copy_to_result(c, str_of(producer(p, step))),
         .recorded = step->expected->text,
         .location_graph = p->graph,
         .location = node->location,
@@ -206,7 +206,7 @@ void collect_operators(struct result_collector *c, const struct graph *const *st
         if (!stats || (stats->calls == 0 && stats->dispatches == 0))
             continue;
         struct replay_operator row = {
-            .op = copy_text(c, op_name(op)),
+            .op = copy_to_result(c, op_name(op)),
             .stats = *stats,
             .could_be_fast = c->could_be_fast ? c->could_be_fast[op_index(op)] : 0,
         };

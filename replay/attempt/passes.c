@@ -216,12 +216,6 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     return ok && (!dispatch->failed || err_nomem(&run->walker->err));
 }
 
-static uint64_t dispatches_of_operator(struct ops *ops, const char *name)
-{
-    const struct op *op = ops_find(ops, str_of(name));
-    return op ? ops_stats(ops, op)->dispatches : 0;
-}
-
 static bool run_dynamo(struct pass_run *run, size_t i)
 {
     struct pass_walk walk = { PASS_DYNAMO, run->programs[i], MODEL_FAKE, leaf_input, 0, false };
@@ -233,7 +227,9 @@ static bool run_dynamo(struct pass_run *run, size_t i)
         floats += run->inputs->list.v[k].kind == INPUT_SYMBOL &&
                   str_starts(run->inputs->list.v[k].symbol.name, STR("zf"));
     /* item() of a float is in the graph, too, until the float is specialized. */
-    uint64_t walked = dispatches_of_operator(run->walker->ops, "aten._local_scalar_dense.default");
+    const struct ops *ops = run->walker->ops;
+    const struct op *item = ops_find(ops, STR("aten._local_scalar_dense.default"));
+    uint64_t walked = item ? ops_stats(ops, item)->dispatches : 0;
     dynamo->fake_mode -= walked < floats ? walked : floats;
     run->counts[PASS_FLOATS].fake_mode += floats;
     return true;

@@ -210,7 +210,7 @@ static void check_unbacked(void *user, sym_id symbol)
 }
 
 /* Returns whether e, before replacements, contains an unbacked symbol. */
-static bool has_unbacked_symbol(struct shape_env *env, sym_id e)
+static bool contains_unbacked(struct shape_env *env, sym_id e)
 {
     struct unbacked_search naming = { env, false };
     if (!sym_is_number(env_pool(env), e))
@@ -221,7 +221,7 @@ static bool has_unbacked_symbol(struct shape_env *env, sym_id e)
 static void replace_all(struct shape_env *env, const sym_id *from, uint32_t n, bool all, sym_id *to)
 {
     for (uint32_t i = 0; i < n; i++)
-        to[i] = all || has_unbacked_symbol(env, from[i]) ? env_replace(env, from[i]) : from[i];
+        to[i] = all || contains_unbacked(env, from[i]) ? env_replace(env, from[i]) : from[i];
 }
 
 static void print_replaced(struct ops *ops, struct value value, bool all, struct buf *out)

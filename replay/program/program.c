@@ -18,7 +18,7 @@ static bool build_program(struct builder *b, struct program *p, const struct gra
                           unsigned depth, struct err *err);
 
 /* Returns "add_" for "torch.ops.aten.add_.Tensor", and "relu_" for "torch.relu_". */
-static struct str target_base_name(struct str target)
+static struct str method_base_name(struct str target)
 {
     size_t last = target.n, before = target.n;
     for (size_t i = 0; i < target.n; i++)
@@ -37,7 +37,7 @@ static bool returns_self(const struct graph *graph, const struct node *node)
 {
     if (node->op != NODE_CALL_FUNCTION && node->op != NODE_CALL_METHOD)
         return false;
-    struct str name = target_base_name(node->target);
+    struct str name = method_base_name(node->target);
     return node->n_args && graph->args[node->first_arg].kind == ARG_NODE && name.n > 1 &&
            name.p[name.n - 1] == '_' && name.p[name.n - 2] != '_';
 }

@@ -59,7 +59,7 @@ static bool same_tensor(struct value a, struct value b)
            a.u.tensor.storage == b.u.tensor.storage;
 }
 
-static struct value list_item(struct call *c, struct value list, uint32_t i)
+static struct value require_item(struct call *c, struct value list, uint32_t i)
 {
     if (!c->failed && i >= list.n)
         refuse(c, "IndexError", "list index out of range");
@@ -133,7 +133,7 @@ static struct value chunk(struct call *c, struct value x)
 
 static struct value optional_item(struct call *c, struct value list, uint32_t i)
 {
-    return list.kind == VALUE_NONE ? list : list_item(c, list, i);
+    return list.kind == VALUE_NONE ? list : require_item(c, list, i);
 }
 
 static struct value split2(struct multi_head_attention *a, struct value x)

@@ -132,19 +132,12 @@ bool python_item_of(struct call *c)
 
 /* --- torch.functional --- */
 
-static struct value split_tensor(struct call *c, struct value x, struct value size,
-                                 struct value dim)
-{
-    struct value args[] = { x, size, dim };
-    return py_op(c, value_is_sequence(size) ? "aten.split_with_sizes" : "aten.split.Tensor", args,
-                 3);
-}
-
 /* tensor, split_size_or_sections, dim */
 bool python_split(struct call *c)
 {
-    struct value parts = split_tensor(c, arg(c, 0), arg(c, 1), arg(c, 2));
-    return ret_call(c, parts);
+    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
+    const char *name = value_is_sequence(args[1]) ? "aten.split_with_sizes" : "aten.split.Tensor";
+    return ret_call(c, py_op(c, name, args, 3));
 }
 
 /* *tensors, indexing=None */

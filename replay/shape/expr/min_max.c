@@ -127,7 +127,7 @@ static void drop_by_number(struct sym_pool *pool, enum sym_kind kind, struct lis
 
 /* Rewrites e, an argument beside the argument `a`: `a` need not be repeated in e, and it absorbs an
  * argument of the opposite kind that contains it: Max(a, Min(a, b)) is a. */
-static sym_id drop_argument(struct sym_pool *pool, enum sym_kind kind, sym_id e, sym_id a)
+static sym_id without_repeated_arg(struct sym_pool *pool, enum sym_kind kind, sym_id e, sym_id a)
 {
     enum sym_kind inner = kind_at(pool, e);
     if (!is_min_max(inner))
@@ -140,7 +140,7 @@ static sym_id drop_argument(struct sym_pool *pool, enum sym_kind kind, sym_id e,
     bool ok = true;
     for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++)
         if (!holds || arg_at(pool, e, i) != a)
-            ok = list_push(&args, drop_argument(pool, kind, arg_at(pool, e, i), a));
+            ok = list_push(&args, without_repeated_arg(pool, kind, arg_at(pool, e, i), a));
     sym_id result = ok ? unevaluated(pool, inner, &args) : SYM_NONE;
     list_release(&args);
     return result;
@@ -224,7 +224,7 @@ static bool collapse_arguments(struct sym_pool *pool, enum sym_kind kind, struct
     drop_by_number(pool, kind, args);
     for (uint32_t i = 0; i < args->n; i++)
         for (uint32_t j = i + 1; j < args->n; j++) {
-            args->v[j] = drop_argument(pool, kind, args->v[j], args->v[i]);
+            args->v[j] = without_repeated_arg(pool, kind, args->v[j], args->v[i]);
             if (args->v[j] == SYM_NONE)
                 return false;
         }

@@ -135,7 +135,7 @@ static bool reserve_node(struct sym_pool *pool)
            ((pool->n_nodes + 1) * 4 <= pool->n_slots * 3 || grow_node_slots(pool));
 }
 
-static sym_id append_node(struct sym_pool *pool, struct sym_node node)
+static sym_id append_sym_node(struct sym_pool *pool, struct sym_node node)
 {
     size_t at = node.hash & (pool->n_slots - 1);
     while (pool->slots[at])
@@ -221,7 +221,7 @@ sym_id pool_node(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
     if (n)
         memcpy(pool->args.v + pool->args.n, args, n * sizeof *args);
     pool->args.n += n;
-    return append_node(pool, node);
+    return append_sym_node(pool, node);
 }
 
 sym_id pool_node1(struct sym_pool *pool, enum sym_kind kind, sym_id a)
@@ -263,7 +263,7 @@ static sym_id append_atom(struct sym_pool *pool, struct sym_node node)
         return pool_nomem(pool);
     if (!node.weight)
         node.weight = 2;
-    return append_node(pool, node);
+    return append_sym_node(pool, node);
 }
 
 /* Returns the atom whose payload has these eight bytes. */
