@@ -89,7 +89,7 @@ static bool needs_replay(const struct check_run *c)
 }
 
 /* Returns "0/0_1", as it was written after the tape's name. */
-static struct str compile_of(struct check_run *c, const struct selector *selector)
+static struct str compile_text(struct check_run *c, const struct selector *selector)
 {
     struct buf text = BUF_INIT;
     buf_put(&text, selector->compile);
@@ -116,7 +116,7 @@ static int measure_tape(struct check_run *c, size_t i)
                          "measures",
                          cmd->operands[i]);
     struct measure_options how = {
-        .compile = tape->selector.compile.n ? compile_of(c, &tape->selector) : STR(""),
+        .compile = tape->selector.compile.n ? compile_text(c, &tape->selector) : STR(""),
         .recording = tape->selector.recording,
         .replay = needs_replay(c),
         .jobs = processors > 0 && processors < 1024 ? (uint32_t)processors : 1,
@@ -149,7 +149,7 @@ static int measure_tapes(struct check_run *c)
 
 /* ---- Writing ---- */
 
-static int save(struct check_run *c)
+static int save_baseline(struct check_run *c)
 {
     struct buf text = BUF_INIT;
     baseline_write(&c->now, &text);
@@ -163,7 +163,7 @@ static int save(struct check_run *c)
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
 
-static enum format format_of(const struct check_args *args)
+static enum format check_format(const struct check_args *args)
 {
     struct str name = str_of(args->format ? args->format : args->json ? "json" : "");
     struct str file = str_of(args->output ? args->output : "");
@@ -177,10 +177,10 @@ static enum format format_of(const struct check_args *args)
 }
 
 /* Prints the result, or the list of measures if `check` is NULL. */
-static int print(struct check_run *c, const struct check *check)
+static int print_check(struct check_run *c, const struct check *check)
 {
     struct buf text = BUF_INIT;
-    enum format format = format_of(c->args);
+    enum format format = check_format(c->args);
     bool to_file = c->args->output && strcmp(c->args->output, "-") != 0;
     const struct report_options how = { .width = to_file ? 0 : c->cmd->out->width,
                                         .styles = to_file ? NULL : out_styles(c->cmd->out) };
@@ -207,7 +207,7 @@ static int judge_limits(struct check_run *c)
     struct check *check = check_make(&c->rules, &c->now, c->has_baseline ? &c->before : NULL, &err);
     if (!check)
         return out_error(c->cmd->out, &err);
-    int code = print(c, check);
+    int code = print_check(c, check);
     if (code == EXIT_DONE)
         code = CODES[check->verdict];
     check_free(check);
@@ -216,7 +216,7 @@ static int judge_limits(struct check_run *c)
 
 /* ---- The command ---- */
 
-static int usage(struct check_run *c)
+static int check_usage(struct check_run *c)
 {
     const struct check_args *args = c->args;
     struct out *out = c->cmd->out;
@@ -239,16 +239,16 @@ static int usage(struct check_run *c)
 static int check_tapes(struct check_run *c)
 {
     struct err err = { 0 };
-    int code = usage(c);
+    int code = check_usage(c);
     if (code != EXIT_DONE)
         return code;
     if (!read_rules(c, &err) || !read_baseline(c, &err))
         return out_error(c->cmd->out, &err);
     code = measure_tapes(c);
     if (code == EXIT_DONE && c->args->save)
-        code = save(c);
+        code = save_baseline(c);
     if (code == EXIT_DONE && c->args->list)
-        code = print(c, NULL);
+        code = print_check(c, NULL);
     else if (code == EXIT_DONE && c->rules.rules.n)
         code = judge_limits(c);
     return code;

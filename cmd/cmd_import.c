@@ -24,7 +24,7 @@ static const struct opt options[] = {
 
 enum { DAMAGE_SHOWN = 3 };
 
-static void note_damage(struct out *out, const struct import_result *result)
+static void note_import_damage(struct out *out, const struct import_result *result)
 {
     if (result->damaged == 0)
         return;
@@ -114,7 +114,7 @@ static int run_import(struct cmd *cmd)
     interrupt_end(&saved);
     out_progress_end(cmd->out);
     int code = EXIT_DONE;
-    note_damage(cmd->out, &result);
+    note_import_damage(cmd->out, &result);
     if (!ok)
         code = out_error(cmd->out, &err);
     else if (args->json)

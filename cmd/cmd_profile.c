@@ -75,7 +75,7 @@ static const struct format {
     { "chrome", ".trace", write_chrome },
 };
 
-static const struct format *format_of(const struct profile_args *args)
+static const struct format *profile_format(const struct profile_args *args)
 {
     struct str name = str_of(args->format ? args->format : args->json ? "json" : "");
     struct str file = str_of(args->output ? args->output : "");
@@ -85,10 +85,11 @@ static const struct format *format_of(const struct profile_args *args)
     return &formats[0];
 }
 
-static int report(struct out *out, const struct profile_args *args, const struct profile *profile)
+static int report_profile(struct out *out, const struct profile_args *args,
+                          const struct profile *profile)
 {
     struct buf text = BUF_INIT;
-    const struct format *format = format_of(args);
+    const struct format *format = profile_format(args);
     bool to_file = args->output && strcmp(args->output, "-") != 0;
     bool people = format == &formats[0];
     uint64_t rows = args->limit.given ? args->limit.value : people ? TEXT_ROWS : 0;
@@ -112,7 +113,7 @@ static enum profile_sort sort_of(const char *key)
     return (enum profile_sort)sort;
 }
 
-static uint32_t processors(void)
+static uint32_t count_processors(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 && n < 1024 ? (uint32_t)n : 1;
@@ -128,7 +129,7 @@ static struct profile_options filters(const struct profile_args *args, const str
         .file = str_of(args->file ? args->file : ""),
         .sort = sort_of(args->sort),
         .replay = !args->no_replay,
-        .jobs = processors(),
+        .jobs = count_processors(),
     };
     if (only && only->recording.n)
         ret.recording = only->recording;
@@ -176,7 +177,7 @@ static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct t
         what.rules = rules;
     if (!err_is_set(&err))
         profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);
-    code = profile ? report(cmd->out, args, profile) : out_error(cmd->out, &err);
+    code = profile ? report_profile(cmd->out, args, profile) : out_error(cmd->out, &err);
     profile_free(profile);
     custom_rules_free(rules);
     buf_release(&compile);
@@ -200,7 +201,7 @@ static int open_tape(struct cmd *cmd, size_t i, struct tape_arg *tape)
     return EXIT_DONE;
 }
 
-static int run_profile(struct cmd *cmd)
+static int run_profile_command(struct cmd *cmd)
 {
     const struct profile_args *args = cmd->args;
     size_t n = cmd->n_operands;
@@ -241,5 +242,5 @@ const struct command command_profile = {
     .args_size = sizeof(struct profile_args),
     .min_operands = 1,
     .max_operands = OPERANDS_ANY,
-    .run = run_profile,
+    .run = run_profile_command,
 };

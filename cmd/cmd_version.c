@@ -20,29 +20,29 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-struct library {
+struct linked_library {
     const char *name;
     char version[32]; /* version of the library that is loaded, not of its headers */
 };
 
 enum { LIBRARIES = 4 };
 
-static void libraries(struct library *list)
+static void libraries(struct linked_library *list)
 {
     unsigned xxhash = XXH_versionNumber();
-    list[0] = (struct library){ .name = "zstd" };
+    list[0] = (struct linked_library){ .name = "zstd" };
     snprintf(list[0].version, sizeof list[0].version, "%s", ZSTD_versionString());
-    list[1] = (struct library){ .name = "zlib" };
+    list[1] = (struct linked_library){ .name = "zlib" };
     snprintf(list[1].version, sizeof list[1].version, "%s", zlibVersion());
-    list[2] = (struct library){ .name = "libcrypto" };
+    list[2] = (struct linked_library){ .name = "libcrypto" };
     snprintf(list[2].version, sizeof list[2].version, "%s",
              OpenSSL_version(OPENSSL_VERSION_STRING));
-    list[3] = (struct library){ .name = "xxhash" };
+    list[3] = (struct linked_library){ .name = "xxhash" };
     snprintf(list[3].version, sizeof list[3].version, "%u.%u.%u", xxhash / 10000,
              xxhash / 100 % 100, xxhash % 100);
 }
 
-static void print_version_json(const struct library *list, struct buf *text)
+static void print_version_json(const struct linked_library *list, struct buf *text)
 {
     struct json_writer w = json_writer_of(text);
     json_open_object(&w, NULL);
@@ -60,7 +60,7 @@ static void print_version_json(const struct library *list, struct buf *text)
     buf_putc(text, '\n');
 }
 
-static void print_version_text(const struct library *list, struct buf *text)
+static void print_version_text(const struct linked_library *list, struct buf *text)
 {
     buf_puts(text, "symtape " SYMTAPE_VERSION "\nlibraries:");
     for (int i = 0; i < LIBRARIES; i++)
@@ -71,7 +71,7 @@ static void print_version_text(const struct library *list, struct buf *text)
 static int run_version(struct cmd *cmd)
 {
     const struct version_args *args = cmd->args;
-    struct library list[LIBRARIES];
+    struct linked_library list[LIBRARIES];
     struct buf text = BUF_INIT;
     libraries(list);
     if (args->json)

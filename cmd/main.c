@@ -66,8 +66,8 @@ static int usage_error(struct out *out, const struct command_row *row, struct er
 }
 
 /* Parses the arguments after "symtape NAME" and runs the command. */
-static int run_command(struct out *out, const struct command_row *row, struct common_args common,
-                       int argc, const char *const *argv)
+static int parse_and_run(struct out *out, const struct command_row *row, struct common_args common,
+                         int argc, const char *const *argv)
 {
     const struct command *command = row->command;
     struct err err = { 0 };
@@ -116,13 +116,14 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
         code = print_help(out, NULL);
     } else if (front.version) {
         const char *const json[] = { "--json" };
-        code = run_command(out, command_find("version"), common, front.json, json);
+        code = parse_and_run(out, command_find("version"), common, front.json, json);
     } else if (parse.operands.n == 0) {
         code = out_usage(out, "a command is missing; symtape help lists them");
     } else {
         const struct command_row *row = command_find(parse.operands.v[0]);
-        code = row ? run_command(out, row, common, (int)parse.operands.n - 1, parse.operands.v + 1)
-                   : unknown_command(out, parse.operands.v[0]);
+        code =
+            row ? parse_and_run(out, row, common, (int)parse.operands.n - 1, parse.operands.v + 1)
+                : unknown_command(out, parse.operands.v[0]);
     }
     opt_release(&parse);
     return code;
@@ -148,7 +149,7 @@ static void file_too_large(int number)
     (void)number;
 }
 
-static void bear_file_limits(void)
+static void handle_file_size_limit(void)
 {
     struct sigaction before, now = { .sa_handler = file_too_large, .sa_flags = SA_RESTART };
     if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -158,7 +159,7 @@ static void bear_file_limits(void)
 int main(int argc, char **argv)
 {
     struct out out;
-    bear_file_limits();
+    handle_file_size_limit();
     keep_freed_memory();
     reserve_standard_streams();
     out_init(&out, stdout, stderr, COLOR_AUTO);

@@ -20,7 +20,7 @@ struct attempt_state {
     bool ended;
 };
 
-struct attempt_grouping {
+struct attempt_groups {
     struct trace *trace;
     struct record *records;
     struct intern ids;      /* of struct compile with no resets; each has a state */
@@ -41,14 +41,14 @@ static struct str as_bytes(const void *data, size_t n)
     return (struct str){ data, n };
 }
 
-static struct key key_of(const struct attempt_grouping *g, uint32_t attempt)
+static struct key attempt_key(const struct attempt_groups *g, uint32_t attempt)
 {
     struct key ret;
     memcpy(&ret, intern_text(&g->attempts, attempt).p, sizeof ret);
     return ret;
 }
 
-static struct compile compile_of(const struct attempt_grouping *g, uint32_t compile)
+static struct compile recorded_compile(const struct attempt_groups *g, uint32_t compile)
 {
     struct compile ret;
     memcpy(&ret, intern_text(&g->compiles, compile).p, sizeof ret);
@@ -56,14 +56,15 @@ static struct compile compile_of(const struct attempt_grouping *g, uint32_t comp
 }
 
 /* Returns the attempt of that number; TRACE_NONE when there is none. */
-static uint32_t find_attempt(const struct attempt_grouping *g, uint32_t compile, uint32_t number)
+static uint32_t find_attempt(const struct attempt_groups *g, uint32_t compile, uint32_t number)
 {
     struct key key = { compile, number };
     return intern_find(&g->attempts, as_bytes(&key, sizeof key));
 }
 
 /* Returns the attempt, which is added if it is new; TRACE_NONE when memory ran out. */
-static uint32_t attempt_of(struct attempt_grouping *g, struct attempt_state *state, uint32_t number)
+static uint32_t find_or_add_attempt(struct attempt_groups *g, struct attempt_state *state,
+                                    uint32_t number)
 {
     struct key key = { state->compile, number };
     uint32_t id = intern(&g->attempts, as_bytes(&key, sizeof key));
@@ -78,20 +79,20 @@ static uint32_t attempt_of(struct attempt_grouping *g, struct attempt_state *sta
 
 /* Returns the latest attempt so far, numbers counted without a gap, to which a record without an
  * attempt number belongs (what a compiled graph logs when it runs). */
-static uint32_t latest_attempt(struct attempt_grouping *g, struct attempt_state *state)
+static uint32_t latest_attempt(struct attempt_groups *g, struct attempt_state *state)
 {
     if (state->latest == TRACE_NONE)
-        return attempt_of(g, state, 0);
+        return find_or_add_attempt(g, state, 0);
     uint32_t next = state->latest;
     while (next != TRACE_NONE) {
         state->latest = next;
-        next = find_attempt(g, state->compile, key_of(g, next).number + 1);
+        next = find_attempt(g, state->compile, attempt_key(g, next).number + 1);
     }
     return state->latest;
 }
 
 /* Returns the state of the record's compile id; NULL when memory ran out. */
-static struct attempt_state *state_of(struct attempt_grouping *g, struct compile id)
+static struct attempt_state *compile_state(struct attempt_groups *g, struct compile id)
 {
     uint32_t i = intern(&g->ids, as_bytes(&id, sizeof id));
     if (i == INTERN_NONE ||
@@ -101,8 +102,7 @@ static struct attempt_state *state_of(struct attempt_grouping *g, struct compile
     return &g->states.v[i];
 }
 
-static bool begin_compile(struct attempt_grouping *g, struct attempt_state *state,
-                          struct compile id)
+static bool begin_compile(struct attempt_groups *g, struct attempt_state *state, struct compile id)
 {
     id.resets = g->resets.v[id.recording];
     *state =
@@ -112,7 +112,7 @@ static bool begin_compile(struct attempt_grouping *g, struct attempt_state *stat
 
 /* Returns whether an id starts anew: its attempt has started already, was followed by another,
  * or has ended. */
-static bool is_again(const struct attempt_grouping *g, const struct attempt_state *state,
+static bool is_again(const struct attempt_groups *g, const struct attempt_state *state,
                      enum event event, uint32_t number)
 {
     uint32_t attempt = find_attempt(g, state->compile, number);
@@ -123,7 +123,7 @@ static bool is_again(const struct attempt_grouping *g, const struct attempt_stat
             find_attempt(g, state->compile, number + 1) != TRACE_NONE);
 }
 
-static bool begins_phase(struct attempt_grouping *g, uint32_t record, struct json *doc)
+static bool begins_phase(struct attempt_groups *g, uint32_t record, struct json *doc)
 {
     struct str payload;
     struct err ignored = { 0 };
@@ -134,7 +134,7 @@ static bool begins_phase(struct attempt_grouping *g, uint32_t record, struct jso
 
 /* Returns whether a record may precede dynamo_start: phases around a compile and reasons of
  * recompiles do. */
-static bool comes_before(struct attempt_grouping *g, uint32_t record, struct json *doc)
+static bool may_precede_start(struct attempt_groups *g, uint32_t record, struct json *doc)
 {
     enum event event = g->records[record].event;
     return event == EVENT_ARTIFACT ||
@@ -149,7 +149,7 @@ static bool same_id(const struct context *a, const struct context *b)
 
 /* Moves records before a start to the new attempt. The previous attempt keeps at least one
  * record, because in a damaged tape all might seem to precede it. */
-static void take_back(struct attempt_grouping *g, uint32_t start, uint32_t attempt)
+static void take_back(struct attempt_groups *g, uint32_t start, uint32_t attempt)
 {
     enum { MAX_BACK = 16 };
     const struct record *first = &g->records[start];
@@ -162,7 +162,7 @@ static void take_back(struct attempt_grouping *g, uint32_t start, uint32_t attem
         if (record->attempt == TRACE_NONE)
             continue;
         if (!same_id(&contexts[record->context], &contexts[first->context]) ||
-            g->counts.v[record->attempt] == 1 || !comes_before(g, i, &doc))
+            g->counts.v[record->attempt] == 1 || !may_precede_start(g, i, &doc))
             break;
         g->counts.v[record->attempt]--;
         g->counts.v[attempt]++;
@@ -171,7 +171,7 @@ static void take_back(struct attempt_grouping *g, uint32_t start, uint32_t attem
     json_release(&doc);
 }
 
-static bool assign(struct attempt_grouping *g, uint32_t i, struct err *err)
+static bool assign(struct attempt_groups *g, uint32_t i, struct err *err)
 {
     struct record *record = &g->records[i];
     const struct context *c = &g->trace->contexts[record->context];
@@ -182,15 +182,16 @@ static bool assign(struct attempt_grouping *g, uint32_t i, struct err *err)
                           .frame = c->frame_id,
                           .compile = c->frame_compile_id };
     uint32_t number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
-    struct attempt_state *state = state_of(g, id);
+    struct attempt_state *state = compile_state(g, id);
     bool again = state && state->compile != TRACE_NONE && is_again(g, state, record->event, number);
     if (!state)
         return err_nomem(err);
-    if (again && compile_of(g, state->compile).resets == g->resets.v[id.recording])
+    if (again && recorded_compile(g, state->compile).resets == g->resets.v[id.recording])
         g->resets.v[id.recording]++;
     if ((again || state->compile == TRACE_NONE) && !begin_compile(g, state, id))
         return err_nomem(err);
-    record->attempt = c->attempt < 0 ? latest_attempt(g, state) : attempt_of(g, state, number);
+    record->attempt =
+        c->attempt < 0 ? latest_attempt(g, state) : find_or_add_attempt(g, state, number);
     if (record->attempt == TRACE_NONE)
         return err_nomem(err);
     g->counts.v[record->attempt]++;
@@ -202,8 +203,8 @@ static bool assign(struct attempt_grouping *g, uint32_t i, struct err *err)
 }
 
 /* Lists each attempt's records, by counting sort. */
-static bool collect(struct attempt_grouping *g, struct attempt *attempts,
-                    const struct record *records, struct err *err)
+static bool collect_records(struct attempt_groups *g, struct attempt *attempts,
+                            const struct record *records, struct err *err)
 {
     struct trace *trace = g->trace;
     size_t total = 0, at = 0;
@@ -226,11 +227,11 @@ static bool collect(struct attempt_grouping *g, struct attempt *attempts,
 }
 
 /* Names an attempt "0/0", after a reset "0/0.1". */
-static bool name_attempt(struct attempt_grouping *g, struct attempt *attempt, uint32_t i,
+static bool name_attempt(struct attempt_groups *g, struct attempt *attempt, uint32_t i,
                          struct err *err)
 {
-    struct key key = key_of(g, i);
-    struct compile compile = compile_of(g, key.compile);
+    struct key key = attempt_key(g, i);
+    struct compile compile = recorded_compile(g, key.compile);
     struct context context = { .compiled_autograd_id = compile.autograd,
                                .frame_id = compile.frame,
                                .frame_compile_id = compile.compile };
@@ -251,11 +252,11 @@ static bool name_attempt(struct attempt_grouping *g, struct attempt *attempt, ui
 
 /* Links the attempts of a compile. Numbers may have gaps when records were lost: the next
  * attempt has the lowest greater number. */
-static void link_attempts(struct attempt_grouping *g, struct attempt *attempts)
+static void link_attempts(struct attempt_groups *g, struct attempt *attempts)
 {
     for (uint32_t i = 0; i < g->counts.n; i++)
         for (uint32_t up = 1; up <= 16; up++) {
-            struct key key = key_of(g, i);
+            struct key key = attempt_key(g, i);
             if (key.number > UINT32_MAX - up)
                 break;
             uint32_t next = find_attempt(g, key.compile, key.number + up);
@@ -269,8 +270,8 @@ static void link_attempts(struct attempt_grouping *g, struct attempt *attempts)
 
 /* Reads from a metrics record whether the compile failed: fail_type is null, or names an
  * exception (CompilationMetrics in torch/_dynamo/utils.py; logged in a finally clause). */
-static bool read_end(struct trace *trace, uint32_t record, struct json *doc, bool *failed,
-                     struct err *err)
+static bool read_attempt_end(struct trace *trace, uint32_t record, struct json *doc, bool *failed,
+                             struct err *err)
 {
     bool readable;
     *failed = false;
@@ -290,7 +291,7 @@ static bool find_status(struct trace *trace, struct attempt *attempt, struct jso
         bool failed;
         if (event != EVENT_COMPILATION_METRICS && event != EVENT_BWD_COMPILATION_METRICS)
             continue;
-        if (!read_end(trace, attempt->records[i], doc, &failed, err))
+        if (!read_attempt_end(trace, attempt->records[i], doc, &failed, err))
             return false;
         if (failed || attempt->status != ATTEMPT_FAILED)
             attempt->status = failed ? ATTEMPT_FAILED : ATTEMPT_OK;
@@ -298,14 +299,14 @@ static bool find_status(struct trace *trace, struct attempt *attempt, struct jso
     return true;
 }
 
-static bool finish_attempts(struct attempt_grouping *g, struct attempt *attempts,
+static bool finish_attempts(struct attempt_groups *g, struct attempt *attempts,
                             const struct record *records, struct err *err)
 {
     struct json doc = { 0 };
     bool ok = true;
     for (uint32_t i = 0; i < g->counts.n && ok; i++)
         ok = name_attempt(g, &attempts[i], i, err);
-    ok = ok && collect(g, attempts, records, err);
+    ok = ok && collect_records(g, attempts, records, err);
     if (ok)
         link_attempts(g, attempts);
     for (uint32_t i = 0; i < g->counts.n && ok; i++)
@@ -316,7 +317,7 @@ static bool finish_attempts(struct attempt_grouping *g, struct attempt *attempts
 
 bool trace_find_attempts(struct trace *trace, struct record *records, struct err *err)
 {
-    struct attempt_grouping g = { .trace = trace, .records = records };
+    struct attempt_groups g = { .trace = trace, .records = records };
     bool ok = true;
     for (uint32_t i = 0; i < trace->n_recordings && ok; i++)
         ok = vec_push(&g.resets, 0) || err_nomem(err);

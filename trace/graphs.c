@@ -22,7 +22,7 @@ static const struct {
 #undef GRAPH_NAME
 };
 
-struct listing {
+struct graph_lister {
     struct trace *trace;
     struct json doc;
     struct intern counted; /* "attempt name", a count for each */
@@ -34,7 +34,7 @@ struct listing {
 
 /* Returns whether a payload is a graph: on import, payloads that can be read as graphs were put
  * into a lane of their own. */
-static bool holds_graph(const struct trace *trace, const struct record *record)
+static bool has_graph(const struct trace *trace, const struct record *record)
 {
     const struct tape *tape = trace->tables->tape;
     if (record->event == EVENT_PT2_MEMBER)
@@ -44,7 +44,8 @@ static bool holds_graph(const struct trace *trace, const struct record *record)
 }
 
 /* Finds the name of an artifact or member in the metadata. */
-static bool find_name(struct listing *l, uint32_t record, struct str *ret, struct err *err)
+static bool find_artifact_name(struct graph_lister *l, uint32_t record, struct str *ret,
+                               struct err *err)
 {
     enum event event = l->trace->records[record].event;
     bool readable;
@@ -59,7 +60,7 @@ static bool find_name(struct listing *l, uint32_t record, struct str *ret, struc
     return ret->p || err_nomem(err);
 }
 
-static bool count_name(struct listing *l, struct graph_ref *ref, struct err *err)
+static bool count_graph_name(struct graph_lister *l, struct graph_ref *ref, struct err *err)
 {
     struct buf key = BUF_INIT;
     buf_le32(&key, ref->attempt);
@@ -72,20 +73,20 @@ static bool count_name(struct listing *l, struct graph_ref *ref, struct err *err
     return true;
 }
 
-static bool is_program(struct str member)
+static bool is_program_member(struct str member)
 {
     return str_ends(member, STR(".json")) && (str_find(member, STR("/models/")) < member.n ||
                                               str_is(member, "serialized_exported_program.json"));
 }
 
-static bool add_graph(struct listing *l, uint32_t record, struct err *err)
+static bool add_graph_ref(struct graph_lister *l, uint32_t record, struct err *err)
 {
     const struct record *r = &l->trace->records[record];
     struct graph_ref ref = { .record = record, .attempt = r->attempt, .kind = GRAPH_ANY };
-    if (!find_name(l, record, &ref.name, err))
+    if (!find_artifact_name(l, record, &ref.name, err))
         return false;
     if (r->event == EVENT_PT2_MEMBER) {
-        if (!is_program(ref.name))
+        if (!is_program_member(ref.name))
             return true;
         ref.kind = GRAPH_EXPORTED;
     }
@@ -94,10 +95,10 @@ static bool add_graph(struct listing *l, uint32_t record, struct err *err)
             ref.kind = graph_names[i].kind;
             ref.is_event = graph_names[i].is_event && r->event != EVENT_ARTIFACT;
         }
-    return count_name(l, &ref, err) && (vec_push(&l->refs, ref) || err_nomem(err));
+    return count_graph_name(l, &ref, err) && (vec_push(&l->refs, ref) || err_nomem(err));
 }
 
-static bool keep_graph(struct listing *l, struct graph_list *list, struct err *err)
+static bool keep_graph(struct graph_lister *l, struct graph_list *list, struct err *err)
 {
     struct trace_tables *tables = l->trace->tables;
     struct graph_ref *refs = arena_array(&tables->arena, struct graph_ref, l->refs.n + 1);
@@ -115,14 +116,14 @@ static bool keep_graph(struct listing *l, struct graph_list *list, struct err *e
 const struct graph_list *trace_graphs(struct trace *trace, struct err *err)
 {
     struct trace_tables *tables = trace->tables;
-    struct listing l = { .trace = trace };
+    struct graph_lister l = { .trace = trace };
     if (tables->graphs)
         return tables->graphs;
     struct graph_list *list = arena_new(&tables->arena, struct graph_list);
     bool ok = list || err_nomem(err);
     for (uint32_t i = 0; i < trace->n_records && ok; i++)
-        if (trace->records[i].event != EVENT_RAW && holds_graph(trace, &trace->records[i]))
-            ok = add_graph(&l, i, err);
+        if (trace->records[i].event != EVENT_RAW && has_graph(trace, &trace->records[i]))
+            ok = add_graph_ref(&l, i, err);
     ok = ok && keep_graph(&l, list, err);
     json_release(&l.doc);
     intern_release(&l.counted);
@@ -131,7 +132,8 @@ const struct graph_list *trace_graphs(struct trace *trace, struct err *err)
     return ok ? list : NULL;
 }
 
-static struct graph *parse(struct trace *trace, const struct graph_ref *ref, struct err *err)
+static struct graph *parse_graph_ref(struct trace *trace, const struct graph_ref *ref,
+                                     struct err *err)
 {
     const struct record *record = &trace->records[ref->record];
     struct graph *graph = NULL;
@@ -152,7 +154,7 @@ const struct graph *trace_graph(struct trace *trace, uint32_t ref, struct err *e
         return NULL;
     struct graph **parsed = &trace->tables->parsed[ref];
     if (!*parsed)
-        *parsed = parse(trace, &list->refs[ref], err);
+        *parsed = parse_graph_ref(trace, &list->refs[ref], err);
     return *parsed;
 }
 
@@ -161,7 +163,7 @@ bool trace_visit_graph(struct trace *trace, uint32_t ref,
                        struct err *err)
 {
     const struct graph_list *list = trace_graphs(trace, err);
-    struct graph *graph = list ? parse(trace, &list->refs[ref], err) : NULL;
+    struct graph *graph = list ? parse_graph_ref(trace, &list->refs[ref], err) : NULL;
     bool ok = graph && visit(user, graph);
     graph_free(graph);
     return ok;

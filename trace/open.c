@@ -45,7 +45,7 @@ struct str trace_string(const struct trace *trace, uint32_t id)
     return tape_string(trace->tables->tape, id);
 }
 
-static bool read_all(struct source *source, struct buf *out, struct err *err)
+static bool read_whole_source(struct source *source, struct buf *out, struct err *err)
 {
     size_t n = 0;
     do {
@@ -59,8 +59,8 @@ static bool read_all(struct source *source, struct buf *out, struct err *err)
 }
 
 /* Reads the tape's bytes, or imports `path` when it is something else. */
-static bool load(const char *path, const struct trace_options *options, struct buf *out,
-                 bool *is_tape, struct err *err)
+static bool load_tape(const char *path, const struct trace_options *options, struct buf *out,
+                      bool *is_tape, struct err *err)
 {
     struct import_options import = { 0 };
     struct import_result result = { 0 };
@@ -77,7 +77,7 @@ static bool load(const char *path, const struct trace_options *options, struct b
         source_set_meter(source, options->meter);
     bool ok = folder || source;
     if (ok && *is_tape)
-        ok = read_all(source, out, err);
+        ok = read_whole_source(source, out, err);
     else if (ok)
         ok = import_to_memory(path, source, &import, out, &result, err);
     import_result_release(&result);
@@ -86,8 +86,8 @@ static bool load(const char *path, const struct trace_options *options, struct b
 }
 
 /* Reads a context. It is the end of a JSON object, which is completed before it is read. */
-static bool read_context(struct str text, struct buf *scratch, struct json *doc,
-                         struct context *ret, struct err *err)
+static bool read_context_json(struct str text, struct buf *scratch, struct json *doc,
+                              struct context *ret, struct err *err)
 {
     static const char *const keys[] = { "compiled_autograd_id", "frame_id", "frame_compile_id",
                                         "rank", "attempt" };
@@ -122,9 +122,9 @@ static bool read_contexts(struct trace *trace, struct err *err)
     struct json doc = { 0 };
     bool ok = contexts || err_nomem(err);
     for (size_t i = 0; i < tape->contexts.n && ok; i++)
-        ok = read_context(tape->contexts.v[i], &scratch, &doc, &contexts[i], err);
+        ok = read_context_json(tape->contexts.v[i], &scratch, &doc, &contexts[i], err);
     /* One more, for records whose context is lost. */
-    ok = ok && read_context(STR("}"), &scratch, &doc, &contexts[tape->contexts.n], err);
+    ok = ok && read_context_json(STR("}"), &scratch, &doc, &contexts[tape->contexts.n], err);
     buf_release(&scratch);
     json_release(&doc);
     trace->contexts = contexts;
@@ -178,8 +178,8 @@ static bool find_meta(struct trace *trace, const struct tape_record *row, struct
     return lost.kind == ERR_INPUT || (*err = lost, false);
 }
 
-static bool convert(struct trace *trace, const struct tape_record *row, uint8_t *events,
-                    struct record *ret, struct err *err)
+static bool convert_record(struct trace *trace, const struct tape_record *row, uint8_t *events,
+                           struct record *ret, struct err *err)
 {
     struct tape *tape = trace->tables->tape;
     *ret = (struct record){
@@ -266,7 +266,8 @@ static bool read_version(struct trace *trace, uint32_t record, struct recording 
 }
 
 /* Adds a record to its recording's figures. */
-static bool count(struct trace *trace, struct recording *recordings, uint32_t i, struct err *err)
+static bool count_record(struct trace *trace, struct recording *recordings, uint32_t i,
+                         struct err *err)
 {
     const struct record *record = &trace->records[i];
     struct recording *to = &recordings[record->recording];
@@ -296,7 +297,7 @@ static bool read_recordings(struct trace *trace, struct err *err)
     for (size_t i = 0; i < n; i++)
         recordings[i] = describe_damage(&tape->recordings.v[i]);
     for (uint32_t i = 0; i < trace->n_records; i++)
-        if (!count(trace, recordings, i, err))
+        if (!count_record(trace, recordings, i, err))
             return false;
     return true;
 }
@@ -309,7 +310,7 @@ static uint32_t settle_recording(uint32_t named, uint32_t current, size_t n)
     return named >= current && named < n ? named : current;
 }
 
-static bool read_records(struct trace *trace, struct record **ret, struct err *err)
+static bool read_tape_records(struct trace *trace, struct record **ret, struct err *err)
 {
     struct tape *tape = trace->tables->tape;
     size_t n = tape->recordings.n ? tape->records.n : 0, n_strings = tape->strings.texts.n;
@@ -325,7 +326,7 @@ static bool read_records(struct trace *trace, struct record **ret, struct err *e
     for (size_t i = 0; i < n; i++) {
         const struct tape_record *row = &tape->records.v[i];
         uint32_t before = i ? records[i - 1].recording : 0;
-        if (!convert(trace, row, events, &records[i], err))
+        if (!convert_record(trace, row, events, &records[i], err))
             return false;
         records[i].recording = settle_recording(row->recording, before, tape->recordings.n);
         if (records[i].recording != before)
@@ -338,12 +339,12 @@ static bool read_records(struct trace *trace, struct record **ret, struct err *e
     return true;
 }
 
-static bool build(struct trace *trace, struct err *err)
+static bool build_trace(struct trace *trace, struct err *err)
 {
     struct record *records = NULL;
     if (trace->tables->tape->recordings.n == 0)
         return err_set(err, ERR_INPUT, "the tape has no recording");
-    return read_contexts(trace, err) && read_records(trace, &records, err) &&
+    return read_contexts(trace, err) && read_tape_records(trace, &records, err) &&
            read_recordings(trace, err) && trace_find_files(trace, err) &&
            trace_find_attempts(trace, records, err);
 }
@@ -380,13 +381,13 @@ struct trace *trace_open(const char *path, const struct trace_options *options, 
     }
     trace->tables = tables;
     trace->path = arena_copy(&tables->arena, str_of(path));
-    bool ok =
-        (trace->path.p || err_nomem(err)) && load(path, options, &tables->bytes, &is_tape, err);
+    bool ok = (trace->path.p || err_nomem(err)) &&
+              load_tape(path, options, &tables->bytes, &is_tape, err);
     if (ok) {
         tables->tape =
             tape_read(buf_str(&tables->bytes), most_of(options, tables->bytes.n, is_tape), err);
         trace->tape_bytes = is_tape ? tables->bytes.n : 0;
-        ok = tables->tape && build(trace, err) &&
+        ok = tables->tape && build_trace(trace, err) &&
              (!options || !options->strict || check_strict(trace, err));
         if (!ok)
             err_at(err, "%s", path);

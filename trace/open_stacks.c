@@ -94,8 +94,8 @@ struct frame stack_frame(const struct trace *trace, uint32_t recording, stack_id
 /* Adds {"str": ["/abs/file.py", 7]}, which gives this file number 7
  * (torch/_logging/structured.py, intern_string). Numbers are dense, so one far above the number
  * of such records is invalid. */
-static bool add_file(struct trace *trace, struct file_table *table, uint16_t space,
-                     const struct json *doc, struct err *err)
+static bool add_file_name(struct trace *trace, struct file_table *table, uint16_t space,
+                          const struct json *doc, struct err *err)
 {
     json_id name = json_first(doc, JSON_ROOT);
     uint64_t id;
@@ -142,7 +142,8 @@ static bool read_files(struct trace *trace, const struct recording *recording,
         if (trace->records[record].event == EVENT_STR)
             ok = record_try_json(trace, record, &doc, &readable, err);
         if (readable)
-            ok = add_file(trace, table, spaces_of(spaces, trace->records[record].pid), &doc, err);
+            ok = add_file_name(trace, table, spaces_of(spaces, trace->records[record].pid), &doc,
+                               err);
     }
     json_release(&doc);
     return ok;

@@ -5,7 +5,7 @@
 #include "trace/tables.h"
 
 /* An archive that is being opened. */
-struct recorded_opening {
+struct recorded_pt2_reader {
     struct trace *trace;
     const struct recording *recording;
     const struct pt2 *pt2;
@@ -14,10 +14,10 @@ struct recorded_opening {
 };
 
 /* Reads a member's payload, as a pt2_reader. */
-static bool read_payload(void *user, const struct zip_member *member, struct buf *scratch,
-                         struct str *ret, struct err *err)
+static bool read_recorded_payload(void *user, const struct zip_member *member, struct buf *scratch,
+                                  struct str *ret, struct err *err)
 {
-    const struct recorded_opening *in = user;
+    const struct recorded_pt2_reader *in = user;
     uint32_t record = in->records[member - in->pt2->zip.members];
     (void)scratch;
     if (in->trace->records[record].payload == TRACE_NONE)
@@ -29,8 +29,8 @@ static bool read_payload(void *user, const struct zip_member *member, struct buf
 
 /* Reads what import wrote into a record's metadata. Returns false without an error if that is no
  * member. */
-static bool read_member(struct recorded_opening *in, uint32_t record, struct zip_member *ret,
-                        struct err *err)
+static bool read_recorded_member(struct recorded_pt2_reader *in, uint32_t record,
+                                 struct zip_member *ret, struct err *err)
 {
     const struct json *doc = &in->doc;
     uint64_t crc = 0;
@@ -53,12 +53,12 @@ static bool read_member(struct recorded_opening *in, uint32_t record, struct zip
 }
 
 /* Fills both arrays, which are as long as the list of records; *n must be 0 before. */
-static bool read_members(struct recorded_opening *in, struct zip_member *members, uint32_t *records,
-                         uint32_t *n, struct err *err)
+static bool read_recorded_members(struct recorded_pt2_reader *in, struct zip_member *members,
+                                  uint32_t *records, uint32_t *n, struct err *err)
 {
     uint32_t first = in->recording->first_record;
     for (uint32_t i = first; i < first + in->recording->n_records; i++) {
-        if (read_member(in, i, &members[*n], err))
+        if (read_recorded_member(in, i, &members[*n], err))
             records[(*n)++] = i;
         else if (err_is_set(err))
             return false;
@@ -69,8 +69,8 @@ static bool read_members(struct recorded_opening *in, struct zip_member *members
 bool recorded_pt2_open(struct recorded_pt2 *archive, struct trace *trace, uint32_t recording,
                        struct err *err)
 {
-    struct recorded_opening in = { .trace = trace, .recording = &trace->recordings[recording] };
-    const struct pt2_reader reader = { read_payload, &in };
+    struct recorded_pt2_reader in = { .trace = trace, .recording = &trace->recordings[recording] };
+    const struct pt2_reader reader = { read_recorded_payload, &in };
     size_t room = (size_t)in.recording->n_records + 1; /* calloc(0) may return NULL */
     struct zip_member *members = calloc(room, sizeof *members);
     uint32_t n = 0;
@@ -78,7 +78,7 @@ bool recorded_pt2_open(struct recorded_pt2 *archive, struct trace *trace, uint32
     in.pt2 = &archive->pt2;
     in.records = archive->records;
     bool ok = (members && archive->records) || err_nomem(err);
-    ok = ok && read_members(&in, members, archive->records, &n, err);
+    ok = ok && read_recorded_members(&in, members, archive->records, &n, err);
     if (ok && !pt2_open_members(&archive->pt2, members, n, &reader, err))
         ok = err_at(err, "%.*s", STR_ARG(in.recording->source));
     json_release(&in.doc);

@@ -6,7 +6,7 @@ enum { CANDIDATES_SHOWN = 8 };
 
 /* Returns the length of a compile id at the start of `text`: "0/0", "!1", "!1/0/0", after a
  * reset "0/0.1"; 0 when there is none. */
-static size_t compile_id(struct str text)
+static size_t compile_id_length(struct str text)
 {
     bool autograd = text.n && text.p[0] == '!';
     size_t at = autograd, numbers = 0;
@@ -37,7 +37,7 @@ static bool marked_number(struct str text, char mark, int64_t *ret)
 /* Parses "COMPILE[_ATTEMPT]" or nothing. */
 static bool parse_compile(struct selector *selector, struct str text)
 {
-    size_t n = compile_id(text);
+    size_t n = compile_id_length(text);
     selector->compile = str_first(text, n);
     return (n || text.n == 0) && marked_number(str_from(text, n), '_', &selector->attempt);
 }
@@ -55,7 +55,7 @@ static bool parse_kind(struct selector *selector, struct str text)
 
 /* Parses what follows TAPE[@RECORDING]: ":COMPILE[_ATTEMPT][:KIND[#I]]"; the first colon is not
  * in text. */
-static bool parse_place(struct selector *selector, struct str text)
+static bool parse_selected_place(struct selector *selector, struct str text)
 {
     struct selector trial = *selector;
     size_t colon = str_find_char(text, ':');
@@ -109,7 +109,7 @@ bool selector_parse(struct selector *selector, struct str text, struct err *err)
     }
     for (size_t colon = str_find_char(text, ':'); colon < text.n;
          colon += 1 + str_find_char(str_from(text, colon + 1), ':')) {
-        if (parse_place(selector, str_from(text, colon + 1)))
+        if (parse_selected_place(selector, str_from(text, colon + 1)))
             return parse_tape(selector, str_first(text, colon)) ||
                    err_set(err, ERR_USAGE, "\"%.*s\" does not name a tape", STR_ARG(text));
         if (odd == text.n && meant_as_place(text, colon))
@@ -135,7 +135,7 @@ bool selector_parse_part(struct selector *selector, struct str text, struct err 
     } else if (text.n && text.p[0] == ':') {
         place = str_from(text, 1);
     }
-    if (parse_place(selector, place))
+    if (parse_selected_place(selector, place))
         return true;
     if (str_find_char(place, ':') == place.n && place.n && !is_digit(place.p[0]) &&
         parse_kind(selector, place))
@@ -232,7 +232,7 @@ bool selector_check(const struct trace *trace, const struct selector *selector, 
     return false;
 }
 
-static bool has_kind(const struct graph_ref *ref, const struct selector *selector)
+static bool matches_kind(const struct graph_ref *ref, const struct selector *selector)
 {
     return selector->kind.n == 0 || str_eq(ref->name, selector->kind) ||
            str_is(selector->kind, graph_kind_name(ref->kind));
@@ -248,7 +248,7 @@ static bool is_superseded(const struct trace *trace, const struct graph_list *li
     const struct attempt *mine = &trace->attempts[ref->attempt];
     for (uint32_t i = 0; i < list->n; i++) {
         const struct graph_ref *other = &list->refs[i];
-        if (other->attempt == TRACE_NONE || !has_kind(other, selector))
+        if (other->attempt == TRACE_NONE || !matches_kind(other, selector))
             continue;
         const struct attempt *theirs = &trace->attempts[other->attempt];
         if (theirs->number > mine->number && theirs->recording == mine->recording &&
@@ -264,16 +264,16 @@ static int64_t place_in_attempt(const struct graph_list *list, const struct sele
 {
     int64_t before = 0;
     for (uint32_t i = 0; i < ref; i++)
-        before +=
-            list->refs[i].attempt == list->refs[ref].attempt && has_kind(&list->refs[i], selector);
+        before += list->refs[i].attempt == list->refs[ref].attempt &&
+                  matches_kind(&list->refs[i], selector);
     return before;
 }
 
-static bool is_meant(const struct trace *trace, const struct graph_list *list,
-                     const struct selector *selector, uint32_t ref)
+static bool is_selected_graph(const struct trace *trace, const struct graph_list *list,
+                              const struct selector *selector, uint32_t ref)
 {
     const struct graph_ref *r = &list->refs[ref];
-    if (!has_kind(r, selector) || !selector_has_attempt(trace, selector, r->attempt) ||
+    if (!matches_kind(r, selector) || !selector_has_attempt(trace, selector, r->attempt) ||
         !selector_has_recording(trace, selector, trace->records[r->record].recording))
         return false;
     return !is_superseded(trace, list, selector, r) &&
@@ -286,7 +286,7 @@ static bool graph_error(const struct trace *trace, const struct graph_list *list
     struct offer names = { 0 };
     struct buf name = BUF_INIT;
     for (uint32_t i = 0; i < list->n; i++) {
-        if (ambiguous && !is_meant(trace, list, selector, i))
+        if (ambiguous && !is_selected_graph(trace, list, selector, i))
             continue;
         buf_clear(&name);
         selector_print_graph(trace, list, i, &name);
@@ -304,7 +304,7 @@ bool selector_graph(const struct trace *trace, const struct graph_list *list,
     if (!selector_check(trace, selector, err))
         return false;
     for (uint32_t i = 0; i < list->n; i++) {
-        if (!is_meant(trace, list, selector, i))
+        if (!is_selected_graph(trace, list, selector, i))
             continue;
         if (found != TRACE_NONE)
             return graph_error(trace, list, selector, true, err);

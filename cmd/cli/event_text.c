@@ -13,7 +13,7 @@ struct meta_writer {
     struct buf *out, scratch;
 };
 
-static void put_stack(struct meta_writer *m, json_id id)
+static void put_record_stack(struct meta_writer *m, json_id id)
 {
     struct json_writer w = json_writer_of(m->out);
     uint32_t stack = 0;
@@ -33,14 +33,14 @@ static void put_stack(struct meta_writer *m, json_id id)
     }
 }
 
-static void put_string(struct meta_writer *m, json_id id)
+static void put_json_string(struct meta_writer *m, json_id id)
 {
     buf_clear(&m->scratch);
     json_decode(m->doc, id, &m->scratch);
     json_quote(m->out, buf_str(&m->scratch));
 }
 
-static bool is_finite(struct str number)
+static bool is_finite_number(struct str number)
 {
     struct str digits = str_from(number, number.n && number.p[0] == '-');
     return digits.n && is_digit(digits.p[0]);
@@ -55,14 +55,14 @@ static void put_between(struct meta_writer *m, struct str text)
 
 /* Copies the text and replaces the nodes that are printed differently; nodes are in the order of
  * the text. */
-static void put_meta(struct meta_writer *m)
+static void put_metadata(struct meta_writer *m)
 {
     struct str text = m->doc->text;
     size_t done = 0;
     for (json_id id = 0; id < m->doc->nodes.n; id++) {
         const struct json_node *node = &m->doc->nodes.v[id];
         bool quoted = node->kind == JSON_STRING, reference = node->kind == JSON_REF;
-        bool number = node->kind == JSON_NUMBER && !is_finite(json_text(m->doc, id));
+        bool number = node->kind == JSON_NUMBER && !is_finite_number(json_text(m->doc, id));
         if (!quoted && !number && !reference)
             continue;
         /* A string's quotes and a reference's mark are outside of its node. */
@@ -70,11 +70,11 @@ static void put_meta(struct meta_writer *m)
         put_between(m, (struct str){ text.p + done, from - done });
         done = (size_t)node->off + node->len + (quoted ? 1 : 0);
         if (quoted)
-            put_string(m, id);
+            put_json_string(m, id);
         else if (number)
             buf_puts(m->out, "null");
         else
-            put_stack(m, id);
+            put_record_stack(m, id);
     }
     put_between(m, str_from(text, done));
 }
@@ -90,7 +90,7 @@ bool record_meta_json(const struct trace *trace, uint32_t record, enum stack_for
                              .out = out };
     bool ok = record_json(trace, record, &doc, err);
     if (ok)
-        put_meta(&m);
+        put_metadata(&m);
     if (m.scratch.failed)
         out->failed = true;
     buf_release(&m.scratch);

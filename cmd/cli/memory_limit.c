@@ -34,16 +34,17 @@ static uint64_t stacks(void)
 #define CAN_LIMIT 1
 #endif
 
-static uint64_t allowed(const struct memory_limit *limit, uint64_t base, uint64_t times)
+static uint64_t allowed_bytes(const struct memory_limit *limit, uint64_t base, uint64_t times)
 {
     uint64_t bytes = (base << 20) + limit->window;
     return limit->stored > (UINT64_MAX - bytes) / times ? UINT64_MAX
                                                         : bytes + times * limit->stored;
 }
 
-static bool set(struct memory_limit *limit)
+static bool set_data_limit(struct memory_limit *limit)
 {
-    uint64_t bytes = allowed(limit, LIMIT_BASE - UNCOUNTED_BASE, LIMIT_TIMES - UNCOUNTED_TIMES);
+    uint64_t bytes =
+        allowed_bytes(limit, LIMIT_BASE - UNCOUNTED_BASE, LIMIT_TIMES - UNCOUNTED_TIMES);
     bytes = bytes > UINT64_MAX - limit->stacks ? UINT64_MAX : bytes + limit->stacks;
     struct rlimit now = limit->before;
     if (now.rlim_cur == RLIM_INFINITY || bytes < now.rlim_cur)
@@ -56,7 +57,7 @@ static void add_stored(struct source_meter *meter, uint64_t bytes)
     struct memory_limit *limit = (struct memory_limit *)meter;
     limit->stored += bytes;
     if (limit->on)
-        set(limit);
+        set_data_limit(limit);
 }
 
 /* Only one window exists at a time: that of the next frame replaces the previous one. */
@@ -67,22 +68,22 @@ static void add_window(struct source_meter *meter, uint64_t bytes)
         return;
     limit->window = bytes;
     if (limit->on)
-        set(limit);
+        set_data_limit(limit);
 }
 
-static uint64_t tell_allowed(const struct source_meter *meter)
+static uint64_t report_allowed(const struct source_meter *meter)
 {
     const struct memory_limit *limit = (const struct memory_limit *)meter;
-    return limit->big ? UINT64_MAX : allowed(limit, LIMIT_BASE, LIMIT_TIMES);
+    return limit->big ? UINT64_MAX : allowed_bytes(limit, LIMIT_BASE, LIMIT_TIMES);
 }
 
 void memory_limit_begin(struct memory_limit *limit, bool big)
 {
-    *limit = (struct memory_limit){ .meter = { add_stored, add_window, tell_allowed },
+    *limit = (struct memory_limit){ .meter = { add_stored, add_window, report_allowed },
                                     .big = big,
                                     .stacks = stacks() };
     if (CAN_LIMIT && !big && getrlimit(RLIMIT_DATA, &limit->before) == 0)
-        limit->on = set(limit);
+        limit->on = set_data_limit(limit);
 }
 
 void memory_limit_end(struct memory_limit *limit)
@@ -110,9 +111,9 @@ uint64_t process_status_bytes(const char *field)
  * Arrays grow to twice their size, so at least a quarter of the limit was in use when it was the
  * reason. VmHWM is the most that was resident; getrusage()'s ru_maxrss would include the program
  * that started this one, because it outlives exec(). */
-static bool was_in_the_way(const struct memory_limit *limit)
+static bool is_limit_reached(const struct memory_limit *limit)
 {
-    return process_status_bytes("VmHWM") > allowed(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
+    return process_status_bytes("VmHWM") > allowed_bytes(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
 }
 
 /* Returns the memory that was needed, without the threads' stacks; 0: no allocation failed. */
@@ -125,7 +126,7 @@ static uint64_t needed(const struct memory_limit *limit)
 static void print_refusal(const struct memory_limit *limit, struct str place, struct err *ret)
 {
     char stored[HUMAN_SIZE], most[HUMAN_SIZE], wanted[HUMAN_SIZE];
-    uint64_t bytes = needed(limit), may = allowed(limit, LIMIT_BASE, LIMIT_TIMES);
+    uint64_t bytes = needed(limit), may = allowed_bytes(limit, LIMIT_BASE, LIMIT_TIMES);
     human_bytes(stored, limit->stored);
     human_bytes(most, may);
     human_bytes(wanted, bytes);
@@ -148,7 +149,7 @@ void memory_limit_explain(const struct memory_limit *limit, struct err *err)
     struct str place = str_of(err->text), why = str_of(nomem.text);
     if (!limit || !limit->on || err->kind != ERR_ENV || !str_ends(place, why))
         return;
-    if (needed(limit) == 0 && !was_in_the_way(limit))
+    if (needed(limit) == 0 && !is_limit_reached(limit))
         return;
     place.n -= why.n;
     print_refusal(limit, place, &ret);

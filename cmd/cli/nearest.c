@@ -2,7 +2,7 @@
 
 enum { NEAREST_MAX = 64 }; /* a longer word is not a typo of one of our names */
 
-static size_t least(size_t a, size_t b, size_t c)
+static size_t least_of_three(size_t a, size_t b, size_t c)
 {
     size_t ab = a < b ? a : b;
     return ab < c ? ab : c;
@@ -20,7 +20,8 @@ static size_t edits(struct str a, struct str b)
         const size_t *up = rows[(i - 1) % 3], *up2 = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b.n; j++) {
-            row[j] = least(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a.p[i - 1] != b.p[j - 1]));
+            row[j] =
+                least_of_three(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a.p[i - 1] != b.p[j - 1]));
             if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1] &&
                 up2[j - 2] + 1 < row[j])
                 row[j] = up2[j - 2] + 1;

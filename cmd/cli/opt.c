@@ -32,7 +32,7 @@ static struct found_option find_letter(const struct opt_parse *parse, char lette
     return (struct found_option){ 0 };
 }
 
-static bool has_name(const struct opt *opt, struct str name)
+static bool matches_name(const struct opt *opt, struct str name)
 {
     if (str_is(name, opt->name))
         return true;
@@ -42,15 +42,15 @@ static bool has_name(const struct opt *opt, struct str name)
     return false;
 }
 
-static struct found_option find_name(const struct opt_parse *parse, struct str name)
+static struct found_option find_option_name(const struct opt_parse *parse, struct str name)
 {
     struct str positive = str_starts(name, STR("no-")) ? str_from(name, 3) : (struct str){ 0 };
     for (size_t t = 0; t < parse->n_targets; t++)
         for (const struct opt *o = parse->targets[t].options; o && o->kind != OPT_KIND_END; o++) {
             char *field = (char *)parse->targets[t].args + o->offset;
-            if (has_name(o, name))
+            if (matches_name(o, name))
                 return (struct found_option){ o, field, false };
-            if (o->kind == OPT_KIND_FLAG && positive.n && has_name(o, positive))
+            if (o->kind == OPT_KIND_FLAG && positive.n && matches_name(o, positive))
                 return (struct found_option){ o, field, true };
         }
     return (struct found_option){ 0 };
@@ -104,8 +104,8 @@ static bool store_sizes(char *field, const char *value)
     return true;
 }
 
-static bool store(const struct opt_parse *parse, const struct found_option *found,
-                  const char *value, struct err *err)
+static bool store_value(const struct opt_parse *parse, const struct found_option *found,
+                        const char *value, struct err *err)
 {
     switch (found->opt->kind) {
     case OPT_KIND_END: return true;
@@ -123,7 +123,7 @@ static bool store(const struct opt_parse *parse, const struct found_option *foun
 }
 
 /* Returns the next word of the command line, as a value, or NULL when there is none. */
-static const char *next_word(struct argument_cursor *at)
+static const char *next_argument(struct argument_cursor *at)
 {
     return at->next < at->argc ? at->argv[at->next++] : NULL;
 }
@@ -148,16 +148,16 @@ static bool parse_long(struct opt_parse *parse, struct argument_cursor *at, cons
     size_t equals = str_find_char(text, '=');
     const char *value = equals < text.n ? word + equals + 1 : NULL;
     struct str name = str_first(text, equals);
-    struct found_option found = find_name(parse, name);
+    struct found_option found = find_option_name(parse, name);
     if (!found.opt)
         return unknown_name(parse, name, err);
     if (value && !opt_takes_value(found.opt) && found.opt->kind != OPT_KIND_OPTIONAL)
         return err_set(err, ERR_USAGE, "--%.*s takes no value", STR_ARG(name));
-    if (!value && opt_takes_value(found.opt) && !(value = next_word(at)))
+    if (!value && opt_takes_value(found.opt) && !(value = next_argument(at)))
         return err_set(err, ERR_USAGE, "--%s needs a value: %s", found.opt->name, found.opt->value);
     if (!value && found.opt->kind == OPT_KIND_OPTIONAL)
         value = optional_word(parse, at);
-    return store(parse, &found, value, err);
+    return store_value(parse, &found, value, err);
 }
 
 /* Parses "-qo FILE" and "-qoFILE": flags, then at most one option with a value. */
@@ -169,14 +169,14 @@ static bool parse_letters(struct opt_parse *parse, struct argument_cursor *at, c
         if (!found.opt)
             return err_set(err, ERR_USAGE, "unknown option -%c", *p);
         if (!opt_takes_value(found.opt)) {
-            if (!store(parse, &found, "", err))
+            if (!store_value(parse, &found, "", err))
                 return false;
             continue;
         }
-        const char *value = p[1] ? p + 1 : next_word(at);
+        const char *value = p[1] ? p + 1 : next_argument(at);
         if (!value)
             return err_set(err, ERR_USAGE, "-%c needs a value: %s", *p, found.opt->value);
-        return store(parse, &found, value, err);
+        return store_value(parse, &found, value, err);
     }
     return true;
 }

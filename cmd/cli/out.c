@@ -11,7 +11,7 @@
 #include "trace/base/file/output.h"
 #include "trace/base/text/printable.h"
 
-static bool is_set(const char *value)
+static bool is_environment_set(const char *value)
 {
     return value && *value;
 }
@@ -21,13 +21,13 @@ static bool wants_color(enum color_when color, bool tty)
     const char *force = getenv("CLICOLOR_FORCE"), *cli = getenv("CLICOLOR"), *term = getenv("TERM");
     if (color != COLOR_AUTO)
         return color == COLOR_ALWAYS;
-    if (is_set(getenv("NO_COLOR")))
+    if (is_environment_set(getenv("NO_COLOR")))
         return false;
-    if (is_set(force) && strcmp(force, "0") != 0)
+    if (is_environment_set(force) && strcmp(force, "0") != 0)
         return true;
     if (cli && strcmp(cli, "0") == 0)
         return false;
-    if (!is_set(term) || strcmp(term, "dumb") == 0)
+    if (!is_environment_set(term) || strcmp(term, "dumb") == 0)
         return false;
     return tty;
 }
@@ -147,7 +147,7 @@ int out_buf(struct out *out, const struct buf *buf)
     return EXIT_DONE;
 }
 
-static bool write_file(const char *path, bool overwrite, struct str text, struct err *err)
+static bool write_report(const char *path, bool overwrite, struct str text, struct err *err)
 {
     struct output *output = output_open(path, overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, err);
     if (output && output_write(output, text, err))
@@ -167,7 +167,7 @@ int out_report(struct out *out, const char *path, bool overwrite, const struct b
         printable_put(&shown, text);
         text = buf_str(&shown);
     }
-    bool good = shown.failed ? err_nomem(&err) : write_file(path, overwrite, text, &err);
+    bool good = shown.failed ? err_nomem(&err) : write_report(path, overwrite, text, &err);
     buf_release(&shown);
     return good ? EXIT_DONE : out_error(out, &err);
 }
@@ -183,7 +183,7 @@ int out_table(struct out *out, const struct table *table)
 }
 
 /* Prints one line. Text of a file that a message quotes must not start another line. */
-static void put_line(FILE *stream, struct str text)
+static void put_note_line(FILE *stream, struct str text)
 {
     while (text.n > 0) {
         struct str line = str_first(text, str_find_char(text, '\n'));
@@ -200,7 +200,7 @@ static void put_message(struct out *out, enum style style, const char *text)
         fprintf(out->notes, "%ssymtape:%s ", STYLES[style], STYLES[STYLE_NONE]);
     else
         fputs("symtape: ", out->notes);
-    put_line(out->notes, str_of(text));
+    put_note_line(out->notes, str_of(text));
     fputc('\n', out->notes);
 }
 
@@ -250,7 +250,7 @@ void out_progress(struct out *out, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     fputs("\r\033[Ksymtape: ", out->notes);
-    put_line(out->notes, str_of(text));
+    put_note_line(out->notes, str_of(text));
     fflush(out->notes);
 }
 

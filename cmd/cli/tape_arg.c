@@ -21,7 +21,7 @@ static void note_place(struct out *out, const struct damage *place)
                  STR_ARG(place->what));
 }
 
-static void note_damage(const struct trace *trace, struct out *out)
+static void note_tape_damage(const struct trace *trace, struct out *out)
 {
     struct damage places[DAMAGE_SHOWN];
     uint64_t n = trace_damage(trace, places, DAMAGE_SHOWN);
@@ -35,8 +35,8 @@ static void note_damage(const struct trace *trace, struct out *out)
         out_note(out, "... and %" PRIu64 " more", n - DAMAGE_SHOWN);
 }
 
-static struct trace *open_trace(struct str tape, bool strict, struct memory_limit *limit,
-                                struct err *err)
+static struct trace *open_operand(struct str tape, bool strict, struct memory_limit *limit,
+                                  struct err *err)
 {
     const struct trace_options options = { .strict = strict, .meter = &limit->meter };
     char *path = strndup(tape.p, tape.n);
@@ -51,7 +51,7 @@ static struct trace *open_trace(struct str tape, bool strict, struct memory_limi
 
 /* Whether there is no record at all, so that the file is not a log, whatever its name is. If the
  * caller accepts raw bytes, they count as content. */
-static bool is_empty(const struct trace *trace, unsigned flags)
+static bool has_no_records(const struct trace *trace, unsigned flags)
 {
     for (uint32_t i = 0; i < trace->n_records; i++)
         if ((flags & TAPE_ARG_RAW) || trace->records[i].event != EVENT_RAW)
@@ -95,9 +95,9 @@ bool tape_check_programs(struct trace *trace, struct out *out, struct err *err)
     return !err_is_set(err);
 }
 
-static bool check(struct tape_arg *arg, unsigned flags, struct err *err)
+static bool check_operand(struct tape_arg *arg, unsigned flags, struct err *err)
 {
-    if (is_empty(arg->trace, flags))
+    if (has_no_records(arg->trace, flags))
         err_set(err, ERR_INPUT, "it contains no record of a TORCH_TRACE log");
     else
         selector_check(arg->trace, &arg->selector, err);
@@ -112,13 +112,13 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
         return out_error(out, &err);
     if ((flags & TAPE_ARG_WHOLE) && (arg->selector.compile.n || arg->selector.kind.n))
         return out_usage(out, "%s: name a whole tape or recording here, not a part of it", operand);
-    arg->trace = open_trace(arg->selector.tape, flags & TAPE_ARG_STRICT, out->limit, &err);
+    arg->trace = open_operand(arg->selector.tape, flags & TAPE_ARG_STRICT, out->limit, &err);
     if (!arg->trace)
         return out_error(out, &err);
-    note_damage(arg->trace, out);
+    note_tape_damage(arg->trace, out);
     if (!tape_check_programs(arg->trace, out, &err))
         return out_error(out, &err);
-    return check(arg, flags, &err) ? EXIT_DONE : out_error(out, &err);
+    return check_operand(arg, flags, &err) ? EXIT_DONE : out_error(out, &err);
 }
 
 void tape_arg_close(struct tape_arg *arg)

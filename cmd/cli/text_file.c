@@ -2,7 +2,7 @@
 
 enum { PIECE = 1 << 16 };
 
-static bool read_text(struct source *in, struct buf *text, struct err *err)
+static bool read_source_text(struct source *in, struct buf *text, struct err *err)
 {
     size_t n = 1;
     while (n > 0) {
@@ -23,7 +23,7 @@ bool text_file_read(const char *path, struct source_meter *meter, struct buf *te
     struct source *in = source_open(path, err);
     if (in)
         source_set_meter(in, meter);
-    bool ok = in && read_text(in, text, err);
+    bool ok = in && read_source_text(in, text, err);
     source_close(in);
     return ok;
 }

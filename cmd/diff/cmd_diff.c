@@ -38,7 +38,7 @@ static const struct opt options[] = {
 
 enum { SHOWN_ROWS = 10 };
 
-struct diffing {
+struct diff_run {
     struct cmd *cmd;
     const struct diff_args *args;
     struct snapshot **runs; /* by operand */
@@ -58,7 +58,7 @@ static const struct format {
     { "markdown", ".md", diff_markdown },
 };
 
-static const struct format *format_of(const struct diff_args *args)
+static const struct format *diff_format(const struct diff_args *args)
 {
     struct str name = str_of(args->format ? args->format : args->json ? "json" : "");
     struct str file = str_of(args->output ? args->output : "");
@@ -68,17 +68,17 @@ static const struct format *format_of(const struct diff_args *args)
     return &FORMATS[0];
 }
 
-static bool is_file(const char *path)
+static bool is_regular_file(const char *path)
 {
     return path && strcmp(path, "-") != 0;
 }
 
-static int report(const struct diffing *d, const struct compare *compare)
+static int report_differences(const struct diff_run *d, const struct compare *compare)
 {
     struct buf text = BUF_INIT;
     struct out *out = d->cmd->out;
-    const struct format *format = format_of(d->args);
-    bool to_file = is_file(d->args->output);
+    const struct format *format = diff_format(d->args);
+    bool to_file = is_regular_file(d->args->output);
     uint64_t rows = d->args->limit.given                   ? d->args->limit.value
                     : str_is(str_of(format->name), "json") ? 0
                                                            : SHOWN_ROWS;
@@ -100,7 +100,7 @@ static int report(const struct diffing *d, const struct compare *compare)
 
 /* ---- Reading ---- */
 
-static bool skip_kinds(struct diffing *d, const char *list, bool skip, const char *option,
+static bool skip_kinds(struct diff_run *d, const char *list, bool skip, const char *option,
                        struct err *err)
 {
     struct str rest = str_of(list);
@@ -123,7 +123,7 @@ static bool skip_kinds(struct diffing *d, const char *list, bool skip, const cha
     return true;
 }
 
-static bool read_kinds(struct diffing *d, struct err *err)
+static bool read_kinds(struct diff_run *d, struct err *err)
 {
     for (int i = 0; i < CHANGE_KINDS; i++)
         d->options.skip[i] = d->args->only || i == CHANGE_SUPPRESSED;
@@ -131,7 +131,7 @@ static bool read_kinds(struct diffing *d, struct err *err)
            (!d->args->ignore || skip_kinds(d, d->args->ignore, true, "--ignore", err));
 }
 
-static int open_runs(struct diffing *d)
+static int open_runs(struct diff_run *d)
 {
     size_t n = d->cmd->n_operands;
     d->runs = calloc(n + 1, sizeof(struct snapshot *));
@@ -147,12 +147,12 @@ static int open_runs(struct diffing *d)
 }
 
 /* Returns the number of operands that belong to the first side. */
-static size_t n_before(const struct diffing *d)
+static size_t n_before(const struct diff_run *d)
 {
     return d->args->vs.given ? (size_t)d->args->vs.value : 1;
 }
 
-static int usage(const struct diffing *d)
+static int diff_usage(const struct diff_run *d)
 {
     const struct diff_args *args = d->args;
     struct out *out = d->cmd->out;
@@ -174,7 +174,7 @@ static int usage(const struct diffing *d)
     return EXIT_DONE;
 }
 
-static void set_label(struct diffing *d, int side, size_t first, size_t n)
+static void set_label(struct diff_run *d, int side, size_t first, size_t n)
 {
     struct str given = str_of(d->args->labels ? d->args->labels : "");
     size_t comma = str_find_char(given, ',');
@@ -188,7 +188,7 @@ static void set_label(struct diffing *d, int side, size_t first, size_t n)
 
 /* ---- The command ---- */
 
-static int save(struct diffing *d)
+static int save_snapshot(struct diff_run *d)
 {
     struct buf text = BUF_INIT;
     snapshot_write(d->runs[0], &text);
@@ -197,7 +197,7 @@ static int save(struct diffing *d)
     return code;
 }
 
-static int compare_sides(struct diffing *d)
+static int compare_sides(struct diff_run *d)
 {
     struct err err = { 0 };
     size_t first = n_before(d);
@@ -209,7 +209,7 @@ static int compare_sides(struct diffing *d)
         err_is_set(&err) ? NULL : compare_build(&d->sides[0], &d->sides[1], &d->options, &err);
     if (!compare)
         return out_error(d->cmd->out, &err);
-    int code = report(d, compare);
+    int code = report_differences(d, compare);
     if (code == EXIT_DONE && compare->undecided && d->args->bisect_codes)
         code = EXIT_CANNOT_TELL;
     else if (code == EXIT_DONE && compare->differs)
@@ -218,10 +218,10 @@ static int compare_sides(struct diffing *d)
     return code;
 }
 
-static int diff(struct diffing *d)
+static int diff(struct diff_run *d)
 {
     struct err err = { 0 };
-    int code = usage(d);
+    int code = diff_usage(d);
     if (code != EXIT_DONE)
         return code;
     if (!read_kinds(d, &err))
@@ -229,12 +229,12 @@ static int diff(struct diffing *d)
     code = open_runs(d);
     if (code != EXIT_DONE)
         return code;
-    return d->args->save ? save(d) : compare_sides(d);
+    return d->args->save ? save_snapshot(d) : compare_sides(d);
 }
 
 static int run_diff(struct cmd *cmd)
 {
-    struct diffing d = { .cmd = cmd, .args = cmd->args };
+    struct diff_run d = { .cmd = cmd, .args = cmd->args };
     int code = diff(&d);
     for (size_t i = 0; d.runs && i < cmd->n_operands; i++)
         snapshot_free(d.runs[i]);

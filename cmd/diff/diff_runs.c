@@ -11,8 +11,8 @@
 enum content { CONTENT_TRACE, CONTENT_SNAPSHOT, CONTENT_OTHER_JSON };
 
 /* Determines the kind of a regular file by its first bytes. trace_open() reports damage. */
-static bool look_at(const char *path, struct source_meter *meter, enum content *ret,
-                    struct err *err)
+static bool read_content_kind(const char *path, struct source_meter *meter, enum content *ret,
+                              struct err *err)
 {
     struct err why = { 0 };
     struct stat st;
@@ -49,7 +49,7 @@ static int open_snapshot(struct out *out, const char *path, struct snapshot **re
     return *ret ? EXIT_DONE : out_error(out, &err);
 }
 
-static int open_trace(struct out *out, const char *operand, bool strict, struct snapshot **ret)
+static int open_side(struct out *out, const char *operand, bool strict, struct snapshot **ret)
 {
     struct err err = { 0 };
     struct tape_arg tape;
@@ -74,12 +74,12 @@ int diff_run_open(struct out *out, const char *operand, bool strict, struct snap
     struct err err = { 0 };
     enum content content;
     *ret = NULL;
-    if (!look_at(operand, &out->limit->meter, &content, &err))
+    if (!read_content_kind(operand, &out->limit->meter, &content, &err))
         return out_error(out, &err);
     if (content == CONTENT_SNAPSHOT)
         return open_snapshot(out, operand, ret);
     if (content == CONTENT_TRACE)
-        return open_trace(out, operand, strict, ret);
+        return open_side(out, operand, strict, ret);
     err_set(&err, ERR_INPUT, "%s: JSON, but not written by symtape diff --save", operand);
     return out_error(out, &err);
 }

@@ -160,7 +160,7 @@ static int export_tape(struct out *out, const struct export_args *args, struct t
     return code;
 }
 
-static int run(struct cmd *cmd)
+static int run_export(struct cmd *cmd)
 {
     const struct export_args *args = cmd->args;
     struct tape_arg tape;
@@ -196,5 +196,5 @@ const struct command command_export = {
     .args_size = sizeof(struct export_args),
     .min_operands = 1,
     .max_operands = 1,
-    .run = run,
+    .run = run_export,
 };

@@ -73,13 +73,13 @@ static bool count_shapes(struct info *info, struct info_tape *tape, struct err *
     return true;
 }
 
-static bool count_graph(void *user, const struct graph *graph)
+static bool count_graph_nodes(void *user, const struct graph *graph)
 {
     *(struct graph_counts *)user = graph_counts(graph);
     return true;
 }
 
-static bool count_graphs(struct info *info, struct info_tape *tape, struct err *err)
+static bool count_tape_graphs(struct info *info, struct info_tape *tape, struct err *err)
 {
     struct trace *trace = tape->arg.trace;
     const struct graph_list *list = trace_graphs(trace, err);
@@ -88,7 +88,7 @@ static bool count_graphs(struct info *info, struct info_tape *tape, struct err *
         struct err why = { 0 };
         if (!info_in_view(tape, trace->records[row.ref->record].recording))
             continue;
-        row.unreadable = !trace_visit_graph(trace, i, count_graph, &row.counts, &why);
+        row.unreadable = !trace_visit_graph(trace, i, count_graph_nodes, &row.counts, &why);
         if (why.kind == ERR_ENV)
             return *err = why, false;
         if (row.unreadable)
@@ -103,7 +103,8 @@ static bool count_graphs(struct info *info, struct info_tape *tape, struct err *
     return list != NULL;
 }
 
-static int read_tape(struct info *info, struct info_tape *tape, const char *operand, bool strict)
+static int read_info_tape(struct info *info, struct info_tape *tape, const char *operand,
+                          bool strict)
 {
     struct err err = { 0 };
     int code = tape_arg_open(&tape->arg, info->out, operand,
@@ -116,12 +117,12 @@ static int read_tape(struct info *info, struct info_tape *tape, const char *oper
         return out_error(info->out, &err);
     }
     if (count_records(info, tape, &err) && count_shapes(info, tape, &err) &&
-        count_graphs(info, tape, &err))
+        count_tape_graphs(info, tape, &err))
         return EXIT_DONE;
     return out_error(info->out, &err);
 }
 
-static void release(struct info *info)
+static void release_info(struct info *info)
 {
     for (size_t i = 0; i < info->n_tapes; i++) {
         vec_release(&info->tapes[i].graphs);
@@ -136,7 +137,7 @@ static void release(struct info *info)
 
 /* For qsort_r(): the most frequent event comes first, and equally frequent events are ordered by
  * name. */
-static int by_frequency(const void *a, const void *b, void *user)
+static int by_event_frequency(const void *a, const void *b, void *user)
 {
     const struct info *info = user;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -154,11 +155,11 @@ static bool order_events(struct info *info, struct err *err)
         return err_nomem(err);
     for (size_t i = 0; i < n; i++)
         info->events[i] = (uint32_t)i;
-    qsort_r(info->events, n, sizeof *info->events, by_frequency, info);
+    qsort_r(info->events, n, sizeof *info->events, by_event_frequency, info);
     return true;
 }
 
-static int run(struct cmd *cmd)
+static int run_info(struct cmd *cmd)
 {
     const struct info_args *args = cmd->args;
     struct info info = { .out = cmd->out };
@@ -175,7 +176,7 @@ static int run(struct cmd *cmd)
         err_nomem(&err);
     for (size_t i = 0; info.tapes && i < cmd->n_operands && code == EXIT_DONE; i++) {
         info.n_tapes++;
-        code = read_tape(&info, &info.tapes[i], cmd->operands[i], args->strict);
+        code = read_info_tape(&info, &info.tapes[i], cmd->operands[i], args->strict);
     }
     if (code == EXIT_DONE && !err_is_set(&err))
         order_events(&info, &err);
@@ -183,7 +184,7 @@ static int run(struct cmd *cmd)
         code = out_error(cmd->out, &err);
     if (code == EXIT_DONE)
         code = args->json ? info_print_json(&info) : info_print_text(&info);
-    release(&info);
+    release_info(&info);
     return code;
 }
 
@@ -198,5 +199,5 @@ const struct command command_info = {
     .args_size = sizeof(struct info_args),
     .min_operands = 0,
     .max_operands = OPERANDS_ANY,
-    .run = run,
+    .run = run_info,
 };

@@ -62,7 +62,7 @@ const struct fields info_graph_fields = FIELDS_OF(GRAPH);
 
 /* ---- Compiles ---- */
 
-static uint32_t index_of(const struct info_tape *tape, const struct attempt *attempt)
+static uint32_t attempt_index(const struct info_tape *tape, const struct attempt *attempt)
 {
     return (uint32_t)(attempt - tape->arg.trace->attempts);
 }
@@ -85,13 +85,13 @@ static void put_graphs(const struct info_tape *tape, uint32_t attempt, bool of_e
 
 static void json_graphs(const void *context, const void *at, struct json_writer *w, const char *key)
 {
-    put_graphs(context, index_of(context, at), true, w, key);
+    put_graphs(context, attempt_index(context, at), true, w, key);
 }
 
 static void json_other_graphs(const void *context, const void *at, struct json_writer *w,
                               const char *key)
 {
-    put_graphs(context, index_of(context, at), false, w, key);
+    put_graphs(context, attempt_index(context, at), false, w, key);
 }
 
 static const struct field SUMS[] = {
@@ -105,7 +105,7 @@ static const struct fields SUMS_FIELDS = FIELDS_OF(SUMS);
 GETTER(get_status, enum attempt_status, datum_name(attempt_status_name(*row)))
 GETTER_IN(get_recording, struct info_tape, uint32_t,
           datum_string(in->arg.trace->recordings[*row].name))
-REACH_IN(reach_sums, struct info_tape, struct attempt, &in->sums[index_of(in, row)])
+REACH_IN(reach_sums, struct info_tape, struct attempt, &in->sums[attempt_index(in, row)])
 
 static const struct field ATTEMPT[] = {
     { "recording", GET(get_recording, struct attempt, recording), TEXT(1, "recording", PATH, 0) },

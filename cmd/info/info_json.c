@@ -1,8 +1,8 @@
 #include "cmd/cmd.h"
 #include "cmd/info/info_fields.h"
 
-static void put_row(const struct fields *fields, const struct info_tape *tape, const void *item,
-                    struct json_writer *w)
+static void put_json_row(const struct fields *fields, const struct info_tape *tape,
+                         const void *item, struct json_writer *w)
 {
     json_open_object(w, NULL);
     fields_json(fields, tape, item, w);
@@ -14,7 +14,7 @@ static void recordings_json(const struct info_tape *tape, struct json_writer *w)
     const struct trace *trace = tape->arg.trace;
     for (uint32_t i = 0; i < trace->n_recordings; i++)
         if (info_in_view(tape, i))
-            put_row(&info_recording_fields, tape, &trace->recordings[i], w);
+            put_json_row(&info_recording_fields, tape, &trace->recordings[i], w);
 }
 
 static void compiles_json(const struct info_tape *tape, struct json_writer *w)
@@ -22,7 +22,7 @@ static void compiles_json(const struct info_tape *tape, struct json_writer *w)
     const struct trace *trace = tape->arg.trace;
     for (uint32_t i = 0; i < trace->n_attempts; i++)
         if (info_in_view(tape, trace->attempts[i].recording))
-            put_row(&info_attempt_fields, tape, &trace->attempts[i], w);
+            put_json_row(&info_attempt_fields, tape, &trace->attempts[i], w);
 }
 
 static void counts_json(const struct info *info, struct json_writer *w)
@@ -64,7 +64,7 @@ int info_print_json(const struct info *info)
     for (size_t i = 0; i < info->n_tapes; i++)
         for (size_t g = 0; g < info->tapes[i].graphs.n; g++)
             if (info->tapes[i].graphs.v[g].ref->attempt == TRACE_NONE)
-                put_row(&info_graph_fields, &info->tapes[i], &info->tapes[i].graphs.v[g], &w);
+                put_json_row(&info_graph_fields, &info->tapes[i], &info->tapes[i].graphs.v[g], &w);
     json_close(&w);
     json_close(&w);
     buf_putc(&text, '\n');

@@ -3,7 +3,7 @@
 #include "profile/model/format.h"
 #include "profile/model/human.h"
 
-static void put_sizes(const struct info *info, struct buf *text)
+static void put_tape_sizes(const struct info *info, struct buf *text)
 {
     char bytes[HUMAN_SIZE];
     format_plural(text, info->records, "record");
@@ -16,7 +16,7 @@ static void put_sizes(const struct info *info, struct buf *text)
     buf_putc(text, '\n');
 }
 
-static void put_guards(const struct info *info, struct buf *text)
+static void put_guard_count(const struct info *info, struct buf *text)
 {
     format_plural(text, info->symbols, "symbol");
     buf_puts(text, ", ");
@@ -31,8 +31,8 @@ static void put_guards(const struct info *info, struct buf *text)
 static int print_totals(const struct info *info)
 {
     struct buf text = BUF_INIT;
-    put_sizes(info, &text);
-    put_guards(info, &text);
+    put_tape_sizes(info, &text);
+    put_guard_count(info, &text);
     if (info->damaged) {
         style_mark(out_styles(info->out), &text, STYLE_RED);
         format_plural(&text, info->damaged, "damaged place");

@@ -66,7 +66,7 @@ static bool read_level(const char *given, const char **ret, struct err *err)
     return true;
 }
 
-static bool read_cost(struct record_report *report, struct err *err)
+static bool read_recording_cost(struct record_report *report, struct err *err)
 {
     struct trace *trace = trace_open(report->tape, NULL, err);
     report->counted = trace && record_cost_read(trace, &report->cost, err) &&
@@ -76,8 +76,8 @@ static bool read_cost(struct record_report *report, struct err *err)
 }
 
 /* If packing fails, the logs are the only copy of the recording, so they are kept. */
-static bool pack(struct record_report *report, const struct record_args *args,
-                 const char *const *argv, struct err *err)
+static bool pack_recording(struct record_report *report, const struct record_args *args,
+                           const char *const *argv, struct err *err)
 {
     char host[256] = "";
     const struct passwd *user = args->redact ? getpwuid(getuid()) : NULL;
@@ -99,7 +99,7 @@ static bool pack(struct record_report *report, const struct record_args *args,
                                   &report->import, err);
     report->pack_ns = clock_ns() - began;
     run->keep_logs |= !report->packed;
-    return report->packed && read_cost(report, err);
+    return report->packed && read_recording_cost(report, err);
 }
 
 static int report_all(const struct record_report *report, const struct record_args *args)
@@ -115,7 +115,7 @@ static int run_and_pack(struct record_report *report, const struct record_args *
     struct err err = { 0 };
     int code = EXIT_DONE;
     bool ran = record_run(argv, how, &report->run, &err);
-    if (!ran || !pack(report, args, argv, &err))
+    if (!ran || !pack_recording(report, args, argv, &err))
         code = out_error(report->out, &err);
     if (ran) {
         int printed = report_all(report, args);

@@ -104,7 +104,7 @@ static void note_deep_cost(const struct record_report *report)
         out_note(report->out, "deep: by its own count the recorder took %s", own);
 }
 
-static void note_deep(const struct record_report *report)
+static void note_deep_recording(const struct record_report *report)
 {
     const struct record_deep *deep = &report->deep;
     if (report->run.deep_failure)
@@ -148,7 +148,7 @@ void record_note_text(const struct record_report *report)
                                        : "the program compiled nothing");
     note_time(report);
     if (report->level)
-        note_deep(report);
+        note_deep_recording(report);
     note_surroundings(report);
 }
 

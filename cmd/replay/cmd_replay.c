@@ -64,7 +64,7 @@ struct report_options replay_report_options(const struct cmd *cmd)
     };
 }
 
-static int print(struct cmd *cmd, struct trace *trace, const struct replay *replay)
+static int print_replay(struct cmd *cmd, struct trace *trace, const struct replay *replay)
 {
     const struct replay_args *args = cmd->args;
     struct err err = { 0 };
@@ -116,7 +116,7 @@ static int replay_once(struct cmd *cmd, struct trace *trace, const struct replay
     struct replay *result = replay_trace(trace, how, &err);
     if (!result)
         return out_error(cmd->out, &err);
-    int code = print(cmd, trace, result);
+    int code = print_replay(cmd, trace, result);
     if (code == EXIT_DONE)
         code = verdict(cmd->args, result);
     replay_free(result);
@@ -162,7 +162,7 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
     return replay_once(cmd, tape->trace, &how);
 }
 
-static int run(struct cmd *cmd)
+static int run_replay(struct cmd *cmd)
 {
     const struct replay_args *args = cmd->args;
     struct tape_arg tape = { 0 };
@@ -205,5 +205,5 @@ const struct command command_replay = {
     .args_size = sizeof(struct replay_args),
     .min_operands = 1,
     .max_operands = 1,
-    .run = run,
+    .run = run_replay,
 };

@@ -47,7 +47,7 @@ static bool read_sets(struct input_set *sets, size_t *n, const char *option, con
     return true;
 }
 
-static bool read_marks(struct replay_lists *lists, const char *text, struct err *err)
+static bool read_mark_list(struct replay_lists *lists, const char *text, struct err *err)
 {
     struct str rest = str_of(text ? text : "");
     size_t starts[REPLAY_MAX_LIST];
@@ -117,7 +117,7 @@ bool replay_lists_read(struct replay_lists *lists, const struct replay_args *arg
     if (args->audit && !str_is(str_of(args->audit), "fastpath"))
         return err_set(err, ERR_USAGE, "--audit: nothing to audit but fastpath");
     return read_policies(lists, args->dynamic, err) &&
-           read_marks(lists, args->dynamic_shapes, err) &&
+           read_mark_list(lists, args->dynamic_shapes, err) &&
            read_sets(lists->sets, &lists->n_sets, "--sizes", args->run.sizes.text, err) &&
            read_sets(lists->hints, &lists->n_hints, "--what-if", args->what_if, err) &&
            read_ablations(lists, args->ablate, err);

@@ -12,15 +12,15 @@ struct runs {
     size_t n;
 };
 
-static void release(struct runs *runs)
+static void release_runs(struct runs *runs)
 {
     for (size_t i = 0; i < runs->n; i++)
         replay_free(runs->replay[i]);
 }
 
 /* Runs the replay of slot i, whose name is set; the second time only to compare times. */
-static bool add(struct runs *runs, size_t i, const char *name, struct trace *trace,
-                const struct replay_options *how, struct err *err)
+static bool add_run(struct runs *runs, size_t i, const char *name, struct trace *trace,
+                    const struct replay_options *how, struct err *err)
 {
     struct replay *replay = replay_trace(trace, how, err);
     if (!replay)
@@ -36,7 +36,7 @@ static bool add(struct runs *runs, size_t i, const char *name, struct trace *tra
     return true;
 }
 
-static int print(struct cmd *cmd, const struct runs *runs, bool times)
+static int print_runs(struct cmd *cmd, const struct runs *runs, bool times)
 {
     const struct replay_args *args = cmd->args;
     const struct report_options how = replay_report_options(cmd);
@@ -59,10 +59,10 @@ int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options 
     for (int round = 0; round < ROUNDS && ok; round++)
         for (size_t i = 0; i < lists->n_policies && ok; i++) {
             how->changes.policy = lists->policies[i];
-            ok = add(&runs, i, policy_name(lists->policies[i]), trace, how, &err);
+            ok = add_run(&runs, i, policy_name(lists->policies[i]), trace, how, &err);
         }
-    int code = ok ? print(cmd, &runs, true) : out_error(cmd->out, &err);
-    release(&runs);
+    int code = ok ? print_runs(cmd, &runs, true) : out_error(cmd->out, &err);
+    release_runs(&runs);
     return code;
 }
 
@@ -75,17 +75,17 @@ int replay_ablations(struct cmd *cmd, struct trace *trace, struct replay_options
     how->digests = true;
     for (int round = 0; round < ROUNDS && ok; round++) {
         how->n_switches = 0;
-        ok = add(&runs, 0, "baseline", trace, how, &err);
+        ok = add_run(&runs, 0, "baseline", trace, how, &err);
         for (size_t i = 0; i < lists->n_ablations && ok; i++) {
             how->switches = &lists->ablations[i];
             how->n_switches = 1;
-            ok = add(&runs, i + 1, lists->ablation_names[i], trace, how, &err);
+            ok = add_run(&runs, i + 1, lists->ablation_names[i], trace, how, &err);
         }
     }
     for (size_t i = 1; i < runs.n; i++)
         runs.run[i].invalid = runs.replay[i]->digest != runs.replay[0]->digest;
-    int code = ok ? print(cmd, &runs, true) : out_error(cmd->out, &err);
-    release(&runs);
+    int code = ok ? print_runs(cmd, &runs, true) : out_error(cmd->out, &err);
+    release_runs(&runs);
     return code;
 }
 

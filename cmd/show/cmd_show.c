@@ -70,7 +70,8 @@ static size_t chosen_views(const struct show_args *args, const struct show_view 
 enum { VIEWS = 16 };
 
 /* Filters given as options narrow the operand's selector. */
-static bool narrow(struct selector *selector, const struct show_args *args, struct err *err)
+static bool narrow_selector(struct selector *selector, const struct show_args *args,
+                            struct err *err)
 {
     if (args->recording)
         selector->recording = str_of(args->recording);
@@ -157,7 +158,7 @@ static int run_show(struct cmd *cmd)
     if (code == EXIT_DONE) {
         show.trace = tape.trace;
         show.selector = tape.selector;
-        if (!narrow(&show.selector, show.args, &err) ||
+        if (!narrow_selector(&show.selector, show.args, &err) ||
             !selector_check(show.trace, &show.selector, &err))
             code = out_error(cmd->out, &err);
     }

@@ -57,7 +57,7 @@ static bool offer_record(struct show *show, struct artifact_search *f, uint32_t 
     return vec_push(&f->matches, (struct artifact_match){ i, index }) || err_nomem(err);
 }
 
-static bool find(struct show *show, struct artifact_search *f, struct err *err)
+static bool find_artifacts(struct show *show, struct artifact_search *f, struct err *err)
 {
     for (uint32_t i = 0; i < show->trace->n_records; i++)
         if (!offer_record(show, f, i, err))
@@ -98,7 +98,7 @@ static int print_text(struct show *show, const struct artifact_search *f, uint32
     return EXIT_DONE;
 }
 
-static int print_json(struct show *show, const struct artifact_search *f, uint32_t limit)
+static int print_artifacts_json(struct show *show, const struct artifact_search *f, uint32_t limit)
 {
     struct err err = { 0 };
     struct json_writer *w = &show->w;
@@ -132,12 +132,12 @@ int show_artifact(struct show *show)
         return out_usage(show->out, "--artifact: \"%s\" is not NAME or NAME#I",
                          show->args->artifact);
     f.nearest = nearest_of(f.part.kind);
-    if (find(show, &f, &err)) {
+    if (find_artifacts(show, &f, &err)) {
         uint64_t limit = show->args->limit.value;
         uint32_t n = (uint32_t)f.matches.n;
         if (limit && limit < n)
             n = (uint32_t)limit;
-        code = show->args->json ? print_json(show, &f, n) : print_text(show, &f, n);
+        code = show->args->json ? print_artifacts_json(show, &f, n) : print_text(show, &f, n);
         if (n < f.matches.n)
             show_omitted(show, "artifacts", f.matches.n - n);
     } else {

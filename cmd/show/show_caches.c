@@ -3,12 +3,12 @@
 #include "cmd/show/show.h"
 #include "profile/report/incident_fields.h"
 
-static void release(void *items)
+static void release_caches(void *items)
 {
     caches_free(items);
 }
 
-static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
+static bool load_caches(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
     struct cache_list *list = caches_read(show->trace, NULL, err);
     *ret = list;
@@ -16,14 +16,14 @@ static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err
     return list;
 }
 
-static struct show_place place(const struct show *show, const void *items, uint32_t i)
+static struct show_place place_cache(const struct show *show, const void *items, uint32_t i)
 {
     (void)show;
     const struct cache_event *event = &((const struct cache_list *)items)->events[i];
     return (struct show_place){ .record = event->record, .attempt = event->attempt };
 }
 
-static const void *item(struct show *show, void *items, uint32_t i)
+static const void *cache_item(struct show *show, void *items, uint32_t i)
 {
     (void)show;
     return &((const struct cache_list *)items)->events[i];
@@ -40,8 +40,8 @@ const struct show_view show_caches = {
     .none = "no cache was looked up",
     .fields = &CACHE_FIELDS,
     .table = INCIDENT_VIEW,
-    .load = load,
-    .release = release,
-    .place = place,
-    .item = item,
+    .load = load_caches,
+    .release = release_caches,
+    .place = place_cache,
+    .item = cache_item,
 };

@@ -4,7 +4,7 @@
 #include "profile/model/format.h"
 #include "profile/model/human.h"
 
-static struct str event_of(const struct trace *trace, uint32_t record)
+static struct str recorded_event_name(const struct trace *trace, uint32_t record)
 {
     const struct record *r = &trace->records[record];
     return r->event == EVENT_RAW ? STR("raw") : trace_string(trace, r->name);
@@ -16,7 +16,7 @@ static bool check_name(const struct show *show, struct err *err)
     struct str name = str_of(show->args->events);
     struct nearest search = nearest_of(name);
     for (uint32_t i = 0; i < show->trace->n_records; i++) {
-        struct str event = event_of(show->trace, i);
+        struct str event = recorded_event_name(show->trace, i);
         if (name.n == 0 || str_eq(event, name))
             return true;
         nearest_offer(&search, event);
@@ -28,27 +28,27 @@ static bool check_name(const struct show *show, struct err *err)
                    STR_ARG(name));
 }
 
-static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
+static bool load_events(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
     *ret = NULL;
     *ret_n = show->trace->n_records;
     return show->trace->n_records == 0 || check_name(show, err);
 }
 
-static struct show_place place(const struct show *show, const void *items, uint32_t i)
+static struct show_place place_event(const struct show *show, const void *items, uint32_t i)
 {
     (void)items;
     return (struct show_place){ .record = i, .attempt = show->trace->records[i].attempt };
 }
 
-static bool wanted(const struct show *show, const void *items, uint32_t i)
+static bool event_wanted(const struct show *show, const void *items, uint32_t i)
 {
     (void)items;
     struct str name = str_of(show->args->events);
-    return name.n == 0 || str_eq(event_of(show->trace, i), name);
+    return name.n == 0 || str_eq(recorded_event_name(show->trace, i), name);
 }
 
-static const void *item(struct show *show, void *items, uint32_t i)
+static const void *event_item(struct show *show, void *items, uint32_t i)
 {
     (void)items;
     return &show->trace->records[i];
@@ -56,14 +56,14 @@ static const void *item(struct show *show, void *items, uint32_t i)
 
 /* ---- Fields ---- */
 
-static const struct trace *trace_of(const void *context)
+static const struct trace *event_trace(const void *context)
 {
     return ((const struct show_row *)context)->show->trace;
 }
 
-static uint32_t index_of(const void *context, const struct record *record)
+static uint32_t index_in_attempt(const void *context, const struct record *record)
 {
-    return (uint32_t)(record - trace_of(context)->records);
+    return (uint32_t)(record - event_trace(context)->records);
 }
 
 static void cell_time(const void *context, const void *at, struct buf *out)
@@ -85,7 +85,7 @@ static void json_time(const void *context, const void *at, struct json_writer *w
 
 GETTER(get_month, struct record, datum_count(row->month_day / 100))
 GETTER(get_day, struct record, datum_count(row->month_day % 100))
-GETTER_IN(get_string, void, uint32_t, datum_string(trace_string(trace_of(in), *row)))
+GETTER_IN(get_string, void, uint32_t, datum_string(trace_string(event_trace(in), *row)))
 
 static const struct field LOGGED_BY[] = {
     { "file", GET(get_string, struct record, path) },
@@ -109,7 +109,8 @@ static const void *reach_header(const void *context, const void *at)
     return ((const struct record *)at)->event == EVENT_RAW ? NULL : at;
 }
 
-GETTER_IN(get_event, void, void, datum_string(event_of(trace_of(in), index_of(in, row))))
+GETTER_IN(get_event, void, void,
+          datum_string(recorded_event_name(event_trace(in), index_in_attempt(in, row))))
 
 static const struct {
     enum record_flag flag;
@@ -134,7 +135,7 @@ static void json_flags(const void *context, const void *at, struct json_writer *
 GETTER_IN(get_payload, void, struct record,
           row->payload == TRACE_NONE
               ? datum_absent()
-              : datum_count(trace_payload_size(trace_of(in), index_of(in, row))))
+              : datum_count(trace_payload_size(event_trace(in), index_in_attempt(in, row))))
 
 /* Prints the payload's size; an empty payload is printed, too. */
 static void cell_payload(const void *context, const void *at, struct buf *out)
@@ -153,7 +154,7 @@ static void cell_meta(const void *context, const void *at, struct buf *out)
     struct buf text = BUF_INIT;
     struct err err = { 0 };
     if (r->event == EVENT_RAW ||
-        !record_meta_json(show->trace, index_of(context, r), STACK_SHORT, &text, &err))
+        !record_meta_json(show->trace, index_in_attempt(context, r), STACK_SHORT, &text, &err))
         buf_put(&text, r->meta);
     out->failed |= text.failed || err.kind == ERR_ENV;
     format_text(out, buf_str(&text), 0);
@@ -168,7 +169,7 @@ static void json_meta(const void *context, const void *at, struct json_writer *w
     struct err err = { 0 };
     if (r->event == EVENT_RAW)
         json_put_str(w, "text", r->meta);
-    else if (record_meta_json(show->trace, index_of(context, r),
+    else if (record_meta_json(show->trace, index_in_attempt(context, r),
                               show->args->stack ? STACK_WHOLE : STACK_INNERMOST, &meta, &err))
         json_put_raw(w, key, buf_str(&meta));
     else
@@ -194,8 +195,8 @@ const struct show_view show_events = {
     .key = "events",
     .none = "no events",
     .fields = &EVENT_FIELDS,
-    .load = load,
-    .place = place,
-    .wanted = wanted,
-    .item = item,
+    .load = load_events,
+    .place = place_event,
+    .wanted = event_wanted,
+    .item = event_item,
 };

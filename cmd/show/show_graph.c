@@ -234,7 +234,7 @@ static int print_graph_text(struct show *show, const struct graph *graph)
 }
 
 /* Merges the value of --graph=SELECTOR into the operand's own selector. */
-static bool merge(struct selector *into, const char *part, struct err *err)
+static bool merge_selector(struct selector *into, const char *part, struct err *err)
 {
     struct selector more;
     if (*part == '\0')
@@ -261,7 +261,7 @@ int show_graph(struct show *show)
     uint32_t ref = 0;
     const struct graph *graph = NULL;
     const struct graph_list *list = trace_graphs(show->trace, &err);
-    if (list && merge(&selector, show->args->graph ? show->args->graph : "", &err) &&
+    if (list && merge_selector(&selector, show->args->graph ? show->args->graph : "", &err) &&
         selector_graph(show->trace, list, &selector, &ref, &err))
         graph = trace_graph(show->trace, ref, &err);
     if (!graph)

@@ -14,12 +14,12 @@ struct graph_items {
     } item; /* the current item */
 };
 
-static void release(void *items)
+static void release_graphs(void *items)
 {
     free(items);
 }
 
-static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
+static bool load_graphs(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
     const struct graph_list *list = trace_graphs(show->trace, err);
     struct graph_items *items = list ? calloc(1, sizeof *items) : NULL;
@@ -36,21 +36,21 @@ static const struct graph_ref *ref_at(const void *items, uint32_t i)
     return &((const struct graph_items *)items)->list->refs[i];
 }
 
-static struct show_place place(const struct show *show, const void *items, uint32_t i)
+static struct show_place place_graph(const struct show *show, const void *items, uint32_t i)
 {
     (void)show;
     const struct graph_ref *ref = ref_at(items, i);
     return (struct show_place){ .record = ref->record, .attempt = ref->attempt };
 }
 
-static bool wanted(const struct show *show, const void *items, uint32_t i)
+static bool graph_wanted(const struct show *show, const void *items, uint32_t i)
 {
     const struct graph_ref *ref = ref_at(items, i);
     struct str kind = show->selector.kind;
     return kind.n == 0 || str_eq(kind, ref->name) || str_is(kind, graph_kind_name(ref->kind));
 }
 
-static bool count(void *user, const struct graph *graph)
+static bool count_item(void *user, const struct graph *graph)
 {
     *(struct graph_counts *)user = graph_counts(graph);
     return true;
@@ -58,7 +58,7 @@ static bool count(void *user, const struct graph *graph)
 
 /* Notes a damaged graph, which does not change the exit code. When memory ran out, the list is
  * incomplete. */
-static void tell(struct show *show, const struct err *err)
+static void note_damaged_graph(struct show *show, const struct err *err)
 {
     int code = show->args->json && err->kind != ERR_ENV ? EXIT_DONE : out_error(show->out, err);
     if (err->kind == ERR_ENV)
@@ -67,19 +67,19 @@ static void tell(struct show *show, const struct err *err)
 
 /* A graph is freed once it is counted, so a long list needs no more memory than its largest
  * graph. */
-static const void *item(struct show *show, void *items, uint32_t i)
+static const void *graph_item_at(struct show *show, void *items, uint32_t i)
 {
     struct graph_item *item = &((struct graph_items *)items)->item;
     *item = (struct graph_item){ .ref = ref_at(items, i) };
-    item->read = trace_visit_graph(show->trace, i, count, &item->counts, &item->err);
+    item->read = trace_visit_graph(show->trace, i, count_item, &item->counts, &item->err);
     if (!item->read) {
         item->counts = (struct graph_counts){ 0 };
-        tell(show, &item->err);
+        note_damaged_graph(show, &item->err);
     }
     return item;
 }
 
-static void cell_graph(const void *context, const void *at, struct buf *out)
+static void cell_graph_spelling(const void *context, const void *at, struct buf *out)
 {
     const struct show_row *row = context;
     const struct graph_items *items = row->items;
@@ -117,7 +117,7 @@ static const struct field REF[] = {
 static const struct fields REF_FIELDS = FIELDS_OF(REF);
 
 static const struct field GRAPH[] = {
-    { NULL, .cell = cell_graph, TEXT(1, "graph", WORD, 0) },
+    { NULL, .cell = cell_graph_spelling, TEXT(1, "graph", WORD, 0) },
     { NULL, BEHIND(REF_FIELDS, struct graph_item, ref) },
     { "error", .get = get_error },
     { NULL, .group = &COUNTS_FIELDS, .reach = reach_counts },
@@ -128,9 +128,9 @@ const struct show_view show_graphs = {
     .key = "graphs",
     .none = "no graphs",
     .fields = &GRAPH_FIELDS,
-    .load = load,
-    .release = release,
-    .place = place,
-    .wanted = wanted,
-    .item = item,
+    .load = load_graphs,
+    .release = release_graphs,
+    .place = place_graph,
+    .wanted = graph_wanted,
+    .item = graph_item_at,
 };

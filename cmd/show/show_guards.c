@@ -9,21 +9,21 @@ struct guard_items {
     struct symbol_index symbols;
 };
 
-static void release(void *items)
+static void release_guards(void *items)
 {
     struct guard_items *guards = items;
     symbol_index_release(&guards->symbols);
     free(guards);
 }
 
-static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
+static bool load_guard_rows(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
     struct guard_items *guards = calloc(1, sizeof *guards);
     if (!guards)
         return err_nomem(err);
     guards->list = trace_guards(show->trace, err);
     if (!guards->list || !symbol_index_init(&guards->symbols, show->trace, err)) {
-        release(guards);
+        release_guards(guards);
         return false;
     }
     *ret = guards;
@@ -31,7 +31,7 @@ static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err
     return true;
 }
 
-static struct show_place place(const struct show *show, const void *items, uint32_t i)
+static struct show_place place_guard(const struct show *show, const void *items, uint32_t i)
 {
     (void)show;
     const struct guard *guard = &((const struct guard_items *)items)->list->guards[i];
@@ -39,7 +39,7 @@ static struct show_place place(const struct show *show, const void *items, uint3
         struct show_place){ guard->record, guard->attempt, guard->user_stack, guard->stack, { 0 } };
 }
 
-static const void *item(struct show *show, void *items, uint32_t i)
+static const void *guard_item(struct show *show, void *items, uint32_t i)
 {
     (void)show;
     return &((const struct guard_items *)items)->list->guards[i];
@@ -53,33 +53,33 @@ struct each_symbol {
     struct json_writer *w;
 };
 
-static const struct guard_items *items_of(const struct each_symbol *each)
+static const struct guard_items *guard_items_of(const struct each_symbol *each)
 {
     return each->row->items;
 }
 
-static const struct symbol *symbol_of(const struct each_symbol *each, struct str name)
+static const struct symbol *symbol_in_guard(const struct each_symbol *each, struct str name)
 {
-    return symbol_index_find(&items_of(each)->symbols, each->guard->attempt, name);
+    return symbol_index_find(&guard_items_of(each)->symbols, each->guard->attempt, name);
 }
 
 /* Prints "s97=2", or "s97=2!" if the symbol was specialized. */
-static void symbol_value(void *user, struct str name)
+static void put_symbol_value(void *user, struct str name)
 {
     struct each_symbol *each = user;
-    const struct symbol *symbol = symbol_of(each, name);
+    const struct symbol *symbol = symbol_in_guard(each, name);
     struct str status =
-        symbol ? symbol_status(items_of(each)->symbols.table, symbol) : (struct str){ 0 };
+        symbol ? symbol_status(guard_items_of(each)->symbols.table, symbol) : (struct str){ 0 };
     struct str value = symbol && symbol->value.n ? symbol->value : STR("?");
     buf_printf(each->values, "%s%.*s=%.*s%s", each->values->n ? " " : "", STR_ARG(name),
                STR_ARG(value), status.n ? "!" : "");
 }
 
-static void cell_values(const void *context, const void *at, struct buf *out)
+static void cell_symbol_values(const void *context, const void *at, struct buf *out)
 {
     struct buf values = BUF_INIT;
     struct each_symbol each = { .row = context, .guard = at, .values = &values };
-    guard_symbols(each.guard->expr, symbol_value, &each);
+    guard_symbols(each.guard->expr, put_symbol_value, &each);
     format_text(out, buf_str(&values), 0);
     out->failed |= values.failed;
     buf_release(&values);
@@ -89,14 +89,14 @@ static void symbol_object(void *user, struct str name)
 {
     struct each_symbol *each = user;
     struct json_writer *w = each->w;
-    const struct symbol *symbol = symbol_of(each, name);
+    const struct symbol *symbol = symbol_in_guard(each, name);
     json_open_object(w, NULL);
     json_put_str(w, "symbol", name);
     json_put_str(w, "value", symbol ? symbol->value : (struct str){ 0 });
     json_put_str(w, "source", symbol ? symbol->source : (struct str){ 0 });
     if (symbol && symbol->specialization != TRACE_NONE) {
         const struct specialization *made =
-            &items_of(each)->symbols.table->specializations[symbol->specialization];
+            &guard_items_of(each)->symbols.table->specializations[symbol->specialization];
         json_open_object(w, "specialized");
         json_put_str(w, "value", made->value);
         json_put_str(w, "reason", made->reason);
@@ -117,8 +117,8 @@ static void json_symbols(const void *context, const void *at, struct json_writer
     json_close(w);
 }
 
-static void json_asked_at(const void *context, const void *at, struct json_writer *w,
-                          const char *key)
+static void json_guard_asker(const void *context, const void *at, struct json_writer *w,
+                             const char *key)
 {
     const struct trace *trace = ((const struct show_row *)context)->show->trace;
     const struct guard *guard = at;
@@ -133,8 +133,8 @@ static const struct field GUARD[] = {
     { "expr", MEMBER(struct guard, expr), TEXT(4, "guard", TEXT, 0) },
     { "kind", GET(get_kind, struct guard, kind), TEXT(2, "kind", WORD, 1) },
     { "class", GET(get_class, struct guard, asked_by), TEXT(3, "asked by", WORD, 2) },
-    { "symbols", .json = json_symbols, .cell = cell_values, TEXT(5, "values", TEXT, 3) },
-    { "asked_at", .json = json_asked_at },
+    { "symbols", .json = json_symbols, .cell = cell_symbol_values, TEXT(5, "values", TEXT, 3) },
+    { "asked_at", .json = json_guard_asker },
     SHOW_LINE(6),
     SHOW_CODE(7, 4),
 };
@@ -144,8 +144,8 @@ const struct show_view show_guards = {
     .key = "guards",
     .none = "no guards",
     .fields = &GUARD_FIELDS,
-    .load = load,
-    .release = release,
-    .place = place,
-    .item = item,
+    .load = load_guard_rows,
+    .release = release_guards,
+    .place = place_guard,
+    .item = guard_item,
 };

@@ -129,7 +129,8 @@ static const void *item_break(struct show *show, void *items, uint32_t i)
     return &((const struct incidents *)items)->breaks[i];
 }
 
-static void json_caused(const void *context, const void *at, struct json_writer *w, const char *key)
+static void json_break_compiles(const void *context, const void *at, struct json_writer *w,
+                                const char *key)
 {
     const struct show_row *row = context;
     json_break_caused(w, key, row->show->trace, at);
@@ -138,7 +139,7 @@ static void json_caused(const void *context, const void *at, struct json_writer 
 static const struct field BREAK[] = {
     SHOW_COMPILE_VIEW,
     { NULL, .group = &break_fields },
-    { "caused", .json = json_caused },
+    { "caused", .json = json_break_compiles },
 };
 static const struct fields BREAK_FIELDS = FIELDS_OF(BREAK);
 

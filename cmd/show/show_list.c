@@ -22,7 +22,7 @@ void show_flush(struct show *show)
     buf_clear(&show->text);
 }
 
-static uint32_t recording_of(const struct show *show, struct show_place place)
+static uint32_t place_recording(const struct show *show, struct show_place place)
 {
     return show->trace->records[place.record].recording;
 }
@@ -32,7 +32,7 @@ static stack_id user_frame(const struct show *show, struct show_place place)
 {
     return place.user_stack == 0
                ? 0
-               : user_line(show->trace, recording_of(show, place), place.user_stack);
+               : user_line(show->trace, place_recording(show, place), place.user_stack);
 }
 
 void show_line_json(struct show *show, uint32_t recording, stack_id user_stack)
@@ -48,7 +48,7 @@ void show_cell_compile(const void *context, const void *at, struct buf *out)
     (void)at;
     if (row->place.attempt == TRACE_NONE)
         return;
-    selector_print_attempt(row->show->trace, recording_of(row->show, row->place),
+    selector_print_attempt(row->show->trace, place_recording(row->show, row->place),
                            row->place.attempt, &text);
     out->failed |= text.failed;
     struct str cell = buf_str(&text);
@@ -61,7 +61,7 @@ void show_cell_program(const void *context, const void *at, struct buf *out)
     const struct show_row *row = context;
     const struct trace *trace = row->show->trace;
     if (trace->n_recordings > 1) {
-        format_text(out, trace->recordings[recording_of(row->show, row->place)].name, 0);
+        format_text(out, trace->recordings[place_recording(row->show, row->place)].name, 0);
         buf_putc(out, ':');
     }
     format_text(out, *(const struct str *)at, 0);
@@ -85,7 +85,7 @@ static bool has_file(const struct show *show, struct show_place place)
 {
     struct str file = place.file;
     if (file.n == 0 && place.user_stack != 0)
-        file = stack_frame(show->trace, recording_of(show, place), user_frame(show, place)).file;
+        file = stack_frame(show->trace, place_recording(show, place), user_frame(show, place)).file;
     return str_find(file, str_of(show->args->file)) < file.n;
 }
 
@@ -101,7 +101,7 @@ static void item_json(const struct show_view *view, const struct show_row *row, 
 {
     struct show *show = row->show;
     struct show_place place = row->place;
-    uint32_t recording = recording_of(show, place);
+    uint32_t recording = place_recording(show, place);
     json_open_object(&show->w, NULL);
     place_attempt_json(show->trace, place.record, place.attempt, &show->w);
     json_put_u64(&show->w, "log_line", show->trace->records[place.record].line);
@@ -120,7 +120,7 @@ static void item_json(const struct show_view *view, const struct show_row *row, 
 static void print_block(struct show *show, const struct table *table, struct show_place place)
 {
     struct buf text = BUF_INIT;
-    uint32_t recording = recording_of(show, place);
+    uint32_t recording = place_recording(show, place);
     table_print_block(table, table_rows(table) - 1, out_styles(show->out), &text);
     out_buf(show->out, &text);
     buf_clear(&text);
@@ -163,13 +163,14 @@ static void print_item(const struct show_view *view, struct show_row *row, const
         return;
     }
     row->line =
-        stack_frame(show->trace, recording_of(show, row->place), user_frame(show, row->place));
+        stack_frame(show->trace, place_recording(show, row->place), user_frame(show, row->place));
     text_table_row(t, row, item);
     if (show->args->stack)
         print_block(show, &t->table, row->place);
 }
 
-static int print_items(struct show *show, const struct show_view *view, void *items, uint32_t n)
+static int print_view_items(struct show *show, const struct show_view *view, void *items,
+                            uint32_t n)
 {
     struct text_table t;
     uint64_t shown = 0, omitted = 0;
@@ -203,7 +204,7 @@ int show_list(struct show *show, const struct show_view *view)
     uint32_t n = 0;
     if (!view->load(show, &items, &n, &err))
         return out_error(show->out, &err);
-    int code = print_items(show, view, items, n);
+    int code = print_view_items(show, view, items, n);
     if (view->release)
         view->release(items);
     return code;

@@ -16,12 +16,12 @@ struct signature_items {
     items;
 };
 
-static const struct signature_item *item_at(const void *items, uint32_t i)
+static const struct signature_item *signature_item_at(const void *items, uint32_t i)
 {
     return &((const struct signature_items *)items)->items.v[i];
 }
 
-static void release(void *items)
+static void release_signature(void *items)
 {
     if (items)
         vec_release(&((struct signature_items *)items)->items);
@@ -30,8 +30,8 @@ static void release(void *items)
 
 typedef uint32_t count_fn(const struct graph_signature *signature);
 
-static bool add_program(struct signature_items *all, const struct graph_ref *ref,
-                        const struct graph *program, count_fn *count, struct err *err)
+static bool add_program_items(struct signature_items *all, const struct graph_ref *ref,
+                              const struct graph *program, count_fn *count, struct err *err)
 {
     for (uint32_t i = 0; i < count(program->signature); i++)
         if (!vec_push(&all->items, (struct signature_item){ ref, program, i }))
@@ -40,8 +40,8 @@ static bool add_program(struct signature_items *all, const struct graph_ref *ref
 }
 
 /* Reads a program. A damaged one is omitted, and one of the lists notes it. */
-static bool read_program(struct show *show, uint32_t ref, bool tell, const struct graph **ret,
-                         struct err *err)
+static bool read_shown_program(struct show *show, uint32_t ref, bool tell, const struct graph **ret,
+                               struct err *err)
 {
     struct err why = { 0 };
     *ret = trace_graph(show->trace, ref, &why);
@@ -53,8 +53,8 @@ static bool read_program(struct show *show, uint32_t ref, bool tell, const struc
 }
 
 /* Loads the items that `count` counts, for every program in view. */
-static bool load_all(struct show *show, count_fn *count, bool tell, void **ret, uint32_t *ret_n,
-                     struct err *err)
+static bool load_signature(struct show *show, count_fn *count, bool tell, void **ret,
+                           uint32_t *ret_n, struct err *err)
 {
     const struct graph_list *graphs = trace_graphs(show->trace, err);
     struct signature_items *all = calloc(1, sizeof *all);
@@ -65,11 +65,11 @@ static bool load_all(struct show *show, count_fn *count, bool tell, void **ret, 
         if (show->trace->records[ref->record].event != EVENT_PT2_MEMBER ||
             !show_in_view(show, ref->record, ref->attempt))
             continue;
-        ok = read_program(show, i, tell, &program, err) &&
-             (!program || add_program(all, ref, program, count, err));
+        ok = read_shown_program(show, i, tell, &program, err) &&
+             (!program || add_program_items(all, ref, program, count, err));
     }
     if (!ok) {
-        release(all);
+        release_signature(all);
         return false;
     }
     *ret = all;
@@ -77,16 +77,17 @@ static bool load_all(struct show *show, count_fn *count, bool tell, void **ret, 
     return true;
 }
 
-static struct show_place place(const struct show *show, const void *items, uint32_t i)
+static struct show_place place_signature(const struct show *show, const void *items, uint32_t i)
 {
     (void)show;
-    return (struct show_place){ .record = item_at(items, i)->ref->record, .attempt = TRACE_NONE };
+    return (struct show_place){ .record = signature_item_at(items, i)->ref->record,
+                                .attempt = TRACE_NONE };
 }
 
-static const void *item(struct show *show, void *items, uint32_t i)
+static const void *signature_item_row(struct show *show, void *items, uint32_t i)
 {
     (void)show;
-    return item_at(items, i);
+    return signature_item_at(items, i);
 }
 
 static const struct field PROGRAM[] = {
@@ -101,27 +102,27 @@ static const struct fields PROGRAM_FIELDS = FIELDS_OF(PROGRAM);
         NULL, BEHIND(PROGRAM_FIELDS, struct signature_item, ref) \
     }
 
-static const struct meta *meta_of(const struct graph *graph, node_id node)
+static const struct meta *node_meta_of(const struct graph *graph, node_id node)
 {
     uint32_t meta = node < graph->n_nodes ? graph->nodes[node].meta : META_NONE;
     return meta == META_NONE ? NULL : &graph->pool->metas[meta];
 }
 
-static struct str meta_text(const struct meta *meta)
+static struct str recorded_meta_text(const struct meta *meta)
 {
     return meta ? meta->text : STR("");
 }
 
 /* ---- inputs -------------------------------------------------------------------------------- */
 
-static uint32_t count_inputs(const struct graph_signature *signature)
+static uint32_t count_input_specs(const struct graph_signature *signature)
 {
     return signature->n_inputs;
 }
 
 static bool load_inputs(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    return load_all(show, count_inputs, true, ret, ret_n, err);
+    return load_signature(show, count_input_specs, true, ret, ret_n, err);
 }
 
 /* Returns a constant as Python prints it; a string without quotes. */
@@ -134,12 +135,12 @@ static struct str constant_text(const struct arg *value)
     return value->text;
 }
 
-static const struct input_spec *input_of(const struct signature_item *item)
+static const struct input_spec *input_spec_of(const struct signature_item *item)
 {
     return &item->program->signature->inputs[item->i];
 }
 
-REACH(reach_input, void, input_of(row))
+REACH(reach_input, void, input_spec_of(row))
 GETTER(get_input_kind, struct input_spec, datum_name(input_kind_name(row->kind)))
 
 static void cell_input_kind(const void *context, const void *at, struct buf *out)
@@ -163,26 +164,26 @@ static const struct field INPUT[] = {
 static const struct fields INPUT_FIELDS = FIELDS_OF(INPUT);
 
 GETTER(get_input_meta, struct signature_item,
-       datum_string(meta_text(meta_of(row->program, row->i))))
+       datum_string(recorded_meta_text(node_meta_of(row->program, row->i))))
 
 /* Returns the value of a constant, which has no target. */
 static struct datum get_input_value(const void *context, const void *at)
 {
-    const struct input_spec *input = input_of(at);
+    const struct input_spec *input = input_spec_of(at);
     return input->kind == INPUT_CONSTANT ? datum_string(constant_text(&input->value))
                                          : get_input_meta(context, at);
 }
 
 static struct datum get_persistent(const void *context, const void *at)
 {
-    const struct input_spec *input = input_of(at);
+    const struct input_spec *input = input_spec_of(at);
     (void)context;
     return input->kind == INPUT_BUFFER ? datum_bool(input->persistent) : datum_absent();
 }
 
 static struct datum get_constant(const void *context, const void *at)
 {
-    const struct input_spec *input = input_of(at);
+    const struct input_spec *input = input_spec_of(at);
     const struct arg *value = &input->value;
     (void)context;
     if (input->kind != INPUT_CONSTANT)
@@ -211,9 +212,9 @@ const struct show_view show_inputs = {
     .none = "no inputs of an exported program",
     .fields = &INPUT_ITEM_FIELDS,
     .load = load_inputs,
-    .release = release,
-    .place = place,
-    .item = item,
+    .release = release_signature,
+    .place = place_signature,
+    .item = signature_item_row,
 };
 
 /* ---- outputs ------------------------------------------------------------------------------- */
@@ -225,7 +226,7 @@ static uint32_t count_outputs(const struct graph_signature *signature)
 
 static bool load_outputs(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    return load_all(show, count_outputs, false, ret, ret_n, err);
+    return load_signature(show, count_outputs, false, ret, ret_n, err);
 }
 
 /* Returns the meta of the i-th argument of the output node, which is the last node. */
@@ -235,7 +236,7 @@ static const struct meta *output_meta(const struct graph *graph, uint32_t i)
     if (!output || output->op != NODE_OUTPUT || i >= output->n_args)
         return NULL;
     const struct arg *arg = &graph->args[output->first_arg + i];
-    return arg->kind == ARG_NODE ? meta_of(graph, arg->u.node) : NULL;
+    return arg->kind == ARG_NODE ? node_meta_of(graph, arg->u.node) : NULL;
 }
 
 REACH(reach_output, struct signature_item, &row->program->signature->outputs[row->i])
@@ -249,7 +250,7 @@ static const struct field OUTPUT[] = {
 static const struct fields OUTPUT_FIELDS = FIELDS_OF(OUTPUT);
 
 GETTER(get_output_meta, struct signature_item,
-       datum_string(meta_text(output_meta(row->program, row->i))))
+       datum_string(recorded_meta_text(output_meta(row->program, row->i))))
 
 static const struct field OUTPUT_ITEM[] = {
     ITS_PROGRAM,
@@ -263,9 +264,9 @@ const struct show_view show_outputs = {
     .none = "no outputs of an exported program",
     .fields = &OUTPUT_ITEM_FIELDS,
     .load = load_outputs,
-    .release = release,
-    .place = place,
-    .item = item,
+    .release = release_signature,
+    .place = place_signature,
+    .item = signature_item_row,
 };
 
 /* ---- range constraints --------------------------------------------------------------------- */
@@ -277,7 +278,7 @@ static uint32_t count_ranges(const struct graph_signature *signature)
 
 static bool load_ranges(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    return load_all(show, count_ranges, false, ret, ret_n, err);
+    return load_signature(show, count_ranges, false, ret, ret_n, err);
 }
 
 REACH(reach_range, struct signature_item, &row->program->signature->ranges[row->i])
@@ -302,21 +303,21 @@ const struct show_view show_ranges = {
     .none = "no range constraints",
     .fields = &RANGE_ITEM_FIELDS,
     .load = load_ranges,
-    .release = release,
-    .place = place,
-    .item = item,
+    .release = release_signature,
+    .place = place_signature,
+    .item = signature_item_row,
 };
 
 /* ---- guards -------------------------------------------------------------------------------- */
 
-static uint32_t count_guards(const struct graph_signature *signature)
+static uint32_t count_guards_code(const struct graph_signature *signature)
 {
     return signature->n_guards;
 }
 
 static bool load_guards(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
-    return load_all(show, count_guards, false, ret, ret_n, err);
+    return load_signature(show, count_guards_code, false, ret, ret_n, err);
 }
 
 GETTER(get_guard, struct signature_item, datum_string(row->program->signature->guards[row->i]))
@@ -332,7 +333,7 @@ const struct show_view show_guards_code = {
     .none = "no guards in an exported program",
     .fields = &GUARD_ITEM_FIELDS,
     .load = load_guards,
-    .release = release,
-    .place = place,
-    .item = item,
+    .release = release_signature,
+    .place = place_signature,
+    .item = signature_item_row,
 };

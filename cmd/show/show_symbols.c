@@ -155,7 +155,7 @@ const struct show_view show_specializations = {
 
 enum { KEY_MAX = 512 };
 
-static void key_of(struct buf *key, uint32_t attempt, struct str name)
+static void put_symbol_key(struct buf *key, uint32_t attempt, struct str name)
 {
     buf_clear(key);
     buf_printf(key, "%u ", (unsigned)attempt);
@@ -171,7 +171,7 @@ bool symbol_index_init(struct symbol_index *index, struct trace *trace, struct e
         const struct symbol *s = &index->table->symbols[i];
         if (trace->records[s->record].event == EVENT_PT2_MEMBER)
             continue; /* no guard of a log uses such a symbol */
-        key_of(&key, s->attempt, s->name);
+        put_symbol_key(&key, s->attempt, s->name);
         uint32_t id = key.failed ? INTERN_NONE : intern(&index->keys, buf_str(&key));
         ok = id != INTERN_NONE && (id < index->symbols.n || vec_push(&index->symbols, i));
     }

@@ -19,12 +19,12 @@ struct weight_items {
     items;
 };
 
-static const struct weight_item *item_at(const void *items, uint32_t i)
+static const struct weight_item *weight_item_at(const void *items, uint32_t i)
 {
     return &((const struct weight_items *)items)->items.v[i];
 }
 
-static void release(void *items)
+static void release_weights(void *items)
 {
     struct weight_items *all = items;
     for (uint32_t i = 0; all && i < all->n_archives; i++)
@@ -71,7 +71,7 @@ static bool add_archive(struct show *show, struct weight_items *all, uint32_t re
     return true;
 }
 
-static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
+static bool load_weights(struct show *show, void **ret, uint32_t *ret_n, struct err *err)
 {
     const struct trace *trace = show->trace;
     struct weight_items *all = calloc(1, sizeof *all);
@@ -83,7 +83,7 @@ static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err
             selector_has_recording(trace, &show->selector, i))
             ok = add_archive(show, all, i, err);
     if (!ok) {
-        release(all);
+        release_weights(all);
         return false;
     }
     *ret = all;
@@ -91,13 +91,13 @@ static bool load(struct show *show, void **ret, uint32_t *ret_n, struct err *err
     return true;
 }
 
-static struct show_place place(const struct show *show, const void *items, uint32_t i)
+static struct show_place place_weight(const struct show *show, const void *items, uint32_t i)
 {
     (void)show;
-    return (struct show_place){ .record = item_at(items, i)->record, .attempt = TRACE_NONE };
+    return (struct show_place){ .record = weight_item_at(items, i)->record, .attempt = TRACE_NONE };
 }
 
-static const char *kind_of(const struct pt2_weight *w)
+static const char *weight_kind(const struct pt2_weight *w)
 {
     if (w->fqn.n == 0)
         return w->is_constant ? "pickled_constants" : "pickled_weights";
@@ -171,7 +171,7 @@ static const struct fields META_FIELDS = FIELDS_OF(META);
 
 /* ---- Its place in the archive ---- */
 
-GETTER(get_kind, void, datum_name(kind_of(row)))
+GETTER(get_kind, void, datum_name(weight_kind(row)))
 GETTER(get_offset, struct pt2_weight, row->member ? datum_count(row->offset) : datum_null())
 GETTER(get_bytes, struct pt2_weight, row->member ? datum_count(row->bytes) : datum_null())
 
@@ -194,18 +194,18 @@ static const struct field ITEM[] = {
 };
 static const struct fields ITEM_FIELDS = FIELDS_OF(ITEM);
 
-static const void *item(struct show *show, void *items, uint32_t i)
+static const void *weight_item_row(struct show *show, void *items, uint32_t i)
 {
     (void)show;
-    return item_at(items, i);
+    return weight_item_at(items, i);
 }
 
 const struct show_view show_weights = {
     .key = "weights",
     .none = "no weights",
     .fields = &ITEM_FIELDS,
-    .load = load,
-    .release = release,
-    .place = place,
-    .item = item,
+    .load = load_weights,
+    .release = release_weights,
+    .place = place_weight,
+    .item = weight_item_row,
 };

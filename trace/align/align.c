@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static bool number_texts(struct align_build *b, struct align_side *side)
+static bool number_shared_texts(struct align_build *b, struct align_side *side)
 {
     const struct outline *o = side->outline;
     side->texts = calloc(o->texts.texts.n + 1, sizeof *side->texts);
@@ -69,8 +69,9 @@ struct align *align_outlines(const struct outline *a, const struct outline *b, s
     build->align.build = build;
     build->align.a = build->sides[0].outline = a;
     build->align.b = build->sides[1].outline = b;
-    if (number_texts(build, &build->sides[0]) && number_texts(build, &build->sides[1]) &&
-        align_lines(build) && align_tokens(build) && align_parts(build)) {
+    if (number_shared_texts(build, &build->sides[0]) &&
+        number_shared_texts(build, &build->sides[1]) && align_lines(build) && align_tokens(build) &&
+        align_parts(build)) {
         build->align.line_a = build->sides[0].lines;
         build->align.line_b = build->sides[1].lines;
         build->align.n_lines = (uint32_t)build->lines.texts.n;

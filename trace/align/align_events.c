@@ -3,7 +3,7 @@
 
 #include "trace/align/align_build.h"
 
-struct aligning {
+struct event_aligner {
     struct align_build *b;
     uint32_t first[2], n[2];
     struct sequence_pairs pairs;
@@ -13,7 +13,7 @@ struct aligning {
 
 enum token { WHOLE, SPREAD, WORK };
 
-static void set_tokens(struct aligning *x, enum token which)
+static void set_event_tokens(struct event_aligner *x, enum token which)
 {
     for (int s = 0; s < 2; s++)
         for (uint32_t i = 0; i < x->n[s]; i++) {
@@ -22,14 +22,14 @@ static void set_tokens(struct aligning *x, enum token which)
         }
 }
 
-static const struct outline_event *event_at(const struct aligning *x, int side, uint32_t i)
+static const struct outline_event *event_at(const struct event_aligner *x, int side, uint32_t i)
 {
     return &x->b->sides[side].outline->events.v[x->first[side] + i];
 }
 
-static void found(void *user, uint32_t i, uint32_t k)
+static void set_event_change(void *user, uint32_t i, uint32_t k)
 {
-    struct aligning *x = user;
+    struct event_aligner *x = user;
     const struct outline_event *a = event_at(x, 0, i), *b = event_at(x, 1, k);
     const struct align_side *sides = x->b->sides;
     x->change[i] = x->pairs.moved[i] ? ALIGN_MOVED : 0;
@@ -46,13 +46,13 @@ static void found(void *user, uint32_t i, uint32_t k)
         x->change[i] |= ALIGN_LINE;
 }
 
-static bool put_pair(struct align *align, uint32_t a, uint32_t b, uint32_t change)
+static bool put_event_pair(struct align *align, uint32_t a, uint32_t b, uint32_t change)
 {
     return vec_push(&align->events, (struct align_pair){ a, b, change });
 }
 
 /* Appends the pairs in an order that agrees with both sides, except for moved ones. */
-static bool put_all(struct aligning *x)
+static bool put_event_pairs(struct event_aligner *x)
 {
     struct align *align = &x->b->align;
     uint32_t k = 0;
@@ -62,17 +62,17 @@ static bool put_all(struct aligning *x)
         bool moved = !end && x->pairs.moved[i];
         for (; with != SEQUENCE_NONE && !moved && k < with; k++)
             if (x->pairs.of_b[k] == SEQUENCE_NONE &&
-                !put_pair(align, ALIGN_NONE, x->first[1] + k, 0))
+                !put_event_pair(align, ALIGN_NONE, x->first[1] + k, 0))
                 return false;
-        if (!end && !put_pair(align, x->first[0] + i,
-                              with == SEQUENCE_NONE ? ALIGN_NONE : x->first[1] + with,
-                              with == SEQUENCE_NONE ? 0 : x->change[i]))
+        if (!end && !put_event_pair(align, x->first[0] + i,
+                                    with == SEQUENCE_NONE ? ALIGN_NONE : x->first[1] + with,
+                                    with == SEQUENCE_NONE ? 0 : x->change[i]))
             return false;
     }
     return true;
 }
 
-static bool find_all(struct aligning *x)
+static bool find_event_pairs(struct event_aligner *x)
 {
     static const struct step {
         enum token token;
@@ -80,9 +80,9 @@ static bool find_all(struct aligning *x)
     } STEPS[] = { { WHOLE, false }, { WHOLE, true }, { SPREAD, false },
                   { SPREAD, true }, { WORK, false }, { WORK, true } };
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
-        set_tokens(x, STEPS[i].token);
-        if (!(STEPS[i].anywhere ? sequence_match : sequence_fill)(&x->pairs, x->tokens[0],
-                                                                  x->tokens[1], found, x))
+        set_event_tokens(x, STEPS[i].token);
+        if (!(STEPS[i].anywhere ? sequence_match : sequence_fill)(
+                &x->pairs, x->tokens[0], x->tokens[1], set_event_change, x))
             return false;
     }
     return true;
@@ -90,7 +90,7 @@ static bool find_all(struct aligning *x)
 
 bool align_events(struct align_build *b, struct align_attempt *attempt)
 {
-    struct aligning x = { .b = b };
+    struct event_aligner x = { .b = b };
     attempt->first_event = (uint32_t)b->align.events.n;
     const struct outline_attempt *a = &b->align.a->attempts.v[attempt->a];
     const struct outline_attempt *other = &b->align.b->attempts.v[attempt->b];
@@ -102,7 +102,8 @@ bool align_events(struct align_build *b, struct align_attempt *attempt)
         x.tokens[s] = calloc((size_t)x.n[s] + 1, sizeof **x.tokens);
     x.change = calloc((size_t)x.n[0] + 1, sizeof *x.change);
     bool ok = x.tokens[0] && x.tokens[1] && x.change &&
-              sequence_pairs_init(&x.pairs, x.n[0], x.n[1]) && find_all(&x) && put_all(&x);
+              sequence_pairs_init(&x.pairs, x.n[0], x.n[1]) && find_event_pairs(&x) &&
+              put_event_pairs(&x);
     sequence_pairs_release(&x.pairs);
     free(x.tokens[0]);
     free(x.tokens[1]);

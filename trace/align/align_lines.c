@@ -56,7 +56,7 @@ struct match {
     uint32_t score;
 };
 
-static int best_first(const void *a, const void *b)
+static int by_common_tail(const void *a, const void *b)
 {
     const struct match *x = a, *y = b;
     if (x->score != y->score)
@@ -66,18 +66,18 @@ static int best_first(const void *a, const void *b)
     return x->b < y->b ? -1 : x->b > y->b;
 }
 
-struct matching {
+struct file_matcher {
     struct align_build *b;
     struct file_list lists[2];
     vec_of(struct match)
     matches;
 };
 
-static void take_best(struct matching *m)
+static void take_best(struct file_matcher *m)
 {
     struct align_side *sides = m->b->sides;
     if (m->matches.n > 0)
-        qsort(m->matches.v, m->matches.n, sizeof *m->matches.v, best_first);
+        qsort(m->matches.v, m->matches.n, sizeof *m->matches.v, by_common_tail);
     for (size_t i = 0; i < m->matches.n; i++) {
         const struct match *match = &m->matches.v[i];
         if (m->lists[0].taken[match->a] || m->lists[1].taken[match->b])
@@ -89,7 +89,7 @@ static void take_best(struct matching *m)
     m->matches.n = 0;
 }
 
-static bool match_paths(struct matching *m)
+static bool match_paths(struct file_matcher *m)
 {
     const struct align_side *sides = m->b->sides;
     bool few = m->lists[0].n <= MOST_FILES && m->lists[1].n <= MOST_FILES;
@@ -123,7 +123,7 @@ static int by_code(const void *a, const void *b)
 }
 
 /* Lists the lines of files that have no partner. */
-static uint32_t list_code(const struct matching *m, uint32_t which, struct code_line *ret)
+static uint32_t list_code(const struct file_matcher *m, uint32_t which, struct code_line *ret)
 {
     const struct align_side *side = &m->b->sides[which];
     const struct outline *o = side->outline;
@@ -141,7 +141,7 @@ static uint32_t list_code(const struct matching *m, uint32_t which, struct code_
     return n;
 }
 
-static bool count_shared(struct matching *m, const struct code_line *lines, uint32_t n)
+static bool count_shared(struct file_matcher *m, const struct code_line *lines, uint32_t n)
 {
     size_t left = 1000000; /* limit on the number of steps */
     for (uint32_t i = 0; i < n && left; i++)
@@ -163,7 +163,7 @@ static bool count_shared(struct matching *m, const struct code_line *lines, uint
     return true;
 }
 
-static bool match_contents(struct matching *m)
+static bool match_contents(struct file_matcher *m)
 {
     uint32_t left[2] = { 0 };
     for (int s = 0; s < 2; s++)
@@ -186,7 +186,7 @@ static bool match_contents(struct matching *m)
 
 static bool number_files(struct align_build *b)
 {
-    struct matching m = { .b = b };
+    struct file_matcher m = { .b = b };
     for (int s = 0; s < 2; s++) {
         struct align_side *side = &b->sides[s];
         size_t n = side->outline->texts.texts.n;

@@ -3,7 +3,7 @@
 
 #include "trace/align/align_build.h"
 
-struct aligning {
+struct node_aligner {
     struct align_build *b;
     const struct outline_graph *graphs[2];
     struct sequence_pairs pairs;
@@ -12,26 +12,26 @@ struct aligning {
 
 enum token { WHOLE, SPREAD, WORK, OP };
 
-static const struct outline_node *node_at(const struct aligning *x, int side, uint32_t i)
+static const struct outline_node *side_node(const struct node_aligner *x, int side, uint32_t i)
 {
     return &x->b->sides[side].outline->nodes.v[x->graphs[side]->first_node + i];
 }
 
-static const struct outline_form *form_at(const struct aligning *x, int side, uint32_t i)
+static const struct outline_form *form_at(const struct node_aligner *x, int side, uint32_t i)
 {
-    return &x->b->sides[side].outline->forms.v[node_at(x, side, i)->form];
+    return &x->b->sides[side].outline->forms.v[side_node(x, side, i)->form];
 }
 
 /* Returns whether the line of this node is on its own side only. */
-static bool is_edited(const struct aligning *x, int side, uint32_t i)
+static bool is_edited(const struct node_aligner *x, int side, uint32_t i)
 {
     uint32_t line = align_line(&x->b->sides[side], form_at(x, side, i)->line);
     return line != ALIGN_NONE && !x->b->sides[!side].lines_seen[line];
 }
 
-static uint32_t token_of(const struct aligning *x, int side, uint32_t i, enum token which)
+static uint32_t token_of(const struct node_aligner *x, int side, uint32_t i, enum token which)
 {
-    const struct align_form *t = &x->b->sides[side].forms[node_at(x, side, i)->form];
+    const struct align_form *t = &x->b->sides[side].forms[side_node(x, side, i)->form];
     switch (which) {
     case WHOLE: return t->whole;
     case SPREAD: return t->spread;
@@ -41,17 +41,17 @@ static uint32_t token_of(const struct aligning *x, int side, uint32_t i, enum to
     return is_edited(x, side, i) ? t->op : SEQUENCE_NONE;
 }
 
-static void set_tokens(struct aligning *x, enum token which)
+static void set_node_tokens(struct node_aligner *x, enum token which)
 {
     for (int s = 0; s < 2; s++)
         for (uint32_t i = 0; i < x->graphs[s]->n_nodes; i++)
             x->tokens[s][i] = token_of(x, s, i, which);
 }
 
-static bool find_all(struct aligning *x)
+static bool find_node_pairs(struct node_aligner *x)
 {
     for (enum token which = WHOLE; which <= OP; which++) {
-        set_tokens(x, which);
+        set_node_tokens(x, which);
         if (!sequence_fill(&x->pairs, x->tokens[0], x->tokens[1], NULL, NULL) ||
             (which == WHOLE && !sequence_match(&x->pairs, x->tokens[0], x->tokens[1], NULL, NULL)))
             return false;
@@ -61,9 +61,9 @@ static bool find_all(struct aligning *x)
 
 /* Returns whether a node uses results that are not the partners of those which its partner uses.
  * Results without a partner are new or gone and are reported themselves. */
-static bool inputs_differ(const struct aligning *x, uint32_t i, uint32_t k)
+static bool inputs_differ(const struct node_aligner *x, uint32_t i, uint32_t k)
 {
-    const struct outline_node *a = node_at(x, 0, i), *b = node_at(x, 1, k);
+    const struct outline_node *a = side_node(x, 0, i), *b = side_node(x, 1, k);
     const uint32_t *refs_a = vec_from(&x->b->sides[0].outline->refs, a->first_ref);
     const uint32_t *refs_b = vec_from(&x->b->sides[1].outline->refs, b->first_ref);
     for (uint32_t r = 0; r < a->n_refs && a->n_refs == b->n_refs; r++) {
@@ -75,7 +75,7 @@ static bool inputs_differ(const struct aligning *x, uint32_t i, uint32_t k)
     return false;
 }
 
-static uint32_t change_of(const struct aligning *x, uint32_t i, uint32_t k)
+static uint32_t change_of(const struct node_aligner *x, uint32_t i, uint32_t k)
 {
     const struct outline_form *a = form_at(x, 0, i), *b = form_at(x, 1, k);
     const struct align_side *sides = x->b->sides;
@@ -92,7 +92,8 @@ static uint32_t change_of(const struct aligning *x, uint32_t i, uint32_t k)
     return change;
 }
 
-static bool put_pair(const struct aligning *x, uint32_t i, uint32_t k, struct align_graph *graph)
+static bool put_node_pair(const struct node_aligner *x, uint32_t i, uint32_t k,
+                          struct align_graph *graph)
 {
     struct align_pair pair = {
         .a = i == ALIGN_NONE ? ALIGN_NONE : x->graphs[0]->first_node + i,
@@ -104,16 +105,16 @@ static bool put_pair(const struct aligning *x, uint32_t i, uint32_t k, struct al
     return vec_push(&x->b->align.nodes, pair);
 }
 
-static bool put_all(const struct aligning *x, struct align_graph *graph)
+static bool put_node_pairs(const struct node_aligner *x, struct align_graph *graph)
 {
     uint32_t k = 0, n = x->graphs[0]->n_nodes, m = x->graphs[1]->n_nodes;
     for (uint32_t i = 0; i <= n; i++) {
         uint32_t with = i == n ? m : x->pairs.of_a[i];
         bool in_order = with != SEQUENCE_NONE && (i == n || !x->pairs.moved[i]);
         for (; in_order && k < with; k++)
-            if (x->pairs.of_b[k] == SEQUENCE_NONE && !put_pair(x, ALIGN_NONE, k, graph))
+            if (x->pairs.of_b[k] == SEQUENCE_NONE && !put_node_pair(x, ALIGN_NONE, k, graph))
                 return false;
-        if (i < n && !put_pair(x, i, with, graph))
+        if (i < n && !put_node_pair(x, i, with, graph))
             return false;
     }
     return true;
@@ -121,7 +122,7 @@ static bool put_all(const struct aligning *x, struct align_graph *graph)
 
 bool align_nodes(struct align_build *b, struct align_graph *graph)
 {
-    struct aligning x = { .b = b };
+    struct node_aligner x = { .b = b };
     x.graphs[0] = &b->align.a->graphs.v[graph->a];
     x.graphs[1] = &b->align.b->graphs.v[graph->b];
     for (int s = 0; s < 2; s++)
@@ -129,7 +130,7 @@ bool align_nodes(struct align_build *b, struct align_graph *graph)
     graph->first_node = (uint32_t)b->align.nodes.n;
     bool ok = x.tokens[0] && x.tokens[1] &&
               sequence_pairs_init(&x.pairs, x.graphs[0]->n_nodes, x.graphs[1]->n_nodes) &&
-              find_all(&x) && put_all(&x, graph);
+              find_node_pairs(&x) && put_node_pairs(&x, graph);
     sequence_pairs_release(&x.pairs);
     free(x.tokens[0]);
     free(x.tokens[1]);

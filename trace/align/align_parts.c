@@ -18,7 +18,7 @@ struct contents {
     uint32_t n;
 };
 
-struct compiling {
+struct compile_aligner {
     struct align_build *b;
     struct contents *contents[2]; /* by compile */
     uint32_t *partner[2];
@@ -76,7 +76,7 @@ struct part_candidate {
     uint32_t score, distance;
 };
 
-static int best_first(const void *a, const void *b)
+static int by_likeness(const void *a, const void *b)
 {
     const struct part_candidate *x = a, *y = b;
     if (x->score != y->score)
@@ -106,20 +106,20 @@ static bool same_function(const struct align_build *b, uint32_t i, uint32_t k)
     return sides[0].files[file_x] == sides[1].files[file_y];
 }
 
-static void take(struct compiling *c, uint32_t i, uint32_t k)
+static void pair_candidate(struct compile_aligner *c, uint32_t i, uint32_t k)
 {
     c->partner[0][i] = k;
     c->partner[1][k] = i;
 }
 
-typedef bool may_pair(const struct compiling *c, uint32_t i, uint32_t k);
+typedef bool may_pair(const struct compile_aligner *c, uint32_t i, uint32_t k);
 
-static bool is_same(const struct compiling *c, uint32_t i, uint32_t k)
+static bool is_same_compile(const struct compile_aligner *c, uint32_t i, uint32_t k)
 {
     return same_function(c->b, i, k);
 }
 
-static bool is_renamed(const struct compiling *c, uint32_t i, uint32_t k)
+static bool is_renamed(const struct compile_aligner *c, uint32_t i, uint32_t k)
 {
     return (c->b->sides[0].outline->compiles.v[i].id == 0) ==
            (c->b->sides[1].outline->compiles.v[k].id == 0);
@@ -127,7 +127,7 @@ static bool is_renamed(const struct compiling *c, uint32_t i, uint32_t k)
 
 /* Pairs the compiles of two recordings, the most similar first. If one compile has more than
  * MOST_COMPARED candidates, the nearest in the order are compared. */
-static bool pair_compiles(struct compiling *c, const struct outline_recording *x,
+static bool pair_compiles(struct compile_aligner *c, const struct outline_recording *x,
                           const struct outline_recording *y, may_pair *may, uint32_t least)
 {
     vec_of(struct part_candidate)
@@ -155,10 +155,10 @@ static bool pair_compiles(struct compiling *c, const struct outline_recording *x
         from = from < y->n_compiles ? from : y->n_compiles;
     }
     if (ok && all.n > 0)
-        qsort(all.v, all.n, sizeof *all.v, best_first);
+        qsort(all.v, all.n, sizeof *all.v, by_likeness);
     for (size_t i = 0; i < all.n && ok; i++)
         if (c->partner[0][all.v[i].a] == ALIGN_NONE && c->partner[1][all.v[i].b] == ALIGN_NONE)
-            take(c, all.v[i].a, all.v[i].b);
+            pair_candidate(c, all.v[i].a, all.v[i].b);
     vec_release(&all);
     return ok;
 }
@@ -180,7 +180,7 @@ static uint32_t graph_token(struct align_build *b, int side, const struct outlin
     return intern(&b->tokens, ALIGN_KEY(GRAPH_BY_KIND, rule == SAME_KIND ? g->kind : kind, path));
 }
 
-static bool put_graph(struct align_build *b, uint32_t x, uint32_t y, uint32_t attempt)
+static bool put_graph_pair(struct align_build *b, uint32_t x, uint32_t y, uint32_t attempt)
 {
     struct align *align = &b->align;
     struct align_graph graph = {
@@ -224,12 +224,12 @@ static bool align_graphs(struct align_build *b, const struct outline_attempt *x,
         sequence_pairs_init(&pairs, x->n_graphs, y->n_graphs) && find_graphs(b, attempts, &pairs);
     pair->first_graph = (uint32_t)b->align.graphs.n;
     for (uint32_t i = 0; i < x->n_graphs && ok; i++)
-        ok = put_graph(b, x->first_graph + i,
-                       pairs.of_a[i] == SEQUENCE_NONE ? ALIGN_NONE : y->first_graph + pairs.of_a[i],
-                       attempt);
+        ok = put_graph_pair(
+            b, x->first_graph + i,
+            pairs.of_a[i] == SEQUENCE_NONE ? ALIGN_NONE : y->first_graph + pairs.of_a[i], attempt);
     for (uint32_t k = 0; k < y->n_graphs && ok; k++)
         if (pairs.of_b[k] == SEQUENCE_NONE)
-            ok = put_graph(b, ALIGN_NONE, y->first_graph + k, attempt);
+            ok = put_graph_pair(b, ALIGN_NONE, y->first_graph + k, attempt);
     pair->n_graphs = (uint32_t)b->align.graphs.n - pair->first_graph;
     sequence_pairs_release(&pairs);
     return ok;
@@ -290,7 +290,7 @@ static bool align_attempts(struct align_build *b, const struct outline_compile *
     return ok && put_attempt(b, x->first_attempt + n, y->first_attempt + m, compile);
 }
 
-static bool put_compile(struct align_build *b, uint32_t x, uint32_t y)
+static bool put_compile_pair(struct align_build *b, uint32_t x, uint32_t y)
 {
     struct align *align = &b->align;
     struct align_compile pair = { .a = x, .b = y, .first_attempt = (uint32_t)align->attempts.n };
@@ -309,14 +309,14 @@ static bool put_compile(struct align_build *b, uint32_t x, uint32_t y)
 
 /* Appends the compiles in the order of a; those that only b has follow the ones that they come
  * after there. */
-static bool put_compiles(struct compiling *c)
+static bool put_compiles(struct compile_aligner *c)
 {
     const struct outline *a = c->b->align.a, *other = c->b->align.b;
     for (uint32_t i = 0; i < a->compiles.n; i++)
-        if (!put_compile(c->b, i, c->partner[0][i]))
+        if (!put_compile_pair(c->b, i, c->partner[0][i]))
             return false;
     for (uint32_t k = 0; k < other->compiles.n; k++)
-        if (c->partner[1][k] == ALIGN_NONE && !put_compile(c->b, ALIGN_NONE, k))
+        if (c->partner[1][k] == ALIGN_NONE && !put_compile_pair(c->b, ALIGN_NONE, k))
             return false;
     return true;
 }
@@ -355,7 +355,7 @@ static bool pair_recordings(struct align_build *b)
     return ok;
 }
 
-static bool start_align(struct compiling *c)
+static bool start_align(struct compile_aligner *c)
 {
     for (int s = 0; s < 2; s++) {
         const struct outline *o = c->b->sides[s].outline;
@@ -372,7 +372,7 @@ static bool start_align(struct compiling *c)
     return true;
 }
 
-static void finish_align(struct compiling *c)
+static void finish_align(struct compile_aligner *c)
 {
     for (int s = 0; s < 2; s++) {
         for (size_t i = 0; c->contents[s] && i < c->b->sides[s].outline->compiles.n; i++)
@@ -385,7 +385,7 @@ static void finish_align(struct compiling *c)
 bool align_parts(struct align_build *b)
 {
     enum { HALF = 500 };
-    struct compiling c = { .b = b };
+    struct compile_aligner c = { .b = b };
     struct align *align = &b->align;
     bool ok = start_align(&c) && pair_recordings(b);
     for (size_t i = 0; i < align->recordings.n && ok; i++) {
@@ -394,7 +394,8 @@ bool align_parts(struct align_build *b)
             continue;
         const struct outline_recording *x = &align->a->recordings.v[pair->a];
         const struct outline_recording *y = &align->b->recordings.v[pair->b];
-        ok = pair_compiles(&c, x, y, is_same, 0) && pair_compiles(&c, x, y, is_renamed, HALF);
+        ok = pair_compiles(&c, x, y, is_same_compile, 0) &&
+             pair_compiles(&c, x, y, is_renamed, HALF);
     }
     ok = ok && put_compiles(&c);
     finish_align(&c);

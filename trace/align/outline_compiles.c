@@ -47,7 +47,7 @@ static bool name_attempts(struct outline_build *b, struct named *named, struct e
 
 /* Returns a function's name without the line in it: torch_dynamo_resume_in_forward_at_12 is
  * named after the line where its frame was broken (torch/_dynamo/resume_execution.py). */
-static struct str function_name(struct str name)
+static struct str function_without_line(struct str name)
 {
     size_t n = name.n;
     if (!str_starts(name, STR("torch_dynamo_resume_in_")))
@@ -57,14 +57,14 @@ static struct str function_name(struct str name)
     return n < name.n && str_ends(str_first(name, n), STR("_at_")) ? str_first(name, n - 4) : name;
 }
 
-static bool add_compile(struct outline_build *b, uint32_t recording, struct str id,
-                        const struct named *named)
+static bool add_outline_compile(struct outline_build *b, uint32_t recording, struct str id,
+                                const struct named *named)
 {
     struct outline *o = b->outline;
     struct outline_compile compile = {
         .recording = recording,
         .id = outline_intern(b, id),
-        .function = outline_intern(b, function_name(named->function)),
+        .function = outline_intern(b, function_without_line(named->function)),
         .first_attempt = (uint32_t)o->attempts.n,
         .ns = named->ns,
     };
@@ -74,7 +74,8 @@ static bool add_compile(struct outline_build *b, uint32_t recording, struct str 
            vec_push(&o->compiles, compile);
 }
 
-static bool add_attempt(struct outline_build *b, uint32_t number, enum attempt_status status)
+static bool add_outline_attempt(struct outline_build *b, uint32_t number,
+                                enum attempt_status status)
 {
     struct outline *o = b->outline;
     struct outline_attempt attempt = { .compile = (uint32_t)o->compiles.n - 1,
@@ -84,7 +85,7 @@ static bool add_attempt(struct outline_build *b, uint32_t number, enum attempt_s
     return vec_push(&o->attempts, attempt);
 }
 
-static bool is_asked(const struct outline_build *b, uint32_t attempt)
+static bool is_selected(const struct outline_build *b, uint32_t attempt)
 {
     return !b->only || selector_has_attempt(b->trace, b->only, attempt);
 }
@@ -100,17 +101,17 @@ static bool take_compile(struct outline_build *b, const struct named *named, uin
     for (uint32_t a = first, n = 0; a != TRACE_NONE && n <= trace->n_attempts; n++) {
         if (named[a].function.n > 0 || named[a].ns >= 0)
             name = named[a];
-        asked = asked || is_asked(b, a);
+        asked = asked || is_selected(b, a);
         a = trace->attempts[a].next;
     }
     if (!asked)
         return true;
-    if (!add_compile(b, recording, trace->attempts[first].compile, &name))
+    if (!add_outline_compile(b, recording, trace->attempts[first].compile, &name))
         return false;
     for (uint32_t a = first, n = 0; a != TRACE_NONE && n <= trace->n_attempts; n++) {
-        bool taken = is_asked(b, a);
+        bool taken = is_selected(b, a);
         b->attempt_of[a] = taken ? (uint32_t)b->outline->attempts.n : OUTLINE_NONE;
-        if (taken && !add_attempt(b, trace->attempts[a].number, trace->attempts[a].status))
+        if (taken && !add_outline_attempt(b, trace->attempts[a].number, trace->attempts[a].status))
             return false;
         a = trace->attempts[a].next;
     }
@@ -136,9 +137,10 @@ static bool take_recording(struct outline_build *b, const struct named *named, u
         !vec_push(&b->outline->recordings, row))
         return false;
     uint32_t number = (uint32_t)b->outline->recordings.n - 1;
-    if (is_asked(b, TRACE_NONE)) {
+    if (is_selected(b, TRACE_NONE)) {
         b->loose[index] = (uint32_t)b->outline->attempts.n;
-        if (!add_compile(b, number, STR(""), &NOBODY) || !add_attempt(b, 0, ATTEMPT_OK))
+        if (!add_outline_compile(b, number, STR(""), &NOBODY) ||
+            !add_outline_attempt(b, 0, ATTEMPT_OK))
             return false;
     }
     for (uint32_t a = 0; a < trace->n_attempts; a++)

@@ -6,8 +6,8 @@
 #include "trace/events/user_line.h"
 
 /* Adds an event; `event` has everything but its line. */
-static bool add_event(struct outline_build *b, struct outline_event event, uint32_t recording,
-                      uint32_t attempt)
+static bool add_outline_event(struct outline_build *b, struct outline_event event,
+                              uint32_t recording, uint32_t attempt)
 {
     uint32_t of = outline_attempt_for(b, recording, attempt);
     if (event.text == INTERN_NONE || event.shown == INTERN_NONE || event.detail == INTERN_NONE)
@@ -17,13 +17,13 @@ static bool add_event(struct outline_build *b, struct outline_event event, uint3
            (vec_push(&b->events, event) && vec_push(&b->attempt_of_event, of));
 }
 
-static uint32_t recording_of(const struct outline_build *b, uint32_t record, uint32_t attempt)
+static uint32_t event_recording(const struct outline_build *b, uint32_t record, uint32_t attempt)
 {
     return attempt == TRACE_NONE ? b->trace->records[record].recording
                                  : b->trace->attempts[attempt].recording;
 }
 
-static bool add_symbol(struct outline_build *b, const struct symbol *s)
+static bool add_symbol_event(struct outline_build *b, const struct symbol *s)
 {
     struct outline_event event = { .kind = OUTLINE_SYMBOL, .record = s->record, .ns = -1 };
     struct outline_scope scope = { b->trace->records[s->record].recording, s->attempt };
@@ -40,10 +40,10 @@ static bool add_symbol(struct outline_build *b, const struct symbol *s)
         buf_printf(&b->text, "%srange %.*s", s->value.n ? ", " : "", STR_ARG(s->range));
     event.detail = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     return outline_line_of_stack(b, scope.recording, s->user_stack, &event.line) &&
-           add_event(b, event, scope.recording, s->attempt);
+           add_outline_event(b, event, scope.recording, s->attempt);
 }
 
-static bool add_specialization(struct outline_build *b, const struct specialization *s)
+static bool add_specialization_event(struct outline_build *b, const struct specialization *s)
 {
     struct outline_event event = { .kind = OUTLINE_SPECIALIZATION, .record = s->record, .ns = -1 };
     struct outline_scope scope = { b->trace->records[s->record].recording, s->attempt };
@@ -60,10 +60,10 @@ static bool add_specialization(struct outline_build *b, const struct specializat
     outline_put_expr_text(b, scope, s->value, &b->text);
     event.detail = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     return outline_line_of_stack(b, scope.recording, s->user_stack, &event.line) &&
-           add_event(b, event, scope.recording, s->attempt);
+           add_outline_event(b, event, scope.recording, s->attempt);
 }
 
-static bool add_guard(struct outline_build *b, const struct guard *g)
+static bool add_guard_event(struct outline_build *b, const struct guard *g)
 {
     static const enum outline_event_kind KINDS[GUARD_KINDS] = {
         [GUARD_EVAL] = OUTLINE_GUARD,
@@ -79,7 +79,7 @@ static bool add_guard(struct outline_build *b, const struct guard *g)
     event.text = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     event.shown = outline_intern(b, g->expr);
     return outline_line_of_stack(b, scope.recording, g->user_stack, &event.line) &&
-           add_event(b, event, scope.recording, g->attempt);
+           add_outline_event(b, event, scope.recording, g->attempt);
 }
 
 static bool add_shapes(struct outline_build *b, struct err *err)
@@ -90,15 +90,15 @@ static bool add_shapes(struct outline_build *b, struct err *err)
         return false;
     bool ok = true;
     for (uint32_t i = 0; i < symbols->n_symbols && ok; i++)
-        ok = add_symbol(b, &symbols->symbols[i]);
+        ok = add_symbol_event(b, &symbols->symbols[i]);
     for (uint32_t i = 0; i < symbols->n_specializations && ok; i++)
-        ok = add_specialization(b, &symbols->specializations[i]);
+        ok = add_specialization_event(b, &symbols->specializations[i]);
     for (uint32_t i = 0; i < guards->n && ok; i++)
-        ok = add_guard(b, &guards->guards[i]);
+        ok = add_guard_event(b, &guards->guards[i]);
     return ok || err_nomem(err);
 }
 
-static bool add_restart(struct outline_build *b, const struct restart *r)
+static bool add_restart_event(struct outline_build *b, const struct restart *r)
 {
     const struct attempt *attempt = &b->trace->attempts[r->attempt];
     struct outline_scope scope = { attempt->recording, r->attempt };
@@ -114,14 +114,14 @@ static bool add_restart(struct outline_build *b, const struct restart *r)
         buf_printf(&b->text, "%.*s: ", STR_ARG(r->meaning));
     buf_put(&b->text, r->summary);
     event.shown = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
-    return add_event(b, event, attempt->recording, r->attempt);
+    return add_outline_event(b, event, attempt->recording, r->attempt);
 }
 
 static bool add_recompile(struct outline_build *b, const struct recompile *r)
 {
     static const struct recompile_reason UNTOLD = { { "", 0 }, { "", 0 }, { "", 0 }, 0 };
     const struct recompile_reason *why = r->n_reasons ? &r->reasons[0] : &UNTOLD;
-    uint32_t recording = recording_of(b, r->record, r->attempt);
+    uint32_t recording = event_recording(b, r->record, r->attempt);
     struct outline_event event = {
         .kind = OUTLINE_RECOMPILE,
         .text =
@@ -131,12 +131,12 @@ static bool add_recompile(struct outline_build *b, const struct recompile *r)
         .ns = r->ns,
     };
     return outline_line_at(b, why->file, STR(""), STR(""), why->line, &event.line) &&
-           add_event(b, event, recording, r->attempt);
+           add_outline_event(b, event, recording, r->attempt);
 }
 
 static bool add_break(struct outline_build *b, const struct graph_break *g)
 {
-    uint32_t recording = recording_of(b, g->record, g->attempt);
+    uint32_t recording = event_recording(b, g->record, g->attempt);
     struct outline_scope scope = { recording, g->attempt };
     struct outline_event event = {
         .kind = OUTLINE_BREAK,
@@ -147,12 +147,12 @@ static bool add_break(struct outline_build *b, const struct graph_break *g)
         .ns = -1,
     };
     return outline_line_at(b, g->file, g->function, g->code, g->line, &event.line) &&
-           add_event(b, event, recording, g->attempt);
+           add_outline_event(b, event, recording, g->attempt);
 }
 
 static bool add_failure(struct outline_build *b, const struct failure *f)
 {
-    uint32_t recording = recording_of(b, f->record, f->attempt);
+    uint32_t recording = event_recording(b, f->record, f->attempt);
     struct outline_scope scope = { recording, f->attempt };
     struct outline_event event = {
         .kind = OUTLINE_FAILURE,
@@ -165,12 +165,12 @@ static bool add_failure(struct outline_build *b, const struct failure *f)
     buf_printf(&b->text, "%.*s: %.*s", STR_ARG(f->type), STR_ARG(f->summary));
     event.shown = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
     return outline_line_at(b, f->file, STR(""), f->code, f->line, &event.line) &&
-           add_event(b, event, recording, f->attempt);
+           add_outline_event(b, event, recording, f->attempt);
 }
 
-static bool add_cache(struct outline_build *b, const struct cache_event *c)
+static bool add_cache_event(struct outline_build *b, const struct cache_event *c)
 {
-    uint32_t recording = recording_of(b, c->record, c->attempt);
+    uint32_t recording = event_recording(b, c->record, c->attempt);
     struct outline_event event = {
         .kind = OUTLINE_CACHE,
         .line = OUTLINE_NONE,
@@ -189,7 +189,7 @@ static bool add_cache(struct outline_build *b, const struct cache_event *c)
     if (c->reason.n)
         buf_printf(&b->text, ": %.*s", STR_ARG(c->reason));
     event.detail = b->text.failed ? INTERN_NONE : outline_intern(b, buf_str(&b->text));
-    return add_event(b, event, recording, c->attempt);
+    return add_outline_event(b, event, recording, c->attempt);
 }
 
 static bool add_incidents(struct outline_build *b)
@@ -197,7 +197,7 @@ static bool add_incidents(struct outline_build *b)
     const struct incidents *all = b->incidents;
     bool ok = true;
     for (uint32_t i = 0; i < all->n_restarts && ok; i++)
-        ok = add_restart(b, &all->restarts[i]);
+        ok = add_restart_event(b, &all->restarts[i]);
     for (uint32_t i = 0; i < all->n_recompiles && ok; i++)
         ok = add_recompile(b, &all->recompiles[i]);
     for (uint32_t i = 0; i < all->n_breaks && ok; i++)
@@ -205,7 +205,7 @@ static bool add_incidents(struct outline_build *b)
     for (uint32_t i = 0; i < all->n_failures && ok; i++)
         ok = add_failure(b, &all->failures[i]);
     for (uint32_t i = 0; i < b->caches->n && ok; i++)
-        ok = add_cache(b, &b->caches->events[i]);
+        ok = add_cache_event(b, &b->caches->events[i]);
     return ok;
 }
 
@@ -249,8 +249,8 @@ static bool add_counted(struct outline_build *b, struct outline_event event, uin
     return vec_push(&b->events, event) && vec_push(&b->attempt_of_event, of);
 }
 
-static bool add_dispatch(struct outline_build *b, const struct deep_dispatch *d,
-                         struct intern *keys, size_t base)
+static bool add_dispatch_event(struct outline_build *b, const struct deep_dispatch *d,
+                               struct intern *keys, size_t base)
 {
     struct outline_event event = { .kind = OUTLINE_DISPATCH,
                                    .record = d->record,
@@ -280,27 +280,27 @@ static bool add_use(struct outline_build *b, const struct deep_use *u, struct in
     return deep_line(b, u->stack, &event.line) && add_counted(b, event, u->attempt, keys, base);
 }
 
-static bool add_deep(struct outline_build *b)
+static bool add_deep_events(struct outline_build *b)
 {
     struct intern keys = INTERN_INIT;
     size_t base = b->events.n;
     bool ok = true;
     for (uint32_t i = 0; i < b->deep->n_dispatches && ok; i++)
-        ok = add_dispatch(b, &b->deep->dispatches[i], &keys, base);
+        ok = add_dispatch_event(b, &b->deep->dispatches[i], &keys, base);
     for (uint32_t i = 0; i < b->deep->n_uses && ok; i++)
         ok = add_use(b, &b->deep->uses[i], &keys, base);
     intern_release(&keys);
     return ok;
 }
 
-struct sorting {
+struct event_position {
     struct outline_event event;
     uint32_t attempt, index;
 };
 
 static int by_attempt_and_record(const void *a, const void *b)
 {
-    const struct sorting *x = a, *y = b;
+    const struct event_position *x = a, *y = b;
     if (x->attempt != y->attempt)
         return x->attempt < y->attempt ? -1 : 1;
     if (x->event.record != y->event.record)
@@ -309,17 +309,17 @@ static int by_attempt_and_record(const void *a, const void *b)
 }
 
 /* Moves the events to the outline, grouped by attempt. */
-static bool group(struct outline_build *b)
+static bool group_events(struct outline_build *b)
 {
     struct outline *o = b->outline;
     size_t n = b->events.n;
-    struct sorting *all = calloc(n + 1, sizeof *all);
+    struct event_position *all = calloc(n + 1, sizeof *all);
     if (!all || !vec_reserve(&o->events, n + 1)) {
         free(all);
         return false;
     }
     for (uint32_t i = 0; i < n; i++)
-        all[i] = (struct sorting){ b->events.v[i], b->attempt_of_event.v[i], i };
+        all[i] = (struct event_position){ b->events.v[i], b->attempt_of_event.v[i], i };
     qsort(all, n, sizeof *all, by_attempt_and_record);
     for (size_t i = 0; i < n; i++) {
         struct outline_attempt *attempt = &o->attempts.v[all[i].attempt];
@@ -333,5 +333,6 @@ static bool group(struct outline_build *b)
 
 bool outline_build_events(struct outline_build *b, struct err *err)
 {
-    return add_shapes(b, err) && ((add_incidents(b) && add_deep(b) && group(b)) || err_nomem(err));
+    return add_shapes(b, err) &&
+           ((add_incidents(b) && add_deep_events(b) && group_events(b)) || err_nomem(err));
 }

@@ -6,7 +6,7 @@
 
 enum { ARG_DEPTH = 64 };
 
-struct taking {
+struct graph_collector {
     struct outline_build *b;
     const struct graph_ref *ref;
     struct outline_scope scope;
@@ -21,8 +21,8 @@ struct taking {
     counts;
 };
 
-static void put_sizes(struct taking *t, const struct meta *meta, const expr_id *sizes,
-                      struct buf *out)
+static void put_annotation_sizes(struct graph_collector *t, const struct meta *meta,
+                                 const expr_id *sizes, struct buf *out)
 {
     buf_putc(out, '[');
     for (uint32_t i = 0; i < meta->n_sizes; i++) {
@@ -32,7 +32,7 @@ static void put_sizes(struct taking *t, const struct meta *meta, const expr_id *
     buf_putc(out, ']');
 }
 
-static void put_meta(struct taking *t, const struct meta *meta, struct buf *out)
+static void put_compared_meta(struct graph_collector *t, const struct meta *meta, struct buf *out)
 {
     if (meta->kind == META_OTHER) {
         buf_put(out, meta->text);
@@ -40,14 +40,14 @@ static void put_meta(struct taking *t, const struct meta *meta, struct buf *out)
     }
     buf_put(out, meta->wrapper);
     buf_puts(out, meta->kind == META_SYM ? "Sym" : dtype_short_name(meta->dtype));
-    put_sizes(t, meta, meta->sizes, out);
+    put_annotation_sizes(t, meta, meta->sizes, out);
     if (meta->has_strides)
-        put_sizes(t, meta, meta->strides, out);
+        put_annotation_sizes(t, meta, meta->strides, out);
     buf_put(out, meta->device);
     buf_put(out, meta->placement);
 }
 
-static bool text_of_meta(struct taking *t, uint32_t meta, uint32_t *ret)
+static bool text_of_meta(struct graph_collector *t, uint32_t meta, uint32_t *ret)
 {
     if (meta == META_NONE) {
         *ret = 0;
@@ -56,7 +56,7 @@ static bool text_of_meta(struct taking *t, uint32_t meta, uint32_t *ret)
     if (t->metas[meta] == 0) {
         struct buf *text = &t->b->text;
         buf_clear(text);
-        put_meta(t, &t->graph->pool->metas[meta], text);
+        put_compared_meta(t, &t->graph->pool->metas[meta], text);
         uint32_t id = text->failed ? INTERN_NONE : outline_intern(t->b, buf_str(text));
         if (id == INTERN_NONE)
             return false;
@@ -66,12 +66,13 @@ static bool text_of_meta(struct taking *t, uint32_t meta, uint32_t *ret)
     return true;
 }
 
-static bool put_args(struct taking *t, uint32_t first, uint32_t n, unsigned depth);
+static bool put_form_args(struct graph_collector *t, uint32_t first, uint32_t n, unsigned depth);
 
-static bool put_items(struct taking *t, const struct arg *arg, const char *ends, unsigned depth)
+static bool put_form_items(struct graph_collector *t, const struct arg *arg, const char *ends,
+                           unsigned depth)
 {
     buf_putc(&t->args, ends[0]);
-    bool ok = depth >= ARG_DEPTH || put_args(t, arg->u.items.first, arg->u.items.n, depth + 1);
+    bool ok = depth >= ARG_DEPTH || put_form_args(t, arg->u.items.first, arg->u.items.n, depth + 1);
     buf_putc(&t->args, ends[1]);
     return ok;
 }
@@ -88,7 +89,7 @@ static node_id without_aliases(const struct graph *graph, node_id node)
     return node;
 }
 
-static bool put_arg(struct taking *t, const struct arg *arg, unsigned depth)
+static bool put_form_arg(struct graph_collector *t, const struct arg *arg, unsigned depth)
 {
     struct buf *out = &t->args;
     if (arg->key.n) {
@@ -107,11 +108,11 @@ static bool put_arg(struct taking *t, const struct arg *arg, unsigned depth)
         buf_put(out, arg->text);
         buf_putc(out, '\'');
         return true;
-    case ARG_CALL: buf_put(out, arg->text); return put_items(t, arg, "()", depth);
-    case ARG_LIST: return put_items(t, arg, "[]", depth);
-    case ARG_TUPLE: return put_items(t, arg, "()", depth);
-    case ARG_DICT: return put_items(t, arg, "{}", depth);
-    case ARG_SLICE: return put_items(t, arg, "<>", depth);
+    case ARG_CALL: buf_put(out, arg->text); return put_form_items(t, arg, "()", depth);
+    case ARG_LIST: return put_form_items(t, arg, "[]", depth);
+    case ARG_TUPLE: return put_form_items(t, arg, "()", depth);
+    case ARG_DICT: return put_form_items(t, arg, "{}", depth);
+    case ARG_SLICE: return put_form_items(t, arg, "<>", depth);
     case ARG_INT:
     case ARG_FLOAT:
     case ARG_COMPLEX:
@@ -126,35 +127,35 @@ static bool put_arg(struct taking *t, const struct arg *arg, unsigned depth)
     return true;
 }
 
-static bool put_args(struct taking *t, uint32_t first, uint32_t n, unsigned depth)
+static bool put_form_args(struct graph_collector *t, uint32_t first, uint32_t n, unsigned depth)
 {
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++) {
         buf_puts(&t->args, i ? ", " : "");
-        ok = put_arg(t, &t->graph->args[first + i], depth);
+        ok = put_form_arg(t, &t->graph->args[first + i], depth);
     }
     return ok;
 }
 
 /* Returns whether inputs' names say what they are: those that Dynamo and torch.export give do;
  * AOTAutograd's are numbers. */
-static bool names_tell(enum graph_kind kind)
+static bool has_meaningful_names(enum graph_kind kind)
 {
     return kind == GRAPH_DYNAMO || kind == GRAPH_EXPORTED || kind == GRAPH_PRE_GRAD;
 }
 
 /* Prints an input. "L_x_" and "l_x_" are the same input, and one whose name is a symbol is that
  * symbol. */
-static void put_input(struct taking *t, const struct node *node)
+static void put_input_name(struct graph_collector *t, const struct node *node)
 {
     const struct meta *metas = t->graph->pool->metas;
-    if (!names_tell(t->ref->kind) || t->depth > 0 ||
+    if (!has_meaningful_names(t->ref->kind) || t->depth > 0 ||
         (node->meta != META_NONE && metas[node->meta].kind == META_SYM))
         return;
     buf_put(&t->args, node->name);
 }
 
-static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
+static bool put_node_op(struct graph_collector *t, const struct node *node, uint32_t *ret)
 {
     struct buf *text = &t->b->text;
     bool ok = true;
@@ -163,7 +164,7 @@ static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
     switch (node->op) {
     case NODE_PLACEHOLDER:
         buf_puts(text, "placeholder");
-        put_input(t, node);
+        put_input_name(t, node);
         break;
     case NODE_GET_ATTR:
         buf_puts(text, "get_attr");
@@ -171,7 +172,7 @@ static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
         break;
     case NODE_OUTPUT:
         buf_puts(text, "output");
-        ok = put_args(t, node->first_arg, node->n_args, 0);
+        ok = put_form_args(t, node->first_arg, node->n_args, 0);
         break;
     case NODE_OPAQUE: buf_put(text, node->target); break;
     case NODE_CALL_FUNCTION:
@@ -179,7 +180,7 @@ static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
     case NODE_CALL_MODULE:
     case NODE_ALIAS:
         node_op_name(node, text);
-        ok = put_args(t, node->first_arg, node->n_args, 0);
+        ok = put_form_args(t, node->first_arg, node->n_args, 0);
         break;
     }
     *ret = text->failed ? INTERN_NONE : outline_intern(t->b, buf_str(text));
@@ -187,7 +188,7 @@ static bool put_op(struct taking *t, const struct node *node, uint32_t *ret)
 }
 
 /* Returns the innermost line outside PyTorch, where the graph has callers (.pt2). */
-static bool line_of(struct taking *t, uint32_t location, uint32_t *ret)
+static bool user_line_of(struct graph_collector *t, uint32_t location, uint32_t *ret)
 {
     *ret = OUTLINE_NONE;
     if (location == LOCATION_NONE)
@@ -204,13 +205,13 @@ static bool line_of(struct taking *t, uint32_t location, uint32_t *ret)
     return outline_line_at(t->b, at->file, at->function, at->code, at->line, ret);
 }
 
-static bool form_of(struct taking *t, const struct node *node, uint32_t *ret)
+static bool collected_form(struct graph_collector *t, const struct node *node, uint32_t *ret)
 {
     struct outline *o = t->b->outline;
     struct outline_form form;
     struct str shown = node->meta == META_NONE ? STR("") : t->graph->pool->metas[node->meta].text;
-    if (!put_op(t, node, &form.op) || !text_of_meta(t, node->meta, &form.meta) ||
-        !line_of(t, node->location, &form.line))
+    if (!put_node_op(t, node, &form.op) || !text_of_meta(t, node->meta, &form.meta) ||
+        !user_line_of(t, node->location, &form.line))
         return false;
     form.args = outline_intern(t->b, buf_str(&t->args));
     form.shown = outline_intern(t->b, shown);
@@ -222,11 +223,12 @@ static bool form_of(struct taking *t, const struct node *node, uint32_t *ret)
     return *ret != INTERN_NONE && (*ret < o->forms.n || vec_push(&o->forms, form));
 }
 
-static bool take_node(struct taking *t, const struct node *node, struct outline_graph *graph)
+static bool add_graph_node(struct graph_collector *t, const struct node *node,
+                           struct outline_graph *graph)
 {
     struct outline *o = t->b->outline;
     struct outline_node n = { .first_ref = (uint32_t)o->refs.n };
-    if (!form_of(t, node, &n.form))
+    if (!collected_form(t, node, &n.form))
         return false;
     n.n_refs = (uint32_t)o->refs.n - n.first_ref;
     n.name = outline_intern(t->b, node->name);
@@ -239,7 +241,7 @@ static bool take_node(struct taking *t, const struct node *node, struct outline_
 }
 
 /* Returns in *ret the number of earlier graphs of that name and path in the attempt. */
-static bool count_before(struct taking *t, uint32_t name, uint32_t path, uint32_t *ret)
+static bool count_before(struct graph_collector *t, uint32_t name, uint32_t path, uint32_t *ret)
 {
     uint32_t id = intern(&t->names, OUTLINE_KEY(t->attempt, name, path));
     if (id == INTERN_NONE || (id == t->counts.n && !vec_push(&t->counts, 0)))
@@ -248,7 +250,8 @@ static bool count_before(struct taking *t, uint32_t name, uint32_t path, uint32_
     return true;
 }
 
-static bool take_nodes(struct taking *t, const struct graph *graph, struct outline_graph *row)
+static bool take_nodes(struct graph_collector *t, const struct graph *graph,
+                       struct outline_graph *row)
 {
     bool ok = true;
     uint32_t place = 0;
@@ -262,13 +265,13 @@ static bool take_nodes(struct taking *t, const struct graph *graph, struct outli
     }
     for (uint32_t i = 0; i < graph->n_nodes && ok; i++)
         if (graph->nodes[i].op != NODE_ALIAS)
-            ok = take_node(t, &graph->nodes[i], row);
+            ok = add_graph_node(t, &graph->nodes[i], row);
     free(t->places);
     t->places = NULL;
     return ok;
 }
 
-static bool take_tree(struct taking *t, const struct graph *graph)
+static bool take_tree(struct graph_collector *t, const struct graph *graph)
 {
     enum { TREE_DEPTH = 100 };
     struct outline *o = t->b->outline;
@@ -299,14 +302,14 @@ static bool take_tree(struct taking *t, const struct graph *graph)
 }
 
 struct outline_visit {
-    struct taking *t;
+    struct graph_collector *t;
     bool visited, ok;
 };
 
 static bool take_visited(void *user, const struct graph *graph)
 {
     struct outline_visit *visit = user;
-    struct taking *t = visit->t;
+    struct graph_collector *t = visit->t;
     visit->visited = true;
     t->metas = calloc((size_t)graph->pool->n_metas + 1, sizeof *t->metas);
     buf_clear(&t->path);
@@ -316,7 +319,7 @@ static bool take_visited(void *user, const struct graph *graph)
     return visit->ok;
 }
 
-static bool take_graph(struct taking *t, const struct graph_list *list, uint32_t index,
+static bool take_graph(struct graph_collector *t, const struct graph_list *list, uint32_t index,
                        struct err *err)
 {
     struct outline_visit visit = { .t = t, .ok = true };
@@ -336,7 +339,7 @@ static bool take_graph(struct taking *t, const struct graph_list *list, uint32_t
 
 /* Returns whether the graph is used: of graphs that PyTorch prints before and after its passes,
  * the later ones are. */
-static bool is_taken(const struct graph_ref *ref)
+static bool is_outlined(const struct graph_ref *ref)
 {
     if (ref->is_event || ref->kind == GRAPH_EXPORTED ||
         str_starts(ref->name, STR("symtape_partial_")))
@@ -365,7 +368,7 @@ static uint32_t put_in_order(const struct outline_build *b, const struct graph_l
         const struct graph_ref *ref = &list->refs[i];
         uint32_t of =
             outline_attempt_for(b, b->trace->records[ref->record].recording, ref->attempt);
-        if (is_taken(ref) && of != OUTLINE_NONE)
+        if (is_outlined(ref) && of != OUTLINE_NONE)
             order[n++] = (struct order){ of, i };
     }
     qsort(order, n, sizeof *order, by_attempt);
@@ -378,7 +381,7 @@ bool outline_build_graphs(struct outline_build *b, struct err *err)
     struct order *order = list ? calloc((size_t)list->n + 1, sizeof *order) : NULL;
     if (!order)
         return list ? err_nomem(err) : false;
-    struct taking t = { .b = b };
+    struct graph_collector t = { .b = b };
     bool ok = true;
     uint32_t n = put_in_order(b, list, order);
     for (uint32_t i = 0; i < n && ok; i++) {

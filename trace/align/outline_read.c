@@ -22,7 +22,7 @@ static bool wrong(struct outline_reader *r, const char *what)
     return err_set(r->err, ERR_INPUT, "%s: %s", r->member, what);
 }
 
-static bool take_i64(struct outline_reader *r, int64_t *ret)
+static bool take_signed(struct outline_reader *r, int64_t *ret)
 {
     json_id id = r->at;
     if (id == JSON_NONE || !json_i64(r->doc, id, ret))
@@ -34,7 +34,7 @@ static bool take_i64(struct outline_reader *r, int64_t *ret)
 static bool take_u32(struct outline_reader *r, uint32_t *ret)
 {
     int64_t value;
-    if (!take_i64(r, &value))
+    if (!take_signed(r, &value))
         return false;
     if (value < 0 || value >= UINT32_MAX)
         return wrong(r, "a number is out of range");
@@ -49,7 +49,7 @@ static bool take_below(struct outline_reader *r, size_t limit, uint32_t *ret)
     return *ret < limit || wrong(r, "an index is out of range");
 }
 
-static bool take_text(struct outline_reader *r, uint32_t *ret)
+static bool take_text_index(struct outline_reader *r, uint32_t *ret)
 {
     uint32_t number = 0;
     if (!take_below(r, r->n_texts, &number))
@@ -58,10 +58,10 @@ static bool take_text(struct outline_reader *r, uint32_t *ret)
     return true;
 }
 
-static bool take_line(struct outline_reader *r, uint32_t *ret)
+static bool take_line_index(struct outline_reader *r, uint32_t *ret)
 {
     int64_t line;
-    if (!take_i64(r, &line))
+    if (!take_signed(r, &line))
         return false;
     if (line < -1 || line >= (int64_t)r->o->lines.n)
         return wrong(r, "no such line");
@@ -86,8 +86,8 @@ static bool take_name(struct outline_reader *r, const char *(*name)(int), int n,
 }
 
 /* Calls `row` for each element of a member, which is an array of arrays. */
-static bool read_rows(struct outline_reader *r, const char *member,
-                      bool (*row)(struct outline_reader *r))
+static bool read_member_rows(struct outline_reader *r, const char *member,
+                             bool (*row)(struct outline_reader *r))
 {
     r->member = member;
     json_id list = json_get(r->doc, r->object, str_of(member));
@@ -103,7 +103,7 @@ static bool read_rows(struct outline_reader *r, const char *member,
     return true;
 }
 
-static bool read_texts(struct outline_reader *r)
+static bool read_outline_texts(struct outline_reader *r)
 {
     r->member = "texts";
     json_id list = json_get(r->doc, r->object, STR("texts"));
@@ -126,26 +126,27 @@ static bool read_texts(struct outline_reader *r)
     return true;
 }
 
-static bool read_line(struct outline_reader *r)
+static bool read_outline_line(struct outline_reader *r)
 {
     struct outline_line l;
-    return take_text(r, &l.file) && take_text(r, &l.function) && take_text(r, &l.code) &&
-           take_u32(r, &l.line) && vec_push(&r->o->lines, l);
+    return take_text_index(r, &l.file) && take_text_index(r, &l.function) &&
+           take_text_index(r, &l.code) && take_u32(r, &l.line) && vec_push(&r->o->lines, l);
 }
 
-static bool read_recording(struct outline_reader *r)
+static bool read_outline_recording(struct outline_reader *r)
 {
     struct outline_recording row = { .first_compile = 0 };
-    return take_text(r, &row.name) && take_text(r, &row.torch_version) && take_i64(r, &row.rank) &&
-           take_u32(r, &row.is_pt2) && take_u32(r, &row.n_compiles) &&
+    return take_text_index(r, &row.name) && take_text_index(r, &row.torch_version) &&
+           take_signed(r, &row.rank) && take_u32(r, &row.is_pt2) && take_u32(r, &row.n_compiles) &&
            vec_push(&r->o->recordings, row);
 }
 
 static bool read_compile(struct outline_reader *r)
 {
     struct outline_compile c = { 0 };
-    return take_text(r, &c.id) && take_text(r, &c.function) && take_line(r, &c.line) &&
-           take_i64(r, &c.ns) && take_u32(r, &c.n_attempts) && vec_push(&r->o->compiles, c);
+    return take_text_index(r, &c.id) && take_text_index(r, &c.function) &&
+           take_line_index(r, &c.line) && take_signed(r, &c.ns) && take_u32(r, &c.n_attempts) &&
+           vec_push(&r->o->compiles, c);
 }
 
 static const char *status_name(int i)
@@ -166,7 +167,7 @@ static const char *event_name_of(int i)
     return outline_event_kind_name((enum outline_event_kind)i);
 }
 
-static const char *class_name(int i)
+static const char *guard_class_word(int i)
 {
     return guard_class_name((enum guard_class)i);
 }
@@ -176,9 +177,10 @@ static bool read_event(struct outline_reader *r)
     struct outline_event e = { .record = OUTLINE_NONE };
     int64_t count;
     if (!take_name(r, event_name_of, OUTLINE_EVENT_KINDS, OUTLINE_EVENT_KINDS, &e.kind) ||
-        !take_name(r, class_name, GUARD_CLASSES, 0, &e.asked_by) || !take_text(r, &e.text) ||
-        !take_text(r, &e.shown) || !take_text(r, &e.detail) || !take_line(r, &e.line) ||
-        !take_i64(r, &e.ns) || !take_i64(r, &count))
+        !take_name(r, guard_class_word, GUARD_CLASSES, 0, &e.asked_by) ||
+        !take_text_index(r, &e.text) || !take_text_index(r, &e.shown) ||
+        !take_text_index(r, &e.detail) || !take_line_index(r, &e.line) || !take_signed(r, &e.ns) ||
+        !take_signed(r, &count))
         return false;
     e.count = count < 0 ? 0 : (uint64_t)count;
     if (e.kind == OUTLINE_EVENT_KINDS)
@@ -186,26 +188,26 @@ static bool read_event(struct outline_reader *r)
     return vec_push(&r->o->events, e);
 }
 
-static const char *kind_name(int i)
+static const char *event_kind_word(int i)
 {
     return graph_kind_name((enum graph_kind)i);
 }
 
-static bool read_graph(struct outline_reader *r)
+static bool read_outline_graph(struct outline_reader *r)
 {
     struct outline_graph g = { .record = OUTLINE_NONE };
-    return take_name(r, kind_name, GRAPH_KINDS, GRAPH_ANY, &g.kind) && take_text(r, &g.name) &&
-           take_text(r, &g.path) && take_u32(r, &g.index) && take_u32(r, &g.n_nodes) &&
-           take_u32(r, &g.n_inputs) && take_u32(r, &g.n_calls) && take_u32(r, &g.n_outputs) &&
-           vec_push(&r->o->graphs, g);
+    return take_name(r, event_kind_word, GRAPH_KINDS, GRAPH_ANY, &g.kind) &&
+           take_text_index(r, &g.name) && take_text_index(r, &g.path) && take_u32(r, &g.index) &&
+           take_u32(r, &g.n_nodes) && take_u32(r, &g.n_inputs) && take_u32(r, &g.n_calls) &&
+           take_u32(r, &g.n_outputs) && vec_push(&r->o->graphs, g);
 }
 
 static bool read_form(struct outline_reader *r)
 {
     struct outline_form f;
-    return take_text(r, &f.op) && take_text(r, &f.args) && take_text(r, &f.meta) &&
-           take_text(r, &f.shown) && take_line(r, &f.line) && take_u32(r, &f.is_call) &&
-           vec_push(&r->o->forms, f);
+    return take_text_index(r, &f.op) && take_text_index(r, &f.args) &&
+           take_text_index(r, &f.meta) && take_text_index(r, &f.shown) &&
+           take_line_index(r, &f.line) && take_u32(r, &f.is_call) && vec_push(&r->o->forms, f);
 }
 
 static bool read_graph_nodes(struct outline_reader *r, struct outline_graph *graph)
@@ -280,16 +282,18 @@ static bool join_parts(struct outline_reader *r)
     return true;
 }
 
-static bool read_members(struct outline_reader *r)
+static bool read_outline_members(struct outline_reader *r)
 {
     uint64_t unreadable = 0;
     json_u64(r->doc, json_get(r->doc, r->object, STR("unreadable")), &unreadable);
     r->o->n_unreadable = unreadable < UINT32_MAX ? (uint32_t)unreadable : UINT32_MAX;
-    return read_texts(r) && read_rows(r, "lines", read_line) &&
-           read_rows(r, "recordings", read_recording) && read_rows(r, "compiles", read_compile) &&
-           read_rows(r, "attempts", read_attempt) && read_rows(r, "events", read_event) &&
-           read_rows(r, "graphs", read_graph) && read_rows(r, "forms", read_form) &&
-           read_nodes(r) && join_parts(r);
+    return read_outline_texts(r) && read_member_rows(r, "lines", read_outline_line) &&
+           read_member_rows(r, "recordings", read_outline_recording) &&
+           read_member_rows(r, "compiles", read_compile) &&
+           read_member_rows(r, "attempts", read_attempt) &&
+           read_member_rows(r, "events", read_event) &&
+           read_member_rows(r, "graphs", read_outline_graph) &&
+           read_member_rows(r, "forms", read_form) && read_nodes(r) && join_parts(r);
 }
 
 struct outline *outline_read(const struct json *doc, json_id object, struct err *err)
@@ -301,7 +305,7 @@ struct outline *outline_read(const struct json *doc, json_id object, struct err 
         err_nomem(err);
         return NULL;
     }
-    bool ok = read_members(&r);
+    bool ok = read_outline_members(&r);
     free(r.texts);
     buf_release(&r.decoded);
     if (ok)

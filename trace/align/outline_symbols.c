@@ -17,8 +17,8 @@ uint32_t outline_symbol(struct outline_build *b, struct outline_scope scope, str
 }
 
 /* Counts the symbols of this text in this scope. */
-static bool count_name(struct outline_build *b, struct intern *keys, uint32_t *counts,
-                       struct outline_scope scope, struct str text, uint32_t *ret)
+static bool count_symbol_name(struct outline_build *b, struct intern *keys, uint32_t *counts,
+                              struct outline_scope scope, struct str text, uint32_t *ret)
 {
     uint32_t id = intern(keys, symbol_key(b, scope, text));
     if (id == INTERN_NONE || b->key.failed)
@@ -29,8 +29,8 @@ static bool count_name(struct outline_build *b, struct intern *keys, uint32_t *c
 
 /* Prints the name of a symbol: "<L['x'].size()[0]>", "<unbacked: rows = x.nonzero()>", and "...
  * #2>" for a second one. */
-static bool put_name(struct outline_build *b, const struct symbol *symbol,
-                     struct outline_scope scope)
+static bool put_outline_name(struct outline_build *b, const struct symbol *symbol,
+                             struct outline_scope scope)
 {
     uint32_t line;
     buf_clear(&b->text);
@@ -56,8 +56,8 @@ static bool name_symbol(struct outline_build *b, const struct symbol *symbol, st
 {
     uint32_t before;
     struct outline_scope scope = { b->trace->records[symbol->record].recording, symbol->attempt };
-    if (!put_name(b, symbol, scope) ||
-        !count_name(b, keys, counts, scope, buf_str(&b->text), &before))
+    if (!put_outline_name(b, symbol, scope) ||
+        !count_symbol_name(b, keys, counts, scope, buf_str(&b->text), &before))
         return false;
     if (before > 0)
         buf_printf(&b->text, " #%u", before + 1);

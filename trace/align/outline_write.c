@@ -3,7 +3,7 @@
 #include "trace/align/outline_json.h"
 #include "trace/events/guards.h"
 
-struct writing {
+struct outline_writer {
     const struct outline *o;
     struct json_writer *w;
     uint32_t *number; /* by text: its number in the file */
@@ -17,55 +17,55 @@ static void put_none(struct json_writer *w, uint32_t value)
         json_put_u64(w, NULL, value);
 }
 
-static void put_text(const struct writing *x, uint32_t text)
+static void put_text_number(const struct outline_writer *x, uint32_t text)
 {
     json_put_u64(x->w, NULL, x->number[text]);
 }
 
-static void use(uint32_t *number, uint32_t text)
+static void mark_text_used(uint32_t *number, uint32_t text)
 {
     number[text] = 1;
 }
 
 /* Numbers the texts. Names of nodes are not written, nor texts that nothing else uses. */
-static void number_texts(struct writing *x)
+static void number_written_texts(struct outline_writer *x)
 {
     const struct outline *o = x->o;
-    use(x->number, 0);
+    mark_text_used(x->number, 0);
     for (size_t i = 0; i < o->lines.n; i++) {
-        use(x->number, o->lines.v[i].file);
-        use(x->number, o->lines.v[i].function);
-        use(x->number, o->lines.v[i].code);
+        mark_text_used(x->number, o->lines.v[i].file);
+        mark_text_used(x->number, o->lines.v[i].function);
+        mark_text_used(x->number, o->lines.v[i].code);
     }
     for (size_t i = 0; i < o->recordings.n; i++) {
-        use(x->number, o->recordings.v[i].name);
-        use(x->number, o->recordings.v[i].torch_version);
+        mark_text_used(x->number, o->recordings.v[i].name);
+        mark_text_used(x->number, o->recordings.v[i].torch_version);
     }
     for (size_t i = 0; i < o->compiles.n; i++) {
-        use(x->number, o->compiles.v[i].id);
-        use(x->number, o->compiles.v[i].function);
+        mark_text_used(x->number, o->compiles.v[i].id);
+        mark_text_used(x->number, o->compiles.v[i].function);
     }
     for (size_t i = 0; i < o->events.n; i++) {
-        use(x->number, o->events.v[i].text);
-        use(x->number, o->events.v[i].shown);
-        use(x->number, o->events.v[i].detail);
+        mark_text_used(x->number, o->events.v[i].text);
+        mark_text_used(x->number, o->events.v[i].shown);
+        mark_text_used(x->number, o->events.v[i].detail);
     }
     for (size_t i = 0; i < o->graphs.n; i++) {
-        use(x->number, o->graphs.v[i].name);
-        use(x->number, o->graphs.v[i].path);
+        mark_text_used(x->number, o->graphs.v[i].name);
+        mark_text_used(x->number, o->graphs.v[i].path);
     }
     for (size_t i = 0; i < o->forms.n; i++) {
-        use(x->number, o->forms.v[i].op);
-        use(x->number, o->forms.v[i].args);
-        use(x->number, o->forms.v[i].meta);
-        use(x->number, o->forms.v[i].shown);
+        mark_text_used(x->number, o->forms.v[i].op);
+        mark_text_used(x->number, o->forms.v[i].args);
+        mark_text_used(x->number, o->forms.v[i].meta);
+        mark_text_used(x->number, o->forms.v[i].shown);
     }
     uint32_t next = 0;
     for (size_t i = 0; i < o->texts.texts.n; i++)
         x->number[i] = x->number[i] ? next++ : 0;
 }
 
-static void write_texts(const struct writing *x)
+static void write_texts(const struct outline_writer *x)
 {
     json_open_array(x->w, "texts");
     for (uint32_t i = 0; i < x->o->texts.texts.n; i++)
@@ -76,24 +76,24 @@ static void write_texts(const struct writing *x)
     for (size_t i = 0; i < x->o->lines.n; i++) {
         const struct outline_line *l = &x->o->lines.v[i];
         json_open_array(x->w, NULL);
-        put_text(x, l->file);
-        put_text(x, l->function);
-        put_text(x, l->code);
+        put_text_number(x, l->file);
+        put_text_number(x, l->function);
+        put_text_number(x, l->code);
         json_put_u64(x->w, NULL, l->line);
         json_close(x->w);
     }
     json_close(x->w);
 }
 
-static void write_parts(const struct writing *x)
+static void write_parts(const struct outline_writer *x)
 {
     const struct outline *o = x->o;
     json_open_array(x->w, "recordings");
     for (size_t i = 0; i < o->recordings.n; i++) {
         const struct outline_recording *r = &o->recordings.v[i];
         json_open_array(x->w, NULL);
-        put_text(x, r->name);
-        put_text(x, r->torch_version);
+        put_text_number(x, r->name);
+        put_text_number(x, r->torch_version);
         json_put_i64(x->w, NULL, r->rank);
         json_put_u64(x->w, NULL, r->is_pt2);
         json_put_u64(x->w, NULL, r->n_compiles);
@@ -104,8 +104,8 @@ static void write_parts(const struct writing *x)
     for (size_t i = 0; i < o->compiles.n; i++) {
         const struct outline_compile *c = &o->compiles.v[i];
         json_open_array(x->w, NULL);
-        put_text(x, c->id);
-        put_text(x, c->function);
+        put_text_number(x, c->id);
+        put_text_number(x, c->function);
         put_none(x->w, c->line);
         json_put_i64(x->w, NULL, c->ns);
         json_put_u64(x->w, NULL, c->n_attempts);
@@ -125,7 +125,7 @@ static void write_parts(const struct writing *x)
     json_close(x->w);
 }
 
-static void write_events(const struct writing *x)
+static void write_events(const struct outline_writer *x)
 {
     json_open_array(x->w, "events");
     for (size_t i = 0; i < x->o->events.n; i++) {
@@ -133,9 +133,9 @@ static void write_events(const struct writing *x)
         json_open_array(x->w, NULL);
         json_put_cstr(x->w, NULL, outline_event_kind_name((enum outline_event_kind)e->kind));
         json_put_cstr(x->w, NULL, guard_class_name((enum guard_class)e->asked_by));
-        put_text(x, e->text);
-        put_text(x, e->shown);
-        put_text(x, e->detail);
+        put_text_number(x, e->text);
+        put_text_number(x, e->shown);
+        put_text_number(x, e->detail);
         put_none(x->w, e->line);
         json_put_i64(x->w, NULL, e->ns);
         json_put_u64(x->w, NULL, e->count);
@@ -144,7 +144,7 @@ static void write_events(const struct writing *x)
     json_close(x->w);
 }
 
-static void write_graphs(const struct writing *x)
+static void write_graphs(const struct outline_writer *x)
 {
     const struct outline *o = x->o;
     json_open_array(x->w, "graphs");
@@ -152,8 +152,8 @@ static void write_graphs(const struct writing *x)
         const struct outline_graph *g = &o->graphs.v[i];
         json_open_array(x->w, NULL);
         json_put_cstr(x->w, NULL, graph_kind_name((enum graph_kind)g->kind));
-        put_text(x, g->name);
-        put_text(x, g->path);
+        put_text_number(x, g->name);
+        put_text_number(x, g->path);
         json_put_u64(x->w, NULL, g->index);
         json_put_u64(x->w, NULL, g->n_nodes);
         json_put_u64(x->w, NULL, g->n_inputs);
@@ -166,10 +166,10 @@ static void write_graphs(const struct writing *x)
     for (size_t i = 0; i < o->forms.n; i++) {
         const struct outline_form *f = &o->forms.v[i];
         json_open_array(x->w, NULL);
-        put_text(x, f->op);
-        put_text(x, f->args);
-        put_text(x, f->meta);
-        put_text(x, f->shown);
+        put_text_number(x, f->op);
+        put_text_number(x, f->args);
+        put_text_number(x, f->meta);
+        put_text_number(x, f->shown);
         put_none(x->w, f->line);
         json_put_u64(x->w, NULL, f->is_call);
         json_close(x->w);
@@ -178,7 +178,7 @@ static void write_graphs(const struct writing *x)
 }
 
 /* Writes one list: for each node its form, the number of results that it uses, and those. */
-static void write_nodes(const struct writing *x)
+static void write_nodes(const struct outline_writer *x)
 {
     const struct outline *o = x->o;
     json_open_array(x->w, "nodes");
@@ -194,12 +194,12 @@ static void write_nodes(const struct writing *x)
 
 void outline_write(const struct outline *outline, struct json_writer *w, const char *key)
 {
-    struct writing x = { outline, w, calloc(outline->texts.texts.n + 1, sizeof *x.number) };
+    struct outline_writer x = { outline, w, calloc(outline->texts.texts.n + 1, sizeof *x.number) };
     if (!x.number) {
         w->out->failed = true;
         return;
     }
-    number_texts(&x);
+    number_written_texts(&x);
     json_open_object(w, key);
     write_texts(&x);
     write_parts(&x);

@@ -97,8 +97,8 @@ static bool step_backward(struct sequence_search *s, const struct box *box, stru
 }
 
 /* Returns the end of the path that got furthest, when the search took too long. */
-static void give_up(const struct sequence_search *s, const struct box *box, const struct front *own,
-                    int64_t *x_met, int64_t *y_met)
+static void stop_at_furthest(const struct sequence_search *s, const struct box *box,
+                             const struct front *own, int64_t *x_met, int64_t *y_met)
 {
     int64_t best = -1;
     for (int64_t d = own->most; d >= own->least; d -= 2) {
@@ -124,7 +124,7 @@ static void find_middle(struct sequence_search *s, const struct box *box, int64_
         if (step_forward(s, box, &f, &b, odd, x, y) || step_backward(s, box, &b, &f, !odd, x, y))
             return;
         if (steps >= s->patience) {
-            give_up(s, box, &f, x, y);
+            stop_at_furthest(s, box, &f, x, y);
             return;
         }
     }
@@ -152,8 +152,8 @@ static bool search_all(struct sequence_search *s, int64_t n, int64_t m)
 
 /* Lists the elements of `all` that occur in `other` (sorted), with their values and indices.
  * Returns their number. */
-static uint32_t common(const uint32_t *all, uint32_t n, const uint32_t *other, uint32_t n_other,
-                       uint32_t *values, uint32_t *places)
+static uint32_t keep_common(const uint32_t *all, uint32_t n, const uint32_t *other,
+                            uint32_t n_other, uint32_t *values, uint32_t *places)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -191,8 +191,8 @@ bool sequence_align(const uint32_t *a, uint32_t n, const uint32_t *b, uint32_t m
         memcpy(sorted + n, b, m * sizeof *b);
         qsort(sorted, n, sizeof *sorted, compare_u32);
         qsort(sorted + n, m, sizeof *sorted, compare_u32);
-        uint32_t n_a = common(a, n, sorted + n, m, values, places);
-        uint32_t n_b = common(b, m, sorted, n, values + n, places + n);
+        uint32_t n_a = keep_common(a, n, sorted + n, m, values, places);
+        uint32_t n_b = keep_common(b, m, sorted, n, values + n, places + n);
         struct sequence_search s = {
             .a = values,
             .b = values + n,
@@ -231,8 +231,8 @@ void sequence_pairs_release(struct sequence_pairs *pairs)
     *pairs = (struct sequence_pairs){ 0 };
 }
 
-static void join(struct sequence_pairs *pairs, uint32_t i, uint32_t k, sequence_found *found,
-                 void *user)
+static void join_pair(struct sequence_pairs *pairs, uint32_t i, uint32_t k, sequence_found *found,
+                      void *user)
 {
     pairs->of_a[i] = k;
     pairs->of_b[k] = i;
@@ -242,8 +242,8 @@ static void join(struct sequence_pairs *pairs, uint32_t i, uint32_t k, sequence_
 
 /* Pairs elements in a gap between pairs. It has elements without a partner, and some with a
  * partner out of order, which are skipped. */
-static bool fill_gap(struct sequence_pairs *pairs, const uint32_t *a, const uint32_t *b,
-                     const struct box *gap, uint32_t *work, sequence_found *found, void *user)
+static bool align_gap(struct sequence_pairs *pairs, const uint32_t *a, const uint32_t *b,
+                      const struct box *gap, uint32_t *work, sequence_found *found, void *user)
 {
     uint32_t n = (uint32_t)(gap->x1 - gap->x0), m = (uint32_t)(gap->y1 - gap->y0);
     uint32_t *free_a = work, *free_b = work + n, *partner = work + n + m;
@@ -257,7 +257,7 @@ static bool fill_gap(struct sequence_pairs *pairs, const uint32_t *a, const uint
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (partner[i] != SEQUENCE_NONE)
-            join(pairs, (uint32_t)gap->x0 + i, (uint32_t)gap->y0 + partner[i], found, user);
+            join_pair(pairs, (uint32_t)gap->x0 + i, (uint32_t)gap->y0 + partner[i], found, user);
     return true;
 }
 
@@ -276,7 +276,7 @@ bool sequence_fill(struct sequence_pairs *pairs, const uint32_t *a, const uint32
             continue;
         gap.x1 = i;
         gap.y1 = end ? pairs->m : was[i];
-        ok = fill_gap(pairs, a, b, &gap, work, found, user);
+        ok = align_gap(pairs, a, b, &gap, work, found, user);
         gap.x0 = (int64_t)i + 1;
         gap.y0 = gap.y1 + 1;
     }
@@ -285,25 +285,25 @@ bool sequence_fill(struct sequence_pairs *pairs, const uint32_t *a, const uint32
     return ok;
 }
 
-struct waiting {
+struct unpaired_element {
     uint32_t token, at;
 };
 
 static int by_token(const void *a, const void *b)
 {
-    const struct waiting *x = a, *y = b;
+    const struct unpaired_element *x = a, *y = b;
     if (x->token != y->token)
         return x->token < y->token ? -1 : 1;
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
 static uint32_t wait_in_order(const uint32_t *tokens, const uint32_t *partner, uint32_t n,
-                              struct waiting *ret)
+                              struct unpaired_element *ret)
 {
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < n; i++)
         if (partner[i] == SEQUENCE_NONE && tokens[i] != SEQUENCE_NONE)
-            ret[waiting++] = (struct waiting){ tokens[i], i };
+            ret[waiting++] = (struct unpaired_element){ tokens[i], i };
     qsort(ret, waiting, sizeof *ret, by_token);
     return waiting;
 }
@@ -311,16 +311,16 @@ static uint32_t wait_in_order(const uint32_t *tokens, const uint32_t *partner, u
 bool sequence_match(struct sequence_pairs *pairs, const uint32_t *a, const uint32_t *b,
                     sequence_found *found, void *user)
 {
-    struct waiting *in_a = calloc((size_t)pairs->n + pairs->m + 1, sizeof *in_a);
+    struct unpaired_element *in_a = calloc((size_t)pairs->n + pairs->m + 1, sizeof *in_a);
     if (!in_a)
         return false;
-    struct waiting *in_b = in_a + pairs->n;
+    struct unpaired_element *in_b = in_a + pairs->n;
     uint32_t n = wait_in_order(a, pairs->of_a, pairs->n, in_a);
     uint32_t m = wait_in_order(b, pairs->of_b, pairs->m, in_b);
     for (uint32_t i = 0, k = 0; i < n && k < m;) {
         if (in_a[i].token == in_b[k].token) {
             pairs->moved[in_a[i].at] = true;
-            join(pairs, in_a[i++].at, in_b[k++].at, found, user);
+            join_pair(pairs, in_a[i++].at, in_b[k++].at, found, user);
         } else if (in_a[i].token < in_b[k].token) {
             i++;
         } else {

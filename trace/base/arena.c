@@ -54,7 +54,7 @@ static void *alloc_slow(struct arena *arena, size_t size)
     return block->data;
 }
 
-static void *take(struct arena *arena, size_t size, size_t align)
+static void *take_from_block(struct arena *arena, size_t size, size_t align)
 {
     size_t pad = (size_t)(-(uintptr_t)arena->next & (align - 1));
     size_t left = (size_t)(arena->end - arena->next);
@@ -72,13 +72,13 @@ static void *take(struct arena *arena, size_t size, size_t align)
 
 void *arena_alloc(struct arena *arena, size_t size, size_t align)
 {
-    void *p = take(arena, size, align);
+    void *p = take_from_block(arena, size, align);
     return p ? memset(p, 0, size) : NULL;
 }
 
 char *arena_bytes(struct arena *arena, size_t size)
 {
-    return take(arena, size, 1);
+    return take_from_block(arena, size, 1);
 }
 
 void *arena_alloc_array(struct arena *arena, size_t count, size_t size, size_t align)

@@ -103,7 +103,7 @@ void buf_zigzag(struct buf *buf, int64_t value)
     buf_varint(buf, ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0));
 }
 
-static uint64_t fail(struct bytes *in)
+static uint64_t fail_bytes(struct bytes *in)
 {
     in->failed = true;
     in->p = in->end;
@@ -112,13 +112,13 @@ static uint64_t fail(struct bytes *in)
 
 uint8_t bytes_u8(struct bytes *in)
 {
-    return in->p < in->end ? *in->p++ : (uint8_t)fail(in);
+    return in->p < in->end ? *in->p++ : (uint8_t)fail_bytes(in);
 }
 
 static uint64_t take_le(struct bytes *in, size_t width)
 {
     if (bytes_left(in) < width)
-        return fail(in);
+        return fail_bytes(in);
     uint64_t value = 0;
     for (size_t i = 0; i < width; i++)
         value |= (uint64_t)in->p[i] << (8 * i);
@@ -147,7 +147,7 @@ uint64_t bytes_varint(struct bytes *in)
         if (byte < 0x80)
             return value;
     }
-    return fail(in);
+    return fail_bytes(in);
 }
 
 int64_t bytes_zigzag(struct bytes *in)
@@ -159,13 +159,13 @@ int64_t bytes_zigzag(struct bytes *in)
 uint64_t bytes_varint_max(struct bytes *in, uint64_t limit)
 {
     uint64_t v = bytes_varint(in);
-    return v <= limit ? v : fail(in);
+    return v <= limit ? v : fail_bytes(in);
 }
 
 struct str bytes_take(struct bytes *in, uint64_t n)
 {
     if (n > bytes_left(in)) {
-        fail(in);
+        fail_bytes(in);
         return STR("");
     }
     struct str s = { (const char *)in->p, (size_t)n };

@@ -63,7 +63,7 @@ static bool classify(struct str name, enum cache_kind *kind, enum cache_state *s
     return *kind != CACHE_KINDS;
 }
 
-static bool add_cache(struct cache_reader *r, struct cache_event event)
+static bool add_cache_row(struct cache_reader *r, struct cache_event event)
 {
     if (!vec_push(&r->events, event))
         return false;
@@ -73,7 +73,7 @@ static bool add_cache(struct cache_reader *r, struct cache_event event)
 
 /* Copies a text, because a payload is not kept. It returns "" for what is no string; .p is NULL
  * when memory ran out. */
-static struct str keep_text(struct cache_reader *r, json_id object, struct str key)
+static struct str keep_cache_text(struct cache_reader *r, json_id object, struct str key)
 {
     json_id id = json_get(&r->doc, object, key);
     if (json_kind_of(&r->doc, id) != JSON_STRING)
@@ -100,11 +100,11 @@ static bool add_artifact(struct cache_reader *r, struct cache_event event, struc
     event.key = event.reason = event.detail = STR("");
     struct err unreadable = { 0 };
     if (json_parse(&r->doc, payload, &unreadable)) {
-        event.key = keep_text(r, JSON_ROOT, STR("key"));
-        event.reason = keep_text(r, JSON_ROOT, STR("cache_bypass_reason"));
-        event.detail = keep_text(r, JSON_ROOT, STR("cache_status_detailed"));
+        event.key = keep_cache_text(r, JSON_ROOT, STR("key"));
+        event.reason = keep_cache_text(r, JSON_ROOT, STR("cache_bypass_reason"));
+        event.detail = keep_cache_text(r, JSON_ROOT, STR("cache_status_detailed"));
         if (event.detail.p && event.detail.n == 0)
-            event.detail = keep_text(r, JSON_ROOT, STR("cache_bypass_exception_type"));
+            event.detail = keep_cache_text(r, JSON_ROOT, STR("cache_bypass_exception_type"));
         if (!keep_number(r, JSON_ROOT, STR("time_taken_ns"), 0, &event.taken_ns))
             keep_number(r, JSON_ROOT, STR("time_saved_ns"), 0, &event.taken_ns);
     } else if (unreadable.kind == ERR_ENV) {
@@ -112,7 +112,7 @@ static bool add_artifact(struct cache_reader *r, struct cache_event event, struc
     } else if (event.state == CACHE_BYPASS) {
         event.reason = arena_copy(&r->arena, str_first(payload, str_find_char(payload, '\n')));
     }
-    return event.key.p && event.reason.p && event.detail.p && add_cache(r, event);
+    return event.key.p && event.reason.p && event.detail.p && add_cache_row(r, event);
 }
 
 /* Adds the kernels of triton_kernel_info: {kernel: {"autotune_cache_state": "miss",
@@ -133,15 +133,15 @@ static bool add_kernels(struct cache_reader *r, struct cache_event event, struct
         keep_number(r, value, STR("compile_time_us"), 3, &event.taken_ns);
         event.name = arena_copy(&r->arena, json_text(&r->doc, name));
         event.key = event.reason = event.detail = STR("");
-        if (!event.name.p || !add_cache(r, event))
+        if (!event.name.p || !add_cache_row(r, event))
             return false;
         name = json_next(&r->doc, value);
     }
     return true;
 }
 
-static bool read_artifact(struct cache_reader *r, struct trace *trace, uint32_t record,
-                          struct err *err)
+static bool read_cache_artifact(struct cache_reader *r, struct trace *trace, uint32_t record,
+                                struct err *err)
 {
     struct err unreadable = { 0 };
     struct cache_event event = {
@@ -195,13 +195,13 @@ static bool add_instants(struct cache_reader *r, const struct chromium_list *eve
             claim_artifact(r, &event))
             continue;
         event.name = arena_copy(&r->arena, e->name);
-        if (!event.name.p || !add_cache(r, event))
+        if (!event.name.p || !add_cache_row(r, event))
             return false;
     }
     return true;
 }
 
-static int by_record(const void *a, const void *b)
+static int by_cache_record(const void *a, const void *b)
 {
     const struct cache_event *x = a, *y = b;
     int order = (x->record > y->record) - (x->record < y->record);
@@ -216,12 +216,12 @@ static bool read_caches(struct cache_reader *r, struct trace *trace,
     if (!r->unpaired)
         return err_nomem(err);
     for (uint32_t i = 0; i < trace->n_records; i++)
-        if (trace->records[i].event == EVENT_ARTIFACT && !read_artifact(r, trace, i, err))
+        if (trace->records[i].event == EVENT_ARTIFACT && !read_cache_artifact(r, trace, i, err))
             return false;
     if (!add_instants(r, events))
         return err_nomem(err);
     if (r->events.n > 0)
-        qsort(r->events.v, r->events.n, sizeof *r->events.v, by_record);
+        qsort(r->events.v, r->events.n, sizeof *r->events.v, by_cache_record);
     return true;
 }
 

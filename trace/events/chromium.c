@@ -57,8 +57,8 @@ static bool keep_arguments(struct chromium_reader *r, const struct json *doc, js
            keep_string(r, doc, detail, &event->detail);
 }
 
-static bool keep_event(struct chromium_reader *r, const struct json *doc,
-                       struct chromium_event *event)
+static bool keep_chromium_event(struct chromium_reader *r, const struct json *doc,
+                                struct chromium_event *event)
 {
     struct str phase = json_str(doc, json_get(doc, JSON_ROOT, STR("ph")));
     event->phase = phase.n > 0 ? phase.p[0] : 0;
@@ -77,8 +77,8 @@ static bool keep_event(struct chromium_reader *r, const struct json *doc,
 
 /* Reads one record. An unreadable payload is counted and is no error, because the other records
  * are still valid. */
-static bool read_record(struct chromium_reader *r, struct trace *trace, uint32_t record,
-                        struct json *doc, struct err *err)
+static bool read_chromium_record(struct chromium_reader *r, struct trace *trace, uint32_t record,
+                                 struct json *doc, struct err *err)
 {
     struct str payload;
     struct err unreadable = { 0 };
@@ -91,7 +91,7 @@ static bool read_record(struct chromium_reader *r, struct trace *trace, uint32_t
         .record = record,
         .attempt = trace->records[record].attempt,
     };
-    return keep_event(r, doc, &event) || err_nomem(err);
+    return keep_chromium_event(r, doc, &event) || err_nomem(err);
 }
 
 struct chromium_list *chromium_read(struct trace *trace, struct err *err)
@@ -105,7 +105,7 @@ struct chromium_list *chromium_read(struct trace *trace, struct err *err)
     bool ok = true;
     for (uint32_t i = 0; ok && i < trace->n_records; i++)
         if (trace->records[i].event == EVENT_CHROMIUM_EVENT)
-            ok = read_record(r, trace, i, &doc, err);
+            ok = read_chromium_record(r, trace, i, &doc, err);
     json_release(&doc);
     r->list.events = r->events.v;
     r->list.n = (uint32_t)r->events.n;

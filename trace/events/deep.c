@@ -38,7 +38,7 @@ const char *deep_mode_name(enum deep_mode mode)
 /* ------------------------------------------------------------------------------------------------
  * Fields of the row in r->doc. */
 
-static json_id field(const struct deep_reader *r, const char *key)
+static json_id row_field(const struct deep_reader *r, const char *key)
 {
     return json_get(&r->doc, JSON_ROOT, str_of(key));
 }
@@ -52,36 +52,36 @@ static struct str text_at(struct deep_reader *r, json_id id)
 
 static struct str text(struct deep_reader *r, const char *key)
 {
-    return text_at(r, field(r, key));
+    return text_at(r, row_field(r, key));
 }
 
-static uint64_t number_or(const struct deep_reader *r, const char *key, uint64_t otherwise)
+static uint64_t row_number_or(const struct deep_reader *r, const char *key, uint64_t otherwise)
 {
     uint64_t value;
-    return json_u64(&r->doc, field(r, key), &value) ? value : otherwise;
+    return json_u64(&r->doc, row_field(r, key), &value) ? value : otherwise;
 }
 
-static uint64_t number(const struct deep_reader *r, const char *key)
+static uint64_t row_number(const struct deep_reader *r, const char *key)
 {
-    return number_or(r, key, 0);
+    return row_number_or(r, key, 0);
 }
 
 static uint32_t number32(const struct deep_reader *r, const char *key)
 {
-    uint64_t value = number(r, key);
+    uint64_t value = row_number(r, key);
     return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 /* Returns the stack of a row, which can name only stacks of its own payload. */
 static uint32_t stack_of_row(const struct deep_reader *r)
 {
-    uint64_t value = number_or(r, "stack", UINT64_MAX);
+    uint64_t value = row_number_or(r, "stack", UINT64_MAX);
     return value < r->stacks.n - r->first_stack ? r->first_stack + (uint32_t)value : DEEP_NO_STACK;
 }
 
 /* Reads [FILE, LINE, FUNCTION, CODE]; the last may be missing. Returns false when memory ran
  * out. */
-static bool read_frame(struct deep_reader *r, json_id frame, struct deep_frame *ret)
+static bool read_deep_frame(struct deep_reader *r, json_id frame, struct deep_frame *ret)
 {
     json_id file = json_first(&r->doc, frame), line = json_next(&r->doc, file);
     json_id function = json_next(&r->doc, line), code = json_next(&r->doc, function);
@@ -97,7 +97,7 @@ static bool read_frame(struct deep_reader *r, json_id frame, struct deep_frame *
 /* ------------------------------------------------------------------------------------------------
  * Rows, by event. All return false only when memory ran out. */
 
-static bool read_stack(struct deep_reader *r, json_id frames)
+static bool read_deep_stack(struct deep_reader *r, json_id frames)
 {
     size_t n = json_kind_of(&r->doc, frames) == JSON_ARRAY ? json_count(&r->doc, frames) : 0;
     struct deep_frame *list = arena_array(&r->arena, struct deep_frame, n + 1);
@@ -106,7 +106,7 @@ static bool read_stack(struct deep_reader *r, json_id frames)
     size_t i = 0;
     for (json_id f = n ? json_first(&r->doc, frames) : JSON_NONE; f != JSON_NONE;
          f = json_next(&r->doc, f))
-        if (!read_frame(r, f, &list[i++]))
+        if (!read_deep_frame(r, f, &list[i++]))
             return false;
     return vec_push(&r->stacks, (struct deep_stack){ list, (uint32_t)n });
 }
@@ -114,14 +114,14 @@ static bool read_stack(struct deep_reader *r, json_id frames)
 static enum deep_mode mode_of(const struct deep_reader *r)
 {
     enum deep_mode mode = 0;
-    while (mode < DEEP_OTHER_MODE && !json_is(&r->doc, field(r, "mode"), mode_names[mode]))
+    while (mode < DEEP_OTHER_MODE && !json_is(&r->doc, row_field(r, "mode"), mode_names[mode]))
         mode++;
     return mode;
 }
 
 static enum deep_cache cache_of(const struct deep_reader *r)
 {
-    json_id id = field(r, "cache");
+    json_id id = row_field(r, "cache");
     return json_is(&r->doc, id, "hit")      ? DEEP_CACHE_HIT
            : json_is(&r->doc, id, "miss")   ? DEEP_CACHE_MISS
            : json_is(&r->doc, id, "bypass") ? DEEP_CACHE_BYPASS
@@ -141,22 +141,22 @@ static bool read_dispatch(struct deep_reader *r)
                                .cache = cache_of(r),
                                .bypass = text(r, "bypass"),
                                .raised = text(r, "raised"),
-                               .count = number(r, "count"),
-                               .ns = number(r, "ns"),
-                               .self_ns = number(r, "self_ns") };
+                               .count = row_number(r, "count"),
+                               .ns = row_number(r, "ns"),
+                               .self_ns = row_number(r, "self_ns") };
     return d.op.p && d.fast.p && d.slow.p && d.bypass.p && d.raised.p &&
            vec_push(&r->dispatches, d);
 }
 
-static bool read_cost(struct deep_reader *r)
+static bool read_cost_row(struct deep_reader *r)
 {
     struct deep_cost c = { .record = r->record,
                            .attempt = r->attempt,
                            .cost = text(r, "cost"),
                            .caller = text(r, "caller"),
-                           .count = number(r, "count"),
-                           .ns = number(r, "ns"),
-                           .self_ns = number(r, "self_ns") };
+                           .count = row_number(r, "count"),
+                           .ns = row_number(r, "ns"),
+                           .self_ns = row_number(r, "self_ns") };
     return c.cost.p && c.caller.p && vec_push(&r->costs, c);
 }
 
@@ -168,9 +168,9 @@ static bool read_use(struct deep_reader *r)
                           .expr = text(r, "expr"),
                           .source = text(r, "source"),
                           .stack = stack_of_row(r),
-                          .count = number(r, "count") };
-    return u.use.p && u.expr.p && u.source.p && read_frame(r, field(r, "asker"), &u.asker) &&
-           vec_push(&r->uses, u);
+                          .count = row_number(r, "count") };
+    return u.use.p && u.expr.p && u.source.p &&
+           read_deep_frame(r, row_field(r, "asker"), &u.asker) && vec_push(&r->uses, u);
 }
 
 static bool read_phase(struct deep_reader *r)
@@ -178,25 +178,25 @@ static bool read_phase(struct deep_reader *r)
     struct deep_phase p = { .record = r->record,
                             .attempt = r->attempt,
                             .phase = text(r, "phase"),
-                            .start_ns = number(r, "start_ns"),
-                            .end_ns = number(r, "end_ns"),
-                            .host_start = number(r, "host_start"),
-                            .host_end = number(r, "host_end"),
-                            .host_peak = number(r, "host_peak"),
-                            .device_start = number_or(r, "device_start", DEEP_NOT_TOLD),
-                            .device_end = number_or(r, "device_end", DEEP_NOT_TOLD),
-                            .device_peak = number_or(r, "device_peak", DEEP_NOT_TOLD) };
+                            .start_ns = row_number(r, "start_ns"),
+                            .end_ns = row_number(r, "end_ns"),
+                            .host_start = row_number(r, "host_start"),
+                            .host_end = row_number(r, "host_end"),
+                            .host_peak = row_number(r, "host_peak"),
+                            .device_start = row_number_or(r, "device_start", DEEP_NOT_TOLD),
+                            .device_end = row_number_or(r, "device_end", DEEP_NOT_TOLD),
+                            .device_peak = row_number_or(r, "device_peak", DEEP_NOT_TOLD) };
     return p.phase.p && vec_push(&r->phases, p);
 }
 
-static bool read_row(struct deep_reader *r, enum event event)
+static bool read_deep_row(struct deep_reader *r, enum event event)
 {
-    json_id frames = field(r, "frames");
+    json_id frames = row_field(r, "frames");
     if (frames != JSON_NONE)
-        return read_stack(r, frames);
+        return read_deep_stack(r, frames);
     switch (event) {
     case EVENT_SYMTAPE_DISPATCHES: return read_dispatch(r);
-    case EVENT_SYMTAPE_COSTS: return read_cost(r);
+    case EVENT_SYMTAPE_COSTS: return read_cost_row(r);
     case EVENT_SYMTAPE_SIZE_USES: return read_use(r);
     default: return read_phase(r);
     }
@@ -205,7 +205,7 @@ static bool read_row(struct deep_reader *r, enum event event)
 /* ------------------------------------------------------------------------------------------------
  * Records. */
 
-static bool read_rows(struct deep_reader *r, enum event event, struct err *err)
+static bool read_deep_rows(struct deep_reader *r, enum event event, struct err *err)
 {
     struct str rows, line;
     if (r->trace->records[r->record].payload == TRACE_NONE)
@@ -219,28 +219,28 @@ static bool read_rows(struct deep_reader *r, enum event event, struct err *err)
             if (why.kind != ERR_INPUT)
                 return *err = why, false;
             r->deep.unreadable++;
-        } else if (!read_row(r, event)) {
+        } else if (!read_deep_row(r, event)) {
             return err_nomem(err);
         }
     }
     return true;
 }
 
-static bool read_process(struct deep_reader *r)
+static bool read_process_row(struct deep_reader *r)
 {
     struct deep_process p = {
         .record = r->record,
         .level = text(r, "level"),
         .python = text(r, "python"),
         .torch = text(r, "torch"),
-        .events = number(r, "events"),
-        .bytes = number(r, "bytes"),
-        .lost = number(r, "lost"),
-        .overhead_ns = number(r, "overhead_ns"),
+        .events = row_number(r, "events"),
+        .bytes = row_number(r, "bytes"),
+        .lost = row_number(r, "lost"),
+        .overhead_ns = row_number(r, "overhead_ns"),
         .wrapped = number32(r, "wrapped"),
-        .ended = json_kind_of(&r->doc, field(r, "ended")) == JSON_TRUE,
+        .ended = json_kind_of(&r->doc, row_field(r, "ended")) == JSON_TRUE,
     };
-    json_id not_wrapped = field(r, "not_wrapped");
+    json_id not_wrapped = row_field(r, "not_wrapped");
     if (json_kind_of(&r->doc, not_wrapped) == JSON_ARRAY)
         p.not_wrapped = (uint32_t)json_count(&r->doc, not_wrapped);
     return p.level.p && p.python.p && p.torch.p && vec_push(&r->processes, p);
@@ -248,7 +248,7 @@ static bool read_process(struct deep_reader *r)
 
 static bool read_totals(struct deep_reader *r)
 {
-    json_id pytorch = field(r, "pytorch"), recorded = field(r, "recorded");
+    json_id pytorch = row_field(r, "pytorch"), recorded = row_field(r, "recorded");
     if (json_kind_of(&r->doc, pytorch) != JSON_OBJECT)
         return true;
     for (json_id key = json_first(&r->doc, pytorch); key != JSON_NONE;) {
@@ -265,7 +265,7 @@ static bool read_totals(struct deep_reader *r)
     return true;
 }
 
-static bool read_metadata(struct deep_reader *r, enum event event, struct err *err)
+static bool read_deep_metadata(struct deep_reader *r, enum event event, struct err *err)
 {
     bool readable;
     if (!record_try_json(r->trace, r->record, &r->doc, &readable, err))
@@ -273,25 +273,25 @@ static bool read_metadata(struct deep_reader *r, enum event event, struct err *e
     r->deep.unreadable += !readable;
     if (!readable)
         return true;
-    return (event == EVENT_SYMTAPE_DEEP ? read_process(r) : read_totals(r)) || err_nomem(err);
+    return (event == EVENT_SYMTAPE_DEEP ? read_process_row(r) : read_totals(r)) || err_nomem(err);
 }
 
-static bool read_record(struct deep_reader *r, struct err *err)
+static bool read_deep_record(struct deep_reader *r, struct err *err)
 {
     enum event event = r->trace->records[r->record].event;
     r->attempt = r->trace->records[r->record].attempt;
     switch (event) {
     case EVENT_SYMTAPE_DEEP:
-    case EVENT_SYMTAPE_TOTALS: return read_metadata(r, event, err);
+    case EVENT_SYMTAPE_TOTALS: return read_deep_metadata(r, event, err);
     case EVENT_SYMTAPE_DISPATCHES:
     case EVENT_SYMTAPE_COSTS:
     case EVENT_SYMTAPE_SIZE_USES:
-    case EVENT_SYMTAPE_MEMORY: return read_rows(r, event, err);
+    case EVENT_SYMTAPE_MEMORY: return read_deep_rows(r, event, err);
     default: return true;
     }
 }
 
-static void publish(struct deep_reader *r)
+static void publish_deep(struct deep_reader *r)
 {
 #define LIST(name) r->deep.name = r->name.v, r->deep.n_##name = (uint32_t)r->name.n
     LIST(processes);
@@ -312,13 +312,13 @@ struct deep *deep_read(struct trace *trace, struct err *err)
     r->trace = trace;
     for (uint32_t i = 0; i < trace->n_records; i++) {
         r->record = i;
-        if (!read_record(r, err)) {
+        if (!read_deep_record(r, err)) {
             deep_free(&r->deep);
             return NULL;
         }
     }
     json_release(&r->doc);
-    publish(r);
+    publish_deep(r);
     return &r->deep;
 }
 

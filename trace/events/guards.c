@@ -97,7 +97,7 @@ static enum guard_kind kind_of_frame(const struct frame *frame)
                                                                            : GUARD_EVAL;
 }
 
-static enum guard_kind kind_of(struct guard_builder *b, stack_id stack)
+static enum guard_kind guard_kind_of(struct guard_builder *b, stack_id stack)
 {
     for (int i = 0; stack && i < 8; i++, stack = stack_parent(b->trace, stack)) {
         struct frame frame = stack_frame(b->trace, b->recording, stack);
@@ -107,14 +107,14 @@ static enum guard_kind kind_of(struct guard_builder *b, stack_id stack)
     return GUARD_EVAL;
 }
 
-static bool add_guard(struct guard_builder *b, uint32_t record, struct guard *guard)
+static bool add_recorded_guard(struct guard_builder *b, uint32_t record, struct guard *guard)
 {
     json_id expr = json_get(&b->doc, JSON_ROOT, STR("expr"));
     *guard = (struct guard){ .record = record, .attempt = b->trace->records[record].attempt };
     guard->expr = json_decoded(&b->doc, expr, &b->trace->tables->arena);
     guard->stack = record_stack(b->trace, &b->doc, STR("stack"));
     guard->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
-    guard->kind = kind_of(b, guard->stack);
+    guard->kind = guard_kind_of(b, guard->stack);
     find_asker(b, guard);
     return guard->expr.p != NULL;
 }
@@ -138,7 +138,7 @@ static bool read_guards(struct guard_builder *b, struct guard_list *list, struct
             return false;
         if (!readable)
             continue;
-        if (!add_guard(b, i, &b->guards[list->n]))
+        if (!add_recorded_guard(b, i, &b->guards[list->n]))
             return err_nomem(err);
         list->by_kind[b->guards[list->n++].kind]++;
     }

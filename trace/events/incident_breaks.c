@@ -4,7 +4,7 @@
 /* Returns the number of calls between the compiled frame and the line that broke the graph. Both
  * stacks begin with callers of the compiled frame, which may have its name, so the compiled
  * frame is the one with as many frames of that name above it as in the dynamo_start stack. */
-static int break_depth(struct incident_reading *r, uint32_t record, struct str traceback)
+static int break_depth(struct incident_reader *r, uint32_t record, struct str traceback)
 {
     const struct record *where = &r->trace->records[record];
     stack_id start = r->attempts[incident_first_attempt(r->trace, where->attempt)].start;
@@ -28,7 +28,7 @@ static int break_depth(struct incident_reading *r, uint32_t record, struct str t
     return depth;
 }
 
-bool incident_read_break(struct incident_reading *r, uint32_t record, struct err *err)
+bool incident_read_break(struct incident_reader *r, uint32_t record, struct err *err)
 {
     struct str text;
     struct err unreadable = { 0 };
@@ -58,7 +58,7 @@ bool incident_read_break(struct incident_reading *r, uint32_t record, struct err
 /* Finds the graph break that caused a compile. `latest` has, for each stack node, the latest
  * break of a frame that was called from there, as index + 1. */
 struct blame {
-    struct incident_reading *r;
+    struct incident_reader *r;
     uint32_t *latest;
     uint32_t *blamed; /* by attempt: index + 1 of the break that caused it, or 0 */
 };
@@ -123,9 +123,9 @@ static void blame_all(struct blame *b)
 }
 
 /* Gives each break its part of one array of caused compiles. */
-static bool collect(struct blame *b)
+static bool collect_caused(struct blame *b)
 {
-    struct incident_reading *r = b->r;
+    struct incident_reader *r = b->r;
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->trace->n_attempts; i++) {
         if (b->blamed[i])
@@ -154,7 +154,7 @@ static bool collect(struct blame *b)
     return true;
 }
 
-bool incident_blame_breaks(struct incident_reading *r, struct err *err)
+bool incident_blame_breaks(struct incident_reader *r, struct err *err)
 {
     struct blame b = {
         .r = r,
@@ -164,7 +164,7 @@ bool incident_blame_breaks(struct incident_reading *r, struct err *err)
     bool ok = b.latest && b.blamed;
     if (ok) {
         blame_all(&b);
-        ok = collect(&b);
+        ok = collect_caused(&b);
     }
     free(b.latest);
     free(b.blamed);

@@ -3,7 +3,7 @@
 
 /* Sets the user's frame, from the metrics where they name it, otherwise from a traceback in
  * `text`. */
-static void place(struct failure *failure, struct str text)
+static void locate_failure(struct failure *failure, struct str text)
 {
     struct traceback_frame frame;
     if (!traceback_last(traceback_of_user(text), &frame))
@@ -17,7 +17,7 @@ static void place(struct failure *failure, struct str text)
 }
 
 /* Returns the text of an attempt's dynamo_error artifact, in the arena; "" without one. */
-static bool error_text(struct incident_reading *r, uint32_t attempt, struct str *ret,
+static bool error_text(struct incident_reader *r, uint32_t attempt, struct str *ret,
                        struct err *err)
 {
     *ret = STR("");
@@ -29,13 +29,13 @@ static bool error_text(struct incident_reading *r, uint32_t attempt, struct str 
            incident_pass_over(&unreadable, err);
 }
 
-static bool keep_failure(struct incident_reading *r, struct str text, struct str *ret)
+static bool keep_failure(struct incident_reader *r, struct str text, struct str *ret)
 {
     *ret = arena_copy(&r->arena, text);
     return ret->p != NULL;
 }
 
-static bool add_from_metrics(struct incident_reading *r, const struct metrics *m, struct err *err)
+static bool add_from_metrics(struct incident_reader *r, const struct metrics *m, struct err *err)
 {
     struct failure failure = { .record = m->record, .attempt = m->attempt, .code = STR("") };
     struct str text;
@@ -47,8 +47,8 @@ static bool add_from_metrics(struct incident_reading *r, const struct metrics *m
         return err_nomem(err);
     failure.line = m->fail_line;
     failure.summary = text_summary(failure.reason);
-    place(&failure, failure.reason);
-    place(&failure, text);
+    locate_failure(&failure, failure.reason);
+    locate_failure(&failure, text);
     uint32_t graph_break =
         m->attempt == TRACE_NONE ? TRACE_NONE : r->attempts[m->attempt].graph_break;
     if (graph_break != TRACE_NONE) {
@@ -61,7 +61,7 @@ static bool add_from_metrics(struct incident_reading *r, const struct metrics *m
 }
 
 /* Adds the failure of a process that died with its error, and so has no metrics. */
-static bool add_from_error(struct incident_reading *r, uint32_t attempt, struct err *err)
+static bool add_from_error(struct incident_reader *r, uint32_t attempt, struct err *err)
 {
     struct failure failure = {
         .record = r->attempts[attempt].error,
@@ -75,17 +75,17 @@ static bool add_from_error(struct incident_reading *r, uint32_t attempt, struct 
     struct str message = failure.reason;
     exception_parse(failure.reason, &failure.type, &message);
     failure.summary = text_summary(message);
-    place(&failure, failure.reason);
+    locate_failure(&failure, failure.reason);
     return vec_push(&r->failures, failure) || err_nomem(err);
 }
 
-static int by_record(const void *a, const void *b)
+static int by_failure_record(const void *a, const void *b)
 {
     const struct failure *x = a, *y = b;
     return (x->record > y->record) - (x->record < y->record);
 }
 
-bool incident_find_failures(struct incident_reading *r, struct err *err)
+bool incident_find_failures(struct incident_reader *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->metrics->n; i++) {
         const struct metrics *m = &r->metrics->metrics[i];
@@ -97,6 +97,6 @@ bool incident_find_failures(struct incident_reading *r, struct err *err)
             !add_from_error(r, i, err))
             return false;
     if (r->failures.n > 0)
-        qsort(r->failures.v, r->failures.n, sizeof *r->failures.v, by_record);
+        qsort(r->failures.v, r->failures.n, sizeof *r->failures.v, by_failure_record);
     return true;
 }

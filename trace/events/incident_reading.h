@@ -6,7 +6,7 @@
 #include "trace/events/incidents.h"
 #include "trace/events/metrics.h"
 
-struct incident_reading {
+struct incident_reader {
     struct incidents incidents; /* first, because it is what the caller sees and frees */
     struct trace *trace;
     const struct chromium_list *events;
@@ -33,12 +33,12 @@ struct incident_reading {
 };
 
 /* These return false with err set when memory ran out or the tape could not be read. */
-bool incident_read_break(struct incident_reading *r, uint32_t record, struct err *err);
-bool incident_read_recompile(struct incident_reading *r, uint32_t record, struct err *err);
+bool incident_read_break(struct incident_reader *r, uint32_t record, struct err *err);
+bool incident_read_recompile(struct incident_reader *r, uint32_t record, struct err *err);
 /* These follow when all records are read, because they combine several of them. */
-bool incident_blame_breaks(struct incident_reading *r, struct err *err);
-bool incident_find_restarts(struct incident_reading *r, struct err *err);
-bool incident_find_failures(struct incident_reading *r, struct err *err);
+bool incident_blame_breaks(struct incident_reader *r, struct err *err);
+bool incident_find_restarts(struct incident_reader *r, struct err *err);
+bool incident_find_failures(struct incident_reader *r, struct err *err);
 
 /* Skips an unreadable record; only failures of memory and of I/O end the reading. */
 static inline bool incident_pass_over(const struct err *unreadable, struct err *err)

@@ -1,7 +1,7 @@
 #include "trace/events/incident_reading.h"
 #include "trace/events/incident_text.h"
 
-static struct recompile_reason reason_of(struct str text)
+static struct recompile_reason recompile_reason_text(struct str text)
 {
     struct recompile_text parsed = recompile_text_parse(text);
     return (struct recompile_reason){
@@ -13,7 +13,7 @@ static struct recompile_reason reason_of(struct str text)
 }
 
 /* Reads a JSON list of strings; any other text is one reason. */
-static bool read_reasons(struct incident_reading *r, struct str payload, struct recompile *ret)
+static bool read_reasons(struct incident_reader *r, struct str payload, struct recompile *ret)
 {
     struct err not_json = { 0 };
     bool list =
@@ -26,21 +26,21 @@ static bool read_reasons(struct incident_reading *r, struct str payload, struct 
         return false;
     ret->reasons = reasons;
     if (!list)
-        reasons[ret->n_reasons++] = reason_of(payload);
+        reasons[ret->n_reasons++] = recompile_reason_text(payload);
     for (json_id id = list ? json_first(&r->doc, JSON_ROOT) : JSON_NONE; id != JSON_NONE;
          id = json_next(&r->doc, id)) {
         struct str text =
             json_decoded(&r->doc, id, &r->arena); /* or a part of the payload's copy */
         if (!text.p)
             return false;
-        reasons[ret->n_reasons++] = reason_of(text);
+        reasons[ret->n_reasons++] = recompile_reason_text(text);
     }
     return true;
 }
 
 /* Names the compiles of a recompile's reasons. A guard's text has PyTorch's id only; compiles
  * after torch._dynamo.reset() have the same ids with a suffix. */
-static bool name_compiles(struct incident_reading *r, struct recompile *recompile)
+static bool name_compiles(struct incident_reader *r, struct recompile *recompile)
 {
     struct str name = STR("");
     if (recompile->attempt != TRACE_NONE)
@@ -61,7 +61,7 @@ static bool name_compiles(struct incident_reading *r, struct recompile *recompil
     return true;
 }
 
-bool incident_read_recompile(struct incident_reading *r, uint32_t record, struct err *err)
+bool incident_read_recompile(struct incident_reader *r, uint32_t record, struct err *err)
 {
     struct str payload;
     struct err unreadable = { 0 };

@@ -20,7 +20,7 @@ static int64_t span_ns(const struct trace *trace, uint32_t attempt, uint32_t nex
 /* Returns the reason of a restart. PyTorch keeps a compile's reasons as a set, so their order is
  * not that of its attempts. An attempt with a graph break was restarted because of that; the
  * others for another reason. */
-static struct str reason_of(const struct incident_reading *r, uint32_t attempt)
+static struct str restart_reason(const struct incident_reader *r, uint32_t attempt)
 {
     const struct metrics *m = r->attempts[incident_last_attempt(r->trace, attempt)].metrics;
     uint32_t graph_break = r->attempts[attempt].graph_break;
@@ -36,13 +36,13 @@ static struct str reason_of(const struct incident_reading *r, uint32_t attempt)
     return m->restart_reasons[0];
 }
 
-static bool add_restart(struct incident_reading *r, uint32_t attempt, uint32_t next)
+static bool add_restart_row(struct incident_reader *r, uint32_t attempt, uint32_t next)
 {
     const struct incident_attempt *a = &r->attempts[attempt];
     struct restart restart = {
         .attempt = attempt,
         .next = next,
-        .reason = arena_copy(&r->arena, reason_of(r, attempt)),
+        .reason = arena_copy(&r->arena, restart_reason(r, attempt)),
         .ns = a->phase_ns >= 0 ? a->phase_ns : span_ns(r->trace, attempt, next),
         .n_records = r->trace->attempts[attempt].n_records,
         .n_graphs = a->n_graphs,
@@ -58,11 +58,11 @@ static bool add_restart(struct incident_reading *r, uint32_t attempt, uint32_t n
     return vec_push(&r->restarts, restart);
 }
 
-bool incident_find_restarts(struct incident_reading *r, struct err *err)
+bool incident_find_restarts(struct incident_reader *r, struct err *err)
 {
     for (uint32_t i = 0; i < r->trace->n_attempts; i++) {
         uint32_t next = r->trace->attempts[i].next;
-        if (next != TRACE_NONE && !add_restart(r, i, next))
+        if (next != TRACE_NONE && !add_restart_row(r, i, next))
             return err_nomem(err);
     }
     return true;

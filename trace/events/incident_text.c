@@ -1,7 +1,7 @@
 #include "trace/events/incident_text.h"
 
 /* Returns the text between two marks; up to the end when the second one is missing. */
-static struct str between(struct str text, struct str from, struct str to)
+static struct str text_between_marks(struct str text, struct str from, struct str to)
 {
     size_t start = str_find(text, from);
     if (start == text.n)
@@ -43,7 +43,7 @@ static struct str break_summary(struct str reason)
     struct str summary = text_summary(explained);
     if (summary.n > 0)
         return summary;
-    summary = between(reason, STR("Reason:"), STR("\n"));
+    summary = text_between_marks(reason, STR("Reason:"), STR("\n"));
     return summary.n > 0 ? summary : text_summary(reason);
 }
 
@@ -53,11 +53,11 @@ struct break_text break_text_parse(struct str text)
     size_t end = str_find(text, STR("\nUser code traceback:"));
     b.traceback = traceback_of_user(text);
     b.reason = str_trim(str_first(text, end));
-    split_place(between(b.reason, STR("Graph break in user code at "), STR("\n")), &b.file,
-                &b.line);
+    split_place(text_between_marks(b.reason, STR("Graph break in user code at "), STR("\n")),
+                &b.file, &b.line);
     b.summary = break_summary(b.reason);
-    b.explanation = between(b.reason, STR("Explanation: "), STR("\n  "));
-    b.hint = between(b.reason, STR("Hint: "), STR("\n"));
+    b.explanation = text_between_marks(b.reason, STR("Explanation: "), STR("\n  "));
+    b.hint = text_between_marks(b.reason, STR("Hint: "), STR("\n"));
     b.skipped = str_find(b.reason, STR("falling back to eager")) < b.reason.n;
     return b;
 }
@@ -109,7 +109,7 @@ struct recompile_text recompile_text_parse(struct str text)
 
 struct str restart_summary(struct str reason)
 {
-    struct str class_ = between(reason, STR("<class '"), STR("'>"));
+    struct str class_ = text_between_marks(reason, STR("<class '"), STR("'>"));
     if (!str_starts(str_trim(reason), STR("<class '")) || class_.n == 0)
         return text_summary(reason);
     size_t dot = class_.n;

@@ -4,7 +4,7 @@
 #include "trace/events/incident_reading.h"
 #include "trace/graphs.h"
 
-static bool count_graphs(struct incident_reading *r, struct err *err)
+static bool count_attempt_graphs(struct incident_reader *r, struct err *err)
 {
     const struct graph_list *graphs = trace_graphs(r->trace, err);
     if (!graphs)
@@ -19,7 +19,7 @@ static bool count_graphs(struct incident_reading *r, struct err *err)
     return true;
 }
 
-static bool count_guards(struct incident_reading *r, struct err *err)
+static bool count_attempt_guards(struct incident_reader *r, struct err *err)
 {
     const struct guard_list *guards = trace_guards(r->trace, err);
     if (!guards)
@@ -30,7 +30,7 @@ static bool count_guards(struct incident_reading *r, struct err *err)
     return true;
 }
 
-static bool is_attempt_phase(const struct incident_reading *r, const struct chromium_event *event)
+static bool is_attempt_phase(const struct incident_reader *r, const struct chromium_event *event)
 {
     char name[40];
     if (event->attempt == TRACE_NONE || !event->timed)
@@ -39,7 +39,7 @@ static bool is_attempt_phase(const struct incident_reading *r, const struct chro
     return str_is(event->name, name);
 }
 
-static void time_attempts(struct incident_reading *r)
+static void time_attempts(struct incident_reader *r)
 {
     const struct chromium_event *begin = NULL;
     for (uint32_t i = 0; i < r->events->n; i++) {
@@ -55,7 +55,7 @@ static void time_attempts(struct incident_reading *r)
     }
 }
 
-static bool read_start(struct incident_reading *r, uint32_t record, struct err *err)
+static bool read_start(struct incident_reader *r, uint32_t record, struct err *err)
 {
     struct err unreadable = { 0 };
     if (!record_json(r->trace, record, &r->doc, &unreadable))
@@ -66,7 +66,7 @@ static bool read_start(struct incident_reading *r, uint32_t record, struct err *
     return true;
 }
 
-static bool read_artifact(struct incident_reading *r, uint32_t record, struct err *err)
+static bool read_incident_artifact(struct incident_reader *r, uint32_t record, struct err *err)
 {
     struct err unreadable = { 0 };
     if (!record_json(r->trace, record, &r->doc, &unreadable))
@@ -82,7 +82,7 @@ static bool read_artifact(struct incident_reading *r, uint32_t record, struct er
 }
 
 /* Reads the records. Those that name no compile belong to no incident. */
-static bool read_records(struct incident_reading *r, struct err *err)
+static bool read_incident_records(struct incident_reader *r, struct err *err)
 {
     bool ok = true;
     for (uint32_t i = 0; ok && i < r->trace->n_records; i++) {
@@ -92,7 +92,7 @@ static bool read_records(struct incident_reading *r, struct err *err)
         if (record->event == EVENT_DYNAMO_START)
             ok = read_start(r, i, err);
         else if (record->event == EVENT_ARTIFACT)
-            ok = read_artifact(r, i, err);
+            ok = read_incident_artifact(r, i, err);
         else if (record->event == EVENT_CREATE_SYMBOL ||
                  record->event == EVENT_CREATE_UNBACKED_SYMBOL)
             r->attempts[record->attempt].n_symbols++;
@@ -100,7 +100,7 @@ static bool read_records(struct incident_reading *r, struct err *err)
     return ok;
 }
 
-static bool prepare_incidents(struct incident_reading *r, struct err *err)
+static bool prepare_incidents(struct incident_reader *r, struct err *err)
 {
     size_t n = r->trace->n_attempts;
     r->attempts = calloc(n + 1, sizeof *r->attempts);
@@ -116,17 +116,18 @@ static bool prepare_incidents(struct incident_reading *r, struct err *err)
             r->attempts[m->attempt].metrics = m;
     }
     time_attempts(r);
-    return count_graphs(r, err) && count_guards(r, err);
+    return count_attempt_graphs(r, err) && count_attempt_guards(r, err);
 }
 
-static bool read_incidents(struct incident_reading *r, struct err *err)
+static bool read_incidents(struct incident_reader *r, struct err *err)
 {
-    return prepare_incidents(r, err) && read_records(r, err) && incident_blame_breaks(r, err) &&
-           incident_find_restarts(r, err) && incident_find_failures(r, err);
+    return prepare_incidents(r, err) && read_incident_records(r, err) &&
+           incident_blame_breaks(r, err) && incident_find_restarts(r, err) &&
+           incident_find_failures(r, err);
 }
 
 /* Sets the arrays in the result to those of the reader. */
-static void publish(struct incident_reading *r)
+static void publish_incidents(struct incident_reader *r)
 {
     struct incidents *all = &r->incidents;
     all->restarts = r->restarts.v;
@@ -142,7 +143,7 @@ static void publish(struct incident_reading *r)
 static struct incidents *read_with(struct trace *trace, const struct chromium_list *events,
                                    const struct metrics_list *metrics, struct err *err)
 {
-    struct incident_reading *r = calloc(1, sizeof *r);
+    struct incident_reader *r = calloc(1, sizeof *r);
     if (!r) {
         err_nomem(err);
         return NULL;
@@ -153,7 +154,7 @@ static struct incidents *read_with(struct trace *trace, const struct chromium_li
     bool ok = read_incidents(r, err);
     json_release(&r->doc);
     free(r->attempts);
-    publish(r);
+    publish_incidents(r);
     if (ok)
         return &r->incidents;
     incidents_free(&r->incidents);
@@ -176,7 +177,7 @@ struct incidents *incidents_read(struct trace *trace, const struct chromium_list
 
 void incidents_free(struct incidents *incidents)
 {
-    struct incident_reading *r = (struct incident_reading *)incidents;
+    struct incident_reader *r = (struct incident_reader *)incidents;
     if (!r)
         return;
     vec_release(&r->restarts);

@@ -70,7 +70,7 @@ static uint32_t line_field(const struct json *doc, json_id fields, const char *k
     return line <= UINT32_MAX ? (uint32_t)line : 0;
 }
 
-static void read_numbers(const struct json *doc, json_id fields, struct metrics *m)
+static void read_metric_values(const struct json *doc, json_id fields, struct metrics *m)
 {
     for (int i = 0; i < METRIC_COUNT; i++) {
         m->values[i] = METRIC_ABSENT;
@@ -83,7 +83,7 @@ static void read_numbers(const struct json *doc, json_id fields, struct metrics 
 static bool keep_metrics(struct metrics_reader *r, const struct json *doc, json_id fields,
                          struct metrics *m)
 {
-    read_numbers(doc, fields, m);
+    read_metric_values(doc, fields, m);
     m->line = line_field(doc, fields, "co_firstlineno");
     m->fail_line = line_field(doc, fields, "fail_user_frame_lineno");
     return keep_field(r, doc, fields, "co_name", &m->function) &&
@@ -104,8 +104,8 @@ static bool is_metrics(enum event event)
            event == EVENT_BWD_COMPILATION_METRICS_RUNTIME;
 }
 
-static bool read_record(struct metrics_reader *r, struct trace *trace, uint32_t record,
-                        struct json *doc, struct err *err)
+static bool read_metrics_record(struct metrics_reader *r, struct trace *trace, uint32_t record,
+                                struct json *doc, struct err *err)
 {
     enum event event = trace->records[record].event;
     struct err unreadable = { 0 };
@@ -133,7 +133,7 @@ struct metrics_list *metrics_read(struct trace *trace, struct err *err)
     bool ok = true;
     for (uint32_t i = 0; ok && i < trace->n_records; i++)
         if (is_metrics(trace->records[i].event))
-            ok = read_record(r, trace, i, &doc, err);
+            ok = read_metrics_record(r, trace, i, &doc, err);
     json_release(&doc);
     r->list.metrics = r->metrics.v;
     r->list.n = (uint32_t)r->metrics.n;

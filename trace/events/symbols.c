@@ -16,7 +16,7 @@ struct symbol_builder {
 
 /* Returns a decoded string member; "" when absent or null. Numbers are copied as they are
  * written. */
-static bool take_text(struct symbol_builder *b, const char *key, struct str *ret)
+static bool take_member_text(struct symbol_builder *b, const char *key, struct str *ret)
 {
     json_id id = json_get(&b->doc, JSON_ROOT, str_of(key));
     enum json_kind kind = json_kind_of(&b->doc, id);
@@ -26,7 +26,7 @@ static bool take_text(struct symbol_builder *b, const char *key, struct str *ret
     return ret->p != NULL;
 }
 
-static bool add_symbol(struct symbol_builder *b, uint32_t record)
+static bool add_logged_symbol(struct symbol_builder *b, uint32_t record)
 {
     struct symbol *s = &b->symbols[b->n_symbols++];
     *s = (struct symbol){ .record = record,
@@ -35,11 +35,11 @@ static bool add_symbol(struct symbol_builder *b, uint32_t record)
     s->unbacked = b->trace->records[record].event == EVENT_CREATE_UNBACKED_SYMBOL;
     s->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
     s->stack = record_stack(b->trace, &b->doc, STR("stack"));
-    return take_text(b, "symbol", &s->name) && take_text(b, "val", &s->value) &&
-           take_text(b, "vr", &s->range) && take_text(b, "source", &s->source);
+    return take_member_text(b, "symbol", &s->name) && take_member_text(b, "val", &s->value) &&
+           take_member_text(b, "vr", &s->range) && take_member_text(b, "source", &s->source);
 }
 
-static bool add_specialization(struct symbol_builder *b, uint32_t record)
+static bool add_specialization_row(struct symbol_builder *b, uint32_t record)
 {
     struct specialization *s = &b->specializations[b->n_specializations++];
     json_id sources = json_get(&b->doc, JSON_ROOT, STR("sources"));
@@ -47,27 +47,27 @@ static bool add_specialization(struct symbol_builder *b, uint32_t record)
     s->user_stack = record_stack(b->trace, &b->doc, STR("user_stack"));
     s->stack = record_stack(b->trace, &b->doc, STR("stack"));
     s->source = json_decoded(&b->doc, json_first(&b->doc, sources), &b->trace->tables->arena);
-    return s->source.p && take_text(b, "symbol", &s->symbol) && take_text(b, "value", &s->value) &&
-           take_text(b, "reason", &s->reason);
+    return s->source.p && take_member_text(b, "symbol", &s->symbol) &&
+           take_member_text(b, "value", &s->value) && take_member_text(b, "reason", &s->reason);
 }
 
-static bool is_symbol(enum event event)
+static bool is_symbol_event(enum event event)
 {
     return event == EVENT_CREATE_SYMBOL || event == EVENT_CREATE_UNBACKED_SYMBOL;
 }
 
-static bool read_symbols(struct symbol_builder *b, struct err *err)
+static bool read_logged_symbols(struct symbol_builder *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->trace->n_records; i++) {
         enum event event = b->trace->records[i].event;
         bool readable;
-        if (!is_symbol(event) && event != EVENT_SYMBOLIC_SHAPE_SPECIALIZATION)
+        if (!is_symbol_event(event) && event != EVENT_SYMBOLIC_SHAPE_SPECIALIZATION)
             continue;
         if (!record_try_json(b->trace, i, &b->doc, &readable, err))
             return false;
         if (!readable)
             continue;
-        if (!(is_symbol(event) ? add_symbol(b, i) : add_specialization(b, i)))
+        if (!(is_symbol_event(event) ? add_logged_symbol(b, i) : add_specialization_row(b, i)))
             return err_nomem(err);
     }
     return true;
@@ -88,8 +88,8 @@ static bool list_programs(struct symbol_builder *b, struct err *err)
 }
 
 /* Sets *ret to the graph of a .pt2, and to NULL for others and for unreadable ones. */
-static bool read_program(struct symbol_builder *b, uint32_t ref, const struct graph **ret,
-                         struct err *err)
+static bool read_archive_program(struct symbol_builder *b, uint32_t ref, const struct graph **ret,
+                                 struct err *err)
 {
     struct err why = { 0 };
     *ret = NULL;
@@ -103,7 +103,7 @@ static bool bound_programs(struct symbol_builder *b, size_t *n, struct err *err)
 {
     const struct graph *program;
     for (uint32_t i = 0; b->graphs && i < b->graphs->n; i++) {
-        if (!read_program(b, i, &program, err))
+        if (!read_archive_program(b, i, &program, err))
             return false;
         *n += program ? exported_symbols_bound(program) : 0;
     }
@@ -115,7 +115,7 @@ static bool add_programs(struct symbol_builder *b, struct err *err)
     const struct graph *program;
     for (uint32_t i = 0; b->graphs && i < b->graphs->n; i++) {
         uint32_t n, record = b->graphs->refs[i].record;
-        if (!read_program(b, i, &program, err))
+        if (!read_archive_program(b, i, &program, err))
             return false;
         if (!program) {
             b->n_unreadable += b->trace->records[record].event == EVENT_PT2_MEMBER;
@@ -131,13 +131,13 @@ static bool add_programs(struct symbol_builder *b, struct err *err)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static bool allocate(struct symbol_builder *b, struct err *err)
+static bool allocate_symbols(struct symbol_builder *b, struct err *err)
 {
     size_t symbols = 1, specializations = 1;
     if (!list_programs(b, err) || !bound_programs(b, &symbols, err))
         return false;
     for (uint32_t i = 0; i < b->trace->n_records; i++) {
-        symbols += is_symbol(b->trace->records[i].event);
+        symbols += is_symbol_event(b->trace->records[i].event);
         specializations += b->trace->records[i].event == EVENT_SYMBOLIC_SHAPE_SPECIALIZATION;
     }
     struct arena *arena = &b->trace->tables->arena;
@@ -188,8 +188,9 @@ const struct symbol_table *trace_symbols(struct trace *trace, struct err *err)
     if (tables->symbols)
         return tables->symbols;
     struct symbol_table *table = arena_new(&tables->arena, struct symbol_table);
-    bool ok = (table || err_nomem(err)) && allocate(&b, err) && read_symbols(&b, err) &&
-              link_specializations(&b, err) && add_programs(&b, err);
+    bool ok = (table || err_nomem(err)) && allocate_symbols(&b, err) &&
+              read_logged_symbols(&b, err) && link_specializations(&b, err) &&
+              add_programs(&b, err);
     json_release(&b.doc);
     if (!ok)
         return NULL;

@@ -17,24 +17,24 @@ static const struct dtype_row rows[DTYPE_COUNT] = {
 #undef DTYPE
 };
 
-static const struct dtype_row *row_of(enum dtype dtype)
+static const struct dtype_row *dtype_row_of(enum dtype dtype)
 {
     return &rows[(unsigned)dtype < DTYPE_COUNT ? dtype : DTYPE_NONE];
 }
 
 const char *dtype_short_name(enum dtype dtype)
 {
-    return row_of(dtype)->short_name.p;
+    return dtype_row_of(dtype)->short_name.p;
 }
 
 const char *dtype_python_name(enum dtype dtype)
 {
-    return row_of(dtype)->python_name.p;
+    return dtype_row_of(dtype)->python_name.p;
 }
 
 unsigned dtype_size(enum dtype dtype)
 {
-    return row_of(dtype)->size;
+    return dtype_row_of(dtype)->size;
 }
 
 enum dtype dtype_by_short_name(struct str name)

@@ -3,7 +3,7 @@
 
 #include "trace/graph/expr_build.h"
 
-struct operator_row {
+struct binary_operator {
     struct str text; /* in the source */
     struct str op;   /* in the tree */
     enum expr_precedence precedence;
@@ -15,7 +15,7 @@ struct operator_row {
     }
 
 /* A longer operator precedes those that are its prefixes. */
-static const struct operator_row binary[] = {
+static const struct binary_operator binary[] = {
     ROW("**", "**", PRECEDENCE_POWER),   ROW("*", "*", PRECEDENCE_PRODUCT),
     ROW("+", "+", PRECEDENCE_SUM),       ROW("-", "-", PRECEDENCE_SUM),
     ROW("//", "//", PRECEDENCE_PRODUCT), ROW("/", "/", PRECEDENCE_PRODUCT),
@@ -38,7 +38,7 @@ enum expr_precedence expr_op_precedence(struct str op, bool unary)
     return PRECEDENCE_ATOM;
 }
 
-static const struct operator_row *binary_at(struct expr_reader *in)
+static const struct binary_operator *binary_at(struct expr_reader *in)
 {
     struct str rest = { in->p, (size_t)(in->end - in->p) };
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
@@ -47,10 +47,10 @@ static const struct operator_row *binary_at(struct expr_reader *in)
     return NULL;
 }
 
-static struct term read_expr(struct expr_reader *in, enum expr_precedence loosest);
+static struct expr_term read_expr_tree(struct expr_reader *in, enum expr_precedence loosest);
 
 /* Reads arguments or items up to `close` and pushes them on in->open. */
-static bool read_items(struct expr_reader *in, char close, bool *trailing_comma)
+static bool read_expr_items(struct expr_reader *in, char close, bool *trailing_comma)
 {
     *trailing_comma = false;
     for (;;) {
@@ -59,7 +59,7 @@ static bool read_items(struct expr_reader *in, char close, bool *trailing_comma)
             in->p++;
             return true;
         }
-        struct term item = read_expr(in, PRECEDENCE_OR);
+        struct expr_term item = read_expr_tree(in, PRECEDENCE_OR);
         if (item.id == EXPR_NONE)
             return false;
         if (!vec_push(&in->open, item))
@@ -74,46 +74,47 @@ static bool read_items(struct expr_reader *in, char close, bool *trailing_comma)
 }
 
 /* Reads a parenthesised expression, or a tuple or list. */
-static struct term read_bracket(struct expr_reader *in, char close)
+static struct expr_term read_bracket(struct expr_reader *in, char close)
 {
     size_t mark = in->open.n;
     bool trailing_comma;
     in->p++;
-    if (!read_items(in, close, &trailing_comma))
+    if (!read_expr_items(in, close, &trailing_comma))
         return TERM_NONE;
     if (close == ')' && in->open.n == mark + 1 && !trailing_comma)
         return in->open.v[--in->open.n];
     return expr_group(in, EXPR_TUPLE, STR(""), mark);
 }
 
-static struct term read_call(struct expr_reader *in, struct str name)
+static struct expr_term read_call_expr(struct expr_reader *in, struct str name)
 {
     size_t mark = in->open.n;
     bool trailing_comma;
     in->p++;
-    return read_items(in, ')', &trailing_comma) ? expr_group(in, EXPR_CALL, name, mark) : TERM_NONE;
+    return read_expr_items(in, ')', &trailing_comma) ? expr_group(in, EXPR_CALL, name, mark)
+                                                     : TERM_NONE;
 }
 
-static bool is_keyword(struct str name)
+static bool is_operator_word(struct str name)
 {
     return str_is(name, "and") || str_is(name, "or") || str_is(name, "not") || str_is(name, "if") ||
            str_is(name, "else");
 }
 
-static struct term read_named(struct expr_reader *in)
+static struct expr_term read_name_or_call(struct expr_reader *in)
 {
     struct str name = expr_name(in);
-    if (name.n == 0 || is_keyword(name))
+    if (name.n == 0 || is_operator_word(name))
         return expr_fail(in, "expected an operand");
     if (in->p < in->end && *in->p == '(')
-        return read_call(in, name);
+        return read_call_expr(in, name);
     bool is_true = str_is(name, "True") || str_is(name, "true");
     if (is_true || str_is(name, "False") || str_is(name, "false"))
         return expr_leaf(in, (struct expr){ .kind = EXPR_BOOL, .text = name, .value = is_true });
     return expr_leaf(in, (struct expr){ .kind = EXPR_SYMBOL, .text = name });
 }
 
-static struct term read_atom(struct expr_reader *in)
+static struct expr_term read_atom(struct expr_reader *in)
 {
     if (in->p == in->end)
         return expr_fail(in, "expected an operand");
@@ -130,11 +131,11 @@ static struct term read_atom(struct expr_reader *in)
     bool fraction = c == '.' && in->end - in->p > 1 && in->p[1] >= '0' && in->p[1] <= '9';
     if ((c >= '0' && c <= '9') || fraction)
         return expr_number(in, in->p);
-    return read_named(in);
+    return read_name_or_call(in);
 }
 
 /* Reads "-2" and "-oo" as leaves, unless a power follows: -2**x is -(2**x). */
-static bool read_negative_leaf(struct expr_reader *in, const char *minus, struct term *ret)
+static bool read_negative_leaf(struct expr_reader *in, const char *minus, struct expr_term *ret)
 {
     const char *from = in->p;
     bool digit = in->p < in->end && *in->p >= '0' && *in->p <= '9';
@@ -153,14 +154,14 @@ static bool read_negative_leaf(struct expr_reader *in, const char *minus, struct
     return !power;
 }
 
-static bool starts_word(const struct expr_reader *in, struct str word)
+static bool at_word(const struct expr_reader *in, struct str word)
 {
     return str_starts((struct str){ in->p, (size_t)(in->end - in->p) }, word);
 }
 
-static struct term read_operand(struct expr_reader *in)
+static struct expr_term read_operand(struct expr_reader *in)
 {
-    struct term leaf;
+    struct expr_term leaf;
     expr_skip_space(in);
     const char *from = in->p;
     if (in->p == in->end)
@@ -169,32 +170,32 @@ static struct term read_operand(struct expr_reader *in)
         in->p++;
         if (read_negative_leaf(in, from, &leaf))
             return leaf;
-        return expr_op1(in, STR("neg"), read_expr(in, PRECEDENCE_UNARY));
+        return expr_op1(in, STR("neg"), read_expr_tree(in, PRECEDENCE_UNARY));
     }
     if (*in->p == '+') {
         in->p++;
-        return read_expr(in, PRECEDENCE_UNARY);
+        return read_expr_tree(in, PRECEDENCE_UNARY);
     }
     if (*in->p == '~') {
         in->p++;
-        return expr_op1(in, STR("~"), read_expr(in, PRECEDENCE_UNARY));
+        return expr_op1(in, STR("~"), read_expr_tree(in, PRECEDENCE_UNARY));
     }
-    if (starts_word(in, STR("not ")) || starts_word(in, STR("not("))) {
+    if (at_word(in, STR("not ")) || at_word(in, STR("not("))) {
         in->p += 3;
-        return expr_op1(in, STR("~"), read_expr(in, PRECEDENCE_NOT));
+        return expr_op1(in, STR("~"), read_expr_tree(in, PRECEDENCE_NOT));
     }
     return read_atom(in);
 }
 
 /* Reads operands that are joined by operators whose precedence is at least `loosest`. */
-static struct term read_chain(struct expr_reader *in, enum expr_precedence loosest)
+static struct expr_term read_operator_chain(struct expr_reader *in, enum expr_precedence loosest)
 {
-    struct term left = read_operand(in);
+    struct expr_term left = read_operand(in);
     bool compared = false;
     while (left.id != EXPR_NONE) {
         const char *before = in->p;
         expr_skip_space(in);
-        const struct operator_row *row = binary_at(in);
+        const struct binary_operator *row = binary_at(in);
         if (!row || row->precedence < loosest) {
             in->p = before;
             break;
@@ -205,7 +206,7 @@ static struct term read_chain(struct expr_reader *in, enum expr_precedence loose
         in->p += row->text.n;
         /* The right side of a power may be signed (x**-2), and powers are right-associative. */
         bool power = row->precedence == PRECEDENCE_POWER;
-        struct term right = read_expr(in, power ? PRECEDENCE_UNARY : row->precedence + 1);
+        struct expr_term right = read_expr_tree(in, power ? PRECEDENCE_UNARY : row->precedence + 1);
         left = right.id == EXPR_NONE ? right : expr_op2(in, row->op, left, right);
     }
     return left;
@@ -213,13 +214,13 @@ static struct term read_chain(struct expr_reader *in, enum expr_precedence loose
 
 /* Reads an expression. A printed tree nests deeper than the tree by one pair of parentheses a
  * node, and the limit allows for that. */
-static struct term read_expr(struct expr_reader *in, enum expr_precedence loosest)
+static struct expr_term read_expr_tree(struct expr_reader *in, enum expr_precedence loosest)
 {
     enum { MAX_NESTING = 2 * EXPR_MAX_DEPTH + 1 };
     if (in->nesting >= MAX_NESTING)
         return expr_fail(in, "nested too deeply");
     in->nesting++;
-    struct term term = read_chain(in, loosest);
+    struct expr_term term = read_operator_chain(in, loosest);
     in->nesting--;
     return term;
 }
@@ -228,7 +229,7 @@ expr_id expr_parse_start(struct expr_pool *pool, struct str text, size_t *used, 
 {
     struct expr_reader in = { pool, text.p, text.p, text.p + text.n, err, 0, { 0 } };
     size_t exprs = pool->exprs.n, children = pool->children.n;
-    struct term term = read_expr(&in, PRECEDENCE_OR);
+    struct expr_term term = read_expr_tree(&in, PRECEDENCE_OR);
     vec_release(&in.open);
     if (term.id == EXPR_NONE) {
         pool->exprs.n = exprs;

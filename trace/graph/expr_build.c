@@ -1,6 +1,6 @@
 #include "trace/graph/expr_build.h"
 
-struct term expr_fail(struct expr_reader *in, const char *what)
+struct expr_term expr_fail(struct expr_reader *in, const char *what)
 {
     err_set(in->err, ERR_INPUT, "offset %zu: %s", (size_t)(in->p - in->start), what);
     return TERM_NONE;
@@ -44,20 +44,20 @@ struct str expr_quoted(struct expr_reader *in)
     return (struct str){ from, (size_t)(in->p - from) };
 }
 
-static void skip_digits(struct expr_reader *in)
+static void skip_expr_digits(struct expr_reader *in)
 {
     while (in->p < in->end && is_digit(*in->p))
         in->p++;
 }
 
-struct term expr_number(struct expr_reader *in, const char *from)
+struct expr_term expr_number(struct expr_reader *in, const char *from)
 {
     struct expr expr = { .kind = EXPR_INT };
-    skip_digits(in);
+    skip_expr_digits(in);
     if (in->p < in->end && *in->p == '.') {
         expr.kind = EXPR_FLOAT;
         in->p++;
-        skip_digits(in);
+        skip_expr_digits(in);
     }
     if (in->p < in->end && (*in->p == 'e' || *in->p == 'E')) {
         expr.kind = EXPR_FLOAT;
@@ -66,7 +66,7 @@ struct term expr_number(struct expr_reader *in, const char *from)
             in->p++;
         if (in->p == in->end || !is_digit(*in->p))
             return expr_fail(in, "expected an exponent");
-        skip_digits(in);
+        skip_expr_digits(in);
     }
     if (in->p < in->end && is_name_char(*in->p))
         return expr_fail(in, "a name follows a number without a space");
@@ -75,17 +75,17 @@ struct term expr_number(struct expr_reader *in, const char *from)
     return expr_leaf(in, expr);
 }
 
-struct term expr_leaf(struct expr_reader *in, struct expr expr)
+struct expr_term expr_leaf(struct expr_reader *in, struct expr expr)
 {
     if (in->pool->exprs.n >= EXPR_NONE || !vec_push(&in->pool->exprs, expr)) {
         err_nomem(in->err);
         return TERM_NONE;
     }
-    return (struct term){ (expr_id)in->pool->exprs.n - 1, 1 };
+    return (struct expr_term){ (expr_id)in->pool->exprs.n - 1, 1 };
 }
 
-static struct term add_parent(struct expr_reader *in, struct expr expr, const struct term *children,
-                              uint32_t n)
+static struct expr_term add_parent(struct expr_reader *in, struct expr expr,
+                                   const struct expr_term *children, uint32_t n)
 {
     struct expr_pool *pool = in->pool;
     uint32_t depth = 0;
@@ -104,28 +104,31 @@ static struct term add_parent(struct expr_reader *in, struct expr expr, const st
     expr.n_children = n;
     for (uint32_t i = 0; i < n; i++)
         pool->children.v[pool->children.n++] = children[i].id;
-    struct term parent = expr_leaf(in, expr);
+    struct expr_term parent = expr_leaf(in, expr);
     parent.depth = depth + 1;
     return parent;
 }
 
-struct term expr_op1(struct expr_reader *in, struct str op, struct term a)
+struct expr_term expr_op1(struct expr_reader *in, struct str op, struct expr_term a)
 {
     return add_parent(in, (struct expr){ .kind = EXPR_OP, .text = op }, &a, 1);
 }
 
-struct term expr_op2(struct expr_reader *in, struct str op, struct term a, struct term b)
+struct expr_term expr_op2(struct expr_reader *in, struct str op, struct expr_term a,
+                          struct expr_term b)
 {
-    return add_parent(in, (struct expr){ .kind = EXPR_OP, .text = op }, (struct term[]){ a, b }, 2);
+    return add_parent(in, (struct expr){ .kind = EXPR_OP, .text = op },
+                      (struct expr_term[]){ a, b }, 2);
 }
 
-struct term expr_group(struct expr_reader *in, enum expr_kind kind, struct str text, size_t mark)
+struct expr_term expr_group(struct expr_reader *in, enum expr_kind kind, struct str text,
+                            size_t mark)
 {
     size_t n = in->open.n - mark;
     if (n > UINT32_MAX / 2)
         return expr_fail(in, "too many arguments");
     struct expr expr = { .kind = kind, .text = text };
-    struct term group = add_parent(in, expr, n ? &in->open.v[mark] : NULL, (uint32_t)n);
+    struct expr_term group = add_parent(in, expr, n ? &in->open.v[mark] : NULL, (uint32_t)n);
     in->open.n = mark;
     return group;
 }

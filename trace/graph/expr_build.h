@@ -24,38 +24,40 @@ enum expr_precedence {
 };
 
 /* A subtree that was read. */
-struct term {
+struct expr_term {
     expr_id id; /* EXPR_NONE: reading failed and the reader's error is set */
     uint32_t depth;
 };
 
-#define TERM_NONE ((struct term){ EXPR_NONE, 0 })
+#define TERM_NONE ((struct expr_term){ EXPR_NONE, 0 })
 
 struct expr_reader {
     struct expr_pool *pool;
     const char *start, *p, *end;
     struct err *err;
     uint32_t nesting; /* depth of the reader's calls */
-    vec_of(struct term)
+    vec_of(struct expr_term)
     open; /* arguments of calls that are not closed yet */
 };
 
-struct term expr_fail(struct expr_reader *in, const char *what);
+struct expr_term expr_fail(struct expr_reader *in, const char *what);
 void expr_skip_space(struct expr_reader *in);
 /* Reads an identifier, dots included ("math.trunc"), and moves past it; "" when there is none. */
 struct str expr_name(struct expr_reader *in);
 /* Reads digits with fraction and exponent, whose sign is at `from`, and moves past them. */
-struct term expr_number(struct expr_reader *in, const char *from);
+struct expr_term expr_number(struct expr_reader *in, const char *from);
 /* Returns whether a minus sign before the name makes another symbol: int_oo and -int_oo. */
 bool expr_is_infinity(struct str name);
 /* Reads 'text' or "text", quotes included, and moves past it; "" when it does not end. */
 struct str expr_quoted(struct expr_reader *in);
 
-struct term expr_leaf(struct expr_reader *in, struct expr expr);
-struct term expr_op1(struct expr_reader *in, struct str op, struct term a);
-struct term expr_op2(struct expr_reader *in, struct str op, struct term a, struct term b);
+struct expr_term expr_leaf(struct expr_reader *in, struct expr expr);
+struct expr_term expr_op1(struct expr_reader *in, struct str op, struct expr_term a);
+struct expr_term expr_op2(struct expr_reader *in, struct str op, struct expr_term a,
+                          struct expr_term b);
 /* Makes a call or tuple of the arguments that were pushed since `mark`. */
-struct term expr_group(struct expr_reader *in, enum expr_kind kind, struct str text, size_t mark);
+struct expr_term expr_group(struct expr_reader *in, enum expr_kind kind, struct str text,
+                            size_t mark);
 
 /* Returns the precedence of an infix or prefix EXPR_OP, for the printer. */
 enum expr_precedence expr_op_precedence(struct str op, bool unary);

@@ -3,8 +3,8 @@
 #include "trace/base/buf.h"
 #include "trace/graph/expr_build.h"
 
-static void print(const struct expr_pool *pool, expr_id id, enum expr_precedence loosest,
-                  struct buf *out);
+static void print_expr(const struct expr_pool *pool, expr_id id, enum expr_precedence loosest,
+                       struct buf *out);
 
 /* Returns the precedence of an expression. A leaf with a sign has that of a negation: (-2)**x. */
 static enum expr_precedence precedence_of(const struct expr *expr)
@@ -31,7 +31,7 @@ static void print_unary(const struct expr_pool *pool, expr_id id, struct buf *ou
     bool brackets = minus && would_fuse(expr_at(pool, operand));
     if (brackets)
         buf_putc(out, '(');
-    print(pool, operand, brackets ? PRECEDENCE_OR : PRECEDENCE_UNARY, out);
+    print_expr(pool, operand, brackets ? PRECEDENCE_OR : PRECEDENCE_UNARY, out);
     if (brackets)
         buf_putc(out, ')');
 }
@@ -42,26 +42,26 @@ static void print_binary(const struct expr_pool *pool, expr_id id, struct buf *o
     enum expr_precedence own = precedence_of(expr);
     bool power = own == PRECEDENCE_POWER, compare = own == PRECEDENCE_COMPARE;
     bool tight = power || own == PRECEDENCE_PRODUCT;
-    print(pool, expr_child(pool, id, 0), power || compare ? own + 1 : own, out);
+    print_expr(pool, expr_child(pool, id, 0), power || compare ? own + 1 : own, out);
     buf_puts(out, tight ? "" : " ");
     buf_put(out, expr->text);
     buf_puts(out, tight ? "" : " ");
-    print(pool, expr_child(pool, id, 1), power ? PRECEDENCE_UNARY : own + 1, out);
+    print_expr(pool, expr_child(pool, id, 1), power ? PRECEDENCE_UNARY : own + 1, out);
 }
 
-static void print_items(const struct expr_pool *pool, expr_id id, struct buf *out)
+static void print_expr_items(const struct expr_pool *pool, expr_id id, struct buf *out)
 {
     const struct expr *expr = expr_at(pool, id);
     buf_putc(out, '(');
     for (uint32_t i = 0; i < expr->n_children; i++) {
         buf_puts(out, i ? ", " : "");
-        print(pool, expr_child(pool, id, i), PRECEDENCE_OR, out);
+        print_expr(pool, expr_child(pool, id, i), PRECEDENCE_OR, out);
     }
     buf_puts(out, expr->kind == EXPR_TUPLE && expr->n_children == 1 ? ",)" : ")");
 }
 
-static void print(const struct expr_pool *pool, expr_id id, enum expr_precedence loosest,
-                  struct buf *out)
+static void print_expr(const struct expr_pool *pool, expr_id id, enum expr_precedence loosest,
+                       struct buf *out)
 {
     const struct expr *expr = expr_at(pool, id);
     bool brackets = precedence_of(expr) < loosest;
@@ -75,9 +75,9 @@ static void print(const struct expr_pool *pool, expr_id id, enum expr_precedence
     case EXPR_BOOL: buf_puts(out, expr->value ? "True" : "False"); break;
     case EXPR_CALL:
         buf_put(out, expr->text);
-        print_items(pool, id, out);
+        print_expr_items(pool, id, out);
         break;
-    case EXPR_TUPLE: print_items(pool, id, out); break;
+    case EXPR_TUPLE: print_expr_items(pool, id, out); break;
     case EXPR_OP:
         if (expr->n_children == 1)
             print_unary(pool, id, out);
@@ -91,7 +91,7 @@ static void print(const struct expr_pool *pool, expr_id id, enum expr_precedence
 
 void expr_print(const struct expr_pool *pool, expr_id id, struct buf *out)
 {
-    print(pool, id, PRECEDENCE_OR, out);
+    print_expr(pool, id, PRECEDENCE_OR, out);
 }
 
 static bool leaf_equal(const struct expr *x, const struct expr *y)

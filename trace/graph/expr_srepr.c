@@ -44,11 +44,11 @@ static const struct class_row classes[] = {
     ROW("NegativeIntInfinity", "-int_oo", CLASS_SYMBOL),
 };
 
-static struct term read_value(struct expr_reader *in);
+static struct expr_term read_srepr_value(struct expr_reader *in);
 
 /* Reads arguments up to the closing parenthesis and pushes them on in->open; keyword arguments
  * (assumptions of a Symbol, precision of a Float) are read and dropped. */
-static bool read_arguments(struct expr_reader *in)
+static bool read_srepr_arguments(struct expr_reader *in)
 {
     for (;;) {
         expr_skip_space(in);
@@ -60,7 +60,7 @@ static bool read_arguments(struct expr_reader *in)
         struct str key = expr_name(in);
         bool keyword = key.n && in->p < in->end && *in->p == '=';
         in->p = keyword ? in->p + 1 : from;
-        struct term value = read_value(in);
+        struct expr_term value = read_srepr_value(in);
         if (value.id == EXPR_NONE)
             return false;
         if (!keyword && !vec_push(&in->open, value))
@@ -93,9 +93,9 @@ static bool is_decimal(struct str text)
 
 /* Makes the leaf for Symbol('s77'), Integer(-1) or Float('0.5'), whose class says what its one
  * argument is. */
-static struct term unwrap(struct expr_reader *in, struct str class_, size_t mark)
+static struct expr_term unwrap(struct expr_reader *in, struct str class_, size_t mark)
 {
-    struct term only = in->open.n == mark + 1 ? in->open.v[mark] : TERM_NONE;
+    struct expr_term only = in->open.n == mark + 1 ? in->open.v[mark] : TERM_NONE;
     in->open.n = mark;
     if (only.id == EXPR_NONE)
         return expr_fail(in, "expected one argument");
@@ -114,30 +114,31 @@ static struct term unwrap(struct expr_reader *in, struct str class_, size_t mark
     return only;
 }
 
-static struct term fold(struct expr_reader *in, const struct class_row *row, size_t mark)
+static struct expr_term fold_operands(struct expr_reader *in, const struct class_row *row,
+                                      size_t mark)
 {
     size_t n = in->open.n - mark;
-    struct term left = n ? in->open.v[mark] : TERM_NONE;
+    struct expr_term left = n ? in->open.v[mark] : TERM_NONE;
     for (size_t i = 1; i < n && left.id != EXPR_NONE; i++)
         left = expr_op2(in, row->text, left, in->open.v[mark + i]);
     in->open.n = mark;
     return n ? left : expr_fail(in, "expected arguments");
 }
 
-static struct term convert(struct expr_reader *in, struct str name, size_t mark)
+static struct expr_term convert_class(struct expr_reader *in, struct str name, size_t mark)
 {
     size_t n = in->open.n - mark;
     if (str_is(name, "Symbol") || str_is(name, "Integer") || str_is(name, "Float") ||
         str_is(name, "Dummy"))
         return unwrap(in, name, mark);
     if (str_is(name, "Rational") && n == 2)
-        return fold(in, &(struct class_row)ROW("", "/", CLASS_FOLD), mark);
+        return fold_operands(in, &(struct class_row)ROW("", "/", CLASS_FOLD), mark);
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
         const struct class_row *row = &classes[i];
         if (!str_eq(row->name, name))
             continue;
         if (row->becomes == CLASS_FOLD)
-            return fold(in, row, mark);
+            return fold_operands(in, row, mark);
         if (row->becomes == CLASS_SYMBOL && n == 0)
             return expr_leaf(in, (struct expr){ .kind = EXPR_SYMBOL, .text = row->text });
         if (row->becomes == CLASS_UNARY && n == 1)
@@ -147,13 +148,13 @@ static struct term convert(struct expr_reader *in, struct str name, size_t mark)
     return expr_group(in, name.n ? EXPR_CALL : EXPR_TUPLE, name, mark);
 }
 
-static struct term read_name(struct expr_reader *in)
+static struct expr_term read_name(struct expr_reader *in)
 {
     struct str name = expr_name(in);
     if (in->p < in->end && *in->p == '(') {
         size_t mark = in->open.n;
         in->p++;
-        return read_arguments(in) ? convert(in, name, mark) : TERM_NONE;
+        return read_srepr_arguments(in) ? convert_class(in, name, mark) : TERM_NONE;
     }
     bool is_true = str_is(name, "true") || str_is(name, "True");
     if (is_true || str_is(name, "false") || str_is(name, "False"))
@@ -162,7 +163,7 @@ static struct term read_name(struct expr_reader *in)
                   : expr_fail(in, "expected a class name");
 }
 
-static struct term read_inner(struct expr_reader *in)
+static struct expr_term read_inner(struct expr_reader *in)
 {
     char c = in->p < in->end ? *in->p : '\0';
     char next = in->end - in->p > 1 ? in->p[1] : '\0';
@@ -179,12 +180,12 @@ static struct term read_inner(struct expr_reader *in)
     return c >= '0' && c <= '9' ? expr_number(in, from) : read_name(in);
 }
 
-static struct term read_value(struct expr_reader *in)
+static struct expr_term read_srepr_value(struct expr_reader *in)
 {
     if (in->nesting >= EXPR_MAX_DEPTH)
         return expr_fail(in, "nested too deeply");
     in->nesting++;
-    struct term term = read_inner(in);
+    struct expr_term term = read_inner(in);
     in->nesting--;
     return term;
 }
@@ -194,7 +195,7 @@ expr_id expr_parse_srepr(struct expr_pool *pool, struct str text, struct err *er
     struct expr_reader in = { pool, text.p, text.p, text.p + text.n, err, 0, { 0 } };
     size_t exprs = pool->exprs.n, children = pool->children.n;
     expr_skip_space(&in);
-    struct term term = read_value(&in);
+    struct expr_term term = read_srepr_value(&in);
     vec_release(&in.open);
     expr_skip_space(&in);
     if (term.id != EXPR_NONE && in.p != in.end)

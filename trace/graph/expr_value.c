@@ -1,12 +1,12 @@
 #include "trace/graph/expr_value.h"
 
-struct value_reader {
+struct expr_evaluator {
     const struct expr_pool *pool;
     expr_symbol_fn symbol;
     void *user;
 };
 
-static bool eval(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth);
+static bool eval_expr(const struct expr_evaluator *in, expr_id expr, int64_t *ret, unsigned depth);
 
 static bool checked_floor_div(int64_t a, int64_t b, int64_t *ret)
 {
@@ -17,7 +17,7 @@ static bool checked_floor_div(int64_t a, int64_t b, int64_t *ret)
 }
 
 /* Computes Python's modulo, which has the sign of b. */
-static bool modulo(int64_t a, int64_t b, int64_t *ret)
+static bool python_modulo(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t q;
     if (!checked_floor_div(a, b, &q))
@@ -26,7 +26,7 @@ static bool modulo(int64_t a, int64_t b, int64_t *ret)
     return true;
 }
 
-static bool power(int64_t a, int64_t n, int64_t *ret)
+static bool integer_power(int64_t a, int64_t n, int64_t *ret)
 {
     bool small = a >= -1 && a <= 1;
     *ret = 1;
@@ -43,10 +43,10 @@ static bool power(int64_t a, int64_t n, int64_t *ret)
 static bool exact_div(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t rest;
-    return modulo(a, b, &rest) && rest == 0 && checked_floor_div(a, b, ret);
+    return python_modulo(a, b, &rest) && rest == 0 && checked_floor_div(a, b, ret);
 }
 
-static bool least(int64_t a, int64_t b, int64_t *ret)
+static bool min_value(int64_t a, int64_t b, int64_t *ret)
 {
     *ret = a < b ? a : b;
     return true;
@@ -61,7 +61,7 @@ static bool most(int64_t a, int64_t b, int64_t *ret)
 static bool checked_ceil_div(int64_t a, int64_t b, int64_t *ret)
 {
     int64_t rest;
-    if (!checked_floor_div(a, b, ret) || !modulo(a, b, &rest))
+    if (!checked_floor_div(a, b, ret) || !python_modulo(a, b, &rest))
         return false;
     *ret += rest != 0;
     return true;
@@ -77,7 +77,7 @@ static bool difference(int64_t a, int64_t b, int64_t *ret)
     return !__builtin_sub_overflow(a, b, ret);
 }
 
-static bool product(int64_t a, int64_t b, int64_t *ret)
+static bool checked_product(int64_t a, int64_t b, int64_t *ret)
 {
     return !__builtin_mul_overflow(a, b, ret);
 }
@@ -105,11 +105,11 @@ static const struct {
 } twos[] = {
     { "+", sum },
     { "-", difference },
-    { "*", product },
+    { "*", checked_product },
     { "/", exact_div },
     { "//", checked_floor_div },
-    { "%", modulo },
-    { "**", power },
+    { "%", python_modulo },
+    { "**", integer_power },
     { "==", equal },
     { "!=", unequal },
     { "<", below },
@@ -123,12 +123,12 @@ static const struct {
     { "FloorDiv", checked_floor_div },
     { "CleanDiv", exact_div },
     { "CeilDiv", checked_ceil_div },
-    { "Mod", modulo },
-    { "PythonMod", modulo },
+    { "Mod", python_modulo },
+    { "PythonMod", python_modulo },
     { "IntTrueDiv", exact_div },
     { "Max", most },
-    { "Min", least },
-    { "PowByNatural", power },
+    { "Min", min_value },
+    { "PowByNatural", integer_power },
 };
 
 static bool rounds_up(struct str name)
@@ -138,7 +138,7 @@ static bool rounds_up(struct str name)
 
 /* Returns whether the expression rounds a quotient, as CeilToInt(IntTrueDiv(a, b)) and
  * floor(a/b) do; the quotient need not be an integer. */
-static bool is_rounded_quotient(const struct value_reader *in, expr_id expr)
+static bool is_rounded_quotient(const struct expr_evaluator *in, expr_id expr)
 {
     const struct expr *e = expr_at(in->pool, expr);
     if (e->n_children != 1 ||
@@ -148,23 +148,25 @@ static bool is_rounded_quotient(const struct value_reader *in, expr_id expr)
     return of->n_children == 2 && (str_is(of->text, "IntTrueDiv") || str_is(of->text, "/"));
 }
 
-static bool eval_rounded(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)
+static bool eval_rounded(const struct expr_evaluator *in, expr_id expr, int64_t *ret,
+                         unsigned depth)
 {
     expr_id of = expr_child(in->pool, expr, 0);
     bool up = rounds_up(expr_at(in->pool, expr)->text);
     int64_t a, b;
-    return eval(in, expr_child(in->pool, of, 0), &a, depth + 2) &&
-           eval(in, expr_child(in->pool, of, 1), &b, depth + 2) &&
+    return eval_expr(in, expr_child(in->pool, of, 0), &a, depth + 2) &&
+           eval_expr(in, expr_child(in->pool, of, 1), &b, depth + 2) &&
            (up ? checked_ceil_div : checked_floor_div)(a, b, ret);
 }
 
-static bool eval_children(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)
+static bool eval_children(const struct expr_evaluator *in, expr_id expr, int64_t *ret,
+                          unsigned depth)
 {
     const struct expr *e = expr_at(in->pool, expr);
     int64_t b;
     if (is_rounded_quotient(in, expr))
         return eval_rounded(in, expr, ret, depth);
-    if (e->n_children == 0 || !eval(in, expr_child(in->pool, expr, 0), ret, depth + 1))
+    if (e->n_children == 0 || !eval_expr(in, expr_child(in->pool, expr, 0), ret, depth + 1))
         return false;
     if (e->n_children == 1) {
         if (str_is(e->text, "neg"))
@@ -180,7 +182,7 @@ static bool eval_children(const struct value_reader *in, expr_id expr, int64_t *
         if (!str_is(e->text, twos[k].name))
             continue;
         for (uint32_t i = 1; i < e->n_children; i++)
-            if (!eval(in, expr_child(in->pool, expr, i), &b, depth + 1) ||
+            if (!eval_expr(in, expr_child(in->pool, expr, i), &b, depth + 1) ||
                 !twos[k].fn(*ret, b, ret))
                 return false;
         return true;
@@ -188,7 +190,7 @@ static bool eval_children(const struct value_reader *in, expr_id expr, int64_t *
     return false;
 }
 
-static bool eval(const struct value_reader *in, expr_id expr, int64_t *ret, unsigned depth)
+static bool eval_expr(const struct expr_evaluator *in, expr_id expr, int64_t *ret, unsigned depth)
 {
     const struct expr *e = expr_at(in->pool, expr);
     if (depth > EXPR_MAX_DEPTH)
@@ -206,6 +208,6 @@ static bool eval(const struct value_reader *in, expr_id expr, int64_t *ret, unsi
 bool expr_value(const struct expr_pool *pool, expr_id expr, expr_symbol_fn symbol, void *user,
                 int64_t *ret)
 {
-    const struct value_reader in = { pool, symbol, user };
-    return expr < pool->exprs.n && eval(&in, expr, ret, 0);
+    const struct expr_evaluator in = { pool, symbol, user };
+    return expr < pool->exprs.n && eval_expr(&in, expr, ret, 0);
 }

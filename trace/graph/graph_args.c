@@ -7,7 +7,7 @@
  * thousand. */
 enum { MAX_ARGUMENTS = 1 << 20 };
 
-static struct str text_since(const struct graph_reader *in, const char *from)
+static struct str arg_text_since(const struct graph_reader *in, const char *from)
 {
     return (struct str){ from, (size_t)(in->p - from) };
 }
@@ -52,7 +52,7 @@ static bool push_target(struct graph_reader *in, struct str text)
 
 /* Turns device(type='cuda', index=0) into "cuda:0"; returns false when the arguments differ, or
  * describe no device. */
-static bool device_text(struct graph_builder *b, size_t mark, struct str *ret)
+static bool device_spelling(struct graph_builder *b, size_t mark, struct str *ret)
 {
     size_t n = b->stack.n - mark;
     const struct arg *args = n ? &b->stack.v[mark] : NULL;
@@ -90,7 +90,7 @@ static bool read_call_repr(struct graph_reader *in, struct str name)
     struct str device;
     if (!read_call_arguments(in))
         return false;
-    if (str_is(name, "device") && device_text(b, mark, &device)) {
+    if (str_is(name, "device") && device_spelling(b, mark, &device)) {
         b->stack.n = mark;
         return push_text(in, ARG_DEVICE, device);
     }
@@ -102,7 +102,7 @@ static bool read_call_repr(struct graph_reader *in, struct str name)
 /* ---- names ---- */
 
 /* Pushes a name that stands alone: a node, a constant of Python, or something global. */
-static bool push_name(struct graph_reader *in, struct str name)
+static bool push_bare_name(struct graph_reader *in, struct str name)
 {
     node_id node = build_find(in->b, name);
     if (node != NODE_NONE) {
@@ -126,19 +126,19 @@ static bool push_name(struct graph_reader *in, struct str name)
 }
 
 /* Reads the rest of a value that begins with `name`. */
-static bool read_named(struct graph_reader *in, struct str name)
+static bool read_named_value(struct graph_reader *in, struct str name)
 {
     while (*in->p == '.') {
         in->p++;
         if (lex_name(in).n == 0)
             return false;
-        name = text_since(in, name.p);
+        name = arg_text_since(in, name.p);
     }
     if (lex_char(in, '('))
         return read_call_repr(in, name);
     if (*in->p == '\'' || *in->p == '"')
         return false; /* bytes: b'...' */
-    return memchr(name.p, '.', name.n) ? push_target(in, name) : push_name(in, name);
+    return memchr(name.p, '.', name.n) ? push_target(in, name) : push_bare_name(in, name);
 }
 
 /* ---- containers ---- */
@@ -155,7 +155,7 @@ static bool read_complex(struct graph_reader *in)
     in->p += complex_ && !minus;
     complex_ = complex_ && lex_number(in, &part) && part.kind == ARG_COMPLEX && lex_char(in, ')');
     if (complex_)
-        return push_text(in, ARG_COMPLEX, text_since(in, from));
+        return push_text(in, ARG_COMPLEX, arg_text_since(in, from));
     in->p = from;
     return false;
 }
@@ -201,13 +201,13 @@ static bool read_simple(struct graph_reader *in)
     return true;
 }
 
-bool read_value(struct graph_reader *in)
+bool read_arg_value(struct graph_reader *in)
 {
     if (in->n_arguments++ >= MAX_ARGUMENTS)
         return false;
     struct str name = lex_name(in);
     if (name.n)
-        return read_named(in, name);
+        return read_named_value(in, name);
     bool good = in->nesting < GRAPH_MAX_DEPTH;
     in->nesting++;
     switch (*in->p) {
@@ -233,7 +233,7 @@ bool read_item(struct graph_reader *in)
     const char *from = in->p;
     size_t mark = build_mark(b), args = b->args.n;
     struct str text;
-    if (read_value(in)) {
+    if (read_arg_value(in)) {
         lex_skip_indent(in);
         if (at_delimiter(in))
             return true;
@@ -269,7 +269,7 @@ static bool read_argument(struct graph_reader *in)
     const char *from = in->p;
     struct str name = lex_name(in);
     if (name.n && (*in->p == ',' || *in->p == ')'))
-        return in->n_arguments++ < MAX_ARGUMENTS && push_name(in, name);
+        return in->n_arguments++ < MAX_ARGUMENTS && push_bare_name(in, name);
     bool spaced = name.n && in->p[0] == ' ' && in->p[1] == '=' && in->p[2] == ' ';
     bool key = spaced || (name.n && in->p[0] == '=' && in->p[1] != '=');
     in->p = !key ? from : in->p + (spaced ? 3 : 1);

@@ -115,7 +115,7 @@ struct str build_keep(struct graph_builder *b, struct str text)
 }
 
 /* Moves the arguments above `mark` from the stack to graph->args. */
-static bool settle(struct graph_builder *b, size_t mark, uint32_t *first, uint32_t *n)
+static bool move_arguments(struct graph_builder *b, size_t mark, uint32_t *first, uint32_t *n)
 {
     size_t count = b->stack.n - mark;
     *first = (uint32_t)b->args.n;
@@ -131,7 +131,7 @@ static bool settle(struct graph_builder *b, size_t mark, uint32_t *first, uint32
 
 void build_wrap(struct graph_builder *b, struct arg container, size_t mark)
 {
-    if (b->failed || !settle(b, mark, &container.u.items.first, &container.u.items.n))
+    if (b->failed || !move_arguments(b, mark, &container.u.items.first, &container.u.items.n))
         b->failed = true;
     else
         build_push(b, container);
@@ -152,7 +152,7 @@ node_id build_find(const struct graph_builder *b, struct str name)
 }
 
 /* Makes `name` find the node `id`. */
-static bool add_name(struct graph_builder *b, struct str name, node_id id)
+static bool bind_name(struct graph_builder *b, struct str name, node_id id)
 {
     uint32_t hash = (uint32_t)hash_str(name);
     node_id old = find_hashed(b, name, hash);
@@ -170,8 +170,9 @@ node_id build_node(struct graph_builder *b, struct node node, size_t mark)
     node.first_deleted = (uint32_t)b->deleted.n;
     node.n_deleted = 0;
     b->failed = b->failed || b->nodes.n >= NODE_NONE - 1 ||
-                !settle(b, mark, &node.first_arg, &node.n_args) || !vec_reserve(&b->nodes, 1) ||
-                (node.name.n && !add_name(b, node.name, (node_id)b->nodes.n));
+                !move_arguments(b, mark, &node.first_arg, &node.n_args) ||
+                !vec_reserve(&b->nodes, 1) ||
+                (node.name.n && !bind_name(b, node.name, (node_id)b->nodes.n));
     if (b->failed)
         return NODE_NONE;
     b->nodes.v[b->nodes.n++] = node;
@@ -195,7 +196,7 @@ void build_drop_first(struct graph_builder *b, uint32_t n)
     memmove(b->nodes.v, b->nodes.v + n, b->nodes.n * sizeof *b->nodes.v);
     hash_index_release(&b->names);
     for (uint32_t id = 0; id < b->nodes.n && !b->failed; id++)
-        b->failed = b->nodes.v[id].name.n && !add_name(b, b->nodes.v[id].name, id);
+        b->failed = b->nodes.v[id].name.n && !bind_name(b, b->nodes.v[id].name, id);
 }
 
 uint32_t build_meta(struct graph_builder *b, struct str text)
@@ -223,7 +224,7 @@ uint32_t build_meta(struct graph_builder *b, struct str text)
     return index;
 }
 
-static bool location_equal(const struct location *a, const struct location *b)
+static bool same_location(const struct location *a, const struct location *b)
 {
     return a->line == b->line && a->caller == b->caller && str_eq(a->file, b->file) &&
            str_eq(a->function, b->function) && str_eq(a->code, b->code) &&
@@ -238,7 +239,7 @@ uint32_t build_location(struct graph_builder *b, struct location location)
     uint32_t hash = (uint32_t)mixed, index;
     for (size_t at = hash_index_start(&b->places, hash);
          hash_index_next(&b->places, hash, &at, &index);)
-        if (location_equal(&b->locations.v[index], &location))
+        if (same_location(&b->locations.v[index], &location))
             return index;
     index = (uint32_t)b->locations.n;
     b->failed = b->failed || b->locations.n >= LOCATION_NONE - 1 ||

@@ -2,7 +2,7 @@
 
 /* Finds the first ":LINE in " in `text` and sets *at to its offset, *ret to the line and *after
  * to the offset of what follows. */
-static bool find_line(struct str text, size_t *at, uint32_t *ret, size_t *after)
+static bool find_line_number(struct str text, size_t *at, uint32_t *ret, size_t *after)
 {
     for (size_t i = 0; i < text.n; i++) {
         i += str_find_char(str_from(text, i), ':');
@@ -22,11 +22,11 @@ static bool find_line(struct str text, size_t *at, uint32_t *ret, size_t *after)
 
 /* Parses "PATH:LINE in FUNCTION, code: TEXT" (_ParsedStackTrace.get_summary_str in
  * torch/fx/graph.py). */
-static bool parse_place(struct str text, struct location *ret)
+static bool parse_user_line(struct str text, struct location *ret)
 {
     size_t colon, function;
     uint32_t line;
-    if (!find_line(text, &colon, &line, &function))
+    if (!find_line_number(text, &colon, &line, &function))
         return false;
     struct str rest = str_from(text, function);
     size_t code = str_find(rest, STR(", code:")); /* no text follows where the source is unknown */
@@ -50,7 +50,7 @@ bool location_parse(struct str comment, struct location *ret)
                               .caller = LOCATION_NONE };
     size_t file = str_find(comment, STR("File: "));
     if (file < comment.n && (file == 0 || comment.p[file - 1] == ' ') &&
-        parse_place(str_from(comment, file + 6), ret)) {
+        parse_user_line(str_from(comment, file + 6), ret)) {
         ret->annotation = str_trim(str_first(comment, file));
         return true;
     }

@@ -1,7 +1,7 @@
 #include "trace/base/buf.h"
 #include "trace/graph/graph.h"
 
-static void count(const struct graph *graph, struct graph_counts *counts)
+static void count_tree(const struct graph *graph, struct graph_counts *counts)
 {
     counts->graphs++;
     counts->opaque += graph->n_opaque;
@@ -10,13 +10,13 @@ static void count(const struct graph *graph, struct graph_counts *counts)
         counts->calls += node_is_call(&graph->nodes[i]);
     }
     for (uint32_t i = 0; i < graph->n_children; i++)
-        count(graph->children[i], counts);
+        count_tree(graph->children[i], counts);
 }
 
 struct graph_counts graph_counts(const struct graph *graph)
 {
     struct graph_counts counts = { 0 };
-    count(graph, &counts);
+    count_tree(graph, &counts);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = &graph->nodes[i];
         counts.inputs += node->op == NODE_PLACEHOLDER;

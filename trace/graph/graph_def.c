@@ -128,7 +128,7 @@ static bool read_outputs(struct graph_reader *in, bool *tuple)
     b->args.n = n_args;
     *tuple = false;
     struct str text;
-    if (read_value(in) && (lex_at_end(in) || *in->p == ','))
+    if (read_arg_value(in) && (lex_at_end(in) || *in->p == ','))
         return true;
     in->p = from;
     b->stack.n = mark;

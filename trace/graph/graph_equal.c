@@ -4,7 +4,7 @@ struct pair {
     const struct graph *a, *b;
 };
 
-static bool meta_equal(struct pair g, uint32_t x, uint32_t y)
+static bool equal_metas(struct pair g, uint32_t x, uint32_t y)
 {
     if (x == META_NONE || y == META_NONE)
         return x == y;
@@ -25,7 +25,7 @@ static bool meta_equal(struct pair g, uint32_t x, uint32_t y)
 }
 
 /* Compares two user lines without their callers, which are not printed. */
-static bool location_equal(struct pair g, uint32_t x, uint32_t y)
+static bool equal_locations(struct pair g, uint32_t x, uint32_t y)
 {
     if (x == LOCATION_NONE || y == LOCATION_NONE)
         return x == y;
@@ -97,8 +97,8 @@ static bool node_equal(struct pair g, const struct node *a, const struct node *b
 {
     return a->op == b->op && a->form == b->form && str_eq(a->name, b->name) &&
            str_eq(a->target, b->target) && str_eq(a->descriptor, b->descriptor) &&
-           a->n_args == b->n_args && meta_equal(g, a->meta, b->meta) &&
-           location_equal(g, a->location, b->location) &&
+           a->n_args == b->n_args && equal_metas(g, a->meta, b->meta) &&
+           equal_locations(g, a->location, b->location) &&
            args_equal(g, a->first_arg, b->first_arg, a->n_args) && deletions_equal(g, a, b);
 }
 
@@ -111,7 +111,7 @@ static node_id first_difference(struct pair g)
     return g.a->n_nodes == g.b->n_nodes ? NODE_NONE : n;
 }
 
-static uint32_t n_outputs(const struct graph *graph)
+static uint32_t output_count(const struct graph *graph)
 {
     for (uint32_t i = graph->n_nodes; i > 0; i--)
         if (graph->nodes[i - 1].op == NODE_OUTPUT)
@@ -124,7 +124,7 @@ static bool frames_equal(struct pair g)
     if (!str_eq(g.a->name, g.b->name) || g.a->returns_tuple != g.b->returns_tuple ||
         g.a->n_children != g.b->n_children || !g.a->output_descriptors != !g.b->output_descriptors)
         return false;
-    for (uint32_t i = 0; g.a->output_descriptors && i < n_outputs(g.a); i++)
+    for (uint32_t i = 0; g.a->output_descriptors && i < output_count(g.a); i++)
         if (!str_eq(g.a->output_descriptors[i], g.b->output_descriptors[i]))
             return false;
     return true;

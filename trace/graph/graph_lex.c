@@ -103,7 +103,7 @@ static int hex_digits(const char *p, const char *end, int n, uint32_t *ret)
 }
 
 /* Writes UTF-8; lone surrogates take three bytes each. */
-static size_t put_character(uint32_t c, char *out)
+static size_t encode_utf8(uint32_t c, char *out)
 {
     if (c < 0x80) {
         out[0] = (char)c;
@@ -129,7 +129,7 @@ static size_t unescape(const char *p, const char *end, char *out, size_t *n_out)
     uint32_t c = 0;
     int width = *p == 'x' ? 2 : *p == 'u' ? 4 : *p == 'U' ? 8 : 0;
     if (width && hex_digits(p + 1, end, width, &c) && c <= 0x10FFFF) {
-        *n_out += put_character(c, out + *n_out);
+        *n_out += encode_utf8(c, out + *n_out);
         return (size_t)width + 1;
     }
     out[(*n_out)++] = '\\';
@@ -187,7 +187,7 @@ bool lex_string(struct graph_reader *in, struct str *ret)
 
 /* ---- numbers ---- */
 
-static void set_integer(struct arg *arg)
+static void set_arg_integer(struct arg *arg)
 {
     arg->kind = ARG_INT;
     if (!str_to_i64(arg->text, &arg->u.integer))
@@ -219,7 +219,7 @@ static bool scan_decimal(const char **cursor, bool *is_float)
     return digits;
 }
 
-static bool scan_word(const char **cursor)
+static bool scan_number_word(const char **cursor)
 {
     bool word = strncmp(*cursor, "inf", 3) == 0 || strncmp(*cursor, "nan", 3) == 0;
     *cursor += word ? 3 : 0;
@@ -231,7 +231,7 @@ bool lex_number(struct graph_reader *in, struct arg *ret)
     const char *from = in->p, *p = from + (*from == '-');
     bool is_float = false;
     if (!is_class(*p, DIGIT) && *p != '.')
-        is_float = scan_word(&p);
+        is_float = scan_number_word(&p);
     if (!is_float && !scan_decimal(&p, &is_float))
         return false;
     bool imaginary = *p == 'j';
@@ -244,7 +244,7 @@ bool lex_number(struct graph_reader *in, struct arg *ret)
     if (!imaginary && is_float)
         ret->u.number = strtod(from, NULL);
     else if (!imaginary)
-        set_integer(ret);
+        set_arg_integer(ret);
     return true;
 }
 

@@ -12,7 +12,7 @@ struct open_class {
     size_t indent;
 };
 
-struct parser {
+struct graph_parser {
     struct graph_reader in;
     struct tree_builder tree;
     vec_of(struct open_class)
@@ -65,7 +65,7 @@ bool graph_looks_like(struct str text)
 
 /* ---- classes ---- */
 
-static bool close_class(struct parser *p)
+static bool close_class(struct graph_parser *p)
 {
     struct open_class *class_ = &p->open.v[p->open.n - 1];
     struct graph *graph = graph_builder_finish(&class_->b, p->err);
@@ -78,7 +78,7 @@ static bool close_class(struct parser *p)
 }
 
 /* Opens a class, which belongs to the nearest preceding one that is indented less. */
-static bool open_class(struct parser *p, struct str name, size_t indent)
+static bool open_class(struct graph_parser *p, struct str name, size_t indent)
 {
     while (p->open.n > 1 &&
            (p->open.v[p->open.n - 1].indent >= indent || p->open.n > GRAPH_MAX_DEPTH))
@@ -173,7 +173,7 @@ static void parse_body_line(struct graph_reader *in)
     in->b->stack.n = 0;
 }
 
-static bool parse_line(struct parser *p, bool *more)
+static bool parse_line(struct graph_parser *p, bool *more)
 {
     struct graph_reader *in = &p->in;
     const char *start = in->p;
@@ -198,7 +198,7 @@ static bool parse_line(struct parser *p, bool *more)
     return true;
 }
 
-static bool check_size(struct parser *p)
+static bool check_graph_size(struct graph_parser *p)
 {
     const struct graph_builder *b = p->open.n ? &p->open.v[p->open.n - 1].b : NULL;
     if (!b || (b->nodes.n <= MAX_NODES && b->args.n <= MAX_ARGS))
@@ -207,7 +207,7 @@ static bool check_size(struct parser *p)
                    (unsigned)p->in.line, MAX_NODES, MAX_ARGS);
 }
 
-static bool parse(struct parser *p, struct str text)
+static bool parse_graph(struct graph_parser *p, struct str text)
 {
     if (!tree_builder_init(&p->tree, p->err))
         return false;
@@ -218,7 +218,7 @@ static bool parse(struct parser *p, struct str text)
     p->in.end = copy.p + copy.n;
     bool good = true, more = true;
     while (good && more && lex_next_line(&p->in))
-        good = parse_line(p, &more) && check_size(p);
+        good = parse_line(p, &more) && check_graph_size(p);
     while (good && p->open.n)
         good = close_class(p);
     return good && (p->root || err_set(p->err, ERR_INPUT, "not a graph: it contains no class"));
@@ -226,12 +226,12 @@ static bool parse(struct parser *p, struct str text)
 
 struct graph *graph_parse(struct str text, struct err *err)
 {
-    struct parser p = { .err = err };
+    struct graph_parser p = { .err = err };
     if (!graph_looks_like(text)) {
         err_set(err, ERR_INPUT, "not a graph: no \"class NAME(torch.nn.Module):\" at its start");
         return NULL;
     }
-    parse(&p, text);
+    parse_graph(&p, text);
     while (p.open.n)
         graph_builder_abandon(&p.open.v[--p.open.n].b);
     vec_release(&p.open);

@@ -7,39 +7,39 @@
 
 enum { INDENT = 4 };
 
-struct printer {
+struct graph_printer {
     const struct graph *graph;
     struct buf *out;
     unsigned indent; /* of the class */
 };
 
-static bool is_identifier_char(char c)
+static bool is_identifier_byte(char c)
 {
     return is_word_char(c) || c < 0;
 }
 
-static bool is_identifier(struct str text)
+static bool is_python_identifier(struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
-        if (!is_identifier_char(text.p[i]))
+        if (!is_identifier_byte(text.p[i]))
             return false;
     return text.n && !is_digit(text.p[0]);
 }
 
-static void put_indent(const struct printer *p, unsigned more)
+static void put_indent(const struct graph_printer *p, unsigned more)
 {
     for (unsigned i = 0; i < p->indent + more; i++)
         buf_putc(p->out, ' ');
 }
 
-static struct str name_of(const struct printer *p, node_id node)
+static struct str printed_name(const struct graph_printer *p, node_id node)
 {
     return p->graph->nodes[node].name;
 }
 
 /* ---- values ---- */
 
-static void put_quoted(struct buf *out, struct str text, char quote)
+static void print_quoted(struct buf *out, struct str text, char quote)
 {
     buf_putc(out, quote);
     for (size_t i = 0; i < text.n; i++) {
@@ -62,17 +62,17 @@ static void put_quoted(struct buf *out, struct str text, char quote)
 
 /* Prints a string as Python's repr() does: in single quotes unless those would need an escape
  * and double ones would not. */
-static void put_string(struct buf *out, struct str text)
+static void print_string(struct buf *out, struct str text)
 {
     bool single = str_find_char(text, '\'') < text.n, twofold = str_find_char(text, '"') < text.n;
-    put_quoted(out, text, single && !twofold ? '"' : '\'');
+    print_quoted(out, text, single && !twofold ? '"' : '\'');
 }
 
-static void put_device(struct buf *out, struct str device)
+static void print_device(struct buf *out, struct str device)
 {
     size_t colon = str_find_char(device, ':');
     buf_puts(out, "device(type=");
-    put_string(out, str_first(device, colon));
+    print_string(out, str_first(device, colon));
     if (colon < device.n) {
         buf_puts(out, ", index=");
         buf_put(out, str_from(device, colon + 1));
@@ -80,59 +80,60 @@ static void put_device(struct buf *out, struct str device)
     buf_putc(out, ')');
 }
 
-static void put_arg(const struct printer *p, const struct arg *arg);
+static void print_arg(const struct graph_printer *p, const struct arg *arg);
 
-static void put_keyed(const struct printer *p, const struct arg *arg, const char *equals)
+static void print_keyed(const struct graph_printer *p, const struct arg *arg, const char *equals)
 {
     if (arg->key.n) {
         buf_put(p->out, arg->key);
         buf_puts(p->out, equals);
     }
-    put_arg(p, arg);
+    print_arg(p, arg);
 }
 
-static void put_args(const struct printer *p, uint32_t first, uint32_t n, const char *equals)
+static void print_args(const struct graph_printer *p, uint32_t first, uint32_t n,
+                       const char *equals)
 {
     for (uint32_t i = 0; i < n; i++) {
         buf_puts(p->out, i ? ", " : "");
-        put_keyed(p, &p->graph->args[first + i], equals);
+        print_keyed(p, &p->graph->args[first + i], equals);
     }
 }
 
-static void put_items(const struct printer *p, const struct arg *arg, const char *before,
-                      const char *after)
+static void print_arg_items(const struct graph_printer *p, const struct arg *arg,
+                            const char *before, const char *after)
 {
     buf_puts(p->out, before);
-    put_args(p, arg->u.items.first, arg->u.items.n, "=");
+    print_args(p, arg->u.items.first, arg->u.items.n, "=");
     buf_puts(p->out, after);
 }
 
-static void put_dict(const struct printer *p, const struct arg *arg)
+static void print_dict(const struct graph_printer *p, const struct arg *arg)
 {
     buf_putc(p->out, '{');
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
         buf_puts(p->out, i == 0 ? "" : i % 2 ? ": " : ", ");
-        put_arg(p, &p->graph->args[arg->u.items.first + i]);
+        print_arg(p, &p->graph->args[arg->u.items.first + i]);
     }
     buf_putc(p->out, '}');
 }
 
-static void put_arg(const struct printer *p, const struct arg *arg)
+static void print_arg(const struct graph_printer *p, const struct arg *arg)
 {
     switch (arg->kind) {
     case ARG_NONE: buf_puts(p->out, "None"); break;
-    case ARG_NODE: buf_put(p->out, name_of(p, arg->u.node)); break;
+    case ARG_NODE: buf_put(p->out, printed_name(p, arg->u.node)); break;
     case ARG_BOOL: buf_puts(p->out, arg->u.integer ? "True" : "False"); break;
-    case ARG_STRING: put_string(p->out, arg->text); break;
-    case ARG_DEVICE: put_device(p->out, arg->text); break;
-    case ARG_LIST: put_items(p, arg, "[", "]"); break;
-    case ARG_TUPLE: put_items(p, arg, "(", arg->u.items.n == 1 ? ",)" : ")"); break;
-    case ARG_DICT: put_dict(p, arg); break;
-    case ARG_SLICE: put_items(p, arg, "slice(", ")"); break;
+    case ARG_STRING: print_string(p->out, arg->text); break;
+    case ARG_DEVICE: print_device(p->out, arg->text); break;
+    case ARG_LIST: print_arg_items(p, arg, "[", "]"); break;
+    case ARG_TUPLE: print_arg_items(p, arg, "(", arg->u.items.n == 1 ? ",)" : ")"); break;
+    case ARG_DICT: print_dict(p, arg); break;
+    case ARG_SLICE: print_arg_items(p, arg, "slice(", ")"); break;
     case ARG_ELLIPSIS: buf_puts(p->out, "Ellipsis"); break;
     case ARG_CALL:
         buf_put(p->out, arg->text);
-        put_items(p, arg, "(", ")");
+        print_arg_items(p, arg, "(", ")");
         break;
     case ARG_INT:
     case ARG_FLOAT:
@@ -158,13 +159,13 @@ static bool is_python_type(struct str text)
             return false;
         brackets += (c == '[') - (c == ']');
         bool comma = c == ',' && brackets > 0;
-        if (!comma && c != '[' && c != ']' && c != '.' && c != '|' && !is_identifier_char(c))
+        if (!comma && c != '[' && c != ']' && c != '.' && c != '|' && !is_identifier_byte(c))
             return false;
     }
     return brackets == 0;
 }
 
-static void put_annotation(const struct printer *p, uint32_t index)
+static void print_annotation(const struct graph_printer *p, uint32_t index)
 {
     if (index == META_NONE)
         return;
@@ -176,7 +177,7 @@ static void put_annotation(const struct printer *p, uint32_t index)
     buf_puts(p->out, type ? "" : "\"");
 }
 
-static struct str next_part(struct str *path)
+static struct str next_path_part(struct str *path)
 {
     size_t dot = str_find_char(*path, '.');
     struct str part = str_first(*path, dot);
@@ -185,91 +186,92 @@ static struct str next_part(struct str *path)
 }
 
 /* Prints the path "layers.0.weight" below self as getattr(self.layers, "0").weight. */
-static void put_path(struct buf *out, struct str path)
+static void print_attribute_path(struct buf *out, struct str path)
 {
     for (struct str rest = path; rest.n;)
-        buf_puts(out, is_identifier(next_part(&rest)) ? "" : "getattr(");
+        buf_puts(out, is_python_identifier(next_path_part(&rest)) ? "" : "getattr(");
     buf_puts(out, "self");
     while (path.n) {
-        struct str part = next_part(&path);
-        if (is_identifier(part)) {
+        struct str part = next_path_part(&path);
+        if (is_python_identifier(part)) {
             buf_putc(out, '.');
             buf_put(out, part);
         } else {
             buf_puts(out, ", ");
-            put_quoted(out, part, '"');
+            print_quoted(out, part, '"');
             buf_putc(out, ')');
         }
     }
 }
 
-static void put_call(const struct printer *p, const struct node *node, uint32_t skip)
+static void print_node_call(const struct graph_printer *p, const struct node *node, uint32_t skip)
 {
     buf_putc(p->out, '(');
-    put_args(p, node->first_arg + skip, node->n_args - skip, " = ");
+    print_args(p, node->first_arg + skip, node->n_args - skip, " = ");
     buf_putc(p->out, ')');
 }
 
-static const struct arg *arg_of(const struct printer *p, const struct node *node, uint32_t i)
+static const struct arg *printed_arg(const struct graph_printer *p, const struct node *node,
+                                     uint32_t i)
 {
     return &p->graph->args[node->first_arg + i];
 }
 
-static void put_infix(const struct printer *p, const struct node *node)
+static void print_operator(const struct graph_printer *p, const struct node *node)
 {
     const struct graph_operator *op = graph_operator_by_target(node->target);
     if (node->n_args == 2) {
-        put_arg(p, arg_of(p, node, 0));
+        print_arg(p, printed_arg(p, node, 0));
         buf_putc(p->out, ' ');
     }
     buf_put(p->out, op ? op->sign : STR("?"));
     buf_puts(p->out, node->n_args == 2 ? " " : "");
-    put_arg(p, arg_of(p, node, node->n_args - 1));
+    print_arg(p, printed_arg(p, node, node->n_args - 1));
 }
 
-static void put_getitem(const struct printer *p, const struct node *node)
+static void put_getitem(const struct graph_printer *p, const struct node *node)
 {
-    put_arg(p, arg_of(p, node, 0));
+    print_arg(p, printed_arg(p, node, 0));
     buf_putc(p->out, '[');
-    put_arg(p, arg_of(p, node, 1));
+    print_arg(p, printed_arg(p, node, 1));
     buf_putc(p->out, ']');
 }
 
-static void put_function(const struct printer *p, const struct node *node)
+static void print_function(const struct graph_printer *p, const struct node *node)
 {
     switch (node->form) {
-    case FORM_INFIX: put_infix(p, node); break;
+    case FORM_INFIX: print_operator(p, node); break;
     case FORM_GETITEM: put_getitem(p, node); break;
     case FORM_ATTRIBUTE:
-        put_arg(p, arg_of(p, node, 0));
+        print_arg(p, printed_arg(p, node, 0));
         buf_putc(p->out, '.');
-        buf_put(p->out, arg_of(p, node, 1)->text);
+        buf_put(p->out, printed_arg(p, node, 1)->text);
         break;
     case FORM_PLAIN:
     case FORM_SETITEM:
     case FORM_INPLACE:
         buf_put(p->out, node->target);
-        put_call(p, node, 0);
+        print_node_call(p, node, 0);
         break;
     }
 }
 
-static void put_rhs(const struct printer *p, const struct node *node)
+static void put_rhs(const struct graph_printer *p, const struct node *node)
 {
     switch (node->op) {
-    case NODE_CALL_FUNCTION: put_function(p, node); break;
+    case NODE_CALL_FUNCTION: print_function(p, node); break;
     case NODE_CALL_METHOD:
-        put_arg(p, arg_of(p, node, 0));
+        print_arg(p, printed_arg(p, node, 0));
         buf_putc(p->out, '.');
         buf_put(p->out, node->target);
-        put_call(p, node, 1);
+        print_node_call(p, node, 1);
         break;
     case NODE_CALL_MODULE:
-        put_path(p->out, node->target);
-        put_call(p, node, 0);
+        print_attribute_path(p->out, node->target);
+        print_node_call(p, node, 0);
         break;
-    case NODE_GET_ATTR: put_path(p->out, node->target); break;
-    case NODE_ALIAS: put_arg(p, arg_of(p, node, 0)); break;
+    case NODE_GET_ATTR: print_attribute_path(p->out, node->target); break;
+    case NODE_ALIAS: print_arg(p, printed_arg(p, node, 0)); break;
     case NODE_PLACEHOLDER:
     case NODE_OUTPUT:
     case NODE_OPAQUE: break;
@@ -277,49 +279,49 @@ static void put_rhs(const struct printer *p, const struct node *node)
 }
 
 /* Prints a[b] = c; name = a and a += b; name = a. */
-static void put_mutation(const struct printer *p, const struct node *node)
+static void print_mutation(const struct graph_printer *p, const struct node *node)
 {
     if (node->form == FORM_SETITEM) {
         put_getitem(p, node);
         buf_puts(p->out, " = ");
-        put_arg(p, arg_of(p, node, 2));
+        print_arg(p, printed_arg(p, node, 2));
     } else {
         const struct graph_operator *op = graph_operator_by_target(node->target);
-        put_arg(p, arg_of(p, node, 0));
+        print_arg(p, printed_arg(p, node, 0));
         buf_putc(p->out, ' ');
         buf_put(p->out, op ? op->sign : STR("?"));
         buf_puts(p->out, "= ");
-        put_arg(p, arg_of(p, node, 1));
+        print_arg(p, printed_arg(p, node, 1));
     }
     buf_puts(p->out, ";  ");
     buf_put(p->out, node->name);
-    put_annotation(p, node->meta);
+    print_annotation(p, node->meta);
     buf_puts(p->out, " = ");
-    put_arg(p, arg_of(p, node, 0));
+    print_arg(p, printed_arg(p, node, 0));
 }
 
-static void put_deletions(const struct printer *p, const struct node *node)
+static void put_deletions(const struct graph_printer *p, const struct node *node)
 {
     if (node->n_deleted == 0)
         return;
     buf_puts(p->out, ";  ");
     for (uint32_t i = 0; i < node->n_deleted; i++) {
-        buf_put(p->out, name_of(p, p->graph->deleted[node->first_deleted + i]));
+        buf_put(p->out, printed_name(p, p->graph->deleted[node->first_deleted + i]));
         buf_puts(p->out, " = ");
     }
     buf_puts(p->out, "None");
 }
 
-static void put_statement(const struct printer *p, const struct node *node)
+static void print_statement(const struct graph_printer *p, const struct node *node)
 {
     put_indent(p, 2 * INDENT);
     if (node->op == NODE_OPAQUE) {
         buf_put(p->out, node->target);
     } else if (node->form == FORM_SETITEM || node->form == FORM_INPLACE) {
-        put_mutation(p, node);
+        print_mutation(p, node);
     } else {
         buf_put(p->out, node->name);
-        put_annotation(p, node->meta);
+        print_annotation(p, node->meta);
         buf_puts(p->out, " = ");
         put_rhs(p, node);
     }
@@ -328,7 +330,7 @@ static void put_statement(const struct printer *p, const struct node *node)
     buf_putc(p->out, '\n');
 }
 
-static void put_location(const struct printer *p, uint32_t index, bool first)
+static void put_location(const struct graph_printer *p, uint32_t index, bool first)
 {
     buf_puts(p->out, first ? "" : "\n");
     put_indent(p, 2 * INDENT);
@@ -353,13 +355,13 @@ static void put_location(const struct printer *p, uint32_t index, bool first)
 
 /* ---- graphs ---- */
 
-static void put_parameter(const struct printer *p, const struct node *node)
+static void put_parameter(const struct graph_printer *p, const struct node *node)
 {
     buf_put(p->out, node->target);
-    put_annotation(p, node->meta);
+    print_annotation(p, node->meta);
     if (node->n_args) {
         buf_puts(p->out, " = ");
-        put_arg(p, arg_of(p, node, 0));
+        print_arg(p, printed_arg(p, node, 0));
     }
 }
 
@@ -380,7 +382,7 @@ static void put_descriptor(struct buf *out, struct str descriptor)
     buf_putc(out, '\n');
 }
 
-static void put_signature(const struct printer *p)
+static void print_signature(const struct graph_printer *p)
 {
     bool expanded = has_descriptors(p->graph);
     put_indent(p, INDENT);
@@ -408,7 +410,7 @@ static void put_signature(const struct printer *p)
     buf_puts(p->out, "):\n");
 }
 
-static void put_return(const struct printer *p, const struct node *node)
+static void print_return(const struct graph_printer *p, const struct node *node)
 {
     const struct str *descriptors = p->graph->output_descriptors;
     put_indent(p, 2 * INDENT);
@@ -417,19 +419,19 @@ static void put_return(const struct printer *p, const struct node *node)
         buf_putc(p->out, '\n');
         for (uint32_t i = 0; i < node->n_args; i++) {
             put_indent(p, 3 * INDENT);
-            put_arg(p, arg_of(p, node, i));
+            print_arg(p, printed_arg(p, node, i));
             buf_putc(p->out, ',');
             put_descriptor(p->out, descriptors[i]);
         }
         put_indent(p, 2 * INDENT);
     } else {
-        put_args(p, node->first_arg, node->n_args, "=");
+        print_args(p, node->first_arg, node->n_args, "=");
         buf_puts(p->out, p->graph->returns_tuple && node->n_args == 1 ? "," : "");
     }
     buf_puts(p->out, p->graph->returns_tuple ? ")\n" : "\n");
 }
 
-static void put_body(const struct printer *p)
+static void print_body(const struct graph_printer *p)
 {
     uint32_t location = LOCATION_NONE;
     bool first = true;
@@ -438,34 +440,34 @@ static void put_body(const struct printer *p)
         if (node->op == NODE_PLACEHOLDER)
             continue;
         if (node->op == NODE_OUTPUT) {
-            put_return(p, node);
+            print_return(p, node);
         } else {
             if (node->op != NODE_ALIAS && node->location != location) {
                 put_location(p, node->location, first);
                 location = node->location;
             }
-            put_statement(p, node);
+            print_statement(p, node);
         }
         first = false;
     }
 }
 
-static void print(const struct graph *graph, unsigned indent, struct buf *out)
+static void print_graph(const struct graph *graph, unsigned indent, struct buf *out)
 {
-    struct printer p = { graph, out, indent };
+    struct graph_printer p = { graph, out, indent };
     put_indent(&p, 0);
     buf_puts(out, "class ");
     buf_put(out, graph->name);
     buf_puts(out, "(torch.nn.Module):\n");
-    put_signature(&p);
-    put_body(&p);
+    print_signature(&p);
+    print_body(&p);
     for (uint32_t i = 0; i < graph->n_children; i++) {
         buf_putc(out, '\n');
-        print(graph->children[i], indent + INDENT, out);
+        print_graph(graph->children[i], indent + INDENT, out);
     }
 }
 
 void graph_print(const struct graph *graph, struct buf *out)
 {
-    print(graph, 0, out);
+    print_graph(graph, 0, out);
 }

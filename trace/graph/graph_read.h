@@ -70,7 +70,7 @@ bool lex_at_end(struct graph_reader *in);
 /* ---- arguments: graph_args.c ---- */
 
 /* Reads one value and pushes it on the builder's stack. */
-bool read_value(struct graph_reader *in);
+bool read_arg_value(struct graph_reader *in);
 /* Reads an element of a container: a comma, a colon, a closing bracket or the line's end must
  * follow, and a text up to there that is no value of the grammar becomes an ARG_OPAQUE. */
 bool read_item(struct graph_reader *in);

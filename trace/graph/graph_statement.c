@@ -5,7 +5,7 @@
 #include "trace/graph/graph_read.h"
 #include "trace/graph/python_name.h"
 
-static struct str text_since(const struct graph_reader *in, const char *from)
+static struct str rhs_text_since(const struct graph_reader *in, const char *from)
 {
     return (struct str){ from, (size_t)(in->p - from) };
 }
@@ -25,7 +25,7 @@ static struct str read_type(struct graph_reader *in, bool parameter)
         brackets += c == '(' || c == '[';
         brackets -= brackets && (c == ')' || c == ']');
     }
-    return str_trim(text_since(in, from));
+    return str_trim(rhs_text_since(in, from));
 }
 
 static bool at_quoted_annotation(const struct graph_reader *in)
@@ -64,7 +64,7 @@ static bool at_rhs_end(const struct graph_reader *in)
     return *in->p == ';' || in->p == in->eol || (in->p[0] == ' ' && in->p[1] == ' ');
 }
 
-static bool read_prefix(struct graph_reader *in, struct node *node)
+static bool read_prefix_operator(struct graph_reader *in, struct node *node)
 {
     const struct graph_operator *op = graph_operator_by_sign(str_first(lex_rest(in), 1));
     if (!op || op->prefix.n == 0)
@@ -73,7 +73,7 @@ static bool read_prefix(struct graph_reader *in, struct node *node)
     node->op = NODE_CALL_FUNCTION;
     node->form = FORM_INFIX;
     node->target = op->prefix;
-    return read_value(in) && at_rhs_end(in);
+    return read_arg_value(in) && at_rhs_end(in);
 }
 
 /* Reads the operator, from the space before it, and the right operand. */
@@ -88,7 +88,7 @@ static bool read_infix(struct graph_reader *in, struct node *node)
     node->op = NODE_CALL_FUNCTION;
     node->form = FORM_INFIX;
     node->target = op->infix;
-    return read_value(in) && at_rhs_end(in);
+    return read_arg_value(in) && at_rhs_end(in);
 }
 
 /* Reads a subscript from the opening through the closing bracket. */
@@ -102,7 +102,7 @@ static bool read_subscript(struct graph_reader *in)
 static bool read_operation(struct graph_reader *in, struct node *node)
 {
     size_t mark = build_mark(in->b);
-    if (!read_value(in) || in->b->failed)
+    if (!read_arg_value(in) || in->b->failed)
         return false;
     if (*in->p == '[') {
         node->op = NODE_CALL_FUNCTION;
@@ -135,7 +135,7 @@ static bool read_dotted(struct graph_reader *in, struct str head, struct node *n
         if (lex_name(in).n == 0)
             return false;
     }
-    struct str path = text_since(in, tail);
+    struct str path = rhs_text_since(in, tail);
     bool call = lex_char(in, '(');
     if (str_is(head, "self")) {
         if (call)
@@ -158,7 +158,7 @@ static bool read_dotted(struct graph_reader *in, struct str head, struct node *n
     return at_rhs_end(in);
 }
 
-static bool put_part(struct buf *path, struct str part)
+static bool put_path_part(struct buf *path, struct str part)
 {
     if (part.n == 0 || memchr(part.p, '.', part.n))
         return false;
@@ -175,13 +175,13 @@ static bool read_getattr_path(struct graph_reader *in, struct buf *path, unsigne
         struct str part;
         if (depth == GRAPH_MAX_DEPTH || !read_getattr_path(in, path, depth + 1) ||
             !lex_take(in, STR(", ")) || *in->p != '"' || !lex_string(in, &part) ||
-            !lex_char(in, ')') || !put_part(path, part))
+            !lex_char(in, ')') || !put_path_part(path, part))
             return false;
     } else if (!str_is(lex_name(in), "self")) {
         return false;
     }
     while (lex_char(in, '.'))
-        if (!put_part(path, lex_name(in)))
+        if (!put_path_part(path, lex_name(in)))
             return false;
     return true;
 }
@@ -233,7 +233,7 @@ static bool read_rhs(struct graph_reader *in, struct node *node)
     if (read_operation(in, node))
         return true;
     rewind_to(in, from, mark, n_args);
-    return read_prefix(in, node);
+    return read_prefix_operator(in, node);
 }
 
 /* ---- what follows a node ---- */
@@ -260,7 +260,7 @@ static bool read_deletions(struct graph_reader *in)
     return lex_at_end(in);
 }
 
-static bool add_node(struct graph_reader *in, struct node node, size_t mark)
+static bool add_statement_node(struct graph_reader *in, struct node node, size_t mark)
 {
     if (!python_is_name(node.name))
         return false;
@@ -271,7 +271,7 @@ static bool add_node(struct graph_reader *in, struct node node, size_t mark)
 
 /* ---- inputs that are bound in the body ---- */
 
-static bool add_input(struct graph_reader *in, struct node input, struct str name)
+static bool add_body_input(struct graph_reader *in, struct node input, struct str name)
 {
     if (!python_is_name(name))
         return false;
@@ -301,7 +301,7 @@ static bool read_boxed(struct graph_reader *in, struct node node)
         return true;
     }
     if (good && !iter && in->boxed.n && str_eq(what, in->boxed))
-        return add_input(in, node, node.name);
+        return add_body_input(in, node, node.name);
     in->p = from;
     return false;
 }
@@ -320,7 +320,7 @@ static bool read_unpacking(struct graph_reader *in, struct node node)
         known = known || str_starts(source, str_of(sources[i]));
     for (struct str name = node.name; known && name.n && !in->b->failed; name = lex_name(in), n++) {
         node_id old = build_find(in->b, name);
-        known = add_input(in, old == NODE_NONE ? node : in->b->nodes.v[old], name);
+        known = add_body_input(in, old == NODE_NONE ? node : in->b->nodes.v[old], name);
         if (lex_char(in, ','))
             lex_skip_indent(in);
     }
@@ -336,7 +336,7 @@ static bool read_unpacking(struct graph_reader *in, struct node node)
 static bool read_annotated_inputs(struct graph_reader *in, struct node input)
 {
     for (;;) {
-        if (!add_input(in, input, input.name))
+        if (!add_body_input(in, input, input.name))
             return false;
         if (lex_char(in, ';'))
             lex_skip_indent(in);
@@ -363,7 +363,7 @@ static bool read_setitem(struct graph_reader *in, struct str base, struct node *
     build_push(in->b, (struct arg){ .kind = ARG_NODE, .u.node = id });
     node->form = FORM_SETITEM;
     node->target = STR("operator.setitem");
-    return read_subscript(in) && lex_take(in, STR(" = ")) && read_value(in);
+    return read_subscript(in) && lex_take(in, STR(" = ")) && read_arg_value(in);
 }
 
 /* Reads a += b; c = a; ... after `a`. */
@@ -381,7 +381,7 @@ static bool read_augmented(struct graph_reader *in, struct str base, struct node
     build_push(in->b, (struct arg){ .kind = ARG_NODE, .u.node = id });
     node->form = FORM_INPLACE;
     node->target = op->inplace;
-    return read_value(in);
+    return read_arg_value(in);
 }
 
 /* Reads a statement that changes `base` and then gives it a new name. */
@@ -397,7 +397,7 @@ static bool read_mutation(struct graph_reader *in, struct str base, struct node 
     if (node.name.n == 0 || !read_annotation(in, false, &node.meta) || !lex_take(in, STR(" = ")) ||
         !str_eq(lex_name(in), base))
         return false;
-    return add_node(in, node, mark);
+    return add_statement_node(in, node, mark);
 }
 
 /* Reads a statement that makes no node: pass, wrap("fn"), args_list.clear(). */
@@ -439,5 +439,5 @@ bool read_statement(struct graph_reader *in)
         return false;
     if (node.op == NODE_ALIAS)
         node.location = LOCATION_NONE;
-    return add_node(in, node, mark);
+    return add_statement_node(in, node, mark);
 }

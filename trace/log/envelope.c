@@ -151,7 +151,7 @@ void envelope_mark_checksum(const struct envelope *envelope, struct buf *out)
     }
 }
 
-static uint32_t take_node(struct str *text)
+static uint32_t take_stack_reference(struct str *text)
 {
     uint64_t node = 0;
     size_t n = 0;
@@ -174,7 +174,7 @@ bool envelope_expand(const struct stack_table *stacks, struct str text, struct s
             break;
         char mark = text.p[plain];
         text = str_from(text, plain + 1);
-        if (mark == JSON_REF_MARK && !stacks_print(stacks, take_node(&text), most, out))
+        if (mark == JSON_REF_MARK && !stacks_print(stacks, take_stack_reference(&text), most, out))
             return false;
         if (mark != JSON_REF_MARK)
             buf_put(out, md5_hex);

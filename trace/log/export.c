@@ -9,7 +9,7 @@
 
 enum { CHUNK = 1 << 20 };
 
-struct exporting {
+struct log_exporter {
     struct trace *trace;
     struct md5 md5;
     struct buf out;
@@ -20,7 +20,7 @@ struct exporting {
     struct err damage; /* the first damage */
 };
 
-static bool send(struct exporting *ex, struct err *err)
+static bool send_output(struct log_exporter *ex, struct err *err)
 {
     if (ex->out.failed)
         return err_nomem(err);
@@ -29,21 +29,21 @@ static bool send(struct exporting *ex, struct err *err)
     return ok;
 }
 
-static struct tape *tape_of(const struct exporting *ex)
+static struct tape *exported_tape(const struct log_exporter *ex)
 {
     return ex->trace->tables->tape;
 }
 
-static bool put_stored(struct exporting *ex, uint32_t id, struct err *err)
+static bool put_stored(struct log_exporter *ex, uint32_t id, struct err *err)
 {
     struct str text;
-    if (!tape_payload(tape_of(ex), id, &text, err))
+    if (!tape_payload(exported_tape(ex), id, &text, err))
         return false;
     buf_put(&ex->out, text);
     return true;
 }
 
-static bool put_raw(struct exporting *ex, const struct tape_record *row, struct err *err)
+static bool put_raw(struct log_exporter *ex, const struct tape_record *row, struct err *err)
 {
     if (row->flags & TAPE_RECORD_META_STORED)
         return put_stored(ex, row->meta_id, err);
@@ -62,11 +62,11 @@ static bool too_long(const struct tape_record *row, struct err *err)
 }
 
 /* Prints the header from its parts. */
-static bool put_parts(struct exporting *ex, const struct tape_record *row, const char *md5_hex,
-                      struct err *err)
+static bool put_header_parts(struct log_exporter *ex, const struct tape_record *row,
+                             const char *md5_hex, struct err *err)
 {
     size_t most = row->bytes < SIZE_MAX - ex->out.n ? ex->out.n + (size_t)row->bytes : SIZE_MAX;
-    struct tape *tape = tape_of(ex);
+    struct tape *tape = exported_tape(ex);
     struct glog glog = row->glog;
     struct str meta = row->meta;
     struct str hex = { md5_hex, MD5_HEX };
@@ -85,8 +85,8 @@ static bool put_parts(struct exporting *ex, const struct tape_record *row, const
            too_long(row, err);
 }
 
-static bool put_header(struct exporting *ex, const struct tape_record *row, struct str payload,
-                       struct err *err)
+static bool put_record_header(struct log_exporter *ex, const struct tape_record *row,
+                              struct str payload, struct err *err)
 {
     unsigned char digest[MD5_BYTES];
     char hex[MD5_HEX];
@@ -97,24 +97,24 @@ static bool put_header(struct exporting *ex, const struct tape_record *row, stru
     if (!md5_final(&ex->md5, digest, err))
         return false;
     md5_hex(digest, hex);
-    return put_parts(ex, row, hex, err);
+    return put_header_parts(ex, row, hex, err);
 }
 
-static bool put_record(struct exporting *ex, const struct tape_record *row, struct err *err)
+static bool put_record(struct log_exporter *ex, const struct tape_record *row, struct err *err)
 {
     bool has_payload = row->flags & TAPE_RECORD_PAYLOAD, odd = row->flags & TAPE_RECORD_ODD_PAYLOAD;
     bool ended = !(row->flags & TAPE_RECORD_NO_NEWLINE);
     struct str payload = STR("");
     if (row->flags & TAPE_RECORD_RAW)
         return put_raw(ex, row, err);
-    if (has_payload && tape_payload_size(tape_of(ex), row->payload_id) > row->bytes)
+    if (has_payload && tape_payload_size(exported_tape(ex), row->payload_id) > row->bytes)
         return too_long(row, err);
-    if (has_payload && !tape_payload(tape_of(ex), row->payload_id, &payload, err))
+    if (has_payload && !tape_payload(exported_tape(ex), row->payload_id, &payload, err))
         return false;
     struct buf plain = BUF_INIT;
     if (odd)
         import_strip_tabs(payload, &plain);
-    bool ok = put_header(ex, row, odd ? buf_str(&plain) : payload, err);
+    bool ok = put_record_header(ex, row, odd ? buf_str(&plain) : payload, err);
     buf_release(&plain);
     if (!ok)
         return false;
@@ -130,7 +130,8 @@ static bool put_record(struct exporting *ex, const struct tape_record *row, stru
 
 /* Prints the whole record. It fails when the length differs from the row's, because then the
  * record refers to something that is lost. */
-static bool put_whole_record(struct exporting *ex, const struct tape_record *row, struct err *err)
+static bool put_whole_record(struct log_exporter *ex, const struct tape_record *row,
+                             struct err *err)
 {
     size_t before = ex->out.n;
     if (put_record(ex, row, err) && !ex->out.failed && ex->out.n - before != row->bytes)
@@ -141,7 +142,7 @@ static bool put_whole_record(struct exporting *ex, const struct tape_record *row
 }
 
 /* Fails when records are missing altogether, so that the log is shorter than the recording says. */
-static bool check_size(const struct recording *recording, uint64_t bytes, struct err *err)
+static bool check_log_size(const struct recording *recording, uint64_t bytes, struct err *err)
 {
     if (bytes == recording->bytes)
         return true;
@@ -152,13 +153,13 @@ static bool check_size(const struct recording *recording, uint64_t bytes, struct
 
 /* Prints the next record, if there is one. It continues after a record that is damaged on the
  * tape, and stores the first such damage. */
-static bool put_next(struct exporting *ex, struct err *err)
+static bool put_next(struct log_exporter *ex, struct err *err)
 {
     const struct recording *recording = ex->recording;
     struct err failure = { 0 };
     uint32_t record = recording->first_record + ex->next++;
-    ex->bytes += tape_of(ex)->records.v[record].bytes;
-    if (put_whole_record(ex, &tape_of(ex)->records.v[record], &failure))
+    ex->bytes += exported_tape(ex)->records.v[record].bytes;
+    if (put_whole_record(ex, &exported_tape(ex)->records.v[record], &failure))
         return true;
     err_at(&failure, "%.*s:%llu", STR_ARG(recording->source),
            (unsigned long long)ex->trace->records[record].line);
@@ -171,26 +172,26 @@ static bool put_next(struct exporting *ex, struct err *err)
     return true;
 }
 
-static void check_end(struct exporting *ex)
+static void check_tape_end(struct log_exporter *ex)
 {
     if (!err_is_set(&ex->damage))
-        check_size(ex->recording, ex->bytes, &ex->damage);
+        check_log_size(ex->recording, ex->bytes, &ex->damage);
 }
 
-static bool put_all(struct exporting *ex, struct err *err)
+static bool put_records(struct log_exporter *ex, struct err *err)
 {
     while (ex->next < ex->recording->n_records)
-        if (!put_next(ex, err) || (ex->out.n >= CHUNK && !send(ex, err)))
+        if (!put_next(ex, err) || (ex->out.n >= CHUNK && !send_output(ex, err)))
             return false;
-    if (!send(ex, err))
+    if (!send_output(ex, err))
         return false;
-    check_end(ex);
+    check_tape_end(ex);
     if (err_is_set(&ex->damage))
         *err = ex->damage;
     return !err_is_set(&ex->damage);
 }
 
-static bool begin_export(struct exporting *ex, struct trace *trace, uint32_t recording,
+static bool begin_export(struct log_exporter *ex, struct trace *trace, uint32_t recording,
                          struct err *err)
 {
     const struct recording *what = &trace->recordings[recording];
@@ -203,17 +204,17 @@ static bool begin_export(struct exporting *ex, struct trace *trace, uint32_t rec
 
 bool export_log(struct trace *trace, uint32_t recording, struct export_sink sink, struct err *err)
 {
-    struct exporting ex = { .sink = sink };
+    struct log_exporter ex = { .sink = sink };
     if (!begin_export(&ex, trace, recording, err))
         return false;
-    bool ok = put_all(&ex, err);
+    bool ok = put_records(&ex, err);
     md5_release(&ex.md5);
     buf_release(&ex.out);
     return ok;
 }
 
 struct export_reader {
-    struct exporting ex;
+    struct log_exporter ex;
     size_t taken; /* number of bytes already handed out from ex.out */
 };
 
@@ -231,7 +232,7 @@ struct export_reader *export_open(struct trace *trace, uint32_t recording, struc
 bool export_read(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err)
 {
     struct export_reader *reader = user;
-    struct exporting *ex = &reader->ex;
+    struct log_exporter *ex = &reader->ex;
     *ret_n = 0;
     while (reader->taken == ex->out.n && ex->next < ex->recording->n_records) {
         buf_clear(&ex->out);
@@ -243,7 +244,7 @@ bool export_read(void *user, void *buffer, size_t size, size_t *ret_n, struct er
     }
     struct str left = str_first(str_from(buf_str(&ex->out), reader->taken), size);
     if (left.n == 0)
-        return check_end(ex), true;
+        return check_tape_end(ex), true;
     memcpy(buffer, left.p, left.n);
     reader->taken += left.n;
     *ret_n = left.n;

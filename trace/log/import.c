@@ -8,12 +8,12 @@
 #include "trace/log/importing.h"
 #include "trace/log/source_list.h"
 
-bool importing_stopped(const struct importing *in)
+bool importing_stopped(const struct importer *in)
 {
     return in->options->stop && *in->options->stop;
 }
 
-bool importing_damage(struct importing *in, uint64_t line, uint64_t offset, const char *what,
+bool importing_damage(struct importer *in, uint64_t line, uint64_t offset, const char *what,
                       struct err *err)
 {
     struct import_result *result = in->result;
@@ -43,7 +43,7 @@ void import_result_release(struct import_result *result)
 }
 
 /* Returns the name without the characters that end a name in a selector. */
-static struct str clean_name(struct importing *in, struct str wanted, unsigned n)
+static struct str clean_name(struct importer *in, struct str wanted, unsigned n)
 {
     struct buf *out = &in->scratch;
     buf_clear(out);
@@ -56,7 +56,7 @@ static struct str clean_name(struct importing *in, struct str wanted, unsigned n
     return arena_copy(&in->arena, buf_str(out));
 }
 
-bool importing_begin(struct importing *in, uint32_t kind, const char *source, struct err *err)
+bool importing_begin(struct importer *in, uint32_t kind, const char *source, struct err *err)
 {
     struct str copy = arena_copy(&in->arena, str_of(source));
     in->recording = (struct tape_recording){ .kind = kind, .name = copy, .source = copy };
@@ -78,7 +78,7 @@ bool importing_begin(struct importing *in, uint32_t kind, const char *source, st
     return tape_add_recording(in->tape, &in->recording, err);
 }
 
-bool importing_end(struct importing *in, struct str wanted, struct err *err)
+bool importing_end(struct importer *in, struct str wanted, struct err *err)
 {
     struct str name = clean_name(in, wanted, 1);
     for (unsigned n = 2; name.p && intern_find(&in->names, name) != INTERN_NONE; n++)
@@ -91,7 +91,7 @@ bool importing_end(struct importing *in, struct str wanted, struct err *err)
     return tape_update_recording(in->tape, &in->recording, err);
 }
 
-static bool import_source(struct importing *in, struct source *source, struct err *err)
+static bool import_source(struct importer *in, struct source *source, struct err *err)
 {
     switch (source->kind) {
     case SOURCE_ZIP: return import_pt2(in, source, err);
@@ -101,7 +101,7 @@ static bool import_source(struct importing *in, struct source *source, struct er
 }
 
 /* Adds all side files, before the logs that they belong to are read. */
-static bool add_sides(struct importing *in, const struct source_list *list, struct err *err)
+static bool add_sides(struct importer *in, const struct source_list *list, struct err *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < list->paths.n; i++)
@@ -110,7 +110,7 @@ static bool add_sides(struct importing *in, const struct source_list *list, stru
     return ok;
 }
 
-static bool import_path(struct importing *in, const char *path, struct err *err)
+static bool import_path(struct importer *in, const char *path, struct err *err)
 {
     if (deep_file_is(path))
         return true;
@@ -123,13 +123,13 @@ static bool import_path(struct importing *in, const char *path, struct err *err)
 }
 
 /* The inputs of an import: paths, or one source that is open already. */
-struct inputs {
+struct import_inputs {
     const char *const *paths;
     size_t n;
     struct source *open;
 };
 
-static bool import_all(struct importing *in, const struct inputs *inputs, struct err *err)
+static bool import_all(struct importer *in, const struct import_inputs *inputs, struct err *err)
 {
     struct source_list list = { .meter = in->options->meter };
     bool ok = true;
@@ -153,7 +153,7 @@ static bool import_all(struct importing *in, const struct inputs *inputs, struct
     return ok;
 }
 
-static bool prepare_import(struct importing *in, struct tape_sink sink, struct err *err)
+static bool prepare_import(struct importer *in, struct tape_sink sink, struct err *err)
 {
     if (!md5_init(&in->md5, err))
         return false;
@@ -167,7 +167,7 @@ static bool prepare_import(struct importing *in, struct tape_sink sink, struct e
     return in->tape != NULL;
 }
 
-static void release_importing(struct importing *in)
+static void release_importing(struct importer *in)
 {
     tape_free(in->tape);
     if (in->redacting)
@@ -185,11 +185,11 @@ static void release_importing(struct importing *in)
     buf_release(&in->scratch);
 }
 
-static bool import_to(const struct inputs *inputs, const struct import_options *options,
+static bool import_to(const struct import_inputs *inputs, const struct import_options *options,
                       struct tape_sink sink, struct import_result *ret, struct err *err)
 {
     static const struct import_options defaults = { 0 };
-    struct importing in = { .options = options ? options : &defaults, .result = ret };
+    struct importer in = { .options = options ? options : &defaults, .result = ret };
     *ret = (struct import_result){ 0 };
     bool ok =
         prepare_import(&in, sink, err) && import_all(&in, inputs, err) && tape_finish(in.tape, err);
@@ -212,7 +212,7 @@ bool import_paths(const char *const *paths, size_t n, const char *output,
     struct output *out = output_open(output, overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, err);
     if (!out)
         return false;
-    struct inputs inputs = { .paths = paths, .n = n };
+    struct import_inputs inputs = { .paths = paths, .n = n };
     bool ok = import_to(&inputs, options, (struct tape_sink){ write_to_output, out }, ret, err);
     if (ok && ret->interrupted &&
         ret->log_bytes == 0) /* an empty tape would replace an existing one */
@@ -233,6 +233,6 @@ static bool write_to_buf(void *user, struct str bytes, struct err *err)
 bool import_to_memory(const char *path, struct source *open, const struct import_options *options,
                       struct buf *tape, struct import_result *ret, struct err *err)
 {
-    struct inputs inputs = { .paths = &path, .n = !open, .open = open };
+    struct import_inputs inputs = { .paths = &path, .n = !open, .open = open };
     return import_to(&inputs, options, (struct tape_sink){ write_to_buf, tape }, ret, err);
 }

@@ -8,7 +8,7 @@ enum { EVENT_LIMIT = 1000, CONTEXT_LIMIT = TAPE_INLINE_LIMIT };
 
 /* Computes the checksum of a payload whose lines got \r\n ends after it was logged; the last
  * line's \n is not part of the text. */
-static bool digest_without_cr(struct importing *in, struct str text, char hex[MD5_HEX],
+static bool digest_without_cr(struct importer *in, struct str text, char hex[MD5_HEX],
                               struct err *err)
 {
     unsigned char digest[MD5_BYTES];
@@ -44,7 +44,7 @@ static const char *damage_of(uint32_t flags)
 }
 
 /* Fills in payload and context, and the flags that say whether the checksum matches. */
-static bool check_payload(struct importing *in, const struct log_piece *piece,
+static bool check_payload(struct importer *in, const struct log_piece *piece,
                           const struct envelope *envelope, struct tape_record *row, struct err *err)
 {
     row->context = envelope->context;
@@ -79,7 +79,7 @@ static bool check_payload(struct importing *in, const struct log_piece *piece,
 }
 
 /* Reads the rank that follows `key` in a text, unless the rank is already known. */
-static void note_rank(struct importing *in, struct str text, struct str key)
+static void note_rank(struct importer *in, struct str text, struct str key)
 {
     struct str value = str_from(text, str_find(text, key) + key.n);
     int64_t rank;
@@ -95,7 +95,7 @@ static void describe_line(struct tape_record *row, const struct log_piece *piece
         (piece->crlf ? TAPE_RECORD_CRLF : 0) | (piece->unterminated ? TAPE_RECORD_NO_NEWLINE : 0);
 }
 
-static bool add_raw(struct importing *in, struct str bytes, uint64_t lines, struct err *err)
+static bool add_raw(struct importer *in, struct str bytes, uint64_t lines, struct err *err)
 {
     struct tape_record row = { .flags = TAPE_RECORD_RAW, .recording = in->recording.index };
     row.meta = bytes;
@@ -105,7 +105,7 @@ static bool add_raw(struct importing *in, struct str bytes, uint64_t lines, stru
 }
 
 /* Stores the line itself beside its parts when printing the parts would not give the line. */
-static bool keep_odd_header(struct importing *in, struct str header, size_t prefix,
+static bool keep_odd_header(struct importer *in, struct str header, size_t prefix,
                             const struct envelope *envelope, struct tape_record *row,
                             struct err *err)
 {
@@ -125,7 +125,7 @@ static bool keep_odd_header(struct importing *in, struct str header, size_t pref
 }
 
 /* Reads the envelope. Its stacks belong to the space of the process that logged them. */
-static bool read_envelope(struct importing *in, const struct glog *glog, struct str json,
+static bool read_envelope(struct importer *in, const struct glog *glog, struct str json,
                           struct envelope *ret, struct err *err)
 {
     struct stack_table *stacks = tape_writer_stacks(in->tape);
@@ -137,7 +137,7 @@ static bool read_envelope(struct importing *in, const struct glog *glog, struct 
 enum outcome { IS_RECORD, IS_NONE, FAILED };
 
 /* A parsed header line. */
-struct header {
+struct log_header {
     struct tape_record row;
     struct envelope envelope;
     size_t prefix; /* number of bytes before the JSON */
@@ -145,8 +145,8 @@ struct header {
 
 /* Parses the header without writing anything. It returns IS_NONE, and sets `why`, when the line
  * is not a header. */
-static enum outcome read_header(struct importing *in, struct str line, struct header *ret,
-                                struct err *why, struct err *err)
+static enum outcome read_log_header(struct importer *in, struct str line, struct log_header *ret,
+                                    struct err *why, struct err *err)
 {
     ret->row = (struct tape_record){ .recording = in->recording.index };
     if (line.n >= LOG_LINE_LIMIT)
@@ -166,8 +166,8 @@ static enum outcome read_header(struct importing *in, struct str line, struct he
     return IS_RECORD;
 }
 
-static bool add_record(struct importing *in, const struct log_piece *piece, struct header *header,
-                       struct err *err)
+static bool add_log_record(struct importer *in, const struct log_piece *piece,
+                           struct log_header *header, struct err *err)
 {
     struct tape_record *row = &header->row;
     describe_line(row, piece);
@@ -186,7 +186,7 @@ static bool add_record(struct importing *in, const struct log_piece *piece, stru
 }
 
 /* Stores bytes that are no record. Blank lines are no damage; see record_damage() too. */
-static bool add_unreadable(struct importing *in, const struct log_piece *piece, struct str bytes,
+static bool add_unreadable(struct importer *in, const struct log_piece *piece, struct str bytes,
                            uint64_t lines, const struct err *why, struct err *err)
 {
     bool headless = bytes.n && bytes.p[0] == '\t';
@@ -201,29 +201,29 @@ static bool add_unreadable(struct importing *in, const struct log_piece *piece, 
  * processes share a file. `from` is where in the piece a record may start. The JSON is checked
  * in place first, which stops at the first error, so that a line with many beginnings is not
  * copied for each of them. */
-static enum outcome add_later_record(struct importing *in, const struct log_piece *piece,
+static enum outcome add_later_record(struct importer *in, const struct log_piece *piece,
                                      size_t from, const struct err *why, struct err *err)
 {
     struct log_piece tail = *piece;
     struct err not_this = { 0 };
-    struct header header;
+    struct log_header header;
     tail.header = str_from(piece->header, from);
     tail.whole = str_from(piece->whole, from);
     tail.offset += from;
     struct str json = str_from(tail.header, glog_parse(tail.header, &header.row.glog));
     if (!json_parse(&in->envelope.doc, json, &not_this))
         return not_this.kind == ERR_INPUT ? IS_NONE : (*err = not_this, FAILED);
-    enum outcome outcome = read_header(in, tail.header, &header, &not_this, err);
+    enum outcome outcome = read_log_header(in, tail.header, &header, &not_this, err);
     if (outcome != IS_RECORD)
         return outcome;
     return add_unreadable(in, piece, str_first(piece->whole, from), 0, why, err) &&
-                   add_record(in, &tail, &header, err)
+                   add_log_record(in, &tail, &header, err)
                ? IS_RECORD
                : FAILED;
 }
 
 /* Handles a line that is no header: a header may stand further on in it. */
-static bool add_cut_line(struct importing *in, const struct log_piece *piece, const struct err *why,
+static bool add_cut_line(struct importer *in, const struct log_piece *piece, const struct err *why,
                          struct err *err)
 {
     size_t searched = piece->header.n < LOG_LINE_LIMIT ? piece->header.n : 0;
@@ -238,7 +238,7 @@ static bool add_cut_line(struct importing *in, const struct log_piece *piece, co
     return add_unreadable(in, piece, piece->whole, piece->lines, why, err);
 }
 
-static bool note_pid(struct importing *in, uint64_t pid)
+static bool note_pid(struct importer *in, uint64_t pid)
 {
     for (size_t i = in->pids.n; i-- > 0;)
         if (in->pids.v[i] == pid)
@@ -246,26 +246,26 @@ static bool note_pid(struct importing *in, uint64_t pid)
     return vec_push(&in->pids, pid);
 }
 
-static bool add_piece(struct importing *in, struct log_piece *piece, struct buf *redacted,
+static bool add_piece(struct importer *in, struct log_piece *piece, struct buf *redacted,
                       struct err *err)
 {
     struct err why = { 0 };
-    struct header header;
+    struct log_header header;
     in->lines += piece->lines;
     in->unterminated = piece->unterminated;
     if (in->options->redact && !import_redact(in, piece, redacted, err))
         return false;
     in->recording.bytes += piece->whole.n;
-    enum outcome outcome = read_header(in, piece->header, &header, &why, err);
+    enum outcome outcome = read_log_header(in, piece->header, &header, &why, err);
     if (outcome == IS_NONE)
         return add_cut_line(in, piece, &why, err);
     if (outcome == IS_RECORD && !note_pid(in, header.row.glog.pid))
         return err_nomem(err);
-    return outcome == IS_RECORD && add_record(in, piece, &header, err);
+    return outcome == IS_RECORD && add_log_record(in, piece, &header, err);
 }
 
 /* Returns the line at the front of `text` with the TAB lines that follow it. */
-static struct log_piece piece_of(struct importing *in, struct str text)
+static struct log_piece piece_of(struct importer *in, struct str text)
 {
     size_t header = str_find_char(text, '\n'), end = header + 1;
     struct log_piece piece = { .line = in->lines + 1, .offset = in->recording.bytes, .lines = 1 };
@@ -281,7 +281,7 @@ static struct log_piece piece_of(struct importing *in, struct str text)
     return piece;
 }
 
-bool import_text(struct importing *in, struct str text, struct err *err)
+bool import_text(struct importer *in, struct str text, struct err *err)
 {
     struct buf redacted = BUF_INIT;
     bool ok = true;
@@ -298,8 +298,8 @@ bool import_text(struct importing *in, struct str text, struct err *err)
 
 /* Ends the log when the compressed file itself is damaged: what came before the damage is kept,
  * the rest is lost. */
-static bool end_early(struct importing *in, const struct log_split *split, struct err *why,
-                      struct err *err)
+static bool end_damaged(struct importer *in, const struct log_split *split, struct err *why,
+                        struct err *err)
 {
     const struct source *source = split->source;
     if (why->kind == ERR_INTERRUPTED && importing_stopped(in))
@@ -313,7 +313,7 @@ static bool end_early(struct importing *in, const struct log_split *split, struc
            importing_damage(in, split->line + 1, split->offset, source->damage, err);
 }
 
-static bool read_pieces(struct importing *in, struct log_split *split, struct err *err)
+static bool read_pieces(struct importer *in, struct log_split *split, struct err *err)
 {
     struct buf redacted = BUF_INIT;
     uint64_t told = 0;
@@ -325,7 +325,7 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
         struct err why = { 0 };
         if (!log_split_next(split, &piece, &why)) {
             in->recording.complete = false;
-            ok = end_early(in, split, &why, err);
+            ok = end_damaged(in, split, &why, err);
             break;
         }
         if (piece.whole.n == 0)
@@ -345,7 +345,7 @@ static bool read_pieces(struct importing *in, struct log_split *split, struct er
 /* Returns the recording's name: "rank3" where the records or the file's name
  * (dedicated_log_torch_trace_rank_3_x8k2j1fq.log) give the rank; otherwise the file's name
  * without its endings, and without PyTorch's prefix when something is left. */
-static struct str log_name(struct importing *in)
+static struct str log_name(struct importer *in)
 {
     static const char *const endings[] = { ".zst", ".gz", ".log" };
     struct str name = str_basename(in->recording.source);
@@ -364,7 +364,7 @@ static struct str log_name(struct importing *in)
     return buf_str(&in->payload);
 }
 
-bool import_log_begin(struct importing *in, struct source *source, struct err *err)
+bool import_log_begin(struct importer *in, struct source *source, struct err *err)
 {
     struct log_split split = { .source = source };
     bool ok = importing_begin(in, RECORDING_LOG, source->path, err) &&
@@ -374,12 +374,12 @@ bool import_log_begin(struct importing *in, struct source *source, struct err *e
     return ok;
 }
 
-bool import_log_end(struct importing *in, struct err *err)
+bool import_log_end(struct importer *in, struct err *err)
 {
     return importing_end(in, log_name(in), err);
 }
 
-bool import_log(struct importing *in, struct source *source, struct err *err)
+bool import_log(struct importer *in, struct source *source, struct err *err)
 {
     return import_log_begin(in, source, err) && import_log_end(in, err);
 }

@@ -27,7 +27,7 @@ void import_put_tabs(struct str text, struct buf *out)
     }
 }
 
-bool import_digest(struct importing *in, struct str text, char hex[MD5_HEX], struct err *err)
+bool import_digest(struct importer *in, struct str text, char hex[MD5_HEX], struct err *err)
 {
     unsigned char digest[MD5_BYTES];
     md5_update(&in->md5, text);
@@ -45,14 +45,14 @@ static struct str json_of(struct str header)
     return str_from(header, glog_parse(header, &ignored));
 }
 
-static bool learn_piece(struct importing *in, const struct log_piece *piece, struct err *err)
+static bool learn_piece(struct importer *in, const struct log_piece *piece, struct err *err)
 {
     import_strip_tabs(piece->payload, &in->payload);
     return redact_learn(&in->redact, json_of(piece->header), err) &&
            redact_learn(&in->redact, buf_str(&in->payload), err);
 }
 
-bool import_learn_log(struct importing *in, struct source *source, struct err *err)
+bool import_learn_log(struct importer *in, struct source *source, struct err *err)
 {
     struct log_split split = { .source = source };
     struct log_piece piece;
@@ -64,7 +64,7 @@ bool import_learn_log(struct importing *in, struct source *source, struct err *e
     return ok;
 }
 
-bool import_learn(struct importing *in, const char *path, struct err *err)
+bool import_learn(struct importer *in, const char *path, struct err *err)
 {
     struct stat info;
     bool again = strcmp(path, "-") != 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
@@ -81,7 +81,7 @@ bool import_learn(struct importing *in, const char *path, struct err *err)
     return ok;
 }
 
-static void redact_header(struct importing *in, const struct log_piece *piece, struct buf *out)
+static void redact_header(struct importer *in, const struct log_piece *piece, struct buf *out)
 {
     struct str json = json_of(piece->header);
     redact_text(&in->redact, str_first(piece->header, piece->header.n - json.n), out);
@@ -89,7 +89,7 @@ static void redact_header(struct importing *in, const struct log_piece *piece, s
 }
 
 /* Rewrites the payload's lines and corrects the checksum in `storage`, which has the header. */
-static bool redact_payload(struct importing *in, struct str payload, struct buf *storage,
+static bool redact_payload(struct importer *in, struct str payload, struct buf *storage,
                            struct err *err)
 {
     char before[MD5_HEX], after[MD5_HEX];
@@ -110,7 +110,7 @@ static bool redact_payload(struct importing *in, struct str payload, struct buf 
     return true;
 }
 
-bool import_redact(struct importing *in, struct log_piece *piece, struct buf *storage,
+bool import_redact(struct importer *in, struct log_piece *piece, struct buf *storage,
                    struct err *err)
 {
     bool line_end = piece->has_payload || !piece->unterminated;

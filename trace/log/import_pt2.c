@@ -6,7 +6,7 @@
 
 /* Returns whether a member goes onto the tape: the program and the members that describe the
  * archive do; weights, pickles and code stay in the archive and are named by their offset. */
-static bool is_kept(const struct pt2 *pt2, struct str name)
+static bool goes_onto_tape(const struct pt2 *pt2, struct str name)
 {
     static const char *const files[] = { "version", "byteorder", "archive_format",
                                          "archive_version", "serialization_id" };
@@ -35,8 +35,9 @@ static void describe_member(const struct zip_member *member, struct str torch_ve
     json_close(&w);
 }
 
-static bool read_member(struct importing *in, const struct pt2 *pt2,
-                        const struct zip_member *member, struct tape_record *row, struct err *err)
+static bool read_pt2_member(struct importer *in, const struct pt2 *pt2,
+                            const struct zip_member *member, struct tape_record *row,
+                            struct err *err)
 {
     struct err why = { 0 };
     struct str text;
@@ -56,7 +57,7 @@ static bool read_member(struct importing *in, const struct pt2 *pt2,
     return !in->context.failed || err_nomem(err);
 }
 
-static bool is_program(const struct pt2 *pt2, const struct zip_member *member)
+static bool is_pt2_program(const struct pt2 *pt2, const struct zip_member *member)
 {
     for (uint32_t i = 0; i < pt2->n_models; i++)
         if (pt2->models[i].program == member)
@@ -66,7 +67,7 @@ static bool is_program(const struct pt2 *pt2, const struct zip_member *member)
 
 /* Reads the version of the torch that exported the program; "" when the program does not have
  * it, or is too large to be parsed for the version alone. */
-static bool read_torch_version(struct importing *in, struct str program, struct str *ret,
+static bool read_torch_version(struct importer *in, struct str program, struct str *ret,
                                struct err *err)
 {
     enum { LAID_OUT_LIMIT = 64 << 20 };
@@ -79,7 +80,7 @@ static bool read_torch_version(struct importing *in, struct str program, struct 
     return (ret->p && ignored.kind != ERR_ENV) || err_nomem(err);
 }
 
-static bool add_member(struct importing *in, const struct pt2 *pt2, const struct zip_member *member,
+static bool add_member(struct importer *in, const struct pt2 *pt2, const struct zip_member *member,
                        struct err *err)
 {
     struct tape_record row = { .recording = in->recording.index,
@@ -87,9 +88,9 @@ static bool add_member(struct importing *in, const struct pt2 *pt2, const struct
                                .context = STR("}"),
                                .glog = { .level = 'V', .path = STR("") } };
     struct str torch_version = STR("");
-    if (is_kept(pt2, member->name) && !read_member(in, pt2, member, &row, err))
+    if (goes_onto_tape(pt2, member->name) && !read_pt2_member(in, pt2, member, &row, err))
         return false;
-    if (row.payload.n && is_program(pt2, member) &&
+    if (row.payload.n && is_pt2_program(pt2, member) &&
         !read_torch_version(in, row.payload, &torch_version, err))
         return false;
     describe_member(member, torch_version, &in->header);
@@ -101,7 +102,7 @@ static bool add_member(struct importing *in, const struct pt2 *pt2, const struct
     return tape_add_record(in->tape, &row, TAPE_LANE_OTHER, err);
 }
 
-struct str import_archive_name(const struct importing *in)
+struct str import_archive_name(const struct importer *in)
 {
     struct str name = str_basename(in->recording.source);
     if (str_ends(name, STR(".pt2")))
@@ -109,7 +110,7 @@ struct str import_archive_name(const struct importing *in)
     return name;
 }
 
-static bool add_members(struct importing *in, const struct pt2 *pt2, struct err *err)
+static bool add_pt2_members(struct importer *in, const struct pt2 *pt2, struct err *err)
 {
     for (uint32_t i = 0; i < pt2->zip.n_members; i++)
         if (!add_member(in, pt2, &pt2->zip.members[i], err))
@@ -119,7 +120,7 @@ static bool add_members(struct importing *in, const struct pt2 *pt2, struct err 
     return importing_end(in, import_archive_name(in), err);
 }
 
-bool import_pt2(struct importing *in, const struct source *source, struct err *err)
+bool import_pt2(struct importer *in, const struct source *source, struct err *err)
 {
     const char *path = source->path;
     struct source_meter *meter = in->options->meter;
@@ -131,7 +132,7 @@ bool import_pt2(struct importing *in, const struct source *source, struct err *e
         meter->stored(meter, file.size - source->file_bytes);
     bool ok = pt2_open_file(&pt2, &file, NULL, err);
     if (ok) {
-        ok = importing_begin(in, 1, path, err) && add_members(in, &pt2, err);
+        ok = importing_begin(in, 1, path, err) && add_pt2_members(in, &pt2, err);
         pt2_close(&pt2);
     } else {
         err_at(err, "%s", path);

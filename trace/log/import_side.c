@@ -5,7 +5,7 @@
 #include "trace/log/importing.h"
 #include "trace/open.h"
 
-bool import_side_add(struct importing *in, const char *path, struct err *err)
+bool import_side_add(struct importer *in, const char *path, struct err *err)
 {
     struct deep_file file;
     struct err why = { 0 };
@@ -26,7 +26,7 @@ bool import_side_add(struct importing *in, const char *path, struct err *err)
 
 /* Returns whether a side file belongs to the log: by the log's name that the recorder saw, or by
  * the process where the log was renamed since or the recorder never saw its name. */
-static bool belongs(const struct importing *in, const struct import_side *side)
+static bool belongs_to_log(const struct importer *in, const struct import_side *side)
 {
     if (side->used)
         return false;
@@ -42,7 +42,8 @@ static bool belongs(const struct importing *in, const struct import_side *side)
 }
 
 /* Reports damage under the side file's own name. */
-static bool tell_damage(struct importing *in, const char *path, const char *what, struct err *err)
+static bool report_side_damage(struct importer *in, const char *path, const char *what,
+                               struct err *err)
 {
     struct str log = in->recording.source;
     in->recording.source = str_of(path);
@@ -51,7 +52,7 @@ static bool tell_damage(struct importing *in, const char *path, const char *what
     return ok;
 }
 
-static bool append(struct importing *in, struct import_side *side, struct err *err)
+static bool append_side(struct importer *in, struct import_side *side, struct err *err)
 {
     struct deep_file file;
     struct buf text = BUF_INIT;
@@ -59,21 +60,21 @@ static bool append(struct importing *in, struct import_side *side, struct err *e
     side->used = true;
     bool ok = deep_file_open(&file, side->path, &why) && deep_pack(&file, &text, &why);
     if (!ok && why.kind == ERR_INPUT)
-        ok =
-            tell_damage(in, side->path, "cannot be read as the side file of a deep recording", err);
+        ok = report_side_damage(in, side->path,
+                                "cannot be read as the side file of a deep recording", err);
     else if (!ok)
         *err = why;
     else
         ok = import_text(in, buf_str(&text), err) &&
              (file.passed_over == 0 ||
-              tell_damage(in, side->path, "events that could not be read", err));
+              report_side_damage(in, side->path, "events that could not be read", err));
     in->recording.input_bytes += file.data.n;
     deep_file_release(&file);
     buf_release(&text);
     return ok;
 }
 
-static bool read_text(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err)
+static bool read_packed_text(void *user, void *buffer, size_t size, size_t *ret_n, struct err *err)
 {
     struct str *text = user;
     (void)err;
@@ -83,7 +84,7 @@ static bool read_text(void *user, void *buffer, size_t size, size_t *ret_n, stru
     return true;
 }
 
-bool import_learn_side(struct importing *in, const char *path, struct err *err)
+bool import_learn_side(struct importer *in, const char *path, struct err *err)
 {
     struct deep_file file;
     struct buf text = BUF_INIT;
@@ -91,7 +92,7 @@ bool import_learn_side(struct importing *in, const char *path, struct err *err)
     bool ok = deep_file_open(&file, path, &why) && deep_pack(&file, &text, &why);
     deep_file_release(&file);
     struct str rest = buf_str(&text);
-    struct source *source = ok ? source_of_reader(path, read_text, &rest, err) : NULL;
+    struct source *source = ok ? source_of_reader(path, read_packed_text, &rest, err) : NULL;
     if (ok)
         ok = source && import_learn_log(in, source, err);
     else if (!(ok = why.kind == ERR_INPUT)) /* reported when this file is imported */
@@ -101,16 +102,16 @@ bool import_learn_side(struct importing *in, const char *path, struct err *err)
     return ok;
 }
 
-bool import_sides_of_log(struct importing *in, struct err *err)
+bool import_sides_of_log(struct importer *in, struct err *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < in->sides.n; i++)
-        if (belongs(in, &in->sides.v[i]))
-            ok = append(in, &in->sides.v[i], err);
+        if (belongs_to_log(in, &in->sides.v[i]))
+            ok = append_side(in, &in->sides.v[i], err);
     return ok;
 }
 
-bool import_sides_left(struct importing *in, struct err *err)
+bool import_sides_left(struct importer *in, struct err *err)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < in->sides.n && !importing_stopped(in); i++) {
@@ -119,8 +120,8 @@ bool import_sides_left(struct importing *in, struct err *err)
             continue;
         ok = importing_begin(in, RECORDING_LOG, side->path, err);
         in->recording.complete = true;
-        ok =
-            ok && append(in, side, err) && importing_end(in, str_basename(str_of(side->path)), err);
+        ok = ok && append_side(in, side, err) &&
+             importing_end(in, str_basename(str_of(side->path)), err);
     }
     return ok;
 }

@@ -11,7 +11,7 @@ static struct tape *tape_of(const struct trace *trace)
 }
 
 /* Reports damage again that the tape has recorded. */
-static bool keep_state(struct importing *in, const struct tape_recording *was, struct err *err)
+static bool keep_state(struct importer *in, const struct tape_recording *was, struct err *err)
 {
     buf_clear(&in->scratch);
     redact_text(&in->redact, was->damage, &in->scratch);
@@ -21,7 +21,7 @@ static bool keep_state(struct importing *in, const struct tape_recording *was, s
     return (!in->scratch.failed && in->recording.damage.p) || err_nomem(err);
 }
 
-static bool import_tape_log(struct importing *in, struct trace *trace, uint32_t recording,
+static bool import_tape_log(struct importer *in, struct trace *trace, uint32_t recording,
                             const char *name, struct err *err)
 {
     struct export_reader *reader = export_open(trace, recording, err);
@@ -39,7 +39,7 @@ static bool import_tape_log(struct importing *in, struct trace *trace, uint32_t 
 }
 
 /* Imports a member of a .pt2 archive. */
-static bool import_tape_row(struct importing *in, struct trace *trace,
+static bool import_tape_row(struct importer *in, struct trace *trace,
                             const struct tape_record *from, struct err *err)
 {
     struct tape *tape = tape_of(trace);
@@ -70,7 +70,7 @@ static bool import_tape_row(struct importing *in, struct trace *trace,
     return tape_add_record(in->tape, &row, TAPE_LANE_OTHER, err);
 }
 
-static bool import_tape_archive(struct importing *in, struct trace *trace, uint32_t recording,
+static bool import_tape_archive(struct importer *in, struct trace *trace, uint32_t recording,
                                 const char *name, struct err *err)
 {
     const struct recording *from = &trace->recordings[recording];
@@ -90,8 +90,8 @@ static bool import_tape_archive(struct importing *in, struct trace *trace, uint3
 }
 
 /* Calls `fn` for each recording, with the name of the file that it was imported from. */
-static bool for_each(struct importing *in, const char *path,
-                     bool (*fn)(struct importing *in, struct trace *trace, uint32_t recording,
+static bool for_each(struct importer *in, const char *path,
+                     bool (*fn)(struct importer *in, struct trace *trace, uint32_t recording,
                                 const char *name, struct err *err),
                      struct err *err)
 {
@@ -105,7 +105,7 @@ static bool for_each(struct importing *in, const char *path,
     return ok;
 }
 
-static bool import_recording(struct importing *in, struct trace *trace, uint32_t recording,
+static bool import_recording(struct importer *in, struct trace *trace, uint32_t recording,
                              const char *name, struct err *err)
 {
     return trace->recordings[recording].kind == RECORDING_PT2
@@ -113,7 +113,7 @@ static bool import_recording(struct importing *in, struct trace *trace, uint32_t
                : import_tape_log(in, trace, recording, name, err);
 }
 
-static bool learn_archive(struct importing *in, struct trace *trace, uint32_t recording,
+static bool learn_archive(struct importer *in, struct trace *trace, uint32_t recording,
                           struct err *err)
 {
     const struct recording *from = &trace->recordings[recording];
@@ -125,7 +125,7 @@ static bool learn_archive(struct importing *in, struct trace *trace, uint32_t re
     return ok;
 }
 
-static bool learn_recording(struct importing *in, struct trace *trace, uint32_t recording,
+static bool learn_recording(struct importer *in, struct trace *trace, uint32_t recording,
                             const char *name, struct err *err)
 {
     if (trace->recordings[recording].kind == RECORDING_PT2)
@@ -138,7 +138,7 @@ static bool learn_recording(struct importing *in, struct trace *trace, uint32_t 
     return ok;
 }
 
-bool import_tape(struct importing *in, const struct source *source, struct err *err)
+bool import_tape(struct importer *in, const struct source *source, struct err *err)
 {
     if (!in->options->redact)
         return err_set(err, ERR_USAGE, "%s is a tape already", source->path);
@@ -150,7 +150,7 @@ bool import_tape(struct importing *in, const struct source *source, struct err *
     return for_each(in, source->path, import_recording, err);
 }
 
-bool import_learn_tape(struct importing *in, const char *path, struct err *err)
+bool import_learn_tape(struct importer *in, const char *path, struct err *err)
 {
     return for_each(in, path, learn_recording, err);
 }

@@ -27,14 +27,14 @@ static bool fill(struct log_split *split, struct err *err)
 
 /* A position in the buffer. It is relative to `start`, because the bytes move when more are
  * read. */
-struct cursor {
+struct piece_cursor {
     struct log_split *split;
     size_t at;
     struct err *err;
 };
 
 /* Returns the byte at the cursor, -1 at the end of the log, -2 on failure. */
-static int peek(struct cursor *c)
+static int peek_byte(struct piece_cursor *c)
 {
     while (c->split->start + c->at >= c->split->end) {
         if (c->split->at_end)
@@ -46,7 +46,7 @@ static int peek(struct cursor *c)
 }
 
 /* Moves past the line's end, to the end of the log, or to where the piece has `most` bytes. */
-static bool skip_line(struct cursor *c, uint64_t most)
+static bool skip_line(struct piece_cursor *c, uint64_t most)
 {
     struct log_split *split = c->split;
     for (;;) {
@@ -62,30 +62,30 @@ static bool skip_line(struct cursor *c, uint64_t most)
 }
 
 /* Skips blank lines if a TAB line follows; otherwise the cursor does not move. */
-static bool skip_blank_lines(struct cursor *c, uint64_t *lines)
+static bool skip_blank_lines(struct piece_cursor *c, uint64_t *lines)
 {
-    struct cursor ahead = *c;
+    struct piece_cursor ahead = *c;
     uint64_t n = 0;
     for (;;) {
-        struct cursor line = ahead;
-        line.at += peek(&line) == '\r';
-        if (peek(&line) != '\n')
+        struct piece_cursor line = ahead;
+        line.at += peek_byte(&line) == '\r';
+        if (peek_byte(&line) != '\n')
             break;
         line.at++;
         ahead = line;
         n++;
     }
-    if (n == 0 || peek(&ahead) != '\t')
+    if (n == 0 || peek_byte(&ahead) != '\t')
         return false;
     *c = ahead;
     *lines += n;
     return true;
 }
 
-static bool skip_payload(struct cursor *c, struct log_piece *ret)
+static bool skip_payload(struct piece_cursor *c, struct log_piece *ret)
 {
     while (c->at < LOG_PIECE_LIMIT) {
-        int byte = peek(c);
+        int byte = peek_byte(c);
         if (byte == -2)
             return false;
         if (byte == '\t') {
@@ -110,10 +110,10 @@ static struct str without_newline(struct str line)
 
 bool log_split_next(struct log_split *split, struct log_piece *ret, struct err *err)
 {
-    struct cursor c = { split, 0, err };
+    struct piece_cursor c = { split, 0, err };
     *ret = (struct log_piece){ .line = split->line + 1, .offset = split->offset };
     struct err damage = { 0 };
-    int first = peek(&c);
+    int first = peek_byte(&c);
     if (first == -1)
         return true;
     if (first == -2)

@@ -187,7 +187,7 @@ static bool read_first_bytes(struct source *source, struct err *err)
 }
 
 /* Opens the file. It does not wait for a writer of a FIFO, since that could not be ended. */
-static bool open_file(struct source *source, const char *path)
+static bool open_source_file(struct source *source, const char *path)
 {
     struct source_state *state = source->state;
     bool is_stdin = strcmp(path, "-") == 0;
@@ -212,7 +212,7 @@ static bool open_bytes(struct source *source, struct str bytes)
     return state->fd >= 0 && lseek(state->fd, 0, SEEK_SET) == 0;
 }
 
-static bool look_at_file(struct source *source, bool opened, struct err *err)
+static bool examine_file(struct source *source, bool opened, struct err *err)
 {
     struct source_state *state = source->state;
     struct stat info;
@@ -267,8 +267,8 @@ static struct source *open_either(const char *path, const struct str *bytes,
         return NULL;
     }
     source->state->stop = stop;
-    bool opened = bytes ? open_bytes(source, *bytes) : open_file(source, path);
-    if (look_at_file(source, opened, err) && read_first_bytes(source, err) &&
+    bool opened = bytes ? open_bytes(source, *bytes) : open_source_file(source, path);
+    if (examine_file(source, opened, err) && read_first_bytes(source, err) &&
         open_codec(source, err))
         return source;
     source_close(source);
@@ -343,7 +343,8 @@ static bool read_plain(struct source *source, char *to, size_t size, size_t *ret
     return true;
 }
 
-static bool fail(struct source *source, enum source_step step, const char *why, struct err *err)
+static bool fail_source(struct source *source, enum source_step step, const char *why,
+                        struct err *err)
 {
     if (step == STEP_NOMEM)
         return err_nomem(err) || err_at(err, "%s", source->path);
@@ -377,7 +378,7 @@ static bool read_decoded(struct source *source, char *to, size_t size, size_t *r
         if (last && made == 0)
             break;
     }
-    return step == STEP_MORE || fail(source, step, why, err);
+    return step == STEP_MORE || fail_source(source, step, why, err);
 }
 
 bool source_read(struct source *source, void *buffer, size_t size, size_t *ret_n, struct err *err)

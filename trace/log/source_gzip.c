@@ -48,7 +48,7 @@ static void skip_padding(struct gzip_decoder *gzip, struct source_input *in)
         gzip->padding = false;
 }
 
-static enum source_step explain(int code, const char **why)
+static enum source_step gzip_reason(int code, const char **why)
 {
     if (code == Z_MEM_ERROR)
         return STEP_NOMEM;
@@ -95,7 +95,7 @@ static enum source_step gzip_step(void *decoder, struct source_input *in, char *
     gzip->padding = code == Z_STREAM_END;
     gzip->inside = !gzip->padding;
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-        return explain(code, why);
+        return gzip_reason(code, why);
     return at_end && *made == 0 ? end_of_file(gzip, why) : STEP_MORE;
 }
 

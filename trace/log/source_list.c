@@ -11,7 +11,7 @@
 
 enum { LOOK_AT = 64 * 1024, MAX_DEPTH = 1 };
 
-struct entry {
+struct source_entry {
     const char *path;
     unsigned depth;
     dev_t device;
@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct folder {
-    vec_of(struct entry)
+    vec_of(struct source_entry)
     entries;
     size_t n_passed_over;
     struct arena *arena;
@@ -29,7 +29,7 @@ struct folder {
 
 enum name_says { NAME_NOTHING, NAME_LOG, NAME_DEDICATED_LOG, NAME_PT2, NAME_SIDE_FILE };
 
-static enum name_says what_name_says(struct str name)
+static enum name_says kind_by_name(struct str name)
 {
     struct str stem = name;
     if (str_ends(name, STR(".pt2")))
@@ -46,7 +46,7 @@ static enum name_says what_name_says(struct str name)
 }
 
 /* Returns whether a header line stands at the start of any line. */
-static bool holds_log(struct str text)
+static bool has_header_line(struct str text)
 {
     while (text.n > 0) {
         if (source_kind_of(text) == SOURCE_LOG)
@@ -70,7 +70,7 @@ static bool looks_like_log(const struct folder *folder, const char *path)
            source_read(source, folder->look + text.n, LOOK_AT - text.n, &n, &ignored))
         text.n += n;
     source_close(source);
-    return holds_log(text) || err_is_set(&ignored);
+    return has_header_line(text) || err_is_set(&ignored);
 }
 
 static bool looks_like_zip(const char *path)
@@ -82,7 +82,7 @@ static bool looks_like_zip(const char *path)
     return zip;
 }
 
-static bool counts(const struct folder *folder, enum name_says name, const char *path)
+static bool is_listed_file(const struct folder *folder, enum name_says name, const char *path)
 {
     return name == NAME_DEDICATED_LOG || (name == NAME_LOG && looks_like_log(folder, path)) ||
            (name == NAME_PT2 && looks_like_zip(path)) ||
@@ -94,11 +94,11 @@ static bool read_folder(struct folder *folder, const char *path, unsigned depth,
 static bool take_file(struct folder *folder, const char *path, unsigned depth,
                       const struct stat *info, struct err *err)
 {
-    enum name_says name = what_name_says(str_basename(str_of(path)));
-    struct entry entry = { path, depth, info->st_dev, info->st_ino };
+    enum name_says name = kind_by_name(str_basename(str_of(path)));
+    struct source_entry entry = { path, depth, info->st_dev, info->st_ino };
     if (name == NAME_NOTHING)
         return true;
-    if (counts(folder, name, path))
+    if (is_listed_file(folder, name, path))
         return vec_push(&folder->entries, entry) || err_nomem(err);
     folder->n_passed_over++;
     return true;
@@ -140,12 +140,13 @@ static bool read_folder(struct folder *folder, const char *path, unsigned depth,
 
 static int by_path(const void *a, const void *b)
 {
-    return strverscmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+    return strverscmp(((const struct source_entry *)a)->path,
+                      ((const struct source_entry *)b)->path);
 }
 
 static int by_file(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct source_entry *x = a, *y = b;
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
     if (x->inode != y->inode)
@@ -159,7 +160,7 @@ static int by_file(const void *a, const void *b)
  * deep. */
 static void sort_entries(struct folder *folder)
 {
-    struct entry *v = folder->entries.v;
+    struct source_entry *v = folder->entries.v;
     size_t kept = 0;
     if (folder->entries.n == 0)
         return;

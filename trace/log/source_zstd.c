@@ -62,7 +62,7 @@ static uint64_t zstd_window(const void *decoder, const struct source_input *in)
     return size < most ? size : most;
 }
 
-static enum source_step explain(size_t code, const char **why)
+static enum source_step zstd_reason(size_t code, const char **why)
 {
     switch (ZSTD_getErrorCode(code)) {
     case ZSTD_error_memory_allocation: return STEP_NOMEM;
@@ -106,7 +106,7 @@ static enum source_step zstd_step(void *decoder, struct source_input *in, char *
     in->n -= from.pos;
     *made = to.pos;
     if (ZSTD_isError(left))
-        return explain(left, why);
+        return zstd_reason(left, why);
     zstd->pending = to.pos == size;
     zstd->inside = left != 0;
     zstd->wanted = left ? left : FIRST_BYTES;

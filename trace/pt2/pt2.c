@@ -8,7 +8,7 @@
 static const struct str LEGACY_PROGRAM = { "serialized_exported_program.json", 32 };
 
 /* An archive that is being opened. */
-struct pt2_opening {
+struct pt2_loader {
     struct pt2 *pt2;
     const struct pt2_reader *reader;
     struct err *err;
@@ -23,8 +23,8 @@ struct pt2_opening {
 
 /* Returns the member ROOT BEFORE MIDDLE AFTER, whose name stays in in->name until the next call.
  * It returns NULL with the error set when memory ran out. */
-static const struct zip_member *find(struct pt2_opening *in, const char *before, struct str middle,
-                                     const char *after)
+static const struct zip_member *find_member(struct pt2_loader *in, const char *before,
+                                            struct str middle, const char *after)
 {
     buf_clear(&in->name);
     buf_put(&in->name, in->pt2->root);
@@ -37,7 +37,7 @@ static const struct zip_member *find(struct pt2_opening *in, const char *before,
     return NULL;
 }
 
-static struct str copy(struct pt2_opening *in, struct str text)
+static struct str copy(struct pt2_loader *in, struct str text)
 {
     struct str ret = arena_copy(&in->pt2->arena, text);
     if (!ret.p)
@@ -45,18 +45,19 @@ static struct str copy(struct pt2_opening *in, struct str text)
     return ret;
 }
 
-static bool read_member(struct pt2_opening *in, const struct zip_member *member, struct str *ret)
+static bool read_archive_member(struct pt2_loader *in, const struct zip_member *member,
+                                struct str *ret)
 {
     return in->reader->read(in->reader->user, member, &in->scratch, ret, in->err);
 }
 
 /* Reads a short text member without white space at its ends; "" when absent. Returns false when
  * it is damaged. */
-static bool read_word(struct pt2_opening *in, const char *name, struct str *ret)
+static bool read_word(struct pt2_loader *in, const char *name, struct str *ret)
 {
-    const struct zip_member *member = find(in, name, STR(""), "");
+    const struct zip_member *member = find_member(in, name, STR(""), "");
     struct str text = STR("");
-    if (member && !read_member(in, member, &text))
+    if (member && !read_archive_member(in, member, &text))
         return false;
     *ret = copy(in, str_trim(str_first(text, 100)));
     return ret->p != NULL;
@@ -66,7 +67,7 @@ static bool read_word(struct pt2_opening *in, const char *name, struct str *ret)
 
 /* Returns the dimensions of a TensorMeta's list; NULL unless all are integers. *n must be 0
  * before. */
-static const int64_t *read_dims(struct pt2_opening *in, json_id list, uint32_t *n)
+static const int64_t *read_weight_dims(struct pt2_loader *in, json_id list, uint32_t *n)
 {
     if (json_kind_of(&in->doc, list) != JSON_ARRAY)
         return NULL;
@@ -81,7 +82,7 @@ static const int64_t *read_dims(struct pt2_opening *in, json_id list, uint32_t *
     return dims;
 }
 
-static struct str read_device(struct pt2_opening *in, json_id device)
+static struct str read_device(struct pt2_loader *in, json_id device)
 {
     json_id index = json_get(&in->doc, device, STR("index"));
     buf_clear(&in->name);
@@ -93,7 +94,7 @@ static struct str read_device(struct pt2_opening *in, json_id device)
     return copy(in, buf_str(&in->name));
 }
 
-static bool read_tensor_meta(struct pt2_opening *in, json_id meta, struct pt2_weight *w)
+static bool read_tensor_meta(struct pt2_loader *in, json_id meta, struct pt2_weight *w)
 {
     const struct json *doc = &in->doc;
     int64_t dtype = 0;
@@ -105,8 +106,8 @@ static bool read_tensor_meta(struct pt2_opening *in, json_id meta, struct pt2_we
     w->dtype = dtype_by_scalar_type(dtype);
     w->requires_grad = json_kind_of(doc, json_get(doc, meta, STR("requires_grad"))) == JSON_TRUE;
     w->device = read_device(in, json_get(doc, meta, STR("device")));
-    w->sizes = read_dims(in, json_get(doc, meta, STR("sizes")), &w->n_sizes);
-    w->strides = read_dims(in, json_get(doc, meta, STR("strides")), &n_strides);
+    w->sizes = read_weight_dims(in, json_get(doc, meta, STR("sizes")), &w->n_sizes);
+    w->strides = read_weight_dims(in, json_get(doc, meta, STR("strides")), &n_strides);
     if (w->device.n && !device_is_spelled(w->device))
         return err_set(in->err, ERR_INPUT, "tensor %.*s: PyTorch has no such device",
                        STR_ARG(w->fqn));
@@ -117,7 +118,7 @@ static bool read_tensor_meta(struct pt2_opening *in, json_id meta, struct pt2_we
 
 /* Returns whether the storage has every element. No step may overflow, because all values are
  * the file's. */
-static bool holds_all(const struct pt2_weight *w)
+static bool has_every_element(const struct pt2_weight *w)
 {
     uint64_t last, step;
     if (w->storage_offset < 0)
@@ -136,23 +137,24 @@ static bool holds_all(const struct pt2_weight *w)
     return last < w->bytes / dtype_size(w->dtype);
 }
 
-static void place(struct pt2_weight *w)
+static void place_weight_data(struct pt2_weight *w)
 {
     if (!w->member)
         return;
     w->offset = w->member->data;
     w->bytes = w->member->size;
-    w->readable = w->has_meta && !w->use_pickle && w->member->method == ZIP_STORED && holds_all(w);
+    w->readable =
+        w->has_meta && !w->use_pickle && w->member->method == ZIP_STORED && has_every_element(w);
 }
 
-static bool add_weight(struct pt2_opening *in, struct pt2_weight weight)
+static bool add_weight(struct pt2_loader *in, struct pt2_weight weight)
 {
-    place(&weight);
+    place_weight_data(&weight);
     return vec_push(&in->weights, weight) || err_nomem(in->err);
 }
 
 /* Adds a state dict that is one pickle, as torch.save writes it. */
-static bool add_pickle(struct pt2_opening *in, const struct zip_member *member, bool is_constant)
+static bool add_pickle(struct pt2_loader *in, const struct zip_member *member, bool is_constant)
 {
     return !member || add_weight(in, (struct pt2_weight){ .fqn = STR(""),
                                                           .path = member->name,
@@ -163,7 +165,8 @@ static bool add_pickle(struct pt2_opening *in, const struct zip_member *member, 
 }
 
 /* Reads a PayloadMeta; `key` is its fully qualified name. */
-static bool read_payload(struct pt2_opening *in, json_id key, const char *folder, bool is_constant)
+static bool read_weight_payload(struct pt2_loader *in, json_id key, const char *folder,
+                                bool is_constant)
 {
     const struct json *doc = &in->doc;
     json_id meta = json_next(doc, key);
@@ -173,7 +176,7 @@ static bool read_payload(struct pt2_opening *in, json_id key, const char *folder
     if (!path.p || !fqn.p)
         return err_nomem(in->err);
     w.fqn = copy(in, fqn);
-    w.member = find(in, folder, path, "");
+    w.member = find_member(in, folder, path, "");
     w.path = copy(in, buf_str(&in->name));
     w.is_param = json_kind_of(doc, json_get(doc, meta, STR("is_param"))) == JSON_TRUE;
     w.use_pickle = json_kind_of(doc, json_get(doc, meta, STR("use_pickle"))) == JSON_TRUE;
@@ -182,11 +185,11 @@ static bool read_payload(struct pt2_opening *in, json_id key, const char *folder
 }
 
 /* Reads a PayloadConfig. */
-static bool read_config(struct pt2_opening *in, const struct zip_member *member, const char *folder,
+static bool read_config(struct pt2_loader *in, const struct zip_member *member, const char *folder,
                         bool is_constant)
 {
     struct str text;
-    if (!read_member(in, member, &text))
+    if (!read_archive_member(in, member, &text))
         return false;
     if (!json_parse(&in->doc, text, in->err))
         return zip_err_at(member, in->err);
@@ -196,7 +199,7 @@ static bool read_config(struct pt2_opening *in, const struct zip_member *member,
         return zip_err_at(member, in->err);
     }
     for (json_id key = json_first(&in->doc, config); key != JSON_NONE;) {
-        if (!read_payload(in, key, folder, is_constant))
+        if (!read_weight_payload(in, key, folder, is_constant))
             return false;
         key = json_next(&in->doc, json_next(&in->doc, key));
     }
@@ -205,21 +208,21 @@ static bool read_config(struct pt2_opening *in, const struct zip_member *member,
 
 /* Reads the weights of a model: torch 2.8 and later write the first name, nativert's archives
  * have the second, and a pre-release of 2.8 wrote one pickle. */
-static bool read_payloads(struct pt2_opening *in, struct str model, const char *folder,
+static bool read_payloads(struct pt2_loader *in, struct str model, const char *folder,
                           const char *config, const char *param_config, bool is_constant)
 {
-    const struct zip_member *member = find(in, folder, model, config);
+    const struct zip_member *member = find_member(in, folder, model, config);
     if (!member)
-        member = find(in, folder, model, param_config);
+        member = find_member(in, folder, model, param_config);
     if (member)
         return read_config(in, member, folder, is_constant);
-    return add_pickle(in, find(in, folder, model, ".pt"), is_constant);
+    return add_pickle(in, find_member(in, folder, model, ".pt"), is_constant);
 }
 
 /* ---- models -------------------------------------------------------------------------------- */
 
 /* Moves the weights that were collected to the model. */
-static bool finish_model(struct pt2_opening *in, struct pt2_model *model)
+static bool finish_model(struct pt2_loader *in, struct pt2_model *model)
 {
     struct pt2_weight *weights = arena_array(&in->pt2->arena, struct pt2_weight, in->weights.n);
     if (!weights)
@@ -232,7 +235,7 @@ static bool finish_model(struct pt2_opening *in, struct pt2_model *model)
     return true;
 }
 
-static bool read_model(struct pt2_opening *in, const struct zip_member *program, struct str name,
+static bool read_model(struct pt2_loader *in, const struct zip_member *program, struct str name,
                        struct pt2_model *model)
 {
     *model = (struct pt2_model){ .name = name, .program = program };
@@ -241,7 +244,7 @@ static bool read_model(struct pt2_opening *in, const struct zip_member *program,
         !read_payloads(in, name, "data/constants/", "_constants_config.json",
                        "_model_constants_config.json", true))
         return false;
-    model->sample_inputs = find(in, "data/sample_inputs/", name, ".pt");
+    model->sample_inputs = find_member(in, "data/sample_inputs/", name, ".pt");
     return finish_model(in, model);
 }
 
@@ -258,7 +261,7 @@ static struct str model_name(const struct pt2 *pt2, const struct zip_member *mem
     return (struct str){ name.p + FOLDER.n, name.n - FOLDER.n - ENDING.n };
 }
 
-static bool read_models(struct pt2_opening *in)
+static bool read_models(struct pt2_loader *in)
 {
     struct pt2 *pt2 = in->pt2;
     uint32_t n = 0;
@@ -276,7 +279,7 @@ static bool read_models(struct pt2_opening *in)
     return true;
 }
 
-static bool read_archive(struct pt2_opening *in)
+static bool read_archive(struct pt2_loader *in)
 {
     struct str format;
     if (!read_word(in, "archive_format", &format) ||
@@ -288,21 +291,21 @@ static bool read_archive(struct pt2_opening *in)
     return read_models(in);
 }
 
-static bool read_legacy(struct pt2_opening *in)
+static bool read_legacy(struct pt2_loader *in)
 {
     struct pt2 *pt2 = in->pt2;
     struct pt2_model *model = arena_new(&pt2->arena, struct pt2_model);
     if (!model)
         return err_nomem(in->err);
     pt2->container = PT2_LEGACY;
-    *model =
-        (struct pt2_model){ .name = STR("model"), .program = find(in, "", LEGACY_PROGRAM, "") };
+    *model = (struct pt2_model){ .name = STR("model"),
+                                 .program = find_member(in, "", LEGACY_PROGRAM, "") };
     static const char *const ENDINGS[] = { ".pt", ".json" };
     for (size_t i = 0; i < 2; i++)
-        if (!add_pickle(in, find(in, "serialized_state_dict", STR(""), ENDINGS[i]), false) ||
-            !add_pickle(in, find(in, "serialized_constants", STR(""), ENDINGS[i]), true))
+        if (!add_pickle(in, find_member(in, "serialized_state_dict", STR(""), ENDINGS[i]), false) ||
+            !add_pickle(in, find_member(in, "serialized_constants", STR(""), ENDINGS[i]), true))
             return false;
-    model->sample_inputs = find(in, "serialized_example_inputs", STR(""), ".pt");
+    model->sample_inputs = find_member(in, "serialized_example_inputs", STR(""), ".pt");
     pt2->models = model;
     pt2->n_models = 1;
     return read_word(in, "version", &pt2->version) && finish_model(in, model);
@@ -338,7 +341,7 @@ bool pt2_is_one(const struct zip *zip)
     return zip_find(zip, LEGACY_PROGRAM) || has_format(zip);
 }
 
-static bool read_container(struct pt2_opening *in)
+static bool read_container(struct pt2_loader *in)
 {
     struct pt2 *pt2 = in->pt2;
     pt2->root = pt2->version = pt2->byte_order = STR("");
@@ -353,9 +356,10 @@ static bool read_container(struct pt2_opening *in)
 }
 
 /* Reads the container, whose members are already listed; on failure the pt2 is closed. */
-static bool open_container(struct pt2 *pt2, const struct pt2_reader *reader, struct err *err)
+static bool read_archive_container(struct pt2 *pt2, const struct pt2_reader *reader,
+                                   struct err *err)
 {
-    struct pt2_opening in = { .pt2 = pt2, .reader = reader, .err = err };
+    struct pt2_loader in = { .pt2 = pt2, .reader = reader, .err = err };
     bool ok = read_container(&in) && !err_is_set(err); /* find() may have run out of memory */
     vec_release(&in.weights);
     buf_release(&in.name);
@@ -376,7 +380,7 @@ bool pt2_open(struct pt2 *pt2, struct str bytes, const struct zip_limits *limits
 {
     const struct pt2_reader reader = { read_from_zip, &pt2->zip };
     *pt2 = (struct pt2){ 0 };
-    return zip_open(&pt2->zip, bytes, limits, err) && open_container(pt2, &reader, err);
+    return zip_open(&pt2->zip, bytes, limits, err) && read_archive_container(pt2, &reader, err);
 }
 
 bool pt2_open_file(struct pt2 *pt2, const struct file *file, const struct zip_limits *limits,
@@ -384,14 +388,14 @@ bool pt2_open_file(struct pt2 *pt2, const struct file *file, const struct zip_li
 {
     const struct pt2_reader reader = { read_from_zip, &pt2->zip };
     *pt2 = (struct pt2){ 0 };
-    return zip_open_file(&pt2->zip, file, limits, err) && open_container(pt2, &reader, err);
+    return zip_open_file(&pt2->zip, file, limits, err) && read_archive_container(pt2, &reader, err);
 }
 
 bool pt2_open_members(struct pt2 *pt2, const struct zip_member *members, uint32_t n,
                       const struct pt2_reader *reader, struct err *err)
 {
     *pt2 = (struct pt2){ 0 };
-    return zip_of_members(&pt2->zip, members, n, err) && open_container(pt2, reader, err);
+    return zip_of_members(&pt2->zip, members, n, err) && read_archive_container(pt2, reader, err);
 }
 
 void pt2_close(struct pt2 *pt2)

@@ -6,13 +6,13 @@
 
 #include "trace/graph/python_name.h"
 
-struct kind {
+struct argument_kind {
     const char *key;
     void (*push)(struct program_graph *g, json_id value, struct str key);
 };
 
 /* Returns JSON on one line, without white space outside of strings. */
-static struct str on_one_line(struct program *program, json_id value)
+static struct str on_one_line(struct program_reader *program, json_id value)
 {
     struct str text = json_text(program->doc, value);
     struct buf *out = &program->scratch;
@@ -39,7 +39,7 @@ static void push_unknown(struct program_graph *g, json_id value, struct str key)
 
 /* ---- constants ----------------------------------------------------------------------------- */
 
-static struct arg integer_arg(struct program *program, json_id value)
+static struct arg integer_arg(struct program_reader *program, json_id value)
 {
     struct str digits = json_text(program->doc, value);
     if (!program_want_integer(program, value))
@@ -51,7 +51,7 @@ static struct arg integer_arg(struct program *program, json_id value)
 }
 
 /* Reads a float; infinities and NaN are bare words or strings, by version. */
-static struct arg float_arg(struct program *program, json_id value)
+static struct arg float_arg(struct program_reader *program, json_id value)
 {
     static const struct {
         const char *json, *python;
@@ -72,20 +72,20 @@ static struct arg float_arg(struct program *program, json_id value)
     return arg;
 }
 
-static struct arg bool_arg(struct program *program, json_id value)
+static struct arg bool_constant(struct program_reader *program, json_id value)
 {
     program_want_bool(program, value);
     return (struct arg){ .kind = ARG_BOOL,
                          .u.integer = json_kind_of(program->doc, value) == JSON_TRUE };
 }
 
-static struct arg string_arg(struct program *program, json_id value)
+static struct arg string_arg(struct program_reader *program, json_id value)
 {
     program_want_string(program, value);
     return (struct arg){ .kind = ARG_STRING, .text = program_keep(program, value) };
 }
 
-struct arg program_constant(struct program *program, json_id constant)
+struct arg program_constant(struct program_reader *program, json_id constant)
 {
     struct str kind;
     json_id value = program_union(program->doc, constant, &kind);
@@ -94,13 +94,13 @@ struct arg program_constant(struct program *program, json_id constant)
     if (str_is(kind, "as_float"))
         return float_arg(program, value);
     if (str_is(kind, "as_bool"))
-        return bool_arg(program, value);
+        return bool_constant(program, value);
     if (str_is(kind, "as_string"))
         return string_arg(program, value);
     return (struct arg){ .kind = ARG_NONE };
 }
 
-static void push(struct program_graph *g, struct arg arg, struct str key)
+static void push_keyed(struct program_graph *g, struct arg arg, struct str key)
 {
     arg.key = key;
     build_push(&g->builder, arg);
@@ -111,27 +111,27 @@ static void push_none(struct program_graph *g, json_id value, struct str key)
 {
     if (json_kind_of(g->program->doc, value) != JSON_ARRAY)
         program_want_bool(g->program, value);
-    push(g, (struct arg){ .kind = ARG_NONE }, key);
+    push_keyed(g, (struct arg){ .kind = ARG_NONE }, key);
 }
 
 static void push_int(struct program_graph *g, json_id value, struct str key)
 {
-    push(g, integer_arg(g->program, value), key);
+    push_keyed(g, integer_arg(g->program, value), key);
 }
 
 static void push_float(struct program_graph *g, json_id value, struct str key)
 {
-    push(g, float_arg(g->program, value), key);
+    push_keyed(g, float_arg(g->program, value), key);
 }
 
 static void push_bool(struct program_graph *g, json_id value, struct str key)
 {
-    push(g, bool_arg(g->program, value), key);
+    push_keyed(g, bool_constant(g->program, value), key);
 }
 
 static void push_string(struct program_graph *g, json_id value, struct str key)
 {
-    push(g, string_arg(g->program, value), key);
+    push_keyed(g, string_arg(g->program, value), key);
 }
 
 static void push_operator(struct program_graph *g, json_id value, struct str key)
@@ -139,11 +139,12 @@ static void push_operator(struct program_graph *g, json_id value, struct str key
     struct str target = program_keep(g->program, value);
     if (program_want_string(g->program, value) && target_form_of(target) == TARGET_NEITHER)
         program_refuse(g->program, "not the name of an operator or function");
-    push(g, (struct arg){ .kind = ARG_TARGET, .text = target }, key);
+    push_keyed(g, (struct arg){ .kind = ARG_TARGET, .text = target }, key);
 }
 
 /* Prints a part of a complex number as Python's repr() does: 1.0 is "1". */
-static void put_complex_part(struct program *program, json_id part, bool sign, struct buf *out)
+static void put_complex_part(struct program_reader *program, json_id part, bool sign,
+                             struct buf *out)
 {
     struct str text = float_arg(program, part).text;
     if (sign && text.n > 0 && text.p[0] != '-')
@@ -164,8 +165,9 @@ static void push_complex(struct program_graph *g, json_id value, struct str key)
     put_complex_part(g->program, json_get(doc, value, STR("real")), false, out);
     put_complex_part(g->program, json_get(doc, value, STR("imag")), true, out);
     buf_puts(out, "j)");
-    push(g, (struct arg){ .kind = ARG_COMPLEX, .text = program_copy(g->program, buf_str(out)) },
-         key);
+    push_keyed(g,
+               (struct arg){ .kind = ARG_COMPLEX, .text = program_copy(g->program, buf_str(out)) },
+               key);
 }
 
 /* ---- enumerations -------------------------------------------------------------------------- */
@@ -180,10 +182,11 @@ static void push_scalar_type(struct program_graph *g, json_id value, struct str 
         push_unknown(g, value, key);
         return;
     }
-    push(g,
-         (struct arg){
-             .kind = ARG_DTYPE, .text = str_of(dtype_python_name(dtype)), .u.integer = dtype },
-         key);
+    push_keyed(g,
+               (struct arg){ .kind = ARG_DTYPE,
+                             .text = str_of(dtype_python_name(dtype)),
+                             .u.integer = dtype },
+               key);
 }
 
 static void push_enum(struct program_graph *g, json_id value, struct str key, enum arg_kind kind,
@@ -195,7 +198,7 @@ static void push_enum(struct program_graph *g, json_id value, struct str key, en
     if (number >= n || !names[number])
         push_unknown(g, value, key);
     else
-        push(g, (struct arg){ .kind = kind, .text = str_of(names[number]) }, key);
+        push_keyed(g, (struct arg){ .kind = kind, .text = str_of(names[number]) }, key);
 }
 
 static void push_memory_format(struct program_graph *g, json_id value, struct str key)
@@ -223,27 +226,27 @@ static void push_device(struct program_graph *g, json_id value, struct str key)
     struct buf *out = &g->program->scratch;
     buf_clear(out);
     program_put_device(g->program, value, out);
-    push(g, (struct arg){ .kind = ARG_DEVICE, .text = program_copy(g->program, buf_str(out)) },
-         key);
+    push_keyed(
+        g, (struct arg){ .kind = ARG_DEVICE, .text = program_copy(g->program, buf_str(out)) }, key);
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
 
 /* Pushes a result by name; a name that no node has is pushed and counted. */
-static void push_name(struct program_graph *g, json_id name, struct str key)
+static void push_result(struct program_graph *g, json_id name, struct str key)
 {
     node_id node = program_find(g, name);
     if (program_want_string(g->program, name) && node == NODE_NONE) {
         g->builder.graph->n_opaque++;
-        push(g, (struct arg){ .kind = ARG_OPAQUE, .text = program_name(g, name) }, key);
+        push_keyed(g, (struct arg){ .kind = ARG_OPAQUE, .text = program_name(g, name) }, key);
     } else {
-        push(g, (struct arg){ .kind = ARG_NODE, .u.node = node }, key);
+        push_keyed(g, (struct arg){ .kind = ARG_NODE, .u.node = node }, key);
     }
 }
 
 static void push_tensor(struct program_graph *g, json_id value, struct str key)
 {
-    push_name(g, json_get(g->program->doc, value, STR("name")), key);
+    push_result(g, json_get(g->program->doc, value, STR("name")), key);
 }
 
 /* Pushes a SymIntArgument, SymFloatArgument, SymBoolArgument or OptionalTensorArgument. */
@@ -252,7 +255,7 @@ static void push_union(struct program_graph *g, json_id value, struct str key)
     struct str kind;
     json_id inner = program_union(g->program->doc, value, &kind);
     if (str_is(kind, "as_name"))
-        push_name(g, inner, key);
+        push_result(g, inner, key);
     else
         program_push_argument(g, value, key);
 }
@@ -262,15 +265,16 @@ static void push_custom_obj(struct program_graph *g, json_id value, struct str k
     json_id name = json_get(g->program->doc, value, STR("name"));
     node_id node = program_find(g, name);
     if (node != NODE_NONE)
-        push(g, (struct arg){ .kind = ARG_NODE, .u.node = node }, key);
+        push_keyed(g, (struct arg){ .kind = ARG_NODE, .u.node = node }, key);
     else
-        push(g, (struct arg){ .kind = ARG_OPAQUE, .text = program_keep_dotted(g->program, name) },
-             key);
+        push_keyed(
+            g, (struct arg){ .kind = ARG_OPAQUE, .text = program_keep_dotted(g->program, name) },
+            key);
 }
 
 static void push_graph(struct program_graph *g, json_id value, struct str key)
 {
-    push(g, (struct arg){ .kind = ARG_NODE, .u.node = program_nested(g, value) }, key);
+    push_keyed(g, (struct arg){ .kind = ARG_NODE, .u.node = program_nested(g, value) }, key);
 }
 
 /* ---- lists --------------------------------------------------------------------------------- */
@@ -329,7 +333,7 @@ static void push_dict(struct program_graph *g, json_id value, struct str key)
 
 void program_push_argument(struct program_graph *g, json_id argument, struct str key)
 {
-    static const struct kind KINDS[] = {
+    static const struct argument_kind KINDS[] = {
         { "as_none", push_none },
         { "as_tensor", push_tensor },
         { "as_tensors", push_tensors },

@@ -15,7 +15,8 @@ static bool is_srepr(struct str text)
 }
 
 /* Adds the symbol if it is new, and its hint if it had none. */
-static void note_symbol(struct program *program, struct str name, struct str srepr, struct str hint)
+static void note_symbol(struct program_reader *program, struct str name, struct str srepr,
+                        struct str hint)
 {
     uint32_t id = intern(&program->symbol_names, name);
     struct program_symbol fresh = { .hint = STR(""), .srepr = STR("") };
@@ -41,7 +42,7 @@ static bool is_number_name(struct str name)
 }
 
 /* Checks that an expression consists of numbers, symbols and functions of them, as sizes do. */
-static bool check_expression(struct program *program, const struct expr_pool *pool)
+static bool check_expression(struct program_reader *program, const struct expr_pool *pool)
 {
     for (expr_id i = 0; i < pool->exprs.n; i++) {
         const struct expr *e = expr_at(pool, i);
@@ -59,7 +60,7 @@ static bool check_expression(struct program *program, const struct expr_pool *po
     return true;
 }
 
-static void note_symbols(struct program *program, const struct expr_pool *pool, expr_id root,
+static void note_symbols(struct program_reader *program, const struct expr_pool *pool, expr_id root,
                          struct str text, struct str hint)
 {
     for (expr_id i = 0; i < pool->exprs.n; i++) {
@@ -73,7 +74,7 @@ static void note_symbols(struct program *program, const struct expr_pool *pool, 
 }
 
 /* Returns `text` as Python prints it, in the pool; refuses a text that is no expression. */
-static struct str print_expression(struct program *program, struct str text, struct str hint)
+static struct str print_expression(struct program_reader *program, struct str text, struct str hint)
 {
     struct expr_pool pool = { 0 };
     struct err why = { 0 };
@@ -98,7 +99,7 @@ static struct str print_expression(struct program *program, struct str text, str
 }
 
 /* Checks a SymExprHint, which is a number or a boolean. */
-static bool want_hint(struct program *program, json_id hint)
+static bool want_hint(struct program_reader *program, json_id hint)
 {
     enum json_kind kind = json_kind_of(program->doc, hint);
     return kind == JSON_NULL || kind == JSON_TRUE || kind == JSON_FALSE ||
@@ -107,7 +108,7 @@ static bool want_hint(struct program *program, json_id hint)
 
 /* Returns the text of a SymExpr {expr_str, hint}, which is printed once for equal texts. The
  * first hint of a text counts, which is how the exporter writes them. */
-static struct str expression_text(struct program *program, json_id sym_expr)
+static struct str expression_text(struct program_reader *program, json_id sym_expr)
 {
     struct str unused;
     struct str text = program_keep(program, json_get(program->doc, sym_expr, STR("expr_str")));
@@ -127,7 +128,7 @@ static struct str expression_text(struct program *program, json_id sym_expr)
 }
 
 /* Prints a SymInt, SymFloat or SymBool. */
-static void put_sym(struct program *program, json_id sym, struct buf *out)
+static void put_sym(struct program_reader *program, json_id sym, struct buf *out)
 {
     struct str key;
     json_id value = program_union(program->doc, sym, &key);
@@ -146,7 +147,7 @@ static void put_sym(struct program *program, json_id sym, struct buf *out)
 }
 
 /* Checks that a size, a stride or an offset is at least 0 and fits 64 bits, if it is a number. */
-static bool check_extent(struct program *program, json_id sym)
+static bool check_extent(struct program_reader *program, json_id sym)
 {
     struct str key, text;
     uint64_t number;
@@ -163,7 +164,7 @@ static bool check_extent(struct program *program, json_id sym)
 
 /* Checks that the number of elements of a tensor of these sizes fits 64 bits (PyTorch:
  * safe_multiplies_u64). */
-static bool check_numel(struct program *program, json_id sizes)
+static bool check_numel(struct program_reader *program, json_id sizes)
 {
     const struct json *doc = program->doc;
     uint64_t numel = 1, size;
@@ -180,7 +181,8 @@ static bool check_numel(struct program *program, json_id sizes)
     return fits || program_refuse(program, "more than 2^63 elements");
 }
 
-static void put_syms(struct program *program, json_id list, const char *what, struct buf *out)
+static void put_sym_list(struct program_reader *program, json_id list, const char *what,
+                         struct buf *out)
 {
     enum { RANK_MOST = 64 }; /* MAX_DIMS of TensorIterator; PyTorch has no more dimensions */
     buf_putc(out, '[');
@@ -204,7 +206,7 @@ static void put_syms(struct program *program, json_id list, const char *what, st
 
 /* ---- metas --------------------------------------------------------------------------------- */
 
-void program_put_device(struct program *program, json_id device, struct buf *out)
+void program_put_device(struct program_reader *program, json_id device, struct buf *out)
 {
     const struct json *doc = program->doc;
     json_id index = json_get(doc, device, STR("index")), type = json_get(doc, device, STR("type"));
@@ -223,7 +225,7 @@ void program_put_device(struct program *program, json_id device, struct buf *out
     program_refused_at(program, "device", spelled);
 }
 
-static void put_tensor(struct program *program, json_id meta, struct buf *out)
+static void put_tensor_meta(struct program_reader *program, json_id meta, struct buf *out)
 {
     enum { LAYOUT_STRIDED = 7 };
     const struct json *doc = program->doc;
@@ -235,9 +237,9 @@ static void put_tensor(struct program *program, json_id meta, struct buf *out)
     json_i64(doc, json_get(doc, meta, STR("layout")), &layout);
     enum dtype dtype = dtype_by_scalar_type(number);
     buf_puts(out, dtype == DTYPE_NONE ? "unknown" : dtype_short_name(dtype));
-    put_syms(program, json_get(doc, meta, STR("sizes")), "sizes", out);
+    put_sym_list(program, json_get(doc, meta, STR("sizes")), "sizes", out);
     if (layout == LAYOUT_STRIDED && !program->failed)
-        put_syms(program, json_get(doc, meta, STR("strides")), "strides", out);
+        put_sym_list(program, json_get(doc, meta, STR("strides")), "strides", out);
     json_id device = json_get(doc, meta, STR("device"));
     if (!program->failed && check_numel(program, json_get(doc, meta, STR("sizes"))) &&
         device != JSON_NONE)
@@ -246,7 +248,7 @@ static void put_tensor(struct program *program, json_id meta, struct buf *out)
 
 static expr_id storage_offset(struct program_graph *g, json_id meta)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     struct err ignored = { 0 };
     json_id offset = json_get(program->doc, meta, STR("storage_offset"));
     if (offset == JSON_NONE || program->failed)
@@ -264,7 +266,7 @@ static expr_id storage_offset(struct program_graph *g, json_id meta)
     return id;
 }
 
-static bool value_of(const struct program_graph *g, json_id name, struct value *ret)
+static bool find_value(const struct program_graph *g, json_id name, struct program_value *ret)
 {
     uint32_t id = intern_find(&g->value_names, json_text(g->program->doc, name));
     if (name == JSON_NONE || id == INTERN_NONE)
@@ -274,7 +276,7 @@ static bool value_of(const struct program_graph *g, json_id name, struct value *
 }
 
 /* Prints a class: "__torch__.torch.classes.queues.Queue", "demo.make.<locals>.Queue". */
-static void put_class(struct program *program, json_id class_, struct buf *out)
+static void put_class(struct program_reader *program, json_id class_, struct buf *out)
 {
     size_t from = out->n;
     if (!program_want_string(program, class_))
@@ -293,10 +295,10 @@ static void put_class(struct program *program, json_id class_, struct buf *out)
 
 uint32_t program_meta(struct program_graph *g, json_id name, struct node_origin *origin)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     const struct json *doc = program->doc;
-    struct value value;
-    if (!value_of(g, name, &value))
+    struct program_value value;
+    if (!find_value(g, name, &value))
         return META_NONE;
     bool was_good = !program->failed;
     if (value.kind == VALUE_TENSOR) {
@@ -306,7 +308,7 @@ uint32_t program_meta(struct program_graph *g, json_id name, struct node_origin 
     }
     struct buf out = BUF_INIT;
     if (value.kind == VALUE_TENSOR) {
-        put_tensor(program, value.meta, &out);
+        put_tensor_meta(program, value.meta, &out);
     } else if (value.kind == VALUE_CUSTOM_OBJ) {
         put_class(program, json_get(doc, value.meta, STR("class_fqn")), &out);
     } else {
@@ -340,7 +342,7 @@ bool program_read_values(struct program_graph *g, json_id graph)
         for (json_id key = json_first(doc, table); key != JSON_NONE;) {
             json_id meta = json_next(doc, key);
             uint32_t id = intern(&g->value_names, json_text(doc, key));
-            struct value value = { TABLES[i].kind, meta };
+            struct program_value value = { TABLES[i].kind, meta };
             if (id == INTERN_NONE || (id == g->values.n && !vec_push(&g->values, value)))
                 return err_nomem(g->program->err);
             key = json_next(doc, meta);

@@ -13,7 +13,7 @@ static const struct node_origin NO_ORIGIN = { .storage_offset = EXPR_NONE };
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
-struct str program_copy(struct program *program, struct str text)
+struct str program_copy(struct program_reader *program, struct str text)
 {
     struct str copy = arena_copy(&program->tree.pool->arena, text);
     if (copy.p)
@@ -22,7 +22,7 @@ struct str program_copy(struct program *program, struct str text)
     return STR("");
 }
 
-struct str program_keep(struct program *program, json_id string)
+struct str program_keep(struct program_reader *program, json_id string)
 {
     const struct json *doc = program->doc;
     if (json_kind_of(doc, string) != JSON_STRING)
@@ -70,7 +70,7 @@ node_id program_find(struct program_graph *g, json_id name)
     return build_find(&g->builder, program_name(g, name));
 }
 
-static bool is_taken(const struct program_graph *g, struct str name)
+static bool is_used_name(const struct program_graph *g, struct str name)
 {
     return build_find(&g->builder, name) != NODE_NONE ||
            intern_find(&g->value_names, name) != INTERN_NONE ||
@@ -88,7 +88,7 @@ static struct str invent_name(struct program_graph *g, struct str base)
         buf_putc(out, is_word_char(base.p[i]) ? base.p[i] : '_');
     }
     size_t n = out->n;
-    while (!out->failed && (is_taken(g, buf_str(out)) || !python_is_name(buf_str(out)))) {
+    while (!out->failed && (is_used_name(g, buf_str(out)) || !python_is_name(buf_str(out)))) {
         out->n = n;
         buf_printf(out, "_%u", ++g->n_invented);
     }
@@ -131,7 +131,7 @@ static struct str name_of_target(struct str target)
 
 static uint32_t read_location(struct program_graph *g, json_id stack_trace)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     if (json_kind_of(program->doc, stack_trace) != JSON_STRING)
         return LOCATION_NONE;
     uint32_t id = intern(&g->stacks, json_text(program->doc, stack_trace));
@@ -154,7 +154,7 @@ static uint32_t read_location(struct program_graph *g, json_id stack_trace)
 
 static struct node_origin read_origin(struct program_graph *g, json_id metadata)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     const struct json *doc = program->doc;
     struct node_origin origin = NO_ORIGIN;
     origin.module_stack = program_keep(program, json_get(doc, metadata, STR("nn_module_stack")));
@@ -164,8 +164,8 @@ static struct node_origin read_origin(struct program_graph *g, json_id metadata)
 }
 
 /* Appends a node and its origin. */
-static node_id add_node(struct program_graph *g, struct node node, size_t mark,
-                        struct node_origin origin)
+static node_id add_program_node(struct program_graph *g, struct node node, size_t mark,
+                                struct node_origin origin)
 {
     node.descriptor = STR("");
     node_id id = build_node(&g->builder, node, mark);
@@ -185,14 +185,14 @@ static node_id add_getitem(struct program_graph *g, node_id call, uint32_t index
     struct str text = program_copy(g->program, (struct str){ digits, (size_t)n });
     build_push(&g->builder, (struct arg){ .kind = ARG_NODE, .u.node = call });
     build_push(&g->builder, (struct arg){ .kind = ARG_INT, .text = text, .u.integer = index });
-    return add_node(g,
-                    (struct node){ .op = NODE_CALL_FUNCTION,
-                                   .form = FORM_GETITEM,
-                                   .name = name,
-                                   .target = STR("operator.getitem"),
-                                   .meta = meta,
-                                   .location = g->location },
-                    mark, origin);
+    return add_program_node(g,
+                            (struct node){ .op = NODE_CALL_FUNCTION,
+                                           .form = FORM_GETITEM,
+                                           .name = name,
+                                           .target = STR("operator.getitem"),
+                                           .meta = meta,
+                                           .location = g->location },
+                            mark, origin);
 }
 
 static void add_named_getitem(struct program_graph *g, node_id call, uint32_t index, json_id name,
@@ -260,7 +260,7 @@ static json_id single_result(const struct json *doc, json_id node, struct str ta
 /* ---- calls --------------------------------------------------------------------------------- */
 
 /* Turns "_operator.add" into operator.add, and into "a + b" where text would be printed so. */
-static void normalize_operator(struct program *program, struct node *node, uint32_t operands)
+static void normalize_operator(struct program_reader *program, struct node *node, uint32_t operands)
 {
     if (!str_starts(node->target, STR("_operator.")))
         return;
@@ -272,7 +272,7 @@ static void normalize_operator(struct program *program, struct node *node, uint3
 }
 
 /* Returns NamedArgument.kind; where it is missing, see pt2.h. */
-static bool is_keyword(const struct json *doc, json_id input, bool is_first, bool is_operator)
+static bool is_keyword_input(const struct json *doc, json_id input, bool is_first, bool is_operator)
 {
     enum { POSITIONAL = 1, KEYWORD = 2 };
     int64_t kind = 0;
@@ -291,7 +291,7 @@ static uint32_t push_inputs(struct program_graph *g, json_id inputs, struct str 
     uint32_t n = 0;
     for (int keywords = 0; keywords < 2; keywords++)
         for (json_id i = first; i != JSON_NONE; i = json_next(doc, i)) {
-            if (is_keyword(doc, i, i == first, is_operator) != (keywords != 0))
+            if (is_keyword_input(doc, i, i == first, is_operator) != (keywords != 0))
                 continue;
             json_id name = json_get(doc, i, STR("name"));
             struct str key = keywords ? program_keep_word(g->program, name) : STR("");
@@ -306,7 +306,7 @@ static uint32_t push_inputs(struct program_graph *g, json_id inputs, struct str 
 }
 
 /* Returns the target after checking that it is a dotted name. */
-static struct str read_target(struct program *program, json_id target)
+static struct str read_target(struct program_reader *program, json_id target)
 {
     struct str text = program_keep(program, target);
     if (program_want_string(program, target) && target_form_of(text) == TARGET_NEITHER) {
@@ -318,7 +318,7 @@ static struct str read_target(struct program *program, json_id target)
 
 static void read_node(struct program_graph *g, json_id json)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     const struct json *doc = program->doc;
     json_id metadata = json_get(doc, json, STR("metadata"));
     struct node node = { .op = NODE_CALL_FUNCTION,
@@ -337,7 +337,7 @@ static void read_node(struct program_graph *g, json_id json)
     if (node.name.n == 0)
         node.name = invent_name(g, name_of_target(node.target));
     normalize_operator(program, &node, n);
-    node_id call = add_node(g, node, mark, of_result);
+    node_id call = add_program_node(g, node, mark, of_result);
     if (result == JSON_NONE)
         add_getitems(g, call, json_get(doc, json, STR("outputs")), origin);
 }
@@ -352,7 +352,7 @@ static json_id constant_name(const struct json *doc, json_id spec)
     return str_is(kind, "constant_input") ? json_get(doc, value, STR("name")) : JSON_NONE;
 }
 
-static void read_inputs(struct program_graph *g, json_id graph, json_id specs)
+static void read_graph_inputs(struct program_graph *g, json_id graph, json_id specs)
 {
     const struct json *doc = g->program->doc;
     json_id input = json_first(doc, json_get(doc, graph, STR("inputs")));
@@ -372,12 +372,12 @@ static void read_inputs(struct program_graph *g, json_id graph, json_id specs)
             node.name = invent_name(g, str_of(arg));
         }
         node.target = node.name;
-        add_node(g, node, build_mark(&g->builder), origin);
+        add_program_node(g, node, build_mark(&g->builder), origin);
         spec = json_next(doc, spec);
     }
 }
 
-static void read_output(struct program_graph *g, json_id graph)
+static void read_graph_output(struct program_graph *g, json_id graph)
 {
     const struct json *doc = g->program->doc;
     size_t mark = build_mark(&g->builder);
@@ -386,19 +386,19 @@ static void read_output(struct program_graph *g, json_id graph)
     for (json_id o = json_first(doc, outputs); o != JSON_NONE; o = json_next(doc, o))
         program_push_argument(g, o, STR(""));
     g->builder.graph->returns_tuple = json_kind_of(doc, single) != JSON_TRUE;
-    add_node(g,
-             (struct node){ .op = NODE_OUTPUT,
-                            .name = STR("output"),
-                            .target = STR("output"),
-                            .meta = META_NONE,
-                            .location = LOCATION_NONE },
-             mark, NO_ORIGIN);
+    add_program_node(g,
+                     (struct node){ .op = NODE_OUTPUT,
+                                    .name = STR("output"),
+                                    .target = STR("output"),
+                                    .meta = META_NONE,
+                                    .location = LOCATION_NONE },
+                     mark, NO_ORIGIN);
 }
 
 /* Makes the part of a signature that nested graphs have as well. */
 static struct graph_signature *make_signature(struct program_graph *g)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     struct arena *arena = &program->tree.pool->arena;
     struct graph_signature *signature = arena_new(arena, struct graph_signature);
     struct node_origin *origins = arena_array(arena, struct node_origin, g->origins.n);
@@ -427,13 +427,13 @@ static struct str name_of_node(const struct program_graph *g, json_id node)
 
 static bool fill_graph(struct program_graph *g, json_id graph, json_id specs, bool is_root)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     const struct json *doc = program->doc;
     if (is_root)
         program->root = g;
     if (!program_read_values(g, graph))
         return false;
-    read_inputs(g, graph, specs);
+    read_graph_inputs(g, graph, specs);
     json_id nodes = json_get(doc, graph, STR("nodes"));
     for (json_id n = json_first(doc, nodes); n != JSON_NONE && !program->failed;
          n = json_next(doc, n)) {
@@ -442,7 +442,7 @@ static bool fill_graph(struct program_graph *g, json_id graph, json_id specs, bo
             program_refused_at(program, "node", name_of_node(g, n));
     }
     if (!program->failed) {
-        read_output(g, graph);
+        read_graph_output(g, graph);
         if (program->failed)
             program_refused_at(program, "outputs", STR(""));
     }
@@ -467,8 +467,8 @@ static void release_graph(struct program_graph *g)
 }
 
 /* Reads a graph. Returns NULL with the program's error set on failure. */
-static struct graph *read_graph(struct program *program, json_id json, json_id specs,
-                                struct str name, bool is_root)
+static struct graph *read_program_graph(struct program_reader *program, json_id json, json_id specs,
+                                        struct str name, bool is_root)
 {
     struct program_graph g = { .program = program, .location = LOCATION_NONE };
     struct graph *graph = NULL;
@@ -494,7 +494,7 @@ static node_id find_nested(const struct program_graph *g, struct str name, json_
 
 node_id program_nested(struct program_graph *g, json_id argument)
 {
-    struct program *program = g->program;
+    struct program_reader *program = g->program;
     json_id body = json_get(program->doc, argument, STR("graph"));
     if (!program_want_object(program, body))
         return NODE_NONE;
@@ -502,21 +502,21 @@ node_id program_nested(struct program_graph *g, json_id argument)
     node_id known = find_nested(g, name, body);
     if (known != NODE_NONE)
         return known;
-    if (!python_is_name(name) || is_taken(g, name))
+    if (!python_is_name(name) || is_used_name(g, name))
         name = invent_name(g, name.n ? name : STR("graph"));
-    struct graph *child = read_graph(program, body, JSON_NONE, name, false);
+    struct graph *child = read_program_graph(program, body, JSON_NONE, name, false);
     if (!child) {
         program->failed = true;
         return NODE_NONE;
     }
     build_child(&g->builder, child);
-    node_id node = add_node(g,
-                            (struct node){ .op = NODE_GET_ATTR,
-                                           .name = name,
-                                           .target = name,
-                                           .meta = META_NONE,
-                                           .location = g->location },
-                            build_mark(&g->builder), NO_ORIGIN);
+    node_id node = add_program_node(g,
+                                    (struct node){ .op = NODE_GET_ATTR,
+                                                   .name = name,
+                                                   .target = name,
+                                                   .meta = META_NONE,
+                                                   .location = g->location },
+                                    build_mark(&g->builder), NO_ORIGIN);
     struct nested nested = { body, node };
     if (intern(&g->child_names, name) != g->nested.n || !vec_push(&g->nested, nested))
         program->failed = true;
@@ -541,16 +541,17 @@ static bool check_version(const struct json *doc, struct err *err)
     return true;
 }
 
-static struct graph *read_program(struct program *program)
+static struct graph *read_exported_program(struct program_reader *program)
 {
     const struct json *doc = program->doc;
     json_id module = json_get(doc, JSON_ROOT, STR("graph_module"));
     json_id signature = json_get(doc, module, STR("signature"));
-    return read_graph(program, json_get(doc, module, STR("graph")),
-                      json_get(doc, signature, STR("input_specs")), STR("GraphModule"), true);
+    return read_program_graph(program, json_get(doc, module, STR("graph")),
+                              json_get(doc, signature, STR("input_specs")), STR("GraphModule"),
+                              true);
 }
 
-static void release_program(struct program *program)
+static void release_program(struct program_reader *program)
 {
     intern_release(&program->texts);
     vec_release(&program->decoded);
@@ -564,11 +565,11 @@ static void release_program(struct program *program)
 struct graph *pt2_program_parse(struct str model_json, struct err *err)
 {
     struct json doc = { 0 };
-    struct program program = { .doc = &doc, .err = err };
+    struct program_reader program = { .doc = &doc, .err = err };
     struct graph *graph = NULL;
     if (json_parse(&doc, model_json, err) && check_version(&doc, err) &&
         tree_builder_init(&program.tree, err)) {
-        graph = read_program(&program);
+        graph = read_exported_program(&program);
         tree_builder_finish(&program.tree, graph);
     }
     release_program(&program);

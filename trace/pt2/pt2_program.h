@@ -8,7 +8,7 @@
 #include "trace/pt2/signature.h"
 
 /* A program that is being read. */
-struct program {
+struct program_reader {
     const struct json *doc;
     struct tree_builder tree;
     struct intern texts; /* JSON strings that were kept, as written */
@@ -30,7 +30,7 @@ struct program {
 enum value_kind { VALUE_TENSOR, VALUE_SYM_INT, VALUE_SYM_FLOAT, VALUE_SYM_BOOL, VALUE_CUSTOM_OBJ };
 
 /* An entry of a graph's tensor_values, sym_int_values ... */
-struct value {
+struct program_value {
     enum value_kind kind;
     json_id meta;
 };
@@ -43,10 +43,10 @@ struct nested {
 
 /* One graph of a program that is being read. */
 struct program_graph {
-    struct program *program;
+    struct program_reader *program;
     struct graph_builder builder;
     struct intern value_names; /* JSON keys, as written */
-    vec_of(struct value)
+    vec_of(struct program_value)
     values;
     struct intern stacks; /* stack_trace texts, as written */
     vec_of(uint32_t)
@@ -68,28 +68,29 @@ struct program_graph {
 
 /* Refuses the file with ERR_INPUT and this text, unless reading it failed already. Returns
  * false. */
-bool program_refuse(struct program *program, const char *fmt, ...) ERR_PRINTF(2, 3);
+bool program_refuse(struct program_reader *program, const char *fmt, ...) ERR_PRINTF(2, 3);
 /* Prepends "WHAT NAME" to the reason why the file was refused; control characters become '?'. */
-void program_refused_at(struct program *program, const char *what, struct str name);
+void program_refused_at(struct program_reader *program, const char *what, struct str name);
 /* These refuse a value of another JSON kind than its tag says, and return false. */
-bool program_want_string(struct program *program, json_id value);
-bool program_want_integer(struct program *program, json_id value);
-bool program_want_number(struct program *program, json_id value); /* any spelling of a float */
-bool program_want_bool(struct program *program, json_id value);
-bool program_want_list(struct program *program, json_id value);
-bool program_want_object(struct program *program, json_id value);
+bool program_want_string(struct program_reader *program, json_id value);
+bool program_want_integer(struct program_reader *program, json_id value);
+bool program_want_number(struct program_reader *program,
+                         json_id value); /* any spelling of a float */
+bool program_want_bool(struct program_reader *program, json_id value);
+bool program_want_list(struct program_reader *program, json_id value);
+bool program_want_object(struct program_reader *program, json_id value);
 /* Keep a string after checking it: a name that Python can bind, the name of an argument, or a
  * dotted name. */
-struct str program_keep_name(struct program *program, json_id string);
-struct str program_keep_word(struct program *program, json_id string);
-struct str program_keep_dotted(struct program *program, json_id string);
+struct str program_keep_name(struct program_reader *program, json_id string);
+struct str program_keep_word(struct program_reader *program, json_id string);
+struct str program_keep_dotted(struct program_reader *program, json_id string);
 
 /* ---- pt2_program.c ---- */
 
 /* Returns a JSON string, decoded, in the pool; equal ones share a copy. "" when it is no string. */
-struct str program_keep(struct program *program, json_id string);
+struct str program_keep(struct program_reader *program, json_id string);
 /* Returns a copy of a text in the pool. */
-struct str program_copy(struct program *program, struct str text);
+struct str program_copy(struct program_reader *program, struct str text);
 /* Returns the name of a result, input or output in the graph: the name itself, or if it is not
  * Python's the one that was made from it, always the same. "" when it is no string. */
 struct str program_name(struct program_graph *g, json_id string);
@@ -106,7 +107,7 @@ json_id program_union(const struct json *doc, json_id object, struct str *key);
 /* Pushes an Argument onto the builder's stack under a keyword, or "". */
 void program_push_argument(struct program_graph *g, json_id argument, struct str key);
 /* Returns a constant of a signature (ConstantValue), or of an input that is one. */
-struct arg program_constant(struct program *program, json_id constant);
+struct arg program_constant(struct program_reader *program, json_id constant);
 
 /* ---- pt2_meta.c ---- */
 
@@ -116,18 +117,18 @@ bool program_read_values(struct program_graph *g, json_id graph);
  * *origin that the meta has. */
 uint32_t program_meta(struct program_graph *g, json_id name, struct node_origin *origin);
 /* Appends "cuda:0" for a Device; refuses what is none. */
-void program_put_device(struct program *program, json_id device, struct buf *out);
+void program_put_device(struct program_reader *program, json_id device, struct buf *out);
 
 /* ---- pt2_signature.c ---- */
 
 /* Reads everything but symbols and origins. */
-bool program_read_signature(struct program *program, struct graph_signature *signature);
+bool program_read_signature(struct program_reader *program, struct graph_signature *signature);
 
 /* ---- pt2_sources.c ---- */
 
 /* Sets the sources of the inputs that the user passes. The module calls must have been read
  * before. */
-void program_name_sources(struct program *program, const struct graph_signature *signature,
+void program_name_sources(struct program_reader *program, const struct graph_signature *signature,
                           struct input_spec *inputs);
 
 #endif

@@ -37,7 +37,7 @@ const char *output_kind_name(enum output_kind kind)
 }
 
 /* Returns the name under "arg", of a TensorArgument or of an Argument; "" for constants. */
-static struct str bound_name(struct program *program, json_id spec)
+static struct str bound_name(struct program_reader *program, json_id spec)
 {
     const struct json *doc = program->doc;
     struct str kind;
@@ -52,12 +52,12 @@ static struct str bound_name(struct program *program, json_id spec)
     return program_name(program->root, name);
 }
 
-static struct str bound_target(struct program *program, json_id spec, const char *key)
+static struct str bound_target(struct program_reader *program, json_id spec, const char *key)
 {
     return key ? program_keep(program, json_get(program->doc, spec, str_of(key))) : STR("");
 }
 
-static struct input_spec read_input_spec(struct program *program, json_id spec)
+static struct input_spec read_input_spec(struct program_reader *program, json_id spec)
 {
     const struct json *doc = program->doc;
     struct str key;
@@ -82,7 +82,7 @@ static struct input_spec read_input_spec(struct program *program, json_id spec)
     return ret;
 }
 
-static struct output_spec read_output_spec(struct program *program, json_id spec)
+static struct output_spec read_output_spec(struct program_reader *program, json_id spec)
 {
     struct str key;
     json_id inner = program_union(program->doc, spec, &key);
@@ -96,7 +96,7 @@ static struct output_spec read_output_spec(struct program *program, json_id spec
     };
 }
 
-static struct range_constraint read_range(struct program *program, json_id name)
+static struct range_constraint read_range_constraint(struct program_reader *program, json_id name)
 {
     const struct json *doc = program->doc;
     json_id bounds = json_next(doc, name);
@@ -108,7 +108,7 @@ static struct range_constraint read_range(struct program *program, json_id name)
     return ret;
 }
 
-static struct str *read_strings(struct program *program, json_id list, uint32_t *n)
+static struct str *read_strings(struct program_reader *program, json_id list, uint32_t *n)
 {
     const struct json *doc = program->doc;
     size_t count = json_kind_of(doc, list) == JSON_ARRAY ? json_count(doc, list) : 0;
@@ -122,7 +122,7 @@ static struct str *read_strings(struct program *program, json_id list, uint32_t 
     return ret;
 }
 
-static struct module_call read_module(struct program *program, json_id entry)
+static struct module_call read_module(struct program_reader *program, json_id entry)
 {
     const struct json *doc = program->doc;
     json_id signature = json_get(doc, entry, STR("signature"));
@@ -139,28 +139,28 @@ static struct module_call read_module(struct program *program, json_id entry)
 /* ---- lists --------------------------------------------------------------------------------- */
 
 /* Fills an array in the pool from the elements of a list, or from the keys of an object. */
-#define READ_ALL(function, type, read_one, container)                                      \
-    static struct type *function(struct program *program, json_id list, uint32_t *n)       \
-    {                                                                                      \
-        const struct json *doc = program->doc;                                             \
-        size_t count = json_kind_of(doc, list) == (container) ? json_count(doc, list) : 0; \
-        struct type *ret = arena_array(&program->tree.pool->arena, struct type, count);    \
-        program->failed |= !ret;                                                           \
-        json_id at = count && ret ? json_first(doc, list) : JSON_NONE;                     \
-        for (*n = 0; at != JSON_NONE; at = json_next(doc, at)) {                           \
-            ret[(*n)++] = read_one(program, at);                                           \
-            if ((container) == JSON_OBJECT)                                                \
-                at = json_next(doc, at);                                                   \
-        }                                                                                  \
-        return ret;                                                                        \
+#define READ_ALL(function, type, read_one, container)                                       \
+    static struct type *function(struct program_reader *program, json_id list, uint32_t *n) \
+    {                                                                                       \
+        const struct json *doc = program->doc;                                              \
+        size_t count = json_kind_of(doc, list) == (container) ? json_count(doc, list) : 0;  \
+        struct type *ret = arena_array(&program->tree.pool->arena, struct type, count);     \
+        program->failed |= !ret;                                                            \
+        json_id at = count && ret ? json_first(doc, list) : JSON_NONE;                      \
+        for (*n = 0; at != JSON_NONE; at = json_next(doc, at)) {                            \
+            ret[(*n)++] = read_one(program, at);                                            \
+            if ((container) == JSON_OBJECT)                                                 \
+                at = json_next(doc, at);                                                    \
+        }                                                                                   \
+        return ret;                                                                         \
     }
 
 READ_ALL(read_input_specs, input_spec, read_input_spec, JSON_ARRAY)
 READ_ALL(read_output_specs, output_spec, read_output_spec, JSON_ARRAY)
-READ_ALL(read_ranges, range_constraint, read_range, JSON_OBJECT)
+READ_ALL(read_ranges, range_constraint, read_range_constraint, JSON_OBJECT)
 READ_ALL(read_modules, module_call, read_module, JSON_ARRAY)
 
-static struct str join_strings(struct program *program, json_id list)
+static struct str join_strings(struct program_reader *program, json_id list)
 {
     const struct json *doc = program->doc;
     struct buf *out = &program->scratch;
@@ -174,7 +174,7 @@ static struct str join_strings(struct program *program, json_id list)
     return program_copy(program, buf_str(out));
 }
 
-static void copy_symbols(struct program *program, struct graph_signature *signature)
+static void copy_program_symbols(struct program_reader *program, struct graph_signature *signature)
 {
     struct program_symbol *symbols =
         arena_array(&program->tree.pool->arena, struct program_symbol, program->symbols.n);
@@ -188,7 +188,7 @@ static void copy_symbols(struct program *program, struct graph_signature *signat
     signature->n_symbols = (uint32_t)program->symbols.n;
 }
 
-bool program_read_signature(struct program *program, struct graph_signature *signature)
+bool program_read_signature(struct program_reader *program, struct graph_signature *signature)
 {
     const struct json *doc = program->doc;
     json_id module = json_get(doc, JSON_ROOT, STR("graph_module"));
@@ -213,6 +213,6 @@ bool program_read_signature(struct program *program, struct graph_signature *sig
     json_i64(doc, json_get(doc, opset, STR("aten")), &s->opset);
     s->torch_version = program_keep(program, json_get(doc, JSON_ROOT, STR("torch_version")));
     s->verifiers = join_strings(program, json_get(doc, JSON_ROOT, STR("verifiers")));
-    copy_symbols(program, s);
+    copy_program_symbols(program, s);
     return !program->failed || err_nomem(program->err);
 }

@@ -10,8 +10,8 @@
 
 enum { TREE_DEEPEST = 50 };
 
-struct naming {
-    struct program *program;
+struct source_namer {
+    struct program_reader *program;
     struct input_spec *inputs;
     uint32_t n_inputs, next; /* the input that the next leaf may be */
     bool mismatched;         /* the tree does not have the leaves that the inputs require */
@@ -33,13 +33,13 @@ static bool is_passed(const struct input_spec *input)
     return input->kind == INPUT_USER || input->kind == INPUT_CONSTANT;
 }
 
-static void skip_unpassed(struct naming *n)
+static void skip_unpassed(struct source_namer *n)
 {
     while (n->next < n->n_inputs && !is_passed(&n->inputs[n->next]))
         n->next++;
 }
 
-static void name_leaf(struct naming *n, bool known)
+static void name_leaf(struct source_namer *n, bool known)
 {
     skip_unpassed(n);
     if (n->next == n->n_inputs)
@@ -50,7 +50,7 @@ static void name_leaf(struct naming *n, bool known)
 }
 
 /* Reads the keys of a dictionary, which are in its context: a JSON list, as a JSON string. */
-static void read_keys(struct naming *n, json_id tree, struct steps *steps)
+static void read_keys(struct source_namer *n, json_id tree, struct steps *steps)
 {
     struct err err = { 0 };
     json_decode(n->spec, json_get(n->spec, tree, STR("context")), &steps->text);
@@ -61,7 +61,7 @@ static void read_keys(struct naming *n, json_id tree, struct steps *steps)
     n->program->failed |= steps->text.failed || err.kind == ERR_ENV;
 }
 
-static void open_steps(struct naming *n, json_id tree, struct steps *steps)
+static void open_steps(struct source_namer *n, json_id tree, struct steps *steps)
 {
     json_id type = json_get(n->spec, tree, STR("type"));
     *steps = (struct steps){ .kind = STEPS_UNKNOWN, .key = JSON_NONE };
@@ -99,13 +99,13 @@ static bool take_step(struct steps *steps, struct buf *path)
     return json_kind_of(&steps->keys, key) == JSON_STRING;
 }
 
-static json_id first_child(const struct naming *n, json_id tree)
+static json_id first_child(const struct source_namer *n, json_id tree)
 {
     return json_first(n->spec, json_get(n->spec, tree, STR("children_spec")));
 }
 
 /* Names the leaves of a tree. The recursion is as deep as the tree, whose depth is limited here. */
-static void name_tree(struct naming *n, json_id tree, bool known, unsigned depth)
+static void name_tree(struct source_namer *n, json_id tree, bool known, unsigned depth)
 {
     struct steps steps;
     if (json_kind_of(n->spec, json_get(n->spec, tree, STR("type"))) == JSON_NULL) {
@@ -127,7 +127,7 @@ static void name_tree(struct naming *n, json_id tree, bool known, unsigned depth
     close_steps(&steps);
 }
 
-static void name_positional(struct naming *n, json_id tuple, const struct module_call *root)
+static void name_positional(struct source_namer *n, json_id tuple, const struct module_call *root)
 {
     uint32_t i = 0;
     for (json_id c = first_child(n, tuple); c != JSON_NONE && !n->mismatched;
@@ -140,7 +140,7 @@ static void name_positional(struct naming *n, json_id tuple, const struct module
     }
 }
 
-static void name_arguments(struct naming *n, const struct module_call *root)
+static void name_arguments(struct source_namer *n, const struct module_call *root)
 {
     json_id tree = json_next(n->spec, json_first(n->spec, JSON_ROOT));
     json_id tuple = first_child(n, tree), keywords = json_next(n->spec, tuple);
@@ -154,7 +154,7 @@ static void name_arguments(struct naming *n, const struct module_call *root)
     n->mismatched |= n->next < n->n_inputs;
 }
 
-static void name_by_tree(struct naming *n, const struct module_call *root)
+static void name_by_tree(struct source_namer *n, const struct module_call *root)
 {
     struct json spec = { 0 };
     struct err err = { 0 };
@@ -168,17 +168,17 @@ static void name_by_tree(struct naming *n, const struct module_call *root)
     buf_release(&n->path);
 }
 
-static void name_by_placeholder(struct program *program, struct input_spec *input)
+static void name_by_placeholder(struct program_reader *program, struct input_spec *input)
 {
     buf_clear(&program->scratch);
     buf_printf(&program->scratch, "L['%.*s']", STR_ARG(input->name));
     input->source = program_copy(program, buf_str(&program->scratch));
 }
 
-void program_name_sources(struct program *program, const struct graph_signature *signature,
+void program_name_sources(struct program_reader *program, const struct graph_signature *signature,
                           struct input_spec *inputs)
 {
-    struct naming n = {
+    struct source_namer n = {
         .program = program, .inputs = inputs, .n_inputs = signature->n_inputs, .mismatched = true
     };
     for (uint32_t i = 0; i < signature->n_modules && n.mismatched && n.next == 0; i++)

@@ -41,7 +41,7 @@ struct directory {
 };
 
 /* The fields that a directory entry and a local header share. */
-struct header {
+struct zip_header {
     uint32_t flags, method, crc, name_n, extra_n;
     uint64_t packed, size;
 };
@@ -63,7 +63,7 @@ static uint64_t u64_at(const char *p)
 }
 
 /* Returns whether `n` bytes from `offset` on are before `limit`. */
-static bool fits(uint64_t offset, uint64_t n, uint64_t limit)
+static bool is_before(uint64_t offset, uint64_t n, uint64_t limit)
 {
     return offset <= limit && n <= limit - offset;
 }
@@ -75,7 +75,7 @@ struct shown {
     char text[121];
 };
 
-static struct shown show(struct str name)
+static struct shown printable_name(struct str name)
 {
     struct shown out = { { 0 } };
     name = str_first(name, sizeof out.text - 1);
@@ -84,16 +84,16 @@ static struct shown show(struct str name)
     return out;
 }
 
-static bool refuse(struct err *err, const struct zip_member *member, uint64_t offset,
-                   const char *what)
+static bool refuse_member(struct err *err, const struct zip_member *member, uint64_t offset,
+                          const char *what)
 {
-    return err_set(err, ERR_INPUT, "member %s: offset %llu: %s", show(member->name).text,
+    return err_set(err, ERR_INPUT, "member %s: offset %llu: %s", printable_name(member->name).text,
                    (unsigned long long)offset, what);
 }
 
 bool zip_err_at(const struct zip_member *member, struct err *err)
 {
-    return err_at(err, "member %s", show(member->name).text);
+    return err_at(err, "member %s", printable_name(member->name).text);
 }
 
 static bool refuse_archive(struct err *err, uint64_t offset, const char *what)
@@ -144,7 +144,7 @@ static size_t find_end(struct str tail)
 
 /* Returns whether a 16- or 32-bit field of the old record is saturated, or equal to the wide
  * one. */
-static bool agrees(uint64_t narrow, uint64_t saturated, uint64_t wide)
+static bool field_agrees(uint64_t narrow, uint64_t saturated, uint64_t wide)
 {
     return narrow == saturated || narrow == wide;
 }
@@ -159,7 +159,7 @@ static bool read_end64(const struct zip *zip, struct tail tail, size_t end, stru
     uint64_t at = u64_at(locator + 8), locator_at = tail.from + end - LOCATOR_SIZE;
     if (u32_at(locator + 4) != 0 || u32_at(locator + 16) > 1)
         return refuse_archive(err, locator_at, "archive of several disks");
-    if (!fits(at, END64_SIZE, locator_at))
+    if (!is_before(at, END64_SIZE, locator_at))
         return refuse_archive(err, locator_at,
                               "no ZIP64 end of central directory where its locator says");
     if (!bytes_at(zip, at, END64_SIZE, room, &p, err)) /* the locator is not used any more */
@@ -172,9 +172,9 @@ static bool read_end64(const struct zip *zip, struct tail tail, size_t end, stru
     };
     if (u32_at(p + 16) != 0 || u32_at(p + 20) != 0 || u64_at(p + 24) != wide.entries)
         return refuse_archive(err, at, "archive of several disks");
-    if (!agrees(dir->entries, IN_ZIP64_16, wide.entries) ||
-        !agrees(dir->size, IN_ZIP64_32, wide.size) ||
-        !agrees(dir->offset, IN_ZIP64_32, wide.offset))
+    if (!field_agrees(dir->entries, IN_ZIP64_16, wide.entries) ||
+        !field_agrees(dir->size, IN_ZIP64_32, wide.size) ||
+        !field_agrees(dir->offset, IN_ZIP64_32, wide.offset))
         return refuse_archive(err, at, "the two ends of the central directory disagree");
     *dir = wide;
     return true;
@@ -190,8 +190,8 @@ static bool read_tail(const struct zip *zip, struct buf *room, struct tail *ret,
 }
 
 /* Reads the end of the directory; `room` is scratch memory. */
-static bool read_end(const struct zip *zip, struct buf *room, struct directory *dir,
-                     struct err *err)
+static bool read_directory_end(const struct zip *zip, struct buf *room, struct directory *dir,
+                               struct err *err)
 {
     struct tail tail;
     if (!read_tail(zip, room, &tail, err))
@@ -209,7 +209,7 @@ static bool read_end(const struct zip *zip, struct buf *room, struct directory *
         return refuse_archive(err, end, "archive of several disks");
     if (!read_end64(zip, tail, at, room, dir, err))
         return false;
-    if (!fits(dir->offset, dir->size, dir->limit))
+    if (!is_before(dir->offset, dir->size, dir->limit))
         return refuse_archive(err, end, "central directory lies outside the file");
     if (dir->entries > dir->size / ENTRY_SIZE)
         return refuse_archive(err, end, "central directory is too small for its entries");
@@ -223,7 +223,7 @@ static bool read_end(const struct zip *zip, struct buf *room, struct directory *
 /* ---- entries and local headers ------------------------------------------------------------- */
 
 /* Replaces *field by the next 64-bit field of a ZIP64 extra if it is saturated. */
-static void widen(uint64_t *field, struct bytes *extra)
+static void widen_field(uint64_t *field, struct bytes *extra)
 {
     if (*field == IN_ZIP64_32)
         *field = bytes_le64(extra);
@@ -243,7 +243,7 @@ static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
         if (u16_at(extra.p) == EXTRA_ZIP64) {
             struct bytes in = bytes_of((struct str){ extra.p + 4, size });
             for (size_t i = 0; i < n; i++)
-                widen(fields[i], &in);
+                widen_field(fields[i], &in);
             return !in.failed;
         }
         extra = str_from(extra, 4 + size);
@@ -252,9 +252,9 @@ static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
 }
 
 /* Reads the fields from the flags on; both headers have the same layout there for 24 bytes. */
-static struct header read_header(const char *p)
+static struct zip_header read_zip_header(const char *p)
 {
-    return (struct header){
+    return (struct zip_header){
         .flags = u16_at(p),
         .method = u16_at(p + 2),
         .crc = u32_at(p + 8),
@@ -284,20 +284,21 @@ static bool check_member(const struct zip *zip, const struct zip_member *m, uint
                          uint64_t at, struct err *err)
 {
     if (!name_is_safe(m->name))
-        return refuse(err, m, at, "name is absolute, empty or contains \"..\"");
+        return refuse_member(err, m, at, "name is absolute, empty or contains \"..\"");
     if (flags & FLAGS_REFUSED)
-        return refuse(err, m, at, "encrypted or patched");
+        return refuse_member(err, m, at, "encrypted or patched");
     if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
-        return refuse(err, m, at, "compressed by a method other than deflate");
+        return refuse_member(err, m, at, "compressed by a method other than deflate");
     if (m->method == ZIP_STORED && m->packed != m->size)
-        return refuse(err, m, at, "stored, but its two sizes differ");
+        return refuse_member(err, m, at, "stored, but its two sizes differ");
     if (m->method == ZIP_DEFLATED && m->size >= RATIO_FROM &&
         m->size / zip->limits.ratio >= m->packed)
         return err_set(err, ERR_INPUT,
                        "member %s: offset %llu: %llu bytes from %llu, "
                        "more than the limit of %u to 1",
-                       show(m->name).text, (unsigned long long)at, (unsigned long long)m->size,
-                       (unsigned long long)m->packed, zip->limits.ratio);
+                       printable_name(m->name).text, (unsigned long long)at,
+                       (unsigned long long)m->size, (unsigned long long)m->packed,
+                       zip->limits.ratio);
     return true;
 }
 
@@ -308,56 +309,57 @@ static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member
 {
     enum { MOSTLY = 512 }; /* bytes that are read at once: a header with its name and padding */
     const char *p;
-    if (!fits(m->header, LOCAL_SIZE, limit))
-        return refuse(err, m, m->header, "no local header here");
+    if (!is_before(m->header, LOCAL_SIZE, limit))
+        return refuse_member(err, m, m->header, "no local header here");
     size_t n = limit - m->header < MOSTLY ? (size_t)(limit - m->header) : MOSTLY;
     if (!bytes_at(zip, m->header, n, room, &p, err))
         return false;
     if (u32_at(p) != LOCAL_SIGNATURE)
-        return refuse(err, m, m->header, "no local header here");
-    struct header local = read_header(p + 6);
+        return refuse_member(err, m, m->header, "no local header here");
+    struct zip_header local = read_zip_header(p + 6);
     uint64_t behind = (uint64_t)local.name_n + local.extra_n;
-    if (!fits(m->header + LOCAL_SIZE, behind, limit))
-        return refuse(err, m, m->header, "local header reaches past the members");
+    if (!is_before(m->header + LOCAL_SIZE, behind, limit))
+        return refuse_member(err, m, m->header, "local header reaches past the members");
     if (LOCAL_SIZE + behind > n &&
         !bytes_at(zip, m->header, (size_t)(LOCAL_SIZE + behind), room, &p, err))
         return false;
     struct str extra = { p + LOCAL_SIZE + local.name_n, local.extra_n };
     uint64_t *fields[] = { &local.size, &local.packed };
     if (!read_zip64_extra(extra, fields, 2))
-        return refuse(err, m, m->header, "damaged ZIP64 sizes in the local header");
+        return refuse_member(err, m, m->header, "damaged ZIP64 sizes in the local header");
     bool later = (flags & FLAG_DESCRIPTOR) != 0;
     if (!str_eq((struct str){ p + LOCAL_SIZE, local.name_n }, m->name) ||
         local.method != (uint32_t)m->method || ((local.flags ^ flags) & FLAG_DESCRIPTOR) ||
         !(local.crc == m->crc || (later && local.crc == 0)) ||
         !(local.size == m->size || (later && local.size == 0)) ||
         !(local.packed == m->packed || (later && local.packed == 0)))
-        return refuse(err, m, m->header, "local header and central directory disagree");
+        return refuse_member(err, m, m->header, "local header and central directory disagree");
     m->data = m->header + LOCAL_SIZE + local.name_n + local.extra_n;
-    if (!fits(m->data, m->packed, limit))
-        return refuse(err, m, m->header, "reaches past the end of the members");
+    if (!is_before(m->data, m->packed, limit))
+        return refuse_member(err, m, m->header, "reaches past the end of the members");
     return true;
 }
 
 /* Reads the entry at *at, which then moves after it. `entries` are the directory's bytes. */
-static bool read_entry(const struct zip *zip, const struct directory *dir, const char *entries,
-                       uint64_t *at, struct buf *room, struct zip_member *m, struct err *err)
+static bool read_directory_entry(const struct zip *zip, const struct directory *dir,
+                                 const char *entries, uint64_t *at, struct buf *room,
+                                 struct zip_member *m, struct err *err)
 {
     uint64_t end = dir->offset + dir->size;
     const char *p = entries + (*at - dir->offset);
-    if (!fits(*at, ENTRY_SIZE, end) || u32_at(p) != ENTRY_SIGNATURE)
+    if (!is_before(*at, ENTRY_SIZE, end) || u32_at(p) != ENTRY_SIGNATURE)
         return refuse_archive(err, *at, "no entry of the central directory here");
-    struct header h = read_header(p + 8);
+    struct zip_header h = read_zip_header(p + 8);
     uint64_t tail = (uint64_t)h.name_n + h.extra_n + u16_at(p + 32);
-    if (!fits(*at + ENTRY_SIZE, tail, end))
+    if (!is_before(*at + ENTRY_SIZE, tail, end))
         return refuse_archive(err, *at, "entry reaches past the central directory");
     uint64_t header = u32_at(p + 42);
     uint64_t *fields[] = { &h.size, &h.packed, &header };
     *m = (struct zip_member){ .name = { p + ENTRY_SIZE, h.name_n } };
     if (!read_zip64_extra((struct str){ p + ENTRY_SIZE + h.name_n, h.extra_n }, fields, 3))
-        return refuse(err, m, *at, "damaged ZIP64 sizes");
+        return refuse_member(err, m, *at, "damaged ZIP64 sizes");
     if (u16_at(p + 34) != 0)
-        return refuse(err, m, *at, "on another disk");
+        return refuse_member(err, m, *at, "on another disk");
     m->method = (enum zip_method)h.method;
     m->crc = h.crc;
     m->packed = h.packed;
@@ -371,7 +373,7 @@ static bool read_entry(const struct zip *zip, const struct directory *dir, const
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static int by_name(const void *a, const void *b)
+static int by_member_name(const void *a, const void *b)
 {
     const struct zip_member *const *x = a, *const *y = b;
     return str_cmp((*x)->name, (*y)->name);
@@ -391,8 +393,8 @@ static bool check_overlap(struct zip *zip, struct err *err)
         const struct zip_member *before = order[i - 1], *m = order[i];
         if (before->data + before->packed > m->header)
             return err_set(err, ERR_INPUT, "member %s: offset %llu: overlaps member %s",
-                           show(m->name).text, (unsigned long long)m->header,
-                           show(before->name).text);
+                           printable_name(m->name).text, (unsigned long long)m->header,
+                           printable_name(before->name).text);
     }
     return true;
 }
@@ -400,15 +402,15 @@ static bool check_overlap(struct zip *zip, struct err *err)
 static bool check_names(struct zip *zip, struct err *err)
 {
     const struct zip_member **order = zip->by_name;
-    qsort(order, zip->n_members, sizeof(const struct zip_member *), by_name);
+    qsort(order, zip->n_members, sizeof(const struct zip_member *), by_member_name);
     for (uint32_t i = 1; i < zip->n_members; i++)
         if (str_eq(order[i - 1]->name, order[i]->name))
-            return refuse(err, order[i], order[i]->header, "a second member of this name");
+            return refuse_member(err, order[i], order[i]->header, "a second member of this name");
     return true;
 }
 
 /* Allocates one member more, because calloc(0) may return NULL. */
-static bool allocate(struct zip *zip, uint64_t n, struct err *err)
+static bool allocate_members(struct zip *zip, uint64_t n, struct err *err)
 {
     zip->members = calloc((size_t)n + 1, sizeof *zip->members);
     zip->by_name = calloc((size_t)n + 1, sizeof *zip->by_name);
@@ -419,12 +421,12 @@ static bool read_directory(struct zip *zip, const struct directory *dir, struct 
                            struct err *err)
 {
     const char *entries;
-    if (!allocate(zip, dir->entries, err) || /* the size of the file limits it */
+    if (!allocate_members(zip, dir->entries, err) || /* the size of the file limits it */
         !bytes_at(zip, dir->offset, (size_t)dir->size, &zip->directory, &entries, err))
         return false;
     uint64_t at = dir->offset;
     for (; zip->n_members < dir->entries; zip->n_members++) {
-        if (!read_entry(zip, dir, entries, &at, room, &zip->members[zip->n_members], err))
+        if (!read_directory_entry(zip, dir, entries, &at, room, &zip->members[zip->n_members], err))
             return false;
         zip->by_name[zip->n_members] = &zip->members[zip->n_members];
     }
@@ -444,7 +446,7 @@ static bool open_archive(struct zip *zip, const struct zip_limits *limits, struc
     zip->limits = limits ? *limits : ZIP_LIMITS_DEFAULT;
     if (zip->limits.ratio == 0)
         zip->limits.ratio = 1;
-    bool ok = read_end(zip, &room, &dir, err) && read_directory(zip, &dir, &room, err);
+    bool ok = read_directory_end(zip, &room, &dir, err) && read_directory(zip, &dir, &room, err);
     buf_release(&room);
     if (!ok)
         zip_close(zip);
@@ -467,7 +469,7 @@ bool zip_open_file(struct zip *zip, const struct file *file, const struct zip_li
 bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t n, struct err *err)
 {
     *zip = (struct zip){ .limits = ZIP_LIMITS_DEFAULT };
-    if (!allocate(zip, n, err)) {
+    if (!allocate_members(zip, n, err)) {
         zip_close(zip);
         return false;
     }
@@ -475,7 +477,7 @@ bool zip_of_members(struct zip *zip, const struct zip_member *members, uint32_t 
         zip->members[zip->n_members] = members[zip->n_members];
         zip->by_name[zip->n_members] = &zip->members[zip->n_members];
     }
-    qsort(zip->by_name, n, sizeof(const struct zip_member *), by_name);
+    qsort(zip->by_name, n, sizeof(const struct zip_member *), by_member_name);
     return true;
 }
 
@@ -492,15 +494,15 @@ const struct zip_member *zip_find(const struct zip *zip, struct str name)
     const struct zip_member key = { .name = name }, *wanted = &key;
     if (zip->n_members == 0)
         return NULL;
-    const struct zip_member **hit =
-        bsearch(&wanted, zip->by_name, zip->n_members, sizeof(const struct zip_member *), by_name);
+    const struct zip_member **hit = bsearch(&wanted, zip->by_name, zip->n_members,
+                                            sizeof(const struct zip_member *), by_member_name);
     return hit ? *hit : NULL;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* A deflated member that is being read. */
-struct inflating {
+struct inflate_input {
     const struct zip *zip;
     const struct zip_member *member;
     uint64_t at, left; /* input that zlib has not got yet */
@@ -508,7 +510,8 @@ struct inflating {
 };
 
 /* Gives zlib its next input and memory for output. */
-static bool feed(struct inflating *in, z_stream *z, struct buf *out, uint64_t size, struct err *err)
+static bool feed(struct inflate_input *in, z_stream *z, struct buf *out, uint64_t size,
+                 struct err *err)
 {
     if (z->avail_in == 0) {
         const char *p;
@@ -529,7 +532,7 @@ static bool feed(struct inflating *in, z_stream *z, struct buf *out, uint64_t si
     return true;
 }
 
-static bool inflate_all(struct inflating *in, z_stream *z, const struct zip_member *m,
+static bool inflate_all(struct inflate_input *in, z_stream *z, const struct zip_member *m,
                         struct buf *out, struct err *err)
 {
     for (;;) {
@@ -539,14 +542,14 @@ static bool inflate_all(struct inflating *in, z_stream *z, const struct zip_memb
         int code = inflate(z, Z_NO_FLUSH);
         out->n += room - z->avail_out;
         if (out->n > m->size)
-            return refuse(err, m, m->data, "inflates to more bytes than its entry says");
+            return refuse_member(err, m, m->data, "inflates to more bytes than its entry says");
         if (code == Z_STREAM_END)
             break;
         if (code != Z_OK)
-            return refuse(err, m, m->data, z->msg ? z->msg : "its deflated data ends early");
+            return refuse_member(err, m, m->data, z->msg ? z->msg : "its deflated data ends early");
     }
     if (out->n != m->size || z->avail_in != 0 || in->left != 0)
-        return refuse(err, m, m->data, "inflates to fewer bytes than its entry says");
+        return refuse_member(err, m, m->data, "inflates to fewer bytes than its entry says");
     return true;
 }
 
@@ -554,7 +557,7 @@ static bool read_deflated(const struct zip *zip, const struct zip_member *m, str
                           struct err *err)
 {
     z_stream z = { 0 };
-    struct inflating in = { .zip = zip, .member = m, .at = m->data, .left = m->packed };
+    struct inflate_input in = { .zip = zip, .member = m, .at = m->data, .left = m->packed };
     buf_clear(scratch);
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
         return err_nomem(err);
@@ -571,7 +574,7 @@ bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf
     if (member->size > zip->limits.member_bytes)
         return err_set(
             err, ERR_INPUT, "member %s: offset %llu: %llu bytes, more than the limit of %llu",
-            show(member->name).text, (unsigned long long)member->header,
+            printable_name(member->name).text, (unsigned long long)member->header,
             (unsigned long long)member->size, (unsigned long long)zip->limits.member_bytes);
     if (member->method == ZIP_DEFLATED) {
         if (!read_deflated(zip, member, scratch, err))
@@ -581,7 +584,7 @@ bool zip_read(const struct zip *zip, const struct zip_member *member, struct buf
         return zip_err_at(member, err);
     }
     if (crc32_z(0, (const Bytef *)(out.p ? out.p : ""), out.n) != member->crc)
-        return refuse(err, member, member->data, "checksum (CRC-32) does not match");
+        return refuse_member(err, member, member->data, "checksum (CRC-32) does not match");
     *ret = out;
     return true;
 }

@@ -24,7 +24,7 @@ bool deep_level_is(const char *level)
 /* ------------------------------------------------------------------------------------------------
  * The Python part. */
 
-static bool write_file(int folder, const char *name, const char *const *lines)
+static bool write_lines(int folder, const char *name, const char *const *lines)
 {
     struct buf text = BUF_INIT;
     for (; *lines; lines++)
@@ -41,7 +41,7 @@ static bool write_below(int python, const char *name, const char *const *lines)
     char folder[NAME_MAX + 1];
     const char *slash = strchr(name, '/');
     if (!slash)
-        return write_file(python, name, lines);
+        return write_lines(python, name, lines);
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
     int fd = folder_make(python, folder);
     if (fd < 0 && errno == EEXIST)
@@ -72,7 +72,7 @@ bool deep_install(const struct scratch *folder, struct err *err)
  * The C part. */
 
 /* Returns FOLDER/NAME if it exists; NULL otherwise. */
-static char *found(const char *folder, const char *name)
+static char *path_if_found(const char *folder, const char *name)
 {
     char *path, *absolute;
     if (asprintf(&path, "%s/%s", folder, name) < 0)
@@ -90,12 +90,12 @@ char *deep_library(struct err *err)
     char *path = NULL;
     if (slash) {
         *slash = '\0';
-        path = found(program, LIBRARY);
+        path = path_if_found(program, LIBRARY);
         if (!path)
-            path = found(program, "../lib/symtape/" LIBRARY);
+            path = path_if_found(program, "../lib/symtape/" LIBRARY);
     }
     if (!path)
-        path = found(SYMTAPE_DEEP_LIBDIR, LIBRARY);
+        path = path_if_found(SYMTAPE_DEEP_LIBDIR, LIBRARY);
     if (!path)
         err_set(err, ERR_ENV,
                 "--deep: " LIBRARY " is neither beside symtape nor in " SYMTAPE_DEEP_LIBDIR

@@ -31,7 +31,7 @@ static bool is_side_name(const char *name)
 typedef vec_of(char *)
 path_vec;
 
-static int by_name(const void *a, const void *b)
+static int by_log_name(const void *a, const void *b)
 {
     const char *x = *(char *const *)a, *y = *(char *const *)b;
     bool x_is_side = is_side_name(x);
@@ -99,7 +99,7 @@ bool log_folder_list(const struct scratch *folder, struct log_list *ret, struct 
         return false;
     }
     if (paths.n > 1)
-        qsort(paths.v, paths.n, sizeof *paths.v, by_name);
+        qsort(paths.v, paths.n, sizeof *paths.v, by_log_name);
     ret->paths = paths.v;
     return true;
 }
@@ -112,7 +112,7 @@ void log_list_release(struct log_list *list)
     *list = (struct log_list){ 0 };
 }
 
-static char *first_line(int dir, const char *name)
+static char *read_first_line(int dir, const char *name)
 {
     char text[512];
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -134,7 +134,7 @@ char *log_folder_failure(const struct scratch *folder)
         return NULL;
     for (struct dirent *entry; !ret && (entry = readdir(dir));)
         if (str_starts(str_of(entry->d_name), STR("deep-failed-")))
-            ret = first_line(dirfd(dir), entry->d_name);
+            ret = read_first_line(dirfd(dir), entry->d_name);
     closedir(dir);
     return ret;
 }

@@ -27,7 +27,7 @@ static bool is_entry_of(const char *entry, const char *name)
     return strncmp(entry, name, n) == 0 && entry[n] == '=';
 }
 
-static bool is_ours(const char *entry)
+static bool is_own_variable(const char *entry)
 {
     return is_entry_of(entry, folder_variables[0]) || is_entry_of(entry, folder_variables[1]);
 }
@@ -61,7 +61,8 @@ static void environment_release(struct environment *environment)
 }
 
 /* Adds NAME=VALUE. */
-static bool add_variable(struct environment *environment, const char *name, const char *value)
+static bool add_environment_variable(struct environment *environment, const char *name,
+                                     const char *value)
 {
     char *entry;
     if (asprintf(&entry, "%s=%s", name, value) < 0)
@@ -77,19 +78,19 @@ static bool add_python_path(struct environment *environment, const char *folder)
     char *path;
     if (asprintf(&path, "%s/python%s%s", folder, old && *old ? ":" : "", old ? old : "") < 0)
         return false;
-    bool ok = add_variable(environment, deep_variables[0], path);
+    bool ok = add_environment_variable(environment, deep_variables[0], path);
     free(path);
     return ok;
 }
 
-static bool add_deep(struct environment *environment, const struct record_run *run,
-                     const struct record_options *options, const char *library)
+static bool add_deep_variables(struct environment *environment, const struct record_run *run,
+                               const struct record_options *options, const char *library)
 {
     return add_python_path(environment, run->folder.path) &&
-           add_variable(environment, deep_variables[1], options->deep) &&
-           add_variable(environment, deep_variables[2], run->folder.path) &&
-           add_variable(environment, deep_variables[3], library) &&
-           (!options->redact || add_variable(environment, deep_variables[4], "1"));
+           add_environment_variable(environment, deep_variables[1], options->deep) &&
+           add_environment_variable(environment, deep_variables[2], run->folder.path) &&
+           add_environment_variable(environment, deep_variables[3], library) &&
+           (!options->redact || add_environment_variable(environment, deep_variables[4], "1"));
 }
 
 /* Makes the environment; `library` is NULL unless the recording is deep. */
@@ -98,16 +99,17 @@ static bool environment_make(struct environment *ret, const struct record_run *r
 {
     bool ok = true;
     for (char **entry = environ; ok && entry && *entry; entry++)
-        ok = is_ours(*entry) || (library && is_deep(*entry)) || vec_push(&ret->vars, *entry);
-    ok = ok && add_variable(ret, folder_variables[0], run->folder.path);
+        ok =
+            is_own_variable(*entry) || (library && is_deep(*entry)) || vec_push(&ret->vars, *entry);
+    ok = ok && add_environment_variable(ret, folder_variables[0], run->folder.path);
     if (run->expensive)
-        ok = ok && add_variable(ret, folder_variables[1], run->folder.path);
+        ok = ok && add_environment_variable(ret, folder_variables[1], run->folder.path);
     if (library)
-        ok = ok && add_deep(ret, run, options, library);
+        ok = ok && add_deep_variables(ret, run, options, library);
     return ok && vec_push(&ret->vars, NULL);
 }
 
-static bool is_set(const char *variable)
+static bool names_folder(const char *variable)
 {
     const char *value = getenv(variable);
     return value && *value;
@@ -165,9 +167,9 @@ bool record_run(const char *const *argv, const struct record_options *options,
     static const struct record_options usual = { .grace_ms = RECORD_GRACE_MS };
     if (!options)
         options = &usual;
-    bool had_expensive = is_set(folder_variables[1]);
+    bool had_expensive = names_folder(folder_variables[1]);
     *run = (struct record_run){
-        .replaced = had_expensive || is_set(folder_variables[0]),
+        .replaced = had_expensive || names_folder(folder_variables[0]),
         .expensive = had_expensive || options->expensive,
     };
     if (!scratch_make(&run->folder, SCRATCH_LOGS, err))

@@ -41,7 +41,7 @@ static void add_not_wrapped(struct counter_reader *r, json_id item)
     buf_release(&text);
 }
 
-static void read_process(struct counter_reader *r, uint32_t record)
+static void read_process_record(struct counter_reader *r, uint32_t record)
 {
     r->deep->processes++;
     r->has_side[r->trace->records[record].recording] = true;
@@ -52,23 +52,23 @@ static void read_process(struct counter_reader *r, uint32_t record)
             add_not_wrapped(r, item);
 }
 
-static uint64_t number(const struct counter_reader *r, const char *key)
+static uint64_t counter_number(const struct counter_reader *r, const char *key)
 {
     uint64_t value = 0;
     json_u64(&r->doc, json_get(&r->doc, JSON_ROOT, str_of(key)), &value);
     return value;
 }
 
-static void read_metadata(struct counter_reader *r, uint32_t record, enum event event)
+static void read_record_metadata(struct counter_reader *r, uint32_t record, enum event event)
 {
     switch (event) {
     case EVENT_SYMTAPE_DEEP:
-        read_process(r, record);
-        r->deep->lost += number(r, "lost");
-        r->deep->overhead_ns += number(r, "overhead_ns");
+        read_process_record(r, record);
+        r->deep->lost += counter_number(r, "lost");
+        r->deep->overhead_ns += counter_number(r, "overhead_ns");
         break;
-    case EVENT_SYMTAPE_DISPATCHES: r->deep->dispatches += number(r, "dispatches"); break;
-    case EVENT_SYMTAPE_SHAPE_ENV: r->deep->env_calls += number(r, "calls"); break;
+    case EVENT_SYMTAPE_DISPATCHES: r->deep->dispatches += counter_number(r, "dispatches"); break;
+    case EVENT_SYMTAPE_SHAPE_ENV: r->deep->env_calls += counter_number(r, "calls"); break;
     case EVENT_SYMTAPE_TOTALS:
         r->deep->disagreements +=
             json_kind_of(&r->doc, json_get(&r->doc, JSON_ROOT, STR("agree"))) == JSON_FALSE;
@@ -77,7 +77,7 @@ static void read_metadata(struct counter_reader *r, uint32_t record, enum event 
     }
 }
 
-static bool read_records(struct counter_reader *r, struct err *err)
+static bool read_deep_records(struct counter_reader *r, struct err *err)
 {
     const struct trace *trace = r->trace;
     for (uint32_t i = 0; i < trace->n_records; i++) {
@@ -88,7 +88,7 @@ static bool read_records(struct counter_reader *r, struct err *err)
         if (event < EVENT_SYMTAPE_DEEP || event > EVENT_SYMTAPE_TOTALS)
             continue;
         if (record_json(trace, i, &r->doc, &why))
-            read_metadata(r, i, event);
+            read_record_metadata(r, i, event);
         else if (why.kind != ERR_INPUT)
             return *err = why, false;
     }
@@ -128,8 +128,8 @@ bool record_deep_read(struct trace *trace, struct record_deep *ret, struct err *
                                 .deep = ret,
                                 .has_side = calloc((size_t)trace->n_recordings + 1, sizeof(bool)) };
     *ret = (struct record_deep){ 0 };
-    bool ok =
-        (r.has_side || err_nomem(err)) && read_records(&r, err) && sum_compiling(trace, ret, err);
+    bool ok = (r.has_side || err_nomem(err)) && read_deep_records(&r, err) &&
+              sum_compiling(trace, ret, err);
     if (ok)
         find_not_recorded(&r);
     json_release(&r.doc);

@@ -34,7 +34,7 @@ static const struct {
 };
 enum { N_PASSED_ON = sizeof passed_on / sizeof *passed_on };
 
-struct program {
+struct running_program {
     pid_t pid;
     const struct held_signals *held;
     unsigned terminations; /* number of SIGTERM so far */
@@ -100,7 +100,7 @@ static bool not_started(int code, const char *name, struct supervise_end *end, s
     return err_set(err, ERR_USAGE, "cannot run %s: %s", name, strerror(code));
 }
 
-static bool start_program(struct program *program, const char *const *argv,
+static bool start_program(struct running_program *program, const char *const *argv,
                           char *const *environment, struct supervise_end *end, struct err *err)
 {
     int code = process_start(&(struct process_start){ .argv = argv,
@@ -116,7 +116,7 @@ static bool start_program(struct program *program, const char *const *argv,
 /* Stops the caller as the program was stopped. The kernel drops SIGTSTP where nobody could
  * continue the process (an orphaned process group). The SIGCONT that continues the caller is
  * passed on to the program. */
-static void stop_with_program(const struct program *program)
+static void stop_with_program(const struct running_program *program)
 {
     struct timespec settle = timespec_of_ms(STOP_SETTLE_MS);
     nanosleep(&settle, NULL);
@@ -124,7 +124,7 @@ static void stop_with_program(const struct program *program)
         kill(getpid(), SIGTSTP);
 }
 
-static void pass_on(struct program *program, const siginfo_t *info)
+static void pass_on(struct running_program *program, const siginfo_t *info)
 {
     if (info->si_signo == SIGTERM)
         program->terminations++;
@@ -135,7 +135,7 @@ static void pass_on(struct program *program, const siginfo_t *info)
 }
 
 /* Waits until the program ended, or the caller got SIGTERM twice. */
-static enum process_state attend(struct program *program)
+static enum process_state attend_program(struct running_program *program)
 {
     const struct timespec poll = timespec_of_ms(POLL_MS);
     for (;;) {
@@ -151,7 +151,8 @@ static enum process_state attend(struct program *program)
     }
 }
 
-static bool collect(const struct program *program, struct supervise_end *end, struct err *err)
+static bool collect_end(const struct running_program *program, struct supervise_end *end,
+                        struct err *err)
 {
     struct process_end how;
     if (!process_reap(program->pid, &how))
@@ -166,14 +167,14 @@ bool supervise(const char *const *argv, char *const *environment, const struct h
                struct supervise_end *end, struct err *err)
 {
     *end = (struct supervise_end){ 0 };
-    struct program program = { .held = held };
+    struct running_program program = { .held = held };
     uint64_t began = clock_ns();
     if (!start_program(&program, argv, environment, end, err))
         return false;
-    enum process_state state = attend(&program);
+    enum process_state state = attend_program(&program);
     end->wall_ns = clock_ns() - began;
     if (state == PROCESS_ENDED || state == PROCESS_LOST)
-        return collect(&program, end, err);
+        return collect_end(&program, end, err);
     end->abandoned = true;
     end->status = 128 + SIGTERM;
     return true;

@@ -1,7 +1,7 @@
 #include "trace/tape/glog.h"
 
 /* Reads exactly `n` digits at s.p[*at]; returns false if there are fewer. */
-static bool digits(struct str s, size_t *at, size_t n, uint64_t *ret)
+static bool read_digits(struct str s, size_t *at, size_t n, uint64_t *ret)
 {
     if (s.n < *at + n || !str_to_u64((struct str){ s.p + *at, n }, ret))
         return false;
@@ -19,15 +19,15 @@ static bool number_until(struct str s, size_t *at, char stop, uint64_t *ret)
     size_t n = 0;
     while (*at + n < s.n && n < 20 && is_digit(s.p[*at + n]))
         n++;
-    return digits(s, at, n, ret) && literal(s, at, stop);
+    return read_digits(s, at, n, ret) && literal(s, at, stop);
 }
 
 static bool parse_time(struct str s, size_t *at, struct glog *ret)
 {
     uint64_t date, hour, minute, second, micro;
-    if (!digits(s, at, 4, &date) || !literal(s, at, ' ') || !digits(s, at, 2, &hour) ||
-        !literal(s, at, ':') || !digits(s, at, 2, &minute) || !literal(s, at, ':') ||
-        !digits(s, at, 2, &second) || !literal(s, at, '.') || !digits(s, at, 6, &micro))
+    if (!read_digits(s, at, 4, &date) || !literal(s, at, ' ') || !read_digits(s, at, 2, &hour) ||
+        !literal(s, at, ':') || !read_digits(s, at, 2, &minute) || !literal(s, at, ':') ||
+        !read_digits(s, at, 2, &second) || !literal(s, at, '.') || !read_digits(s, at, 6, &micro))
         return false;
     ret->month_day = (uint16_t)date;
     ret->time_us = ((hour * 60 + minute) * 60 + second) * 1000000 + micro;

@@ -9,7 +9,7 @@ struct scan {
     const char *p, *end;
 };
 
-static bool take(struct scan *in, struct str what)
+static bool take_literal_text(struct scan *in, struct str what)
 {
     if ((size_t)(in->end - in->p) < what.n || memcmp(in->p, what.p, what.n) != 0)
         return false;
@@ -17,7 +17,7 @@ static bool take(struct scan *in, struct str what)
     return true;
 }
 
-static bool take_number(struct scan *in, int64_t limit, int64_t *ret)
+static bool take_frame_number(struct scan *in, int64_t limit, int64_t *ret)
 {
     const char *from = in->p;
     const char *p = from + (from < in->end && *from == '-');
@@ -32,7 +32,7 @@ static bool take_number(struct scan *in, int64_t limit, int64_t *ret)
 }
 
 /* Reads the inside of a JSON string and its closing quote. */
-static bool take_string(struct scan *in, struct str *ret)
+static bool take_frame_string(struct scan *in, struct str *ret)
 {
     const char *p = in->p;
     for (;;) {
@@ -51,26 +51,29 @@ static bool take_string(struct scan *in, struct str *ret)
     }
 }
 
-struct frame_text {
+struct scanned_frame {
     int64_t line, file;
     struct str name, loc;
     uint32_t loc_kind; /* LOC_ABSENT, LOC_NULL, or 0 for text */
 };
 
-static bool take_frame(struct scan *in, struct frame_text *ret)
+static bool take_frame(struct scan *in, struct scanned_frame *ret)
 {
     struct scan s = *in;
-    if (!take(&s, STR("{\"line\": ")) || !take_number(&s, UINT32_MAX, &ret->line) ||
-        ret->line < 0 || !take(&s, STR(", \"name\": \"")) || !take_string(&s, &ret->name) ||
-        !take(&s, STR(", \"filename\": ")) || !take_number(&s, INT32_MAX, &ret->file))
+    if (!take_literal_text(&s, STR("{\"line\": ")) ||
+        !take_frame_number(&s, UINT32_MAX, &ret->line) || ret->line < 0 ||
+        !take_literal_text(&s, STR(", \"name\": \"")) || !take_frame_string(&s, &ret->name) ||
+        !take_literal_text(&s, STR(", \"filename\": ")) ||
+        !take_frame_number(&s, INT32_MAX, &ret->file))
         return false;
     ret->loc_kind = LOC_ABSENT;
-    if (take(&s, STR(", \"loc\": "))) {
-        ret->loc_kind = take(&s, STR("null")) ? LOC_NULL : 0;
-        if (ret->loc_kind == 0 && !(take(&s, STR("\"")) && take_string(&s, &ret->loc)))
+    if (take_literal_text(&s, STR(", \"loc\": "))) {
+        ret->loc_kind = take_literal_text(&s, STR("null")) ? LOC_NULL : 0;
+        if (ret->loc_kind == 0 &&
+            !(take_literal_text(&s, STR("\"")) && take_frame_string(&s, &ret->loc)))
             return false;
     }
-    if (!take(&s, STR("}")))
+    if (!take_literal_text(&s, STR("}")))
         return false;
     *in = s;
     return true;
@@ -93,7 +96,8 @@ bool stacks_add_frame(struct stack_table *table, struct stack_frame_row row)
 }
 
 /* Returns the id of the frame whose text is [from, in->p). */
-static uint32_t frame_of(struct stack_table *table, struct str text, const struct frame_text *parts)
+static uint32_t find_or_add_frame(struct stack_table *table, struct str text,
+                                  const struct scanned_frame *parts)
 {
     uint32_t known = intern_find(&table->texts, text);
     if (known != INTERN_NONE)
@@ -163,22 +167,23 @@ void stacks_release(struct stack_table *table)
 
 /* Moves one frame below `node` and tries the guess first. Returns false, with err unchanged,
  * when the text is no frame. */
-static bool step(struct stack_table *table, struct scan *in, uint32_t *node, struct err *err)
+static bool step_to_frame(struct stack_table *table, struct scan *in, uint32_t *node,
+                          struct err *err)
 {
     uint32_t guess = table->nodes.v[*node].recent;
     if (guess && table->nodes.v[guess].frame < STACK_ROOT &&
-        take(in, intern_text(&table->texts, table->nodes.v[guess].frame))) {
+        take_literal_text(in, intern_text(&table->texts, table->nodes.v[guess].frame))) {
         *node = guess;
         return true;
     }
     const char *from = in->p;
-    struct frame_text parts;
+    struct scanned_frame parts;
     if (!take_frame(in, &parts))
         return false;
     struct str text = { from, (size_t)(in->p - from) };
     if (text.n > FRAME_LIMIT || has_control(text))
         return false;
-    uint32_t frame = frame_of(table, text, &parts);
+    uint32_t frame = find_or_add_frame(table, text, &parts);
     *node = frame == INTERN_NONE ? UINT32_MAX : stacks_child(table, *node, frame);
     return *node != UINT32_MAX || err_nomem(err);
 }
@@ -189,25 +194,25 @@ bool stacks_read(struct stack_table *table, uint32_t root, struct str text, uint
     struct scan in = { text.p, text.p + text.n };
     uint32_t at = root;
     *used = 0;
-    if (!take(&in, STR("[")))
+    if (!take_literal_text(&in, STR("[")))
         return false;
     do
-        if (table->nodes.v[at].depth == STACK_DEPTH_LIMIT || !step(table, &in, &at, err))
+        if (table->nodes.v[at].depth == STACK_DEPTH_LIMIT || !step_to_frame(table, &in, &at, err))
             return false;
-    while (take(&in, STR(", ")));
-    if (!take(&in, STR("]")))
+    while (take_literal_text(&in, STR(", ")));
+    if (!take_literal_text(&in, STR("]")))
         return false;
     *node = at;
     *used = (size_t)(in.p - text.p);
     return true;
 }
 
-static struct str string_of(const struct stack_table *table, uint32_t id)
+static struct str frame_string(const struct stack_table *table, uint32_t id)
 {
     return id < table->strings->texts.n ? intern_text(table->strings, id) : STR("");
 }
 
-static void print_frame(const struct stack_table *table, uint32_t frame, struct buf *out)
+static void print_stack_frame(const struct stack_table *table, uint32_t frame, struct buf *out)
 {
     static const struct stack_frame_row unknown = { .name = LOC_NULL, .loc = LOC_ABSENT };
     const struct stack_frame_row *row =
@@ -215,7 +220,7 @@ static void print_frame(const struct stack_table *table, uint32_t frame, struct 
     buf_puts(out, "{\"line\": ");
     buf_u64(out, row->line);
     buf_puts(out, ", \"name\": \"");
-    buf_put(out, string_of(table, row->name));
+    buf_put(out, frame_string(table, row->name));
     buf_puts(out, "\", \"filename\": ");
     if (row->file < 0)
         buf_puts(out, "-1");
@@ -225,7 +230,7 @@ static void print_frame(const struct stack_table *table, uint32_t frame, struct 
         buf_puts(out, ", \"loc\": null");
     } else if (row->loc != LOC_ABSENT) {
         buf_puts(out, ", \"loc\": \"");
-        buf_put(out, string_of(table, row->loc));
+        buf_put(out, frame_string(table, row->loc));
         buf_putc(out, '"');
     }
     buf_putc(out, '}');
@@ -242,7 +247,7 @@ bool stacks_print(const struct stack_table *table, uint32_t node, size_t most, s
         }
     buf_putc(out, '[');
     for (size_t i = path.n; i > 0 && out->n <= most; i--) {
-        print_frame(table, table->nodes.v[path.v[i - 1]].frame, out);
+        print_stack_frame(table, table->nodes.v[path.v[i - 1]].frame, out);
         buf_puts(out, i > 1 ? ", " : "");
     }
     buf_putc(out, ']');

@@ -44,7 +44,7 @@ static bool check_header(struct str bytes, struct err *err)
 }
 
 /* Stores a place that could not be read; returns false when memory ran out. */
-static bool note(struct tape *tape, uint64_t offset, const char *what)
+static bool note_damaged_place(struct tape *tape, uint64_t offset, const char *what)
 {
     if (tape->damage.n >= MOST_DAMAGE)
         return true;
@@ -59,7 +59,7 @@ static bool forgive(struct tape *tape, uint64_t offset, struct err *err)
     if (damage.kind != ERR_INPUT || tape->refused)
         return false;
     *err = (struct err){ 0 };
-    return note(tape, offset, damage.text) || err_nomem(err);
+    return note_damaged_place(tape, offset, damage.text) || err_nomem(err);
 }
 
 static bool add_stream_block(struct tape *tape, enum tape_lane lane, struct stream_block block)
@@ -144,7 +144,7 @@ static bool read_by_scanning(struct tape *tape, struct err *err)
     for (size_t at = 0; at < bytes.n;) {
         struct frame_place place;
         if (!frame_next(str_from(bytes, at), &place)) {
-            if (!note(tape, at, "the frame is not complete"))
+            if (!note_damaged_place(tape, at, "the frame is not complete"))
                 return err_nomem(err);
             at = ++resyncs < MOST_RESYNCS ? frame_resync(bytes, at + 1) : bytes.n;
             continue;
@@ -224,7 +224,8 @@ static bool read_by_index(struct tape *tape, struct str index, struct err *err)
         struct index_row row = take_index_row(&in);
         if (in.failed || row.offset < end || row.offset > tape->bytes.n ||
             row.stored > tape->bytes.n - row.offset)
-            return note(tape, end, "the index does not fit the tape") || err_nomem(err);
+            return note_damaged_place(tape, end, "the index does not fit the tape") ||
+                   err_nomem(err);
         end = row.offset + row.stored;
         if (row.known && !read_indexed_frame(tape, &row, err))
             return false;
@@ -266,7 +267,7 @@ struct tape *tape_read(struct str bytes, uint64_t most, struct err *err)
     if (ok && find_index(bytes, &index))
         ok = tables_fit(tape, index, err) && read_by_index(tape, index, err);
     else if (ok)
-        ok = (note(tape, bytes.n, "the tape was not finished: no index at its end") ||
+        ok = (note_damaged_place(tape, bytes.n, "the tape was not finished: no index at its end") ||
               err_nomem(err)) &&
              read_by_scanning(tape, err);
     if (ok)
@@ -307,7 +308,8 @@ uint64_t tape_payload_size(const struct tape *tape, uint32_t id)
     return id < tape->payloads.n ? tape->payloads.v[id].size : 0;
 }
 
-static const struct stream_block *find_block(const struct tape *tape, uint8_t lane, uint64_t at)
+static const struct stream_block *find_stream_block(const struct tape *tape, uint8_t lane,
+                                                    uint64_t at)
 {
     size_t low = 0, high = tape->streams[lane].n;
     while (low < high) {
@@ -361,7 +363,7 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
     if (decode_block(tape, lane, block, slot, &why))
         return true;
     if (why.kind == ERR_INPUT && !is_noted(tape, block->offset) &&
-        !note(tape, block->offset, why.text))
+        !note_damaged_place(tape, block->offset, why.text))
         return err_nomem(err);
     return err_set(err, why.kind, "%s", why.text);
 }
@@ -385,7 +387,7 @@ static struct cached_block *choose_slot(struct tape *tape, int low, int high,
 static bool stream_at(struct tape *tape, int low, int high, uint8_t lane, uint64_t at,
                       struct str *ret, struct err *err)
 {
-    const struct stream_block *block = find_block(tape, lane, at);
+    const struct stream_block *block = find_stream_block(tape, lane, at);
     if (!block)
         return err_set(err, ERR_INPUT, "the payload's bytes are missing on the tape");
     struct cached_block *slot = choose_slot(tape, low, high, block);
@@ -398,8 +400,8 @@ static bool stream_at(struct tape *tape, int low, int high, uint8_t lane, uint64
 
 /* Assembles a payload that spans several blocks. It uses the last slot only, so that what the
  * previous call returned stays valid. */
-static bool join(struct tape *tape, const struct tape_payload *row, struct str *ret,
-                 struct err *err)
+static bool join_blocks(struct tape *tape, const struct tape_payload *row, struct str *ret,
+                        struct err *err)
 {
     struct buf held = tape->joined[0];
     tape->joined[0] = tape->joined[1];
@@ -434,7 +436,7 @@ bool tape_payload(struct tape *tape, uint32_t id, struct str *ret, struct err *e
     if (!stream_at(tape, 0, TAPE_CACHED_BLOCKS - 1, row->lane, row->offset, ret, err))
         return false;
     if (ret->n < row->size)
-        return join(tape, row, ret, err);
+        return join_blocks(tape, row, ret, err);
     ret->n = (size_t)row->size;
     return true;
 }

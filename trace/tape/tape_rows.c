@@ -12,18 +12,18 @@ bool tape_block_head(struct bytes *in, enum tape_lane *lane, uint64_t *first, ui
     return !in->failed && tape_lane_by_letter(letter, lane);
 }
 
-static struct str take_text(struct bytes *in)
+static struct str take_row_text(struct bytes *in)
 {
     return bytes_take(in, bytes_varint(in));
 }
 
 static bool read_string(struct tape *tape, struct bytes *in)
 {
-    struct str text = take_text(in);
+    struct str text = take_row_text(in);
     return vec_push(&tape->strings.texts, text);
 }
 
-static bool read_frame(struct tape *tape, struct bytes *in)
+static bool read_frame_row(struct tape *tape, struct bytes *in)
 {
     struct stack_frame_row row;
     row.line = (uint32_t)bytes_varint_max(in, UINT32_MAX);
@@ -34,7 +34,7 @@ static bool read_frame(struct tape *tape, struct bytes *in)
     return stacks_add_frame(&tape->stacks, row);
 }
 
-static bool read_stack(struct tape *tape, struct bytes *in)
+static bool read_stack_row(struct tape *tape, struct bytes *in)
 {
     uint64_t id = tape->stacks.nodes.n, back = bytes_varint(in);
     uint32_t frame = (uint32_t)bytes_varint_max(in, UINT32_MAX);
@@ -44,7 +44,7 @@ static bool read_stack(struct tape *tape, struct bytes *in)
     return stacks_add_node(&tape->stacks, parent, frame);
 }
 
-static bool read_payload(struct tape *tape, struct bytes *in)
+static bool read_payload_row(struct tape *tape, struct bytes *in)
 {
     struct tape_payload row;
     row.lane = (uint8_t)bytes_varint_max(in, TAPE_LANES - 1);
@@ -53,23 +53,23 @@ static bool read_payload(struct tape *tape, struct bytes *in)
     return vec_push(&tape->payloads, row);
 }
 
-static bool read_context(struct tape *tape, struct bytes *in)
+static bool read_context_row(struct tape *tape, struct bytes *in)
 {
-    struct str text = take_text(in);
+    struct str text = take_row_text(in);
     return vec_push(&tape->contexts, text);
 }
 
-static bool read_recording(struct tape *tape, struct bytes *in)
+static bool read_recording_row(struct tape *tape, struct bytes *in)
 {
     struct tape_recording row = { 0 };
     row.index = (uint32_t)bytes_varint_max(in, tape->recordings.n);
     row.kind = (uint32_t)bytes_varint_max(in, UINT32_MAX);
     row.complete = bytes_varint(in) != 0;
-    row.name = take_text(in);
-    row.source = take_text(in);
+    row.name = take_row_text(in);
+    row.source = take_row_text(in);
     row.bytes = bytes_varint(in);
     row.input_bytes = bytes_varint(in);
-    row.damage = take_text(in);
+    row.damage = take_row_text(in);
     if (in->failed)
         return true;
     if (row.index == tape->recordings.n)
@@ -78,7 +78,8 @@ static bool read_recording(struct tape *tape, struct bytes *in)
     return true;
 }
 
-static void read_prefix(struct tape_record *row, const struct tape_record *last, struct bytes *in)
+static void read_glog_prefix(struct tape_record *row, const struct tape_record *last,
+                             struct bytes *in)
 {
     row->glog.level = (char)bytes_u8(in);
     row->glog.month_day = (uint16_t)(last->glog.month_day + (uint64_t)bytes_zigzag(in));
@@ -90,7 +91,7 @@ static void read_prefix(struct tape_record *row, const struct tape_record *last,
     row->context_id = (uint32_t)bytes_varint_max(in, UINT32_MAX);
 }
 
-static bool read_record(struct tape *tape, struct bytes *in, struct tape_record *last)
+static bool read_record_row(struct tape *tape, struct bytes *in, struct tape_record *last)
 {
     struct tape_record row = { .meta_id = TAPE_NONE,
                                .payload_id = TAPE_NONE,
@@ -99,13 +100,13 @@ static bool read_record(struct tape *tape, struct bytes *in, struct tape_record 
     row.flags = (uint32_t)bytes_varint_max(in, TAPE_RECORD_FLAGS);
     row.recording = (uint32_t)bytes_varint_max(in, UINT32_MAX);
     if (!(row.flags & TAPE_RECORD_RAW)) {
-        read_prefix(&row, last, in);
+        read_glog_prefix(&row, last, in);
         *last = row;
     }
     if (row.flags & TAPE_RECORD_META_STORED)
         row.meta_id = (uint32_t)bytes_varint_max(in, UINT32_MAX);
     else
-        row.meta = take_text(in);
+        row.meta = take_row_text(in);
     if (row.flags & TAPE_RECORD_PAYLOAD)
         row.payload_id = (uint32_t)bytes_varint_max(in, UINT32_MAX);
     if (row.flags & TAPE_RECORD_ODD_HEADER)
@@ -116,7 +117,7 @@ static bool read_record(struct tape *tape, struct bytes *in, struct tape_record 
 }
 
 /* Returns the number of rows of the lane's table, counted as the tape numbers them. */
-static uint64_t rows_of(const struct tape *tape, enum tape_lane lane)
+static uint64_t lane_row_count(const struct tape *tape, enum tape_lane lane)
 {
     switch (lane) {
     case TAPE_LANE_STRINGS: return tape->strings.texts.n;
@@ -128,17 +129,17 @@ static uint64_t rows_of(const struct tape *tape, enum tape_lane lane)
     }
 }
 
-static bool read_row(struct tape *tape, enum tape_lane lane, struct bytes *in,
-                     struct tape_record *last)
+static bool read_lane_row(struct tape *tape, enum tape_lane lane, struct bytes *in,
+                          struct tape_record *last)
 {
     switch (lane) {
     case TAPE_LANE_STRINGS: return read_string(tape, in);
-    case TAPE_LANE_FRAMES: return read_frame(tape, in);
-    case TAPE_LANE_STACKS: return read_stack(tape, in);
-    case TAPE_LANE_PAYLOADS: return read_payload(tape, in);
-    case TAPE_LANE_CONTEXTS: return read_context(tape, in);
-    case TAPE_LANE_RECORDINGS: return read_recording(tape, in);
-    default: return read_record(tape, in, last);
+    case TAPE_LANE_FRAMES: return read_frame_row(tape, in);
+    case TAPE_LANE_STACKS: return read_stack_row(tape, in);
+    case TAPE_LANE_PAYLOADS: return read_payload_row(tape, in);
+    case TAPE_LANE_CONTEXTS: return read_context_row(tape, in);
+    case TAPE_LANE_RECORDINGS: return read_recording_row(tape, in);
+    default: return read_record_row(tape, in, last);
     }
 }
 
@@ -154,9 +155,9 @@ static struct str lost_row(enum tape_lane lane)
     }
 }
 
-static bool fill_gap(struct tape *tape, enum tape_lane lane, uint64_t first, struct err *err)
+static bool fill_lost_rows(struct tape *tape, enum tape_lane lane, uint64_t first, struct err *err)
 {
-    uint64_t have = rows_of(tape, lane);
+    uint64_t have = lane_row_count(tape, lane);
     if (have == UINT64_MAX)
         return true;
     if (first < have)
@@ -166,7 +167,7 @@ static bool fill_gap(struct tape *tape, enum tape_lane lane, uint64_t first, str
     tape->lost_rows += first - have;
     for (; have < first; have++) {
         struct bytes nothing = bytes_of(lost_row(lane));
-        if (!read_row(tape, lane, &nothing, NULL))
+        if (!read_lane_row(tape, lane, &nothing, NULL))
             return err_nomem(err);
     }
     return true;
@@ -176,7 +177,7 @@ bool tape_read_rows(struct tape *tape, enum tape_lane lane, uint64_t first, uint
                     struct bytes *in, struct err *err)
 {
     struct tape_record last = { 0 };
-    if (!fill_gap(tape, lane, first, err))
+    if (!fill_lost_rows(tape, lane, first, err))
         return false;
     /* Memory for the largest table is reserved at once, as far as the block's bytes can have
      * that many rows. */
@@ -187,7 +188,7 @@ bool tape_read_rows(struct tape *tape, enum tape_lane lane, uint64_t first, uint
         if (bytes_left(in) == 0)
             return err_set(err, ERR_INPUT, "ends after %llu of %llu rows", (unsigned long long)i,
                            (unsigned long long)count);
-        if (!read_row(tape, lane, in, &last))
+        if (!read_lane_row(tape, lane, in, &last))
             return err_nomem(err);
         if (in->failed)
             return err_set(err, ERR_INPUT, "damaged in row %llu of %llu", (unsigned long long)i + 1,

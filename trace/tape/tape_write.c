@@ -8,13 +8,13 @@
 /* Blocks of tables are written together once they have this many bytes. */
 enum { COMMIT_SIZE = 4 << 20 };
 
-struct lane {
+struct lane_buffer {
     struct buf items;
     uint64_t first, count; /* of the block that is being filled */
 };
 
 /* A payload that is already on the tape, by content. */
-struct known {
+struct stored_payload {
     uint64_t hash[2];
     uint64_t size;
 };
@@ -33,10 +33,10 @@ struct tape_writer {
     uint32_t strings_out, frames_out, stacks_out,
         contexts_out; /* number of rows already in the lanes */
     uint32_t n_recordings;
-    vec_of(struct known)
+    vec_of(struct stored_payload)
     payloads;
     struct hash_index payload_index;
-    struct lane lanes[TAPE_LANES];
+    struct lane_buffer lanes[TAPE_LANES];
     struct tape_record last; /* rows store differences to it */
     vec_of(struct frame_entry)
     frames;
@@ -45,24 +45,24 @@ struct tape_writer {
     bool failed;
 };
 
-static bool fail(struct tape_writer *tape)
+static bool fail_tape(struct tape_writer *tape)
 {
     tape->failed = true;
     return false;
 }
 
-static bool send(struct tape_writer *tape, struct err *err)
+static bool send_bytes(struct tape_writer *tape, struct err *err)
 {
     if (tape->out.failed)
         return err_nomem(err);
     if (!tape->sink.write(tape->sink.user, buf_str(&tape->out), err))
-        return fail(tape);
+        return fail_tape(tape);
     tape->written += tape->out.n;
     buf_clear(&tape->out);
     return true;
 }
 
-static void put_header(struct buf *out)
+static void put_tape_header(struct buf *out)
 {
     struct buf content = BUF_INIT;
     uint64_t bits;
@@ -88,8 +88,8 @@ struct tape_writer *tape_create(struct tape_sink sink, struct err *err)
     tape->sink = sink;
     tape->codec = frame_codec_new(err);
     if (tape->codec && (stacks_init(&tape->stacks, &tape->strings) || err_nomem(err))) {
-        put_header(&tape->out);
-        if (send(tape, err))
+        put_tape_header(&tape->out);
+        if (send_bytes(tape, err))
             return tape;
     }
     tape_free(tape);
@@ -127,7 +127,7 @@ uint64_t tape_written(const struct tape_writer *tape)
 /* Writes the lane's rows as one frame. */
 static bool flush_lane(struct tape_writer *tape, enum tape_lane id, struct err *err)
 {
-    struct lane *lane = &tape->lanes[id];
+    struct lane_buffer *lane = &tape->lanes[id];
     struct buf *block = &tape->block;
     if (tape->failed || lane->items.failed)
         return err_is_set(err) ? false : err_nomem(err);
@@ -146,9 +146,9 @@ static bool flush_lane(struct tape_writer *tape, enum tape_lane id, struct err *
         .count = lane->count,
     };
     if (block->failed || !vec_reserve(&tape->frames, 1))
-        return err_nomem(err) || fail(tape);
-    if (!frame_compress(tape->codec, buf_str(block), &tape->out, err) || !send(tape, err))
-        return fail(tape);
+        return err_nomem(err) || fail_tape(tape);
+    if (!frame_compress(tape->codec, buf_str(block), &tape->out, err) || !send_bytes(tape, err))
+        return fail_tape(tape);
     entry.stored = tape->written - entry.offset;
     tape->frames.v[tape->frames.n++] = entry;
     lane->first += lane->count;
@@ -167,13 +167,13 @@ bool tape_flush(struct tape_writer *tape, struct err *err)
 }
 
 /* Returns the lane's buffer after adding one to the number of its rows. */
-static struct buf *add_row(struct tape_writer *tape, enum tape_lane id)
+static struct buf *begin_lane_row(struct tape_writer *tape, enum tape_lane id)
 {
     tape->lanes[id].count++;
     return &tape->lanes[id].items;
 }
 
-static size_t held_back(const struct tape_writer *tape)
+static size_t buffered_bytes(const struct tape_writer *tape)
 {
     size_t n = 0;
     for (int id = TAPE_LANE_STRINGS; id < TAPE_LANES; id++)
@@ -183,10 +183,10 @@ static size_t held_back(const struct tape_writer *tape)
 
 static bool flush_when_full(struct tape_writer *tape, struct err *err)
 {
-    return held_back(tape) < COMMIT_SIZE || tape_flush(tape, err);
+    return buffered_bytes(tape) < COMMIT_SIZE || tape_flush(tape, err);
 }
 
-static void put_frame(struct buf *out, const struct stack_frame_row *row)
+static void put_frame_row(struct buf *out, const struct stack_frame_row *row)
 {
     buf_varint(out, row->line);
     buf_varint(out, row->name);
@@ -194,7 +194,7 @@ static void put_frame(struct buf *out, const struct stack_frame_row *row)
     buf_varint(out, (uint32_t)(row->loc + 2)); /* LOC_ABSENT is 0, LOC_NULL 1 */
 }
 
-static void put_stack(struct buf *out, uint32_t id, const struct stack_node *node)
+static void put_stack_row(struct buf *out, uint32_t id, const struct stack_node *node)
 {
     buf_varint(out, id - node->parent);
     buf_varint(out, node->frame);
@@ -207,21 +207,22 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
     const struct stack_table *stacks = &tape->stacks;
     bool ok = true;
     while (ok && tape->strings_out < tape->strings.texts.n) {
-        buf_counted(add_row(tape, TAPE_LANE_STRINGS),
+        buf_counted(begin_lane_row(tape, TAPE_LANE_STRINGS),
                     intern_text(&tape->strings, tape->strings_out++));
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->frames_out < stacks->frames.n) {
-        put_frame(add_row(tape, TAPE_LANE_FRAMES), &stacks->frames.v[tape->frames_out++]);
+        put_frame_row(begin_lane_row(tape, TAPE_LANE_FRAMES),
+                      &stacks->frames.v[tape->frames_out++]);
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->stacks_out + 1 < stacks->nodes.n) { /* node 0 exists in every table */
         uint32_t id = ++tape->stacks_out;
-        put_stack(add_row(tape, TAPE_LANE_STACKS), id, &stacks->nodes.v[id]);
+        put_stack_row(begin_lane_row(tape, TAPE_LANE_STACKS), id, &stacks->nodes.v[id]);
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->contexts_out < tape->contexts.texts.n) {
-        buf_counted(add_row(tape, TAPE_LANE_CONTEXTS),
+        buf_counted(begin_lane_row(tape, TAPE_LANE_CONTEXTS),
                     intern_text(&tape->contexts, tape->contexts_out++));
         ok = flush_when_full(tape, err);
     }
@@ -232,7 +233,7 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
 static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct str bytes,
                           struct err *err)
 {
-    struct lane *lane = &tape->lanes[id];
+    struct lane_buffer *lane = &tape->lanes[id];
     while (bytes.n) {
         struct str part = str_first(bytes, TAPE_BLOCK_SIZE - lane->items.n);
         buf_put(&lane->items, part);
@@ -246,15 +247,15 @@ static bool append_stream(struct tape_writer *tape, enum tape_lane id, struct st
 
 /* Returns the number of the payload with this content, which is stored now unless it is there
  * already. */
-static bool store(struct tape_writer *tape, enum tape_lane id, struct str bytes, uint32_t *ret,
-                  struct err *err)
+static bool store_payload(struct tape_writer *tape, enum tape_lane id, struct str bytes,
+                          uint32_t *ret, struct err *err)
 {
     XXH128_hash_t hash = XXH3_128bits(bytes.p ? bytes.p : "", bytes.n);
-    const struct known what = { { hash.low64, hash.high64 }, bytes.n };
+    const struct stored_payload what = { { hash.low64, hash.high64 }, bytes.n };
     struct hash_index *index = &tape->payload_index;
     uint32_t low = (uint32_t)hash.low64;
     for (size_t at = hash_index_start(index, low); hash_index_next(index, low, &at, ret);) {
-        const struct known *known = &tape->payloads.v[*ret];
+        const struct stored_payload *known = &tape->payloads.v[*ret];
         if (known->hash[0] == what.hash[0] && known->hash[1] == what.hash[1] &&
             known->size == what.size)
             return true;
@@ -262,11 +263,11 @@ static bool store(struct tape_writer *tape, enum tape_lane id, struct str bytes,
     if (tape->payloads.n == TAPE_NONE - 1 || !hash_index_reserve(index, 1) ||
         !vec_reserve(&tape->payloads, 1))
         return err_nomem(err);
-    const struct lane *lane = &tape->lanes[id];
+    const struct lane_buffer *lane = &tape->lanes[id];
     uint64_t offset = lane->first + lane->count;
     if (!append_stream(tape, id, bytes, err))
         return false;
-    struct buf *out = add_row(tape, TAPE_LANE_PAYLOADS);
+    struct buf *out = begin_lane_row(tape, TAPE_LANE_PAYLOADS);
     buf_varint(out, id);
     buf_varint(out, offset);
     buf_varint(out, bytes.n);
@@ -279,7 +280,7 @@ static bool store(struct tape_writer *tape, enum tape_lane id, struct str bytes,
 static bool put_recording(struct tape_writer *tape, const struct tape_recording *row,
                           struct err *err)
 {
-    struct buf *out = add_row(tape, TAPE_LANE_RECORDINGS);
+    struct buf *out = begin_lane_row(tape, TAPE_LANE_RECORDINGS);
     buf_varint(out, row->index);
     buf_varint(out, row->kind);
     buf_varint(out, row->complete);
@@ -319,14 +320,15 @@ static bool store_texts(struct tape_writer *tape, struct tape_record *row, enum 
     if (row->meta.n > TAPE_INLINE_LIMIT)
         row->flags |= TAPE_RECORD_META_STORED;
     return (!(row->flags & TAPE_RECORD_META_STORED) ||
-            store(tape, TAPE_LANE_HEADERS, row->meta, &row->meta_id, err)) &&
+            store_payload(tape, TAPE_LANE_HEADERS, row->meta, &row->meta_id, err)) &&
            (!(row->flags & TAPE_RECORD_PAYLOAD) ||
-            store(tape, lane, row->payload, &row->payload_id, err)) &&
+            store_payload(tape, lane, row->payload, &row->payload_id, err)) &&
            (!(row->flags & TAPE_RECORD_ODD_HEADER) ||
-            store(tape, TAPE_LANE_HEADERS, row->header, &row->header_id, err));
+            store_payload(tape, TAPE_LANE_HEADERS, row->header, &row->header_id, err));
 }
 
-static void put_row(struct buf *out, const struct tape_record *row, const struct tape_record *last)
+static void put_record_row(struct buf *out, const struct tape_record *row,
+                           const struct tape_record *last)
 {
     buf_varint(out, row->flags);
     buf_varint(out, row->recording);
@@ -362,13 +364,13 @@ bool tape_add_record(struct tape_writer *tape, const struct tape_record *record,
         return false;
     if (!store_texts(tape, &row, lane, err) || !write_new_rows(tape, err))
         return false;
-    put_row(add_row(tape, TAPE_LANE_RECORDS), &row, &tape->last);
+    put_record_row(begin_lane_row(tape, TAPE_LANE_RECORDS), &row, &tape->last);
     if (!(row.flags & TAPE_RECORD_RAW))
         tape->last = row;
     return flush_when_full(tape, err);
 }
 
-static void put_index(const struct tape_writer *tape, struct buf *out)
+static void put_tape_index(const struct tape_writer *tape, struct buf *out)
 {
     struct buf content = BUF_INIT;
     buf_varint(&content, tape->frames.n);
@@ -413,7 +415,7 @@ bool tape_finish(struct tape_writer *tape, struct err *err)
 {
     if (!tape_flush(tape, err))
         return false;
-    put_index(tape, &tape->out);
+    put_tape_index(tape, &tape->out);
     put_seek_table(tape, tape->out.n, &tape->out);
-    return send(tape, err);
+    return send_bytes(tape, err);
 }

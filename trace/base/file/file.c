@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool look_at(struct file *file, const char *path, struct err *err)
+static bool check_regular(struct file *file, const char *path, struct err *err)
 {
     struct stat st;
     if (fstat(file->fd, &st) != 0)
@@ -23,7 +23,7 @@ bool file_open(struct file *file, const char *path, struct err *err)
     *file = (struct file){ .fd = open(path, O_RDONLY | O_CLOEXEC) };
     if (file->fd < 0)
         return err_errno(err, "%s", path);
-    if (look_at(file, path, err))
+    if (check_regular(file, path, err))
         return true;
     file_close(file);
     return false;

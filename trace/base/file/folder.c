@@ -51,7 +51,7 @@ int folder_make(int parent, const char *name)
     return mkdirat(parent, name, 0700) == 0 ? folder_open(parent, name) : -1;
 }
 
-static bool write_all(int fd, struct str bytes)
+static bool write_bytes(int fd, struct str bytes)
 {
     while (bytes.n > 0) {
         ssize_t n = write(fd, bytes.p, bytes.n);
@@ -67,7 +67,7 @@ bool folder_write(int folder, const char *name, struct str bytes)
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
-    bool ok = write_all(fd, bytes);
+    bool ok = write_bytes(fd, bytes);
     if (!ok)
         close_keeping_errno(fd);
     else
@@ -117,7 +117,7 @@ bool folder_read(int folder, const char *name, size_t most, struct buf *ret)
  * Removing. Nothing recurses: folders move up to where emptying began, one level a time, so that a
  * tree of any depth takes two descriptors. */
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool is_same_file(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -125,7 +125,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 bool folder_unlink(int folder, const char *name, const struct stat *info)
 {
     struct stat now;
-    return fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && is_same(&now, info) &&
+    return fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && is_same_file(&now, info) &&
            unlinkat(folder, name, 0) == 0;
 }
 
@@ -133,10 +133,10 @@ bool folder_remove_empty(int parent, const char *name, int fd)
 {
     struct stat info, now;
     return fstat(fd, &info) == 0 && fstatat(parent, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-           is_same(&info, &now) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
+           is_same_file(&info, &now) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 
-struct emptying {
+struct folder_emptier {
     int top;
     const char *keep;
     dev_t device;
@@ -154,7 +154,7 @@ static DIR *list(int folder)
 }
 
 /* Returns the next name other than "." and ".."; NULL at the end. */
-static const char *next_name(DIR *dir)
+static const char *next_entry(DIR *dir)
 {
     struct dirent *entry;
     while ((entry = readdir(dir)) &&
@@ -165,7 +165,7 @@ static const char *next_name(DIR *dir)
 
 /* Opens a folder, also one without permissions for its owner: its permissions are changed by its
  * descriptor, because the name might lead elsewhere by then. */
-static int open_any(const struct emptying *e, int parent, const char *name)
+static int open_any(const struct folder_emptier *e, int parent, const char *name)
 {
     struct stat info;
     char path[64];
@@ -183,7 +183,7 @@ static int open_any(const struct emptying *e, int parent, const char *name)
     return fd;
 }
 
-static void move_up(struct emptying *e, int from, const char *name)
+static void move_up(struct folder_emptier *e, int from, const char *name)
 {
     enum { NAMES_TRIED = 1000 };
     char to[40];
@@ -199,13 +199,13 @@ static void move_up(struct emptying *e, int from, const char *name)
         close(fd);
 }
 
-static void remove_entry(struct emptying *e, int folder, const char *name);
+static void remove_entry(struct folder_emptier *e, int folder, const char *name);
 
-static void remove_folder(struct emptying *e, const char *name)
+static void remove_folder(struct folder_emptier *e, const char *name)
 {
     int fd = open_any(e, e->top, name);
     DIR *dir = fd >= 0 ? list(fd) : NULL;
-    for (const char *entry; dir && (entry = next_name(dir));)
+    for (const char *entry; dir && (entry = next_entry(dir));)
         remove_entry(e, fd, entry);
     if (dir)
         closedir(dir);
@@ -214,7 +214,7 @@ static void remove_folder(struct emptying *e, const char *name)
         close(fd);
 }
 
-static void remove_entry(struct emptying *e, int folder, const char *name)
+static void remove_entry(struct folder_emptier *e, int folder, const char *name)
 {
     struct stat info;
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(&info))
@@ -227,11 +227,11 @@ static void remove_entry(struct emptying *e, int folder, const char *name)
         remove_folder(e, name);
 }
 
-static bool empty_once(struct emptying *e)
+static bool empty_once(struct folder_emptier *e)
 {
     DIR *dir = list(e->top);
     e->seen = e->better = false;
-    for (const char *name; dir && (name = next_name(dir));) {
+    for (const char *name; dir && (name = next_entry(dir));) {
         if (e->keep && strcmp(name, e->keep) == 0)
             continue;
         e->seen = true;
@@ -245,7 +245,7 @@ static bool empty_once(struct emptying *e)
 bool folder_empty(int folder, const char *keep)
 {
     struct stat info;
-    struct emptying e = { .top = folder, .keep = keep };
+    struct folder_emptier e = { .top = folder, .keep = keep };
     if (fstat(folder, &info) != 0)
         return false;
     e.device = info.st_dev;
@@ -261,7 +261,7 @@ bool folder_empty(int folder, const char *keep)
 bool folder_remove(int parent, const char *name)
 {
     struct stat info;
-    struct emptying any = { .top = parent };
+    struct folder_emptier any = { .top = parent };
     if (fstat(parent, &info) != 0)
         return false;
     any.device = info.st_dev;

@@ -42,14 +42,14 @@ static void output_free(struct output *output)
     free(output);
 }
 
-static const char *name_of(const struct output *output)
+static const char *output_name(const struct output *output)
 {
     return output->target ? output->target : "standard output";
 }
 
 static bool fail_errno(struct output *output)
 {
-    return err_errno(&output->failure, "%s", name_of(output));
+    return err_errno(&output->failure, "%s", output_name(output));
 }
 
 static bool copy_failure(const struct output *output, struct err *err)
@@ -58,7 +58,7 @@ static bool copy_failure(const struct output *output, struct err *err)
 }
 
 /* Returns the target's name in its folder. */
-static const char *base_of(const struct output *output)
+static const char *target_base(const struct output *output)
 {
     const char *slash = strrchr(output->target, '/');
     return slash ? slash + 1 : output->target;
@@ -94,7 +94,7 @@ static bool is_left(const struct stat *info)
 }
 
 /* Removes one temporary. It is opened for writing, because locks over a network need that. */
-static void sweep_one(int folder, const char *name)
+static void sweep_temporary(int folder, const char *name)
 {
     enum { CAREFULLY = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
     struct stat info;
@@ -110,15 +110,15 @@ static void sweep_one(int folder, const char *name)
     close(fd);
 }
 
-static void sweep(const struct output *output)
+static void sweep_temporaries(const struct output *output)
 {
     int fd = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     if (!dir && fd >= 0)
         close(fd);
     for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (is_temporary_of(base_of(output), entry->d_name))
-            sweep_one(output->folder, entry->d_name);
+        if (is_temporary_of(target_base(output), entry->d_name))
+            sweep_temporary(output->folder, entry->d_name);
     if (dir)
         closedir(dir);
 }
@@ -159,13 +159,13 @@ static bool keep_lock(struct output *output)
  * which distinguishes it from left-overs of a killed run with the same PID. */
 static bool create_temporary(struct output *output, mode_t mode)
 {
-    sweep(output);
+    sweep_temporaries(output);
     for (int leftover = 0; leftover < MAX_LEFTOVERS; leftover++) {
         char suffix[64];
         snprintf(suffix, sizeof suffix, leftover ? ".tmp-%ld.%d" : ".tmp-%ld", (long)getpid(),
                  leftover);
         free(output->temporary);
-        if (asprintf(&output->temporary, "%s%s", base_of(output), suffix) < 0) {
+        if (asprintf(&output->temporary, "%s%s", target_base(output), suffix) < 0) {
             output->temporary = NULL;
             return err_nomem(&output->failure);
         }
@@ -209,7 +209,7 @@ static bool name_target(struct output *output, const char *path)
 
 static bool open_folder(struct output *output)
 {
-    size_t n = (size_t)(base_of(output) - output->target);
+    size_t n = (size_t)(target_base(output) - output->target);
     char *path = n ? strndup(output->target, n) : strdup(".");
     if (!path)
         return err_nomem(&output->failure);
@@ -260,7 +260,7 @@ static struct output *output_new(enum output_mode mode, struct err *err)
     return output;
 }
 
-static struct output *opened(struct output *output, bool good, struct err *err)
+static struct output *finish_open(struct output *output, bool good, struct err *err)
 {
     if (good)
         return output;
@@ -272,7 +272,7 @@ static struct output *opened(struct output *output, bool good, struct err *err)
 struct output *output_open(const char *path, enum output_mode mode, struct err *err)
 {
     struct output *output = output_new(mode, err);
-    return output ? opened(output, open_target(output, path), err) : NULL;
+    return output ? finish_open(output, open_target(output, path), err) : NULL;
 }
 
 struct output *output_open_in(int folder, const char *name, struct err *err)
@@ -284,10 +284,10 @@ struct output *output_open_in(int folder, const char *name, struct err *err)
     output->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     bool good = output->target || err_nomem(&output->failure);
     good = good && (output->folder >= 0 || fail_errno(output));
-    return opened(output, good && create_temporary(output, 0600), err);
+    return finish_open(output, good && create_temporary(output, 0600), err);
 }
 
-static bool write_out(struct output *output, const char *p, size_t n)
+static bool write_buffered(struct output *output, const char *p, size_t n)
 {
     while (n > 0) {
         ssize_t wrote = write(output->fd, p, n < (1u << 30) ? n : (1u << 30));
@@ -305,15 +305,15 @@ static bool empty_buffer(struct output *output)
 {
     size_t used = output->used;
     output->used = 0;
-    return write_out(output, output->buffer, used);
+    return write_buffered(output, output->buffer, used);
 }
 
-static bool put(struct output *output, struct str bytes)
+static bool write_or_show(struct output *output, struct str bytes)
 {
     if (bytes.n > BUFFER_SIZE - output->used && !empty_buffer(output))
         return false;
     if (bytes.n >= BUFFER_SIZE)
-        return write_out(output, bytes.p, bytes.n);
+        return write_buffered(output, bytes.p, bytes.n);
     if (bytes.n > 0)
         memcpy(output->buffer + output->used, bytes.p, bytes.n);
     output->used += bytes.n;
@@ -321,11 +321,11 @@ static bool put(struct output *output, struct str bytes)
 }
 
 /* Writes bytes to a terminal and escapes those that would control it. No bytes mean the end. */
-static bool show(struct output *output, struct str bytes)
+static bool show_on_terminal(struct output *output, struct str bytes)
 {
     struct buf text = BUF_INIT;
     printable_piece(&output->rest, &text, bytes);
-    bool good = text.failed ? err_nomem(&output->failure) : put(output, buf_str(&text));
+    bool good = text.failed ? err_nomem(&output->failure) : write_or_show(output, buf_str(&text));
     buf_release(&text);
     return good;
 }
@@ -335,7 +335,8 @@ bool output_write(struct output *output, struct str bytes, struct err *err)
     if (err_is_set(&output->failure))
         return copy_failure(output, err);
     output->offset += bytes.n;
-    bool good = output->terminal && bytes.n ? show(output, bytes) : put(output, bytes);
+    bool good = output->terminal && bytes.n ? show_on_terminal(output, bytes)
+                                            : write_or_show(output, bytes);
     return good || copy_failure(output, err);
 }
 
@@ -371,7 +372,7 @@ static void sync_folder(const struct output *output)
 static bool rename_temporary(struct output *output)
 {
     const int folder = output->folder;
-    const char *name = base_of(output);
+    const char *name = target_base(output);
     unsigned flags = output->mode == OUTPUT_REPLACE ? 0 : RENAME_NOREPLACE;
     int moved = renameat2(folder, output->temporary, folder, name, flags);
     if (moved != 0 && flags &&
@@ -396,7 +397,7 @@ static bool close_file(struct output *output)
 
 static bool make_durable(struct output *output)
 {
-    if (err_is_set(&output->failure) || (output->terminal && !show(output, STR(""))) ||
+    if (err_is_set(&output->failure) || (output->terminal && !show_on_terminal(output, STR(""))) ||
         !empty_buffer(output))
         return false;
     if (!output->owns_fd)

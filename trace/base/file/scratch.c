@@ -105,7 +105,7 @@ static bool remove_locked(int parent, const char *name, int folder, int lock)
     return ok && folder_remove_empty(parent, name, folder);
 }
 
-static void sweep_one(int parent, const char *name)
+static void sweep_folder(int parent, const char *name)
 {
     int folder = folder_open(parent, name), lock = -1;
     if (folder >= 0 && is_private(folder))
@@ -116,7 +116,7 @@ static void sweep_one(int parent, const char *name)
     close_open(folder);
 }
 
-static void sweep(int parent, const char *prefix)
+static void sweep_folders(int parent, const char *prefix)
 {
     int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -124,7 +124,7 @@ static void sweep(int parent, const char *prefix)
         close_open(fd);
     for (struct dirent *entry; dir && (entry = readdir(dir));)
         if (str_starts(str_of(entry->d_name), str_of(prefix)))
-            sweep_one(parent, entry->d_name);
+            sweep_folder(parent, entry->d_name);
     if (dir)
         closedir(dir);
 }
@@ -138,12 +138,12 @@ static const char *temporary_folder(void)
     return given && *given ? given : "/tmp";
 }
 
-static const char *name_of(const struct scratch *scratch)
+static const char *scratch_name(const struct scratch *scratch)
 {
     return strrchr(scratch->path, '/') + 1;
 }
 
-static bool is_no_room(int code)
+static bool is_out_of_space(int code)
 {
     return code == ENOSPC || code == EDQUOT;
 }
@@ -158,7 +158,7 @@ struct str scratch_disk(const struct scratch *scratch)
 bool scratch_errno(const struct scratch *scratch, const char *what, struct err *err)
 {
     struct str disk = scratch_disk(scratch);
-    if (is_no_room(errno))
+    if (is_out_of_space(errno))
         return err_set(err, ERR_ENV, "the disk of %.*s (TMPDIR) is full: %s", STR_ARG(disk), what);
     return err_errno(err, "%.*s: %s (TMPDIR)", STR_ARG(disk), what);
 }
@@ -181,7 +181,7 @@ static bool make_below(struct scratch *ret, const char *above, const struct kind
         return ret->path = NULL, err_nomem(err);
     if (!mkdtemp(ret->path))
         return cannot_make(ret, kind, err);
-    ret->fd = folder_open(ret->parent, name_of(ret));
+    ret->fd = folder_open(ret->parent, scratch_name(ret));
     if (ret->fd >= 0 && !is_private(ret->fd)) {
         errno = EPERM;
     } else if (ret->fd >= 0) {
@@ -192,7 +192,7 @@ static bool make_below(struct scratch *ret, const char *above, const struct kind
     cannot_make(ret, kind, err);
     if (ret->fd >= 0) {
         (void)!unlinkat(ret->fd, LOCK, 0);
-        (void)folder_remove_empty(ret->parent, name_of(ret), ret->fd);
+        (void)folder_remove_empty(ret->parent, scratch_name(ret), ret->fd);
     }
     return false;
 }
@@ -209,7 +209,7 @@ bool scratch_make(struct scratch *ret, enum scratch_kind which, struct err *err)
     bool ok = ret->parent >= 0 ||
               err_errno(err, "%s: this folder cannot be used for %s (TMPDIR)", above, kind->what);
     if (ok && kind->swept)
-        sweep(ret->parent, kind->prefix);
+        sweep_folders(ret->parent, kind->prefix);
     ok = ok && make_below(ret, above, kind, err);
     free(above);
     if (!ok) {
@@ -226,8 +226,8 @@ bool scratch_is_full(const struct scratch *scratch)
     enum { ROOM = 1 << 20 };
     int fd = openat(scratch->fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0)
-        return is_no_room(errno);
-    bool full = is_no_room(posix_fallocate(fd, 0, ROOM));
+        return is_out_of_space(errno);
+    bool full = is_out_of_space(posix_fallocate(fd, 0, ROOM));
     close(fd);
     return full;
 }
@@ -237,7 +237,7 @@ void scratch_reopen(struct scratch *scratch)
     struct stat info;
     if (fstat(scratch->fd, &info) != 0 || info.st_nlink > 0)
         return;
-    int fd = folder_open(scratch->parent, name_of(scratch));
+    int fd = folder_open(scratch->parent, scratch_name(scratch));
     if (fd < 0)
         return;
     close(scratch->fd);
@@ -248,7 +248,7 @@ bool scratch_remove(struct scratch *scratch)
 {
     if (!scratch->path)
         return true;
-    bool ok = remove_locked(scratch->parent, name_of(scratch), scratch->fd, scratch->lock);
+    bool ok = remove_locked(scratch->parent, scratch_name(scratch), scratch->fd, scratch->lock);
     int code = errno;
     scratch_leave(scratch);
     errno = code;

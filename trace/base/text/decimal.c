@@ -16,7 +16,7 @@ static struct str take_digits(struct str *text)
     return digits;
 }
 
-static bool take_char(struct str *text, char c)
+static bool take_decimal_char(struct str *text, char c)
 {
     if (text->n == 0 || text->p[0] != c)
         return false;
@@ -26,9 +26,9 @@ static bool take_char(struct str *text, char c)
 
 static bool take_exponent(struct str *text, int64_t *ret)
 {
-    bool negative = take_char(text, '-');
+    bool negative = take_decimal_char(text, '-');
     if (!negative)
-        take_char(text, '+');
+        take_decimal_char(text, '+');
     struct str digits = take_digits(text);
     int64_t value = 0;
     for (size_t i = 0; i < digits.n && value < EXPONENT_LIMIT; i++)
@@ -37,18 +37,18 @@ static bool take_exponent(struct str *text, int64_t *ret)
     return digits.n > 0;
 }
 
-static bool take_apart(struct str text, struct decimal *d)
+static bool parse_decimal(struct str text, struct decimal *d)
 {
-    *d = (struct decimal){ .negative = take_char(&text, '-') };
+    *d = (struct decimal){ .negative = take_decimal_char(&text, '-') };
     d->whole = take_digits(&text);
     if (d->whole.n == 0)
         return false;
-    if (take_char(&text, '.')) {
+    if (take_decimal_char(&text, '.')) {
         d->fraction = take_digits(&text);
         if (d->fraction.n == 0)
             return false;
     }
-    if (take_char(&text, 'e') || take_char(&text, 'E')) {
+    if (take_decimal_char(&text, 'e') || take_decimal_char(&text, 'E')) {
         if (!take_exponent(&text, &d->exponent))
             return false;
     }
@@ -63,7 +63,7 @@ static int digit_at(const struct decimal *d, size_t i)
     return i < d->fraction.n ? d->fraction.p[i] - '0' : 0;
 }
 
-static bool is_zero(const struct decimal *d)
+static bool is_decimal_zero(const struct decimal *d)
 {
     for (size_t i = 0; i < d->whole.n + d->fraction.n; i++)
         if (digit_at(d, i) != 0)
@@ -74,9 +74,9 @@ static bool is_zero(const struct decimal *d)
 bool decimal_scaled(struct str text, int scale, int64_t *ret)
 {
     struct decimal d;
-    if (!take_apart(text, &d))
+    if (!parse_decimal(text, &d))
         return false;
-    if (is_zero(&d)) {
+    if (is_decimal_zero(&d)) {
         *ret = 0;
         return true;
     }

@@ -5,7 +5,7 @@
 
 #include "trace/base/arena.h"
 
-struct parser {
+struct json_parser {
     struct json *doc;
     const char *p, *end;
     struct err *err;
@@ -13,18 +13,19 @@ struct parser {
     json_id open[JSON_MAX_DEPTH]; /* containers that are not closed yet */
 };
 
-static bool fail(struct parser *in, const char *what)
+static bool fail_parse(struct json_parser *in, const char *what)
 {
     return err_set(in->err, ERR_INPUT, "offset %zu: %s", (size_t)(in->p - in->doc->text.p), what);
 }
 
-static void skip_space(struct parser *in)
+static void skip_json_space(struct json_parser *in)
 {
     while (in->p < in->end && (*in->p == ' ' || *in->p == '\n' || *in->p == '\t' || *in->p == '\r'))
         in->p++;
 }
 
-static bool add(struct parser *in, enum json_kind kind, const char *from, size_t len, bool escaped)
+static bool add_json_node(struct json_parser *in, enum json_kind kind, const char *from, size_t len,
+                          bool escaped)
 {
     struct json_node node = {
         .kind = (uint8_t)kind,
@@ -61,38 +62,38 @@ static const char *skip_plain(const char *p, const char *end)
     return p;
 }
 
-static bool check_escape(struct parser *in)
+static bool check_escape(struct json_parser *in)
 {
     in->p++;
     if (in->p == in->end || !memchr("\"\\/bfnrtu", *in->p, 9))
-        return fail(in, "bad escape in a string");
+        return fail_parse(in, "bad escape in a string");
     if (*in->p++ != 'u')
         return true;
     for (int i = 0; i < 4; i++, in->p++)
         if (in->p == in->end || !is_hex_digit(*in->p))
-            return fail(in, "bad \\u escape in a string");
+            return fail_parse(in, "bad \\u escape in a string");
     return true;
 }
 
-static bool parse_string(struct parser *in)
+static bool parse_string(struct json_parser *in)
 {
     const char *from = ++in->p;
     bool escaped = false;
     for (;;) {
         in->p = skip_plain(in->p, in->end);
         if (in->p == in->end)
-            return fail(in, "unterminated string");
+            return fail_parse(in, "unterminated string");
         if (*in->p == '"')
-            return add(in, JSON_STRING, from, (size_t)(in->p++ - from), escaped);
+            return add_json_node(in, JSON_STRING, from, (size_t)(in->p++ - from), escaped);
         if (*in->p != '\\')
-            return fail(in, "control character in a string");
+            return fail_parse(in, "control character in a string");
         escaped = true;
         if (!check_escape(in))
             return false;
     }
 }
 
-static size_t skip_digits(struct parser *in)
+static size_t skip_json_digits(struct json_parser *in)
 {
     const char *from = in->p;
     while (in->p < in->end && *in->p >= '0' && *in->p <= '9')
@@ -100,7 +101,7 @@ static size_t skip_digits(struct parser *in)
     return (size_t)(in->p - from);
 }
 
-static bool take_word(struct parser *in, struct str word)
+static bool take_literal(struct json_parser *in, struct str word)
 {
     if ((size_t)(in->end - in->p) < word.n || memcmp(in->p, word.p, word.n) != 0)
         return false;
@@ -108,38 +109,38 @@ static bool take_word(struct parser *in, struct str word)
     return true;
 }
 
-static bool parse_number(struct parser *in)
+static bool parse_number(struct json_parser *in)
 {
     const char *from = in->p;
     if (*in->p == '-')
         in->p++;
-    if (!take_word(in, STR("Infinity"))) {
+    if (!take_literal(in, STR("Infinity"))) {
         bool zero = in->p < in->end && *in->p == '0';
-        size_t digits = skip_digits(in);
+        size_t digits = skip_json_digits(in);
         if (digits == 0 || (zero && digits > 1))
-            return fail(in, "bad number");
-        if (in->p < in->end && *in->p == '.' && (in->p++, skip_digits(in) == 0))
-            return fail(in, "bad number");
+            return fail_parse(in, "bad number");
+        if (in->p < in->end && *in->p == '.' && (in->p++, skip_json_digits(in) == 0))
+            return fail_parse(in, "bad number");
         if (in->p < in->end && (*in->p | 32) == 'e') {
             in->p++;
             if (in->p < in->end && (*in->p == '+' || *in->p == '-'))
                 in->p++;
-            if (skip_digits(in) == 0)
-                return fail(in, "bad number");
+            if (skip_json_digits(in) == 0)
+                return fail_parse(in, "bad number");
         }
     }
-    return add(in, JSON_NUMBER, from, (size_t)(in->p - from), false);
+    return add_json_node(in, JSON_NUMBER, from, (size_t)(in->p - from), false);
 }
 
-static bool parse_ref(struct parser *in)
+static bool parse_ref(struct json_parser *in)
 {
     const char *from = ++in->p;
-    if (skip_digits(in) == 0)
-        return fail(in, "bad reference");
-    return add(in, JSON_REF, from, (size_t)(in->p - from), false);
+    if (skip_json_digits(in) == 0)
+        return fail_parse(in, "bad reference");
+    return add_json_node(in, JSON_REF, from, (size_t)(in->p - from), false);
 }
 
-static bool parse_word(struct parser *in)
+static bool parse_word(struct json_parser *in)
 {
     static const struct {
         struct str word;
@@ -150,20 +151,21 @@ static bool parse_word(struct parser *in)
         { { "Infinity", 8 }, JSON_NUMBER },
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (take_word(in, words[i].word))
-            return add(in, words[i].kind, in->p - words[i].word.n, words[i].word.n, false);
-    return fail(in, "expected a value");
+        if (take_literal(in, words[i].word))
+            return add_json_node(in, words[i].kind, in->p - words[i].word.n, words[i].word.n,
+                                 false);
+    return fail_parse(in, "expected a value");
 }
 
-static bool open_container(struct parser *in, enum json_kind kind)
+static bool begin_container(struct json_parser *in, enum json_kind kind)
 {
     if (in->depth == JSON_MAX_DEPTH)
-        return fail(in, "nested too deeply");
+        return fail_parse(in, "nested too deeply");
     in->open[in->depth++] = (json_id)in->doc->nodes.n;
-    return add(in, kind, in->p++, 0, false);
+    return add_json_node(in, kind, in->p++, 0, false);
 }
 
-static void close_container(struct parser *in)
+static void close_container(struct json_parser *in)
 {
     struct json_node *node = &in->doc->nodes.v[in->open[--in->depth]];
     in->p++;
@@ -171,7 +173,7 @@ static void close_container(struct parser *in)
     node->after = (json_id)in->doc->nodes.n;
 }
 
-static bool parse_scalar(struct parser *in)
+static bool parse_scalar(struct json_parser *in)
 {
     char c = *in->p;
     if (c == '"')
@@ -181,31 +183,31 @@ static bool parse_scalar(struct parser *in)
     return c == JSON_REF_MARK ? parse_ref(in) : parse_word(in);
 }
 
-static bool parse_key(struct parser *in)
+static bool parse_key(struct json_parser *in)
 {
-    skip_space(in);
+    skip_json_space(in);
     if (in->p == in->end || *in->p != '"')
-        return fail(in, "expected a key");
+        return fail_parse(in, "expected a key");
     if (!parse_string(in))
         return false;
-    skip_space(in);
+    skip_json_space(in);
     if (in->p == in->end || *in->p != ':')
-        return fail(in, "expected ':'");
+        return fail_parse(in, "expected ':'");
     in->p++;
     return true;
 }
 
-static bool in_object(const struct parser *in)
+static bool in_object(const struct json_parser *in)
 {
     return in->depth && in->doc->nodes.v[in->open[in->depth - 1]].kind == JSON_OBJECT;
 }
 
 /* Continues after a value: closes containers that end here; *more is whether another value
  * follows. */
-static bool after_value(struct parser *in, bool *more)
+static bool after_value(struct json_parser *in, bool *more)
 {
     while (in->depth) {
-        skip_space(in);
+        skip_json_space(in);
         char close = in_object(in) ? '}' : ']';
         if (in->p < in->end && *in->p == ',') {
             in->p++;
@@ -213,7 +215,7 @@ static bool after_value(struct parser *in, bool *more)
             return !in_object(in) || parse_key(in);
         }
         if (in->p == in->end || *in->p != close)
-            return fail(in, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+            return fail_parse(in, close == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
         close_container(in);
     }
     *more = false;
@@ -221,18 +223,18 @@ static bool after_value(struct parser *in, bool *more)
 }
 
 /* Parses a value; *whole is whether it is a scalar or a container that was closed at once. */
-static bool parse_value(struct parser *in, bool *whole)
+static bool parse_value(struct json_parser *in, bool *whole)
 {
-    skip_space(in);
+    skip_json_space(in);
     *whole = true;
     if (in->p == in->end)
-        return fail(in, "expected a value");
+        return fail_parse(in, "expected a value");
     char c = *in->p;
     if (c != '{' && c != '[')
         return parse_scalar(in);
-    if (!open_container(in, c == '{' ? JSON_OBJECT : JSON_ARRAY))
+    if (!begin_container(in, c == '{' ? JSON_OBJECT : JSON_ARRAY))
         return false;
-    skip_space(in);
+    skip_json_space(in);
     if (in->p < in->end && *in->p == (c == '{' ? '}' : ']')) {
         close_container(in);
         return true;
@@ -245,7 +247,7 @@ bool json_parse(struct json *doc, struct str text, struct err *err)
 {
     if (!text.p)
         text = STR("");
-    struct parser in = { .doc = doc, .p = text.p, .end = text.p + text.n, .err = err };
+    struct json_parser in = { .doc = doc, .p = text.p, .end = text.p + text.n, .err = err };
     doc->text = text;
     doc->nodes.n = 0;
     if (text.n >= UINT32_MAX)
@@ -255,8 +257,8 @@ bool json_parse(struct json *doc, struct str text, struct err *err)
         if (!parse_value(&in, &whole) || (whole && !after_value(&in, &more)))
             return false;
     }
-    skip_space(&in);
-    return in.p == in.end || fail(&in, "text after the value");
+    skip_json_space(&in);
+    return in.p == in.end || fail_parse(&in, "text after the value");
 }
 
 void json_release(struct json *doc)
@@ -264,33 +266,33 @@ void json_release(struct json *doc)
     vec_release(&doc->nodes);
 }
 
-static const struct json_node *node_of(const struct json *doc, json_id id)
+static const struct json_node *json_node_of(const struct json *doc, json_id id)
 {
     return id < doc->nodes.n ? &doc->nodes.v[id] : NULL;
 }
 
 enum json_kind json_kind_of(const struct json *doc, json_id id)
 {
-    const struct json_node *node = node_of(doc, id);
+    const struct json_node *node = json_node_of(doc, id);
     return node ? (enum json_kind)node->kind : JSON_NULL;
 }
 
-static bool is_container(const struct json_node *node)
+static bool is_json_container(const struct json_node *node)
 {
     return node && (node->kind == JSON_ARRAY || node->kind == JSON_OBJECT);
 }
 
 json_id json_first(const struct json *doc, json_id id)
 {
-    const struct json_node *node = node_of(doc, id);
-    return is_container(node) && node->after > id + 1 ? id + 1 : JSON_NONE;
+    const struct json_node *node = json_node_of(doc, id);
+    return is_json_container(node) && node->after > id + 1 ? id + 1 : JSON_NONE;
 }
 
 /* A node does not have its parent, but what follows it in the text shows whether it is the last:
  * ',' or a key's ':'. */
 json_id json_next(const struct json *doc, json_id id)
 {
-    const struct json_node *node = node_of(doc, id);
+    const struct json_node *node = json_node_of(doc, id);
     if (!node || node->after >= doc->nodes.n)
         return JSON_NONE;
     size_t at = node->off + node->len + (node->kind == JSON_STRING);
@@ -320,9 +322,9 @@ json_id json_get(const struct json *doc, json_id object, struct str key)
 
 size_t json_count(const struct json *doc, json_id id)
 {
-    const struct json_node *node = node_of(doc, id);
+    const struct json_node *node = json_node_of(doc, id);
     size_t n = 0;
-    if (!is_container(node))
+    if (!is_json_container(node))
         return 0;
     for (json_id k = id + 1; k < node->after; k = doc->nodes.v[k].after)
         n++;
@@ -331,13 +333,13 @@ size_t json_count(const struct json *doc, json_id id)
 
 struct str json_text(const struct json *doc, json_id id)
 {
-    const struct json_node *node = node_of(doc, id);
+    const struct json_node *node = json_node_of(doc, id);
     return node ? (struct str){ doc->text.p + node->off, node->len } : STR("");
 }
 
 struct str json_str(const struct json *doc, json_id id)
 {
-    const struct json_node *node = node_of(doc, id);
+    const struct json_node *node = json_node_of(doc, id);
     return node && node->kind == JSON_STRING && !node->escaped ? json_text(doc, id) : STR("");
 }
 
@@ -462,7 +464,7 @@ void json_decode(const struct json *doc, json_id id, struct buf *out)
 
 struct str json_decoded(const struct json *doc, json_id id, struct arena *arena)
 {
-    const struct json_node *node = node_of(doc, id);
+    const struct json_node *node = json_node_of(doc, id);
     if (!node || node->kind != JSON_STRING || !node->escaped)
         return json_str(doc, id);
     struct buf text = BUF_INIT;

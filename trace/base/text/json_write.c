@@ -21,7 +21,7 @@ static void put_ascii(struct buf *out, char c)
 }
 
 /* Prints a code point as UTF-16 does, with two units above U+FFFF. */
-static void put_code(struct buf *out, uint32_t code)
+static void put_utf16_escape(struct buf *out, uint32_t code)
 {
     if (code > 0xFFFF)
         buf_printf(out, "\\u%04x\\u%04x", 0xD800u + ((unsigned)code - 0x10000) / 0x400,
@@ -39,13 +39,13 @@ static size_t put_sequence(struct buf *out, struct str text)
     else if (n == 0)
         buf_puts(out, "\xEF\xBF\xBD");
     else if (!printable_code(code))
-        put_code(out, code);
+        put_utf16_escape(out, code);
     else
         buf_put(out, str_first(text, n));
     return n ? n : 1;
 }
 
-static bool is_plain(char c)
+static bool needs_no_escape(char c)
 {
     return c >= 0x20 && c != '"' && c != '\\' && c != 0x7F;
 }
@@ -55,7 +55,7 @@ void json_quote(struct buf *out, struct str value)
     buf_putc(out, '"');
     for (size_t i = 0; i < value.n;) {
         size_t plain = i;
-        while (plain < value.n && is_plain(value.p[plain]))
+        while (plain < value.n && needs_no_escape(value.p[plain]))
             plain++;
         buf_put(out, (struct str){ value.p + i, plain - i });
         i = plain;
@@ -101,7 +101,7 @@ void json_put_key(struct json_writer *w, struct str key)
 }
 
 /* ... and before_value() sets the bit again. */
-static void open_container(struct json_writer *w, const char *key, bool object)
+static void open_written_container(struct json_writer *w, const char *key, bool object)
 {
     before_value(w, key);
     if (w->depth == MAX_DEPTH) {
@@ -117,12 +117,12 @@ static void open_container(struct json_writer *w, const char *key, bool object)
 
 void json_open_object(struct json_writer *w, const char *key)
 {
-    open_container(w, key, true);
+    open_written_container(w, key, true);
 }
 
 void json_open_array(struct json_writer *w, const char *key)
 {
-    open_container(w, key, false);
+    open_written_container(w, key, false);
 }
 
 void json_close(struct json_writer *w)

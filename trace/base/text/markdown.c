@@ -58,7 +58,7 @@ static void put_times(struct buf *out, char c, size_t n)
 
 /* Prints code. A space separates the text from its backquotes, where it may begin or end with
  * one itself. */
-static void put_code(struct buf *out, struct str line, bool cell)
+static void put_code_span(struct buf *out, struct str line, bool cell)
 {
     size_t marks = longest_run(line, '`') + 1;
     if (line.n == 0)
@@ -74,8 +74,8 @@ static void put_code(struct buf *out, struct str line, bool cell)
     put_times(out, '`', marks);
 }
 
-static void put_line(struct buf *out, struct str text,
-                     void (*put)(struct buf *out, struct str line))
+static void put_markdown_line(struct buf *out, struct str text,
+                              void (*put)(struct buf *out, struct str line))
 {
     struct buf line = BUF_INIT;
     printable_line(&line, text);
@@ -86,35 +86,35 @@ static void put_line(struct buf *out, struct str text,
 
 static void put_plain_code(struct buf *out, struct str line)
 {
-    put_code(out, line, false);
+    put_code_span(out, line, false);
 }
 
 static void put_cell_code(struct buf *out, struct str line)
 {
-    put_code(out, line, true);
+    put_code_span(out, line, true);
 }
 
-static void put_text(struct buf *out, struct str line)
+static void put_markdown_escaped(struct buf *out, struct str line)
 {
     if (is_linked(line))
-        put_code(out, line, true);
+        put_code_span(out, line, true);
     else
         put_escaped(out, line);
 }
 
 void markdown_text(struct buf *out, struct str text)
 {
-    put_line(out, text, put_text);
+    put_markdown_line(out, text, put_markdown_escaped);
 }
 
 void markdown_code(struct buf *out, struct str text)
 {
-    put_line(out, text, put_plain_code);
+    put_markdown_line(out, text, put_plain_code);
 }
 
 void markdown_cell_code(struct buf *out, struct str text)
 {
-    put_line(out, text, put_cell_code);
+    put_markdown_line(out, text, put_cell_code);
 }
 
 void markdown_block(struct buf *out, const char *language, struct str text)
@@ -131,7 +131,7 @@ void markdown_block(struct buf *out, const char *language, struct str text)
 
 /* Returns whether a line has only words, numbers and punctuation; an underscore only within a
  * word. */
-static bool is_plain(struct str line)
+static bool is_plain_line(struct str line)
 {
     for (size_t i = 0; i < line.n; i++) {
         char c = line.p[i];
@@ -144,7 +144,7 @@ static bool is_plain(struct str line)
 }
 
 /* Truncates a line to at most `most` characters, including "...". */
-static void cut(struct buf *line, size_t most)
+static void truncate_line(struct buf *line, size_t most)
 {
     size_t n = 0, keep = 0;
     for (size_t i = 0; i < line->n; i++) {
@@ -163,11 +163,11 @@ void markdown_title(struct buf *out, struct str text, size_t most)
 {
     struct buf line = BUF_INIT;
     printable_line(&line, text);
-    cut(&line, most);
-    if (is_plain(buf_str(&line)))
+    truncate_line(&line, most);
+    if (is_plain_line(buf_str(&line)))
         buf_put(out, buf_str(&line));
     else
-        put_code(out, buf_str(&line), false);
+        put_code_span(out, buf_str(&line), false);
     out->failed |= line.failed;
     buf_release(&line);
 }

@@ -126,7 +126,7 @@ void printable_line(struct buf *out, struct str text)
 }
 
 /* Returns how many bytes at the end of a text may be the start of an incomplete character. */
-static size_t unfinished(struct str text)
+static size_t unfinished_bytes(struct str text)
 {
     for (size_t n = 1; n <= 3 && n <= text.n; n++) {
         unsigned char c = (unsigned char)text.p[text.n - n];
@@ -148,14 +148,14 @@ void printable_piece(struct printable_rest *rest, struct buf *out, struct str pi
             piece = str_from(piece, 1);
         }
         struct str begun = { rest->bytes, rest->n };
-        size_t keep = end ? 0 : unfinished(begun);
+        size_t keep = end ? 0 : unfinished_bytes(begun);
         printable_put(out, str_first(begun, begun.n - keep));
         memmove(rest->bytes, rest->bytes + begun.n - keep, keep);
         rest->n = keep;
     }
     if (piece.n == 0)
         return;
-    size_t keep = unfinished(piece);
+    size_t keep = unfinished_bytes(piece);
     printable_put(out, str_first(piece, piece.n - keep));
     memcpy(rest->bytes, piece.p + (piece.n - keep), keep);
     rest->n = keep;

@@ -10,7 +10,7 @@ struct env {
     struct str settings, final;
 };
 
-struct call {
+struct logged_call {
     uint32_t env;
     struct deep_event event;
 };
@@ -18,19 +18,19 @@ struct call {
 struct envs {
     vec_of(struct env)
     envs;
-    vec_of(struct call)
+    vec_of(struct logged_call)
     calls;
 };
 
 static int by_env(const void *a, const void *b)
 {
-    const struct call *x = a, *y = b;
+    const struct logged_call *x = a, *y = b;
     if (x->env != y->env)
         return x->env < y->env ? -1 : 1;
     return x->event.at < y->event.at ? -1 : x->event.at > y->event.at;
 }
 
-static void gather(struct packing *pack, struct envs *envs)
+static void collect_envs(struct deep_packer *pack, struct envs *envs)
 {
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;) {
@@ -41,7 +41,7 @@ static void gather(struct packing *pack, struct envs *envs)
         } else if (e.type == DEEP_FINAL && number < envs->envs.n) {
             envs->envs.v[number].final = e.texts[1]; /* the last one that was recorded counts */
         } else if (e.type == DEEP_CALL && number < envs->envs.n) {
-            pack->failed |= !vec_push(&envs->calls, (struct call){ number, e });
+            pack->failed |= !vec_push(&envs->calls, (struct logged_call){ number, e });
         }
     }
     if (envs->calls.n)
@@ -49,7 +49,7 @@ static void gather(struct packing *pack, struct envs *envs)
 }
 
 /* Prints the members of a JSON object after those that a row begins with. */
-static void put_members(struct packing *pack, struct str object)
+static void put_members(struct deep_packer *pack, struct str object)
 {
     object = str_trim(object);
     if (object.n > 2 && object.p[0] == '{' && object.p[object.n - 1] == '}') {
@@ -58,15 +58,15 @@ static void put_members(struct packing *pack, struct str object)
     }
 }
 
-static void put_state(struct packing *pack, uint32_t env, const char *call, struct str members)
+static void put_state(struct deep_packer *pack, uint32_t env, const char *call, struct str members)
 {
     buf_printf(&pack->rows, "{\"env\": %u, \"call\": \"%s\"", env, call);
     put_members(pack, members);
     buf_puts(&pack->rows, "}\n");
 }
 
-static void put_value(struct packing *pack, struct json_writer *row, const char *key, uint32_t tag,
-                      uint64_t value)
+static void put_argument(struct deep_packer *pack, struct json_writer *row, const char *key,
+                         uint32_t tag, uint64_t value)
 {
     double real;
     switch ((enum deep_tag)tag) {
@@ -91,7 +91,7 @@ static void put_value(struct packing *pack, struct json_writer *row, const char 
 }
 
 /* Prints the floats of all arguments as one object: {"0.5": "0.5", ...}. */
-static void put_floats(struct packing *pack, struct json_writer *row, struct str arguments)
+static void put_call_floats(struct deep_packer *pack, struct json_writer *row, struct str arguments)
 {
     struct bytes in = bytes_of(arguments);
     struct buf *all = &pack->file->scratch;
@@ -114,7 +114,7 @@ static void put_floats(struct packing *pack, struct json_writer *row, struct str
 
 /* Prints a call. The event's fields are env, context, method, suppressed, exception, ns,
  * arguments. */
-static void put_call(struct packing *pack, const struct deep_event *e)
+static void put_env_call(struct deep_packer *pack, const struct deep_event *e)
 {
     const uint64_t *f = e->numbers;
     struct bytes in = bytes_of(e->texts[6]);
@@ -128,24 +128,24 @@ static void put_call(struct packing *pack, const struct deep_event *e)
         uint32_t tag = bytes_le32(&in);
         uint64_t value = bytes_le64(&in);
         snprintf(name, sizeof name, "%.*s", STR_ARG(key));
-        put_value(pack, &row, name, tag, value);
+        put_argument(pack, &row, name, tag, value);
     }
     if (f[3])
         json_put_bool(&row, "suppressed", true);
     if (f[4])
         json_put_raw(&row, "raised", deep_value(pack->file, f[4])->json);
-    put_floats(pack, &row, e->texts[6]);
+    put_call_floats(pack, &row, e->texts[6]);
     json_put_u64(&row, "ns", f[5]);
     packing_row_end(pack, &row);
 }
 
-static void pack_env(struct packing *pack, const struct env *env, const struct call *calls,
-                     size_t n)
+static void pack_env(struct deep_packer *pack, const struct env *env,
+                     const struct logged_call *calls, size_t n)
 {
     packing_begin(pack);
     put_state(pack, env->number, "settings", env->settings);
     for (size_t i = 0; i < n; i++)
-        put_call(pack, &calls[i].event);
+        put_env_call(pack, &calls[i].event);
     if (env->final.n)
         put_state(pack, env->number, "final", env->final);
     buf_printf(&pack->meta, "{\"env\": %u, \"calls\": %zu, \"rows\": %zu}", env->number, n,
@@ -154,10 +154,10 @@ static void pack_env(struct packing *pack, const struct env *env, const struct c
                 deep_context(pack->file, env->context)->ns);
 }
 
-void pack_envs(struct packing *pack)
+void pack_envs(struct deep_packer *pack)
 {
     struct envs envs = { 0 };
-    gather(pack, &envs);
+    collect_envs(pack, &envs);
     for (size_t i = 0, at = 0; i < envs.envs.n && !pack->failed; i++) {
         size_t first = at;
         while (at < envs.calls.n && envs.calls.v[at].env == i)

@@ -62,7 +62,7 @@ bool deep_file_is(const char *path)
     return n == (ssize_t)sizeof magic && memcmp(magic, DEEP_MAGIC, sizeof magic) == 0;
 }
 
-static bool start_file(struct deep_file *file, const char *path, struct err *err);
+static bool start_reading(struct deep_file *file, const char *path, struct err *err);
 
 bool deep_file_open(struct deep_file *file, const char *path, struct err *err)
 {
@@ -76,14 +76,14 @@ bool deep_file_open(struct deep_file *file, const char *path, struct err *err)
         ok = err_set(err, ERR_INPUT, "%s: not a side file of a deep recording", path);
     ok = ok && read_side_file(fd, (uint64_t)info.st_size, &file->data, path, err);
     close(fd);
-    return ok && start_file(file, path, err);
+    return ok && start_reading(file, path, err);
 }
 
 bool deep_file_read(struct deep_file *file, struct str bytes, struct err *err)
 {
     *file = (struct deep_file){ 0 };
     buf_put(&file->data, bytes);
-    return file->data.failed ? err_nomem(err) : start_file(file, "side file", err);
+    return file->data.failed ? err_nomem(err) : start_reading(file, "side file", err);
 }
 
 void deep_file_release(struct deep_file *file)
@@ -168,7 +168,7 @@ const struct deep_file_frame *deep_frame(const struct deep_file *file, uint64_t 
 }
 
 /* Returns the line of the last pair at or before the offset; 0 when there is none. */
-static uint32_t line_at(struct str lines, uint64_t offset)
+static uint32_t line_of_offset(struct str lines, uint64_t offset)
 {
     struct bytes in = bytes_of(lines);
     uint32_t line = 0;
@@ -201,7 +201,7 @@ static struct deep_file_frame frame_that_ran(const struct deep_file *file,
     const struct deep_code *code = &file->codes.v[e->numbers[2]];
     frame.file = code->file;
     frame.function = code->function;
-    frame.line = line_at(code->lines, e->numbers[3]);
+    frame.line = line_of_offset(code->lines, e->numbers[3]);
     frame.code = source_line(code, frame.line);
     return frame;
 }
@@ -225,7 +225,7 @@ static bool add_code(struct deep_file *file, const struct deep_event *e)
     return ADD(codes, e, code);
 }
 
-static bool add_stack(struct deep_file *file, const struct deep_event *e)
+static bool add_file_stack(struct deep_file *file, const struct deep_event *e)
 {
     struct deep_file_stack stack = { .number = UINT32_MAX };
     if (e->type == DEEP_STACK_TEXT) {
@@ -256,7 +256,7 @@ static bool add_context(struct deep_file *file, const struct deep_event *e)
     return ADD(contexts, e, context);
 }
 
-static bool take(struct deep_file *file, const struct deep_event *e)
+static bool take_event(struct deep_file *file, const struct deep_event *e)
 {
     switch (e->type) {
     case DEEP_STRING: return ADD(strings, e, str_first(e->texts[1], LONGEST_NAME));
@@ -265,7 +265,7 @@ static bool take(struct deep_file *file, const struct deep_event *e)
         return ADD(frames, e,
                    e->numbers[1] ? frame_that_was_traced(file, e) : frame_that_ran(file, e));
     case DEEP_STACK:
-    case DEEP_STACK_TEXT: return add_stack(file, e);
+    case DEEP_STACK_TEXT: return add_file_stack(file, e);
     case DEEP_CONTEXT: return add_context(file, e);
     case DEEP_VALUE: return ADD(values, e, (struct deep_value){ e->texts[1], e->texts[2] });
     case DEEP_PROCESS: file->process = e->texts[0]; return true;
@@ -285,7 +285,7 @@ static bool add_nothings(struct deep_file *file)
            vec_push(&file->values, (struct deep_value){ STR("null"), none });
 }
 
-static bool start_file(struct deep_file *file, const char *path, struct err *err)
+static bool start_reading(struct deep_file *file, const char *path, struct err *err)
 {
     struct deep_event event;
     file->process = STR("");
@@ -302,7 +302,7 @@ static bool start_file(struct deep_file *file, const char *path, struct err *err
                        path, file->header.version, DEEP_VERSION);
     bool ok = add_nothings(file);
     for (deep_file_rewind(file); ok && deep_file_next(file, &event); file->events++)
-        ok = take(file, &event);
+        ok = take_event(file, &event);
     deep_file_rewind(file);
     return ok || err_nomem(err);
 }
@@ -310,7 +310,7 @@ static bool start_file(struct deep_file *file, const char *path, struct err *err
 /* ------------------------------------------------------------------------------------------------
  * Stacks. */
 
-static void put_frame(struct json_writer *w, const struct deep_file_frame *frame)
+static void put_frame_json(struct json_writer *w, const struct deep_file_frame *frame)
 {
     json_open_array(w, NULL);
     json_put_str(w, NULL, frame->file);
@@ -324,10 +324,11 @@ static void put_traceback(struct json_writer *w, struct str text)
 {
     struct traceback_frame f;
     while (traceback_next(&text, &f))
-        put_frame(w, &(struct deep_file_frame){ f.file, f.function, str_trim(f.code), f.line });
+        put_frame_json(w,
+                       &(struct deep_file_frame){ f.file, f.function, str_trim(f.code), f.line });
 }
 
-static void put_stack(const struct deep_file *file, struct json_writer *w, uint64_t id)
+static void put_stack_json(const struct deep_file *file, struct json_writer *w, uint64_t id)
 {
     uint32_t frames[DEEPEST_STACK];
     size_t n = 0;
@@ -337,7 +338,7 @@ static void put_stack(const struct deep_file *file, struct json_writer *w, uint6
     if (id && stacks[id].text.p)
         put_traceback(w, stacks[id].text);
     while (n > 0)
-        put_frame(w, deep_frame(file, frames[--n]));
+        put_frame_json(w, deep_frame(file, frames[--n]));
 }
 
 uint32_t deep_stack_number(struct deep_file *file, uint64_t id)
@@ -350,7 +351,7 @@ uint32_t deep_stack_number(struct deep_file *file, uint64_t id)
     buf_clear(&file->scratch);
     struct json_writer w = json_writer_of(&file->scratch);
     json_open_array(&w, NULL);
-    put_stack(file, &w, id);
+    put_stack_json(file, &w, id);
     json_close(&w);
     uint32_t number =
         file->scratch.failed ? INTERN_NONE : intern(&file->stack_texts, buf_str(&file->scratch));

@@ -5,7 +5,7 @@
 #include "trace/graph/traceback.h"
 #include "trace/log/deep/deep_packing.h"
 
-struct part {
+struct partial_node {
     struct str name, value,
         annotation; /* `value` is the right-hand side, or a placeholder's target */
     uint32_t stack;
@@ -17,7 +17,7 @@ struct partial {
     uint32_t context, kind, nesting, state;
     uint64_t ns;
     struct str error;
-    vec_of(struct part)
+    vec_of(struct partial_node)
     parts; /* by number - 1 */
 };
 
@@ -34,14 +34,14 @@ static struct partial *graph_of(partials *graphs, uint64_t id)
     return id >= 1 && id <= graphs->n ? &graphs->v[id - 1] : NULL;
 }
 
-static struct part *part_of(partials *graphs, const struct deep_event *e)
+static struct partial_node *partial_node_of(partials *graphs, const struct deep_event *e)
 {
     struct partial *graph = graph_of(graphs, e->numbers[0]);
     uint64_t number = e->numbers[1];
     return graph && number >= 1 && number <= graph->parts.n ? &graph->parts.v[number - 1] : NULL;
 }
 
-static bool add_graph(partials *graphs, const struct deep_event *e)
+static bool begin_partial_graph(partials *graphs, const struct deep_event *e)
 {
     struct partial graph = { .context = (uint32_t)e->numbers[1],
                              .kind = (uint32_t)e->numbers[2],
@@ -51,20 +51,20 @@ static bool add_graph(partials *graphs, const struct deep_event *e)
     return e->numbers[0] != graphs->n + 1 || vec_push(graphs, graph);
 }
 
-static bool add_part(partials *graphs, const struct deep_event *e)
+static bool add_partial_node(partials *graphs, const struct deep_event *e)
 {
     struct partial *graph = graph_of(graphs, e->numbers[0]);
-    struct part part = { .name = e->texts[4],
-                         .value = e->texts[5],
-                         .annotation = STR(""),
-                         .stack = (uint32_t)e->numbers[2],
-                         .role = (uint8_t)e->numbers[3] };
+    struct partial_node part = { .name = e->texts[4],
+                                 .value = e->texts[5],
+                                 .annotation = STR(""),
+                                 .stack = (uint32_t)e->numbers[2],
+                                 .role = (uint8_t)e->numbers[3] };
     return !graph || e->numbers[1] != graph->parts.n + 1 || vec_push(&graph->parts, part);
 }
 
 static void change_part(partials *graphs, const struct deep_event *e)
 {
-    struct part *part = part_of(graphs, e);
+    struct partial_node *part = partial_node_of(graphs, e);
     if (!part)
         return;
     switch (e->type) {
@@ -83,11 +83,11 @@ static void set_state(partials *graphs, const struct deep_event *e)
     }
 }
 
-static bool take(partials *graphs, const struct deep_event *e)
+static bool take_graph_event(partials *graphs, const struct deep_event *e)
 {
     switch (e->type) {
-    case DEEP_GRAPH: return add_graph(graphs, e);
-    case DEEP_NODE: return add_part(graphs, e);
+    case DEEP_GRAPH: return begin_partial_graph(graphs, e);
+    case DEEP_NODE: return add_partial_node(graphs, e);
     case DEEP_GRAPH_STATE: set_state(graphs, e); return true;
     case DEEP_META:
     case DEEP_RENAME:
@@ -101,7 +101,7 @@ static bool take(partials *graphs, const struct deep_event *e)
  * dead code when a graph is complete. The last node stays, because it may be the one that failed.
  */
 
-static bool is_size(const struct part *part)
+static bool is_size_arithmetic(const struct partial_node *part)
 {
     return part->role == DEEP_NODE_STATEMENT &&
            (str_starts(part->annotation, STR("Sym(")) || str_ends(part->value, STR(".size()")));
@@ -112,8 +112,8 @@ static bool is_size(const struct part *part)
  * end and for an invalid number. */
 enum { NAME_BEGINS = 1, NAME_ENDS = 2 };
 
-static bool next_name(const struct partial *graph, struct str *text, struct str *plain,
-                      struct part **node)
+static bool next_node_name(const struct partial *graph, struct str *text, struct str *plain,
+                           struct partial_node **node)
 {
     size_t at = str_find_char(*text, NAME_BEGINS);
     struct str name = str_from(*text, at + 1);
@@ -132,15 +132,16 @@ static bool next_name(const struct partial *graph, struct str *text, struct str 
 static void mark_all(const struct partial *graph)
 {
     struct str plain;
-    struct part *node;
+    struct partial_node *node;
     bool last = true;
     for (size_t i = graph->parts.n; i-- > 0;) {
-        struct part *part = &graph->parts.v[i];
+        struct partial_node *part = &graph->parts.v[i];
         if (part->erased)
             continue;
-        part->used |= last || !is_size(part);
+        part->used |= last || !is_size_arithmetic(part);
         last = false;
-        for (struct str text = part->value; part->used && next_name(graph, &text, &plain, &node);)
+        for (struct str text = part->value;
+             part->used && next_node_name(graph, &text, &plain, &node);)
             if (node)
                 node->used = true;
     }
@@ -149,25 +150,25 @@ static void mark_all(const struct partial *graph)
 /* ------------------------------------------------------------------------------------------------
  * Printing. */
 
-static void put_value(struct buf *out, const struct partial *graph, struct str text)
+static void put_node_value(struct buf *out, const struct partial *graph, struct str text)
 {
     struct str plain;
-    struct part *node;
-    while (next_name(graph, &text, &plain, &node)) {
+    struct partial_node *node;
+    while (next_node_name(graph, &text, &plain, &node)) {
         buf_put(out, plain);
         if (node)
             buf_put(out, str_first(node->name, LONGEST_NAME));
     }
 }
 
-static void put_annotation(struct buf *out, const struct part *part)
+static void put_node_annotation(struct buf *out, const struct partial_node *part)
 {
     if (part->annotation.n)
         buf_printf(out, ": \"%.*s\"", STR_ARG(part->annotation));
 }
 
 /* Finds the innermost frame of the user's code, or else of all, which the comment names. */
-static bool frame_of(const struct deep_file *file, uint64_t stack, struct deep_file_frame *ret)
+static bool comment_frame(const struct deep_file *file, uint64_t stack, struct deep_file_frame *ret)
 {
     const struct deep_file_stack *stacks = file->stacks.v;
     bool found = false;
@@ -197,27 +198,27 @@ static bool text_frame_of(const struct deep_file *file, uint64_t stack, struct d
     return found;
 }
 
-static void put_comment(struct packing *pack, uint64_t stack)
+static void put_comment(struct deep_packer *pack, uint64_t stack)
 {
     struct deep_file_frame f;
-    if (frame_of(pack->file, stack, &f) || text_frame_of(pack->file, stack, &f))
+    if (comment_frame(pack->file, stack, &f) || text_frame_of(pack->file, stack, &f))
         buf_printf(&pack->rows, "\n        # File: %.*s:%u in %.*s, code: %.*s\n", STR_ARG(f.file),
                    f.line, STR_ARG(f.function), STR_ARG(f.code));
 }
 
-static void put_inputs(struct packing *pack, const struct partial *graph)
+static void put_inputs(struct deep_packer *pack, const struct partial *graph)
 {
     buf_puts(&pack->rows, "    def forward(self");
     for (size_t i = 0; i < graph->parts.n; i++) {
-        const struct part *part = &graph->parts.v[i];
+        const struct partial_node *part = &graph->parts.v[i];
         if (part->role != DEEP_NODE_PLACEHOLDER || part->erased)
             continue;
         buf_printf(&pack->rows, ", %.*s", STR_ARG(part->value));
-        put_annotation(&pack->rows, part);
+        put_node_annotation(&pack->rows, part);
     }
     buf_puts(&pack->rows, "):\n");
     for (size_t i = 0; i < graph->parts.n; i++) {
-        const struct part *part = &graph->parts.v[i];
+        const struct partial_node *part = &graph->parts.v[i];
         if (part->role == DEEP_NODE_PLACEHOLDER && !part->erased &&
             !str_eq(part->name, part->value))
             buf_printf(&pack->rows, "        %.*s = %.*s\n", STR_ARG(part->name),
@@ -226,7 +227,7 @@ static void put_inputs(struct packing *pack, const struct partial *graph)
 }
 
 /* Prints the graph and returns the number of its nodes. */
-static uint64_t put_graph(struct packing *pack, const struct partial *graph)
+static uint64_t put_partial_graph(struct deep_packer *pack, const struct partial *graph)
 {
     uint64_t n = 0, stack = 0;
     struct str result = STR("()");
@@ -234,7 +235,7 @@ static uint64_t put_graph(struct packing *pack, const struct partial *graph)
                graph->kind == 0 ? "GraphModule" : "<lambda>");
     put_inputs(pack, graph);
     for (size_t i = 0; i < graph->parts.n && !pack->failed; i++) {
-        const struct part *part = &graph->parts.v[i];
+        const struct partial_node *part = &graph->parts.v[i];
         if (part->erased || !part->used)
             continue;
         packing_check(pack);
@@ -247,20 +248,20 @@ static uint64_t put_graph(struct packing *pack, const struct partial *graph)
             put_comment(pack, part->stack);
         stack = part->stack;
         buf_printf(&pack->rows, "        %.*s", STR_ARG(part->name));
-        put_annotation(&pack->rows, part);
+        put_node_annotation(&pack->rows, part);
         buf_puts(&pack->rows, " = ");
-        put_value(&pack->rows, graph, part->value);
+        put_node_value(&pack->rows, graph, part->value);
         buf_putc(&pack->rows, '\n');
     }
     buf_puts(&pack->rows, "        return ");
-    put_value(&pack->rows, graph, result);
+    put_node_value(&pack->rows, graph, result);
     buf_putc(&pack->rows, '\n');
     return n;
 }
 
 /* Returns why the graph is partial; NULL when it is complete on the tape, or belongs to an
  * attempt that was restarted. */
-static const char *why_partial(const struct packing *pack, const struct partial *graph)
+static const char *why_partial(const struct deep_packer *pack, const struct partial *graph)
 {
     const struct deep_file *file = pack->file;
     if (deep_context(file, graph->context)->followed || graph->parts.n == 0)
@@ -274,11 +275,11 @@ static const char *why_partial(const struct packing *pack, const struct partial 
     }
 }
 
-static void pack_graph(struct packing *pack, struct partial *graph, const char *why)
+static void pack_graph(struct deep_packer *pack, struct partial *graph, const char *why)
 {
     packing_begin(pack);
     mark_all(graph);
-    uint64_t n = put_graph(pack, graph);
+    uint64_t n = put_partial_graph(pack, graph);
     struct json_writer w = json_writer_of(&pack->meta);
     json_open_object(&w, NULL);
     json_put_u64(&w, "nodes", n);
@@ -290,12 +291,12 @@ static void pack_graph(struct packing *pack, struct partial *graph, const char *
                 graph->context, graph->ns);
 }
 
-void pack_graphs(struct packing *pack)
+void pack_graphs(struct deep_packer *pack)
 {
     partials graphs = { 0 };
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;)
-        pack->failed |= !take(&graphs, &e);
+        pack->failed |= !take_graph_event(&graphs, &e);
     for (size_t i = 0; i < graphs.n && !pack->failed; i++) {
         const char *why = why_partial(pack, &graphs.v[i]);
         if (why)

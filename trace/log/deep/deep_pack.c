@@ -13,7 +13,7 @@ enum { SMALLEST_LIMIT = 64 << 20, MOST_FROM_A_BYTE = 16 };
 /* ------------------------------------------------------------------------------------------------
  * A record, as trace_structured() lays it out (torch/_logging/_internal.py). */
 
-void packing_begin(struct packing *pack)
+void packing_begin(struct deep_packer *pack)
 {
     buf_clear(&pack->meta);
     buf_clear(&pack->rows);
@@ -22,7 +22,7 @@ void packing_begin(struct packing *pack)
     pack->shown.n = 0;
 }
 
-static void put_prefix(const struct packing *pack, uint64_t ns)
+static void put_prefix(const struct deep_packer *pack, uint64_t ns)
 {
     const struct deep_header *header = &pack->file->header;
     uint64_t us = header->start_us + ns / 1000;
@@ -41,7 +41,7 @@ static void put_prefix(const struct packing *pack, uint64_t ns)
     glog_print(&glog, pack->out);
 }
 
-static void put_context(struct packing *pack, const struct deep_context *c)
+static void put_context(struct deep_packer *pack, const struct deep_context *c)
 {
     if (c->autograd >= 0)
         buf_printf(pack->out, ", \"compiled_autograd_id\": %lld", (long long)c->autograd);
@@ -52,7 +52,7 @@ static void put_context(struct packing *pack, const struct deep_context *c)
         buf_printf(pack->out, ", \"attempt\": %lld", (long long)c->attempt);
 }
 
-static void put_checksum(struct packing *pack, struct str payload)
+static void put_checksum(struct deep_packer *pack, struct str payload)
 {
     unsigned char digest[MD5_BYTES];
     char hex[MD5_HEX];
@@ -66,7 +66,7 @@ static void put_checksum(struct packing *pack, struct str payload)
     buf_printf(pack->out, ", \"has_payload\": \"%.*s\"", MD5_HEX, hex);
 }
 
-void packing_end(struct packing *pack, const char *event, uint64_t context, uint64_t ns)
+void packing_end(struct deep_packer *pack, const char *event, uint64_t context, uint64_t ns)
 {
     struct str payload = buf_str(&pack->rows);
     if (payload.n && payload.p[payload.n - 1] == '\n')
@@ -91,27 +91,27 @@ void packing_end(struct packing *pack, const char *event, uint64_t context, uint
 /* ------------------------------------------------------------------------------------------------
  * Rows. */
 
-struct json_writer packing_row(struct packing *pack)
+struct json_writer packing_row(struct deep_packer *pack)
 {
     struct json_writer row = json_writer_of(&pack->rows);
     json_open_object(&row, NULL);
     return row;
 }
 
-void packing_row_end(struct packing *pack, struct json_writer *row)
+void packing_row_end(struct deep_packer *pack, struct json_writer *row)
 {
     json_close(row);
     buf_putc(&pack->rows, '\n');
     packing_check(pack);
 }
 
-void packing_check(struct packing *pack)
+void packing_check(struct deep_packer *pack)
 {
     if (pack->out->n + pack->rows.n > pack->limit)
         pack->too_long = pack->failed = true;
 }
 
-static bool add_local(struct packing *pack, uint32_t number)
+static bool add_local(struct deep_packer *pack, uint32_t number)
 {
     while (pack->local.n <= number)
         if (!vec_push(&pack->local, 0))
@@ -128,7 +128,7 @@ static bool add_local(struct packing *pack, uint32_t number)
     return true;
 }
 
-int64_t packing_stack(struct packing *pack, uint64_t stack)
+int64_t packing_stack(struct deep_packer *pack, uint64_t stack)
 {
     uint32_t number = deep_stack_number(pack->file, stack);
     if (number == UINT32_MAX)
@@ -172,7 +172,7 @@ static struct str one_object(struct str text)
 }
 
 /* Writes what the recorder reported of itself, and how the file ended. */
-static void pack_process(struct packing *pack)
+static void pack_process(struct deep_packer *pack)
 {
     const struct deep_file *file = pack->file;
     const struct deep_header *header = &file->header;
@@ -192,7 +192,7 @@ static void pack_process(struct packing *pack)
     packing_end(pack, "symtape_deep", 0, 0);
 }
 
-static void pack_totals(struct packing *pack)
+static void pack_totals(struct deep_packer *pack)
 {
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;) {
@@ -207,14 +207,14 @@ static void pack_totals(struct packing *pack)
 
 bool deep_pack(struct deep_file *file, struct buf *out, struct err *err)
 {
-    struct packing pack = { .file = file,
-                            .out = out,
-                            .limit = SMALLEST_LIMIT + MOST_FROM_A_BYTE * file->data.n };
+    struct deep_packer pack = { .file = file,
+                                .out = out,
+                                .limit = SMALLEST_LIMIT + MOST_FROM_A_BYTE * file->data.n };
     if (!md5_init(&pack.md5, err))
         return false;
-    void (*const parts[])(struct packing *) = { pack_graphs, pack_dispatches, pack_costs,
-                                                pack_uses,   pack_memory,     pack_envs,
-                                                pack_totals, pack_process };
+    void (*const parts[])(struct deep_packer *) = { pack_graphs, pack_dispatches, pack_costs,
+                                                    pack_uses,   pack_memory,     pack_envs,
+                                                    pack_totals, pack_process };
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !pack.failed; i++)
         parts[i](&pack);
     md5_release(&pack.md5);

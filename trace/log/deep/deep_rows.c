@@ -4,55 +4,56 @@
 
 #include "trace/log/deep/deep_packing.h"
 
-struct row {
+struct deep_row {
     uint32_t context;
     uint64_t order; /* of the first event in this row */
     uint64_t count, ns, own_ns;
     struct deep_event event;
 };
 
-struct rows {
+struct deep_row_table {
     struct intern keys; /* the context and the fields in which a row's events are equal */
-    vec_of(struct row)
+    vec_of(struct deep_row)
     rows;
 };
 
 static int by_context_and_order(const void *a, const void *b)
 {
-    const struct row *x = a, *y = b;
+    const struct deep_row *x = a, *y = b;
     if (x->context != y->context)
         return x->context < y->context ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
 /* Adds an event to the row of its key, which is numbers[first .. first + n). */
-static struct row *add(struct packing *pack, struct rows *rows, const struct deep_event *event,
-                       const uint64_t *key, size_t n, uint64_t order)
+static struct deep_row *add_to_row(struct deep_packer *pack, struct deep_row_table *rows,
+                                   const struct deep_event *event, const uint64_t *key, size_t n,
+                                   uint64_t order)
 {
     uint32_t id = intern(&rows->keys, (struct str){ (const char *)key, n * sizeof *key });
-    struct row row = { .context = (uint32_t)key[0], .order = order, .event = *event };
+    struct deep_row row = { .context = (uint32_t)key[0], .order = order, .event = *event };
     if (id == INTERN_NONE || (id == rows->rows.n && !vec_push(&rows->rows, row))) {
         pack->failed = true;
         return NULL;
     }
-    struct row *ret = &rows->rows.v[id];
+    struct deep_row *ret = &rows->rows.v[id];
     if (order < ret->order)
         ret->order = order;
     return ret;
 }
 
-static void release_rows(struct rows *rows)
+static void release_rows(struct deep_row_table *rows)
 {
     intern_release(&rows->keys);
     vec_release(&rows->rows);
 }
 
 /* Writes a record for each context. */
-static void write_records(struct packing *pack, struct rows *rows, const char *name,
-                          void (*write)(struct packing *, const struct row *),
-                          void (*sum_up)(struct packing *, const struct row *, size_t))
+static void write_records(struct deep_packer *pack, struct deep_row_table *rows, const char *name,
+                          void (*write)(struct deep_packer *, const struct deep_row *),
+                          void (*sum_up)(struct deep_packer *, const struct deep_row *, size_t))
 {
-    struct row *v = rows->rows.v;
+    struct deep_row *v = rows->rows.v;
     size_t n = rows->rows.n;
     if (n)
         qsort(v, n, sizeof *v, by_context_and_order);
@@ -65,7 +66,7 @@ static void write_records(struct packing *pack, struct rows *rows, const char *n
     }
 }
 
-static void count_rows(struct packing *pack, const struct row *rows, size_t n)
+static void write_counted_rows(struct deep_packer *pack, const struct deep_row *rows, size_t n)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < n; i++)
@@ -81,7 +82,7 @@ static void count_rows(struct packing *pack, const struct row *rows, size_t n)
  * Dispatches. Fields: order, context, stack, operator, mode, depth, fast, slow, cache, bypass,
  * raised, then times. */
 
-static void write_dispatch(struct packing *pack, const struct row *r)
+static void write_dispatch_row(struct deep_packer *pack, const struct deep_row *r)
 {
     static const char *const modes[] = { "FakeTensorMode", "FakeTensor", "ProxyTorchDispatchMode" };
     static const char *const caches[] = { "", "hit", "miss", "bypass" };
@@ -104,7 +105,7 @@ static void write_dispatch(struct packing *pack, const struct row *r)
     packing_row_end(pack, &row);
 }
 
-static void sum_dispatches(struct packing *pack, const struct row *rows, size_t n)
+static void sum_dispatches(struct deep_packer *pack, const struct deep_row *rows, size_t n)
 {
     uint64_t dispatches = 0, ns = 0;
     for (size_t i = 0; i < n; i++) {
@@ -120,9 +121,9 @@ static void sum_dispatches(struct packing *pack, const struct row *rows, size_t 
     json_close(&w);
 }
 
-void pack_dispatches(struct packing *pack)
+void pack_dispatches(struct deep_packer *pack)
 {
-    struct rows rows = { 0 };
+    struct deep_row_table rows = { 0 };
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;) {
         if (e.type != DEEP_DISPATCH)
@@ -132,21 +133,21 @@ void pack_dispatches(struct packing *pack)
             f[1], deep_stack_number(pack->file, f[2]), f[3], f[4], f[5], f[6], f[7], f[8], f[9],
             f[10]
         };
-        struct row *row = add(pack, &rows, &e, key, sizeof key / sizeof *key, f[0]);
+        struct deep_row *row = add_to_row(pack, &rows, &e, key, sizeof key / sizeof *key, f[0]);
         if (row) {
             row->count++;
             row->ns += f[11];
             row->own_ns += f[12];
         }
     }
-    write_records(pack, &rows, "symtape_dispatches", write_dispatch, sum_dispatches);
+    write_records(pack, &rows, "symtape_dispatches", write_dispatch_row, sum_dispatches);
     release_rows(&rows);
 }
 
 /* ------------------------------------------------------------------------------------------------
  * Costs. Fields: context, cost, caller, 0, count, ns, own ns. */
 
-static void write_cost(struct packing *pack, const struct row *r)
+static void write_cost(struct deep_packer *pack, const struct deep_row *r)
 {
     const uint64_t *f = r->event.numbers;
     struct json_writer row = packing_row(pack);
@@ -158,29 +159,29 @@ static void write_cost(struct packing *pack, const struct row *r)
     packing_row_end(pack, &row);
 }
 
-void pack_costs(struct packing *pack)
+void pack_costs(struct deep_packer *pack)
 {
-    struct rows rows = { 0 };
+    struct deep_row_table rows = { 0 };
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;) {
         if (e.type != DEEP_COST)
             continue;
         const uint64_t *f = e.numbers;
-        struct row *row = add(pack, &rows, &e, f, 3, e.at);
+        struct deep_row *row = add_to_row(pack, &rows, &e, f, 3, e.at);
         if (row) {
             row->count += f[4];
             row->ns += f[5];
             row->own_ns += f[6];
         }
     }
-    write_records(pack, &rows, "symtape_costs", write_cost, count_rows);
+    write_records(pack, &rows, "symtape_costs", write_cost, write_counted_rows);
     release_rows(&rows);
 }
 
 /* ------------------------------------------------------------------------------------------------
  * Uses of sizes. Fields: context, method, expression, source, asker, stack. */
 
-static void write_use(struct packing *pack, const struct row *r)
+static void write_use_row(struct deep_packer *pack, const struct deep_row *r)
 {
     const uint64_t *f = r->event.numbers;
     const struct deep_value *expr = deep_value(pack->file, f[2]);
@@ -198,9 +199,9 @@ static void write_use(struct packing *pack, const struct row *r)
     packing_row_end(pack, &row);
 }
 
-void pack_uses(struct packing *pack)
+void pack_uses(struct deep_packer *pack)
 {
-    struct rows rows = { 0 };
+    struct deep_row_table rows = { 0 };
     struct intern texts = {
         0
     }; /* each object is a new expression: equal ones have the same text */
@@ -211,11 +212,11 @@ void pack_uses(struct packing *pack)
         const uint64_t *f = e.numbers;
         const uint64_t key[] = { f[0], f[1], intern(&texts, deep_value(pack->file, f[2])->json),
                                  f[3], f[4], deep_stack_number(pack->file, f[5]) };
-        struct row *row = add(pack, &rows, &e, key, sizeof key / sizeof *key, e.at);
+        struct deep_row *row = add_to_row(pack, &rows, &e, key, sizeof key / sizeof *key, e.at);
         if (row)
             row->count++;
     }
-    write_records(pack, &rows, "symtape_size_uses", write_use, count_rows);
+    write_records(pack, &rows, "symtape_size_uses", write_use_row, write_counted_rows);
     intern_release(&texts);
     release_rows(&rows);
 }
@@ -224,7 +225,7 @@ void pack_uses(struct packing *pack)
  * Phases. Fields: context, begins, name, 0, ns, host, host peak, device, device peak. A phase ends
  * with the last one of its name that began in its thread's context. */
 
-static void put_bytes(struct json_writer *row, const char *key, uint64_t bytes)
+static void put_byte_count(struct json_writer *row, const char *key, uint64_t bytes)
 {
     if (bytes == UINT64_MAX)
         json_put_null(row, key);
@@ -235,7 +236,7 @@ static void put_bytes(struct json_writer *row, const char *key, uint64_t bytes)
 /* The beginning is stored in the row's unused fields: ns, host, device. */
 enum { BEGAN_NS = 9, BEGAN_HOST, BEGAN_DEVICE };
 
-static void write_phase(struct packing *pack, const struct row *r)
+static void write_phase(struct deep_packer *pack, const struct deep_row *r)
 {
     const uint64_t *f = r->event.numbers;
     struct json_writer row = packing_row(pack);
@@ -245,9 +246,9 @@ static void write_phase(struct packing *pack, const struct row *r)
     json_put_u64(&row, "host_start", f[BEGAN_HOST]);
     json_put_u64(&row, "host_end", f[5]);
     json_put_u64(&row, "host_peak", f[6]);
-    put_bytes(&row, "device_start", f[BEGAN_DEVICE]);
-    put_bytes(&row, "device_end", f[7]);
-    put_bytes(&row, "device_peak", f[8]);
+    put_byte_count(&row, "device_start", f[BEGAN_DEVICE]);
+    put_byte_count(&row, "device_end", f[7]);
+    put_byte_count(&row, "device_peak", f[8]);
     packing_row_end(pack, &row);
 }
 
@@ -263,9 +264,9 @@ static size_t find_open(const open_phases *open, uint64_t name)
     return open->n;
 }
 
-void pack_memory(struct packing *pack)
+void pack_memory(struct deep_packer *pack)
 {
-    struct rows rows = { 0 };
+    struct deep_row_table rows = { 0 };
     open_phases open = { 0 };
     struct deep_event e;
     for (deep_file_rewind(pack->file); deep_file_next(pack->file, &e) && !pack->failed;) {
@@ -278,14 +279,14 @@ void pack_memory(struct packing *pack)
             e.numbers[BEGAN_NS] = open.v[i].numbers[4];
             e.numbers[BEGAN_HOST] = open.v[i].numbers[5];
             e.numbers[BEGAN_DEVICE] = open.v[i].numbers[7];
-            struct row row = {
+            struct deep_row row = {
                 .context = (uint32_t)open.v[i].numbers[0], .order = e.at, .count = 1, .event = e
             };
             pack->failed |= !vec_push(&rows.rows, row);
             open.n = i; /* phases inside it that have no end of their own */
         }
     }
-    write_records(pack, &rows, "symtape_memory", write_phase, count_rows);
+    write_records(pack, &rows, "symtape_memory", write_phase, write_counted_rows);
     vec_release(&open);
     release_rows(&rows);
 }

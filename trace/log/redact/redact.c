@@ -89,7 +89,7 @@ bool redact_add_variable(struct redact *redact, struct str name, struct str valu
     return told(redact, err);
 }
 
-static bool is_file(struct str word)
+static bool is_file_path(struct str word)
 {
     return str_find_char(word, '/') < word.n || str_ends(word, STR(".py"));
 }
@@ -100,7 +100,7 @@ static void learn_argument(struct redact *redact, struct str word)
     size_t equals = str_find_char(word, '=');
     struct str name = str_first(word, equals);
     struct str value = equals < word.n ? str_from(word, equals + 1) : word;
-    if (value.n == 0 || value.p[0] == '-' || (equals == word.n && is_file(word)))
+    if (value.n == 0 || value.p[0] == '-' || (equals == word.n && is_file_path(word)))
         return;
     redact_learn_variable(redact, equals < word.n ? name : STR(""), value);
 }
@@ -143,7 +143,7 @@ bool redact_add_known(struct redact *redact, const struct redact_known *known, s
 
 /* --- texts --- */
 
-static void rewrite(struct redact *redact, struct str in, struct buf *out)
+static void rewrite_any(struct redact *redact, struct str in, struct buf *out)
 {
     bool changed = false;
     if (!redact_json(redact, 0, in, out, &changed))
@@ -166,12 +166,12 @@ void redact_text(struct redact *redact, struct str in, struct buf *out)
     if (is_rows(redact, in)) {
         while (in.n > 0) {
             size_t n = str_find_char(in, '\n');
-            rewrite(redact, str_first(in, n), out);
+            rewrite_any(redact, str_first(in, n), out);
             buf_puts(out, n < in.n ? "\n" : "");
             in = str_from(in, n + 1);
         }
     } else {
-        rewrite(redact, in, out);
+        rewrite_any(redact, in, out);
     }
     out->failed |= redact->failed;
     redact->failed = false;

@@ -39,7 +39,7 @@ static bool is_place(struct str s)
 }
 
 /* Returns the offset of PLACE's '#' in a guard's line, EXPRESSION # CODE # PLACE. */
-static size_t place_of(struct str line)
+static size_t place_offset(struct str line)
 {
     size_t at = line.n;
     while (at > 0 && line.p[at - 1] != '#')
@@ -58,7 +58,7 @@ static size_t line_begin(struct str in, size_t at)
     return end ? (size_t)(end - in.p) + 1 : from;
 }
 
-static struct str line_at(struct str in, size_t begin)
+static struct str code_line_at(struct str in, size_t begin)
 {
     struct str line = str_first(str_from(in, begin), 2 * (size_t)MOST_CODE);
     return str_first(line, str_find_char(line, '\n'));
@@ -67,7 +67,7 @@ static struct str line_at(struct str in, size_t begin)
 size_t redact_comment(struct str in, size_t at)
 {
     size_t begin = line_begin(in, at), hash = at;
-    struct str line = line_at(in, begin);
+    struct str line = code_line_at(in, begin);
     struct str before = str_first(line, at - begin);
     size_t end = begin + line.n;
     /* "# File: x.py:3 in f, code: CODE" */
@@ -83,15 +83,15 @@ size_t redact_comment(struct str in, size_t at)
     }
     while (hash > begin && in.p[hash - 1] != '#')
         hash--;
-    size_t place = place_of(line);
+    size_t place = place_offset(line);
     return hash > begin && before.n < place && place < line.n ? begin + place : 0;
 }
 
-size_t redact_place(struct redact *redact, struct edit *edit, size_t at)
+size_t redact_place(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str rest = str_from(edit->in, at + 2), path;
     struct buf hash = BUF_INIT;
-    rest = line_at(rest, 0);
+    rest = code_line_at(rest, 0);
     size_t in = str_find(rest, STR(" in ")), colon = in;
     while (colon > 0 && is_digit(rest.p[colon - 1]))
         colon--;

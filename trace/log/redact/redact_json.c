@@ -47,7 +47,7 @@ struct json_walk {
     struct redact *redact;
     struct redact_level *level;
     size_t depth;
-    struct edit edit;
+    struct text_edit edit;
 };
 
 /* Rewrites NAME=VALUE in an array; in an object, the key is the name. */
@@ -144,8 +144,8 @@ static void visit_string(struct json_walk *walk, const struct redact_container *
     walk->redact->failed |= level->decoded.failed || level->rewritten.failed;
 }
 
-static bool enter(struct json_walk *walk, const struct redact_container *in, bool is_array,
-                  json_id id)
+static bool enter_container(struct json_walk *walk, const struct redact_container *in,
+                            bool is_array, json_id id)
 {
     struct redact_container inner = {
         .after = walk->level->doc.nodes.v[id].after,
@@ -157,7 +157,7 @@ static bool enter(struct json_walk *walk, const struct redact_container *in, boo
     return vec_push(&walk->level->open, inner);
 }
 
-static bool visit(struct json_walk *walk, json_id id)
+static bool visit_value(struct json_walk *walk, json_id id)
 {
     struct redact_level *level = walk->level;
     while (level->open.n > 0 && id >= level->open.v[level->open.n - 1].after)
@@ -178,7 +178,8 @@ static bool visit(struct json_walk *walk, json_id id)
     }
     if (kind == JSON_STRING)
         visit_string(walk, in, is_key, id);
-    return (kind != JSON_ARRAY && kind != JSON_OBJECT) || enter(walk, in, kind == JSON_ARRAY, id);
+    return (kind != JSON_ARRAY && kind != JSON_OBJECT) ||
+           enter_container(walk, in, kind == JSON_ARRAY, id);
 }
 
 static bool looks_like_json(struct str in)
@@ -206,7 +207,7 @@ bool redact_json(struct redact *redact, size_t depth, struct str in, struct buf 
     }
     walk.level->open.n = 0;
     for (size_t id = 0; id < walk.level->doc.nodes.n; id++)
-        if (!visit(&walk, (json_id)id)) {
+        if (!visit_value(&walk, (json_id)id)) {
             redact->failed = true;
             break;
         }

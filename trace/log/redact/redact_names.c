@@ -48,13 +48,14 @@ static bool is_distinctive(const struct redact *redact, struct str name)
     return is_word_char(name.p[0]) && joints < MAX_SEGMENTS && !redact_is_common(redact, name);
 }
 
-static struct str give_up(struct redact *redact)
+static struct str fail_redaction(struct redact *redact)
 {
     redact->failed = true;
     return STR(REDACT_VALUE);
 }
 
-static struct str learn(struct redact *redact, struct str name, const char *kind, uint32_t *count)
+static struct str learn_name(struct redact *redact, struct str name, const char *kind,
+                             uint32_t *count)
 {
     char text[32];
     uint32_t known = intern_find(&redact->names, name);
@@ -68,7 +69,7 @@ static struct str learn(struct redact *redact, struct str name, const char *kind
     /* The ids of both tables must stay the same, so memory is reserved before the name is added. */
     if (!entry.replacement.p || !vec_reserve(&redact->found, 1) ||
         intern(&redact->names, name) == INTERN_NONE)
-        return give_up(redact);
+        return fail_redaction(redact);
     redact->found.v[redact->found.n++] = entry;
     ++*count;
     if (entry.everywhere)
@@ -85,20 +86,21 @@ bool redact_is_replacement(struct str s)
 
 struct str redact_user(struct redact *redact, struct str name)
 {
-    return learn(redact, name, "user", &redact->n_users);
+    return learn_name(redact, name, "user", &redact->n_users);
 }
 
 struct str redact_address(struct redact *redact, struct str name)
 {
-    return learn(redact, name, "host", &redact->n_hosts);
+    return learn_name(redact, name, "host", &redact->n_hosts);
 }
 
 struct str redact_host(struct redact *redact, struct str name)
 {
     struct str first = str_first(name, str_find_char(name, '.'));
-    struct str replacement = learn(redact, name, "host", &redact->n_hosts);
+    struct str replacement = learn_name(redact, name, "host", &redact->n_hosts);
     if (first.n > 0 && first.n < name.n && is_distinctive(redact, first))
-        learn(redact, first, "host", &redact->n_hosts); /* the short name of gpu7.example.org */
+        learn_name(redact, first, "host",
+                   &redact->n_hosts); /* the short name of gpu7.example.org */
     return replacement;
 }
 
@@ -126,7 +128,7 @@ size_t redact_find_name(const struct redact *redact, struct str in, size_t at, s
 
 void redact_words(const struct redact *redact, struct str in, struct buf *out)
 {
-    struct edit edit = edit_of(in, out);
+    struct text_edit edit = edit_of(in, out);
     for (size_t i = 0; i < in.n;) {
         struct str replacement;
         size_t end = is_word_char(in.p[i]) ? redact_find_name(redact, in, i, &replacement) : 0;

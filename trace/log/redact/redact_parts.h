@@ -6,20 +6,20 @@
 
 /* A text that is being rewritten: bytes that are not replaced are copied in runs, and nothing is
  * copied before the first replacement, because most texts have none. */
-struct edit {
+struct text_edit {
     struct str in;
     size_t from; /* bytes before it are in `out` */
     struct buf *out;
     bool changed;
 };
 
-static inline struct edit edit_of(struct str in, struct buf *out)
+static inline struct text_edit edit_of(struct str in, struct buf *out)
 {
-    return (struct edit){ .in = in, .out = out };
+    return (struct text_edit){ .in = in, .out = out };
 }
 
 /* Copies up to `at`; the caller then appends the replacement of in[at .. next). */
-static inline struct buf *edit_replace(struct edit *edit, size_t at, size_t next)
+static inline struct buf *edit_replace(struct text_edit *edit, size_t at, size_t next)
 {
     buf_put(edit->out, str_first(str_from(edit->in, edit->from), at - edit->from));
     edit->from = next;
@@ -27,7 +27,7 @@ static inline struct buf *edit_replace(struct edit *edit, size_t at, size_t next
     return edit->out;
 }
 
-static inline void edit_finish(struct edit *edit)
+static inline void edit_finish(struct text_edit *edit)
 {
     buf_put(edit->out, str_from(edit->in, edit->from));
 }
@@ -77,7 +77,7 @@ bool redact_find_values(struct redact *redact, struct str in, struct buf *out);
 
 /* Rewrites the absolute path that begins at in[at]. It returns where the path ends, or 0 if
  * there is no path that needs it. */
-size_t redact_path(struct redact *redact, struct edit *edit, size_t at);
+size_t redact_path(struct redact *redact, struct text_edit *edit, size_t at);
 
 /* Appends the hash of a known folder that ends in `folder`; returns false when there is none. */
 bool redact_cut_folder(const struct redact *redact, struct str folder, struct buf *out);
@@ -86,11 +86,11 @@ bool redact_cut_folder(const struct redact *redact, struct str folder, struct bu
 
 /* Rewrites the value that code sets an environment variable or a host to, if the word in[at .. end)
  * can be part of such code. Returns the offset where that code ends, or 0 if it is no such code. */
-size_t redact_variables(struct redact *redact, struct edit *edit, size_t at, size_t end);
+size_t redact_variables(struct redact *redact, struct text_edit *edit, size_t at, size_t end);
 /* Learns names and the value from NAME=VALUE of an environment. */
 void redact_learn_variable(struct redact *redact, struct str name, struct str value);
 /* Learns `value`, which points into edit->in, and replaces it. */
-void redact_replace_value(struct redact *redact, struct edit *edit, struct str name,
+void redact_replace_value(struct redact *redact, struct text_edit *edit, struct str name,
                           struct str value);
 /* Reads a Python string literal on one line. It returns where the literal ends, or 0, and sets
  * *inside to the text between its quotes, not decoded. */
@@ -104,7 +104,7 @@ size_t redact_mark(struct str in, size_t at, char c);
 bool redact_is_secret_name(struct str name);
 /* Rewrites a secret that its own form or the word in[at .. end) before it shows: addresses,
  * tokens, passwords. It returns where the secret ends, or 0. */
-size_t redact_shapes(struct redact *redact, struct edit *edit, size_t at, size_t end);
+size_t redact_shapes(struct redact *redact, struct text_edit *edit, size_t at, size_t end);
 
 /* --- redact_code.c --- */
 
@@ -113,7 +113,7 @@ size_t redact_shapes(struct redact *redact, struct edit *edit, size_t at, size_t
 size_t redact_comment(struct str in, size_t at);
 /* Rewrites the path of "# cut/path/x.py:3 in f", which ends a guard's line, with its '#' at
  * in[at], if it is in a known folder. It returns where the text ends, or 0. */
-size_t redact_place(struct redact *redact, struct edit *edit, size_t at);
+size_t redact_place(struct redact *redact, struct text_edit *edit, size_t at);
 /* Returns a line of code without its comment. */
 struct str redact_code(struct str line);
 

@@ -100,7 +100,7 @@ static bool is_python_library(struct str parent, struct str part)
            is_digit(char_at(part, 6));
 }
 
-static struct str next_part(const struct path *path, size_t *at)
+static struct str next_component(const struct path *path, size_t *at)
 {
     while (*at < path->text.n && is_separator(path->text.p[*at], path->windows))
         ++*at;
@@ -110,54 +110,53 @@ static struct str next_part(const struct path *path, size_t *at)
     return str_between(path->text, from, *at);
 }
 
-static size_t offset_of(const struct path *path, struct str part)
+static size_t component_offset(const struct path *path, struct str part)
 {
     return (size_t)(part.p - path->text.p);
 }
 
 /* Finds the user's name. What follows home/ deep in a package, or in home/index.html, is none. */
-static void look_for_user(struct path *path, struct str parent, struct str part, bool more)
+static void find_user_name(struct path *path, struct str parent, struct str part, bool more)
 {
     static const char inductor[] =
         "torchinductor_"; /* torch/_inductor/runtime/cache_dir_utils.py */
     if (path->user < path->user_end || path->tail >= TAIL_PYTHON)
         return;
     if (is_home_of_users(parent) && (path->n == 2 || more))
-        path->user = offset_of(path, part);
+        path->user = component_offset(path, part);
     else if (str_starts(part, str_of(inductor)))
-        path->user = offset_of(path, part) + strlen(inductor);
+        path->user = component_offset(path, part) + strlen(inductor);
     else
         return;
-    path->user_end = offset_of(path, part) + part.n;
+    path->user_end = component_offset(path, part) + part.n;
 }
 
-static void look_for_tail(struct path *path, struct str grandparent, struct str parent,
-                          struct str part)
+static void find_tail(struct path *path, struct str grandparent, struct str parent, struct str part)
 {
     if (is_packages(parent)) {
         path->tail = TAIL_PACKAGES;
-        path->keep = offset_of(path, part);
+        path->keep = component_offset(path, part);
     } else if (path->tail < TAIL_PACKAGES && is_python_library(grandparent, parent)) {
         path->tail = TAIL_PYTHON;
-        path->keep = offset_of(path, parent);
+        path->keep = component_offset(path, parent);
     } else if (path->tail == TAIL_LAST && str_is(parent, "torch") && torch_is_own(part) &&
                !is_home_of_users(grandparent)) {
         path->tail = TAIL_TORCH;
-        path->keep = offset_of(path, parent);
+        path->keep = component_offset(path, parent);
     } else if (path->tail == TAIL_LAST) {
-        path->keep = offset_of(path, part);
+        path->keep = component_offset(path, part);
     }
 }
 
-static void take_apart(struct path *path)
+static void parse_path(struct path *path)
 {
     struct str grandparent = STR(""), parent = STR(""), part;
     size_t at = path->windows && is_letter(path->text.p[0]) ? 2 : 0;
-    while ((part = next_part(path, &at)).n > 0) {
+    while ((part = next_component(path, &at)).n > 0) {
         if (path->n++ == 0)
             path->first = part;
-        look_for_tail(path, grandparent, parent, part);
-        look_for_user(path, parent, part, at < path->text.n);
+        find_tail(path, grandparent, parent, part);
+        find_user_name(path, parent, part, at < path->text.n);
         grandparent = parent;
         parent = part;
     }
@@ -167,8 +166,8 @@ static void take_apart(struct path *path)
 
 /* Prints path->text[from .. to) with its user replaced or, without a user there, every word that
  * is a name. */
-static void put_part(const struct redact *redact, const struct path *path, size_t from, size_t to,
-                     struct str user, struct buf *out)
+static void put_component(const struct redact *redact, const struct path *path, size_t from,
+                          size_t to, struct str user, struct buf *out)
 {
     if (user.n > 0 && path->user >= from && path->user_end <= to) {
         buf_put(out, str_between(path->text, from, path->user));
@@ -270,7 +269,7 @@ bool redact_cut_folder(const struct redact *redact, struct str folder, struct bu
 
 /* Prints a path that is a folder, because others lie in it or a variable names it: only its
  * hash, and no component. */
-static bool put_folder(struct redact *redact, const struct path *path, struct buf *out)
+static bool put_folder_path(struct redact *redact, const struct path *path, struct buf *out)
 {
     struct buf *folder = &redact->scratch;
     buf_clear(folder);
@@ -286,7 +285,7 @@ static bool put_folder(struct redact *redact, const struct path *path, struct bu
     return true;
 }
 
-static void put_path(struct redact *redact, const struct path *path, struct buf *out)
+static void put_redacted_path(struct redact *redact, const struct path *path, struct buf *out)
 {
     struct str user = STR("");
     if (path->user < path->user_end)
@@ -294,17 +293,17 @@ static void put_path(struct redact *redact, const struct path *path, struct buf 
     if (user.n > 0 && !redact_is_replacement(user))
         user = redact_user(redact, user);
     buf_puts(out, REDACT_MARK);
-    if (path->tail == TAIL_LAST && put_folder(redact, path, out))
+    if (path->tail == TAIL_LAST && put_folder_path(redact, path, out))
         return;
     if (path->tail <= TAIL_TORCH)
         put_folder_hash(redact, path, user, out);
     size_t tail = out->n;
-    put_part(redact, path, path->keep, path->text.n, user, out);
+    put_component(redact, path, path->keep, path->text.n, user, out);
     if (path->windows)
         use_slashes(out, tail);
 }
 
-static bool is_number(struct str s)
+static bool is_all_digits(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!is_digit(s.p[i]))
@@ -312,18 +311,18 @@ static bool is_number(struct str s)
     return true;
 }
 
-size_t redact_path(struct redact *redact, struct edit *edit, size_t at)
+size_t redact_path(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct path path = { .windows = edit->in.p[at] != '/' };
     size_t end = enclosed_end(edit->in, at);
     if (end == 0)
         end = unquoted_end(edit->in, path.windows ? at + 2 : at, path.windows);
     path.text = str_between(edit->in, at, end);
-    take_apart(&path);
+    parse_path(&path);
     /* /tmp has nothing to hide; x /2/y is a division. */
-    if (path.n < 2 || is_number(path.first))
+    if (path.n < 2 || is_all_digits(path.first))
         return 0;
     if (!str_is(path.first, REDACT_VALUE))
-        put_path(redact, &path, edit_replace(edit, at, end));
+        put_redacted_path(redact, &path, edit_replace(edit, at, end));
     return end;
 }

@@ -18,7 +18,7 @@ static bool path_may_follow(struct str in, size_t at, bool two_slashes)
 }
 
 /* Returns the offset at which scanning continues. */
-static size_t scan_slashes(struct redact *redact, struct edit *edit, size_t at)
+static size_t scan_slashes(struct redact *redact, struct text_edit *edit, size_t at)
 {
     size_t last = at, end = 0;
     while (char_at(edit->in, last + 1) == '/')
@@ -47,7 +47,7 @@ static size_t dotted_end(struct str in, size_t end)
 
 /* Rewrites torchinductor_ann outside of a path. Many settings begin like that, so only known
  * names are replaced. */
-static size_t scan_inductor_folder(const struct redact *redact, struct edit *edit, size_t at)
+static size_t scan_inductor_folder(const struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str prefix = STR("torchinductor_"), user;
     size_t from = at + prefix.n;
@@ -59,7 +59,7 @@ static size_t scan_inductor_folder(const struct redact *redact, struct edit *edi
     return end;
 }
 
-static size_t scan_word(struct redact *redact, struct edit *edit, size_t at)
+static size_t scan_redacted_word(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str in = edit->in, replacement;
     size_t end = at, next;
@@ -84,7 +84,7 @@ static size_t scan_word(struct redact *redact, struct edit *edit, size_t at)
 
 /* Rewrites \\server\share, also with doubled backslashes. It returns the offset at which
  * scanning continues. */
-static size_t scan_backslashes(struct redact *redact, struct edit *edit, size_t at)
+static size_t scan_backslashes(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str in = edit->in;
     size_t server = at, end, share;
@@ -103,7 +103,7 @@ static size_t scan_backslashes(struct redact *redact, struct edit *edit, size_t 
     return next > 0 ? next : server;
 }
 
-static size_t scan_comment(struct redact *redact, struct edit *edit, size_t at)
+static size_t scan_comment(struct redact *redact, struct text_edit *edit, size_t at)
 {
     size_t end = redact_comment(edit->in, at);
     if (end > 0)
@@ -115,12 +115,12 @@ static size_t scan_comment(struct redact *redact, struct edit *edit, size_t at)
 
 bool redact_rules(struct redact *redact, struct str in, struct buf *out)
 {
-    struct edit edit = edit_of(in, out);
+    struct text_edit edit = edit_of(in, out);
     for (size_t i = 0; i < in.n;) {
         if (in.p[i] == '/')
             i = scan_slashes(redact, &edit, i);
         else if (is_word_char(in.p[i]))
-            i = scan_word(redact, &edit, i);
+            i = scan_redacted_word(redact, &edit, i);
         else if (in.p[i] == '\\' && char_at(in, i + 1) == '\\')
             i = scan_backslashes(redact, &edit, i);
         else if (in.p[i] == '#')

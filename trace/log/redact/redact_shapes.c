@@ -48,7 +48,7 @@ static size_t token_end(struct str in, size_t at)
 }
 
 /* Rewrites the token after "Bearer". */
-static size_t after_bearer(struct redact *redact, struct edit *edit, size_t end)
+static size_t after_bearer(struct redact *redact, struct text_edit *edit, size_t end)
 {
     struct str in = edit->in;
     size_t from = end + 1, to = from;
@@ -114,7 +114,7 @@ static void put_host(struct redact *redact, struct str host, struct buf *out)
 
 /* Rewrites what follows SCHEME in SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/PATH]. A file's URL is
  * a path. */
-static size_t after_scheme(struct redact *redact, struct edit *edit, size_t at, size_t end)
+static size_t after_scheme(struct redact *redact, struct text_edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in;
     size_t from = end + 3, to = from;
@@ -164,7 +164,7 @@ static bool is_domain(struct str host)
 
 /* Rewrites USER:PASSWORD@HOST and USER@HOST:PATH, as git, ssh and scp use them, but not the
  * matmul of two tensors. */
-static size_t before_host(struct redact *redact, struct edit *edit, size_t at, size_t end)
+static size_t before_host(struct redact *redact, struct text_edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in;
     size_t sign = end;
@@ -221,7 +221,7 @@ bool redact_is_secret_name(struct str name)
 }
 
 /* Rewrites PASSWORD = 'VALUE', 'PASSWORD': 'VALUE', --password VALUE, password=VALUE. */
-static size_t after_password(struct redact *redact, struct edit *edit, size_t at, size_t end)
+static size_t after_password(struct redact *redact, struct text_edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in, name = str_between(in, at, end), value;
     size_t next = end + (char_at(in, end) == '\'' || char_at(in, end) == '"');
@@ -242,7 +242,7 @@ static size_t after_password(struct redact *redact, struct edit *edit, size_t at
     return to;
 }
 
-size_t redact_shapes(struct redact *redact, struct edit *edit, size_t at, size_t end)
+size_t redact_shapes(struct redact *redact, struct text_edit *edit, size_t at, size_t end)
 {
     struct str in = edit->in, word = str_between(in, at, end);
     size_t to = 0;

@@ -78,13 +78,13 @@ static bool is_made_of_common_words(const struct redact *redact, struct str valu
     return letters > 0;
 }
 
-struct kinds {
+struct character_kinds {
     bool lower, upper, digit, other;
 };
 
-static struct kinds kinds_of(struct str value)
+static struct character_kinds kinds_of(struct str value)
 {
-    struct kinds ret = { 0 };
+    struct character_kinds ret = { 0 };
     for (size_t i = 0; i < value.n; i++) {
         char c = value.p[i];
         ret.lower |= (c >= 'a' && c <= 'z') || (unsigned char)c >= 0x80;
@@ -97,15 +97,15 @@ static struct kinds kinds_of(struct str value)
 
 static bool is_secret(const struct redact *redact, struct str name, struct str value)
 {
-    struct kinds kinds = kinds_of(value);
+    struct character_kinds kinds = kinds_of(value);
     return value.n >= LEAST_VALUE && value.n <= MOST_BYTES && (kinds.lower || kinds.upper) &&
            str_find(value, STR(REDACT_VALUE)) == value.n && !is_harmless_name(name) &&
            !is_made_of_common_words(redact, value);
 }
 
-static enum redact_reach reach_of(struct str value)
+static enum redact_reach value_reach(struct str value)
 {
-    struct kinds kinds = kinds_of(value);
+    struct character_kinds kinds = kinds_of(value);
     int n = kinds.lower + kinds.upper + kinds.digit + kinds.other;
     bool strong = value.n >= LONG_VALUE || (value.n >= STRONG_VALUE && n > 1);
     return strong ? REDACT_ANYWHERE : REDACT_PART;
@@ -167,7 +167,7 @@ static void add_forms(struct redact *redact, struct str value, struct str replac
 {
     void (*const forms[])(struct str, struct buf *) = { put_repr, put_repr_in_double_quotes,
                                                         put_json };
-    enum redact_reach reach = reach_of(value);
+    enum redact_reach reach = value_reach(value);
     struct buf text = BUF_INIT, twice = BUF_INIT;
     add_pattern(redact, value, replacement, reach);
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -185,7 +185,7 @@ static void add_forms(struct redact *redact, struct str value, struct str replac
     buf_release(&twice);
 }
 
-static struct str number_value(struct redact *redact)
+static struct str numbered_replacement(struct redact *redact)
 {
     char text[32];
     int n = snprintf(text, sizeof text, REDACT_VALUE "%u", ++redact->n_values);
@@ -194,7 +194,7 @@ static struct str number_value(struct redact *redact)
     return ret.p ? ret : STR(REDACT_VALUE);
 }
 
-static void add_one(struct redact *redact, struct str name, struct str value)
+static void add_secret(struct redact *redact, struct str name, struct str value)
 {
     if (redact->values.texts.n >= MOST_VALUES || !is_secret(redact, name, value) ||
         intern_find(&redact->values, value) != INTERN_NONE)
@@ -203,7 +203,7 @@ static void add_one(struct redact *redact, struct str name, struct str value)
         redact->failed = true;
         return;
     }
-    struct str replacement = number_value(redact);
+    struct str replacement = numbered_replacement(redact);
     add_forms(redact, value, replacement);
     struct buf seen =
         BUF_INIT; /* the value after the other rules were applied, which precede the search */
@@ -221,18 +221,18 @@ static void add_of_url(struct redact *redact, struct str name, struct str value)
     struct str user = str_first(rest, str_find_char(rest, '@'));
     size_t colon = str_find_char(user, ':');
     if (at < value.n && user.n < rest.n && colon < user.n)
-        add_one(redact, name, str_from(user, colon + 1));
+        add_secret(redact, name, str_from(user, colon + 1));
 }
 
 void redact_value(struct redact *redact, struct str name, struct str value)
 {
     size_t line = str_find_char(value, '\n');
-    add_one(redact, name, value);
+    add_secret(redact, name, value);
     add_of_url(redact, name, value);
     for (struct str rest = value; line < value.n && rest.n > 0;) { /* a key has several lines */
         struct str one = str_trim(str_first(rest, str_find_char(rest, '\n')));
-        if (reach_of(one) == REDACT_ANYWHERE)
-            add_one(redact, name, one);
+        if (value_reach(one) == REDACT_ANYWHERE)
+            add_secret(redact, name, one);
         rest = str_from(rest, str_find_char(rest, '\n') + 1);
     }
 }
@@ -314,7 +314,7 @@ static const struct redact_pattern *longest_at(const struct redact *redact, stru
 
 bool redact_find_values(struct redact *redact, struct str in, struct buf *out)
 {
-    struct edit edit = edit_of(in, out);
+    struct text_edit edit = edit_of(in, out);
     if (redact->learning || redact->patterns.n == 0)
         return false;
     if (redact->stale)

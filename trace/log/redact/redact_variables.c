@@ -3,7 +3,7 @@
 /* Rewrites code that sets environment variables, as torch/_dynamo/debug_utils.py and
  * torch/_inductor write it into fx_graph_runnable, and as tracebacks and dumps show it. */
 
-static size_t skip_space(struct str in, size_t at)
+static size_t after_space(struct str in, size_t at)
 {
     while (at < in.n && strchr(" \t\r\n", in.p[at]) && in.p[at])
         at++;
@@ -12,8 +12,8 @@ static size_t skip_space(struct str in, size_t at)
 
 size_t redact_mark(struct str in, size_t at, char c)
 {
-    at = skip_space(in, at);
-    return char_at(in, at) == c ? skip_space(in, at + 1) : 0;
+    at = after_space(in, at);
+    return char_at(in, at) == c ? after_space(in, at + 1) : 0;
 }
 
 size_t redact_literal(struct str in, size_t at, struct str *inside)
@@ -41,7 +41,7 @@ static void learn_paths(struct redact *redact, struct str value)
         struct buf file = BUF_INIT; /* a file in that folder */
         buf_put(&file, one);
         buf_puts(&file, str_ends(one, STR("/")) ? "x" : "/x");
-        struct edit edit = edit_of(buf_str(&file), &redact->discarded);
+        struct text_edit edit = edit_of(buf_str(&file), &redact->discarded);
         buf_clear(&redact->discarded);
         if (char_at(one, 0) == '/')
             redact_path(redact, &edit, 0);
@@ -77,7 +77,7 @@ void redact_learn_variable(struct redact *redact, struct str name, struct str va
         learn_home(redact, value);
 }
 
-void redact_replace_value(struct redact *redact, struct edit *edit, struct str name,
+void redact_replace_value(struct redact *redact, struct text_edit *edit, struct str name,
                           struct str value)
 {
     size_t at = (size_t)(value.p - edit->in.p);
@@ -86,11 +86,11 @@ void redact_replace_value(struct redact *redact, struct edit *edit, struct str n
 }
 
 /* Rewrites the VALUE of 'NAME' between 'VALUE'; `between` is one or two marks. */
-static size_t name_and_value(struct redact *redact, struct edit *edit, size_t at,
+static size_t name_and_value(struct redact *redact, struct text_edit *edit, size_t at,
                              const char *between)
 {
     struct str name, value;
-    at = redact_literal(edit->in, skip_space(edit->in, at), &name);
+    at = redact_literal(edit->in, after_space(edit->in, at), &name);
     for (; at > 0 && *between; between++)
         at = redact_mark(edit->in, at, *between);
     if (at > 0)
@@ -101,12 +101,12 @@ static size_t name_and_value(struct redact *redact, struct edit *edit, size_t at
 }
 
 /* Rewrites NAME='VALUE', ... of a call. */
-static size_t keywords(struct redact *redact, struct edit *edit, size_t at)
+static size_t keywords(struct redact *redact, struct text_edit *edit, size_t at)
 {
     size_t end = 0;
     while (at > 0) {
         struct str value;
-        size_t name = skip_space(edit->in, at), from = name;
+        size_t name = after_space(edit->in, at), from = name;
         while (is_word_char(char_at(edit->in, from)))
             from++;
         at = from > name ? redact_mark(edit->in, from, '=') : 0;
@@ -121,7 +121,7 @@ static size_t keywords(struct redact *redact, struct edit *edit, size_t at)
 
 /* Rewrites {'NAME': 'VALUE', ...} after the brace. It returns where the last readable pair ends,
  * or 0. */
-static size_t map(struct redact *redact, struct edit *edit, size_t at)
+static size_t map(struct redact *redact, struct text_edit *edit, size_t at)
 {
     size_t end = 0;
     while (at > 0 && (at = name_and_value(redact, edit, at, ":"))) {
@@ -132,9 +132,9 @@ static size_t map(struct redact *redact, struct edit *edit, size_t at)
 }
 
 /* Rewrites |= {'X': 'Y'} and = {'X': 'Y'}. */
-static size_t after_assignment(struct redact *redact, struct edit *edit, size_t at)
+static size_t after_assignment(struct redact *redact, struct text_edit *edit, size_t at)
 {
-    at = skip_space(edit->in, at);
+    at = after_space(edit->in, at);
     at += char_at(edit->in, at) == '|';
     size_t brace = redact_mark(edit->in, at, '=');
     brace = brace ? redact_mark(edit->in, brace, '{') : 0;
@@ -143,7 +143,7 @@ static size_t after_assignment(struct redact *redact, struct edit *edit, size_t 
 
 /* Rewrites ['X'] = 'Y', .setdefault('X', 'Y'), .update({'X': 'Y'}), ({'X': 'Y'}) and
  * .update(X='Y'). */
-static size_t after_environ(struct redact *redact, struct edit *edit, size_t at)
+static size_t after_environ(struct redact *redact, struct text_edit *edit, size_t at)
 {
     if (char_at(edit->in, at) == '[')
         return name_and_value(redact, edit, at + 1, "]=");
@@ -183,10 +183,10 @@ static size_t shell_value(struct str in, size_t from, struct str *value)
 
 /* Rewrites export NAME=VALUE and set NAME=VALUE of shells. Messages that advise to set a
  * variable are not changed. */
-static size_t after_export(struct redact *redact, struct edit *edit, size_t at)
+static size_t after_export(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str in = edit->in, value;
-    size_t name = skip_space(in, at), end = name;
+    size_t name = after_space(in, at), end = name;
     while (is_word_char(char_at(in, end)))
         end++;
     if (name == at || end == name || char_at(in, end) != '=')
@@ -198,7 +198,7 @@ static size_t after_export(struct redact *redact, struct edit *edit, size_t at)
 }
 
 /* Rewrites $env:NAME = 'VALUE' of PowerShell, after "env". */
-static size_t after_dollar_env(struct redact *redact, struct edit *edit, size_t at)
+static size_t after_dollar_env(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str in = edit->in, value;
     size_t name = at + 1, end = name;
@@ -223,7 +223,7 @@ static bool is_variable_name(struct str name)
 }
 
 /* Rewrites NAME=VALUE COMMAND, in which a word follows the value. */
-static size_t before_command(struct redact *redact, struct edit *edit, size_t at, size_t end)
+static size_t before_command(struct redact *redact, struct text_edit *edit, size_t at, size_t end)
 {
     static const char *const python[] = { "if", "else", "for", "in", "and", "or", "is", "not" };
     struct str in = edit->in, value;
@@ -247,7 +247,7 @@ static size_t before_command(struct redact *redact, struct edit *edit, size_t at
 }
 
 /* Rewrites 'hostname': 'X' and hostname="X". */
-static size_t after_hostname(struct redact *redact, struct edit *edit, size_t at)
+static size_t after_hostname(struct redact *redact, struct text_edit *edit, size_t at)
 {
     struct str in = edit->in, value;
     char quote = char_at(in, at);
@@ -265,7 +265,7 @@ static size_t after_hostname(struct redact *redact, struct edit *edit, size_t at
     return next;
 }
 
-size_t redact_variables(struct redact *redact, struct edit *edit, size_t at, size_t end)
+size_t redact_variables(struct redact *redact, struct text_edit *edit, size_t at, size_t end)
 {
     static const char *const setters[] = { "putenv", "setenv" };
     static const char *const hosts[] = { "hostname", "host_name" };

@@ -111,22 +111,22 @@ struct agent {
 extern struct agent agent;
 
 /* The dispatch or call that a thread is in. */
-struct running {
-    struct running *up;
+struct running_dispatch {
+    struct running_dispatch *up;
     uint32_t mode, stack, context;
     uint32_t fast, slow, bypass; /* strings */
     uint64_t inside_ns;
     long hits_inside, misses_inside;
 };
 
-struct costing {
-    struct costing *up;
+struct running_cost {
+    struct running_cost *up;
     uint64_t inside_ns;
 };
 
 struct thread {
-    struct running *running; /* innermost dispatch */
-    struct costing *costing;
+    struct running_dispatch *running; /* innermost dispatch */
+    struct running_cost *costing;
     uint32_t depth[3]; /* by mode */
     bool in_env, in_use;
     uint16_t number; /* 0: no number yet */
@@ -163,8 +163,8 @@ void agent_add_in_place(uint64_t offset, uint64_t value);
 
 uint32_t string_of(PyObject *text);
 uint32_t string_of_type(PyObject *object); /* name of its type */
-uint32_t value_of(PyObject *object);
-uint32_t operator_of(PyObject *function); /* a string */
+uint32_t id_of_value(PyObject *object);
+uint32_t string_of_operator(PyObject *function); /* a string */
 uint32_t context_now(void);
 uint32_t env_of(PyObject *env);
 

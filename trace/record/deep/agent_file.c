@@ -49,7 +49,7 @@ static bool may_grow_to(size_t size)
                                   limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
-static bool grow(size_t need)
+static bool grow_file(size_t need)
 {
     size_t more = agent.size < FIRST_ROOM          ? FIRST_ROOM
                   : agent.size < MOST_ROOM_AT_ONCE ? agent.size
@@ -95,7 +95,7 @@ static void write_header(void)
     agent.used = sizeof(struct deep_header);
 }
 
-static bool open_file(void)
+static bool open_side_file(void)
 {
     for (int i = 0; i < NAMES_TRIED && agent.fd < 0; i++) {
         snprintf(agent.path, sizeof agent.path, "%s/deep-%ld-%d.deep", agent.folder, (long)getpid(),
@@ -131,10 +131,10 @@ static void drop_file(void)
     agent.size = agent.used = 0;
 }
 
-static bool start_file(void)
+static bool start_side_file(void)
 {
     agent.overhead_ns = agent.lost = 0;
-    if (!open_file() || !grow(FIRST_ROOM)) {
+    if (!open_side_file() || !grow_file(FIRST_ROOM)) {
         if (agent.fd >= 0)
             unlink(agent.path); /* it is empty */
         drop_file();
@@ -166,7 +166,7 @@ bool agent_ready(void)
         thread = (struct thread){ .running = NULL };
         agent_forget();
     }
-    return start_file();
+    return start_side_file();
 }
 
 void agent_close(bool orderly)
@@ -196,7 +196,8 @@ bool event_begin(struct event *event, enum deep_event_type type, size_t size)
     size_t whole = DEEP_EVENT_HEADER + size + DEEP_ALIGN;
     if (!agent_ready())
         return false;
-    if (agent.size - agent.used < whole + DEEP_EVENT_HEADER && !grow(whole + DEEP_EVENT_HEADER)) {
+    if (agent.size - agent.used < whole + DEEP_EVENT_HEADER &&
+        !grow_file(whole + DEEP_EVENT_HEADER)) {
         agent.lost++;
         header()->lost = agent.lost;
         return false;

@@ -51,7 +51,7 @@ static PyObject *stop(PyObject *self, PyObject *none)
 }
 
 /* give(name, object): sets one of AGENT_GLOBALS. */
-static PyObject *give(PyObject *self, PyObject *args)
+static PyObject *give_object(PyObject *self, PyObject *args)
 {
     const char *name;
     PyObject *object;
@@ -73,13 +73,13 @@ static PyObject *give(PyObject *self, PyObject *args)
 
 enum { MOST_FIELDS = 12 };
 
-struct field {
+struct event_field {
     const char *text;
     Py_ssize_t n;
     uint64_t number;
 };
 
-static bool read_field(char kind, PyObject *value, struct field *field)
+static bool read_field(char kind, PyObject *value, struct event_field *field)
 {
     field->text = NULL;
     if (kind == 's')
@@ -88,9 +88,9 @@ static bool read_field(char kind, PyObject *value, struct field *field)
     return !PyErr_Occurred();
 }
 
-static PyObject *emit(PyObject *self, PyObject *args)
+static PyObject *emit_event(PyObject *self, PyObject *args)
 {
-    struct field fields[MOST_FIELDS];
+    struct event_field fields[MOST_FIELDS];
     struct event event;
     size_t size = 0;
     (void)self;
@@ -129,7 +129,7 @@ static PyObject *string(PyObject *self, PyObject *text)
 }
 
 /* place() -> (context, stack) of the thread */
-static PyObject *place(PyObject *self, PyObject *none)
+static PyObject *place_now(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
     if (!agent_ready())
@@ -144,20 +144,20 @@ static PyObject *generation(PyObject *self, PyObject *none)
     return PyLong_FromUnsignedLong(agent_ready() ? agent.generation : 0);
 }
 
-static PyObject *opened(PyObject *self, PyObject *none)
+static PyObject *is_file_open(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
     return PyBool_FromLong(agent.map != NULL);
 }
 
 /* now() -> nanoseconds since the file began */
-static PyObject *now(PyObject *self, PyObject *none)
+static PyObject *ns_since_start(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
     return PyLong_FromUnsignedLongLong(agent_ready() ? agent_now() - agent.start_ns : 0);
 }
 
-static PyObject *counts(PyObject *self, PyObject *none)
+static PyObject *call_counts(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
     return agent.counts ? PyDict_Copy(agent.counts) : PyDict_New();
@@ -215,15 +215,15 @@ static PyObject *wrap(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     { "start", start_agent, METH_VARARGS, NULL },
     { "stop", stop, METH_NOARGS, NULL },
-    { "give", give, METH_VARARGS, NULL },
-    { "emit", emit, METH_VARARGS, NULL },
+    { "give", give_object, METH_VARARGS, NULL },
+    { "emit", emit_event, METH_VARARGS, NULL },
     { "wrap", wrap, METH_VARARGS, NULL },
     { "string", string, METH_O, NULL },
-    { "place", place, METH_NOARGS, NULL },
+    { "place", place_now, METH_NOARGS, NULL },
     { "generation", generation, METH_NOARGS, NULL },
-    { "opened", opened, METH_NOARGS, NULL },
-    { "now", now, METH_NOARGS, NULL },
-    { "counts", counts, METH_NOARGS, NULL },
+    { "opened", is_file_open, METH_NOARGS, NULL },
+    { "now", ns_since_start, METH_NOARGS, NULL },
+    { "counts", call_counts, METH_NOARGS, NULL },
     { "release", release_agent, METH_NOARGS, NULL },
     { "spent", spent, METH_O, NULL },
     { "overhead", overhead, METH_NOARGS, NULL },

@@ -67,7 +67,7 @@ uint32_t string_of_type(PyObject *object)
 
 /* Returns the operator's name: OpOverload's str() is "aten.add.Tensor"; a HigherOrderOperator
  * has a name. */
-uint32_t operator_of(PyObject *function)
+uint32_t string_of_operator(PyObject *function)
 {
     const struct ptr_slot *known = ptr_find(&agent.operators, function);
     if (known)
@@ -101,7 +101,7 @@ static uint32_t write_value(PyObject *rendered)
     return id;
 }
 
-uint32_t value_of(PyObject *object)
+uint32_t id_of_value(PyObject *object)
 {
     const struct ptr_slot *known = ptr_find(&agent.values, object);
     if (known)
@@ -182,7 +182,7 @@ static uint32_t context_of(PyObject *context, int64_t attempt)
     return id;
 }
 
-static int64_t attempt_of(PyObject *context)
+static int64_t context_attempt(PyObject *context)
 {
     PyObject *number = PyObject_GetAttrString(context, "attempt");
     int64_t attempt = number && PyLong_Check(number) ? PyLong_AsLongLong(number) : 0;
@@ -201,7 +201,7 @@ uint32_t context_now(void)
         return 0;
     }
     if (context != Py_None) {
-        int64_t attempt = attempt_of(context);
+        int64_t attempt = context_attempt(context);
         id = context == agent.last_context && attempt == agent.last_attempt
                  ? agent.last_context_id
                  : context_of(context, attempt);

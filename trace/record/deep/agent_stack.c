@@ -22,7 +22,7 @@ static struct {
     bool looked_up;
 } frame_api;
 
-static void look_up(void)
+static void look_up_functions(void)
 {
     void *back = dlsym(RTLD_DEFAULT, "PyFrame_GetBack");
     void *lasti = dlsym(RTLD_DEFAULT, "PyFrame_GetLasti");
@@ -73,7 +73,7 @@ static uint32_t write_frame(uint32_t kind, uint32_t a, uint32_t b, uint32_t c, u
     return id;
 }
 
-static uint32_t child_of(uint32_t parent, uint32_t frame)
+static uint32_t child_stack(uint32_t parent, uint32_t frame)
 {
     uint64_t key = (uint64_t)parent << 32 | frame;
     uint32_t id = (uint32_t)u64_find(&agent.stacks, key);
@@ -130,7 +130,7 @@ static const struct ptr_slot *write_code(PyObject *code, PyObject *told)
     return ptr_add(&agent.codes, code, id, flags) ? ptr_find(&agent.codes, code) : NULL;
 }
 
-static const struct ptr_slot *code_of(PyObject *frame)
+static const struct ptr_slot *code_slot(PyObject *frame)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     if (!code) {
@@ -169,11 +169,11 @@ static uint32_t running_stack(void)
     uint64_t user[DEEPEST];
     size_t n = 0;
     if (!frame_api.looked_up)
-        look_up();
+        look_up_functions();
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     Py_XINCREF(frame);
     while (frame) {
-        const struct ptr_slot *code = code_of(frame);
+        const struct ptr_slot *code = code_slot(frame);
         if (code && !(code->flags & CODE_OF_TORCH) && n < DEEPEST)
             user[n++] = (uint64_t)code->id << 32 | offset_in(frame);
         PyObject *caller = caller_of(frame);
@@ -183,7 +183,7 @@ static uint32_t running_stack(void)
     uint32_t stack = 0;
     while (n > 0) {
         n--;
-        stack = child_of(stack, frame_at((uint32_t)(user[n] >> 32), (uint32_t)user[n]));
+        stack = child_stack(stack, frame_at((uint32_t)(user[n] >> 32), (uint32_t)user[n]));
     }
     return stack;
 }
@@ -191,12 +191,12 @@ static uint32_t running_stack(void)
 uint32_t asker_now(void)
 {
     if (!frame_api.looked_up)
-        look_up();
+        look_up_functions();
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     uint32_t ret = 0;
     Py_XINCREF(frame);
     for (int i = 0; frame && i < ASKER_STEPS; i++) {
-        const struct ptr_slot *code = code_of(frame);
+        const struct ptr_slot *code = code_slot(frame);
         if (code && !(code->flags & CODE_OF_SIZES)) {
             ret = frame_at(code->id, offset_in(frame));
             break;
@@ -273,10 +273,10 @@ static uint32_t stack_of_tracing(PyObject *summaries, PyObject *loc)
     if (loc != Py_None && loc == agent.last_loc && n == agent.last_depth)
         return agent.last_stack;
     for (Py_ssize_t i = 0; i < n; i++)
-        stack = child_of(stack, summary_frame(PyList_GetItem(summaries, i)));
+        stack = child_stack(stack, summary_frame(PyList_GetItem(summaries, i)));
     if (loc == Py_None)
         return stack;
-    stack = child_of(stack, traced_frame(loc));
+    stack = child_stack(stack, traced_frame(loc));
     Py_INCREF(loc);
     Py_XDECREF(agent.last_loc);
     agent.last_loc = loc;

@@ -22,7 +22,7 @@ enum { MOST_ARGUMENTS = 12 };
     KIND("cost", call_cost)         \
     KIND("use", call_use)           \
     KIND("label", call_label)       \
-    KIND("bypass", call_bypass)
+    KIND("bypass", call_cache_bypass)
 
 struct argument {
     PyObject *name;
@@ -82,7 +82,7 @@ static uint32_t raised_name(const struct raised *raised)
     return id;
 }
 
-static void count(PyObject *label)
+static void count_label(PyObject *label)
 {
     PyObject *old = PyDict_GetItemWithError(agent.counts, label);
     long n = old ? PyLong_AsLong(old) : 0;
@@ -117,23 +117,23 @@ static struct cache_counts cache_counts(void)
 
 /* Returns the depth that a mode counts: FakeTensor's dispatches count as those of
  * FakeTensorMode. */
-static uint32_t depth_of(uint32_t mode)
+static uint32_t mode_depth(uint32_t mode)
 {
     return thread.depth[mode == MODE_FAKE_TENSOR ? MODE_FAKE_TENSOR_MODE : mode];
 }
 
-static void enter(const struct wrapper *w, struct running *frame)
+static void enter_dispatch(const struct wrapper *w, struct running_dispatch *frame)
 {
-    struct running *up = thread.running;
-    *frame = (struct running){ .up = up, .mode = w->mode };
+    struct running_dispatch *up = thread.running;
+    *frame = (struct running_dispatch){ .up = up, .mode = w->mode };
     frame->context = up ? up->context : context_now();
     frame->stack = up ? up->stack : stack_now(frame->context);
     thread.running = frame;
     thread.depth[w->mode]++;
 }
 
-static uint32_t cache_result(const struct running *frame, const struct cache_counts *before,
-                             struct running *up)
+static uint32_t cache_result(const struct running_dispatch *frame,
+                             const struct cache_counts *before, struct running_dispatch *up)
 {
     struct cache_counts now = cache_counts();
     long hits = now.hits - before->hits, misses = now.misses - before->misses;
@@ -147,8 +147,8 @@ static uint32_t cache_result(const struct running *frame, const struct cache_cou
                                            : CACHE_NOT_ASKED;
 }
 
-static void write_dispatch(const struct running *frame, uint64_t order, uint32_t op, uint32_t depth,
-                           uint32_t cache, uint32_t raised, uint64_t ns)
+static void write_dispatch_event(const struct running_dispatch *frame, uint64_t order, uint32_t op,
+                                 uint32_t depth, uint32_t cache, uint32_t raised, uint64_t ns)
 {
     struct event event;
     uint64_t own = ns > frame->inside_ns ? ns - frame->inside_ns : 0;
@@ -167,15 +167,15 @@ static void write_dispatch(const struct running *frame, uint64_t order, uint32_t
 static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwargs)
 {
     uint64_t start = agent_now();
-    struct running frame;
+    struct running_dispatch frame;
     struct raised raised;
     PyObject *func = PyTuple_Size(args) > 1 ? PyTuple_GetItem(args, 1) : NULL;
     uint64_t order = ++agent.order;
-    count(w->label);
-    uint32_t op = func ? operator_of(func) : 0, depth = depth_of(w->mode);
+    count_label(w->label);
+    uint32_t op = func ? string_of_operator(func) : 0, depth = mode_depth(w->mode);
     struct cache_counts before =
         w->mode == MODE_FAKE_TENSOR_MODE ? cache_counts() : (struct cache_counts){ 0 };
-    enter(w, &frame);
+    enter_dispatch(w, &frame);
     uint64_t begun = agent_now();
     agent.overhead_ns += begun - start;
     uint64_t overhead = agent.overhead_ns;
@@ -189,7 +189,7 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     if (agent_ready()) {
         uint32_t cache = w->mode == MODE_FAKE_TENSOR_MODE ? cache_result(&frame, &before, frame.up)
                                                           : CACHE_NOT_ASKED;
-        write_dispatch(&frame, order, op, depth, cache, ret ? 0 : raised_name(&raised), ns);
+        write_dispatch_event(&frame, order, op, depth, cache, ret ? 0 : raised_name(&raised), ns);
     }
     raised_restore(&raised);
     agent.overhead_ns += agent_now() - ended;
@@ -198,7 +198,7 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
 
 /* Handles count_label(label), which the fast path of elementwise operators calls
  * (fake_impls.py): "attempt fast", "fast is_contiguous", "slow no contiguity match". */
-static void note_label(struct running *frame, PyObject *label)
+static void note_label(struct running_dispatch *frame, PyObject *label)
 {
     Py_ssize_t n;
     const char *text = PyUnicode_AsUTF8AndSize(label, &n);
@@ -222,7 +222,7 @@ static PyObject *call_label(struct wrapper *w, PyObject *args, PyObject *kwargs)
     uint64_t start = agent_now();
     PyObject *label = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
     if (label && PyUnicode_Check(label)) {
-        count(label);
+        count_label(label);
         if (thread.running)
             note_label(thread.running, label);
     }
@@ -231,7 +231,7 @@ static PyObject *call_label(struct wrapper *w, PyObject *args, PyObject *kwargs)
 }
 
 /* Handles __setitem__(cache_bypasses, reason, count). */
-static PyObject *call_bypass(struct wrapper *w, PyObject *args, PyObject *kwargs)
+static PyObject *call_cache_bypass(struct wrapper *w, PyObject *args, PyObject *kwargs)
 {
     if (thread.running && PyTuple_Size(args) > 1)
         thread.running->bypass = string_of(PyTuple_GetItem(args, 1));
@@ -241,14 +241,14 @@ static PyObject *call_bypass(struct wrapper *w, PyObject *args, PyObject *kwargs
 /* ------------------------------------------------------------------------------------------------
  * Calls into ShapeEnv, from outside only. */
 
-struct value {
+struct call_argument {
     uint32_t name, tag;
     uint64_t value;
 };
 
-static struct value value_named(uint32_t name, PyObject *object)
+static struct call_argument value_named(uint32_t name, PyObject *object)
 {
-    struct value ret = { .name = name };
+    struct call_argument ret = { .name = name };
     if (object == Py_None) {
         ret.tag = DEEP_TAG_NONE;
     } else if (object == Py_True || object == Py_False) {
@@ -259,7 +259,7 @@ static struct value value_named(uint32_t name, PyObject *object)
         ret.value = (uint64_t)PyLong_AsLongLongAndOverflow(object, &overflow);
         if (overflow) {
             ret.tag = DEEP_TAG_VALUE;
-            ret.value = value_of(object);
+            ret.value = id_of_value(object);
         }
     } else if (PyFloat_CheckExact(object)) {
         double real = PyFloat_AsDouble(object);
@@ -267,13 +267,13 @@ static struct value value_named(uint32_t name, PyObject *object)
         memcpy(&ret.value, &real, sizeof real);
     } else {
         ret.tag = DEEP_TAG_VALUE;
-        ret.value = value_of(object);
+        ret.value = id_of_value(object);
     }
     return ret;
 }
 
 static int gather_arguments(const struct wrapper *w, PyObject *args, PyObject *kwargs,
-                            struct value *ret)
+                            struct call_argument *ret)
 {
     int n = 0;
     Py_ssize_t given = PyTuple_Size(args);
@@ -302,7 +302,7 @@ static bool is_suppressed(PyObject *env)
 struct env_call {
     uint32_t env, context, raised;
     bool suppressed;
-    struct value values[MOST_ARGUMENTS + 1];
+    struct call_argument values[MOST_ARGUMENTS + 1];
     int n;
     uint64_t ns;
 };
@@ -361,9 +361,9 @@ static PyObject *call_env(struct wrapper *w, PyObject *args, PyObject *kwargs)
     raised_keep(&raised);
     call.raised = 0;
     if (!ret && raised.value)
-        call.raised = value_of(raised.value);
+        call.raised = id_of_value(raised.value);
     if (!ret && !call.raised && raised.type)
-        call.raised = value_of(raised.type);
+        call.raised = id_of_value(raised.type);
     if (ret)
         call.values[call.n++] = value_named(out_name(), ret);
     thread.in_env = false;
@@ -403,7 +403,7 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
     if (!agent_ready())
         return call_inner(w, args, kwargs);
     uint64_t start = agent_now(), overhead = agent.overhead_ns;
-    struct costing frame = { .up = thread.costing };
+    struct running_cost frame = { .up = thread.costing };
     thread.costing = &frame;
     PyObject *ret = call_inner(w, args, kwargs);
     uint64_t ended = agent_now(), ns = ended - start - (agent.overhead_ns - overhead);
@@ -429,7 +429,7 @@ static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
 
 /* Returns the expression of a SymNode. It is not .expr, which would simplify the expression and
  * take much longer. The table of values owns the reference. */
-static PyObject *expression_of(PyObject *self, PyObject **node)
+static PyObject *node_expression(PyObject *self, PyObject **node)
 {
     *node = PyObject_GetAttrString(self, "node");
     if (!*node) {
@@ -445,7 +445,7 @@ static PyObject *expression_of(PyObject *self, PyObject **node)
 
 /* Returns the id of a symbol's source. It is stored beside the expression's id, plus 1, so that
  * it is determined once. */
-static uint32_t source_of(PyObject *node, const PyObject *expr)
+static uint32_t source_id_of(PyObject *node, const PyObject *expr)
 {
     struct ptr_slot *slot = ptr_find(&agent.values, expr);
     if (slot && slot->flags)
@@ -462,16 +462,16 @@ static uint32_t source_of(PyObject *node, const PyObject *expr)
     return id;
 }
 
-static void write_use(struct wrapper *w, PyObject *self)
+static void write_use_event(struct wrapper *w, PyObject *self)
 {
     PyObject *node;
     struct event event;
-    PyObject *expr = expression_of(self, &node);
+    PyObject *expr = node_expression(self, &node);
     if (expr) {
         renew_ids(w);
         uint32_t context = thread.running ? thread.running->context : context_now();
         uint32_t stack = thread.running ? thread.running->stack : stack_now(context);
-        uint32_t value = value_of(expr), source = source_of(node, expr), asker = asker_now();
+        uint32_t value = id_of_value(expr), source = source_id_of(node, expr), asker = asker_now();
         const uint32_t fields[] = { context, w->name_id, value, source, asker, stack };
         if (event_begin(&event, DEEP_USE, sizeof fields)) {
             for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -489,7 +489,7 @@ static PyObject *call_use(struct wrapper *w, PyObject *args, PyObject *kwargs)
         return call_inner(w, args, kwargs);
     uint64_t start = agent_now();
     thread.in_use = true;
-    write_use(w, PyTuple_GetItem(args, 0));
+    write_use_event(w, PyTuple_GetItem(args, 0));
     agent.overhead_ns += agent_now() - start;
     PyObject *ret = call_inner(w, args, kwargs);
     thread.in_use = false;
