@@ -8,14 +8,14 @@
  * Words. A *tape* holds *recordings*, one per log, that is per process or rank (or one
  * .pt2 archive). A *record* is one header line of a log with its *payload*. A *compile* is what one
  * compile id ("0/0") did in one recording, until torch._dynamo.reset() gives the id again; it has
- * *attempts*, and this interface numbers those: an attempt is the unit that holds graphs, symbols
- * and guards.
+ * *attempts*, and this interface numbers those: graphs, symbols and guards belong to an
+ * attempt.
  *
  * Input. trace_open() takes a tape, or anything that symtape import takes (a log, plain, .zst or
- * .gz; a folder of logs; a .pt2; "-" for standard input), told apart by content; what is not a tape
- * is imported into memory first, so that there is one way to read.
+ * .gz; a folder of logs; a .pt2; "-" for standard input), and recognizes it by content; everything
+ * but a tape is imported into memory first, so that there is one way to read.
  *
- * Ownership. Everything hangs on the trace and dies with trace_close(); pointers and struct str
+ * Ownership. Everything belongs to the trace, and trace_close() frees it; pointers and struct str
  * stay valid until then, except where a call says otherwise. A trace is read-only once open; calls
  * that fill a cache (payloads, graphs) make it unfit for two threads at once.
  *

@@ -1,4 +1,4 @@
-/* What a .pt2 archive holds, from the records that import made of its members.
+/* Reads a .pt2 archive from the records that import made of its members.
  *
  *     struct recorded_pt2 archive;
  *     if (!recorded_pt2_open(&archive, trace, recording, &err))
@@ -6,7 +6,7 @@
  *     for (uint32_t i = 0; i < archive.pt2.n_models; i++) use(archive.pt2.models[i].weights);
  *     recorded_pt2_close(&archive);
  *
- * The tape holds the configs and the place of every member in the archive, not the weights: offsets
+ * The tape has the configs and the place of every member in the archive, not the weights: offsets
  * are those of the .pt2 file that was imported. */
 #ifndef SYMTAPE_TRACE_RECORDED_PT2_H
 #define SYMTAPE_TRACE_RECORDED_PT2_H

@@ -1,11 +1,11 @@
-/* Ctrl-C that asks instead of killing: work that can be left half-way looks at a flag.
+/* Handles Ctrl-C by setting a flag, which work that can end early checks.
  *
  *     struct interrupt saved;
  *     options.stop = interrupt_begin(&saved);
  *     ... the library ends early once *options.stop is set ...
  *     interrupt_end(&saved);
  *
- * A second signal kills as usual. One at a time in a process. */
+ * A second signal kills as usual. Only one can be in use in a process. */
 #ifndef SYMTAPE_CMD_CLI_INTERRUPT_H
 #define SYMTAPE_CMD_CLI_INTERRUPT_H
 

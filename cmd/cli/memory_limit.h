@@ -1,15 +1,15 @@
-/* How much memory a file may make a command take.
+/* Limits the memory that a file can make a command use.
  *
- * A file may come from anybody, and a few kilobytes can claim or unfold to gigabytes. Unless --big
- * is given, a command may take LIMIT_BASE, the window of a zstd input (128 MiB at most), and
- * LIMIT_TIMES what it has read, counted as it lies there, compressed. The limit belongs to the
- * process (RLIMIT_DATA) and grows as input is read, so that it holds for whatever allocates and
- * costs nothing there: an allocation beyond it fails, and the error that comes of it says what was
- * refused (cmd/cli/refused_memory.h). Address space for the stacks of threads is allowed beside.
+ * A file may come from anybody, and a few kilobytes can declare or decompress to gigabytes. Unless
+ * --big is given, a command may use LIMIT_BASE, the window of a zstd input (128 MiB at most), and
+ * LIMIT_TIMES the bytes that it has read, counted before decompression. The limit belongs to the
+ * process (RLIMIT_DATA) and grows as input is read, so that it applies to all allocations at no
+ * cost: an allocation beyond it fails, and the resulting error says what was refused
+ * (cmd/cli/refused_memory.h). Address space for the stacks of threads is allowed in addition.
  *
- * What runs a program, or a graph with values, takes what that needs: such a command calls
- * memory_limit_end() in front of it. Builds with AddressSanitizer, whose own memory counts too,
- * have no limit. */
+ * A program, or a graph with values, needs as much memory as it needs: a command that runs one
+ * calls memory_limit_end() first. Builds with AddressSanitizer, whose own memory would count, have
+ * no limit. */
 #ifndef SYMTAPE_CMD_CLI_MEMORY_LIMIT_H
 #define SYMTAPE_CMD_CLI_MEMORY_LIMIT_H
 

@@ -1,16 +1,16 @@
-/* What a command prints, and where.
+/* Prints the output of commands.
  *
  * Data goes to out->data (standard output), everything said about the work to out->notes (standard
  * error). Color and width are decided for each stream by itself: nothing is colored or shortened
  * unless that stream is a terminal or the user asked. --color, then NO_COLOR, CLICOLOR_FORCE,
- * CLICOLOR=0, TERM=dumb, then whether it is a terminal. A failure to write is kept by the stream
- * and found at the end by out_finish(), so printing code does not check.
+ * CLICOLOR=0, TERM=dumb, then whether it is a terminal. The stream stores a failure to write, and
+ * out_finish() reports it at the end, so printing code does not check.
  *
- * Text of a log may hold anything, terminal escapes too. Whatever is printed leaves through these
- * functions, which show such characters as escapes (trace/base/text/printable.h), where the stream
- * is a pipe as well: a pager or `head` may stand between it and a terminal. Only out_exact() gives
- * the reader at a pipe's other end the very bytes. Escape sequences of terminals stand in out.c
- * alone; styles are told beside a text (profile/report/style.h). */
+ * Text of a log may have any characters, also terminal escapes. All output passes through these
+ * functions, which print such characters as escapes (trace/base/text/printable.h), also to a pipe:
+ * a pager or `head` may stand between it and a terminal. Only out_exact() writes bytes unchanged to
+ * a pipe. Only out.c has escape sequences of terminals; styles are stored beside a text
+ * (profile/report/style.h). */
 #ifndef SYMTAPE_CMD_CLI_OUT_H
 #define SYMTAPE_CMD_CLI_OUT_H
 

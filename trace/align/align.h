@@ -1,33 +1,34 @@
-/* Two traces side by side: which compile, attempt, graph, node and event of one is which of the
- * other.
+/* Aligns two traces: finds which compile, attempt, graph, node and event of one corresponds to
+ * which of the other. trace/align/outline.h makes the outlines.
  *
- *     struct align *align = align_outlines(a, b, &err);                 outlines:
- * trace/align/outline.h for (size_t i = 0; i < align->attempts.n; i++) { const struct align_attempt
- * *pair = &align->attempts.v[i]; if (pair->a == ALIGN_NONE) ...                                 b's
- * attempt is new for (uint32_t e = 0; e < pair->n_events; e++) if
- * (align->events.v[pair->first_event + e].a == ALIGN_NONE) ...
+ *     struct align *align = align_outlines(a, b, &err);
+ *     for (size_t i = 0; i < align->attempts.n; i++) {
+ *         const struct align_attempt *pair = &align->attempts.v[i];
+ *         if (pair->a == ALIGN_NONE)
+ *             ...                                            b's attempt is new
+ *         for (uint32_t e = 0; e < pair->n_events; e++)
+ *             if (align->events.v[pair->first_event + e].a == ALIGN_NONE) ...
  *     }
  *     align_free(align);
  *
- * What is compared, and what is not (that is what outlines are for): nothing hangs on compile ids,
- * on the order of compiles, on names of symbols and nodes, on line numbers or on where files lie.
+ * The result does not depend on compile ids, the order of compiles, names of symbols and nodes,
+ * line numbers or the folders of files. Pairs are found
  *
  *   recordings  by name, then in their order
- *   compiles    within those: by function and file, then by what is in their graphs and events; of
- *               other functions only if half of their contents is the same (it was renamed)
- *   attempts    the last ones, then the others by why they were thrown away
- *   graphs      by name, then kind, then "inference" with "forward"
- *   nodes       by operator, constant arguments, meta and line, in order (trace/align/sequence.h);
- *               between those that match, by fewer of these: the pair is `changed` then
- *   events      by kind, text and line, in order; then the rest wherever they are
+ *   compiles    within those: by function and file, then by the contents of their graphs and
+ * events; of other functions only if half of their contents is the same (it was renamed) attempts
+ * the last ones, then the others by why they were discarded graphs      by name, then kind, then
+ * "inference" with "forward" nodes       by operator, constant arguments, meta and line, in order
+ * (trace/align/sequence.h); between those that match, by fewer of these: the pair is `changed` then
+ *   events      by kind, text and line, in order; then the rest at any place
  *
  * A user line is the same if its file, function and code are. Files are the same if they have the
  * longest tail of their path in common, or else the most lines. A line whose code is on one side
- * only was edited: what else is equal there is equal.
+ * only was edited: nodes and events on it match if everything else is equal.
  *
- * Pairs come in an order that is that of both sides as far as there is one: what a has alone stands
- * before what b has alone. Whoever finds nobody is in a pair with ALIGN_NONE, and what is inside it
- * is in no pair. Outlines are borrowed and must outlive the align. */
+ * Pairs are in an order that agrees with both sides as far as possible; what only a has precedes
+ * what only b has. An element without a partner is in a pair with ALIGN_NONE, and its parts are in
+ * no pair. Outlines are borrowed and must outlive the align. */
 #ifndef SYMTAPE_TRACE_ALIGN_ALIGN_H
 #define SYMTAPE_TRACE_ALIGN_ALIGN_H
 

@@ -4,20 +4,20 @@
  *     struct align *align = align_outlines(before, after, &err);       see trace/align/align.h
  *     outline_free(outline);
  *
- * Everything that may differ though nothing changed is taken out of the texts that are compared:
- *   names of symbols   a symbol is called by its source, an unbacked one by the user line that made
- *                      it and how many that line had made before; operands of expressions whose
- *                      order hangs on names are put in order again
+ * Everything that may differ between equal runs is removed from the texts that are compared:
+ *   names of symbols   a symbol is named by its source, an unbacked one by the user line that made
+ *                      it and its ordinal on that line; operands of expressions whose order depends
+ *                      on names are sorted again
  *   names of nodes     a node is its operator, its constant arguments and its meta; the others that
  *                      it uses are references by index
  *   numbers in texts   addresses and object ids are "#"
  *   line numbers       kept for reading; a line is compared by its function and code
- * What was recorded stands beside it (`shown`, `name`), for reading.
+ * The recorded texts are in `shown` and `name`, for reading.
  *
- * An outline is plain arrays of indices and numbers and one table of texts; it can be written as
- * JSON and read again (trace/align/outline_json.h), and then holds no reference to a trace. Text 0
- * is "". Records that belong to no compile are gathered in one of id "" of their recording. Of
- * levels that PyTorch prints before and after its passes, the last form is here. */
+ * An outline is arrays of indices and numbers and one table of texts; it can be written as JSON and
+ * read again (trace/align/outline_json.h), and then has no reference to a trace. Text 0 is "".
+ * Records that belong to no compile are collected in one of id "" of their recording. Of graphs
+ * that PyTorch prints before and after its passes, the outline has the last one. */
 #ifndef SYMTAPE_TRACE_ALIGN_OUTLINE_H
 #define SYMTAPE_TRACE_ALIGN_OUTLINE_H
 

@@ -3,9 +3,9 @@
  *
  * What is recorded and what it means:
  *   "B" and "E"   a phase begins and ends on its thread; they should nest, and need not
- *   "b" and "e"   the same for asynchronous work, told apart by its id
+ *   "b" and "e"   the same for asynchronous work, distinguished by its id
  *   "X"           a whole phase, with its duration
- *   "i"           something happened: a cache hit, say; whatever it carries is in its arguments
+ *   "i"           something happened: a cache hit, say; see its arguments
  * Everything else is kept with its letter. Times are microseconds with a fraction, as decimal text;
  * they are converted from that text to nanoseconds exactly. PyTorch rounds them to a double first,
  * so an absolute time is good to 0.25 us. */

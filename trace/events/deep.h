@@ -1,14 +1,14 @@
-/* What `symtape record --deep` added to a trace: symtape-deep(5) tells the records and their
- * fields.
+/* Reads what `symtape record --deep` added to a trace: symtape-deep(5) describes the records and
+ * their fields.
  *
  *     struct deep *deep = deep_read(trace, err);
  *     for (uint32_t i = 0; i < deep->n_dispatches; i++) use(&deep->dispatches[i]);
  *     deep_free(deep);
  *
- * A trace that was not recorded deeply gives empty lists. Rows of equal meaning come as recorded:
- * one for each operator, depth, stack and result of an attempt. Rows that are no JSON, or that lack
- * a field, are passed over and counted. Calls into ShapeEnv and partial graphs are not read here:
- * the former are for tests/conform_env, the latter are graphs (trace/graphs.h). */
+ * A trace that was not recorded deeply gives empty lists. Rows of equal meaning are listed as
+ * recorded: one for each operator, depth, stack and result of an attempt. Rows that are no JSON, or
+ * that lack a field, are skipped and counted. Calls into ShapeEnv and partial graphs are not read
+ * here: the former are for tests/conform_env, the latter are graphs (trace/graphs.h). */
 #ifndef SYMTAPE_TRACE_EVENTS_DEEP_H
 #define SYMTAPE_TRACE_EVENTS_DEEP_H
 

@@ -1,5 +1,5 @@
-/* Building graphs: what the readers of texts (graph_parse.c) and of .pt2 archives share. Private to
- * the trace room.
+/* Builds graphs, for the readers of texts (graph_parse.c) and of .pt2 archives. Private to the
+ * trace room.
  *
  *     struct tree_builder tree;
  *     struct graph_builder b;
@@ -15,7 +15,7 @@
  *
  * Texts given to a builder are not copied: they must live as long as the graph, which those from
  * build_keep() and from the pool's arena do. Memory failure makes the builder `failed`; the calls
- * that follow do nothing, and graph_builder_finish() tells. */
+ * that follow do nothing, and graph_builder_finish() reports it. */
 #ifndef SYMTAPE_TRACE_GRAPH_GRAPH_BUILD_H
 #define SYMTAPE_TRACE_GRAPH_GRAPH_BUILD_H
 

@@ -1,20 +1,20 @@
-/* The bytes of an input: a file or standard input, decompressed, told apart by content.
+/* The bytes of an input: a file or standard input, decompressed; its content determines its kind.
  *
  *     struct source *in = source_open("bert.log.zst", err);
  *     while (source_read(in, buffer, sizeof buffer, &n, err) && n > 0) ...
  *     source_close(in);
  *
  * zstd: any number of frames in a row, skippable ones skipped, windows to 2^27 bytes (zstd
- * --long=27). gzip: any number of members in a row. Everything else is handed out as it is: a log
- * in plain text, but also a tape and a zip, which have readers of their own (look at source->kind
+ * --long=27). gzip: any number of members in a row. Everything else is handed out unchanged: an
+ * uncompressed log, but also a tape and a zip, which have readers of their own (check source->kind
  * first).
  *
- * Nothing grows with the input: a plain file goes straight into the caller's buffer (make it
- * SOURCE_READ_SIZE), compressed data through a fixed buffer and the frame's window (128 MiB at
+ * Memory does not grow with the input: an uncompressed file is read into the caller's buffer (make
+ * it SOURCE_READ_SIZE), compressed data through a fixed buffer and the frame's window (128 MiB at
  * most).
  *
- * A file that grows while it is read is read to where it ended when its first end was reached, so
- * that a busy writer cannot keep us for ever. */
+ * A file that grows while it is read is read up to the size that it has when its first end is
+ * reached, so that a busy writer cannot prolong the reading forever. */
 #ifndef SYMTAPE_TRACE_LOG_SOURCE_H
 #define SYMTAPE_TRACE_LOG_SOURCE_H
 
@@ -95,11 +95,11 @@ void source_set_meter(struct source *source, struct source_meter *meter);
  * of windows only. */
 void source_set_window_meter(struct source *source, struct source_meter *meter);
 
-/* Up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is handed
- * out before a failure is told, and a failure is told again by every later call:
- *   source->damage set    ERR_INPUT: truncated or damaged; what came before it is as good
- *                         as can be told (a wrong checksum shows after its bytes), and a
- *                         caller that lives with damage may take this as the end;
+/* Reads up to `size` bytes; true with *ret_n == 0 is the end. Everything that could be decoded is
+ * handed out before a failure is returned, and every later call returns the failure again:
+ *   source->damage set    ERR_INPUT: truncated or damaged; the bytes before it are probably
+ *                         right (a wrong checksum is found after its bytes), and a caller
+ *                         that tolerates damage may treat this as the end;
  *   source->damage NULL   ERR_INPUT for a frame whose window is too large, ERR_ENV for I/O and
  *                         memory, ERR_INTERRUPTED when a signal (installed without SA_RESTART)
  *                         interrupted the read, or `stop` was set.

@@ -1,4 +1,4 @@
-/* torch.export archives (.pt2): what lies in one, and its program as a graph.
+/* Reads torch.export archives (.pt2): their members, and their programs as graphs.
  *
  * Two containers exist (torch/export/pt2_archive/, torch/export/__init__.py):
  *   PT2_ARCHIVE  torch >= 2.8. Everything below one root folder: models/NAME.json, data/weights/,
@@ -17,7 +17,7 @@
  *     pt2_close(&pt2);
  *     graph_free(graph);
  *
- * Weights are not read, only placed: offset and bytes say where they lie in the file. Nothing that
+ * Weights are not read, only located: offset and bytes give their place in the file. Nothing that
  * is pickled is ever executed or decoded; such members are listed with use_pickle.
  * A malformed program or config is an ERR_INPUT that names the member. */
 #ifndef SYMTAPE_TRACE_PT2_PT2_H

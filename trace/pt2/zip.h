@@ -1,4 +1,4 @@
-/* Reading a ZIP archive that lies in memory or in a file.
+/* Reads a ZIP archive in memory or in a file.
  *
  *     struct zip zip = { 0 };
  *     if (!zip_open(&zip, bytes, NULL, &err))
@@ -10,14 +10,15 @@
  *     buf_release(&scratch);
  *     zip_close(&zip);
  *
- * Our own because weights are referred to by where they lie in the file (member->data), which
- * libzip does not tell. Layout: PKWARE's APPNOTE.TXT, sections 4.3 and 4.5.3 (ZIP64). Members are
+ * It is our own because weights are named by their offset in the file (member->data), which
+ * libzip does not report. Layout: PKWARE's APPNOTE.TXT, sections 4.3 and 4.5.3 (ZIP64). Members are
  * stored or deflated; encryption, several disks and other methods are refused.
  *
- * zip_open() looks at every header before it believes any: the central directory and each local
- * header must agree, members must lie before the directory and not overlap one another, names must
- * be unique, relative and without "..", sizes must fit the file. What a data descriptor says is not
- * read: the directory says it too. Nothing is decompressed or checksummed until zip_read(). */
+ * zip_open() checks every header: the central directory and each local header must agree, members
+ * must precede the directory and not overlap one another, names must be unique, relative and
+ * without
+ * "..", sizes must fit the file. Data descriptors are not read, because the directory has the same
+ * values. Nothing is decompressed or checksummed until zip_read(). */
 #ifndef SYMTAPE_TRACE_PT2_ZIP_H
 #define SYMTAPE_TRACE_PT2_ZIP_H
 
@@ -29,8 +30,8 @@
 /* Limits that the caller sets for an archive from an untrusted source. */
 struct zip_limits {
     uint32_t members;      /* in the archive */
-    uint32_t ratio;        /* uncompressed to compressed bytes of a deflated member; not asked of
-                              members below 64 KiB, where it says little */
+    uint32_t ratio;        /* uncompressed to compressed bytes of a deflated member; not checked
+                              for members below 64 KiB */
     uint64_t member_bytes; /* largest uncompressed size of a member that zip_read() accepts; a
                               stored one may be larger if it is not read */
 };

@@ -1,4 +1,4 @@
-/* The recorder: runs a program so that PyTorch logs its compiles, and gathers the logs.
+/* The recorder: runs a program so that PyTorch logs its compiles, and collects the logs.
  *
  *     struct record_run run;
  *     if (record_run(argv, NULL, &run, err))

@@ -1,4 +1,4 @@
-/* Running a program as if the caller were that program.
+/* Runs a program as if the caller were that program.
  *
  *     struct held_signals held;
  *     signals_hold(&held);

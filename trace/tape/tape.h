@@ -1,20 +1,21 @@
-/* The tape: the file that holds recordings. This is the format; symtape-tape(5) tells it in full.
+/* The tape: the file that holds recordings. This is the format; symtape-tape(5) describes it in
+ * full.
  *
  * A tape is a zstd file: `zstd -d` decodes it. It starts with a skippable frame (the header), goes
  * on with independent zstd frames of at most TAPE_BLOCK_LIMIT bytes of content, each with its own
  * checksum, and ends with two skippable frames: the tape's index, and a seek table in zstd's
- * seekable format. Whatever was written up to any whole frame can be read without the last two.
+ * seekable format. All complete frames can be read without the last two.
  *
  * The content of a frame is a *block*: lane (1 byte), first (varint), count (varint), items. A lane
  * is a table that grows from block to block; an item refers to earlier items of its own or of other
- * lanes only. The stream lanes hold payload bytes end to end: there `first` is the position of the
+ * lanes only. The stream lanes have payload bytes end to end: there `first` is the position of the
  * block's first byte and `count` the number of bytes.
  *
  *     header    "symtape\0" u16 version, u16 0, u32 features, u32 0x01020304, f64 370.5 (all LE)
  *     integers  LEB128 varints; zigzag where they can be negative
  *     versions  1: the first
  *
- * Anyone may write a tape that lies: a reader checks every number against what is there. */
+ * A tape may have wrong numbers: a reader checks each against the contents. */
 #ifndef SYMTAPE_TRACE_TAPE_TAPE_H
 #define SYMTAPE_TRACE_TAPE_TAPE_H
 

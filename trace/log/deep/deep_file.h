@@ -5,9 +5,9 @@
  *         while (deep_file_next(&file, &event)) switch (event.type) ...
  *     deep_file_release(&file);
  *
- * Hostile input: an event that does not hold its fields, or refers to what was not told, is passed
- * over and counted; one whose size does not fit ends the file. What many events refer to is cut to
- * a length that no real one has, so that a small file does not become a huge text. */
+ * Hostile input: an event that lacks fields, or refers to an undefined id, is skipped and counted;
+ * one whose size is wrong ends the file. Things that many events refer to are truncated to a length
+ * that no real one has, so that a small file does not become a huge text. */
 #ifndef SYMTAPE_TRACE_LOG_DEEP_DEEP_FILE_H
 #define SYMTAPE_TRACE_LOG_DEEP_DEEP_FILE_H
 

@@ -1,4 +1,4 @@
-/* Rewriting what was recorded so that it can be shown to strangers.
+/* Rewrites a recording so that it can be shown to strangers.
  *
  *     struct redact redact;
  *     if (!redact_init(&redact, err))
@@ -7,7 +7,7 @@
  *     redact_text(&redact, payload, &out);          out.failed: memory ran out
  *     redact_release(&redact);
  *
- * What goes, by the rules below, and what takes its place:
+ * These things are replaced:
  *   paths      /home/ann/env/lib/python3.11/site-packages/torch/x.py  ->  /redacted/torch/x.py
  *              /usr/lib/python3.11/ast.py                ->  /redacted/python3.11/ast.py
  *              /home/ann/pytorch/torch/fx/node.py        ->  /redacted/HASH/torch/fx/node.py
@@ -15,7 +15,7 @@
  *              Windows paths (C:\Users\ann\train.py) likewise, with slashes. /one_component stays.
  *   users      user1, user2 ...: the component after home, Users or users of a path, what follows
  *              torchinductor_ in one; values of "user"-like JSON fields; and from then on each
- * whole word equal to such a name, unless the name is a word that logs are made of
+ *              whole word equal to such a name, unless the name is a word that is common in logs
  *              (redact_words.def) or looks like a symbol or dtype (s77, f32): those are replaced
  *              only where their place shows that they are names.
  *   hosts      host1, host2 ...: values of "hostname"-like fields, then whole words as above.
@@ -23,29 +23,30 @@
  *              update(X='...'); export X=..., set X=..., $env:X = ..., X=... COMMAND of shells; the
  *              values of an "env"-like JSON object; X=redacted in such an array.
  *   values     redacted1 ...: what a variable was set to, a password, an option's value, once it is
- *              known, wherever it stands: in any case, within words, escaped (redact_values.c); not
- *              what is short, made of digits or of common words, or harmless by its name
- *              (redact_harmless.def). Names of users and hosts likewise where no letter is beside
- * them. shapes     passwords and tokens by their names or beginnings (redact_tokens.def), bearer
- * tokens, hosts and paths of URLs (not of redact_urls.def), user:password@host, git@host:path.
- *   comments   of source lines that stacks, graphs, guards and tracebacks quote.
+ *              known, everywhere: in any case, within words, escaped (redact_values.c); not
+ *              values that are short, consist of digits or of common words, or are harmless by
+ *              their name (redact_harmless.def). Names of users and hosts likewise where no letter
+ *              is next to them.
+ *   shapes     passwords and tokens by their names or beginnings (redact_tokens.def), bearer
+ *              tokens, hosts and paths of URLs (not of redact_urls.def), user:password@host,
+ *              git@host:path.
+ *   comments   in source lines that stacks, graphs, guards and tracebacks quote.
  *
- * HASH is 40 bits of an HMAC of the folder's path, its user taken out first, with a key that
- * redact_init() draws: files of two folders stay apart, one path reads the same wherever it occurs
- * in what one context rewrites, and nobody can confirm a guess by it. A path that others were met
- * in is a folder, and keeps no component. Tails that PyTorch's own paths are recognized by
+ * HASH is 40 bits of an HMAC of the folder's path without its user, with a random key of
+ * redact_init(): files of two folders stay distinct, equal paths have equal hashes in everything
+ * that one context rewrites, and nobody can confirm a guess with it. A path in which others lie is
+ * a folder, and keeps no component. Tails by which PyTorch's own paths are recognized
  * (torch/_dynamo/...) are kept, as are line numbers.
  *
  * Text that is JSON is rewritten string by string, decoded first, JSON inside strings likewise, and
- * stays JSON; strings that are not touched keep their bytes. In other text (graphs, code,
- * tracebacks) nothing is replaced by text that needs quoting. Redacted text stays as it is when it
- * is redacted again.
+ * stays JSON; strings that are not changed keep their bytes. In other text (graphs, code,
+ * tracebacks) no replacement needs quoting. Redacting a redacted text does not change it.
  *
- * Names are learnt as they are met. One pass therefore replaces a name in every path, but leaves a
- * bare word that comes before the first path that gives it away. Who can read the input twice calls
- * redact_learn on all of it first; who cannot adds the names that are likely ($USER, the host's).
+ * Names are learnt as they occur. One pass therefore replaces a name in every path, but leaves a
+ * bare word that precedes the first path with it. A caller that can read the input twice calls
+ * redact_learn on all of it first; others add the names that are likely ($USER, the host's).
  *
- * Limits. This takes out what is recognized, and is no proof that nothing else is left:
+ * Limits. This removes what is recognized, and is no proof that nothing else is left:
  *   - names of files, functions, classes and variables, and of operators (below torch., aten.);
  *   - paths with a space outside of quotes, JSON and "# File:" comments: the rest after the space;
  *     relative paths, but for those that end a guard's line;

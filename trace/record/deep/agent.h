@@ -8,12 +8,11 @@
  *
  * One process has one side file, hence one `struct agent`, the module's global state. All of it is
  * used with the GIL held only. Nothing here may change what the program does: a failure of ours
- * clears our exception, counts what was lost, and the program goes on.
+ * clears our exception, counts what was lost, and the program continues.
  *
- * References. Objects whose address is used as a key are held (otherwise another object could come
- * to the same address): code objects, expressions, operators. agent_release() lets go of them; it
- * is called whenever a compile ends. No wrapped object refers to what it is called with, so there
- * are no cycles. */
+ * References. The tables own references to objects whose address is a key (otherwise another object
+ * could get the same address): code objects, expressions, operators. agent_release() releases them
+ * whenever a compile ends. No wrapper refers to its arguments, so there are no cycles. */
 #ifndef SYMTAPE_TRACE_RECORD_DEEP_AGENT_H
 #define SYMTAPE_TRACE_RECORD_DEEP_AGENT_H
 
