@@ -302,14 +302,6 @@ static bool read_recordings(struct trace *trace, struct err *err)
     return true;
 }
 
-/* Returns the recording of a record. Recordings follow each other on a tape; a record that names
- * another, or none, is assigned to the last one seen, so that first_record and n_records are
- * right. */
-static uint32_t settle_recording(uint32_t named, uint32_t current, size_t n)
-{
-    return named >= current && named < n ? named : current;
-}
-
 static bool read_tape_records(struct trace *trace, struct record **ret, struct err *err)
 {
     struct tape *tape = trace->tables->tape;
@@ -328,7 +320,10 @@ static bool read_tape_records(struct trace *trace, struct record **ret, struct e
         uint32_t before = i ? records[i - 1].recording : 0;
         if (!convert_record(trace, row, events, &records[i], err))
             return false;
-        records[i].recording = settle_recording(row->recording, before, tape->recordings.n);
+        /* Recordings follow each other on a tape; a record that names another, or none, is assigned
+         * to the last one seen, so that first_record and n_records are right. */
+        bool valid = row->recording >= before && row->recording < tape->recordings.n;
+        records[i].recording = valid ? row->recording : before;
         if (records[i].recording != before)
             line = 1, offset = 0;
         records[i].line = line;

@@ -18,11 +18,6 @@ struct str context_compile_id(const struct context *context, char *out)
     return (struct str){ out, (size_t)n };
 }
 
-static const struct tape_record *record_row(const struct trace *trace, uint32_t record)
-{
-    return &trace->tables->tape->records.v[record];
-}
-
 /* Returns a payload without TABs. One with an irregular layout is stored unchanged and is
  * converted each time. */
 static bool without_tabs(struct trace *trace, struct str text, struct str *ret, struct err *err)
@@ -43,7 +38,7 @@ bool trace_payload(struct trace *trace, uint32_t record, struct str *ret, struct
         return err_set(err, ERR_USAGE, "the record has no payload");
     if (!tape_payload(trace->tables->tape, trace->records[record].payload, ret, err))
         return false;
-    if (record_row(trace, record)->flags & TAPE_RECORD_ODD_PAYLOAD)
+    if (trace->tables->tape->records.v[record].flags & TAPE_RECORD_ODD_PAYLOAD)
         return without_tabs(trace, *ret, ret, err);
     return true;
 }

@@ -68,17 +68,12 @@ static const struct format *diff_format(const struct diff_args *args)
     return &FORMATS[0];
 }
 
-static bool is_regular_file(const char *path)
-{
-    return path && strcmp(path, "-") != 0;
-}
-
 static int report_differences(const struct diff_run *d, const struct compare *compare)
 {
     struct buf text = BUF_INIT;
     struct out *out = d->cmd->out;
     const struct format *format = diff_format(d->args);
-    bool to_file = is_regular_file(d->args->output);
+    bool to_file = d->args->output && strcmp(d->args->output, "-") != 0;
     uint64_t rows = d->args->limit.given                   ? d->args->limit.value
                     : str_is(str_of(format->name), "json") ? 0
                                                            : SHOWN_ROWS;
@@ -146,12 +141,6 @@ static int open_runs(struct diff_run *d)
     return code;
 }
 
-/* Returns the number of operands that belong to the first side. */
-static size_t n_before(const struct diff_run *d)
-{
-    return d->args->vs.given ? (size_t)d->args->vs.value : 1;
-}
-
 static int diff_usage(const struct diff_run *d)
 {
     const struct diff_args *args = d->args;
@@ -200,7 +189,7 @@ static int save_snapshot(struct diff_run *d)
 static int compare_sides(struct diff_run *d)
 {
     struct err err = { 0 };
-    size_t first = n_before(d);
+    size_t first = d->args->vs.given ? (size_t)d->args->vs.value : 1;
     set_label(d, 0, 0, first);
     set_label(d, 1, first, d->cmd->n_operands - first);
     if (d->labels[0].failed || d->labels[1].failed)

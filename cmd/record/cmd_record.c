@@ -102,12 +102,6 @@ static bool pack_recording(struct record_report *report, const struct record_arg
     return report->packed && read_recording_cost(report, err);
 }
 
-static int report_all(const struct record_report *report, const struct record_args *args)
-{
-    record_note_text(report);
-    return args->json ? record_print_json(report) : EXIT_DONE;
-}
-
 /* Returns the exit status of the program, or our own if the program succeeded and we failed. */
 static int run_and_pack(struct record_report *report, const struct record_args *args,
                         const struct record_options *how, const char *const *argv)
@@ -118,7 +112,8 @@ static int run_and_pack(struct record_report *report, const struct record_args *
     if (!ran || !pack_recording(report, args, argv, &err))
         code = out_error(report->out, &err);
     if (ran) {
-        int printed = report_all(report, args);
+        record_note_text(report);
+        int printed = args->json ? record_print_json(report) : EXIT_DONE;
         code = code == EXIT_DONE ? printed : code;
     }
     err = (struct err){ 0 };

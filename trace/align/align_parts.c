@@ -106,12 +106,6 @@ static bool same_function(const struct align_build *b, uint32_t i, uint32_t k)
     return sides[0].files[file_x] == sides[1].files[file_y];
 }
 
-static void pair_candidate(struct compile_aligner *c, uint32_t i, uint32_t k)
-{
-    c->partner[0][i] = k;
-    c->partner[1][k] = i;
-}
-
 typedef bool may_pair(const struct compile_aligner *c, uint32_t i, uint32_t k);
 
 static bool is_same_compile(const struct compile_aligner *c, uint32_t i, uint32_t k)
@@ -157,8 +151,10 @@ static bool pair_compiles(struct compile_aligner *c, const struct outline_record
     if (ok && all.n > 0)
         qsort(all.v, all.n, sizeof *all.v, by_likeness);
     for (size_t i = 0; i < all.n && ok; i++)
-        if (c->partner[0][all.v[i].a] == ALIGN_NONE && c->partner[1][all.v[i].b] == ALIGN_NONE)
-            pair_candidate(c, all.v[i].a, all.v[i].b);
+        if (c->partner[0][all.v[i].a] == ALIGN_NONE && c->partner[1][all.v[i].b] == ALIGN_NONE) {
+            c->partner[0][all.v[i].a] = all.v[i].b;
+            c->partner[1][all.v[i].b] = all.v[i].a;
+        }
     vec_release(&all);
     return ok;
 }

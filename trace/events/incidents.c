@@ -119,13 +119,6 @@ static bool prepare_incidents(struct incident_reader *r, struct err *err)
     return count_attempt_graphs(r, err) && count_attempt_guards(r, err);
 }
 
-static bool read_incidents(struct incident_reader *r, struct err *err)
-{
-    return prepare_incidents(r, err) && read_incident_records(r, err) &&
-           incident_blame_breaks(r, err) && incident_find_restarts(r, err) &&
-           incident_find_failures(r, err);
-}
-
 /* Sets the arrays in the result to those of the reader. */
 static void publish_incidents(struct incident_reader *r)
 {
@@ -151,7 +144,9 @@ static struct incidents *read_with(struct trace *trace, const struct chromium_li
     r->trace = trace;
     r->events = events;
     r->metrics = metrics;
-    bool ok = read_incidents(r, err);
+    bool ok = prepare_incidents(r, err) && read_incident_records(r, err) &&
+              incident_blame_breaks(r, err) && incident_find_restarts(r, err) &&
+              incident_find_failures(r, err);
     json_release(&r->doc);
     free(r->attempts);
     publish_incidents(r);

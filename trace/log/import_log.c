@@ -87,14 +87,6 @@ static void note_rank(struct importer *in, struct str text, struct str key)
         in->rank = rank;
 }
 
-static void describe_line(struct tape_record *row, const struct log_piece *piece)
-{
-    row->lines = piece->lines;
-    row->bytes = piece->whole.n;
-    row->flags |=
-        (piece->crlf ? TAPE_RECORD_CRLF : 0) | (piece->unterminated ? TAPE_RECORD_NO_NEWLINE : 0);
-}
-
 static bool add_raw(struct importer *in, struct str bytes, uint64_t lines, struct err *err)
 {
     struct tape_record row = { .flags = TAPE_RECORD_RAW, .recording = in->recording.index };
@@ -170,7 +162,10 @@ static bool add_log_record(struct importer *in, const struct log_piece *piece,
                            struct log_header *header, struct err *err)
 {
     struct tape_record *row = &header->row;
-    describe_line(row, piece);
+    row->lines = piece->lines;
+    row->bytes = piece->whole.n;
+    row->flags |= piece->crlf ? TAPE_RECORD_CRLF : 0;
+    row->flags |= piece->unterminated ? TAPE_RECORD_NO_NEWLINE : 0;
     if (!check_payload(in, piece, &header->envelope, row, err) ||
         !keep_odd_header(in, piece->header, header->prefix, &header->envelope, row, err))
         return false;

@@ -81,13 +81,6 @@ bool import_learn(struct importer *in, const char *path, struct err *err)
     return ok;
 }
 
-static void redact_header(struct importer *in, const struct log_piece *piece, struct buf *out)
-{
-    struct str json = json_of(piece->header);
-    redact_text(&in->redact, str_first(piece->header, piece->header.n - json.n), out);
-    redact_text(&in->redact, json, out);
-}
-
 /* Rewrites the payload's lines and corrects the checksum in `storage`, which has the header. */
 static bool redact_payload(struct importer *in, struct str payload, struct buf *storage,
                            struct err *err)
@@ -114,9 +107,11 @@ bool import_redact(struct importer *in, struct log_piece *piece, struct buf *sto
                    struct err *err)
 {
     bool line_end = piece->has_payload || !piece->unterminated;
+    struct str json = json_of(piece->header);
     size_t header, payload;
     buf_clear(storage);
-    redact_header(in, piece, storage);
+    redact_text(&in->redact, str_first(piece->header, piece->header.n - json.n), storage);
+    redact_text(&in->redact, json, storage);
     header = storage->n;
     if (piece->header.n && line_end)
         buf_puts(storage, piece->crlf ? "\r\n" : "\n");

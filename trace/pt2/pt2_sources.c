@@ -72,12 +72,6 @@ static void open_steps(struct source_namer *n, json_id tree, struct steps *steps
         read_keys(n, tree, steps);
 }
 
-static void close_steps(struct steps *steps)
-{
-    json_release(&steps->keys);
-    buf_release(&steps->text);
-}
-
 /* Appends the next child's subscript; false when it has no name. */
 static bool take_step(struct steps *steps, struct buf *path)
 {
@@ -124,7 +118,8 @@ static void name_tree(struct source_namer *n, json_id tree, bool known, unsigned
         name_tree(n, c, known && named, depth + 1);
         n->path.n = mark;
     }
-    close_steps(&steps);
+    json_release(&steps.keys);
+    buf_release(&steps.text);
 }
 
 static void name_positional(struct source_namer *n, json_id tuple, const struct module_call *root)

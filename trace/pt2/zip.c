@@ -222,13 +222,6 @@ static bool read_directory_end(const struct zip *zip, struct buf *room, struct d
 
 /* ---- entries and local headers ------------------------------------------------------------- */
 
-/* Replaces *field by the next 64-bit field of a ZIP64 extra if it is saturated. */
-static void widen_field(uint64_t *field, struct bytes *extra)
-{
-    if (*field == IN_ZIP64_32)
-        *field = bytes_le64(extra);
-}
-
 /* Finds the ZIP64 block of an extra field and widens `fields` from it, in order. Returns false
  * when a needed field is missing or truncated. */
 static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
@@ -243,7 +236,8 @@ static bool read_zip64_extra(struct str extra, uint64_t *fields[], size_t n)
         if (u16_at(extra.p) == EXTRA_ZIP64) {
             struct bytes in = bytes_of((struct str){ extra.p + 4, size });
             for (size_t i = 0; i < n; i++)
-                widen_field(fields[i], &in);
+                if (*fields[i] == IN_ZIP64_32)
+                    *fields[i] = bytes_le64(&in);
             return !in.failed;
         }
         extra = str_from(extra, 4 + size);

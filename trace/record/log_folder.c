@@ -13,13 +13,6 @@
 #include "trace/base/str.h"
 #include "trace/base/vec.h"
 
-/* Returns whether a name has the ending that PyTorch gives logs, by which the importer finds
- * them in a folder. */
-static bool is_log_name(const char *name)
-{
-    return str_ends(str_of(name), STR(".log"));
-}
-
 static bool is_side_name(const char *name)
 {
     return str_ends(str_of(name), STR(".deep"));
@@ -50,7 +43,8 @@ static bool add_log(int dir, const char *folder, const char *name, path_vec *pat
                     struct log_list *list, struct err *err)
 {
     struct stat stat;
-    bool is_log = is_log_name(name);
+    /* PyTorch gives logs this ending, by which the importer finds them, too. */
+    bool is_log = str_ends(str_of(name), STR(".log"));
     if ((!is_log && !is_side_name(name)) || fstatat(dir, name, &stat, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(stat.st_mode) || stat.st_size == 0)
         return true;

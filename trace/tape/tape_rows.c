@@ -17,12 +17,6 @@ static struct str take_row_text(struct bytes *in)
     return bytes_take(in, bytes_varint(in));
 }
 
-static bool read_string(struct tape *tape, struct bytes *in)
-{
-    struct str text = take_row_text(in);
-    return vec_push(&tape->strings.texts, text);
-}
-
 static bool read_frame_row(struct tape *tape, struct bytes *in)
 {
     struct stack_frame_row row;
@@ -51,12 +45,6 @@ static bool read_payload_row(struct tape *tape, struct bytes *in)
     row.offset = bytes_varint(in);
     row.size = bytes_varint(in);
     return vec_push(&tape->payloads, row);
-}
-
-static bool read_context_row(struct tape *tape, struct bytes *in)
-{
-    struct str text = take_row_text(in);
-    return vec_push(&tape->contexts, text);
 }
 
 static bool read_recording_row(struct tape *tape, struct bytes *in)
@@ -133,11 +121,11 @@ static bool read_lane_row(struct tape *tape, enum tape_lane lane, struct bytes *
                           struct tape_record *last)
 {
     switch (lane) {
-    case TAPE_LANE_STRINGS: return read_string(tape, in);
+    case TAPE_LANE_STRINGS: return vec_push(&tape->strings.texts, take_row_text(in));
     case TAPE_LANE_FRAMES: return read_frame_row(tape, in);
     case TAPE_LANE_STACKS: return read_stack_row(tape, in);
     case TAPE_LANE_PAYLOADS: return read_payload_row(tape, in);
-    case TAPE_LANE_CONTEXTS: return read_context_row(tape, in);
+    case TAPE_LANE_CONTEXTS: return vec_push(&tape->contexts, take_row_text(in));
     case TAPE_LANE_RECORDINGS: return read_recording_row(tape, in);
     default: return read_record_row(tape, in, last);
     }

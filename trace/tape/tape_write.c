@@ -194,12 +194,6 @@ static void put_frame_row(struct buf *out, const struct stack_frame_row *row)
     buf_varint(out, (uint32_t)(row->loc + 2)); /* LOC_ABSENT is 0, LOC_NULL 1 */
 }
 
-static void put_stack_row(struct buf *out, uint32_t id, const struct stack_node *node)
-{
-    buf_varint(out, id - node->parent);
-    buf_varint(out, node->frame);
-}
-
 /* Writes new rows of the tables to the tape, a row of a later lane only after what it refers to.
  * Tables grow in memory as records are read, and one record may add any number of rows. */
 static bool write_new_rows(struct tape_writer *tape, struct err *err)
@@ -218,7 +212,9 @@ static bool write_new_rows(struct tape_writer *tape, struct err *err)
     }
     while (ok && tape->stacks_out + 1 < stacks->nodes.n) { /* node 0 exists in every table */
         uint32_t id = ++tape->stacks_out;
-        put_stack_row(begin_lane_row(tape, TAPE_LANE_STACKS), id, &stacks->nodes.v[id]);
+        struct buf *row = begin_lane_row(tape, TAPE_LANE_STACKS);
+        buf_varint(row, id - stacks->nodes.v[id].parent);
+        buf_varint(row, stacks->nodes.v[id].frame);
         ok = flush_when_full(tape, err);
     }
     while (ok && tape->contexts_out < tape->contexts.texts.n) {

@@ -42,14 +42,9 @@ static void output_free(struct output *output)
     free(output);
 }
 
-static const char *output_name(const struct output *output)
-{
-    return output->target ? output->target : "standard output";
-}
-
 static bool fail_errno(struct output *output)
 {
-    return err_errno(&output->failure, "%s", output_name(output));
+    return err_errno(&output->failure, "%s", output->target ? output->target : "standard output");
 }
 
 static bool copy_failure(const struct output *output, struct err *err)

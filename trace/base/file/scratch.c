@@ -132,12 +132,6 @@ static void sweep_folders(int parent, const char *prefix)
 /* ------------------------------------------------------------------------------------------------
  * Making and removing. */
 
-static const char *temporary_folder(void)
-{
-    const char *given = getenv("TMPDIR");
-    return given && *given ? given : "/tmp";
-}
-
 static const char *scratch_name(const struct scratch *scratch)
 {
     return strrchr(scratch->path, '/') + 1;
@@ -200,7 +194,9 @@ static bool make_below(struct scratch *ret, const char *above, const struct kind
 bool scratch_make(struct scratch *ret, enum scratch_kind which, struct err *err)
 {
     const struct kind *kind = &kinds[which];
-    const char *given = temporary_folder();
+    const char *given = getenv("TMPDIR");
+    if (!given || !*given)
+        given = "/tmp";
     char *above = realpath(given, NULL); /* the program may change its working directory */
     *ret = none;
     if (!above)

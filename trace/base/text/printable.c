@@ -57,11 +57,6 @@ static size_t ascii_run(struct str text)
     return n;
 }
 
-static bool divides_lines(char c)
-{
-    return c == '\n' || c == '\t';
-}
-
 size_t printable_run(struct str text)
 {
     size_t n = 0;
@@ -71,7 +66,7 @@ size_t printable_run(struct str text)
         if (n == text.n)
             return n;
         size_t sequence = utf8_sequence(str_from(text, n), &code);
-        if (sequence == 0 || (!printable_code(code) && !divides_lines(text.p[n])))
+        if (sequence == 0 || (!printable_code(code) && text.p[n] != '\n' && text.p[n] != '\t'))
             return n;
         n += sequence;
     }

@@ -48,12 +48,6 @@ static bool is_distinctive(const struct redact *redact, struct str name)
     return is_word_char(name.p[0]) && joints < MAX_SEGMENTS && !redact_is_common(redact, name);
 }
 
-static struct str fail_redaction(struct redact *redact)
-{
-    redact->failed = true;
-    return STR(REDACT_VALUE);
-}
-
 static struct str learn_name(struct redact *redact, struct str name, const char *kind,
                              uint32_t *count)
 {
@@ -68,8 +62,10 @@ static struct str learn_name(struct redact *redact, struct str name, const char 
     };
     /* The ids of both tables must stay the same, so memory is reserved before the name is added. */
     if (!entry.replacement.p || !vec_reserve(&redact->found, 1) ||
-        intern(&redact->names, name) == INTERN_NONE)
-        return fail_redaction(redact);
+        intern(&redact->names, name) == INTERN_NONE) {
+        redact->failed = true;
+        return STR(REDACT_VALUE);
+    }
     redact->found.v[redact->found.n++] = entry;
     ++*count;
     if (entry.everywhere)
