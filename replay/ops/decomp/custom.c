@@ -437,29 +437,27 @@ static const struct {
     { 5, "-", "sub" },  { 6, "*", "mul" },     { 6, "//", "floordiv" }, { 6, "/", "truediv" },
     { 6, "%", "mod" },  { 6, "@", "matmul" },
 };
-enum { LEVELS = 7 };
-
-static const char *operator_at(const struct parser *p, int level)
+static int operator_at(const struct parser *p)
 {
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-        if (operators[i].level == level && token_at_sign(p, operators[i].sign))
-            return operators[i].name;
-    return NULL;
+    if (p->token == TOKEN_SIGN)
+        for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+            if (operators[i].sign[0] == p->value.p[0] && str_is(p->value, operators[i].sign))
+                return (int)i;
+    return -1;
 }
 
+/* Operators of this level and of those that bind more (precedence climbing). */
 static uint32_t binary(struct parser *p, int level)
 {
-    if (level == LEVELS)
-        return unary(p);
-    uint32_t left = binary(p, level + 1);
-    const char *name;
+    uint32_t left = unary(p);
     unsigned terms = 0;
-    while (!p->failed && (name = operator_at(p, level))) {
+    int at;
+    while (!p->failed && (at = operator_at(p)) >= 0 && operators[at].level >= level) {
         if (++terms > CUSTOM_MAX_DEPTH)
             return FAIL(p, "more than %d terms in a row", CUSTOM_MAX_DEPTH);
         token_advance(p);
-        left = operator_of(p, name, left, binary(p, level + 1));
-        if (level == 0 && operator_at(p, 0))
+        left = operator_of(p, operators[at].name, left, binary(p, operators[at].level + 1));
+        if (operators[at].level == 0 && (at = operator_at(p)) >= 0 && operators[at].level == 0)
             return FAIL(p, "comparisons cannot be chained");
     }
     return left;

@@ -198,10 +198,11 @@ static struct value call_named(struct run *r, const struct tree *tree)
     struct keyword *keywords = args ? eval_keywords(r, tree, 0, &n_keywords) : NULL;
     if (!keywords)
         return ret;
-    for (size_t i = 0; i < sizeof own_functions / sizeof *own_functions; i++)
+    bool bare = str_find_char(tree->text, '.') == tree->text.n;
+    for (size_t i = 0; bare && i < sizeof own_functions / sizeof *own_functions; i++)
         if (str_is(tree->text, own_functions[i].name))
             return own_functions[i].run(r, args, n);
-    python_function(r->c, full_name(tree->text),
+    python_function(r->c, bare ? full_name(tree->text) : tree->text,
                     &(struct arguments){ args, n, keywords, n_keywords }, &ret);
     return ret;
 }

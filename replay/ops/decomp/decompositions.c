@@ -1,14 +1,14 @@
 /* Pointwise operators whose references are texts: what references do around one (conversion,
  * broadcasting, numbers as tensors), and the rules that choose between texts. */
 #include "replay/ops/decomp/bodies.h"
-#include "replay/ops/decomp/custom_tree.h"
 #include "replay/ops/dispatch/context.h"
+#include "replay/ops/python/python_internal.h"
 #include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
 #include <string.h>
 
-enum cast { CAST_NONE, CAST_CONVERT, CAST_BINARY, CAST_WRAP, CAST_BINARY_WRAP, CAST_TO };
+enum cast { CAST_NONE, CAST_CONVERT, CAST_BINARY, CAST_WRAP, CAST_BINARY_WRAP, CAST_TO, CAST_ARGS };
 
 static const uint8_t casts[BODIES] = {
 #define BODY(id, schema, text)
@@ -41,15 +41,17 @@ static struct value *cast_args(struct call *c, enum cast cast, enum dtype *resul
     if (!args || !part)
         return NULL;
     memcpy(args, c->args, c->n_args * sizeof(*args));
-    bool only_tensors = cast == CAST_TO;
+    bool only_tensors = cast == CAST_TO; /* but not the out= ones */
     uint32_t end = only_tensors ? c->n_args : n;
     for (uint32_t i = 0; i < end; i++)
         if (!c->op->schema.args[i].keyword_only && (!only_tensors || is_tensor(args[i])))
             part[kept++] = args[i];
     elementwise_dtypes(c, part, kept, pointwise_kind(c), &compute, result);
     for (uint32_t i = 0; i < end && cast != CAST_NONE; i++)
-        args[i] =
-            only_tensors ? converted(c, args[i], compute) : maybe_convert(c, args[i], compute);
+        if (!only_tensors)
+            args[i] = maybe_convert(c, args[i], compute);
+        else if (!c->op->schema.args[i].keyword_only)
+            args[i] = converted(c, args[i], compute);
     return args;
 }
 
@@ -121,17 +123,49 @@ static struct value results_converted(struct call *c, struct value ret, enum dty
     return value_items(ret.kind, items, items ? ret.n : 0);
 }
 
+/* A composite operator's floats, which C++ has as numbers. */
+static const struct value *float_args(struct call *c)
+{
+    struct value *args = values(c, c->n_args + 1);
+    if (!args)
+        return NULL;
+    memcpy(args, c->args, c->n_args * sizeof *args);
+    return python_unpack(c, c->op, args, c->n_args) ? args : NULL;
+}
+
+/* Whether the arguments pass the check as the text will have them. */
+static bool pass(struct call *c, const struct value *args, bool (*fits)(struct call *c))
+{
+    const struct value *given = c->args;
+    c->args = args;
+    bool good = !fits || fits(c);
+    c->args = given;
+    return good && !c->failed;
+}
+
+bool decompose(struct call *c, bool (*fits)(struct call *c))
+{
+    enum body body = (enum body)(c->param >> POINTWISE_BODY_SHIFT);
+    enum cast cast = casts[body];
+    enum dtype result = DTYPE_NONE;
+    c->nests = true;
+    const struct value *args = cast != CAST_NONE  ? cast_args(c, CAST_TO, &result)
+                               : c->op->composite ? float_args(c)
+                                                  : c->args;
+    struct value ret;
+    if (!args || c->failed || !pass(c, args, fits) || !body_run(c, body, args, &ret))
+        return false;
+    if (cast == CAST_TO)
+        ret = results_converted(c, ret, result);
+    if (c->op->schema.n_results == 1 && c->op->schema.results[0].list)
+        ret.kind = VALUE_LIST;
+    return ret_value(c, ret);
+}
+
 /* An operator that is no pointwise one, by the text that its row names. */
 bool rule_decomposition(struct call *c)
 {
-    enum body body = (enum body)(c->param >> POINTWISE_BODY_SHIFT);
-    enum dtype result = DTYPE_NONE;
-    bool cast = casts[body] == CAST_TO;
-    const struct value *args = cast ? cast_args(c, CAST_TO, &result) : c->args;
-    struct value ret;
-    if (!args || c->failed || !body_run(c, body, args, &ret))
-        return false;
-    return ret_custom(c, cast ? results_converted(c, ret, result) : ret);
+    return decompose(c, NULL);
 }
 
 /* --- Rules that choose --- */

@@ -39,6 +39,7 @@ struct call {
     bool unsupported;
     sym_id checked; /* the condition of check() */
     bool in_kernel; /* nested calls are those of a meta kernel and no dispatches */
+    bool nests;     /* the calls of a text are nested calls, also if the operator is composite */
     struct value ret;
     /* For the layers (context.h), not for rules. */
     bool repeatable; /* a repetition gives the same result and has no other effect */
@@ -197,6 +198,11 @@ struct value call_op_keywords(struct call *c, const char *name, const struct val
 struct tensor call_tensor(struct call *c, const char *name, const struct value *args, uint32_t n);
 
 /* --- PyTorch's counts, for the dispatch model (replay/ops/model), if it is on --- */
+/* Runs the text that the row of the operator names (replay/ops/decomp). First the arguments are
+ * cast as the text says; then fits(), which may be NULL, checks them. */
+bool decompose(struct call *c, bool (*fits)(struct call *c));
+
+/* --- What PyTorch counts meanwhile: for the dispatch model (replay/ops/model), if it is on --- */
 
 /* Counts dispatches that PyTorch makes here and that the rule computes by itself. */
 void count_dispatches(struct call *c, uint32_t n);

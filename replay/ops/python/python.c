@@ -154,6 +154,7 @@ static bool run_python_row(struct call *c, const struct python_row *row,
     body.op = c->op;
     body.symbolic = c->symbolic;
     body.in_kernel = c->in_kernel;
+    body.nests = c->nests;
     body.param = (int32_t)(row - rows);
     body.args = python_bind(&body, row->signature, arguments, &body.n_args);
     bool done = body.args && row->rule(&body);
@@ -169,10 +170,15 @@ bool python_decomposes(const struct call *c)
     return c->op && !c->op->composite;
 }
 
+bool python_nests(const struct call *c)
+{
+    return c->nests || python_decomposes(c);
+}
+
 bool python_dispatch(struct call *c, struct op *op, const struct value *args, uint32_t n,
                      const struct keyword *keywords, uint32_t n_keywords, struct value *ret)
 {
-    if (!python_decomposes(c))
+    if (!python_nests(c))
         return python_result(
             c, ops_call_op(c->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, ret));
     *ret = call_row(c, op, args, n, keywords, n_keywords);
@@ -191,7 +197,7 @@ static struct value call_overload(struct call *c, struct op *op, const struct va
         memcpy(copy, args, n * sizeof *copy);
     if (!python_unpack(c, op, copy, n))
         return ret;
-    if (python_decomposes(c))
+    if (python_nests(c))
         return call_row(c, op, copy, n, keywords, n_keywords);
     if (python_autocast(c, op, copy, n, NULL))
         python_result(c, ops_dispatch(c->ops, op,

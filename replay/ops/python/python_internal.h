@@ -20,6 +20,8 @@ struct tensor python_data(struct call *c, struct value data, enum dtype dtype,
 /* Returns whether the call is the decomposition of a dispatched operator: then its calls are
  * counted as nested, and autocast has been applied. */
 bool python_decomposes(const struct call *c);
+/* Returns whether the call's own calls are nested calls: counted in it, without autocast. */
+bool python_nests(const struct call *c);
 /* Calls the operator; *ret is as from ops_call_op(). */
 bool python_dispatch(struct call *c, struct op *op, const struct value *args, uint32_t n,
                      const struct keyword *keywords, uint32_t n_keywords, struct value *ret);

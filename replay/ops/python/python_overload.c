@@ -282,7 +282,7 @@ static bool call_bound(struct call *c, struct op *op, struct binding_attempt *a,
     struct keyword keywords[SCHEMA_MAX_SLOTS];
     uint32_t n = 0, n_keywords = 0;
     if (!python_unpack(c, op, a->bound, schema->n_args) ||
-        (!python_decomposes(c) && !python_autocast(c, op, a->bound, schema->n_args, &a->given)))
+        (!python_nests(c) && !python_autocast(c, op, a->bound, schema->n_args, &a->given)))
         return false;
     for (uint32_t i = 0; i < schema->n_args; i++) {
         if (!(a->given >> i & 1))

@@ -110,13 +110,3 @@ bool rule_all_to_all(struct call *c)
         return false;
     return ret_tensor(c, arg_given(c, 1) ? resized(c, x, total) : like_input(c, x, false));
 }
-
-bool rule_collective_forward(struct call *c)
-{
-    static const char *const names[] = {
-        "_c10d_functional.all_gather_into_tensor.default",
-        "_c10d_functional.reduce_scatter_tensor.default",
-        "_c10d_functional.all_to_all_single.default",
-    };
-    return ret_value(c, call_op(c, names[c->param], c->args, c->n_args));
-}

@@ -230,12 +230,3 @@ bool rule_rrelu_functional(struct call *c)
     struct tensor out[] = { new_like(c, arg_tensor(c, 0)), new_like(c, arg_tensor(c, 1)) };
     return ret_tensors(c, out, 2);
 }
-
-/* rrelu: with noise of its own. */
-bool rule_rrelu(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0);
-    struct tensor noise = CALL(c, "aten.empty_like.default", T(x));
-    return ret_tensor(c, CALL(c, "aten.rrelu_with_noise.default", T(x), T(noise), arg(c, 1),
-                              arg(c, 2), arg(c, 3)));
-}

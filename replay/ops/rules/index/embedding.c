@@ -56,12 +56,11 @@ bool rule_embedding_dense_backward(struct call *c)
     return ret_tensor(c, new_beside(c, grad, dtype_of(grad), sizes, 2));
 }
 
-/* embedding_backward of Embedding.cpp: sparse gradients are not known here. */
 bool rule_embedding_backward(struct call *c)
 {
     if (arg_bool(c, 5))
         return unsupported(c, "embedding_backward with sparse gradients");
-    return ret_value(c, call_op(c, "aten.embedding_dense_backward.default", c->args, 5));
+    return decompose(c, NULL);
 }
 
 /* --- Bags --- */

@@ -11,34 +11,6 @@ bool rule_sort(struct call *c)
     return ret_tensors(c, both, 2);
 }
 
-/* Result i of a call that gives several. */
-static bool ret_result(struct call *c, struct value results, uint32_t i)
-{
-    if (c->failed || results.kind != VALUE_TUPLE || results.n <= i)
-        return false;
-    return ret_value(c, results.u.items[i]);
-}
-
-/* argsort of Sorting.cpp. param: 1 the form with `stable` first */
-bool rule_argsort(struct call *c)
-{
-    if (!c->param) {
-        struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
-        return ret_result(c, call_op(c, "aten.sort.default", args, 3), 1);
-    }
-    struct value args[] = { arg(c, 0) };
-    struct keyword keywords[] = { { STR("stable"), arg(c, 1) },
-                                  { STR("dim"), arg(c, 2) },
-                                  { STR("descending"), arg(c, 3) } };
-    return ret_result(c, call_op_keywords(c, "aten.sort.stable", args, 1, keywords, 3), 1);
-}
-
-bool rule_msort(struct call *c)
-{
-    struct value args[] = { arg(c, 0), value_number(c, 0), value_bool(false) };
-    return ret_result(c, call_op(c, "aten.sort.default", args, 3), 0);
-}
-
 /* topk_meta of torch/_meta_registrations.py */
 bool rule_topk(struct call *c)
 {

@@ -60,37 +60,6 @@ bool rule_cdist(struct call *c)
     return ret_tensor(c, new_beside(c, a, dtype_of(a), sizes, n));
 }
 
-/* _euclidean_dist of torch/_decomp/decompositions.py: a matrix product of padded vectors. */
-static struct tensor padded(struct call *c, struct tensor x, bool first)
-{
-    int64_t last = -1;
-    struct value square[] = { value_tensor(x), value_number(c, 2) };
-    struct value norm[] = { call_op(c, "aten.pow.Tensor_Scalar", square, 2), ref_dims(c, &last, 1),
-                            value_bool(true) };
-    norm[0] = call_op(c, "aten.sum.dim_IntList", norm, 3);
-    struct keyword format = { STR("memory_format"), { .kind = VALUE_MEMORY_FORMAT } };
-    format.value.u.memory_format = FORMAT_CONTIGUOUS;
-    struct value pad = call_op_keywords(c, "aten.ones_like.default", norm, 1, &format, 1);
-    struct value scaled[] = { value_tensor(x), value_number(c, -2) };
-    struct value *parts = values(c, 3);
-    if (!parts)
-        return x;
-    parts[0] = first ? call_op(c, "aten.mul.Tensor", scaled, 2) : value_tensor(x);
-    parts[1] = first ? norm[0] : pad;
-    parts[2] = first ? pad : norm[0];
-    return call2(c, "aten.cat.default", value_items(VALUE_LIST, parts, 3), value_number(c, -1));
-}
-
-bool rule_euclidean_dist(struct call *c)
-{
-    struct tensor a = padded(c, arg_tensor(c, 0), true);
-    struct tensor b = padded(c, arg_tensor(c, 1), false);
-    b = call1(c, "aten.mT.default", value_tensor(b));
-    struct tensor d = call2(c, "aten.matmul.default", value_tensor(a), value_tensor(b));
-    d = call2(c, "aten.clamp_min.default", value_tensor(d), value_number(c, 0));
-    return ret_tensor(c, call1(c, "aten.sqrt.default", value_tensor(d)));
-}
-
 /* meta_cdist_backward */
 bool rule_cdist_backward(struct call *c)
 {
@@ -145,18 +114,6 @@ bool rule_pdist_composite(struct call *c)
 {
     struct tensor x = ref_contiguous(c, arg_tensor(c, 0));
     return ret_tensor(c, call2(c, "aten._pdist_forward.default", value_tensor(x), arg(c, 1)));
-}
-
-/* pairwise_distance of Distance.cpp: at::norm(x1 - x2 + eps, p, innermost, keepdim) */
-bool rule_pairwise_distance(struct call *c)
-{
-    struct tensor d = call2(c, "aten.sub.Tensor", arg(c, 0), arg(c, 1));
-    d = call2(c, "aten.add.Scalar", value_tensor(d), arg(c, 3));
-    int64_t last = -1;
-    if (ndim_of(d) == 0)
-        last = 0;
-    struct value args[] = { value_tensor(d), arg(c, 2), ref_dims(c, &last, 1), arg(c, 4) };
-    return ret_value(c, call_op(c, "aten.norm.ScalarOpt_dim", args, 4));
 }
 
 /* cosine_similarity of Distance.cpp: the products of normalised vectors, summed. */

@@ -58,53 +58,9 @@ bool rule_bmm(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype, device, sizes, 3));
 }
 
-/* beta or alpha: of integers it is cut to one (int() in the decompositions). */
-static struct value factor(struct call *c, uint32_t i, struct tensor self)
-{
-    struct value v = arg(c, i);
-    if (dtype_is_float(dtype_of(self)) || dtype_is_complex(dtype_of(self)))
-        return v;
-    if (v.kind != VALUE_FLOAT || !is_number(c, v.u.sym))
-        return v;
-    return I(c, (int64_t)sym_to_double(c->pool, v.u.sym));
-}
-
 static bool is_zero(const struct call *c, struct value v)
 {
     return value_is_number(v) && is_number(c, v.u.sym) && sym_to_double(c->pool, v.u.sym) == 0;
-}
-
-static struct tensor add_product(struct call *c, struct tensor self, struct tensor a,
-                                 struct tensor b, struct value beta, struct value alpha)
-{
-    struct tensor out = CALL(c, "aten.mm.default", T(a), T(b));
-    out = times(c, T(out), alpha);
-    if (is_zero(c, beta))
-        return out;
-    return plus(c, T(out), T(times(c, T(self), beta)));
-}
-
-/* addmm of torch/_decomp/decompositions.py; param: the argument of out_dtype, 0 for none. */
-bool rule_addmm(struct call *c)
-{
-    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
-    uint32_t first = c->param ? 4 : 3;
-    struct value beta = factor(c, first, self), alpha = factor(c, first + 1, self);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &self, &a, &b }, 3);
-    if (c->param)
-        result = arg_dtype(c, (uint32_t)c->param, result);
-    return ret_tensor(c, to_dtype(c, add_product(c, self, a, b, beta, alpha), result));
-}
-
-bool rule_addmm_activation(struct call *c)
-{
-    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), b = arg_tensor(c, 2);
-    struct value beta = factor(c, 3, self), alpha = factor(c, 4, self);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &self, &a, &b }, 3);
-    struct tensor out = add_product(c, self, a, b, beta, alpha);
-    bool gelu = arg_bool(c, 5);
-    out = gelu ? CALL(c, "aten.gelu.default", T(out)) : CALL(c, "aten.relu.default", T(out));
-    return ret_tensor(c, to_dtype(c, out, result));
 }
 
 /* meta_baddbmm */
@@ -186,39 +142,30 @@ bool rule_int_mm(struct call *c)
 
 /* --- With vectors --- */
 
+static bool check_mv(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0), v = arg_tensor(c, 1);
+    return require(c, ndim_of(a) == 2 && ndim_of(v) == 1, "RuntimeError",
+                   "matrix @ vector expected, got %u, %u", ndim_of(a), ndim_of(v)) &&
+           check(c, py_eq(c, size_of(c, a, 1), size_of(c, v, 0)), "RuntimeError",
+                 "size mismatch, got input (%sx%s), vec (%s)", sym_text(c, size_of(c, a, 0)),
+                 sym_text(c, size_of(c, a, 1)), sym_text(c, size_of(c, v, 0)));
+}
+
 /* mv of torch/_decomp/decompositions.py */
 bool rule_mv(struct call *c)
 {
-    struct tensor a = arg_tensor(c, 0), v = arg_tensor(c, 1);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &a, &v }, 2);
-    if (!require(c, ndim_of(a) == 2 && ndim_of(v) == 1, "RuntimeError",
-                 "matrix @ vector expected, got %u, %u", ndim_of(a), ndim_of(v)))
-        return false;
-    check(c, py_eq(c, size_of(c, a, 1), size_of(c, v, 0)), "RuntimeError",
-          "size mismatch, got input (%sx%s), vec (%s)", sym_text(c, size_of(c, a, 0)),
-          sym_text(c, size_of(c, a, 1)), sym_text(c, size_of(c, v, 0)));
-    struct tensor out = sum_dims(c, times(c, T(a), T(v)), (int64_t[]){ 1 }, 1, false);
-    return ret_tensor(c, to_dtype(c, out, result));
+    return decompose(c, check_mv);
 }
 
 bool rule_addmv(struct call *c)
 {
-    struct tensor self = arg_tensor(c, 0), a = arg_tensor(c, 1), v = arg_tensor(c, 2);
-    struct value beta = factor(c, 3, self), alpha = factor(c, 4, self);
-    require(c, dtype_of(self) == dtype_of(a) && dtype_of(a) == dtype_of(v), "RuntimeError",
-            "addmv input tensors must have the same dtype, but got %s, %s, and %s",
-            dtype_python_name(dtype_of(self)), dtype_python_name(dtype_of(a)),
-            dtype_python_name(dtype_of(v)));
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &self, &a, &v }, 3);
-    struct tensor out = CALL(c, "aten.mv.default", T(a), T(v));
-    out = times(c, T(out), alpha);
-    if (!is_zero(c, beta)) {
-        if (guard_bool(c, eq_int(c, numel(c, out), 0)))
-            out = times(c, T(self), beta);
-        else
-            out = plus(c, T(out), T(times(c, T(self), beta)));
-    }
-    return ret_tensor(c, to_dtype(c, out, result));
+    enum dtype self = dtype_of(arg_tensor(c, 0)), a = dtype_of(arg_tensor(c, 1));
+    enum dtype v = dtype_of(arg_tensor(c, 2));
+    return require(c, self == a && a == v, "RuntimeError",
+                   "addmv input tensors must have the same dtype, but got %s, %s, and %s",
+                   dtype_python_name(self), dtype_python_name(a), dtype_python_name(v)) &&
+           decompose(c, NULL);
 }
 
 static bool check_dot(struct call *c, struct tensor a, struct tensor b)
@@ -251,19 +198,7 @@ bool rule_dot(struct call *c)
         struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
         return ret_tensor(c, new_tensor(c, dtype_of(a), device, NULL, 0));
     }
-    enum dtype dtype = dtype_of(a), computation = computation_dtype(dtype);
-    if (computation != dtype) {
-        a = CALL(c, "prims.convert_element_type.default", T(a), dtype_value(computation));
-        b = CALL(c, "prims.convert_element_type.default", T(b), dtype_value(computation));
-    }
-    if (c->param && !dtype_is_complex(dtype))
-        return ret_tensor(c, convert(c, CALL(c, "aten.dot.default", T(a), T(b)), dtype));
-    if (c->param)
-        a = CALL(c, "aten._conj_physical.default", T(a));
-    struct tensor out = CALL(c, "aten.sum.default", T(times(c, T(a), T(b))));
-    if (some(out) && dtype_of(out) != dtype)
-        out = CALL(c, "prims.convert_element_type.default", T(out), dtype_value(dtype));
-    return ret_tensor(c, out);
+    return decompose(c, NULL);
 }
 
 /* torch.outer: self as a column times the row. */
@@ -280,7 +215,7 @@ bool rule_outer(struct call *c)
     if (!require(c, ndim_of(a) == 1, "RuntimeError", text, "self", ndim_of(a)) ||
         !require(c, ndim_of(b) == 1, "RuntimeError", text, "vec2", ndim_of(b)))
         return false;
-    return ret_tensor(c, outer(c, a, b));
+    return decompose(c, NULL);
 }
 
 /* addr of torch/_refs */

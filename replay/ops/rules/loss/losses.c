@@ -4,26 +4,11 @@
 
 #include <string.h>
 
-struct tensor loss_reduced(struct call *c, struct tensor loss, int64_t reduction)
-{
-    if (reduction == LOSS_MEAN)
-        return CALL(c, "aten.mean.default", T(loss));
-    if (reduction == LOSS_SUM)
-        return CALL(c, "aten.sum.default", T(loss));
-    return loss;
-}
-
-struct tensor where_number(struct call *c, struct tensor condition, struct tensor x, double other)
-{
-    struct value number = other == (double)(int64_t)other ? I(c, (int64_t)other) : F(c, other);
-    return CALL(c, "aten.where.ScalarOther", T(condition), T(x), number);
-}
-
 /* self, target, weight, reduction: each loss by itself is the kernel's. */
 bool rule_binary_cross_entropy(struct call *c)
 {
     if (!eager(c) || arg_int(c, 3) != LOSS_NONE)
-        return rule_decomposition(c);
+        return decompose(c, NULL);
     struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), w = arg_tensor(c, 2);
     enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &y, &w }, 3);
     return ret_tensor(c, new_like_dtype(c, x, result));
@@ -111,43 +96,29 @@ bool rule_glu(struct call *c)
     check(c, eq_int(c, mod(c, size, num(c, 2)), 0), "RuntimeError",
           "Halving dimension must be even, but dimension %u is size %s", dim, sym_text(c, size));
     c->in_kernel = !c->symbolic;
-    if (eager(c)) {
-        sym_id half = floordiv(c, size, num(c, 2));
-        struct value part = CALL_VALUE(c, "aten.narrow.default", T(x), I(c, dim), I(c, 0), N(half));
-        return !c->failed && ret_tensor(c, iterator_result(c, &part, 1, dtype_of(x)));
-    }
-    enum dtype dtype = dtype_of(x);
-    x = convert(c, x, computation_dtype(dtype));
-    struct value parts = CALL_VALUE(c, "aten.tensor_split.sections", T(x), I(c, 2), I(c, dim));
-    struct tensor gate = CALL(c, "aten.sigmoid.default", T(item_tensor(c, parts, 1)));
-    struct tensor out = times(c, T(item_tensor(c, parts, 0)), T(gate));
-    return ret_tensor(c, convert(c, out, dtype));
+    if (!eager(c))
+        return !c->failed && decompose(c, NULL);
+    sym_id half = floordiv(c, size, num(c, 2));
+    struct value part = CALL_VALUE(c, "aten.narrow.default", T(x), I(c, dim), I(c, 0), N(half));
+    return !c->failed && ret_tensor(c, iterator_result(c, &part, 1, dtype_of(x)));
 }
 
 /* grad, self, dim */
-bool rule_glu_backward(struct call *c)
+static bool check_glu_backward(struct call *c)
 {
-    struct tensor g = arg_tensor(c, 0), x = arg_tensor(c, 1);
-    enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &g, &x }, 2);
+    struct tensor x = arg_tensor(c, 1);
     uint32_t dim = wrap_dim(c, arg_int(c, 2), ndim_of(x));
     if (c->failed)
         return false;
-    sym_id size = size_of(c, x, dim), half = floordiv(c, size, num(c, 2));
-    require(c, guard_bool(c, eq_int(c, mod(c, size, num(c, 2)), 0)), "AssertionError",
-            "Halving dimension must be even, but dimension %u is size %s", dim, sym_text(c, size));
-    struct tensor first = CALL(c, "aten.narrow.default", T(x), I(c, dim), I(c, 0), N(half));
-    struct tensor second = CALL(c, "aten.narrow.default", T(x), I(c, dim), N(half), N(half));
-    struct tensor a = CALL(c, "aten.sigmoid.default", T(second));
-    struct tensor b = times(c, T(CALL(c, "aten.rsub.Scalar", T(a), F(c, 1))), T(a));
-    b = times(c, T(times(c, T(b), T(first))), T(g));
-    a = times(c, T(a), T(g));
-    struct value *items = values(c, 2);
-    if (!items)
-        return false;
-    items[0] = T(a);
-    items[1] = T(b);
-    struct tensor out = CALL(c, "aten.cat.default", value_items(VALUE_LIST, items, 2), I(c, dim));
-    return ret_tensor(c, to_dtype(c, out, result));
+    sym_id size = size_of(c, x, dim);
+    return require(c, guard_bool(c, eq_int(c, mod(c, size, num(c, 2)), 0)), "AssertionError",
+                   "Halving dimension must be even, but dimension %u is size %s", dim,
+                   sym_text(c, size));
+}
+
+bool rule_glu_backward(struct call *c)
+{
+    return decompose(c, check_glu_backward);
 }
 
 /* The largest of the lengths in a tensor, whose elements must be known. */

@@ -1,131 +1,32 @@
 /* Negative log likelihood and cross entropy (torch/_decomp/decompositions.py, LossNLL.cpp). */
 #include "replay/ops/rules/loss/losses.h"
 
-struct nll {
-    struct tensor x, target, weight;
-    int64_t reduction;
-    struct value ignore;
-    uint32_t dim; /* of the classes */
-};
-
-static struct tensor kept(struct call *c, const struct nll *l, struct tensor target,
-                          struct tensor x)
-{
-    return where_number(c, CALL(c, "aten.ne.Scalar", T(target), l->ignore), x, 0);
-}
-
-static struct tensor gathered(struct call *c, const struct nll *l, struct tensor x,
-                              struct tensor index)
-{
-    struct tensor out = CALL(c, "aten.gather.default", T(x), I(c, l->dim), T(index));
-    return out;
-}
-
-/* _nll_loss_forward */
-static bool forward(struct call *c, struct nll *l)
-{
-    uint32_t n = ndim_of(l->x);
-    struct tensor w = l->weight, x = l->x, total;
-    l->dim = n < 2 ? 0 : 1;
-    if (some(w) && n > 1) {
-        sym_id shape[TENSOR_MAX_DIM];
-        for (uint32_t i = 0; i < n; i++)
-            shape[i] = i == l->dim ? size_of(c, w, 0) : SYM_ID_ONE;
-        w = view(c, w, shape, n);
-    }
-    if (some(w))
-        x = times(c, T(x), T(w));
-    struct tensor safe = kept(c, l, l->target, l->target);
-    struct tensor index = unsqueeze(c, safe, l->dim);
-    struct tensor picked = CALL(c, "aten.neg.default", T(gathered(c, l, x, index)));
-    picked = CALL(c, "aten.squeeze.dim", T(picked), I(c, l->dim));
-    struct tensor result = kept(c, l, l->target, picked);
-    if (l->reduction == LOSS_NONE && n > 1) {
-        total = CALL(c, "aten.new_full.default", T(x), ints(c, NULL, 0), F(c, 0));
-        return ret_tensors(c, (struct tensor[]){ result, total }, 2);
-    }
-    if (some(w)) {
-        w = expand(c, w, sizes_of(x), n);
-        struct tensor sum = CALL(c, "aten.squeeze.dim", T(gathered(c, l, w, index)), I(c, l->dim));
-        total = CALL(c, "aten.sum.default", T(kept(c, l, l->target, sum)));
-    } else {
-        struct tensor mask = CALL(c, "aten.ne.Scalar", T(l->target), l->ignore);
-        total = to_dtype(c, CALL(c, "aten.sum.default", T(mask)), dtype_of(x));
-    }
-    if (l->reduction == LOSS_SUM)
-        result = CALL(c, "aten.sum.default", T(result));
-    else if (l->reduction == LOSS_MEAN)
-        result = over(c, T(CALL(c, "aten.sum.default", T(result))), T(total));
-    return ret_tensors(c, (struct tensor[]){ result, total }, 2);
-}
-
-/* self, target, weight, reduction, ignore_index; param: 2 of images. */
+/* self, target, weight, reduction, ignore_index: rows of one or two dimensions. */
 bool rule_nll_loss_forward(struct call *c)
 {
-    struct nll l = { .x = arg_tensor(c, 0), .target = arg_tensor(c, 1) };
-    l.weight = arg_tensor(c, 2);
-    l.reduction = arg_int(c, 3);
-    l.ignore = arg(c, 4);
-    if (c->param == 2)
-        return forward(c, &l);
-    uint32_t n = ndim_of(l.x), m = ndim_of(l.target);
+    struct tensor x = arg_tensor(c, 0), target = arg_tensor(c, 1), weight = arg_tensor(c, 2);
+    uint32_t n = ndim_of(x), m = ndim_of(target);
     if (!require(c, n == 1 || n == 2, "AssertionError", "input tensor should be 1D or 2D, got %uD",
                  n) ||
         !require(c, m <= 1, "AssertionError",
                  "0D or 1D target tensor expected, multi-target not supported, got %uD", m))
         return false;
-    if (!(n == 1 && m == 0) && m == 1)
-        check(c, py_eq(c, size_of(c, l.x, 0), size_of(c, l.target, 0)), "RuntimeError",
+    if (m == 1)
+        check(c, py_eq(c, size_of(c, x, 0), size_of(c, target, 0)), "RuntimeError",
               "size mismatch (got input: torch.Size(%s), target: torch.Size(%s))",
-              sizes_text(c, sizes_of(l.x), n), sizes_text(c, sizes_of(l.target), m));
-    if (some(l.weight)) {
-        sym_id classes = size_of(c, l.x, -1);
-        bool fits = ndim_of(l.weight) == 1 && guard_bool(c, py_eq(c, numel(c, l.weight), classes));
+              sizes_text(c, sizes_of(x), n), sizes_text(c, sizes_of(target), m));
+    if (some(weight)) {
+        sym_id classes = size_of(c, x, -1);
+        bool fits = ndim_of(weight) == 1 && guard_bool(c, py_eq(c, numel(c, weight), classes));
         require(c, fits, "AssertionError",
                 "weight tensor should be defined either for all %s classes or no classes but got "
                 "weight tensor of shape: torch.Size(%s)",
-                sym_text(c, classes), sizes_text(c, sizes_of(l.weight), ndim_of(l.weight)));
+                sym_text(c, classes), sizes_text(c, sizes_of(weight), ndim_of(weight)));
     }
-    return !c->failed && forward(c, &l);
-}
-
-/* _nll_loss_backward; grad, self, target, weight, reduction, ignore_index, total_weight */
-bool rule_nll_loss_backward(struct call *c)
-{
-    struct tensor grad = arg_tensor(c, 0), total = arg_tensor(c, 6);
-    struct nll l = { .x = arg_tensor(c, 1), .target = arg_tensor(c, 2) };
-    l.weight = arg_tensor(c, 3);
-    l.reduction = arg_int(c, 4);
-    l.ignore = arg(c, 5);
-    uint32_t n = ndim_of(l.x);
-    l.dim = n < 2 ? 0 : 1;
-    if (l.reduction == LOSS_MEAN)
-        grad = over(c, T(grad), T(total));
-    struct tensor target = unsqueeze(c, l.target, l.dim);
-    struct tensor safe = kept(c, &l, target, target);
-    struct tensor out = CALL(c, "aten.zeros_like.default", T(l.x));
-    out = CALL(c, "aten.scatter.value", T(out), I(c, l.dim), T(safe), F(c, -1));
-    if (ndim_of(out) > ndim_of(grad) && ndim_of(grad) > 0)
-        grad = unsqueeze(c, grad, l.dim);
-    if (some(l.weight)) {
-        sym_id shape[TENSOR_MAX_DIM];
-        for (uint32_t i = 0; i < n; i++)
-            shape[i] = i == l.dim ? size_of(c, l.weight, 0) : SYM_ID_ONE;
-        grad = times(c, T(grad), T(reshape(c, l.weight, shape, n)));
-    }
-    grad = kept(c, &l, target, grad);
-    return ret_tensor(c, times(c, T(out), T(grad)));
+    return !c->failed && decompose(c, NULL);
 }
 
 /* --- Composites --- */
-
-bool rule_nll_loss(struct call *c)
-{
-    const char *name =
-        c->param == 2 ? "aten.nll_loss2d_forward.default" : "aten.nll_loss_forward.default";
-    struct value out = CALL_VALUE(c, name, arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4));
-    return ret_tensor(c, item_tensor(c, out, 0));
-}
 
 /* nll_loss_nd: folds what is neither rows nor images into images. */
 static struct tensor nll_nd(struct call *c, struct tensor x, struct tensor target)

@@ -151,20 +151,6 @@ bool rule_batch_norm_kernel(struct call *c)
     return ret_tensors(c, out, n);
 }
 
-bool rule_cudnn_batch_norm(struct call *c)
-{
-    struct value out = CALL_VALUE(c, "aten.native_batch_norm.default", arg(c, 0), arg(c, 1),
-                                  arg(c, 2), arg(c, 3), arg(c, 4), arg(c, 5), arg(c, 6), arg(c, 7));
-    struct tensor input = arg_tensor(c, 0), ret[4];
-    sym_id zero[] = { SYM_ID_ZERO };
-    bool training = arg_bool(c, 5);
-    ret[0] = item_tensor(c, out, 0);
-    ret[1] = training ? item_tensor(c, out, 1) : zeros_of(c, arg_tensor(c, 1), zero, 1, DTYPE_NONE);
-    ret[2] = training ? item_tensor(c, out, 2) : zeros_of(c, arg_tensor(c, 1), zero, 1, DTYPE_NONE);
-    ret[3] = zeros_of(c, input, zero, 1, DTYPE_U8);
-    return ret_tensors(c, ret, 4);
-}
-
 /* --- The composite --- */
 
 static void same_features(struct call *c, struct tensor x, sym_id features, const char *name)

@@ -1,4 +1,4 @@
-/* Dropout (torch/_decomp/decompositions.py). */
+/* Dropout (torch/_decomp/decompositions.py), and what aten/src/ATen/native/Dropout.cpp checks. */
 #include "replay/ops/rules/compose.h"
 
 static struct tensor like(struct call *c, const char *name, struct tensor x, enum dtype dtype)
@@ -9,6 +9,7 @@ static struct tensor like(struct call *c, const char *name, struct tensor x, enu
     return out.kind == VALUE_TENSOR ? out.u.tensor : no_tensor();
 }
 
+/* In C, because the factor is a float that Python computes: no expression is made of 1 - p. */
 bool rule_native_dropout(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), out[2];
@@ -32,48 +33,11 @@ bool rule_native_dropout(struct call *c)
     return ret_tensors(c, out, 2);
 }
 
-/* The Python dispatcher's dropout. */
-bool rule_dropout(struct call *c)
-{
-    struct tensor x = arg_tensor(c, 0);
-    struct value p = arg_fixed(c, 1);
-    bool train = arg_bool(c, 2);
-    if (!train || sym_to_double(c->pool, p.u.sym) == 0)
-        return ret_tensor(c, CALL(c, "aten.clone.default", T(x)));
-    struct value out = CALL_VALUE(c, "aten.native_dropout.default", T(x), p, B(train));
-    return ret_tensor(c, item_tensor(c, out, 0));
-}
-
-/* feature_dropout, alpha_dropout, feature_alpha_dropout of aten/src/ATen/native/Dropout.cpp.
- * param: 1 of whole channels, 2 alpha. */
+/* feature_dropout, alpha_dropout, feature_alpha_dropout */
 bool rule_other_dropout(struct call *c)
 {
-    struct tensor x = arg_tensor(c, 0);
-    struct value p = arg_fixed(c, 1);
-    double probability = sym_to_double(c->pool, p.u.sym);
-    require(c, probability >= 0 && probability <= 1, "RuntimeError",
-            "dropout probability has to be between 0 and 1, but got %g", probability);
-    bool train = arg_bool(c, 2);
-    if (c->failed)
-        return false;
-    if (probability == 0 || !train || guard_bool(c, eq_int(c, numel(c, x), 0)))
-        return ret_tensor(c, x);
-    if (probability == 1)
-        return ret_tensor(c, times(c, T(x), I(c, 0)));
-    sym_id shape[TENSOR_MAX_DIM];
-    for (uint32_t i = 0; i < ndim_of(x); i++)
-        shape[i] = i < 2 || !(c->param & 1) ? size_of(c, x, i) : SYM_ID_ONE;
-    struct tensor noise = c->param & 1
-                              ? CALL(c, "aten.new_empty.default", T(x), ints(c, shape, ndim_of(x)))
-                              : like(c, "aten.empty_like.default", x, DTYPE_NONE);
-    noise = CALL(c, "aten.bernoulli_.float", T(noise), F(c, 1 - probability));
-    if (!(c->param & 2)) {
-        noise = CALL(c, "aten.div_.Scalar", T(noise), F(c, 1 - probability));
-        return ret_tensor(c, times(c, T(x), T(noise)));
-    }
-    struct tensor b = CALL(c, "aten.add.Scalar", T(noise), I(c, -1));
-    b = CALL(c, "aten.mul_.Scalar", T(b), F(c, 1.7580993408473766));
-    b = CALL(c, "aten.add_.Scalar", T(b), F(c, 1.7580993408473766 * probability));
-    noise = CALL(c, "aten.mul_.Scalar", T(noise), F(c, 1));
-    return ret_tensor(c, plus(c, T(times(c, T(x), T(noise))), T(b)));
+    double p = sym_to_double(c->pool, arg_fixed(c, 1).u.sym);
+    require(c, p >= 0 && p <= 1, "RuntimeError",
+            "dropout probability has to be between 0 and 1, but got %g", p);
+    return !c->failed && decompose(c, NULL);
 }

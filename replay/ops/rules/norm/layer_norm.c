@@ -102,13 +102,6 @@ bool rule_native_layer_norm(struct call *c)
     return ret_tensors(c, out, 3);
 }
 
-bool rule_layer_norm(struct call *c)
-{
-    struct value out = CALL_VALUE(c, "aten.native_layer_norm.default", arg(c, 0), arg(c, 1),
-                                  arg(c, 2), arg(c, 3), arg_fixed(c, 4));
-    return ret_tensor(c, item_tensor(c, out, 0));
-}
-
 /* --- Backward --- */
 
 struct axes {
@@ -257,11 +250,4 @@ bool rule_fused_rms_norm_backward(struct call *c)
     out[0] = to_dtype(c, out[0], dtype);
     out[1] = to_dtype(c, out[1], dtype);
     return ret_tensors(c, out, 2);
-}
-
-bool rule_rms_norm(struct call *c)
-{
-    struct value out = CALL_VALUE(c, "aten._fused_rms_norm.default", arg(c, 0), arg(c, 1),
-                                  arg(c, 2), arg_fixed(c, 3));
-    return ret_tensor(c, item_tensor(c, out, 0));
 }

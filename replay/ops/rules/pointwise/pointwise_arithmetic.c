@@ -242,12 +242,6 @@ bool rule_float_power(struct call *c)
     return ret_pointwise(c, call_op(c, names[is_tensor(x[0]) ? 1 + is_tensor(x[1]) : 0], x, 2));
 }
 
-bool rule_square(struct call *c)
-{
-    struct value args[] = { arg(c, 0), value_int(num(c, 2)) };
-    return ret_value(c, call_op(c, "aten.pow.Tensor_Scalar", args, 2));
-}
-
 /* ldexp: self * 2**other. */
 bool rule_ldexp(struct call *c)
 {

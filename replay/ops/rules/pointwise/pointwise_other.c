@@ -110,24 +110,6 @@ bool rule_isinf(struct call *c)
     return ret_value(c, call_op(c, "aten.eq.Scalar", sides, 2));
 }
 
-bool rule_isfinite(struct call *c)
-{
-    enum dtype dtype = arg_tensor(c, 0).meta->dtype;
-    struct value x = arg(c, 0), one = value_int(num(c, 1));
-    (void)one;
-    if (!dtype_is_float(dtype) && !dtype_is_complex(dtype)) {
-        struct keyword keyword = { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = DTYPE_B8 } };
-        return ret_value(c, call_op_keywords(c, "aten.ones_like.default", &x, 1, &keyword, 1));
-    }
-    /* (self == self) * (self.abs() != inf) */
-    struct value self_equal[] = { x, x };
-    struct value equal = call_op(c, "aten.eq.Tensor", self_equal, 2);
-    struct value magnitude[] = { call_op(c, "aten.abs.default", &x, 1),
-                                 value_sym(VALUE_FLOAT, SYM_ID_OO) };
-    struct value both[] = { equal, call_op(c, "aten.ne.Scalar", magnitude, 2) };
-    return ret_value(c, call_op(c, "aten.mul.Tensor", both, 2));
-}
-
 /* complex(real, imag), polar(abs, angle) */
 bool rule_complex(struct call *c)
 {
@@ -250,41 +232,11 @@ bool rule_same_as(struct call *c)
                                          keywords + s->n_positional, s->n_args - s->n_positional));
 }
 
-/* max.other, min.other */
-bool rule_maximum_alias(struct call *c)
-{
-    return ret_value(
-        c, call_op(c, c->param ? "aten.maximum.default" : "aten.minimum.default", c->args, 2));
-}
-
 bool rule_positive(struct call *c)
 {
     if (arg_tensor(c, 0).meta->dtype == DTYPE_B8)
         return refuse(c, "RuntimeError", "The `+` operator, on a bool tensor is not supported.");
     return ret_tensor(c, arg_tensor(c, 0));
-}
-
-/* relu6, and selu by its own constants. */
-bool rule_relu6(struct call *c)
-{
-    struct value x[] = { arg(c, 0), value_int(num(c, 0)), value_int(num(c, 6)) };
-    return ret_value(
-        c, call_op(c, c->op->writes ? "aten.hardtanh_.default" : "aten.hardtanh.default", x, 3));
-}
-
-bool rule_selu(struct call *c)
-{
-    struct value x[] = { arg(c, 0), value_sym(VALUE_FLOAT, sym_float(c->pool, 1.6732632423543772)),
-                         value_sym(VALUE_FLOAT, sym_float(c->pool, 1.0507009873554805)) };
-    return ret_value(c, call_op(c, c->op->writes ? "aten.elu_.default" : "aten.elu.default", x, 3));
-}
-
-/* conj_physical: of real tensors themselves. */
-bool rule_conj_physical(struct call *c)
-{
-    if (!dtype_is_complex(arg_tensor(c, 0).meta->dtype))
-        return ret_tensor(c, arg_tensor(c, 0));
-    return ret_value(c, call_op(c, "aten._conj_physical.default", c->args, 1));
 }
 
 /* isclose, as aten composes it. */

@@ -216,12 +216,6 @@ bool rule_cat(struct call *c)
     return ret_tensor(c, result);
 }
 
-bool rule_concat(struct call *c)
-{
-    struct value args[] = { arg(c, 0), arg(c, 1) };
-    return ret_tensor(c, call_tensor(c, "aten.cat.default", args, 2));
-}
-
 /* --- stack --- */
 
 static bool check_entries(struct call *c, const struct tensor *x, uint32_t n)

@@ -30,19 +30,8 @@ bool rule_repeat(struct call *c)
 
 bool rule_tile(struct call *c)
 {
-    struct tensor x = arg_tensor(c, 0);
     const sym_id *times;
-    uint32_t n = arg_syms(c, 1, &times), ndim = x.meta ? x.meta->ndim : 0;
-    if (!check_ndim(c, n))
-        return false;
-    sym_id all[TENSOR_MAX_DIM];
-    uint32_t missing = ndim > n ? ndim - n : 0;
-    for (uint32_t i = 0; i < missing; i++)
-        all[i] = SYM_ID_ONE;
-    for (uint32_t i = 0; i < n; i++)
-        all[missing + i] = times[i];
-    struct value args[] = { arg(c, 0), sizes_value(c, all, missing + n) };
-    return ret_tensor(c, call_tensor(c, "aten.repeat.default", args, 2));
+    return check_ndim(c, arg_syms(c, 1, &times)) && decompose(c, NULL);
 }
 
 /* --- flip, roll, rot90 --- */
@@ -535,21 +524,12 @@ bool rule_diag_embed(struct call *c)
     return ret_tensor(c, empty(c, kind, size, n));
 }
 
-/* diag and diagflat (param 1, which flattens first) */
 bool rule_diag(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    const sym_id flat[] = { SYM_ID_MINUS_ONE };
     if (!x.meta)
-        return false;
-    if (c->param)
-        x = call_view(c, call_contiguous(c, x), flat, 1);
-    if (c->failed)
         return false;
     REQUIRE(c, x.meta->ndim == 1 || x.meta->ndim == 2, "RuntimeError",
             "diag(): Supports 1D or 2D tensors. Got %uD", x.meta->ndim);
-    struct value args[] = { value_tensor(x), arg(c, 1) };
-    if (x.meta->ndim == 1)
-        return ret_tensor(c, call_tensor(c, "aten.diag_embed.default", args, 2));
-    return ret_tensor(c, call_tensor(c, "aten.diagonal_copy.default", args, 2));
+    return decompose(c, NULL);
 }

@@ -29,15 +29,6 @@ bool rule_sum(struct call *c)
     return sum_like(c);
 }
 
-/* sum_default of torch/_decomp/decompositions.py */
-bool rule_sum_default(struct call *c)
-{
-    struct value args[] = { arg(c, 0), value_items(VALUE_LIST, NULL, 0) };
-    struct keyword dtype = { STR("dtype"), arg(c, 1) };
-    return ret_value(
-        c, call_op_keywords(c, "aten.sum.dim_IntList", args, 2, &dtype, arg_given(c, 1) ? 1 : 0));
-}
-
 bool rule_prod(struct call *c)
 {
     return sum_like(c);
@@ -94,19 +85,11 @@ bool rule_mean(struct call *c)
 /* nanmean of ReduceOps.cpp: nansum divided by how many are no NaN. */
 bool rule_nanmean(struct call *c)
 {
-    struct tensor x = arg_tensor(c, 0);
-    if (!require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
-                 "nanmean(): expected input to have floating point or complex dtype but got %s",
-                 dtype_scalar_name(dtype_of(x))))
-        return false;
-    struct tensor some = call1(c, "aten.isnan.default", value_tensor(x));
-    some = call1(c, "aten.bitwise_not.default", value_tensor(some));
-    struct tensor factor =
-        call3(c, "aten.sum.dim_IntList", value_tensor(some), arg(c, 1), arg(c, 2));
-    struct value args[] = { value_tensor(x), arg(c, 1), arg(c, 2) };
-    struct keyword dtype = { STR("dtype"), arg(c, 3) };
-    struct value total = call_op_keywords(c, "aten.nansum.default", args, 3, &dtype, 1);
-    return ret_tensor(c, call2(c, "aten.div.Tensor", total, value_tensor(factor)));
+    enum dtype dtype = dtype_of(arg_tensor(c, 0));
+    return require(c, dtype_is_float(dtype) || dtype_is_complex(dtype), "RuntimeError",
+                   "nanmean(): expected input to have floating point or complex dtype but got %s",
+                   dtype_scalar_name(dtype)) &&
+           decompose(c, NULL);
 }
 
 /* --- any, all --- */

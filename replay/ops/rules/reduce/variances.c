@@ -77,19 +77,6 @@ bool rule_var(struct call *c)
     return ret_tensors(c, both, 2);
 }
 
-/* The forms with `unbiased`, CompositeImplicitAutograd. */
-bool rule_var_unbiased(struct call *c)
-{
-    static const char *const names[] = { "aten.var.correction", "aten.std.correction",
-                                         "aten.var_mean.correction", "aten.std_mean.correction" };
-    bool whole = c->param & VAR_WHOLE;
-    struct value args[] = { arg(c, 0), whole ? value_none() : arg(c, 1) };
-    bool unbiased = arg_bool(c, whole ? 1 : 2);
-    struct keyword keywords[] = { { STR("correction"), value_number(c, unbiased) },
-                                  { STR("keepdim"), whole ? value_bool(false) : arg(c, 3) } };
-    return ret_value(c, call_op_keywords(c, names[c->param & 3], args, 2, keywords, 2));
-}
-
 /* --- Norms --- */
 
 static double number_or(const struct call *c, struct value value, double otherwise)

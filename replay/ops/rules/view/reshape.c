@@ -152,9 +152,3 @@ bool rule_atleast(struct call *c)
     x = call_unsqueeze(c, x, 0);
     return ret_tensor(c, least == 3 ? call_unsqueeze(c, x, -1) : x);
 }
-
-bool rule_broadcast_to(struct call *c)
-{
-    struct value args[] = { arg(c, 0), arg(c, 1) };
-    return ret_tensor(c, call_tensor(c, "aten.expand.default", args, 2));
-}

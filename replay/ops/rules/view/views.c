@@ -89,12 +89,6 @@ bool rule_diagonal(struct call *c)
            ret_geometry(c, x, &g);
 }
 
-bool rule_linalg_diagonal(struct call *c)
-{
-    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2), arg(c, 3) };
-    return ret_tensor(c, call_tensor(c, "aten.diagonal.default", args, 4));
-}
-
 bool rule_slice(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -150,12 +150,6 @@ bool rule_chunk(struct call *c)
                                 args, 3));
 }
 
-bool rule_split_sizes(struct call *c)
-{
-    struct value args[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
-    return ret_value(c, call_op(c, "aten.split_with_sizes.default", args, 3));
-}
-
 /* unbind of torch/_refs: the parts of a tensor_split, squeezed. */
 static bool unbind_reference(struct call *c, struct tensor x, uint32_t at, sym_id size)
 {
