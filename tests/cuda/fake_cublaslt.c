@@ -176,7 +176,7 @@ int cublasLtMatmulPreferenceSetAttribute(void *p, int attribute, const void *val
 {
     struct object *x = as(p, PREFERENCE);
     uint32_t alignment;
-    if (attribute == PREFERENCE_ROOM) {
+    if (attribute == PREFERENCE_WORKSPACE) {
         CHECK(bytes == sizeof x->workspace, "%zu bytes", bytes);
         memcpy(&x->workspace, value, bytes);
         return CUBLAS_OK;

@@ -33,12 +33,6 @@ static void product_into(struct kernel *k, const char *name, const struct kernel
         copy_elements(k, run_tensor(k, name, args, n), to);
 }
 
-static struct kernel_tensor turned(struct kernel *k, struct kernel_tensor w)
-{
-    struct kernel_value args[] = { value_of_tensor(w) };
-    return run_tensor(k, "aten.t.default", args, 1);
-}
-
 /* Computes input @ weight.T + bias; the dimensions before the last one are folded into one. */
 void composite_linear(struct kernel *k)
 {
@@ -52,23 +46,16 @@ void composite_linear(struct kernel *k)
         rows *= size[i];
     if (w_ndim == 1)
         w = reshaped(k, w, (int64_t[]){ 1, inner }, 2);
-    struct kernel_value args[] = { pass(k, "bias"),
-                                   value_of_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
-                                   value_of_tensor(turned(k, w)) };
+    struct kernel_value args[] = {
+        pass(k, "bias"), value_of_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
+        run_op(k, "aten.t.default", (struct kernel_value[]){ value_of_tensor(w) }, 1)
+    };
     bool bias = args[0].kind == KERNEL_TENSOR;
     product_into(k, bias ? "aten.addmm.default" : "aten.mm.default", bias ? args : args + 1,
                  bias ? 3 : 2, (int64_t[]){ rows, n }, 2);
 }
 
 /* ---- Dropout, padding ---- */
-
-static void first_of(struct kernel *k, const char *name, const struct kernel_value *args,
-                     uint32_t n)
-{
-    struct kernel_value all = run_op(k, name, args, n);
-    if ((all.kind == KERNEL_TUPLE || all.kind == KERNEL_LIST) && all.n)
-        copy_results(k, all.u.items[0]);
-}
 
 /* dropout is the identity in evaluation. PARAM: whole channels are dropped by a mask of the first
  * two dimensions. */
@@ -81,7 +68,9 @@ void composite_dropout(struct kernel *k)
     }
     if (!k->row->param) {
         struct kernel_value args[] = { pass(k, "input"), pass(k, "p"), pass(k, "train") };
-        first_of(k, "aten.native_dropout.default", args, 3);
+        struct kernel_value all = run_op(k, "aten.native_dropout.default", args, 3);
+        if (value_has_items(all) && all.n)
+            copy_results(k, all.u.items[0]);
         return;
     }
     int64_t size[TENSOR_MAX_DIM];
@@ -100,7 +89,7 @@ void composite_dropout(struct kernel *k)
 }
 
 /* Pads with values from the opposite end (_pad_circular in PadNd.cpp). */
-static void pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
+static void run_pad_circular(struct kernel *k, const int64_t *pad, uint32_t n)
 {
     struct kernel_tensor x = tensor_arg(k, "self");
     int64_t size[TENSOR_MAX_DIM];
@@ -162,7 +151,7 @@ void composite_pad(struct kernel *k)
     bool constant = mode.n == 0 || str_is(mode, "constant"), reflect = str_is(mode, "reflect");
     char name[64] = "aten.constant_pad_nd.default";
     if (str_is(mode, "circular")) {
-        pad_circular(k, pad, n);
+        run_pad_circular(k, pad, n);
         return;
     }
     if (!constant && !reflect && !str_is(mode, "replicate")) {

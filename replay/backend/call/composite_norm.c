@@ -5,14 +5,14 @@
 
 #include "replay/backend/call/kernel.h"
 
-struct norm {
+struct matrix_norm {
     struct kernel_tensor x;
     int64_t dims[2];
     struct kernel_value dtype;
 };
 
-static struct kernel_tensor vector_norm(struct kernel *k, const struct norm *n, double p,
-                                        const int64_t *dims, uint32_t count)
+static struct kernel_tensor run_vector_norm(struct kernel *k, const struct matrix_norm *n, double p,
+                                            const int64_t *dims, uint32_t count)
 {
     struct kernel_value args[] = { value_of_tensor(n->x), value_of_float(p),
                                    value_of_ints(k, dims, count), value_of_bool(true) };
@@ -28,7 +28,7 @@ static struct kernel_tensor extreme(struct kernel *k, struct kernel_tensor x, in
 }
 
 /* Returns the singular values of the matrices in the two dimensions, which are moved last. */
-static struct kernel_tensor singular_values(struct kernel *k, const struct norm *n)
+static struct kernel_tensor singular_values(struct kernel *k, const struct matrix_norm *n)
 {
     int64_t size[TENSOR_MAX_DIM], order[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(n->x, size), at = 0;
@@ -42,8 +42,8 @@ static struct kernel_tensor singular_values(struct kernel *k, const struct norm 
     return run_tensor(k, "aten.linalg_svdvals.default", &turned, 1);
 }
 
-static struct kernel_tensor of_singular_values(struct kernel *k, const struct norm *n, bool sum,
-                                               double p)
+static struct kernel_tensor of_singular_values(struct kernel *k, const struct matrix_norm *n,
+                                               bool sum, double p)
 {
     struct kernel_tensor s = singular_values(k, n);
     struct kernel_value args[] = { value_of_tensor(s),
@@ -54,7 +54,7 @@ static struct kernel_tensor of_singular_values(struct kernel *k, const struct no
 void composite_matrix_norm(struct kernel *k)
 {
     int64_t size[TENSOR_MAX_DIM], dims[2] = { -2, -1 };
-    struct norm n = { .x = tensor_arg(k, "self") };
+    struct matrix_norm n = { .x = tensor_arg(k, "self") };
     uint32_t ndim = tensor_sizes(n.x, size);
     struct str name = text_arg(k, "ord");
     double p = real_arg(k, "ord", 2);
@@ -67,11 +67,11 @@ void composite_matrix_norm(struct kernel *k)
     }
     struct kernel_tensor ret;
     if (str_is(name, "fro") || (name.n == 0 && !has_arg(k, "ord")))
-        ret = vector_norm(k, &n, 2, n.dims, 2);
+        ret = run_vector_norm(k, &n, 2, n.dims, 2);
     else if (str_is(name, "nuc") || fabs(p) == 2)
         ret = of_singular_values(k, &n, name.n != 0, p);
     else
-        ret = extreme(k, vector_norm(k, &n, 1, &n.dims[isinf(p) ? 1 : 0], 1),
+        ret = extreme(k, run_vector_norm(k, &n, 1, &n.dims[isinf(p) ? 1 : 0], 1),
                       n.dims[isinf(p) ? 0 : 1], p > 0);
     if (!k->failed && ret.meta)
         copy_elements(k, ret, result(k, 0));

@@ -7,7 +7,7 @@
 
 /* ---- Rows ---- */
 
-static size_t slot_of(struct str base)
+static size_t row_slot(struct str base)
 {
     return hash_str(base) % KERNEL_SLOTS;
 }
@@ -17,7 +17,7 @@ void kernel_table_make(struct kernel_table *table, const struct kernel_row *rows
     memset(table, 0, sizeof *table);
     table->rows = rows;
     for (size_t i = 0; i < n && i < KERNEL_MOST_ROWS; i++) {
-        size_t at = slot_of(str_of(rows[i].base));
+        size_t at = row_slot(str_of(rows[i].base));
         while (table->slots[at])
             at = (at + 1) % KERNEL_SLOTS;
         table->slots[at] = (uint16_t)(i + 1);
@@ -26,7 +26,7 @@ void kernel_table_make(struct kernel_table *table, const struct kernel_row *rows
 
 static const struct kernel_row *row_named(const struct kernel_table *table, struct str base)
 {
-    for (size_t at = slot_of(base); table->slots[at]; at = (at + 1) % KERNEL_SLOTS) {
+    for (size_t at = row_slot(base); table->slots[at]; at = (at + 1) % KERNEL_SLOTS) {
         const struct kernel_row *row = &table->rows[table->slots[at] - 1];
         if (str_is(base, row->base))
             return row;
@@ -56,7 +56,7 @@ void kernel_fail(struct kernel *k, const char *format, ...)
 
 /* ---- Arguments ---- */
 
-static struct kernel_value item_of(const struct kernel *k, struct kernel_value v)
+static struct kernel_value foreach_item(const struct kernel *k, struct kernel_value v)
 {
     bool list = v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE;
     return k->foreach && list && k->item < v.n ? v.u.items[k->item] : v;
@@ -68,7 +68,7 @@ static bool find_arg(const struct kernel *k, const char *name, struct kernel_val
     struct str wanted = str_of(name);
     for (uint32_t i = 0; i < s->n_args; i++)
         if (str_eq(s->args[i].name, wanted)) {
-            *ret = item_of(k, k->call->args[i]);
+            *ret = foreach_item(k, k->call->args[i]);
             return true;
         }
     return false;
@@ -166,6 +166,15 @@ uint32_t ints_arg(const struct kernel *k, const char *name, int64_t *ret, uint32
     return n < max ? n : max;
 }
 
+void ints_per_dim(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
+                  int64_t otherwise)
+{
+    int64_t given[TENSOR_MAX_DIM];
+    uint32_t n = ints_arg(k, name, given, TENSOR_MAX_DIM);
+    for (uint32_t i = 0; i < dims; i++)
+        ret[i] = n == 0 ? otherwise : given[i < n ? i : n - 1];
+}
+
 uint32_t reals_arg(const struct kernel *k, const char *name, double *ret, uint32_t max)
 {
     const struct kernel_value *items;
@@ -204,7 +213,7 @@ struct kernel_tensor result(const struct kernel *k, uint32_t i)
 {
     struct kernel_value v = k->call->result;
     if (k->foreach) /* an in-place call has no result */
-        v = item_of(k, v.kind == KERNEL_NONE ? k->call->args[0] : v);
+        v = foreach_item(k, v.kind == KERNEL_NONE ? k->call->args[0] : v);
     else if ((v.kind == KERNEL_LIST || v.kind == KERNEL_TUPLE) && i < v.n)
         v = v.u.items[i];
     return v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };

@@ -63,6 +63,10 @@ cdouble complex_arg(const struct kernel *k, const char *name, cdouble otherwise)
 bool bool_arg(const struct kernel *k, const char *name, bool otherwise);
 struct str text_arg(const struct kernel *k, const char *name);
 uint32_t ints_arg(const struct kernel *k, const char *name, int64_t *ret, uint32_t max);
+/* Reads a list with one int for each of `dims` dimensions, or one for all of them; an empty list
+ * stands for `otherwise`. */
+void ints_per_dim(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
+                  int64_t otherwise);
 uint32_t reals_arg(const struct kernel *k, const char *name, double *ret, uint32_t max);
 uint32_t list_arg(const struct kernel *k, const char *name, const struct kernel_value **items);
 /* Returns the dimension in [0, ndim); ndim 0 counts as 1. */
@@ -123,8 +127,8 @@ void zero_elements(struct kernel *k, struct kernel_tensor x);
 struct kernel_value value_of_ints(struct kernel *k, const int64_t *x, uint32_t n); /* a list */
 
 /* Operators that all backends implement with others (replay/backend/call/composite.def). */
-#define COMPOSITE(base, run, param) kernel_fn composite_##run;
+#define BACKEND_COMPOSITE(base, run, param) kernel_fn composite_##run;
 #include "replay/backend/call/composite.def"
-#undef COMPOSITE
+#undef BACKEND_COMPOSITE
 
 #endif

@@ -123,7 +123,7 @@ struct kernel_tensor reshaped(struct kernel *k, struct kernel_tensor x, const in
     return reshaped_view(k, contiguous_copy(k, x), size, ndim);
 }
 
-static bool same_sizes(const struct kernel_meta *a, const struct kernel_meta *b)
+static bool equal_meta_sizes(const struct kernel_meta *a, const struct kernel_meta *b)
 {
     bool same = a->ndim == b->ndim;
     for (uint32_t i = 0; same && i < a->ndim; i++)
@@ -135,7 +135,7 @@ void copy_elements(struct kernel *k, struct kernel_tensor from, struct kernel_te
 {
     if (k->failed || !from.meta || !to.meta)
         return;
-    if (!same_sizes(from.meta, to.meta)) {
+    if (!equal_meta_sizes(from.meta, to.meta)) {
         int64_t size[TENSOR_MAX_DIM];
         struct kernel_tensor view = reshaped_view(k, to, size, tensor_sizes(from, size));
         if (view.meta)

@@ -12,7 +12,7 @@ void storages_release(struct storages *s)
     vec_release(&s->events);
 }
 
-static bool note(struct storages *s, uint32_t number, int64_t bytes)
+static bool add_storage_event(struct storages *s, uint32_t number, int64_t bytes)
 {
     struct storage_event event = { number, s->node, bytes };
     return !s->noting || vec_push(&s->events, event);
@@ -60,7 +60,7 @@ bool storage_need(struct storages *s, uint32_t number, size_t bytes, struct err 
     *m = more;
     s->bytes += more.bytes;
     s->peak = s->bytes > s->peak ? s->bytes : s->peak;
-    return note(s, number, (int64_t)more.bytes) || err_nomem(err);
+    return add_storage_event(s, number, (int64_t)more.bytes) || err_nomem(err);
 }
 
 bool storage_borrow(struct storages *s, uint32_t number, void *p, size_t bytes, struct err *err)
@@ -79,7 +79,8 @@ void storage_free(struct storages *s, uint32_t number)
     struct memory *m = &s->by_number.v[number];
     if (!m->borrowed) {
         s->bytes -= m->bytes;
-        note(s, number, -(int64_t)m->bytes); /* if this event is lost, the peak looks larger */
+        add_storage_event(s, number,
+                          -(int64_t)m->bytes); /* if this event is lost, the peak looks larger */
         s->backend->kind->release(s->backend, m);
     }
     *m = (struct memory){ 0 };
@@ -101,5 +102,5 @@ bool storage_put(struct storages *s, uint32_t number, struct memory memory, stru
     s->by_number.v[number] = memory;
     s->bytes += memory.borrowed ? 0 : memory.bytes;
     s->peak = s->bytes > s->peak ? s->bytes : s->peak;
-    return note(s, number, (int64_t)memory.bytes) || err_nomem(err);
+    return add_storage_event(s, number, (int64_t)memory.bytes) || err_nomem(err);
 }

@@ -68,7 +68,7 @@ struct both {
 
 /* Saves an output of the reference; compares one of the tested run and passes it to the
  * observer. */
-static bool look_at_output(const struct both *b, struct run *run, uint32_t i, bool reference,
+static bool process_output(const struct both *b, struct run *run, uint32_t i, bool reference,
                            struct err *err)
 {
     struct arena arena = ARENA_INIT;
@@ -89,12 +89,12 @@ static bool look_at_output(const struct both *b, struct run *run, uint32_t i, bo
     return ok;
 }
 
-static bool look_at_outputs(const struct both *b, struct run *run, bool reference, struct err *err)
+static bool process_outputs(const struct both *b, struct run *run, bool reference, struct err *err)
 {
     if (!b->how->prefix || (!reference && !b->how->compare && !b->how->output))
         return true;
     for (uint32_t i = 0; i < run->n_outputs; i++)
-        if (!look_at_output(b, run, i, reference, err))
+        if (!process_output(b, run, i, reference, err))
             return false;
     return true;
 }
@@ -102,7 +102,7 @@ static bool look_at_outputs(const struct both *b, struct run *run, bool referenc
 /* ---- Runs ---- */
 
 /* Discards violated guards of the reference; the tested run reports them. */
-static void keep_quiet(void *user, struct str text)
+static void ignore_violation(void *user, struct str text)
 {
     (void)user, (void)text;
 }
@@ -111,7 +111,7 @@ static struct run_options options_before(const struct both *b)
 {
     struct run_options options = b->how->options;
     if (options.violated)
-        options.violated = keep_quiet;
+        options.violated = ignore_violation;
     return options;
 }
 
@@ -123,7 +123,7 @@ static bool run_reference(const struct both *b, struct err *err)
     options.node = comparison_expect;
     options.node_user = b->comparison;
     struct run *run = run_new(b->how->graph, &options, err);
-    bool ok = run && run_execute(run, err) && look_at_outputs(b, run, true, err) &&
+    bool ok = run && run_execute(run, err) && process_outputs(b, run, true, err) &&
               value_file_seal(b->comparison->values, err);
     run_free(run);
     return ok || (pair->reference_kind != pair->tested_kind &&
@@ -143,7 +143,7 @@ static bool run_to_look(const struct both *b, struct err *err)
     return ok;
 }
 
-static bool look_at_node(void *user, struct run *run, const struct step *step,
+static bool observe_node(void *user, struct run *run, const struct step *step,
                          const struct value *value, struct err *err)
 {
     const struct both *b = user;
@@ -157,14 +157,14 @@ static bool run_tested(struct both *b, struct err *err)
     struct compared_run *how = b->how;
     struct run_options options = how->options;
     options.backend = how->pair->tested;
-    options.node = how->compare || how->node ? look_at_node : NULL;
+    options.node = how->compare || how->node ? observe_node : NULL;
     options.node_user = b;
     struct run *run = run_new(how->graph, &options, err);
     if (run)
         run->exec.storages.noting = how->notes_memory;
     bool ok = run && run_execute(run, err) &&
               (!how->finished || how->finished(how->user, run, err)) &&
-              look_at_outputs(b, run, false, err);
+              process_outputs(b, run, false, err);
     how->unsupported = run && run->unsupported;
     run_free(run);
     return ok;

@@ -33,7 +33,7 @@ static int64_t ordered_bits(enum dtype dtype, const void *p, uint64_t i)
     return bits & sign ? -(int64_t)(bits & (sign - 1)) : (int64_t)bits;
 }
 
-static bool same_shape(const struct array *a, const struct array *b)
+static bool equal_array_shapes(const struct array *a, const struct array *b)
 {
     if (a->dtype != b->dtype || a->ndim != b->ndim || a->bytes != b->bytes)
         return false;
@@ -64,7 +64,7 @@ static bool compare_one(struct difference *d, uint64_t at, double x, double y, s
     return error > t.absolute + t.relative * fabs(x);
 }
 
-static struct array_shape shape_of(const struct array *a)
+static struct array_shape array_shape_of(const struct array *a)
 {
     struct array_shape ret = { .dtype = a->dtype, .ndim = a->ndim };
     for (uint32_t i = 0; i < a->ndim && i < SHAPE_SIZES; i++)
@@ -83,10 +83,10 @@ void array_shape_print(const struct array_shape *shape, struct buf *out)
 struct difference compare_arrays(const struct array *expected, const struct array *got,
                                  struct tolerance tolerance)
 {
-    struct difference d = { .comparable = same_shape(expected, got),
+    struct difference d = { .comparable = equal_array_shapes(expected, got),
                             .has_shapes = true,
-                            .expected_shape = shape_of(expected),
-                            .got_shape = shape_of(got) };
+                            .expected_shape = array_shape_of(expected),
+                            .got_shape = array_shape_of(got) };
     enum dtype dtype = expected->dtype;
     size_t size = dtype_size(dtype);
     if (!d.comparable || !size)

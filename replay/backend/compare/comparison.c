@@ -113,8 +113,8 @@ bool step_is_unwritten(const struct step *step)
 
 /* ---- The reference ---- */
 
-static bool read_value(struct comparison *c, struct run *run, const struct value *value,
-                       struct array *ret, struct err *err)
+static bool read_node_value(struct comparison *c, struct run *run, const struct value *value,
+                            struct array *ret, struct err *err)
 {
     arena_reset(&c->scratch);
     return run_array(run, value->u.tensor, &c->scratch, ret, err);
@@ -126,10 +126,10 @@ static bool is_chancy(const struct run *run, const struct step *step)
     return step_is_random(origin) || step_is_unwritten(origin);
 }
 
-static bool look(struct comparison *c, struct run *run, const struct step *step,
-                 const struct value *value, struct array *ret, struct err *err)
+static bool measure_value(struct comparison *c, struct run *run, const struct step *step,
+                          const struct value *value, struct array *ret, struct err *err)
 {
-    if (!read_value(c, run, value, ret, err))
+    if (!read_node_value(c, run, value, ret, err))
         return false;
     error_model_moments(&c->errors, step->node, ret);
     return true;
@@ -139,7 +139,7 @@ bool comparison_look(void *user, struct run *run, const struct step *step,
                      const struct value *value, struct err *err)
 {
     struct array values;
-    return value->kind != VALUE_TENSOR || look(user, run, step, value, &values, err);
+    return value->kind != VALUE_TENSOR || measure_value(user, run, step, value, &values, err);
 }
 
 bool comparison_expect(void *user, struct run *run, const struct step *step,
@@ -149,7 +149,7 @@ bool comparison_expect(void *user, struct run *run, const struct step *step,
     struct array values;
     if (value->kind != VALUE_TENSOR)
         return true;
-    if (!look(c, run, step, value, &values, err))
+    if (!measure_value(c, run, step, value, &values, err))
         return false;
     if (!c->options.nodes && !is_chancy(run, step))
         return true;
@@ -177,16 +177,16 @@ static bool find_part(const struct comparison *c, struct str name, const char *p
 /* ---- Holding one against the other ---- */
 
 /* The values that the reference has for a name. */
-struct held {
+struct expected_values {
     struct array values; /* p NULL: none */
     int64_t step;        /* between its elements; 1: it has all of them; 0: its shape differs */
     uint64_t hash;
 };
 
-static struct held find_expected(const struct comparison *c, struct str name,
-                                 const struct array *got)
+static struct expected_values find_expected(const struct comparison *c, struct str name,
+                                            const struct array *got)
 {
-    struct held ret = { .step = 1 };
+    struct expected_values ret = { .step = 1 };
     struct array layout, hash;
     if (find_part(c, name, NULL, &ret.values))
         return ret;
@@ -200,8 +200,8 @@ static struct held find_expected(const struct comparison *c, struct str name,
     return ret;
 }
 
-static bool hold(struct comparison *c, const struct held *expected, const struct array *got,
-                 struct compared *to, struct err *err)
+static bool compare_expected(struct comparison *c, const struct expected_values *expected,
+                             const struct array *got, struct compared *to, struct err *err)
 {
     struct array part = *got;
     to->sampled = expected->step != 1;
@@ -230,7 +230,8 @@ static unsigned char marks_of_inputs(const struct comparison *c, const struct ru
     return marks;
 }
 
-static enum match judge(const struct compared *one, unsigned char inputs, const struct step *origin)
+static enum match match_of(const struct compared *one, unsigned char inputs,
+                           const struct step *origin)
 {
     if (difference_is_none(&one->difference))
         return MATCH_EQUAL;
@@ -256,7 +257,7 @@ static unsigned char marks_for(enum match match, unsigned char inputs)
     }
 }
 
-static bool keep(struct comparison *c, const struct compared *one, struct err *err)
+static bool store_compared(struct comparison *c, const struct compared *one, struct err *err)
 {
     bool bad = one->match == MATCH_DIFFERS || one->match == MATCH_FOLLOWS;
     uint64_t n = c->counts[one->match]++;
@@ -281,7 +282,7 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
                             .output = UINT32_MAX,
                             .name = run->graph->nodes[step->node].name,
                             .same_inputs = !(inputs & MARK_ROUNDED) };
-    struct held expected;
+    struct expected_values expected;
     struct array got;
     bool looks = value->kind == VALUE_TENSOR && (c->options.nodes || is_chancy(run, step));
     c->marks[step->node] = inputs;
@@ -291,22 +292,22 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
         error_model_step(&c->errors, run, step);
         return true;
     }
-    if (!read_value(c, run, value, &got, err))
+    if (!read_node_value(c, run, value, &got, err))
         return false;
     one.dtype = got.dtype;
     expected = find_expected(c, one.name, &got);
     error_model_moments(&c->errors, step->node, expected.values.p ? &expected.values : &got);
     error_model_step(&c->errors, run, step);
-    if (expected.values.p && !hold(c, &expected, &got, &one, err))
+    if (expected.values.p && !compare_expected(c, &expected, &got, &one, err))
         return false;
-    one.match = expected.values.p ? judge(&one, inputs, origin) : MATCH_MISSING;
+    one.match = expected.values.p ? match_of(&one, inputs, origin) : MATCH_MISSING;
     if ((one.match == MATCH_EQUAL || one.match == MATCH_CLOSE) && !one.sampled)
         error_model_observed(&c->errors, step->node, one.difference.max_absolute);
     if (!expected.values.p && is_chancy(run, step))
         c->marks[step->node] |= step_is_random(origin) ? MARK_RANDOM : MARK_UNWRITTEN;
     else
         c->marks[step->node] = marks_for(one.match, inputs);
-    return keep(c, &one, err);
+    return store_compared(c, &one, err);
 }
 
 /* Returns the node that output i is. */
@@ -332,16 +333,16 @@ bool comparison_check_output(struct comparison *c, const struct run *run, uint32
         .node = node, .origin = node, .output = i, .dtype = values->dtype, .same_inputs = true
     };
     unsigned char inputs = one.node < c->errors.n ? c->marks[one.node] : 0;
-    struct held expected = find_expected(c, name, values);
+    struct expected_values expected = find_expected(c, name, values);
     bool there = expected.values.p != NULL;
     if (node < run->program->n_steps)
         one.origin = step_origin(run->program, &run->program->steps[node])->node;
     one.name = arena_copy(&c->arena, name);
     if (!one.name.p)
         return err_nomem(err);
-    if (there && !hold(c, &expected, values, &one, err))
+    if (there && !compare_expected(c, &expected, values, &one, err))
         return false;
-    one.match = there ? judge(&one, inputs, NULL) : MATCH_MISSING;
+    one.match = there ? match_of(&one, inputs, NULL) : MATCH_MISSING;
     c->differs |=
         one.match == MATCH_DIFFERS || one.match == MATCH_FOLLOWS || (!there && !c->options.nodes);
     return vec_push(&c->outputs, one) || err_nomem(err);

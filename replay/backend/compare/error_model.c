@@ -98,7 +98,7 @@ const struct step *step_origin(const struct program *program, const struct step 
     return step;
 }
 
-static double elements(const struct sym_pool *pool, struct tensor x)
+static double tensor_elements(const struct sym_pool *pool, struct tensor x)
 {
     double n = 1;
     int64_t size;
@@ -117,7 +117,7 @@ struct extent {
 static void look_at_value(struct extent *e, const struct value *v, unsigned depth)
 {
     if (v->kind == VALUE_TENSOR && v->u.tensor.meta) {
-        double n = elements(e->pool, v->u.tensor);
+        double n = tensor_elements(e->pool, v->u.tensor);
         e->most = fmax(e->most, n);
         e->least = n > 0 ? fmin(e->least, n) : e->least;
         e->shares |= v->u.tensor.storage == e->storage;
@@ -165,7 +165,7 @@ static double for_each_of(const struct sym_pool *pool, struct tensor x, uint32_t
 {
     int64_t size;
     bool there = x.meta && dim < x.meta->ndim && sym_to_i64(pool, x.meta->size[dim], &size);
-    return there && size > 0 ? elements(pool, x) / (double)size : 1;
+    return there && size > 0 ? tensor_elements(pool, x) / (double)size : 1;
 }
 
 /* Returns the terms of a gradient of convolution_backward(grad_output, input, weight, ...); its
@@ -196,7 +196,7 @@ static double entries(const struct sym_pool *pool, const struct extent *args,
     const struct tensor_meta *meta = result->u.tensor.meta;
     for (uint32_t i = 0; i < meta->ndim; i++)
         most = sym_to_i64(pool, meta->size[i], &size) && size > most ? size : most;
-    return args->most / fmax(elements(pool, result->u.tensor), 1) * (double)most;
+    return args->most / fmax(tensor_elements(pool, result->u.tensor), 1) * (double)most;
 }
 
 /* Returns the number of terms that an element sums; `result` is the call's result, or one of
@@ -225,7 +225,7 @@ static uint64_t terms_of(const struct run *run, const struct step *step, const s
         n = entries(pool, &args, result);
     } else if (rule->length == LENGTH_SHARE && result->kind == VALUE_TENSOR) {
         struct extent args = extent_of(run, step->args, step->n_args, STORAGE_FRESH);
-        n = args.most / fmax(elements(pool, result->u.tensor), 1);
+        n = args.most / fmax(tensor_elements(pool, result->u.tensor), 1);
     }
     return n > 1 && n < 1e15 ? (uint64_t)ceil(n) : 1;
 }
@@ -355,8 +355,8 @@ static double error_of_weights(const struct value_error *q, const struct value_e
 
 /* Propagates errors through attention. Forward: query, key, value; the second result is the
  * logarithm of the sum of scores. Backward: the gradient stands before them. */
-static void attend(struct value_error *e, const struct value_error *args[4], enum carry carry,
-                   uint32_t result, double depth, double u, double v)
+static void propagate_attention(struct value_error *e, const struct value_error *args[4],
+                                enum carry carry, uint32_t result, double depth, double u, double v)
 {
     bool back = carry == CARRY_ATTENTION_BACK;
     double n = (double)e->terms, own = 2 * u + 4 * sqrt(n) * v;
@@ -395,8 +395,9 @@ static double last_size(const struct run *run, const struct step *step, uint32_t
     return (double)size;
 }
 
-static void attention(struct error_model *model, const struct run *run, const struct step *step,
-                      const struct step *origin, enum carry carry, double u)
+static void attention_errors(struct error_model *model, const struct run *run,
+                             const struct step *step, const struct step *origin, enum carry carry,
+                             double u)
 {
     const struct value_error *args[4];
     int64_t result = 0;
@@ -405,8 +406,8 @@ static void attention(struct error_model *model, const struct run *run, const st
     if (step != origin && step->n_args > 1 &&
         !sym_to_i64(ops_pool(run->ops), step->args[1].u.sym, &result))
         result = 0;
-    attend(&model->nodes[step->node], args, carry, (uint32_t)result, last_size(run, origin, 1), u,
-           fmin(u, 0x1p-24));
+    propagate_attention(&model->nodes[step->node], args, carry, (uint32_t)result,
+                        last_size(run, origin, 1), u, fmin(u, 0x1p-24));
 }
 
 /* ---- A step ---- */
@@ -442,7 +443,7 @@ void error_model_step(struct error_model *model, const struct run *run, const st
     b.input = moved_by(error_of_argument(model, run, origin, 0));
     b.row = last_size(run, origin, 0);
     if (rule->carry == CARRY_ATTENTION || rule->carry == CARRY_ATTENTION_BACK)
-        attention(model, run, step, origin, rule->carry, u);
+        attention_errors(model, run, step, origin, rule->carry, u);
     else
         carry_on(e, &b, rule->carry, u, fmin(u, 0x1p-24));
     if (rounds)

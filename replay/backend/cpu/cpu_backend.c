@@ -71,16 +71,16 @@ static bool cpu_call(struct backend *backend, const struct backend_call *call, s
     backend->lacks_kernel = !k.row;
     if (!k.row)
         return err_set(err, ERR_USAGE, "%.*s: backend cpu has no kernel", STR_ARG(call->op->name));
-    bool told = backend->log.on &&
-                call->caller->depth <= 1; /* calls inside another one are part of its launch */
-    double start = told ? clock_us() : 0;
+    bool logged = backend->log.on &&
+                  call->caller->depth <= 1; /* calls inside another one are part of its launch */
+    double start = logged ? clock_us() : 0;
     if (str_starts(call->op->base, STR("_foreach_")))
         run_foreach(&k);
     else
         k.row->run(&k);
     arena_release(&k.arena);
     struct backend_launch *launch =
-        told ? backend_log_add(&backend->log, k.row->base, call->node) : NULL;
+        logged ? backend_log_add(&backend->log, k.row->base, call->node) : NULL;
     if (launch) {
         launch->start = start;
         launch->us = clock_us() - start;

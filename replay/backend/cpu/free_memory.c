@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static bool read_line(const char *path, const char *key, uint64_t *ret)
+static bool read_memory_field(const char *path, const char *key, uint64_t *ret)
 {
     char line[256];
     FILE *f = fopen(path, "re");
@@ -19,9 +19,9 @@ static bool read_line(const char *path, const char *key, uint64_t *ret)
     return found;
 }
 
-static uint64_t less(uint64_t room, uint64_t most)
+static uint64_t lowest_limit(uint64_t free_bytes, uint64_t most)
 {
-    return room == 0 || most < room ? (most ? most : 1) : room;
+    return free_bytes == 0 || most < free_bytes ? (most ? most : 1) : free_bytes;
 }
 
 uint64_t cpu_free_memory(void)
@@ -31,14 +31,15 @@ uint64_t cpu_free_memory(void)
         { "/sys/fs/cgroup/memory/memory.limit_in_bytes",
           "/sys/fs/cgroup/memory/memory.usage_in_bytes" },
     };
-    uint64_t room = 0, most, used;
+    uint64_t free_bytes = 0, most, used;
     struct rlimit limit;
-    if (read_line("/proc/meminfo", "MemAvailable:", &most))
-        room = less(room, most * 1024);
+    if (read_memory_field("/proc/meminfo", "MemAvailable:", &most))
+        free_bytes = lowest_limit(free_bytes, most * 1024);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (read_line(limits[i][0], "", &most) && read_line(limits[i][1], "", &used))
-            room = less(room, most > used ? most - used : 1);
+        if (read_memory_field(limits[i][0], "", &most) &&
+            read_memory_field(limits[i][1], "", &used))
+            free_bytes = lowest_limit(free_bytes, most > used ? most - used : 1);
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        room = less(room, limit.rlim_cur);
-    return room;
+        free_bytes = lowest_limit(free_bytes, limit.rlim_cur);
+    return free_bytes;
 }

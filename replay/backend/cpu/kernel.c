@@ -8,9 +8,9 @@ static const struct kernel_row rows[] = {
 #define KERNEL(base, run, param) { base, kernel_##run, param },
 #include "replay/backend/cpu/kernels.def"
 #undef KERNEL
-#define COMPOSITE(base, run, param) { base, composite_##run, param },
+#define BACKEND_COMPOSITE(base, run, param) { base, composite_##run, param },
 #include "replay/backend/call/composite.def"
-#undef COMPOSITE
+#undef BACKEND_COMPOSITE
 #define POINT(base, ...) { #base, kernel_point, POINT_##base },
 #include "replay/backend/pointwise/pointwise.def"
 #undef POINT
@@ -46,18 +46,18 @@ struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind)
 }
 
 /* Iterates over a tensor's elements in order, as offsets in its memory. */
-struct cursor {
+struct element_cursor {
     uint32_t ndim;
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM], place, n;
 };
 
-static bool cursor_of(struct kernel *k, struct kernel_tensor x, struct cursor *c)
+static bool cursor_of(struct kernel *k, struct kernel_tensor x, struct element_cursor *c)
 {
     struct memory *m = storage_at(k->call->storages, x.storage);
     if (!x.meta || !x.meta->addressable || (x.meta->reach && (!m || m->bytes < x.meta->reach)))
         return kernel_fail(k, "a tensor whose strides are not numbers, or that has no memory"),
                false;
-    *c = (struct cursor){ .ndim = x.meta->ndim, .n = 1, .place = x.meta->offset };
+    *c = (struct element_cursor){ .ndim = x.meta->ndim, .n = 1, .place = x.meta->offset };
     tensor_sizes(x, c->size);
     for (uint32_t i = 0; i < c->ndim; i++) {
         c->stride[i] = x.meta->stride[i];
@@ -67,7 +67,7 @@ static bool cursor_of(struct kernel *k, struct kernel_tensor x, struct cursor *c
     return true;
 }
 
-static void cursor_next(struct cursor *c)
+static void cursor_next(struct element_cursor *c)
 {
     for (uint32_t i = c->ndim; i-- > 0;) {
         c->place += c->stride[i];
@@ -79,7 +79,7 @@ static void cursor_next(struct cursor *c)
 }
 
 /* Copies contiguous elements of the most common dtypes, which is the most common case. */
-static bool dense_in_memory(const struct cursor *c)
+static bool dense_in_memory(const struct element_cursor *c)
 {
     int64_t step = 1;
     for (uint32_t i = c->ndim; i-- > 0; step *= c->size[i])
@@ -125,7 +125,7 @@ static bool store_run(const struct dense *x, enum dtype dtype, void *p, int64_t 
 
 struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind kind)
 {
-    struct cursor c;
+    struct element_cursor c;
     if (k->failed || !cursor_of(k, x, &c))
         return (struct dense){ .kind = kind };
     struct dense ret = dense_new(k, kind, c.size, c.ndim);
@@ -146,7 +146,7 @@ struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind k
     return ret;
 }
 
-struct dense load(struct kernel *k, struct kernel_tensor x)
+struct dense load_tensor(struct kernel *k, struct kernel_tensor x)
 {
     return load_as(k, x, x.meta ? dense_kind_of(x.meta->dtype) : DENSE_REAL);
 }
@@ -179,7 +179,7 @@ static struct dense gather_strided(struct kernel *k, struct dense x, const int64
                                    const int64_t *stride, uint32_t ndim)
 {
     struct dense ret = dense_new(k, x.kind, size, ndim);
-    struct cursor c = { .ndim = ndim };
+    struct element_cursor c = { .ndim = ndim };
     memcpy(c.size, size, ndim * sizeof *size);
     memcpy(c.stride, stride, ndim * sizeof *stride);
     for (int64_t i = 0; i < ret.n; i++, cursor_next(&c))
@@ -230,11 +230,6 @@ struct dense dense_reshape(struct dense x, const int64_t *size, uint32_t ndim)
     return x;
 }
 
-static int64_t truncated(double x)
-{
-    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
-}
-
 struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kind)
 {
     if (x.kind == kind || k->failed)
@@ -245,7 +240,7 @@ struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kin
                     : x.kind == DENSE_REAL ? x.u.r[i]
                                            : creal(x.u.c[i]);
         if (kind == DENSE_INT)
-            ret.u.i[i] = truncated(re);
+            ret.u.i[i] = saturated_int(re);
         else if (kind == DENSE_REAL)
             ret.u.r[i] = re;
         else
@@ -254,9 +249,9 @@ struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kin
     return ret;
 }
 
-void store(struct kernel *k, struct kernel_tensor to, struct dense x)
+void store_tensor(struct kernel *k, struct kernel_tensor to, struct dense x)
 {
-    struct cursor c;
+    struct element_cursor c;
     if (k->failed || !to.meta || !cursor_of(k, to, &c))
         return;
     if (c.n != x.n) {

@@ -2,9 +2,9 @@
  *
  *     void kernel_tril(struct kernel *k)
  *     {
- *         struct dense x = load(k, tensor_arg(k, "self"));
+ *         struct dense x = load_tensor(k, tensor_arg(k, "self"));
  *         ...
- *         store(k, result(k, 0), x);
+ *         store_tensor(k, result(k, 0), x);
  *     }
  *
  * Arrays that are loaded after a failure have no elements. Arrays live until the call ends.
@@ -25,7 +25,7 @@ struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *si
 /* Returns zeros with the sizes of result i. */
 struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind);
 /* Return the tensor's elements, in its own kind or in another. */
-struct dense load(struct kernel *k, struct kernel_tensor x);
+struct dense load_tensor(struct kernel *k, struct kernel_tensor x);
 struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind kind);
 /* Returns the argument in float64; without memory and elements if it is absent. */
 struct dense load_optional(struct kernel *k, const char *name);
@@ -39,7 +39,7 @@ struct dense dense_permute(struct kernel *k, struct dense x, const uint32_t *ord
 struct dense dense_reshape(struct dense x, const int64_t *size, uint32_t ndim);
 struct dense dense_convert(struct kernel *k, struct dense x, enum dense_kind kind);
 /* Writes x, which has the tensor's number of elements, to the tensor. */
-void store(struct kernel *k, struct kernel_tensor to, struct dense x);
+void store_tensor(struct kernel *k, struct kernel_tensor to, struct dense x);
 
 /* The elements before, in and after a dimension: x is [outer, n, inner]. */
 struct around {

@@ -25,7 +25,7 @@ struct cpu_threads {
     int64_t next, end, finished;
 };
 
-static unsigned processors(void)
+static unsigned usable_processors(void)
 {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0)
@@ -91,12 +91,12 @@ static void *serve(void *user)
 
 /* Starts threads. They block all signals, which the other threads handle. Fewer threads than wanted
  * are enough. */
-static void start(struct cpu_threads *t, unsigned wanted)
+static void start_threads(struct cpu_threads *t, unsigned wanted)
 {
     sigset_t all, before;
     pthread_attr_t attributes;
     t->started = true;
-    wanted = (wanted ? wanted : processors()) - 1;
+    wanted = (wanted ? wanted : usable_processors()) - 1;
     wanted = wanted < MOST_THREADS ? wanted : MOST_THREADS;
     if (wanted == 0)
         return;
@@ -115,7 +115,7 @@ void cpu_parallel(struct kernel *k, int64_t n, cpu_work *work, void *user)
 {
     struct cpu_threads *t = cpu_of(k)->threads;
     if (t && n > 1 && !t->started)
-        start(t, cpu_of(k)->base.threads);
+        start_threads(t, cpu_of(k)->base.threads);
     if (!t || t->n == 0 || n < 2) {
         for (int64_t i = 0; i < n; i++)
             work(user, i);

@@ -5,7 +5,7 @@
  *     run_call_step()   run/run.c: the interpreter is at a call of the graph
  *     exec_call()       run/exec.c: binds arguments, evaluates the rule, allocates the results
  *     cuda_call()       here: finds the operator's row in cuda_kernels.def
- *     run_row()         here: calls the row's function; if that declines, cuda_host_call()
+ *     run_kernel_row()         here: calls the row's function; if that declines, cuda_host_call()
  *                       (runtime/host_call.c) computes the call on the CPU
  *     cuda_FUNCTION()   kernels/FAMILY/: chooses a kernel and its defines by the call's sizes
  *     cuda_function()   runtime/modules.c: loads the kernel from the cache, or compiles it
@@ -36,9 +36,9 @@ static const struct kernel_row rows[] = {
 #define CUDA_KERNEL(base, run, param) { base, cuda_##run, param },
 #include "replay/backend/cuda/cuda_kernels.def"
 #undef CUDA_KERNEL
-#define COMPOSITE(base, run, param) { base, composite_##run, param },
+#define BACKEND_COMPOSITE(base, run, param) { base, composite_##run, param },
 #include "replay/backend/call/composite.def"
-#undef COMPOSITE
+#undef BACKEND_COMPOSITE
 #define POINT(base, ...) { #base, cuda_point, POINT_##base },
 #include "replay/backend/pointwise/pointwise.def"
 #undef POINT
@@ -112,7 +112,7 @@ static bool open_driver(struct cuda *cuda, struct err *err)
     return rc == CU_OK || does_not_start(cuda, rc, err);
 }
 
-static bool attribute(struct cuda *cuda, int which, int *ret, struct err *err)
+static bool device_attribute(struct cuda *cuda, int which, int *ret, struct err *err)
 {
     return cuda_check(cuda, cuda->driver.device_attribute(ret, which, cuda->device), err,
                       "device: attribute %d", which);
@@ -132,12 +132,13 @@ static bool describe_device(struct cuda *cuda, struct err *err)
                     err, "device 0: name") ||
         !cuda_check(cuda, d->device_memory(&cuda->device_memory, cuda->device), err,
                     "device 0: memory") ||
-        !attribute(cuda, CU_CAPABILITY_MAJOR, &major, err) ||
-        !attribute(cuda, CU_CAPABILITY_MINOR, &minor, err) ||
-        !attribute(cuda, CU_MULTIPROCESSORS, &cuda->multiprocessors, err) ||
-        !attribute(cuda, CU_THREADS_PER_MULTIPROCESSOR, &cuda->threads_per_multiprocessor, err) ||
-        !attribute(cuda, CU_SHARED_PER_BLOCK_MAX, &cuda->shared_max, err) ||
-        !attribute(cuda, CU_COMPUTE_MODE, &cuda->compute_mode, err))
+        !device_attribute(cuda, CU_CAPABILITY_MAJOR, &major, err) ||
+        !device_attribute(cuda, CU_CAPABILITY_MINOR, &minor, err) ||
+        !device_attribute(cuda, CU_MULTIPROCESSORS, &cuda->multiprocessors, err) ||
+        !device_attribute(cuda, CU_THREADS_PER_MULTIPROCESSOR, &cuda->threads_per_multiprocessor,
+                          err) ||
+        !device_attribute(cuda, CU_SHARED_PER_BLOCK_MAX, &cuda->shared_max, err) ||
+        !device_attribute(cuda, CU_COMPUTE_MODE, &cuda->compute_mode, err))
         return false;
     cuda->architecture = major * 10 + minor;
     return true;
@@ -151,7 +152,7 @@ static void cuda_close(struct backend *backend)
     if (!cuda)
         return;
     cuda_context_close(cuda);
-    cuda_founds_close(cuda);
+    cuda_counts_close(cuda);
     if (cuda->host)
         cuda->host->kind->close(cuda->host);
     backend_log_release(&cuda->base.log);
@@ -180,17 +181,17 @@ static struct backend *cuda_open(struct err *err)
 
 /* ---- What is found ---- */
 
-static void put_error(struct buf *found, const struct err *err)
+static void append_error(struct buf *found, const struct err *err)
 {
     buf_printf(found, "%s\n", err->text);
 }
 
 static void probe_library(struct buf *found, enum library_id id)
 {
-    struct library library;
+    struct cuda_library library;
     struct err err = { 0 };
     if (!library_open(id, 0, &library, &err)) {
-        put_error(found, &err);
+        append_error(found, &err);
         return;
     }
     size_t v = library_version(&library);
@@ -204,7 +205,7 @@ static void probe_compiler(struct cuda *cuda, struct buf *found)
 {
     struct err err = { 0 };
     if (!cuda_need_compiler(cuda, &err))
-        put_error(found, &err);
+        append_error(found, &err);
     else
         buf_printf(found, "NVRTC %d.%d: %s\n", cuda->compiler.major, cuda->compiler.minor,
                    cuda->compiler.library.path);
@@ -218,7 +219,7 @@ static bool probe_device(struct cuda *cuda, struct buf *found)
         buf_printf(found, "driver for CUDA %d.%d: %s\n", cuda->driver_version / 1000,
                    cuda->driver_version % 1000 / 10, cuda->library.path);
     if (!driver || !describe_device(cuda, &err)) {
-        put_error(found, &err);
+        append_error(found, &err);
         return false;
     }
     buf_printf(found, "%s: compute capability %d.%d, %d multiprocessors, %zu MiB%s\n",
@@ -251,7 +252,7 @@ static bool cuda_probe(struct buf *found)
 
 /* ---- Memory ---- */
 
-static struct cuda *of(struct backend *backend)
+static struct cuda *cuda_backend_of(struct backend *backend)
 {
     return (struct cuda *)backend;
 }
@@ -259,7 +260,7 @@ static struct cuda *of(struct backend *backend)
 /* Returns the device's free memory and the free memory of the pool. */
 static uint64_t cuda_free_memory_of(struct backend *backend)
 {
-    struct cuda *cuda = of(backend);
+    struct cuda *cuda = cuda_backend_of(backend);
     struct err ignored = { 0 };
     size_t left, total;
     if (!cuda_context_ready(cuda, &ignored) || cuda->driver.memory_info(&left, &total) != CU_OK)
@@ -272,40 +273,43 @@ static bool cuda_allocate(struct backend *backend, size_t bytes, struct memory *
                           struct err *err)
 {
     uint64_t address;
-    if (!cuda_context_ready(of(backend), err) || !cuda_take(of(backend), bytes, &address, err))
+    if (!cuda_context_ready(cuda_backend_of(backend), err) ||
+        !cuda_take(cuda_backend_of(backend), bytes, &address, err))
         return false;
-    of(backend)->lent++;
+    cuda_backend_of(backend)->lent++;
     *ret = (struct memory){ .p = (void *)(uintptr_t)address, .bytes = bytes };
     return true;
 }
 
 static void cuda_release(struct backend *backend, struct memory *memory)
 {
-    struct cuda *cuda = of(backend);
+    struct cuda *cuda = cuda_backend_of(backend);
     cuda->lent--;
-    if (!cuda->held.keeps || !cuda->held.keeps(cuda, memory))
+    if (!cuda->pending.keeps || !cuda->pending.keeps(cuda, memory))
         cuda_give_back(cuda, (uint64_t)(uintptr_t)memory->p);
 }
 
 static bool cuda_read(struct backend *backend, const struct memory *from, size_t offset, void *to,
                       size_t bytes, struct err *err)
 {
-    return cuda_copy_to_host(of(backend), to, (uint64_t)(uintptr_t)from->p + offset, bytes, err);
+    return cuda_copy_to_host(cuda_backend_of(backend), to, (uint64_t)(uintptr_t)from->p + offset,
+                             bytes, err);
 }
 
 static bool cuda_write(struct backend *backend, struct memory *to, size_t offset, const void *from,
                        size_t bytes, struct err *err)
 {
-    return cuda_flush(of(backend), err) &&
-           cuda_copy_to_device(of(backend), (uint64_t)(uintptr_t)to->p + offset, from, bytes, err);
+    return cuda_flush(cuda_backend_of(backend), err) &&
+           cuda_copy_to_device(cuda_backend_of(backend), (uint64_t)(uintptr_t)to->p + offset, from,
+                               bytes, err);
 }
 
 bool cuda_flush(struct cuda *cuda, struct err *err)
 {
-    if (!cuda->held.flush || cuda->flushing)
+    if (!cuda->pending.flush || cuda->flushing)
         return true;
     cuda->flushing = true;
-    bool ok = cuda->held.flush(cuda, err);
+    bool ok = cuda->pending.flush(cuda, err);
     cuda->flushing = false;
     return ok;
 }
@@ -339,7 +343,7 @@ void cuda_decline(struct kernel *k)
 }
 
 /* Runs one kernel, or the CPU's if it declines. */
-static bool run_row(struct cuda *cuda, struct kernel *k, uint32_t item)
+static bool run_kernel_row(struct cuda *cuda, struct kernel *k, uint32_t item)
 {
     struct cuda_call now;
     bool declined = true;
@@ -362,23 +366,23 @@ static bool run_items(struct cuda *cuda, struct kernel *k)
     bool ok = true;
     k->foreach = true;
     for (k->item = 0; ok && k->item < n; k->item++)
-        ok = run_row(cuda, k, k->item);
+        ok = run_kernel_row(cuda, k, k->item);
     return ok;
 }
 
 static bool cuda_call(struct backend *backend, const struct backend_call *call, struct err *err)
 {
-    struct cuda *cuda = of(backend);
+    struct cuda *cuda = cuda_backend_of(backend);
     struct kernel k = { .call = call, .err = err };
     if (!kernel_computes(&k))
         return true;
     k.row = kernel_row_find(&cuda->kernels, call->op->base);
     bool foreach = k.row && str_starts(call->op->base, STR("_foreach_"));
-    bool ok =
-        cuda_usable(cuda, err) && (foreach ? run_items(cuda, &k) : run_row(cuda, &k, UINT32_MAX));
+    bool ok = cuda_usable(cuda, err) &&
+              (foreach ? run_items(cuda, &k) : run_kernel_row(cuda, &k, UINT32_MAX));
     arena_release(&k.arena);
     if (!cuda->now)
-        cuda_founds_forget(cuda);
+        cuda_counts_forget(cuda);
     /* An error of the device already contains its kernel, which may belong to an earlier call. */
     return ok || (err->kind != ERR_ENV && err_at(err, "%.*s", STR_ARG(call->op->name)));
 }
@@ -386,13 +390,15 @@ static bool cuda_call(struct backend *backend, const struct backend_call *call, 
 static bool cuda_has(struct backend *backend, struct str base)
 {
     struct err ignored = { 0 };
-    struct backend *host = cuda_host(of(backend), &ignored);
-    return kernel_row_find(&of(backend)->kernels, base) || !host || host->kind->has(host, base);
+    struct backend *host = cuda_host(cuda_backend_of(backend), &ignored);
+    return kernel_row_find(&cuda_backend_of(backend)->kernels, base) || !host ||
+           host->kind->has(host, base);
 }
 
 static bool cuda_wait(struct backend *backend, struct err *err)
 {
-    return cuda_context_ready(of(backend), err) && cuda_settle(of(backend), err);
+    return cuda_context_ready(cuda_backend_of(backend), err) &&
+           cuda_settle(cuda_backend_of(backend), err);
 }
 
 const struct backend_kind backend_cuda = {

@@ -37,8 +37,8 @@ static bool bench_init(struct bench *b, struct backend *backend, struct err *err
     return true;
 }
 
-static bool new_tensor(struct bench *b, enum dtype dtype, const int64_t *size, uint32_t ndim,
-                       struct value *ret, struct err *err)
+static bool bench_tensor(struct bench *b, enum dtype dtype, const int64_t *size, uint32_t ndim,
+                         struct value *ret, struct err *err)
 {
     struct sym_pool *pool = ops_pool(b->ops);
     sym_id sizes[2], strides[2];
@@ -99,8 +99,8 @@ bool ceilings_of_copy(struct backend *backend, struct ceilings *ret, struct err 
     for (int64_t n = 1 << 18; ok && us < LONG_US && n <= 1 << 28; n *= 2) {
         struct value x[2];
         double sum;
-        ok = new_tensor(&b, DTYPE_F32, &n, 1, &x[0], err) &&
-             new_tensor(&b, DTYPE_F32, &n, 1, &x[1], err) &&
+        ok = bench_tensor(&b, DTYPE_F32, &n, 1, &x[0], err) &&
+             bench_tensor(&b, DTYPE_F32, &n, 1, &x[1], err) &&
              time_call(&b, "aten.clone.default", x, 1, &us, err) &&
              time_call(&b, "aten.add.Tensor", x, 2, &sum, err);
         if (!ok)
@@ -131,8 +131,8 @@ bool ceilings_of_product(struct backend *backend, enum dtype dtype, struct ceili
     for (int64_t n = 64; ok && us < LONG_US && n <= 8192; n *= 2) {
         int64_t size[] = { n, n };
         struct value args[2];
-        ok = new_tensor(&b, dtype, size, 2, &args[0], err) &&
-             new_tensor(&b, dtype, size, 2, &args[1], err) &&
+        ok = bench_tensor(&b, dtype, size, 2, &args[0], err) &&
+             bench_tensor(&b, dtype, size, 2, &args[1], err) &&
              time_call(&b, "aten.mm.default", args, 2, &us, err);
         if (!ok)
             break;

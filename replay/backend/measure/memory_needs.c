@@ -2,18 +2,18 @@
 
 #include "replay/backend/measure/peak.h"
 
-static void ignore(void *user, struct str text)
+static void drop_violation(void *user, struct str text)
 {
     (void)user, (void)text;
 }
 
 /* Returns the first node at which the memory in use exceeds the available memory. */
-static uint32_t too_much_at(const struct storages *s, uint64_t room)
+static uint32_t too_much_at(const struct storages *s, uint64_t available)
 {
     int64_t now = 0;
     for (size_t i = 0; i < s->events.n; i++) {
         now += s->events.v[i].bytes;
-        if (now > 0 && (uint64_t)now > room)
+        if (now > 0 && (uint64_t)now > available)
             return s->events.v[i].node;
     }
     return 0;
@@ -22,14 +22,14 @@ static uint32_t too_much_at(const struct storages *s, uint64_t room)
 bool run_fits(const struct graph *graph, const struct run_options *options, struct err *err)
 {
     struct backend *backend = options->backend;
-    uint64_t room = backend->kind->free_memory ? backend->kind->free_memory(backend) : 0;
+    uint64_t available = backend->kind->free_memory ? backend->kind->free_memory(backend) : 0;
     struct err ignored = { 0 };
-    if (room == 0)
+    if (available == 0)
         return true;
     struct run_options counting = *options;
     const struct backend_kind *kind = backend_find(STR("null"));
     counting.backend = kind->open(err);
-    counting.violated = ignore;
+    counting.violated = drop_violation;
     counting.keep = false;
     counting.node = NULL;
     if (!counting.backend)
@@ -39,12 +39,12 @@ bool run_fits(const struct graph *graph, const struct run_options *options, stru
         run->exec.storages.noting = true;
         run_execute(run, &ignored); /* memory that is needed until it fails is needed in any case */
         const struct storages *s = &run->exec.storages;
-        if (s->peak > room) {
-            const struct node *node = &graph->nodes[too_much_at(s, room)];
+        if (s->peak > available) {
+            const struct node *node = &graph->nodes[too_much_at(s, available)];
             err_set(err, ERR_ENV,
                     "%zu bytes of memory are needed%s, and %llu are available on %s; node %.*s "
                     "is the first that needs more",
-                    s->peak, err_is_set(&ignored) ? " at least" : "", (unsigned long long)room,
+                    s->peak, err_is_set(&ignored) ? " at least" : "", (unsigned long long)available,
                     backend->kind->name, STR_ARG(node->name));
         }
     }

@@ -9,7 +9,7 @@ static int more_bytes(const void *a, const void *b)
                                 : (x->node > y->node) - (x->node < y->node);
 }
 
-static size_t find_peak(const struct storages *s, struct peak *ret)
+static size_t find_peak_event(const struct storages *s, struct peak *ret)
 {
     int64_t now = 0;
     size_t at = 0;
@@ -25,8 +25,8 @@ static size_t find_peak(const struct storages *s, struct peak *ret)
 }
 
 /* Attributes each storage to the node that last allocated it. */
-static void add_up(const struct storages *s, size_t n, struct peak_holder *by_storage,
-                   struct peak_holder *by_node)
+static void sum_by_node(const struct storages *s, size_t n, struct peak_holder *by_storage,
+                        struct peak_holder *by_node)
 {
     for (size_t i = 0; i < n; i++) {
         const struct storage_event *e = &s->events.v[i];
@@ -40,7 +40,7 @@ static void add_up(const struct storages *s, size_t n, struct peak_holder *by_st
 bool peak_of(const struct storages *s, struct arena *arena, struct peak *ret, struct err *err)
 {
     *ret = (struct peak){ 0 };
-    size_t end = find_peak(s, ret);
+    size_t end = find_peak_event(s, ret);
     uint32_t nodes = 0;
     for (size_t i = 0; i < end; i++)
         nodes = s->events.v[i].node >= nodes ? s->events.v[i].node + 1 : nodes;
@@ -52,7 +52,7 @@ bool peak_of(const struct storages *s, struct arena *arena, struct peak *ret, st
     }
     for (uint32_t i = 0; i < nodes; i++)
         by_node[i].node = i;
-    add_up(s, end, by_storage, by_node);
+    sum_by_node(s, end, by_storage, by_node);
     free(by_storage);
     qsort(by_node, nodes, sizeof *by_node, more_bytes);
     while (ret->n_holders < nodes && by_node[ret->n_holders].bytes)

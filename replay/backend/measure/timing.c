@@ -51,7 +51,7 @@ static void forget_log(struct backend *backend)
 
 typedef bool watch_fn(void *watcher, const struct backend_call *call, struct err *err);
 
-static bool execute(struct timer *m, bool log, watch_fn *watch, struct err *err)
+static bool execute_once(struct timer *m, bool log, watch_fn *watch, struct err *err)
 {
     m->run->exec.watch = watch;
     m->run->exec.watcher = m;
@@ -62,7 +62,7 @@ static bool execute(struct timer *m, bool log, watch_fn *watch, struct err *err)
     return ok;
 }
 
-static bool begin(struct timer *m, struct err *err)
+static bool begin_timing(struct timer *m, struct err *err)
 {
     run_free(m->run);
     m->run = run_new(m->graph, &m->options, err);
@@ -71,7 +71,7 @@ static bool begin(struct timer *m, struct err *err)
 
 static bool wall_once(struct timer *m, bool log, double *us, struct err *err)
 {
-    if (!execute(m, log, NULL, err))
+    if (!execute_once(m, log, NULL, err))
         return false;
     *us = (double)m->run->calls_ns / 1e3;
     return true;
@@ -132,11 +132,11 @@ static bool repeat_call(void *watcher, const struct backend_call *call, struct e
 
 /* ---- The runs ---- */
 
-static bool first_run(struct timer *m, struct err *err)
+static bool time_first_run(struct timer *m, struct err *err)
 {
     struct timing *t = m->t;
     struct backend_log before = m->backend->log, *now = &m->backend->log;
-    if (!begin(m, err) || !execute(m, false, NULL, err))
+    if (!begin_timing(m, err) || !execute_once(m, false, NULL, err))
         return false;
     const struct run *run = m->run;
     t->first_us = (double)run->calls_ns / 1e3;
@@ -221,15 +221,15 @@ static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
 /* Runs the graph from the start to count calls and to record memory. */
 static bool watched_run(struct timer *m, struct launches *all, struct err *err)
 {
-    if (!begin(m, err))
+    if (!begin_timing(m, err))
         return false;
     m->run->exec.storages.noting = true;
-    return execute(m, false, note_work, err) &&
+    return execute_once(m, false, note_work, err) &&
            peak_of(&m->run->exec.storages, &m->t->arena, &m->t->peak, err) &&
            timing_group(m->t, m->nodes, all, m->run->ops, err);
 }
 
-static bool measure(struct timer *m, const struct timing_options *how, struct err *err)
+static bool measure_runs(struct timer *m, const struct timing_options *how, struct err *err)
 {
     struct timing *t = m->t;
     struct launches all = { 0 };
@@ -237,11 +237,11 @@ static bool measure(struct timer *m, const struct timing_options *how, struct er
     t->nodes = m->nodes;
     if (!m->nodes)
         return err_nomem(err);
-    if (!first_run(m, err))
+    if (!time_first_run(m, err))
         return false;
     uint64_t compiled = m->backend->log.compiled;
     if (!wall_runs(m, err) || !logged_runs(m, &all, err) ||
-        (how->isolated && !execute(m, true, repeat_call, err)) || !watched_run(m, &all, err))
+        (how->isolated && !execute_once(m, true, repeat_call, err)) || !watched_run(m, &all, err))
         return false;
     t->compiled_later = m->backend->log.compiled - compiled;
     return true;
@@ -257,7 +257,7 @@ struct timing *timing_new(const struct graph *graph, const struct run_options *o
     t->graph = graph;
     t->queues = options->backend->kind->queues;
     t->runs = how->runs == 0 ? DEFAULT_RUNS : how->runs < MOST_RUNS ? how->runs : MOST_RUNS;
-    bool ok = measure(&m, how, err);
+    bool ok = measure_runs(&m, how, err);
     forget_log(m.backend);
     run_free(m.run);
     if (ok)

@@ -26,14 +26,14 @@ bool launches_copy(struct launches *ret, const struct backend_log *log, struct a
 
 /* ---- Names ---- */
 
-static struct str operator_of(const struct graph *graph, uint32_t node)
+static struct str operator_of_node(const struct graph *graph, uint32_t node)
 {
     struct str name = node < graph->n_nodes ? graph->nodes[node].target : STR("");
     return str_starts(name, STR("torch.ops.")) ? str_from(name, 10) : name;
 }
 
 /* Returns "relu" for "aten.relu.default". */
-static struct str base_of(struct str name)
+static struct str operator_base(struct str name)
 {
     size_t dot = str_find_char(name, '.');
     struct str base = dot < name.n ? str_from(name, dot + 1) : name;
@@ -45,9 +45,10 @@ static void name_launch(const struct graph *graph, const uint32_t *nodes, uint32
 {
     buf_clear(out);
     if (n == 1)
-        buf_put(out, operator_of(graph, nodes[0]));
+        buf_put(out, operator_of_node(graph, nodes[0]));
     for (uint32_t i = 0; n > 1 && i < n && i < NAME_PARTS; i++)
-        buf_printf(out, "%s%.*s", i ? " + " : "", STR_ARG(base_of(operator_of(graph, nodes[i]))));
+        buf_printf(out, "%s%.*s", i ? " + " : "",
+                   STR_ARG(operator_base(operator_of_node(graph, nodes[i]))));
     if (n > NAME_PARTS)
         buf_printf(out, " + %u more", n - NAME_PARTS);
 }
@@ -57,10 +58,10 @@ static void name_launch(const struct graph *graph, const uint32_t *nodes, uint32
 struct member {
     uint32_t group, node;
     double us;
-    bool told; /* its launches contain bytes and operations */
+    bool has_counts; /* its launches contain bytes and operations */
 };
 
-struct grouping {
+struct launch_groups {
     struct timing *t;
     struct timed_node *nodes;
     struct intern names;
@@ -71,7 +72,7 @@ struct grouping {
     struct buf name;
 };
 
-static bool add_launch(struct grouping *g, const struct launches *all, size_t i)
+static bool add_launch(struct launch_groups *g, const struct launches *all, size_t i)
 {
     const struct backend_launch *launch = &all->launches[i];
     const uint32_t *nodes = all->nodes + launch->first_node;
@@ -118,21 +119,21 @@ static int by_group_and_time(const void *a, const void *b)
     return x->us != y->us ? (x->us < y->us ? 1 : -1) : (x->node > y->node) - (x->node < y->node);
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_group_times(const void *a, const void *b)
 {
     const struct timed_group *x = a, *y = b;
     return x->us != y->us ? (x->us < y->us ? 1 : -1) : str_cmp(x->name, y->name);
 }
 
 /* Merges launches of one node in one group. */
-static void merge_members(struct grouping *g)
+static void merge_members(struct launch_groups *g)
 {
     size_t n = 0;
     qsort(g->members.v, g->members.n, sizeof *g->members.v, by_group_and_node);
     for (size_t i = 0; i < g->members.n; i++) {
         struct member m = g->members.v[i], *last = n ? &g->members.v[n - 1] : NULL;
         if (last && last->group == m.group && last->node == m.node)
-            last->us += m.us, last->told |= m.told;
+            last->us += m.us, last->has_counts |= m.has_counts;
         else
             g->members.v[n++] = m;
     }
@@ -141,7 +142,7 @@ static void merge_members(struct grouping *g)
         qsort(g->members.v, n, sizeof *g->members.v, by_group_and_time);
 }
 
-static bool add_members(struct grouping *g)
+static bool add_group_members(struct launch_groups *g)
 {
     uint32_t *nodes = arena_array(&g->t->arena, uint32_t, g->members.n + 1);
     if (!nodes)
@@ -156,15 +157,15 @@ static bool add_members(struct grouping *g)
             group->most = m->node;
         }
         group->calls += node->calls ? node->calls : 1;
-        group->bytes += m->told ? 0 : node->work.bytes;
-        group->flops += group->flops && m->told ? 0 : node->work.flops;
+        group->bytes += m->has_counts ? 0 : node->work.bytes;
+        group->flops += group->flops && m->has_counts ? 0 : node->work.flops;
         group->isolated_us += node->isolated_us;
         group->isolated += node->isolated;
     }
     return true;
 }
 
-static void add_stats(struct grouping *g, const struct ops *ops)
+static void add_rule_stats(struct launch_groups *g, const struct ops *ops)
 {
     for (size_t i = 0; i < g->groups.n; i++) {
         struct timed_group *group = &g->groups.v[i];
@@ -178,21 +179,21 @@ static void add_stats(struct grouping *g, const struct ops *ops)
 bool timing_group(struct timing *t, struct timed_node *nodes, const struct launches *all,
                   const struct ops *ops, struct err *err)
 {
-    struct grouping g = { .t = t, .nodes = nodes, .names = INTERN_INIT, .name = BUF_INIT };
+    struct launch_groups g = { .t = t, .nodes = nodes, .names = INTERN_INIT, .name = BUF_INIT };
     bool ok = true;
     t->launches = (uint32_t)all->n;
     for (size_t i = 0; i < all->n && ok; i++)
         ok = add_launch(&g, all, i);
     if (g.members.n && ok)
         merge_members(&g);
-    ok = ok && add_members(&g);
+    ok = ok && add_group_members(&g);
     t->groups = arena_array(&t->arena, struct timed_group, g.groups.n + 1);
     ok = ok && t->groups;
     if (ok && g.groups.n) {
-        add_stats(&g, ops);
+        add_rule_stats(&g, ops);
         t->n_groups = g.groups.n;
         memcpy(t->groups, g.groups.v, g.groups.n * sizeof *t->groups);
-        qsort(t->groups, t->n_groups, sizeof *t->groups, by_time);
+        qsort(t->groups, t->n_groups, sizeof *t->groups, compare_group_times);
     }
     intern_release(&g.names);
     vec_release(&g.groups);

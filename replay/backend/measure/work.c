@@ -7,13 +7,13 @@
 enum { WORK_NESTING = 4 };
 
 /* Adds the bytes of a value; an expanded tensor is read once. */
-static void add_bytes(const struct kernel_value *v, uint64_t *bytes, unsigned depth)
+static void add_value_bytes(const struct kernel_value *v, uint64_t *bytes, unsigned depth)
 {
     const struct kernel_meta *meta = v->kind == KERNEL_TENSOR ? v->u.tensor.meta : NULL;
     if (meta && meta->addressable && meta->countable)
         *bytes += meta->bytes < meta->reach ? meta->bytes : meta->reach;
     for (uint32_t i = 0; value_has_items(*v) && depth < WORK_NESTING && i < v->n; i++)
-        add_bytes(&v->u.items[i], bytes, depth + 1);
+        add_value_bytes(&v->u.items[i], bytes, depth + 1);
 }
 
 /* ---- Floating point operations ---- */
@@ -39,7 +39,7 @@ static const struct flops_row rows[] = {
 #undef FLOPS
 };
 
-static const struct flops_row *row_of(struct str base)
+static const struct flops_row *flops_row(struct str base)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (str_is(base, rows[i].base))
@@ -48,7 +48,7 @@ static const struct flops_row *row_of(struct str base)
 }
 
 /* Returns the product of the sizes from dimension `first` on, as a float, which cannot overflow. */
-static double elements(struct kernel_tensor x, uint32_t first)
+static double element_product(struct kernel_tensor x, uint32_t first)
 {
     int64_t size[TENSOR_MAX_DIM];
     double n = 1;
@@ -58,7 +58,7 @@ static double elements(struct kernel_tensor x, uint32_t first)
     return x.meta ? n : 0;
 }
 
-static double size_at(struct kernel_tensor x, int32_t dim)
+static double tensor_size(struct kernel_tensor x, int32_t dim)
 {
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = x.meta ? tensor_sizes(x, size) : 0;
@@ -69,18 +69,20 @@ static double size_at(struct kernel_tensor x, int32_t dim)
 
 /* Like conv_flop: each element of the output, or of the input of a transposed convolution, is
  * multiplied with a filter. */
-static double convolution(struct kernel *k, struct kernel_tensor weight, bool transposed)
+static double convolution_flops(struct kernel *k, struct kernel_tensor weight, bool transposed)
 {
     struct kernel_tensor input = tensor_arg(k, "input");
-    return 2 * elements(transposed ? input : result(k, 0), 0) * elements(weight, 1);
+    return 2 * element_product(transposed ? input : result(k, 0), 0) * element_product(weight, 1);
 }
 
 /* Counts one convolution for each requested gradient. */
-static double convolution_backward(struct kernel *k, struct kernel_tensor weight, bool transposed)
+static double convolution_backward_flops(struct kernel *k, struct kernel_tensor weight,
+                                         bool transposed)
 {
     const struct kernel_value *mask;
     struct kernel_tensor input = tensor_arg(k, "input"), grad = tensor_arg(k, "grad_output");
-    double one = 2 * elements(transposed ? input : grad, 0) * elements(weight, 1), all = 0;
+    double one = 2 * element_product(transposed ? input : grad, 0) * element_product(weight, 1),
+           all = 0;
     uint32_t n = list_arg(k, "output_mask", &mask);
     for (uint32_t i = 0; i < n && i < 2; i++)
         all += mask[i].kind == KERNEL_BOOL && mask[i].u.number.integer ? one : 0;
@@ -89,28 +91,31 @@ static double convolution_backward(struct kernel *k, struct kernel_tensor weight
 
 /* Like sdpa_flop_count: the matmuls of query and key, and of weights and value; backward has
  * five. */
-static double attention(struct kernel *k, struct kernel_tensor query, bool backward)
+static double attention_flops(struct kernel *k, struct kernel_tensor query, bool backward)
 {
     struct kernel_tensor key = tensor_arg(k, "key"), value = tensor_arg(k, "value");
-    double scores = elements(query, 0) * size_at(key, -2); /* b h l s e */
-    double sums = size_at(query, -1) ? scores / size_at(query, -1) * size_at(value, -1) : 0;
+    double scores = element_product(query, 0) * tensor_size(key, -2); /* b h l s e */
+    double sums =
+        tensor_size(query, -1) ? scores / tensor_size(query, -1) * tensor_size(value, -1) : 0;
     return backward ? 2 * (3 * scores + 2 * sums) : 2 * (scores + sums);
 }
 
 static double flops_of(struct kernel *k)
 {
-    const struct flops_row *row = row_of(k->call->op->base);
+    const struct flops_row *row = flops_row(k->call->op->base);
     if (!row)
         return 0;
     struct kernel_tensor x = tensor_arg(k, row->arg);
     bool transposed = bool_arg(k, "transposed", false);
     switch (row->formula) {
-    case FLOPS_PRODUCT: return 2 * elements(result(k, 0), 0) * size_at(x, -1);
-    case FLOPS_BATCHES: return 2 * elements(result(k, 0), 0) * size_at(x, -1) * size_at(x, 0);
-    case FLOPS_CONVOLUTION: return convolution(k, x, transposed);
-    case FLOPS_CONVOLUTION_BACKWARD: return convolution_backward(k, x, transposed);
+    case FLOPS_PRODUCT: return 2 * element_product(result(k, 0), 0) * tensor_size(x, -1);
+    case FLOPS_BATCHES:
+        return 2 * element_product(result(k, 0), 0) * tensor_size(x, -1) * tensor_size(x, 0);
+    case FLOPS_CONVOLUTION: return convolution_flops(k, x, transposed);
+    case FLOPS_CONVOLUTION_BACKWARD: return convolution_backward_flops(k, x, transposed);
     case FLOPS_ATTENTION:
-    case FLOPS_ATTENTION_BACKWARD: return attention(k, x, row->formula == FLOPS_ATTENTION_BACKWARD);
+    case FLOPS_ATTENTION_BACKWARD:
+        return attention_flops(k, x, row->formula == FLOPS_ATTENTION_BACKWARD);
     default: return 0;
     }
 }
@@ -131,8 +136,8 @@ bool call_work(const struct backend_call *call, struct call_work *ret)
     if (!kernel_computes(&k))
         return false;
     for (uint32_t i = 0; i < call->op->n_args; i++)
-        add_bytes(&call->args[i], &ret->bytes, 0);
-    add_bytes(&call->result, &ret->bytes, 0);
+        add_value_bytes(&call->args[i], &ret->bytes, 0);
+    add_value_bytes(&call->result, &ret->bytes, 0);
     double flops = flops_of(&k);
     ret->flops = flops > 0 && flops < 9e18 && !k.failed ? (uint64_t)flops : 0;
     arena_release(&k.arena);

@@ -191,12 +191,6 @@ static bool symbolic_items(struct concrete *c, const struct kernel_value *from, 
     return items != NULL;
 }
 
-static sym_id symbolic_int(struct sym_pool *pool, const struct kernel_value *from)
-{
-    return from->u.number.fits ? sym_integer(pool, from->u.number.integer)
-                               : (sym_id)from->u.number.integer;
-}
-
 bool symbolic_value(struct concrete *c, const struct kernel_value *from, struct value *ret)
 {
     struct sym_pool *pool = ops_pool(c->ops);
@@ -208,7 +202,10 @@ bool symbolic_value(struct concrete *c, const struct kernel_value *from, struct 
                                              .counted = from->u.tensor.counted,
                                              .data = from->u.tensor.data });
         return true;
-    case KERNEL_INT: *ret = value_int(symbolic_int(pool, from)); return true;
+    case KERNEL_INT:
+        *ret = value_int(from->u.number.fits ? sym_integer(pool, from->u.number.integer)
+                                             : (sym_id)from->u.number.integer);
+        return true;
     case KERNEL_FLOAT:
         *ret = value_sym(VALUE_FLOAT, sym_float(pool, from->u.number.real));
         return true;

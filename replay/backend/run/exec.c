@@ -10,7 +10,7 @@
 
 static const struct caller_kind exec_caller;
 
-static void start(struct exec *exec, struct ops *ops, struct backend *backend)
+static void reset_exec(struct exec *exec, struct ops *ops, struct backend *backend)
 {
     *exec = (struct exec){ .caller = { .kind = &exec_caller, .backend = backend },
                            .ops = ops,
@@ -21,7 +21,7 @@ static void start(struct exec *exec, struct ops *ops, struct backend *backend)
 
 void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint64_t seed)
 {
-    start(exec, ops, backend);
+    reset_exec(exec, ops, backend);
     exec->seed = seed;
     ops_set_eager(ops, true);
 }
@@ -98,13 +98,13 @@ static bool walk_next(struct walk *w)
 }
 
 /* A copy of a storage, for elements that are not contiguous. */
-struct whole {
+struct storage_copy {
     unsigned char *p;
     size_t bytes;
 };
 
-static bool read_whole(struct exec *exec, struct kernel_tensor x, struct whole *ret,
-                       struct err *err)
+static bool read_storage(struct exec *exec, struct kernel_tensor x, struct storage_copy *ret,
+                         struct err *err)
 {
     struct memory *m = storage_at(&exec->storages, x.storage);
     struct backend *backend = exec->caller.backend;
@@ -128,7 +128,7 @@ static void flip_sign(unsigned char *element, size_t bytes)
     element[bytes - 1] ^= 0x80;
 }
 
-static void resolve(const struct kernel_meta *meta, unsigned char *element)
+static void apply_conj_neg(const struct kernel_meta *meta, unsigned char *element)
 {
     size_t size = dtype_size(meta->dtype);
     if (meta->conj)
@@ -141,7 +141,7 @@ bool exec_read(struct exec *exec, struct tensor tensor, void *to, size_t bytes, 
 {
     struct backend *backend = exec->caller.backend;
     struct kernel_tensor x = concrete_tensor(&exec->concrete, tensor);
-    struct whole from;
+    struct storage_copy from;
     struct walk w;
     unsigned char *out = to;
     size_t size = dtype_size(tensor.meta->dtype);
@@ -155,11 +155,11 @@ bool exec_read(struct exec *exec, struct tensor tensor, void *to, size_t bytes, 
     size_t at = (size_t)w.offset * size;
     if (m && in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
         return backend->kind->read(backend, m, at, to, bytes, err);
-    if (!read_whole(exec, x, &from, err))
+    if (!read_storage(exec, x, &from, err))
         return err_set(err, ERR_USAGE, "a tensor whose strides are not numbers");
     do {
         memcpy(out, from.p + (size_t)w.offset * size, size);
-        resolve(x.meta, out);
+        apply_conj_neg(x.meta, out);
         out += size;
     } while (walk_next(&w));
     free(from.p);
@@ -170,7 +170,7 @@ bool exec_write(struct exec *exec, struct tensor tensor, const void *from, size_
                 struct err *err)
 {
     struct backend *backend = exec->caller.backend;
-    struct whole whole;
+    struct storage_copy whole;
     struct walk w;
     const unsigned char *in = from;
     size_t size = dtype_size(tensor.meta->dtype), reach;
@@ -188,11 +188,11 @@ bool exec_write(struct exec *exec, struct tensor tensor, const void *from, size_
     size_t at = (size_t)w.offset * size;
     if (in_memory_order(x.meta, &w) && at <= m->bytes && bytes <= m->bytes - at)
         return backend->kind->write(backend, m, at, from, bytes, err);
-    if (!read_whole(exec, x, &whole, err))
+    if (!read_storage(exec, x, &whole, err))
         return false;
     do {
         memcpy(whole.p + (size_t)w.offset * size, in, size);
-        resolve(x.meta, whole.p + (size_t)w.offset * size);
+        apply_conj_neg(x.meta, whole.p + (size_t)w.offset * size);
         in += size;
     } while (walk_next(&w));
     bool ok = backend->kind->write(backend, m, 0, whole.p, reach, err);
@@ -350,7 +350,7 @@ void exec_end(struct exec *exec)
     exec->open--;
 }
 
-static enum exec_outcome fail(struct exec *exec, enum op_outcome outcome, struct err *err)
+static enum exec_outcome exec_failure(struct exec *exec, enum op_outcome outcome, struct err *err)
 {
     if (outcome == OP_REFUSED)
         return EXEC_REFUSED;
@@ -387,7 +387,7 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
     bool ok = outcome == OP_DONE && (whole ? exec_run_bound(exec, op, schema, bound, *ret, err)
                                            : nested_calls_finish(exec, op_name(op), *ret, err));
     exec_end(exec);
-    return ok ? EXEC_DONE : outcome == OP_DONE ? EXEC_FAILED : fail(exec, outcome, err);
+    return ok ? EXEC_DONE : outcome == OP_DONE ? EXEC_FAILED : exec_failure(exec, outcome, err);
 }
 
 /* ---- What kernels call ---- */
@@ -468,7 +468,7 @@ static struct caller *open_within(struct caller *caller, struct backend *backend
     struct exec *outer = exec_of(caller), *ret = malloc(sizeof *ret);
     if (!ret)
         return err_nomem(err), NULL;
-    start(ret, outer->ops, backend);
+    reset_exec(ret, outer->ops, backend);
     ret->seed = outer->seed;
     ret->node = outer->node;
     ret->open = outer->open + 1;

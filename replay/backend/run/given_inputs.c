@@ -9,7 +9,7 @@ static bool is_users(const struct input_spec *spec)
     return spec->kind == INPUT_USER || spec->kind == INPUT_CONSTANT;
 }
 
-static uint32_t count_inputs(const struct graph *graph)
+static uint32_t count_user_inputs(const struct graph *graph)
 {
     uint32_t n = 0;
     const struct graph_signature *signature = graph->signature;
@@ -64,7 +64,7 @@ bool given_input(const struct given_inputs *given, uint32_t i, const struct node
 bool given_inputs_check(const struct given_inputs *given, struct err *err)
 {
     struct str prefix = str_of(given->prefix);
-    uint32_t n = count_inputs(given->graph);
+    uint32_t n = count_user_inputs(given->graph);
     for (size_t i = 0; given->file && i < safetensors_count(given->file); i++) {
         struct str name = safetensors_name(given->file, i);
         uint64_t number;

@@ -37,8 +37,8 @@ bool nested_calls_finish(struct exec *exec, struct str name, struct value result
     return exec_give(exec, result, err);
 }
 
-static enum observation begin(void *user, const struct op *op, struct value *args, uint32_t n,
-                              struct err *err)
+static enum observation begin_nested_call(void *user, const struct op *op, struct value *args,
+                                       uint32_t n, struct err *err)
 {
     struct exec *exec = user;
     if (n > SCHEMA_MAX_SLOTS)
@@ -55,8 +55,8 @@ static enum observation begin(void *user, const struct op *op, struct value *arg
     return nested_calls_has_kernel(exec, op) ? OBSERVE_WHOLE : OBSERVE_INSIDE;
 }
 
-static bool end(void *user, const struct op *op, const struct schema *schema,
-                const struct value *args, struct value result, struct err *err)
+static bool end_nested_call(void *user, const struct op *op, const struct schema *schema,
+                            const struct value *args, struct value result, struct err *err)
 {
     struct exec *exec = user;
     struct ops_outside outside = ops_step_out(exec->ops);
@@ -66,18 +66,19 @@ static bool end(void *user, const struct op *op, const struct schema *schema,
     return ok;
 }
 
-void nested_calls_begin(struct nested_calls *parts, struct exec *exec)
+void nested_calls_begin(struct nested_calls *nested, struct exec *exec)
 {
     exec_begin(exec);
-    *parts = (struct nested_calls){ .exec = exec, .told = { begin, end, exec } };
-    parts->before = ops_set_nested_observer(exec->ops, &parts->told);
-    parts->within = exec->within;
+    *nested = (struct nested_calls){ .exec = exec,
+                                     .observer = { begin_nested_call, end_nested_call, exec } };
+    nested->before = ops_set_nested_observer(exec->ops, &nested->observer);
+    nested->within = exec->within;
     exec->within = true;
 }
 
-void nested_calls_end(struct nested_calls *parts)
+void nested_calls_end(struct nested_calls *nested)
 {
-    parts->exec->within = parts->within;
-    ops_set_nested_observer(parts->exec->ops, parts->before);
-    exec_end(parts->exec);
+    nested->exec->within = nested->within;
+    ops_set_nested_observer(nested->exec->ops, nested->before);
+    exec_end(nested->exec);
 }

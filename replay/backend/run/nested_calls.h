@@ -14,12 +14,12 @@ bool nested_calls_has_kernel(struct exec *exec, const struct op *op);
 /* Calls that a rule makes between begin and end are run. */
 struct nested_calls {
     struct exec *exec;
-    struct nested_observer told;
+    struct nested_observer observer;
     const struct nested_observer *before;
     bool within;
 };
-void nested_calls_begin(struct nested_calls *parts, struct exec *exec);
-void nested_calls_end(struct nested_calls *parts);
+void nested_calls_begin(struct nested_calls *nested, struct exec *exec);
+void nested_calls_end(struct nested_calls *nested);
 
 /* Returns whether each tensor in the value was computed by a call or has no elements. */
 bool nested_calls_computed(struct exec *exec, const struct value *v);

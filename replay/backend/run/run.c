@@ -69,13 +69,13 @@ static bool run_function(struct run *run, const struct step *step, struct value 
     if (is_opaque_kernel(step->target))
         return nothing_computes(run, step->target, err);
     const struct arguments arguments = step_arguments(step);
-    struct nested_calls parts;
+    struct nested_calls nested;
     uint64_t before = run->exec.nested;
-    nested_calls_begin(&parts, &run->exec);
+    nested_calls_begin(&nested, &run->exec);
     enum op_outcome outcome = step->kind == STEP_METHOD
                                   ? ops_call_method(run->ops, step->target, &arguments, ret)
                                   : ops_call_function(run->ops, step->target, &arguments, ret);
-    nested_calls_end(&parts);
+    nested_calls_end(&nested);
     run->calls += run->exec.nested - before;
     if (outcome == OP_FAILED)
         return ops_failed(run->ops, err) && err_is_set(err)
@@ -220,15 +220,15 @@ static bool begin_step(struct interpreter *in, struct program *p, const struct s
     return true;
 }
 
-static bool give_input(struct interpreter *in, struct program *p, const struct step *step,
-                       uint32_t number, const struct value *passed, struct value *ret)
+static bool give_run_input(struct interpreter *in, struct program *p, const struct step *step,
+                           uint32_t number, const struct value *passed, struct value *ret)
 {
     (void)p;
     (void)passed;
     return run_input(in->user, step, number, ret, in->err);
 }
 
-static bool keep_outputs(struct run *run, const struct step *step, struct err *err)
+static bool store_outputs(struct run *run, const struct step *step, struct err *err)
 {
     struct value *outputs = ops_values(run->ops, (size_t)step->n_args + 1);
     if (!outputs)
@@ -255,7 +255,7 @@ static bool finish_step(struct interpreter *in, struct program *p, const struct 
     struct run *run = in->user;
     const struct run_options *o = &run->options;
     uint32_t at = run->at;
-    if (step->kind == STEP_OUTPUT && !keep_outputs(run, step, in->err))
+    if (step->kind == STEP_OUTPUT && !store_outputs(run, step, in->err))
         return false;
     if (step->kind != STEP_OUTPUT) {
         value = p->current[step->node];
@@ -269,13 +269,14 @@ static bool finish_step(struct interpreter *in, struct program *p, const struct 
         run->ns[at] = clock_ns() - run->step_begin_ns;
     if (is_given(step) && !wait_for_given(run, in->err))
         return false;
-    return o->keep || step->kind == STEP_OUTPUT || run_hold(run, at, run->first_storage, in->err);
+    return o->keep || step->kind == STEP_OUTPUT ||
+           run_count_values(run, at, run->first_storage, in->err);
 }
 
 static const struct interpreter_callbacks steps_of_root = {
     .begin = begin_step,
     .end = finish_step,
-    .input = give_input,
+    .input = give_run_input,
     .call = run_call_step,
     .other = run_other_step,
     .missing = run_missing,

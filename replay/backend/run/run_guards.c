@@ -19,7 +19,7 @@ static const struct run_symbol *recorded(const struct run *run, struct str name)
     return NULL;
 }
 
-static sym_id value_of(struct run *run, struct str name)
+static sym_id known_value(struct run *run, struct str name)
 {
     struct sym_pool *pool = ops_pool(run->ops);
     const struct run_size *known = run_size_of(run, name);
@@ -32,7 +32,7 @@ static sym_id value_of(struct run *run, struct str name)
 static sym_id hinter(void *user, sym_id symbol)
 {
     struct run *run = user;
-    return value_of(run, sym_name(ops_pool(run->ops), symbol));
+    return known_value(run, sym_name(ops_pool(run->ops), symbol));
 }
 
 /* Detects whether a symbol of an expression differs from its recorded value. */
@@ -56,9 +56,9 @@ static bool is_changed(const struct run *run, struct str expr)
     return c.any;
 }
 
-/* ---- Do they hold? ---- */
+/* ---- Evaluation ---- */
 
-enum answer { HOLDS, VIOLATED, UNTOLD };
+enum answer { HOLDS, VIOLATED, UNKNOWN };
 
 static enum answer range_answer(struct run *run, const struct run_guard *p)
 {
@@ -66,7 +66,7 @@ static enum answer range_answer(struct run *run, const struct run_guard *p)
     const struct run_size *known = run_size_of(run, p->symbol);
     struct sym_range range = replay_state_range(pool, p->symbol, p->expr);
     if (!known || !sym_range_ok(range))
-        return UNTOLD;
+        return UNKNOWN;
     sym_id value = sym_integer(pool, known->value);
     bool above =
         p->zero_one && known->value >= 0 && sym_number_compare(pool, range.lower, SYM_ID_TWO) <= 0;
@@ -83,23 +83,23 @@ static enum answer guard_answer(struct run *run, const struct run_guard *p)
     if (p->kind == RUN_GUARD_RANGE)
         return range_answer(run, p);
     if (!is_changed(run, p->expr))
-        return UNTOLD;
+        return UNKNOWN;
     sym_id e = sym_parse(pool, p->expr, NULL, NULL);
-    sym_id told = e != SYM_NONE ? sym_evaluate(pool, e, hinter, run) : SYM_NONE;
+    sym_id truth = e != SYM_NONE ? sym_evaluate(pool, e, hinter, run) : SYM_NONE;
     if (!sym_ok(pool, &ignored)) /* a division by zero, or an expression of an unknown kind */
-        return UNTOLD;
-    return told == SYM_ID_TRUE ? HOLDS : told == SYM_ID_FALSE ? VIOLATED : UNTOLD;
+        return UNKNOWN;
+    return truth == SYM_ID_TRUE ? HOLDS : truth == SYM_ID_FALSE ? VIOLATED : UNKNOWN;
 }
 
-/* ---- What is said ---- */
+/* ---- Messages ---- */
 
-struct saying {
+struct guard_message {
     struct run *run;
     struct buf *out;
 };
 
 /* Appends a size: "20 (recorded: 4)". */
-static void say_size(const struct saying *s, const struct run_size *size)
+static void print_size(const struct guard_message *s, const struct run_size *size)
 {
     const struct run_symbol *symbol = recorded(s->run, size->symbol);
     buf_printf(s->out, "%lld", (long long)size->value);
@@ -107,37 +107,37 @@ static void say_size(const struct saying *s, const struct run_size *size)
         buf_printf(s->out, " (recorded: %lld)", (long long)symbol->hint);
 }
 
-static void say_symbol(void *user, struct str name)
+static void print_symbol(void *user, struct str name)
 {
-    struct saying *s = user;
+    struct guard_message *s = user;
     const struct run_size *known = run_size_of(s->run, name);
     if (!known)
         return;
     buf_printf(s->out, "%s%.*s = ", s->out->p[s->out->n - 1] == ':' ? " " : ", ", STR_ARG(name));
-    say_size(s, known);
+    print_size(s, known);
 }
 
 /* Appends the message without its place: "guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31
  * (recorded: 24)". */
-static void say(struct run *run, const struct run_guard *p, struct buf *out)
+static void print_violation(struct run *run, const struct run_guard *p, struct buf *out)
 {
-    struct saying s = { run, out };
+    struct guard_message s = { run, out };
     switch (p->kind) {
     case RUN_GUARD_GUARD:
         buf_printf(out, "guard %.*s does not hold:", STR_ARG(p->expr));
-        guard_symbols(p->expr, say_symbol, &s);
+        guard_symbols(p->expr, print_symbol, &s);
         break;
     case RUN_GUARD_ASSERT:
         buf_printf(out, "runtime assert %.*s does not hold:", STR_ARG(p->expr));
-        guard_symbols(p->expr, say_symbol, &s);
+        guard_symbols(p->expr, print_symbol, &s);
         break;
     case RUN_GUARD_RANGE:
         buf_printf(out, "%.*s must be within %.*s, is ", STR_ARG(p->symbol), STR_ARG(p->expr));
-        say_size(&s, run_size_of(run, p->symbol));
+        print_size(&s, run_size_of(run, p->symbol));
         break;
     case RUN_GUARD_SPECIALIZED:
         buf_printf(out, "%.*s became a number, %.*s:", STR_ARG(p->symbol), STR_ARG(p->expr));
-        say_symbol(&s, p->symbol);
+        print_symbol(&s, p->symbol);
         break;
     }
 }
@@ -146,7 +146,7 @@ static void say(struct run *run, const struct run_guard *p, struct buf *out)
 static bool violate(struct run *run, const struct run_guard *p, struct err *err)
 {
     struct buf text = BUF_INIT;
-    say(run, p, &text);
+    print_violation(run, p, &text);
     run->violations++;
     struct buf *refusal = run->options.violated ? NULL : run->options.refusal;
     if (refusal && !refusal->n)
@@ -175,7 +175,7 @@ static bool is_repeated(const struct run *run, const struct run_guard *p)
 
 /* Checks specializations and ranges before the guards that follow from them, since their messages
  * name the cause. */
-static bool check(struct run *run, bool asserts, struct str symbol, struct err *err)
+static bool check_conditions(struct run *run, bool asserts, struct str symbol, struct err *err)
 {
     static const enum run_guard_kind order[] = { RUN_GUARD_SPECIALIZED, RUN_GUARD_RANGE,
                                                  RUN_GUARD_GUARD, RUN_GUARD_ASSERT };
@@ -194,7 +194,7 @@ static bool check(struct run *run, bool asserts, struct str symbol, struct err *
 
 bool run_check_guards(struct run *run, struct err *err)
 {
-    bool ok = check(run, false, STR(""), err);
+    bool ok = check_conditions(run, false, STR(""), err);
     if (!ok && run->violations > 1) {
         char more[64];
         size_t n = strlen(err->text);
@@ -217,7 +217,7 @@ struct unknowns {
 static void sort_symbol(void *user, sym_id symbol)
 {
     struct unknowns *u = user;
-    sym_id value = value_of(u->run, sym_name(ops_pool(u->run->ops), symbol));
+    sym_id value = known_value(u->run, sym_name(ops_pool(u->run->ops), symbol));
     if (value != SYM_NONE && u->n_known < 16) {
         u->known[u->n_known++] = (struct sym_pair){ symbol, value };
     } else {
@@ -227,7 +227,7 @@ static void sort_symbol(void *user, sym_id symbol)
 }
 
 /* Solves Eq(a, b) for its only unknown symbol, and adds its value. */
-static bool solve(struct run *run, const struct run_guard *p, bool *more, struct err *err)
+static bool solve_equation(struct run *run, const struct run_guard *p, bool *more, struct err *err)
 {
     struct sym_pool *pool = ops_pool(run->ops);
     struct unknowns u = { .run = run };
@@ -257,7 +257,7 @@ bool run_solve_symbols(struct run *run, struct err *err)
     for (unsigned round = 0; more && round < 64; round++) {
         more = false;
         for (size_t i = 0; i < run->options.n_guards; i++)
-            if (!solve(run, &run->options.guards[i], &more, err))
+            if (!solve_equation(run, &run->options.guards[i], &more, err))
                 return false;
     }
     return true;
@@ -265,13 +265,13 @@ bool run_solve_symbols(struct run *run, struct err *err)
 
 /* ---- Unbacked symbols ---- */
 
-static const struct meta *meta_of(const struct run *run, const struct step *step)
+static const struct meta *step_meta(const struct run *run, const struct step *step)
 {
     const struct node *node = &run->graph->nodes[step->node];
     return node->meta == META_NONE ? NULL : &run->graph->pool->metas[node->meta];
 }
 
-static struct str symbol_at(const struct run *run, uint32_t expr)
+static struct str symbol_of_expr(const struct run *run, uint32_t expr)
 {
     const struct expr *e = expr_at(&run->graph->pool->exprs, expr);
     return e->kind == EXPR_SYMBOL ? e->text : STR("");
@@ -282,24 +282,24 @@ static struct str symbol_at(const struct run *run, uint32_t expr)
 static const struct meta *unbacked_meta(const struct run *run, const struct step *step)
 {
     const struct program *p = run->program;
-    const struct meta *meta = meta_of(run, step);
+    const struct meta *meta = step_meta(run, step);
     for (uint32_t i = step->node + 1; !meta && i < p->n_steps && i <= step->node + 8u; i++) {
         const struct step *item = &p->steps[i];
         if (item->kind != STEP_GETITEM || item->n_patches == 0 ||
             p->patches[item->first_patch].from != step->node)
             continue;
-        const struct meta *of = meta_of(run, item);
+        const struct meta *of = step_meta(run, item);
         for (uint32_t k = 0; of && k < of->n_sizes && !meta; k++)
-            meta = str_starts(symbol_at(run, of->sizes[k]), STR("u")) ? of : NULL;
+            meta = str_starts(symbol_of_expr(run, of->sizes[k]), STR("u")) ? of : NULL;
     }
     return meta;
 }
 
 /* Returns whether the meta contains unbacked symbols. */
-static bool names_unbacked(const struct run *run, const struct meta *meta)
+static bool meta_has_unbacked(const struct run *run, const struct meta *meta)
 {
     for (uint32_t i = 0; meta && i < meta->n_sizes; i++)
-        if (str_starts(symbol_at(run, meta->sizes[i]), STR("u")))
+        if (str_starts(symbol_of_expr(run, meta->sizes[i]), STR("u")))
             return true;
     return false;
 }
@@ -311,8 +311,8 @@ bool run_find_unbacked(struct run *run, struct err *err)
         return err_nomem(err);
     for (uint32_t i = 0; i < run->program->n_steps; i++) {
         const struct step *step = &run->program->steps[i];
-        run->binds[i] = names_unbacked(run, meta_of(run, step)) ||
-                        names_unbacked(run, unbacked_meta(run, step));
+        run->binds[i] = meta_has_unbacked(run, step_meta(run, step)) ||
+                        meta_has_unbacked(run, unbacked_meta(run, step));
     }
     return true;
 }
@@ -322,7 +322,7 @@ int64_t run_guess(struct run *run, const struct step *step)
     const struct meta *meta = run->binds[step->node] ? unbacked_meta(run, step) : NULL;
     struct err ignored = { 0 };
     for (uint32_t i = 0; meta && i < meta->n_sizes; i++) {
-        struct str name = symbol_at(run, meta->sizes[i]);
+        struct str name = symbol_of_expr(run, meta->sizes[i]);
         if (!str_starts(name, STR("u")))
             continue;
         const struct run_size *known = run_size_of(run, name);
@@ -333,7 +333,7 @@ int64_t run_guess(struct run *run, const struct step *step)
     return -1;
 }
 
-static bool bind_unbacked(struct run *run, struct str name, sym_id size, struct err *err)
+static bool set_unbacked(struct run *run, struct str name, sym_id size, struct err *err)
 {
     int64_t value;
     if (!str_starts(name, STR("u")) || !sym_to_i64(ops_pool(run->ops), size, &value))
@@ -346,21 +346,21 @@ static bool bind_unbacked(struct run *run, struct str name, sym_id size, struct 
     known = run_size_of(run, name);
     known->value = value;
     run->bound[known - run->symbols] = true;
-    return check(run, true, name, err);
+    return check_conditions(run, true, name, err);
 }
 
 bool run_bind_result(struct run *run, const struct step *step, struct value value, struct err *err)
 {
-    const struct meta *meta = run->binds[step->node] ? meta_of(run, step) : NULL;
+    const struct meta *meta = run->binds[step->node] ? step_meta(run, step) : NULL;
     if (!meta)
         return true;
     if (meta->kind == META_SYM && meta->n_sizes == 1 && value_is_number(value))
-        return bind_unbacked(run, symbol_at(run, meta->sizes[0]), value.u.sym, err);
+        return set_unbacked(run, symbol_of_expr(run, meta->sizes[0]), value.u.sym, err);
     if (meta->kind != META_TENSOR || value.kind != VALUE_TENSOR)
         return true;
     const struct tensor_meta *got = value.u.tensor.meta;
     for (uint32_t i = 0; i < meta->n_sizes && i < got->ndim; i++)
-        if (!bind_unbacked(run, symbol_at(run, meta->sizes[i]), got->size[i], err))
+        if (!set_unbacked(run, symbol_of_expr(run, meta->sizes[i]), got->size[i], err))
             return false;
     return true;
 }

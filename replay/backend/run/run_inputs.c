@@ -69,12 +69,6 @@ static bool is_variance(const struct run *run, node_id input)
     return false;
 }
 
-static void make_variances(enum dtype dtype, void *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        store_real(dtype, p, (int64_t)i, 0.5 + fabs(load_real(dtype, p, (int64_t)i)));
-}
-
 /* ---- Recorded numbers ---- */
 
 static bool is_item(const struct op *op)
@@ -150,7 +144,9 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
     uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
     fill_random(x.meta->dtype, p, bytes / size, seed);
     if (x.meta->ndim == 1 && dense_kind_of(x.meta->dtype) == DENSE_REAL && is_variance(run, node))
-        make_variances(x.meta->dtype, p, bytes / size);
+        for (size_t i = 0; i < bytes / size; i++)
+            store_real(x.meta->dtype, p, (int64_t)i,
+                       0.5 + fabs(load_real(x.meta->dtype, p, (int64_t)i)));
     bool ok = exec_write(&run->exec, x, p, bytes, err);
     free(p);
     return ok;
@@ -185,7 +181,7 @@ void run_drop_inputs(struct run *run)
 }
 
 /* Returns whether the tensor still has its values from the run before. */
-static bool is_kept(struct run *run, const struct step *step, struct tensor x)
+static bool is_input_kept(struct run *run, const struct step *step, struct tensor x)
 {
     struct run_kept *kept = &run->kept[step->node];
     struct err ignored = { 0 };
@@ -199,7 +195,7 @@ static bool is_kept(struct run *run, const struct step *step, struct tensor x)
 }
 
 /* Records that the values are set; a call that writes them later clears this. */
-static bool filled(struct run *run, struct tensor x, bool ok)
+static bool record_filled(struct run *run, struct tensor x, bool ok)
 {
     struct memory *m = storage_at(&run->exec.storages, x.storage);
     if (m)
@@ -209,8 +205,8 @@ static bool filled(struct run *run, struct tensor x, bool ok)
 
 /* ---- Inputs ---- */
 
-static bool given_input(struct run *run, struct tensor x, const struct array *given,
-                        struct err *err)
+static bool write_given_input(struct run *run, struct tensor x, const struct array *given,
+                              struct err *err)
 {
     size_t bytes;
     if (run->options.backend->kind->shapes_only)
@@ -234,7 +230,7 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     bool tensor = ret->kind == VALUE_TENSOR;
     if (!tensor && step->expected->kind == EXPECT_TENSOR)
         return err_nomem(err);
-    if (tensor && is_kept(run, step, ret->u.tensor))
+    if (tensor && is_input_kept(run, step, ret->u.tensor))
         return true;
     if (run->options.input && !run->options.input(run->options.user, number, node, &given, err))
         return false;
@@ -243,10 +239,10 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     struct tensor x = ret->u.tensor;
     double recorded;
     bool is_number = !given.p && x.meta->ndim == 0 && recorded_number(run, step->node, &recorded);
-    return filled(run, x,
-                  given.p     ? given_input(run, x, &given, err)
-                  : is_number ? number_input(run, x, recorded, err)
-                              : random_input(run, x, step->node, number, err));
+    return record_filled(run, x,
+                         given.p     ? write_given_input(run, x, &given, err)
+                         : is_number ? number_input(run, x, recorded, err)
+                                     : random_input(run, x, step->node, number, err));
 }
 
 bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err)
@@ -257,6 +253,6 @@ bool run_constant(struct run *run, const struct step *step, struct value *ret, s
     if (ret->kind != VALUE_TENSOR)
         return err_set(err, ERR_USAGE, "an attribute that is not a tensor");
     struct tensor x = ret->u.tensor;
-    return is_kept(run, step, x) ||
-           filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
+    return is_input_kept(run, step, x) ||
+           record_filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { HELD_NESTING = 8 };
+enum { COUNTED_NESTING = 8 };
 
 /* Computes the last node that uses each node's value, or the node itself if it has no user. */
 static bool find_users(struct run *run)
@@ -28,8 +28,8 @@ bool run_find_lifetimes(struct run *run, struct err *err)
     struct run_lifetimes *l = &run->lifetimes;
     l->ends = arena_array(&run->arena, uint32_t, (size_t)n + 2);
     l->order = arena_array(&run->arena, uint32_t, (size_t)n + 1);
-    l->held = arena_array(&run->arena, struct value, (size_t)n + 1);
-    if (!l->ends || !l->order || !l->held || !find_users(run))
+    l->counted = arena_array(&run->arena, struct value, (size_t)n + 1);
+    if (!l->ends || !l->order || !l->counted || !find_users(run))
         return err_nomem(err);
     for (uint32_t i = 0; i < n; i++)
         l->ends[run->users[i] + 1]++;
@@ -41,12 +41,12 @@ bool run_find_lifetimes(struct run *run, struct err *err)
     for (uint32_t i = 0; i < n; i++)
         l->order[l->ends[run->users[i]] + next[run->users[i]]++] = i;
     for (uint32_t i = 0; i <= n; i++)
-        l->held[i] = value_none();
+        l->counted[i] = value_none();
     free(next);
     return true;
 }
 
-static void count(struct run *run, const struct value *v, bool more, unsigned depth)
+static void count_users(struct run *run, const struct value *v, bool more, unsigned depth)
 {
     if (v->kind == VALUE_TENSOR && v->u.tensor.storage < run->lifetimes.holders.n) {
         uint32_t *holders = &run->lifetimes.holders.v[v->u.tensor.storage];
@@ -54,35 +54,35 @@ static void count(struct run *run, const struct value *v, bool more, unsigned de
         if (*holders == 0)
             storage_free(&run->exec.storages, v->u.tensor.storage);
     }
-    for (uint32_t i = 0; value_is_sequence(*v) && depth < HELD_NESTING && i < v->n; i++)
-        count(run, &v->u.items[i], more, depth + 1);
+    for (uint32_t i = 0; value_is_sequence(*v) && depth < COUNTED_NESTING && i < v->n; i++)
+        count_users(run, &v->u.items[i], more, depth + 1);
 }
 
 /* Counts the new value before it releases the old one, since both may use the same storage. */
-static void hold_value(struct run *run, node_id node, struct value value)
+static void count_value(struct run *run, node_id node, struct value value)
 {
-    struct value old = run->lifetimes.held[node];
-    count(run, &value, true, 0);
-    run->lifetimes.held[node] = value;
-    count(run, &old, false, 0);
+    struct value old = run->lifetimes.counted[node];
+    count_users(run, &value, true, 0);
+    run->lifetimes.counted[node] = value;
+    count_users(run, &old, false, 0);
 }
 
 /* Updates the values that the step changed in place (set_, resize_). */
-static void hold_written(struct run *run, const struct step *step)
+static void count_written(struct run *run, const struct step *step)
 {
     struct program *p = run->program;
     for (uint32_t k = 0; k < step->n_patches; k++) {
         node_id from = p->patches[step->first_patch + k].from;
         if (from >= p->n_steps || !p->valid[from])
             continue;
-        const struct value *now = &p->current[from], *held = &run->lifetimes.held[from];
-        if (now->kind == VALUE_TENSOR && held->kind == VALUE_TENSOR &&
-            now->u.tensor.storage != held->u.tensor.storage)
-            hold_value(run, from, *now);
+        const struct value *now = &p->current[from], *old = &run->lifetimes.counted[from];
+        if (now->kind == VALUE_TENSOR && old->kind == VALUE_TENSOR &&
+            now->u.tensor.storage != old->u.tensor.storage)
+            count_value(run, from, *now);
     }
 }
 
-bool run_hold(struct run *run, node_id at, uint32_t first, struct err *err)
+bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *err)
 {
     struct run_lifetimes *l = &run->lifetimes;
     struct program *p = run->program;
@@ -92,22 +92,22 @@ bool run_hold(struct run *run, node_id at, uint32_t first, struct err *err)
         if (!vec_push(&l->holders, 0))
             return err_nomem(err);
     if (p->valid[at])
-        hold_value(run, at, p->current[at]);
+        count_value(run, at, p->current[at]);
     if (step->object != at && step->object < p->n_steps && p->valid[step->object])
-        hold_value(run, step->object, p->current[step->object]);
-    hold_written(run, step);
+        count_value(run, step->object, p->current[step->object]);
+    count_written(run, step);
     for (uint32_t i = first; i < end; i++)
         if (l->holders.v[i] == 0)
             storage_free(&run->exec.storages, i);
     for (uint32_t i = l->ends[at]; i < l->ends[at + 1]; i++)
         if (p->steps[l->order[i]].kind != STEP_INPUT)
-            hold_value(run, l->order[i], value_none());
+            count_value(run, l->order[i], value_none());
     return true;
 }
 
 void run_forget_values(struct run *run)
 {
     for (uint32_t i = 0; i <= run->program->n_steps; i++)
-        run->lifetimes.held[i] = value_none();
+        run->lifetimes.counted[i] = value_none();
     run->lifetimes.holders.n = 0;
 }

@@ -9,7 +9,7 @@ bool run_find_lifetimes(struct run *run, struct err *err);
 /* Called after a step: counts its results as users of their storages, and frees the step's other
  * new storages and those of values without later users. first: the number of the step's first new
  * storage. */
-bool run_hold(struct run *run, node_id at, uint32_t first, struct err *err);
+bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *err);
 
 /* Forgets all values, without freeing memory. */
 void run_forget_values(struct run *run);

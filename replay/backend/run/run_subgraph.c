@@ -77,7 +77,7 @@ bool run_chooses(const struct step *step)
            str_eq(name, STR("associative_scan"));
 }
 
-static bool is_true(struct run *run, struct value v, bool *ret, struct err *err)
+static bool condition_holds(struct run *run, struct value v, bool *ret, struct err *err)
 {
     unsigned char bytes[16] = { 0 };
     *ret = v.kind == VALUE_BOOL && v.u.sym == SYM_ID_TRUE;
@@ -91,7 +91,7 @@ static bool is_true(struct run *run, struct value v, bool *ret, struct err *err)
     return true;
 }
 
-static bool append(struct value *to, uint32_t *n, struct value from)
+static bool append_operands(struct value *to, uint32_t *n, struct value from)
 {
     bool many = value_is_sequence(from);
     uint32_t count = many ? from.n : 1;
@@ -102,19 +102,21 @@ static bool append(struct value *to, uint32_t *n, struct value from)
     return true;
 }
 
-static bool run_loop(struct run *run, const struct step *step, struct value *ret, struct err *err)
+static bool run_while_loop(struct run *run, const struct step *step, struct value *ret,
+                           struct err *err)
 {
     struct value args[OPERANDS_MOST], carried = step->args[2], more;
     for (uint32_t turn = 0; turn < LOOP_MOST; turn++) {
         uint32_t n = 0;
         bool on;
-        if (!append(args, &n, carried) || (step->n_args > 3 && !append(args, &n, step->args[3])))
+        if (!append_operands(args, &n, carried) ||
+            (step->n_args > 3 && !append_operands(args, &n, step->args[3])))
             return err_set(err, ERR_USAGE, "more than %d operands", OPERANDS_MOST);
         if (!run_child(run, step->args[0].u.text, args, n, &more, err))
             return false;
         if (value_is_sequence(more) && more.n == 1)
             more = more.u.items[0];
-        if (!is_true(run, more, &on, err))
+        if (!condition_holds(run, more, &on, err))
             return false;
         if (!on ||
             (turn &&
@@ -130,7 +132,7 @@ static bool run_loop(struct run *run, const struct step *step, struct value *ret
 
 /* ---- Subgraphs that are run for each slice: scan, map_impl, associative_scan ---- */
 
-struct slices {
+struct scan_slices {
     struct value carried[OPERANDS_MOST]; /* passed from one iteration to the next */
     uint32_t n_carried;
     struct value xs, more;
@@ -139,8 +141,8 @@ struct slices {
     uint32_t n_results;
 };
 
-static bool call_named(struct run *run, const char *name, const struct value *args, uint32_t n,
-                       struct value *ret, struct err *err)
+static bool call_operator(struct run *run, const char *name, const struct value *args, uint32_t n,
+                          struct value *ret, struct err *err)
 {
     const struct op *op = ops_find(run->ops, str_of(name));
     if (op && exec_call(&run->exec, op, args, n, NULL, 0, ret, err) == EXEC_DONE)
@@ -149,7 +151,7 @@ static bool call_named(struct run *run, const char *name, const struct value *ar
 }
 
 /* Appends slice i of all xs. */
-static bool append_slices(struct run *run, const struct slices *s, int64_t i, struct value *to,
+static bool append_slices(struct run *run, const struct scan_slices *s, int64_t i, struct value *to,
                           uint32_t *n, struct err *err)
 {
     for (uint32_t x = 0; x < s->xs.n; x++) {
@@ -157,7 +159,7 @@ static bool append_slices(struct run *run, const struct slices *s, int64_t i, st
                                 value_int(sym_integer(ops_pool(run->ops), i)) };
         if (*n == OPERANDS_MOST)
             return err_set(err, ERR_USAGE, "more than %d operands", OPERANDS_MOST);
-        if (!call_named(run, "aten.select.int", args, 3, &to[(*n)++], err))
+        if (!call_operator(run, "aten.select.int", args, 3, &to[(*n)++], err))
             return false;
     }
     return true;
@@ -165,17 +167,17 @@ static bool append_slices(struct run *run, const struct slices *s, int64_t i, st
 
 /* Stores the results of an iteration. scan passes its first results on to the next one,
  * associative_scan passes all. */
-static bool take_results(struct run *run, struct slices *s, struct str name, int64_t turn,
-                         struct value got, struct err *err)
+static bool store_results(struct run *run, struct scan_slices *s, struct str name, int64_t turn,
+                          struct value got, struct err *err)
 {
     struct value all[OPERANDS_MOST];
     uint32_t n = 0, first = str_eq(name, STR("scan")) ? s->n_carried : 0;
-    if (!append(all, &n, got) || n < first)
+    if (!append_operands(all, &n, got) || n < first)
         return err_set(err, ERR_USAGE, "a subgraph returned different results");
     if (!s->results) {
         s->n_results = n - first;
-        size_t room = (size_t)s->turns * s->n_results + 1;
-        s->results = arena_array(&run->arena, struct value, room);
+        size_t capacity = (size_t)s->turns * s->n_results + 1;
+        s->results = arena_array(&run->arena, struct value, capacity);
         if (!s->results)
             return err_nomem(err);
     }
@@ -186,7 +188,7 @@ static bool take_results(struct run *run, struct slices *s, struct str name, int
     return true;
 }
 
-static bool stack_results(struct run *run, const struct slices *s, uint32_t carried,
+static bool stack_results(struct run *run, const struct scan_slices *s, uint32_t carried,
                           struct value *ret, struct err *err)
 {
     struct value *items =
@@ -201,19 +203,19 @@ static bool stack_results(struct run *run, const struct slices *s, uint32_t carr
         struct value args[] = { value_items(VALUE_LIST, list, (uint32_t)s->turns) };
         if (list[0].kind != VALUE_TENSOR)
             items[carried + r] = list[0];
-        else if (!call_named(run, "aten.stack.default", args, 1, &items[carried + r], err))
+        else if (!call_operator(run, "aten.stack.default", args, 1, &items[carried + r], err))
             return false;
     }
     *ret = value_items(VALUE_TUPLE, items, carried + s->n_results);
     return true;
 }
 
-static bool slices_of(struct run *run, const struct step *step, struct str name, struct slices *s,
-                      struct err *err)
+static bool read_scan(struct run *run, const struct step *step, struct str name,
+                      struct scan_slices *s, struct err *err)
 {
     bool scan = str_eq(name, STR("scan"));
     uint32_t at = scan ? 2 : 1;
-    *s = (struct slices){ .xs = step->args[at] };
+    *s = (struct scan_slices){ .xs = step->args[at] };
     if (step->n_args > at + 1)
         s->more = step->args[at + 1];
     if (!value_is_sequence(s->xs) || !s->xs.n || s->xs.u.items[0].kind != VALUE_TENSOR ||
@@ -221,24 +223,24 @@ static bool slices_of(struct run *run, const struct step *step, struct str name,
         !sym_to_i64(ops_pool(run->ops), s->xs.u.items[0].u.tensor.meta->size[0], &s->turns) ||
         s->turns < 1 || s->turns > LOOP_MOST || step->args[0].kind != VALUE_GRAPH)
         return err_set(err, ERR_USAGE, "slices that cannot be run");
-    return !scan || append(s->carried, &s->n_carried, step->args[1]) ||
+    return !scan || append_operands(s->carried, &s->n_carried, step->args[1]) ||
            err_set(err, ERR_USAGE, "more than %d operands", OPERANDS_MOST);
 }
 
 static bool run_slices(struct run *run, const struct step *step, struct value *ret, struct err *err)
 {
-    struct slices s;
+    struct scan_slices s;
     struct value args[OPERANDS_MOST], got;
     struct str name = operator_name(step);
     bool associative = str_eq(name, STR("associative_scan"));
-    if (!slices_of(run, step, name, &s, err))
+    if (!read_scan(run, step, name, &s, err))
         return false;
     uint32_t carried = s.n_carried;
     for (int64_t i = 0; i < s.turns; i++) {
         uint32_t n = 0;
         if (associative && i == 0) {
             if (!append_slices(run, &s, 0, args, &n, err) ||
-                !take_results(run, &s, name, 0, value_items(VALUE_TUPLE, args, n), err))
+                !store_results(run, &s, name, 0, value_items(VALUE_TUPLE, args, n), err))
                 return false;
             s.n_carried = n;
             continue;
@@ -246,10 +248,10 @@ static bool run_slices(struct run *run, const struct step *step, struct value *r
         memcpy(args, s.carried, s.n_carried * sizeof *args);
         n = s.n_carried;
         if (!append_slices(run, &s, i, args, &n, err) ||
-            (value_is_sequence(s.more) && !append(args, &n, s.more)))
+            (value_is_sequence(s.more) && !append_operands(args, &n, s.more)))
             return err_is_set(err) ? false : err_set(err, ERR_USAGE, "too many operands");
         if (!run_child(run, step->args[0].u.text, args, n, &got, err) ||
-            !take_results(run, &s, name, i, got, err))
+            !store_results(run, &s, name, i, got, err))
             return false;
     }
     return stack_results(run, &s, carried, ret, err);
@@ -267,9 +269,9 @@ bool run_choice(struct run *run, const struct step *step, struct value *ret, str
         step->args[1].kind != VALUE_GRAPH)
         return err_set(err, ERR_USAGE, "this call cannot be run");
     if (loop)
-        return run_loop(run, step, ret, err);
-    if (step->n_args > 3 && !append(args, &n, step->args[3]))
+        return run_while_loop(run, step, ret, err);
+    if (step->n_args > 3 && !append_operands(args, &n, step->args[3]))
         return err_set(err, ERR_USAGE, "more than %d operands", OPERANDS_MOST);
-    return is_true(run, step->args[0], &first, err) &&
+    return condition_holds(run, step->args[0], &first, err) &&
            run_child(run, step->args[first ? 1 : 2].u.text, args, n, ret, err);
 }

@@ -19,21 +19,21 @@ bool run_add_size(struct run *run, struct str name, int64_t value)
     return true;
 }
 
-struct naming {
+struct name_match {
     struct str name;
     bool found;
 };
 
-static void note_name(void *user, struct str symbol)
+static void compare_symbol(void *user, struct str symbol)
 {
-    struct naming *n = user;
+    struct name_match *n = user;
     n->found |= str_eq(symbol, n->name);
 }
 
 bool run_names(struct str expr, struct str symbol)
 {
-    struct naming n = { .name = symbol };
-    guard_symbols(expr, note_name, &n);
+    struct name_match n = { .name = symbol };
+    guard_symbols(expr, compare_symbol, &n);
     return n.found;
 }
 

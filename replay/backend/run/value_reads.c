@@ -29,7 +29,7 @@ struct value_read {
 
 /* Returns the row of an operator whose rule reads values (replay/ops/rules/index/data_dependent.c
  * and others). */
-static const struct value_read *row_of(struct str base, uint32_t n)
+static const struct value_read *value_read_of(struct str base, uint32_t n)
 {
     static const struct value_read rows[] = {
         { "nonzero", READ_MASK, 0 },         { "nonzero_numpy", READ_MASK, 0 },
@@ -54,7 +54,7 @@ static const struct value_read *row_of(struct str base, uint32_t n)
     return str_is(base, places.base) && n == 1 ? &places : NULL; /* where(condition) is nonzero */
 }
 
-static void put(enum dtype dtype, void *p, size_t i, int64_t value)
+static void put_invented(enum dtype dtype, void *p, size_t i, int64_t value)
 {
     if (dense_kind_of(dtype) == DENSE_INT)
         store_int(dtype, p, (int64_t)i, value);
@@ -67,16 +67,16 @@ static void invent(enum read_kind kind, enum dtype dtype, void *p, size_t n, int
 {
     size_t most = guess < 0 ? n : (size_t)guess;
     for (size_t i = 0; i < n; i++)
-        put(dtype, p, i, kind == READ_DISTINCT ? (int64_t)(i < most ? i : 0) : i < most);
+        put_invented(dtype, p, i, kind == READ_DISTINCT ? (int64_t)(i < most ? i : 0) : i < most);
     if (guess < 0 || n == 0)
         return;
     if (kind == READ_NUMBER || kind == READ_COUNTS || kind == READ_GREATEST)
-        put(dtype, p, 0, guess - (kind == READ_GREATEST));
+        put_invented(dtype, p, 0, guess - (kind == READ_GREATEST));
     for (size_t i = 1; i < n && kind == READ_COUNTS; i++)
-        put(dtype, p, i, 0);
+        put_invented(dtype, p, i, 0);
 }
 
-struct value_reader {
+struct argument_reader {
     struct exec *exec;
     enum read_kind kind;
     const struct backend_call *call; /* NULL: the backend does not count */
@@ -84,7 +84,7 @@ struct value_reader {
 };
 
 /* Lets the backend count, so that the elements are not copied to the host. */
-static bool count_there(struct value_reader *r, struct tensor *x, bool *known)
+static bool count_there(struct argument_reader *r, struct tensor *x, bool *known)
 {
     struct backend *backend = r->exec->caller.backend;
     int64_t count;
@@ -107,7 +107,7 @@ static bool count_there(struct value_reader *r, struct tensor *x, bool *known)
     return true;
 }
 
-static bool read_tensor(struct value_reader *r, struct tensor *x)
+static bool read_tensor_argument(struct argument_reader *r, struct tensor *x)
 {
     struct exec *exec = r->exec;
     enum dtype dtype = x->meta->dtype;
@@ -131,10 +131,10 @@ static bool read_tensor(struct value_reader *r, struct tensor *x)
     return true;
 }
 
-static bool read_values(struct value_reader *r, struct value *value, unsigned depth)
+static bool read_values(struct argument_reader *r, struct value *value, unsigned depth)
 {
     if (value->kind == VALUE_TENSOR)
-        return read_tensor(r, &value->u.tensor);
+        return read_tensor_argument(r, &value->u.tensor);
     if (!value_is_sequence(*value) || depth > READ_NESTING)
         return true;
     struct value *items = arena_array(&r->exec->values, struct value, (size_t)value->n + 1);
@@ -151,7 +151,7 @@ static bool read_values(struct value_reader *r, struct value *value, unsigned de
 
 bool rule_reads_values(struct str base)
 {
-    return row_of(base, 1) || row_of(base, 2);
+    return value_read_of(base, 1) || value_read_of(base, 2);
 }
 
 bool add_read_values(struct exec *exec, const struct op *op, const struct schema *schema,
@@ -161,10 +161,10 @@ bool add_read_values(struct exec *exec, const struct op *op, const struct schema
     struct backend_call call;
     if (!exec_properties(exec, op).reads)
         return true;
-    const struct value_read *row = row_of(schema->base, schema->n_positional);
+    const struct value_read *row = value_read_of(schema->base, schema->n_positional);
     if (!row)
         return true;
-    struct value_reader reader = { .exec = exec, .kind = row->kind, .err = err };
+    struct argument_reader reader = { .exec = exec, .kind = row->kind, .err = err };
     if (exec->caller.backend->kind->count && may_count) {
         if (!exec_backend_call(exec, op, schema, bound, args, &call, err))
             return false;

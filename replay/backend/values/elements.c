@@ -158,12 +158,6 @@ double load_real(enum dtype dtype, const void *p, int64_t i)
     }
 }
 
-/* Converts as a C++ cast does on x86: values that do not fit become the smallest integer. */
-static int64_t int_of(double x)
-{
-    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
-}
-
 int64_t load_int(enum dtype dtype, const void *p, int64_t i)
 {
     switch (dtype) {
@@ -179,7 +173,8 @@ int64_t load_int(enum dtype dtype, const void *p, int64_t i)
     case DTYPE_U32: return AT(uint32_t);
     case DTYPE_U8: return AT(uint8_t);
     default:
-        return dense_kind_of(dtype) == DENSE_INT ? AT(uint8_t) : int_of(load_real(dtype, p, i));
+        return dense_kind_of(dtype) == DENSE_INT ? AT(uint8_t)
+                                                 : saturated_int(load_real(dtype, p, i));
     }
 }
 
@@ -212,8 +207,8 @@ void store_real(enum dtype dtype, void *p, int64_t i, double x)
     case DTYPE_C32:
     case DTYPE_C64:
     case DTYPE_C128: store_complex(dtype, p, i, x); break;
-    case DTYPE_U64: PUT(uint64_t, x >= 0x1p63 ? (uint64_t)x : (uint64_t)int_of(x)); break;
-    default: store_int(dtype, p, i, int_of(x));
+    case DTYPE_U64: PUT(uint64_t, x >= 0x1p63 ? (uint64_t)x : (uint64_t)saturated_int(x)); break;
+    default: store_int(dtype, p, i, saturated_int(x));
     }
 }
 
@@ -255,7 +250,7 @@ void store_complex(enum dtype dtype, void *p, int64_t i, cdouble x)
 
 double round_real(enum dtype dtype, double x)
 {
-    double held = 0;
-    store_real(dtype, &held, 0, x);
-    return load_real(dtype, &held, 0);
+    double stored = 0;
+    store_real(dtype, &stored, 0, x);
+    return load_real(dtype, &stored, 0);
 }

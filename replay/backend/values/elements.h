@@ -38,6 +38,11 @@ void store_real(enum dtype dtype, void *p, int64_t i, double x);
 void store_int(enum dtype dtype, void *p, int64_t i, int64_t x);
 void store_complex(enum dtype dtype, void *p, int64_t i, cdouble x);
 
+/* Converts as a C++ cast does on x86: values that do not fit become the smallest integer. */
+static inline int64_t saturated_int(double x)
+{
+    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}
 /* Returns the value rounded to the dtype. */
 double round_real(enum dtype dtype, double x);
 

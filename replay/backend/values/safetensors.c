@@ -10,7 +10,7 @@
 
 enum { HEADER_MAX = 100 << 20 }; /* the limit of the format */
 
-struct entry {
+struct tensor_entry {
     struct str name;
     struct array array;
 };
@@ -18,7 +18,7 @@ struct entry {
 struct safetensors {
     struct str bytes;
     struct buf own; /* bytes that were read; empty if they are borrowed */
-    vec_of(struct entry)
+    vec_of(struct tensor_entry)
     entries;
     struct arena arena;
 };
@@ -45,7 +45,8 @@ static enum dtype dtype_named(struct str name)
     return DTYPE_NONE;
 }
 
-static bool read_shape(const struct json *doc, json_id list, struct array *ret, uint64_t *bytes)
+static bool read_tensor_sizes(const struct json *doc, json_id list, struct array *ret,
+                              uint64_t *bytes)
 {
     *bytes = dtype_size(ret->dtype);
     for (json_id at = json_first(doc, list); at != JSON_NONE; at = json_next(doc, at)) {
@@ -58,10 +59,10 @@ static bool read_shape(const struct json *doc, json_id list, struct array *ret, 
     return true;
 }
 
-static bool read_entry(struct safetensors *file, const struct json *doc, json_id name, json_id body,
-                       struct str data, struct err *err)
+static bool read_tensor_entry(struct safetensors *file, const struct json *doc, json_id name,
+                              json_id body, struct str data, struct err *err)
 {
-    struct entry e = { .name = json_decoded(doc, name, &file->arena) };
+    struct tensor_entry e = { .name = json_decoded(doc, name, &file->arena) };
     json_id range = json_get(doc, body, STR("data_offsets"));
     json_id first = json_first(doc, range);
     uint64_t from, to, bytes;
@@ -70,7 +71,7 @@ static bool read_entry(struct safetensors *file, const struct json *doc, json_id
         return err_nomem(err);
     if (e.array.dtype == DTYPE_NONE)
         return err_set(err, ERR_INPUT, "tensor %.*s: unknown dtype", STR_ARG(e.name));
-    if (!read_shape(doc, json_get(doc, body, STR("shape")), &e.array, &bytes) ||
+    if (!read_tensor_sizes(doc, json_get(doc, body, STR("shape")), &e.array, &bytes) ||
         !json_u64(doc, first, &from) || !json_u64(doc, json_next(doc, first), &to) || from > to ||
         to > data.n || to - from != bytes)
         return err_set(err, ERR_INPUT, "tensor %.*s: its shape does not match its bytes",
@@ -80,7 +81,7 @@ static bool read_entry(struct safetensors *file, const struct json *doc, json_id
     return vec_push(&file->entries, e) || err_nomem(err);
 }
 
-static bool read_header(struct safetensors *file, struct err *err)
+static bool read_tensors(struct safetensors *file, struct err *err)
 {
     uint64_t n = 0;
     struct json doc = { 0 };
@@ -97,7 +98,7 @@ static bool read_header(struct safetensors *file, struct err *err)
     for (json_id at = ok ? json_first(&doc, JSON_ROOT) : JSON_NONE; at != JSON_NONE && ok;) {
         json_id body = json_next(&doc, at);
         if (!str_is(json_str(&doc, at), "__metadata__"))
-            ok = read_entry(file, &doc, at, body, data, err);
+            ok = read_tensor_entry(file, &doc, at, body, data, err);
         at = json_next(&doc, body);
     }
     json_release(&doc);
@@ -110,7 +111,7 @@ struct safetensors *safetensors_parse(struct str bytes, struct err *err)
     if (!file)
         return err_nomem(err), NULL;
     file->bytes = bytes;
-    if (read_header(file, err))
+    if (read_tensors(file, err))
         return file;
     safetensors_close(file);
     return NULL;
@@ -166,7 +167,7 @@ struct str safetensors_name(const struct safetensors *file, size_t i)
 
 /* ---- Writing ---- */
 
-static const char *name_of(enum dtype dtype)
+static const char *format_dtype_name(enum dtype dtype)
 {
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
         if (dtypes[i].dtype == dtype)
@@ -181,7 +182,7 @@ bool safetensors_print_header(const struct str *names, const struct array *array
     size_t at = 0;
     buf_putc(&header, '{');
     for (size_t i = 0; i < n; i++) {
-        const char *dtype = name_of(arrays[i].dtype);
+        const char *dtype = format_dtype_name(arrays[i].dtype);
         if (!dtype) {
             buf_release(&header);
             return err_set(err, ERR_USAGE, "%.*s: safetensors files have no dtype %s",

@@ -5,7 +5,7 @@
 
 #include "trace/base/hash.h"
 
-static uint64_t count_of(const struct array *whole)
+static uint64_t array_elements(const struct array *whole)
 {
     size_t size = dtype_size(whole->dtype);
     return size ? whole->bytes / size : 0;
@@ -13,7 +13,7 @@ static uint64_t count_of(const struct array *whole)
 
 int64_t samples_step(const struct array *whole, uint64_t most)
 {
-    uint64_t n = count_of(whole);
+    uint64_t n = array_elements(whole);
     return most == 0 || n <= most ? 1 : (int64_t)((n + most - 1) / most);
 }
 
@@ -26,7 +26,7 @@ bool samples_take(const struct array *whole, int64_t step, struct arena *arena, 
                   struct err *err)
 {
     size_t size = dtype_size(whole->dtype);
-    uint64_t n = count_of(whole), taken = (n + (uint64_t)step - 1) / (uint64_t)step;
+    uint64_t n = array_elements(whole), taken = (n + (uint64_t)step - 1) / (uint64_t)step;
     char *p = arena_bytes(arena, taken * size + 1);
     if (!p)
         return err_nomem(err);
@@ -38,8 +38,8 @@ bool samples_take(const struct array *whole, int64_t step, struct arena *arena, 
     return true;
 }
 
-static bool add_part(struct value_file *file, struct str name, const char *part,
-                     const struct array *array, struct err *err)
+static bool add_sample_part(struct value_file *file, struct str name, const char *part,
+                            const struct array *array, struct err *err)
 {
     char text[600];
     snprintf(text, sizeof text, "%.*s#%s", STR_ARG(name), part);
@@ -65,8 +65,9 @@ bool samples_add(struct value_file *file, struct str name, const struct array *w
         .dtype = DTYPE_U64, .ndim = 1, .size = { 1 }, .p = &hash, .bytes = sizeof hash
     };
     return samples_take(whole, step, arena, &samples, err) &&
-           add_part(file, name, "samples", &samples, err) &&
-           add_part(file, name, "layout", &l, err) && add_part(file, name, "hash", &h, err);
+           add_sample_part(file, name, "samples", &samples, err) &&
+           add_sample_part(file, name, "layout", &l, err) &&
+           add_sample_part(file, name, "hash", &h, err);
 }
 
 int64_t samples_layout_step(const struct array *layout, const struct array *whole)

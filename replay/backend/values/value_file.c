@@ -15,7 +15,7 @@
 
 enum { IN_MEMORY = 32 << 20, PIECE = 1 << 20, ALIGN = 8 };
 
-struct place {
+struct stored_array {
     struct array array; /* p is set when the file is sealed */
     uint64_t at;
 };
@@ -25,7 +25,7 @@ struct value_file {
     int fd; /* -1: everything is in memory */
     struct buf unwritten;
     uint64_t written;
-    vec_of(struct place)
+    vec_of(struct stored_array)
     places;
     struct intern names; /* their numbers are indices of `places` */
     const char *all;     /* the file's contents once it is sealed */
@@ -62,7 +62,7 @@ void value_file_free(struct value_file *file)
     free(file);
 }
 
-static bool write_out(struct value_file *file, const char *p, size_t n, struct err *err)
+static bool write_bytes(struct value_file *file, const char *p, size_t n, struct err *err)
 {
     while (n) {
         ssize_t done = write(file->fd, p, n);
@@ -82,20 +82,20 @@ static bool spill(struct value_file *file, struct err *err)
 {
     if (file->fd < 0 && (file->fd = scratch_file(file->folder, err)) < 0)
         return false;
-    bool ok = write_out(file, file->unwritten.p, file->unwritten.n, err);
+    bool ok = write_bytes(file, file->unwritten.p, file->unwritten.n, err);
     buf_clear(&file->unwritten);
     return ok;
 }
 
 /* Writes the array at a multiple of 8, as readers expect. The gaps are no part of the format and
  * are left out when the file is written. */
-static bool append(struct value_file *file, const struct array *array, struct err *err)
+static bool append_array(struct value_file *file, const struct array *array, struct err *err)
 {
     static const char zeros[ALIGN];
     size_t gap = (ALIGN - array->bytes % ALIGN) % ALIGN;
     if (array->bytes > IN_MEMORY) {
-        return spill(file, err) && write_out(file, array->p, array->bytes, err) &&
-               write_out(file, zeros, gap, err);
+        return spill(file, err) && write_bytes(file, array->p, array->bytes, err) &&
+               write_bytes(file, zeros, gap, err);
     }
     if (array->bytes)
         buf_put(&file->unwritten, (struct str){ array->p, array->bytes });
@@ -108,13 +108,13 @@ static bool append(struct value_file *file, const struct array *array, struct er
 bool value_file_add(struct value_file *file, struct str name, const struct array *array,
                     struct err *err)
 {
-    struct place place = { *array, file->written + file->unwritten.n };
+    struct stored_array place = { *array, file->written + file->unwritten.n };
     if (intern_find(&file->names, name) != INTERN_NONE)
         return true;
     place.array.p = NULL;
     if (!vec_push(&file->places, place) || intern(&file->names, name) == INTERN_NONE)
         return err_nomem(err);
-    return append(file, array, err);
+    return append_array(file, array, err);
 }
 
 bool value_file_seal(struct value_file *file, struct err *err)

@@ -43,7 +43,7 @@ void weights_close(struct weights *w)
     free(w);
 }
 
-static const struct pt2_weight *find(const struct weights *w, struct str fqn)
+static const struct pt2_weight *find_weight(const struct weights *w, struct str fqn)
 {
     for (uint32_t m = 0; m < w->archive.pt2.n_models; m++)
         for (uint32_t i = 0; i < w->archive.pt2.models[m].n_weights; i++)
@@ -52,7 +52,7 @@ static const struct pt2_weight *find(const struct weights *w, struct str fqn)
     return NULL;
 }
 
-static bool is_contiguous(const struct pt2_weight *weight)
+static bool is_weight_contiguous(const struct pt2_weight *weight)
 {
     uint64_t stride = 1;
     for (uint32_t d = weight->n_sizes; d-- > 0; stride *= (uint64_t)weight->sizes[d])
@@ -62,8 +62,8 @@ static bool is_contiguous(const struct pt2_weight *weight)
 }
 
 /* Copies the elements in contiguous order from the storage's bytes. */
-static bool gather(const struct pt2_weight *weight, const char *from, char *to, size_t n,
-                   struct err *err)
+static bool gather_elements(const struct pt2_weight *weight, const char *from, char *to, size_t n,
+                            struct err *err)
 {
     size_t size = dtype_size(weight->dtype);
     for (size_t i = 0; i < n; i++) {
@@ -87,11 +87,11 @@ static bool read_elements(struct weights *w, const struct pt2_weight *weight, st
     char *to = arena_bytes(&w->arena, ret->bytes + 1);
     if (!to)
         return err_nomem(err);
-    bool ok = is_contiguous(weight)
+    bool ok = is_weight_contiguous(weight)
                   ? file_read(&w->file, weight->offset + (uint64_t)weight->storage_offset * size,
                               to, ret->bytes, err)
                   : file_read_buf(&w->file, weight->offset, weight->bytes, &storage, err) &&
-                        gather(weight, storage.p, to, n, err);
+                        gather_elements(weight, storage.p, to, n, err);
     buf_release(&storage);
     ret->p = to;
     return ok || err_at(err, "%.*s: weight %.*s", STR_ARG(w->path), STR_ARG(weight->fqn));
@@ -99,7 +99,7 @@ static bool read_elements(struct weights *w, const struct pt2_weight *weight, st
 
 bool weights_find(struct weights *w, struct str fqn, struct array *ret, struct err *err)
 {
-    const struct pt2_weight *weight = find(w, fqn);
+    const struct pt2_weight *weight = find_weight(w, fqn);
     if (!weight || !weight->readable || !weight->has_meta || weight->offset > w->file.size ||
         weight->bytes > w->file.size - weight->offset || weight->n_sizes > TENSOR_MAX_DIM)
         return true;

@@ -39,7 +39,7 @@ struct product {
 
 struct graft {
     struct lab *lab;
-    struct library library;
+    struct cuda_library library;
     struct cublaslt_table lt;
     void *handle, *preference;
     const struct kind *kind;

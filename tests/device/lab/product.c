@@ -162,7 +162,7 @@ bool graft_open_library(struct graft *g, struct err *err)
            library_load(&g->library, symbols, sizeof symbols / sizeof *symbols, &g->lt, err) &&
            fine(g->lt.create(&g->handle), "cublasLtCreate", err) &&
            fine(g->lt.preference_create(&g->preference), "a preference", err) &&
-           fine(g->lt.preference_set(g->preference, PREFERENCE_ROOM, &room, sizeof room),
+           fine(g->lt.preference_set(g->preference, PREFERENCE_WORKSPACE, &room, sizeof room),
                 "a preference", err) &&
            lab_take(g->lab, ROOM, &g->room, err);
 }

@@ -6,7 +6,7 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-struct attention {
+struct attention_call {
     int64_t batch, heads, key_heads, n, m, depth, value_depth; /* n queries, m keys */
     double scale;
     bool causal;
@@ -19,7 +19,7 @@ static struct dense load_real_arg(struct kernel *k, const char *name)
     return load_as(k, tensor_arg(k, name), DENSE_REAL);
 }
 
-static bool attention_of(struct kernel *k, struct attention *a)
+static bool read_attention(struct kernel *k, struct attention_call *a)
 {
     memset(a, 0, sizeof *a);
     a->q = load_real_arg(k, "query");
@@ -52,13 +52,13 @@ static bool attention_of(struct kernel *k, struct attention *a)
 }
 
 /* Returns the head of keys for a head of queries; a head of keys may serve several of them. */
-static int64_t key_head_of(const struct attention *a, int64_t head)
+static int64_t key_head_of(const struct attention_call *a, int64_t head)
 {
     return head / a->heads * a->key_heads + head % a->heads * a->key_heads / a->heads;
 }
 
 /* Computes the weights of query i over the keys. Returns the logarithm of their divisor. */
-static double weights_of(const struct attention *a, int64_t head, int64_t i, double *weight)
+static double weights_of(const struct attention_call *a, int64_t head, int64_t i, double *weight)
 {
     int64_t key_head = key_head_of(a, head);
     const double *q = a->q.u.r + (head * a->n + i) * a->depth;
@@ -80,7 +80,8 @@ static double weights_of(const struct attention *a, int64_t head, int64_t i, dou
     return most + log(sum);
 }
 
-static void attend(struct kernel *k, const struct attention *a, struct dense out, struct dense lse)
+static void attend_heads(struct kernel *k, const struct attention_call *a, struct dense out,
+                         struct dense lse)
 {
     double *weight = workspace(k, a->m, sizeof *weight);
     for (int64_t row = 0; row < a->batch * a->heads * a->n && !k->failed; row++) {
@@ -95,8 +96,8 @@ static void attend(struct kernel *k, const struct attention *a, struct dense out
 }
 
 /* Stores the logarithms. Kernels of PyTorch pad their rows. */
-static void store_logarithms(struct kernel *k, struct kernel_tensor to, const struct attention *a,
-                             struct dense lse)
+static void store_logarithms(struct kernel *k, struct kernel_tensor to,
+                             const struct attention_call *a, struct dense lse)
 {
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(to, size), last = ndim == 4 && size[3] == 1; /* cuDNN's */
@@ -105,18 +106,18 @@ static void store_logarithms(struct kernel *k, struct kernel_tensor to, const st
     for (int64_t i = 0; i < lse.n && !k->failed && padded >= a->n; i++)
         if (i / a->n * padded + i % a->n < out.n)
             out.u.r[i / a->n * padded + i % a->n] = lse.u.r[i];
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 void kernel_attention(struct kernel *k)
 {
-    struct attention a;
-    if (!attention_of(k, &a))
+    struct attention_call a;
+    if (!read_attention(k, &a))
         return;
     int64_t size[] = { a.batch, a.heads, a.n, a.value_depth };
     struct dense out = dense_new(k, DENSE_REAL, size, 4), lse = dense_new(k, DENSE_REAL, size, 3);
-    attend(k, &a, out, lse);
-    store(k, result(k, 0), out);
+    attend_heads(k, &a, out, lse);
+    store_tensor(k, result(k, 0), out);
     struct kernel_tensor second = result(k, 1);
     if (n_results(k) > 1 && second.meta && dense_kind_of(second.meta->dtype) == DENSE_REAL)
         store_logarithms(k, second, &a, lse);
@@ -125,8 +126,8 @@ void kernel_attention(struct kernel *k)
 /* Computes the gradients of query, key, value and, if there is one, bias. */
 void kernel_attention_backward(struct kernel *k)
 {
-    struct attention a;
-    if (!attention_of(k, &a))
+    struct attention_call a;
+    if (!read_attention(k, &a))
         return;
     struct dense g = load_real_arg(k, has_arg(k, "grad_out_") ? "grad_out_" : "grad_out");
     struct dense gq = dense_new(k, DENSE_REAL, a.q.size, a.q.ndim);
@@ -161,7 +162,7 @@ void kernel_attention_backward(struct kernel *k)
     struct dense all[] = { gq, gk, gv, gb };
     for (uint32_t i = 0; i < 4 && i < n_results(k); i++)
         if (result(k, i).meta)
-            store(k, result(k, i), all[i]);
+            store_tensor(k, result(k, i), all[i]);
 }
 
 /* _efficient_attention_forward: [batch, n, heads, depth], or sequences stored one after the other
@@ -213,5 +214,5 @@ void kernel_sequences_attention(struct kernel *k)
                         weight[j] / sum * v.u.r[((k0 + j) * heads + h) * n_out + d];
         }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

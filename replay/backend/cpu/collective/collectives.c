@@ -3,7 +3,7 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-static struct kernel_tensor input_of(const struct kernel *k, uint32_t i)
+static struct kernel_tensor collective_input(const struct kernel *k, uint32_t i)
 {
     struct kernel_value v = k->call->op->n_args ? k->call->args[0] : value_of_none();
     if (value_has_items(v))
@@ -27,10 +27,10 @@ static struct dense as_many(struct kernel *k, struct dense x, const int64_t *siz
 void kernel_collective(struct kernel *k)
 {
     for (uint32_t i = 0; i < n_results(k) && !k->failed; i++) {
-        struct kernel_tensor to = result(k, i), from = input_of(k, i);
+        struct kernel_tensor to = result(k, i), from = collective_input(k, i);
         int64_t size[TENSOR_MAX_DIM];
         uint32_t ndim = tensor_sizes(to, size);
         if (from.meta && to.meta && to.storage != from.storage)
-            store(k, to, as_many(k, load(k, from), size, ndim));
+            store_tensor(k, to, as_many(k, load_tensor(k, from), size, ndim));
     }
 }

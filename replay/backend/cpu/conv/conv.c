@@ -11,7 +11,7 @@
 
 enum { CONV_MAX_DIM = 3 };
 
-struct conv {
+struct conv_walk {
     uint32_t dims;
     int64_t batch, groups, in_channels, out_channels; /* of the iteration's input and output */
     int64_t in[CONV_MAX_DIM], out[CONV_MAX_DIM], window[CONV_MAX_DIM];
@@ -20,18 +20,9 @@ struct conv {
     bool transposed;
 };
 
-static void per_dim(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
-                    int64_t otherwise)
-{
-    int64_t given[CONV_MAX_DIM];
-    uint32_t n = ints_arg(k, name, given, CONV_MAX_DIM);
-    for (uint32_t i = 0; i < dims; i++)
-        ret[i] = n == 0 ? otherwise : given[i < n ? i : n - 1];
-}
-
 /* Sets up the iteration. x is the convolution's input, y its output, as in the schema. */
-static bool conv_of(struct kernel *k, const struct dense *x, const struct dense *y,
-                    const struct dense *weight, struct conv *c)
+static bool read_conv_walk(struct kernel *k, const struct dense *x, const struct dense *y,
+                           const struct dense *weight, struct conv_walk *c)
 {
     memset(c, 0, sizeof *c);
     if (k->failed || x->ndim < 3 || x->ndim > 2 + CONV_MAX_DIM || weight->ndim != x->ndim ||
@@ -45,9 +36,9 @@ static bool conv_of(struct kernel *k, const struct dense *x, const struct dense 
     c->in_channels = in->size[1];
     c->out_channels = out->size[1];
     c->in_size = c->out_size = c->window_size = 1;
-    per_dim(k, "stride", c->dims, c->stride, 1);
-    per_dim(k, "padding", c->dims, c->padding, 0);
-    per_dim(k, "dilation", c->dims, c->dilation, 1);
+    ints_per_dim(k, "stride", c->dims, c->stride, 1);
+    ints_per_dim(k, "padding", c->dims, c->padding, 0);
+    ints_per_dim(k, "dilation", c->dims, c->dilation, 1);
     for (uint32_t i = 0; i < c->dims; i++) {
         c->in_size *= c->in[i] = in->size[2 + i];
         c->out_size *= c->out[i] = out->size[2 + i];
@@ -58,7 +49,7 @@ static bool conv_of(struct kernel *k, const struct dense *x, const struct dense 
 
 /* Computes the input positions for a kernel position w, one for each output position; -1
  * outside. */
-static void meet(const struct conv *c, int64_t w, int64_t *places)
+static void input_places(const struct conv_walk *c, int64_t w, int64_t *places)
 {
     int64_t at[CONV_MAX_DIM];
     for (uint32_t d = c->dims; d-- > 0; w /= c->window[d])
@@ -80,13 +71,13 @@ enum conv_part { TO_OUTPUT, TO_INPUT, TO_WEIGHT };
 
 /* Iterates over all pairs. weight is [out_channels, in_channels / groups, window] for the
  * iteration. */
-static void walk_pairs(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
+static void walk_pairs(struct kernel *k, const struct conv_walk *c, enum conv_part part, double *in,
                        double *out, double *weight)
 {
     int64_t *places = workspace(k, c->out_size, sizeof *places);
     int64_t in_group = c->in_channels / c->groups, out_group = c->out_channels / c->groups;
     for (int64_t w = 0; w < c->window_size && !k->failed; w++) {
-        meet(c, w, places);
+        input_places(c, w, places);
         for (int64_t pair = 0; pair < c->batch * c->out_channels * in_group; pair++) {
             int64_t b = pair / in_group / c->out_channels, oc = pair / in_group % c->out_channels;
             int64_t ic = oc / out_group * in_group + pair % in_group;
@@ -113,7 +104,7 @@ static void walk_pairs(struct kernel *k, const struct conv *c, enum conv_part pa
 
 /* The columns for output positions [from, from + n) of one group of one sample, which the weight is
  * multiplied with (im2col). They are few enough to stay in the cache. */
-struct patches {
+struct conv_columns {
     double *columns; /* [in_group * window, most], or transposed */
     double *turned, *part;
     int64_t from, n;
@@ -130,7 +121,7 @@ enum {
 
 /* Independent work items; each thread has its own patches. */
 struct conv_work {
-    const struct conv *c;
+    const struct conv_walk *c;
     enum conv_part part;
     double *in, *out, *weight;
     double *turned;  /* the transposed weight, by group: [inner, out_group] */
@@ -139,14 +130,14 @@ struct conv_work {
     int64_t most, chunks; /* positions in one item; items per sample */
     int64_t blocks;       /* of output channels */
     int64_t items, n_slots;
-    struct patches slots[MOST_SLOTS];
+    struct conv_columns slots[MOST_SLOTS];
 };
 
 /* Gathers columns of the input's values, or, with by_place, a row for each position. */
-static void gather_patches(const struct conv_work *w, const struct patches *p, const double *x,
+static void gather_patches(const struct conv_work *w, const struct conv_columns *p, const double *x,
                            bool by_place)
 {
-    const struct conv *c = w->c;
+    const struct conv_walk *c = w->c;
     for (int64_t row = 0; row < w->inner; row++) {
         const int64_t *places = w->places + row % c->window_size * c->out_size + p->from;
         const double *channel = x + row / c->window_size * c->in_size;
@@ -157,8 +148,8 @@ static void gather_patches(const struct conv_work *w, const struct patches *p, c
     }
 }
 
-static void patches_to_output(const struct conv_work *w, const struct patches *p, const double *x,
-                              double *y, const double *weight)
+static void patches_to_output(const struct conv_work *w, const struct conv_columns *p,
+                              const double *x, double *y, const double *weight)
 {
     gather_patches(w, p, x, false);
     memset(p->part, 0, (size_t)(w->out_group * p->n) * sizeof *p->part);
@@ -167,10 +158,10 @@ static void patches_to_output(const struct conv_work *w, const struct patches *p
         memcpy(y + oc * w->c->out_size + p->from, p->part + oc * p->n, (size_t)p->n * sizeof *y);
 }
 
-static void patches_to_input(const struct conv_work *w, const struct patches *p, double *x,
+static void patches_to_input(const struct conv_work *w, const struct conv_columns *p, double *x,
                              const double *y, const double *turned)
 {
-    const struct conv *c = w->c;
+    const struct conv_walk *c = w->c;
     memset(p->part, 0, (size_t)(w->inner * p->n) * sizeof *p->part);
     for (int64_t oc = 0; oc < w->out_group; oc++)
         memcpy(p->columns + oc * p->n, y + oc * c->out_size + p->from, (size_t)p->n * sizeof *y);
@@ -185,8 +176,8 @@ static void patches_to_input(const struct conv_work *w, const struct patches *p,
 }
 
 /* Adds to the gradient of the weight for `rows` output channels from the first of y and weight. */
-static void patches_to_weight(const struct conv_work *w, const struct patches *p, const double *x,
-                              const double *y, double *weight, int64_t rows)
+static void patches_to_weight(const struct conv_work *w, const struct conv_columns *p,
+                              const double *x, const double *y, double *weight, int64_t rows)
 {
     gather_patches(w, p, x, true);
     for (int64_t oc = 0; oc < rows; oc++)
@@ -194,49 +185,49 @@ static void patches_to_weight(const struct conv_work *w, const struct patches *p
     multiply_matrices(p->turned, p->columns, weight, rows, w->inner, p->n);
 }
 
-static void set_chunk(const struct conv_work *w, struct patches *p, int64_t chunk)
+static void set_chunk(const struct conv_work *w, struct conv_columns *p, int64_t chunk)
 {
     p->from = chunk * w->most;
     p->n = w->c->out_size - p->from < w->most ? w->c->out_size - p->from : w->most;
 }
 
-static double *input_of(const struct conv_work *w, int64_t i)
+static double *input_of_item(const struct conv_work *w, int64_t i)
 {
     return w->in + i * w->in_group * w->c->in_size;
 }
 
-static double *output_of(const struct conv_work *w, int64_t i)
+static double *output_of_item(const struct conv_work *w, int64_t i)
 {
     return w->out + i * w->out_group * w->c->out_size;
 }
 
 /* Goes over all samples in order, so that sums do not depend on threads. */
-static void weight_item(const struct conv_work *w, struct patches *p, int64_t item)
+static void weight_item(const struct conv_work *w, struct conv_columns *p, int64_t item)
 {
-    const struct conv *c = w->c;
+    const struct conv_walk *c = w->c;
     int64_t group = item / w->blocks, first = item % w->blocks * WEIGHT_ROWS;
     int64_t rows = w->out_group - first < WEIGHT_ROWS ? w->out_group - first : WEIGHT_ROWS;
     double *to = w->weight + (group * w->out_group + first) * w->inner;
     for (int64_t i = group; i < c->batch * c->groups; i += c->groups)
         for (int64_t chunk = 0; chunk < w->chunks; chunk++) {
             set_chunk(w, p, chunk);
-            patches_to_weight(w, p, input_of(w, i), output_of(w, i) + first * c->out_size, to,
-                              rows);
+            patches_to_weight(w, p, input_of_item(w, i), output_of_item(w, i) + first * c->out_size,
+                              to, rows);
         }
 }
 
-static void run_item(const struct conv_work *w, struct patches *p, int64_t item)
+static void run_item(const struct conv_work *w, struct conv_columns *p, int64_t item)
 {
     int64_t size = w->inner * w->out_group;
     if (w->part == TO_OUTPUT) {
         int64_t i = item / w->chunks;
         set_chunk(w, p, item % w->chunks);
-        patches_to_output(w, p, input_of(w, i), output_of(w, i),
+        patches_to_output(w, p, input_of_item(w, i), output_of_item(w, i),
                           w->weight + i % w->c->groups * size);
     } else if (w->part == TO_INPUT) {
         for (int64_t chunk = 0; chunk < w->chunks; chunk++) {
             set_chunk(w, p, chunk);
-            patches_to_input(w, p, input_of(w, item), output_of(w, item),
+            patches_to_input(w, p, input_of_item(w, item), output_of_item(w, item),
                              w->turned + item % w->c->groups * size);
         }
     } else {
@@ -264,10 +255,10 @@ static void turn_weight(const struct conv_work *w)
 
 static bool find_places(struct kernel *k, struct conv_work *w)
 {
-    const struct conv *c = w->c;
+    const struct conv_walk *c = w->c;
     w->places = workspace(k, c->window_size * c->out_size, sizeof *w->places);
     for (int64_t i = 0; i < c->window_size && !k->failed; i++)
-        meet(c, i, w->places + i * c->out_size);
+        input_places(c, i, w->places + i * c->out_size);
     if (w->part == TO_INPUT &&
         (w->turned = workspace(k, c->groups * w->inner * w->out_group, sizeof *w->turned)))
         turn_weight(w);
@@ -289,8 +280,8 @@ static bool make_slots(struct kernel *k, struct conv_work *w)
     return !k->failed;
 }
 
-static void walk_patches(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
-                         double *out, double *weight)
+static void walk_patches(struct kernel *k, const struct conv_walk *c, enum conv_part part,
+                         double *in, double *out, double *weight)
 {
     struct conv_work w = { .c = c,
                            .part = part,
@@ -312,7 +303,7 @@ static void walk_patches(struct kernel *k, const struct conv *c, enum conv_part 
         cpu_parallel(k, w.n_slots, run_slot, &w);
 }
 
-static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part part, double *in,
+static void walk_conv(struct kernel *k, const struct conv_walk *c, enum conv_part part, double *in,
                       double *out, double *weight)
 {
     if (c->out_channels / c->groups >= LEAST_CHANNELS)
@@ -322,7 +313,7 @@ static void walk_conv(struct kernel *k, const struct conv *c, enum conv_part par
 }
 
 /* Returns an input without a batch as a batch of one. */
-static struct dense batched(struct dense x, uint32_t ndim)
+static struct dense with_batch(struct dense x, uint32_t ndim)
 {
     if (x.ndim + 1 != ndim)
         return x;
@@ -332,15 +323,8 @@ static struct dense batched(struct dense x, uint32_t ndim)
     return x;
 }
 
-static struct dense sized(struct kernel *k, struct kernel_tensor x)
-{
-    int64_t size[TENSOR_MAX_DIM];
-    uint32_t ndim = tensor_sizes(x, size);
-    return dense_new(k, DENSE_REAL, size, ndim);
-}
-
 /* Returns the real or imaginary parts: complex convolutions are computed from both. */
-static struct dense part_of(struct kernel *k, struct dense x, bool imaginary)
+static struct dense complex_part(struct kernel *k, struct dense x, bool imaginary)
 {
     struct dense ret = dense_new(k, DENSE_REAL, x.size, x.ndim);
     for (int64_t i = 0; i < ret.n && !k->failed; i++)
@@ -350,8 +334,8 @@ static struct dense part_of(struct kernel *k, struct dense x, bool imaginary)
 
 static bool convolve(struct kernel *k, struct dense x, struct dense weight, struct dense y)
 {
-    struct conv c;
-    if (!conv_of(k, &x, &y, &weight, &c))
+    struct conv_walk c;
+    if (!read_conv_walk(k, &x, &y, &weight, &c))
         return false;
     if (c.transposed)
         walk_conv(k, &c, TO_INPUT, y.u.r, x.u.r, weight.u.r);
@@ -366,7 +350,7 @@ static struct dense convolve_complex(struct kernel *k, struct dense x, struct de
     struct dense ret = dense_new(k, DENSE_COMPLEX, like.size, like.ndim);
     for (int i = 0; i < 4; i++) {
         struct dense y = dense_new(k, DENSE_REAL, like.size, like.ndim);
-        convolve(k, part_of(k, x, i & 1), part_of(k, weight, i & 2), y);
+        convolve(k, complex_part(k, x, i & 1), complex_part(k, weight, i & 2), y);
         static const int re[] = { 1, 0, 0, -1 }, im[] = { 0, 1, 1, 0 };
         for (int64_t j = 0; j < ret.n && !k->failed; j++)
             ret.u.c[j] += complex_of(re[i] * y.u.r[j], im[i] * y.u.r[j]);
@@ -374,7 +358,7 @@ static struct dense convolve_complex(struct kernel *k, struct dense x, struct de
     return ret;
 }
 
-static void add_bias(struct kernel *k, struct dense y)
+static void add_channel_bias(struct kernel *k, struct dense y)
 {
     if (!has_arg(k, "bias") || y.ndim < 2)
         return;
@@ -390,16 +374,16 @@ static void add_bias(struct kernel *k, struct dense y)
 
 void kernel_convolution(struct kernel *k)
 {
-    struct dense weight = load(k, tensor_arg(k, "weight"));
-    struct dense x =
-        batched(load(k, tensor_arg(k, has_arg(k, "input") ? "input" : "self")), weight.ndim);
-    struct dense y = batched(sized(k, result(k, 0)), weight.ndim);
+    struct dense weight = load_tensor(k, tensor_arg(k, "weight"));
+    struct dense x = with_batch(
+        load_tensor(k, tensor_arg(k, has_arg(k, "input") ? "input" : "self")), weight.ndim);
+    struct dense y = with_batch(like_result(k, 0, DENSE_REAL), weight.ndim);
     if (x.kind == DENSE_COMPLEX)
         y = convolve_complex(k, x, weight, y);
     else if (!convolve(k, dense_convert(k, x, DENSE_REAL), dense_convert(k, weight, DENSE_REAL), y))
         kernel_fail(k, "a convolution of %u dimensions", x.ndim);
-    add_bias(k, y);
-    store(k, result(k, 0), y);
+    add_channel_bias(k, y);
+    store_tensor(k, result(k, 0), y);
 }
 
 /* Results: the gradients of input, weight and bias, each if output_mask requests it. */
@@ -407,10 +391,10 @@ void kernel_convolution_backward(struct kernel *k)
 {
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
     struct dense weight = load_as(k, tensor_arg(k, "weight"), DENSE_REAL);
-    struct dense x = batched(load_as(k, tensor_arg(k, "input"), DENSE_REAL), weight.ndim);
-    struct conv c;
-    g = batched(g, weight.ndim);
-    if (!conv_of(k, &x, &g, &weight, &c))
+    struct dense x = with_batch(load_as(k, tensor_arg(k, "input"), DENSE_REAL), weight.ndim);
+    struct conv_walk c;
+    g = with_batch(g, weight.ndim);
+    if (!read_conv_walk(k, &x, &g, &weight, &c))
         return;
     if (result(k, 0).meta) {
         struct dense to = dense_new(k, DENSE_REAL, x.size, x.ndim);
@@ -418,19 +402,19 @@ void kernel_convolution_backward(struct kernel *k)
             walk_conv(k, &c, TO_OUTPUT, g.u.r, to.u.r, weight.u.r);
         else
             walk_conv(k, &c, TO_INPUT, to.u.r, g.u.r, weight.u.r);
-        store(k, result(k, 0), to);
+        store_tensor(k, result(k, 0), to);
     }
     if (result(k, 1).meta) {
         struct dense to = dense_new(k, DENSE_REAL, weight.size, weight.ndim);
         walk_conv(k, &c, TO_WEIGHT, c.transposed ? g.u.r : x.u.r, c.transposed ? x.u.r : g.u.r,
                   to.u.r);
-        store(k, result(k, 1), to);
+        store_tensor(k, result(k, 1), to);
     }
     if (result(k, 2).meta) {
         struct dense to = dense_new(k, DENSE_REAL, &g.size[1], 1);
         int64_t inner = g.size[0] && g.size[1] ? g.n / g.size[0] / g.size[1] : 1;
         for (int64_t i = 0; i < g.n && !k->failed; i++)
             to.u.r[i / inner % g.size[1]] += g.u.r[i];
-        store(k, result(k, 2), to);
+        store_tensor(k, result(k, 2), to);
     }
 }

@@ -15,10 +15,10 @@ struct fractional {
 /* Returns the start of window i in a dimension; the last window ends with the input. */
 static int64_t window_start(const struct fractional *f, uint32_t d, double sample, int64_t i)
 {
-    int64_t room = f->in[d] - f->window[d];
+    int64_t range = f->in[d] - f->window[d];
     if (i == f->out[d] - 1 || f->out[d] < 2)
-        return room;
-    double alpha = (double)room / (double)(f->out[d] - 1);
+        return range;
+    double alpha = (double)range / (double)(f->out[d] - 1);
     return (int64_t)(((double)i + sample) * alpha) - (int64_t)(sample * alpha);
 }
 
@@ -40,7 +40,8 @@ static bool fractional_of(struct kernel *k, const struct dense *in, const struct
 }
 
 /* Returns the position in the plane of the greatest element of a window, or of a NaN. */
-static int64_t greatest(const struct fractional *f, const double *plane, const int64_t *start)
+static int64_t greatest_of_window(const struct fractional *f, const double *plane,
+                                  const int64_t *start)
 {
     int64_t all = 1, best = -1;
     for (uint32_t d = 0; d < f->dims; d++)
@@ -79,7 +80,7 @@ void kernel_fractional_max_pool(struct kernel *k)
             int64_t at = plane * f.dims + (f.dims == 2 ? 1 - d : d);
             start[d] = window_start(&f, d, at < samples.n ? samples.u.r[at] : 0, left % f.out[d]);
         }
-        int64_t best = greatest(&f, x.u.r + plane * f.in_plane, start);
+        int64_t best = greatest_of_window(&f, x.u.r + plane * f.in_plane, start);
         if (best < 0) {
             kernel_fail(k, "a window outside of its input");
             return;
@@ -87,8 +88,8 @@ void kernel_fractional_max_pool(struct kernel *k)
         out.u.r[i] = x.u.r[plane * f.in_plane + best];
         index.u.i[i] = best;
     }
-    store(k, result(k, 0), out);
-    store(k, result(k, 1), index);
+    store_tensor(k, result(k, 0), out);
+    store_tensor(k, result(k, 1), index);
 }
 
 void kernel_fractional_max_pool_backward(struct kernel *k)
@@ -107,5 +108,5 @@ void kernel_fractional_max_pool_backward(struct kernel *k)
         }
         out.u.r[i / f.out_plane * f.in_plane + index.u.i[i]] += g.u.r[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -21,7 +21,7 @@ static void clip(struct coordinate *c, int64_t n)
     }
 }
 
-static void reflect(struct coordinate *c, double low, double high)
+static void reflect_coordinate(struct coordinate *c, double low, double high)
 {
     double span = high - low, from = fabs(c->at - low);
     if (span <= 0) {
@@ -39,7 +39,7 @@ static void reflect(struct coordinate *c, double low, double high)
 static void pad(struct coordinate *c, int64_t n, int64_t padding, bool corners)
 {
     if (padding == PAD_REFLECTION)
-        reflect(c, corners ? 0 : -0.5, corners ? (double)(n - 1) : (double)n - 0.5);
+        reflect_coordinate(c, corners ? 0 : -0.5, corners ? (double)(n - 1) : (double)n - 0.5);
     if (padding != PAD_ZEROS)
         clip(c, n);
 }
@@ -96,8 +96,8 @@ static struct tap tap_of(const struct sampler *s, uint32_t d, struct coordinate 
 }
 
 /* Processes one position of the output, for all channels. */
-static void visit(const struct sampler *s, const struct coordinate *c, const double *x,
-                  const double *g, double *to_x, double *to_grid)
+static void add_gradients(const struct sampler *s, const struct coordinate *c, const double *x,
+                          const double *g, double *to_x, double *to_grid)
 {
     int64_t taps = s->mode == GRID_NEAREST ? 1 : s->mode == GRID_CUBIC ? 4 : 2, all = 1;
     for (uint32_t d = 0; d < s->dims; d++)
@@ -159,12 +159,12 @@ void kernel_grid_sampler_backward(struct kernel *k)
         struct coordinate c[GRID_DIMS];
         for (uint32_t d = 0; d < s.dims; d++)
             c[d] = coordinate_of(&s, d, grid.u.r[i * s.dims + s.dims - 1 - d]);
-        visit(&s, c, x.u.r + first * s.plane, g.u.r + first * s.places + i % s.places,
-              to_x.u.r + first * s.plane, to_grid.u.r + i * s.dims);
+        add_gradients(&s, c, x.u.r + first * s.plane, g.u.r + first * s.places + i % s.places,
+                      to_x.u.r + first * s.plane, to_grid.u.r + i * s.dims);
     }
     int64_t size[TENSOR_MAX_DIM];
     if (result(k, 0).meta && tensor_sizes(result(k, 0), size) == x.ndim)
-        store(k, result(k, 0), to_x);
+        store_tensor(k, result(k, 0), to_x);
     if (result(k, 1).meta && tensor_sizes(result(k, 1), size) == grid.ndim)
-        store(k, result(k, 1), to_grid);
+        store_tensor(k, result(k, 1), to_grid);
 }

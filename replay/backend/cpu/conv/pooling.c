@@ -6,7 +6,7 @@
 
 enum { POOL_MAX_DIM = 3 };
 
-struct pool {
+struct pooling {
     uint32_t dims;
     int64_t planes; /* batch times channels */
     int64_t in[POOL_MAX_DIM], out[POOL_MAX_DIM], in_size, out_size;
@@ -16,22 +16,22 @@ struct pool {
 };
 
 /* The extent of a window in one dimension. */
-struct span {
+struct window_range {
     int64_t from, to, step; /* clipped to the input */
     int64_t whole;          /* with the padding on both sides */
 };
 
 static void pool_numbers(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
-                         const int64_t *otherwise, int64_t plain)
+                         const int64_t *otherwise, int64_t fill)
 {
     int64_t given[POOL_MAX_DIM];
     uint32_t n = ints_arg(k, name, given, POOL_MAX_DIM);
     for (uint32_t i = 0; i < dims; i++)
-        ret[i] = n ? given[i < n ? i : n - 1] : otherwise ? otherwise[i] : plain;
+        ret[i] = n ? given[i < n ? i : n - 1] : otherwise ? otherwise[i] : fill;
 }
 
-static bool pool_of(struct kernel *k, uint32_t dims, const struct dense *x, const int64_t *out,
-                    uint32_t out_ndim, struct pool *p)
+static bool read_pooling(struct kernel *k, uint32_t dims, const struct dense *x, const int64_t *out,
+                         uint32_t out_ndim, struct pooling *p)
 {
     memset(p, 0, sizeof *p);
     if (k->failed || x->ndim < dims || out_ndim < dims)
@@ -51,31 +51,31 @@ static bool pool_of(struct kernel *k, uint32_t dims, const struct dense *x, cons
     return true;
 }
 
-static struct span span_of(const struct pool *p, uint32_t d, int64_t o)
+static struct window_range window_extent(const struct pooling *p, uint32_t d, int64_t o)
 {
     if (p->adaptive) {
         int64_t from = o * p->in[d] / p->out[d];
         int64_t to = ((o + 1) * p->in[d] + p->out[d] - 1) / p->out[d];
-        return (struct span){ from, to, 1, to - from };
+        return (struct window_range){ from, to, 1, to - from };
     }
     int64_t from = o * p->stride[d] - p->padding[d], step = p->dilation[d];
     int64_t to = from + (p->window[d] - 1) * step + 1, most = p->in[d] + p->padding[d];
     int64_t whole = (to < most ? to : most) - from;
     while (from < 0)
         from += step;
-    return (struct span){ from, to < p->in[d] ? to : p->in[d], step, whole };
+    return (struct window_range){ from, to < p->in[d] ? to : p->in[d], step, whole };
 }
 
-struct window {
-    struct span span[POOL_MAX_DIM];
+struct window_ranges {
+    struct window_range span[POOL_MAX_DIM];
     int64_t at[POOL_MAX_DIM], inside, whole;
 };
 
-static void window_open(const struct pool *p, int64_t o, struct window *w)
+static void window_open(const struct pooling *p, int64_t o, struct window_ranges *w)
 {
     w->inside = w->whole = 1;
     for (uint32_t d = p->dims; d-- > 0; o /= p->out[d]) {
-        w->span[d] = span_of(p, d, o % p->out[d]);
+        w->span[d] = window_extent(p, d, o % p->out[d]);
         w->at[d] = w->span[d].from;
         int64_t n = w->span[d].to - w->span[d].from;
         w->inside *= n > 0 ? (n + w->span[d].step - 1) / w->span[d].step : 0;
@@ -83,7 +83,7 @@ static void window_open(const struct pool *p, int64_t o, struct window *w)
     }
 }
 
-static int64_t window_place(const struct pool *p, const struct window *w)
+static int64_t window_place(const struct pooling *p, const struct window_ranges *w)
 {
     int64_t place = 0;
     for (uint32_t d = 0; d < p->dims; d++)
@@ -91,7 +91,7 @@ static int64_t window_place(const struct pool *p, const struct window *w)
     return place;
 }
 
-static void window_next(const struct pool *p, struct window *w)
+static void window_next(const struct pooling *p, struct window_ranges *w)
 {
     for (uint32_t d = p->dims; d-- > 0;) {
         w->at[d] += w->span[d].step;
@@ -102,7 +102,7 @@ static void window_next(const struct pool *p, struct window *w)
 }
 
 /* Returns the divisor of avg_pool*. */
-static double divisor(const struct kernel *k, const struct window *w)
+static double divisor(const struct kernel *k, const struct window_ranges *w)
 {
     if (has_arg(k, "divisor_override"))
         return (double)int_arg(k, "divisor_override", 1);
@@ -112,17 +112,17 @@ static double divisor(const struct kernel *k, const struct window *w)
 /* PARAM: dimensions, plus 10 for adaptive pooling. */
 void kernel_avg_pool(struct kernel *k)
 {
-    struct pool p;
+    struct pooling p;
     int64_t size[TENSOR_MAX_DIM];
     struct kernel_tensor to = result(k, 0);
     uint32_t ndim = tensor_sizes(to, size);
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
-    if (!pool_of(k, (uint32_t)k->row->param % 10, &x, size, ndim, &p))
+    if (!read_pooling(k, (uint32_t)k->row->param % 10, &x, size, ndim, &p))
         return;
     p.adaptive = k->row->param > 10;
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     for (int64_t i = 0; i < out.n && !k->failed; i++) {
-        struct window w;
+        struct window_ranges w;
         double sum = 0;
         const double *plane = x.u.r + i / p.out_size * p.in_size;
         window_open(&p, i % p.out_size, &w);
@@ -130,32 +130,33 @@ void kernel_avg_pool(struct kernel *k)
             sum += plane[window_place(&p, &w)];
         out.u.r[i] = sum / (p.adaptive ? (double)w.inside : divisor(k, &w));
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 void kernel_avg_pool_backward(struct kernel *k)
 {
-    struct pool p;
+    struct pooling p;
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
-    if (!pool_of(k, (uint32_t)k->row->param % 10, &x, g.size, g.ndim, &p))
+    if (!read_pooling(k, (uint32_t)k->row->param % 10, &x, g.size, g.ndim, &p))
         return;
     p.adaptive = k->row->param > 10;
     struct dense out = dense_new(k, DENSE_REAL, x.size, x.ndim);
     for (int64_t i = 0; i < g.n && !k->failed; i++) {
-        struct window w;
+        struct window_ranges w;
         double *plane = out.u.r + i / p.out_size * p.in_size;
         window_open(&p, i % p.out_size, &w);
         double share = g.u.r[i] / (p.adaptive ? (double)w.inside : divisor(k, &w));
         for (int64_t j = 0; j < w.inside; j++, window_next(&p, &w))
             plane[window_place(&p, &w)] += share;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* Converts a position in the plane to the offset within window o, with padding
- * (_low_memory_max_pool of torch/_inductor/inductor_prims.py); place_of() does the opposite. */
-static int64_t offset_of(const struct pool *p, int64_t o, int64_t place)
+ * (_low_memory_max_pool of torch/_inductor/inductor_prims.py); place_of_offset() does the opposite.
+ */
+static int64_t offset_of_place(const struct pooling *p, int64_t o, int64_t place)
 {
     int64_t offset = 0, each = 1;
     for (uint32_t d = p->dims; d-- > 0; o /= p->out[d], place /= p->in[d], each *= p->window[d]) {
@@ -165,7 +166,7 @@ static int64_t offset_of(const struct pool *p, int64_t o, int64_t place)
     return offset;
 }
 
-static int64_t place_of(const struct pool *p, int64_t o, int64_t offset)
+static int64_t place_of_offset(const struct pooling *p, int64_t o, int64_t offset)
 {
     int64_t place = 0, each = 1;
     for (uint32_t d = p->dims; d-- > 0; o /= p->out[d], offset /= p->window[d], each *= p->in[d]) {
@@ -177,7 +178,7 @@ static int64_t place_of(const struct pool *p, int64_t o, int64_t offset)
 
 /* Returns the dimensions of prims._low_memory_max_pool_*, which have one name for 2 and 3
  * dimensions. */
-static uint32_t listed_dims(const struct kernel *k)
+static uint32_t pooling_dims(const struct kernel *k)
 {
     int64_t window[POOL_MAX_DIM];
     uint32_t dims = (uint32_t)k->row->param % 10;
@@ -188,19 +189,19 @@ static uint32_t listed_dims(const struct kernel *k)
  * elements the first counts. PARAM 20: the offset in the window instead of the index. */
 void kernel_max_pool(struct kernel *k)
 {
-    struct pool p;
+    struct pooling p;
     int64_t size[TENSOR_MAX_DIM];
     struct kernel_tensor to = result(k, 0);
     uint32_t ndim = tensor_sizes(to, size);
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
-    if (!pool_of(k, listed_dims(k), &x, size, ndim, &p))
+    if (!read_pooling(k, pooling_dims(k), &x, size, ndim, &p))
         return;
     bool offsets = k->row->param == 20;
     p.adaptive = k->row->param > 10 && !offsets;
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
     struct dense index = dense_new(k, DENSE_INT, size, ndim);
     for (int64_t i = 0; i < out.n && !k->failed; i++) {
-        struct window w;
+        struct window_ranges w;
         double most = -INFINITY;
         int64_t where = -1;
         const double *plane = x.u.r + i / p.out_size * p.in_size;
@@ -213,32 +214,32 @@ void kernel_max_pool(struct kernel *k)
             }
         }
         out.u.r[i] = most;
-        index.u.i[i] = offsets ? offset_of(&p, i % p.out_size, where) : where;
+        index.u.i[i] = offsets ? offset_of_place(&p, i % p.out_size, where) : where;
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
     if (n_results(k) > 1)
-        store(k, result(k, 1), index);
+        store_tensor(k, result(k, 1), index);
 }
 
 /* prims._low_memory_max_pool_offsets_to_indices */
 void kernel_pool_indices(struct kernel *k)
 {
-    struct pool p;
+    struct pooling p;
     int64_t in[TENSOR_MAX_DIM];
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_INT), whole = x;
-    uint32_t n = ints_arg(k, "input_size", in, TENSOR_MAX_DIM), dims = listed_dims(k);
+    uint32_t n = ints_arg(k, "input_size", in, TENSOR_MAX_DIM), dims = pooling_dims(k);
     for (uint32_t i = 0; i < dims && dims <= n && dims <= x.ndim; i++)
         whole.size[x.ndim - dims + i] = in[n - dims + i];
-    if (dims > n || !pool_of(k, dims, &whole, x.size, x.ndim, &p))
+    if (dims > n || !read_pooling(k, dims, &whole, x.size, x.ndim, &p))
         return;
     for (int64_t i = 0; i < x.n && !k->failed; i++)
-        x.u.i[i] = place_of(&p, i % p.out_size, x.u.i[i]);
-    store(k, result(k, 0), x);
+        x.u.i[i] = place_of_offset(&p, i % p.out_size, x.u.i[i]);
+    store_tensor(k, result(k, 0), x);
 }
 
-static bool is_in_window(const struct pool *p, int64_t o, int64_t place)
+static bool is_in_window(const struct pooling *p, int64_t o, int64_t place)
 {
-    struct window w;
+    struct window_ranges w;
     window_open(p, o, &w);
     for (int64_t j = 0; j < w.inside; j++, window_next(p, &w))
         if (window_place(p, &w) == place)
@@ -250,14 +251,14 @@ static bool is_in_window(const struct pool *p, int64_t o, int64_t place)
  * the windows of each input (max_pool_backward_nchw in DilatedMaxPool2d.cu). */
 void kernel_max_pool_backward(struct kernel *k)
 {
-    struct pool p;
+    struct pooling p;
     struct dense g = load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL);
     struct dense index = load_as(k, tensor_arg(k, "indices"), DENSE_INT);
     struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(to, size);
     struct dense out = dense_new(k, DENSE_REAL, size, ndim);
-    if (!pool_of(k, (uint32_t)k->row->param % 10, &out, g.size, g.ndim, &p))
+    if (!read_pooling(k, (uint32_t)k->row->param % 10, &out, g.size, g.ndim, &p))
         return;
     p.adaptive = k->row->param > 10;
     for (int64_t i = 0; i < g.n && !k->failed; i++) {
@@ -268,5 +269,5 @@ void kernel_max_pool_backward(struct kernel *k)
         else if (is_in_window(&p, i % p.out_size, place))
             out.u.r[i / p.out_size * p.in_size + place] += g.u.r[i];
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }

@@ -14,7 +14,8 @@ struct taps {
     int n;
 };
 
-static double scale_of(const struct kernel *k, uint32_t d, uint32_t dims, int64_t in, int64_t out)
+static double upsample_scale(const struct kernel *k, uint32_t d, uint32_t dims, int64_t in,
+                             int64_t out)
 {
     static const char *const by_dims[][3] = { { "scales", "", "" },
                                               { "scales_h", "scales_w", "" },
@@ -36,7 +37,7 @@ static double cubic_weight(double x)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-static int64_t clamped(int64_t i, int64_t n)
+static int64_t clamped_index(int64_t i, int64_t n)
 {
     return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
@@ -47,7 +48,7 @@ static struct taps taps_of(enum upsample how, double scale, bool corners, int64_
     double from = corners ? scale * (double)o : scale * ((double)o + 0.5) - 0.5;
     if (how == NEAREST || how == NEAREST_EXACT) { /* PyTorch computes these positions in float32 */
         float s = (float)scale, place = how == NEAREST ? (float)o * s : ((float)o + 0.5f) * s;
-        t.at[0] = clamped((int64_t)floorf(place), in);
+        t.at[0] = clamped_index((int64_t)floorf(place), in);
         return t;
     }
     if (how == LINEAR && from < 0)
@@ -57,7 +58,7 @@ static struct taps taps_of(enum upsample how, double scale, bool corners, int64_
     t.n = how == LINEAR ? 2 : 4;
     for (int i = 0; i < t.n; i++) {
         int offset = how == LINEAR ? i : i - 1;
-        t.at[i] = clamped(first + offset, in);
+        t.at[i] = clamped_index(first + offset, in);
         t.share[i] = how == LINEAR ? (i ? rest : 1 - rest) : cubic_weight(rest - offset);
     }
     return t;
@@ -76,7 +77,7 @@ static void interpolate(struct kernel *k, struct dense in, struct dense out, boo
     double scale[UPSAMPLE_MAX_DIM];
     int64_t in_plane = 1, out_plane = 1;
     for (uint32_t d = 0; d < dims; d++) {
-        scale[d] = scale_of(k, d, dims, is[d], os[d]);
+        scale[d] = upsample_scale(k, d, dims, is[d], os[d]);
         in_plane *= is[d];
         out_plane *= os[d];
     }
@@ -111,19 +112,19 @@ void kernel_upsample(struct kernel *k)
     struct dense out = like_result(k, 0, DENSE_REAL);
     const char *name = has_arg(k, "self") ? "self" : "input";
     interpolate(k, load_as(k, tensor_arg(k, name), DENSE_REAL), out, true);
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_upsample_backward(struct kernel *k)
 {
     struct dense in = like_result(k, 0, DENSE_REAL);
     interpolate(k, in, load_as(k, tensor_arg(k, "grad_output"), DENSE_REAL), false);
-    store(k, result(k, 0), in);
+    store_tensor(k, result(k, 0), in);
 }
 
 /* ---- grid_sampler_2d, grid_sampler_3d ---- */
 
-static double reflect(double x, double low, double high)
+static double reflect_position(double x, double low, double high)
 {
     double span = high - low;
     if (span <= 0)
@@ -136,7 +137,8 @@ static double grid_place(double x, int64_t n, int64_t padding, bool corners)
 {
     x = corners ? (x + 1) / 2 * (double)(n - 1) : ((x + 1) * (double)n - 1) / 2;
     if (padding == 2)
-        x = corners ? reflect(x, 0, (double)(n - 1)) : reflect(x, -0.5, (double)n - 0.5);
+        x = corners ? reflect_position(x, 0, (double)(n - 1))
+                    : reflect_position(x, -0.5, (double)n - 0.5);
     return padding ? fmin(fmax(x, 0), (double)(n - 1)) : x;
 }
 
@@ -177,10 +179,12 @@ void kernel_grid_sampler(struct kernel *k)
                 if (mode == 2 && padding)
                     p = padding == 1
                             ? fmin(fmax(p, 0), (double)(x.size[2 + d] - 1))
-                            : fmin(fmax(corners ? reflect(p, 0, (double)(x.size[2 + d] - 1))
-                                                : reflect(p, -0.5, (double)x.size[2 + d] - 0.5),
-                                        0),
-                                   (double)(x.size[2 + d] - 1));
+                            : fmin(
+                                  fmax(corners
+                                           ? reflect_position(p, 0, (double)(x.size[2 + d] - 1))
+                                           : reflect_position(p, -0.5, (double)x.size[2 + d] - 0.5),
+                                       0),
+                                  (double)(x.size[2 + d] - 1));
                 share *= mode == 1   ? 1
                          : mode == 2 ? cubic_weight(rest - (double)offset)
                                      : (offset ? rest : 1 - rest);
@@ -192,5 +196,5 @@ void kernel_grid_sampler(struct kernel *k)
         }
         out.u.r[i] = sum;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -15,7 +15,7 @@ struct spread {
 };
 
 /* Returns the filter's value: a triangle, or the cubic curve with -0.5. */
-static double filter(double x, bool cubic)
+static double filter_weight(double x, bool cubic)
 {
     const double a = -0.5;
     x = fabs(x);
@@ -26,7 +26,7 @@ static double filter(double x, bool cubic)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-static double scale_of(const struct kernel *k, uint32_t d, int64_t in, int64_t out)
+static double antialias_scale(const struct kernel *k, uint32_t d, int64_t in, int64_t out)
 {
     double factors[AA_DIMS];
     uint32_t n = reals_arg(k, "scale_factors", factors, AA_DIMS);
@@ -36,10 +36,10 @@ static double scale_of(const struct kernel *k, uint32_t d, int64_t in, int64_t o
     return given > 0 ? 1 / given : (double)in / (double)out;
 }
 
-static void spread_of(struct kernel *k, uint32_t d, int64_t in, int64_t out, bool cubic,
-                      struct spread *s)
+static void make_spread(struct kernel *k, uint32_t d, int64_t in, int64_t out, bool cubic,
+                        struct spread *s)
 {
-    double scale = scale_of(k, d, in, out), wide = scale > 1 ? scale : 1;
+    double scale = antialias_scale(k, d, in, out), wide = scale > 1 ? scale : 1;
     double support = (cubic ? 2 : 1) * wide;
     *s = (struct spread){ .in = in, .out = out, .most = (int64_t)ceil(support) * 2 + 1 };
     s->from = workspace(k, out, sizeof *s->from);
@@ -52,7 +52,7 @@ static void spread_of(struct kernel *k, uint32_t d, int64_t in, int64_t out, boo
         s->n[i] = (last < in ? last : in) - s->from[i];
         s->n[i] = s->n[i] > s->most ? s->most : s->n[i];
         for (int64_t j = 0; j < s->n[i]; j++)
-            sum += w[j] = filter(((double)(j + s->from[i]) - centre + 0.5) / wide, cubic);
+            sum += w[j] = filter_weight(((double)(j + s->from[i]) - centre + 0.5) / wide, cubic);
         for (int64_t j = 0; j < s->n[i] && sum != 0; j++)
             w[j] /= sum;
     }
@@ -90,9 +90,9 @@ void kernel_upsample_aa(struct kernel *k)
     struct spread y, x;
     if (k->failed || in->ndim != 4 || out->ndim != 4)
         return;
-    spread_of(k, 0, in->size[2], out->size[2], cubic, &y);
-    spread_of(k, 1, in->size[3], out->size[3], cubic, &x);
+    make_spread(k, 0, in->size[2], out->size[2], cubic, &y);
+    make_spread(k, 1, in->size[3], out->size[3], cubic, &x);
     for (int64_t p = 0; p < in->size[0] * in->size[1] && !k->failed; p++)
         spread_plane(&y, &x, in->u.r + p * y.in * x.in, out->u.r + p * y.out * x.out, back);
-    store(k, result(k, 0), made);
+    store_tensor(k, result(k, 0), made);
 }

@@ -105,7 +105,7 @@ void kernel_roi_align(struct kernel *k)
         if (!back)
             out.u.r[i] = mean;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_nms(struct kernel *k)
@@ -121,21 +121,22 @@ void kernel_nms(struct kernel *k)
     struct dense out = dense_new(k, DENSE_INT, &n, 1);
     for (int64_t i = 0; i < n && !k->failed; i++)
         out.u.i[i] = kept[i];
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* ---- roi_pool: the greatest value of each bin of whole pixels, and its index ---- */
 
-static int64_t clamped(double x, int64_t most)
+static int64_t clamped_coordinate(double x, int64_t most)
 {
     return x < 0 ? 0 : x > (double)most ? most : (int64_t)x;
 }
 
 /* Computes the start and end of a bin in one dimension. */
-static void bin_of(int64_t start, double size, int64_t bin, int64_t in, int64_t *from, int64_t *to)
+static void bin_bounds(int64_t start, double size, int64_t bin, int64_t in, int64_t *from,
+                       int64_t *to)
 {
-    *from = clamped(floor((double)bin * size) + (double)start, in);
-    *to = clamped(ceil((double)(bin + 1) * size) + (double)start, in);
+    *from = clamped_coordinate(floor((double)bin * size) + (double)start, in);
+    *to = clamped_coordinate(ceil((double)(bin + 1) * size) + (double)start, in);
 }
 
 void kernel_roi_pool(struct kernel *k)
@@ -163,8 +164,8 @@ void kernel_roi_pool(struct kernel *k)
         for (int d = 0; d < 2; d++) { /* y, x; a row is image, x1, y1, x2, y2 */
             int64_t start = (int64_t)round(roi[2 - d] * scale);
             int64_t end = (int64_t)round(roi[4 - d] * scale), n = end - start + 1;
-            bin_of(start, (double)(n > 1 ? n : 1) / (double)size[2 + d], place[d], d ? w : h,
-                   &from[d], &to[d]);
+            bin_bounds(start, (double)(n > 1 ? n : 1) / (double)size[2 + d], place[d], d ? w : h,
+                       &from[d], &to[d]);
         }
         bool empty = to[0] <= from[0] || to[1] <= from[1];
         out.u.r[i] = empty ? 0 : -INFINITY;
@@ -176,8 +177,8 @@ void kernel_roi_pool(struct kernel *k)
                     at.u.i[i] = y * w + c;
                 }
     }
-    store(k, result(k, 0), out);
-    store(k, result(k, 1), at);
+    store_tensor(k, result(k, 0), out);
+    store_tensor(k, result(k, 1), at);
 }
 
 void kernel_roi_pool_backward(struct kernel *k)
@@ -197,5 +198,5 @@ void kernel_roi_pool_backward(struct kernel *k)
         if (at.u.i[i] >= 0 && to >= 0 && to < out.n)
             out.u.r[to] += g.u.r[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -40,7 +40,7 @@ void kernel_linspace(struct kernel *k)
             x = cimag(base) == 0 && cimag(x) == 0 ? pow(creal(base), creal(x)) : cpow(base, x);
         out.u.c[i] = x;
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* tril_indices, triu_indices: coordinates, row by row. */
@@ -57,7 +57,7 @@ void kernel_triangle_indices(struct kernel *k)
                 out.u.i[at] = r;
                 out.u.i[size[1] + at++] = c;
             }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* Computes a random permutation of n numbers with the Fisher-Yates shuffle. */
@@ -72,7 +72,7 @@ void kernel_randperm(struct kernel *k)
         out.u.i[i] = out.u.i[j];
         out.u.i[j] = i;
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* native_dropout: the scaled values that are kept, and the mask. */
@@ -110,7 +110,7 @@ void kernel_window(struct kernel *k)
     struct dense out = dense_new(k, DENSE_REAL, &n, 1);
     for (int64_t i = 0; i < out.n; i++)
         out.u.r[i] = n == 1 ? 1 : window_at(k, (double)i, last);
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* fft_fftfreq; fft_rfftfreq (PARAM 1). */
@@ -122,7 +122,7 @@ void kernel_frequencies(struct kernel *k)
     double unit = 1 / ((double)n * real_arg(k, "d", 1));
     for (int64_t i = 0; i < out.n; i++)
         out.u.r[i] = (double)(!k->row->param && i >= (n + 1) / 2 ? i - n : i) * unit;
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* affine_grid_generator: a position of the grid [N, .., H, W, dims] is theta times (x, y, ..,
@@ -154,7 +154,7 @@ void kernel_affine_grid(struct kernel *k)
             out.u.r[i * dims + r] = sum;
         }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* rrelu: each negative element has a random slope in training, otherwise the mean one; `noise`
@@ -173,11 +173,12 @@ void kernel_rrelu(struct kernel *k)
         noise.u.r[i] = negative ? slope : 1;
         x.u.r[i] *= noise.u.r[i];
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
     if (n_results(k) > 1)
-        store(k, result(k, 1), training ? noise : load_as(k, tensor_arg(k, "noise"), DENSE_REAL));
+        store_tensor(k, result(k, 1),
+                     training ? noise : load_as(k, tensor_arg(k, "noise"), DENSE_REAL));
     else if (training && has_arg(k, "noise"))
-        store(k, tensor_arg(k, "noise"), noise);
+        store_tensor(k, tensor_arg(k, "noise"), noise);
 }
 
 /* ---- Inductor's random numbers, whose seed is an argument ---- */
@@ -188,7 +189,7 @@ void kernel_inductor_seeds(struct kernel *k)
     struct random r = random_of(k);
     for (int64_t i = 0; i < out.n && !k->failed; i++)
         out.u.i[i] = (int64_t)random_bits(&r);
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* inductor_random, whose mode is "rand" or "randn"; inductor_randint (PARAM 1). */
@@ -206,5 +207,5 @@ void kernel_inductor_random(struct kernel *k)
         double x = normal ? random_normal(&r) : random_uniform(&r);
         out.u.r[i] = k->row->param ? floor((double)low + x * (double)(high - low)) : x;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

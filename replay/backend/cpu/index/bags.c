@@ -63,7 +63,7 @@ void kernel_embedding_bag(struct kernel *k)
         for (int64_t d = 0; mode == BAG_MEAN && sizes.u.i[i] && d < width; d++)
             out.u.r[i * width + d] /= (double)sizes.u.i[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
     if (k->row->param == 1 &&
         mode != BAG_MAX) { /* without a backward, which would need these results */
         for (int64_t i = 0; mode == BAG_SUM && i < sizes.n && !k->failed; i++)
@@ -76,7 +76,7 @@ void kernel_embedding_bag(struct kernel *k)
         uint32_t ndim = tensor_sizes(result(k, i), size);
         n = ndim == 1 ? size[0] : ndim == 2 ? size[0] * size[1] : 0;
         if (result(k, i).meta && n == rest[i - 1].n)
-            store(k, result(k, i), rest[i - 1]);
+            store_tensor(k, result(k, i), rest[i - 1]);
     }
 }
 
@@ -105,7 +105,7 @@ void kernel_embedding_bag_backward(struct kernel *k)
         for (int64_t d = 0; d < width; d++)
             out.u.r[index.u.i[j] * width + d] += share * g.u.r[bag * width + d];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* Multiplies the row of the weight of each index with the gradient of its bag. */
@@ -126,5 +126,5 @@ void kernel_bag_weights_backward(struct kernel *k)
         for (int64_t d = 0; d < n; d++)
             out.u.r[i] += g.u.r[b * n + d] * w.u.r[row * n + d];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

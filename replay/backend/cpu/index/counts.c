@@ -9,17 +9,17 @@ void kernel_repeat_interleave(struct kernel *k)
 {
     struct kernel_value repeats = value_arg(k, "repeats");
     struct dense n = load_value(k, repeats, DENSE_INT);
-    struct dense out =
-        like_result(k, 0, has_arg(k, "self") ? load(k, tensor_arg(k, "self")).kind : DENSE_INT);
+    struct dense out = like_result(
+        k, 0, has_arg(k, "self") ? load_tensor(k, tensor_arg(k, "self")).kind : DENSE_INT);
     int64_t at = 0;
     if (!has_arg(k, "self")) {
         for (int64_t i = 0; i < n.n && !k->failed; i++)
             for (int64_t j = 0; j < n.u.i[i] && at < out.n; j++)
                 out.u.i[at++] = i;
-        store(k, result(k, 0), out);
+        store_tensor(k, result(k, 0), out);
         return;
     }
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     if (!has_arg(k, "dim"))
         x = dense_reshape(x, &x.n, 1);
     struct around a =
@@ -32,7 +32,7 @@ void kernel_repeat_interleave(struct kernel *k)
                 memcpy((char *)out.u.p + (size_t)at * size,
                        (char *)x.u.p + (size_t)(o * a.n + i) * size, size);
         }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_bincount(struct kernel *k)
@@ -48,5 +48,5 @@ void kernel_bincount(struct kernel *k)
         }
         out.u.r[x.u.i[i]] += weighted ? w.u.r[i] : 1;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

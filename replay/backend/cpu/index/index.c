@@ -34,7 +34,7 @@ static void add_element(struct dense *to, int64_t i, const struct dense *from, i
 void kernel_index_select(struct kernel *k)
 {
     bool embedding = k->row->param == 1;
-    struct dense x = load(k, tensor_arg(k, embedding ? "weight" : "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, embedding ? "weight" : "self"));
     struct dense index = load_as(k, tensor_arg(k, embedding ? "indices" : "index"), DENSE_INT);
     uint32_t dim = embedding ? 0 : wrapped_dim(int_arg(k, "dim", 0), x.ndim);
     struct around a = around_dim(&x, dim);
@@ -51,7 +51,7 @@ void kernel_index_select(struct kernel *k)
             memcpy((char *)out.u.p + (size_t)(o * index.n + i) * bytes,
                    (char *)x.u.p + (size_t)(o * a.n + from) * bytes, bytes);
         }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* embedding_dense_backward: adds rows of the gradient to the rows that were read. */
@@ -78,13 +78,13 @@ void kernel_embedding_backward(struct kernel *k)
         for (int64_t j = 0; j < inner && index.u.i[i] != padding; j++)
             out.u.r[index.u.i[i] * inner + j] +=
                 g.u.r[i * inner + j] / (scale ? (double)count[index.u.i[i]] : 1);
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* gather: out[..i..] = x[..index[i]..]; index may be smaller than x in other dimensions. */
 void kernel_gather(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
     uint32_t dim = wrapped_dim(int_arg(k, "dim", 0), x.ndim);
     struct dense out = dense_new(k, x.kind, index.size, index.ndim);
@@ -99,11 +99,11 @@ void kernel_gather(struct kernel *k)
         }
         copy_element(&out, i, &x, place);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
-static void combine(enum combine how, struct dense *to, int64_t i, const struct dense *from,
-                    int64_t j, bool first)
+static void combine_element(enum combine how, struct dense *to, int64_t i, const struct dense *from,
+                            int64_t j, bool first)
 {
     if (how == COMBINE_SET || first) {
         copy_element(to, i, from, j);
@@ -140,7 +140,7 @@ static void divide_by_counts(struct kernel *k, struct dense *x, const int64_t *c
 /* scatter (src or value), scatter_add (PARAM 1), scatter_reduce (PARAM 2). */
 void kernel_scatter(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
     struct kernel_value from = value_arg(k, has_arg(k, "src") ? "src" : "value");
     bool number = from.kind != KERNEL_TENSOR;
@@ -162,19 +162,19 @@ void kernel_scatter(struct kernel *k)
             of_src += here * src_step;
             src_step *= number || !src.ndim ? 1 : src.size[d];
         }
-        combine(how, &x, place, &src, number ? 0 : of_src, count[place] == 0);
+        combine_element(how, &x, place, &src, number ? 0 : of_src, count[place] == 0);
         count[place]++;
     }
     if (how == COMBINE_MEAN)
         divide_by_counts(k, &x, count);
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }
 
 /* index_add, index_copy, index_fill, index_reduce along a dimension. PARAM: 0 add, 1 copy, 2 fill,
  * 3 reduce. */
 void kernel_index_rows(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
     struct kernel_value from = value_arg(k, has_arg(k, "source") ? "source" : "value");
     struct dense src = load_value(k, from, x.kind);
@@ -202,45 +202,45 @@ void kernel_index_rows(struct kernel *k)
                 return;
             for (int64_t j = 0; j < a.inner; j++) {
                 int64_t place = (o * a.n + row) * a.inner + j;
-                combine(how, &x, place, &src, fill ? 0 : (o * index.n + i) * a.inner + j,
-                        count[place] == 0);
+                combine_element(how, &x, place, &src, fill ? 0 : (o * index.n + i) * a.inner + j,
+                                count[place] == 0);
                 count[place]++;
             }
         }
     if (how == COMBINE_MEAN)
         divide_by_counts(k, &x, count);
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }
 
 /* take and put: x is treated as one-dimensional. */
 void kernel_take(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
     struct dense out = dense_new(k, x.kind, index.size, index.ndim);
     for (int64_t i = 0; i < index.n && !k->failed; i++)
         if (in_bounds(k, &index.u.i[i], x.n))
             copy_element(&out, i, &x, index.u.i[i]);
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_put(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct dense index = load_as(k, tensor_arg(k, "index"), DENSE_INT);
     struct dense src = load_as(k, tensor_arg(k, "source"), x.kind);
     bool add = bool_arg(k, "accumulate", false);
     for (int64_t i = 0; i < index.n && !k->failed; i++)
         if (in_bounds(k, &index.u.i[i], x.n))
-            combine(add ? COMBINE_ADD : COMBINE_SET, &x, index.u.i[i], &src, i, false);
-    store(k, result(k, 0), x);
+            combine_element(add ? COMBINE_ADD : COMBINE_SET, &x, index.u.i[i], &src, i, false);
+    store_tensor(k, result(k, 0), x);
 }
 
 /* ---- x[i, :, j]: index and index_put ---- */
 
 enum { INDEX_MAX = TENSOR_MAX_DIM };
 
-struct indexed {
+struct index_list {
     uint32_t n_dims;                   /* the dimensions of x that have been matched */
     bool by[INDEX_MAX];                /* whether the dimension has an index */
     struct dense index[INDEX_MAX];     /* broadcast to `common` */
@@ -250,7 +250,7 @@ struct indexed {
 };
 
 /* Converts a mask to the indices of its true elements, one array for each of its dimensions. */
-static bool add_mask(struct kernel *k, struct indexed *x, struct dense mask)
+static bool add_mask(struct kernel *k, struct index_list *x, struct dense mask)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < mask.n; i++)
@@ -269,7 +269,7 @@ static bool add_mask(struct kernel *k, struct indexed *x, struct dense mask)
     return !k->failed;
 }
 
-static bool gather_indices(struct kernel *k, struct indexed *x)
+static bool gather_indices(struct kernel *k, struct index_list *x)
 {
     const struct kernel_value *items;
     uint32_t n = list_arg(k, "indices", &items);
@@ -291,7 +291,7 @@ static bool gather_indices(struct kernel *k, struct indexed *x)
     return !k->failed;
 }
 
-static void common_sizes(struct kernel *k, struct indexed *x)
+static void broadcast_index_list(struct kernel *k, struct index_list *x)
 {
     for (uint32_t i = 0; i < x->n_dims; i++)
         if (x->by[i] && x->index[i].ndim > x->common_dims)
@@ -313,7 +313,7 @@ static void common_sizes(struct kernel *k, struct indexed *x)
 
 /* Returns the position of the indices' dimensions in the result: adjacent indices keep their
  * position, others come first. */
-static uint32_t place_of_indices(const struct indexed *x)
+static uint32_t place_of_indices(const struct index_list *x)
 {
     uint32_t first = 0, last = 0;
     bool any = false, gap = false;
@@ -333,11 +333,11 @@ static uint32_t place_of_indices(const struct indexed *x)
 static int64_t *places_of(struct kernel *k, const struct dense *self, int64_t *size, uint32_t *ndim,
                           int64_t *n, bool clamp)
 {
-    struct indexed x;
+    struct index_list x;
     uint32_t rest[TENSOR_MAX_DIM], n_rest = 0;
     if (!gather_indices(k, &x) || x.n_dims > self->ndim)
         return kernel_fail(k, "too many indices"), NULL;
-    common_sizes(k, &x);
+    broadcast_index_list(k, &x);
     uint32_t at = place_of_indices(&x);
     for (uint32_t d = 0; d < self->ndim; d++)
         if (d >= x.n_dims || !x.by[d])
@@ -385,21 +385,21 @@ void kernel_index(struct kernel *k)
 {
     int64_t size[2 * TENSOR_MAX_DIM], n;
     uint32_t ndim;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     int64_t *places = places_of(k, &x, size, &ndim, &n, false);
     if (k->failed)
         return;
     struct dense out = dense_new(k, x.kind, size, ndim);
     for (int64_t i = 0; i < out.n; i++)
         copy_element(&out, i, &x, places[i]);
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_index_put(struct kernel *k)
 {
     int64_t size[2 * TENSOR_MAX_DIM], n;
     uint32_t ndim;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     int64_t *places = places_of(k, &x, size, &ndim, &n, false);
     if (k->failed)
         return;
@@ -407,8 +407,8 @@ void kernel_index_put(struct kernel *k)
     values = dense_broadcast(k, values, size, ndim);
     bool add = bool_arg(k, "accumulate", false);
     for (int64_t i = 0; i < n && !k->failed; i++)
-        combine(add ? COMBINE_ADD : COMBINE_SET, &x, places[i], &values, i, false);
-    store(k, result(k, 0), x);
+        combine_element(add ? COMBINE_ADD : COMBINE_SET, &x, places[i], &values, i, false);
+    store_tensor(k, result(k, 0), x);
 }
 
 static struct dense mask_for(struct kernel *k, const int64_t *size, uint32_t ndim)
@@ -421,7 +421,7 @@ void kernel_masked_index(struct kernel *k)
 {
     int64_t size[2 * TENSOR_MAX_DIM], n;
     uint32_t ndim;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     int64_t *places = places_of(k, &x, size, &ndim, &n, true);
     if (k->failed)
         return;
@@ -432,7 +432,7 @@ void kernel_masked_index(struct kernel *k)
         bool yes = mask.u.i[i] != 0;
         copy_element(&out, i, yes ? &x : &fill, yes ? places[i] : 0);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* Its gradient: adds the values if the mask is true. */
@@ -440,7 +440,7 @@ void kernel_masked_index_put(struct kernel *k)
 {
     int64_t size[2 * TENSOR_MAX_DIM], n;
     uint32_t ndim;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     int64_t *places = places_of(k, &x, size, &ndim, &n, true);
     if (k->failed)
         return;
@@ -450,14 +450,14 @@ void kernel_masked_index_put(struct kernel *k)
     for (int64_t i = 0; i < n && !k->failed; i++)
         if (mask.u.i[i])
             add_element(&x, places[i], &values, i);
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }
 
 /* ---- nonzero and masks ---- */
 
 void kernel_nonzero(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], row = 0;
     uint32_t ndim = tensor_sizes(to, size);
@@ -474,7 +474,7 @@ void kernel_nonzero(struct kernel *k)
             out.u.i[row * size[1] + d] = rest % x.size[d];
         row += yes;
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* Computes the sizes that two tensors broadcast to. */
@@ -491,7 +491,7 @@ static uint32_t both_sizes(const struct dense *a, const struct dense *b, int64_t
 
 void kernel_masked_select(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct dense mask = load_as(k, tensor_arg(k, "mask"), DENSE_INT);
     int64_t size[TENSOR_MAX_DIM], at = 0, n = 0;
     uint32_t ndim = both_sizes(&x, &mask, size);
@@ -503,7 +503,7 @@ void kernel_masked_select(struct kernel *k)
     for (int64_t i = 0; i < mask.n && !k->failed; i++)
         if (mask.u.i[i])
             copy_element(&out, at++, &x, i);
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_masked_scatter(struct kernel *k)
@@ -511,7 +511,7 @@ void kernel_masked_scatter(struct kernel *k)
     struct kernel_tensor to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], at = 0;
     uint32_t ndim = tensor_sizes(to, size);
-    struct dense x = dense_broadcast(k, load(k, tensor_arg(k, "self")), size, ndim);
+    struct dense x = dense_broadcast(k, load_tensor(k, tensor_arg(k, "self")), size, ndim);
     struct dense src = load_as(k, tensor_arg(k, "source"), x.kind);
     struct dense mask = mask_for(k, size, ndim);
     struct dense out = dense_new(k, x.kind, size, ndim);
@@ -526,5 +526,5 @@ void kernel_masked_scatter(struct kernel *k)
         else
             copy_element(&out, i, &x, i);
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }

@@ -16,7 +16,7 @@ void kernel_where(struct kernel *k)
         for (int64_t i = 0; i < x.n && !k->failed; i++)
             if (x.u.r[i] != 0 && at < out.n)
                 out.u.i[at++] = i / step % x.size[d];
-        store(k, result(k, d), out);
+        store_tensor(k, result(k, d), out);
     }
 }
 
@@ -34,5 +34,5 @@ void kernel_isin(struct kernel *k)
             found = x.u.r[i] == y.u.r[j];
         out.u.i[i] = found != invert;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -37,7 +37,7 @@ void kernel_cdist(struct kernel *k)
         out.u.r[i] =
             distance(x.u.r + i / columns * n, y.u.r + (batch * columns + i % columns) * n, n, p);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* Computes the distance of every pair of rows, in the order of the first row and then the
@@ -51,7 +51,7 @@ void kernel_pdist(struct kernel *k)
         for (int64_t j = i + 1; j < x.size[0] && at < out.n; j++)
             out.u.r[at++] = distance(x.u.r + i * x.size[1], x.u.r + j * x.size[1], x.size[1],
                                      real_arg(k, "p", 2));
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_dist(struct kernel *k)
@@ -74,7 +74,7 @@ void kernel_dist(struct kernel *k)
         d.u.r[i] = cabs(x.u.c[i] - y.u.c[i]);
     if (!k->failed)
         out.u.r[0] = distance(d.u.r, zero.u.r, x.n, real_arg(k, "p", 2));
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* histc: bins of equal width from min to max, or from the least to the greatest element if both are
@@ -101,7 +101,7 @@ void kernel_histc(struct kernel *k)
         int64_t bin = (int64_t)((x.u.r[i] - low) / (high - low) * (double)out.n);
         out.u.r[bin >= out.n ? out.n - 1 : bin]++;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* block_diag: places the matrices along the diagonal. */
@@ -119,7 +119,7 @@ void kernel_block_diag(struct kernel *k)
         row += h;
         column += w;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* renorm: scales slices whose norm is above the maximum down to it. */
@@ -138,7 +138,7 @@ void kernel_renorm(struct kernel *k)
         for (int64_t j = 0; norm > most && j < a.outer * a.inner; j++)
             x.u.c[(j / a.inner * a.n + i) * a.inner + j % a.inner] *= most / (norm + 1e-7);
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }
 
 /* embedding_renorm_: does so for the rows that are used, in place. */
@@ -160,7 +160,7 @@ void kernel_embedding_renorm(struct kernel *k)
         for (int64_t j = 0; norm > most && j < n; j++)
             x.u.r[row * n + j] *= most / (norm + 1e-7);
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }
 
 /* frexp: mantissas in [0.5, 1) and exponents. */
@@ -173,8 +173,8 @@ void kernel_frexp(struct kernel *k)
         x.u.r[i] = frexp(x.u.r[i], &e);
         exponent.u.i[i] = isfinite(x.u.r[i]) ? e : 0;
     }
-    store(k, result(k, 0), x);
-    store(k, result(k, 1), exponent);
+    store_tensor(k, result(k, 0), x);
+    store_tensor(k, result(k, 1), exponent);
 }
 
 /* max_unpool2d, max_unpool3d: writes values to the positions that the pooling found (PARAM:
@@ -196,7 +196,7 @@ void kernel_max_unpool(struct kernel *k)
         }
         out.u.r[i / in * plane + index.u.i[i]] = x.u.r[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* segment_reduce along the first dimension, by lengths or offsets. */
@@ -240,5 +240,5 @@ void kernel_segment_reduce(struct kernel *k)
             from = to;
         }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

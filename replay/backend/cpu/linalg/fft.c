@@ -131,7 +131,7 @@ static void bluestein_run(const struct bluestein *b, const cdouble *x, cdouble *
         out[j] = conj(b->padded[j]) / (double)m * b->chirp[j];
 }
 
-static void transform(struct kernel *k, struct dense *x, uint32_t dim, bool forward)
+static void transform_dim(struct kernel *k, struct dense *x, uint32_t dim, bool forward)
 {
     struct around a = around_dim(x, dim);
     bool direct = has_small_factors(a.n);
@@ -151,18 +151,6 @@ static void transform(struct kernel *k, struct dense *x, uint32_t dim, bool forw
         for (int64_t i = 0; i < a.n; i++)
             at[i * a.inner] = out[i];
     }
-}
-
-/* Returns the divisor: 0 none, 1 the square root of n, 2 n. */
-static double factor(int64_t normalization, double n)
-{
-    return normalization == 1 ? 1 / sqrt(n) : normalization == 2 ? 1 / n : 1;
-}
-
-static void scale(struct dense *x, double by)
-{
-    for (int64_t i = 0; i < x->n; i++)
-        x->u.c[i] *= by;
 }
 
 /* Returns the whole spectrum from its half, whose mirror image is the rest. */
@@ -202,11 +190,14 @@ void kernel_fft(struct kernel *k)
         x = whole_spectrum(k, x, dims, n, int_arg(k, "last_dim_size", 1));
     for (uint32_t i = 0; i < n && !k->failed; i++) {
         total *= (double)x.size[dims[i]];
-        transform(k, &x, dims[i], forward);
+        transform_dim(k, &x, dims[i], forward);
     }
-    scale(&x, factor(int_arg(k, "normalization", 0), total));
+    int64_t normalization = int_arg(k, "normalization", 0); /* 0 none, 1 by the root of n, 2 by n */
+    double factor = normalization == 1 ? 1 / sqrt(total) : normalization == 2 ? 1 / total : 1;
+    for (int64_t i = 0; i < x.n; i++)
+        x.u.c[i] *= factor;
     if (k->row->param != 1 || bool_arg(k, "onesided", true) == false) {
-        store(k, result(k, 0), to_real ? dense_convert(k, x, DENSE_REAL) : x);
+        store_tensor(k, result(k, 0), to_real ? dense_convert(k, x, DENSE_REAL) : x);
         return;
     }
     struct dense half = dense_new(k, DENSE_COMPLEX, size, ndim);
@@ -218,5 +209,5 @@ void kernel_fft(struct kernel *k)
         }
         half.u.c[i] = x.u.c[place];
     }
-    store(k, result(k, 0), half);
+    store_tensor(k, result(k, 0), half);
 }

@@ -77,7 +77,7 @@ void broadcast_batches(struct kernel *k, struct matrices *a, struct matrices *b)
 }
 
 /* linalg_solve_is_vector_rhs() of LinearAlgebraUtils.h. */
-static bool is_vector(const struct dense *b, const struct dense *a)
+static bool is_vector_rhs(const struct dense *b, const struct dense *a)
 {
     bool same = b->ndim + 1 == a->ndim;
     for (uint32_t i = 0; same && i < b->ndim; i++)
@@ -88,7 +88,7 @@ static bool is_vector(const struct dense *b, const struct dense *a)
 struct matrices load_right_side(struct kernel *k, const char *name, const struct matrices *a)
 {
     struct dense b = load_as(k, tensor_arg(k, name), DENSE_COMPLEX);
-    if (!k->failed && is_vector(&b, &a->all) && b.ndim < TENSOR_MAX_DIM)
+    if (!k->failed && is_vector_rhs(&b, &a->all) && b.ndim < TENSOR_MAX_DIM)
         b.size[b.ndim++] = 1;
     return matrices_of(k, b);
 }
@@ -101,7 +101,7 @@ void store_result(struct kernel *k, uint32_t i, struct dense x)
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];
     if (to.meta && n)
-        store(k, to, x);
+        store_tensor(k, to, x);
 }
 
 struct matrix matrix_new(struct kernel *k, int64_t rows, int64_t columns)
@@ -117,7 +117,7 @@ struct matrix matrix_copy(struct kernel *k, struct matrix a)
     return ret;
 }
 
-struct matrix identity(struct kernel *k, int64_t rows, int64_t columns)
+struct matrix identity_matrix(struct kernel *k, int64_t rows, int64_t columns)
 {
     struct matrix ret = matrix_new(k, rows, columns);
     for (int64_t i = 0; ret.v && i < shorter_side(ret); i++)
@@ -154,9 +154,9 @@ void copy_corner(struct matrix from, struct matrix to)
 void swap_rows(struct matrix a, int64_t i, int64_t j)
 {
     for (int64_t c = 0; c < a.columns && i != j; c++) {
-        cdouble held = *cell(a, i, c);
+        cdouble swapped = *cell(a, i, c);
         *cell(a, i, c) = *cell(a, j, c);
-        *cell(a, j, c) = held;
+        *cell(a, j, c) = swapped;
     }
 }
 

@@ -48,7 +48,7 @@ void store_result(struct kernel *k, uint32_t i, struct dense x);
 
 struct matrix matrix_new(struct kernel *k, int64_t rows, int64_t columns);
 struct matrix matrix_copy(struct kernel *k, struct matrix a);
-struct matrix identity(struct kernel *k, int64_t rows, int64_t columns);
+struct matrix identity_matrix(struct kernel *k, int64_t rows, int64_t columns);
 struct matrix adjoint(struct kernel *k, struct matrix a);
 struct matrix product_of_matrices(struct kernel *k, struct matrix a, struct matrix b);
 /* Copies the upper left corner that both have. */

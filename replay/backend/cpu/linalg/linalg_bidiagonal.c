@@ -16,7 +16,7 @@ static void rotate_rows(struct matrix vh, int64_t j, double c, double s)
     }
 }
 
-static void rotate_columns(struct matrix u, int64_t j, double c, double s)
+static void rotate_columns_of_u(struct matrix u, int64_t j, double c, double s)
 {
     for (int64_t i = 0; i < u.rows; i++) {
         cdouble x = *cell(u, i, j + 1);
@@ -33,7 +33,7 @@ struct svd_2x2 {
     double least, most, sr, cr, sl, cl;
 };
 
-static double sign_of(double x)
+static double sign_of_real(double x)
 {
     return copysign(1, x);
 }
@@ -48,7 +48,7 @@ static void vectors_2x2(struct svd_2x2 *x, double ft, double gt, double ht)
     if (mm != 0)
         t = (m / (s + t) + m / (r + l)) * (1 + a);
     else
-        t = l == 0 ? copysign(2, ft) * sign_of(gt) : gt / copysign(d, ft) + m / t;
+        t = l == 0 ? copysign(2, ft) * sign_of_real(gt) : gt / copysign(d, ft) + m / t;
     l = sqrt(t * t + 4);
     x->cr = 2 / l;
     x->sr = t / l;
@@ -70,11 +70,11 @@ static struct svd_2x2 svd_2x2(double f, double g, double h, double eps)
         vectors_2x2(&x, ft, g, ht);
     if (swapped)
         x = (struct svd_2x2){ x.least, x.most, x.cl, x.sl, x.cr, x.sr };
-    double sign = most == 1   ? sign_of(x.cr) * sign_of(x.cl) * sign_of(f)
-                  : most == 2 ? sign_of(x.sr) * sign_of(x.cl) * sign_of(g)
-                              : sign_of(x.sr) * sign_of(x.sl) * sign_of(h);
+    double sign = most == 1   ? sign_of_real(x.cr) * sign_of_real(x.cl) * sign_of_real(f)
+                  : most == 2 ? sign_of_real(x.sr) * sign_of_real(x.cl) * sign_of_real(g)
+                              : sign_of_real(x.sr) * sign_of_real(x.sl) * sign_of_real(h);
     x.most = copysign(x.most, sign);
-    x.least = copysign(x.least, sign * sign_of(f) * sign_of(h));
+    x.least = copysign(x.least, sign * sign_of_real(f) * sign_of_real(h));
     return x;
 }
 
@@ -116,10 +116,10 @@ static void rotate_vectors(struct bidiagonal *b, const struct block *k, int64_t 
     int64_t j = coupling(k, i);
     if (k->down) {
         rotate_rows(b->vh, j, cr, sr);
-        rotate_columns(b->u, j, cl, sl);
+        rotate_columns_of_u(b->u, j, cl, sl);
     } else {
         rotate_rows(b->vh, j, cl, -sl);
-        rotate_columns(b->u, j, cr, -sr);
+        rotate_columns_of_u(b->u, j, cr, -sr);
     }
 }
 
@@ -145,7 +145,7 @@ static void step_with_shift(struct bidiagonal *b, const struct block *k, double 
     int64_t way = k->down ? 1 : -1, start = k->down ? k->first : k->last;
     int64_t end = k->down ? k->last : k->first;
     double *d = b->d, *e = b->e, cr, sr, cl, sl, r;
-    double f = (fabs(d[start]) - shift) * (sign_of(d[start]) + shift / d[start]);
+    double f = (fabs(d[start]) - shift) * (sign_of_real(d[start]) + shift / d[start]);
     double g = e[coupling(k, start)];
     for (int64_t i = start; i != end; i += way) {
         double *link = &e[coupling(k, i)];
@@ -172,7 +172,7 @@ static void step_with_shift(struct bidiagonal *b, const struct block *k, double 
 
 /* ---- Convergence ---- */
 
-static double tolerance_of(const struct bidiagonal *b)
+static double convergence_tolerance(const struct bidiagonal *b)
 {
     return fmax(10, fmin(100, pow(b->eps, -0.125))) * b->eps;
 }
@@ -184,7 +184,7 @@ static double threshold_of(const struct bidiagonal *b)
         mu = fabs(b->d[i]) * (mu / (mu + fabs(b->e[i - 1])));
         least = fmin(least, mu);
     }
-    return fmax(tolerance_of(b) * (least / sqrt(n)), 6 * n * n * DBL_MIN);
+    return fmax(convergence_tolerance(b) * (least / sqrt(n)), 6 * n * n * DBL_MIN);
 }
 
 /* Returns true if an element is negligible and was set to 0; otherwise computes a lower bound of
@@ -208,7 +208,7 @@ static bool splits(struct bidiagonal *b, const struct block *k, double tolerance
 
 static double shift_of(const struct bidiagonal *b, const struct block *k, double least, double most)
 {
-    double tolerance = tolerance_of(b);
+    double tolerance = convergence_tolerance(b);
     if ((double)b->n * tolerance * (least / most) <= fmax(b->eps, 0.01 * tolerance))
         return 0;
     int64_t at = k->down ? k->last - 1 : k->first;
@@ -224,14 +224,14 @@ static void settle_2x2(struct bidiagonal *b, int64_t i)
     b->e[i] = 0;
     b->d[i + 1] = x.least;
     rotate_rows(b->vh, i, x.cr, x.sr);
-    rotate_columns(b->u, i, x.cl, x.sl);
+    rotate_columns_of_u(b->u, i, x.cl, x.sl);
 }
 
 static void swap_values(struct bidiagonal *b, int64_t i, int64_t j)
 {
-    double held = b->d[i];
+    double swapped = b->d[i];
     b->d[i] = b->d[j];
-    b->d[j] = held;
+    b->d[j] = swapped;
     swap_rows(b->vh, i, j);
     for (int64_t r = 0; r < b->u.rows; r++) {
         cdouble x = *cell(b->u, r, i);
@@ -257,8 +257,8 @@ static void order(struct bidiagonal *b)
 }
 
 /* Finds the block that ends at `last`; false: it is a single value, which has converged. */
-static bool find_block(struct bidiagonal *b, int64_t last, double threshold, struct block *k,
-                       double *most)
+static bool find_active_block(struct bidiagonal *b, int64_t last, double threshold, struct block *k,
+                              double *most)
 {
     *most = fabs(b->d[last]);
     k->last = last;
@@ -279,7 +279,7 @@ bool bidiagonal_svd(struct kernel *k, struct bidiagonal *b)
     int64_t old_first = -1, old_last = -1, left = 6 * b->n * b->n + 60;
     double threshold = b->n ? threshold_of(b) : 0, most, least = 0;
     for (int64_t last = b->n - 1; last > 0 && !k->failed;) {
-        if (!find_block(b, last, threshold, &at, &most)) {
+        if (!find_active_block(b, last, threshold, &at, &most)) {
             last--;
             continue;
         }
@@ -290,7 +290,7 @@ bool bidiagonal_svd(struct kernel *k, struct bidiagonal *b)
         }
         if (at.first > old_last || last < old_first)
             at.down = fabs(b->d[at.first]) >= fabs(b->d[last]);
-        if (splits(b, &at, tolerance_of(b), &least))
+        if (splits(b, &at, convergence_tolerance(b), &least))
             continue;
         old_first = at.first;
         old_last = last;

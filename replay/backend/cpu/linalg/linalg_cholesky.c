@@ -24,8 +24,8 @@ static int64_t cholesky_lower(struct matrix a)
     return 0;
 }
 
-static struct matrices factor_all(struct kernel *k, struct matrices a, bool upper,
-                                  struct dense *info)
+static struct matrices cholesky_factors(struct kernel *k, struct matrices a, bool upper,
+                                        struct dense *info)
 {
     *info = per_matrix(k, &a, DENSE_INT, 0);
     for (int64_t i = 0; i < a.n && !k->failed; i++) {
@@ -45,7 +45,8 @@ void kernel_cholesky(struct kernel *k)
 {
     struct dense info;
     bool raises = k->row->param == 1 || bool_arg(k, "check_errors", false);
-    struct matrices l = factor_all(k, load_matrices(k, "self"), bool_arg(k, "upper", false), &info);
+    struct matrices l =
+        cholesky_factors(k, load_matrices(k, "self"), bool_arg(k, "upper", false), &info);
     for (int64_t i = 0; raises && i < l.n && !k->failed; i++)
         if (info.u.i[i])
             kernel_fail(k,
@@ -80,7 +81,7 @@ void kernel_cholesky_inverse(struct kernel *k)
 {
     struct matrices l = load_matrices(k, "self"), out = matrices_like(k, &l, l.rows, l.columns);
     for (int64_t i = 0; i < l.n && !k->failed; i++) {
-        copy_corner(identity(k, l.rows, l.rows), nth(&out, i));
+        copy_corner(identity_matrix(k, l.rows, l.rows), nth(&out, i));
         if (!k->failed)
             solve_factors(nth(&l, i), nth(&out, i), bool_arg(k, "upper", false));
     }

@@ -72,7 +72,7 @@ static void eigen_2x2(double a, double b, double c, double value[2], double *cs,
 }
 
 /* Rotates columns j and j + 1 of z. */
-static void rotate_columns(struct matrix z, int64_t j, double c, double s)
+static void rotate_columns_of_z(struct matrix z, int64_t j, double c, double s)
 {
     for (int64_t i = 0; i < z.rows; i++) {
         cdouble x = *cell(z, i, j + 1);
@@ -115,7 +115,7 @@ static void implicit_step(struct tridiagonal *t, int64_t l, int64_t m, int way)
         t->s[i] = -way * s;
     }
     for (int64_t i = m - way; i != l - way; i -= way)
-        rotate_columns(t->z, way > 0 ? i : i - 1, t->c[i], t->s[i]);
+        rotate_columns_of_z(t->z, way > 0 ? i : i - 1, t->c[i], t->s[i]);
     d[l] -= p;
     e[l] = g;
 }
@@ -139,7 +139,7 @@ static void settle_block(struct tridiagonal *t, int64_t l, int64_t end, int64_t 
             int64_t at = way > 0 ? l : m;
             double value[2], c, s;
             eigen_2x2(t->d[at], t->e[at], t->d[at + 1], value, &c, &s);
-            rotate_columns(t->z, at, c, s);
+            rotate_columns_of_z(t->z, at, c, s);
             t->d[at] = value[0];
             t->d[at + 1] = value[1];
             t->e[at] = 0;
@@ -158,9 +158,9 @@ static void sort_ascending(struct tridiagonal *t)
         int64_t least = i;
         for (int64_t j = i + 1; j < t->n; j++)
             least = t->d[j] < t->d[least] ? j : least;
-        double held = t->d[i];
+        double swapped = t->d[i];
         t->d[i] = t->d[least];
-        t->d[least] = held;
+        t->d[least] = swapped;
         for (int64_t r = 0; r < t->z.rows && least != i; r++) {
             cdouble x = *cell(t->z, r, i);
             *cell(t->z, r, i) = *cell(t->z, r, least);
@@ -213,7 +213,8 @@ static void reflect_both_sides(struct matrix a, int64_t from, int64_t n, const c
 }
 
 /* Computes z := (I - tau v v^H) z for the rows from `from` on. */
-static void reflect(struct matrix z, int64_t from, int64_t n, const cdouble *v, cdouble tau)
+static void apply_reflection(struct matrix z, int64_t from, int64_t n, const cdouble *v,
+                             cdouble tau)
 {
     for (int64_t j = 0; j < z.columns; j++) {
         cdouble along = 0;
@@ -241,16 +242,16 @@ static void tridiagonal_step(struct tridiagonal *t, struct matrix a, struct matr
                              cdouble *w, int64_t i, bool upper)
 {
     int64_t n = upper ? i + 1 : a.rows - 1 - i, from = upper ? 0 : i + 1;
-    cdouble *x = cell(v, i, 0), held[1];
+    cdouble *x = cell(v, i, 0), swapped[1];
     for (int64_t j = 0; j < n; j++) /* the one is element 0 for reflection() */
         x[j] = upper ? *cell(a, i - j, i + 1) : *cell(a, i + 1 + j, i);
     *tau = reflection(x, n, 1);
     t->e[i] = creal(x[0]);
     x[0] = 1;
     for (int64_t j = 0; upper && j < n / 2; j++) {
-        held[0] = x[j];
+        swapped[0] = x[j];
         x[j] = x[n - 1 - j];
-        x[n - 1 - j] = held[0];
+        x[n - 1 - j] = swapped[0];
     }
     if (*tau != 0)
         reflect_both_sides(a, from, n, x, *tau, w);
@@ -270,7 +271,7 @@ double part_of_column(struct matrix a, int64_t column, int64_t from, int64_t n)
  * below it. So the product of the vector and u is negative, whatever signs the halves' vectors
  * have. Where this product is negligible (laed2), the vector is one of a half, which was divided in
  * the same way. `e` holds the couplings as they were before diagonalise() made them zero. */
-static void sign_as_divided(const struct tridiagonal *t, const double *e)
+static void sign_eigenvectors(const struct tridiagonal *t, const double *e)
 {
     double most = t->n ? fmax(fabs(t->d[0]), fabs(t->d[t->n - 1])) : 0;
     for (int64_t j = 0; j < t->n; j++) {
@@ -302,7 +303,7 @@ int64_t eigh(struct kernel *k, struct matrix a, bool upper, double eps, double *
     t.e = workspace(k, n, sizeof *t.e);
     t.c = workspace(k, n, sizeof *t.c);
     t.s = workspace(k, n, sizeof *t.s);
-    t.z = identity(k, n, n);
+    t.z = identity_matrix(k, n, n);
     if (k->failed)
         return 0;
     fill_other_triangle(a, upper);
@@ -314,10 +315,10 @@ int64_t eigh(struct kernel *k, struct matrix a, bool upper, double eps, double *
         values[i] = creal(*cell(a, i, i));
     memcpy(coupling, t.e, (size_t)n * sizeof *coupling);
     int64_t info = diagonalise(&t);
-    sign_as_divided(&t, coupling);
+    sign_eigenvectors(&t, coupling);
     for (int64_t s = 0; s + 1 < n; s++) {
         int64_t i = upper ? s : n - 2 - s;
-        reflect(t.z, upper ? 0 : i + 1, upper ? i + 1 : n - 1 - i, cell(v, i, 0), tau[i]);
+        apply_reflection(t.z, upper ? 0 : i + 1, upper ? i + 1 : n - 1 - i, cell(v, i, 0), tau[i]);
     }
     copy_corner(t.z, a);
     return info;

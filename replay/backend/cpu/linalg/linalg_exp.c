@@ -18,7 +18,8 @@ static struct matrix exponential(struct kernel *k, struct matrix a)
     }
     for (; most > 0.5 && halved < 1100; halved++)
         most /= 2;
-    struct matrix ret = identity(k, a.rows, a.rows), term = identity(k, a.rows, a.rows);
+    struct matrix ret = identity_matrix(k, a.rows, a.rows),
+                  term = identity_matrix(k, a.rows, a.rows);
     for (int64_t i = 0; i < a.rows * a.rows; i++)
         a.v[i] *= ldexp(1, -halved);
     for (int n = 1; n <= TERMS && !k->failed; n++) {

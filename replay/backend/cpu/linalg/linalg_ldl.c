@@ -25,14 +25,14 @@ static double diagonal_size(const struct ldl *f, int64_t i)
 static void interchange(struct ldl *f, int64_t k, int64_t q, int64_t p, bool two)
 {
     struct matrix a = f->a;
-    cdouble held;
-#define SWAP(x, y) (held = (x), (x) = (y), (y) = held)
+    cdouble swapped;
+#define SWAP(x, y) (swapped = (x), (x) = (y), (y) = swapped)
     for (int64_t i = p + 1; i < a.rows; i++)
         SWAP(*cell(a, i, q), *cell(a, i, p));
     for (int64_t j = q + 1; j < p; j++) {
-        held = mirrored(f, *cell(a, j, q));
+        swapped = mirrored(f, *cell(a, j, q));
         *cell(a, j, q) = mirrored(f, *cell(a, p, j));
-        *cell(a, p, j) = held;
+        *cell(a, p, j) = swapped;
     }
     *cell(a, p, q) = mirrored(f, *cell(a, p, q));
     SWAP(*cell(a, q, q), *cell(a, p, p));
@@ -42,7 +42,7 @@ static void interchange(struct ldl *f, int64_t k, int64_t q, int64_t p, bool two
 }
 
 /* Returns the pivot of column k, and whether its block is 2 by 2. */
-static int64_t choose(const struct ldl *f, int64_t k, bool *two, bool *zero)
+static int64_t choose_pivot(const struct ldl *f, int64_t k, bool *two, bool *zero)
 {
     const double alpha = (1 + sqrt(17)) / 8;
     struct matrix a = f->a;
@@ -107,12 +107,12 @@ static void eliminate_two(struct ldl *f, int64_t k)
     }
 }
 
-static int64_t factor(struct ldl *f)
+static int64_t ldl_factor(struct ldl *f)
 {
     int64_t info = 0, n = f->a.rows;
     for (int64_t k = 0; k < n;) {
         bool two, zero;
-        int64_t p = choose(f, k, &two, &zero), q = two ? k + 1 : k;
+        int64_t p = choose_pivot(f, k, &two, &zero), q = two ? k + 1 : k;
         info = zero && !info ? k + 1 : info;
         if (p != q)
             interchange(f, k, q, p, two);
@@ -138,7 +138,7 @@ void kernel_ldl_factor(struct kernel *k)
     struct dense info = per_matrix(k, &a, DENSE_INT, 0);
     for (int64_t i = 0; i < a.n && !k->failed; i++) {
         struct ldl f = { nth(&a, i), pivots.u.i + i * a.rows, bool_arg(k, "hermitian", false) };
-        info.u.i[i] = factor(&f);
+        info.u.i[i] = ldl_factor(&f);
         keep_triangle(f.a, false);
     }
     store_result(k, 0, a.all);
@@ -147,7 +147,7 @@ void kernel_ldl_factor(struct kernel *k)
 }
 
 /* Subtracts L's column k times b's row k from b, below row `from`. */
-static void forward(const struct ldl *f, struct matrix b, int64_t k, int64_t from)
+static void eliminate_column(const struct ldl *f, struct matrix b, int64_t k, int64_t from)
 {
     for (int64_t i = from; i < b.rows; i++)
         for (int64_t c = 0; c < b.columns; c++)
@@ -161,15 +161,15 @@ static void backward(const struct ldl *f, struct matrix b, int64_t k, int64_t fr
             *cell(b, k, c) -= mirrored(f, *cell(f->a, i, k)) * *cell(b, i, c);
 }
 
-static void solve(const struct ldl *f, struct matrix b)
+static void ldl_solve(const struct ldl *f, struct matrix b)
 {
     for (int64_t k = 0; k < b.rows;) {
         bool two = f->pivots[k] < 0 && k + 1 < b.rows;
         int64_t p = f->pivots[k] < 0 ? -f->pivots[k] : f->pivots[k];
         swap_rows(b, two ? k + 1 : k, p - 1);
-        forward(f, b, k, two ? k + 2 : k + 1);
+        eliminate_column(f, b, k, two ? k + 2 : k + 1);
         if (two)
-            forward(f, b, k + 1, k + 2);
+            eliminate_column(f, b, k + 1, k + 2);
         for (int64_t c = 0; c < b.columns; c++) {
             if (two)
                 solve_pair(f, k, cell(b, k, c), cell(b, k + 1, c));
@@ -204,7 +204,7 @@ void kernel_ldl_solve(struct kernel *k)
     broadcast_batches(k, &pivots, &same);
     for (int64_t i = 0; i < b.n && !k->failed; i++) {
         struct ldl f = { nth(&a, i), pivots.all.u.i + i * a.rows, bool_arg(k, "hermitian", false) };
-        solve(&f, nth(&b, i));
+        ldl_solve(&f, nth(&b, i));
     }
     store_result(k, 0, b.all);
 }

@@ -32,7 +32,7 @@ struct lu {
     int64_t each; /* pivots of one matrix */
 };
 
-static struct lu factor_all(struct kernel *k, struct matrices a)
+static struct lu lu_factors(struct kernel *k, struct matrices a)
 {
     struct lu ret = { .a = a, .each = a.rows < a.columns ? a.rows : a.columns };
     int64_t size[TENSOR_MAX_DIM];
@@ -109,7 +109,7 @@ static struct matrices load_seen(struct kernel *k, const char *name, bool turned
 
 void kernel_lu_factor(struct kernel *k)
 {
-    struct lu lu = factor_all(k, load_matrices(k, "A"));
+    struct lu lu = lu_factors(k, load_matrices(k, "A"));
     store_result(k, 0, lu.a.all);
     store_result(k, 1, lu.pivots);
     if (n_results(k) > 2)
@@ -135,9 +135,9 @@ static void unpack(struct kernel *k, struct matrices lu, const int64_t *pivots)
         for (int64_t i = 0; i < lu.rows; i++)
             order[i] = i;
         for (int64_t i = 0; i < least && pivots; i++) {
-            int64_t with = pivots[b * least + i] - 1, held = order[i];
+            int64_t with = pivots[b * least + i] - 1, swapped = order[i];
             order[i] = order[with];
-            order[with] = held;
+            order[with] = swapped;
         }
         for (int64_t i = 0; i < lu.rows; i++)
             *cell(nth(&p, b), order[i], i) = 1;
@@ -149,7 +149,7 @@ static void unpack(struct kernel *k, struct matrices lu, const int64_t *pivots)
 
 void kernel_linalg_lu(struct kernel *k)
 {
-    struct lu lu = factor_all(k, load_matrices(k, "A"));
+    struct lu lu = lu_factors(k, load_matrices(k, "A"));
     unpack(k, lu.a, lu.pivots.u.i);
 }
 
@@ -179,13 +179,13 @@ void kernel_lu_solve(struct kernel *k)
     for (int64_t i = 0; i < b.n && !k->failed; i++)
         solve_side(k, nth(&lu, i), pivots.all.u.i + i * lu.rows, nth(&b, i),
                    bool_arg(k, "left", true), bool_arg(k, "adjoint", false));
-    store(k, result(k, 0), b.all);
+    store_tensor(k, result(k, 0), b.all);
 }
 
 /* _linalg_solve_ex: the solution, LU, pivots, info. */
 void kernel_linalg_solve(struct kernel *k)
 {
-    struct lu lu = factor_all(k, load_matrices(k, "A"));
+    struct lu lu = lu_factors(k, load_matrices(k, "A"));
     struct matrices b = load_right_side(k, "B", &lu.a), a = lu.a, of = lu.a;
     struct dense column = lu.pivots;
     if (k->failed)
@@ -197,7 +197,7 @@ void kernel_linalg_solve(struct kernel *k)
     for (int64_t i = 0; i < b.n && !k->failed; i++)
         solve_side(k, nth(&a, i), pivots.all.u.i + i * a.rows, nth(&b, i),
                    bool_arg(k, "left", true), false);
-    store(k, result(k, 0), b.all);
+    store_tensor(k, result(k, 0), b.all);
     if (n_results(k) == 2) {
         store_result(k, 1, lu.info);
         return;
@@ -209,14 +209,14 @@ void kernel_linalg_solve(struct kernel *k)
 
 void kernel_linalg_inv(struct kernel *k)
 {
-    struct lu lu = factor_all(k, load_matrices(k, "A"));
+    struct lu lu = lu_factors(k, load_matrices(k, "A"));
     struct matrices out = matrices_like(k, &lu.a, lu.a.rows, lu.a.rows);
     for (int64_t i = 0; i < out.n && !k->failed; i++) {
-        copy_corner(identity(k, out.rows, out.rows), nth(&out, i));
+        copy_corner(identity_matrix(k, out.rows, out.rows), nth(&out, i));
         if (!k->failed)
             solve_lu(nth(&lu.a, i), lu.pivots.u.i + i * lu.each, nth(&out, i), false);
     }
-    store(k, result(k, 0), out.all);
+    store_tensor(k, result(k, 0), out.all);
     if (n_results(k) > 1)
         store_result(k, 1, lu.info);
 }
@@ -225,7 +225,7 @@ void kernel_linalg_inv(struct kernel *k)
 void kernel_linalg_det(struct kernel *k)
 {
     bool logarithm = k->row->param == 1;
-    struct lu lu = factor_all(k, load_seen(k, "A", seen_turned(tensor_arg(k, "A"))));
+    struct lu lu = lu_factors(k, load_seen(k, "A", seen_turned(tensor_arg(k, "A"))));
     struct dense det = per_matrix(k, &lu.a, DENSE_COMPLEX, 0);
     struct dense log_of = per_matrix(k, &lu.a, DENSE_REAL, 0);
     for (int64_t b = 0; b < lu.a.n && !k->failed; b++) {

@@ -61,7 +61,7 @@ struct qr {
     int64_t each;
 };
 
-static struct qr factor_all(struct kernel *k, const char *name)
+static struct qr qr_factors(struct kernel *k, const char *name)
 {
     struct qr ret = { .a = load_matrices(k, name) };
     int64_t size[TENSOR_MAX_DIM];
@@ -77,14 +77,14 @@ static struct qr factor_all(struct kernel *k, const char *name)
 
 void kernel_geqrf(struct kernel *k)
 {
-    struct qr qr = factor_all(k, "self");
+    struct qr qr = qr_factors(k, "self");
     store_result(k, 0, qr.a.all);
     store_result(k, 1, qr.tau);
 }
 
 void kernel_linalg_qr(struct kernel *k)
 {
-    struct qr qr = factor_all(k, "A");
+    struct qr qr = qr_factors(k, "A");
     bool complete = str_is(text_arg(k, "mode"), "complete");
     int64_t rows = qr.a.rows, kept = complete ? rows : qr.each;
     struct matrices q = matrices_like(k, &qr.a, rows, kept);
@@ -92,7 +92,7 @@ void kernel_linalg_qr(struct kernel *k)
     for (int64_t i = 0; i < qr.a.n && !k->failed; i++) {
         copy_corner(nth(&qr.a, i), nth(&r, i));
         keep_triangle(nth(&r, i), true);
-        copy_corner(identity(k, rows, kept), nth(&q, i));
+        copy_corner(identity_matrix(k, rows, kept), nth(&q, i));
         if (!k->failed)
             apply_reflections(nth(&qr.a, i), qr.tau.u.c + i * qr.each, qr.each, nth(&q, i), false);
     }
@@ -107,7 +107,7 @@ void kernel_householder_product(struct kernel *k)
     struct matrices q = matrices_like(k, &a, a.rows, a.columns);
     int64_t n = !k->failed && tau.ndim ? tau.size[tau.ndim - 1] : 0;
     for (int64_t i = 0; i < a.n && !k->failed && n <= a.columns; i++) {
-        copy_corner(identity(k, a.rows, a.columns), nth(&q, i));
+        copy_corner(identity_matrix(k, a.rows, a.columns), nth(&q, i));
         if (!k->failed)
             apply_reflections(nth(&a, i), tau.u.c + i * n, n, nth(&q, i), false);
     }

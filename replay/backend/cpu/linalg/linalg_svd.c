@@ -42,8 +42,8 @@ static void reflect_right(struct matrix x, const cdouble *v, cdouble factor, int
 static void make_bidiagonal(struct kernel *k, struct matrix a, struct bidiagonal_form *f)
 {
     cdouble *v = workspace(k, a.rows + a.columns, sizeof *v);
-    f->q = identity(k, a.rows, a.rows);
-    f->p = identity(k, a.columns, a.columns);
+    f->q = identity_matrix(k, a.rows, a.rows);
+    f->p = identity_matrix(k, a.columns, a.columns);
     for (int64_t i = 0; i < a.columns && !k->failed; i++) {
         for (int64_t r = i; r < a.rows; r++)
             v[r] = *cell(a, r, i);
@@ -91,7 +91,7 @@ static void rotate_back(struct matrix u, const double *c, const double *s, int64
  * singular vectors the signs that they have in LAPACK. A merged left vector is negative in that row
  * (lasd3), whatever signs the halves' vectors have. Where it is negligible there (lasd2), the
  * vector is one of a half, which was divided in the same way. */
-static void sign_as_divided(const struct bidiagonal *b)
+static void sign_singular_vectors(const struct bidiagonal *b)
 {
     double most = b->n ? b->d[0] : 0;
     for (int64_t j = 0; j < b->n; j++) {
@@ -114,7 +114,7 @@ static void sign_as_divided(const struct bidiagonal *b)
 /* Returns q times [[x, 0], [0, I]]. */
 static struct matrix times_corner(struct kernel *k, struct matrix q, struct matrix x)
 {
-    struct matrix whole = identity(k, q.columns, q.columns);
+    struct matrix whole = identity_matrix(k, q.columns, q.columns);
     if (k->failed)
         return whole;
     copy_corner(x, whole);
@@ -142,7 +142,7 @@ static bool svd_tall(struct kernel *k, struct matrix a, bool wide, bool complex_
     double *c = workspace(k, n, sizeof *c), *s = workspace(k, n, sizeof *s);
     if (taller) {
         cdouble *tau = workspace(k, n, sizeof *tau);
-        full = identity(k, a.rows, a.rows);
+        full = identity_matrix(k, a.rows, a.rows);
         body = matrix_new(k, n, n);
         if (k->failed)
             return false;
@@ -157,14 +157,14 @@ static bool svd_tall(struct kernel *k, struct matrix a, bool wide, bool complex_
         return false;
     make_bidiagonal(k, body, &f);
     bool lower = wide && !taller;
-    struct bidiagonal b = { n, f.d, f.e, identity(k, n, n), identity(k, n, n), eps };
+    struct bidiagonal b = { n, f.d, f.e, identity_matrix(k, n, n), identity_matrix(k, n, n), eps };
     if (k->failed)
         return false;
     if (lower)
         make_upper(&b, c, s);
     if (!bidiagonal_svd(k, &b))
         return false;
-    sign_as_divided(&b);
+    sign_singular_vectors(&b);
     if (lower)
         rotate_back(b.u, c, s, n);
     /* body = q B p^H. Upper: B = u S vh. Lower: its adjoint is B. */

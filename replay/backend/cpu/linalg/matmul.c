@@ -1,11 +1,12 @@
 /* Matmuls. Each element sums over the inner dimension in order, in float64 (product.c). */
 #include "replay/backend/cpu/linalg/matmul.h"
 
-struct product {
+struct matmul_sizes {
     int64_t batch, m, n, inner;
 };
 
-static void multiply_complex(const cdouble *a, const cdouble *b, cdouble *c, struct product p)
+static void multiply_complex_matrices(const cdouble *a, const cdouble *b, cdouble *c,
+                                      struct matmul_sizes p)
 {
     for (int64_t i = 0; i < p.m; i++)
         for (int64_t l = 0; l < p.inner; l++)
@@ -13,7 +14,7 @@ static void multiply_complex(const cdouble *a, const cdouble *b, cdouble *c, str
                 c[i * p.n + j] += a[i * p.inner + l] * b[l * p.n + j];
 }
 
-static void multiply_int(const int64_t *a, const int64_t *b, int64_t *c, struct product p)
+static void multiply_int(const int64_t *a, const int64_t *b, int64_t *c, struct matmul_sizes p)
 {
     for (int64_t i = 0; i < p.m; i++)
         for (int64_t l = 0; l < p.inner; l++)
@@ -23,7 +24,8 @@ static void multiply_int(const int64_t *a, const int64_t *b, int64_t *c, struct 
 }
 
 /* Multiplies a [batch, m, inner] with b [batch, inner, n]. */
-static struct dense multiply(struct kernel *k, struct dense a, struct dense b, struct product p)
+static struct dense multiply_batched(struct kernel *k, struct dense a, struct dense b,
+                                     struct matmul_sizes p)
 {
     int64_t size[3] = { p.batch, p.m, p.n };
     struct dense c = dense_new(k, a.kind, size, 3);
@@ -32,7 +34,7 @@ static struct dense multiply(struct kernel *k, struct dense a, struct dense b, s
     for (int64_t i = 0; i < p.batch && !k->failed && a.kind != DENSE_REAL; i++) {
         int64_t at_a = i * p.m * p.inner, at_b = i * p.inner * p.n, at_c = i * p.m * p.n;
         if (a.kind == DENSE_COMPLEX)
-            multiply_complex(a.u.c + at_a, b.u.c + at_b, c.u.c + at_c, p);
+            multiply_complex_matrices(a.u.c + at_a, b.u.c + at_b, c.u.c + at_c, p);
         else
             multiply_int(a.u.i + at_a, b.u.i + at_b, c.u.i + at_c, p);
     }
@@ -40,9 +42,9 @@ static struct dense multiply(struct kernel *k, struct dense a, struct dense b, s
 }
 
 /* Returns the sizes of a matmul of vectors, matrices or batches of matrices. */
-static struct product product_of(const struct dense *a, const struct dense *b)
+static struct matmul_sizes matmul_sizes(const struct dense *a, const struct dense *b)
 {
-    struct product p = { 1, 1, 1, 1 };
+    struct matmul_sizes p = { 1, 1, 1, 1 };
     p.inner = a->ndim ? a->size[a->ndim - 1] : 1;
     p.m = a->ndim > 1 ? a->size[a->ndim - 2] : 1;
     p.n = b->ndim > 1 ? b->size[b->ndim - 1] : 1;
@@ -97,7 +99,7 @@ void kernel_multiply(struct kernel *k)
     struct dense a = load_as(k, x, kind), b = load_as(k, y, kind);
     for (int64_t i = 0; k->row->param == 1 && kind == DENSE_COMPLEX && i < a.n; i++)
         a.u.c[i] = conj(a.u.c[i]);
-    store(k, result(k, 0), multiply(k, a, b, product_of(&a, &b)));
+    store_tensor(k, result(k, 0), multiply_batched(k, a, b, matmul_sizes(&a, &b)));
 }
 
 /* addmm, addmv, baddbmm, addbmm (PARAM 1: summed over the batch). */
@@ -119,7 +121,7 @@ void kernel_add_multiply(struct kernel *k)
     enum dense_kind kind = common_kind(k, x, y);
     struct dense a = load_as(k, x, kind), b = load_as(k, y, kind);
     struct dense self = dense_broadcast(k, load_as(k, tensor_arg(k, "self"), kind), size, ndim);
-    struct dense product = multiply(k, a, b, product_of(&a, &b));
+    struct dense product = multiply_batched(k, a, b, matmul_sizes(&a, &b));
     if (k->row->param == 1 && !k->failed) {
         int64_t n = size[0] * size[1];
         struct dense sum = dense_new(k, kind, size, 2);
@@ -133,7 +135,7 @@ void kernel_add_multiply(struct kernel *k)
         }
         product = sum;
     }
-    store(k, to, scaled_sum(k, self, product));
+    store_tensor(k, to, scaled_sum(k, self, product));
 }
 
 /* addr: beta * self + alpha * vec1 outer vec2. */
@@ -147,6 +149,6 @@ void kernel_addr(struct kernel *k)
     enum dense_kind kind = dense_kind_of(to.meta->dtype);
     struct dense a = load_as(k, x, kind), b = load_as(k, y, kind);
     struct dense self = dense_broadcast(k, load_as(k, tensor_arg(k, "self"), kind), size, ndim);
-    struct product p = { 1, a.n, b.n, 1 };
-    store(k, to, scaled_sum(k, self, multiply(k, a, b, p)));
+    struct matmul_sizes p = { 1, a.n, b.n, 1 };
+    store_tensor(k, to, scaled_sum(k, self, multiply_batched(k, a, b, p)));
 }

@@ -70,7 +70,7 @@ static multiply_tile *tile_of_processor(void)
     return multiply_plain;
 }
 
-struct product {
+struct blocked_product {
     const double *a, *b;
     double *c;
     int64_t m, n, inner;
@@ -78,16 +78,17 @@ struct product {
     multiply_tile *multiply;
 };
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t smaller_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Copies columns [column, column + 16) of rows [l, l + inner) of b contiguously, with zeros beyond
  * the last column. */
-static void pack(const struct product *p, int64_t l, int64_t inner, int64_t column, double *panel)
+static void pack_panel(const struct blocked_product *p, int64_t l, int64_t inner, int64_t column,
+                       double *panel)
 {
-    int64_t n = least(p->n - column, TILE_COLUMNS);
+    int64_t n = smaller_of(p->n - column, TILE_COLUMNS);
     for (int64_t i = 0; i < inner; i++) {
         const double *from = p->b + (l + i) * p->n + column;
         if (n == TILE_COLUMNS) {
@@ -103,15 +104,17 @@ static void pack(const struct product *p, int64_t l, int64_t inner, int64_t colu
 
 /* Sets pointers to the rows from `row` on, from column l on. Beyond the last row they point to the
  * last row again, and their results are not used. */
-static void rows_at(const struct product *p, int64_t row, int64_t l, const double **ret)
+static void rows_at(const struct blocked_product *p, int64_t row, int64_t l, const double **ret)
 {
     for (int64_t r = 0; r < TILE_ROWS; r++)
-        ret[r] = p->a + least(row + r, p->m - 1) * p->inner + l;
+        ret[r] = p->a + smaller_of(row + r, p->m - 1) * p->inner + l;
 }
 
-static void add_tile(const struct product *p, int64_t row, int64_t column, const double *sum)
+static void add_tile(const struct blocked_product *p, int64_t row, int64_t column,
+                     const double *sum)
 {
-    int64_t rows = least(p->m - row, TILE_ROWS), columns = least(p->n - column, TILE_COLUMNS);
+    int64_t rows = smaller_of(p->m - row, TILE_ROWS),
+            columns = smaller_of(p->n - column, TILE_COLUMNS);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t j = 0; j < columns; j++)
             p->c[(row + r) * p->n + column + j] += sum[r * TILE_COLUMNS + j];
@@ -120,21 +123,22 @@ static void add_tile(const struct product *p, int64_t row, int64_t column, const
 /* Computes the elements of one block. */
 static void multiply_block(void *user, int64_t block)
 {
-    const struct product *p = user;
+    const struct blocked_product *p = user;
     int64_t per_matrix = p->row_blocks * p->column_blocks, matrix = block / per_matrix;
-    struct product q = *p;
+    struct blocked_product q = *p;
     double sum[COLUMN_TILES][ROW_TILES][TILE], panel[BLOCK_INNER * TILE_COLUMNS];
     q.a += matrix * p->m * p->inner;
     q.b += matrix * p->inner * p->n;
     q.c += matrix * p->m * p->n;
     int64_t row = block % per_matrix / p->column_blocks * BLOCK_ROWS;
     int64_t column = block % p->column_blocks * BLOCK_COLUMNS;
-    int64_t rows = least(p->m - row, BLOCK_ROWS), columns = least(p->n - column, BLOCK_COLUMNS);
+    int64_t rows = smaller_of(p->m - row, BLOCK_ROWS),
+            columns = smaller_of(p->n - column, BLOCK_COLUMNS);
     memset(sum, 0, sizeof sum);
     for (int64_t l = 0; l < p->inner; l += BLOCK_INNER) {
-        int64_t inner = least(p->inner - l, BLOCK_INNER);
+        int64_t inner = smaller_of(p->inner - l, BLOCK_INNER);
         for (int64_t j = 0; j < columns; j += TILE_COLUMNS) {
-            pack(&q, l, inner, column + j, panel);
+            pack_panel(&q, l, inner, column + j, panel);
             for (int64_t i = 0; i < rows; i += TILE_ROWS) {
                 const double *a[TILE_ROWS];
                 rows_at(&q, row + i, l, a);
@@ -147,24 +151,24 @@ static void multiply_block(void *user, int64_t block)
             add_tile(&q, row + i, column + j, sum[j / TILE_COLUMNS][i / TILE_ROWS]);
 }
 
-static struct product product_of(const double *a, const double *b, double *c, int64_t m, int64_t n,
-                                 int64_t inner)
+static struct blocked_product make_blocked_product(const double *a, const double *b, double *c,
+                                                   int64_t m, int64_t n, int64_t inner)
 {
-    return (struct product){ a,
-                             b,
-                             c,
-                             m,
-                             n,
-                             inner,
-                             (m + BLOCK_ROWS - 1) / BLOCK_ROWS,
-                             (n + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS,
-                             tile_of_processor() };
+    return (struct blocked_product){ a,
+                                     b,
+                                     c,
+                                     m,
+                                     n,
+                                     inner,
+                                     (m + BLOCK_ROWS - 1) / BLOCK_ROWS,
+                                     (n + BLOCK_COLUMNS - 1) / BLOCK_COLUMNS,
+                                     tile_of_processor() };
 }
 
 void multiply_matrices(const double *a, const double *b, double *c, int64_t m, int64_t n,
                        int64_t inner)
 {
-    struct product p = product_of(a, b, c, m, n, inner);
+    struct blocked_product p = make_blocked_product(a, b, c, m, n, inner);
     for (int64_t i = 0; i < p.row_blocks * p.column_blocks; i++)
         multiply_block(&p, i);
 }
@@ -172,7 +176,7 @@ void multiply_matrices(const double *a, const double *b, double *c, int64_t m, i
 void multiply_batches(struct kernel *k, const double *a, const double *b, double *c, int64_t batch,
                       int64_t m, int64_t n, int64_t inner)
 {
-    struct product p = product_of(a, b, c, m, n, inner);
+    struct blocked_product p = make_blocked_product(a, b, c, m, n, inner);
     int64_t blocks = batch * p.row_blocks * p.column_blocks;
     if ((double)m * (double)n * (double)inner * (double)batch >= SMALL)
         cpu_parallel(k, blocks, multiply_block, &p);

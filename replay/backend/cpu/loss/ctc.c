@@ -17,26 +17,26 @@ struct ctc {
 };
 
 /* Returns symbol s of a target that has a blank before, between and after its symbols. */
-static int64_t symbol_at(const struct ctc *c, int64_t first, int64_t s)
+static int64_t target_symbol(const struct ctc *c, int64_t first, int64_t s)
 {
     int64_t i = first + s / 2;
     return s % 2 == 0 ? c->blank : i < c->targets.n ? c->targets.u.i[i] : c->blank;
 }
 
 /* Computes the loss of one sequence; alpha is [steps, positions]. */
-static double forward(const struct ctc *c, int64_t b, int64_t first, int64_t steps, int64_t n,
-                      double *alpha, int64_t places)
+static double ctc_forward(const struct ctc *c, int64_t b, int64_t first, int64_t steps, int64_t n,
+                          double *alpha, int64_t places)
 {
     int64_t used = 2 * n + 1;
     for (int64_t t = 0; t < steps; t++)
         for (int64_t s = 0; s < used; s++) {
             const double *p = c->log_probs.u.r + (t * c->batch + b) * c->symbols;
             const double *before = alpha + (t - 1) * places;
-            int64_t symbol = symbol_at(c, first, s);
+            int64_t symbol = target_symbol(c, first, s);
             double sum = t == 0 ? (s < 2 ? 0 : -INFINITY) : before[s];
             if (t > 0 && s > 0)
                 sum = log_sum(sum, before[s - 1]);
-            if (t > 0 && s > 1 && symbol != c->blank && symbol != symbol_at(c, first, s - 2))
+            if (t > 0 && s > 1 && symbol != c->blank && symbol != target_symbol(c, first, s - 2))
                 sum = log_sum(sum, before[s - 2]);
             alpha[t * places + s] = sum + (symbol >= 0 && symbol < c->symbols ? p[symbol] : NAN);
         }
@@ -82,10 +82,10 @@ void kernel_ctc_loss(struct kernel *k)
             kernel_fail(k, "a length is greater than that of its sequence");
             return;
         }
-        loss.u.r[b] =
-            forward(&c, b, at, in.u.i[b], of.u.i[b], alpha.u.r + b * size[1] * size[2], size[2]);
+        loss.u.r[b] = ctc_forward(&c, b, at, in.u.i[b], of.u.i[b],
+                                  alpha.u.r + b * size[1] * size[2], size[2]);
         first += of.u.i[b];
     }
-    store(k, result(k, 0), loss);
-    store(k, result(k, 1), alpha);
+    store_tensor(k, result(k, 0), loss);
+    store_tensor(k, result(k, 1), alpha);
 }

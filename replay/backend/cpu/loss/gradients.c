@@ -17,7 +17,7 @@ void kernel_glu_backward(struct kernel *k)
         out.u.r[first] = g.u.r[i] * s;
         out.u.r[first + half] = g.u.r[i] * x.u.r[first] * s * (1 - s);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* Both gradients have self's sizes: the weight's is summed by another call. */
@@ -32,8 +32,8 @@ void kernel_prelu_backward(struct kernel *k)
         to_x.u.r[i] = x.u.r[i] > 0 ? g.u.r[i] : w.u.r[i] * g.u.r[i];
         to_w.u.r[i] = x.u.r[i] > 0 ? 0 : x.u.r[i] * g.u.r[i];
     }
-    store(k, result(k, 0), to_x);
-    store(k, result(k, 1), to_w);
+    store_tensor(k, result(k, 0), to_x);
+    store_tensor(k, result(k, 1), to_w);
 }
 
 /* ---- Losses ---- */
@@ -73,7 +73,7 @@ void kernel_multi_margin_loss_backward(struct kernel *k)
             to[right] -= slope;
         }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_multilabel_margin_loss_backward(struct kernel *k)
@@ -94,14 +94,14 @@ void kernel_multilabel_margin_loss_backward(struct kernel *k)
                 to[y.u.i[r * n + l]] -= share;
             }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* ---- Distances ---- */
 
 /* Returns the derivative of the distance, the p-th root of a sum, by the difference of one
  * coordinate. */
-static double slope_of(double difference, double distance, double p)
+static double distance_slope(double difference, double distance, double p)
 {
     double sign = (difference > 0) - (difference < 0);
     if (p == 0 || distance == 0)
@@ -135,9 +135,10 @@ void kernel_cdist_backward(struct kernel *k)
         int64_t row = i / columns, batch = row / rows;
         const double *b = y.u.r + (batch * columns + i % columns) * n;
         for (int64_t j = 0; j < n && row * n + j < out.n; j++)
-            out.u.r[row * n + j] += g.u.r[i] * slope_of(x.u.r[row * n + j] - b[j], d.u.r[i], p);
+            out.u.r[row * n + j] +=
+                g.u.r[i] * distance_slope(x.u.r[row * n + j] - b[j], d.u.r[i], p);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_pdist_backward(struct kernel *k)
@@ -151,11 +152,11 @@ void kernel_pdist_backward(struct kernel *k)
         for (int64_t j = i + 1; j < x.size[0] && at < g.n; j++, at++)
             for (int64_t c = 0; c < n; c++) {
                 double difference = x.u.r[i * n + c] - x.u.r[j * n + c];
-                double slope = g.u.r[at] * slope_of(difference, d.u.r[at], p);
+                double slope = g.u.r[at] * distance_slope(difference, d.u.r[at], p);
                 out.u.r[i * n + c] += slope;
                 out.u.r[j * n + c] -= slope;
             }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* ---- Chosen elements ---- */
@@ -169,7 +170,7 @@ void kernel_masked_scatter_backward(struct kernel *k)
     for (int64_t i = 0, at = 0; i < g.n && at < out.n && !k->failed; i++)
         if (mask.u.r[i] != 0)
             out.u.r[at++] = g.u.r[i];
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 struct segment {
@@ -219,5 +220,5 @@ void kernel_segment_reduce_backward(struct kernel *k)
             }
         }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

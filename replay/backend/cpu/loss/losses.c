@@ -10,7 +10,7 @@ static void store_reduced(struct kernel *k, struct dense losses, double weight)
 {
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
     if (reduction == REDUCE_NONE || k->failed) {
-        store(k, result(k, 0), losses);
+        store_tensor(k, result(k, 0), losses);
         return;
     }
     struct dense sum = dense_new(k, DENSE_REAL, NULL, 0);
@@ -18,7 +18,7 @@ static void store_reduced(struct kernel *k, struct dense losses, double weight)
         sum.u.r[0] += losses.u.r[i];
     if (sum.u.p && reduction == REDUCE_MEAN)
         sum.u.r[0] /= weight;
-    store(k, result(k, 0), sum);
+    store_tensor(k, result(k, 0), sum);
 }
 
 static struct dense optional(struct kernel *k, const char *name, struct dense like)
@@ -122,7 +122,7 @@ void kernel_nll_loss(struct kernel *k)
     store_reduced(k, out, total.u.r[0]);
     if (int_arg(k, "reduction", REDUCE_MEAN) == REDUCE_NONE && x.ndim > 1)
         total.u.r[0] = 0;
-    store(k, result(k, 1), total);
+    store_tensor(k, result(k, 1), total);
 }
 
 void kernel_nll_loss_backward(struct kernel *k)
@@ -146,7 +146,7 @@ void kernel_nll_loss_backward(struct kernel *k)
             up /= total.u.r[0];
         out.u.r[(i / c.inner * c.classes + class) * c.inner + i % c.inner] = -weight * up;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* multi_margin_loss: sums how far other classes are within the margin of the target class. */
@@ -195,7 +195,7 @@ void kernel_multilabel_margin_loss(struct kernel *k)
     }
     store_reduced(k, out, (double)rows);
     if (result(k, 1).meta)
-        store(k, result(k, 1), is);
+        store_tensor(k, result(k, 1), is);
 }
 
 /* log_sigmoid_forward: the values, and a buffer for backward, which is empty on some devices. */
@@ -207,11 +207,11 @@ void kernel_log_sigmoid_forward(struct kernel *k)
         kept.u.r[i] = exp(-fabs(x.u.r[i]));
         x.u.r[i] = fmin(x.u.r[i], 0) - log1p(kept.u.r[i]);
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(result(k, 1), size);
     if (ndim == x.ndim && (!ndim || size[0] == x.size[0]))
-        store(k, result(k, 1), kept);
+        store_tensor(k, result(k, 1), kept);
 }
 
 /* ---- Gradients of losses of pairs ---- */
@@ -243,5 +243,5 @@ void kernel_pair_loss_backward(struct kernel *k)
         }
         x.u.r[i] = g.u.r[i] * slope * (w.u.p ? w.u.r[i] : 1) / divide;
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }

@@ -51,10 +51,10 @@ void kernel_layer_norm(struct kernel *k)
         for (int64_t i = 0; i < n; i++)
             p[i] = (p[i] - m.mean) * rstd.u.r[r] * scale_at(weight, i, 1) + scale_at(bias, i, 0);
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
     if (n_results(k) == 3) {
-        store(k, result(k, 1), mean);
-        store(k, result(k, 2), rstd);
+        store_tensor(k, result(k, 1), mean);
+        store_tensor(k, result(k, 2), rstd);
     }
 }
 
@@ -96,11 +96,11 @@ void kernel_layer_norm_backward(struct kernel *k)
         }
         normalised_backward(scaled, normal, x.u.r + r * n, n, rstd.u.r[r]);
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
     if (result(k, 1).meta)
-        store(k, result(k, 1), grad_weight);
+        store_tensor(k, result(k, 1), grad_weight);
     if (result(k, 2).meta)
-        store(k, result(k, 2), grad_bias);
+        store_tensor(k, result(k, 2), grad_bias);
 }
 
 /* native_group_norm: N, C, HxW and group are arguments. */
@@ -124,9 +124,9 @@ void kernel_group_norm(struct kernel *k)
                    scale_at(bias, channel, 0);
         }
     }
-    store(k, result(k, 0), x);
-    store(k, result(k, 1), mean);
-    store(k, result(k, 2), rstd);
+    store_tensor(k, result(k, 0), x);
+    store_tensor(k, result(k, 1), mean);
+    store_tensor(k, result(k, 2), rstd);
 }
 
 void kernel_group_norm_backward(struct kernel *k)
@@ -153,11 +153,11 @@ void kernel_group_norm_backward(struct kernel *k)
         }
         normalised_backward(scaled, normal, x.u.r + r * length, length, rstd.u.r[r]);
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
     if (result(k, 1).meta)
-        store(k, result(k, 1), grad_weight);
+        store_tensor(k, result(k, 1), grad_weight);
     if (result(k, 2).meta)
-        store(k, result(k, 2), grad_bias);
+        store_tensor(k, result(k, 2), grad_bias);
 }
 
 /* ---- Batch ---- */
@@ -205,17 +205,19 @@ void kernel_batch_norm(struct kernel *k)
                 *p = (*p - m.mean) * rstd * scale_at(weight, ch, 1) + scale_at(bias, ch, 0);
             }
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
     for (uint32_t i = 1; i < 3 && i < n_results(k); i++)
         if (result(k, i).meta && (train || i > 2)) {
             struct dense saved = i == 1 ? save_mean : save_rstd;
-            store(k, result(k, i), saved);
+            store_tensor(k, result(k, i), saved);
         }
     bool functional = n_results(k) >= 5;
     if (train && has_arg(k, "running_mean"))
-        store(k, functional ? result(k, n_results(k) - 2) : tensor_arg(k, "running_mean"), mean);
+        store_tensor(k, functional ? result(k, n_results(k) - 2) : tensor_arg(k, "running_mean"),
+                     mean);
     if (train && has_arg(k, "running_var"))
-        store(k, functional ? result(k, n_results(k) - 1) : tensor_arg(k, "running_var"), var);
+        store_tensor(k, functional ? result(k, n_results(k) - 1) : tensor_arg(k, "running_var"),
+                     var);
 }
 
 void kernel_batch_norm_backward(struct kernel *k)
@@ -253,11 +255,11 @@ void kernel_batch_norm_backward(struct kernel *k)
         }
     }
     if (result(k, 0).meta)
-        store(k, result(k, 0), x);
+        store_tensor(k, result(k, 0), x);
     if (result(k, 1).meta)
-        store(k, result(k, 1), grad_weight);
+        store_tensor(k, result(k, 1), grad_weight);
     if (result(k, 2).meta)
-        store(k, result(k, 2), grad_bias);
+        store_tensor(k, result(k, 2), grad_bias);
 }
 
 void kernel_rms_norm(struct kernel *k)
@@ -280,7 +282,7 @@ void kernel_rms_norm(struct kernel *k)
         for (int64_t i = 0; i < n; i++)
             x.u.r[r * n + i] *= rstd.u.r[r] * (w.u.p ? w.u.r[i] : 1);
     }
-    store(k, to, x);
+    store_tensor(k, to, x);
     if (n_results(k) > 1)
-        store(k, result(k, 1), rstd);
+        store_tensor(k, result(k, 1), rstd);
 }

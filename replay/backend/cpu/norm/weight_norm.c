@@ -3,20 +3,20 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-struct slices {
+struct norm_slices {
     struct dense v, g, norm;
     struct around a;
 };
 
-static int64_t slice_of(const struct slices *s, int64_t i)
+static int64_t slice_of(const struct norm_slices *s, int64_t i)
 {
     return i / s->a.inner % s->a.n;
 }
 
-static struct slices slices_of(struct kernel *k, const char *v, const char *g)
+static struct norm_slices read_slices(struct kernel *k, const char *v, const char *g)
 {
-    struct slices s = { .v = load_as(k, tensor_arg(k, v), DENSE_REAL),
-                        .g = load_as(k, tensor_arg(k, g), DENSE_REAL) };
+    struct norm_slices s = { .v = load_as(k, tensor_arg(k, v), DENSE_REAL),
+                             .g = load_as(k, tensor_arg(k, g), DENSE_REAL) };
     s.norm = dense_new(k, DENSE_REAL, s.g.size, s.g.ndim);
     s.a = around_dim(&s.v, wrapped_dim(int_arg(k, "dim", 0), s.v.ndim));
     if (!k->failed && s.g.n != s.a.n)
@@ -26,21 +26,21 @@ static struct slices slices_of(struct kernel *k, const char *v, const char *g)
 
 void kernel_weight_norm(struct kernel *k)
 {
-    struct slices s = slices_of(k, "v", "g");
+    struct norm_slices s = read_slices(k, "v", "g");
     for (int64_t i = 0; i < s.v.n && !k->failed; i++)
         s.norm.u.r[slice_of(&s, i)] += s.v.u.r[i] * s.v.u.r[i];
     for (int64_t i = 0; i < s.norm.n && !k->failed; i++)
         s.norm.u.r[i] = sqrt(s.norm.u.r[i]);
     for (int64_t i = 0; i < s.v.n && !k->failed; i++)
         s.v.u.r[i] *= s.g.u.r[slice_of(&s, i)] / s.norm.u.r[slice_of(&s, i)];
-    store(k, result(k, 0), s.v);
-    store(k, result(k, 1), s.norm);
+    store_tensor(k, result(k, 0), s.v);
+    store_tensor(k, result(k, 1), s.norm);
 }
 
 /* Computes the gradients of v and g from the norms that forward saved. */
 void kernel_weight_norm_backward(struct kernel *k)
 {
-    struct slices s = slices_of(k, "saved_v", "saved_g");
+    struct norm_slices s = read_slices(k, "saved_v", "saved_g");
     struct dense up = load_as(k, tensor_arg(k, "grad_w"), DENSE_REAL);
     struct dense norm = load_as(k, tensor_arg(k, "saved_norms"), DENSE_REAL);
     for (int64_t i = 0; i < s.v.n && !k->failed; i++)
@@ -52,6 +52,6 @@ void kernel_weight_norm_backward(struct kernel *k)
     }
     for (int64_t j = 0; j < s.norm.n && !k->failed; j++)
         s.norm.u.r[j] /= norm.u.r[j];
-    store(k, result(k, 0), s.v);
-    store(k, result(k, 1), s.norm);
+    store_tensor(k, result(k, 0), s.v);
+    store_tensor(k, result(k, 1), s.norm);
 }

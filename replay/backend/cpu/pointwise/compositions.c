@@ -15,7 +15,7 @@ void kernel_glu(struct kernel *k)
         int64_t from = i / half * 2 * half + i % half;
         out.u.r[i] = x.u.r[from] / (1 + exp(-x.u.r[from + half]));
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_trace(struct kernel *k)
@@ -24,7 +24,7 @@ void kernel_trace(struct kernel *k)
     struct dense out = dense_new(k, DENSE_COMPLEX, NULL, 0);
     for (int64_t i = 0; !k->failed && x.ndim == 2 && i < x.size[0] && i < x.size[1]; i++)
         out.u.c[0] += x.u.c[i * x.size[1] + i];
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_cross(struct kernel *k)
@@ -42,5 +42,5 @@ void kernel_cross(struct kernel *k)
             out.u.c[at + i * a.inner] = x.u.c[p] * y.u.c[q] - x.u.c[q] * y.u.c[p];
         }
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -94,7 +94,7 @@ void run_point(struct kernel *k, int number, struct kernel_tensor to)
             out.u.c[i] = f->complex_(V(0, c), V(1, c), V(2, c), V(3, c), q);
     }
 #undef V
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 void kernel_point(struct kernel *k)

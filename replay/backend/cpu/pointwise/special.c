@@ -239,7 +239,7 @@ struct recurrence {
     double first, at; /* p1, and the argument of the recurrence */
 };
 
-static struct recurrence start_of(enum polynomial which, double given)
+static struct recurrence recurrence_start(enum polynomial which, double given)
 {
     switch (which) {
 #define POLYNOMIAL(base, first, next, point)       \
@@ -270,7 +270,7 @@ static double next_of(enum polynomial which, double x, double p, double q, doubl
 double polynomial_at(enum polynomial which, double x, double n)
 {
     int64_t degree = n > -1e9 && n < 1e9 ? (int64_t)n : 0;
-    struct recurrence r = start_of(which, x);
+    struct recurrence r = recurrence_start(which, x);
     double q = 1, p = r.first;
     if (isnan(x) || isnan(n))
         return NAN;

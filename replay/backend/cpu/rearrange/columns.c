@@ -6,20 +6,12 @@ struct columns {
     int64_t batch, channels, in[2], out[2], window[2], stride[2], padding[2], dilation[2];
 };
 
-static void two(const struct kernel *k, const char *name, int64_t *ret)
-{
-    int64_t given[2] = { 1, 1 };
-    uint32_t n = ints_arg(k, name, given, 2);
-    ret[0] = given[0];
-    ret[1] = n > 1 ? given[1] : given[0];
-}
-
 static void columns_of(const struct kernel *k, struct columns *c)
 {
-    two(k, "kernel_size", c->window);
-    two(k, "stride", c->stride);
-    two(k, "padding", c->padding);
-    two(k, "dilation", c->dilation);
+    ints_per_dim(k, "kernel_size", 2, c->window, 1);
+    ints_per_dim(k, "stride", 2, c->stride, 1);
+    ints_per_dim(k, "padding", 2, c->padding, 1);
+    ints_per_dim(k, "dilation", 2, c->dilation, 1);
     for (int d = 0; d < 2; d++)
         c->out[d] = (c->in[d] + 2 * c->padding[d] - c->dilation[d] * (c->window[d] - 1) - 1) /
                         c->stride[d] +
@@ -53,7 +45,7 @@ void kernel_im2col(struct kernel *k)
         int64_t pixel = pixel_of(&c, i);
         out.u.c[i] = pixel < 0 ? 0 : x.u.c[pixel];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_col2im(struct kernel *k)
@@ -61,14 +53,14 @@ void kernel_col2im(struct kernel *k)
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_COMPLEX);
     struct columns c = { 0 };
     struct dense out = like_result(k, 0, DENSE_COMPLEX);
-    two(k, "output_size", c.in);
+    ints_per_dim(k, "output_size", 2, c.in, 1);
     columns_of(k, &c);
     for (int64_t i = 0; i < x.n && !k->failed; i++) {
         int64_t pixel = pixel_of(&c, i);
         if (pixel >= 0 && pixel < out.n)
             out.u.c[pixel] += x.u.c[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* Sums gradients, since unfold's windows overlap. */
@@ -85,5 +77,5 @@ void kernel_unfold_backward(struct kernel *k)
         int64_t window = i / size / a.inner % windows, outer = i / size / a.inner / windows;
         out.u.r[(outer * a.n + window * step + in_window) * a.inner + inner] += g.u.r[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -25,7 +25,7 @@ void kernel_cat(struct kernel *k)
                    (size_t)(rows * a.inner) * size);
         at += rows;
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* Returns the position in x of position `at` of the result, in one dimension; -1: none. */
@@ -68,12 +68,12 @@ static int64_t rolled(const void *how, uint32_t dim, int64_t at, int64_t size)
     return from < 0 ? from + size : from;
 }
 
-static int64_t flipped(const void *how, uint32_t dim, int64_t at, int64_t size)
+static int64_t flip_source(const void *how, uint32_t dim, int64_t at, int64_t size)
 {
     return ((const struct shifts *)how)->by[dim] ? size - 1 - at : at;
 }
 
-static int64_t repeated(const void *how, uint32_t dim, int64_t at, int64_t size)
+static int64_t repeat_source(const void *how, uint32_t dim, int64_t at, int64_t size)
 {
     (void)how, (void)dim;
     return size ? at % size : 0;
@@ -86,7 +86,7 @@ static int64_t reflected(const void *how, uint32_t dim, int64_t at, int64_t size
     return from > last ? 2 * last - from : from;
 }
 
-static int64_t clamped(const void *how, uint32_t dim, int64_t at, int64_t size)
+static int64_t replicate_source(const void *how, uint32_t dim, int64_t at, int64_t size)
 {
     int64_t from = at - ((const struct shifts *)how)->by[dim];
     return from < 0 ? 0 : from >= size ? size - 1 : from;
@@ -104,25 +104,25 @@ static void pad_shifts(const struct kernel *k, const char *name, uint32_t ndim, 
 
 void kernel_constant_pad(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct shifts s;
     struct dense out = like_result(k, 0, x.kind);
     struct dense value = load_value(k, value_arg(k, "value"), x.kind);
     for (int64_t i = 0; i < out.n && !k->failed; i++)
         copy_element(&out, i, &value, 0);
     pad_shifts(k, "pad", x.ndim, &s);
-    store(k, result(k, 0), rearranged(k, x, out, shifted, &s, true));
+    store_tensor(k, result(k, 0), rearranged(k, x, out, shifted, &s, true));
 }
 
 /* PARAM 0 reflection, 1 replication. */
 void kernel_pad(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct shifts s;
     pad_shifts(k, "padding", x.ndim, &s);
-    store(k, result(k, 0),
-          rearranged(k, x, like_result(k, 0, x.kind), k->row->param ? clamped : reflected, &s,
-                     false));
+    store_tensor(k, result(k, 0),
+                 rearranged(k, x, like_result(k, 0, x.kind),
+                            k->row->param ? replicate_source : reflected, &s, false));
 }
 
 /* Adds the gradient of the padding to the elements that were copied there. */
@@ -136,18 +136,18 @@ void kernel_pad_backward(struct kernel *k)
         int64_t place = 0, rest = i, step = 1;
         for (uint32_t d = g.ndim; d-- > 0; rest /= g.size[d]) {
             int64_t here = rest % g.size[d];
-            place += step * (k->row->param ? clamped(&s, d, here, out.size[d])
+            place += step * (k->row->param ? replicate_source(&s, d, here, out.size[d])
                                            : reflected(&s, d, here, out.size[d]));
             step *= out.size[d];
         }
         out.u.r[place] += g.u.r[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_roll(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct shifts s = { { 0 }, 0 };
     int64_t shifts[TENSOR_MAX_DIM], dims[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM];
     uint32_t n = ints_arg(k, "shifts", shifts, TENSOR_MAX_DIM);
@@ -160,28 +160,29 @@ void kernel_roll(struct kernel *k)
     for (uint32_t i = 0; i < n_dims && i < n; i++)
         s.by[wrapped_dim(dims[i], x.ndim)] += shifts[i];
     struct dense out = rearranged(k, x, dense_new(k, x.kind, x.size, x.ndim), rolled, &s, false);
-    store(k, result(k, 0), dense_reshape(out, size, ndim));
+    store_tensor(k, result(k, 0), dense_reshape(out, size, ndim));
 }
 
 void kernel_flip(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct shifts s = { { 0 }, 0 };
     int64_t dims[TENSOR_MAX_DIM];
     uint32_t n = ints_arg(k, "dims", dims, TENSOR_MAX_DIM);
     for (uint32_t i = 0; i < n; i++)
         s.by[wrapped_dim(dims[i], x.ndim)] = 1;
-    store(k, result(k, 0), rearranged(k, x, like_result(k, 0, x.kind), flipped, &s, false));
+    store_tensor(k, result(k, 0),
+                 rearranged(k, x, like_result(k, 0, x.kind), flip_source, &s, false));
 }
 
 void kernel_repeat(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
+    struct dense x = load_tensor(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
     int64_t size[TENSOR_MAX_DIM];
     for (uint32_t i = 0; i < out.ndim; i++)
         size[i] = i + x.ndim >= out.ndim ? x.size[i + x.ndim - out.ndim] : 1;
     x = dense_reshape(x, size, out.ndim);
-    store(k, result(k, 0), rearranged(k, x, out, repeated, NULL, false));
+    store_tensor(k, result(k, 0), rearranged(k, x, out, repeat_source, NULL, false));
 }
 
 /* _chunk_cat: pads every tensor with zeros, splits it into num_chunks pieces along a dimension, and
@@ -210,13 +211,13 @@ void kernel_chunk_cat(struct kernel *k)
         }
         filled += piece;
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }
 
 /* pixel_shuffle; pixel_unshuffle (PARAM 1). */
 void kernel_pixel_shuffle(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
+    struct dense x = load_tensor(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
     bool back = k->row->param == 1;
     int64_t r = int_arg(k, back ? "downscale_factor" : "upscale_factor", 1);
     const struct dense *small = back ? &out : &x, *large = back ? &x : &out;
@@ -229,12 +230,12 @@ void kernel_pixel_shuffle(struct kernel *k)
         int64_t j = (((plane * r + py % r) * r + px % r) * sh + py / r) * sw + px / r;
         copy_element(&out, back ? j : i, &x, back ? i : j);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_channel_shuffle(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
+    struct dense x = load_tensor(k, tensor_arg(k, "self")), out = like_result(k, 0, x.kind);
     int64_t groups = int_arg(k, "groups", 1);
     if (k->failed || x.ndim < 3)
         return;
@@ -243,5 +244,5 @@ void kernel_channel_shuffle(struct kernel *k)
         int64_t ch = i / hw % c, n = i / hw / c;
         copy_element(&out, i, &x, (n * c + ch % groups * per + ch / groups) * hw + i % hw);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -14,14 +14,14 @@ struct layer {
     const double *w_in, *w_hidden, *b_in, *b_hidden, *w_out; /* transposed; NULL: none */
 };
 
-struct weights {
+struct layer_weights {
     const struct kernel_value *items;
     uint32_t n, each, at;
     bool biased;
 };
 
 /* Returns the transposed matrix [rows, columns]. */
-static double *turned(struct kernel *k, struct dense w)
+static double *transposed(struct kernel *k, struct dense w)
 {
     int64_t rows = w.ndim == 2 ? w.size[0] : 0, columns = w.ndim == 2 ? w.size[1] : 0;
     double *ret = workspace(k, w.n, sizeof *ret);
@@ -30,7 +30,7 @@ static double *turned(struct kernel *k, struct dense w)
     return ret;
 }
 
-static struct dense weight_at(struct kernel *k, const struct weights *w, uint32_t i)
+static struct dense weight_at(struct kernel *k, const struct layer_weights *w, uint32_t i)
 {
     if (w->at + i < w->n)
         return load_value(k, w->items[w->at + i], DENSE_REAL);
@@ -38,7 +38,7 @@ static struct dense weight_at(struct kernel *k, const struct weights *w, uint32_
     return (struct dense){ 0 };
 }
 
-static void layer_of(struct kernel *k, const struct weights *w, struct layer *l)
+static void layer_of(struct kernel *k, const struct layer_weights *w, struct layer *l)
 {
     struct dense in = weight_at(k, w, 0), hidden = weight_at(k, w, 1);
     if (k->failed || in.ndim != 2 || hidden.ndim != 2)
@@ -46,11 +46,11 @@ static void layer_of(struct kernel *k, const struct weights *w, struct layer *l)
     l->in = in.size[1];
     l->out = hidden.size[1];
     l->hidden = in.size[0] / l->gates;
-    l->w_in = turned(k, in);
-    l->w_hidden = turned(k, hidden);
+    l->w_in = transposed(k, in);
+    l->w_hidden = transposed(k, hidden);
     l->b_in = w->biased ? weight_at(k, w, 2).u.r : NULL;
     l->b_hidden = w->biased ? weight_at(k, w, 3).u.r : NULL;
-    l->w_out = w->each > (w->biased ? 4u : 2u) ? turned(k, weight_at(k, w, w->each - 1)) : NULL;
+    l->w_out = w->each > (w->biased ? 4u : 2u) ? transposed(k, weight_at(k, w, w->each - 1)) : NULL;
 }
 
 static double sigmoid(double x)
@@ -112,7 +112,7 @@ static void run_layer(struct kernel *k, const struct layer *l, const double *x, 
 }
 
 /* Applies dropout between layers, in training, with PyTorch's distribution but not its values. */
-static void drop(struct kernel *k, double *x, int64_t n, double p, struct random *r)
+static void apply_dropout(struct kernel *k, double *x, int64_t n, double p, struct random *r)
 {
     for (int64_t i = 0; i < n && !k->failed; i++)
         x[i] = p < 1 && random_uniform(r) >= p ? x[i] / (1 - p) : 0;
@@ -131,7 +131,7 @@ void kernel_recurrent(struct kernel *k)
     struct dense x = load_as(k, tensor_arg(k, "input"), DENSE_REAL), h, c = { 0 };
     const struct kernel_value *states = NULL;
     bool first = bool_arg(k, "batch_first", false);
-    struct weights w = { .biased = bool_arg(k, "has_biases", true) };
+    struct layer_weights w = { .biased = bool_arg(k, "has_biases", true) };
     w.n = list_arg(k, "params", &w.items);
     int64_t directions = bool_arg(k, "bidirectional", false) ? 2 : 1;
     int64_t layers = int_arg(k, "num_layers", 1), cells = layers * directions;
@@ -170,11 +170,11 @@ void kernel_recurrent(struct kernel *k)
                       c.u.r ? c.u.r + at * l.batch * l.hidden : NULL, d == 1);
         }
         if (i + 1 < layers && bool_arg(k, "train", false) && real_arg(k, "dropout", 0) > 0)
-            drop(k, y.u.r, y.n, real_arg(k, "dropout", 0), &random);
+            apply_dropout(k, y.u.r, y.n, real_arg(k, "dropout", 0), &random);
         x = y;
     }
-    store(k, result(k, 0), first ? time_first(k, x) : x);
-    store(k, result(k, 1), h);
+    store_tensor(k, result(k, 0), first ? time_first(k, x) : x);
+    store_tensor(k, result(k, 1), h);
     if (cell == CELL_LSTM)
-        store(k, result(k, 2), c);
+        store_tensor(k, result(k, 2), c);
 }

@@ -5,12 +5,12 @@
 #include "replay/backend/cpu/kernel.h"
 
 /* The bins of one dimension: edges ascend, the last bin includes its right edge. */
-struct axis {
+struct bin_axis {
     double *edges;
     int64_t bins;
 };
 
-static int64_t bin_of(const struct axis *a, double x)
+static int64_t bin_index(const struct bin_axis *a, double x)
 {
     int64_t low = 0, high = a->bins;
     if (!(a->bins > 0 && x >= a->edges[0] && x <= a->edges[a->bins]))
@@ -28,7 +28,7 @@ static int64_t bin_of(const struct axis *a, double x)
 /* Computes edges of equal bins, as select_outer_bin_edges() of HistogramKernel.cpp does. x is
  * [rows, width]. */
 static void equal_bins(struct kernel *k, const struct dense *x, int64_t width, int64_t at,
-                       enum dtype dtype, struct axis *a)
+                       enum dtype dtype, struct bin_axis *a)
 {
     double given[2 * TENSOR_MAX_DIM], low = 0, high = 0;
     uint32_t n = reals_arg(k, "range", given, 2 * TENSOR_MAX_DIM);
@@ -55,7 +55,8 @@ static void equal_bins(struct kernel *k, const struct dense *x, int64_t width, i
 }
 
 /* Reads `bins`: numbers of bins, or tensors of edges. Returns the number of all bins. */
-static int64_t axes_of(struct kernel *k, const struct dense *x, int64_t width, struct axis *axes)
+static int64_t axes_of(struct kernel *k, const struct dense *x, int64_t width,
+                       struct bin_axis *axes)
 {
     struct kernel_value bins = value_arg(k, "bins");
     const struct kernel_value *items = &bins;
@@ -64,7 +65,7 @@ static int64_t axes_of(struct kernel *k, const struct dense *x, int64_t width, s
     for (int64_t i = 0; i < n && i < TENSOR_MAX_DIM && !k->failed; i++) {
         if (items[i].kind == KERNEL_TENSOR) {
             struct dense edges = load_value(k, items[i], DENSE_REAL);
-            axes[i] = (struct axis){ edges.u.r, edges.n - 1 };
+            axes[i] = (struct bin_axis){ edges.u.r, edges.n - 1 };
         } else {
             struct dense count = load_value(k, items[i], DENSE_INT);
             axes[i].bins = k->failed ? 0 : count.u.i[0];
@@ -74,7 +75,7 @@ static int64_t axes_of(struct kernel *k, const struct dense *x, int64_t width, s
     return n < TENSOR_MAX_DIM ? n : TENSOR_MAX_DIM;
 }
 
-static void to_density(struct dense hist, const struct axis *axes, int64_t width)
+static void to_density(struct dense hist, const struct bin_axis *axes, int64_t width)
 {
     double sum = 0;
     for (int64_t i = 0; i < hist.n; i++)
@@ -90,8 +91,8 @@ static void to_density(struct dense hist, const struct axis *axes, int64_t width
     }
 }
 
-static void count(struct kernel *k, struct dense x, const struct axis *axes, int64_t width,
-                  struct dense hist)
+static void count_into_bins(struct kernel *k, struct dense x, const struct bin_axis *axes,
+                            int64_t width, struct dense hist)
 {
     struct dense weight = { 0 };
     if (has_arg(k, "weight"))
@@ -99,7 +100,7 @@ static void count(struct kernel *k, struct dense x, const struct axis *axes, int
     for (int64_t row = 0; width && row < x.n / width && !k->failed; row++) {
         int64_t at = 0, bin = 0;
         for (int64_t d = 0; d < width && bin >= 0; d++) {
-            bin = bin_of(&axes[d], x.u.r[row * width + d]);
+            bin = bin_index(&axes[d], x.u.r[row * width + d]);
             at = at * axes[d].bins + bin;
         }
         if (bin >= 0 && at < hist.n)
@@ -113,7 +114,7 @@ void kernel_histogram(struct kernel *k)
 {
     struct dense x = load_as(k, tensor_arg(k, "self"), DENSE_REAL);
     int64_t width = k->row->param == 0 || !x.ndim ? 1 : x.size[x.ndim - 1], size[TENSOR_MAX_DIM];
-    struct axis axes[TENSOR_MAX_DIM] = { { 0 } };
+    struct bin_axis axes[TENSOR_MAX_DIM] = { { 0 } };
     int64_t n = axes_of(k, &x, width, axes);
     if (n != width)
         kernel_fail(k, "bins of %lld dimensions for %lld", (long long)n, (long long)width);
@@ -124,29 +125,29 @@ void kernel_histogram(struct kernel *k)
         struct dense out = dense_new(k, DENSE_REAL, &edges, 1);
         if (!k->failed)
             memcpy(out.u.r, axes[i].edges, (size_t)edges * sizeof *axes[i].edges);
-        store(k, result(k, (uint32_t)i), out);
+        store_tensor(k, result(k, (uint32_t)i), out);
     }
     if (k->row->param == 2)
         return;
     uint32_t ndim = tensor_sizes(result(k, 0), size);
     struct dense hist = dense_new(k, DENSE_REAL, size, ndim);
-    count(k, x, axes, width, hist);
+    count_into_bins(k, x, axes, width, hist);
     if (bool_arg(k, "density", false) && !k->failed)
         to_density(hist, axes, width);
-    store(k, result(k, 0), hist);
+    store_tensor(k, result(k, 0), hist);
     if (k->row->param == 0 && n_results(k) > 1) {
         int64_t edges = axes[0].bins + 1;
         struct dense out = dense_new(k, DENSE_REAL, &edges, 1);
         if (!k->failed)
             memcpy(out.u.r, axes[0].edges, (size_t)edges * sizeof *axes[0].edges);
-        store(k, result(k, 1), out);
+        store_tensor(k, result(k, 1), out);
     }
 }
 
 /* hash_tensor: exclusive or of the bits of the values as 64-bit integers or float64. */
 void kernel_hash(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     bool reduced[TENSOR_MAX_DIM];
     int64_t size[TENSOR_MAX_DIM], n = 1;
     uint32_t ndim = tensor_sizes(result(k, 0), size);
@@ -162,5 +163,5 @@ void kernel_hash(struct kernel *k)
         }
         out.u.i[at] ^= x.u.i[i];
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -4,7 +4,7 @@
 
 #include "replay/backend/cpu/kernel.h"
 
-static int by_value(const void *a, const void *b)
+static int compare_elements_of_row(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     if (isnan(x) || isnan(y))
@@ -12,7 +12,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double between(double low, double high, double rest, struct str how)
+static double interpolate_quantile(double low, double high, double rest, struct str how)
 {
     if (str_is(how, "lower"))
         return low;
@@ -39,7 +39,7 @@ static double quantile_of(const struct kernel *k, const double *row, int64_t n, 
     if (str_is(how, "nearest"))
         return row[(int64_t)nearbyint(place)];
     int64_t low = (int64_t)floor(place), high = low + 1 < good ? low + 1 : low;
-    return between(row[low], row[high], place - (double)low, how);
+    return interpolate_quantile(row[low], row[high], place - (double)low, how);
 }
 
 /* PARAM 1: NaNs are ignored. A single q adds no dimension to the result; several add the first
@@ -60,9 +60,9 @@ void kernel_quantile(struct kernel *k)
     for (int64_t r = 0; r < rows; r++) {
         for (int64_t i = 0; i < a.n; i++)
             row[i] = x.u.r[(r / a.inner * a.n + i) * a.inner + r % a.inner];
-        qsort(row, (size_t)a.n, sizeof *row, by_value);
+        qsort(row, (size_t)a.n, sizeof *row, compare_elements_of_row);
         for (int64_t i = 0; i < q.n; i++)
             out.u.r[i * rows + r] = quantile_of(k, row, a.n, q.u.r[i]);
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

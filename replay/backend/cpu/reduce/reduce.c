@@ -83,7 +83,7 @@ void kernel_reduce(struct kernel *k)
     struct kernel_tensor self = tensor_arg(k, "self"), to = result(k, 0);
     int64_t n, size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(to, size);
-    struct dense x = load(k, self);
+    struct dense x = load_tensor(k, self);
     if (x.kind == DENSE_INT && to.meta && dense_kind_of(to.meta->dtype) != DENSE_INT)
         x = dense_convert(k, x, dense_kind_of(to.meta->dtype));
     if (x.kind == DENSE_REAL && to.meta && dense_kind_of(to.meta->dtype) == DENSE_COMPLEX)
@@ -98,5 +98,5 @@ void kernel_reduce(struct kernel *k)
         else
             out.u.c[i] = reduce_complex(what, x.u.c + i * n, n);
     }
-    store(k, to, out);
+    store_tensor(k, to, out);
 }

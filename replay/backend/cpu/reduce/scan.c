@@ -36,11 +36,11 @@ void kernel_cumulate(struct kernel *k)
             }
         }
     }
-    store(k, to, x);
+    store_tensor(k, to, x);
 }
 
 /* Compares two elements of either kind: NaN is the greatest. */
-static int order_of(const struct dense *x, int64_t i, int64_t j)
+static int compare_elements(const struct dense *x, int64_t i, int64_t j)
 {
     if (x->kind == DENSE_INT)
         return (x->u.i[i] > x->u.i[j]) - (x->u.i[i] < x->u.i[j]);
@@ -53,14 +53,14 @@ static int order_of(const struct dense *x, int64_t i, int64_t j)
 /* cummax, cummin (PARAM 1): values and the last index of each. */
 void kernel_cumulate_extreme(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     struct around a = around_dim(&x, wrapped_dim(int_arg(k, "dim", 0), x.ndim));
     struct dense index = dense_new(k, DENSE_INT, x.size, x.ndim);
     for (int64_t row = 0; row < a.outer * a.inner && !k->failed; row++) {
         int64_t at = row / a.inner * a.n * a.inner + row % a.inner;
         for (int64_t i = 1; i < a.n; i++) {
             int64_t last = at + (i - 1) * a.inner, here = at + i * a.inner;
-            int sign = order_of(&x, here, last);
+            int sign = compare_elements(&x, here, last);
             bool is_nan = x.kind == DENSE_REAL && isnan(x.u.r[here]);
             bool was_nan = x.kind == DENSE_REAL && isnan(x.u.r[last]);
             bool take = is_nan || (!was_nan && (k->row->param ? sign <= 0 : sign >= 0));
@@ -69,8 +69,8 @@ void kernel_cumulate_extreme(struct kernel *k)
                 x.u.i[here] = x.u.i[last]; /* copies the bits, of either kind */
         }
     }
-    store(k, result(k, 0), x);
-    store(k, result(k, 1), index);
+    store_tensor(k, result(k, 0), x);
+    store_tensor(k, result(k, 1), index);
 }
 
 /* ---- Sorting ---- */
@@ -89,8 +89,8 @@ static void sort_places(const struct ordered *o, int64_t *places, int64_t *spare
             int64_t i = from, mid = from + width < n ? from + width : n;
             int64_t j = mid, end = from + 2 * width < n ? from + 2 * width : n;
             for (int64_t to = from; to < end; to++) {
-                int sign = i < mid && j < end ? order_of(o->x, o->at + places[i] * o->step,
-                                                         o->at + places[j] * o->step)
+                int sign = i < mid && j < end ? compare_elements(o->x, o->at + places[i] * o->step,
+                                                                 o->at + places[j] * o->step)
                                               : 0;
                 bool left = i < mid && (j >= end || (o->descending ? sign >= 0 : sign <= 0));
                 spare[to] = left ? places[i++] : places[j++];
@@ -110,7 +110,7 @@ static void place_row(const struct ordered *o, int64_t *places, int64_t *spare, 
 /* sort, topk (PARAM 1), argsort (2). */
 void kernel_sort(struct kernel *k)
 {
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     if (x.kind == DENSE_COMPLEX) {
         kernel_fail(k, "complex numbers have no order");
         return;
@@ -138,11 +138,11 @@ void kernel_sort(struct kernel *k)
         }
     }
     if (k->row->param == 2) {
-        store(k, result(k, 0), index);
+        store_tensor(k, result(k, 0), index);
         return;
     }
-    store(k, result(k, 0), out);
-    store(k, result(k, 1), index);
+    store_tensor(k, result(k, 0), out);
+    store_tensor(k, result(k, 1), index);
 }
 
 enum pick {
@@ -166,8 +166,8 @@ static int64_t picked(const struct kernel *k, enum pick what, const struct order
     switch (what) {
     case PICK_MAX:
     case PICK_ARGMAX: /* the first of the greatest */
-        for (int64_t i = n - 1;
-             i > 0 && order_of(x, o->at + places[i - 1] * o->step, o->at + last * o->step) == 0;
+        for (int64_t i = n - 1; i > 0 && compare_elements(x, o->at + places[i - 1] * o->step,
+                                                          o->at + last * o->step) == 0;
              i--)
             last = places[i - 1];
         return last;
@@ -195,7 +195,8 @@ static int64_t picked(const struct kernel *k, enum pick what, const struct order
             most = 0; /* mode: the least of the most frequent values, and its last index */
     for (int64_t i = 0; i < n;) {
         int64_t j = i;
-        while (j < n && order_of(x, o->at + places[i] * o->step, o->at + places[j] * o->step) == 0)
+        while (j < n &&
+               compare_elements(x, o->at + places[i] * o->step, o->at + places[j] * o->step) == 0)
             j++;
         if (j - i > most) {
             most = j - i;
@@ -214,7 +215,7 @@ void kernel_pick(struct kernel *k)
         run_point(k, what == PICK_MAX ? POINT_maximum : POINT_minimum, result(k, 0));
         return;
     }
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     bool all = !has_arg(k, "dim") && what != PICK_KTH && what != PICK_MODE;
     int64_t dim_arg = int_arg(k, "dim", -1);
     if (x.kind == DENSE_COMPLEX) {
@@ -234,12 +235,12 @@ void kernel_pick(struct kernel *k)
         out.u.i[row] = x.u.i[by.at + index.u.i[row] * a.inner];
     }
     if (what == PICK_ARGMAX || what == PICK_ARGMIN) {
-        store(k, result(k, 0), index);
+        store_tensor(k, result(k, 0), index);
         return;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
     if (n_results(k) > 1)
-        store(k, result(k, 1), index);
+        store_tensor(k, result(k, 1), index);
 }
 
 /* searchsorted and bucketize (PARAM 1): the index at which a value would be inserted. */
@@ -266,5 +267,5 @@ void kernel_searchsorted(struct kernel *k)
         }
         out.u.i[i] = low;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }

@@ -37,7 +37,7 @@ void kernel_softmax(struct kernel *k)
                                                             : exp(shifted) / sum;
         }
     }
-    store(k, result(k, 0), x);
+    store_tensor(k, result(k, 0), x);
 }
 
 void kernel_softmax_backward(struct kernel *k)
@@ -59,5 +59,5 @@ void kernel_softmax_backward(struct kernel *k)
                                                     : y.u.r[j] * (g.u.r[j] - sum);
         }
     }
-    store(k, result(k, 0), g);
+    store_tensor(k, result(k, 0), g);
 }

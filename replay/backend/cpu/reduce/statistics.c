@@ -8,7 +8,7 @@
 void kernel_variance(struct kernel *k)
 {
     int64_t n;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     x = reduced_last(k, x.kind == DENSE_INT ? dense_convert(k, x, DENSE_REAL) : x, "dim", &n);
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(result(k, 0), size);
@@ -35,12 +35,12 @@ void kernel_variance(struct kernel *k)
         else
             mean.u.c[r] = m;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
     if (k->row->param & 2)
-        store(k, result(k, 1), mean);
+        store_tensor(k, result(k, 1), mean);
 }
 
-static double norm_of(const double *x, int64_t n, double p)
+static double vector_norm_of(const double *x, int64_t n, double p)
 {
     double ret = isinf(p) && p < 0 ? INFINITY : 0;
     for (int64_t i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ static double norm_of(const double *x, int64_t n, double p)
 void kernel_norm(struct kernel *k)
 {
     int64_t n;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     if (x.kind == DENSE_COMPLEX) {
         struct dense a = dense_new(k, DENSE_REAL, x.size, x.ndim);
         for (int64_t i = 0; i < a.n; i++)
@@ -68,8 +68,8 @@ void kernel_norm(struct kernel *k)
     struct dense out = like_result(k, 0, DENSE_REAL);
     double p = real_arg(k, has_arg(k, "ord") ? "ord" : "p", 2);
     for (int64_t r = 0; r < out.n && !k->failed; r++)
-        out.u.r[r] = norm_of(x.u.r + r * n, n, p);
-    store(k, result(k, 0), out);
+        out.u.r[r] = vector_norm_of(x.u.r + r * n, n, p);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* logsumexp of complex numbers, shifted by the greatest real part. */
@@ -89,7 +89,7 @@ static void logsumexp_complex(struct kernel *k)
             sum += cexp(x.u.c[r * n + i] - most);
         out.u.c[r] = clog(sum) + most;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 void kernel_logsumexp(struct kernel *k)
@@ -110,14 +110,14 @@ void kernel_logsumexp(struct kernel *k)
             sum += exp(x.u.r[r * n + i] - shift);
         out.u.r[r] = log(sum) + shift;
     }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* count_nonzero; nansum (PARAM 1). */
 void kernel_count_nonzero(struct kernel *k)
 {
     int64_t n;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     if (x.kind == DENSE_COMPLEX) {
         struct dense a = dense_new(k, DENSE_REAL, x.size, x.ndim);
         for (int64_t i = 0; i < a.n; i++)
@@ -131,14 +131,14 @@ void kernel_count_nonzero(struct kernel *k)
             double v = x.u.r[r * n + i];
             out.u.r[r] += k->row->param ? (isnan(v) ? 0 : v) : v != 0;
         }
-    store(k, result(k, 0), out);
+    store_tensor(k, result(k, 0), out);
 }
 
 /* aminmax */
 void kernel_aminmax(struct kernel *k)
 {
     int64_t n;
-    struct dense x = load(k, tensor_arg(k, "self"));
+    struct dense x = load_tensor(k, tensor_arg(k, "self"));
     x = reduced_last(k, x, "dim", &n);
     int64_t rows = n ? x.n / n : 0;
     struct dense low = dense_new(k, x.kind, &rows, 1), high = dense_new(k, x.kind, &rows, 1);
@@ -156,6 +156,6 @@ void kernel_aminmax(struct kernel *k)
             }
         }
     }
-    store(k, result(k, 0), low);
-    store(k, result(k, 1), high);
+    store_tensor(k, result(k, 0), low);
+    store_tensor(k, result(k, 1), high);
 }

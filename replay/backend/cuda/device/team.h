@@ -32,41 +32,41 @@ DEVICE struct team team_of(struct team_shape shape)
     return t;
 }
 
-/* name(team, v, room): combines the lanes' values with `join` in a fixed order, and returns the
- * result to all lanes. `exchange` returns another lane's value (SHUFFLE_XOR_f32 ...); room:
+/* name(team, v, shared): combines the lanes' values with `join` in a fixed order, and returns the
+ * result to all lanes. `exchange` returns another lane's value (SHUFFLE_XOR_f32 ...); shared:
  * TEAM_THREADS values of shared memory. */
-#define TEAM_JOIN(name, type, exchange, join)                                        \
-    DEVICE type name(struct team t, type v, type *room)                              \
-    {                                                                                \
-        if (t.across) {                                                              \
-            room[THREAD] = v;                                                        \
-            SYNC();                                                                  \
-            ROLLED                                                                   \
-            for (u32 half = t.lanes / 2; half; half /= 2) {                          \
-                if (t.lane < half)                                                   \
-                    room[THREAD] = join(room[THREAD], room[THREAD + half * t.rows]); \
-                SYNC();                                                              \
-            }                                                                        \
-            v = room[t.row];                                                         \
-            SYNC();                                                                  \
-            return v;                                                                \
-        }                                                                            \
-        ROLLED                                                                       \
-        for (u32 mask = MIN(t.lanes, WARP) / 2; mask; mask /= 2) {                   \
-            type other = exchange(v, mask);                                          \
-            v = join(v, other);                                                      \
-        }                                                                            \
-        if (t.lanes > WARP) {                                                        \
-            if (LANE == 0)                                                           \
-                room[THREAD / WARP] = v;                                             \
-            SYNC();                                                                  \
-            v = room[0];                                                             \
-            ROLLED                                                                   \
-            for (u32 i = 1; i < THREADS / WARP; i++)                                 \
-                v = join(v, room[i]);                                                \
-            SYNC();                                                                  \
-        }                                                                            \
-        return v;                                                                    \
+#define TEAM_JOIN(name, type, exchange, join)                                              \
+    DEVICE type name(struct team t, type v, type *shared)                                  \
+    {                                                                                      \
+        if (t.across) {                                                                    \
+            shared[THREAD] = v;                                                            \
+            SYNC();                                                                        \
+            ROLLED                                                                         \
+            for (u32 half = t.lanes / 2; half; half /= 2) {                                \
+                if (t.lane < half)                                                         \
+                    shared[THREAD] = join(shared[THREAD], shared[THREAD + half * t.rows]); \
+                SYNC();                                                                    \
+            }                                                                              \
+            v = shared[t.row];                                                             \
+            SYNC();                                                                        \
+            return v;                                                                      \
+        }                                                                                  \
+        ROLLED                                                                             \
+        for (u32 mask = MIN(t.lanes, WARP) / 2; mask; mask /= 2) {                         \
+            type other = exchange(v, mask);                                                \
+            v = join(v, other);                                                            \
+        }                                                                                  \
+        if (t.lanes > WARP) {                                                              \
+            if (LANE == 0)                                                                 \
+                shared[THREAD / WARP] = v;                                                 \
+            SYNC();                                                                        \
+            v = shared[0];                                                                 \
+            ROLLED                                                                         \
+            for (u32 i = 1; i < THREADS / WARP; i++)                                       \
+                v = join(v, shared[i]);                                                    \
+            SYNC();                                                                        \
+        }                                                                                  \
+        return v;                                                                          \
     }
 #endif
 

@@ -20,14 +20,14 @@ bool planes_of(struct kernel *k, struct kernel_tensor x, uint32_t dims, i64 *siz
 }
 
 void plane_numbers(const struct kernel *k, const char *name, uint32_t dims, i64 *ret,
-                   const i64 *otherwise, int64_t plain)
+                   const i64 *otherwise, int64_t fill)
 {
     int64_t given[PLANE_DIMS];
     uint32_t n = ints_arg(k, name, given, PLANE_DIMS);
     for (uint32_t i = 0; i < PLANE_DIMS; i++) {
         uint32_t d = i + dims - PLANE_DIMS; /* wraps around for the first dimensions */
         bool own = i + dims >= PLANE_DIMS;
-        ret[i] = !own ? plain : n ? given[d < n ? d : n - 1] : otherwise ? otherwise[i] : plain;
+        ret[i] = !own ? fill : n ? given[d < n ? d : n - 1] : otherwise ? otherwise[i] : fill;
     }
 }
 

@@ -23,9 +23,9 @@ struct dims dims_of(struct kernel_tensor x)
 
 /* ---- Operands ---- */
 
-static bool start_operand(struct kernel *k, struct kernel_tensor x, struct operand *ret)
+static bool start_operand(struct kernel *k, struct kernel_tensor x, struct span_operand *ret)
 {
-    *ret = (struct operand){ 0 };
+    *ret = (struct span_operand){ 0 };
     if (!x.meta)
         return false;
     ret->dtype = x.meta->dtype;
@@ -39,38 +39,39 @@ static bool start_operand(struct kernel *k, struct kernel_tensor x, struct opera
     return true;
 }
 
-static int64_t stride_of(struct kernel_tensor x, uint32_t dim)
+static int64_t stride_along(struct kernel_tensor x, uint32_t dim)
 {
     return x.meta->size[dim] == 1 ? 0 : x.meta->stride[dim];
 }
 
-struct operand operand_of(struct kernel *k, struct kernel_tensor x, const struct dims *d)
+struct span_operand operand_broadcast(struct kernel *k, struct kernel_tensor x,
+                                      const struct dims *d)
 {
-    struct operand ret;
+    struct span_operand ret;
     if (!start_operand(k, x, &ret))
         return ret;
     for (uint32_t i = 0; i < x.meta->ndim && i < d->ndim; i++)
-        ret.stride[d->ndim - 1 - i] = stride_of(x, x.meta->ndim - 1 - i);
+        ret.stride[d->ndim - 1 - i] = stride_along(x, x.meta->ndim - 1 - i);
     return ret;
 }
 
-struct operand operand_kept(struct kernel *k, struct kernel_tensor x, const struct dims *d)
+struct span_operand operand_kept(struct kernel *k, struct kernel_tensor x, const struct dims *d)
 {
-    struct operand ret;
+    struct span_operand ret;
     uint32_t at = 0;
     if (!start_operand(k, x, &ret))
         return ret;
     for (uint32_t i = 0; i < d->ndim; i++)
         if (!d->reduced[i] && x.meta->ndim == d->ndim)
-            ret.stride[i] = stride_of(x, i);
+            ret.stride[i] = stride_along(x, i);
         else if (!d->reduced[i] && at < x.meta->ndim)
-            ret.stride[i] = stride_of(x, at++);
+            ret.stride[i] = stride_along(x, at++);
     return ret;
 }
 
-struct operand operand_room(struct kernel *k, enum dtype dtype, const struct dims *d)
+struct span_operand operand_workspace(struct kernel *k, enum dtype dtype, const struct dims *d)
 {
-    struct operand ret = { .dtype = dtype, .type = cuda_type(dtype) };
+    struct span_operand ret = { .dtype = dtype, .type = cuda_type(dtype) };
     int64_t n = 1;
     for (uint32_t i = d->ndim; i-- > 0;)
         if (!d->reduced[i]) {
@@ -81,18 +82,18 @@ struct operand operand_room(struct kernel *k, enum dtype dtype, const struct dim
     return ret;
 }
 
-struct operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t dim)
+struct span_operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t dim)
 {
-    struct operand ret;
+    struct span_operand ret;
     if (start_operand(k, x, &ret) && x.meta->ndim)
-        ret.stride[dim] = stride_of(x, 0);
+        ret.stride[dim] = stride_along(x, 0);
     return ret;
 }
 
 /* ---- Spans ---- */
 
 /* Returns the step of a dimension: that of the first tensor with a stride along it. */
-static int64_t step_along(const struct operand *x, uint32_t n, uint32_t dim)
+static int64_t step_along(const struct span_operand *x, uint32_t n, uint32_t dim)
 {
     for (uint32_t t = 0; t < n; t++)
         if (x[t].stride[dim])
@@ -100,7 +101,7 @@ static int64_t step_along(const struct operand *x, uint32_t n, uint32_t dim)
     return 0;
 }
 
-static bool merge(struct span *s, const int64_t *stride, int64_t size, uint32_t n)
+static bool merge_into_span(struct span *s, const int64_t *stride, int64_t size, uint32_t n)
 {
     int64_t last = s->ndim - 1;
     if (last < 0)
@@ -114,8 +115,8 @@ static bool merge(struct span *s, const int64_t *stride, int64_t size, uint32_t 
     return true;
 }
 
-static bool span_of(const struct dims *d, const struct operand *x, uint32_t n, bool reduced,
-                    bool ordered, struct span *ret)
+static bool make_span(const struct dims *d, const struct span_operand *x, uint32_t n, bool reduced,
+                      bool ordered, struct span *ret)
 {
     uint32_t order[TENSOR_MAX_DIM], count = 0;
     *ret = (struct span){ .n = 1 };
@@ -135,7 +136,7 @@ static bool span_of(const struct dims *d, const struct operand *x, uint32_t n, b
         int64_t stride[SPAN_TENSORS] = { 0 };
         for (uint32_t t = 0; t < n; t++)
             stride[t] = x[t].stride[order[i]];
-        if (merge(ret, stride, d->size[order[i]], n))
+        if (merge_into_span(ret, stride, d->size[order[i]], n))
             continue;
         if (ret->ndim == SPAN_DIMS)
             return false;
@@ -157,7 +158,7 @@ static int64_t furthest(const struct span *s, uint32_t t)
 }
 
 /* Returns whether its elements are contiguous. */
-static bool in_order(const struct span *s, uint32_t t)
+static bool is_contiguous_span(const struct span *s, uint32_t t)
 {
     int64_t step = 1;
     for (int64_t d = s->ndim; d-- > 0; step *= s->size[d])
@@ -171,14 +172,14 @@ static int64_t innermost(const struct span *s, uint32_t t)
     return s->ndim ? s->stride[t][s->ndim - 1] : 0;
 }
 
-bool spans_of(struct kernel *k, const struct dims *d, const struct operand *x, uint32_t n,
+bool spans_of(struct kernel *k, const struct dims *d, const struct span_operand *x, uint32_t n,
               bool ordered, struct spans *ret)
 {
     *ret = (struct spans){ 0 };
     if (k->failed)
         return false;
-    if (!span_of(d, x, n, false, false, &ret->rows) ||
-        !span_of(d, x, n, true, ordered, &ret->cols)) {
+    if (!make_span(d, x, n, false, false, &ret->rows) ||
+        !make_span(d, x, n, true, ordered, &ret->cols)) {
         cuda_decline(k);
         return false;
     }
@@ -186,7 +187,7 @@ bool spans_of(struct kernel *k, const struct dims *d, const struct operand *x, u
     ret->wide = cuda_always_wide(k) || ret->rows.n > most || ret->cols.n > most;
     for (uint32_t t = 0; t < n; t++) {
         ret->wide |= furthest(&ret->rows, t) + furthest(&ret->cols, t) > most;
-        ret->contiguous[t] = in_order(&ret->cols, t);
+        ret->contiguous[t] = is_contiguous_span(&ret->cols, t);
     }
     int64_t row = innermost(&ret->rows, 0), col = innermost(&ret->cols, 0);
     ret->across = ret->rows.ndim && ret->cols.ndim && row > 0 && (row < col || col == 0) &&
@@ -194,7 +195,7 @@ bool spans_of(struct kernel *k, const struct dims *d, const struct operand *x, u
     return true;
 }
 
-bool spans_vector(const struct spans *s, const struct operand *x, uint32_t i)
+bool spans_vector(const struct spans *s, const struct span_operand *x, uint32_t i)
 {
     int64_t each = 16 / (int64_t)dtype_size(x[i].dtype);
     if (s->across || !s->contiguous[i] || s->cols.n < each || x[i].at % 16)

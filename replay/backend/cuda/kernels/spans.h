@@ -7,7 +7,7 @@
 #include "replay/backend/cuda/runtime/kernel.h"
 
 /* A tensor or a workspace, along the dimensions that a kernel iterates over. */
-struct operand {
+struct span_operand {
     uint64_t at;      /* 0: absent */
     const char *type; /* its name in texts */
     enum dtype dtype;
@@ -24,14 +24,15 @@ struct dims {
 struct dims dims_of(struct kernel_tensor x);
 /* Returns the operand broadcast to the dims, the last ones to the last. Without a tensor it is
  * absent. Declines dtypes that kernels do not support. */
-struct operand operand_of(struct kernel *k, struct kernel_tensor x, const struct dims *d);
+struct span_operand operand_broadcast(struct kernel *k, struct kernel_tensor x,
+                                      const struct dims *d);
 /* Returns the operand of a tensor with the dims that are not reduced, or with all dims, those of
  * size 1 included. */
-struct operand operand_kept(struct kernel *k, struct kernel_tensor x, const struct dims *d);
+struct span_operand operand_kept(struct kernel *k, struct kernel_tensor x, const struct dims *d);
 /* Allocates a contiguous workspace for the kept dims. */
-struct operand operand_room(struct kernel *k, enum dtype dtype, const struct dims *d);
+struct span_operand operand_workspace(struct kernel *k, enum dtype dtype, const struct dims *d);
 /* Returns the operand of a vector, whose elements vary along `dim` only. */
-struct operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t dim);
+struct span_operand operand_along(struct kernel *k, struct kernel_tensor x, uint32_t dim);
 
 struct spans {
     struct span rows, cols;
@@ -42,11 +43,11 @@ struct spans {
 
 /* Computes the spans of up to SPAN_TENSORS operands. ordered: columns keep the order of the dims,
  * which indices need; otherwise their order is that of memory. False: declined. */
-bool spans_of(struct kernel *k, const struct dims *d, const struct operand *x, uint32_t n,
+bool spans_of(struct kernel *k, const struct dims *d, const struct span_operand *x, uint32_t n,
               bool ordered, struct spans *ret);
 /* Returns whether its columns can be read 16 bytes at a time, if rows begin at multiples of `chunk`
  * elements. */
-bool spans_vector(const struct spans *s, const struct operand *x, uint32_t i);
+bool spans_vector(const struct spans *s, const struct span_operand *x, uint32_t i);
 
 /* Returns the number of threads for a row that is not split. */
 struct team_shape team_for(const struct spans *s, uint32_t each);

@@ -73,7 +73,7 @@ void strided_merge(struct strided_set *set)
     set->ndim = n;
 }
 
-static bool divides(int64_t unit, int64_t x)
+static bool is_multiple(int64_t unit, int64_t x)
 {
     return x % unit == 0;
 }
@@ -89,9 +89,10 @@ uint32_t strided_widen(struct strided_set *set, uint32_t bytes, uint64_t address
             return bytes;
     for (int64_t times = 16 / bytes; times > 1; times /= 2) {
         uint64_t unit = (uint64_t)times * bytes;
-        bool fits = divides(times, set->size[last]) && address0 % unit == 0 && address1 % unit == 0;
+        bool fits =
+            is_multiple(times, set->size[last]) && address0 % unit == 0 && address1 % unit == 0;
         for (uint32_t d = 0; d < last && fits; d++)
-            fits = divides(times, set->stride[0][d]) && divides(times, set->stride[1][d]);
+            fits = is_multiple(times, set->stride[0][d]) && is_multiple(times, set->stride[1][d]);
         if (!fits)
             continue;
         set->size[last] /= times;
@@ -167,7 +168,7 @@ const char *cuda_bits_type(uint32_t bytes)
     }
 }
 
-bool is_plain(struct kernel_tensor x)
+bool is_stored_real(struct kernel_tensor x)
 {
     return !x.meta || (!x.meta->conj && !x.meta->neg);
 }

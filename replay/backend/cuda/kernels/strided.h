@@ -50,6 +50,6 @@ int64_t tensor_extent(struct kernel_tensor x);
 /* Returns the type for elements of that size: "u32". NULL: there is none. */
 const char *cuda_bits_type(uint32_t bytes);
 /* Returns false for tensors with the conjugate or negative bit, and for complex ones. */
-bool is_plain(struct kernel_tensor x);
+bool is_stored_real(struct kernel_tensor x);
 
 #endif

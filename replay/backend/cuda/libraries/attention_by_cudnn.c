@@ -9,7 +9,7 @@
 
 static const float masked = -FLT_MAX, one = 1;
 
-struct attending {
+struct attention_setup {
     struct cudnn_attention problem;
     uint64_t at[ATTENTION_PARTS];
     float scale;
@@ -17,8 +17,9 @@ struct attending {
 
 /* Adds a tensor with contiguous columns. A workspace that is allocated later has the greatest
  * alignment. */
-static bool put(struct attending *t, enum cudnn_attention_part part,
-                const struct attention_tensor *x, int64_t heads, int64_t rows, int64_t columns)
+static bool put_attention_tensor(struct attention_setup *t, enum cudnn_attention_part part,
+                                 const struct attention_tensor *x, int64_t heads, int64_t rows,
+                                 int64_t columns)
 {
     struct cudnn_tensor *to = &t->problem.part[part];
     *to = (struct cudnn_tensor){ .size = { t->problem.part[ATTENTION_Q].size[0], heads, rows,
@@ -37,17 +38,17 @@ static bool put(struct attending *t, enum cudnn_attention_part part,
     return to->stride[3] == 1;
 }
 
-static void put_room(struct attending *t, enum cudnn_attention_part part, int32_t type,
-                     int64_t heads, int64_t rows, int64_t columns)
+static void put_workspace(struct attention_setup *t, enum cudnn_attention_part part, int32_t type,
+                          int64_t heads, int64_t rows, int64_t columns)
 {
     struct attention_tensor x = {
         .batch = heads * rows * columns, .head = rows * columns, .row = columns, .column = 1
     };
-    put(t, part, &x, heads, rows, columns);
+    put_attention_tensor(t, part, &x, heads, rows, columns);
     t->problem.part[part].type = type;
 }
 
-static void put_number(struct attending *t, enum cudnn_attention_part part)
+static void put_scalar(struct attention_setup *t, enum cudnn_attention_part part)
 {
     t->problem.part[part] = (struct cudnn_tensor){ .size = { 1, 1, 1, 1 },
                                                    .stride = { 1, 1, 1, 1 },
@@ -58,7 +59,7 @@ static void put_number(struct attending *t, enum cudnn_attention_part part)
 }
 
 /* Adds a bias, which is broadcast along its first two dimensions only. */
-static bool put_bias(struct attending *t, const struct cuda_attention *a)
+static bool put_bias(struct attention_setup *t, const struct cuda_attention *a)
 {
     const struct attention_args *x = &a->args;
     int64_t batch = x->bias.batch ? x->batch : 1, heads = x->bias.head ? x->heads : 1;
@@ -67,7 +68,7 @@ static bool put_bias(struct attending *t, const struct cuda_attention *a)
     if (a->bias_dtype != a->dtype || (x->n > 1 && !x->bias.row) ||
         (x->m > 1 && x->bias.column != 1))
         return false;
-    put(t, ATTENTION_BIAS, &x->bias, heads, x->n, x->m);
+    put_attention_tensor(t, ATTENTION_BIAS, &x->bias, heads, x->n, x->m);
     struct cudnn_tensor *to = &t->problem.part[ATTENTION_BIAS];
     to->size[0] = batch;
     to->stride[3] = 1;
@@ -77,8 +78,8 @@ static bool put_bias(struct attending *t, const struct cuda_attention *a)
     return true;
 }
 
-static bool problem_of(const struct cuda_attention *a, const struct attention_tensor *out,
-                       struct attending *t)
+static bool attention_problem_of(const struct cuda_attention *a, const struct attention_tensor *out,
+                                 struct attention_setup *t)
 {
     const struct attention_args *x = &a->args;
     memset(t, 0, sizeof *t);
@@ -88,30 +89,31 @@ static bool problem_of(const struct cuda_attention *a, const struct attention_te
     t->problem.causal = x->causal != 0;
     t->scale = (float)x->scale;
     t->problem.part[ATTENTION_Q].size[0] = x->batch;
-    if (!put(t, ATTENTION_Q, &x->q, x->heads, x->n, x->depth) ||
-        !put(t, ATTENTION_K, &x->k, x->key_heads, x->m, x->depth) ||
-        !put(t, ATTENTION_V, &x->v, x->key_heads, x->m, x->value_depth) || !put_bias(t, a))
+    if (!put_attention_tensor(t, ATTENTION_Q, &x->q, x->heads, x->n, x->depth) ||
+        !put_attention_tensor(t, ATTENTION_K, &x->k, x->key_heads, x->m, x->depth) ||
+        !put_attention_tensor(t, ATTENTION_V, &x->v, x->key_heads, x->m, x->value_depth) ||
+        !put_bias(t, a))
         return false;
     if (!out)
-        put_room(t, ATTENTION_OUT, t->problem.type, x->heads, x->n, x->value_depth);
-    else if (!put(t, ATTENTION_OUT, out, x->heads, x->n, x->value_depth))
+        put_workspace(t, ATTENTION_OUT, t->problem.type, x->heads, x->n, x->value_depth);
+    else if (!put_attention_tensor(t, ATTENTION_OUT, out, x->heads, x->n, x->value_depth))
         return false;
-    put_room(t, ATTENTION_STATS, CUDNN_F32, x->heads, x->n, 1);
-    put_number(t, ATTENTION_SCALE);
+    put_workspace(t, ATTENTION_STATS, CUDNN_F32, x->heads, x->n, 1);
+    put_scalar(t, ATTENTION_SCALE);
     if (t->problem.causal)
-        put_number(t, ATTENTION_MASKED);
+        put_scalar(t, ATTENTION_MASKED);
     return true;
 }
 
-static void describe(struct cudnn_graph *g, const void *key)
+static void describe_attention(struct cudnn_graph *g, const void *key)
 {
     cudnn_graph_attend(g, key);
 }
 
-static struct cudnn_job job_of(const struct attending *t, const char *name)
+static struct cudnn_job job_of(const struct attention_setup *t, const char *name)
 {
     struct cudnn_job job = {
-        .name = name, .kind = CUDNN_ATTENTIONS, .key = &t->problem, .describe = describe
+        .name = name, .kind = CUDNN_ATTENTIONS, .key = &t->problem, .describe = describe_attention
     };
     for (int i = 0; i < ATTENTION_PARTS; i++) {
         if (!t->problem.part[i].ndim)
@@ -126,7 +128,7 @@ static struct cudnn_job job_of(const struct attending *t, const char *name)
 }
 
 /* Allocates workspaces for the parts that have none. */
-static void take_room(struct kernel *k, struct attending *t)
+static void allocate_missing(struct kernel *k, struct attention_setup *t)
 {
     for (int i = 0; i < ATTENTION_PARTS; i++) {
         const struct cudnn_tensor *x = &t->problem.part[i];
@@ -141,19 +143,19 @@ static void take_room(struct kernel *k, struct attending *t)
 bool cudnn_attend(struct kernel *k, struct cuda_attention *a)
 {
     static const char name[] = "cudnn attention forward";
-    struct attending t;
-    if (k->failed || !problem_of(a, &a->args.out, &t))
+    struct attention_setup t;
+    if (k->failed || !attention_problem_of(a, &a->args.out, &t))
         return false;
     struct cudnn_job job = job_of(&t, name);
     if (!cudnn_takes(k, &job))
         return k->failed;
-    take_room(k, &t);
+    allocate_missing(k, &t);
     a->args.logarithms = t.at[ATTENTION_STATS];
     job = job_of(&t, name);
     return cudnn_run(k, &job);
 }
 
-static bool put_gradients(struct attending *t, const struct cuda_attention *a)
+static bool put_gradients(struct attention_setup *t, const struct cuda_attention *a)
 {
     const struct attention_args *x = &a->args;
     const struct {
@@ -162,17 +164,19 @@ static bool put_gradients(struct attending *t, const struct cuda_attention *a)
     } gradients[] = { { ATTENTION_GRAD_Q, ATTENTION_Q, &x->grad_q },
                       { ATTENTION_GRAD_K, ATTENTION_K, &x->grad_k },
                       { ATTENTION_GRAD_V, ATTENTION_V, &x->grad_v } };
-    if (x->grad_bias.p || !put(t, ATTENTION_GRAD_OUT, &x->grad_out, x->heads, x->n, x->value_depth))
+    if (x->grad_bias.p ||
+        !put_attention_tensor(t, ATTENTION_GRAD_OUT, &x->grad_out, x->heads, x->n, x->value_depth))
         return false;
     for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++) {
         const int64_t *size = t->problem.part[gradients[i].like].size;
         if (!gradients[i].to->p)
-            put_room(t, gradients[i].part, t->problem.type, size[1], size[2], size[3]);
-        else if (!put(t, gradients[i].part, gradients[i].to, size[1], size[2], size[3]))
+            put_workspace(t, gradients[i].part, t->problem.type, size[1], size[2], size[3]);
+        else if (!put_attention_tensor(t, gradients[i].part, gradients[i].to, size[1], size[2],
+                                       size[3]))
             return false;
     }
-    put_room(t, ATTENTION_SUMS, CUDNN_F32, x->heads, x->n, 1);
-    put_number(t, ATTENTION_ONE);
+    put_workspace(t, ATTENTION_SUMS, CUDNN_F32, x->heads, x->n, 1);
+    put_scalar(t, ATTENTION_ONE);
     t->problem.backward = true;
     return true;
 }
@@ -181,8 +185,8 @@ static bool put_gradients(struct attending *t, const struct cuda_attention *a)
 bool cudnn_attend_back(struct kernel *k, const struct cuda_attention *a)
 {
     static const char forward[] = "cudnn attention forward", back[] = "cudnn attention backward";
-    struct attending there, t;
-    if (k->failed || !problem_of(a, NULL, &there))
+    struct attention_setup there, t;
+    if (k->failed || !attention_problem_of(a, NULL, &there))
         return false;
     t = there;
     struct cudnn_job job = job_of(&there, forward);
@@ -191,12 +195,12 @@ bool cudnn_attend_back(struct kernel *k, const struct cuda_attention *a)
     job = job_of(&t, back);
     if (!cudnn_takes(k, &job))
         return k->failed;
-    take_room(k, &there);
+    allocate_missing(k, &there);
     job = job_of(&there, forward);
     cudnn_run(k, &job);
     t.at[ATTENTION_OUT] = there.at[ATTENTION_OUT];
     t.at[ATTENTION_STATS] = there.at[ATTENTION_STATS];
-    take_room(k, &t);
+    allocate_missing(k, &t);
     job = job_of(&t, back);
     return cudnn_run(k, &job);
 }

@@ -7,7 +7,7 @@
 #include "replay/backend/cuda/runtime/cuda.h"
 
 /* Computes the strides of contiguous sizes. */
-static void packed(const int64_t *size, int n, bool channels_last, int64_t *ret)
+static void packed_strides(const int64_t *size, int n, bool channels_last, int64_t *ret)
 {
     int64_t behind = 1;
     if (channels_last)
@@ -19,8 +19,8 @@ static void packed(const int64_t *size, int n, bool channels_last, int64_t *ret)
 
 /* Converts a tensor. cuDNN needs two dimensions or more: a single one gets a first one of size 1.
  * False: it is not contiguous. */
-static bool tensor_of(const struct conv_side *x, int places, bool channels_last,
-                      struct cudnn_tensor *ret)
+static bool cudnn_tensor_of(const struct conv_side *x, int places, bool channels_last,
+                            struct cudnn_tensor *ret)
 {
     int64_t stride[CUDNN_DIMS] = { x->at.batch, x->at.channel };
     ret->size[0] = x->batch;
@@ -30,7 +30,7 @@ static bool tensor_of(const struct conv_side *x, int places, bool channels_last,
         stride[2 + d] = x->at.place[CONV_DIMS - places + d];
     }
     ret->ndim = places + 2;
-    packed(ret->size, ret->ndim, channels_last, ret->stride);
+    packed_strides(ret->size, ret->ndim, channels_last, ret->stride);
     for (int d = 0; d < places + 2; d++)
         if (ret->size[d] != 1 && stride[d] != ret->stride[d])
             return false;
@@ -46,19 +46,19 @@ static bool tensors_of(const struct cuda_conv *c, struct cudnn_convolution *p)
     for (int last = 0; last < 2; last++) {
         bool all = true;
         for (int i = 0; i < CUDNN_TENSORS; i++)
-            all = all && tensor_of(from[i], p->places, last, to[i]);
+            all = all && cudnn_tensor_of(from[i], p->places, last, to[i]);
         if (all)
             return true;
     }
     for (int i = 0; i < CUDNN_TENSORS; i++)
-        if (!tensor_of(from[i], p->places, false, to[i]) &&
-            !tensor_of(from[i], p->places, true, to[i]))
+        if (!cudnn_tensor_of(from[i], p->places, false, to[i]) &&
+            !cudnn_tensor_of(from[i], p->places, true, to[i]))
             return false;
     return true;
 }
 
-static bool problem_of(const struct cuda_conv *c, enum conv_part part, bool exact,
-                       struct cudnn_convolution *p)
+static bool convolution_problem_of(const struct cuda_conv *c, enum conv_part part, bool exact,
+                                   struct cudnn_convolution *p)
 {
     static const int operations[] = { [CONV_TO_OUTPUT] = CUDNN_FORWARD,
                                       [CONV_TO_INPUT] = CUDNN_BACKWARD_DATA,
@@ -80,7 +80,7 @@ static bool problem_of(const struct cuda_conv *c, enum conv_part part, bool exac
     return true;
 }
 
-static void describe(struct cudnn_graph *g, const void *key)
+static void describe_convolution(struct cudnn_graph *g, const void *key)
 {
     cudnn_graph_convolve(g, key);
 }
@@ -91,13 +91,13 @@ bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part 
                                          [CONV_TO_INPUT] = "cudnn convolution backward data",
                                          [CONV_TO_WEIGHT] = "cudnn convolution backward filter" };
     struct cudnn_convolution p;
-    if (!problem_of(c, part, !cuda_of(k)->base.tf32, &p))
+    if (!convolution_problem_of(c, part, !cuda_of(k)->base.tf32, &p))
         return false;
     struct cudnn_job job = {
         .name = names[part],
         .kind = CUDNN_CONVOLUTIONS,
         .key = &p,
-        .describe = describe,
+        .describe = describe_convolution,
         .exact = p.exact,
         .n = CUDNN_TENSORS,
         .ids = { CUDNN_WEIGHT_ID, CUDNN_IN_ID, CUDNN_OUT_ID },

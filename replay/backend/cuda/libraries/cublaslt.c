@@ -27,7 +27,7 @@ struct plan_key {
     uint32_t compute, scale, epilogue, bias_alignment, added, unused;
 };
 
-struct plan {
+struct lt_plan {
     bool wide, added;
     void *op, *a, *b, *c;
     struct cublaslt_algorithm algorithm;
@@ -36,10 +36,10 @@ struct plan {
 };
 
 struct cublaslt {
-    struct library library;
+    struct cuda_library library;
     struct cublaslt_table table;
     void *handle, *preference;
-    vec_of(struct plan)
+    vec_of(struct lt_plan)
     plans;
     struct key_table keys; /* their keys */
 };
@@ -53,7 +53,7 @@ static const struct library_symbol symbols[] = {
 #undef SYMBOL
 };
 
-static bool start(struct cublaslt *lt, struct err *err)
+static bool open_lt_handle(struct cublaslt *lt, struct err *err)
 {
     uint64_t workspace = WORKSPACE_BYTES;
     int status = lt->table.create(&lt->handle);
@@ -61,8 +61,8 @@ static bool start(struct cublaslt *lt, struct err *err)
         return err_set(err, ERR_ENV, "cuBLASLt cannot be initialized: status %d", status);
     status = lt->table.preference_create(&lt->preference);
     if (status == CUBLAS_OK)
-        status =
-            lt->table.preference_set(lt->preference, PREFERENCE_ROOM, &workspace, sizeof workspace);
+        status = lt->table.preference_set(lt->preference, PREFERENCE_WORKSPACE, &workspace,
+                                          sizeof workspace);
     return status == CUBLAS_OK || err_set(err, ERR_ENV,
                                           "cuBLASLt: cannot create a preference for its heuristic: "
                                           "status %d",
@@ -77,13 +77,13 @@ struct cublaslt *cublaslt_open(struct err *err)
     lt->keys.key_bytes = sizeof(struct plan_key);
     if (library_open(LIBRARY_CUBLASLT, 0, &lt->library, err) &&
         library_load(&lt->library, symbols, sizeof symbols / sizeof *symbols, &lt->table, err) &&
-        start(lt, err))
+        open_lt_handle(lt, err))
         return lt;
     cublaslt_close(lt);
     return NULL;
 }
 
-static void release_plan(const struct cublaslt *lt, struct plan *plan)
+static void release_plan(const struct cublaslt *lt, struct lt_plan *plan)
 {
     void *layouts[] = { plan->a, plan->b, plan->c };
     for (size_t i = 0; i < 3; i++)
@@ -110,7 +110,7 @@ void cublaslt_close(struct cublaslt *lt)
 
 /* ---- Keys ---- */
 
-static bool type_of(enum dtype dtype, uint32_t *ret)
+static bool cublas_type(enum dtype dtype, uint32_t *ret)
 {
     static const struct {
         enum dtype dtype;
@@ -137,11 +137,11 @@ static uint32_t alignment_of(uint64_t address)
 static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns, int64_t batches,
                       struct layout_key *ret)
 {
-    bool plain = (columns == 1 || x->column == 1) && (rows == 1 || x->row >= columns);
-    bool turned = !plain && (rows == 1 || x->row == 1) && (columns == 1 || x->column >= rows);
+    bool row_major = (columns == 1 || x->column == 1) && (rows == 1 || x->row >= columns);
+    bool turned = !row_major && (rows == 1 || x->row == 1) && (columns == 1 || x->column >= rows);
     int64_t one = turned ? rows : columns, all = turned ? columns : rows;
     int64_t leading = turned ? x->column : x->row;
-    if (!type_of(x->dtype, &ret->type) || (!plain && !turned) || rows > INT32_MAX ||
+    if (!cublas_type(x->dtype, &ret->type) || (!row_major && !turned) || rows > INT32_MAX ||
         columns > INT32_MAX)
         return false;
     ret->rows = (uint64_t)one;
@@ -154,7 +154,7 @@ static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns
 }
 
 /* Makes the key. self is the vector of an epilogue, or is in c already. */
-static bool key_of(const struct cuda_product *p, bool tf32, bool bias, struct plan_key *ret)
+static bool make_lt_key(const struct cuda_product *p, bool tf32, bool bias, struct plan_key *ret)
 {
     memset(ret, 0, sizeof *ret);
     int64_t batches = p->batch[PRODUCT_BATCH_DIMS - 1];
@@ -215,7 +215,7 @@ static bool prefer_alignment(const struct cublaslt *lt, const struct plan_key *k
     return true;
 }
 
-static int run_plan(const struct cublaslt *lt, const struct plan *plan,
+static int run_plan(const struct cublaslt *lt, const struct lt_plan *plan,
                     const struct cuda_product *p, uint64_t workspace, void *stream)
 {
     float alpha32 = (float)p->alpha, beta32 = plan->added ? (float)p->beta : 0;
@@ -231,11 +231,12 @@ static int run_plan(const struct cublaslt *lt, const struct plan *plan,
 
 /* Asks the heuristic for algorithms and returns their number. It needs the bias, whose pointer's
  * alignment counts. */
-static int ask(const struct cublaslt *lt, const struct plan_key *key, const void *bias,
-               struct plan *plan, struct cublaslt_choice *choices)
+static int query_lt_heuristic(const struct cublaslt *lt, const struct plan_key *key,
+                              const void *bias, struct lt_plan *plan,
+                              struct cublaslt_choice *choices)
 {
     int found = 0, n = 0;
-    *plan = (struct plan){ .wide = key->scale == CUBLAS_F64, .added = key->added };
+    *plan = (struct lt_plan){ .wide = key->scale == CUBLAS_F64, .added = key->added };
     if (!make_op(lt, key, &plan->op) || !make_layout(lt, &key->a, key->batches, &plan->a) ||
         !make_layout(lt, &key->b, key->batches, &plan->b) ||
         !make_layout(lt, &key->c, key->batches, &plan->c) || !prefer_alignment(lt, key) ||
@@ -249,9 +250,9 @@ static int ask(const struct cublaslt *lt, const struct plan_key *key, const void
     return n;
 }
 
-struct trial {
+struct lt_trial {
     const struct cublaslt *lt;
-    const struct plan *plan;
+    const struct lt_plan *plan;
     const struct cuda_product *product;
     const struct cublaslt_choice *choices;
     uint64_t workspace, to;
@@ -260,8 +261,8 @@ struct trial {
 
 static bool try_choice(void *user, uint32_t i)
 {
-    const struct trial *t = user;
-    struct plan plan = *t->plan;
+    const struct lt_trial *t = user;
+    struct lt_plan plan = *t->plan;
     struct cuda_product p = *t->product;
     plan.algorithm = t->choices[i].algorithm;
     plan.workspace = t->choices[i].workspace;
@@ -270,20 +271,21 @@ static bool try_choice(void *user, uint32_t i)
 }
 
 /* Returns the bytes that the result extends over. */
-static size_t reach_of(const struct plan_key *key, const struct cuda_product *p)
+static size_t result_reach(const struct plan_key *key, const struct cuda_product *p)
 {
     uint64_t batches = (key->batches - 1) * (uint64_t)(key->c.batch < 0 ? 0 : key->c.batch);
     return (size_t)(batches + key->c.leading * key->c.columns) * dtype_size(p->c.dtype);
 }
 
 /* Chooses an algorithm. If the result is added to memory, trials write to other memory. */
-static uint32_t choose(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
-                       const struct cuda_product *p, const struct plan *plan,
-                       const struct cublaslt_choice *choices, uint32_t n)
+static uint32_t choose_algorithm(struct kernel *k, const struct cublaslt *lt,
+                                 const struct plan_key *key, const struct cuda_product *p,
+                                 const struct lt_plan *plan, const struct cublaslt_choice *choices,
+                                 uint32_t n)
 {
     struct cuda *cuda = cuda_of(k);
     struct plan_problem problem = { &lt->library, key, sizeof *key };
-    struct trial t = { lt, plan, p, choices, 0, p->c.address, cuda->stream };
+    struct lt_trial t = { lt, plan, p, choices, 0, p->c.address, cuda->stream };
     struct err none = { 0 };
     uint64_t ids[MOST_CHOICES], known;
     uint32_t best = 0;
@@ -298,7 +300,7 @@ static uint32_t choose(struct kernel *k, const struct cublaslt *lt, const struct
     if (!cuda_take(cuda, WORKSPACE_BYTES, &t.workspace, &none))
         return 0;
     struct plan_trial trial = { ids, n, try_choice, &t };
-    if (!key->added || cuda_take(cuda, reach_of(key, p), &t.to, &none)) {
+    if (!key->added || cuda_take(cuda, result_reach(key, p), &t.to, &none)) {
         best = plan_choice_make(cuda, &problem, &trial);
         if (key->added)
             cuda_give_back(cuda, t.to);
@@ -307,30 +309,31 @@ static uint32_t choose(struct kernel *k, const struct cublaslt *lt, const struct
     return best;
 }
 
-static void make_plan(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
-                      const struct cuda_product *p, const void *bias, struct plan *plan)
+static void make_lt_plan(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
+                         const struct cuda_product *p, const void *bias, struct lt_plan *plan)
 {
     struct cublaslt_choice choices[MOST_CHOICES] = { 0 };
-    int n = ask(lt, key, bias, plan, choices);
+    int n = query_lt_heuristic(lt, key, bias, plan, choices);
     plan->refused = n == 0;
     if (plan->refused)
         return;
-    uint32_t best = choose(k, lt, key, p, plan, choices, (uint32_t)n);
+    uint32_t best = choose_algorithm(k, lt, key, p, plan, choices, (uint32_t)n);
     plan->algorithm = choices[best].algorithm;
     plan->workspace = choices[best].workspace;
 }
 
 /* Returns the plan of a key; NULL: out of memory. Plans are stored, also those that were
  * refused. */
-static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct plan_key *key,
-                            const struct cuda_product *p, const void *bias)
+static struct lt_plan *stored_plan(struct kernel *k, struct cublaslt *lt,
+                                   const struct plan_key *key, const struct cuda_product *p,
+                                   const void *bias)
 {
     uint32_t found = key_table_find(&lt->keys, key);
-    struct plan plan;
+    struct lt_plan plan;
     if (found != KEY_NONE)
         return &lt->plans.v[found];
     double start = clock_us();
-    make_plan(k, lt, key, p, bias, &plan);
+    make_lt_plan(k, lt, key, p, bias, &plan);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
     if (vec_reserve(&lt->plans, 1) && key_table_add(&lt->keys, key)) {
@@ -345,19 +348,19 @@ static struct plan *plan_of(struct kernel *k, struct cublaslt *lt, const struct 
 
 /* ---- Matmuls ---- */
 
-static void close_state(struct cuda *cuda)
+static void close_cublaslt(struct cuda *cuda)
 {
     cublaslt_close(cuda->library_state[LIBRARY_CUBLASLT]);
     cuda->library_state[LIBRARY_CUBLASLT] = NULL;
 }
 
 /* Returns the state, which is opened at first use; NULL: it cannot be opened. */
-static struct cublaslt *state_of(struct kernel *k)
+static struct cublaslt *cublaslt_state(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
     struct err why = { 0 };
     if (!cuda->library_close[LIBRARY_CUBLASLT]) {
-        cuda->library_close[LIBRARY_CUBLASLT] = close_state;
+        cuda->library_close[LIBRARY_CUBLASLT] = close_cublaslt;
         double start = clock_us();
         cuda->library_state[LIBRARY_CUBLASLT] = cublaslt_open(&why);
         cuda->base.log.opened += cuda->library_state[LIBRARY_CUBLASLT] != NULL;
@@ -401,13 +404,14 @@ static void library_failed(struct kernel *k, int status)
 }
 
 /* Multiplies. False: refused, nothing was launched. */
-static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p, bool bias)
+static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
+                             bool bias)
 {
     const void *vector = bias ? (const void *)(uintptr_t)p->self.address : NULL;
     struct plan_key key;
-    if (!key_of(p, cuda_of(k)->base.tf32, bias, &key))
+    if (!make_lt_key(p, cuda_of(k)->base.tf32, bias, &key))
         return false;
-    struct plan *plan = plan_of(k, lt, &key, p, vector);
+    struct lt_plan *plan = stored_plan(k, lt, &key, p, vector);
     if (!plan || plan->refused)
         return !plan;
     if (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &vector, sizeof vector) != CUBLAS_OK)
@@ -429,21 +433,21 @@ static bool multiply(struct kernel *k, struct cublaslt *lt, const struct cuda_pr
 /* Copies self to c first, unless it is a bias or c itself. */
 bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
 {
-    struct cublaslt *lt = state_of(k);
+    struct cublaslt *lt = cublaslt_state(k);
     struct cuda_product q = *p;
     struct plan_key key;
     if (!lt)
         return false;
-    if (is_bias(p) && multiply(k, lt, p, true))
+    if (is_bias(p) && launch_lt_matmul(k, lt, p, true))
         return true;
     if (!p->self.address || in_place(p))
-        return multiply(k, lt, p, false);
-    if (p->self.dtype != p->c.dtype || !key_of(p, cuda_of(k)->base.tf32, false, &key))
+        return launch_lt_matmul(k, lt, p, false);
+    if (p->self.dtype != p->c.dtype || !make_lt_key(p, cuda_of(k)->base.tf32, false, &key))
         return false;
     q.self = q.c;
-    struct plan *plan = plan_of(k, lt, &key, p, NULL);
+    struct lt_plan *plan = stored_plan(k, lt, &key, p, NULL);
     if (!plan || plan->refused)
         return !plan;
     cuda_put_self(k, p);
-    return multiply(k, lt, &q, false);
+    return launch_lt_matmul(k, lt, &q, false);
 }

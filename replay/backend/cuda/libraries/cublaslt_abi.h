@@ -32,7 +32,7 @@ enum { MATMUL_TURN_A = 3, MATMUL_TURN_B = 4, MATMUL_EPILOGUE = 7, MATMUL_BIAS = 
 /* cublasLtEpilogue_t */
 enum { EPILOGUE_NONE = 1, EPILOGUE_BIAS = 4 };
 /* cublasLtMatmulPreferenceAttributes_t */
-enum { PREFERENCE_ROOM = 1, PREFERENCE_ALIGNMENT_A = 5 /* and those of B, C, D */ };
+enum { PREFERENCE_WORKSPACE = 1, PREFERENCE_ALIGNMENT_A = 5 /* and those of B, C, D */ };
 
 /* cublasLtMatmulAlgo_t, cublasLtMatmulHeuristicResult_t */
 struct cublaslt_algorithm {

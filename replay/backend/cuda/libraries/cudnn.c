@@ -21,7 +21,7 @@ struct plans {
 };
 
 struct cudnn {
-    struct library library;
+    struct cuda_library library;
     struct cudnn_table table;
     void *handle;
     struct plans plans[CUDNN_KINDS];
@@ -36,15 +36,9 @@ static const struct library_symbol symbols[] = {
 #undef SYMBOL
 };
 
-static bool start(struct cudnn *dnn, struct err *err)
-{
-    int status = dnn->table.create(&dnn->handle);
-    return status == CUDNN_OK ||
-           err_set(err, ERR_ENV, "cuDNN cannot be initialized: status %d", status);
-}
-
 struct cudnn *cudnn_open(struct err *err)
 {
+    int status = CUDNN_OK;
     struct cudnn *dnn = calloc(1, sizeof *dnn);
     if (!dnn)
         return err_nomem(err), NULL;
@@ -52,8 +46,10 @@ struct cudnn *cudnn_open(struct err *err)
     dnn->plans[CUDNN_ATTENTIONS].keys.key_bytes = sizeof(struct cudnn_attention);
     if (library_open(LIBRARY_CUDNN, 0, &dnn->library, err) &&
         library_load(&dnn->library, symbols, sizeof symbols / sizeof *symbols, &dnn->table, err) &&
-        start(dnn, err))
+        (status = dnn->table.create(&dnn->handle)) == CUDNN_OK)
         return dnn;
+    if (status != CUDNN_OK)
+        err_set(err, ERR_ENV, "cuDNN cannot be initialized: status %d", status);
     cudnn_close(dnn);
     return NULL;
 }
@@ -76,7 +72,7 @@ void cudnn_close(struct cudnn *dnn)
 
 /* Closes the state. The handle and plans of a lost context are leaked, since destroying them would
  * use it. */
-static void close_state(struct cuda *cuda)
+static void close_cudnn(struct cuda *cuda)
 {
     struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
     if (dnn && err_is_set(&cuda->failures.lost)) {
@@ -89,12 +85,12 @@ static void close_state(struct cuda *cuda)
 }
 
 /* Returns the state, which is opened at first use; NULL: it cannot be opened. */
-static struct cudnn *state_of(struct kernel *k)
+static struct cudnn *cudnn_state(struct kernel *k)
 {
     struct cuda *cuda = cuda_of(k);
     struct err why = { 0 };
     if (!cuda->library_close[LIBRARY_CUDNN]) {
-        cuda->library_close[LIBRARY_CUDNN] = close_state;
+        cuda->library_close[LIBRARY_CUDNN] = close_cudnn;
         double start = clock_us();
         cuda->library_state[LIBRARY_CUDNN] = cudnn_open(&why);
         cuda->base.log.opened += cuda->library_state[LIBRARY_CUDNN] != NULL;
@@ -128,12 +124,12 @@ int64_t cudnn_alignment(uint64_t address)
 
 /* ---- Execution ---- */
 
-static int execute(const struct cudnn *dnn, const struct cudnn_job *job, void *plan,
-                   uint64_t address)
+static int execute_plan(const struct cudnn *dnn, const struct cudnn_job *job, void *plan,
+                        uint64_t address)
 {
     const struct cudnn_table *t = &dnn->table;
     void *workspace = (void *)(uintptr_t)address;
-    struct cudnn_making m = cudnn_make(t, CUDNN_PACK);
+    struct cudnn_builder m = cudnn_make(t, CUDNN_PACK);
     int status;
     cudnn_set(&m, PACK_IDS, CUDNN_INT64S, job->n, job->ids);
     cudnn_set(&m, PACK_POINTERS, CUDNN_POINTERS, job->n, job->pointers);
@@ -147,7 +143,7 @@ static int execute(const struct cudnn *dnn, const struct cudnn_job *job, void *p
 
 /* ---- Plans ---- */
 
-struct trial {
+struct cudnn_trial {
     const struct cudnn *dnn;
     const struct cudnn_job *job;
     const struct cudnn_plan *plans;
@@ -156,16 +152,16 @@ struct trial {
 
 static bool try_plan(void *user, uint32_t i)
 {
-    const struct trial *t = user;
-    return execute(t->dnn, t->job, t->plans[i].plan, t->workspace) == CUDNN_OK;
+    const struct cudnn_trial *t = user;
+    return execute_plan(t->dnn, t->job, t->plans[i].plan, t->workspace) == CUDNN_OK;
 }
 
-static uint32_t choose(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job,
-                       const struct plan_problem *problem, const struct cudnn_plan *plans,
-                       uint32_t n)
+static uint32_t choose_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job,
+                            const struct plan_problem *problem, const struct cudnn_plan *plans,
+                            uint32_t n)
 {
     struct cuda *cuda = cuda_of(k);
-    struct trial t = { dnn, job, plans, 0 };
+    struct cudnn_trial t = { dnn, job, plans, 0 };
     struct err none = { 0 };
     uint64_t ids[CUDNN_MOST_PLANS];
     int64_t workspace = 1;
@@ -185,7 +181,8 @@ static uint32_t choose(struct kernel *k, struct cudnn *dnn, const struct cudnn_j
 
 /* Makes a plan: the one that was chosen before, or one that is chosen now, or the first one if
  * there is little work. */
-static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job)
+static struct cudnn_plan make_cudnn_plan(struct kernel *k, struct cudnn *dnn,
+                                         const struct cudnn_job *job)
 {
     struct plan_problem problem = { &dnn->library, job->key, dnn->plans[job->kind].keys.key_bytes };
     struct cudnn_plan plans[CUDNN_MOST_PLANS] = { 0 }, chosen;
@@ -204,7 +201,7 @@ static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const st
     if (graph && !n) {
         n = cudnn_plans(&dnn->table, &target, graph, &rule, 0, plans, worth ? CUDNN_MOST_PLANS : 1,
                         &status);
-        best = choose(k, dnn, job, &problem, plans, n);
+        best = choose_plan(k, dnn, job, &problem, plans, n);
     }
     chosen = plans[best];
     for (uint32_t i = 0; i < n; i++)
@@ -215,15 +212,15 @@ static struct cudnn_plan make_plan(struct kernel *k, struct cudnn *dnn, const st
 }
 
 /* Returns the plan of a problem; NULL: out of memory. Refused problems are stored, too. */
-static const struct cudnn_plan *plan_of(struct kernel *k, struct cudnn *dnn,
-                                        const struct cudnn_job *job)
+static const struct cudnn_plan *stored_cudnn_plan(struct kernel *k, struct cudnn *dnn,
+                                                  const struct cudnn_job *job)
 {
     struct plans *plans = &dnn->plans[job->kind];
     uint32_t found = key_table_find(&plans->keys, job->key);
     if (found != KEY_NONE)
         return &plans->made.v[found];
     double start = clock_us();
-    struct cudnn_plan plan = make_plan(k, dnn, job);
+    struct cudnn_plan plan = make_cudnn_plan(k, dnn, job);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
     if (vec_reserve(&plans->made, 1) && key_table_add(&plans->keys, job->key)) {
@@ -238,8 +235,8 @@ static const struct cudnn_plan *plan_of(struct kernel *k, struct cudnn *dnn,
 
 bool cudnn_takes(struct kernel *k, const struct cudnn_job *job)
 {
-    struct cudnn *dnn = k->failed ? NULL : state_of(k);
-    const struct cudnn_plan *plan = dnn ? plan_of(k, dnn, job) : NULL;
+    struct cudnn *dnn = k->failed ? NULL : cudnn_state(k);
+    const struct cudnn_plan *plan = dnn ? stored_cudnn_plan(k, dnn, job) : NULL;
     return plan && plan->plan;
 }
 
@@ -258,18 +255,18 @@ static const char *meaning_of(int status)
 
 bool cudnn_run(struct kernel *k, const struct cudnn_job *job)
 {
-    struct cudnn *dnn = state_of(k);
+    struct cudnn *dnn = cudnn_state(k);
     void *stream = NULL;
     if (!dnn)
         return false;
-    const struct cudnn_plan *plan = plan_of(k, dnn, job);
+    const struct cudnn_plan *plan = stored_cudnn_plan(k, dnn, job);
     if (!plan || !plan->plan)
         return !plan;
     uint64_t workspace = plan->workspace ? cuda_workspace(k, (size_t)plan->workspace) : 0;
     cuda_library_begin(k, job->name, &stream);
     int status = k->failed ? CUDNN_OK : dnn->table.set_stream(dnn->handle, stream);
     if (!k->failed && status == CUDNN_OK)
-        status = execute(dnn, job, plan->plan, workspace);
+        status = execute_plan(dnn, job, plan->plan, workspace);
     if (status != CUDNN_OK) {
         err_set(k->err, ERR_ENV, "%s: status %d%s; $SYMTAPE_CUDA_WITHOUT=cudnn runs without it",
                 job->name, status, meaning_of(status));

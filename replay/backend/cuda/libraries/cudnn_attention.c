@@ -1,6 +1,6 @@
 #include "replay/backend/cuda/libraries/cudnn_attention.h"
 
-struct attending {
+struct attention_graph {
     struct cudnn_graph *g;
     const struct cudnn_attention *a;
     void *part[ATTENTION_PARTS];
@@ -10,8 +10,8 @@ struct attending {
 /* ---- Tensors ---- */
 
 /* Adds a tensor between two operations. */
-static void *between(struct attending *x, int32_t type, int64_t heads, int64_t rows,
-                     int64_t columns, bool turned)
+static void *virtual_tensor(struct attention_graph *x, int32_t type, int64_t heads, int64_t rows,
+                            int64_t columns, bool turned)
 {
     struct cudnn_tensor t = { .size = { x->batch, heads, rows, columns },
                               .type = type,
@@ -25,18 +25,18 @@ static void *between(struct attending *x, int32_t type, int64_t heads, int64_t r
     return cudnn_graph_tensor(x->g, &t);
 }
 
-static void *weights(struct attending *x, int32_t type)
+static void *weights(struct attention_graph *x, int32_t type)
 {
-    return between(x, type, x->heads, x->rows, x->columns, false);
+    return virtual_tensor(x, type, x->heads, x->rows, x->columns, false);
 }
 
-static void *column(struct attending *x)
+static void *column(struct attention_graph *x)
 {
-    return between(x, CUDNN_F32, x->heads, x->rows, 1, false);
+    return virtual_tensor(x, CUDNN_F32, x->heads, x->rows, 1, false);
 }
 
 /* Returns the tensor with its last two dimensions swapped. */
-static struct cudnn_tensor turned(const struct cudnn_tensor *t)
+static struct cudnn_tensor transposed_tensor(const struct cudnn_tensor *t)
 {
     struct cudnn_tensor ret = *t;
     ret.size[2] = t->size[3], ret.size[3] = t->size[2];
@@ -45,7 +45,7 @@ static struct cudnn_tensor turned(const struct cudnn_tensor *t)
 }
 
 /* Describes the parts; keys, and in the backward values, are transposed for matmuls. */
-static void describe_parts(struct attending *x)
+static void describe_parts(struct attention_graph *x)
 {
     const struct cudnn_attention *a = x->a;
     for (int i = 0; i < ATTENTION_PARTS; i++) {
@@ -53,7 +53,7 @@ static void describe_parts(struct attending *x)
         if (!t.ndim)
             continue;
         if (i == ATTENTION_K || (i == ATTENTION_V && a->backward))
-            t = turned(&t);
+            t = transposed_tensor(&t);
         t.id = cudnn_attention_id((enum cudnn_attention_part)i);
         x->part[i] = cudnn_graph_tensor(x->g, &t);
     }
@@ -61,7 +61,7 @@ static void describe_parts(struct attending *x)
 
 /* ---- Steps ---- */
 
-static void *point(struct attending *x, int32_t mode, void *a, void *b)
+static void *point(struct attention_graph *x, int32_t mode, void *a, void *b)
 {
     void *y = weights(x, CUDNN_F32);
     cudnn_graph_point(x->g, mode, CUDNN_F32, a, b, NULL, y);
@@ -69,7 +69,7 @@ static void *point(struct attending *x, int32_t mode, void *a, void *b)
 }
 
 /* Masks the columns after column i in row i. */
-static void *hide_later(struct attending *x, void *scores)
+static void *hide_later(struct attention_graph *x, void *scores)
 {
     void *row = weights(x, CUDNN_I32), *at = weights(x, CUDNN_I32), *sees = weights(x, CUDNN_BOOL);
     void *y = weights(x, CUDNN_F32);
@@ -80,7 +80,7 @@ static void *hide_later(struct attending *x, void *scores)
     return y;
 }
 
-static void *scores_of(struct attending *x)
+static void *scores_of(struct attention_graph *x)
 {
     void *scores = weights(x, CUDNN_F32);
     cudnn_graph_multiply(x->g, x->part[ATTENTION_Q], x->part[ATTENTION_K], scores);
@@ -88,7 +88,7 @@ static void *scores_of(struct attending *x)
     return x->part[ATTENTION_BIAS] ? point(x, POINT_ADD, scores, x->part[ATTENTION_BIAS]) : scores;
 }
 
-static void attend(struct attending *x)
+static void add_forward(struct attention_graph *x)
 {
     void *scores = scores_of(x), *most = column(x), *sum = column(x);
     if (x->a->causal)
@@ -106,25 +106,26 @@ static void attend(struct attending *x)
 /* ---- The backward ---- */
 
 /* Multiplies the transposed weights with `b`; heads that share a key or value are summed. */
-static void multiply_turned(struct attending *x, void *of, void *b, int64_t width,
+static void multiply_turned(struct attention_graph *x, void *of, void *b, int64_t width,
                             const struct cudnn_tensor *to, void *result)
 {
-    void *t = between(x, x->a->type, x->heads, x->columns, x->rows, true);
+    void *t = virtual_tensor(x, x->a->type, x->heads, x->columns, x->rows, true);
     cudnn_graph_reshape(x->g, of, t);
     if (to->size[1] == x->heads) {
         cudnn_graph_multiply(x->g, t, b, result);
         return;
     }
-    void *each = between(x, x->a->type, x->heads, x->columns, width, false);
+    void *each = virtual_tensor(x, x->a->type, x->heads, x->columns, width, false);
     cudnn_graph_multiply(x->g, t, b, each);
     cudnn_graph_reduce(x->g, REDUCTION_SUM, each, result);
 }
 
 /* Computes part[ATTENTION_SUMS], the sum of grad_out * out for each row. */
-static void sum_rows(struct attending *x)
+static void sum_rows(struct attention_graph *x)
 {
     int64_t width = x->a->part[ATTENTION_OUT].size[3];
-    void *products = between(x, CUDNN_F32, x->heads, x->rows, width, false), *sums = column(x);
+    void *products = virtual_tensor(x, CUDNN_F32, x->heads, x->rows, width, false),
+         *sums = column(x);
     cudnn_graph_point(x->g, POINT_MUL, CUDNN_F32, x->part[ATTENTION_GRAD_OUT],
                       x->part[ATTENTION_OUT], NULL, products);
     cudnn_graph_reduce(x->g, REDUCTION_SUM, products, sums);
@@ -132,7 +133,7 @@ static void sum_rows(struct attending *x)
                       x->part[ATTENTION_SUMS]);
 }
 
-static void attend_back(struct attending *x)
+static void attend_back(struct attention_graph *x)
 {
     const struct cudnn_tensor *part = x->a->part;
     sum_rows(x);
@@ -158,15 +159,15 @@ static void attend_back(struct attending *x)
 
 void cudnn_graph_attend(struct cudnn_graph *g, const struct cudnn_attention *a)
 {
-    struct attending x = { .g = g,
-                           .a = a,
-                           .batch = a->part[ATTENTION_Q].size[0],
-                           .heads = a->part[ATTENTION_Q].size[1],
-                           .rows = a->part[ATTENTION_Q].size[2],
-                           .columns = a->part[ATTENTION_K].size[2] };
+    struct attention_graph x = { .g = g,
+                                 .a = a,
+                                 .batch = a->part[ATTENTION_Q].size[0],
+                                 .heads = a->part[ATTENTION_Q].size[1],
+                                 .rows = a->part[ATTENTION_Q].size[2],
+                                 .columns = a->part[ATTENTION_K].size[2] };
     describe_parts(&x);
     if (a->backward)
         attend_back(&x);
     else
-        attend(&x);
+        add_forward(&x);
 }

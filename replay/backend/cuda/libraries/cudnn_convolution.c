@@ -1,8 +1,8 @@
 #include "replay/backend/cuda/libraries/cudnn_convolution.h"
 
-static void *describe(struct cudnn_graph *g, const struct cudnn_convolution *c)
+static void *describe_operation(struct cudnn_graph *g, const struct cudnn_convolution *c)
 {
-    struct cudnn_making m = cudnn_make(g->t, CUDNN_CONVOLUTION_OF);
+    struct cudnn_builder m = cudnn_make(g->t, CUDNN_CONVOLUTION_OF);
     int32_t compute = c->type == CUDNN_F64 ? CUDNN_F64 : CUDNN_F32, mode = CUDNN_CORRELATE;
     int64_t n = c->places;
     cudnn_set(&m, CONVOLUTION_DIMS, CUDNN_INT64S, 1, &n);
@@ -28,10 +28,10 @@ void cudnn_graph_convolve(struct cudnn_graph *g, const struct cudnn_convolution 
     void *parts[CUDNN_TENSORS], *described;
     for (int i = 0; i < CUDNN_TENSORS; i++)
         parts[i] = cudnn_graph_tensor(g, tensors[i]);
-    described = describe(g, c);
+    described = describe_operation(g, c);
     if (!described)
         return;
-    struct cudnn_making m = cudnn_make(g->t, c->operation);
+    struct cudnn_builder m = cudnn_make(g->t, c->operation);
     cudnn_set(&m, first, type, 1, wide ? (const void *)&one_wide : &one);
     cudnn_set(&m, first + 1, type, 1, wide ? (const void *)&zero_wide : &zero);
     cudnn_set(&m, first + 2, CUDNN_DESCRIPTORS, 1, &described);

@@ -6,7 +6,7 @@
 /* For float32, the first dozens may all be for tensor cores. */
 enum { MOST_CONFIGS = 96, MOST_ENGINES = 256 };
 
-struct search {
+struct engine_search {
     const struct cudnn_table *t;
     const struct cudnn_target *target;
     const struct cudnn_rule *rule;
@@ -49,7 +49,7 @@ static bool engine_of(const struct cudnn_table *t, void *config, struct cudnn_pl
     return ok;
 }
 
-static bool seen(const struct search *s, int32_t engine)
+static bool seen(const struct engine_search *s, int32_t engine)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (s->ret[i].engine == engine)
@@ -57,14 +57,14 @@ static bool seen(const struct search *s, int32_t engine)
     return false;
 }
 
-static void take(struct search *s, void *config, struct cudnn_plan plan)
+static void add_plan(struct engine_search *s, void *config, struct cudnn_plan plan)
 {
     const struct cudnn_table *t = s->t;
     int64_t n = 0;
     int status;
     if (s->only && plan.id != s->only)
         return;
-    struct cudnn_making m = cudnn_make(t, CUDNN_PLAN);
+    struct cudnn_builder m = cudnn_make(t, CUDNN_PLAN);
     if (s->target->handle)
         cudnn_set(&m, PLAN_HANDLE, CUDNN_HANDLES, 1, &s->target->handle);
     if (s->target->device)
@@ -82,22 +82,22 @@ static void take(struct search *s, void *config, struct cudnn_plan plan)
 /* ---- The heuristics ---- */
 
 /* Adds the engines of a heuristic; the slower ones repeat some that were added. */
-static void take_all(struct search *s, void **configs, int64_t n, int32_t mode)
+static void take_all(struct engine_search *s, void **configs, int64_t n, int32_t mode)
 {
     for (int64_t i = 0; i < n && i < MOST_CONFIGS && s->n < s->most; i++) {
         struct cudnn_plan plan = { .id = 1 + (uint64_t)mode * MOST_CONFIGS + (uint64_t)i };
         if (engine_of(s->t, configs[i], &plan) && suits(s->rule, plan.notes) &&
             (mode == HEURISTIC_BEST || !seen(s, plan.engine))) {
             plan.id = hash_mix((uint64_t)plan.engine, plan.id) | 1;
-            take(s, configs[i], plan);
+            add_plan(s, configs[i], plan);
         }
     }
 }
 
-static void ask(struct search *s, void *graph, int32_t mode)
+static void query_engines(struct engine_search *s, void *graph, int32_t mode)
 {
     const struct cudnn_table *t = s->t;
-    struct cudnn_making m = cudnn_make(t, CUDNN_HEURISTIC);
+    struct cudnn_builder m = cudnn_make(t, CUDNN_HEURISTIC);
     void *configs[MOST_CONFIGS] = { 0 };
     int64_t n = 0;
     cudnn_set(&m, HEURISTIC_GRAPH, CUDNN_DESCRIPTORS, 1, &graph);
@@ -119,11 +119,11 @@ static void ask(struct search *s, void *graph, int32_t mode)
 
 /* ---- Engines without a heuristic ---- */
 
-static void try_engine(struct search *s, void *graph, int64_t index)
+static void try_engine(struct engine_search *s, void *graph, int64_t index)
 {
     const struct cudnn_table *t = s->t;
     struct cudnn_plan plan = { .id = hash_mix((uint64_t)index, 0) | 1 };
-    struct cudnn_making m = cudnn_make(t, CUDNN_ENGINE);
+    struct cudnn_builder m = cudnn_make(t, CUDNN_ENGINE);
     int status;
     cudnn_set(&m, ENGINE_GRAPH, CUDNN_DESCRIPTORS, 1, &graph);
     cudnn_set(&m, ENGINE_INDEX, CUDNN_INT64S, 1, &index);
@@ -136,12 +136,12 @@ static void try_engine(struct search *s, void *graph, int64_t index)
         config = cudnn_made(&m, &status);
     }
     if (config)
-        take(s, config, plan);
+        add_plan(s, config, plan);
     cudnn_drop(t, config);
     cudnn_drop(t, engine);
 }
 
-static void try_engines(struct search *s, void *graph)
+static void try_engines(struct engine_search *s, void *graph)
 {
     int64_t n = 0, engines = 0;
     if (s->t->get(graph, GRAPH_ENGINES, CUDNN_INT64S, 1, &n, &engines) != CUDNN_OK)
@@ -156,10 +156,10 @@ uint32_t cudnn_plans(const struct cudnn_table *t, const struct cudnn_target *tar
                      uint32_t most, int *status)
 {
     static const int32_t modes[] = { HEURISTIC_BEST, HEURISTIC_SLOW, HEURISTIC_FALLBACK };
-    struct search s = { t, target, rule, only, ret, 0, most, status };
+    struct engine_search s = { t, target, rule, only, ret, 0, most, status };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (s.n < most && (s.n == 0 || modes[i] != HEURISTIC_FALLBACK))
-            ask(&s, graph, modes[i]);
+            query_engines(&s, graph, modes[i]);
     if (s.n < most && rule->exact && (most > 1 || only))
         try_engines(&s, graph);
     if (s.n == 0 && *status == CUDNN_OK)

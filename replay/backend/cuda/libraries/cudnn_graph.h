@@ -20,14 +20,14 @@
 
 /* --- The builder of a descriptor: the first failure is sticky --- */
 
-struct cudnn_making {
+struct cudnn_builder {
     const struct cudnn_table *t;
     void *descriptor;
     int status;
 };
-struct cudnn_making cudnn_make(const struct cudnn_table *t, int kind);
-void cudnn_set(struct cudnn_making *m, int attribute, int type, int64_t n, const void *values);
-void *cudnn_made(struct cudnn_making *m, int *status); /* NULL: it failed, and was dropped */
+struct cudnn_builder cudnn_make(const struct cudnn_table *t, int kind);
+void cudnn_set(struct cudnn_builder *m, int attribute, int type, int64_t n, const void *values);
+void *cudnn_made(struct cudnn_builder *m, int *status); /* NULL: it failed, and was dropped */
 void cudnn_drop(const struct cudnn_table *t, void *descriptor); /* NULL is fine */
 
 /* --- Graphs --- */
@@ -57,8 +57,8 @@ void cudnn_graph_open(struct cudnn_graph *g, const struct cudnn_table *t);
 void cudnn_graph_close(struct cudnn_graph *g);
 
 /* Finishes a descriptor or operation, which the graph owns from now on. */
-void *cudnn_graph_part(struct cudnn_graph *g, struct cudnn_making *m);
-void *cudnn_graph_operation(struct cudnn_graph *g, struct cudnn_making *m);
+void *cudnn_graph_part(struct cudnn_graph *g, struct cudnn_builder *m);
+void *cudnn_graph_operation(struct cudnn_graph *g, struct cudnn_builder *m);
 
 void *cudnn_graph_tensor(struct cudnn_graph *g, const struct cudnn_tensor *x);
 /* Adds y = mode(x), mode(x, b), or for POINT_SELECT t ? x : b. */

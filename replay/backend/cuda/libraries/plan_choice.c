@@ -23,7 +23,7 @@ bool plan_choice_matters(uint64_t flops)
                                             : flops >= ENOUGH;
 }
 
-static struct cubin_key key_of(struct cuda *cuda, const struct plan_problem *problem)
+static struct cubin_key choice_key(struct cuda *cuda, const struct plan_problem *problem)
 {
     char text[256];
     snprintf(text, sizeof text, "plan 1 %s %zu %s %d", library_name(problem->library->id),
@@ -47,7 +47,7 @@ uint64_t plan_choice_recall(struct cuda *cuda, const struct plan_problem *proble
     char folder[1100];
     uint64_t id = 0;
     if (cubin_cache_folder(folder, sizeof folder) &&
-        cubin_cache_read(folder, key_of(cuda, problem), version_of(problem), 0, &text)) {
+        cubin_cache_read(folder, choice_key(cuda, problem), version_of(problem), 0, &text)) {
         struct bytes in = bytes_of(buf_str(&text));
         id = bytes_le64(&in);
         if (in.failed)
@@ -57,13 +57,14 @@ uint64_t plan_choice_recall(struct cuda *cuda, const struct plan_problem *proble
     return id;
 }
 
-static void keep(struct cuda *cuda, const struct plan_problem *problem, uint64_t id)
+static void save_plan_choice(struct cuda *cuda, const struct plan_problem *problem, uint64_t id)
 {
     struct buf text = BUF_INIT;
     char folder[1100];
     buf_le64(&text, id);
     if (!text.failed && cubin_cache_folder(folder, sizeof folder))
-        cubin_cache_write(folder, key_of(cuda, problem), version_of(problem), 0, buf_str(&text));
+        cubin_cache_write(folder, choice_key(cuda, problem), version_of(problem), 0,
+                          buf_str(&text));
     buf_release(&text);
 }
 
@@ -112,7 +113,7 @@ uint32_t plan_choice_make(struct cuda *cuda, const struct plan_problem *problem,
         best = fastest(cuda, trial, start, end);
         cuda->base.log.tried += trial->n;
         cuda->base.log.try_ns += (uint64_t)((clock_us() - from) * 1e3);
-        keep(cuda, problem, trial->ids[best]);
+        save_plan_choice(cuda, problem, trial->ids[best]);
     }
     if (start)
         d->event_destroy(start);

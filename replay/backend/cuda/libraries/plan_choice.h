@@ -11,7 +11,7 @@
 #include "replay/backend/cuda/runtime/cuda.h"
 
 struct plan_problem {
-    const struct library *library;
+    const struct cuda_library *library;
     const void *key; /* all properties that the choice depends on, compared by its bytes */
     size_t bytes;
 };

@@ -32,13 +32,13 @@ static bool view_strides(const int64_t *size, const int64_t *stride, uint32_t nd
     return true;
 }
 
-static bool same_sizes(const struct fusion_group *g, const struct point_joining *j)
+static bool has_sizes_of(const struct fusion_group *g, const struct point_candidate *j)
 {
     return g->ndim == j->ndim && memcmp(g->size, j->size, g->ndim * sizeof *g->size) == 0;
 }
 
 /* Converts its views to the group's sizes. */
-static bool in_sizes_of(const struct fusion_group *g, struct point_joining *j)
+static bool in_sizes_of(const struct fusion_group *g, struct point_candidate *j)
 {
     bool ok = g->n == j->n;
     for (uint32_t i = 0; i < j->n_views && ok; i++)
@@ -47,7 +47,7 @@ static bool in_sizes_of(const struct fusion_group *g, struct point_joining *j)
     return ok && view_strides(j->size, j->to_stride, j->ndim, g->size, j->to.stride, g->ndim);
 }
 
-static bool overlap(const struct point_view *a, const struct point_view *b)
+static bool views_overlap(const struct point_view *a, const struct point_view *b)
 {
     return a->low < b->high && b->low < a->high;
 }
@@ -62,38 +62,38 @@ static bool same_view(const struct fusion_group *g, const struct point_view *a,
 
 /* ---- Conditions of joining ---- */
 
-static bool touches(const struct fusion_group *g, const struct point_joining *j)
+static bool touches(const struct fusion_group *g, const struct point_candidate *j)
 {
     for (uint32_t s = 0; s < g->n_streams; s++) {
         const struct point_stream *stream = &g->streams[s];
         if (stream->dead)
             continue;
-        if (overlap(&stream->view, &j->to))
+        if (views_overlap(&stream->view, &j->to))
             return true;
         for (uint32_t i = 0; i < j->n_views; i++)
-            if (overlap(&stream->view, &j->views[i]))
+            if (views_overlap(&stream->view, &j->views[i]))
                 return true;
     }
     return false;
 }
 
 /* Returns whether the group must be launched before the node is. */
-static bool conflicts(const struct fusion_group *g, const struct point_joining *j)
+static bool conflicts(const struct fusion_group *g, const struct point_candidate *j)
 {
     for (uint32_t s = 0; s < g->n_streams; s++) {
         const struct point_stream *stream = &g->streams[s];
         if (stream->dead)
             continue;
-        if (overlap(&stream->view, &j->to))
+        if (views_overlap(&stream->view, &j->to))
             return true;
         for (uint32_t i = 0; i < j->n_views && stream->written; i++)
-            if (overlap(&stream->view, &j->views[i]))
+            if (views_overlap(&stream->view, &j->views[i]))
                 return true;
     }
     return false;
 }
 
-static bool fits(const struct fusion_group *g, const struct point_joining *j)
+static bool has_capacity(const struct fusion_group *g, const struct point_candidate *j)
 {
     if (g->n_nodes == POINT_NODES || g->n_streams + j->n_views + 1 > POINT_STREAMS ||
         g->n_slots + j->n_numbers > POINT_SLOTS)
@@ -102,10 +102,11 @@ static bool fits(const struct fusion_group *g, const struct point_joining *j)
         const struct point_stream *stream = &g->streams[s];
         if (stream->dead)
             continue;
-        if (overlap(&stream->view, &j->to) && !same_view(g, &stream->view, &j->to))
+        if (views_overlap(&stream->view, &j->to) && !same_view(g, &stream->view, &j->to))
             return false;
         for (uint32_t i = 0; i < j->n_views && stream->written; i++)
-            if (overlap(&stream->view, &j->views[i]) && !same_view(g, &stream->view, &j->views[i]))
+            if (views_overlap(&stream->view, &j->views[i]) &&
+                !same_view(g, &stream->view, &j->views[i]))
                 return false;
     }
     return true;
@@ -116,14 +117,14 @@ static bool fits(const struct fusion_group *g, const struct point_joining *j)
 enum { POINT_SMALL = 1 << 16 };
 
 /* Returns the group that the node joins; NULL: a new one. */
-static struct fusion_group *choose(struct points *points, struct point_joining *j)
+static struct fusion_group *choose_group(struct points *points, struct point_candidate *j)
 {
     struct fusion_group *small = NULL;
     for (size_t i = points->groups.n; i-- > 0;) {
         struct fusion_group *g = points->groups.v[i];
         if (g->n == j->n && touches(g, j) && in_sizes_of(g, j))
             return g;
-        if (!small && j->n <= POINT_SMALL && same_sizes(g, j))
+        if (!small && j->n <= POINT_SMALL && has_sizes_of(g, j))
             small = g;
     }
     return small && in_sizes_of(small, j) ? small : NULL;
@@ -140,8 +141,8 @@ static uint8_t stream_of(struct fusion_group *g, const struct point_view *view, 
     return (uint8_t)g->n_streams++;
 }
 
-static void operand_of(struct fusion_group *g, const struct point_view *view,
-                       struct point_operand *x)
+static void set_stream_operand(struct fusion_group *g, const struct point_view *view,
+                               struct point_operand *x)
 {
     for (uint32_t s = 0; s < g->n_streams; s++) {
         const struct point_stream *stream = &g->streams[s];
@@ -155,7 +156,7 @@ static void operand_of(struct fusion_group *g, const struct point_view *view,
     x->i = stream_of(g, view, false);
 }
 
-static void add(struct fusion_group *g, const struct point_joining *j)
+static void add_node_to_group(struct fusion_group *g, const struct point_candidate *j)
 {
     struct point_node node = j->node;
     uint8_t first = (uint8_t)g->n_slots, *slots[] = { &node.reals, &node.integers, &node.complexes,
@@ -164,7 +165,7 @@ static void add(struct fusion_group *g, const struct point_joining *j)
         if (node.x[i].kind == POINT_NUMBER)
             node.x[i].i += first;
         else if (node.x[i].kind == POINT_STREAM)
-            operand_of(g, &j->views[node.x[i].i], &node.x[i]);
+            set_stream_operand(g, &j->views[node.x[i].i], &node.x[i]);
     }
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
         *slots[i] += *slots[i] == POINT_NO_SLOT ? 0 : first;
@@ -172,14 +173,14 @@ static void add(struct fusion_group *g, const struct point_joining *j)
     g->n_slots += j->n_numbers;
     for (uint32_t s = 0; s < g->n_streams;
          s++) /* a stream written in place: only the last value is visible */
-        g->streams[s].dead |= g->streams[s].written && overlap(&g->streams[s].view, &j->to);
+        g->streams[s].dead |= g->streams[s].written && views_overlap(&g->streams[s].view, &j->to);
     node.stream = stream_of(g, &j->to, true);
     g->streams[node.stream].writer = (uint8_t)g->n_nodes;
     g->nodes[g->n_nodes++] = node;
     g->placed |= j->placed;
 }
 
-static struct fusion_group *new_group(struct points *points, struct point_joining *j)
+static struct fusion_group *new_group(struct points *points, struct point_candidate *j)
 {
     struct fusion_group *g =
         points->unused.n ? points->unused.v[--points->unused.n] : malloc(sizeof *g);
@@ -249,7 +250,7 @@ bool points_flush(struct points *points, struct err *err)
 
 /* Launches the groups that conflict with the node. */
 static bool make_way(struct points *points, const struct fusion_group *but,
-                     const struct point_joining *j, struct err *err)
+                     const struct point_candidate *j, struct err *err)
 {
     for (size_t i = points->groups.n; i-- > 0;)
         if (points->groups.v[i] != but && conflicts(points->groups.v[i], j) &&
@@ -266,10 +267,10 @@ static bool launch_group(struct points *points, const struct fusion_group *g, st
     return true;
 }
 
-bool point_join(struct points *points, struct point_joining *j, struct err *err)
+bool point_join(struct points *points, struct point_candidate *j, struct err *err)
 {
-    struct fusion_group *g = choose(points, j);
-    if (g && !fits(g, j)) {
+    struct fusion_group *g = choose_group(points, j);
+    if (g && !has_capacity(g, j)) {
         if (!launch_group(points, g, err))
             return false;
         g = NULL;
@@ -281,20 +282,20 @@ bool point_join(struct points *points, struct point_joining *j, struct err *err)
         g = new_group(points, j);
     if (!g)
         return err_nomem(err);
-    add(g, j);
+    add_node_to_group(g, j);
     return true;
 }
 
 /* ---- Memory that is freed ---- */
 
-static bool flush_held(struct cuda *cuda, struct err *err)
+static bool flush_pending_points(struct cuda *cuda, struct err *err)
 {
-    return points_flush(cuda->held.user, err);
+    return points_flush(cuda->pending.user, err);
 }
 
 static bool keeps(struct cuda *cuda, const struct memory *memory)
 {
-    struct points *points = cuda->held.user;
+    struct points *points = cuda->pending.user;
     struct point_kept kept = { (uint64_t)(uintptr_t)memory->p, memory->bytes };
     for (size_t i = 0; i < points->groups.n; i++) {
         struct fusion_group *g = points->groups.v[i];
@@ -313,9 +314,9 @@ static bool keeps(struct cuda *cuda, const struct memory *memory)
     return false;
 }
 
-static void close_held(struct cuda *cuda)
+static void close_pending_points(struct cuda *cuda)
 {
-    struct points *points = cuda->held.user;
+    struct points *points = cuda->pending.user;
     for (size_t i = 0; i < points->groups.n; i++)
         free(points->groups.v[i]);
     for (size_t i = 0; i < points->unused.n; i++)
@@ -327,17 +328,18 @@ static void close_held(struct cuda *cuda)
     vec_release(&points->kept);
     vec_release(&points->compiled);
     free(points);
-    cuda->held = (struct cuda_held){ 0 };
+    cuda->pending = (struct cuda_pending){ 0 };
 }
 
 struct points *points_of(struct cuda *cuda)
 {
-    if (!cuda->held.user) {
+    if (!cuda->pending.user) {
         struct points *points = calloc(1, sizeof *points);
         if (!points)
             return NULL;
         points->cuda = cuda;
-        cuda->held = (struct cuda_held){ flush_held, keeps, close_held, points };
+        cuda->pending =
+            (struct cuda_pending){ flush_pending_points, keeps, close_pending_points, points };
     }
-    return cuda->held.user;
+    return cuda->pending.user;
 }

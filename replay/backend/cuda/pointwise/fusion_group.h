@@ -117,7 +117,7 @@ point_dtype_name(enum dtype dtype); /* in texts: also c64. NULL: texts do not su
 struct points *points_of(struct cuda *cuda); /* NULL: out of memory */
 
 /* A node that joins; its views have the call's own sizes. */
-struct point_joining {
+struct point_candidate {
     struct point_node node; /* without operands, stream and slots */
     uint32_t ndim;
     int64_t size[TENSOR_MAX_DIM], n;
@@ -132,7 +132,7 @@ struct point_joining {
     bool placed;
 };
 
-bool point_join(struct points *points, struct point_joining *joining, struct err *err);
+bool point_join(struct points *points, struct point_candidate *joining, struct err *err);
 bool points_flush(struct points *points, struct err *err);
 
 /* --- fusion_launch.c --- */

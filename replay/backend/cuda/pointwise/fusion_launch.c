@@ -93,15 +93,15 @@ static void swap_dims(struct fusion_group *g, uint32_t a, uint32_t b)
     g->size[a] = g->size[b];
     g->size[b] = size;
     for (uint32_t s = 0; s < g->n_streams; s++) {
-        int64_t *stride = g->streams[s].view.stride, held = stride[a];
+        int64_t *stride = g->streams[s].view.stride, swapped = stride[a];
         stride[a] = stride[b];
-        stride[b] = held;
+        stride[b] = swapped;
     }
 }
 
 /* Sorts the dimensions by the strides of the written memory, unless a node uses positions, and
  * merges those that are contiguous in all streams. */
-static void simplify(struct fusion_group *g)
+static void merge_dimensions(struct fusion_group *g)
 {
     const int64_t *by = first_written(g)->stride;
     for (uint32_t i = 1; i < g->ndim && !g->placed; i++)
@@ -128,7 +128,7 @@ static void simplify(struct fusion_group *g)
     }
 }
 
-static int64_t size_of(const struct fusion_group *g, uint32_t s)
+static int64_t element_bytes(const struct fusion_group *g, uint32_t s)
 {
     return (int64_t)dtype_size(g->streams[s].view.dtype);
 }
@@ -145,13 +145,13 @@ static bool takes_width(const struct fusion_group *g, int64_t width)
         return false;
     for (uint32_t s = 0; s < g->n_streams; s++) {
         const struct point_view *view = &g->streams[s].view;
-        int64_t bytes = width * size_of(g, s) < 16 ? width * size_of(g, s) : 16;
+        int64_t bytes = width * element_bytes(g, s) < 16 ? width * element_bytes(g, s) : 16;
         if (inner_stride(g, s) == 0 && !g->streams[s].written)
             continue;
         if (inner_stride(g, s) != 1 || view->address % (uint64_t)bytes != 0)
             return false;
         for (uint32_t d = 0; d + 1 < g->ndim; d++)
-            if (view->stride[d] * size_of(g, s) % bytes != 0)
+            if (view->stride[d] * element_bytes(g, s) % bytes != 0)
                 return false;
     }
     return true;
@@ -163,7 +163,7 @@ static uint32_t width_of(const struct fusion_group *g)
 {
     int64_t least = 16, sum = 0, width;
     for (uint32_t s = 0; s < g->n_streams; s++) {
-        int64_t size = size_of(g, s);
+        int64_t size = element_bytes(g, s);
         sum += size;
         least = size > 1 && size < least ? size : least;
     }
@@ -181,7 +181,7 @@ static bool is_shared(const struct fusion_group *g, uint32_t s)
     return !g->streams[s].written;
 }
 
-static bool is_wide(const struct fusion_group *g)
+static bool needs_wide_indices(const struct fusion_group *g)
 {
     for (uint32_t s = 0; s < g->n_streams; s++) {
         const struct point_view *view = &g->streams[s].view;
@@ -202,7 +202,7 @@ static uint32_t unroll_of(const struct fusion_group *g, const struct point_plan 
     }
     for (uint32_t s = 0; s < g->n_streams; s++)
         if (!g->streams[s].written && plan->classes[s] != 's')
-            bytes += plan->width * (uint64_t)size_of(g, s);
+            bytes += plan->width * (uint64_t)element_bytes(g, s);
     if (bytes == 0)
         return plan->flat ? 2 : 1;
     while (unroll > 1 && (unroll * bytes > 64 || plan->wide || (plan->far && g->placed)))
@@ -210,12 +210,12 @@ static uint32_t unroll_of(const struct fusion_group *g, const struct point_plan 
     return unroll;
 }
 
-static void make_plan(const struct cuda *cuda, struct fusion_group *g, struct point_plan *plan)
+static void plan_iteration(const struct cuda *cuda, struct fusion_group *g, struct point_plan *plan)
 {
-    simplify(g);
+    merge_dimensions(g);
     *plan = (struct point_plan){ .ndim = g->ndim,
                                  .flat = g->ndim == 1,
-                                 .wide = cuda->wide || is_wide(g),
+                                 .wide = cuda->wide || needs_wide_indices(g),
                                  .far = cuda->wide || g->n > INT32_MAX };
     for (uint32_t s = 0; s < g->n_streams; s++)
         plan->flat &= is_shared(g, s) || inner_stride(g, s) == 1;
@@ -233,7 +233,7 @@ static void make_plan(const struct cuda *cuda, struct fusion_group *g, struct po
 /* ---- Kernels ---- */
 
 /* Names a kernel in the log: "point_mul_add_relu". */
-static void name_of(const struct fusion_group *g, char *ret, size_t n)
+static void kernel_name(const struct fusion_group *g, char *ret, size_t n)
 {
     struct buf name = BUF_INIT;
     buf_puts(&name, "point");
@@ -248,7 +248,7 @@ static void name_of(const struct fusion_group *g, char *ret, size_t n)
     buf_release(&name);
 }
 
-static uint64_t key_of(const struct fusion_group *g, const struct point_plan *plan)
+static uint64_t kernel_key(const struct fusion_group *g, const struct point_plan *plan)
 {
     unsigned char bytes[64 + POINT_NODES * 32 + POINT_STREAMS * 4];
     size_t n = 0;
@@ -270,16 +270,16 @@ static uint64_t key_of(const struct fusion_group *g, const struct point_plan *pl
     return hash_str((struct str){ (const char *)bytes, n });
 }
 
-static struct cuda_function *function_of(struct points *points, const struct fusion_group *g,
-                                         const struct point_plan *plan, struct err *err)
+static struct cuda_function *group_function(struct points *points, const struct fusion_group *g,
+                                            const struct point_plan *plan, struct err *err)
 {
-    struct point_compiled made = { .key = key_of(g, plan) };
+    struct point_compiled made = { .key = kernel_key(g, plan) };
     struct buf text = BUF_INIT;
     char name[96];
     for (size_t i = 0; i < points->compiled.n; i++)
         if (points->compiled.v[i].key == made.key)
             return points->compiled.v[i].f;
-    name_of(g, name, sizeof name);
+    kernel_name(g, name, sizeof name);
     point_write_text(&text, g, plan, name);
     if (!text.failed)
         made.f = cuda_compile_text(points->cuda, name, buf_str(&text), err);
@@ -328,11 +328,11 @@ static void write_arguments(const struct fusion_group *g, const struct point_pla
 }
 
 /* Returns the bytes read and written, each element once. */
-static uint64_t traffic_of(const struct fusion_group *g)
+static uint64_t group_bytes(const struct fusion_group *g)
 {
     uint64_t bytes = 0;
     for (uint32_t s = 0; s < g->n_streams; s++) {
-        uint64_t n = (uint64_t)size_of(g, s);
+        uint64_t n = (uint64_t)element_bytes(g, s);
         for (uint32_t d = 0; d < g->ndim; d++)
             n *= g->streams[s].view.stride[d] ? (uint64_t)g->size[d] : 1;
         bytes += n;
@@ -360,14 +360,14 @@ bool fusion_launch(struct points *points, struct fusion_group *waiting, struct e
     compact(waiting, &g);
     if (g.n_nodes == 0)
         return true;
-    make_plan(points->cuda, &g, &plan);
+    plan_iteration(points->cuda, &g, &plan);
     for (uint32_t i = 0; i < g.n_nodes; i++)
         if (n == 0 || nodes[n - 1] != g.nodes[i].graph_node)
             nodes[n++] = g.nodes[i].graph_node;
-    struct cuda_work what = { nodes, n, traffic_of(&g), (uint64_t)g.n * g.n_nodes };
+    struct cuda_work what = { nodes, n, group_bytes(&g), (uint64_t)g.n * g.n_nodes };
     if (!plan.flat && fusion_transposes(&g))
         return fusion_launch_transposed(points, &g, plan.wide, what, err);
-    struct cuda_function *f = function_of(points, &g, &plan, err);
+    struct cuda_function *f = group_function(points, &g, &plan, err);
     if (!f)
         return err_at(err, "a kernel of pointwise operators up to this one");
     write_arguments(&g, &plan, words);

@@ -2,7 +2,7 @@
  * elements, vectors, or strided positions call it. */
 #include "replay/backend/cuda/pointwise/fusion_group.h"
 
-struct writer {
+struct kernel_writer {
     struct buf *out;
     const struct fusion_group *group;
     const struct point_plan *plan;
@@ -16,7 +16,7 @@ const char *point_dtype_name(enum dtype dtype)
     return dtype == DTYPE_C64 ? "c64" : dtype == DTYPE_C128 ? "c128" : cuda_type(dtype);
 }
 
-static enum point_type class_of(enum dtype dtype)
+static enum point_type storage_class(enum dtype dtype)
 {
     if (dense_kind_of(dtype) == DENSE_COMPLEX)
         return dtype == DTYPE_C128 ? POINT_C128 : POINT_C64;
@@ -25,13 +25,13 @@ static enum point_type class_of(enum dtype dtype)
     return dtype == DTYPE_F64 ? POINT_F64 : POINT_F32;
 }
 
-static const char *class_name(enum dtype dtype)
+static const char *storage_class_name(enum dtype dtype)
 {
-    return point_type_name(class_of(dtype));
+    return point_type_name(storage_class(dtype));
 }
 
 /* Writes complex_of_c64(re, im) for two slots. */
-static void put_complex_slot(struct writer *w, enum point_type type, uint8_t slot)
+static void put_complex_slot(struct kernel_writer *w, enum point_type type, uint8_t slot)
 {
     const char *real = point_type_name(point_real_type(type));
     buf_printf(w->out, "complex_of_%s((%s)a->s%u, (%s)a->s%u)", point_type_name(type), real, slot,
@@ -39,7 +39,8 @@ static void put_complex_slot(struct writer *w, enum point_type type, uint8_t slo
 }
 
 /* Writes a value of the dtype, converted to the node's type. */
-static void put_operand(struct writer *w, const struct point_node *node, struct point_operand x)
+static void put_operand(struct kernel_writer *w, const struct point_node *node,
+                        struct point_operand x)
 {
     const struct fusion_group *g = w->group;
     enum point_type to = (enum point_type)node->type;
@@ -59,7 +60,7 @@ static void put_operand(struct writer *w, const struct point_node *node, struct 
     bool conj = x.conj && dense_kind_of(from) == DENSE_COMPLEX;
     if (from == DTYPE_U64 && to != POINT_I64)
         buf_printf(w->out, "(%s)(u64)", point_type_name(to));
-    else if (class_of(from) != to || from == DTYPE_U64)
+    else if (storage_class(from) != to || from == DTYPE_U64)
         buf_printf(w->out, "(%s)", point_type_name(to));
     buf_printf(w->out, "(%s%s%c%u%s)", x.neg ? "-" : "",
                !conj                ? ""
@@ -69,7 +70,7 @@ static void put_operand(struct writer *w, const struct point_node *node, struct 
 }
 
 /* Returns the text around an expression that rounds it to the dtype, as storing it would. */
-static const char *rounding(enum dtype dtype, const char **end)
+static const char *rounding_text(enum dtype dtype, const char **end)
 {
     *end = "))";
     switch (dtype) {
@@ -88,7 +89,7 @@ static const char *rounding(enum dtype dtype, const char **end)
     }
 }
 
-static const char *greatest(enum dtype dtype)
+static const char *greatest_literal(enum dtype dtype)
 {
     return dtype == DTYPE_F64    ? "F64_MAX"
            : dtype == DTYPE_F16  ? "65504.f"
@@ -98,7 +99,7 @@ static const char *greatest(enum dtype dtype)
 
 /* ---- One position ---- */
 
-static void put_slots(struct writer *w, const char *type, const char *name, uint8_t first,
+static void put_slots(struct kernel_writer *w, const char *type, const char *name, uint8_t first,
                       uint32_t n)
 {
     buf_printf(w->out, "        const %s %s[4] = {", type, name);
@@ -107,7 +108,7 @@ static void put_slots(struct writer *w, const char *type, const char *name, uint
     buf_puts(w->out, n ? " };\n" : " 0 };\n");
 }
 
-static void put_complex_slots(struct writer *w, const struct point_node *node)
+static void put_complex_slots(struct kernel_writer *w, const struct point_node *node)
 {
     enum point_type type = (enum point_type)node->type;
     buf_printf(w->out, "        const %s c[4] = { ", point_type_name(type));
@@ -118,20 +119,20 @@ static void put_complex_slots(struct writer *w, const struct point_node *node)
     buf_puts(w->out, node->n_numbers ? "};\n" : "0 };\n");
 }
 
-static void put_variable(struct writer *w, const char *text, const char *type, const char *name,
-                         uint8_t slot)
+static void put_variable(struct kernel_writer *w, const char *text, const char *type,
+                         const char *name, uint8_t slot)
 {
     if (point_mentions(text, name))
         buf_printf(w->out, "        const %s %s = (%s)a->s%u;\n", type, name, type, slot);
 }
 
 /* A division of 64 bits costs a hundred instructions, and registers. */
-static const char *place_type(const struct writer *w)
+static const char *place_type(const struct kernel_writer *w)
 {
     return w->plan->far ? "i64" : "i32";
 }
 
-static void put_variables(struct writer *w, const struct point_node *node, const char *text)
+static void put_variables(struct kernel_writer *w, const struct point_node *node, const char *text)
 {
     static const char *const names[] = { "x", "y", "z", "w" };
     const char *type = point_type_name((enum point_type)node->type);
@@ -156,28 +157,28 @@ static void put_variables(struct writer *w, const struct point_node *node, const
         buf_printf(w->out, "        const int bits = %d;\n",
                    node->dtype == DTYPE_B8 ? 1 : 8 * (int)dtype_size(node->dtype));
     if (point_mentions(text, "most"))
-        buf_printf(w->out, "        const %s most = %s;\n", real, greatest(node->dtype));
+        buf_printf(w->out, "        const %s most = %s;\n", real, greatest_literal(node->dtype));
     put_variable(w, text, "u64", "seed", node->seed);
     put_variable(w, text, place_type(w), "rows", node->rows);
     put_variable(w, text, place_type(w), "columns", node->columns);
 }
 
-static void put_node(struct writer *w, uint32_t i)
+static void put_node_value(struct kernel_writer *w, uint32_t i)
 {
     const struct point_node *node = &w->group->nodes[i];
-    enum point_type type = (enum point_type)node->type, to = class_of(node->dtype);
+    enum point_type type = (enum point_type)node->type, to = storage_class(node->dtype);
     const char *text = point_node_text(node), *end;
     bool to_int = to == POINT_I64 && node->dtype != DTYPE_B8 && type != POINT_I64;
     bool part = point_is_complex(type) && !point_is_complex(to) && node->dtype != DTYPE_B8;
-    buf_printf(w->out, "    %s v%u;\n    { /* %s */\n", class_name(node->dtype), i,
+    buf_printf(w->out, "    %s v%u;\n    { /* %s */\n", storage_class_name(node->dtype), i,
                point_rows[node->row].base);
     put_variables(w, node, text);
-    const char *start = rounding(node->dtype, &end);
+    const char *start = rounding_text(node->dtype, &end);
     buf_printf(w->out, "        v%u = %s", i, start);
     if (to_int)
         point_translate(w->out, "whole_of(", type, &w->used);
     else if (node->dtype != DTYPE_B8 && to != POINT_I64)
-        buf_printf(w->out, "(%s)(", class_name(node->dtype));
+        buf_printf(w->out, "(%s)(", storage_class_name(node->dtype));
     else
         buf_putc(w->out, '(');
     if (part)
@@ -187,21 +188,21 @@ static void put_node(struct writer *w, uint32_t i)
     buf_printf(w->out, "%s)%s;\n    }\n", part ? "))" : "", end);
 }
 
-static bool is_written(const struct writer *w, uint32_t s)
+static bool is_written(const struct kernel_writer *w, uint32_t s)
 {
     return w->group->streams[s].written;
 }
 
-static void put_compute(struct writer *w)
+static void put_compute(struct kernel_writer *w)
 {
     const struct fusion_group *g = w->group;
     buf_printf(w->out, "DEVICE void compute(const struct arguments *a, %s at", place_type(w));
     for (uint32_t s = 0; s < g->n_streams; s++)
-        buf_printf(w->out, ", %s %s%u", class_name(g->streams[s].view.dtype),
+        buf_printf(w->out, ", %s %s%u", storage_class_name(g->streams[s].view.dtype),
                    is_written(w, s) ? "*y" : "x", s);
     buf_puts(w->out, ")\n{\n    (void)a, (void)at;\n");
     for (uint32_t i = 0; i < g->n_nodes; i++)
-        put_node(w, i);
+        put_node_value(w, i);
     for (uint32_t s = 0; s < g->n_streams; s++)
         if (is_written(w, s))
             buf_printf(w->out, "    *y%u = v%u;\n", s, g->streams[s].writer);
@@ -210,7 +211,7 @@ static void put_compute(struct writer *w)
 
 /* ---- Arguments and positions ---- */
 
-static void put_arguments(struct writer *w)
+static void put_argument_struct(struct kernel_writer *w)
 {
     const struct fusion_group *g = w->group;
     char real[POINT_SLOTS] = { 0 };
@@ -241,7 +242,7 @@ static void put_arguments(struct writer *w)
 }
 
 /* Writes the code that computes the position of a chunk's first element in each stream. */
-static void put_places(struct writer *w)
+static void put_places(struct kernel_writer *w)
 {
     const struct point_plan *plan = w->plan;
     const char *type = plan->wide ? "i64" : "u32";
@@ -283,28 +284,28 @@ static void put_places(struct writer *w)
 
 /* Returns the bytes that one access to a chunk of a stream moves: 16, fewer, or those of an
  * element. */
-static uint32_t chunk_bytes(const struct writer *w, uint32_t s)
+static uint32_t chunk_bytes(const struct kernel_writer *w, uint32_t s)
 {
     return w->plan->width * (uint32_t)dtype_size(w->group->streams[s].view.dtype);
 }
 
-static bool is_vector(const struct writer *w, uint32_t s)
+static bool is_vector_stream(const struct kernel_writer *w, uint32_t s)
 {
     return w->plan->width > 1 && w->plan->classes[s] == 'v';
 }
 
-static const char *stream_type(const struct writer *w, uint32_t s)
+static const char *stream_type(const struct kernel_writer *w, uint32_t s)
 {
     return point_dtype_name(w->group->streams[s].view.dtype);
 }
 
-static uint32_t per_vector(const struct writer *w, uint32_t s)
+static uint32_t per_vector(const struct kernel_writer *w, uint32_t s)
 {
     uint32_t bytes = chunk_bytes(w, s) < 16 ? chunk_bytes(w, s) : 16;
     return bytes / (uint32_t)dtype_size(w->group->streams[s].view.dtype);
 }
 
-static void put_vector_type(struct writer *w, uint32_t s)
+static void put_vector_type(struct kernel_writer *w, uint32_t s)
 {
     if (chunk_bytes(w, s) >= 16)
         buf_printf(w->out, "VEC(%s)", stream_type(w, s));
@@ -313,12 +314,13 @@ static void put_vector_type(struct writer *w, uint32_t s)
 }
 
 /* Writes the types of vectors of less than 16 bytes. */
-static void put_parts(struct writer *w)
+static void put_vector_types(struct kernel_writer *w)
 {
     bool done[64] = { false };
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
         enum dtype dtype = w->group->streams[s].view.dtype;
-        if (!is_vector(w, s) || chunk_bytes(w, s) >= 16 || (unsigned)dtype >= 64 || done[dtype])
+        if (!is_vector_stream(w, s) || chunk_bytes(w, s) >= 16 || (unsigned)dtype >= 64 ||
+            done[dtype])
             continue;
         done[dtype] = true;
         buf_printf(w->out, "union part_%s {\n    u%u word;\n    %s v[%u];\n};\n\n",
@@ -326,16 +328,16 @@ static void put_parts(struct writer *w)
     }
 }
 
-static void put_chunk(struct writer *w)
+static void put_chunk_body(struct kernel_writer *w)
 {
-    put_parts(w);
+    put_vector_types(w);
     buf_puts(w->out, "/* What is read of a chunk. */\nstruct chunk {\n    u8 unused;\n");
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
         if (is_written(w, s) || w->plan->classes[s] == 's')
             continue;
         buf_puts(w->out, "    ");
-        if (!is_vector(w, s)) {
-            buf_printf(w->out, "%s x%u;\n", class_name(w->group->streams[s].view.dtype), s);
+        if (!is_vector_stream(w, s)) {
+            buf_printf(w->out, "%s x%u;\n", storage_class_name(w->group->streams[s].view.dtype), s);
             continue;
         }
         put_vector_type(w, s);
@@ -345,7 +347,7 @@ static void put_chunk(struct writer *w)
 }
 
 /* Writes "c * 4 + 8", "p.o3 + 8": an offset from the stream's address. */
-static void put_offset(struct writer *w, uint32_t s, uint32_t element)
+static void put_offset(struct kernel_writer *w, uint32_t s, uint32_t element)
 {
     if (w->plan->flat)
         buf_printf(w->out, w->plan->width > 1 ? "c * %u" : "c", w->plan->width);
@@ -355,7 +357,7 @@ static void put_offset(struct writer *w, uint32_t s, uint32_t element)
         buf_printf(w->out, " + %u", element);
 }
 
-static void put_read(struct writer *w)
+static void put_read(struct kernel_writer *w)
 {
     buf_printf(w->out,
                "DEVICE struct chunk read(const struct arguments *a, i64 c%s)\n{\n"
@@ -365,9 +367,9 @@ static void put_read(struct writer *w)
         const char *type = stream_type(w, s);
         if (is_written(w, s) || w->plan->classes[s] == 's')
             continue;
-        if (!is_vector(w, s)) {
+        if (!is_vector_stream(w, s)) {
             buf_printf(w->out, "    k.x%u = (%s)LOAD(%s, PTR(const %s, a->p%u), ", s,
-                       class_name(w->group->streams[s].view.dtype), type, type, s);
+                       storage_class_name(w->group->streams[s].view.dtype), type, type, s);
             put_offset(w, s, 0);
             buf_puts(w->out, ");\n");
             continue;
@@ -387,24 +389,24 @@ static void put_read(struct writer *w)
 }
 
 /* Writes the values that all elements share, as parameters or arguments. */
-static void put_shared(struct writer *w, bool parameters)
+static void put_shared(struct kernel_writer *w, bool parameters)
 {
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (!is_written(w, s) && w->plan->classes[s] == 's')
             buf_printf(w->out, ", %s%sx%u",
-                       parameters ? class_name(w->group->streams[s].view.dtype) : "",
+                       parameters ? storage_class_name(w->group->streams[s].view.dtype) : "",
                        parameters ? " " : "", s);
 }
 
-static void put_call(struct writer *w)
+static void put_place_call(struct kernel_writer *w)
 {
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
-        const char *type = class_name(w->group->streams[s].view.dtype);
+        const char *type = storage_class_name(w->group->streams[s].view.dtype);
         if (is_written(w, s))
             buf_printf(w->out, ", &y%u", s);
         else if (w->plan->classes[s] == 's')
             buf_printf(w->out, ", x%u", s);
-        else if (!is_vector(w, s))
+        else if (!is_vector_stream(w, s))
             buf_printf(w->out, ", k.x%u", s);
         else
             buf_printf(w->out, ", (%s)AT(%s, k.x%u[j / %u], j %% %u)", type, stream_type(w, s), s,
@@ -413,13 +415,13 @@ static void put_call(struct writer *w)
     buf_puts(w->out, ");\n");
 }
 
-static void put_stores(struct writer *w)
+static void put_stores(struct kernel_writer *w)
 {
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
         const char *type = stream_type(w, s);
         if (!is_written(w, s))
             continue;
-        if (!is_vector(w, s)) {
+        if (!is_vector_stream(w, s)) {
             buf_printf(w->out, "    STORE(%s, PTR(%s, a->p%u), ", type, type, s);
             put_offset(w, s, 0);
             buf_printf(w->out, ", y%u);\n", s);
@@ -440,7 +442,7 @@ static void put_stores(struct writer *w)
     }
 }
 
-static void put_finish(struct writer *w)
+static void put_finish(struct kernel_writer *w)
 {
     uint32_t width = w->plan->width;
     buf_printf(w->out, "DEVICE void finish(const struct arguments *a, i64 c%s, struct chunk k",
@@ -450,19 +452,19 @@ static void put_finish(struct writer *w)
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
         if (!is_written(w, s))
             continue;
-        if (is_vector(w, s)) {
+        if (is_vector_stream(w, s)) {
             buf_puts(w->out, "    ");
             put_vector_type(w, s);
             buf_printf(w->out, " z%u[%u];\n", s, width / per_vector(w, s));
         }
-        buf_printf(w->out, "    %s y%u;\n", class_name(w->group->streams[s].view.dtype), s);
+        buf_printf(w->out, "    %s y%u;\n", storage_class_name(w->group->streams[s].view.dtype), s);
     }
     if (width > 1)
         buf_printf(w->out, "    UNROLL\n    for (i32 j = 0; j < %u; j++) {\n    ", width);
     buf_printf(w->out, width > 1 ? "    compute(a, c * %u + j" : "    compute(a, c", width);
-    put_call(w);
+    put_place_call(w);
     for (uint32_t s = 0; s < w->group->n_streams; s++)
-        if (is_written(w, s) && is_vector(w, s))
+        if (is_written(w, s) && is_vector_stream(w, s))
             buf_printf(w->out, "        PUT(%s, z%u[j / %u], j %% %u, y%u);\n", stream_type(w, s),
                        s, per_vector(w, s), per_vector(w, s), s);
     if (width > 1)
@@ -474,7 +476,7 @@ static void put_finish(struct writer *w)
 /* ---- The kernel ---- */
 
 /* Writes the loop over elements after the last whole chunk. */
-static void put_tail(struct writer *w)
+static void put_tail(struct kernel_writer *w)
 {
     struct point_plan one = *w->plan;
     buf_printf(w->out,
@@ -483,7 +485,8 @@ static void put_tail(struct writer *w)
                w->plan->width);
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (is_written(w, s))
-            buf_printf(w->out, "        %s y%u;\n", class_name(w->group->streams[s].view.dtype), s);
+            buf_printf(w->out, "        %s y%u;\n",
+                       storage_class_name(w->group->streams[s].view.dtype), s);
     one.width = 1;
     buf_puts(w->out, "        compute(&a, c");
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
@@ -493,7 +496,7 @@ static void put_tail(struct writer *w)
             buf_printf(w->out, ", x%u", s);
         else
             buf_printf(w->out, ",\n                (%s)LOAD(%s, PTR(const %s, a.p%u), c)",
-                       class_name(w->group->streams[s].view.dtype), stream_type(w, s),
+                       storage_class_name(w->group->streams[s].view.dtype), stream_type(w, s),
                        stream_type(w, s), s);
     }
     buf_puts(w->out, ");\n");
@@ -504,7 +507,7 @@ static void put_tail(struct writer *w)
     buf_puts(w->out, "    }\n");
 }
 
-static void put_loop(struct writer *w)
+static void put_loop(struct kernel_writer *w)
 {
     bool flat = w->plan->flat;
     uint32_t unroll = w->plan->unroll;
@@ -532,17 +535,17 @@ static void put_loop(struct writer *w)
 }
 
 /* Writes the number of 16-byte accesses of one iteration, for MOVES16. */
-static void put_promise(struct writer *w, const char *name)
+static void put_promise(struct kernel_writer *w, const char *name)
 {
     uint32_t moves[2] = { 0 };
     for (uint32_t s = 0; s < w->group->n_streams; s++)
-        if (is_vector(w, s) && chunk_bytes(w, s) >= 16)
+        if (is_vector_stream(w, s) && chunk_bytes(w, s) >= 16)
             moves[is_written(w, s)] += w->plan->unroll * (w->plan->width / per_vector(w, s));
     if (moves[0] + moves[1])
         buf_printf(w->out, "MOVES16(%s, %u, %u)\n", name, moves[0], moves[1]);
 }
 
-static void put_kernel(struct writer *w, const char *name)
+static void put_kernel(struct kernel_writer *w, const char *name)
 {
     buf_printf(w->out, "KERNEL_OF(%s, struct arguments, 256)\n{\n    const i64 chunks = a.n%s",
                name, "");
@@ -552,8 +555,8 @@ static void put_kernel(struct writer *w, const char *name)
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (!is_written(w, s) && w->plan->classes[s] == 's')
             buf_printf(w->out, "    const %s x%u = (%s)LOAD(%s, PTR(const %s, a.p%u), 0);\n",
-                       class_name(w->group->streams[s].view.dtype), s,
-                       class_name(w->group->streams[s].view.dtype), stream_type(w, s),
+                       storage_class_name(w->group->streams[s].view.dtype), s,
+                       storage_class_name(w->group->streams[s].view.dtype), stream_type(w, s),
                        stream_type(w, s), s);
     put_loop(w);
     if (w->plan->flat && w->plan->width > 1)
@@ -566,7 +569,7 @@ static bool has_complex(const struct fusion_group *g)
 {
     bool has = false;
     for (uint32_t s = 0; s < g->n_streams; s++)
-        has |= point_is_complex(class_of(g->streams[s].view.dtype));
+        has |= point_is_complex(storage_class(g->streams[s].view.dtype));
     for (uint32_t i = 0; i < g->n_nodes; i++)
         has |= point_node_is_complex(&g->nodes[i]);
     return has;
@@ -576,17 +579,17 @@ void point_write_text(struct buf *out, const struct fusion_group *group,
                       const struct point_plan *plan, const char *name)
 {
     struct buf body = BUF_INIT;
-    struct writer w = { .out = &body, .group = group, .plan = plan };
+    struct kernel_writer w = { .out = &body, .group = group, .plan = plan };
     put_compute(&w);
     put_places(&w);
-    put_chunk(&w);
+    put_chunk_body(&w);
     put_read(&w);
     put_finish(&w);
     put_kernel(&w, name);
     w.out = out;
     if (has_complex(group))
         buf_puts(out, "#include \"replay/backend/cuda/device/complex.h\"\n\n");
-    put_arguments(&w);
+    put_argument_struct(&w);
     point_write_functions(out, w.used);
     buf_put(out, buf_str(&body));
     out->failed |= body.failed;

@@ -30,7 +30,7 @@ static uint32_t read_along(const struct fusion_group *g, const struct point_view
     return last;
 }
 
-static bool args_of(const struct fusion_group *g, struct copy_turned_args *a)
+static bool transpose_args_of(const struct fusion_group *g, struct copy_turned_args *a)
 {
     uint32_t read = g->nodes[0].x[0].i, last = g->ndim - 1;
     const struct point_view *from = &g->streams[read].view, *to = &g->streams[!read].view;
@@ -55,7 +55,7 @@ static bool args_of(const struct fusion_group *g, struct copy_turned_args *a)
 bool fusion_transposes(const struct fusion_group *g)
 {
     struct copy_turned_args a;
-    return is_copy(g) && g->ndim > 1 && args_of(g, &a);
+    return is_copy(g) && g->ndim > 1 && transpose_args_of(g, &a);
 }
 
 bool fusion_launch_transposed(struct points *points, const struct fusion_group *g, bool wide,
@@ -63,7 +63,7 @@ bool fusion_launch_transposed(struct points *points, const struct fusion_group *
 {
     struct copy_turned_args a;
     char defines[96];
-    if (!args_of(g, &a))
+    if (!transpose_args_of(g, &a))
         return true;
     snprintf(defines, sizeof defines, "#define TURNED\n#define T %s\n#define INDEX %s\n",
              cuda_bits_type((uint32_t)dtype_size(g->nodes[0].dtype)), wide ? "i64" : "i32");

@@ -27,8 +27,9 @@ static const char *const complex_math[] = {
     "catanh", "ccos",  "ccosh",  "cexp",  "cimag", "clog",   "conj",
     "cpow",   "creal", "csin",   "csinh", "csqrt", "ctan",   "ctanh",
 };
-static const char *const plain[] = { "isnan", "isinf", "isfinite", "signbit", "nextafterf",
-                                     "if",    "for",   "while",    "return" };
+static const char *const unchanged_functions[] = { "isnan",   "isinf",      "isfinite",
+                                                   "signbit", "nextafterf", "if",
+                                                   "for",     "while",      "return" };
 
 static const struct {
     const char *c, *device;
@@ -81,7 +82,7 @@ static struct str next_token(const char **at)
     return (struct str){ start, (size_t)(p - start) };
 }
 
-static bool is_name(struct str token)
+static bool is_name_token(struct str token)
 {
     return is_word_char(token.p[0]) && !is_digit(token.p[0]);
 }
@@ -123,8 +124,8 @@ static void put_literal(struct buf *out, struct str token, enum point_type type)
         buf_putc(out, 'f');
 }
 
-static bool put_name(struct buf *out, struct str name, bool call, enum point_type type,
-                     struct point_functions_used *used)
+static bool translate_name(struct buf *out, struct str name, bool call, enum point_type type,
+                           struct point_functions_used *used)
 {
     size_t function = function_named(name);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -145,7 +146,7 @@ static bool put_name(struct buf *out, struct str name, bool call, enum point_typ
         buf_printf(out, "%.*s%s", STR_ARG(name), type == POINT_F32 ? "f" : "");
     } else {
         buf_put(out, name);
-        return !call || STR_IS_ANY(name, plain);
+        return !call || STR_IS_ANY(name, unchanged_functions);
     }
     return true;
 }
@@ -156,8 +157,8 @@ bool point_translate(struct buf *out, const char *expression, enum point_type ty
     bool known = true;
     for (const char *p = expression; *p;) {
         struct str token = next_token(&p);
-        if (is_name(token))
-            known &= put_name(out, token, is_call(p), point_real_type(type), used);
+        if (is_name_token(token))
+            known &= translate_name(out, token, is_call(p), point_real_type(type), used);
         else if (is_digit(token.p[0]) || token.n > 1)
             put_literal(out, token, point_real_type(type));
         else
@@ -172,7 +173,7 @@ bool point_can_translate(const char *expression)
         struct str name = next_token(&p);
         if (is_name(name) && is_call(p) && function_named(name) == FUNCTIONS &&
             !STR_IS_ANY(name, math) && !STR_IS_ANY(name, complex_math) &&
-            !str_is(name, "complex_of") && !STR_IS_ANY(name, plain))
+            !str_is(name, "complex_of") && !STR_IS_ANY(name, unchanged_functions))
             return false;
     }
     return true;
@@ -196,7 +197,7 @@ unsigned point_asks(const char *expression)
 /* ---- Definitions ---- */
 
 /* Writes a line for each statement. */
-static void put_body(struct buf *out, const char *text)
+static void put_statements(struct buf *out, const char *text)
 {
     int depth = 0, parentheses = 0;
     for (const char *p = text; *p; p++) {
@@ -216,8 +217,8 @@ static void put_body(struct buf *out, const char *text)
     }
 }
 
-static void put_function(struct buf *out, size_t i, enum point_type type,
-                         struct point_functions_used *used)
+static void put_function_text(struct buf *out, size_t i, enum point_type type,
+                              struct point_functions_used *used)
 {
     const struct function *f = &functions[i];
     struct buf body = BUF_INIT;
@@ -233,7 +234,7 @@ static void put_function(struct buf *out, size_t i, enum point_type type,
     if (body.failed)
         out->failed = true;
     else
-        put_body(out, body.p);
+        put_statements(out, body.p);
     buf_release(&body);
 }
 
@@ -245,7 +246,7 @@ static void find_used(struct point_functions_used *used)
         for (int type = 0; type < 3; type++)
             if (used->by_type[type] >> i & 1) {
                 buf_clear(&ignored);
-                put_function(&ignored, i, (enum point_type)type, used);
+                put_function_text(&ignored, i, (enum point_type)type, used);
             }
     buf_release(&ignored);
 }
@@ -256,7 +257,7 @@ void point_write_functions(struct buf *out, struct point_functions_used used)
     for (size_t i = 0; i < FUNCTIONS; i++)
         for (int type = 0; type < 3; type++)
             if (used.by_type[type] >> i & 1) {
-                put_function(out, i, (enum point_type)type, &used);
+                put_function_text(out, i, (enum point_type)type, &used);
                 buf_putc(out, '\n');
             }
 }

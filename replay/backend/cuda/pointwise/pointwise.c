@@ -15,8 +15,8 @@ struct space {
     int64_t size[TENSOR_MAX_DIM];
 };
 
-static bool view_of(struct kernel *k, struct kernel_tensor x, const struct space *space,
-                    struct point_view *view, int64_t *stride)
+static bool operand_view(struct kernel *k, struct kernel_tensor x, const struct space *space,
+                         struct point_view *view, int64_t *stride)
 {
     struct memory *m = storage_at(k->call->storages, x.storage);
     int64_t size[TENSOR_MAX_DIM], reach = 1;
@@ -61,14 +61,14 @@ static bool space_of(struct kernel *k, struct kernel_tensor to, struct space *sp
 
 /* ---- The type of the computation ---- */
 
-static bool is_wide(enum dtype dtype)
+static bool is_wide_dtype(enum dtype dtype)
 {
     return dtype == DTYPE_F64 || dtype == DTYPE_C128;
 }
 
 /* Returns PyTorch's type: that of the result, or, if it depends on the arguments (x < y), theirs;
  * arguments without dimensions count only if there are no others. */
-static enum point_type type_of(const struct point_call *call)
+static enum point_type compute_type(const struct point_call *call)
 {
     enum dtype dtype = call->to.meta->dtype;
     bool wide = false, dims = false, complex_ = call->kind == DENSE_COMPLEX;
@@ -77,7 +77,7 @@ static enum point_type type_of(const struct point_call *call)
     if (call->kind == DENSE_INT)
         return POINT_I64;
     if (dense_kind_of(dtype) != DENSE_INT)
-        return is_wide(dtype) ? wide_type : narrow_type;
+        return is_wide_dtype(dtype) ? wide_type : narrow_type;
     for (uint32_t i = 0; i < call->n_values; i++) {
         const struct kernel_value *v = &call->values[i];
         if (v->kind != KERNEL_TENSOR || dense_kind_of(v->u.tensor.meta->dtype) == DENSE_INT)
@@ -87,7 +87,7 @@ static enum point_type type_of(const struct point_call *call)
             wide = false;
         dims |= has_dims;
         if (has_dims == dims)
-            wide |= is_wide(v->u.tensor.meta->dtype);
+            wide |= is_wide_dtype(v->u.tensor.meta->dtype);
     }
     return wide ? wide_type : narrow_type;
 }
@@ -105,27 +105,27 @@ static unsigned asks_of(struct points *points, const struct point_call *call, in
 
 /* ---- Numbers ---- */
 
-static uint8_t add_number(struct point_joining *j, uint64_t bits)
+static uint8_t add_number_slot(struct point_candidate *j, uint64_t bits)
 {
     j->numbers[j->n_numbers] = bits;
     return (uint8_t)j->n_numbers++;
 }
 
-static uint64_t bits_of(double x)
+static uint64_t double_bits(double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
 
-static uint8_t add_complex(struct point_joining *j, cdouble x)
+static uint8_t add_complex(struct point_candidate *j, cdouble x)
 {
-    uint8_t slot = add_number(j, bits_of(__real__ x));
-    add_number(j, bits_of(__imag__ x));
+    uint8_t slot = add_number_slot(j, double_bits(__real__ x));
+    add_number_slot(j, double_bits(__imag__ x));
     return slot;
 }
 
-static void add_numbers(struct point_joining *j, const struct point_call *call)
+static void add_numbers(struct point_candidate *j, const struct point_call *call)
 {
     const struct point_numbers *q = &call->numbers;
     struct point_node *node = &j->node;
@@ -135,12 +135,12 @@ static void add_numbers(struct point_joining *j, const struct point_call *call)
     node->n_numbers = (uint8_t)call->n_numbers;
     if (asks & POINT_ASKS_REALS)
         for (uint32_t i = 0; i < call->n_numbers; i++) {
-            uint8_t slot = add_number(j, bits_of(q->p[i]));
+            uint8_t slot = add_number_slot(j, double_bits(q->p[i]));
             node->reals = i ? node->reals : slot;
         }
     if (asks & POINT_ASKS_INTEGERS)
         for (uint32_t i = 0; i < call->n_numbers; i++) {
-            uint8_t slot = add_number(j, (uint64_t)q->n[i]);
+            uint8_t slot = add_number_slot(j, (uint64_t)q->n[i]);
             node->integers = i ? node->integers : slot;
         }
     if (asks & POINT_ASKS_COMPLEXES)
@@ -149,30 +149,30 @@ static void add_numbers(struct point_joining *j, const struct point_call *call)
             node->complexes = i ? node->complexes : slot;
         }
     if (asks & POINT_ASKS_SEED)
-        node->seed = add_number(j, q->seed);
+        node->seed = add_number_slot(j, q->seed);
     if (asks & POINT_ASKS_ROWS)
-        node->rows = add_number(j, (uint64_t)q->rows);
+        node->rows = add_number_slot(j, (uint64_t)q->rows);
     if (asks & POINT_ASKS_COLUMNS)
-        node->columns = add_number(j, (uint64_t)q->columns);
+        node->columns = add_number_slot(j, (uint64_t)q->columns);
     j->placed = (asks & POINT_ASKS_PLACE) != 0;
 }
 
 /* ---- Joining ---- */
 
 /* Adds a number as an operand. */
-static uint8_t add_operand(struct point_joining *j, struct kernel_value v)
+static uint8_t add_number_operand(struct point_candidate *j, struct kernel_value v)
 {
     if (j->node.type == POINT_I64)
-        return add_number(j, (uint64_t)number_as_int(v, 0));
+        return add_number_slot(j, (uint64_t)number_as_int(v, 0));
     if (!point_node_is_complex(&j->node))
-        return add_number(j, bits_of(number_as_real(v, 0)));
+        return add_number_slot(j, double_bits(number_as_real(v, 0)));
     cdouble x = v.kind == KERNEL_COMPLEX ? complex_of(v.u.complex.re, v.u.complex.im)
                                          : complex_of(number_as_real(v, 0), 0);
     return add_complex(j, x);
 }
 
-static bool add_operands(struct kernel *k, struct point_joining *j, const struct point_call *call,
-                         const struct space *space)
+static bool add_call_operands(struct kernel *k, struct point_candidate *j,
+                              const struct point_call *call, const struct space *space)
 {
     for (uint32_t i = 0; i < call->n_values; i++) {
         struct kernel_value v = call->values[i];
@@ -180,12 +180,12 @@ static bool add_operands(struct kernel *k, struct point_joining *j, const struct
         if (v.kind == KERNEL_NONE)
             continue;
         if (v.kind != KERNEL_TENSOR) {
-            *x = (struct point_operand){ .kind = POINT_NUMBER, .i = add_operand(j, v) };
+            *x = (struct point_operand){ .kind = POINT_NUMBER, .i = add_number_operand(j, v) };
             continue;
         }
         const struct kernel_meta *meta = v.u.tensor.meta;
         *x = (struct point_operand){ POINT_STREAM, (uint8_t)j->n_views, meta->conj, meta->neg };
-        if (!view_of(k, v.u.tensor, space, &j->views[j->n_views], j->view_stride[j->n_views]))
+        if (!operand_view(k, v.u.tensor, space, &j->views[j->n_views], j->view_stride[j->n_views]))
             return false;
         j->n_views++;
     }
@@ -194,7 +194,7 @@ static bool add_operands(struct kernel *k, struct point_joining *j, const struct
 
 /* Returns whether a tensor that is read overlaps another one that is written. PyTorch refuses that
  * unless only their ranges interleave. */
-static bool reads_elsewhere(const struct point_joining *j)
+static bool reads_elsewhere(const struct point_candidate *j)
 {
     for (uint32_t i = 0; i < j->n_views; i++) {
         const struct point_view *x = &j->views[i];
@@ -209,7 +209,7 @@ static bool reads_elsewhere(const struct point_joining *j)
 void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to)
 {
     struct point_call call;
-    struct point_joining j = { .node = { .row = (uint16_t)row, .graph_node = k->call->node } };
+    struct point_candidate j = { .node = { .row = (uint16_t)row, .graph_node = k->call->node } };
     struct space space;
     struct points *points = points_of(cuda_of(k));
     if (k->failed || !to.meta)
@@ -221,11 +221,11 @@ void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to)
     }
     point_call_of(k, row, to, &call);
     j.node.asks = (uint16_t)asks_of(points, &call, row);
-    if (!is_plain(to) || !(j.node.asks & POINT_TRANSLATES)) {
+    if (!is_stored_real(to) || !(j.node.asks & POINT_TRANSLATES)) {
         cuda_decline(k);
         return;
     }
-    j.node.type = (uint8_t)type_of(&call);
+    j.node.type = (uint8_t)compute_type(&call);
     j.node.dtype = to.meta->dtype;
     j.node.none = call.numbers.none;
     if (!space_of(k, to, &space, &j.n)) {
@@ -236,8 +236,8 @@ void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to)
         return;
     j.ndim = space.ndim;
     memcpy(j.size, space.size, sizeof j.size);
-    if (!add_operands(k, &j, &call, &space) || !view_of(k, to, &space, &j.to, j.to_stride) ||
-        reads_elsewhere(&j)) {
+    if (!add_call_operands(k, &j, &call, &space) ||
+        !operand_view(k, to, &space, &j.to, j.to_stride) || reads_elsewhere(&j)) {
         cuda_decline(k);
         return;
     }

@@ -102,7 +102,7 @@ static bool keep_source(const struct program_text *program, struct str source, i
 }
 
 /* Returns the first line that contains "error", or else the first one. */
-static struct str telling_line(struct str log)
+static struct str error_line(struct str log)
 {
     struct str first = str_trim(str_first(log, str_find_char(log, '\n')));
     while (log.n) {
@@ -124,7 +124,7 @@ static bool did_not_compile(const struct compiler *c, const struct program_text 
     char *log = c->nvrtc.log_size(p, &n) == NVRTC_OK && n ? calloc(n + 1, 1) : NULL;
     if (log && c->nvrtc.log(p, log) != NVRTC_OK)
         *log = '\0';
-    struct str line = telling_line(str_of(log ? log : ""));
+    struct str line = error_line(str_of(log ? log : ""));
     bool have = keep_source(program, source, architecture, kept, sizeof kept);
     err_set(err, ERR_ENV, "kernel %s does not compile (NVRTC %d.%d, error %d)%s%.*s%s%.300s",
             program->name, c->major, c->minor, rc, line.n ? ": " : "",

@@ -11,7 +11,7 @@
 #include "replay/backend/cuda/runtime/library.h"
 
 struct compiler {
-    struct library library;
+    struct cuda_library library;
     struct nvrtc nvrtc;
     int major, minor; /* its version */
 };

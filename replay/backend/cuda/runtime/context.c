@@ -42,8 +42,8 @@ bool cuda_context_open(struct cuda *cuda, struct err *err)
 void cuda_context_close(struct cuda *cuda)
 {
     bool lost = err_is_set(&cuda->failures.lost);
-    if (cuda->held.close)
-        cuda->held.close(cuda);
+    if (cuda->pending.close)
+        cuda->pending.close(cuda);
     if (cuda->stream)
         cuda->driver.stream_wait(cuda->stream);
     for (size_t i = 0; i < LIBRARIES; i++) {
@@ -51,7 +51,7 @@ void cuda_context_close(struct cuda *cuda)
             cuda->library_close[i](cuda);
         cuda->library_close[i] = NULL; /* so that it is opened again when it is needed */
     }
-    cuda_founds_forget(cuda);
+    cuda_counts_forget(cuda);
     cuda_times_close(cuda);
     cuda_modules_close(cuda);
     cuda_failures_close(cuda);

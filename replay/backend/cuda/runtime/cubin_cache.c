@@ -45,7 +45,7 @@ static bool make_folders(const char *path)
 }
 
 /* ERR_USAGE: the directory exists and must not be used. */
-static bool check_folder(const char *path, const struct stat *info, struct err *err)
+static bool check_owner(const char *path, const struct stat *info, struct err *err)
 {
     const char *why = S_ISLNK(info->st_mode)                ? "is a symbolic link"
                       : !S_ISDIR(info->st_mode)             ? "is not a folder"
@@ -65,13 +65,13 @@ int cubin_cache_open(const char *path, bool make, struct err *err)
         return err_errno(err, "%s", path), -1;
     if (lstat(path, &info) != 0)
         return err_errno(err, "%s", path), -1;
-    if (!check_folder(path, &info, err))
+    if (!check_owner(path, &info, err))
         return -1;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0)
         err_errno(err, "%s", path);
-    else if (check_folder(path, &info,
-                          err)) /* another process may have replaced it since it was opened */
+    else if (check_owner(path, &info,
+                         err)) /* another process may have replaced it since it was opened */
         return fd;
     if (fd >= 0)
         close(fd);
@@ -90,7 +90,7 @@ bool cubin_cache_refused(struct err *why)
     return err.kind == ERR_USAGE;
 }
 
-static void put_name(struct cubin_key key, const char *version, char ret[NAME])
+static void cubin_name(struct cubin_key key, const char *version, char ret[NAME])
 {
     snprintf(ret, NAME, "%016" PRIx64 "%016" PRIx64 "-%.40s", key.high, key.low, version);
 }
@@ -111,7 +111,7 @@ static bool check_file(struct str file, const char *name, struct str *ret)
     return ok && !in.failed && ret->n > 0;
 }
 
-static bool read_whole(int folder, const char *name, struct buf *ret)
+static bool read_cubin(int folder, const char *name, struct buf *ret)
 {
     struct buf file = BUF_INIT;
     struct str cubin;
@@ -126,10 +126,10 @@ static bool read_any(int folder, struct cubin_key key, struct buf *ret)
 {
     char pattern[NAME];
     bool ok = false;
-    put_name(key, "*", pattern);
-    struct matching found = matching_find(folder, ".", pattern);
+    cubin_name(key, "*", pattern);
+    struct name_matches found = matching_find(folder, ".", pattern);
     for (int i = found.n; i-- > 0 && !ok;)
-        ok = read_whole(folder, found.names[i]->d_name, ret);
+        ok = read_cubin(folder, found.names[i]->d_name, ret);
     matching_release(&found);
     return ok;
 }
@@ -143,8 +143,8 @@ bool cubin_cache_read(const char *folder, struct cubin_key key, int major, int m
     if (fd < 0)
         return false;
     snprintf(version, sizeof version, "%d.%d", major, minor);
-    put_name(key, version, name);
-    bool ok = major >= 0 ? read_whole(fd, name, ret) : read_any(fd, key, ret);
+    cubin_name(key, version, name);
+    bool ok = major >= 0 ? read_cubin(fd, name, ret) : read_any(fd, key, ret);
     close(fd);
     return ok;
 }
@@ -183,7 +183,7 @@ bool cubin_cache_write(const char *folder, struct cubin_key key, int major, int 
     if (fd < 0)
         return false;
     snprintf(version, sizeof version, "%d.%d", major, minor);
-    put_name(key, version, name);
+    cubin_name(key, version, name);
     bool ok = print_file(name, cubin, &file) && cubin_cache_keep(fd, name, buf_str(&file));
     buf_release(&file);
     close(fd);

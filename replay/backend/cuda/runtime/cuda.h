@@ -48,16 +48,16 @@ struct cuda_call {
 };
 
 /* A count that was computed before the call that needs it. */
-struct cuda_kept_found {
+struct cuda_stored_count {
     cuda_find_fn *find;
     uint32_t storage;
     const struct kernel_meta *meta;
     uint64_t call; /* the call's number, as in exec.calls */
-    struct cuda_found found;
+    struct cuda_count_result found;
 };
 
 struct cuda_data_counts {
-    vec_of(struct cuda_kept_found)
+    vec_of(struct cuda_stored_count)
     kept;
     vec_of(uint64_t)
     workspaces; /* device memory that it uses */
@@ -65,7 +65,7 @@ struct cuda_data_counts {
 
 /* Work that is collected, to be launched as one kernel. flush() runs before anything else is
  * launched, read or written. */
-struct cuda_held {
+struct cuda_pending {
     bool (*flush)(struct cuda *cuda, struct err *err);
     /* Called when memory is freed. True: it is still needed; cuda_give_back() frees it after the
      * flush. */
@@ -90,7 +90,7 @@ struct cuda_failures {
 };
 
 /* Page-locked memory for uploads, which are then asynchronous. */
-struct cuda_staging {
+struct cuda_upload_buffer {
     char *p;
     size_t at;
 };
@@ -98,7 +98,7 @@ struct cuda_staging {
 struct cuda {
     struct backend base;
     struct driver driver;
-    struct library library;
+    struct cuda_library library;
     struct compiler compiler;
     struct err no_compiler; /* the reason why there is none; ERR_NONE without a handle: it was not
                                opened yet */
@@ -113,12 +113,12 @@ struct cuda {
     char device_name[128];
     cu_context context;
     cu_stream stream;
-    struct pool pool;
+    struct memory_pool pool;
     struct cuda_modules *modules;
     struct cuda_times *times;
-    struct cuda_staging staging;
+    struct cuda_upload_buffer staging;
     struct cuda_failures failures;
-    struct cuda_held held;
+    struct cuda_pending pending;
     bool flushing;
     size_t lent; /* number of allocations that the vtable has handed out */
     struct cuda_call *now;
@@ -148,8 +148,8 @@ void cuda_end_call(struct cuda *cuda); /* frees its workspaces */
 /* The backend's `count`. */
 bool cuda_count(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
                 int64_t *ret, bool *known, struct err *err);
-void cuda_founds_forget(struct cuda *cuda);
-void cuda_founds_close(struct cuda *cuda);
+void cuda_counts_forget(struct cuda *cuda);
+void cuda_counts_close(struct cuda *cuda);
 
 /* --- context.c --- */
 

@@ -5,10 +5,10 @@
 struct counter {
     const char *base;
     cuda_find_fn *find;
-    int64_t (*tell)(struct kernel *k, const struct cuda_found *found);
+    int64_t (*tell)(struct kernel *k, const struct cuda_count_result *found);
 };
 
-static int64_t tell_number(struct kernel *k, const struct cuda_found *found)
+static int64_t tell_number(struct kernel *k, const struct cuda_count_result *found)
 {
     uint32_t n = 0;
     if (found->at[0])
@@ -17,7 +17,7 @@ static int64_t tell_number(struct kernel *k, const struct cuda_found *found)
 }
 
 /* Returns -1 if one of the numbers is below zero. */
-static int64_t tell_sum(struct kernel *k, const struct cuda_found *found)
+static int64_t sum_result(struct kernel *k, const struct cuda_count_result *found)
 {
     int64_t sum[2] = { 0, 0 };
     if (found->at[0])
@@ -26,7 +26,7 @@ static int64_t tell_sum(struct kernel *k, const struct cuda_found *found)
 }
 
 /* Returns -1 if there is no element, and a smaller number if one is below zero. */
-static int64_t tell_greatest(struct kernel *k, const struct cuda_found *found)
+static int64_t greatest_result(struct kernel *k, const struct cuda_count_result *found)
 {
     int64_t greatest = -1, *all = workspace(k, 2 * found->n, sizeof *all);
     if (!all || found->n == 0 ||
@@ -39,7 +39,7 @@ static int64_t tell_greatest(struct kernel *k, const struct cuda_found *found)
     return greatest;
 }
 
-static const struct counter *counter_of(const struct backend_call *call)
+static const struct counter *counter_for(const struct backend_call *call)
 {
     static const struct counter counters[] = {
         { "nonzero", find_ones, tell_number },
@@ -51,8 +51,8 @@ static const struct counter *counter_of(const struct backend_call *call)
         { "index_put_", find_ones, tell_number },
         { "_index_put_impl_", find_ones, tell_number },
         { "_unsafe_index", find_ones, tell_number },
-        { "repeat_interleave", find_sums, tell_sum },
-        { "bincount", find_extremes, tell_greatest },
+        { "repeat_interleave", find_sums, sum_result },
+        { "bincount", find_extremes, greatest_result },
         { "_unique2", find_distinct, tell_number },
         { "unique_dim", find_distinct, tell_number },
         { "unique_consecutive", find_distinct, tell_number },
@@ -65,7 +65,7 @@ static const struct counter *counter_of(const struct backend_call *call)
 
 /* ---- Counts that are stored until the call is done ---- */
 
-static bool keep(struct cuda *cuda, struct cuda_call *now, struct cuda_kept_found kept)
+static bool keep_count(struct cuda *cuda, struct cuda_call *now, struct cuda_stored_count kept)
 {
     size_t n = cuda->workspaces.n - now->first_workspace;
     if (!vec_reserve(&cuda->data_counts.workspaces, n) || !vec_push(&cuda->data_counts.kept, kept))
@@ -76,27 +76,28 @@ static bool keep(struct cuda *cuda, struct cuda_call *now, struct cuda_kept_foun
     return true;
 }
 
-void cuda_founds_forget(struct cuda *cuda)
+void cuda_counts_forget(struct cuda *cuda)
 {
     for (size_t i = 0; i < cuda->data_counts.workspaces.n; i++)
         cuda_give_back(cuda, cuda->data_counts.workspaces.v[i]);
     cuda->data_counts.workspaces.n = cuda->data_counts.kept.n = 0;
 }
 
-void cuda_founds_close(struct cuda *cuda)
+void cuda_counts_close(struct cuda *cuda)
 {
     vec_release(&cuda->data_counts.workspaces);
     vec_release(&cuda->data_counts.kept);
 }
 
-bool cuda_find(struct kernel *k, cuda_find_fn *find, struct kernel_tensor x, struct cuda_found *ret)
+bool cuda_find(struct kernel *k, cuda_find_fn *find, struct kernel_tensor x,
+               struct cuda_count_result *ret)
 {
     const struct cuda *cuda = cuda_of(k);
-    *ret = (struct cuda_found){ 0 };
+    *ret = (struct cuda_count_result){ 0 };
     if (k->failed || !x.meta)
         return false;
     for (size_t i = 0; i < cuda->data_counts.kept.n; i++) {
-        const struct cuda_kept_found *kept = &cuda->data_counts.kept.v[i];
+        const struct cuda_stored_count *kept = &cuda->data_counts.kept.v[i];
         if (kept->find == find && kept->storage == x.storage && kept->meta == x.meta &&
             kept->call == k->call->caller->calls) {
             *ret = kept->found;
@@ -111,26 +112,26 @@ bool cuda_count(struct backend *backend, const struct backend_call *call, struct
                 int64_t *ret, bool *known, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
-    const struct counter *counter = counter_of(call);
+    const struct counter *counter = counter_for(call);
     struct kernel k = { .call = call, .err = err };
     struct cuda_call now;
     *known = false;
     if (!counter)
         return true;
     if (call->caller->depth == 0)
-        cuda_founds_forget(cuda);
+        cuda_counts_forget(cuda);
     cuda_begin_call(cuda, &now, call);
     /* a call from outside gets its number only when it is run */
-    struct cuda_kept_found kept = { .find = counter->find,
-                                    .storage = x.storage,
-                                    .meta = x.meta,
-                                    .call = call->caller->calls + (call->caller->depth == 0) };
+    struct cuda_stored_count kept = { .find = counter->find,
+                                      .storage = x.storage,
+                                      .meta = x.meta,
+                                      .call = call->caller->calls + (call->caller->depth == 0) };
     counter->find(&k, x, &kept.found);
     int64_t count = k.failed ? 0 : counter->tell(&k, &kept.found);
     bool declined = now.declined && !err_is_set(err);
     *known = !k.failed;
     *ret = count;
-    if (*known && !keep(cuda, &now, kept))
+    if (*known && !keep_count(cuda, &now, kept))
         *known = err_nomem(err);
     cuda_end_call(cuda);
     arena_release(&k.arena);

@@ -4,7 +4,7 @@
  * vtable's `count`), and only the count is copied to the host. The intermediate results (the
  * offsets of tiles, the sorted values) are kept until the call is done, and its kernel uses them:
  *
- *     struct cuda_found found;
+ *     struct cuda_count_result found;
  *     if (cuda_find(k, find_ones, tensor_arg(k, "self"), &found)) ... found.at[0] ...
  *
  * cuda_find() returns the stored results, or counts now if there are none. */
@@ -13,16 +13,16 @@
 
 #include "replay/backend/cuda/runtime/kernel.h"
 
-struct cuda_found {
+struct cuda_count_result {
     uint64_t
         at[4]; /* device memory, as each function describes; the first one contains the count */
     int64_t n;
 };
 
 /* Counts; declines cases that it does not support. It only launches kernels. */
-typedef void cuda_find_fn(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret);
+typedef void cuda_find_fn(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret);
 bool cuda_find(struct kernel *k, cuda_find_fn *find, struct kernel_tensor x,
-               struct cuda_found *ret);
+               struct cuda_count_result *ret);
 
 /* Counts elements that are not zero. at[0]: u32, their number; at[1]: u32 by tile
  * (replay/backend/cuda/device/index/select.h), the number before it. */

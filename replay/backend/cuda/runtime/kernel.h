@@ -58,6 +58,8 @@ struct cuda_layout {
 /* Computes the layout of up to 4 tensors, broadcast to the sizes of the first one. */
 bool cuda_layout_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n,
                     struct cuda_layout *ret);
+/* Returns whether the elements are contiguous; false as well if it failed or declined. */
+bool cuda_is_contiguous(struct kernel *k, struct kernel_tensor x);
 /* Returns the address of the tensor if it is contiguous, or else of a contiguous copy. */
 uint64_t cuda_contiguous(struct kernel *k, struct kernel_tensor x);
 /* Return the names of types in texts: "f32", "bf16" ..., and of the type of sums: "f32", "f64",

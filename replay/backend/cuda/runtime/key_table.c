@@ -9,20 +9,20 @@ static const unsigned char *key_at(const struct key_table *table, uint32_t i)
     return table->keys.v + i * table->key_bytes;
 }
 
-static size_t start_of(const struct key_table *table, const void *key)
+static size_t first_slot(const struct key_table *table, const void *key)
 {
     return XXH3_64bits(key, table->key_bytes) & (table->slots.n - 1);
 }
 
-static void put(struct key_table *table, uint32_t i)
+static void put_slot(struct key_table *table, uint32_t i)
 {
-    size_t at = start_of(table, key_at(table, i));
+    size_t at = first_slot(table, key_at(table, i));
     while (table->slots.v[at])
         at = (at + 1) & (table->slots.n - 1);
     table->slots.v[at] = i + 1;
 }
 
-static bool grow(struct key_table *table)
+static bool grow_key_slots(struct key_table *table)
 {
     size_t n = table->slots.n ? 2 * table->slots.n : 64;
     if (!vec_reserve(&table->slots, n - table->slots.n))
@@ -30,7 +30,7 @@ static bool grow(struct key_table *table)
     table->slots.n = n;
     memset(table->slots.v, 0, n * sizeof *table->slots.v);
     for (uint32_t i = 0; i < table->n; i++)
-        put(table, i);
+        put_slot(table, i);
     return true;
 }
 
@@ -38,7 +38,7 @@ uint32_t key_table_find(const struct key_table *table, const void *key)
 {
     if (!table->slots.n)
         return KEY_NONE;
-    for (size_t at = start_of(table, key); table->slots.v[at];
+    for (size_t at = first_slot(table, key); table->slots.v[at];
          at = (at + 1) & (table->slots.n - 1)) {
         uint32_t i = table->slots.v[at] - 1;
         if (memcmp(key_at(table, i), key, table->key_bytes) == 0)
@@ -49,13 +49,13 @@ uint32_t key_table_find(const struct key_table *table, const void *key)
 
 bool key_table_add(struct key_table *table, const void *key)
 {
-    if ((table->n + 1) * 2 > table->slots.n && !grow(table))
+    if ((table->n + 1) * 2 > table->slots.n && !grow_key_slots(table))
         return false;
     if (!vec_reserve(&table->keys, table->key_bytes))
         return false;
     memcpy(table->keys.v + table->keys.n, key, table->key_bytes);
     table->keys.n += table->key_bytes;
-    put(table, table->n++);
+    put_slot(table, table->n++);
     return true;
 }
 

@@ -87,7 +87,7 @@ static void drop_pair(struct cuda *cuda, struct cuda_timed *timed)
     timed->on = false;
 }
 
-static bool resolve(struct cuda *cuda, const struct cuda_timed *pair, struct err *err)
+static bool resolve_pair(struct cuda *cuda, const struct cuda_timed *pair, struct err *err)
 {
     float from = 0, during = 0;
     if (!cuda_check(cuda, cuda->driver.event_between(&from, cuda->times->base, pair->start), err,
@@ -108,7 +108,7 @@ bool cuda_times_resolve(struct cuda *cuda, struct err *err)
     bool ok = true;
     for (size_t i = 0; times && i < times->pairs.n; i++) {
         struct cuda_timed *pair = &times->pairs.v[i];
-        ok = ok && resolve(cuda, pair, err);
+        ok = ok && resolve_pair(cuda, pair, err);
         give_event_back(cuda, pair->start);
         give_event_back(cuda, pair->end);
     }
@@ -142,8 +142,8 @@ void cuda_log_host(struct cuda *cuda, const char *what, uint32_t node, double st
     launch->on_host = true;
 }
 
-static bool begin(struct cuda *cuda, const char *what, struct cuda_work work,
-                  struct cuda_timed *ret, struct err *err)
+static bool begin_launch(struct cuda *cuda, const char *what, struct cuda_work work,
+                         struct cuda_timed *ret, struct err *err)
 {
     struct cuda_failures *f = &cuda->failures;
     *ret = (struct cuda_timed){ .on = cuda->base.log.on };
@@ -167,7 +167,7 @@ static bool begin(struct cuda *cuda, const char *what, struct cuda_work work,
     return false;
 }
 
-static bool end(struct cuda *cuda, struct cuda_timed *timed, struct err *err)
+static bool end_launch(struct cuda *cuda, struct cuda_timed *timed, struct err *err)
 {
     if (!timed->on)
         return true;
@@ -221,13 +221,13 @@ bool cuda_launch_work(struct cuda *cuda, struct cuda_function *f, struct cuda_gr
     if (g.x == 0)
         return true;
     if (!cuda_usable(cuda, err) || !within_limits(f, g, err) ||
-        !allow_shared(cuda, f, g.shared, err) || !begin(cuda, f->name, work, &timed, err))
+        !allow_shared(cuda, f, g.shared, err) || !begin_launch(cuda, f->name, work, &timed, err))
         return false;
     int rc = cuda->driver.launch(f->f, g.x, g.y, g.z, g.threads, 1, 1, g.shared, cuda->stream,
                                  arguments, NULL);
     if (cuda_check(cuda, rc, err, "kernel %s: %u x %u x %u blocks of %u threads", f->name, g.x, g.y,
                    g.z, g.threads))
-        return end(cuda, &timed, err);
+        return end_launch(cuda, &timed, err);
     drop_pair(cuda, &timed);
     return false;
 }
@@ -295,7 +295,7 @@ void cuda_library_begin(struct kernel *k, const char *what, void **stream)
     if (k->failed)
         return;
     if (!cuda_usable(cuda, k->err) || !cuda_flush(cuda, k->err) ||
-        !begin(cuda, what, work_of(k), &cuda->now->timed, k->err))
+        !begin_launch(cuda, what, work_of(k), &cuda->now->timed, k->err))
         k->failed = true;
 }
 
@@ -304,6 +304,6 @@ void cuda_library_end(struct kernel *k)
     struct cuda *cuda = cuda_of(k);
     if (k->failed)
         drop_pair(cuda, &cuda->now->timed);
-    else if (!end(cuda, &cuda->now->timed, k->err))
+    else if (!end_launch(cuda, &cuda->now->timed, k->err))
         k->failed = true;
 }

@@ -43,12 +43,13 @@ const char *cuda_sum_type(enum dtype dtype)
 /* ---- Layouts ---- */
 
 /* All dimensions of the tensors, before merging. */
-struct plain {
+struct broadcast_dims {
     uint32_t ndim;
     int64_t size[TENSOR_MAX_DIM], stride[4][TENSOR_MAX_DIM];
 };
 
-static bool plain_strides(struct kernel *k, struct kernel_tensor x, struct plain *p, uint32_t which)
+static bool plain_strides(struct kernel *k, struct kernel_tensor x, struct broadcast_dims *p,
+                          uint32_t which)
 {
     const struct kernel_meta *meta = x.meta;
     uint32_t skip = p->ndim - meta->ndim;
@@ -66,7 +67,8 @@ static bool plain_strides(struct kernel *k, struct kernel_tensor x, struct plain
     return true;
 }
 
-static bool plain_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n, struct plain *p)
+static bool read_broadcast_dims(struct kernel *k, const struct kernel_tensor *x, uint32_t n,
+                                struct broadcast_dims *p)
 {
     p->ndim = x[0].meta ? x[0].meta->ndim : 0;
     if (!x[0].meta || n > 4 || p->ndim > TENSOR_MAX_DIM)
@@ -83,7 +85,8 @@ static bool plain_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n
 }
 
 /* Returns whether dimension i of every tensor is contiguous with the last one of *ret. */
-static bool continues(const struct plain *p, uint32_t i, uint32_t n, const struct cuda_layout *ret)
+static bool continues(const struct broadcast_dims *p, uint32_t i, uint32_t n,
+                      const struct cuda_layout *ret)
 {
     uint32_t last = ret->ndim - 1;
     for (uint32_t t = 0; t < n; t++)
@@ -92,7 +95,7 @@ static bool continues(const struct plain *p, uint32_t i, uint32_t n, const struc
     return ret->ndim > 0;
 }
 
-static bool merge(const struct plain *p, uint32_t n, struct cuda_layout *ret)
+static bool merge_into_layout(const struct broadcast_dims *p, uint32_t n, struct cuda_layout *ret)
 {
     for (uint32_t i = 0; i < p->ndim; i++) {
         uint32_t at = ret->ndim;
@@ -110,7 +113,7 @@ static bool merge(const struct plain *p, uint32_t n, struct cuda_layout *ret)
     return true;
 }
 
-static bool is_wide(const struct cuda_layout *l, const struct kernel_tensor *x, uint32_t n)
+static bool is_wide_layout(const struct cuda_layout *l, const struct kernel_tensor *x, uint32_t n)
 {
     for (uint32_t t = 0; t < n; t++) {
         int64_t reach = 1, bytes = (int64_t)dtype_size(x[t].meta->dtype), span;
@@ -126,8 +129,8 @@ static bool is_wide(const struct cuda_layout *l, const struct kernel_tensor *x, 
 
 /* Returns whether one access can take `bytes` of every tensor: rows begin and end at multiples of
  * them. */
-static bool takes(struct kernel *k, const struct cuda_layout *l, const struct kernel_tensor *x,
-                  uint32_t n, int64_t elements)
+static bool allows_width(struct kernel *k, const struct cuda_layout *l,
+                         const struct kernel_tensor *x, uint32_t n, int64_t elements)
 {
     uint32_t last = l->ndim - 1;
     if (elements > 1 && (l->ndim == 0 || l->size[last] % elements))
@@ -143,15 +146,15 @@ static bool takes(struct kernel *k, const struct cuda_layout *l, const struct ke
     return true;
 }
 
-static uint32_t vector_of(struct kernel *k, const struct cuda_layout *l,
-                          const struct kernel_tensor *x, uint32_t n)
+static uint32_t vector_width(struct kernel *k, const struct cuda_layout *l,
+                             const struct kernel_tensor *x, uint32_t n)
 {
     uint32_t widest = 1;
     for (uint32_t t = 0; t < n; t++)
         widest =
             dtype_size(x[t].meta->dtype) > widest ? (uint32_t)dtype_size(x[t].meta->dtype) : widest;
     uint32_t bytes = 16;
-    while (bytes > widest && !takes(k, l, x, n, bytes / widest))
+    while (bytes > widest && !allows_width(k, l, x, n, bytes / widest))
         bytes /= 2;
     return bytes > widest ? bytes : widest;
 }
@@ -159,17 +162,17 @@ static uint32_t vector_of(struct kernel *k, const struct cuda_layout *l,
 bool cuda_layout_of(struct kernel *k, const struct kernel_tensor *x, uint32_t n,
                     struct cuda_layout *ret)
 {
-    struct plain p;
+    struct broadcast_dims p;
     *ret = (struct cuda_layout){ .n = 1 };
-    if (k->failed || !plain_of(k, x, n, &p))
+    if (k->failed || !read_broadcast_dims(k, x, n, &p))
         return false;
     for (uint32_t i = 0; i < p.ndim; i++)
         if (__builtin_mul_overflow(ret->n, p.size[i], &ret->n) && p.size[i])
             return kernel_fail(k, "more than 2^63 elements"), false;
-    if (!merge(&p, n, ret))
+    if (!merge_into_layout(&p, n, ret))
         return cuda_decline(k), false;
-    ret->wide = cuda_always_wide(k) || is_wide(ret, x, n);
-    ret->vector = ret->n ? vector_of(k, ret, x, n) : (uint32_t)dtype_size(x[0].meta->dtype);
+    ret->wide = cuda_always_wide(k) || is_wide_layout(ret, x, n);
+    ret->vector = ret->n ? vector_width(k, ret, x, n) : (uint32_t)dtype_size(x[0].meta->dtype);
     return !k->failed;
 }
 
@@ -180,7 +183,7 @@ static bool lies_in_order(const struct cuda_layout *l)
     return l->n <= 1 || (l->ndim == 1 && l->stride[0][0] == 1);
 }
 
-static const char *bits_of(size_t bytes)
+static const char *bits_type(size_t bytes)
 {
     return bytes == 1 ? "u8" : bytes == 2 ? "u16" : bytes == 4 ? "u32" : bytes == 8 ? "u64" : NULL;
 }
@@ -190,7 +193,7 @@ static void copy_in_order(struct kernel *k, uint64_t to, uint64_t from, size_t b
 {
     struct copy_args args = { .to = to, .from = from, .n = l->n, .ndim = l->ndim };
     char defines[160];
-    const char *type = bits_of(bytes);
+    const char *type = bits_type(bytes);
     int64_t step = 1;
     for (uint32_t i = l->ndim; i-- > 0; step *= l->size[i]) {
         args.size[i] = l->size[i];
@@ -207,6 +210,12 @@ static void copy_in_order(struct kernel *k, uint64_t to, uint64_t from, size_t b
                 sizeof args);
 }
 
+bool cuda_is_contiguous(struct kernel *k, struct kernel_tensor x)
+{
+    struct cuda_layout l;
+    return cuda_layout_of(k, &x, 1, &l) && lies_in_order(&l);
+}
+
 uint64_t cuda_contiguous(struct kernel *k, struct kernel_tensor x)
 {
     struct cuda_layout l;
@@ -214,7 +223,7 @@ uint64_t cuda_contiguous(struct kernel *k, struct kernel_tensor x)
     if (!cuda_layout_of(k, &x, 1, &l) || lies_in_order(&l))
         return from;
     size_t bytes = dtype_size(x.meta->dtype);
-    if (!bits_of(bytes))
+    if (!bits_type(bytes))
         return cuda_decline(k), 0;
     uint64_t to = cuda_workspace(k, (size_t)l.n * bytes);
     copy_in_order(k, to, from, bytes, &l);

@@ -50,7 +50,7 @@ const char *library_name(enum library_id id)
 
 /* ---- Directories ---- */
 
-static void put_folder(struct buf *ret, const char *path)
+static void append_folder(struct buf *ret, const char *path)
 {
     struct stat s;
     if (stat(path, &s) != 0 || !S_ISDIR(s.st_mode) || strchr(path, '\n'))
@@ -66,7 +66,7 @@ static void put_pattern(struct buf *ret, const char *pattern)
     char folder[1200], part[256], path[1200];
     const char *star = strchr(pattern, '*');
     if (!star) {
-        put_folder(ret, pattern);
+        append_folder(ret, pattern);
         return;
     }
     const char *from = star, *end = strchrnul(star, '/');
@@ -77,7 +77,7 @@ static void put_pattern(struct buf *ret, const char *pattern)
         return;
     snprintf(folder, sizeof folder, "%.*s", (int)(from - 1 - pattern), pattern);
     snprintf(part, sizeof part, "%.*s", (int)(end - from), from);
-    struct matching found = matching_find(AT_FDCWD, folder, part);
+    struct name_matches found = matching_find(AT_FDCWD, folder, part);
     for (int i = found.n; i-- > 0;)
         if ((size_t)snprintf(path, sizeof path, "%s/%s%s", folder, found.names[i]->d_name, end) <
                 sizeof path &&
@@ -88,7 +88,7 @@ static void put_pattern(struct buf *ret, const char *pattern)
 
 /* Appends the paths `below` a directory from an environment variable; "*" in `below` matches any
  * name. */
-static void put_below(struct buf *ret, const char *variable, const char *below)
+static void append_below(struct buf *ret, const char *variable, const char *below)
 {
     const char *root = getenv(variable);
     char pattern[1200];
@@ -106,7 +106,7 @@ static void put_listed(struct buf *ret, const char *variable)
         if (n && n < sizeof path) {
             memcpy(path, rest.p, n);
             path[n] = '\0';
-            put_folder(ret, path);
+            append_folder(ret, path);
         }
         rest = str_from(rest, n + 1);
     }
@@ -138,7 +138,7 @@ static void put_usual(struct buf *ret)
         "/usr/lib/python3*/*-packages/nvidia/*/lib",
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        put_below(ret, named[i].variable, named[i].below);
+        append_below(ret, named[i].variable, named[i].below);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         put_pattern(ret, fixed[i]);
 }
@@ -151,13 +151,13 @@ void library_folders(struct buf *ret)
 
 /* ---- Opening ---- */
 
-struct search {
-    struct library *ret;
+struct library_search {
+    struct cuda_library *ret;
     char name[64];
     char why[400]; /* the error of a file that exists and could not be opened */
 };
 
-static void note_path(struct library *library, const char *otherwise)
+static void note_path(struct cuda_library *library, const char *otherwise)
 {
     struct link_map *map = NULL;
     const char *path = otherwise;
@@ -166,7 +166,7 @@ static void note_path(struct library *library, const char *otherwise)
     snprintf(library->path, sizeof library->path, "%s", path);
 }
 
-static bool try_open(struct search *s, const char *path)
+static bool try_open(struct library_search *s, const char *path)
 {
     s->ret->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (s->ret->handle)
@@ -182,14 +182,14 @@ static bool try_open(struct search *s, const char *path)
 static void open_builtins(const char *folder)
 {
     char path[1200];
-    struct matching found = matching_find(AT_FDCWD, folder, "libnvrtc-builtins.so.*");
+    struct name_matches found = matching_find(AT_FDCWD, folder, "libnvrtc-builtins.so.*");
     if (found.n &&
         (size_t)snprintf(path, sizeof path, "%s/%s", folder, found.names[0]->d_name) < sizeof path)
         dlopen(path, RTLD_LAZY | RTLD_GLOBAL | RTLD_NODELETE);
     matching_release(&found);
 }
 
-static bool try_folder(struct search *s, struct str folder)
+static bool try_folder(struct library_search *s, struct str folder)
 {
     char path[1200], at[1024];
     struct stat st;
@@ -204,7 +204,7 @@ static bool try_folder(struct search *s, struct str folder)
     return try_open(s, path);
 }
 
-static bool try_folders(struct search *s, struct str folders)
+static bool try_folders(struct library_search *s, struct str folders)
 {
     while (folders.n) {
         size_t n = str_find_char(folders, '\n');
@@ -215,7 +215,7 @@ static bool try_folders(struct search *s, struct str folders)
     return false;
 }
 
-static void name_of(enum library_id id, int major, char *ret, size_t n)
+static void soname(enum library_id id, int major, char *ret, size_t n)
 {
     if (major < 0)
         snprintf(ret, n, "%s", libraries[id].stem);
@@ -225,16 +225,16 @@ static void name_of(enum library_id id, int major, char *ret, size_t n)
 
 /* Searches the user's directories for all sonames, then all places for one soname after the
  * other. */
-static bool find(struct search *s, const int *majors, size_t n, const struct buf *named,
-                 const struct buf *usual)
+static bool find_library(struct library_search *s, const int *majors, size_t n,
+                         const struct buf *named, const struct buf *usual)
 {
     for (size_t i = 0; i < n; i++) {
-        name_of(s->ret->id, majors[i], s->name, sizeof s->name);
+        soname(s->ret->id, majors[i], s->name, sizeof s->name);
         if (try_folders(s, buf_str(named)))
             return true;
     }
     for (size_t i = 0; i < n; i++) {
-        name_of(s->ret->id, majors[i], s->name, sizeof s->name);
+        soname(s->ret->id, majors[i], s->name, sizeof s->name);
         if (try_open(s, s->name) || try_folders(s, buf_str(usual)))
             return true;
     }
@@ -253,12 +253,13 @@ static size_t order_majors(enum library_id id, int wanted, int *ret)
     return n;
 }
 
-static bool not_found(const struct search *s, enum library_id id, int major, struct err *err)
+static bool not_found(const struct library_search *s, enum library_id id, int major,
+                      struct err *err)
 {
     char name[64];
     if (*s->why)
         return err_set(err, ERR_ENV, "%s: %s", libraries[id].name, s->why);
-    name_of(id, major, name, sizeof name);
+    soname(id, major, name, sizeof name);
     return err_set(err, ERR_ENV, "%s: %s is not found: %s; $SYMTAPE_CUDA_LIB can name its folder",
                    libraries[id].name, name, libraries[id].hint);
 }
@@ -278,13 +279,13 @@ static bool switched_off(enum library_id id)
     return false;
 }
 
-bool library_open(enum library_id id, int major, struct library *ret, struct err *err)
+bool library_open(enum library_id id, int major, struct cuda_library *ret, struct err *err)
 {
-    struct search s = { .ret = ret };
+    struct library_search s = { .ret = ret };
     struct buf named = BUF_INIT, usual = BUF_INIT;
     int majors[MAX_NAMES];
     size_t n = order_majors(id, major, majors);
-    *ret = (struct library){ .id = id };
+    *ret = (struct cuda_library){ .id = id };
     if (switched_off(id))
         return err_set(err, ERR_ENV, "%s: $SYMTAPE_CUDA_WITHOUT switches it off",
                        libraries[id].name);
@@ -294,14 +295,14 @@ bool library_open(enum library_id id, int major, struct library *ret, struct err
     if (!ok)
         err_nomem(err);
     else
-        ok = find(&s, majors, n, &named, &usual) || not_found(&s, id, majors[0], err);
+        ok = find_library(&s, majors, n, &named, &usual) || not_found(&s, id, majors[0], err);
     buf_release(&named);
     buf_release(&usual);
     return ok;
 }
 
-bool library_load(const struct library *library, const struct library_symbol *symbols, size_t n,
-                  void *table, struct err *err)
+bool library_load(const struct cuda_library *library, const struct library_symbol *symbols,
+                  size_t n, void *table, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
         void *p = dlsym(library->handle, symbols[i].name);
@@ -313,7 +314,7 @@ bool library_load(const struct library *library, const struct library_symbol *sy
     return true;
 }
 
-size_t library_version(const struct library *library)
+size_t library_version(const struct cuda_library *library)
 {
     const char *name = libraries[library->id].version;
     void *p = name && library->handle ? dlsym(library->handle, name) : NULL;

@@ -18,7 +18,7 @@
 
 enum library_id { LIBRARY_DRIVER, LIBRARY_NVRTC, LIBRARY_CUBLASLT, LIBRARY_CUDNN, LIBRARIES };
 
-struct library {
+struct cuda_library {
     enum library_id id;
     void *handle;    /* NULL: not open */
     char path[1024]; /* of its file; the soname if the path is unknown */
@@ -29,7 +29,7 @@ const char *library_name(enum library_id id);
 
 /* Opens a library. major: the preferred version, 0 for the newest. ERR_ENV contains the names and
  * places that were searched, and why a file that was found could not be opened. */
-bool library_open(enum library_id id, int major, struct library *ret, struct err *err);
+bool library_open(enum library_id id, int major, struct cuda_library *ret, struct err *err);
 
 /* An entry of a table of functions, a struct of function pointers. */
 struct library_symbol {
@@ -37,11 +37,11 @@ struct library_symbol {
     size_t offset; /* of the pointer in the struct */
     bool needed;   /* otherwise the pointer stays NULL if the library lacks it */
 };
-bool library_load(const struct library *library, const struct library_symbol *symbols, size_t n,
-                  void *table, struct err *err);
+bool library_load(const struct cuda_library *library, const struct library_symbol *symbols,
+                  size_t n, void *table, struct err *err);
 
 /* Returns the version that the library reports: 91400, 130100; 0: it reports none. */
-size_t library_version(const struct library *library);
+size_t library_version(const struct cuda_library *library);
 
 /* Appends the existing directories that are searched besides the loader's, one per line. */
 void library_folders(struct buf *ret);

@@ -3,9 +3,9 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-struct matching matching_find(int parent, const char *folder, const char *pattern)
+struct name_matches matching_find(int parent, const char *folder, const char *pattern)
 {
-    struct matching ret = { 0 };
+    struct name_matches ret = { 0 };
     int all = scandirat(parent, folder, &ret.names, NULL, alphasort);
     for (int i = 0; i < all; i++) {
         if (fnmatch(pattern, ret.names[i]->d_name, FNM_PERIOD) == 0)
@@ -18,10 +18,10 @@ struct matching matching_find(int parent, const char *folder, const char *patter
     return ret;
 }
 
-void matching_release(struct matching *matching)
+void matching_release(struct name_matches *matching)
 {
     for (int i = 0; i < matching->n; i++)
         free(matching->names[i]);
     free(matching->names);
-    *matching = (struct matching){ 0 };
+    *matching = (struct name_matches){ 0 };
 }

@@ -5,14 +5,14 @@
 
 #include <dirent.h>
 
-struct matching {
+struct name_matches {
     struct dirent **names;
     int n; /* in alphabetical order; 0 if nothing matches or the directory cannot be read */
 };
 
 /* folder: relative to `parent`, a descriptor or AT_FDCWD. pattern: of fnmatch(3); "*" does not
  * match names that begin with a dot. */
-struct matching matching_find(int parent, const char *folder, const char *pattern);
-void matching_release(struct matching *matching);
+struct name_matches matching_find(int parent, const char *folder, const char *pattern);
+void matching_release(struct name_matches *matching);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- The memory pool ---- */
 
-static bool get_chunk(void *user, size_t bytes, uint64_t *ret)
+static bool allocate_chunk(void *user, size_t bytes, uint64_t *ret)
 {
     struct cuda *cuda = user;
     cu_address p = 0;
@@ -17,7 +17,7 @@ static bool get_chunk(void *user, size_t bytes, uint64_t *ret)
     return rc == CU_OK;
 }
 
-static void put_chunk(void *user, uint64_t address)
+static void release_chunk(void *user, uint64_t address)
 {
     struct cuda *cuda = user;
     cuda->driver.release(address);
@@ -26,7 +26,8 @@ static void put_chunk(void *user, uint64_t address)
 bool cuda_memory_open(struct cuda *cuda, struct err *err)
 {
     void *p = NULL;
-    pool_init(&cuda->pool, (struct pool_source){ get_chunk, put_chunk, cuda });
+    memory_pool_init(&cuda->pool,
+                     (struct memory_pool_source){ allocate_chunk, release_chunk, cuda });
     if (!cuda_check(cuda, cuda->driver.allocate_host(&p, CUDA_STAGING), err,
                     "%d bytes of page-locked memory", CUDA_STAGING))
         return false;
@@ -38,9 +39,9 @@ void cuda_memory_close(struct cuda *cuda)
 {
     if (cuda->staging.p)
         cuda->driver.release_host(cuda->staging.p);
-    cuda->staging = (struct cuda_staging){ 0 };
+    cuda->staging = (struct cuda_upload_buffer){ 0 };
     if (cuda->pool.source.put)
-        pool_release(&cuda->pool);
+        memory_pool_release(&cuda->pool);
 }
 
 static bool too_much(struct cuda *cuda, size_t bytes, struct err *err)
@@ -59,23 +60,23 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
 {
     if (!cuda_usable(cuda, err))
         return false;
-    int outcome = pool_get(&cuda->pool, bytes, ret);
-    if (outcome != POOL_DONE &&
-        cuda->held.flush) { /* pending work keeps the memory that it reads */
+    int outcome = memory_pool_get(&cuda->pool, bytes, ret);
+    if (outcome != MEMORY_POOL_DONE &&
+        cuda->pending.flush) { /* pending work keeps the memory that it reads */
         if (!cuda_flush(cuda, err))
             return false;
-        outcome = pool_get(&cuda->pool, bytes, ret);
+        outcome = memory_pool_get(&cuda->pool, bytes, ret);
     }
     switch (outcome) {
-    case POOL_DONE: return true;
-    case POOL_NO_MEMORY: return err_nomem(err);
+    case MEMORY_POOL_DONE: return true;
+    case MEMORY_POOL_NO_MEMORY: return err_nomem(err);
     default: return cuda_usable(cuda, err) && too_much(cuda, bytes, err);
     }
 }
 
 void cuda_give_back(struct cuda *cuda, uint64_t address)
 {
-    pool_put(&cuda->pool, address);
+    memory_pool_put(&cuda->pool, address);
 }
 
 /* ---- Copies ---- */
@@ -83,7 +84,7 @@ void cuda_give_back(struct cuda *cuda, uint64_t address)
 bool cuda_copy_to_device(struct cuda *cuda, uint64_t to, const void *from, size_t bytes,
                          struct err *err)
 {
-    struct cuda_staging *s = &cuda->staging;
+    struct cuda_upload_buffer *s = &cuda->staging;
     bool staged = bytes <= CUDA_STAGING;
     if (bytes == 0)
         return true;

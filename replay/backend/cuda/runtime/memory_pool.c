@@ -5,34 +5,34 @@
 
 /* A block of memory, used or free. `before` and `after` are its neighbours in the chunk; the first
  * block of a chunk is in the list of chunks, a free block in the list of its class. */
-struct pool_part {
+struct pool_block {
     uint64_t address;
     size_t bytes;
     bool used;
-    struct pool_part *before, *after;
-    struct pool_part *next_free, *previous_free;
-    struct pool_part *next_chunk, *previous_chunk; /* of the first block of a chunk */
+    struct pool_block *before, *after;
+    struct pool_block *next_free, *previous_free;
+    struct pool_block *next_chunk, *previous_chunk; /* of the first block of a chunk */
 };
 
 enum { MOST_AT_ONCE = 256 << 20 };
 
-void pool_init(struct pool *pool, struct pool_source source)
+void memory_pool_init(struct memory_pool *pool, struct memory_pool_source source)
 {
-    *pool = (struct pool){ .source = source, .next_chunk = POOL_CHUNK };
+    *pool = (struct memory_pool){ .source = source, .next_chunk = MEMORY_POOL_CHUNK };
 }
 
 /* ---- Descriptors ---- */
 
-static struct pool_part *part_new(struct pool *pool)
+static struct pool_block *part_new(struct memory_pool *pool)
 {
-    struct pool_part *part = pool->unused;
+    struct pool_block *part = pool->unused;
     if (!part)
         return malloc(sizeof *part);
     pool->unused = part->next_free;
     return part;
 }
 
-static void part_free(struct pool *pool, struct pool_part *part)
+static void part_free(struct memory_pool *pool, struct pool_block *part)
 {
     part->next_free = pool->unused;
     pool->unused = part;
@@ -42,18 +42,18 @@ static void part_free(struct pool *pool, struct pool_part *part)
 
 /* Returns the size class; there are four for each power of two: 256, 320, 384, 448, 512, 640 ...
  * Each contains the sizes below the next one. */
-static unsigned class_of(size_t bytes)
+static unsigned size_class(size_t bytes)
 {
-    size_t units = bytes / POOL_ALIGNMENT;
+    size_t units = bytes / MEMORY_POOL_ALIGNMENT;
     unsigned log = 63 - (unsigned)__builtin_clzll(units);
     unsigned quarter =
         log >= 2 ? (unsigned)(units >> (log - 2)) & 3 : (unsigned)(units << (2 - log)) & 3;
     return log * 4 + quarter;
 }
 
-static void link_free(struct pool *pool, struct pool_part *part)
+static void link_free(struct memory_pool *pool, struct pool_block *part)
 {
-    struct pool_part **first = &pool->free[class_of(part->bytes)];
+    struct pool_block **first = &pool->free[size_class(part->bytes)];
     part->used = false;
     part->previous_free = NULL;
     part->next_free = *first;
@@ -62,23 +62,23 @@ static void link_free(struct pool *pool, struct pool_part *part)
     *first = part;
 }
 
-static void unlink_free(struct pool *pool, struct pool_part *part)
+static void unlink_free(struct memory_pool *pool, struct pool_block *part)
 {
     if (part->next_free)
         part->next_free->previous_free = part->previous_free;
     if (part->previous_free)
         part->previous_free->next_free = part->next_free;
     else
-        pool->free[class_of(part->bytes)] = part->next_free;
+        pool->free[size_class(part->bytes)] = part->next_free;
 }
 
 /* Returns the smallest block that fits; of equal ones that with the lowest address, so that runs
  * are reproducible. */
-static struct pool_part *best_free(struct pool *pool, size_t bytes)
+static struct pool_block *best_free(struct memory_pool *pool, size_t bytes)
 {
-    for (unsigned c = class_of(bytes); c < POOL_CLASSES; c++) {
-        struct pool_part *best = NULL;
-        for (struct pool_part *p = pool->free[c]; p; p = p->next_free)
+    for (unsigned c = size_class(bytes); c < MEMORY_POOL_CLASSES; c++) {
+        struct pool_block *best = NULL;
+        for (struct pool_block *p = pool->free[c]; p; p = p->next_free)
             if (p->bytes >= bytes && (!best || p->bytes < best->bytes ||
                                       (p->bytes == best->bytes && p->address < best->address)))
                 best = p;
@@ -90,24 +90,24 @@ static struct pool_part *best_free(struct pool *pool, size_t bytes)
 
 /* ---- Used blocks by address ---- */
 
-static size_t slot_of(const struct pool *pool, uint64_t address)
+static size_t address_slot(const struct memory_pool *pool, uint64_t address)
 {
-    uint64_t mixed = (address / POOL_ALIGNMENT) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t mixed = (address / MEMORY_POOL_ALIGNMENT) * UINT64_C(0x9E3779B97F4A7C15);
     return (size_t)(mixed >> 20) & (pool->n_slots - 1);
 }
 
-static void place_used(struct pool *pool, struct pool_part *part)
+static void place_used(struct memory_pool *pool, struct pool_block *part)
 {
-    size_t i = slot_of(pool, part->address);
+    size_t i = address_slot(pool, part->address);
     while (pool->used[i])
         i = (i + 1) & (pool->n_slots - 1);
     pool->used[i] = part;
 }
 
-static bool grow_used(struct pool *pool)
+static bool grow_used(struct memory_pool *pool)
 {
     size_t old_n = pool->n_slots, n = old_n ? old_n * 2 : 64;
-    struct pool_part **old = pool->used, **more = calloc(n, sizeof *more);
+    struct pool_block **old = pool->used, **more = calloc(n, sizeof *more);
     if (!more)
         return false;
     pool->used = more;
@@ -119,21 +119,21 @@ static bool grow_used(struct pool *pool)
     return true;
 }
 
-static struct pool_part *take_used(struct pool *pool, uint64_t address)
+static struct pool_block *take_used(struct memory_pool *pool, uint64_t address)
 {
     if (!pool->n_slots)
         return NULL;
-    size_t mask = pool->n_slots - 1, i = slot_of(pool, address);
+    size_t mask = pool->n_slots - 1, i = address_slot(pool, address);
     while (pool->used[i] && pool->used[i]->address != address)
         i = (i + 1) & mask;
-    struct pool_part *found = pool->used[i];
+    struct pool_block *found = pool->used[i];
     if (!found)
         return NULL;
     pool->used[i] = NULL;
     pool->n_used--;
     /* entries behind the gap that collided may have to move into it */
     for (size_t j = (i + 1) & mask; pool->used[j]; j = (j + 1) & mask) {
-        struct pool_part *moved = pool->used[j];
+        struct pool_block *moved = pool->used[j];
         pool->used[j] = NULL;
         place_used(pool, moved);
     }
@@ -142,16 +142,16 @@ static struct pool_part *take_used(struct pool *pool, uint64_t address)
 
 /* ---- Chunks ---- */
 
-static bool add_chunk(struct pool *pool, size_t bytes)
+static bool add_chunk(struct memory_pool *pool, size_t bytes)
 {
     uint64_t address;
-    struct pool_part *part = part_new(pool);
+    struct pool_block *part = part_new(pool);
     if (!part || !pool->source.get(pool->source.user, bytes, &address)) {
         if (part)
             part_free(pool, part);
         return false;
     }
-    *part = (struct pool_part){ .address = address, .bytes = bytes, .next_chunk = pool->chunks };
+    *part = (struct pool_block){ .address = address, .bytes = bytes, .next_chunk = pool->chunks };
     if (pool->chunks)
         pool->chunks->previous_chunk = part;
     pool->chunks = part;
@@ -163,7 +163,7 @@ static bool add_chunk(struct pool *pool, size_t bytes)
     return true;
 }
 
-static void drop_chunk(struct pool *pool, struct pool_part *part)
+static void drop_chunk(struct memory_pool *pool, struct pool_block *part)
 {
     if (part->next_chunk)
         part->next_chunk->previous_chunk = part->previous_chunk;
@@ -177,25 +177,25 @@ static void drop_chunk(struct pool *pool, struct pool_part *part)
     part_free(pool, part);
 }
 
-size_t pool_trim(struct pool *pool)
+size_t memory_pool_trim(struct memory_pool *pool)
 {
     size_t before = pool->reserved;
-    for (struct pool_part *part = pool->chunks, *next; part; part = next) {
+    for (struct pool_block *part = pool->chunks, *next; part; part = next) {
         next = part->next_chunk;
         if (!part->used && !part->after)
             drop_chunk(pool, part);
     }
-    pool->next_chunk = POOL_CHUNK;
+    pool->next_chunk = MEMORY_POOL_CHUNK;
     return before - pool->reserved;
 }
 
 /* Chunks grow, so that their number stays small; a block that does not fit into such a chunk gets
  * its own. */
-static bool more_room(struct pool *pool, size_t bytes)
+static bool grow_pool(struct memory_pool *pool, size_t bytes)
 {
-    if (bytes > SIZE_MAX - POOL_CHUNK)
+    if (bytes > SIZE_MAX - MEMORY_POOL_CHUNK)
         return false;
-    size_t exact = (bytes + POOL_CHUNK - 1) / POOL_CHUNK * POOL_CHUNK;
+    size_t exact = (bytes + MEMORY_POOL_CHUNK - 1) / MEMORY_POOL_CHUNK * MEMORY_POOL_CHUNK;
     if (exact < pool->next_chunk && add_chunk(pool, pool->next_chunk)) {
         pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
         return true;
@@ -204,23 +204,23 @@ static bool more_room(struct pool *pool, size_t bytes)
         pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
         return true;
     }
-    return pool_trim(pool) && add_chunk(pool, exact);
+    return memory_pool_trim(pool) && add_chunk(pool, exact);
 }
 
 /* ---- Blocks ---- */
 
 /* Splits the block: the memory after the first `bytes` becomes a free block. */
-static bool cut(struct pool *pool, struct pool_part *part, size_t bytes)
+static bool split_block(struct memory_pool *pool, struct pool_block *part, size_t bytes)
 {
     if (part->bytes == bytes)
         return true;
-    struct pool_part *rest = part_new(pool);
+    struct pool_block *rest = part_new(pool);
     if (!rest)
         return false;
-    *rest = (struct pool_part){ .address = part->address + bytes,
-                                .bytes = part->bytes - bytes,
-                                .before = part,
-                                .after = part->after };
+    *rest = (struct pool_block){ .address = part->address + bytes,
+                                 .bytes = part->bytes - bytes,
+                                 .before = part,
+                                 .after = part->after };
     if (part->after)
         part->after->before = rest;
     part->after = rest;
@@ -229,22 +229,24 @@ static bool cut(struct pool *pool, struct pool_part *part, size_t bytes)
     return true;
 }
 
-enum pool_outcome pool_get(struct pool *pool, size_t bytes, uint64_t *ret)
+enum memory_pool_outcome memory_pool_get(struct memory_pool *pool, size_t bytes, uint64_t *ret)
 {
     if (bytes > SIZE_MAX / 2)
-        return POOL_NO_DEVICE_MEMORY;
-    bytes = bytes ? (bytes + POOL_ALIGNMENT - 1) / POOL_ALIGNMENT * POOL_ALIGNMENT : POOL_ALIGNMENT;
+        return MEMORY_POOL_NO_DEVICE_MEMORY;
+    bytes =
+        bytes ? (bytes + MEMORY_POOL_ALIGNMENT - 1) / MEMORY_POOL_ALIGNMENT * MEMORY_POOL_ALIGNMENT
+              : MEMORY_POOL_ALIGNMENT;
     if (pool->n_used * 2 >= pool->n_slots && !grow_used(pool))
-        return POOL_NO_MEMORY;
-    struct pool_part *part = best_free(pool, bytes);
-    if (!part && more_room(pool, bytes))
+        return MEMORY_POOL_NO_MEMORY;
+    struct pool_block *part = best_free(pool, bytes);
+    if (!part && grow_pool(pool, bytes))
         part = best_free(pool, bytes);
     if (!part)
-        return POOL_NO_DEVICE_MEMORY;
+        return MEMORY_POOL_NO_DEVICE_MEMORY;
     unlink_free(pool, part);
-    if (!cut(pool, part, bytes)) {
+    if (!split_block(pool, part, bytes)) {
         link_free(pool, part);
-        return POOL_NO_MEMORY;
+        return MEMORY_POOL_NO_MEMORY;
     }
     part->used = true;
     place_used(pool, part);
@@ -252,13 +254,13 @@ enum pool_outcome pool_get(struct pool *pool, size_t bytes, uint64_t *ret)
     pool->bytes += bytes;
     pool->peak = pool->bytes > pool->peak ? pool->bytes : pool->peak;
     *ret = part->address;
-    return POOL_DONE;
+    return MEMORY_POOL_DONE;
 }
 
 /* Merges the block with the one after it, which is in no list. */
-static void absorb(struct pool *pool, struct pool_part *part)
+static void merge_with_next(struct memory_pool *pool, struct pool_block *part)
 {
-    struct pool_part *after = part->after;
+    struct pool_block *after = part->after;
     part->bytes += after->bytes;
     part->after = after->after;
     if (part->after)
@@ -266,39 +268,39 @@ static void absorb(struct pool *pool, struct pool_part *part)
     part_free(pool, after);
 }
 
-bool pool_put(struct pool *pool, uint64_t address)
+bool memory_pool_put(struct memory_pool *pool, uint64_t address)
 {
-    struct pool_part *part = take_used(pool, address);
+    struct pool_block *part = take_used(pool, address);
     if (!part)
         return false;
     pool->bytes -= part->bytes;
     if (part->after && !part->after->used) {
         unlink_free(pool, part->after);
-        absorb(pool, part);
+        merge_with_next(pool, part);
     }
     if (part->before && !part->before->used) {
         part = part->before;
         unlink_free(pool, part);
-        absorb(pool, part);
+        merge_with_next(pool, part);
     }
     link_free(pool, part);
     return true;
 }
 
-void pool_release(struct pool *pool)
+void memory_pool_release(struct memory_pool *pool)
 {
-    for (struct pool_part *chunk = pool->chunks, *next_chunk; chunk; chunk = next_chunk) {
+    for (struct pool_block *chunk = pool->chunks, *next_chunk; chunk; chunk = next_chunk) {
         next_chunk = chunk->next_chunk;
         pool->source.put(pool->source.user, chunk->address);
-        for (struct pool_part *part = chunk, *next; part; part = next) {
+        for (struct pool_block *part = chunk, *next; part; part = next) {
             next = part->after;
             free(part);
         }
     }
-    for (struct pool_part *part = pool->unused, *next; part; part = next) {
+    for (struct pool_block *part = pool->unused, *next; part; part = next) {
         next = part->next_free;
         free(part);
     }
     free(pool->used);
-    *pool = (struct pool){ 0 };
+    *pool = (struct memory_pool){ 0 };
 }

@@ -13,24 +13,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { POOL_ALIGNMENT = 256, POOL_CHUNK = 2 << 20 };
+enum { MEMORY_POOL_ALIGNMENT = 256, MEMORY_POOL_CHUNK = 2 << 20 };
 
-struct pool_source {
-    /* False: out of device memory. The address is a multiple of POOL_ALIGNMENT. */
+struct memory_pool_source {
+    /* False: out of device memory. The address is a multiple of MEMORY_POOL_ALIGNMENT. */
     bool (*get)(void *user, size_t bytes, uint64_t *ret);
     void (*put)(void *user, uint64_t address);
     void *user;
 };
 
-struct pool_part;
-enum { POOL_CLASSES = 224 };
+struct pool_block;
+enum { MEMORY_POOL_CLASSES = 224 };
 
-struct pool {
-    struct pool_source source;
-    struct pool_part *free[POOL_CLASSES]; /* by size: four classes for each power of two */
-    struct pool_part *chunks;             /* the first block of each chunk */
-    struct pool_part *unused;             /* unused descriptors, linked by next_free */
-    struct pool_part **used; /* by address: a hash table of `n_slots`, a power of two */
+struct memory_pool {
+    struct memory_pool_source source;
+    struct pool_block *free[MEMORY_POOL_CLASSES]; /* by size: four classes for each power of two */
+    struct pool_block *chunks;                    /* the first block of each chunk */
+    struct pool_block *unused;                    /* unused descriptors, linked by next_free */
+    struct pool_block **used; /* by address: a hash table of `n_slots`, a power of two */
     size_t n_used, n_slots;
     size_t bytes, peak;             /* allocated now, rounded, and the maximum */
     size_t reserved, reserved_peak; /* from the source */
@@ -38,15 +38,15 @@ struct pool {
     uint64_t n_chunks; /* that were allocated in total */
 };
 
-void pool_init(struct pool *pool, struct pool_source source);
-void pool_release(struct pool *pool); /* frees all chunks */
+void memory_pool_init(struct memory_pool *pool, struct memory_pool_source source);
+void memory_pool_release(struct memory_pool *pool); /* frees all chunks */
 
-enum pool_outcome { POOL_DONE, POOL_NO_DEVICE_MEMORY, POOL_NO_MEMORY };
+enum memory_pool_outcome { MEMORY_POOL_DONE, MEMORY_POOL_NO_DEVICE_MEMORY, MEMORY_POOL_NO_MEMORY };
 /* Allocates. If there is no space, it frees empty chunks and tries again. */
-enum pool_outcome pool_get(struct pool *pool, size_t bytes, uint64_t *ret);
+enum memory_pool_outcome memory_pool_get(struct memory_pool *pool, size_t bytes, uint64_t *ret);
 /* False: the address was not allocated. */
-bool pool_put(struct pool *pool, uint64_t address);
+bool memory_pool_put(struct memory_pool *pool, uint64_t address);
 /* Frees empty chunks; returns their bytes. */
-size_t pool_trim(struct pool *pool);
+size_t memory_pool_trim(struct memory_pool *pool);
 
 #endif

@@ -16,8 +16,8 @@ struct module {
     cu_module module;
 };
 
-struct entry {
-    struct entry *next;
+struct function_entry {
+    struct function_entry *next;
     uint64_t hash;
     struct str file, name,
         defines; /* for a generated text, `file` is empty and `defines` is the text */
@@ -27,7 +27,7 @@ struct entry {
 struct cuda_modules {
     struct arena arena;
     struct module *modules;
-    struct entry *buckets[BUCKETS];
+    struct function_entry *buckets[BUCKETS];
 };
 
 void cuda_modules_close(struct cuda *cuda)
@@ -65,8 +65,8 @@ static bool compile(struct cuda *cuda, const struct program_text *program, struc
     return ok;
 }
 
-static bool load(struct cuda *cuda, const struct program_text *program, struct str code,
-                 cu_module *ret, struct err *err)
+static bool load_module(struct cuda *cuda, const struct program_text *program, struct str code,
+                        cu_module *ret, struct err *err)
 {
     char log[600] = "";
     unsigned options[] = { CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_BYTES };
@@ -103,13 +103,13 @@ static bool make_module(struct cuda *cuda, const struct program_text *program, s
     bool ok = cache &&
               cubin_cache_read(folder, key, have ? cuda->compiler.major : -1, cuda->compiler.minor,
                                &code) &&
-              load(cuda, program, buf_str(&code), ret, &why);
+              load_module(cuda, program, buf_str(&code), ret, &why);
     if (!ok && !have)
         err_set(err, why.kind, "kernel %s: %s", program->name, why.text);
     if (!ok && have && cuda_usable(cuda, err)) {
         buf_clear(&code);
         ok = compile(cuda, program, source, &code, err) &&
-             load(cuda, program, buf_str(&code), ret, err);
+             load_module(cuda, program, buf_str(&code), ret, err);
         if (ok && cache)
             cubin_cache_write(folder, key, cuda->compiler.major, cuda->compiler.minor,
                               buf_str(&code));
@@ -159,11 +159,11 @@ static bool find_function(struct cuda *cuda, const struct module *module, const 
                       "kernel %s", name);
 }
 
-static struct entry *entry_new(struct cuda *cuda, const struct program_text *program,
-                               struct str defines, uint64_t hash)
+static struct function_entry *entry_new(struct cuda *cuda, const struct program_text *program,
+                                        struct str defines, uint64_t hash)
 {
     struct arena *arena = &cuda->modules->arena;
-    struct entry *e = arena_new(arena, struct entry);
+    struct function_entry *e = arena_new(arena, struct function_entry);
     if (!e)
         return NULL;
     e->hash = hash;
@@ -175,8 +175,8 @@ static struct entry *entry_new(struct cuda *cuda, const struct program_text *pro
     return e->file.p && e->name.p && e->defines.p ? e : NULL;
 }
 
-static struct cuda_function *find(struct cuda *cuda, const struct program_text *program,
-                                  struct err *err)
+static struct cuda_function *
+function_of_program(struct cuda *cuda, const struct program_text *program, struct err *err)
 {
     struct str file = str_of(program->file ? program->file : ""), name = str_of(program->name);
     struct str defines =
@@ -186,13 +186,13 @@ static struct cuda_function *find(struct cuda *cuda, const struct program_text *
         return NULL;
     if (!cuda->modules && !(cuda->modules = calloc(1, sizeof *cuda->modules)))
         return err_nomem(err), NULL;
-    struct entry **bucket = &cuda->modules->buckets[hash % BUCKETS];
-    for (struct entry *e = *bucket; e; e = e->next)
+    struct function_entry **bucket = &cuda->modules->buckets[hash % BUCKETS];
+    for (struct function_entry *e = *bucket; e; e = e->next)
         if (e->hash == hash && str_eq(e->file, file) && str_eq(e->name, name) &&
             str_eq(e->defines, defines))
             return &e->function;
     struct module *module = module_of(cuda, program, err);
-    struct entry *e = module ? entry_new(cuda, program, defines, hash) : NULL;
+    struct function_entry *e = module ? entry_new(cuda, program, defines, hash) : NULL;
     if (module && !e)
         err_nomem(err);
     if (!e || !find_function(cuda, module, program->name, &e->function, err))
@@ -214,7 +214,7 @@ struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, con
     struct program_text program = { .file = with_end, .name = name, .defines = defines };
     if (!fits)
         err_set(err, ERR_ENV, "kernel %s: there is no source text %s", name, file);
-    return fits ? find(cuda, &program, err) : NULL;
+    return fits ? function_of_program(cuda, &program, err) : NULL;
 }
 
 struct cuda_function *cuda_function(struct kernel *k, const char *file, const char *name,
@@ -237,5 +237,5 @@ struct cuda_function *cuda_function_of_text(struct kernel *k, const char *name, 
 struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, struct str text,
                                         struct err *err)
 {
-    return find(cuda, &(struct program_text){ .name = name, .text = text }, err);
+    return function_of_program(cuda, &(struct program_text){ .name = name, .text = text }, err);
 }

@@ -211,10 +211,10 @@ KERNEL(pool_max_backward, struct pool_args)
  * (generate_intervals, aten/src/ATen/native/FractionalMaxPooling.h). */
 DEVICE I fractional_start(const struct pool_args *a, u32 d, I o, f64 sample)
 {
-    i64 room = a->in[d] - a->window[d], last = a->out[d] - 1;
+    i64 range = a->in[d] - a->window[d], last = a->out[d] - 1;
     if (o == last || last < 1)
-        return (I)room;
-    f64 alpha = (f64)room / (f64)last;
+        return (I)range;
+    f64 alpha = (f64)range / (f64)last;
     return (I)((i64)(((f64)o + sample) * alpha) - (i64)(sample * alpha));
 }
 

@@ -10,7 +10,7 @@ DEVICE i64 first_of(void)
 }
 
 /* Returns a bit for each of the thread's elements. */
-DEVICE u32 held(const struct select_args *a, u32 *count)
+DEVICE u32 selected(const struct select_args *a, u32 *count)
 {
     u32 bits = 0;
     *count = 0;
@@ -34,7 +34,7 @@ KERNEL(select_count, struct select_args)
 {
     SHARED(u32, shared, BLOCK_SCAN_WARPS);
     u32 mine, all;
-    held(&a, &mine);
+    selected(&a, &mine);
     sum_before(shared, mine, &all);
     if (THREAD == 0)
         PTR(u32, a.tiles)[BLOCK_X] = GRID_X == 1 ? 0 : all;
@@ -44,7 +44,7 @@ KERNEL(select_count, struct select_args)
 
 #define EACH_HELD(i, rank, ...) \
     SHARED(u32, shared, BLOCK_SCAN_WARPS); \
-    u32 mine, all, bits = held(&a, &mine); \
+    u32 mine, all, bits = selected(&a, &mine); \
     i64 rank = (i64)PTR(const u32, a.tiles)[BLOCK_X] + sum_before(shared, mine, &all); \
     ROLLED \
     for (u32 j = 0; j < SELECT_EACH; j++) \

@@ -99,7 +99,7 @@ DEVICE ACC sum_of(const struct norm_args *a, struct team t, ACC *kept, const IND
 
 KERNEL(norm_rows, struct norm_args)
 {
-    SHARED(struct moments, room, TEAM_THREADS);
+    SHARED(struct moments, scratch, TEAM_THREADS);
     DYNAMIC_SHARED(ACC, kept);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n;
@@ -112,10 +112,10 @@ KERNEL(norm_rows, struct norm_args)
             SPAN_PLACES(&a.rows, NORM_TENSORS, first + t.row, row);
         if (a.centred) {
             m.sum = sum_of(&a, t, kept, row, n, 1, 0, 0);
-            mean = team_join(t, m, room).sum / count;
+            mean = team_join(t, m, scratch).sum / count;
         }
         m.sum = sum_of(&a, t, kept, row, n, !a.centred, 1, mean);
-        ACC rstd = 1 / OF(SQRT, team_join(t, m, room).sum / count + (ACC)a.eps);
+        ACC rstd = 1 / OF(SQRT, team_join(t, m, scratch).sum / count + (ACC)a.eps);
         if (n && t.lane == 0 && a.mean)
             STORE(S, PTR(S, a.mean), row[NORM_STATS], mean);
         if (n && t.lane == 0 && a.rstd)
@@ -237,13 +237,13 @@ DEVICE void write_gradients(const struct norm_args *a, struct team t, const stru
  * projection on the normalised values. */
 KERNEL(norm_rows_backward, struct norm_args)
 {
-    SHARED(struct moments, room, TEAM_THREADS);
+    SHARED(struct moments, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     ROLLED
     for (INDEX first = (INDEX)BLOCK_X * t.rows; first < (INDEX)a.rows.n;
          first += (INDEX)GRID_X * t.rows) {
         struct row r = row_of(&a, first + t.row);
-        struct moments m = team_join(t, gradient_sums(&a, t, &r), room);
+        struct moments m = team_join(t, gradient_sums(&a, t, &r), scratch);
         ACC sum = a.centred ? m.sum / (ACC)a.cols.n : 0;
         write_gradients(&a, t, &r, sum, m.along * r.rstd / (ACC)a.cols.n);
     }

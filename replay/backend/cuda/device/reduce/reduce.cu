@@ -306,7 +306,7 @@ DEVICE struct state share(const struct reduce_args *a, struct team t, INDEX row,
 
 KERNEL(reduce, struct reduce_args)
 {
-    SHARED(struct state, room, TEAM_THREADS);
+    SHARED(struct state, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n, n = (INDEX)a.cols.n;
     INDEX begin = (INDEX)BLOCK_Y * (INDEX)a.chunk, end = MIN(begin + (INDEX)a.chunk, n);
@@ -316,7 +316,7 @@ KERNEL(reduce, struct reduce_args)
         struct state s = nothing();
         if (row < rows)
             s = share(&a, t, row, begin, end);
-        s = team_join(t, s, room);
+        s = team_join(t, s, scratch);
         if (row < rows && t.lane == 0) {
             if (a.splits > 1)
                 PTR(struct state, a.partial)[(i64)row * a.splits + BLOCK_Y] = s;
@@ -332,7 +332,7 @@ MOVES16(reduce, 1, 0)
 /* Combines the states of a row's chunks. */
 KERNEL(reduce_splits, struct reduce_args)
 {
-    SHARED(struct state, room, TEAM_THREADS);
+    SHARED(struct state, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     ROLLED
     for (i64 first = (i64)BLOCK_X * t.rows; first < a.rows.n; first += (i64)GRID_X * t.rows) {
@@ -344,7 +344,7 @@ KERNEL(reduce_splits, struct reduce_args)
             for (i64 i = t.lane; i < a.splits; i += t.lanes)
                 s = join(s, from[i]);
         }
-        s = team_join(t, s, room);
+        s = team_join(t, s, scratch);
         if (row < a.rows.n && t.lane == 0)
             finish(&a, s, (INDEX)row);
     }

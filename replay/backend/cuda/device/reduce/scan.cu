@@ -109,7 +109,7 @@ DEVICE void put(const struct scan_args *a, const INDEX *place, INDEX i, struct s
 }
 
 /* Returns the state of all lanes before this one, and in *all that of all lanes. */
-DEVICE struct state lanes_before(struct team t, struct state mine, struct state *all, struct state *room)
+DEVICE struct state lanes_before(struct team t, struct state mine, struct state *all, struct state *scratch)
 {
     struct state s = mine, before;
     if (t.lanes == 1) {
@@ -129,7 +129,7 @@ DEVICE struct state lanes_before(struct team t, struct state mine, struct state 
     if (t.lanes == WARP)
         return before;
     if (LANE == 0)
-        room[THREAD / WARP] = *all;
+        scratch[THREAD / WARP] = *all;
     SYNC();
     struct state front = nothing();
     *all = nothing();
@@ -137,7 +137,7 @@ DEVICE struct state lanes_before(struct team t, struct state mine, struct state 
     for (u32 w = 0; w < WARPS; w++) {
         if (w == THREAD / WARP)
             front = *all;
-        *all = join(*all, room[w]);
+        *all = join(*all, scratch[w]);
     }
     SYNC();
     return join(front, before);
@@ -145,7 +145,7 @@ DEVICE struct state lanes_before(struct team t, struct state mine, struct state 
 
 /* Scans elements [begin, end) of a row after `carry`; returns the state with them. */
 DEVICE struct state scan_row(const struct scan_args *a, struct team t, const INDEX *place, INDEX begin,
-                             INDEX end, struct state carry, b8 store, struct state *room)
+                             INDEX end, struct state carry, b8 store, struct state *scratch)
 {
     ROLLED
     for (INDEX base = begin; base < end; base += t.lanes * ITEMS) {
@@ -157,7 +157,7 @@ DEVICE struct state scan_row(const struct scan_args *a, struct team t, const IND
             if (j)
                 each[j] = join(each[j - 1], each[j]);
         }
-        struct state front = join(carry, lanes_before(t, each[ITEMS - 1], &all, room));
+        struct state front = join(carry, lanes_before(t, each[ITEMS - 1], &all, scratch));
         UNROLL
         for (u32 j = 0; j < ITEMS; j++)
             if (store && first + j < end)
@@ -169,7 +169,7 @@ DEVICE struct state scan_row(const struct scan_args *a, struct team t, const IND
 
 KERNEL(scan, struct scan_args)
 {
-    SHARED(struct state, room, TEAM_THREADS);
+    SHARED(struct state, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n, n = (INDEX)a.cols.n;
     INDEX begin = (INDEX)BLOCK_Y * (INDEX)a.chunk, end = MIN(begin + (INDEX)a.chunk, n);
@@ -182,18 +182,18 @@ KERNEL(scan, struct scan_args)
             ROLLED
             for (u32 i = t.lane; i < BLOCK_Y; i += t.lanes)
                 carry = join(carry, from[i]);
-            carry = team_join(t, carry, room);
+            carry = team_join(t, carry, scratch);
         }
         if (row >= rows)
             continue; /* for blocks, warps or threads as a whole */
         SPAN_PLACES(&a.rows, 3, row, place);
-        scan_row(&a, t, place, begin, end, carry, 1, room);
+        scan_row(&a, t, place, begin, end, carry, 1, scratch);
     }
 }
 
 KERNEL(scan_totals, struct scan_args)
 {
-    SHARED(struct state, room, TEAM_THREADS);
+    SHARED(struct state, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n, n = (INDEX)a.cols.n;
     INDEX begin = (INDEX)BLOCK_Y * (INDEX)a.chunk, end = MIN(begin + (INDEX)a.chunk, n);
@@ -201,7 +201,7 @@ KERNEL(scan_totals, struct scan_args)
     for (INDEX row = BLOCK_X; row < rows; row += GRID_X) {
         INDEX place[3] = { 0 };
         SPAN_PLACES(&a.rows, 3, row, place);
-        struct state s = scan_row(&a, t, place, begin, end, nothing(), 0, room);
+        struct state s = scan_row(&a, t, place, begin, end, nothing(), 0, scratch);
         if (THREAD == 0)
             PTR(struct state, a.partial)[(i64)row * a.splits + BLOCK_Y] = s;
     }

@@ -115,7 +115,7 @@ DEVICE void write_row(const struct softmax_args *a, struct team t, struct state 
 
 KERNEL(softmax, struct softmax_args)
 {
-    SHARED(struct state, room, TEAM_THREADS);
+    SHARED(struct state, scratch, TEAM_THREADS);
     DYNAMIC_SHARED(ACC, kept);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n;
@@ -125,7 +125,7 @@ KERNEL(softmax, struct softmax_args)
         const T *from = PTR(T, a.from) + (row < rows ? span_at(&a.rows, 0, row) : 0);
         O *to = PTR(O, a.to) + (row < rows ? span_at(&a.rows, 2, row) : 0);
         struct state s = state_of(&a, t, from, size, kept);
-        s = team_join(t, s, room);
+        s = team_join(t, s, scratch);
         write_row(&a, t, s, from, to, size, kept);
         SYNC();
     }
@@ -158,7 +158,7 @@ DEVICE ACC part(ACC g, ACC y)
 
 KERNEL(softmax_backward, struct softmax_args)
 {
-    SHARED(ACC, room, TEAM_THREADS);
+    SHARED(ACC, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n, n = (INDEX)a.cols.n;
     INDEX step[3];
@@ -189,7 +189,7 @@ KERNEL(softmax_backward, struct softmax_args)
         ROLLED
         for (INDEX i = body + t.lane; i < size; i += t.lanes)
             sum += part((ACC)LOAD(T, g, i * step[0]), (ACC)LOAD(U, y, i * step[1]));
-        sum = team_sum(t, sum, room);
+        sum = team_sum(t, sum, scratch);
 #ifdef VECTOR
         ROLLED
         for (INDEX i = t.lane * STEP; i < body; i += t.lanes * STEP) {

@@ -15,8 +15,8 @@ enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
 
 /* Reads a tensor as [batch, heads, rows, columns]; missing first dimensions are 1. If `size` is
  * given it is broadcast to that. */
-static bool tensor_of(struct kernel *k, struct kernel_tensor x, int64_t *size, bool broadcast,
-                      struct attention_tensor *ret)
+static bool attention_tensor_of(struct kernel *k, struct kernel_tensor x, int64_t *size,
+                                bool broadcast, struct attention_tensor *ret)
 {
     int64_t sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM], stride[FOUR] = { 0 };
     uint32_t ndim = x.meta ? tensor_sizes(x, sizes) : 0;
@@ -44,18 +44,20 @@ static void swap_rows_and_heads(int64_t *size, struct attention_tensor *x)
 }
 
 /* Reads the call's tensors. rows_first: [batch, rows, heads, columns]. */
-static bool attention_of(struct kernel *k, bool rows_first, struct cuda_attention *ret)
+static bool read_cuda_attention(struct kernel *k, bool rows_first, struct cuda_attention *ret)
 {
     struct attention_args *a = &ret->args;
     struct kernel_tensor q = tensor_arg(k, "query"), x = tensor_arg(k, "key"),
                          v = tensor_arg(k, "value");
     int64_t of_q[FOUR], of_k[FOUR], of_v[FOUR];
     memset(ret, 0, sizeof *ret);
-    if (!tensor_of(k, q, of_q, false, &a->q) || !tensor_of(k, x, of_k, false, &a->k) ||
-        !tensor_of(k, v, of_v, false, &a->v) || q.meta->ndim < 3 || x.meta->ndim != q.meta->ndim ||
-        v.meta->ndim != q.meta->ndim || x.meta->dtype != q.meta->dtype ||
-        v.meta->dtype != q.meta->dtype || dense_kind_of(q.meta->dtype) != DENSE_REAL ||
-        !cuda_type(q.meta->dtype) || of_q[3] > ATTENTION_DEPTHS || of_v[3] > ATTENTION_DEPTHS)
+    if (!attention_tensor_of(k, q, of_q, false, &a->q) ||
+        !attention_tensor_of(k, x, of_k, false, &a->k) ||
+        !attention_tensor_of(k, v, of_v, false, &a->v) || q.meta->ndim < 3 ||
+        x.meta->ndim != q.meta->ndim || v.meta->ndim != q.meta->ndim ||
+        x.meta->dtype != q.meta->dtype || v.meta->dtype != q.meta->dtype ||
+        dense_kind_of(q.meta->dtype) != DENSE_REAL || !cuda_type(q.meta->dtype) ||
+        of_q[3] > ATTENTION_DEPTHS || of_v[3] > ATTENTION_DEPTHS)
         return false;
     if (rows_first) {
         swap_rows_and_heads(of_q, &a->q);
@@ -79,7 +81,7 @@ static bool bias_of(struct kernel *k, struct cuda_attention *a)
     if (!has_arg(k, name))
         return true;
     struct kernel_tensor bias = tensor_arg(k, name);
-    if (!tensor_of(k, bias, size, true, &a->args.bias) || !cuda_type(bias.meta->dtype))
+    if (!attention_tensor_of(k, bias, size, true, &a->args.bias) || !cuda_type(bias.meta->dtype))
         return false;
     a->bias_dtype = bias.meta->dtype;
     a->bias = bias.meta->dtype == DTYPE_B8 ? 2 : 1;
@@ -89,7 +91,7 @@ static bool bias_of(struct kernel *k, struct cuda_attention *a)
 /* ---- Launches ---- */
 
 /* Returns the rows of a warp: as many as have space for their sums in its registers. */
-static int rows_of(const struct cuda_attention *a, int depths)
+static int rows_of_warp(const struct cuda_attention *a, int depths)
 {
     if (a->dtype == DTYPE_F64)
         return depths > 256 ? 1 : 2;
@@ -102,10 +104,10 @@ static int depths_of(const struct cuda_attention *a)
     return deepest > 256 ? 512 : deepest > 128 ? 256 : deepest > 64 ? 128 : 64;
 }
 
-static void launch(struct kernel *k, struct cuda_attention *a, const char *name, const char *out,
-                   int64_t rows, int64_t heads)
+static void launch_attention(struct kernel *k, struct cuda_attention *a, const char *name,
+                             const char *out, int64_t rows, int64_t heads)
 {
-    int depths = depths_of(a), each = rows_of(a, depths) * ATTENTION_WARPS;
+    int depths = depths_of(a), each = rows_of_warp(a, depths) * ATTENTION_WARPS;
     bool wide = a->dtype == DTYPE_F64;
     char defines[512];
     snprintf(defines, sizeof defines,
@@ -128,7 +130,7 @@ static void launch(struct kernel *k, struct cuda_attention *a, const char *name,
 }
 
 /* Sets the log's bytes and operations: `times` the forward's two matmuls with keys and values. */
-static void tell_traffic(struct kernel *k, const struct cuda_attention *a, double times)
+static void set_attention_traffic(struct kernel *k, const struct cuda_attention *a, double times)
 {
     const struct attention_args *x = &a->args;
     double rows = (double)(x->batch * x->heads) * (double)x->n;
@@ -164,7 +166,8 @@ static bool out_of(struct kernel *k, struct cuda_attention *a, bool rows_first)
 {
     struct kernel_tensor out = result(k, 0);
     int64_t size[FOUR];
-    if (!out.meta || out.meta->dtype != a->dtype || !tensor_of(k, out, size, false, &a->args.out))
+    if (!out.meta || out.meta->dtype != a->dtype ||
+        !attention_tensor_of(k, out, size, false, &a->args.out))
         return false;
     if (rows_first)
         swap_rows_and_heads(size, &a->args.out);
@@ -190,16 +193,17 @@ static void zero_others(struct kernel *k, uint32_t from)
     }
 }
 
-static void attend(struct kernel *k, struct cuda_attention *a, uint32_t others)
+static void run_attention(struct kernel *k, struct cuda_attention *a, uint32_t others)
 {
     struct attention_args *x = &a->args;
     int64_t rows = x->given.p && x->padded > x->n ? x->padded : x->n;
-    tell_traffic(k, a, 2);
+    set_attention_traffic(k, a, 2);
     if (!cudnn_attend(k, a)) {
-        launch(k, a, "attention", cuda_type(a->dtype), rows, x->batch * x->heads);
+        launch_attention(k, a, "attention", cuda_type(a->dtype), rows, x->batch * x->heads);
     } else if (x->given.p) {
         cuda_traffic(k, (uint64_t)(x->batch * x->heads * (x->n + rows)) * sizeof(float), 0);
-        launch(k, a, "attention_logarithms", cuda_type(a->dtype), rows, x->batch * x->heads);
+        launch_attention(k, a, "attention_logarithms", cuda_type(a->dtype), rows,
+                         x->batch * x->heads);
     }
     zero_others(k, others);
 }
@@ -212,11 +216,11 @@ void cuda_attention(struct kernel *k)
                       dense_kind_of(second.meta->dtype) == DENSE_REAL && second.meta->countable &&
                       second.meta->bytes > 0;
     struct cuda_attention a;
-    if (!attention_of(k, false, &a) || !bias_of(k, &a) || !out_of(k, &a, false) ||
+    if (!read_cuda_attention(k, false, &a) || !bias_of(k, &a) || !out_of(k, &a, false) ||
         (logarithms && !logarithms_of(k, &a, second)))
         cuda_decline(k);
     else
-        attend(k, &a, logarithms ? 2 : 1);
+        run_attention(k, &a, logarithms ? 2 : 1);
 }
 
 /* Reads the bounds of concatenated sequences; returns true if there are none. */
@@ -244,9 +248,10 @@ static void attend_sequences(struct kernel *k, struct cuda_attention *a, int64_t
     a->args.bounds_q = cuda_contiguous(k, tensor_arg(k, "cu_seqlens_q"));
     a->args.bounds_k = cuda_contiguous(k, tensor_arg(k, "cu_seqlens_k"));
     a->args.error = cuda_error_word(k);
-    tell_traffic(k, a, 2.0 / (double)(sequences ? sequences : 1));
-    launch(k, a, "attention", cuda_type(a->dtype),
-           longest > 0 && longest < a->args.n ? longest : a->args.n, sequences * a->args.heads);
+    set_attention_traffic(k, a, 2.0 / (double)(sequences ? sequences : 1));
+    launch_attention(k, a, "attention", cuda_type(a->dtype),
+                     longest > 0 && longest < a->args.n ? longest : a->args.n,
+                     sequences * a->args.heads);
 }
 
 /* _efficient_attention_forward: [batch, n, heads, depth], or concatenated sequences. */
@@ -255,14 +260,14 @@ void cuda_sequences_attention(struct kernel *k)
     struct cuda_attention a;
     int64_t sequences;
     if (has_arg(k, "bias") || has_arg(k, "seqlen_k") || has_arg(k, "window_size") ||
-        !attention_of(k, true, &a) || !out_of(k, &a, true) || a.args.heads != a.args.key_heads ||
-        !bounds_of(k, &a, &sequences)) {
+        !read_cuda_attention(k, true, &a) || !out_of(k, &a, true) ||
+        a.args.heads != a.args.key_heads || !bounds_of(k, &a, &sequences)) {
         cuda_decline(k);
         return;
     }
     a.args.causal = int_arg(k, "custom_mask_type", 0) != 0;
     if (sequences < 0)
-        attend(k, &a, 1);
+        run_attention(k, &a, 1);
     else
         attend_sequences(k, &a, sequences);
 }
@@ -277,17 +282,17 @@ static bool gradient_of(struct kernel *k, uint32_t i, int64_t heads, int64_t row
     int64_t size[FOUR];
     if (!to.meta)
         return true;
-    return to.meta->dtype == a->dtype && tensor_of(k, to, size, false, ret) &&
+    return to.meta->dtype == a->dtype && attention_tensor_of(k, to, size, false, ret) &&
            size[0] == a->args.batch && size[1] == heads && size[2] == rows && size[3] == columns;
 }
 
-static bool backward_of(struct kernel *k, struct cuda_attention *a)
+static bool read_backward(struct kernel *k, struct cuda_attention *a)
 {
     struct attention_args *x = &a->args;
     struct kernel_tensor g = tensor_arg(k, has_arg(k, "grad_out_") ? "grad_out_" : "grad_out");
     int64_t size[FOUR];
-    return attention_of(k, false, a) && bias_of(k, a) &&
-           tensor_of(k, g, size, false, &x->grad_out) && g.meta->dtype == a->dtype &&
+    return read_cuda_attention(k, false, a) && bias_of(k, a) &&
+           attention_tensor_of(k, g, size, false, &x->grad_out) && g.meta->dtype == a->dtype &&
            size[2] == x->n && size[3] == x->value_depth &&
            gradient_of(k, 0, x->heads, x->n, x->depth, a, &x->grad_q) &&
            gradient_of(k, 1, x->key_heads, x->m, x->depth, a, &x->grad_k) &&
@@ -308,8 +313,8 @@ static void attend_again(struct kernel *k, struct cuda_attention *a)
     x->out.batch = x->heads * x->out.head;
     x->logarithms = cuda_workspace(k, rows * width);
     x->sums = cuda_workspace(k, rows * width);
-    tell_traffic(k, a, 2);
-    launch(k, a, "attention", cuda_sum_type(a->dtype), x->n, x->batch * x->heads);
+    set_attention_traffic(k, a, 2);
+    launch_attention(k, a, "attention", cuda_sum_type(a->dtype), x->n, x->batch * x->heads);
 }
 
 /* Computes the gradients of query, key, value and, if there is one, bias. */
@@ -317,23 +322,23 @@ void cuda_attention_backward(struct kernel *k)
 {
     struct cuda_attention a;
     struct attention_args *x = &a.args;
-    if (!backward_of(k, &a)) {
+    if (!read_backward(k, &a)) {
         cuda_decline(k);
         return;
     }
-    tell_traffic(k, &a, 7);
+    set_attention_traffic(k, &a, 7);
     if (cudnn_attend_back(k, &a))
         return;
     const char *out = cuda_sum_type(a.dtype);
     if (x->batch * x->heads * x->n > 0)
         attend_again(k, &a);
-    launch(k, &a, "attention_sums", out, x->n, x->batch * x->heads);
+    launch_attention(k, &a, "attention_sums", out, x->n, x->batch * x->heads);
     if (x->grad_q.p || x->grad_bias.p) {
-        tell_traffic(k, &a, 3);
-        launch(k, &a, "attention_query_gradient", out, x->n, x->batch * x->heads);
+        set_attention_traffic(k, &a, 3);
+        launch_attention(k, &a, "attention_query_gradient", out, x->n, x->batch * x->heads);
     }
     if (x->grad_k.p || x->grad_v.p) {
-        tell_traffic(k, &a, 4);
-        launch(k, &a, "attention_key_gradient", out, x->m, x->batch * x->key_heads);
+        set_attention_traffic(k, &a, 4);
+        launch_attention(k, &a, "attention_key_gradient", out, x->m, x->batch * x->key_heads);
     }
 }

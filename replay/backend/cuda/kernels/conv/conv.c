@@ -9,21 +9,19 @@
 
 enum { CONV_TILE = 64, FEW_CHANNELS = 8 };
 
-static void per_dim(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
-                    int64_t otherwise)
+/* Reads the numbers of the last `dims` dimensions; the others are `otherwise`. */
+static void read_conv_ints(const struct kernel *k, const char *name, uint32_t dims, int64_t *ret,
+                           int64_t otherwise)
 {
-    int64_t given[CONV_DIMS];
-    uint32_t n = ints_arg(k, name, given, CONV_DIMS);
     for (uint32_t d = 0; d < CONV_DIMS; d++)
         ret[d] = otherwise;
-    for (uint32_t i = 0; i < dims && n; i++)
-        ret[CONV_DIMS - dims + i] = given[i < n ? i : n - 1];
+    ints_per_dim(k, name, dims, ret + CONV_DIMS - dims, otherwise);
 }
 
 /* Reads a tensor. `dims` positions are the last of CONV_DIMS; an input without a batch has a batch
  * of one. */
-static bool tensor_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
-                      struct conv_side *ret)
+static bool conv_side_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
+                         struct conv_side *ret)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(x, size), first = ndim == dims + 1;
@@ -46,8 +44,8 @@ static bool tensor_of(struct kernel *k, struct kernel_tensor x, uint32_t dims,
 }
 
 /* Reads the convolution. x and y are its input and output, as in the schema. */
-static bool conv_of(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
-                    struct kernel_tensor weight, struct cuda_conv *c)
+static bool read_cuda_conv(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
+                           struct kernel_tensor weight, struct cuda_conv *c)
 {
     memset(c, 0, sizeof *c);
     if (!x.meta || !y.meta || !weight.meta || weight.meta->ndim < 3 ||
@@ -56,13 +54,13 @@ static bool conv_of(struct kernel *k, struct kernel_tensor x, struct kernel_tens
     c->dims = weight.meta->ndim - 2;
     c->transposed = bool_arg(k, "transposed", false);
     c->groups = int_arg(k, "groups", 1);
-    per_dim(k, "stride", c->dims, c->stride, 1);
-    per_dim(k, "padding", c->dims, c->padding, 0);
-    per_dim(k, "dilation", c->dims, c->dilation, 1);
+    read_conv_ints(k, "stride", c->dims, c->stride, 1);
+    read_conv_ints(k, "padding", c->dims, c->padding, 0);
+    read_conv_ints(k, "dilation", c->dims, c->dilation, 1);
     struct conv_side *in = c->transposed ? &c->out : &c->in,
                      *out = c->transposed ? &c->in : &c->out;
-    if (!tensor_of(k, x, c->dims, in) || !tensor_of(k, y, c->dims, out) ||
-        !tensor_of(k, weight, c->dims, &c->weight))
+    if (!conv_side_of(k, x, c->dims, in) || !conv_side_of(k, y, c->dims, out) ||
+        !conv_side_of(k, weight, c->dims, &c->weight))
         return false;
     return c->groups > 0 && x.meta->dtype == y.meta->dtype && x.meta->dtype == weight.meta->dtype &&
            cuda_type(x.meta->dtype) && dense_kind_of(x.meta->dtype) == DENSE_REAL;
@@ -75,7 +73,7 @@ static int64_t product3(const int64_t *size)
     return size[0] * size[1] * size[2];
 }
 
-static struct conv_args args_of(const struct cuda_conv *c, enum conv_part part, uint64_t bias)
+static struct conv_args conv_args_of(const struct cuda_conv *c, enum conv_part part, uint64_t bias)
 {
     struct conv_args a = {
         .in = c->in.at,
@@ -127,10 +125,10 @@ static const char *defines_of(const struct cuda_conv *c, enum conv_part part, ch
     return ret;
 }
 
-static void launch_plain(struct kernel *k, const struct cuda_conv *c, enum conv_part part,
-                         uint64_t bias)
+static void launch_conv(struct kernel *k, const struct cuda_conv *c, enum conv_part part,
+                        uint64_t bias)
 {
-    struct conv_args a = args_of(c, part, bias);
+    struct conv_args a = conv_args_of(c, part, bias);
     char defines[128];
     bool few = a.m <= FEW_CHANNELS;
     int64_t elements = a.groups * a.m * a.n, tiles = a.groups * a.row_tiles * a.column_tiles;
@@ -164,15 +162,15 @@ static uint64_t side_bytes(const struct conv_side *x)
     return (uint64_t)(x->batch * x->channels * product3(x->size)) * dtype_size(x->dtype);
 }
 
-static void tell_traffic(struct kernel *k, const struct cuda_conv *c)
+static void set_conv_traffic(struct kernel *k, const struct cuda_conv *c)
 {
     uint64_t pairs = (uint64_t)(c->in.batch * c->out.channels * product3(c->out.size)) *
                      (uint64_t)(c->in.channels / c->groups * product3(c->weight.size));
     cuda_traffic(k, side_bytes(&c->in) + side_bytes(&c->out) + side_bytes(&c->weight), 2 * pairs);
 }
 
-static void add_bias(struct kernel *k, const struct cuda_conv *c, const struct conv_side *to,
-                     uint64_t bias)
+static void launch_bias(struct kernel *k, const struct cuda_conv *c, const struct conv_side *to,
+                        uint64_t bias)
 {
     struct conv_bias_args a = {
         .out = to->at, .to = bias, .batch = to->batch, .channels = to->channels
@@ -193,17 +191,17 @@ static void compute(struct kernel *k, const struct cuda_conv *c, enum conv_part 
                                                          : &c->weight;
     if (to->batch * to->channels * product3(to->size) == 0 || k->failed)
         return;
-    tell_traffic(k, c);
+    set_conv_traffic(k, c);
     if (!cudnn_convolve(k, c, part))
-        launch_plain(k, c, part, bias);
+        launch_conv(k, c, part, bias);
     else if (bias)
-        add_bias(k, c, to, bias);
+        launch_bias(k, c, to, bias);
 }
 
 /* ---- Operators ---- */
 
 /* Returns whether x is a bias, the gradient of one, or absent. */
-static bool is_vector(struct kernel_tensor x, const struct cuda_conv *c, int64_t n)
+static bool is_channel_vector(struct kernel_tensor x, const struct cuda_conv *c, int64_t n)
 {
     int64_t size[TENSOR_MAX_DIM];
     return !x.meta || (tensor_sizes(x, size) == 1 && size[0] == n && x.meta->dtype == c->in.dtype);
@@ -214,8 +212,8 @@ void cuda_convolution(struct kernel *k)
     struct kernel_tensor x = tensor_arg(k, has_arg(k, "input") ? "input" : "self");
     struct kernel_tensor bias = tensor_arg(k, "bias");
     struct cuda_conv c;
-    if (!conv_of(k, x, result(k, 0), tensor_arg(k, "weight"), &c) ||
-        !is_vector(bias, &c, c.transposed ? c.in.channels : c.out.channels)) {
+    if (!read_cuda_conv(k, x, result(k, 0), tensor_arg(k, "weight"), &c) ||
+        !is_channel_vector(bias, &c, c.transposed ? c.in.channels : c.out.channels)) {
         cuda_decline(k);
         return;
     }
@@ -240,7 +238,7 @@ static void bias_gradient(struct kernel *k, const struct cuda_conv *c, struct ke
 static bool put_result(struct kernel *k, struct kernel_tensor to, uint32_t dims,
                        struct conv_side *ret)
 {
-    return !to.meta || (to.meta->dtype == ret->dtype && tensor_of(k, to, dims, ret));
+    return !to.meta || (to.meta->dtype == ret->dtype && conv_side_of(k, to, dims, ret));
 }
 
 /* Results: the gradients of input, weight and bias, each if output_mask requests it. */
@@ -249,14 +247,14 @@ void cuda_convolution_backward(struct kernel *k)
     struct kernel_tensor g = tensor_arg(k, "grad_output"), x = tensor_arg(k, "input");
     struct kernel_tensor to[] = { result(k, 0), result(k, 1), result(k, 2) };
     struct cuda_conv c;
-    if (!conv_of(k, x, g, tensor_arg(k, "weight"), &c)) {
+    if (!read_cuda_conv(k, x, g, tensor_arg(k, "weight"), &c)) {
         cuda_decline(k);
         return;
     }
     struct cuda_conv to_input = c, to_weight = c;
     if (!put_result(k, to[0], c.dims, c.transposed ? &to_input.out : &to_input.in) ||
         !put_result(k, to[1], c.dims, &to_weight.weight) ||
-        !is_vector(to[2], &c, c.transposed ? c.in.channels : c.out.channels)) {
+        !is_channel_vector(to[2], &c, c.transposed ? c.in.channels : c.out.channels)) {
         cuda_decline(k);
         return;
     }

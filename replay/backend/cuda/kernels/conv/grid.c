@@ -13,8 +13,8 @@ static void give_grid_strides(const int64_t *stride, uint32_t dims, i64 *ret)
         ret[GRID_STRIDES - (dims + 2) + i] = stride[i];
 }
 
-static bool args_of(struct kernel *k, struct kernel_tensor x, struct kernel_tensor grid,
-                    struct kernel_tensor out, struct grid_args *a)
+static bool grid_args_of(struct kernel *k, struct kernel_tensor x, struct kernel_tensor grid,
+                         struct kernel_tensor out, struct grid_args *a)
 {
     i64 in[PLANE_STRIDES], of_out[PLANE_STRIDES];
     int64_t stride[TENSOR_MAX_DIM];
@@ -34,19 +34,20 @@ static bool args_of(struct kernel *k, struct kernel_tensor x, struct kernel_tens
     return !k->failed;
 }
 
-static bool is_taken(struct kernel *k, struct kernel_tensor x, struct kernel_tensor grid,
-                     struct kernel_tensor out)
+static bool is_grid_supported(struct kernel *k, struct kernel_tensor x, struct kernel_tensor grid,
+                              struct kernel_tensor out)
 {
     struct kernel_tensor all[] = { x, grid, out };
     for (int i = 0; i < 3; i++)
-        if (!all[i].meta || !x.meta || all[i].meta->dtype != x.meta->dtype || !is_plain(all[i]))
+        if (!all[i].meta || !x.meta || all[i].meta->dtype != x.meta->dtype ||
+            !is_stored_real(all[i]))
             return false;
     return dense_kind_of(x.meta->dtype) == DENSE_REAL && cuda_type(x.meta->dtype) &&
            !(int_arg(k, "interpolation_mode", 0) == GRID_CUBIC && x.meta->ndim != 4);
 }
 
-static struct cuda_function *function_of(struct kernel *k, const char *file, const char *name,
-                                         struct kernel_tensor x, const char *index)
+static struct cuda_function *grid_function(struct kernel *k, const char *file, const char *name,
+                                           struct kernel_tensor x, const char *index)
 {
     char defines[224];
     snprintf(defines, sizeof defines,
@@ -58,7 +59,7 @@ static struct cuda_function *function_of(struct kernel *k, const char *file, con
     return cuda_function(k, file, name, defines);
 }
 
-static void launch(struct kernel *k, struct cuda_function *f, const struct grid_args *a)
+static void launch_grid(struct kernel *k, struct cuda_function *f, const struct grid_args *a)
 {
     if (a->n > 0)
         cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, a->n, 256), 1, 1, 256, 0 }, a,
@@ -72,7 +73,7 @@ void cuda_grid_sampler(struct kernel *k)
     struct kernel_tensor walked[] = { x, grid, to };
     struct grid_args a;
     struct strided_set all;
-    if (!is_taken(k, x, grid, to) || !args_of(k, x, grid, to, &a)) {
+    if (!is_grid_supported(k, x, grid, to) || !grid_args_of(k, x, grid, to, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;
@@ -81,9 +82,9 @@ void cuda_grid_sampler(struct kernel *k)
     a.n = all.n;
     cuda_traffic(
         k, (uint64_t)(tensor_extent(x) + tensor_extent(grid) + a.n) * dtype_size(x.meta->dtype), 0);
-    launch(k,
-           function_of(k, "grid", "grid_sample", x, strided_index(&all, planes_reach(walked, 3))),
-           &a);
+    launch_grid(
+        k, grid_function(k, "grid", "grid_sample", x, strided_index(&all, planes_reach(walked, 3))),
+        &a);
 }
 
 /* ---- Backward ---- */
@@ -110,7 +111,7 @@ static void to_input(struct kernel *k, struct grid_args a, struct kernel_tensor 
     for (int d = 0; d < PLANE_DIMS; d++)
         a.n *= a.out_size[d];
     a.n *= a.channels;
-    launch(k, function_of(k, "grid_backward", "grid_to_input", x, index), &a);
+    launch_grid(k, grid_function(k, "grid_backward", "grid_to_input", x, index), &a);
     if (sums.storage != to.storage)
         copy_elements(k, sums, to);
 }
@@ -125,7 +126,7 @@ static void to_grid(struct kernel *k, struct grid_args a, struct kernel_tensor x
     a.to_grid = cuda_address(k, to);
     for (int d = 0; d < PLANE_DIMS; d++)
         a.n *= a.out_size[d];
-    launch(k, function_of(k, "grid_backward", "grid_to_grid", x, index), &a);
+    launch_grid(k, grid_function(k, "grid_backward", "grid_to_grid", x, index), &a);
 }
 
 void cuda_grid_sampler_backward(struct kernel *k)
@@ -136,7 +137,7 @@ void cuda_grid_sampler_backward(struct kernel *k)
     struct grid_args a;
     struct strided_set all;
     int64_t size[TENSOR_MAX_DIM];
-    if (!is_taken(k, x, grid, g) || !args_of(k, x, grid, g, &a)) {
+    if (!is_grid_supported(k, x, grid, g) || !grid_args_of(k, x, grid, g, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;

@@ -9,7 +9,7 @@
 
 /* Returns the dimensions of prims._low_memory_max_pool_*, which have one name for 2 and 3
  * dimensions. */
-static uint32_t listed_dims(const struct kernel *k)
+static uint32_t pooling_dims_arg(const struct kernel *k)
 {
     int64_t window[PLANE_DIMS];
     uint32_t dims = (uint32_t)k->row->param % 10;
@@ -17,10 +17,10 @@ static uint32_t listed_dims(const struct kernel *k)
 }
 
 /* Reads the sizes; `inner` has those of the input, `outer` those of the output. */
-static bool pool_of(struct kernel *k, struct kernel_tensor inner, struct kernel_tensor outer,
-                    struct kernel_tensor indices, struct pool_args *a)
+static bool pool_args_of(struct kernel *k, struct kernel_tensor inner, struct kernel_tensor outer,
+                         struct kernel_tensor indices, struct pool_args *a)
 {
-    uint32_t dims = listed_dims(k);
+    uint32_t dims = pooling_dims_arg(k);
     i64 in[PLANE_STRIDES], out[PLANE_STRIDES], index[PLANE_STRIDES];
     memset(a, 0, sizeof *a);
     if (!planes_of(k, inner, dims, in, a->inner_stride) ||
@@ -54,12 +54,12 @@ static bool add_samples(struct kernel *k, struct pool_args *a, struct kernel_ten
     uint32_t dims = (uint32_t)k->row->param % 10;
     if (k->row->param < 30)
         return true;
-    bool plain = samples.meta && samples.meta->dtype == inner.meta->dtype && is_plain(samples) &&
-                 tensor_sizes(samples, size) == 3 && tensor_strides(samples, stride) &&
-                 size[2] == dims;
+    bool supported = samples.meta && samples.meta->dtype == inner.meta->dtype &&
+                     is_stored_real(samples) && tensor_sizes(samples, size) == 3 &&
+                     tensor_strides(samples, stride) && size[2] == dims;
     uint32_t ndim = tensor_sizes(inner, of_inner);
     int64_t batch = ndim > dims + 1 ? of_inner[0] : 1;
-    if (!plain || size[0] < batch || size[1] < a->channels) {
+    if (!supported || size[0] < batch || size[1] < a->channels) {
         cuda_decline(k);
         return false;
     }
@@ -70,24 +70,24 @@ static bool add_samples(struct kernel *k, struct pool_args *a, struct kernel_ten
 }
 
 /* Launches one thread for each element of `written`. */
-static void launch(struct kernel *k, const char *name, struct kernel_tensor inner,
-                   struct kernel_tensor outer, struct kernel_tensor indices,
-                   struct kernel_tensor written)
+static void launch_pooling(struct kernel *k, const char *name, struct kernel_tensor inner,
+                           struct kernel_tensor outer, struct kernel_tensor indices,
+                           struct kernel_tensor written)
 {
     struct pool_args a;
     struct strided_set all;
     const char *type = written.meta ? cuda_type(written.meta->dtype) : NULL;
-    bool plain = type && is_plain(inner) && is_plain(outer) && inner.meta && outer.meta &&
-                 inner.meta->dtype == outer.meta->dtype &&
-                 dense_kind_of(written.meta->dtype) != DENSE_COMPLEX &&
-                 (!indices.meta || indices.meta->dtype == DTYPE_I64 ||
-                  (indices.meta->dtype == DTYPE_I8 && k->row->param == 20));
-    if (!plain) {
+    bool supported = type && is_stored_real(inner) && is_stored_real(outer) && inner.meta &&
+                     outer.meta && inner.meta->dtype == outer.meta->dtype &&
+                     dense_kind_of(written.meta->dtype) != DENSE_COMPLEX &&
+                     (!indices.meta || indices.meta->dtype == DTYPE_I64 ||
+                      (indices.meta->dtype == DTYPE_I8 && k->row->param == 20));
+    if (!supported) {
         if (!k->failed)
             cuda_decline(k);
         return;
     }
-    if (!pool_of(k, inner, outer, indices, &a)) {
+    if (!pool_args_of(k, inner, outer, indices, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;
@@ -119,25 +119,25 @@ static void launch(struct kernel *k, const char *name, struct kernel_tensor inne
 void cuda_avg_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
-    launch(k, "pool_avg", x, to, none, to);
+    launch_pooling(k, "pool_avg", x, to, none, to);
 }
 
 void cuda_avg_pool_backward(struct kernel *k)
 {
     struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0), none = { 0 };
-    launch(k, "pool_avg_backward", to, g, none, to);
+    launch_pooling(k, "pool_avg_backward", to, g, none, to);
 }
 
 void cuda_max_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0), none = { 0 };
-    launch(k, "pool_max", x, to, n_results(k) > 1 ? result(k, 1) : none, to);
+    launch_pooling(k, "pool_max", x, to, n_results(k) > 1 ? result(k, 1) : none, to);
 }
 
 void cuda_max_pool_backward(struct kernel *k)
 {
     struct kernel_tensor g = tensor_arg(k, "grad_output"), to = result(k, 0);
-    launch(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
+    launch_pooling(k, "pool_max_backward", to, g, tensor_arg(k, "indices"), to);
 }
 
 /* prims._low_memory_max_pool_offsets_to_indices: the planes are no argument. */
@@ -147,10 +147,10 @@ void cuda_pool_indices(struct kernel *k)
     struct pool_args a;
     struct strided_set all;
     int64_t in[TENSOR_MAX_DIM];
-    uint32_t n = ints_arg(k, "input_size", in, TENSOR_MAX_DIM), dims = listed_dims(k);
-    bool plain = offsets.meta && to.meta && offsets.meta->dtype == DTYPE_I8 &&
-                 to.meta->dtype == DTYPE_I64 && dims <= n;
-    if (!plain || !pool_of(k, offsets, offsets, to, &a)) {
+    uint32_t n = ints_arg(k, "input_size", in, TENSOR_MAX_DIM), dims = pooling_dims_arg(k);
+    bool supported = offsets.meta && to.meta && offsets.meta->dtype == DTYPE_I8 &&
+                     to.meta->dtype == DTYPE_I64 && dims <= n;
+    if (!supported || !pool_args_of(k, offsets, offsets, to, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;
@@ -174,5 +174,5 @@ void cuda_pool_indices(struct kernel *k)
 void cuda_fractional_max_pool(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
-    launch(k, "pool_fractional", x, to, result(k, 1), to);
+    launch_pooling(k, "pool_fractional", x, to, result(k, 1), to);
 }

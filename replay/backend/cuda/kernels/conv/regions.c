@@ -6,8 +6,9 @@
 
 #include "replay/backend/cuda/kernels/planes.h"
 
-static bool args_of(struct kernel *k, struct kernel_tensor images, struct kernel_tensor bins,
-                    struct kernel_tensor rois, struct regions_args *a)
+static bool regions_args_of(struct kernel *k, struct kernel_tensor images,
+                            struct kernel_tensor bins, struct kernel_tensor rois,
+                            struct regions_args *a)
 {
     i64 of_images[PLANE_STRIDES], of_bins[PLANE_STRIDES];
     int64_t stride[TENSOR_MAX_DIM], of_rois[TENSOR_MAX_DIM];
@@ -43,12 +44,13 @@ void cuda_roi_align(struct kernel *k)
     struct kernel_tensor rois = tensor_arg(k, "rois"), walked[] = { images, bins, rois };
     struct regions_args a;
     struct strided_set all;
-    bool plain = true;
+    bool supported = true;
     for (int i = 0; i < 3; i++)
-        plain &= walked[i].meta && walked[i].meta->dtype == walked[0].meta->dtype &&
-                 is_plain(walked[i]) && dense_kind_of(walked[i].meta->dtype) == DENSE_REAL &&
-                 cuda_type(walked[i].meta->dtype);
-    if (!plain || !args_of(k, images, bins, rois, &a)) {
+        supported &= walked[i].meta && walked[i].meta->dtype == walked[0].meta->dtype &&
+                     is_stored_real(walked[i]) &&
+                     dense_kind_of(walked[i].meta->dtype) == DENSE_REAL &&
+                     cuda_type(walked[i].meta->dtype);
+    if (!supported || !regions_args_of(k, images, bins, rois, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;

@@ -8,7 +8,8 @@
 
 /* Returns the positions of the input per position of the output (area_pixel_compute_scale,
  * ATen/native/UpSample.h). */
-static double scale_of(const struct kernel *k, uint32_t d, uint32_t dims, int64_t in, int64_t out)
+static double area_pixel_scale(const struct kernel *k, uint32_t d, uint32_t dims, int64_t in,
+                               int64_t out)
 {
     static const char *const by_dims[][PLANE_DIMS] = { { "scales", "", "" },
                                                        { "scales_h", "scales_w", "" },
@@ -21,8 +22,8 @@ static double scale_of(const struct kernel *k, uint32_t d, uint32_t dims, int64_
     return given > 0 ? 1 / given : (double)in / (double)out;
 }
 
-static bool args_of(struct kernel *k, struct kernel_tensor in, struct kernel_tensor out,
-                    struct upsample_args *a)
+static bool upsample_args_of(struct kernel *k, struct kernel_tensor in, struct kernel_tensor out,
+                             struct upsample_args *a)
 {
     uint32_t dims = (uint32_t)k->row->param / 10;
     i64 of_in[PLANE_STRIDES], of_out[PLANE_STRIDES];
@@ -34,7 +35,8 @@ static bool args_of(struct kernel *k, struct kernel_tensor in, struct kernel_ten
     memcpy(a->in_size, of_in + 2, sizeof a->in_size);
     memcpy(a->out_size, of_out + 2, sizeof a->out_size);
     for (uint32_t d = PLANE_DIMS - dims; d < PLANE_DIMS; d++)
-        a->scale[d] = scale_of(k, d + dims - PLANE_DIMS, dims, a->in_size[d], a->out_size[d]);
+        a->scale[d] =
+            area_pixel_scale(k, d + dims - PLANE_DIMS, dims, a->in_size[d], a->out_size[d]);
     a->corners = bool_arg(k, "align_corners", false);
     a->in = cuda_address(k, in);
     a->out = cuda_address(k, out);
@@ -42,17 +44,18 @@ static bool args_of(struct kernel *k, struct kernel_tensor in, struct kernel_ten
 }
 
 /* PARAM: dimensions times ten, plus UPSAMPLE_... One thread computes an element of `written`. */
-static void launch(struct kernel *k, const char *name, struct kernel_tensor in,
-                   struct kernel_tensor out, struct kernel_tensor written)
+static void launch_upsample(struct kernel *k, const char *name, struct kernel_tensor in,
+                            struct kernel_tensor out, struct kernel_tensor written)
 {
     struct upsample_args a;
     struct strided_set all;
     int dims = k->row->param / 10, how = k->row->param % 10;
     const char *type = written.meta ? cuda_type(written.meta->dtype) : NULL;
     bool is_int = type && dense_kind_of(written.meta->dtype) == DENSE_INT;
-    bool plain = type && in.meta && out.meta && in.meta->dtype == out.meta->dtype && is_plain(in) &&
-                 is_plain(out) && !(is_int && how > UPSAMPLE_NEAREST_EXACT);
-    if (!plain || !args_of(k, in, out, &a)) {
+    bool supported = type && in.meta && out.meta && in.meta->dtype == out.meta->dtype &&
+                     is_stored_real(in) && is_stored_real(out) &&
+                     !(is_int && how > UPSAMPLE_NEAREST_EXACT);
+    if (!supported || !upsample_args_of(k, in, out, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;
@@ -77,11 +80,11 @@ static void launch(struct kernel *k, const char *name, struct kernel_tensor in,
 void cuda_upsample(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
-    launch(k, "upsample", tensor_arg(k, has_arg(k, "self") ? "self" : "input"), to, to);
+    launch_upsample(k, "upsample", tensor_arg(k, has_arg(k, "self") ? "self" : "input"), to, to);
 }
 
 void cuda_upsample_backward(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
-    launch(k, "upsample_backward", to, tensor_arg(k, "grad_output"), to);
+    launch_upsample(k, "upsample_backward", to, tensor_arg(k, "grad_output"), to);
 }

@@ -14,20 +14,14 @@ static int64_t length_of(struct kernel_tensor x)
 }
 
 /* Returns the address of a contiguous result with that many elements; 0: it is not requested. */
-static uint64_t wanted(struct kernel *k, struct kernel_tensor x, int64_t n)
+static uint64_t requested_result(struct kernel *k, struct kernel_tensor x, int64_t n)
 {
     return x.meta && n && length_of(x) == n ? cuda_address(k, x) : 0;
 }
 
-static bool in_order(struct kernel *k, struct kernel_tensor x)
-{
-    struct cuda_layout l;
-    return !x.meta ||
-           (cuda_layout_of(k, &x, 1, &l) && (l.n <= 1 || (l.ndim == 1 && l.stride[0][0] == 1)));
-}
-
-static bool takes(struct kernel *k, struct kernel_tensor weight, struct kernel_tensor indices,
-                  struct kernel_tensor offsets, struct kernel_tensor scales)
+static bool supports_bags(struct kernel *k, struct kernel_tensor weight,
+                          struct kernel_tensor indices, struct kernel_tensor offsets,
+                          struct kernel_tensor scales)
 {
     enum dtype index = indices.meta->dtype;
     bool ok = cuda_type(weight.meta->dtype) && dense_kind_of(weight.meta->dtype) == DENSE_REAL &&
@@ -35,7 +29,8 @@ static bool takes(struct kernel *k, struct kernel_tensor weight, struct kernel_t
               offsets.meta->dtype == index &&
               (!scales.meta || scales.meta->dtype == weight.meta->dtype);
     for (uint32_t i = 0; i < n_results(k) && ok; i++)
-        ok = in_order(k, result(k, i)) && (i == 0 || result(k, i).meta->dtype == index);
+        ok = (!result(k, i).meta || cuda_is_contiguous(k, result(k, i))) &&
+             (i == 0 || result(k, i).meta->dtype == index);
     return ok;
 }
 
@@ -50,7 +45,7 @@ void cuda_embedding_bag(struct kernel *k)
     char defines[96];
     if (k->failed || !weight.meta || !indices.meta || !offsets.meta || n_results(k) < 4)
         return;
-    if (!takes(k, weight, indices, offsets, scales) || !tensor_strides(weight, step)) {
+    if (!supports_bags(k, weight, indices, offsets, scales) || !tensor_strides(weight, step)) {
         if (!k->failed)
             cuda_decline(k);
         return;
@@ -76,9 +71,9 @@ void cuda_embedding_bag(struct kernel *k)
     a.offsets = cuda_contiguous(k, offsets);
     a.scales = scales.meta ? cuda_contiguous(k, scales) : 0;
     a.to = cuda_address(k, result(k, 0));
-    a.to_bag = wanted(k, result(k, 1), a.n_indices);
-    a.counts = wanted(k, result(k, 2), a.bags);
-    a.most = a.mode != BAG_MAX ? 0 : wanted(k, result(k, 3), a.bags * a.width);
+    a.to_bag = requested_result(k, result(k, 1), a.n_indices);
+    a.counts = requested_result(k, result(k, 2), a.bags);
+    a.most = a.mode != BAG_MAX ? 0 : requested_result(k, result(k, 3), a.bags * a.width);
     a.no_counts = only && a.mode == BAG_SUM;
     a.error = cuda_error_word(k);
     snprintf(defines, sizeof defines, "#define T %s\n#define X %s\n#define ACC f64\n",
@@ -87,6 +82,6 @@ void cuda_embedding_bag(struct kernel *k)
         k, cuda_function(k, "bags", "bags", defines),
         (struct cuda_grid){ cuda_blocks(k, a.bags * (a.width ? a.width : 1), 256), 1, 1, 256, 0 },
         &a, sizeof a);
-    if (only && wanted(k, result(k, 3), a.bags) && a.counts)
+    if (only && requested_result(k, result(k, 3), a.bags) && a.counts)
         copy_elements(k, result(k, 2), result(k, 3));
 }

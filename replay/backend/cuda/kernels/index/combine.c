@@ -17,9 +17,9 @@
 static int64_t divisor_of_both(int64_t a, int64_t b)
 {
     for (; b; a %= b) {
-        int64_t held = a;
+        int64_t swapped = a;
         a = b;
-        b = held;
+        b = swapped;
         if (!b)
             break;
     }
@@ -27,7 +27,7 @@ static int64_t divisor_of_both(int64_t a, int64_t b)
 }
 
 /* Returns a number that divides all positions. */
-static int64_t unit_of(const struct indexing *ix)
+static int64_t unit_of(const struct indexed_access *ix)
 {
     int64_t unit = 0;
     for (uint32_t d = 0; d < ix->set.ndim; d++)
@@ -55,7 +55,7 @@ static int64_t take_inner(struct scattered *s, struct combine_args *args)
     return n;
 }
 
-static unsigned bits_of(int64_t n)
+static unsigned bits_of_count(int64_t n)
 {
     unsigned bits = 0;
     for (; n; n >>= 1)
@@ -64,7 +64,7 @@ static unsigned bits_of(int64_t n)
 }
 
 /* Computes the key of each entry, in a workspace; false: there is nothing to do, or it failed. */
-static bool write_keys(struct kernel *k, const struct indexing *ix, struct combine_args *args)
+static bool write_keys(struct kernel *k, const struct indexed_access *ix, struct combine_args *args)
 {
     struct index_args keys;
     if (!index_give(k, ix, &keys))
@@ -123,8 +123,8 @@ static void give_values(const struct scattered *s, struct combine_args *args)
         args->columns *= 2;
 }
 
-static void tell_traffic(struct kernel *k, const struct scattered *s,
-                         const struct combine_args *args)
+static void set_combine_traffic(struct kernel *k, const struct scattered *s,
+                                const struct combine_args *args)
 {
     cuda_traffic(k, 2 * (uint64_t)(args->n * args->inner) * dtype_size(s->values.meta->dtype), 0);
 }
@@ -142,7 +142,7 @@ static bool is_small(const struct combine_args *args)
 
 /* index NULL: the keys are in memory. */
 static void combine_small(struct kernel *k, const struct scattered *s, struct combine_args *args,
-                          const struct indexing *index)
+                          const struct indexed_access *index)
 {
     struct combine_small_args small = { .index = { .n = 0 } };
     give_values(s, args);
@@ -153,7 +153,7 @@ static void combine_small(struct kernel *k, const struct scattered *s, struct co
     small.c = *args;
     int64_t warps = args->n * ((args->inner + args->columns - 1) / args->columns);
     int64_t blocks = (warps + 7) / 8, most = 4 * (int64_t)cuda_multiprocessors(k);
-    tell_traffic(k, s, args);
+    set_combine_traffic(k, s, args);
     cuda_launch(
         k, combine_function(k, s, "combine_small"),
         (struct cuda_grid){ (uint32_t)(blocks < most ? blocks : most), 1, 1, COMBINE_THREADS, 0 },
@@ -166,11 +166,11 @@ static void combine_small(struct kernel *k, const struct scattered *s, struct co
 static void combine_sorted(struct kernel *k, const struct scattered *s, struct combine_args *args)
 {
     int64_t chunks = (args->n + COMBINE_CHUNK - 1) / COMBINE_CHUNK;
-    if (!cuda_sort_keys(k, &args->keys, &args->order, args->n, bits_of(args->limit), false))
+    if (!cuda_sort_keys(k, &args->keys, &args->order, args->n, bits_of_count(args->limit), false))
         return;
     give_values(s, args);
     args->partial = cuda_workspace(k, (size_t)(chunks * 2 * args->inner) * sizeof(double));
-    tell_traffic(k, s, args);
+    set_combine_traffic(k, s, args);
     cuda_launch(k, combine_function(k, s, "combine_chunks"),
                 (struct cuda_grid){ cuda_blocks(k, chunks * args->inner, 256), 1, 1, 256, 0 }, args,
                 sizeof *args);
@@ -190,7 +190,7 @@ static void set_last(struct kernel *k, const struct scattered *s, struct combine
     cuda_launch(k, combine_function(k, s, "combine_winners"), grid, args, sizeof *args);
     grid.x = cuda_blocks(k, args->n * args->inner, 1024);
     give_values(s, args);
-    tell_traffic(k, s, args);
+    set_combine_traffic(k, s, args);
     cuda_launch(k, combine_function(k, s, "combine_set"), grid, args, sizeof *args);
 }
 
@@ -200,7 +200,7 @@ void scatter_entries(struct kernel *k, struct scattered *s)
     struct combine_args args = { .alpha = s->alpha, .include_self = s->include_self };
     if (k->failed || !s->ix.x.meta || !s->values.meta)
         return;
-    if (!types_of(s, &to, &value, &sum) || !is_plain(s->ix.x) || !is_plain(s->values)) {
+    if (!types_of(s, &to, &value, &sum) || !is_stored_real(s->ix.x) || !is_stored_real(s->values)) {
         cuda_decline(k);
         return;
     }
@@ -228,7 +228,7 @@ void scatter_entries(struct kernel *k, struct scattered *s)
         combine_sorted(k, s, &args);
 }
 
-bool keyed_room(struct kernel *k, struct keyed *keyed)
+bool keyed_workspace(struct kernel *k, struct keyed_entries *keyed)
 {
     int64_t n = keyed->set->n, limit = tensor_extent(keyed->to);
     if (n >= UINT32_MAX || limit >= UINT32_MAX || !strided_fits(k, keyed->set)) {
@@ -241,7 +241,7 @@ bool keyed_room(struct kernel *k, struct keyed *keyed)
     return !k->failed;
 }
 
-void keyed_add(struct kernel *k, struct keyed *keyed)
+void keyed_add(struct kernel *k, struct keyed_entries *keyed)
 {
     struct scattered s = { .values = keyed->values, .how = COMBINE_ADD, .include_self = true };
     struct combine_args args = { .to = cuda_address(k, keyed->to),

@@ -6,8 +6,8 @@
 #include "replay/backend/cuda/runtime/data_counts.h"
 
 /* Reads a vector of integers. False: failed or declined. */
-static bool vector_of(struct kernel *k, struct kernel_tensor x, int64_t *n, int64_t *step,
-                      char *defines, size_t room)
+static bool read_integers(struct kernel *k, struct kernel_tensor x, int64_t *n, int64_t *step,
+                          char *defines, size_t n_bytes)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     const char *type =
@@ -20,15 +20,15 @@ static bool vector_of(struct kernel *k, struct kernel_tensor x, int64_t *n, int6
     }
     *n = ndim ? size[0] : 1;
     *step = ndim ? stride[0] : 0;
-    snprintf(defines, room, "#define T %s\n#define O %s\n", type, type);
+    snprintf(defines, n_bytes, "#define T %s\n#define O %s\n", type, type);
     return true;
 }
 
-void find_sums(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
+void find_sums(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret)
 {
     char defines[64];
     struct repeat_args args = { 0 };
-    if (!vector_of(k, x, &args.n, &args.step, defines, sizeof defines) || args.n == 0)
+    if (!read_integers(k, x, &args.n, &args.step, defines, sizeof defines) || args.n == 0)
         return;
     args.numbers = cuda_address(k, x);
     args.total = ret->at[0] = cuda_workspace(k, 2 * sizeof(int64_t));
@@ -38,11 +38,11 @@ void find_sums(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
                 sizeof args);
 }
 
-void find_extremes(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
+void find_extremes(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret)
 {
     char defines[64];
     struct extremes_args args = { 0 };
-    if (!vector_of(k, x, &args.n, &args.step, defines, sizeof defines) || args.n == 0)
+    if (!read_integers(k, x, &args.n, &args.step, defines, sizeof defines) || args.n == 0)
         return;
     struct cuda_grid grid = { cuda_blocks(k, args.n, 4096), 1, 1, 256, 0 };
     args.numbers = cuda_address(k, x);
@@ -56,9 +56,9 @@ static void repeat_places(struct kernel *k, struct kernel_tensor repeats, struct
 {
     char defines[64];
     struct repeat_args args = { 0 };
-    struct cuda_found found;
+    struct cuda_count_result found;
     int64_t length[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
-    if (!vector_of(k, repeats, &args.n, &args.step, defines, sizeof defines) ||
+    if (!read_integers(k, repeats, &args.n, &args.step, defines, sizeof defines) ||
         tensor_sizes(to, length) != 1 || !tensor_strides(to, step))
         return;
     if (to.meta->dtype != repeats.meta->dtype) {

@@ -5,14 +5,14 @@
 #include "replay/backend/cuda/kernels/index/indexing.h"
 
 /* Copies the entries; both tensors have one dtype, and `to` has the entries' sizes. */
-static void read_indexed(struct kernel *k, struct indexing *ix, struct kernel_tensor to,
+static void read_indexed(struct kernel *k, struct indexed_access *ix, struct kernel_tensor to,
                          const uint64_t *fill)
 {
     struct index_args args;
     if (k->failed || !to.meta || !ix->x.meta)
         return;
     uint32_t bytes = (uint32_t)dtype_size(to.meta->dtype);
-    if (to.meta->dtype != ix->x.meta->dtype || !is_plain(to) || !is_plain(ix->x) ||
+    if (to.meta->dtype != ix->x.meta->dtype || !is_stored_real(to) || !is_stored_real(ix->x) ||
         !cuda_bits_type(bytes) || (ix->mask.meta && bytes > 8)) {
         cuda_decline(k);
         return;
@@ -44,7 +44,7 @@ static void read_indexed(struct kernel *k, struct indexing *ix, struct kernel_te
 /* index_select; embedding (PARAM 1: rows of the weight). */
 void cuda_index_select(struct kernel *k)
 {
-    struct indexing ix;
+    struct indexed_access ix;
     bool rows = k->row->param == 1;
     struct kernel_tensor x = tensor_arg(k, rows ? "weight" : "self");
     struct kernel_tensor index = tensor_arg(k, rows ? "indices" : "index"), to = result(k, 0);
@@ -60,7 +60,7 @@ void cuda_index_select(struct kernel *k)
 
 void cuda_gather(struct kernel *k)
 {
-    struct indexing ix;
+    struct indexed_access ix;
     struct kernel_tensor x = tensor_arg(k, "self");
     uint32_t dim = x.meta ? wrapped_dim(int_arg(k, "dim", 0), x.meta->ndim) : 0;
     index_along(k, &ix, x, tensor_arg(k, "index"), dim);
@@ -69,7 +69,7 @@ void cuda_gather(struct kernel *k)
 
 void cuda_take_elements(struct kernel *k)
 {
-    struct indexing ix;
+    struct indexed_access ix;
     struct kernel_tensor x = tensor_arg(k, "self");
     int64_t size[TENSOR_MAX_DIM], n = 1;
     uint32_t ndim = tensor_sizes(x, size);
@@ -81,7 +81,7 @@ void cuda_take_elements(struct kernel *k)
 
 void cuda_index(struct kernel *k)
 {
-    struct indexing ix;
+    struct indexed_access ix;
     if (index_by_list(k, &ix, tensor_arg(k, "self")))
         read_indexed(k, &ix, result(k, 0), NULL);
 }
@@ -89,7 +89,7 @@ void cuda_index(struct kernel *k)
 /* _unsafe_masked_index: x[indices] if the mask is true, else `fill`. */
 void cuda_masked_index(struct kernel *k)
 {
-    struct indexing ix;
+    struct indexed_access ix;
     struct kernel_tensor x = tensor_arg(k, "self");
     struct kernel_value fill = value_arg(k, "fill");
     uint64_t bits[2] = { 0 };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 /* Adds an index tensor whose dimensions are among those of the entries. */
-static void add_index(struct kernel *k, struct indexing *ix, struct kernel_tensor index,
-                      uint32_t at, int64_t bound, int64_t step)
+static void add_index_tensor(struct kernel *k, struct indexed_access *ix,
+                             struct kernel_tensor index, uint32_t at, int64_t bound, int64_t step)
 {
     int64_t own[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
     uint32_t ndim = tensor_sizes(index, size);
@@ -26,8 +26,8 @@ static void add_index(struct kernel *k, struct indexing *ix, struct kernel_tenso
 
 /* Starts the set of tensors with the entries and x's own strides; tensors 0 and 2 are added
  * later. */
-static void start(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
-                  const int64_t *size, const int64_t *x_stride, uint32_t ndim)
+static void start_indexing(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
+                           const int64_t *size, const int64_t *x_stride, uint32_t ndim)
 {
     static const int64_t none[TENSOR_MAX_DIM];
     ix->x = x;
@@ -37,7 +37,7 @@ static void start(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
     strided_add_strides(k, &ix->set, none);
 }
 
-void index_rows(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_rows(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                 struct kernel_tensor index, uint32_t dim)
 {
     int64_t size[2 * TENSOR_MAX_DIM], of_x[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM],
@@ -59,11 +59,11 @@ void index_rows(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
         cuda_decline(k);
         return;
     }
-    start(k, ix, x, size, places, n);
-    add_index(k, ix, index, dim, x_ndim ? of_x[dim] : 1, x_ndim ? stride[dim] : 0);
+    start_indexing(k, ix, x, size, places, n);
+    add_index_tensor(k, ix, index, dim, x_ndim ? of_x[dim] : 1, x_ndim ? stride[dim] : 0);
 }
 
-void index_along(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_along(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                  struct kernel_tensor index, uint32_t dim)
 {
     int64_t size[TENSOR_MAX_DIM], of_x[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
@@ -75,11 +75,11 @@ void index_along(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
     for (uint32_t d = x_ndim; d < ndim; d++)
         stride[d] = 0;
     stride[dim] = 0;
-    start(k, ix, x, size, stride, ndim);
-    add_index(k, ix, index, 0, x_ndim ? of_x[dim] : 1, step);
+    start_indexing(k, ix, x, size, stride, ndim);
+    add_index_tensor(k, ix, index, 0, x_ndim ? of_x[dim] : 1, step);
 }
 
-void index_flat(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_flat(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                 struct kernel_tensor index)
 {
     static const int64_t none[TENSOR_MAX_DIM];
@@ -88,18 +88,18 @@ void index_flat(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
     uint32_t ndim = tensor_sizes(index, size), x_ndim = tensor_sizes(x, of_x);
     for (uint32_t d = 0; d < x_ndim; d++)
         n *= of_x[d];
-    start(k, ix, x, size, none, ndim);
-    add_index(k, ix, index, 0, n, 1);
+    start_indexing(k, ix, x, size, none, ndim);
+    add_index_tensor(k, ix, index, 0, n, 1);
 }
 
-void index_of_view(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_of_view(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                    struct kernel_tensor view)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     memset(ix, 0, sizeof *ix);
     uint32_t ndim = tensor_sizes(view, size);
     if (view.meta && tensor_strides(view, stride))
-        start(k, ix, x, size, stride, ndim);
+        start_indexing(k, ix, x, size, stride, ndim);
 }
 
 /* ---- Several indices ---- */
@@ -147,7 +147,7 @@ static void list_indices(struct kernel *k, struct listed *l)
     l->at = gap ? 0 : l->at; /* adjacent indices keep their position, others come first */
 }
 
-static void common_sizes(struct listed *l)
+static void broadcast_listed(struct listed *l)
 {
     int64_t size[TENSOR_MAX_DIM];
     for (uint32_t i = 0; i < l->n_dims; i++) {
@@ -164,7 +164,7 @@ static void common_sizes(struct listed *l)
     }
 }
 
-bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x)
+bool index_by_list(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x)
 {
     struct listed l = { 0 };
     int64_t size[2 * TENSOR_MAX_DIM], places[2 * TENSOR_MAX_DIM] = { 0 }, of_x[TENSOR_MAX_DIM],
@@ -177,7 +177,7 @@ bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x
         kernel_fail(k, "too many indices");
     if (k->failed || !tensor_strides(x, stride))
         return false;
-    common_sizes(&l);
+    broadcast_listed(&l);
     for (uint32_t d = 0; d <= x_ndim; d++) {
         if (n == l.at && !placed) { /* after `at` dimensions without an index */
             for (uint32_t c = 0; c < l.common_dims; c++)
@@ -193,17 +193,17 @@ bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x
         cuda_decline(k);
         return false;
     }
-    start(k, ix, x, size, places, n);
+    start_indexing(k, ix, x, size, places, n);
     for (uint32_t d = 0; d < l.n_dims; d++)
         if (l.by[d].meta)
-            add_index(k, ix, l.by[d], l.at + l.common_dims - l.by[d].meta->ndim, of_x[d],
-                      stride[d]);
+            add_index_tensor(k, ix, l.by[d], l.at + l.common_dims - l.by[d].meta->ndim, of_x[d],
+                             stride[d]);
     return !k->failed;
 }
 
 /* ---- For kernels ---- */
 
-void index_entries(struct kernel *k, struct indexing *ix, struct kernel_tensor entries)
+void index_entries(struct kernel *k, struct indexed_access *ix, struct kernel_tensor entries)
 {
     uint32_t n = ix->set.n_tensors;
     if (k->failed || n == 0)
@@ -218,7 +218,7 @@ void index_entries(struct kernel *k, struct indexing *ix, struct kernel_tensor e
     ix->set.n_tensors = n;
 }
 
-bool index_give(struct kernel *k, const struct indexing *ix, struct index_args *args)
+bool index_give(struct kernel *k, const struct indexed_access *ix, struct index_args *args)
 {
     memset(args, 0, sizeof *args);
     if (k->failed || !strided_fits(k, &ix->set))

@@ -9,7 +9,7 @@
 /* The tensors of the set. */
 enum { INDEXED_ENTRIES, INDEXED_X, INDEXED_MASK, INDEXED_FIRST };
 
-struct indexing {
+struct indexed_access {
     struct strided_set set;       /* sizes: those of the entries */
     struct kernel_tensor x, mask; /* mask.meta NULL: none */
     struct kernel_tensor tensor[INDEX_MAX_TENSORS];
@@ -20,25 +20,25 @@ struct indexing {
 };
 
 /* x[.., index, ..] along dim: the entries have x's sizes with those of the index instead of one. */
-void index_rows(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_rows(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                 struct kernel_tensor index, uint32_t dim);
 /* gather: as many entries as there are indices, along dim. */
-void index_along(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_along(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                  struct kernel_tensor index, uint32_t dim);
 /* take: positions in x as if it had one dimension; x is contiguous. */
-void index_flat(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_flat(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                 struct kernel_tensor index);
 /* The positions of a view of x, without indices. */
-void index_of_view(struct kernel *k, struct indexing *ix, struct kernel_tensor x,
+void index_of_view(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x,
                    struct kernel_tensor view);
 /* x[indices], with the call's `indices`: tensors and None. False: failed or declined. */
-bool index_by_list(struct kernel *k, struct indexing *ix, struct kernel_tensor x);
+bool index_by_list(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x);
 
 /* Adds the entries' tensor, with their sizes (before any are merged), and then the mask, if there
  * is one. */
-void index_entries(struct kernel *k, struct indexing *ix, struct kernel_tensor entries);
+void index_entries(struct kernel *k, struct indexed_access *ix, struct kernel_tensor entries);
 /* Sets a kernel's arguments except for addresses of entries. The set must be merged. False: failed
  * or declined. */
-bool index_give(struct kernel *k, const struct indexing *ix, struct index_args *args);
+bool index_give(struct kernel *k, const struct indexed_access *ix, struct index_args *args);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { MOST_COMPARED = 1 << 30 }; /* pairs */
 
-static int64_t numel(struct kernel_tensor x)
+static int64_t element_count(struct kernel_tensor x)
 {
     int64_t size[TENSOR_MAX_DIM], n = 1;
     uint32_t ndim = tensor_sizes(x, size);
@@ -16,14 +16,14 @@ static int64_t numel(struct kernel_tensor x)
 }
 
 /* Returns a tensor, or a number as one element. */
-static bool side(struct kernel *k, const char *name, const char *other, struct kernel_tensor *x,
-                 double *number, const char **type)
+static bool read_side(struct kernel *k, const char *name, const char *other,
+                      struct kernel_tensor *x, double *number, const char **type)
 {
     struct kernel_value v = value_arg(k, has_arg(k, name) ? name : other);
     *x = v.kind == KERNEL_TENSOR ? v.u.tensor : (struct kernel_tensor){ 0 };
     *number = x->meta ? 0 : number_as_real(v, 0);
     *type = x->meta ? cuda_type(x->meta->dtype) : "f64";
-    return *type && is_plain(*x);
+    return *type && is_stored_real(*x);
 }
 
 void cuda_isin(struct kernel *k)
@@ -33,12 +33,12 @@ void cuda_isin(struct kernel *k)
     struct member_args a = { .invert = bool_arg(k, "invert", false) };
     struct cuda_layout l;
     char defines[96];
-    bool known = side(k, "elements", "element", &x, &a.element, &type) &&
-                 side(k, "test_elements", "test_element", &y, &a.other, &among);
+    bool known = read_side(k, "elements", "element", &x, &a.element, &type) &&
+                 read_side(k, "test_elements", "test_element", &y, &a.other, &among);
     if (k->failed || !to.meta)
         return;
-    a.n = x.meta ? numel(x) : 1;
-    a.n_among = known && y.meta ? numel(y) : 1;
+    a.n = x.meta ? element_count(x) : 1;
+    a.n_among = known && y.meta ? element_count(y) : 1;
     if (!known || to.meta->dtype != DTYPE_B8 || (a.n_among && a.n > MOST_COMPARED / a.n_among) ||
         !cuda_layout_of(k, &to, 1, &l) || l.n != a.n ||
         !(l.n <= 1 || (l.ndim == 1 && l.stride[0][0] == 1))) {

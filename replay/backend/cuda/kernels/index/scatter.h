@@ -6,7 +6,7 @@
 #include "replay/backend/cuda/kernels/index/indexing.h"
 
 struct scattered {
-    struct indexing ix; /* x: the result, which contains the previous values */
+    struct indexed_access ix; /* x: the result, which contains the previous values */
     struct kernel_tensor values;
     enum combine how;
     bool include_self;
@@ -16,7 +16,7 @@ struct scattered {
 /* Combines the entries. It declines before it launches anything. */
 void scatter_entries(struct kernel *k, struct scattered *s);
 
-struct keyed {
+struct keyed_entries {
     struct kernel_tensor to, values;
     const struct strided_set *set; /* the entries, merged; its tensor 0 is `values` */
     uint64_t keys, order;          /* u32 by entry: an element of `to`, and the entry's number */
@@ -24,8 +24,8 @@ struct keyed {
 };
 
 /* Allocates keys and order. False: failed or declined. */
-bool keyed_room(struct kernel *k, struct keyed *keyed);
+bool keyed_workspace(struct kernel *k, struct keyed_entries *keyed);
 /* Adds the entries of each key, in their order, to the previous value. */
-void keyed_add(struct kernel *k, struct keyed *keyed);
+void keyed_add(struct kernel *k, struct keyed_entries *keyed);
 
 #endif

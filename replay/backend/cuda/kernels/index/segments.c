@@ -26,12 +26,6 @@ static bool how_of(struct str name, uint32_t *how, double *start)
     return false;
 }
 
-static bool in_order(struct kernel *k, struct kernel_tensor x)
-{
-    struct cuda_layout l;
-    return cuda_layout_of(k, &x, 1, &l) && (l.n <= 1 || (l.ndim == 1 && l.stride[0][0] == 1));
-}
-
 void cuda_segment_reduce(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "data"), to = result(k, 0);
@@ -44,10 +38,11 @@ void cuda_segment_reduce(struct kernel *k)
         return;
     uint32_t ndim = tensor_sizes(x, size), dim = wrapped_dim(int_arg(k, "axis", 0), ndim);
     uint32_t b = tensor_sizes(bounds, n);
-    if (!bounds.meta || b == 0 || ndim == 0 || to.meta->dtype != x.meta->dtype || !is_plain(x) ||
-        !cuda_type(x.meta->dtype) || dense_kind_of(x.meta->dtype) != DENSE_REAL ||
+    if (!bounds.meta || b == 0 || ndim == 0 || to.meta->dtype != x.meta->dtype ||
+        !is_stored_real(x) || !cuda_type(x.meta->dtype) ||
+        dense_kind_of(x.meta->dtype) != DENSE_REAL ||
         (bounds.meta->dtype != DTYPE_I64 && bounds.meta->dtype != DTYPE_I32) ||
-        !how_of(text_arg(k, "reduce"), &a.how, &a.initial) || !in_order(k, to)) {
+        !how_of(text_arg(k, "reduce"), &a.how, &a.initial) || !cuda_is_contiguous(k, to)) {
         if (!k->failed)
             cuda_decline(k);
         return;

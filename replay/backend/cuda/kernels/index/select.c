@@ -8,7 +8,7 @@
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/runtime/data_counts.h"
 
-struct selecting {
+struct selection {
     struct strided_set set; /* tensor 0: the mask; 1: the tensor beside it, if there is one */
     struct select_args a;
     char defines[160];
@@ -28,12 +28,12 @@ static const char *mask_type(struct kernel_tensor mask, int *parts)
 
 /* Starts. beside: a tensor with the mask's elements; bytes: the size of elements that are moved.
  * False: failed or declined. */
-static bool start(struct kernel *k, struct selecting *s, struct kernel_tensor mask,
-                  struct kernel_tensor beside, uint32_t bytes)
+static bool start_selection(struct kernel *k, struct selection *s, struct kernel_tensor mask,
+                            struct kernel_tensor beside, uint32_t bytes)
 {
     int parts;
     const char *type = mask_type(mask, &parts), *moved = cuda_bits_type(bytes);
-    *s = (struct selecting){ 0 };
+    *s = (struct selection){ 0 };
     strided_start(k, &s->set, mask);
     if (beside.meta)
         strided_add(k, &s->set, beside);
@@ -57,40 +57,40 @@ static bool start(struct kernel *k, struct selecting *s, struct kernel_tensor ma
     return !k->failed;
 }
 
-static uint32_t tiles_of(const struct selecting *s)
+static uint32_t tiles_of(const struct selection *s)
 {
     return (uint32_t)((s->a.n + SELECT_TILE - 1) / SELECT_TILE);
 }
 
-static void launch(struct kernel *k, const struct selecting *s, const char *name)
+static void launch_select(struct kernel *k, const struct selection *s, const char *name)
 {
     cuda_launch(k, cuda_function(k, "select", name, s->defines),
                 (struct cuda_grid){ tiles_of(s), 1, 1, SELECT_THREADS, 0 }, &s->a, sizeof s->a);
 }
 
-void find_ones(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
+void find_ones(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret)
 {
-    struct selecting s;
-    if (!start(k, &s, x, (struct kernel_tensor){ 0 }, 1) || s.a.n == 0)
+    struct selection s;
+    if (!start_selection(k, &s, x, (struct kernel_tensor){ 0 }, 1) || s.a.n == 0)
         return;
     ret->at[0] = s.a.total = cuda_workspace(k, sizeof(uint32_t));
     ret->at[1] = s.a.tiles = cuda_workspace(k, tiles_of(&s) * sizeof(uint32_t));
     cuda_traffic(k, (uint64_t)s.a.n * dtype_size(x.meta->dtype), 0);
-    launch(k, &s, "select_count");
+    launch_select(k, &s, "select_count");
     if (tiles_of(&s) > 1)
         cuda_offsets(k, s.a.tiles, tiles_of(&s), false, s.a.total);
 }
 
 /* Launches the kernel that uses the counts. */
-static void select_by(struct kernel *k, struct selecting *s, struct kernel_tensor mask,
+static void select_by(struct kernel *k, struct selection *s, struct kernel_tensor mask,
                       const char *name)
 {
-    struct cuda_found found;
+    struct cuda_count_result found;
     if (k->failed || s->a.n == 0 || !cuda_find(k, find_ones, mask, &found))
         return;
     s->a.total = found.at[0];
     s->a.tiles = found.at[1];
-    launch(k, s, name);
+    launch_select(k, s, name);
 }
 
 /* ---- Indices ---- */
@@ -98,14 +98,14 @@ static void select_by(struct kernel *k, struct selecting *s, struct kernel_tenso
 static void give_places(struct kernel *k, struct kernel_tensor x, struct kernel_tensor to,
                         int64_t rows, const int64_t *step, bool fill)
 {
-    struct selecting s;
+    struct selection s;
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(x, size);
     if (ndim > STRIDED_MAX_DIM) {
         cuda_decline(k);
         return;
     }
-    if (!start(k, &s, x, (struct kernel_tensor){ 0 }, 1) || rows == 0 || ndim == 0)
+    if (!start_selection(k, &s, x, (struct kernel_tensor){ 0 }, 1) || rows == 0 || ndim == 0)
         return;
     s.a.to = cuda_address(k, to);
     s.a.limit = rows;
@@ -157,8 +157,8 @@ void cuda_places(struct kernel *k)
 /* ---- Values ---- */
 
 /* Returns x with the sizes that both broadcast to. */
-static struct kernel_tensor broadcast(struct kernel *k, struct kernel_tensor x, const int64_t *size,
-                                      uint32_t ndim)
+static struct kernel_tensor broadcast_to(struct kernel *k, struct kernel_tensor x,
+                                         const int64_t *size, uint32_t ndim)
 {
     int64_t own[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM] = { 0 };
     uint32_t n = tensor_sizes(x, own);
@@ -189,18 +189,19 @@ void cuda_masked_select(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), mask = tensor_arg(k, "mask"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], found[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
-    struct selecting s;
+    struct selection s;
     if (k->failed || !x.meta || !mask.meta || tensor_sizes(to, found) != 1 ||
         !tensor_strides(to, step))
         return;
-    if (!is_plain(x) || x.meta->dtype != to.meta->dtype) {
+    if (!is_stored_real(x) || x.meta->dtype != to.meta->dtype) {
         cuda_decline(k);
         return;
     }
     uint32_t ndim = sizes_of_both(x, mask, size);
-    x = broadcast(k, x, size, ndim);
-    mask = broadcast(k, mask, size, ndim);
-    if (k->failed || !start(k, &s, mask, x, (uint32_t)dtype_size(x.meta->dtype)) || found[0] == 0)
+    x = broadcast_to(k, x, size, ndim);
+    mask = broadcast_to(k, mask, size, ndim);
+    if (k->failed || !start_selection(k, &s, mask, x, (uint32_t)dtype_size(x.meta->dtype)) ||
+        found[0] == 0)
         return;
     s.a.to = cuda_address(k, to);
     s.a.values = cuda_address(k, x);
@@ -216,21 +217,21 @@ void cuda_masked_scatter(struct kernel *k)
     struct kernel_tensor self = tensor_arg(k, "self"), mask = tensor_arg(k, "mask");
     struct kernel_tensor source = tensor_arg(k, "source"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM], n = 1;
-    struct selecting s;
+    struct selection s;
     if (k->failed || !to.meta || !mask.meta || !source.meta || !self.meta)
         return;
     uint32_t bytes = (uint32_t)dtype_size(to.meta->dtype);
-    if (!is_plain(to) || !is_plain(self) || !is_plain(source) ||
+    if (!is_stored_real(to) || !is_stored_real(self) || !is_stored_real(source) ||
         source.meta->dtype != to.meta->dtype || !cuda_bits_type(bytes) || bytes > 8) {
         cuda_decline(k);
         return;
     }
     uint32_t ndim = tensor_sizes(to, size);
-    mask = broadcast(k, mask, size, ndim);
-    if (k->failed || !start(k, &s, mask, to, bytes))
+    mask = broadcast_to(k, mask, size, ndim);
+    if (k->failed || !start_selection(k, &s, mask, to, bytes))
         return;
     if (to.storage != self.storage)
-        copy_elements(k, broadcast(k, self, size, ndim), to);
+        copy_elements(k, broadcast_to(k, self, size, ndim), to);
     ndim = tensor_sizes(source, size);
     for (uint32_t d = 0; d < ndim; d++)
         n *= size[d];

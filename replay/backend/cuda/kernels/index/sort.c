@@ -7,7 +7,7 @@
 #include "replay/backend/cuda/kernels/reduce/reduce.h"
 #include "replay/backend/cuda/kernels/strided.h"
 
-struct sorting {
+struct row_sort {
     struct spans spans;
     struct sort_args a;
     struct defines text;
@@ -15,24 +15,26 @@ struct sorting {
     size_t key_bytes;
 };
 
-static void launch(struct kernel *k, const struct sorting *s, const char *name,
-                   const struct sort_args *a, uint32_t blocks)
+static void launch_sort(struct kernel *k, const struct row_sort *s, const char *name,
+                        const struct sort_args *a, uint32_t blocks)
 {
     struct cuda_grid grid = { blocks, 1, 1, SORT_THREADS, 0 };
     cuda_launch(k, cuda_function(k, "sort", name, s->text.text), grid, a, sizeof *a);
 }
 
 /* Sorts n elements of each row, in tiles. */
-static void launch_tiles(struct kernel *k, const struct sorting *s, struct sort_args *a, int64_t n)
+static void launch_tiles(struct kernel *k, const struct row_sort *s, struct sort_args *a, int64_t n)
 {
     a->n = n;
     a->tiles = (n + SORT_TILE - 1) / SORT_TILE;
     for (a->segment = 1; a->segment < n && a->segment < SORT_TILE;)
         a->segment *= 2;
-    launch(k, s, "sort_tiles", a, cuda_blocks(k, a->rows.n * a->tiles, SORT_TILE / a->segment));
+    launch_sort(k, s, "sort_tiles", a,
+                cuda_blocks(k, a->rows.n * a->tiles, SORT_TILE / a->segment));
 }
 
-static void room_for_runs(struct kernel *k, const struct sorting *s, struct sort_args *a, int64_t n)
+static void allocate_runs(struct kernel *k, const struct row_sort *s, struct sort_args *a,
+                          int64_t n)
 {
     a->to_keys = cuda_workspace(k, (size_t)(a->rows.n * n) * s->key_bytes);
     a->to_ids = cuda_workspace(k, (size_t)(a->rows.n * n) * 4);
@@ -47,7 +49,7 @@ static void take_runs(struct sort_args *a)
 }
 
 /* Computes the first `keep` elements, which are a small part of a tile. */
-static void sort_few(struct kernel *k, struct sorting *s)
+static void sort_few(struct kernel *k, struct row_sort *s)
 {
     struct sort_args a = s->a;
     int64_t n = s->n;
@@ -55,7 +57,7 @@ static void sort_few(struct kernel *k, struct sorting *s)
     while (n > SORT_TILE && !k->failed) {
         int64_t tiles = (n + SORT_TILE - 1) / SORT_TILE, last = n - (tiles - 1) * SORT_TILE;
         int64_t next = (tiles - 1) * a.keep + (last < a.keep ? last : a.keep);
-        room_for_runs(k, s, &a, next);
+        allocate_runs(k, s, &a, next);
         launch_tiles(k, s, &a, n);
         take_runs(&a);
         n = next;
@@ -63,37 +65,37 @@ static void sort_few(struct kernel *k, struct sorting *s)
     launch_tiles(k, s, &a, n);
 }
 
-static void sort_all(struct kernel *k, struct sorting *s)
+static void sort_all(struct kernel *k, struct row_sort *s)
 {
     struct sort_args a = s->a;
     uint32_t blocks = cuda_blocks(k, a.rows.n * s->n, SORT_THREADS);
     uint64_t keys = 0, ids = 0;
     a.keep = SORT_TILE;
-    room_for_runs(k, s, &a, s->n);
+    allocate_runs(k, s, &a, s->n);
     launch_tiles(k, s, &a, s->n);
     take_runs(&a);
     for (a.width = SORT_TILE; a.width < s->n && !k->failed; a.width *= 2) {
         if (!keys)
-            room_for_runs(k, s, &a, s->n);
+            allocate_runs(k, s, &a, s->n);
         a.to_keys = keys ? keys : a.to_keys;
         a.to_ids = keys ? ids : a.to_ids;
-        launch(k, s, "sort_merge", &a, blocks);
+        launch_sort(k, s, "sort_merge", &a, blocks);
         keys = a.keys;
         ids = a.ids;
         take_runs(&a);
     }
     a.keep = s->keep;
-    launch(k, s, "sort_give", &a, cuda_blocks(k, a.rows.n * a.keep, SORT_THREADS));
+    launch_sort(k, s, "sort_give", &a, cuda_blocks(k, a.rows.n * a.keep, SORT_THREADS));
 }
 
-static void define_sort(struct sorting *s, enum dtype dtype, bool wide)
+static void define_sort(struct row_sort *s, enum dtype dtype, bool wide)
 {
     s->key_bytes = dtype_size(dtype) == 8 ? 8 : 4;
     define(&s->text, "#define T %s\n#define KEY %s\n#define INDEX %s\n", cuda_type(dtype),
            s->key_bytes == 8 ? "u64" : "u32", wide ? "u64" : "u32");
 }
 
-static void sort_rows(struct kernel *k, struct sorting *s)
+static void sort_all_rows(struct kernel *k, struct row_sort *s)
 {
     if (s->n <= SORT_TILE || s->keep <= SORT_TILE / 2)
         sort_few(k, s);
@@ -108,12 +110,12 @@ bool cuda_sorts(enum dtype dtype)
 
 void cuda_sort_places(struct kernel *k, uint64_t from, enum dtype dtype, int64_t n, uint64_t places)
 {
-    struct sorting s = { .n = n, .keep = n };
+    struct row_sort s = { .n = n, .keep = n };
     s.a = (struct sort_args){
         .rows = { .n = 1 }, .from = from, .places = places, .step = { 1, 1, 1 }
     };
     define_sort(&s, dtype, false);
-    sort_rows(k, &s);
+    sort_all_rows(k, &s);
 }
 
 /* sort, topk (PARAM 1), argsort (2). */
@@ -123,13 +125,13 @@ void cuda_sort(struct kernel *k)
     bool topk = k->row->param == 1, places_only = k->row->param == 2;
     struct dims d = dims_of(self);
     uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), d.ndim);
-    struct sorting s = { 0 };
+    struct row_sort s = { 0 };
     if (d.ndim)
         d.reduced[dim] = true;
-    struct operand x[3] = { operand_of(k, self, &d) };
+    struct span_operand x[3] = { operand_broadcast(k, self, &d) };
     if (!places_only)
-        x[1] = operand_of(k, result(k, 0), &d);
-    x[2] = operand_of(k, result(k, !places_only), &d);
+        x[1] = operand_broadcast(k, result(k, 0), &d);
+    x[2] = operand_broadcast(k, result(k, !places_only), &d);
     if (!sum_type_of(k, self) || !spans_of(k, &d, x, 3, true, &s.spans))
         return;
     s.n = s.spans.cols.n;
@@ -147,13 +149,13 @@ void cuda_sort(struct kernel *k)
         s.a.step[i] = d.ndim ? x[i].stride[dim] : 0;
     s.a.descending = topk ? bool_arg(k, "largest", true) : bool_arg(k, "descending", false);
     define_sort(&s, x[0].dtype, s.spans.wide);
-    sort_rows(k, &s);
+    sort_all_rows(k, &s);
 }
 
 /* Allocates the index of each row's element, contiguously. */
-static struct operand places_room(struct kernel *k, const struct dims *d)
+static struct span_operand places_workspace(struct kernel *k, const struct dims *d)
 {
-    struct operand ret = { .dtype = DTYPE_I64, .type = "i64" };
+    struct span_operand ret = { .dtype = DTYPE_I64, .type = "i64" };
     int64_t step = 1;
     for (uint32_t i = 0; i < d->ndim; i++)
         step *= d->reduced[i] ? d->size[i] : 1;
@@ -172,7 +174,7 @@ void cuda_sorted_pick(struct kernel *k)
     struct kernel_tensor self = tensor_arg(k, "self");
     int what = k->row->param;
     int64_t n = 1, size[TENSOR_MAX_DIM];
-    if (!self.meta || !sum_type_of(k, self) || !is_plain(self))
+    if (!self.meta || !sum_type_of(k, self) || !is_stored_real(self))
         return;
     uint32_t ndim = tensor_sizes(self, size);
     for (uint32_t i = 0; i < ndim; i++)
@@ -181,12 +183,13 @@ void cuda_sorted_pick(struct kernel *k)
         self = reshaped(k, self, &n, 1);
     struct dims d = dims_of(self);
     uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), d.ndim);
-    struct sorting s = { 0 };
+    struct row_sort s = { 0 };
     if (d.ndim)
         d.reduced[dim] = true;
-    struct operand x[5] = {
-        operand_of(k, self, &d), { 0 }, places_room(k, &d), operand_kept(k, result(k, 0), &d)
-    };
+    struct span_operand x[5] = { operand_broadcast(k, self, &d),
+                                 { 0 },
+                                 places_workspace(k, &d),
+                                 operand_kept(k, result(k, 0), &d) };
     if (n_results(k) > 1) /* without dim the index is not returned */
         x[4] = operand_kept(k, result(k, 1), &d);
     if (!spans_of(k, &d, x, 5, true, &s.spans) || s.spans.rows.n == 0)
@@ -201,7 +204,7 @@ void cuda_sorted_pick(struct kernel *k)
                               .places = x[2].at,
                               .step = { d.ndim ? x[0].stride[dim] : 0, 0, 1 } };
     define_sort(&s, x[0].dtype, s.spans.wide);
-    sort_rows(k, &s);
+    sort_all_rows(k, &s);
     struct pick_args a = { .sorted = s.a,
                            .values = x[3].at,
                            .places = x[4].at,
@@ -226,8 +229,9 @@ void cuda_searchsorted(struct kernel *k)
         x = value.u.tensor;
     for (uint32_t i = 0; i < d.ndim; i++)
         d.reduced[i] = true;
-    struct operand o[2] = { operand_of(k, x, &d), operand_of(k, to, &d) };
-    struct operand e = operand_of(k, edges, &of_edges), by = operand_of(k, sorter, &of_edges);
+    struct span_operand o[2] = { operand_broadcast(k, x, &d), operand_broadcast(k, to, &d) };
+    struct span_operand e = operand_broadcast(k, edges, &of_edges),
+                        by = operand_broadcast(k, sorter, &of_edges);
     if (!spans_of(k, &d, o, 2, true, &s) || s.cols.n == 0)
         return;
     int64_t n = of_edges.ndim ? of_edges.size[of_edges.ndim - 1] : 0, rows = 1;

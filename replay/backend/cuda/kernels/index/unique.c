@@ -9,7 +9,7 @@
 
 enum { MOST_SLICES = 1 << 16 }; /* the limit for comparing all pairs */
 
-struct differing {
+struct unique_request {
     struct unique_args a;
     bool sorted, slices;
     uint32_t dim;
@@ -17,15 +17,15 @@ struct differing {
 };
 
 /* Reads the request about x. False: failed or declined. */
-static bool differing_of(struct kernel *k, struct kernel_tensor x, struct differing *d)
+static bool unique_request_of(struct kernel *k, struct kernel_tensor x, struct unique_request *d)
 {
     int64_t size[TENSOR_MAX_DIM];
     uint32_t ndim = tensor_sizes(x, size);
     const char *type = x.meta ? cuda_type(x.meta->dtype) : NULL;
-    *d = (struct differing){ .a = { .n = 1, .outer = 1, .inner = 1 } };
+    *d = (struct unique_request){ .a = { .n = 1, .outer = 1, .inner = 1 } };
     d->sorted = !str_is(k->call->op->base, "unique_consecutive");
     d->slices = has_arg(k, "dim");
-    if (k->failed || !type || !is_plain(x) || (d->slices && ndim == 0))
+    if (k->failed || !type || !is_stored_real(x) || (d->slices && ndim == 0))
         goto decline;
     d->dim = d->slices ? wrapped_dim(int_arg(k, "dim", 0), ndim) : 0;
     for (uint32_t i = 0; i < ndim; i++)
@@ -42,16 +42,17 @@ decline:
     return false;
 }
 
-static void launch(struct kernel *k, const struct differing *d, const char *name, uint32_t blocks)
+static void launch_unique(struct kernel *k, const struct unique_request *d, const char *name,
+                          uint32_t blocks)
 {
     cuda_launch(k, cuda_function(k, "unique", name, d->defines),
                 (struct cuda_grid){ blocks, 1, 1, 256, 0 }, &d->a, sizeof d->a);
 }
 
-void find_distinct(struct kernel *k, struct kernel_tensor x, struct cuda_found *ret)
+void find_distinct(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret)
 {
-    struct differing d;
-    if (!differing_of(k, x, &d) || d.a.n == 0 || d.a.outer == 0 || d.a.inner == 0)
+    struct unique_request d;
+    if (!unique_request_of(k, x, &d) || d.a.n == 0 || d.a.outer == 0 || d.a.inner == 0)
         return;
     d.a.from = ret->at[2] = cuda_contiguous(k, x);
     d.a.total = ret->at[0] = cuda_workspace(k, sizeof(uint32_t));
@@ -59,16 +60,16 @@ void find_distinct(struct kernel *k, struct kernel_tensor x, struct cuda_found *
     if (d.sorted)
         d.a.order = ret->at[3] = cuda_workspace(k, (size_t)d.a.n * sizeof(int64_t));
     if (d.sorted && d.slices)
-        launch(k, &d, "unique_order", cuda_blocks(k, d.a.n, 1));
+        launch_unique(k, &d, "unique_order", cuda_blocks(k, d.a.n, 1));
     else if (d.sorted)
         cuda_sort_places(k, d.a.from, x.meta->dtype, d.a.n, d.a.order);
-    launch(k, &d, "unique_heads", cuda_blocks(k, d.a.n, 1024));
+    launch_unique(k, &d, "unique_heads", cuda_blocks(k, d.a.n, 1024));
     cuda_offsets(k, d.a.heads, d.a.n, false, d.a.total);
 }
 
 /* Returns the address of a contiguous result with that many elements; 0: it is not so, or not
  * requested. */
-static uint64_t whole(struct kernel *k, struct kernel_tensor x, int64_t n)
+static uint64_t contiguous_result(struct kernel *k, struct kernel_tensor x, int64_t n)
 {
     struct cuda_layout l;
     if (!x.meta || !cuda_layout_of(k, &x, 1, &l) || l.n != n || n == 0)
@@ -77,7 +78,7 @@ static uint64_t whole(struct kernel *k, struct kernel_tensor x, int64_t n)
 }
 
 /* Returns whether the result's slices are contiguous, and also one after the other. */
-static bool slices_in_order(struct kernel_tensor to, const struct differing *d)
+static bool slices_in_order(struct kernel_tensor to, const struct unique_request *d)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM], step = 1;
     uint32_t ndim = tensor_sizes(to, size);
@@ -99,9 +100,9 @@ void cuda_unique(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
     int64_t size[TENSOR_MAX_DIM];
-    struct differing d;
-    struct cuda_found found;
-    if (k->failed || !to.meta || !differing_of(k, x, &d))
+    struct unique_request d;
+    struct cuda_count_result found;
+    if (k->failed || !to.meta || !unique_request_of(k, x, &d))
         return;
     uint32_t ndim = tensor_sizes(to, size);
     d.a.distinct = ndim > d.dim ? size[d.dim] : 0;
@@ -116,11 +117,11 @@ void cuda_unique(struct kernel *k)
     d.a.from = found.at[2];
     d.a.order = found.at[3];
     d.a.to = cuda_address(k, to);
-    d.a.inverse = whole(k, result(k, 1), d.a.n);
-    d.a.counts = n_results(k) > 2 ? whole(k, result(k, 2), d.a.distinct) : 0;
+    d.a.inverse = contiguous_result(k, result(k, 1), d.a.n);
+    d.a.counts = n_results(k) > 2 ? contiguous_result(k, result(k, 2), d.a.distinct) : 0;
     if (d.a.counts)
         d.a.starts = cuda_workspace(k, (size_t)d.a.distinct * sizeof(int64_t));
-    launch(k, &d, "unique_give", cuda_blocks(k, d.a.n * d.a.outer * d.a.inner, 1024));
+    launch_unique(k, &d, "unique_give", cuda_blocks(k, d.a.n * d.a.outer * d.a.inner, 1024));
     if (d.a.counts)
-        launch(k, &d, "unique_counts", cuda_blocks(k, d.a.distinct, 1024));
+        launch_unique(k, &d, "unique_counts", cuda_blocks(k, d.a.distinct, 1024));
 }

@@ -27,7 +27,7 @@ static bool row_strides(struct kernel_tensor x, const struct strided_set *set, u
     return true;
 }
 
-static int norm_of(double p)
+static int distance_norm(double p)
 {
     return p == 0     ? DISTANCE_COUNT
            : p == 1   ? DISTANCE_SUM
@@ -36,10 +36,10 @@ static int norm_of(double p)
                       : DISTANCE_POWER;
 }
 
-static bool is_taken(struct kernel_tensor x, enum dtype dtype)
+static bool is_distance_supported(struct kernel_tensor x, enum dtype dtype)
 {
     return x.meta && x.meta->dtype == dtype && dense_kind_of(dtype) == DENSE_REAL &&
-           cuda_type(dtype) && is_plain(x);
+           cuda_type(dtype) && is_stored_real(x);
 }
 
 void cuda_cdist(struct kernel *k)
@@ -48,8 +48,8 @@ void cuda_cdist(struct kernel *k)
     struct distance_args a = { .p = real_arg(k, "p", 2) };
     struct strided_set set;
     int64_t of_x[TENSOR_MAX_DIM], of_y[TENSOR_MAX_DIM], size[TENSOR_MAX_DIM];
-    if (!to.meta || to.meta->ndim < 2 || !is_taken(to, to.meta->dtype) ||
-        !is_taken(x, to.meta->dtype) || !is_taken(y, to.meta->dtype)) {
+    if (!to.meta || to.meta->ndim < 2 || !is_distance_supported(to, to.meta->dtype) ||
+        !is_distance_supported(x, to.meta->dtype) || !is_distance_supported(y, to.meta->dtype)) {
         cuda_decline(k);
         return;
     }
@@ -81,8 +81,8 @@ void cuda_cdist(struct kernel *k)
              "#define T %s\n#define ACC %s\n#define I %s\n#define DIMS %d\n#define NORM %d\n"
              "#define LANES %d\n",
              cuda_type(to.meta->dtype), cuda_sum_type(to.meta->dtype),
-             strided_index(&set, reach > other ? reach : other), strided_dims(&set), norm_of(a.p),
-             lanes);
+             strided_index(&set, reach > other ? reach : other), strided_dims(&set),
+             distance_norm(a.p), lanes);
     cuda_traffic(k, (uint64_t)(reach + other + a.n) * dtype_size(to.meta->dtype),
                  3 * (uint64_t)a.n * (uint64_t)a.inner);
     cuda_launch(k, cuda_function(k, "distance", "distance", defines),

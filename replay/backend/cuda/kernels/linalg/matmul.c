@@ -13,7 +13,7 @@ enum { MATMUL_TILE = 64, MATMUL_THIN = 8, MATMUL_TINY = 1 << 18 };
 
 /* ---- Our own kernels ---- */
 
-static struct matmul_operand operand_of(const struct cuda_matrix *x)
+static struct matmul_operand matmul_operand_of(const struct cuda_matrix *x)
 {
     struct matmul_operand ret = { .p = x->address, .row = x->row, .column = x->column };
     memcpy(ret.batch, x->batch, sizeof ret.batch);
@@ -83,8 +83,8 @@ static void merge_batches(struct cuda_product *p)
     }
 }
 
-static struct cuda_function *function_of(struct kernel *k, const struct cuda_product *p,
-                                         const char *name, int rows)
+static struct cuda_function *matmul_function(struct kernel *k, const struct cuda_product *p,
+                                             const char *name, int rows)
 {
     const char *a = cuda_type(p->a.dtype), *c = cuda_type(p->c.dtype);
     const char *self = p->self.address ? cuda_type(p->self.dtype) : c;
@@ -112,7 +112,7 @@ static bool by_16(const struct cuda_matrix *x, int64_t stride, int64_t sum)
     return x->address % 16 == 0 && all * dtype_size(x->dtype) % 16 == 0;
 }
 
-static bool is_vector(const struct cuda_product *p)
+static bool has_one_row(const struct cuda_product *p)
 {
     return p->a.column == 1 && p->b.row == 1 && p->inner * dtype_size(p->a.dtype) % 16 == 0 &&
            by_16(&p->a, p->m == 1 ? 0 : p->a.row, p->a_sum) &&
@@ -131,20 +131,20 @@ static bool orient(struct cuda_product *p)
 
 /* Returns whether our own kernel is faster: a few rows whose time is that of reading the other
  * matrix, 16 bytes at a time; or so little work that starting cuBLASLt takes longer. */
-static bool prefers_plain(struct cuda_product p)
+static bool prefers_own_kernel(struct cuda_product p)
 {
     double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
-    return orient(&p) && (work <= MATMUL_TINY || is_vector(&p));
+    return orient(&p) && (work <= MATMUL_TINY || has_one_row(&p));
 }
 
-static void launch_plain(struct kernel *k, struct cuda_product p)
+static void launch_matmul(struct kernel *k, struct cuda_product p)
 {
     bool thin = orient(&p);
     struct matmul_args args = {
-        .a = operand_of(&p.a),
-        .b = operand_of(&p.b),
-        .c = operand_of(&p.c),
-        .self = operand_of(&p.self),
+        .a = matmul_operand_of(&p.a),
+        .b = matmul_operand_of(&p.b),
+        .c = matmul_operand_of(&p.c),
+        .self = matmul_operand_of(&p.self),
         .m = p.m,
         .n = p.n,
         .inner = p.inner,
@@ -165,7 +165,7 @@ static void launch_plain(struct kernel *k, struct cuda_product p)
         args.columns = p.b.row != 1                                               ? 32
                        : ceil_div(p.n, 8) * batches(&p) < cuda_multiprocessors(k) ? 1
                                                                                   : 8;
-        args.vector = is_vector(&p);
+        args.vector = has_one_row(&p);
         args.row_tiles = 1;
         args.column_tiles = ceil_div(p.n, args.columns);
     }
@@ -175,7 +175,7 @@ static void launch_plain(struct kernel *k, struct cuda_product p)
         return;
     }
     struct cuda_function *f =
-        function_of(k, &p, thin ? "matmul_thin" : "matmul_tile", thin ? rows : 1);
+        matmul_function(k, &p, thin ? "matmul_thin" : "matmul_tile", thin ? rows : 1);
     cuda_launch(k, f, (struct cuda_grid){ (uint32_t)blocks, 1, 1, 256, 0 }, &args, sizeof args);
 }
 
@@ -190,7 +190,7 @@ static uint64_t matrix_bytes(const struct cuda_product *p, const struct cuda_mat
     return x->address ? (uint64_t)n * dtype_size(x->dtype) : 0;
 }
 
-static void tell_traffic(struct kernel *k, const struct cuda_product *p)
+static void set_matmul_traffic(struct kernel *k, const struct cuda_product *p)
 {
     uint64_t bytes = matrix_bytes(p, &p->a, p->m, p->inner) * (uint64_t)p->sums +
                      matrix_bytes(p, &p->b, p->inner, p->n) * (uint64_t)p->sums +
@@ -205,8 +205,8 @@ void cuda_put_self(struct kernel *k, const struct cuda_product *p)
     sum.inner = 0;
     sum.beta = 1;
     cuda_traffic(k, 2 * matrix_bytes(p, &p->c, p->m, p->n), 0);
-    launch_plain(k, sum);
-    tell_traffic(k, p);
+    launch_matmul(k, sum);
+    set_matmul_traffic(k, p);
 }
 
 static void multiply_reals(struct kernel *k, const struct cuda_product *given)
@@ -225,13 +225,13 @@ static void multiply_reals(struct kernel *k, const struct cuda_product *given)
     merge_batches(&p);
     if (p.c.column != 1 && p.n != 1 && p.c.row == 1)
         turn_product(&p);
-    tell_traffic(k, &p);
-    if (prefers_plain(p) || !cublaslt_multiply(k, &p))
-        launch_plain(k, p);
+    set_matmul_traffic(k, &p);
+    if (prefers_own_kernel(p) || !cublaslt_multiply(k, &p))
+        launch_matmul(k, p);
 }
 
 /* Returns its real or imaginary parts. */
-static struct cuda_matrix part_of(struct cuda_matrix x, bool imaginary)
+static struct cuda_matrix matrix_part(struct cuda_matrix x, bool imaginary)
 {
     x.dtype = x.dtype == DTYPE_C128 ? DTYPE_F64 : DTYPE_F32;
     x.address += imaginary && x.address ? dtype_size(x.dtype) : 0;
@@ -242,40 +242,41 @@ static struct cuda_matrix part_of(struct cuda_matrix x, bool imaginary)
     return x;
 }
 
-static double sign_of(const struct cuda_matrix *x, bool imaginary)
+static double imaginary_sign(const struct cuda_matrix *x, bool imaginary)
 {
     return imaginary && x->conj ? -1 : 1;
 }
 
 /* Computes re = re re - im im, im = re im + im re. */
-static void multiply_complex(struct kernel *k, const struct cuda_product *p)
+static void multiply_by_parts(struct kernel *k, const struct cuda_product *p)
 {
     for (int i = 0; i < 4; i++) {
         bool to_im = i & 2, a_im = i & 1, b_im = to_im != a_im;
         struct cuda_product q = *p;
-        q.a = part_of(p->a, a_im);
-        q.b = part_of(p->b, b_im);
-        q.c = part_of(p->c, to_im);
-        q.self = part_of(a_im ? p->c : p->self, to_im);
+        q.a = matrix_part(p->a, a_im);
+        q.b = matrix_part(p->b, b_im);
+        q.c = matrix_part(p->c, to_im);
+        q.self = matrix_part(a_im ? p->c : p->self, to_im);
         q.a_sum *= 2;
         q.b_sum *= 2;
-        q.alpha *= sign_of(&p->a, a_im) * sign_of(&p->b, b_im) * (a_im && b_im ? -1 : 1);
-        q.beta = a_im ? 1 : p->beta * sign_of(&p->self, to_im);
+        q.alpha *=
+            imaginary_sign(&p->a, a_im) * imaginary_sign(&p->b, b_im) * (a_im && b_im ? -1 : 1);
+        q.beta = a_im ? 1 : p->beta * imaginary_sign(&p->self, to_im);
         multiply_reals(k, &q);
     }
 }
 
-static bool is_complex(const struct cuda_matrix *x)
+static bool is_complex_matrix(const struct cuda_matrix *x)
 {
     return x->dtype == DTYPE_C64 || x->dtype == DTYPE_C128;
 }
 
 void cuda_multiply(struct kernel *k, const struct cuda_product *p)
 {
-    bool all = is_complex(&p->a) && p->a.dtype == p->b.dtype && p->a.dtype == p->c.dtype &&
+    bool all = is_complex_matrix(&p->a) && p->a.dtype == p->b.dtype && p->a.dtype == p->c.dtype &&
                (p->beta == 0 || p->self.dtype == p->c.dtype);
     if (all)
-        multiply_complex(k, p);
+        multiply_by_parts(k, p);
     else
         multiply_reals(k, p);
 }
@@ -287,7 +288,7 @@ struct view {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
 };
 
-static struct view view_of(struct kernel_tensor x)
+static struct view matrix_view(struct kernel_tensor x)
 {
     struct view v = { .ndim = tensor_sizes(x, v.size) };
     tensor_strides(x, v.stride);
@@ -295,7 +296,7 @@ static struct view view_of(struct kernel_tensor x)
 }
 
 /* Adds a dimension of size 1 to a vector, in front or behind. */
-static void raise(struct view *v, bool behind)
+static void add_unit_dim(struct view *v, bool behind)
 {
     if (v->ndim == 1 && !behind) {
         v->size[1] = v->size[0], v->stride[1] = v->stride[0];
@@ -346,18 +347,18 @@ static double sign_of_bit(struct kernel_tensor x)
 
 /* Multiplies. self is broadcast to the result; .meta NULL: none. `over`: sums over the first
  * dimension. */
-static void multiply(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
-                     struct kernel_tensor self, struct kernel_tensor to, bool over)
+static void multiply_tensors(struct kernel *k, struct kernel_tensor x, struct kernel_tensor y,
+                             struct kernel_tensor self, struct kernel_tensor to, bool over)
 {
     struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .alpha = 1, .beta = 1 };
-    if (!x.meta || !y.meta || !to.meta || !is_plain(to)) {
+    if (!x.meta || !y.meta || !to.meta || !is_stored_real(to)) {
         cuda_decline(k);
         return;
     }
-    struct view a = view_of(x), b = view_of(y), c = view_of(to);
+    struct view a = matrix_view(x), b = matrix_view(y), c = matrix_view(to);
     bool left = a.ndim < 2, right = b.ndim < 2;
-    raise(&a, false);
-    raise(&b, true);
+    add_unit_dim(&a, false);
+    add_unit_dim(&b, true);
     if (over) {
         p.sums = a.size[0], p.a_sum = a.stride[0], p.b_sum = b.stride[0];
         a.size[0] = b.size[0] = 1;
@@ -381,8 +382,8 @@ static void multiply(struct kernel *k, struct kernel_tensor x, struct kernel_ten
     p.b = matrix_of(k, &p, y, &b);
     p.c = matrix_of(k, &p, to, &c);
     if (self.meta) {
-        struct view s = view_of(self);
-        raise(&s, right && !left);
+        struct view s = matrix_view(self);
+        add_unit_dim(&s, right && !left);
         p.self = matrix_of(k, &p, self, &s);
     } else {
         p.self.dtype = p.c.dtype;
@@ -405,8 +406,8 @@ void cuda_matmul(struct kernel *k)
                          : has_arg(k, "vec")    ? "vec"
                          : has_arg(k, "tensor") ? "tensor"
                                                 : "other";
-    multiply(k, tensor_arg(k, "self"), tensor_arg(k, second), (struct kernel_tensor){ 0 },
-             result(k, 0), false);
+    multiply_tensors(k, tensor_arg(k, "self"), tensor_arg(k, second), (struct kernel_tensor){ 0 },
+                     result(k, 0), false);
 }
 
 /* addmm, addmv, baddbmm, addbmm (PARAM 1: summed over the batch). */
@@ -421,8 +422,8 @@ void cuda_add_matmul(struct kernel *k)
     if (i == 3)
         cuda_decline(k);
     else
-        multiply(k, tensor_arg(k, names[i][0]), tensor_arg(k, names[i][1]), tensor_arg(k, "self"),
-                 result(k, 0), k->row->param == 1);
+        multiply_tensors(k, tensor_arg(k, names[i][0]), tensor_arg(k, names[i][1]),
+                         tensor_arg(k, "self"), result(k, 0), k->row->param == 1);
 }
 
 /* beta * self + alpha * vec1 outer vec2 */
@@ -431,16 +432,16 @@ void cuda_addr(struct kernel *k)
     struct kernel_tensor x = tensor_arg(k, "vec1"), y = tensor_arg(k, "vec2"), to = result(k, 0);
     struct kernel_tensor self = tensor_arg(k, "self");
     struct cuda_product p = { .batch = { 1, 1, 1 }, .sums = 1, .inner = 1 };
-    if (!x.meta || !y.meta || !to.meta || !self.meta || !is_plain(to) ||
+    if (!x.meta || !y.meta || !to.meta || !self.meta || !is_stored_real(to) ||
         value_arg(k, "alpha").kind == KERNEL_COMPLEX ||
         value_arg(k, "beta").kind == KERNEL_COMPLEX) {
         cuda_decline(k);
         return;
     }
-    struct view a = view_of(x), b = view_of(y), c = view_of(to), s = view_of(self);
-    raise(&a, true);
-    raise(&b, false);
-    raise(&s, false);
+    struct view a = matrix_view(x), b = matrix_view(y), c = matrix_view(to), s = matrix_view(self);
+    add_unit_dim(&a, true);
+    add_unit_dim(&b, false);
+    add_unit_dim(&s, false);
     p.m = a.size[0], p.n = b.size[1];
     p.a = matrix_of(k, &p, x, &a);
     p.b = matrix_of(k, &p, y, &b);

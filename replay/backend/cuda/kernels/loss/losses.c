@@ -15,12 +15,12 @@ static const char *real_sum_type(struct kernel *k, struct kernel_tensor x)
 
 /* ---- Pairs ---- */
 
-static double parameter(const struct kernel *k)
+static double loss_parameter(const struct kernel *k)
 {
     return real_arg(k, "beta", real_arg(k, "delta", 1));
 }
 
-static double elements(const struct dims *d)
+static double dims_elements(const struct dims *d)
 {
     double n = 1;
     for (uint32_t i = 0; i < d->ndim; i++)
@@ -50,12 +50,12 @@ void cuda_pair_loss(struct kernel *k)
                            .acc = real_sum_type(k, result(k, 0)),
                            .dims = dims_of_pair(x, y),
                            .n_inputs = 4,
-                           .p = parameter(k) };
-    r.scale = reduction == REDUCE_MEAN ? 1 / elements(&r.dims) : 1;
-    r.x[0] = operand_of(k, x, &r.dims);
-    r.x[1] = operand_of(k, y, &r.dims);
-    r.x[2] = operand_of(k, tensor_arg(k, "weight"), &r.dims);
-    r.x[3] = operand_of(k, tensor_arg(k, "pos_weight"), &r.dims);
+                           .p = loss_parameter(k) };
+    r.scale = reduction == REDUCE_MEAN ? 1 / dims_elements(&r.dims) : 1;
+    r.x[0] = operand_broadcast(k, x, &r.dims);
+    r.x[1] = operand_broadcast(k, y, &r.dims);
+    r.x[2] = operand_broadcast(k, tensor_arg(k, "weight"), &r.dims);
+    r.x[3] = operand_broadcast(k, tensor_arg(k, "pos_weight"), &r.dims);
     for (uint32_t i = 0; i < r.dims.ndim; i++)
         r.dims.reduced[i] = reduction != REDUCE_NONE;
     r.x[REDUCE_INPUTS] = operand_kept(k, result(k, 0), &r.dims);
@@ -74,13 +74,13 @@ void cuda_pair_loss_backward(struct kernel *k)
                            .acc = real_sum_type(k, result(k, 0)),
                            .dims = dims_of(x),
                            .n_inputs = 4,
-                           .p = parameter(k) };
-    r.scale = int_arg(k, "reduction", REDUCE_MEAN) == REDUCE_MEAN ? 1 / elements(&r.dims) : 1;
-    r.x[0] = operand_of(k, x, &r.dims);
-    r.x[1] = operand_of(k, tensor_arg(k, "target"), &r.dims);
-    r.x[2] = operand_of(k, tensor_arg(k, "grad_output"), &r.dims);
-    r.x[3] = operand_of(k, tensor_arg(k, "weight"), &r.dims);
-    r.x[REDUCE_INPUTS] = operand_of(k, result(k, 0), &r.dims);
+                           .p = loss_parameter(k) };
+    r.scale = int_arg(k, "reduction", REDUCE_MEAN) == REDUCE_MEAN ? 1 / dims_elements(&r.dims) : 1;
+    r.x[0] = operand_broadcast(k, x, &r.dims);
+    r.x[1] = operand_broadcast(k, tensor_arg(k, "target"), &r.dims);
+    r.x[2] = operand_broadcast(k, tensor_arg(k, "grad_output"), &r.dims);
+    r.x[3] = operand_broadcast(k, tensor_arg(k, "weight"), &r.dims);
+    r.x[REDUCE_INPUTS] = operand_broadcast(k, result(k, 0), &r.dims);
     run_reduction(k, &r);
 }
 
@@ -88,11 +88,11 @@ void cuda_pair_loss_backward(struct kernel *k)
 
 /* Sets the arguments that forward and backward share: the classes' dimension and weights. */
 static uint32_t start_nll(struct kernel *k, struct kernel_tensor x, struct nll_args *a,
-                          struct operand *weight)
+                          struct span_operand *weight)
 {
     struct dims one = { .ndim = 1 }, d = dims_of(x);
     uint32_t at = d.ndim > 1;
-    *weight = operand_of(k, tensor_arg(k, "weight"), &one);
+    *weight = operand_broadcast(k, tensor_arg(k, "weight"), &one);
     *a = (struct nll_args){ .weight = weight->at,
                             .weight_step = weight->stride[0],
                             .classes = d.ndim ? d.size[at] : 1,
@@ -101,8 +101,9 @@ static uint32_t start_nll(struct kernel *k, struct kernel_tensor x, struct nll_a
 }
 
 static struct cuda_function *nll_function(struct kernel *k, const char *name, const char *acc,
-                                          const struct operand *x, const struct operand *target,
-                                          const struct operand *weight, bool wide)
+                                          const struct span_operand *x,
+                                          const struct span_operand *target,
+                                          const struct span_operand *weight, bool wide)
 {
     struct defines d = { 0 };
     define(&d, "#define T %s\n#define I %s\n#define W %s\n#define ACC %s\n#define INDEX %s\n",
@@ -114,7 +115,7 @@ static struct cuda_function *nll_function(struct kernel *k, const char *name, co
 static void reduce_nll(struct kernel *k, const char *acc, const struct nll_args *a, bool mean)
 {
     enum dtype dtype = *acc && acc[1] == '6' ? DTYPE_F64 : DTYPE_F32;
-    struct operand in = { .type = acc, .dtype = dtype, .stride = { 1 } };
+    struct span_operand in = { .type = acc, .dtype = dtype, .stride = { 1 } };
     struct reduction r = { .op = "OP_NLL", .acc = acc, .n_inputs = 2, .scale = mean };
     r.dims = (struct dims){ .ndim = 1, .size = { a->span.n }, .reduced = { true } };
     r.x[0] = r.x[1] = in;
@@ -131,11 +132,11 @@ void cuda_nll_loss(struct kernel *k)
     struct dims d = dims_of(tensor_arg(k, "target")), whole = dims_of(x);
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
     const char *acc = real_sum_type(k, x);
-    struct operand weight, o[3] = { operand_of(k, tensor_arg(k, "target"), &d) };
+    struct span_operand weight, o[3] = { operand_broadcast(k, tensor_arg(k, "target"), &d) };
     struct nll_args a;
     struct spans s;
     uint32_t at = start_nll(k, x, &a, &weight);
-    struct operand in = operand_of(k, x, &whole);
+    struct span_operand in = operand_broadcast(k, x, &whole);
     if (!acc || whole.ndim == 0 || (d.ndim + 1 != whole.ndim && d.ndim)) {
         cuda_decline(k);
         return;
@@ -146,7 +147,7 @@ void cuda_nll_loss(struct kernel *k)
     for (uint32_t i = d.ndim; i < TENSOR_MAX_DIM; i++)
         o[1].stride[i] = 0;
     if (reduction == REDUCE_NONE)
-        o[2] = operand_of(k, result(k, 0), &d);
+        o[2] = operand_broadcast(k, result(k, 0), &d);
     if (reduction == REDUCE_NONE && whole.ndim == 1) {
         cuda_decline(k); /* a single sample also returns its weight */
         return;
@@ -172,7 +173,7 @@ void cuda_nll_loss(struct kernel *k)
     a.span.n = 0; /* no weight: the sum is 0 */
     struct reduction r = { .op = "OP_SUM", .acc = acc, .n_inputs = 1 };
     r.dims = (struct dims){ .ndim = 1, .reduced = { true } };
-    r.x[0] = (struct operand){ .at = a.weights, .type = acc, .dtype = DTYPE_F32 };
+    r.x[0] = (struct span_operand){ .at = a.weights, .type = acc, .dtype = DTYPE_F32 };
     r.x[REDUCE_INPUTS] = operand_kept(k, result(k, 1), &r.dims);
     run_reduction(k, &r);
 }
@@ -183,7 +184,8 @@ void cuda_nll_loss_backward(struct kernel *k)
     struct dims d = dims_of(x), none = { 0 };
     int64_t reduction = int_arg(k, "reduction", REDUCE_MEAN);
     const char *acc = real_sum_type(k, x);
-    struct operand weight, o[4], total = operand_of(k, tensor_arg(k, "total_weight"), &none);
+    struct span_operand weight, o[4],
+        total = operand_broadcast(k, tensor_arg(k, "total_weight"), &none);
     struct nll_args a;
     struct spans s;
     uint32_t at = start_nll(k, x, &a, &weight);
@@ -193,11 +195,12 @@ void cuda_nll_loss_backward(struct kernel *k)
         cuda_decline(k);
         return;
     }
-    struct operand y = operand_of(k, target, &places), up = operand_of(k, g, &places);
-    o[0] = operand_of(k, result(k, 0), &d);
+    struct span_operand y = operand_broadcast(k, target, &places),
+                        up = operand_broadcast(k, g, &places);
+    o[0] = operand_broadcast(k, result(k, 0), &d);
     o[1] = y;
     o[2] = up;
-    o[3] = (struct operand){ 0 };
+    o[3] = (struct span_operand){ 0 };
     for (uint32_t i = 0; i < d.ndim; i++) {
         bool there = i != at && places.ndim;
         o[1].stride[i] = there ? y.stride[i - (i > at)] : 0;

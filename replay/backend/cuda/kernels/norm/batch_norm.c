@@ -11,7 +11,7 @@ static struct dims dims_of_channels(struct kernel_tensor x)
     return d;
 }
 
-static int64_t elements(const struct dims *d)
+static int64_t reduced_elements(const struct dims *d)
 {
     int64_t n = 1;
     for (uint32_t i = 0; i < d->ndim; i++)
@@ -23,7 +23,7 @@ static int64_t elements(const struct dims *d)
 static uint64_t channels(struct kernel *k, struct kernel_tensor x, const char **type)
 {
     struct dims d = { .ndim = 1 };
-    struct operand o = operand_of(k, x, &d);
+    struct span_operand o = operand_broadcast(k, x, &d);
     if (!o.at)
         return 0;
     if (o.stride[0] > 1 || (*type && *type != o.type))
@@ -40,15 +40,15 @@ static struct kernel_tensor result_or_none(const struct kernel *k, uint32_t i)
 
 /* Uses the batch's statistics, saves them, and updates the running ones, in place or, for
  * functional forms, in the last two results. */
-static void train(struct kernel *k, struct norm *n, struct norm_stats_args *a)
+static void use_batch_statistics(struct kernel *k, struct norm_call *n, struct norm_stats_args *a)
 {
     const char *types[3] = { n->acc, NULL, NULL };
-    struct operand mean, var;
+    struct span_operand mean, var;
     struct kernel_tensor old_mean = tensor_arg(k, "running_mean"),
                          old_var = tensor_arg(k, "running_var");
     uint32_t results = n_results(k);
     bool functional = results >= 5;
-    double count = (double)elements(&n->dims) / (double)a->n;
+    double count = (double)reduced_elements(&n->dims) / (double)a->n;
     a->save_mean = channels(k, result_or_none(k, 1), &types[1]);
     a->save_rstd = channels(k, result_or_none(k, 2), &types[1]);
     a->old_mean = channels(k, old_mean, &types[2]);
@@ -72,10 +72,10 @@ static void train(struct kernel *k, struct norm *n, struct norm_stats_args *a)
 }
 
 /* Uses the running statistics. */
-static void evaluate(struct kernel *k, struct norm *n, struct norm_stats_args *a)
+static void use_running_statistics(struct kernel *k, struct norm_call *n, struct norm_stats_args *a)
 {
-    struct operand mean = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
-    struct operand rstd = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
+    struct span_operand mean = operand_workspace(k, norm_acc_dtype(n->acc), &n->dims);
+    struct span_operand rstd = operand_workspace(k, norm_acc_dtype(n->acc), &n->dims);
     const char *type = NULL;
     a->mean = channels(k, tensor_arg(k, "running_mean"), &type);
     a->var = channels(k, tensor_arg(k, "running_var"), &type);
@@ -88,14 +88,15 @@ static void evaluate(struct kernel *k, struct norm *n, struct norm_stats_args *a
     norm_stats(k, a, n->acc, (const char *const[]){ type, n->acc, n->acc });
 }
 
-static bool start(struct kernel *k, struct kernel_tensor x, struct norm *n,
-                  struct norm_stats_args *a)
+static bool start_batch_norm(struct kernel *k, struct kernel_tensor x, struct norm_call *n,
+                             struct norm_stats_args *a)
 {
-    *n = (struct norm){ .dims = dims_of_channels(x), .acc = norm_start(k, x), .centred = true };
+    *n =
+        (struct norm_call){ .dims = dims_of_channels(x), .acc = norm_start(k, x), .centred = true };
     *a = (struct norm_stats_args){ .step = 1, .running_step = 1 };
     if (!n->acc)
         return false;
-    if (n->dims.ndim < 2 || elements(&n->dims) == 0) {
+    if (n->dims.ndim < 2 || reduced_elements(&n->dims) == 0) {
         cuda_decline(k);
         return false;
     }
@@ -103,9 +104,9 @@ static bool start(struct kernel *k, struct kernel_tensor x, struct norm *n,
     a->eps = real_arg(k, "eps", real_arg(k, "epsilon", 1e-5));
     a->momentum = real_arg(k, "momentum", 0.1);
     n->stats_type = n->acc;
-    n->x[NORM_X] = operand_of(k, x, &n->dims);
+    n->x[NORM_X] = operand_broadcast(k, x, &n->dims);
     n->x[NORM_WEIGHT] = operand_along(k, tensor_arg(k, "weight"), 1);
-    n->x[NORM_STATS] = (struct operand){ .dtype = norm_acc_dtype(n->acc), .type = n->acc };
+    n->x[NORM_STATS] = (struct span_operand){ .dtype = norm_acc_dtype(n->acc), .type = n->acc };
     n->x[NORM_STATS].stride[1] = 1;
     return true;
 }
@@ -113,24 +114,24 @@ static bool start(struct kernel *k, struct kernel_tensor x, struct norm *n,
 /* PARAM 1: always uses the batch's statistics; 2: never. */
 void cuda_batch_norm(struct kernel *k)
 {
-    struct norm n;
+    struct norm_call n;
     struct norm_stats_args a;
     bool training = bool_arg(k, "training", bool_arg(k, "train", false));
-    if (!start(k, tensor_arg(k, "input"), &n, &a))
+    if (!start_batch_norm(k, tensor_arg(k, "input"), &n, &a))
         return;
-    n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
+    n.x[NORM_TO] = operand_broadcast(k, result(k, 0), &n.dims);
     n.x[NORM_OTHER] = operand_along(k, tensor_arg(k, "bias"), 1);
     if (k->row->param == 1 || (training && k->row->param != 2))
-        train(k, &n, &a);
+        use_batch_statistics(k, &n, &a);
     else
-        evaluate(k, &n, &a);
+        use_running_statistics(k, &n, &a);
     norm_apply(k, &n);
 }
 
 /* ---- Backward ---- */
 
 /* Copies sums from a workspace to a result of another type. */
-static void copy_sums(struct kernel *k, const struct norm *n, struct operand from,
+static void copy_sums(struct kernel *k, const struct norm_call *n, struct span_operand from,
                       struct kernel_tensor to)
 {
     struct dims d = { .ndim = 1, .size = { n->dims.size[1] } };
@@ -139,11 +140,11 @@ static void copy_sums(struct kernel *k, const struct norm *n, struct operand fro
         return;
     from.stride[0] = 1;
     r.x[0] = from;
-    r.x[REDUCE_INPUTS] = operand_of(k, to, &d);
+    r.x[REDUCE_INPUTS] = operand_broadcast(k, to, &d);
     run_reduction(k, &r);
 }
 
-static void saved(struct kernel *k, struct norm *n)
+static void store_statistics(struct kernel *k, struct norm_call *n)
 {
     const char *type = NULL;
     n->mean = channels(k, tensor_arg(k, "save_mean"), &type);
@@ -156,23 +157,23 @@ static void saved(struct kernel *k, struct norm *n)
 
 void cuda_batch_norm_backward(struct kernel *k)
 {
-    struct norm n;
+    struct norm_call n;
     struct norm_stats_args a;
     bool training = k->row->param == 1 || bool_arg(k, "train", bool_arg(k, "update", true));
     struct kernel_tensor g = tensor_arg(k, has_arg(k, "grad_out") ? "grad_out" : "grad_output");
-    if (!start(k, tensor_arg(k, "input"), &n, &a))
+    if (!start_batch_norm(k, tensor_arg(k, "input"), &n, &a))
         return;
     n.backward = true;
-    n.x[NORM_OTHER] = operand_of(k, g, &n.dims);
+    n.x[NORM_OTHER] = operand_broadcast(k, g, &n.dims);
     if (result(k, 0).meta)
-        n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
+        n.x[NORM_TO] = operand_broadcast(k, result(k, 0), &n.dims);
     if (training)
-        saved(k, &n);
+        store_statistics(k, &n);
     else
-        evaluate(k, &n, &a);
-    struct operand sum = operand_room(k, norm_acc_dtype(n.acc), &n.dims);
-    struct operand along = operand_room(k, norm_acc_dtype(n.acc), &n.dims);
-    struct operand mean = n.x[NORM_STATS], rstd = mean;
+        use_running_statistics(k, &n, &a);
+    struct span_operand sum = operand_workspace(k, norm_acc_dtype(n.acc), &n.dims);
+    struct span_operand along = operand_workspace(k, norm_acc_dtype(n.acc), &n.dims);
+    struct span_operand mean = n.x[NORM_STATS], rstd = mean;
     mean.type = rstd.type = n.stats_type;
     mean.at = n.mean;
     rstd.at = n.rstd;
@@ -184,7 +185,7 @@ void cuda_batch_norm_backward(struct kernel *k)
     run_reduction(k, &r);
     n.sum = training ? sum.at : 0;
     n.along = along.at;
-    n.count = (double)elements(&n.dims) / (double)a.n;
+    n.count = (double)reduced_elements(&n.dims) / (double)a.n;
     if (result(k, 0).meta)
         norm_apply(k, &n);
     copy_sums(k, &n, along, result(k, 1));

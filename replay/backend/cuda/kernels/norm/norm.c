@@ -26,9 +26,10 @@ const char *norm_start(struct kernel *k, struct kernel_tensor x)
 }
 
 /* Returns statistics in the order of the kept dimensions. */
-static struct operand packed(struct kernel *k, struct kernel_tensor x, const struct dims *d)
+static struct span_operand statistics_in_order(struct kernel *k, struct kernel_tensor x,
+                                               const struct dims *d)
 {
-    struct operand ret = operand_kept(k, x, d);
+    struct span_operand ret = operand_kept(k, x, d);
     int64_t step = 1;
     if (!ret.at)
         return ret;
@@ -40,7 +41,7 @@ static struct operand packed(struct kernel *k, struct kernel_tensor x, const str
     return ret;
 }
 
-static int64_t rows_of(const struct dims *d)
+static int64_t kept_rows(const struct dims *d)
 {
     int64_t n = 1;
     for (uint32_t i = 0; i < d->ndim; i++)
@@ -58,7 +59,7 @@ static int64_t cols_of(const struct dims *d)
 
 /* ---- Launches ---- */
 
-static struct norm_args args_of(const struct norm *n, const struct spans *s)
+static struct norm_args norm_args_of(const struct norm_call *n, const struct spans *s)
 {
     return (struct norm_args){ .rows = s->rows,
                                .cols = s->cols,
@@ -76,10 +77,10 @@ static struct norm_args args_of(const struct norm *n, const struct spans *s)
                                .weighted = n->weighted };
 }
 
-static void define_norm(const struct norm *n, const struct spans *s, bool vector, const char *part,
-                        struct defines *d)
+static void define_norm(const struct norm_call *n, const struct spans *s, bool vector,
+                        const char *part, struct defines *d)
 {
-    const struct operand *w = &n->x[NORM_WEIGHT], *b = &n->x[NORM_OTHER];
+    const struct span_operand *w = &n->x[NORM_WEIGHT], *b = &n->x[NORM_OTHER];
     define(d, "#define %s\n#define T %s\n#define W %s\n#define B %s\n#define S %s\n", part,
            n->x[NORM_X].type, w->at ? w->type : "f32", b->at ? b->type : "f32", n->stats_type);
     define(d, "#define ACC %s\n#define INDEX %s\n%s%s", n->acc, s->wide ? "u64" : "u32",
@@ -88,21 +89,21 @@ static void define_norm(const struct norm *n, const struct spans *s, bool vector
 
 /* Returns whether x, the result and, in backward, the gradient have one type, which vectors
  * need. */
-static bool same_types(const struct norm *n)
+static bool same_types(const struct norm_call *n)
 {
     return n->x[NORM_TO].dtype == n->x[NORM_X].dtype &&
            (!n->backward || n->x[NORM_OTHER].dtype == n->x[NORM_X].dtype);
 }
 
-static uint64_t traffic(const struct norm *n, const struct spans *s)
+static uint64_t traffic(const struct norm_call *n, const struct spans *s)
 {
     uint64_t size = dtype_size(n->x[NORM_X].dtype);
     return (uint64_t)s->rows.n * (uint64_t)s->cols.n * size * (n->backward ? 3 : 2);
 }
 
-static void launch_rows(struct kernel *k, const struct norm *n, const struct spans *s)
+static void launch_rows(struct kernel *k, const struct norm_call *n, const struct spans *s)
 {
-    struct norm_args a = args_of(n, s);
+    struct norm_args a = norm_args_of(n, s);
     struct defines d = { 0 };
     bool vector = same_types(n) && spans_vector(s, n->x, NORM_X) &&
                   spans_vector(s, n->x, NORM_TO) &&
@@ -119,7 +120,7 @@ static void launch_rows(struct kernel *k, const struct norm *n, const struct spa
 }
 
 /* Returns whether runs of 16 bytes along the innermost dimension can be read and written. */
-static bool runs_of_16(const struct spans *s, const struct operand *x, uint32_t i)
+static bool runs_of_16(const struct spans *s, const struct span_operand *x, uint32_t i)
 {
     int64_t each = 16 / (int64_t)dtype_size(x[i].dtype), last = s->rows.ndim - 1;
     if (last < 0 || s->rows.stride[i][last] != 1 || s->rows.size[last] % each || x[i].at % 16)
@@ -130,7 +131,7 @@ static bool runs_of_16(const struct spans *s, const struct operand *x, uint32_t 
     return true;
 }
 
-void norm_apply(struct kernel *k, const struct norm *n)
+void norm_apply(struct kernel *k, const struct norm_call *n)
 {
     struct spans s;
     struct defines d = { 0 };
@@ -138,7 +139,7 @@ void norm_apply(struct kernel *k, const struct norm *n)
     memset(all.reduced, 0, sizeof all.reduced);
     if (!spans_of(k, &all, n->x, NORM_TENSORS, false, &s) || s.rows.n == 0)
         return;
-    struct norm_args a = args_of(n, &s);
+    struct norm_args a = norm_args_of(n, &s);
     bool vector = same_types(n) && runs_of_16(&s, n->x, NORM_X) && runs_of_16(&s, n->x, NORM_TO) &&
                   (!n->backward || runs_of_16(&s, n->x, NORM_OTHER));
     define_norm(n, &s, vector, "APPLY", &d);
@@ -168,10 +169,11 @@ static bool few_and_long(const struct kernel *k, const struct spans *s)
     return s->rows.n < cuda_multiprocessors(k) && s->cols.n > 16384;
 }
 
-void norm_moments(struct kernel *k, const struct norm *n, struct operand *mean, struct operand *var)
+void norm_moments(struct kernel *k, const struct norm_call *n, struct span_operand *mean,
+                  struct span_operand *var)
 {
-    *mean = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
-    *var = operand_room(k, norm_acc_dtype(n->acc), &n->dims);
+    *mean = operand_workspace(k, norm_acc_dtype(n->acc), &n->dims);
+    *var = operand_workspace(k, norm_acc_dtype(n->acc), &n->dims);
     struct reduction r = { .op = "OP_VARIANCE", .acc = n->acc, .dims = n->dims, .n_inputs = 1 };
     r.x[0] = n->x[NORM_X];
     r.x[REDUCE_INPUTS] = *var;
@@ -179,11 +181,11 @@ void norm_moments(struct kernel *k, const struct norm *n, struct operand *mean, 
     run_reduction(k, &r);
 }
 
-static void normalise_apart(struct kernel *k, struct norm *n)
+static void normalise_apart(struct kernel *k, struct norm_call *n)
 {
-    struct operand mean, var;
+    struct span_operand mean, var;
     norm_moments(k, n, &mean, &var);
-    struct norm_stats_args a = { .n = rows_of(&n->dims),
+    struct norm_stats_args a = { .n = kept_rows(&n->dims),
                                  .mean = mean.at,
                                  .var = var.at,
                                  .step = 1,
@@ -198,7 +200,7 @@ static void normalise_apart(struct kernel *k, struct norm *n)
     norm_apply(k, n);
 }
 
-static bool save_in_order(const struct norm *n)
+static bool save_in_order(const struct norm_call *n)
 {
     int64_t step = 1;
     for (uint32_t i = n->dims.ndim; i-- > 0;)
@@ -210,7 +212,7 @@ static bool save_in_order(const struct norm *n)
     return true;
 }
 
-static void normalise(struct kernel *k, struct norm *n)
+static void normalise_rows(struct kernel *k, struct norm_call *n)
 {
     struct spans s;
     if (!spans_of(k, &n->dims, n->x, NORM_TENSORS, false, &s))
@@ -225,11 +227,12 @@ static void normalise(struct kernel *k, struct norm *n)
 
 /* Sums the gradient g * w, and its product with the values, in workspaces, and then computes the
  * gradient of x. */
-static void differentiate_apart(struct kernel *k, struct norm *n)
+static void differentiate_apart(struct kernel *k, struct norm_call *n)
 {
     enum dtype dtype = norm_acc_dtype(n->acc);
-    struct operand sum = operand_room(k, dtype, &n->dims), along = operand_room(k, dtype, &n->dims);
-    struct operand mean = n->x[NORM_STATS];
+    struct span_operand sum = operand_workspace(k, dtype, &n->dims),
+                        along = operand_workspace(k, dtype, &n->dims);
+    struct span_operand mean = n->x[NORM_STATS];
     mean.at = n->mean;
     struct reduction r = { .op = "OP_GRADIENT",
                            .acc = n->acc,
@@ -246,7 +249,7 @@ static void differentiate_apart(struct kernel *k, struct norm *n)
     norm_apply(k, n);
 }
 
-static void differentiate(struct kernel *k, struct norm *n)
+static void differentiate(struct kernel *k, struct norm_call *n)
 {
     struct spans s;
     if (!spans_of(k, &n->dims, n->x, NORM_TENSORS, false, &s) || !s.rows.n || !s.cols.n)
@@ -258,10 +261,10 @@ static void differentiate(struct kernel *k, struct norm *n)
 }
 
 /* Computes the gradients of weight and bias: sums over the elements that share a weight. */
-static void weight_gradients(struct kernel *k, const struct norm *n, const struct dims *d,
-                             struct operand weight, struct operand bias)
+static void weight_gradients(struct kernel *k, const struct norm_call *n, const struct dims *d,
+                             struct span_operand weight, struct span_operand bias)
 {
-    struct operand mean = n->x[NORM_STATS], rstd = mean;
+    struct span_operand mean = n->x[NORM_STATS], rstd = mean;
     mean.at = n->mean;
     rstd.at = n->rstd;
     struct reduction r = { .op = "OP_GRADIENT",
@@ -284,10 +287,10 @@ static struct dims dims_of_layer(struct kernel *k, struct kernel_tensor x)
     return d;
 }
 
-static void save_stats(struct kernel *k, struct norm *n, struct kernel_tensor mean,
+static void save_stats(struct kernel *k, struct norm_call *n, struct kernel_tensor mean,
                        struct kernel_tensor rstd)
 {
-    struct operand m = operand_kept(k, mean, &n->dims), r = operand_kept(k, rstd, &n->dims);
+    struct span_operand m = operand_kept(k, mean, &n->dims), r = operand_kept(k, rstd, &n->dims);
     n->x[NORM_STATS] = r;
     n->mean = m.at;
     n->rstd = r.at;
@@ -297,41 +300,41 @@ static void save_stats(struct kernel *k, struct norm *n, struct kernel_tensor me
 void cuda_layer_norm(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input");
-    struct norm n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x), .centred = true };
+    struct norm_call n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x), .centred = true };
     if (!n.acc)
         return;
     n.eps = real_arg(k, "eps", 1e-5);
-    n.x[NORM_X] = operand_of(k, x, &n.dims);
-    n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
-    n.x[NORM_WEIGHT] = operand_of(k, tensor_arg(k, "weight"), &n.dims);
-    n.x[NORM_OTHER] = operand_of(k, tensor_arg(k, "bias"), &n.dims);
+    n.x[NORM_X] = operand_broadcast(k, x, &n.dims);
+    n.x[NORM_TO] = operand_broadcast(k, result(k, 0), &n.dims);
+    n.x[NORM_WEIGHT] = operand_broadcast(k, tensor_arg(k, "weight"), &n.dims);
+    n.x[NORM_OTHER] = operand_broadcast(k, tensor_arg(k, "bias"), &n.dims);
     n.stats_type = n.acc;
     if (n_results(k) == 3)
         save_stats(k, &n, result(k, 1), result(k, 2));
-    normalise(k, &n);
+    normalise_rows(k, &n);
 }
 
 /* rms_norm, _fused_rms_norm */
 void cuda_rms_norm(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input");
-    struct norm n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x) };
+    struct norm_call n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x) };
     if (!n.acc)
         return;
     n.eps = real_arg(k, "eps", x.meta->dtype == DTYPE_F64 ? 0x1p-52 : 0x1p-23);
-    n.x[NORM_X] = operand_of(k, x, &n.dims);
-    n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
-    n.x[NORM_WEIGHT] = operand_of(k, tensor_arg(k, "weight"), &n.dims);
+    n.x[NORM_X] = operand_broadcast(k, x, &n.dims);
+    n.x[NORM_TO] = operand_broadcast(k, result(k, 0), &n.dims);
+    n.x[NORM_WEIGHT] = operand_broadcast(k, tensor_arg(k, "weight"), &n.dims);
     n.stats_type = n.acc;
     if (n_results(k) > 1)
         save_stats(k, &n, (struct kernel_tensor){ 0 }, result(k, 1));
-    normalise(k, &n);
+    normalise_rows(k, &n);
 }
 
-static void start_backward(struct kernel *k, struct norm *n)
+static void start_backward(struct kernel *k, struct norm_call *n)
 {
-    struct operand mean = packed(k, tensor_arg(k, "mean"), &n->dims);
-    struct operand rstd = packed(k, tensor_arg(k, "rstd"), &n->dims);
+    struct span_operand mean = statistics_in_order(k, tensor_arg(k, "mean"), &n->dims);
+    struct span_operand rstd = statistics_in_order(k, tensor_arg(k, "rstd"), &n->dims);
     n->backward = n->centred = true;
     n->x[NORM_STATS] = rstd;
     n->stats_type = rstd.type ? rstd.type : n->acc;
@@ -344,21 +347,21 @@ static void start_backward(struct kernel *k, struct norm *n)
 void cuda_layer_norm_backward(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input");
-    struct norm n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x) };
+    struct norm_call n = { .dims = dims_of_layer(k, x), .acc = norm_start(k, x) };
     struct dims across = n.dims;
     if (!n.acc)
         return;
     for (uint32_t i = 0; i < across.ndim; i++)
         across.reduced[i] = !n.dims.reduced[i];
     start_backward(k, &n);
-    n.x[NORM_X] = operand_of(k, x, &n.dims);
-    n.x[NORM_OTHER] = operand_of(k, tensor_arg(k, "grad_out"), &n.dims);
-    n.x[NORM_WEIGHT] = operand_of(k, tensor_arg(k, "weight"), &n.dims);
-    struct operand weight = operand_kept(k, result(k, 1), &across);
-    struct operand bias = operand_kept(k, result(k, 2), &across);
+    n.x[NORM_X] = operand_broadcast(k, x, &n.dims);
+    n.x[NORM_OTHER] = operand_broadcast(k, tensor_arg(k, "grad_out"), &n.dims);
+    n.x[NORM_WEIGHT] = operand_broadcast(k, tensor_arg(k, "weight"), &n.dims);
+    struct span_operand weight = operand_kept(k, result(k, 1), &across);
+    struct span_operand bias = operand_kept(k, result(k, 2), &across);
     if (result(k, 0).meta) {
-        n.x[NORM_TO] = operand_of(k, result(k, 0), &n.dims);
-        struct norm rows = n;
+        n.x[NORM_TO] = operand_broadcast(k, result(k, 0), &n.dims);
+        struct norm_call rows = n;
         differentiate(k, &rows);
     }
     weight_gradients(k, &n, &across, weight, bias);
@@ -383,15 +386,15 @@ static bool dims_of_groups(struct kernel *k, struct kernel_tensor x, struct dims
 }
 
 /* Returns a tensor's operand whose dimension of channels, `at`, is split in two. */
-static struct operand split_channels(struct kernel *k, struct kernel_tensor x, uint32_t at,
-                                     const struct dims *d)
+static struct span_operand split_channels(struct kernel *k, struct kernel_tensor x, uint32_t at,
+                                          const struct dims *d)
 {
-    struct dims plain = { .ndim = x.meta ? x.meta->ndim : 0 };
-    struct operand whole = operand_of(k, x, &plain), ret = whole;
+    struct dims dims = { .ndim = x.meta ? x.meta->ndim : 0 };
+    struct span_operand whole = operand_broadcast(k, x, &dims), ret = whole;
     memset(ret.stride, 0, sizeof ret.stride);
-    for (uint32_t i = 0; i < plain.ndim; i++)
+    for (uint32_t i = 0; i < dims.ndim; i++)
         ret.stride[i + 1 - at + (i > at)] = whole.stride[i];
-    if (plain.ndim) {
+    if (dims.ndim) {
         ret.stride[2] = whole.stride[at];
         ret.stride[1] = whole.stride[at] * d->size[2];
     }
@@ -401,7 +404,7 @@ static struct operand split_channels(struct kernel *k, struct kernel_tensor x, u
 void cuda_group_norm(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input");
-    struct norm n = { .acc = norm_start(k, x), .centred = true };
+    struct norm_call n = { .acc = norm_start(k, x), .centred = true };
     if (!n.acc || !dims_of_groups(k, x, &n.dims))
         return;
     n.eps = real_arg(k, "eps", 1e-5);
@@ -410,13 +413,13 @@ void cuda_group_norm(struct kernel *k)
     n.x[NORM_WEIGHT] = split_channels(k, tensor_arg(k, "weight"), 0, &n.dims);
     n.x[NORM_OTHER] = split_channels(k, tensor_arg(k, "bias"), 0, &n.dims);
     save_stats(k, &n, result(k, 1), result(k, 2));
-    normalise(k, &n);
+    normalise_rows(k, &n);
 }
 
 void cuda_group_norm_backward(struct kernel *k)
 {
     struct kernel_tensor x = tensor_arg(k, "input");
-    struct norm n = { .acc = norm_start(k, x) };
+    struct norm_call n = { .acc = norm_start(k, x) };
     if (!n.acc || !dims_of_groups(k, x, &n.dims))
         return;
     struct dims across = n.dims;
@@ -426,11 +429,11 @@ void cuda_group_norm_backward(struct kernel *k)
     n.x[NORM_X] = split_channels(k, x, 1, &n.dims);
     n.x[NORM_OTHER] = split_channels(k, tensor_arg(k, "grad_out"), 1, &n.dims);
     n.x[NORM_WEIGHT] = split_channels(k, tensor_arg(k, "weight"), 0, &n.dims);
-    struct operand weight = split_channels(k, result(k, 1), 0, &across);
-    struct operand bias = split_channels(k, result(k, 2), 0, &across);
+    struct span_operand weight = split_channels(k, result(k, 1), 0, &across);
+    struct span_operand bias = split_channels(k, result(k, 2), 0, &across);
     if (result(k, 0).meta) {
         n.x[NORM_TO] = split_channels(k, result(k, 0), 1, &n.dims);
-        struct norm rows = n;
+        struct norm_call rows = n;
         differentiate(k, &rows);
     }
     weight_gradients(k, &n, &across, weight, bias);

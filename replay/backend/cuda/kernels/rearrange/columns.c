@@ -6,16 +6,8 @@
 
 #include "replay/backend/cuda/kernels/planes.h"
 
-static void two(const struct kernel *k, const char *name, i64 *ret, int64_t plain)
-{
-    int64_t given[2];
-    uint32_t n = ints_arg(k, name, given, 2);
-    for (uint32_t d = 0; d < 2; d++)
-        ret[d] = n ? given[d < n ? d : n - 1] : plain;
-}
-
-static bool args_of(struct kernel *k, struct kernel_tensor image, struct kernel_tensor columns,
-                    struct columns_args *a)
+static bool columns_args_of(struct kernel *k, struct kernel_tensor image,
+                            struct kernel_tensor columns, struct columns_args *a)
 {
     i64 size[PLANE_STRIDES];
     int64_t of_columns[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
@@ -24,10 +16,10 @@ static bool args_of(struct kernel *k, struct kernel_tensor image, struct kernel_
     if (!planes_of(k, image, 2, size, a->image_stride) || ndim < 2 || ndim > 3 ||
         !tensor_strides(columns, stride))
         return false;
-    two(k, "kernel_size", a->window, 1);
-    two(k, "stride", a->stride, 1);
-    two(k, "padding", a->padding, 0);
-    two(k, "dilation", a->dilation, 1);
+    ints_per_dim(k, "kernel_size", 2, a->window, 1);
+    ints_per_dim(k, "stride", 2, a->stride, 1);
+    ints_per_dim(k, "padding", 2, a->padding, 0);
+    ints_per_dim(k, "dilation", 2, a->dilation, 1);
     a->channels = size[1];
     for (uint32_t i = 0; i < ndim; i++)
         a->column_stride[COLUMN_STRIDES - ndim + i] = stride[i];
@@ -44,13 +36,14 @@ static bool args_of(struct kernel *k, struct kernel_tensor image, struct kernel_
 }
 
 /* back: sums the columns; otherwise copies the bits of elements. */
-static void launch(struct kernel *k, struct kernel_tensor image, struct kernel_tensor columns,
-                   bool back)
+static void launch_columns(struct kernel *k, struct kernel_tensor image,
+                           struct kernel_tensor columns, bool back)
 {
     struct columns_args a;
     struct strided_set all;
     if (!image.meta || !columns.meta || image.meta->dtype != columns.meta->dtype ||
-        !is_plain(image) || !is_plain(columns) || !args_of(k, image, columns, &a)) {
+        !is_stored_real(image) || !is_stored_real(columns) ||
+        !columns_args_of(k, image, columns, &a)) {
         if (!k->failed)
             cuda_decline(k);
         return;
@@ -78,10 +71,10 @@ static void launch(struct kernel *k, struct kernel_tensor image, struct kernel_t
 
 void cuda_im2col(struct kernel *k)
 {
-    launch(k, tensor_arg(k, "self"), result(k, 0), false);
+    launch_columns(k, tensor_arg(k, "self"), result(k, 0), false);
 }
 
 void cuda_col2im(struct kernel *k)
 {
-    launch(k, result(k, 0), tensor_arg(k, "self"), true);
+    launch_columns(k, result(k, 0), tensor_arg(k, "self"), true);
 }

@@ -46,8 +46,8 @@ enum { RULED_TO, RULED_FROM, RULED_DIMS };
 
 /* Treats a dimension of the result of size 1, whose source position is constant: `skip` is the
  * number of elements before it. */
-static bool settle(struct rules *r, const int64_t *size, int64_t *from_size, int64_t *from_stride,
-                   uint32_t ndim, int64_t *skip)
+static bool fold_unit_dim(struct rules *r, const int64_t *size, int64_t *from_size,
+                          int64_t *from_stride, uint32_t ndim, int64_t *skip)
 {
     *skip = 0;
     for (uint32_t d = 0; d < ndim; d++) {
@@ -82,7 +82,7 @@ static bool ruled(struct kernel *k, struct kernel_tensor to, struct kernel_tenso
         return false;
     uint32_t ndim = tensor_sizes(x, from_size);
     strided_start(k, set, to);
-    if (ndim != set->ndim || !settle(&r, set->size, from_size, from_stride, ndim, skip)) {
+    if (ndim != set->ndim || !fold_unit_dim(&r, set->size, from_size, from_stride, ndim, skip)) {
         cuda_decline(k);
         return false;
     }
@@ -102,7 +102,7 @@ static bool ruled(struct kernel *k, struct kernel_tensor to, struct kernel_tenso
     return true;
 }
 
-static void give(const struct strided_set *set, struct rearrange_args *args)
+static void copy_rules(const struct strided_set *set, struct rearrange_args *args)
 {
     args->n = set->n;
     args->ndim = set->ndim;
@@ -120,8 +120,8 @@ static void rearrange(struct kernel *k, struct kernel_tensor to, struct kernel_t
     struct strided_set set;
     struct rearrange_args args;
     int64_t skip;
-    if (!to.meta || !x.meta || to.meta->dtype != x.meta->dtype || !is_plain(to) || !is_plain(x) ||
-        !cuda_bits_type((uint32_t)dtype_size(to.meta->dtype))) {
+    if (!to.meta || !x.meta || to.meta->dtype != x.meta->dtype || !is_stored_real(to) ||
+        !is_stored_real(x) || !cuda_bits_type((uint32_t)dtype_size(to.meta->dtype))) {
         cuda_decline(k);
         return;
     }
@@ -134,7 +134,7 @@ static void rearrange(struct kernel *k, struct kernel_tensor to, struct kernel_t
     args.to = cuda_address(k, to);
     args.from = cuda_address(k, x) + (uint64_t)skip * bytes;
     uint32_t wide = fill ? bytes : strided_widen(&set, bytes, args.to, args.from);
-    give(&set, &args);
+    copy_rules(&set, &args);
     if (fill)
         memcpy(args.fill, fill, sizeof args.fill);
     char defines[128];
@@ -147,8 +147,8 @@ static void rearrange(struct kernel *k, struct kernel_tensor to, struct kernel_t
 }
 
 /* Reads pairs of padding from the last dimension on; the first of a pair shifts positions. */
-static struct rules padded(const struct kernel *k, const char *name, uint32_t ndim,
-                           enum rearrange how)
+static struct rules padding_rules(const struct kernel *k, const char *name, uint32_t ndim,
+                                  enum rearrange how)
 {
     int64_t pad[2 * TENSOR_MAX_DIM];
     struct rules r = { 0 };
@@ -173,7 +173,7 @@ void cuda_constant_pad(struct kernel *k)
         store_real(x.meta->dtype, bits, 0, number_as_real(value, 0));
     else
         store_complex(x.meta->dtype, bits, 0, complex_arg(k, "value", 0));
-    rearrange(k, result(k, 0), x, padded(k, "pad", x.meta->ndim, REARRANGE_SHIFT), bits);
+    rearrange(k, result(k, 0), x, padding_rules(k, "pad", x.meta->ndim, REARRANGE_SHIFT), bits);
 }
 
 /* PARAM 0 reflection, 1 replication. */
@@ -182,7 +182,7 @@ void cuda_pad(struct kernel *k)
     struct kernel_tensor x = tensor_arg(k, "self");
     enum rearrange how = k->row->param ? REARRANGE_CLAMP : REARRANGE_REFLECT;
     if (x.meta)
-        rearrange(k, result(k, 0), x, padded(k, "padding", x.meta->ndim, how), NULL);
+        rearrange(k, result(k, 0), x, padding_rules(k, "padding", x.meta->ndim, how), NULL);
 }
 
 /* Adds the gradient of the padding to the elements that were copied there. */
@@ -195,15 +195,15 @@ void cuda_pad_backward(struct kernel *k)
     int64_t skip;
     if (!to.meta || !g.meta)
         return;
-    if (!ruled(k, g, to, padded(k, "padding", to.meta->ndim, how), &set, &args, &skip))
+    if (!ruled(k, g, to, padding_rules(k, "padding", to.meta->ndim, how), &set, &args, &skip))
         return;
     if (skip != 0) {
         cuda_decline(k);
         return;
     }
-    give(&set, &args);
-    struct keyed keyed = { .to = to, .values = g, .set = &set };
-    if (!keyed_room(k, &keyed))
+    copy_rules(&set, &args);
+    struct keyed_entries keyed = { .to = to, .values = g, .set = &set };
+    if (!keyed_workspace(k, &keyed))
         return;
     args.to = keyed.keys;
     args.order = keyed.order;

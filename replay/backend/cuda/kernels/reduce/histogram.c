@@ -4,8 +4,8 @@
 #include "replay/backend/cuda/device/reduce/histogram.h"
 #include "replay/backend/cuda/kernels/strided.h"
 
-static void launch(struct kernel *k, const struct histogram_args *a, const char *name,
-                   const char *defines, uint32_t blocks, uint32_t threads)
+static void launch_histogram(struct kernel *k, const struct histogram_args *a, const char *name,
+                             const char *defines, uint32_t blocks, uint32_t threads)
 {
     cuda_launch(k, cuda_function(k, "histogram", name, defines),
                 (struct cuda_grid){ blocks, 1, 1, threads, 0 }, a, sizeof *a);
@@ -22,8 +22,8 @@ void cuda_histc(struct kernel *k)
     if (k->failed || !x.meta || !to.meta)
         return;
     const char *type = cuda_type(x.meta->dtype);
-    if (!type || !is_plain(x) || to.meta->dtype != x.meta->dtype || tensor_sizes(to, bins) != 1 ||
-        !tensor_strides(to, stride)) {
+    if (!type || !is_stored_real(x) || to.meta->dtype != x.meta->dtype ||
+        tensor_sizes(to, bins) != 1 || !tensor_strides(to, stride)) {
         cuda_decline(k);
         return;
     }
@@ -40,8 +40,8 @@ void cuda_histc(struct kernel *k)
     a.range = cuda_workspace(k, 2 * sizeof(double));
     a.counts = cuda_workspace(k, (size_t)a.bins * sizeof(uint64_t));
     snprintf(defines, sizeof defines, "#define T %s\n#define ACC f64\n", type);
-    launch(k, &a, "histogram_begin", defines, 1, 1024);
+    launch_histogram(k, &a, "histogram_begin", defines, 1, 1024);
     cuda_traffic(k, (uint64_t)a.n * dtype_size(x.meta->dtype), 0);
-    launch(k, &a, "histogram_count", defines, cuda_blocks(k, a.n, 1024), 256);
-    launch(k, &a, "histogram_give", defines, cuda_blocks(k, a.bins, 1024), 256);
+    launch_histogram(k, &a, "histogram_count", defines, cuda_blocks(k, a.n, 1024), 256);
+    launch_histogram(k, &a, "histogram_give", defines, cuda_blocks(k, a.bins, 1024), 256);
 }

@@ -47,14 +47,14 @@ static void define_reduction(const struct reduction *r, const struct spans *s, b
     for (uint32_t i = 0; i < REDUCE_INPUTS; i++)
         define(d, "#define %c %s\n", names[i], r->x[i].at && r->x[i].type ? r->x[i].type : "f32");
     for (uint32_t i = 0; i < REDUCE_OUTPUTS; i++) {
-        const struct operand *to = &r->x[REDUCE_INPUTS + i];
+        const struct span_operand *to = &r->x[REDUCE_INPUTS + i];
         define(d, "#define %c %s\n", "OP"[i], to -> at && to -> type ? to -> type : "f32");
     }
     if (vector)
         define(d, "#define VECTOR\n");
 }
 
-static uint64_t traffic_of(const struct reduction *r, const struct spans *s)
+static uint64_t reduction_bytes(const struct reduction *r, const struct spans *s)
 {
     double bytes = 0, n = (double)s->rows.n * (double)s->cols.n;
     for (uint32_t i = 0; i < SPAN_TENSORS; i++) {
@@ -83,7 +83,7 @@ static void launch_reduction(struct kernel *k, const struct reduction *r, const 
         a.partial = cuda_workspace(k, (size_t)(s->rows.n * a.splits) * 4 * sizeof(double));
     define_reduction(r, s, vector, &d);
     struct cuda_grid grid = { team_blocks(k, s, a.team), (uint32_t)a.splits, 1, TEAM_THREADS, 0 };
-    cuda_traffic(k, traffic_of(r, s), 0);
+    cuda_traffic(k, reduction_bytes(r, s), 0);
     cuda_launch(k, cuda_function(k, "reduce", "reduce", d.text), grid, &a, sizeof a);
     if (a.splits == 1)
         return;
@@ -108,7 +108,7 @@ static struct reduction reduction_of(struct kernel *k, const char *op)
     struct kernel_tensor self = tensor_arg(k, "self");
     struct reduction r = { .op = op, .dims = dims_of(self), .n_inputs = 1 };
     dims_arg(k, "dim", r.dims.ndim, r.dims.reduced);
-    r.x[0] = operand_of(k, self, &r.dims);
+    r.x[0] = operand_broadcast(k, self, &r.dims);
     r.x[REDUCE_INPUTS] = operand_kept(k, result(k, 0), &r.dims);
     return r;
 }
@@ -130,12 +130,13 @@ static void reduce_parts(struct kernel *k, const char *name)
 {
     struct kernel_tensor self = tensor_arg(k, "self"), to = result(k, 0);
     bool keep = to.meta && self.meta && to.meta->ndim == self.meta->ndim;
-    if (k->failed || self.meta->dtype != to.meta->dtype || self.meta->ndim == 0 || !is_plain(to)) {
+    if (k->failed || self.meta->dtype != to.meta->dtype || self.meta->ndim == 0 ||
+        !is_stored_real(to)) {
         cuda_decline(k);
         return;
     }
     struct kernel_value whole = value_of_tensor(self), seen = value_of_tensor(to);
-    if (!is_plain(self))
+    if (!is_stored_real(self))
         whole = run_op(k, "aten.clone.default", &whole, 1);
     struct kernel_value args[] = { run_op(k, "aten.view_as_real.default", &whole, 1),
                                    reduced_dims(k, self.meta->ndim), value_of_bool(keep) };
@@ -143,7 +144,7 @@ static void reduce_parts(struct kernel *k, const char *name)
     run_into(k, name, args, 3, seen);
 }
 
-static bool is_complex(struct kernel_tensor x)
+static bool is_complex_tensor(struct kernel_tensor x)
 {
     return x.meta && dense_kind_of(x.meta->dtype) == DENSE_COMPLEX;
 }
@@ -172,11 +173,11 @@ void cuda_reduce(struct kernel *k)
                                        "OP_AMIN", "OP_ANY",  "OP_ALL" };
     int what = k->row->param;
     struct kernel_tensor self = tensor_arg(k, "self");
-    if (is_complex(self) && what < 2) {
+    if (is_complex_tensor(self) && what < 2) {
         reduce_parts(k, what ? "aten.mean.dim" : "aten.sum.dim_IntList");
         return;
     }
-    if (is_complex(self) && what >= 5) {
+    if (is_complex_tensor(self) && what >= 5) {
         reduce_of(k, "aten.ne.Scalar");
         return;
     }
@@ -206,7 +207,7 @@ void cuda_variance(struct kernel *k)
 
 void cuda_norm(struct kernel *k)
 {
-    if (is_complex(tensor_arg(k, "self"))) {
+    if (is_complex_tensor(tensor_arg(k, "self"))) {
         reduce_of(k, "aten.abs.default");
         return;
     }
@@ -233,7 +234,7 @@ void cuda_logsumexp(struct kernel *k)
 /* count_nonzero; nansum (PARAM 1). */
 void cuda_count_nonzero(struct kernel *k)
 {
-    if (is_complex(tensor_arg(k, "self")) && !k->row->param) {
+    if (is_complex_tensor(tensor_arg(k, "self")) && !k->row->param) {
         reduce_of(k, "aten.ne.Scalar");
         return;
     }

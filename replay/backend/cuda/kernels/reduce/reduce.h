@@ -10,7 +10,7 @@ struct reduction {
     const char *acc; /* the type of states: "f32", "f64", "i64" */
     struct dims dims;
     uint32_t n_inputs;
-    struct operand x[SPAN_TENSORS]; /* inputs, and from REDUCE_INPUTS on outputs */
+    struct span_operand x[SPAN_TENSORS]; /* inputs, and from REDUCE_INPUTS on outputs */
     double p, scale;
     bool places; /* computes indices along the columns, which must stay in order */
 };

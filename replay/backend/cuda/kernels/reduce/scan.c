@@ -5,7 +5,7 @@
 
 enum { SCAN_TENSORS = 3, SCAN_TILE = TEAM_THREADS * 4 };
 
-static void choose(struct kernel *k, const struct spans *s, struct scan_args *a)
+static void choose_splits(struct kernel *k, const struct spans *s, struct scan_args *a)
 {
     int64_t n = s->cols.n, rows = s->rows.n, wanted = 4 * (int64_t)cuda_multiprocessors(k);
     bool many = rows >= 4096 && (s->across || n <= 16);
@@ -21,7 +21,7 @@ static void choose(struct kernel *k, const struct spans *s, struct scan_args *a)
 }
 
 static void run_scan(struct kernel *k, const char *op, const char *acc, const struct dims *d,
-                     const struct operand *x)
+                     const struct span_operand *x)
 {
     struct spans s;
     struct defines text = { 0 };
@@ -30,7 +30,7 @@ static void run_scan(struct kernel *k, const char *op, const char *acc, const st
     struct scan_args a = {
         .rows = s.rows, .cols = s.cols, .from = x[0].at, .to = x[1].at, .places = x[2].at
     };
-    choose(k, &s, &a);
+    choose_splits(k, &s, &a);
     define(&text, "#define %s\n#define T %s\n#define O %s\n#define ACC %s\n#define INDEX %s\n", op,
            x[0].type, x[1].type, acc, s.wide ? "u64" : "u32");
     struct cuda_grid grid = { team_blocks(k, &s, a.team), (uint32_t)a.splits, 1, TEAM_THREADS, 0 };
@@ -59,7 +59,9 @@ void cuda_cumulate(struct kernel *k)
     struct kernel_tensor self = tensor_arg(k, "self");
     struct dims d = dims_along(k, self);
     const char *acc = sum_type_of(k, result(k, 0));
-    struct operand x[] = { operand_of(k, self, &d), operand_of(k, result(k, 0), &d), { 0 } };
+    struct span_operand x[] = { operand_broadcast(k, self, &d),
+                                operand_broadcast(k, result(k, 0), &d),
+                                { 0 } };
     if (acc && x[0].type && dense_kind_of(x[0].dtype) == DENSE_REAL &&
         dense_kind_of(x[1].dtype) == DENSE_INT)
         cuda_decline(k);
@@ -72,7 +74,8 @@ void cuda_cumulate_extreme(struct kernel *k)
 {
     struct kernel_tensor self = tensor_arg(k, "self");
     struct dims d = dims_along(k, self);
-    struct operand x[] = { operand_of(k, self, &d), operand_of(k, result(k, 0), &d),
-                           operand_of(k, result(k, 1), &d) };
+    struct span_operand x[] = { operand_broadcast(k, self, &d),
+                                operand_broadcast(k, result(k, 0), &d),
+                                operand_broadcast(k, result(k, 1), &d) };
     run_scan(k, k->row->param ? "OP_MIN" : "OP_MAX", sum_type_of(k, self), &d, x);
 }

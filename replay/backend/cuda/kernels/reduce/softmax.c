@@ -9,7 +9,7 @@ enum {
 
 static const char *const forms[] = { "SOFTMAX", "LOG_SOFTMAX", "SAFE_SOFTMAX" };
 
-static const char *computed_in(struct kernel *k, const struct operand *x)
+static const char *computed_in(struct kernel *k, const struct span_operand *x)
 {
     const char *type = x->type ? cuda_sum_type(x->dtype) : NULL;
     if (!k->failed && (!type || dense_kind_of(x->dtype) != DENSE_REAL)) {
@@ -19,7 +19,7 @@ static const char *computed_in(struct kernel *k, const struct operand *x)
     return type;
 }
 
-static bool vectors(const struct spans *s, const struct operand *x, const bool *used)
+static bool vectors(const struct spans *s, const struct span_operand *x, const bool *used)
 {
     for (uint32_t i = 0; i < 3; i++)
         if (used[i] && (x[i].dtype != x[0].dtype || !spans_vector(s, x, i)))
@@ -27,7 +27,8 @@ static bool vectors(const struct spans *s, const struct operand *x, const bool *
     return true;
 }
 
-static void launch(struct kernel *k, const struct dims *d, struct operand *x, bool backward)
+static void launch_softmax(struct kernel *k, const struct dims *d, struct span_operand *x,
+                           bool backward)
 {
     struct spans s;
     struct defines text = { 0 };
@@ -67,8 +68,10 @@ void cuda_softmax(struct kernel *k)
     struct dims d = dims_of(self);
     if (d.ndim)
         d.reduced[wrapped_dim(int_arg(k, "dim", -1), d.ndim)] = true;
-    struct operand x[] = { operand_of(k, self, &d), { 0 }, operand_of(k, result(k, 0), &d) };
-    launch(k, &d, x, false);
+    struct span_operand x[] = { operand_broadcast(k, self, &d),
+                                { 0 },
+                                operand_broadcast(k, result(k, 0), &d) };
+    launch_softmax(k, &d, x, false);
 }
 
 void cuda_softmax_backward(struct kernel *k)
@@ -77,7 +80,8 @@ void cuda_softmax_backward(struct kernel *k)
     struct dims d = dims_of(g);
     if (d.ndim)
         d.reduced[wrapped_dim(int_arg(k, "dim", -1), d.ndim)] = true;
-    struct operand x[] = { operand_of(k, g, &d), operand_of(k, tensor_arg(k, "output"), &d),
-                           operand_of(k, result(k, 0), &d) };
-    launch(k, &d, x, true);
+    struct span_operand x[] = { operand_broadcast(k, g, &d),
+                                operand_broadcast(k, tensor_arg(k, "output"), &d),
+                                operand_broadcast(k, result(k, 0), &d) };
+    launch_softmax(k, &d, x, true);
 }

@@ -17,11 +17,11 @@ struct launched {
 /* Made of others: what they are made of counts, once it is theirs. */
 static bool is_composite(const char *what)
 {
-#define COMPOSITE(base, run, param) \
-    if (strcmp(what, base) == 0)    \
+#define BACKEND_COMPOSITE(base, run, param) \
+    if (strcmp(what, base) == 0)            \
         return true;
 #include "replay/backend/call/composite.def"
-#undef COMPOSITE
+#undef BACKEND_COMPOSITE
     return false;
 }
 

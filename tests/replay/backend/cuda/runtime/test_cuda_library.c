@@ -58,7 +58,7 @@ static void test_order(void **state)
 {
     (void)state;
     struct buf bytes = any_library();
-    struct library library;
+    struct cuda_library library;
     struct err err = ERR_INIT;
     char venv[600], named[600], wheel[700];
     snprintf(venv, sizeof venv, "%s", temp_path("venv"));
@@ -91,7 +91,7 @@ static void test_versions(void **state)
 {
     (void)state;
     struct buf bytes = any_library();
-    struct library library;
+    struct cuda_library library;
     struct err err = ERR_INIT;
     char old[700], new[700];
     snprintf(old, sizeof old, "%s/libnvrtc.so.12", temp_path("both"));
@@ -114,7 +114,7 @@ static void test_damaged(void **state)
 {
     (void)state;
     struct buf bytes = any_library();
-    struct library library;
+    struct cuda_library library;
     struct err err = ERR_INIT;
     char bad[700], good[700], both[1500];
     snprintf(bad, sizeof bad, "%s/libcublasLt.so.13", temp_path("bad"));
@@ -141,7 +141,7 @@ static void test_symbols(void **state)
 {
     (void)state;
     struct buf bytes = any_library();
-    struct library library;
+    struct cuda_library library;
     struct err err = ERR_INIT;
     struct {
         const char *(*version)(void);
@@ -165,7 +165,7 @@ static void test_symbols(void **state)
 
 static bool look(void *arg)
 {
-    struct library library;
+    struct cuda_library library;
     struct err err = ERR_INIT;
     (void)arg;
     bool ok = library_open(LIBRARY_CUDNN, 0, &library, &err);

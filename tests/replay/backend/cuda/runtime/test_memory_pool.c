@@ -19,13 +19,13 @@ static bool get(void *user, size_t bytes, uint64_t *ret)
 {
     struct device *d = user;
     d->asked++;
-    assert_int_equal(bytes % POOL_CHUNK, 0);
+    assert_int_equal(bytes % MEMORY_POOL_CHUNK, 0);
     if (bytes > d->room - d->held || d->chunks == 256)
         return false;
     *ret = d->next;
     d->chunk[d->chunks].address = d->next;
     d->chunk[d->chunks++].bytes = bytes;
-    d->next += bytes + POOL_CHUNK; /* never neighbours */
+    d->next += bytes + MEMORY_POOL_CHUNK; /* never neighbours */
     d->held += bytes;
     return true;
 }
@@ -47,10 +47,10 @@ static struct device device_of(size_t room)
     return (struct device){ .room = room, .next = 1 << 20 };
 }
 
-static struct pool pool_of(struct device *d)
+static struct memory_pool pool_of(struct device *d)
 {
-    struct pool pool;
-    pool_init(&pool, (struct pool_source){ get, put, d });
+    struct memory_pool pool;
+    memory_pool_init(&pool, (struct memory_pool_source){ get, put, d });
     return pool;
 }
 
@@ -89,22 +89,22 @@ static void test_random(void **state)
     (void)state;
     enum { PARTS = 300, STEPS = 20000 };
     struct device d = device_of((size_t)512 << 20);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     struct part parts[PARTS] = { 0 };
     uint64_t seed = 7;
     size_t sum = 0;
     for (int step = 0; step < STEPS; step++) {
         struct part *p = &parts[random_below(&seed, PARTS)];
         if (p->address) {
-            assert_true(pool_put(&pool, p->address));
+            assert_true(memory_pool_put(&pool, p->address));
             sum -= p->bytes ? (p->bytes + 255) / 256 * 256 : 256;
             p->address = 0;
         } else {
             p->bytes = random_below(&seed, 1u << random_below(&seed, 22));
-            if (pool_get(&pool, p->bytes, &p->address) != POOL_DONE)
+            if (memory_pool_get(&pool, p->bytes, &p->address) != MEMORY_POOL_DONE)
                 fail_msg("there is room");
             sum += p->bytes ? (p->bytes + 255) / 256 * 256 : 256;
-            assert_int_equal(p->address % POOL_ALIGNMENT, 0);
+            assert_int_equal(p->address % MEMORY_POOL_ALIGNMENT, 0);
             assert_true(within(&d, p->address, p->bytes));
             check_apart(parts, PARTS, p);
         }
@@ -114,33 +114,33 @@ static void test_random(void **state)
     }
     for (int i = 0; i < PARTS; i++)
         if (parts[i].address)
-            assert_true(pool_put(&pool, parts[i].address));
+            assert_true(memory_pool_put(&pool, parts[i].address));
     assert_int_equal(pool.bytes, 0);
     assert_int_equal(pool.n_used, 0);
-    assert_int_equal(pool_trim(&pool), d.room - (d.room - pool.reserved_peak));
+    assert_int_equal(memory_pool_trim(&pool), d.room - (d.room - pool.reserved_peak));
     assert_int_equal(d.chunks, 0);
-    pool_release(&pool);
+    memory_pool_release(&pool);
 }
 
 static void test_reuse(void **state)
 {
     (void)state;
     struct device d = device_of((size_t)64 << 20);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     uint64_t a, b, c, again;
-    assert_int_equal(pool_get(&pool, 1000, &a), POOL_DONE);
-    assert_int_equal(pool_get(&pool, 5000, &b), POOL_DONE);
-    assert_int_equal(pool_get(&pool, 1000, &c), POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 1000, &a), MEMORY_POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 5000, &b), MEMORY_POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 1000, &c), MEMORY_POOL_DONE);
     assert_int_equal(d.chunks, 1);
     /* What was given back is handed out at once, to what fits best. */
-    assert_true(pool_put(&pool, a));
-    assert_true(pool_put(&pool, b));
-    assert_int_equal(pool_get(&pool, 6100, &again), POOL_DONE); /* a and b together */
+    assert_true(memory_pool_put(&pool, a));
+    assert_true(memory_pool_put(&pool, b));
+    assert_int_equal(memory_pool_get(&pool, 6100, &again), MEMORY_POOL_DONE); /* a and b together */
     assert_int_equal(again, a);
     assert_int_equal(pool.bytes, 6144 + 1024);
-    assert_false(pool_put(&pool, b));
-    assert_false(pool_put(&pool, 12345));
-    pool_release(&pool);
+    assert_false(memory_pool_put(&pool, b));
+    assert_false(memory_pool_put(&pool, 12345));
+    memory_pool_release(&pool);
     assert_int_equal(d.chunks, 0);
 }
 
@@ -148,33 +148,33 @@ static void test_best_fit(void **state)
 {
     (void)state;
     struct device d = device_of((size_t)64 << 20);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     static const size_t sizes[] = { 4096, 256, 2048, 256, 3072, 256 };
     uint64_t at[6], got;
     for (int i = 0; i < 6; i++)
-        assert_int_equal(pool_get(&pool, sizes[i], &at[i]), POOL_DONE);
+        assert_int_equal(memory_pool_get(&pool, sizes[i], &at[i]), MEMORY_POOL_DONE);
     for (int i = 0; i < 6; i += 2)
-        assert_true(pool_put(&pool, at[i]));
-    assert_int_equal(pool_get(&pool, 2900, &got), POOL_DONE);
+        assert_true(memory_pool_put(&pool, at[i]));
+    assert_int_equal(memory_pool_get(&pool, 2900, &got), MEMORY_POOL_DONE);
     assert_int_equal(got, at[4]);
-    assert_int_equal(pool_get(&pool, 2048, &got), POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 2048, &got), MEMORY_POOL_DONE);
     assert_int_equal(got, at[2]);
-    assert_int_equal(pool_get(&pool, 2048, &got), POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 2048, &got), MEMORY_POOL_DONE);
     assert_int_equal(got, at[0]);
-    pool_release(&pool);
+    memory_pool_release(&pool);
 }
 
 static void test_nothing(void **state)
 {
     (void)state;
     struct device d = device_of((size_t)64 << 20);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     uint64_t a, b;
-    assert_int_equal(pool_get(&pool, 0, &a), POOL_DONE);
-    assert_int_equal(pool_get(&pool, 0, &b), POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 0, &a), MEMORY_POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 0, &b), MEMORY_POOL_DONE);
     assert_true(a && b && a != b);
-    assert_true(pool_put(&pool, a) && pool_put(&pool, b));
-    pool_release(&pool);
+    assert_true(memory_pool_put(&pool, a) && memory_pool_put(&pool, b));
+    memory_pool_release(&pool);
 }
 
 /* Unused chunks go back before it is said that there is no room. */
@@ -182,18 +182,18 @@ static void test_full(void **state)
 {
     (void)state;
     struct device d = device_of((size_t)10 << 20);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     uint64_t a, b, c;
-    assert_int_equal(pool_get(&pool, (size_t)4 << 20, &a), POOL_DONE);
-    assert_int_equal(pool_get(&pool, (size_t)4 << 20, &b), POOL_DONE);
-    assert_int_equal(pool_get(&pool, (size_t)4 << 20, &c), POOL_NO_DEVICE_MEMORY);
-    assert_true(pool_put(&pool, a));
-    assert_int_equal(pool_get(&pool, (size_t)6 << 20, &c), POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, (size_t)4 << 20, &a), MEMORY_POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, (size_t)4 << 20, &b), MEMORY_POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, (size_t)4 << 20, &c), MEMORY_POOL_NO_DEVICE_MEMORY);
+    assert_true(memory_pool_put(&pool, a));
+    assert_int_equal(memory_pool_get(&pool, (size_t)6 << 20, &c), MEMORY_POOL_DONE);
     assert_int_equal(d.held, (size_t)10 << 20);
-    assert_int_equal(pool_get(&pool, SIZE_MAX, &a), POOL_NO_DEVICE_MEMORY);
-    assert_int_equal(pool_get(&pool, SIZE_MAX / 2 - 1, &a), POOL_NO_DEVICE_MEMORY);
+    assert_int_equal(memory_pool_get(&pool, SIZE_MAX, &a), MEMORY_POOL_NO_DEVICE_MEMORY);
+    assert_int_equal(memory_pool_get(&pool, SIZE_MAX / 2 - 1, &a), MEMORY_POOL_NO_DEVICE_MEMORY);
     assert_int_equal(pool.bytes, (size_t)10 << 20);
-    pool_release(&pool);
+    memory_pool_release(&pool);
     assert_int_equal(d.held, 0);
 }
 
@@ -202,24 +202,24 @@ static void test_few_chunks(void **state)
 {
     (void)state;
     struct device d = device_of((size_t)1 << 30);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     uint64_t at;
     for (int i = 0; i < 2000; i++)
-        assert_int_equal(pool_get(&pool, 100 << 10, &at), POOL_DONE);
+        assert_int_equal(memory_pool_get(&pool, 100 << 10, &at), MEMORY_POOL_DONE);
     assert_true(d.asked < 10);
-    pool_release(&pool);
+    memory_pool_release(&pool);
 }
 
 static bool take_some(void *arg)
 {
     struct device d = device_of((size_t)64 << 20);
-    struct pool pool = pool_of(&d);
+    struct memory_pool pool = pool_of(&d);
     uint64_t at[40];
     bool ok = true;
     (void)arg;
     for (int i = 0; ok && i < 40; i++)
-        ok = pool_get(&pool, 1000 * (size_t)i, &at[i]) == POOL_DONE;
-    pool_release(&pool);
+        ok = memory_pool_get(&pool, 1000 * (size_t)i, &at[i]) == MEMORY_POOL_DONE;
+    memory_pool_release(&pool);
     assert_int_equal(d.chunks, 0);
     return ok;
 }
