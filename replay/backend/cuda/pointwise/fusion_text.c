@@ -16,7 +16,7 @@ const char *point_dtype_name(enum dtype dtype)
     return dtype == DTYPE_C64 ? "c64" : dtype == DTYPE_C128 ? "c128" : cuda_type(dtype);
 }
 
-static enum point_type storage_class(enum dtype dtype)
+static enum point_type value_type(enum dtype dtype)
 {
     if (dense_kind_of(dtype) == DENSE_COMPLEX)
         return dtype == DTYPE_C128 ? POINT_C128 : POINT_C64;
@@ -25,9 +25,9 @@ static enum point_type storage_class(enum dtype dtype)
     return dtype == DTYPE_F64 ? POINT_F64 : POINT_F32;
 }
 
-static const char *storage_class_name(enum dtype dtype)
+static const char *value_type_name(enum dtype dtype)
 {
-    return point_type_name(storage_class(dtype));
+    return point_type_name(value_type(dtype));
 }
 
 /* Writes complex_of_c64(re, im) for two slots. */
@@ -60,7 +60,7 @@ static void put_operand(struct kernel_writer *w, const struct point_node *node,
     bool conj = x.conj && dense_kind_of(from) == DENSE_COMPLEX;
     if (from == DTYPE_U64 && to != POINT_I64)
         buf_printf(w->out, "(%s)(u64)", point_type_name(to));
-    else if (storage_class(from) != to || from == DTYPE_U64)
+    else if (value_type(from) != to || from == DTYPE_U64)
         buf_printf(w->out, "(%s)", point_type_name(to));
     buf_printf(w->out, "(%s%s%c%u%s)", x.neg ? "-" : "",
                !conj                ? ""
@@ -166,11 +166,11 @@ static void put_variables(struct kernel_writer *w, const struct point_node *node
 static void put_node_value(struct kernel_writer *w, uint32_t i)
 {
     const struct point_node *node = &w->group->nodes[i];
-    enum point_type type = (enum point_type)node->type, to = storage_class(node->dtype);
+    enum point_type type = (enum point_type)node->type, to = value_type(node->dtype);
     const char *text = point_node_text(node), *end;
     bool to_int = to == POINT_I64 && node->dtype != DTYPE_B8 && type != POINT_I64;
     bool part = point_is_complex(type) && !point_is_complex(to) && node->dtype != DTYPE_B8;
-    buf_printf(w->out, "    %s v%u;\n    { /* %s */\n", storage_class_name(node->dtype), i,
+    buf_printf(w->out, "    %s v%u;\n    { /* %s */\n", value_type_name(node->dtype), i,
                point_rows[node->row].base);
     put_variables(w, node, text);
     const char *start = rounding_text(node->dtype, &end);
@@ -178,7 +178,7 @@ static void put_node_value(struct kernel_writer *w, uint32_t i)
     if (to_int)
         point_translate(w->out, "whole_of(", type, &w->used);
     else if (node->dtype != DTYPE_B8 && to != POINT_I64)
-        buf_printf(w->out, "(%s)(", storage_class_name(node->dtype));
+        buf_printf(w->out, "(%s)(", value_type_name(node->dtype));
     else
         buf_putc(w->out, '(');
     if (part)
@@ -198,7 +198,7 @@ static void put_compute(struct kernel_writer *w)
     const struct fusion_group *g = w->group;
     buf_printf(w->out, "DEVICE void compute(const struct arguments *a, %s at", place_type(w));
     for (uint32_t s = 0; s < g->n_streams; s++)
-        buf_printf(w->out, ", %s %s%u", storage_class_name(g->streams[s].view.dtype),
+        buf_printf(w->out, ", %s %s%u", value_type_name(g->streams[s].view.dtype),
                    is_written(w, s) ? "*y" : "x", s);
     buf_puts(w->out, ")\n{\n    (void)a, (void)at;\n");
     for (uint32_t i = 0; i < g->n_nodes; i++)
@@ -254,10 +254,9 @@ static void put_places(struct kernel_writer *w)
             buf_printf(w->out, ", o%u", s);
     buf_puts(w->out, ";\n};\n\n");
     if (!plan->wide)
-        buf_puts(w->out,
-                 "/* By a number that is no power of two; a division is twenty instructions. */\n"
-                 "DEVICE u32 divide(u32 n, u32 multiplier, u32 shift)\n{\n"
-                 "    return (u32)((((u64)n * multiplier >> 32) + n) >> shift);\n}\n\n");
+        buf_puts(w->out, "/* Divides without a division, which takes twenty instructions. */\n"
+                         "DEVICE u32 divide(u32 n, u32 multiplier, u32 shift)\n{\n"
+                         "    return (u32)((((u64)n * multiplier >> 32) + n) >> shift);\n}\n\n");
     buf_printf(w->out,
                "DEVICE struct places place(const struct arguments *a, i64 c)\n{\n"
                "    struct places p = { 0 };\n    %s rest = (%s)c, i;\n",
@@ -331,13 +330,14 @@ static void put_vector_types(struct kernel_writer *w)
 static void put_chunk_body(struct kernel_writer *w)
 {
     put_vector_types(w);
-    buf_puts(w->out, "/* What is read of a chunk. */\nstruct chunk {\n    u8 unused;\n");
+    buf_puts(w->out,
+             "/* The elements of a chunk that are read. */\nstruct chunk {\n    u8 unused;\n");
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
         if (is_written(w, s) || w->plan->classes[s] == 's')
             continue;
         buf_puts(w->out, "    ");
         if (!is_vector_stream(w, s)) {
-            buf_printf(w->out, "%s x%u;\n", storage_class_name(w->group->streams[s].view.dtype), s);
+            buf_printf(w->out, "%s x%u;\n", value_type_name(w->group->streams[s].view.dtype), s);
             continue;
         }
         put_vector_type(w, s);
@@ -369,7 +369,7 @@ static void put_read(struct kernel_writer *w)
             continue;
         if (!is_vector_stream(w, s)) {
             buf_printf(w->out, "    k.x%u = (%s)LOAD(%s, PTR(const %s, a->p%u), ", s,
-                       storage_class_name(w->group->streams[s].view.dtype), type, type, s);
+                       value_type_name(w->group->streams[s].view.dtype), type, type, s);
             put_offset(w, s, 0);
             buf_puts(w->out, ");\n");
             continue;
@@ -394,14 +394,14 @@ static void put_shared(struct kernel_writer *w, bool parameters)
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (!is_written(w, s) && w->plan->classes[s] == 's')
             buf_printf(w->out, ", %s%sx%u",
-                       parameters ? storage_class_name(w->group->streams[s].view.dtype) : "",
+                       parameters ? value_type_name(w->group->streams[s].view.dtype) : "",
                        parameters ? " " : "", s);
 }
 
 static void put_place_call(struct kernel_writer *w)
 {
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
-        const char *type = storage_class_name(w->group->streams[s].view.dtype);
+        const char *type = value_type_name(w->group->streams[s].view.dtype);
         if (is_written(w, s))
             buf_printf(w->out, ", &y%u", s);
         else if (w->plan->classes[s] == 's')
@@ -457,7 +457,7 @@ static void put_finish(struct kernel_writer *w)
             put_vector_type(w, s);
             buf_printf(w->out, " z%u[%u];\n", s, width / per_vector(w, s));
         }
-        buf_printf(w->out, "    %s y%u;\n", storage_class_name(w->group->streams[s].view.dtype), s);
+        buf_printf(w->out, "    %s y%u;\n", value_type_name(w->group->streams[s].view.dtype), s);
     }
     if (width > 1)
         buf_printf(w->out, "    UNROLL\n    for (i32 j = 0; j < %u; j++) {\n    ", width);
@@ -486,7 +486,7 @@ static void put_tail(struct kernel_writer *w)
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (is_written(w, s))
             buf_printf(w->out, "        %s y%u;\n",
-                       storage_class_name(w->group->streams[s].view.dtype), s);
+                       value_type_name(w->group->streams[s].view.dtype), s);
     one.width = 1;
     buf_puts(w->out, "        compute(&a, c");
     for (uint32_t s = 0; s < w->group->n_streams; s++) {
@@ -496,7 +496,7 @@ static void put_tail(struct kernel_writer *w)
             buf_printf(w->out, ", x%u", s);
         else
             buf_printf(w->out, ",\n                (%s)LOAD(%s, PTR(const %s, a.p%u), c)",
-                       storage_class_name(w->group->streams[s].view.dtype), stream_type(w, s),
+                       value_type_name(w->group->streams[s].view.dtype), stream_type(w, s),
                        stream_type(w, s), s);
     }
     buf_puts(w->out, ");\n");
@@ -555,8 +555,8 @@ static void put_kernel(struct kernel_writer *w, const char *name)
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (!is_written(w, s) && w->plan->classes[s] == 's')
             buf_printf(w->out, "    const %s x%u = (%s)LOAD(%s, PTR(const %s, a.p%u), 0);\n",
-                       storage_class_name(w->group->streams[s].view.dtype), s,
-                       storage_class_name(w->group->streams[s].view.dtype), stream_type(w, s),
+                       value_type_name(w->group->streams[s].view.dtype), s,
+                       value_type_name(w->group->streams[s].view.dtype), stream_type(w, s),
                        stream_type(w, s), s);
     put_loop(w);
     if (w->plan->flat && w->plan->width > 1)
@@ -569,7 +569,7 @@ static bool has_complex(const struct fusion_group *g)
 {
     bool has = false;
     for (uint32_t s = 0; s < g->n_streams; s++)
-        has |= point_is_complex(storage_class(g->streams[s].view.dtype));
+        has |= point_is_complex(value_type(g->streams[s].view.dtype));
     for (uint32_t i = 0; i < g->n_nodes; i++)
         has |= point_node_is_complex(&g->nodes[i]);
     return has;

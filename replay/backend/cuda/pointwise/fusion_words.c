@@ -171,7 +171,7 @@ bool point_can_translate(const char *expression)
 {
     for (const char *p = expression; *p;) {
         struct str name = next_token(&p);
-        if (is_name(name) && is_call(p) && function_named(name) == FUNCTIONS &&
+        if (is_name_token(name) && is_call(p) && function_named(name) == FUNCTIONS &&
             !STR_IS_ANY(name, math) && !STR_IS_ANY(name, complex_math) &&
             !str_is(name, "complex_of") && !STR_IS_ANY(name, unchanged_functions))
             return false;

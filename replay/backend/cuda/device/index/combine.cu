@@ -128,7 +128,7 @@ KERNEL(combine_small, struct combine_small_args)
     const i64 tiles = (a.c.inner + a.c.columns - 1) / a.c.columns, all = a.c.n * tiles;
     ROLLED
     for (i64 p = THREAD; p < a.c.n; p += THREADS)
-        keys[p] = a.index.n ? key_of(&a.index, p) : PTR(const u32, a.c.keys)[p];
+        keys[p] = a.index.n ? entry_key(&a.index, p) : PTR(const u32, a.c.keys)[p];
     SYNC();
     ROLLED
     for (i64 w = (i64)BLOCK_X * (THREADS / WARP) + THREAD / WARP; w < all;

@@ -26,7 +26,7 @@ KERNEL(index_keys, struct index_args)
 {
     ROLLED
     for (i64 i = (i64)BLOCK_X * THREADS + THREAD; i < a.n; i += (i64)GRID_X * THREADS) {
-        PTR(u32, a.to)[i] = key_of(&a, i);
+        PTR(u32, a.to)[i] = entry_key(&a, i);
         PTR(u32, a.order)[i] = (u32)i;
     }
 }

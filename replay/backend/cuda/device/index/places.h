@@ -31,7 +31,7 @@ DEVICE i32 add_indices(const struct index_args *a, const I *at, I *place, i32 *s
 }
 
 /* Returns the key of an entry; index_args.limit: it has none. */
-DEVICE u32 key_of(const struct index_args *a, i64 entry)
+DEVICE u32 entry_key(const struct index_args *a, i64 entry)
 {
     const u8 *mask = PTR(const u8, a->mask);
     I at[DIMS];

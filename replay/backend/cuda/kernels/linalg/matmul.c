@@ -112,7 +112,7 @@ static bool by_16(const struct cuda_matrix *x, int64_t stride, int64_t sum)
     return x->address % 16 == 0 && all * dtype_size(x->dtype) % 16 == 0;
 }
 
-static bool has_one_row(const struct cuda_product *p)
+static bool can_read_vectors(const struct cuda_product *p)
 {
     return p->a.column == 1 && p->b.row == 1 && p->inner * dtype_size(p->a.dtype) % 16 == 0 &&
            by_16(&p->a, p->m == 1 ? 0 : p->a.row, p->a_sum) &&
@@ -134,7 +134,7 @@ static bool orient(struct cuda_product *p)
 static bool prefers_own_kernel(struct cuda_product p)
 {
     double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
-    return orient(&p) && (work <= MATMUL_TINY || has_one_row(&p));
+    return orient(&p) && (work <= MATMUL_TINY || can_read_vectors(&p));
 }
 
 static void launch_matmul(struct kernel *k, struct cuda_product p)
@@ -165,7 +165,7 @@ static void launch_matmul(struct kernel *k, struct cuda_product p)
         args.columns = p.b.row != 1                                               ? 32
                        : ceil_div(p.n, 8) * batches(&p) < cuda_multiprocessors(k) ? 1
                                                                                   : 8;
-        args.vector = has_one_row(&p);
+        args.vector = can_read_vectors(&p);
         args.row_tiles = 1;
         args.column_tiles = ceil_div(p.n, args.columns);
     }
