@@ -55,7 +55,7 @@ static void put_shown(struct buf *out, struct str lines)
     buf_release(&text);
 }
 
-static void put_failure(const struct issue *issue, struct buf *out)
+static void put_issue_failure(const struct issue *issue, struct buf *out)
 {
     struct str error = str_trim(first(issue)->text);
     if (error.n) {
@@ -156,7 +156,7 @@ bool issue_print(const struct issue *issue, struct buf *out)
     buf_puts(out, "# ");
     issue_title(issue, out);
     buf_puts(out, "\n\n");
-    put_failure(issue, out);
+    put_issue_failure(issue, out);
     put_repro(issue, out);
     put_reasons(issue, out);
     put_issue_versions(issue, out);

@@ -1,5 +1,6 @@
-/* bisect --check: a state is the graph cut after a call, and the command answers for it as it does
- * for a candidate of `symtape minify --check`. */
+/* bisect --check: finds the first call after which a command reports the failure. State i is the
+ * graph that ends after its i-th call. A probe of a state runs the command on that graph, as
+ * `symtape minify --check` runs it on a candidate: its exit code says whether the state is bad. */
 #include <pthread.h>
 
 #include "cmd/bisect/bisect.h"
@@ -12,16 +13,17 @@
 struct command_search {
     struct oracle *oracle;
     const struct candidate *whole;
-    const struct bisect_events *calls;
+    const struct bisect_events *calls; /* call i - 1 is the last one of state i */
     const atomic_bool *stop;
     double timeout;
     atomic_ullong questions;
     pthread_mutex_t lock;
     struct str allow;
-    struct buf *said; /* under the lock */
+    struct buf *said; /* the first undecided output; protected by the lock */
 };
 
-static void keep_said(struct command_search *c, struct str text)
+/* Stores the output of the first probe that could not decide. */
+static void store_undecided(struct command_search *c, struct str text)
 {
     pthread_mutex_lock(&c->lock);
     if (c->said->n == 0)
@@ -37,15 +39,19 @@ static bool print_py(void *user, const struct candidate *candidate, struct buf *
     return repro_print(candidate, &what, &notes, out);
 }
 
-/* After all calls the graph is complete. Before that, the values that nothing uses become its
- * outputs. */
-static struct candidate *cut_after(const struct command_search *c, uint32_t state, struct err *err)
+/* Returns the graph of a state: it ends after call `state`, and the values that no call uses become
+ * its outputs. */
+static struct candidate *cut_after_call(const struct command_search *c, uint32_t state,
+                                        struct err *err)
 {
     const struct edit edit = { .kind = EDIT_KEEP_PREFIX, .a = c->calls->list.v[state - 1].at };
     return candidate_apply(c->whole, &edit, 1, err);
 }
 
-static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh, struct err *err)
+/* Probes a state (bisect_probe). Each probe runs the command, so `fresh` makes no difference. A
+ * graph that cannot be cut at the call is skipped; the last state is the whole graph. */
+static enum bisect_answer probe_with_command(void *user, uint32_t state, bool fresh,
+                                             struct err *err)
 {
     struct command_search *c = user;
     struct err why = { 0 };
@@ -57,7 +63,7 @@ static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh
     if (state == 0)
         return BISECT_GOOD; /* nothing was called yet */
     bool whole = state == c->calls->list.n;
-    struct candidate *candidate = whole ? NULL : cut_after(c, state, &why);
+    struct candidate *candidate = whole ? NULL : cut_after_call(c, state, &why);
     if (!whole && !candidate && why.kind == ERR_ENV)
         return *err = why, BISECT_BROKEN;
     if (!whole && !candidate)
@@ -68,7 +74,7 @@ static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh
     if (verdict == VERDICT_BROKEN)
         *err = answer.err;
     if (verdict == VERDICT_UNRESOLVED && !(c->stop && atomic_load(c->stop)))
-        keep_said(c, answer.text);
+        store_undecided(c, answer.text);
     answer_release(&answer);
     switch (verdict) {
     case VERDICT_INTERESTING: return BISECT_BAD;
@@ -78,7 +84,7 @@ static enum bisect_answer ask_about_state(void *user, uint32_t state, bool fresh
     }
 }
 
-/* Removes the events that are not calls. */
+/* Removes the events that are not calls; returns whether there are calls. */
 static bool keep_calls(struct bisect_events *events)
 {
     size_t n = 0;
@@ -95,12 +101,12 @@ bool bisect_by_command(const struct bisect_args *args, const struct candidate *w
 {
     const struct bisect_question nothing = { .kind = BISECT_FAILURE, .what = STR("") };
     struct command_search c = { .whole = whole,
-                                .calls = events,
-                                .stop = stop,
-                                .timeout = 300,
-                                .lock = PTHREAD_MUTEX_INITIALIZER,
-                                .said = said,
-                                .allow = str_of(args->allow) };
+                              .calls = events,
+                              .stop = stop,
+                              .timeout = 300,
+                              .lock = PTHREAD_MUTEX_INITIALIZER,
+                              .said = said,
+                              .allow = str_of(args->allow) };
     const struct check_options options = {
         .command = str_of(args->check), .invert = args->invert, .print_py = print_py, .user = &c
     };
@@ -121,7 +127,7 @@ bool bisect_by_command(const struct bisect_args *args, const struct candidate *w
         .jobs = args->jobs.given ? (uint32_t)args->jobs.value : 1,
         .from_end = args->from_end,
         .looks = args->extra_checks.given ? (uint32_t)args->extra_checks.value : 3,
-        .probe = ask_about_state,
+        .probe = probe_with_command,
         .user = &c,
         .stop = stop,
     };

@@ -163,13 +163,6 @@ static bool is_all_skipped(const struct search_run *run)
     return true;
 }
 
-/* If no probe could decide so far, probes the last state, since perhaps none can. */
-static bool probe_last_state(struct search_run *run)
-{
-    uint32_t n = plan(run, 0, run->options->n);
-    return !is_all_skipped(run) || n == 0 || ask_round(run, n);
-}
-
 /* Divides the remaining range into equal parts. */
 static bool split_range(struct search_run *run)
 {
@@ -185,7 +178,11 @@ static bool split_range(struct search_run *run)
         }
         if (n == 0)
             return true; /* every state was skipped */
-        if (!ask_round(run, n) || !probe_last_state(run))
+        if (!ask_round(run, n))
+            return false;
+        /* If no probe could decide so far, perhaps none can: probe the last state. */
+        n = plan(run, 0, run->options->n);
+        if (is_all_skipped(run) && n > 0 && !ask_round(run, n))
             return false;
         if (is_all_skipped(run))
             return true;

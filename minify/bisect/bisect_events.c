@@ -214,21 +214,17 @@ static void add_replacements(struct event_walk *w, const struct step *step)
     }
 }
 
-static void add_call_event(struct event_walk *w, const struct step *step)
-{
-    const struct node *node = &w->single->program->graph->nodes[step->node];
-    buf_printf(&w->text, "%.*s = ", STR_ARG(node->name));
-    node_op_name(node, &w->text);
-    append_event(w, (struct bisect_event){ .kind = BISECT_EVENT_NODE }, step, false);
-}
-
 static void collect_step_events(struct event_walk *w, const struct step *step)
 {
     add_symbols(w, step);
     add_guard_events(w, step);
     add_replacements(w, step);
-    if (step && !is_full(w) && node_is_call(&w->single->program->graph->nodes[step->node]))
-        add_call_event(w, step);
+    const struct node *node = step ? &w->single->program->graph->nodes[step->node] : NULL;
+    if (node && !is_full(w) && node_is_call(node)) {
+        buf_printf(&w->text, "%.*s = ", STR_ARG(node->name));
+        node_op_name(node, &w->text);
+        append_event(w, (struct bisect_event){ .kind = BISECT_EVENT_NODE }, step, false);
+    }
 }
 
 static bool more(void *user, struct graph_replay *single, const struct step *step)
@@ -240,11 +236,6 @@ static bool more(void *user, struct graph_replay *single, const struct step *ste
 }
 
 /* ---- Failures, which are final when the walk has ended ---- */
-
-static bool fails_as_asked(const struct event_walk *w, struct str text)
-{
-    return !w->has_regex || regexec(&w->regex, text.p, 0, NULL, 0) == 0;
-}
 
 static struct str failure_in(struct event_walk *w, const struct program *program, node_id id)
 {
@@ -283,7 +274,8 @@ static void note_failures(struct event_walk *w)
             text = failure_below(w, w->single->program, event->at);
         event->failure = copy_event_text(w, text);
         if (w->question->kind == BISECT_FAILURE)
-            event->hit = text.n && fails_as_asked(w, event->failure);
+            event->hit =
+                text.n && (!w->has_regex || regexec(&w->regex, event->failure.p, 0, NULL, 0) == 0);
     }
 }
 

@@ -90,6 +90,11 @@ bool input_is_contiguous(const struct candidate *candidate, node_id id);
 void guard_expr_symbols(const struct cand_texts *texts, struct str expr,
                         void (*fn)(void *user, uint32_t symbol), void *user);
 
+/* --- candidate_fx.c --- */
+
+/* Appends a bound of a symbol's range: "2", "int_oo". */
+void candidate_put_bound(struct buf *out, int64_t bound);
+
 /* --- candidate_nodes.c --- */
 
 /* Calls fn for each node that the node's arguments refer to, including nested ones. */

@@ -17,7 +17,7 @@
 
 /* ---- Writing ---- */
 
-static void put_bound(struct buf *out, int64_t bound)
+void candidate_put_bound(struct buf *out, int64_t bound)
 {
     if (bound == INT64_MIN)
         buf_puts(out, "-int_oo");
@@ -35,9 +35,9 @@ static void put_symbol_comment(struct buf *out, const struct cand_symbol *symbol
     else if (symbol->has_hint)
         buf_printf(out, " = %" PRId64, symbol->hint);
     buf_puts(out, " in [");
-    put_bound(out, symbol->min);
+    candidate_put_bound(out, symbol->min);
     buf_puts(out, ", ");
-    put_bound(out, symbol->max);
+    candidate_put_bound(out, symbol->max);
     buf_puts(out, symbol->backed ? "]" : "] unbacked");
     buf_puts(out, symbol->marked ? " marked" : "");
     if (symbol->source.n) {

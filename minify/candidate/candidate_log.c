@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "minify/candidate/candidate.h"
+#include "minify/candidate/candidate_data.h"
 #include "trace/base/md5.h"
 #include "trace/base/text/json_write.h"
 
@@ -56,16 +56,6 @@ static void put_stack_frame(struct json_writer *w, unsigned file, const char *fu
     json_close(w);
 }
 
-static void put_bound(struct buf *out, int64_t bound)
-{
-    if (bound == INT64_MIN)
-        buf_puts(out, "-int_oo");
-    else if (bound == INT64_MAX)
-        buf_puts(out, "int_oo");
-    else
-        buf_printf(out, "%" PRId64, bound);
-}
-
 static void put_symbol_event(struct trace_log_writer *l, const struct cand_symbol *symbol)
 {
     struct json_writer w;
@@ -82,9 +72,9 @@ static void put_symbol_event(struct trace_log_writer *l, const struct cand_symbo
     }
     buf_clear(&text);
     buf_putc(&text, '[');
-    put_bound(&text, symbol->min);
+    candidate_put_bound(&text, symbol->min);
     buf_puts(&text, ", ");
-    put_bound(&text, symbol->max);
+    candidate_put_bound(&text, symbol->max);
     buf_putc(&text, ']');
     json_put_str(&w, "vr", buf_str(&text));
     if (symbol->backed)

@@ -113,11 +113,6 @@ static node_id copy_node(const struct arg_copier *p, node_id id, bool root)
     return build_node(p->b, copy, mark);
 }
 
-static bool belongs_to_round(const struct node *node, int round)
-{
-    return (node->op == NODE_PLACEHOLDER) == (round == 0);
-}
-
 /* Copies nodes, inputs first. An alias is replaced by the node that it names. */
 static void copy_nodes(const struct arg_copier *p, node_id *map, bool root)
 {
@@ -125,7 +120,7 @@ static void copy_nodes(const struct arg_copier *p, node_id *map, bool root)
     for (int round = 0; round < 2; round++)
         for (node_id id = 0; id < p->from->n_nodes; id++) {
             const struct node *node = &p->from->nodes[id];
-            if (!belongs_to_round(node, round))
+            if ((node->op == NODE_PLACEHOLDER) != (round == 0))
                 continue;
             const struct arg *args = node_args(p->from, node);
             if (aliases && node->op == NODE_ALIAS && node->n_args && args[0].kind == ARG_NODE)
@@ -148,11 +143,6 @@ static bool copy_children(struct text_copier *c, struct graph_builder *b, const 
         build_child(b, child);
     }
     return true;
-}
-
-static bool has_output(const struct graph *graph)
-{
-    return graph->n_nodes && graph->nodes[graph->n_nodes - 1].op == NODE_OUTPUT;
 }
 
 /* Makes a meta "Sym(s77)" for each symbol, for inputs that bind it. */
@@ -191,7 +181,8 @@ static struct graph *copy_graph(struct text_copier *c, const struct graph *from,
     b.graph->name = copy_text(c, &b, from->name);
     b.graph->returns_tuple = from->returns_tuple || root;
     copy_nodes(&place, map, root);
-    if (!has_output(from)) /* the graph of a compile that failed has no return statement */
+    /* The graph of a compile that failed has no return statement. */
+    if (!from->n_nodes || from->nodes[from->n_nodes - 1].op != NODE_OUTPUT)
         build_node(&b,
                    (struct node){ .op = NODE_OUTPUT,
                                   .name = STR("output"),

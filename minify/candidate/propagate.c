@@ -47,11 +47,6 @@ static bool rebuild_metas(struct propagator *p, struct err *why)
 
 /* ---- Results of a walk ---- */
 
-static bool is_number_of_symbols(const struct propagator *p, struct value value)
-{
-    return value_is_number(value) && !sym_is_number(ops_pool(p->single->ops), value.u.sym);
-}
-
 static bool print_size(struct propagator *p, struct value value, struct str *ret)
 {
     struct buf text = BUF_INIT;
@@ -70,8 +65,10 @@ static bool prints(const struct propagator *p, const struct program *program, no
     const struct graph *before = p->in->graph;
     const struct meta *meta =
         program == program->root ? node_meta(before, &before->nodes[id]) : NULL;
-    return value.kind == VALUE_TENSOR || is_number_of_symbols(p, value) ||
-           (value_is_number(value) && meta && meta->kind == META_SYM);
+    if (!value_is_number(value))
+        return value.kind == VALUE_TENSOR;
+    return !sym_is_number(ops_pool(p->single->ops), value.u.sym) ||
+           (meta && meta->kind == META_SYM);
 }
 
 static bool is_data_dependent(const struct program *program, node_id id)

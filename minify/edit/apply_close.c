@@ -110,7 +110,8 @@ static uint32_t copy_closed_args(struct graph_closer *c, uint32_t first, uint32_
     return at;
 }
 
-static void append_node(struct graph_closer *c, node_id old, struct node node, uint32_t storage)
+static void append_closed_node(struct graph_closer *c, node_id old, struct node node,
+                               uint32_t storage)
 {
     node_id id = c->graph->n_nodes++;
     c->graph->nodes[id] = node;
@@ -176,7 +177,7 @@ static void copy_inputs(struct graph_closer *c)
             node.op = NODE_PLACEHOLDER;
             node.form = FORM_PLAIN;
             node.n_args = 0;
-            append_node(c, id, node, c->from->storages[id]);
+            append_closed_node(c, id, node, c->from->storages[id]);
         }
 }
 
@@ -193,7 +194,7 @@ static void add_symbol_inputs(struct graph_closer *c)
                              .meta = c->texts->sym_metas[symbol],
                              .location = LOCATION_NONE };
         c->symbol[symbol] |= NEED_BOUND;
-        append_node(c, NODE_NONE, node, UINT32_MAX);
+        append_closed_node(c, NODE_NONE, node, UINT32_MAX);
     }
 }
 
@@ -205,7 +206,7 @@ static void copy_calls(struct graph_closer *c)
         if (node.op == NODE_PLACEHOLDER || plan->status[id] != STATUS_STAY)
             continue;
         node.first_arg = copy_closed_args(c, node.first_arg, node.n_args);
-        append_node(c, id, node, c->from->storages[id]);
+        append_closed_node(c, id, node, c->from->storages[id]);
     }
 }
 
@@ -221,7 +222,7 @@ static void add_output(struct graph_closer *c)
             c->graph->args[node.first_arg + node.n_args++] =
                 (struct arg){ .kind = ARG_NODE, .u.node = plan->new_id[id] };
     c->graph->n_args += node.n_args;
-    append_node(c, plan->graph->n_nodes - 1, node, UINT32_MAX);
+    append_closed_node(c, plan->graph->n_nodes - 1, node, UINT32_MAX);
 }
 
 static bool is_referred(const struct graph *graph, struct str child)
@@ -233,15 +234,6 @@ static bool is_referred(const struct graph *graph, struct str child)
         if (graph->args[i].kind == ARG_GRAPH && str_eq(graph->args[i].text, child))
             return true;
     return false;
-}
-
-static void keep_children(struct graph_closer *c)
-{
-    const struct graph *g = c->plan->graph;
-    c->graph->n_children = 0;
-    for (uint32_t i = 0; i < g->n_children; i++)
-        if (is_referred(c->graph, g->children[i]->name))
-            c->graph->children[c->graph->n_children++] = g->children[i];
 }
 
 /* ---- Symbols and guards that stay ---- */
@@ -414,7 +406,10 @@ struct candidate *plan_close(struct edit_plan *plan, struct err *why)
     add_symbol_inputs(&c);
     copy_calls(&c);
     add_output(&c);
-    keep_children(&c);
+    c.graph->n_children = 0;
+    for (uint32_t i = 0; i < plan->graph->n_children; i++)
+        if (is_referred(c.graph, plan->graph->children[i]->name))
+            c.graph->children[c.graph->n_children++] = plan->graph->children[i];
     if (!c.failed && splits_memory(&c)) {
         err_set(why, ERR_USAGE, "memory that a call writes to would be another");
         candidate_free(&c.data->candidate);

@@ -1,11 +1,6 @@
 /* Decides which nodes stay. */
 #include "minify/edit/apply.h"
 
-static bool invalid(struct err *why, const char *text)
-{
-    return err_set(why, ERR_USAGE, "%s", text);
-}
-
 /* ---- Properties of the whole ---- */
 
 static const struct node *graph_output(const struct graph *graph)
@@ -56,7 +51,7 @@ static void mark_promoted(void *user, node_id id)
 static bool set_fate(struct edit_plan *plan, node_id id, enum node_status status, struct err *why)
 {
     if (plan->status[id] != STATUS_STAY && plan->status[id] != status)
-        return invalid(why, "two edits of one node");
+        return edit_invalid(why, "two edits of one node");
     plan->status[id] = (uint8_t)status;
     return true;
 }
@@ -72,18 +67,18 @@ static bool cut_results(struct edit_plan *plan, node_id id, struct err *why)
             plan->status[k] == STATUS_GO)
             continue;
         if (!node_is_value(g, node) || !set_fate(plan, k, STATUS_INPUT, why))
-            return invalid(why, "a part of it is not a tensor");
+            return edit_invalid(why, "a part of it is not a tensor");
         found += 1;
     }
     return (found == plan->uses[id] && set_fate(plan, id, STATUS_GO, why)) ||
-           invalid(why, "it cannot be an input");
+           edit_invalid(why, "it cannot be an input");
 }
 
 static bool plan_cut(struct edit_plan *plan, const struct edit *edit, struct err *why)
 {
     const struct node *node = &plan->graph->nodes[edit->a];
     if (!node_is_call(node) && node->op != NODE_GET_ATTR)
-        return invalid(why, "only calls can be cut");
+        return edit_invalid(why, "only calls can be cut");
     if (edit->b)
         node_references(plan->graph, node, mark_promoted, plan);
     if (!node_is_value(plan->graph, node))
@@ -96,9 +91,9 @@ static bool bypass(struct edit_plan *plan, const struct edit *edit, struct err *
     const struct graph *g = plan->graph;
     if (edit->b >= edit->a || !node_is_call(&g->nodes[edit->a]) ||
         !node_is_value(g, &g->nodes[edit->b]))
-        return invalid(why, "nothing before it can stand for it");
+        return edit_invalid(why, "nothing before it can stand for it");
     if (g->nodes[edit->a].meta != g->nodes[edit->b].meta)
-        return invalid(why, "their metas differ");
+        return edit_invalid(why, "their metas differ");
     plan->bypasses = true;
     plan->stand_in[edit->a] = edit->b;
     return set_fate(plan, edit->a, STATUS_GO, why);
@@ -164,7 +159,7 @@ static bool drop_prefix(struct edit_plan *plan, node_id first, struct err *why)
         else if (plan->status[id] == STATUS_STAY)
             node_references(g, node, cross, &f);
     }
-    return !f.bad || invalid(why, "something that cannot be an input is used behind it");
+    return !f.bad || edit_invalid(why, "something that cannot be an input is used behind it");
 }
 
 static bool remove_input(struct edit_plan *plan, uint32_t position, struct err *why)
@@ -173,9 +168,9 @@ static bool remove_input(struct edit_plan *plan, uint32_t position, struct err *
         if (plan->graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0) {
             plan->stays_dead[id] = false;
             return plan->uses[id] == 0 ? set_fate(plan, id, STATUS_GO, why)
-                                       : invalid(why, "the input is used");
+                                       : edit_invalid(why, "the input is used");
         }
-    return invalid(why, "there is no such input");
+    return edit_invalid(why, "there is no such input");
 }
 
 static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct err *why)
@@ -188,7 +183,7 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     case EDIT_KEEP_PREFIX:
     case EDIT_DROP_PREFIX:
         if (edit->a + 1 >= n_nodes)
-            return invalid(why, "there is no such node");
+            return edit_invalid(why, "there is no such node");
         break;
     default: break;
     }
@@ -201,15 +196,15 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     case EDIT_REMOVE_INPUT: return remove_input(plan, edit->a, why);
     case EDIT_REMOVE_OUTPUT:
         if (edit->a >= graph_output(plan->graph)->n_args)
-            return invalid(why, "there is no such output");
+            return edit_invalid(why, "there is no such output");
         plan->drop_output[edit->a] = true;
         return true;
     case EDIT_REMOVE_GUARD:
         if (edit->a >= plan->whole->n_guards)
-            return invalid(why, "there is no such guard");
+            return edit_invalid(why, "there is no such guard");
         plan->drop_guard[edit->a] = true;
         return true;
-    default: return invalid(why, "not an edit of structure");
+    default: return edit_invalid(why, "not an edit of structure");
     }
 }
 
@@ -287,18 +282,10 @@ static void settle_node(struct edit_plan *plan, node_id id, struct use_walk *w)
         node_references(g, node, count_use, w);
 }
 
-static bool settle_plan(struct edit_plan *plan, struct err *why)
-{
-    struct use_walk w = { .plan = plan };
-    keep_computed_outputs(plan);
-    for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
-        settle_node(plan, id, &w);
-    return !w.bad || invalid(why, "what one edit removes another needs");
-}
-
 bool plan_make(struct edit_plan *plan, const struct candidate *whole, const struct edit *edits,
                uint32_t n, struct err *why)
 {
+    struct use_walk w = { .plan = plan };
     *plan = (struct edit_plan){ .whole = whole,
                                 .graph = whole->graph,
                                 .symbols = whole->symbols,
@@ -310,7 +297,10 @@ bool plan_make(struct edit_plan *plan, const struct candidate *whole, const stru
     for (uint32_t i = 0; i < n; i++)
         if (edit_is_structural(edits[i].kind) && !plan_edit(plan, &edits[i], why))
             return false;
-    return settle_plan(plan, why);
+    keep_computed_outputs(plan);
+    for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
+        settle_node(plan, id, &w);
+    return !w.bad || edit_invalid(why, "what one edit removes another needs");
 }
 
 void plan_release(struct edit_plan *plan)

@@ -37,3 +37,8 @@ bool edit_read(struct str text, struct edit *edit)
         }
     return false;
 }
+
+bool edit_invalid(struct err *why, const char *text)
+{
+    return err_set(why, ERR_USAGE, "%s", text);
+}

@@ -56,6 +56,8 @@ struct edit {
 struct candidate *candidate_apply(const struct candidate *whole, const struct edit *edits,
                                   uint32_t n_edits, struct err *why);
 
+/* Sets the reason why an edit is not valid; returns false. */
+bool edit_invalid(struct err *why, const char *text);
 void edit_print(const struct edit *edit, struct buf *out); /* "bypass 17 4" */
 bool edit_read(struct str text, struct edit *edit);
 

@@ -1,5 +1,7 @@
 #include "minify/edit/inline.h"
 
+#include "minify/edit/edit.h"
+
 #include "minify/candidate/candidate_source.h"
 
 struct inliner {
@@ -20,11 +22,6 @@ struct inliner {
     struct arg *inside; /* by node of the body: the node that replaces it */
     bool failed;
 };
-
-static bool invalid(struct err *why, const char *text)
-{
-    return err_set(why, ERR_USAGE, "%s", text);
-}
 
 /* ---- The call ---- */
 
@@ -74,9 +71,9 @@ static bool read_inlined_call(struct inliner *in, struct err *why)
             add_call_operands(in, arg);
     }
     if (!in->body || in->body->n_children)
-        return invalid(why, "the call has no subgraph that can be inlined");
+        return edit_invalid(why, "the call has no subgraph that can be inlined");
     if (in->operands.n != n_inputs(in->body))
-        return invalid(why, "the subgraph takes other operands than the call gives");
+        return edit_invalid(why, "the subgraph takes other operands than the call gives");
     return true;
 }
 
@@ -197,7 +194,7 @@ static bool copy_whole(struct inliner *in, struct err *why)
             in->map[id] = NODE_NONE;
         } else if (is_part(in, id, &which)) {
             if (which < 0 || (size_t)which >= in->results.n)
-                return invalid(why, "the subgraph has no such result");
+                return edit_invalid(why, "the subgraph has no such result");
             in->part[id] = (uint32_t)which + 1;
         } else if (goes_with_call(in, id)) {
             in->map[id] = NODE_NONE;
@@ -207,7 +204,7 @@ static bool copy_whole(struct inliner *in, struct err *why)
     }
     for (size_t i = 0; i < in->args.n; i++)
         if (in->args.v[i].kind == ARG_NODE && in->args.v[i].u.node == NODE_NONE)
-            return invalid(why, "the call's results are used as one");
+            return edit_invalid(why, "the call's results are used as one");
     return true;
 }
 
@@ -245,7 +242,7 @@ struct candidate *inline_call(const struct candidate *whole, node_id call, struc
     struct inliner in = { .whole = whole, .graph = whole->graph, .call = call };
     struct candidate *ret = NULL;
     if (call >= whole->graph->n_nodes || !node_is_call(&whole->graph->nodes[call]))
-        return invalid(why, "there is no such call"), NULL;
+        return edit_invalid(why, "there is no such call"), NULL;
     size_t n = whole->graph->n_nodes;
     bool ok = read_inlined_call(&in, why);
     in.map = arena_array(&in.arena, node_id, n + 1);

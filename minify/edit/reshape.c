@@ -6,11 +6,6 @@
 #include "minify/edit/apply.h"
 #include "minify/edit/reshape.h"
 
-static bool invalid(struct err *why, const char *text)
-{
-    return err_set(why, ERR_USAGE, "%s", text);
-}
-
 node_id input_at(const struct graph *graph, uint32_t position)
 {
     for (node_id id = 0; id < graph->n_nodes; id++)
@@ -26,12 +21,6 @@ static sym_id own_symbol(struct reshaper *r, uint32_t i)
     return sym_by_name(NULL, r->pool, r->symbols[i].name);
 }
 
-static sym_id symbol_hint(struct reshaper *r, const struct cand_symbol *symbol)
-{
-    return symbol->is_float ? sym_float(r->pool, symbol->float_hint)
-                            : sym_integer(r->pool, symbol->hint);
-}
-
 static bool add_replacement(struct reshaper *r, sym_id from, sym_id to, struct err *why)
 {
     return vec_push(&r->pairs, (struct sym_pair){ from, to }) || err_nomem(why);
@@ -40,15 +29,18 @@ static bool add_replacement(struct reshaper *r, sym_id from, sym_id to, struct e
 static bool set_static(struct reshaper *r, uint32_t a, struct err *why)
 {
     if (!r->symbols[a].has_hint)
-        return invalid(why, "the symbol has no hint");
-    return add_replacement(r, own_symbol(r, a), symbol_hint(r, &r->symbols[a]), why);
+        return edit_invalid(why, "the symbol has no hint");
+    const struct cand_symbol *symbol = &r->symbols[a];
+    sym_id hint = symbol->is_float ? sym_float(r->pool, symbol->float_hint)
+                                   : sym_integer(r->pool, symbol->hint);
+    return add_replacement(r, own_symbol(r, a), hint, why);
 }
 
 static bool merge_symbols(struct reshaper *r, uint32_t a, uint32_t b, struct err *why)
 {
     if (b >= r->n_symbols || a == b || r->symbols[a].is_float != r->symbols[b].is_float ||
         r->symbols[a].backed != r->symbols[b].backed)
-        return invalid(why, "the symbols are of different kinds");
+        return edit_invalid(why, "the symbols are of different kinds");
     return add_replacement(r, own_symbol(r, a), own_symbol(r, b), why);
 }
 
@@ -56,7 +48,7 @@ static bool set_hint(struct reshaper *r, uint32_t a, int64_t value, struct err *
 {
     struct cand_symbol *symbol = &r->symbols[a];
     if (symbol->is_float || !symbol->backed || value < symbol->min || value > symbol->max)
-        return invalid(why, "the hint is out of its range");
+        return edit_invalid(why, "the hint is out of its range");
     symbol->hint = value;
     symbol->has_hint = true;
     return true;
@@ -97,12 +89,12 @@ static bool make_fresh_symbol(struct reshaper *r, node_id id, uint32_t dim, stru
     const struct expr_pool *exprs = &r->graph->pool->exprs;
     int64_t hint;
     if (!meta || meta->kind == META_OTHER || dim >= meta->n_sizes)
-        return invalid(why, "there is no such size");
+        return edit_invalid(why, "there is no such size");
     expr_id expr = meta->sizes[dim];
     sym_id e = sym_read(r->pool, exprs, expr, NULL, NULL);
     if (e == SYM_NONE || sym_is_number(r->pool, e) || sym_kind_of(r->pool, e) == SYM_SYMBOL ||
         !cand_eval(r->whole, exprs, expr, NULL, &hint) || hint < 0)
-        return invalid(why, "the size is not compound");
+        return edit_invalid(why, "the size is not compound");
     struct cand_symbol *symbol = &r->symbols[r->n_symbols];
     *symbol = (struct cand_symbol){ .name = fresh_name(r),
                                     .source = STR(""),
@@ -130,7 +122,7 @@ static struct shape *input_shape_at(struct reshaper *r, uint32_t position, struc
     node_id id = input_at(r->graph, position);
     struct shape *shape = id == NODE_NONE ? NULL : &r->shapes[id];
     if (!shape || !shape->meta || shape->meta->kind != META_TENSOR) {
-        invalid(why, "there is no such input");
+        edit_invalid(why, "there is no such input");
         return NULL;
     }
     return shape;
@@ -170,7 +162,7 @@ static bool has_contiguous_strides(struct reshaper *r, const struct shape *shape
 static bool drop_dim(struct reshaper *r, struct shape *shape, uint32_t dim, struct err *why)
 {
     if (dim >= shape->n)
-        return invalid(why, "there is no such size");
+        return edit_invalid(why, "there is no such size");
     bool dense = has_contiguous_strides(r, shape);
     for (uint32_t d = dim; d + 1 < shape->n; d++) {
         shape->size[d] = shape->size[d + 1];
@@ -187,13 +179,13 @@ static bool set_constant(struct reshaper *r, struct shape *shape, uint32_t dim, 
                          struct err *why)
 {
     if (dim >= shape->n || value < 0 || !sym_is_number(r->pool, shape->size[dim]))
-        return invalid(why, "there is no such constant");
+        return edit_invalid(why, "there is no such constant");
     bool dense = has_contiguous_strides(r, shape);
     shape->size[dim] = sym_integer(r->pool, value);
     shape->changed = true;
     if (dense)
         reshape_lay_out(r, shape);
-    return dense || invalid(why, "only sizes of contiguous inputs change");
+    return dense || edit_invalid(why, "only sizes of contiguous inputs change");
 }
 
 /* Replaces a number by another wherever it occurs as a size, as 64 by 2. */
@@ -213,7 +205,7 @@ static bool replace_constant(struct reshaper *r, uint32_t from, int64_t value, s
                 found = true;
             }
         if (found && !dense)
-            return invalid(why, "only sizes of contiguous inputs change");
+            return edit_invalid(why, "only sizes of contiguous inputs change");
         if (found)
             reshape_lay_out(r, shape);
         any |= found;
@@ -221,7 +213,7 @@ static bool replace_constant(struct reshaper *r, uint32_t from, int64_t value, s
     for (uint32_t i = 0; i < r->graph->n_args; i++)
         if (r->args[i].kind == ARG_INT && r->args[i].u.integer == from)
             set_integer_arg(r, &r->args[i], value);
-    return any || invalid(why, "no input has that size");
+    return any || edit_invalid(why, "no input has that size");
 }
 
 static bool change_dtype(struct reshaper *r, uint32_t a, uint32_t b)
@@ -272,7 +264,7 @@ static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err
     bool of_symbol = edit->kind == EDIT_STATIC || edit->kind == EDIT_MERGE ||
                      edit->kind == EDIT_HINT || edit->kind == EDIT_WIDEN;
     if (of_symbol && edit->a >= r->whole->n_symbols)
-        return invalid(why, "there is no such symbol");
+        return edit_invalid(why, "there is no such symbol");
     switch (edit->kind) {
     case EDIT_STATIC: return set_static(r, edit->a, why);
     case EDIT_MERGE: return merge_symbols(r, edit->a, edit->b, why);
@@ -280,7 +272,7 @@ static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err
     case EDIT_WIDEN: widen_range(&r->symbols[edit->a]); return true;
     case EDIT_FRESH: {
         node_id id = input_at(r->graph, edit->a);
-        return id == NODE_NONE ? invalid(why, "there is no such input")
+        return id == NODE_NONE ? edit_invalid(why, "there is no such input")
                                : make_fresh_symbol(r, id, edit->b, why);
     }
     case EDIT_DROP_DIM:
@@ -289,10 +281,10 @@ static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err
     case EDIT_DTYPE:
         return edit->a < DTYPE_COUNT && edit->b < DTYPE_COUNT && edit->a && edit->b
                    ? change_dtype(r, edit->a, edit->b)
-                   : invalid(why, "there is no such dtype");
+                   : edit_invalid(why, "there is no such dtype");
     case EDIT_DEVICE: return change_device(r);
     case EDIT_ARGUMENT: return reshape_argument(r, edit, why);
-    case EDIT_INLINE: return invalid(why, "a subgraph is inlined by itself");
+    case EDIT_INLINE: return edit_invalid(why, "a subgraph is inlined by itself");
     default: return true;
     }
 }

@@ -1,11 +1,6 @@
 /* Simplifies arguments. Propagation decides whether the call still accepts them. */
 #include "minify/edit/reshape.h"
 
-static bool invalid(struct err *why, const char *text)
-{
-    return err_set(why, ERR_USAGE, "%s", text);
-}
-
 static bool drop_argument(struct node *node, struct arg *args, uint32_t b)
 {
     if (args[b].key.n) { /* keyword arguments come last, and any can be left out */
@@ -44,7 +39,7 @@ bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *w
 {
     if (edit->a >= r->graph->n_nodes || !node_is_call(&r->nodes[edit->a]) ||
         edit->b >= r->nodes[edit->a].n_args)
-        return invalid(why, "there is no such argument");
+        return edit_invalid(why, "there is no such argument");
     struct node *node = &r->nodes[edit->a];
     struct arg *args = &r->args[node->first_arg], *arg = &args[edit->b];
     bool made = false;
@@ -65,5 +60,5 @@ bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *w
         break;
     default: break;
     }
-    return made || invalid(why, "the argument would not become simpler");
+    return made || edit_invalid(why, "the argument would not become simpler");
 }

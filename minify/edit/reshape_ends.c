@@ -4,11 +4,6 @@
 #include "minify/candidate/sizes.h"
 #include "minify/edit/reshape.h"
 
-static bool invalid(struct err *why, const char *text)
-{
-    return err_set(why, ERR_USAGE, "%s", text);
-}
-
 static bool read_input_shape(struct reshaper *r, node_id id)
 {
     const struct meta *meta = node_meta(r->graph, &r->graph->nodes[id]);
@@ -151,7 +146,7 @@ static bool print_inputs(struct reshaper *r, struct err *why)
                      : is_integral_size(r, shape->size[d]) && is_integral_size(r, shape->stride[d]);
         }
         if (!ok || (shape->meta->kind == META_SYM && shape->size[0] == SYM_NONE)) {
-            ok = invalid(why, "a size would not be an integer");
+            ok = edit_invalid(why, "a size would not be an integer");
             break;
         }
         if (shape->meta->kind == META_SYM && sym_is_number(r->pool, shape->size[0]))
@@ -177,7 +172,7 @@ static bool rewrite_guards(struct reshaper *r, struct err *why)
             sym_id e = replaced(r, sym_parse(r->pool, guard.expr, NULL, NULL));
             buf_clear(&text);
             if (e == SYM_ID_FALSE)
-                ok = invalid(why, "a guard would not hold");
+                ok = edit_invalid(why, "a guard would not hold");
             if (e == SYM_ID_TRUE)
                 continue;
             if (e != SYM_NONE)
@@ -208,7 +203,7 @@ static bool guards_hold(const struct reshaper *r, struct err *why)
         ok = e == EXPR_NONE || !cand_eval(&now, &exprs, e, NULL, &value) || value != 0;
     }
     expr_pool_release(&exprs);
-    return ok || invalid(why, "a guard would not hold");
+    return ok || edit_invalid(why, "a guard would not hold");
 }
 
 struct candidate *reshape_end(struct reshaper *r, struct err *why)

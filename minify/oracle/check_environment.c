@@ -75,35 +75,30 @@ static bool append_number(environment_list *list, const char *name, uint64_t val
     return asprintf(&variable, "%s=%" PRIu64, name, value) >= 0 && append_variable(list, variable);
 }
 
-static bool add_ours(environment_list *list, const struct check_inputs *guards)
+static bool add_ours(environment_list *list, const struct check_inputs *inputs)
 {
-    const struct oracle_question *asking = guards->asking;
-    const struct check_paths *paths = guards->paths;
+    const struct oracle_question *asking = inputs->asking;
+    const struct check_paths *paths = inputs->paths;
     return add_text(list, "TMPDIR", str_of(paths->tmp)) &&
            add_text(list, "SYMTAPE_FX", str_of(paths->fx)) &&
            add_text(list, "SYMTAPE_PY", str_of(paths->py)) &&
            add_text(list, "SYMTAPE_TAPE", str_of(paths->tape)) &&
            append_number(list, "SYMTAPE_CALL", asking->call) &&
-           append_number(list, "SYMTAPE_SEED", guards->seed) &&
-           add_text(list, "SYMTAPE_SIGNATURE", guards->signature) &&
+           append_number(list, "SYMTAPE_SEED", inputs->seed) &&
+           add_text(list, "SYMTAPE_SIGNATURE", inputs->signature) &&
            append_number(list, "SYMTAPE_ATTEMPT", asking->attempt) &&
            append_number(list, "SYMTAPE_WORKER", asking->worker) &&
-           add_text(list, "SYMTAPE_BEST", guards->best) &&
+           add_text(list, "SYMTAPE_BEST", inputs->best) &&
            append_number(list, "SYMTAPE_DEADLINE_MS", (uint64_t)(asking->timeout * 1e3));
 }
 
-static bool add_callers(environment_list *list)
-{
-    for (char **variable = environ; *variable; variable++)
-        if (!is_reserved_variable(*variable) && !append_variable(list, strdup(*variable)))
-            return false;
-    return true;
-}
-
-char **check_environment(const struct check_inputs *guards, struct err *err)
+char **check_environment(const struct check_inputs *inputs, struct err *err)
 {
     environment_list list = { 0 };
-    if (add_ours(&list, guards) && add_callers(&list) && vec_push(&list, NULL))
+    bool ok = add_ours(&list, inputs);
+    for (char **variable = environ; ok && *variable; variable++)
+        ok = is_reserved_variable(*variable) || append_variable(&list, strdup(*variable));
+    if (ok && vec_push(&list, NULL))
         return list.v;
     err_nomem(err);
     for (size_t i = 0; i < list.n; i++)

@@ -21,7 +21,7 @@ struct check_inputs {
 };
 /* Returns the environment of the caller with our variables before it, to be freed by
  * check_environment_free(), or NULL with err set. */
-char **check_environment(const struct check_inputs *guards, struct err *err);
+char **check_environment(const struct check_inputs *inputs, struct err *err);
 void check_environment_free(char **environment);
 
 #endif

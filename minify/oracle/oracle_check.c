@@ -100,12 +100,12 @@ static void end_question(struct command_run *q)
 static bool run_check_command(struct command_run *q, struct err *err)
 {
     const struct command_line *command = &q->check->command;
-    const struct check_inputs guards = { .paths = &q->paths,
+    const struct check_inputs inputs = { .paths = &q->paths,
                                          .asking = q->asking,
                                          .seed = q->candidate->seed,
                                          .signature = q->check->options.signature,
                                          .best = q->check->options.best };
-    char **environment = check_environment(&guards, err);
+    char **environment = check_environment(&inputs, err);
     const char **argv = calloc(command->words.n + 2, sizeof *argv);
     bool good = environment && (argv || err_nomem(err));
     if (good) {

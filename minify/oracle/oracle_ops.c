@@ -23,11 +23,6 @@ static void mark_reachable(void *user, node_id id)
     c->reached |= c->before[id];
 }
 
-static bool names_part(const struct node *node, struct str part)
-{
-    return node_is_call(node) && str_find(node->target, part) < node->target.n;
-}
-
 /* Marks the nodes that match a part and depend on nodes in `before` (for the first part, all that
  * match). */
 static bool link(const struct graph *graph, struct str part, bool first, bool *before, bool *now)
@@ -39,7 +34,8 @@ static bool link(const struct graph *graph, struct str part, bool first, bool *b
         const struct node *node = &graph->nodes[id];
         c.reached = false;
         node_references(graph, node, mark_reachable, &c);
-        now[id] = names_part(node, part) && (first || c.reached);
+        now[id] = node_is_call(node) && str_find(node->target, part) < node->target.n &&
+                  (first || c.reached);
         before[id] |= c.reached;
         any |= now[id];
     }

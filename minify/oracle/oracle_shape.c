@@ -107,7 +107,7 @@ static void look_at_tree(struct shape_asked *a, const struct program *program)
 }
 
 /* Checks for a condition of the user's own code that could not be evaluated; no call caused it. */
-static void check_guards(struct shape_asked *a)
+static void check_root_guards(struct shape_asked *a)
 {
     struct shape_failure failure = { .text = a->single->guard_error, .node = STR("") };
     if (a->found || failure.text.n == 0)
@@ -268,7 +268,7 @@ static void judge_walk(struct shape_asked *a, size_t exprs, uint64_t dispatches)
             graph_replay_finish(a->single);
             a->other = false;
             look_at_tree(a, a->single->program);
-            check_guards(a);
+            check_root_guards(a);
         }
         break;
     case SHAPE_GUARD:

@@ -173,14 +173,6 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     return far_enough(o, reply) ? VERDICT_INTERESTING : VERDICT_BORING;
 }
 
-static void fill_first(struct oracle_torch *o, const struct reply *reply, struct answer *answer)
-{
-    answer->signature = signature_of(reply, &answer->arena);
-    answer->verdict = judge_reply(o, reply, &answer->signature);
-    answer->text = reply->message;
-    answer->node = reply->node;
-}
-
 static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
                       const struct oracle_question *asking, struct answer *answer)
 {
@@ -198,7 +190,10 @@ static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
     }
     if (exchange(o, candidate, false, asking->timeout, asking->cancel, &answer->arena, &reply,
                  &err)) {
-        fill_first(o, &reply, answer);
+        answer->signature = signature_of(&reply, &answer->arena);
+        answer->verdict = judge_reply(o, &reply, &answer->signature);
+        answer->text = reply.message;
+        answer->node = reply.node;
     } else {
         answer->verdict = VERDICT_BROKEN;
         answer->err = err;

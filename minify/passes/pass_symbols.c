@@ -2,15 +2,10 @@
  * can be numbers, the failure is no bug of dynamic shapes, and the result has no symbols. */
 #include "minify/passes/pass_edits.h"
 
-static bool is_backed_size(const struct cand_symbol *symbol)
-{
-    return symbol->backed && symbol->has_hint;
-}
-
 void propose_statics(const struct candidate *best, struct edits *edits)
 {
     for (uint32_t i = 0; i < best->n_symbols; i++)
-        if (is_backed_size(&best->symbols[i])) {
+        if (best->symbols[i].backed && best->symbols[i].has_hint) {
             edits_propose(edits);
             edits_add(edits, EDIT_STATIC, i, 0, 0);
         }

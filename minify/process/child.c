@@ -148,12 +148,6 @@ static int spawn_script(const struct child *child, int output, pid_t *pid)
     return error;
 }
 
-static int spawn_child(const struct child *child, int output, pid_t *pid)
-{
-    int error = spawn_as(child, child->argv[0], child->argv, output, pid);
-    return error == ENOEXEC ? spawn_script(child, output, pid) : error;
-}
-
 static bool fail_start(const struct child *child, struct child_end *end, int error, struct err *err)
 {
     end->status = error == ENOENT ? 127
@@ -175,7 +169,9 @@ bool child_run(const struct child *child, struct child_end *end, struct err *err
     end->seconds = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return err_errno(err, "pipe");
-    int error = spawn_child(child, ends[1], &running.pid);
+    int error = spawn_as(child, child->argv[0], child->argv, ends[1], &running.pid);
+    if (error == ENOEXEC)
+        error = spawn_script(child, ends[1], &running.pid);
     close(ends[1]);
     running.output = ends[0];
     if (error == 0) {

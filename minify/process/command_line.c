@@ -10,7 +10,7 @@ struct splitter {
     struct err *err;
 };
 
-static bool is_separator(char c)
+static bool is_word_separator(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -89,7 +89,7 @@ static bool one_word(struct splitter *s, struct command_line *line)
     size_t start = s->at;
     buf_clear(&s->word);
     buf_puts(&s->word, ""); /* '' is a word, too */
-    while (!at_end(s) && !is_separator(s->text.p[s->at]))
+    while (!at_end(s) && !is_word_separator(s->text.p[s->at]))
         if (!one_char(s, s->at == start))
             return false;
     struct str copy =
@@ -104,7 +104,7 @@ bool command_line_split(struct command_line *line, struct str text, const char *
     bool good = true;
     *line = (struct command_line){ 0 };
     while (good) {
-        while (!at_end(&s) && is_separator(s.text.p[s.at]))
+        while (!at_end(&s) && is_word_separator(s.text.p[s.at]))
             s.at++;
         if (at_end(&s))
             break;

@@ -58,26 +58,15 @@ static void put_call_args(const struct call_writer *w, uint32_t first, uint32_t 
     }
 }
 
-/* Prints the items of a list or a tuple, which have no keywords. */
-static void put_elements(const struct call_writer *w, const struct arg *arg)
-{
-    for (uint32_t i = 0; i < arg->u.items.n; i++) {
-        buf_puts(w->out, i ? ", " : "");
-        put_call_arg(w, list_item(w, arg, i));
-    }
-}
-
 static void put_call_items(const struct call_writer *w, const struct arg *arg, const char *before,
                            const char *after)
 {
     buf_puts(w->out, before);
-    put_elements(w, arg);
+    for (uint32_t i = 0; i < arg->u.items.n; i++) {
+        buf_puts(w->out, i ? ", " : "");
+        put_call_arg(w, list_item(w, arg, i));
+    }
     buf_puts(w->out, after);
-}
-
-static void put_tuple(const struct call_writer *w, const struct arg *arg)
-{
-    put_call_items(w, arg, "(", arg->u.items.n == 1 ? ",)" : ")");
 }
 
 static void put_dict_arg(const struct call_writer *w, const struct arg *arg)
@@ -195,7 +184,7 @@ static void put_call_arg(const struct call_writer *w, const struct arg *arg)
     case ARG_STRING: put_string_arg(w, arg->text); break;
     case ARG_DEVICE: put_call_device(w, arg->text); break;
     case ARG_LIST: put_call_items(w, arg, "[", "]"); break;
-    case ARG_TUPLE: put_tuple(w, arg); break;
+    case ARG_TUPLE: put_call_items(w, arg, "(", arg->u.items.n == 1 ? ",)" : ")"); break;
     case ARG_DICT: put_dict_arg(w, arg); break;
     case ARG_SLICE: put_call_items(w, arg, "slice(", ")"); break;
     case ARG_ELLIPSIS: buf_puts(w->out, "..."); break;

@@ -103,19 +103,10 @@ static const char *device_check(const struct repro *r)
     return NULL;
 }
 
-static bool catches(const struct repro *r)
-{
-    return r->what->check != REPRO_NOTHING && r->what->check != REPRO_RUNS;
-}
-
 static bool eager_first(const struct repro *r)
 {
-    return catches(r) && (!r->what->eager_fails || r->what->check == REPRO_WRONG);
-}
-
-static bool by_message(const struct repro *r)
-{
-    return r->what->check == REPRO_RAISES && r->what->message.n;
+    return r->what->check != REPRO_NOTHING && r->what->check != REPRO_RUNS &&
+           (!r->what->eager_fails || r->what->check == REPRO_WRONG);
 }
 
 static bool compares_inputs(const struct repro *r)
@@ -132,7 +123,7 @@ void repro_put_imports(struct repro *r, struct str body)
         buf_puts(r->out, "import math\n");
     if (any_target(r, is_plain_operator))
         buf_puts(r->out, "import operator\n");
-    if (by_message(r) || r->what->check == REPRO_GUARD)
+    if ((r->what->check == REPRO_RAISES && r->what->message.n) || r->what->check == REPRO_GUARD)
         buf_puts(r->out, "import re\n");
     buf_puts(r->out, "import sys\n\ntry:\n    import torch\nexcept ImportError:\n"
                      "    sys.exit(125)\n");
@@ -234,14 +225,6 @@ static void put_backend(struct repro *r)
                      "    return torch._dynamo.lookup_backend(");
     python_put_string(r->out, backend(r));
     buf_puts(r->out, ")(graph, example_inputs)\n\n\n");
-}
-
-static void put_preparation(struct repro *r)
-{
-    if (r->what->route == REPRO_EXPORT || r->what->route == REPRO_DECOMPOSE)
-        put_module_class(r);
-    if (r->what->route == REPRO_COMPILE && asks_guards(r))
-        put_backend(r);
 }
 
 static void put_compile_call(struct repro *r, const char *assigned)
@@ -389,7 +372,10 @@ void repro_put_check(struct repro *r)
 {
     if (r->what->check == REPRO_NOTHING)
         return;
-    put_preparation(r);
+    if (r->what->route == REPRO_EXPORT || r->what->route == REPRO_DECOMPOSE)
+        put_module_class(r);
+    if (r->what->route == REPRO_COMPILE && asks_guards(r))
+        put_backend(r);
     if (eager_first(r))
         put_eager(r);
     switch (r->what->check) {

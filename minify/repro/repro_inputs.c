@@ -149,7 +149,7 @@ struct input_shape {
     struct str device;
 };
 
-static bool read_input_shape(struct repro *r, const struct repro_input *input,
+static bool read_repro_shape(struct repro *r, const struct repro_input *input,
                              struct input_shape *s)
 {
     const struct meta *meta = repro_meta(input->graph, input->meta);
@@ -367,7 +367,7 @@ static void put_input_value(struct repro *r, const struct repro_input *input, st
     struct input_shape s;
     repro_put_name(r, line, input->name);
     buf_puts(line, " = ");
-    if (!read_input_shape(r, input, &s)) {
+    if (!read_repro_shape(r, input, &s)) {
         repro_cannot(r, "the sizes of the input %.*s have no hint", STR_ARG(input->name));
         buf_puts(line, "None");
     } else if (family_of(s.dtype) == FAMILY_INTEGER && s.dtype != DTYPE_B8 &&

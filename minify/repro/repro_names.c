@@ -46,12 +46,6 @@ static bool is_special(struct str name)
     return str_starts(name, STR("__")) && str_ends(name, STR("__"));
 }
 
-static void note_renamed(struct repro *r, struct str name)
-{
-    if (r->notes->renamed++ == 0)
-        snprintf(r->notes->first_renamed, sizeof r->notes->first_renamed, "%.*s", STR_ARG(name));
-}
-
 struct str repro_name(struct repro *r, struct str wish, bool global)
 {
     struct buf text = BUF_INIT;
@@ -83,8 +77,8 @@ struct str repro_name(struct repro *r, struct str wish, bool global)
     }
     if (!text.failed && intern(global ? &r->taken : &r->local, buf_str(&text)) != INTERN_NONE)
         ret = arena_copy(&r->arena, buf_str(&text));
-    if (ret.p && renamed)
-        note_renamed(r, ret);
+    if (ret.p && renamed && r->notes->renamed++ == 0)
+        snprintf(r->notes->first_renamed, sizeof r->notes->first_renamed, "%.*s", STR_ARG(ret));
     buf_release(&text);
     return ret;
 }

@@ -55,16 +55,12 @@ static int64_t missing(enum relation relation, int64_t gap)
     return 0;
 }
 
-static bool is_free(const struct repro *r, uint32_t i)
-{
-    return !r->candidate->symbols[i].has_hint && !r->candidate->symbols[i].is_float;
-}
-
 /* Returns the change of the gap when the symbol grows by one, or 0 if that is not known. */
 static int64_t gap_slope(const struct claim *c, uint32_t i)
 {
+    const struct cand_symbol *symbol = &c->r->candidate->symbols[i];
     int64_t before, after = 0, *value = &c->r->values[i];
-    if (!is_free(c->r, i) || *value == INT64_MAX || !gap(c, &before))
+    if (symbol->has_hint || symbol->is_float || *value == INT64_MAX || !gap(c, &before))
         return 0;
     *value += 1;
     bool known = gap(c, &after);

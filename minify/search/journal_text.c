@@ -7,7 +7,7 @@
 enum { HASH_HEX = 32, CHECK_HEX = 16, TEXT_MAX = 4000 };
 
 /* Escapes characters that would end the line or a field. */
-static void put_escaped(struct str text, struct buf *out)
+static void put_escaped_field(struct str text, struct buf *out)
 {
     buf_putc(out, '\t');
     for (size_t i = 0; i < text.n && i < TEXT_MAX; i++) {
@@ -43,8 +43,8 @@ void journal_print_head(const struct journal_head *head, struct buf *out)
 {
     size_t start = out->n;
     buf_puts(out, MAGIC);
-    put_escaped(head->program, out);
-    put_escaped(head->oracle, out);
+    put_escaped_field(head->program, out);
+    put_escaped_field(head->oracle, out);
     put_check(out, start);
 }
 
@@ -55,13 +55,13 @@ void journal_print(const struct journal_record *record, struct buf *out)
                record->seq, record->hash.high, record->hash.low, record->again ? "again-" : "",
                verdict_name(record->verdict), record->attempts, record->seconds * 1e3,
                record->worker);
-    put_escaped(record->node, out);
-    put_escaped(record->edits, out);
-    put_escaped(record->signature.kind, out);
-    put_escaped(record->signature.message, out);
-    put_escaped(record->signature.op, out);
-    put_escaped(record->signature.frame, out);
-    put_escaped(record->text, out);
+    put_escaped_field(record->node, out);
+    put_escaped_field(record->edits, out);
+    put_escaped_field(record->signature.kind, out);
+    put_escaped_field(record->signature.message, out);
+    put_escaped_field(record->signature.op, out);
+    put_escaped_field(record->signature.frame, out);
+    put_escaped_field(record->text, out);
     put_check(out, start);
 }
 

@@ -48,15 +48,11 @@ static bool run_turn(struct search *search, struct turn *turn)
     return good;
 }
 
-static bool is_clean(const struct schedule *schedule, const struct turn *turn)
-{
-    return turn->clean && cand_hash_eq(turn->clean_at, schedule->search->best_hash);
-}
-
 static bool run_range(struct schedule *schedule, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++)
-        if (!is_clean(schedule, &schedule->turns[i]) &&
+        if (!(schedule->turns[i].clean &&
+              cand_hash_eq(schedule->turns[i].clean_at, schedule->search->best_hash)) &&
             !run_turn(schedule->search, &schedule->turns[i]))
             return false;
     return true;

@@ -150,13 +150,6 @@ static bool take_built(struct search *search, const struct search_trial *trial, 
     return search_build(search, trial, built);
 }
 
-static void forget_built(struct search *search)
-{
-    for (size_t i = 0; i < search->built.n; i++)
-        built_release(&search->built.v[i].built);
-    search->built.n = 0;
-}
-
 static bool is_smaller(const struct built *built, const struct cand_size *best)
 {
     return cand_size_compare(&built->size, best) < 0;
@@ -309,7 +302,9 @@ bool search_run_plan(struct search *search, const struct search_plan *plan, void
         if (good)
             plan->tell(plan, state, yes);
     }
-    forget_built(search);
+    for (size_t i = 0; i < search->built.n; i++)
+        built_release(&search->built.v[i].built);
+    search->built.n = 0;
     vec_release(&trial.edits);
     if (search->base != search->best)
         candidate_free(search->base);

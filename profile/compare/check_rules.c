@@ -39,12 +39,6 @@ static bool read_limit(struct str text, enum check_list of, struct check_rule *r
     return read_limit_number(text, &rule->limit);
 }
 
-static bool unknown_measure(struct str name, struct err *err)
-{
-    return err_set(err, ERR_USAGE, "\"%.*s\" is not a measure; check --list lists them",
-                   STR_ARG(str_first(name, 60)));
-}
-
 static bool parse_rule(struct str text, enum check_list of, struct check_rule *rule,
                        struct err *err)
 {
@@ -52,7 +46,8 @@ static bool parse_rule(struct str text, enum check_list of, struct check_rule *r
     struct str name = str_trim(str_first(text, colon));
     *rule = (struct check_rule){ .text = text };
     if (!measure_find(name, &rule->measure))
-        return unknown_measure(name, err);
+        return err_set(err, ERR_USAGE, "\"%.*s\" is not a measure; check --list lists them",
+                       STR_ARG(str_first(name, 60)));
     if (colon == text.n)
         return err_set(err, ERR_USAGE, "%.*s: a limit is missing, as in %.*s:%s", STR_ARG(name),
                        STR_ARG(name), of == CHECK_BUDGETS ? "500" : "+0");

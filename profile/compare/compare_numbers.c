@@ -32,14 +32,6 @@ static bool varies(enum measure measure)
            (row->source == MEASURE_DEEP && row->unit != MEASURE_COUNT);
 }
 
-static enum compare_verdict judge_measure(enum measure measure, const struct measure_summary *x,
-                                          const struct measure_summary *y)
-{
-    if (varies(measure))
-        return judge_time(x, y);
-    return x->median == y->median ? COMPARE_SAME : COMPARE_CHANGED;
-}
-
 /* ---- measures ------------------------------------------------------------------------------- */
 
 static bool summarize(const struct compare_side *side, struct measure_summary *ret, struct err *err)
@@ -98,7 +90,9 @@ static bool compare_measures(struct compare_build *b, const struct measure_summa
                                        COMPARE_SAME };
         if (x[i].n == 0 || y[i].n == 0 || is_skipped(c, row.measure))
             continue;
-        row.verdict = judge_measure(row.measure, &x[i], &y[i]);
+        row.verdict = x[i].median == y[i].median ? COMPARE_SAME : COMPARE_CHANGED;
+        if (varies(row.measure))
+            row.verdict = judge_time(&x[i], &y[i]);
         if (!vec_push(&b->measures, row))
             return false;
         /* The causes of a time decide by themselves; compile time also decides. */
@@ -115,7 +109,7 @@ struct sample {
     double ns;
 };
 
-struct sampler {
+struct sample_set {
     struct compare_build *b;
     struct intern keys;
     size_t run_starts; /* the first sample of the current run */
@@ -165,7 +159,7 @@ static int by_change(const void *a, const void *b)
     return order ? order : str_cmp(x->place.code, y->place.code);
 }
 
-static void finish_sampler(struct sampler *s)
+static void finish_sampler(struct sample_set *s)
 {
     const struct compare *c = &s->b->compare;
     if (s->samples.n > 0)
@@ -189,8 +183,8 @@ static void finish_sampler(struct sampler *s)
         qsort(s->rows.v, s->rows.n, sizeof *s->rows.v, by_change);
 }
 
-static bool sample(struct sampler *s, struct str key, const struct compare_time *fresh, bool after,
-                   double ns, uint32_t *ret)
+static bool sample(struct sample_set *s, struct str key, const struct compare_time *fresh,
+                   bool after, double ns, uint32_t *ret)
 {
     uint32_t id = intern(&s->keys, key);
     *ret = id;
@@ -208,7 +202,7 @@ static bool sample(struct sampler *s, struct str key, const struct compare_time 
     return vec_push(&s->samples, (struct sample){ id, after, ns });
 }
 
-static bool sample_phases(struct sampler *s, const struct compare_side *side, uint32_t stands,
+static bool sample_phases(struct sample_set *s, const struct compare_side *side, uint32_t stands,
                           bool after)
 {
     for (uint32_t run = 0; run < side->n_runs; run++) {
@@ -239,7 +233,7 @@ static struct str line_key(struct compare_build *b, const struct snapshot_line *
     return buf_str(&b->key);
 }
 
-static bool sample_lines(struct sampler *s, const struct compare_side *side, bool after)
+static bool sample_lines(struct sample_set *s, const struct compare_side *side, bool after)
 {
     for (uint32_t run = 0; run < side->n_runs; run++) {
         s->run_starts = s->samples.n;
@@ -258,7 +252,7 @@ static bool sample_lines(struct sampler *s, const struct compare_side *side, boo
     return true;
 }
 
-static void release_sampler(struct sampler *s)
+static void release_sampler(struct sample_set *s)
 {
     intern_release(&s->keys);
     vec_release(&s->samples);
@@ -268,7 +262,7 @@ static void release_sampler(struct sampler *s)
 
 static bool compare_phases(struct compare_build *b)
 {
-    struct sampler s = { .b = b };
+    struct sample_set s = { .b = b };
     const struct compare *c = &b->compare;
     bool ok = sample_phases(&s, &c->before, c->before_run, false) &&
               sample_phases(&s, &c->after, c->after_run, true);
@@ -282,7 +276,7 @@ static bool compare_phases(struct compare_build *b)
 
 static bool compare_lines(struct compare_build *b)
 {
-    struct sampler s = { .b = b };
+    struct sample_set s = { .b = b };
     bool ok =
         sample_lines(&s, &b->compare.before, false) && sample_lines(&s, &b->compare.after, true);
     if (ok)

@@ -41,15 +41,6 @@ static void put_text_side(const struct diff_text_writer *w, const char *name,
     buf_release(&text);
 }
 
-static void put_diff_sentence(const struct diff_text_writer *w, struct buf *text)
-{
-    format_spaces(w->out, INDENT);
-    buf_puts(w->out, "* ");
-    format_wrapped(w->out, buf_str(text), w->how->width, 4, 4);
-    w->out->failed |= text->failed;
-    buf_clear(text);
-}
-
 static bool times_differ(const struct compare *c)
 {
     for (uint32_t i = 0; i < c->n_measures; i++)
@@ -69,7 +60,10 @@ void diff_text(const struct compare *compare, const struct report_options *how, 
     diff_put_summary(compare, &text);
     if (text.n == 0)
         buf_puts(&text, "only times differ");
-    put_diff_sentence(&w, &text);
+    format_spaces(out, INDENT);
+    buf_puts(out, "* ");
+    format_wrapped(out, buf_str(&text), how->width, 4, 4);
+    out->failed |= text.failed;
     buf_release(&text);
     diff_tables(compare, how, out, put_diff_text_table, &w);
 }

@@ -58,11 +58,6 @@ static double seconds(int64_t ns)
     return (double)ns / 1e9;
 }
 
-static uint64_t aten_calls(const uint64_t *calls)
-{
-    return calls[GRAPH_FORWARD] + calls[GRAPH_BACKWARD] + calls[GRAPH_INFERENCE];
-}
-
 static void set_incidents(const struct profile *p, struct measures *m)
 {
     uint64_t attempts = 0, unfinished = 0, graphs = 0;
@@ -85,7 +80,7 @@ static void set_incidents(const struct profile *p, struct measures *m)
 static void set_calls(const struct profile *p, struct measures *m)
 {
     const struct profile_operators *all = &p->operators;
-    uint64_t aten = aten_calls(all->kept), nodes = 0;
+    uint64_t aten = profile_aten_calls(all->kept), nodes = 0;
     for (int i = 0; i <= GRAPH_INFERENCE; i++)
         nodes += all->kept_nodes[i];
     set_measure(m, MEASURE_NODES, (double)nodes);
@@ -96,7 +91,7 @@ static void set_calls(const struct profile *p, struct measures *m)
     set_measure(m, MEASURE_CALLS_BACKWARD, (double)all->kept[GRAPH_BACKWARD]);
     set_measure(m, MEASURE_CALLS_INFERENCE, (double)all->kept[GRAPH_INFERENCE]);
     set_measure(m, MEASURE_CALLS_POST_GRAD, (double)all->kept[GRAPH_POST_GRAD]);
-    set_measure(m, MEASURE_CALLS_THROWN, (double)(aten_calls(all->calls) - aten));
+    set_measure(m, MEASURE_CALLS_THROWN, (double)(profile_aten_calls(all->calls) - aten));
     if (aten > 0)
         set_ratio(m, MEASURE_EXPANSION, (double)aten, (double)all->kept[GRAPH_DYNAMO]);
 }
@@ -148,7 +143,7 @@ static void set_times(const struct profile *p, struct measures *m)
     set_measure(m, MEASURE_COMPILE_S, seconds(p->compile_ns));
     set_measure(m, MEASURE_RESTARTED_S, seconds(p->restarted_ns));
     set_ratio(m, MEASURE_MS_PER_OP, (double)p->compile_ns / 1e6,
-              (double)aten_calls(p->operators.kept));
+              (double)profile_aten_calls(p->operators.kept));
     set_ratio(m, MEASURE_MS_PER_DYNAMO_OP, (double)p->compile_ns / 1e6,
               (double)p->operators.kept[GRAPH_DYNAMO]);
     if (p->phases.n_nodes == 0)
@@ -232,25 +227,13 @@ void measures_of_replay(const struct replay *replay, struct measures *ret)
     set_measure(ret, MEASURE_SYMBOLIC_TENSORS, (double)replay->costs.symbolic_tensors);
 }
 
-/* "0/0_1" -> the compile and its attempt. */
-static bool replay_selector(const struct measure_options *options, struct selector *ret,
-                            struct err *err)
-{
-    *ret = SELECTOR_ALL;
-    if (options->compile.n && !selector_parse_part(ret, options->compile, err))
-        return false;
-    if (options->recording.n)
-        ret->recording = options->recording;
-    return true;
-}
-
 static bool take_replay(struct trace *trace, const struct measure_options *options,
                         struct measures *ret, struct err *err)
 {
     struct replay_options how = REPLAY_OPTIONS_DEFAULT;
     how.jobs = options->jobs;
     how.rules = options->rules;
-    if (!replay_selector(options, &how.selector, err))
+    if (!profile_selector(options->compile, options->recording, &how.selector, err))
         return false;
     struct replay *replay = replay_trace(trace, &how, err);
     if (!replay)

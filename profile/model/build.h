@@ -126,6 +126,19 @@ static inline void build_add_ns(int64_t *sum, int64_t ns)
         *sum = INT64_MAX;
 }
 
+/* Compares for a sort in descending order. */
+static inline int build_descending(int64_t x, int64_t y)
+{
+    return (x < y) - (x > y);
+}
+
+/* Returns whether a file matches options.file. */
+static inline bool build_takes_file(const struct profile_build *b, struct str file)
+{
+    struct str part = b->profile.options.file;
+    return part.n == 0 || str_find(file, part) < file.n;
+}
+
 /* A key for struct intern made of numbers. */
 #define BUILD_KEY(...)                                              \
     ((struct str){ (const char *)(const uint32_t[]){ __VA_ARGS__ }, \

@@ -65,20 +65,6 @@ static void shorten_names(struct profile_build *b)
     }
 }
 
-/* Reads the function that was compiled from the metrics. */
-static void name_function(struct profile_compile *compile, const struct metrics *metrics)
-{
-    compile->function = metrics ? metrics->function : STR("");
-    compile->file = metrics ? metrics->file : STR("");
-    compile->line = metrics ? metrics->line : 0;
-}
-
-static uint32_t compile_of_previous(const struct build_input *in, uint32_t attempt)
-{
-    uint32_t previous = in->trace->attempts[attempt].previous;
-    return previous != TRACE_NONE && previous < attempt ? in->compile_of[previous] : PROFILE_NONE;
-}
-
 static bool add_compile_attempt(struct profile_build *b, struct build_input *in, uint32_t index)
 {
     const struct attempt *attempt = &in->trace->attempts[index];
@@ -86,7 +72,9 @@ static bool add_compile_attempt(struct profile_build *b, struct build_input *in,
     in->compile_of[index] = PROFILE_NONE;
     if (recording == PROFILE_NONE || !attempt_asked(&b->profile.options, attempt))
         return true;
-    uint32_t compile = compile_of_previous(in, index);
+    uint32_t previous = attempt->previous, compile = PROFILE_NONE;
+    if (previous != TRACE_NONE && previous < index)
+        compile = in->compile_of[previous];
     if (compile == PROFILE_NONE) {
         compile = (uint32_t)b->compiles.n;
         struct profile_compile fresh = {
@@ -103,7 +91,10 @@ static bool add_compile_attempt(struct profile_build *b, struct build_input *in,
     row->n_attempts++;
     row->status = attempt->status;
     row->n_records += attempt->n_records;
-    name_function(row, in->metrics_of[index]);
+    const struct metrics *metrics = in->metrics_of[index];
+    row->function = metrics ? metrics->function : STR("");
+    row->file = metrics ? metrics->file : STR("");
+    row->line = metrics ? metrics->line : 0;
     return true;
 }
 

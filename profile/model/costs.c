@@ -38,11 +38,6 @@ static struct operator_cost *operator_cost_row(struct cost_builder *c, struct st
     return &c->b->costs.v[row];
 }
 
-static unsigned clamp_depth(uint32_t depth)
-{
-    return depth < PROFILE_DEPTHS ? depth : PROFILE_DEPTHS - 1;
-}
-
 static void add_result(struct operator_cost *cost, const struct deep_dispatch *d)
 {
     cost->hits += d->cache == DEEP_CACHE_HIT ? d->count : 0;
@@ -52,7 +47,7 @@ static void add_result(struct operator_cost *cost, const struct deep_dispatch *d
     cost->slow += d->slow.n ? d->count : 0;
     cost->raised += d->raised.n ? d->count : 0;
     if (d->mode == DEEP_FAKE_TENSOR_MODE)
-        cost->by_depth[clamp_depth(d->depth)] += d->count;
+        cost->by_depth[d->depth < PROFILE_DEPTHS ? d->depth : PROFILE_DEPTHS - 1] += d->count;
 }
 
 static bool add_deep_costs(struct cost_builder *c, const struct build_input *in)
@@ -155,15 +150,14 @@ static bool sort_costs(struct profile_build *b)
 
 /* ---- The steps ---- */
 
-/* "0/0_1" -> the compile and its attempt. */
-static bool replay_selector(const struct profile_options *options, struct selector *ret,
-                            struct err *err)
+bool profile_selector(struct str compile, struct str recording, struct selector *ret,
+                      struct err *err)
 {
     *ret = SELECTOR_ALL;
-    if (options->compile.n && !selector_parse_part(ret, options->compile, err))
+    if (compile.n && !selector_parse_part(ret, compile, err))
         return false;
-    if (options->recording.n)
-        ret->recording = options->recording;
+    if (recording.n)
+        ret->recording = recording;
     return true;
 }
 
@@ -184,7 +178,7 @@ bool build_replays(struct profile_build *b, struct err *err)
     how.passes = true;
     if (!options->replay)
         return true;
-    if (!replay_selector(options, &how.selector, err))
+    if (!profile_selector(options->compile, options->recording, &how.selector, err))
         return false;
     for (uint32_t i = 0; i < b->profile.n_traces; i++) {
         struct build_input *in = &b->inputs[i];

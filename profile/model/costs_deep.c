@@ -152,11 +152,6 @@ static bool is_constant_expr(struct str expr)
     return constant;
 }
 
-static bool is_size_question(struct str use)
-{
-    return str_is(use, "__bool__") || str_is(use, "guard_bool");
-}
-
 static bool add_uses(struct deep_cost_builder *d)
 {
     static const struct deep_frame NOBODY = { 0 };
@@ -175,7 +170,8 @@ static bool add_uses(struct deep_cost_builder *d)
         uint32_t row = keyed_row(d, &d->uses);
         if (row == INTERN_NONE)
             return false;
-        struct size_use fresh = { .question = is_size_question(use->use),
+        struct size_use fresh = { .question = str_is(use->use, "__bool__") ||
+                                              str_is(use->use, "guard_bool"),
                                   .use = use->use,
                                   .expr = use->expr,
                                   .source = use->source,
@@ -255,15 +251,10 @@ static bool add_processes(struct deep_cost_builder *d)
 
 /* ---- Order ---- */
 
-static int falling(int64_t x, int64_t y)
-{
-    return (x < y) - (x > y);
-}
-
 static int by_self(const void *a, const void *b)
 {
     const struct cost_spot *x = a, *y = b;
-    int order = falling(x->self_ns, y->self_ns);
+    int order = build_descending(x->self_ns, y->self_ns);
     order = order ? order : str_cmp(x->cost, y->cost);
     return order ? order : str_cmp(x->caller, y->caller);
 }
@@ -276,11 +267,11 @@ static int by_count(const void *a, const void *b)
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
     int order = str_cmp(x->file, y->file);
-    order = order ? order : falling(y->line, x->line);
+    order = order ? order : build_descending(y->line, x->line);
     order = order ? order : str_cmp(x->use, y->use);
     order = order ? order : str_cmp(x->expr, y->expr);
     order = order ? order : str_cmp(x->asker_file, y->asker_file);
-    return order ? order : falling(y->asker_line, x->asker_line);
+    return order ? order : build_descending(y->asker_line, x->asker_line);
 }
 
 /* Sorts dispatches before counters of the fast path, and great counts before small ones. */
@@ -298,7 +289,7 @@ static int by_size(const void *a, const void *b)
 static int by_growth(const void *a, const void *b)
 {
     const struct phase_memory *x = a, *y = b;
-    int order = falling(x->host_growth, y->host_growth);
+    int order = build_descending(x->host_growth, y->host_growth);
     return order ? order : str_cmp(x->phase, y->phase);
 }
 

@@ -31,7 +31,7 @@ static int64_t specializations_of(const struct profile_compile *compile)
     return compile->n_specializations;
 }
 
-static int64_t compile_ns(const struct profile_compile *compile)
+static int64_t compared_ns(const struct profile_compile *compile)
 {
     return compile->ns;
 }
@@ -43,10 +43,10 @@ static const struct aspect {
     int64_t least;    /* smaller differences are ignored */
     unsigned percent; /* smaller differences relative to the largest value are ignored */
 } ASPECTS[] = {
-    { "attempts", attempts_of, 1, 0 },  { "status", status_of, 1, 0 },
-    { "graphs", graphs_of, 1, 0 },      { "guards", guards_of, 1, 0 },
-    { "symbols", symbols_of, 1, 0 },    { "specializations", specializations_of, 1, 0 },
-    { "ns", compile_ns, 10000000, 10 },
+    { "attempts", attempts_of, 1, 0 },   { "status", status_of, 1, 0 },
+    { "graphs", graphs_of, 1, 0 },       { "guards", guards_of, 1, 0 },
+    { "symbols", symbols_of, 1, 0 },     { "specializations", specializations_of, 1, 0 },
+    { "ns", compared_ns, 10000000, 10 },
 };
 
 enum { N_ASPECTS = sizeof ASPECTS / sizeof *ASPECTS };

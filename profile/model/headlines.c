@@ -159,11 +159,6 @@ struct break_counts {
     int64_t caused_ns;
 };
 
-static bool is_same_break(const struct graph_break *a, const struct graph_break *b)
-{
-    return a->line == b->line && str_eq(a->file, b->file);
-}
-
 /* Returns the number of breaks at the line of break `i`, or 0 when an earlier break has the same
  * line. */
 static uint64_t breaks_there(const struct profile *p, uint32_t i)
@@ -171,7 +166,8 @@ static uint64_t breaks_there(const struct profile *p, uint32_t i)
     enum { LOOK_AT = 1000 }; /* of more, the first will do */
     uint64_t n = 0;
     for (uint32_t k = 0; k < p->n_breaks && k < LOOK_AT; k++) {
-        if (!is_same_break(p->breaks[k].is, p->breaks[i].is))
+        if (p->breaks[k].is->line != p->breaks[i].is->line ||
+            !str_eq(p->breaks[k].is->file, p->breaks[i].is->file))
             continue;
         if (k < i)
             return 0;
@@ -306,7 +302,7 @@ static int next_phase_part(const struct profile *p, int last)
     return next;
 }
 
-static void put_parts(const struct profile *p, struct buf *out)
+static void put_phase_parts(const struct profile *p, struct buf *out)
 {
     if (p->phases.total_ns <= 0)
         return;
@@ -405,7 +401,7 @@ static void put_headlines(struct headline_writer *t)
 bool headlines(const struct profile *p, void (*each)(void *user, struct str text), void *user)
 {
     static void (*const REST[])(const struct profile *, struct buf *) = {
-        slowest_line, breaks,    recompiles,          put_parts, headline_spots,
+        slowest_line, breaks,    recompiles,          put_phase_parts, headline_spots,
         guards,       expansion, headline_dispatches, caches,
     };
     struct headline_writer t = { .each = each, .user = user };

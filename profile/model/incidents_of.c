@@ -1,12 +1,6 @@
 /* Selects restarts, recompiles, graph breaks, failures and cache events. */
 #include "profile/model/build.h"
 
-static bool file_asked(const struct profile_build *b, struct str file)
-{
-    struct str asked = b->profile.options.file;
-    return asked.n == 0 || str_find(file, asked) < file.n;
-}
-
 static struct profile_where where_of(const struct build_input *in, uint32_t record,
                                      uint32_t attempt)
 {
@@ -63,7 +57,7 @@ static bool add_breaks(struct profile_build *b, const struct build_input *in)
 {
     for (uint32_t i = 0; i < in->incidents->n_breaks; i++) {
         const struct graph_break *graph_break = &in->incidents->breaks[i];
-        if (!build_takes(b, in, graph_break->record) || !file_asked(b, graph_break->file))
+        if (!build_takes(b, in, graph_break->record) || !build_takes_file(b, graph_break->file))
             continue;
         struct profile_break row = {
             .where = where_of(in, graph_break->record, graph_break->attempt),
@@ -81,7 +75,7 @@ static bool add_failures(struct profile_build *b, const struct build_input *in)
 {
     for (uint32_t i = 0; i < in->incidents->n_failures; i++) {
         const struct failure *failure = &in->incidents->failures[i];
-        if (!build_takes(b, in, failure->record) || !file_asked(b, failure->file))
+        if (!build_takes(b, in, failure->record) || !build_takes_file(b, failure->file))
             continue;
         struct profile_failure row = {
             .where = where_of(in, failure->record, failure->attempt),

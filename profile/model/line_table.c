@@ -2,12 +2,6 @@
 
 #include "trace/events/user_line.h"
 
-static bool file_asked(const struct line_table *table, struct str file)
-{
-    struct str asked = table->b->profile.options.file;
-    return asked.n == 0 || str_find(file, asked) < file.n;
-}
-
 /* Sets a text unless it is set: a log may contain a line's code in one place and not in another. */
 static void fill_in(struct line_table *table, struct str *field, struct str text, bool *ok)
 {
@@ -56,7 +50,8 @@ bool line_table_place(struct line_table *table, struct str file, uint32_t line, 
                       struct str code, uint32_t *ret)
 {
     *ret = LINE_NOBODY;
-    return !file_asked(table, file) || find_line_row(table, false, file, line, function, code, ret);
+    return !build_takes_file(table->b, file) ||
+           find_line_row(table, false, file, line, function, code, ret);
 }
 
 const struct location *line_table_location(const struct graph *graph, uint32_t location)
@@ -75,7 +70,7 @@ bool line_table_node(struct line_table *table, const struct graph *graph, uint32
                      enum graph_kind level, bool kept)
 {
     const struct location *at = line_table_location(graph, location);
-    if (at->file.n == 0 || !file_asked(table, at->file))
+    if (at->file.n == 0 || !build_takes_file(table->b, at->file))
         return true;
     uint32_t row;
     if (!find_line_row(table, false, at->file, at->line, at->function, at->code, &row))
@@ -93,7 +88,7 @@ static bool look_up_stack(struct line_table *table, const struct build_input *in
     struct frame user =
         stack_frame(input->trace, recording, user_line(input->trace, recording, stack));
     *line = *library_line = LINE_NOBODY;
-    if (!file_asked(table, user.file))
+    if (!build_takes_file(table->b, user.file))
         return true;
     if (!find_line_row(table, false, user.file, user.line, user.function, user.code, line))
         return false;

@@ -6,37 +6,32 @@ struct sort_line {
     uint32_t index; /* before sorting */
 };
 
-static int falling(int64_t x, int64_t y)
-{
-    return (x < y) - (x > y);
-}
-
 static int compare_lines_by_place(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
     int order = str_cmp(x->file, y->file);
-    return order ? order : falling(y->line.line, x->line.line);
+    return order ? order : build_descending(y->line.line, x->line.line);
 }
 
 static int by_nodes(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order =
-        falling((int64_t)profile_line_nodes(&x->line), (int64_t)profile_line_nodes(&y->line));
+    int order = build_descending((int64_t)profile_line_nodes(&x->line),
+                                 (int64_t)profile_line_nodes(&y->line));
     return order ? order : compare_lines_by_place(a, b);
 }
 
 static int by_guards(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order = falling((int64_t)x->line.guards, (int64_t)y->line.guards);
+    int order = build_descending((int64_t)x->line.guards, (int64_t)y->line.guards);
     return order ? order : by_nodes(a, b);
 }
 
 static int by_symbols(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order = falling((int64_t)x->line.symbols, (int64_t)y->line.symbols);
+    int order = build_descending((int64_t)x->line.symbols, (int64_t)y->line.symbols);
     return order ? order : by_guards(a, b);
 }
 
@@ -48,23 +43,23 @@ static uint64_t line_dispatches(const struct line_cost *cost)
 static int by_dispatches(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order =
-        falling((int64_t)line_dispatches(&x->line.cost), (int64_t)line_dispatches(&y->line.cost));
+    int order = build_descending((int64_t)line_dispatches(&x->line.cost),
+                                 (int64_t)line_dispatches(&y->line.cost));
     return order ? order : by_guards(a, b);
 }
 
 static int by_exprs(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order = falling((int64_t)x->line.cost.exprs, (int64_t)y->line.cost.exprs);
+    int order = build_descending((int64_t)x->line.cost.exprs, (int64_t)y->line.cost.exprs);
     return order ? order : by_guards(a, b);
 }
 
 static int compare_lines_by_time(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order = falling(x->line.cost.self_ns, y->line.cost.self_ns);
-    order = order ? order : falling(x->line.estimated_ns, y->line.estimated_ns);
+    int order = build_descending(x->line.cost.self_ns, y->line.cost.self_ns);
+    order = order ? order : build_descending(x->line.estimated_ns, y->line.estimated_ns);
     return order ? order : by_guards(a, b);
 }
 

@@ -32,6 +32,7 @@
 #include "trace/events/incidents.h"
 #include "trace/events/metrics.h"
 #include "trace/graphs.h"
+#include "trace/selector.h"
 
 #define PROFILE_NONE UINT32_MAX
 
@@ -337,7 +338,17 @@ struct profile {
  * memory, an unreadable tape. */
 struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
                               const struct profile_options *options, struct err *err);
+/* Makes the selector of a compile or attempt ("0/0", "0/0_1") and a recording; "" selects all.
+ * Returns false with ERR_USAGE if `compile` is neither. */
+bool profile_selector(struct str compile, struct str recording, struct selector *ret,
+                      struct err *err);
 void profile_free(struct profile *profile); /* NULL is fine */
+
+/* Returns the calls in the ATen graphs, of counts by enum graph_kind. */
+static inline uint64_t profile_aten_calls(const uint64_t *calls)
+{
+    return calls[GRAPH_FORWARD] + calls[GRAPH_BACKWARD] + calls[GRAPH_INFERENCE];
+}
 
 /* Returns the number of a line's nodes over all levels. */
 static inline uint64_t profile_line_nodes(const struct profile_line *line)

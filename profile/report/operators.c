@@ -101,15 +101,11 @@ static const struct fields LEVEL_FIELDS = FIELDS_OF(LEVEL);
 
 WANTED(is_there, struct level, row->count > 0)
 
-static uint64_t aten_calls(const uint64_t *calls)
-{
-    return calls[GRAPH_FORWARD] + calls[GRAPH_BACKWARD] + calls[GRAPH_INFERENCE];
-}
-
 static void text_levels(struct report *r)
 {
     const struct profile_costs *costs = &r->p->costs;
-    uint64_t dynamo = r->p->operators.kept[GRAPH_DYNAMO], aten = aten_calls(r->p->operators.kept);
+    uint64_t dynamo = r->p->operators.kept[GRAPH_DYNAMO],
+             aten = profile_aten_calls(r->p->operators.kept);
     const struct level levels[] = {
         { "calls that Dynamo captured", dynamo, dynamo },
         { "ATen calls", aten, dynamo },

@@ -133,16 +133,6 @@ static int64_t earliest(const struct profile *p)
     return ns;
 }
 
-/* Writes the rank: HTA reads one file for each rank and looks for its number here. Of several
- * recordings the first counts. */
-static void put_distributed(struct chrome *c)
-{
-    int64_t rank = c->p->n_recordings > 0 ? c->p->recordings[0].rank : 0;
-    json_open_object(&c->w, "distributedInfo");
-    json_put_i64(&c->w, "rank", rank < 0 ? 0 : rank);
-    json_close(&c->w);
-}
-
 void report_chrome(const struct profile *profile, struct buf *out)
 {
     struct chrome c = { .p = profile, .w = json_writer_of(out), .base_ns = earliest(profile) };
@@ -152,7 +142,12 @@ void report_chrome(const struct profile *profile, struct buf *out)
         put_lane_name(&c, "process_name", i, 0, profile->recordings[i].name);
     put_spans(&c);
     json_close(&c.w);
-    put_distributed(&c);
+    /* HTA reads one file for each rank and looks for its number here; the first recording counts.
+     */
+    int64_t rank = profile->n_recordings > 0 ? profile->recordings[0].rank : 0;
+    json_open_object(&c.w, "distributedInfo");
+    json_put_i64(&c.w, "rank", rank < 0 ? 0 : rank);
+    json_close(&c.w);
     json_put_cstr(&c.w, "displayTimeUnit", "ns");
     json_put_i64(&c.w, "baseTimeNanoseconds", c.base_ns);
     json_close(&c.w);

@@ -95,13 +95,6 @@ static bool end_span(struct span_pairer *p, const struct phase_span *at, struct 
     return true;
 }
 
-static bool add_whole_span(struct span_pairer *p, struct phase_span *span,
-                           const struct chromium_event *e)
-{
-    end_span_at(span, clamp_time(span->start_ns + clamp_time(e->duration_ns)));
-    return vec_push(&p->b->spans, *span);
-}
-
 static bool add_span_event(struct span_pairer *p, const struct build_input *input,
                            const struct chromium_event *e)
 {
@@ -127,7 +120,9 @@ static bool add_span_event(struct span_pairer *p, const struct build_input *inpu
     case 'b': return begin_span(p, &span, e->compile);
     case 'E':
     case 'e': return end_span(p, &span, e->compile);
-    default: return add_whole_span(p, &span, e);
+    default:
+        end_span_at(&span, clamp_time(span.start_ns + clamp_time(e->duration_ns)));
+        return vec_push(&p->b->spans, span);
     }
 }
 

@@ -42,12 +42,6 @@ static bool each_missing(const struct replay *of, const struct replay *in, bool 
     return known != NULL;
 }
 
-static bool is_same_difference_place(const struct replay_difference *a,
-                                     const struct replay_difference *b)
-{
-    return a->ref == b->ref && str_eq(a->graph, b->graph) && str_eq(a->node, b->node);
-}
-
 /* Returns the next difference of `other` that the replay with the recorded hints does not have. */
 static const struct replay_difference *next_changed(const struct replay *base,
                                                     const struct replay *other, size_t *i)
@@ -56,7 +50,9 @@ static const struct replay_difference *next_changed(const struct replay *base,
         const struct replay_difference *d = &other->differences[*i];
         bool known = false;
         for (size_t k = 0; k < base->n_differences && !known; k++)
-            known = is_same_difference_place(&base->differences[k], d) &&
+            known = base->differences[k].ref == d->ref &&
+                    str_eq(base->differences[k].graph, d->graph) &&
+                    str_eq(base->differences[k].node, d->node) &&
                     str_eq(base->differences[k].replayed, d->replayed);
         if (!known)
             return &other->differences[(*i)++];
