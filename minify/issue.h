@@ -13,8 +13,8 @@ struct issue {
     const char *cannot;                    /* the reason why PyTorch alone cannot run it; "" */
     struct str oracle;                     /* the oracle and its options: "--check ./fails.sh" */
     struct str eager;                      /* the error without any compiler; "" */
-    const struct repro_verified *verified; /* NULL: not asked */
-    const struct why_list *whys;           /* NULL: not asked */
+    const struct repro_verified *verified; /* NULL: not run */
+    const struct why_list *whys;           /* NULL: not determined */
     const char *symtape_version;
 };
 

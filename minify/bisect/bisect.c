@@ -115,7 +115,7 @@ static bool is_unprobed(const struct search_run *run, uint32_t n, uint32_t state
     return !find_seen(run->result, state);
 }
 
-static uint32_t plan(struct search_run *run, uint32_t n, uint32_t state)
+static uint32_t plan_probe(struct search_run *run, uint32_t n, uint32_t state)
 {
     if (!is_unprobed(run, n, state))
         return n;
@@ -174,14 +174,14 @@ static bool split_range(struct search_run *run)
             uint32_t state = r->good + (uint32_t)(width * i / (run->jobs + 1));
             state = nearest_unprobed(run, n, state <= r->good ? r->good + 1 : state);
             if (state < r->bad)
-                n = plan(run, n, state);
+                n = plan_probe(run, n, state);
         }
         if (n == 0)
             return true; /* every state was skipped */
         if (!ask_round(run, n))
             return false;
         /* If no probe could decide so far, perhaps none can: probe the last state. */
-        n = plan(run, 0, run->options->n);
+        n = plan_probe(run, 0, run->options->n);
         if (is_all_skipped(run) && n > 0 && !ask_round(run, n))
             return false;
         if (is_all_skipped(run))
@@ -199,7 +199,7 @@ static bool gallop(struct search_run *run)
     while (r->good == 0 && step < run->options->n) {
         uint32_t n = 0;
         for (uint32_t i = 0; i < run->jobs && step < run->options->n; i++) {
-            n = plan(run, n, run->options->n - step);
+            n = plan_probe(run, n, run->options->n - step);
             step *= 2;
         }
         if (n && !ask_round(run, n))
@@ -270,7 +270,7 @@ static bool probe_round(struct search_run *run)
         uint32_t n = 0;
         for (; i < all && n < run->jobs; i++) {
             uint64_t state = all == states ? i : next_random(run) % states;
-            n = plan(run, n, (uint32_t)state);
+            n = plan_probe(run, n, (uint32_t)state);
         }
         if (n && !ask_round(run, n))
             return false;

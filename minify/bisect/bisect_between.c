@@ -37,8 +37,8 @@ static bool is_earlier_difference(uint32_t record, uint32_t order,
            (record == best->record && order < best->order);
 }
 
-static void look_at_event(const struct align *align, const struct align_pair *pair,
-                          struct found_difference *best)
+static void compare_event_pair(const struct align *align, const struct align_pair *pair,
+                               struct found_difference *best)
 {
     const struct outline_event *a = pair->a == ALIGN_NONE ? NULL : &align->a->events.v[pair->a];
     const struct outline_event *b = pair->b == ALIGN_NONE ? NULL : &align->b->events.v[pair->b];
@@ -105,8 +105,8 @@ static void compare_node_pair(const struct align *align, const struct align_grap
     best->order = order;
 }
 
-static void look_at_attempt(const struct align *align, const struct align_attempt *attempt,
-                            struct found_difference *best)
+static void compare_attempts(const struct align *align, const struct align_attempt *attempt,
+                             struct found_difference *best)
 {
     struct bisect_difference *d = &best->what;
     for (uint32_t i = 0; i < attempt->n_events; i++) {
@@ -115,7 +115,7 @@ static void look_at_attempt(const struct align *align, const struct align_attemp
         if (!pair_differs(pair))
             continue;
         d->differences++;
-        look_at_event(align, pair, best);
+        compare_event_pair(align, pair, best);
     }
     for (uint32_t g = 0; g < attempt->n_graphs; g++) {
         const struct align_graph *graph = &align->graphs.v[attempt->first_graph + g];
@@ -139,8 +139,9 @@ static struct str difference_compile_id(const struct align *align,
 }
 
 /* Reports a compile or an attempt that the other side does not have. */
-static void lone(const struct align *align, const struct align_compile *compile, uint32_t a,
-                 uint32_t b, const char *kind, struct bisect_difference *d)
+static void set_lone_difference(const struct align *align, const struct align_compile *compile,
+                                uint32_t a, uint32_t b, const char *kind,
+                                struct bisect_difference *d)
 {
     const struct outline *of = compile->a == ALIGN_NONE ? align->b : align->a;
     uint32_t index = compile->a == ALIGN_NONE ? compile->b : compile->a;
@@ -162,11 +163,12 @@ void bisect_between(const struct align *align, struct bisect_difference *ret)
         struct found_difference best = { .what = { .kind = "" } };
         if (alone) {
             best.what.differences = 1;
-            lone(align, compile, attempt->a, attempt->b,
-                 compile->a == ALIGN_NONE || compile->b == ALIGN_NONE ? "compile" : "attempt",
-                 &best.what);
+            set_lone_difference(align, compile, attempt->a, attempt->b,
+                                compile->a == ALIGN_NONE || compile->b == ALIGN_NONE ? "compile"
+                                                                                     : "attempt",
+                                &best.what);
         } else {
-            look_at_attempt(align, attempt, &best);
+            compare_attempts(align, attempt, &best);
             best.what.compile = difference_compile_id(align, compile);
         }
         events += best.what.events;

@@ -204,7 +204,7 @@ static uint64_t hint_bits(const struct candidate *candidate)
 }
 
 /* Counts ranges that are not the default, and layouts that are not contiguous. */
-static uint64_t special(const struct candidate *candidate)
+static uint64_t count_special(const struct candidate *candidate)
 {
     const struct graph *graph = candidate->graph;
     uint64_t ret = 0;
@@ -222,7 +222,7 @@ struct cand_size candidate_size(const struct candidate *candidate)
     size_graph(candidate->graph, &ret, true);
     ret.part[SIZE_GUARDS] = candidate->n_guards;
     ret.part[SIZE_SYMBOLS] = candidate->n_symbols;
-    ret.part[SIZE_DTYPES] = dtype_weight(candidate) + special(candidate);
+    ret.part[SIZE_DTYPES] = dtype_weight(candidate) + count_special(candidate);
     ret.part[SIZE_HINT_BITS] = hint_bits(candidate);
     return ret;
 }

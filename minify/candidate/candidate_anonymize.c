@@ -22,8 +22,8 @@ static void note_alias(struct anonymizer *h, struct str name, struct str alias)
 }
 
 /* Returns a name such as "f0.py"; the first of its kind has the number 0. */
-static struct str alias(struct anonymizer *h, struct intern *table, struct str text,
-                        const char *before, const char *after)
+static struct str alias_of(struct anonymizer *h, struct intern *table, struct str text,
+                           const char *before, const char *after)
 {
     struct buf out = BUF_INIT;
     size_t known = table->texts.n;
@@ -40,7 +40,7 @@ static struct str alias(struct anonymizer *h, struct intern *table, struct str t
     return ret.p ? ret : STR("");
 }
 
-static struct str numbered(struct anonymizer *h, const char *before, uint32_t number)
+static struct str numbered_name(struct anonymizer *h, const char *before, uint32_t number)
 {
     struct buf out = BUF_INIT;
     buf_printf(&out, "%s%u", before, (unsigned)number);
@@ -63,7 +63,7 @@ static bool is_operator_keyword(struct str text)
 }
 
 /* Replaces the letters of an einsum equation "bhqk,bhkd->bhqd" in their order. */
-static struct str equation(struct anonymizer *h, struct str text)
+static struct str rename_equation(struct anonymizer *h, struct str text)
 {
     struct intern letters = INTERN_INIT;
     struct buf out = BUF_INIT;
@@ -123,7 +123,7 @@ static void hide_keys(struct anonymizer *h, const struct node *node, struct arg 
     for (uint32_t i = 0; i < node->n_args; i++) {
         struct arg *arg = &args[node->first_arg + i];
         if (arg->key.n)
-            arg->key = alias(h, &h->keys, arg->key, "key", "");
+            arg->key = alias_of(h, &h->keys, arg->key, "key", "");
     }
 }
 
@@ -132,18 +132,18 @@ static void hide_arg(struct anonymizer *h, struct arg *arg)
     switch (arg->kind) {
     case ARG_STRING:
         if (is_equation(arg->text))
-            arg->text = equation(h, arg->text);
+            arg->text = rename_equation(h, arg->text);
         else if (!is_operator_keyword(arg->text))
-            arg->text = alias(h, &h->strings, arg->text, "string", "");
+            arg->text = alias_of(h, &h->strings, arg->text, "string", "");
         break;
-    case ARG_GRAPH: arg->text = alias(h, &h->children, arg->text, "graph", ""); break;
+    case ARG_GRAPH: arg->text = alias_of(h, &h->children, arg->text, "graph", ""); break;
     case ARG_TARGET:
         if (!is_known_target(arg->text))
-            arg->text = alias(h, &h->targets, arg->text, "function", "");
+            arg->text = alias_of(h, &h->targets, arg->text, "function", "");
         break;
     case ARG_CALL: /* the call of a namedtuple or a dataclass */
         if (!str_starts(arg->text, STR("torch")))
-            arg->text = alias(h, &h->types, arg->text, "Type", "");
+            arg->text = alias_of(h, &h->types, arg->text, "Type", "");
         break;
     case ARG_OPAQUE:
         note_alias(h, arg->text, STR("None"));
@@ -177,19 +177,19 @@ static void hide_nodes(struct anonymizer *h, const struct graph *graph, struct n
         struct node *node = &nodes[id];
         *node = graph->nodes[id];
         if (node->op != NODE_OUTPUT) {
-            node->name = numbered(h, "x", id);
+            node->name = numbered_name(h, "x", id);
             note_alias(h, graph->nodes[id].name, node->name);
         }
         if (node->op == NODE_CALL_FUNCTION && !is_known_target(node->target))
-            node->target = alias(h, &h->targets, node->target, "function", "");
+            node->target = alias_of(h, &h->targets, node->target, "function", "");
         if (node->op == NODE_PLACEHOLDER)
             node->target = node->name;
         else if (node->op == NODE_GET_ATTR)
             node->target = names_child(graph, node->target)
-                               ? alias(h, &h->children, node->target, "graph", "")
-                               : alias(h, &h->paths, node->target, "attribute", "");
+                               ? alias_of(h, &h->children, node->target, "graph", "")
+                               : alias_of(h, &h->paths, node->target, "attribute", "");
         else if (node->op == NODE_CALL_MODULE)
-            node->target = alias(h, &h->paths, node->target, "module", "");
+            node->target = alias_of(h, &h->paths, node->target, "module", "");
         else if (node->op == NODE_OPAQUE)
             node->target = node->name;
         node->descriptor = STR(""); /* ParamAOTInput(target='layer.weight') */
@@ -205,8 +205,8 @@ static void hide_locations(struct anonymizer *h, const struct graph *graph,
     for (uint32_t i = 0; i < graph->n_locations; i++) {
         struct location *at = &locations[i];
         *at = graph->locations[i];
-        at->file = alias(h, &h->files, at->file, "f", ".py");
-        at->function = alias(h, &h->functions, at->function, "function", "");
+        at->file = alias_of(h, &h->files, at->file, "f", ".py");
+        at->function = alias_of(h, &h->functions, at->function, "function", "");
         at->code = STR("...");
         at->annotation = STR("");
     }
@@ -226,7 +226,7 @@ static struct graph *hide_graph(struct anonymizer *h, const struct graph *graph,
         return NULL;
     }
     *ret = *graph;
-    ret->name = root ? STR("GraphModule") : alias(h, &h->children, graph->name, "graph", "");
+    ret->name = root ? STR("GraphModule") : alias_of(h, &h->children, graph->name, "graph", "");
     ret->nodes = nodes;
     ret->args = args;
     ret->locations = locations;

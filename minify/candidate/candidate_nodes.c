@@ -26,7 +26,7 @@ void node_references(const struct graph *graph, const struct node *node,
 }
 
 /* Returns "add_" for "torch.ops.aten.add_.Tensor", "relu_" for "torch.relu_". */
-static struct str target_base_name(struct str target)
+static struct str target_name_of(struct str target)
 {
     size_t last = target.n, before = target.n;
     for (size_t i = 0; i < target.n; i++)
@@ -45,7 +45,7 @@ bool node_writes(const struct graph *graph, const struct node *node)
         return false;
     if (node->form == FORM_SETITEM || node->form == FORM_INPLACE)
         return true;
-    struct str name = target_base_name(node->target);
+    struct str name = target_name_of(node->target);
     bool by_name = name.n > 1 && name.p[name.n - 1] == '_' && name.p[name.n - 2] != '_';
     if (by_name || str_is(node->target, "operator.setitem"))
         return node->n_args > 0;

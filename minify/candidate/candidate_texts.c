@@ -15,7 +15,8 @@ struct text_copier {
     struct err *err;
 };
 
-static struct str copy_text(const struct text_copier *c, struct graph_builder *b, struct str text)
+static struct str copy_graph_text(const struct text_copier *c, struct graph_builder *b,
+                                  struct str text)
 {
     return c->options->from_trace ? build_keep(b, text) : text;
 }
@@ -32,9 +33,9 @@ struct arg_copier {
 static void push_arg(const struct arg_copier *p, const struct arg *arg, unsigned depth)
 {
     struct arg copy = *arg;
-    copy.key = copy_text(p->c, p->b, arg->key);
+    copy.key = copy_graph_text(p->c, p->b, arg->key);
     copy.text = p->c->options->keep_args && arg->text.n ? build_keep(p->b, arg->text)
-                                                        : copy_text(p->c, p->b, arg->text);
+                                                        : copy_graph_text(p->c, p->b, arg->text);
     switch (arg->kind) {
     case ARG_NODE:
         copy.u.node = p->map[arg->u.node];
@@ -83,10 +84,10 @@ static struct location kept_location(const struct text_copier *c, struct graph_b
                                      const struct graph *from, uint32_t index)
 {
     struct location ret = from->locations[index];
-    ret.file = copy_text(c, b, ret.file);
-    ret.function = copy_text(c, b, ret.function);
-    ret.code = copy_text(c, b, ret.code);
-    ret.annotation = copy_text(c, b, ret.annotation);
+    ret.file = copy_graph_text(c, b, ret.file);
+    ret.function = copy_graph_text(c, b, ret.function);
+    ret.code = copy_graph_text(c, b, ret.code);
+    ret.annotation = copy_graph_text(c, b, ret.annotation);
     ret.caller = LOCATION_NONE;
     return ret;
 }
@@ -97,8 +98,8 @@ static node_id copy_node(const struct arg_copier *p, node_id id, bool root)
     struct text_copier *c = p->c;
     size_t mark = build_mark(p->b);
     struct node copy = { .op = node->op, .form = node->form, .location = LOCATION_NONE };
-    copy.name = copy_text(c, p->b, node->name);
-    copy.target = copy_text(c, p->b, node->target);
+    copy.name = copy_graph_text(c, p->b, node->name);
+    copy.target = copy_graph_text(c, p->b, node->target);
     copy.meta = build_meta(p->b, copied_meta_text(c, p->from, id));
     if (node->location != LOCATION_NONE)
         copy.location = build_location(p->b, kept_location(c, p->b, p->from, node->location));
@@ -178,7 +179,7 @@ static struct graph *copy_graph(struct text_copier *c, const struct graph *from,
             free(map);
         return NULL;
     }
-    b.graph->name = copy_text(c, &b, from->name);
+    b.graph->name = copy_graph_text(c, &b, from->name);
     b.graph->returns_tuple = from->returns_tuple || root;
     copy_nodes(&place, map, root);
     /* The graph of a compile that failed has no return statement. */

@@ -59,8 +59,8 @@ static bool print_size(struct propagator *p, struct value value, struct str *ret
 
 /* Returns whether a node's meta is printed. A symbol that became a number stays a number over
  * symbols in the text, "Sym(8)", so that the node can still be an input. */
-static bool prints(const struct propagator *p, const struct program *program, node_id id,
-                   struct value value)
+static bool is_meta_printed(const struct propagator *p, const struct program *program, node_id id,
+                            struct value value)
 {
     const struct graph *before = p->in->graph;
     const struct meta *meta =
@@ -106,7 +106,7 @@ static bool take_node_result(struct propagator *p, const struct program *program
     if (concrete && bad && !is_data_dependent(program, id) && !is_failing(p, program, id))
         return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name),
                        STR_ARG(program_why(program, id)));
-    if (bad || note->outcome == OUTCOME_MISMATCH || !prints(p, program, id, value))
+    if (bad || note->outcome == OUTCOME_MISMATCH || !is_meta_printed(p, program, id, value))
         return true; /* unchanged: none after the first round, the integers' after the second */
     return print_size(p, value, meta) || err_nomem(why);
 }

@@ -51,7 +51,7 @@ static void need_guard(void *user, uint32_t symbol)
         c->symbol[symbol] |= NEED_GUARD;
 }
 
-static void look_at_metas(struct graph_closer *c)
+static void collect_meta_symbols(struct graph_closer *c)
 {
     const struct edit_plan *plan = c->plan;
     for (node_id id = 0; id < plan->graph->n_nodes; id++) {
@@ -151,7 +151,7 @@ static void drop_spare_numbers(struct graph_closer *c)
         if (spare[id])
             plan->status[id] = STATUS_GO;
     }
-    look_at_metas(c);
+    collect_meta_symbols(c);
     for (node_id id = 0; id < plan->graph->n_nodes; id++) {
         if (!spare[id])
             continue;
@@ -277,7 +277,7 @@ struct storage_query {
     bool found;
 };
 
-static void share(void *user, node_id id)
+static void note_sharing(void *user, node_id id)
 {
     struct storage_query *s = user;
     s->found |= s->c->data->storages[id] == s->storage;
@@ -287,7 +287,7 @@ static void share(void *user, node_id id)
 static bool is_start(const struct graph_closer *c, node_id id)
 {
     struct storage_query s = { c, c->data->storages[id], false };
-    node_references(c->graph, &c->graph->nodes[id], share, &s);
+    node_references(c->graph, &c->graph->nodes[id], note_sharing, &s);
     return !s.found;
 }
 
@@ -303,7 +303,7 @@ static bool is_numbered(const struct storage_map *m, uint32_t storage)
     return storage < m->n;
 }
 
-static bool look_at_memory(const struct graph_closer *c, struct storage_map *m)
+static bool map_storages(const struct graph_closer *c, struct storage_map *m)
 {
     m->n = 0;
     for (node_id id = 0; id < c->plan->graph->n_nodes; id++)
@@ -339,7 +339,7 @@ static bool splits_memory(struct graph_closer *c)
     struct storage_map m;
     if (!c->from->writes)
         return false;
-    if (!look_at_memory(c, &m)) {
+    if (!map_storages(c, &m)) {
         c->failed = true;
         return false;
     }

@@ -79,7 +79,7 @@ static bool read_inlined_call(struct inliner *in, struct err *why)
 
 /* ---- Copying ---- */
 
-static struct arg mapped(const struct inliner *in, bool inner, const struct arg *arg);
+static struct arg map_argument(const struct inliner *in, bool inner, const struct arg *arg);
 
 static uint32_t copy_inlined_args(struct inliner *in, const struct graph *from, bool inner,
                                   uint32_t first, uint32_t n)
@@ -88,7 +88,7 @@ static uint32_t copy_inlined_args(struct inliner *in, const struct graph *from, 
     for (uint32_t i = 0; i < n; i++)
         in->failed |= !vec_push(&in->args, (struct arg){ .kind = ARG_NONE });
     for (uint32_t i = 0; i < n && !in->failed; i++) {
-        struct arg arg = mapped(in, inner, &from->args[first + i]);
+        struct arg arg = map_argument(in, inner, &from->args[first + i]);
         bool nests = arg.kind == ARG_LIST || arg.kind == ARG_TUPLE || arg.kind == ARG_DICT ||
                      arg.kind == ARG_SLICE || arg.kind == ARG_CALL;
         if (nests)
@@ -101,7 +101,7 @@ static uint32_t copy_inlined_args(struct inliner *in, const struct graph *from, 
 
 /* Returns the node that replaces a reference; a result of the call becomes the node of the body
  * that computes it. */
-static struct arg mapped(const struct inliner *in, bool inner, const struct arg *arg)
+static struct arg map_argument(const struct inliner *in, bool inner, const struct arg *arg)
 {
     struct arg ret = *arg;
     if (arg->kind != ARG_NODE)
@@ -144,11 +144,11 @@ static void copy_body(struct inliner *in)
     for (node_id id = 0; id < in->body->n_nodes && !in->failed; id++) {
         struct node node = in->body->nodes[id];
         if (node.op == NODE_PLACEHOLDER) {
-            in->inside[id] = mapped(in, false, &in->operands.v[next++]);
+            in->inside[id] = map_argument(in, false, &in->operands.v[next++]);
         } else if (node.op == NODE_OUTPUT) {
             for (uint32_t i = 0; i < node.n_args && !in->failed; i++)
-                in->failed |=
-                    !vec_push(&in->results, mapped(in, true, &in->body->args[node.first_arg + i]));
+                in->failed |= !vec_push(
+                    &in->results, map_argument(in, true, &in->body->args[node.first_arg + i]));
         } else {
             node.name = inner_name(in, node.name);
             in->inside[id] = (struct arg){ .kind = ARG_NODE,

@@ -1,7 +1,7 @@
 /* Simplifies arguments. Propagation decides whether the call still accepts them. */
 #include "minify/edit/reshape.h"
 
-static bool drop_argument(struct node *node, struct arg *args, uint32_t b)
+static bool drop_call_argument(struct node *node, struct arg *args, uint32_t b)
 {
     if (args[b].key.n) { /* keyword arguments come last, and any can be left out */
         for (uint32_t i = b; i + 1 < node->n_args; i++)
@@ -46,7 +46,7 @@ bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *w
     switch (edit->value) {
     case ARGUMENT_DROP:
         made = (node->form == FORM_PLAIN && (edit->b > 0 || arg->kind != ARG_NODE)) &&
-               drop_argument(node, args, edit->b);
+               drop_call_argument(node, args, edit->b);
         break;
     case ARGUMENT_ZERO: made = set_number(arg, 0); break;
     case ARGUMENT_ONE: made = set_number(arg, 1); break;

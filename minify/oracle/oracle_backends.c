@@ -20,7 +20,7 @@ struct backends_oracle {
 
 /* ---- A run on both backends ---- */
 
-struct asked {
+struct backends_question {
     struct backends_oracle *oracle;
     struct comparison comparison;
     struct answer *answer;
@@ -43,7 +43,8 @@ static bool fault_names_op(struct str fault, struct str op)
     return fault.n && str_starts(op, fault) && (op.n == fault.n || op.p[fault.n] == '.');
 }
 
-static bool change(struct backends_oracle *o, struct run *run, struct value value, struct err *err)
+static bool perturb_value(struct backends_oracle *o, struct run *run, struct value value,
+                          struct err *err)
 {
     if (value.kind == VALUE_TENSOR)
         return run_perturb(run, value.u.tensor, o->by, err);
@@ -64,7 +65,7 @@ static bool inject_fault(void *user, struct run *run, const struct step *step,
     struct str op = copy_op_name(&run->graph->nodes[step->node], &arena);
     bool known = op.p != NULL, meant = known && fault_names_op(o->fault, op);
     arena_release(&arena);
-    return known ? !meant || change(o, run, *value, err) : err_nomem(err);
+    return known ? !meant || perturb_value(o, run, *value, err) : err_nomem(err);
 }
 
 static bool gather_symbols(const struct candidate *candidate, struct arena *arena,
@@ -84,7 +85,8 @@ static bool gather_symbols(const struct candidate *candidate, struct arena *aren
     return true;
 }
 
-static bool run_both(struct asked *a, const struct candidate *candidate, struct err *err)
+static bool run_both(struct backends_question *a, const struct candidate *candidate,
+                     struct err *err)
 {
     struct arena arena = ARENA_INIT;
     struct backends_oracle *o = a->oracle;
@@ -103,17 +105,17 @@ static bool run_both(struct asked *a, const struct candidate *candidate, struct 
 /* ---- Answers ---- */
 
 /* Returns the call that a node belongs to: a getitem belongs to its call. */
-static const struct node *blamed(const struct graph *graph, const struct compared *one)
+static const struct node *call_of_node(const struct graph *graph, const struct compared *one)
 {
     return &graph->nodes[one->origin < graph->n_nodes ? one->origin : one->node];
 }
 
-static bool describe_difference(struct asked *a, const struct graph *graph,
+static bool describe_difference(struct backends_question *a, const struct graph *graph,
                                 const struct compared *one, struct str op)
 {
     struct answer *answer = a->answer;
     const struct difference *d = &one->difference;
-    const struct node *node = blamed(graph, one);
+    const struct node *node = call_of_node(graph, one);
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.*s differs on %s and %s: ", STR_ARG(op), a->oracle->pair.tested_kind->name,
                a->oracle->pair.reference_kind->name);
@@ -135,7 +137,7 @@ static bool describe_difference(struct asked *a, const struct graph *graph,
 }
 
 /* Sets the verdict; returns false when memory ran out. */
-static bool judge_comparison(struct asked *a, const struct graph *graph)
+static bool judge_comparison(struct backends_question *a, const struct graph *graph)
 {
     const struct comparison *c = &a->comparison;
     const struct compared *found = NULL;
@@ -145,7 +147,7 @@ static bool judge_comparison(struct asked *a, const struct graph *graph)
         const struct compared *one = &c->nodes.v[i];
         if (one->match != MATCH_DIFFERS)
             continue;
-        struct str op = copy_op_name(blamed(graph, one), &a->answer->arena);
+        struct str op = copy_op_name(call_of_node(graph, one), &a->answer->arena);
         if (!op.p)
             return false;
         bool same = !a->oracle->op.n || str_eq(op, a->oracle->op);
@@ -162,7 +164,7 @@ static bool judge_comparison(struct asked *a, const struct graph *graph)
 
 /* Answers a question whose run failed. A candidate that cannot be run is unresolved; a failed
  * allocation of ours is not the candidate's, so the oracle is broken. */
-static void set_failed_answer(struct asked *a, const struct err *why)
+static void set_failed_answer(struct backends_question *a, const struct err *why)
 {
     struct answer *answer = a->answer;
     struct err err = { 0 };
@@ -186,7 +188,7 @@ static void ask_backends(struct oracle *oracle, const struct candidate *candidat
                          const struct oracle_question *asking, struct answer *answer)
 {
     struct backends_oracle *o = (struct backends_oracle *)oracle;
-    struct asked a = { .oracle = o, .answer = answer };
+    struct backends_question a = { .oracle = o, .answer = answer };
     struct err err = { 0 };
     (void)asking;
     *answer = (struct answer){ .verdict = VERDICT_UNRESOLVED };

@@ -123,8 +123,8 @@ static bool run_check_command(struct command_run *q, struct err *err)
     return good;
 }
 
-static void broken(struct command_run *q, const char *fmt, ...) ERR_PRINTF(2, 3);
-static void broken(struct command_run *q, const char *fmt, ...)
+static void set_broken(struct command_run *q, const char *fmt, ...) ERR_PRINTF(2, 3);
+static void set_broken(struct command_run *q, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -172,7 +172,7 @@ static void judge_crash(struct command_run *q)
     switch (q->check->options.crash) {
     case CRASH_INTERESTING: q->answer->verdict = VERDICT_INTERESTING; break;
     case CRASH_BORING: q->answer->verdict = VERDICT_BORING; break;
-    case CRASH_ABORT: broken(q, "--check: %.*s", STR_ARG(q->answer->text)); break;
+    case CRASH_ABORT: set_broken(q, "--check: %.*s", STR_ARG(q->answer->text)); break;
     default: q->answer->verdict = VERDICT_UNRESOLVED; break;
     }
 }
@@ -212,7 +212,7 @@ static void judge_exit(struct command_run *q)
         return;
     }
     if (cannot_run(q)) {
-        broken(q, "--check: the command cannot be run: %.*s", STR_ARG(q->answer->text));
+        set_broken(q, "--check: the command cannot be run: %.*s", STR_ARG(q->answer->text));
         return;
     }
     atomic_store(&q->check->ran, true);
@@ -254,7 +254,7 @@ static void ask_command(struct oracle *oracle, const struct candidate *candidate
     if (prepare_twice(&q, &err) && run_twice(&q, &err))
         judge_exit(&q);
     else
-        broken(&q, "--check: %s", err.text);
+        set_broken(&q, "--check: %s", err.text);
     end_question(&q);
 }
 

@@ -25,7 +25,8 @@ static void mark_reachable(void *user, node_id id)
 
 /* Marks the nodes that match a part and depend on nodes in `before` (for the first part, all that
  * match). */
-static bool link(const struct graph *graph, struct str part, bool first, bool *before, bool *now)
+static bool extend_chain(const struct graph *graph, struct str part, bool first, bool *before,
+                         bool *now)
 {
     struct chain c = { .graph = graph, .before = before };
     bool any = false;
@@ -54,7 +55,7 @@ static bool chain_holds(const struct graph *graph, struct str chain, bool *befor
 {
     bool holds = true;
     for (bool first = true; chain.n && holds; first = false) {
-        holds = link(graph, take_operator(&chain, "->"), first, before, now);
+        holds = extend_chain(graph, take_operator(&chain, "->"), first, before, now);
         memcpy(before, now, graph->n_nodes * sizeof *before);
     }
     return holds;

@@ -31,7 +31,7 @@ struct shape_oracle {
 };
 
 /* The state of one question. */
-struct shape_asked {
+struct shape_walk {
     struct shape_oracle *oracle;
     const struct candidate *candidate;
     const struct oracle_question *asking;
@@ -54,7 +54,7 @@ static void set_answer_text(struct answer *answer, struct str text, struct str *
         *ret = STR("");
 }
 
-static void set_shape_answer(struct shape_asked *a, enum verdict verdict,
+static void set_shape_answer(struct shape_walk *a, enum verdict verdict,
                              const struct shape_failure *failure)
 {
     struct answer *answer = a->answer;
@@ -84,7 +84,7 @@ static bool is_expected(const struct shape_oracle *o, const struct shape_failure
     return !o->has_signature || same_signature(&o->signature, &failure->signature);
 }
 
-static void check_node(struct shape_asked *a, const struct program *program, node_id id)
+static void check_node(struct shape_walk *a, const struct program *program, node_id id)
 {
     struct shape_failure failure;
     if (a->found || !failure_of(a->single, program, id, &a->arena, &failure))
@@ -98,16 +98,16 @@ static void check_node(struct shape_asked *a, const struct program *program, nod
     }
 }
 
-static void look_at_tree(struct shape_asked *a, const struct program *program)
+static void check_failures(struct shape_walk *a, const struct program *program)
 {
     for (node_id id = 0; id < program->n_steps && !a->found; id++)
         check_node(a, program, id);
     for (uint32_t i = 0; i < program->n_children; i++)
-        look_at_tree(a, program->children[i]);
+        check_failures(a, program->children[i]);
 }
 
 /* Checks for a condition of the user's own code that could not be evaluated; no call caused it. */
-static void check_root_guards(struct shape_asked *a)
+static void check_root_guards(struct shape_walk *a)
 {
     struct shape_failure failure = { .text = a->single->guard_error, .node = STR("") };
     if (a->found || failure.text.n == 0)
@@ -123,7 +123,7 @@ static void check_root_guards(struct shape_asked *a)
 
 /* ---- Guards ---- */
 
-static struct shape_failure guard_failure(struct shape_asked *a, struct str expr, uint32_t node)
+static struct shape_failure guard_failure(struct shape_walk *a, struct str expr, uint32_t node)
 {
     const struct program *in;
     const struct node *at = program_node(a->single->program, node, &in);
@@ -137,7 +137,7 @@ static struct shape_failure guard_failure(struct shape_asked *a, struct str expr
     return ret;
 }
 
-static void look_at_guards(struct shape_asked *a)
+static void find_guard(struct shape_walk *a)
 {
     struct shape_env *env = a->single->env;
     guard_match_pool(&a->match, env_pool(env));
@@ -150,7 +150,7 @@ static void look_at_guards(struct shape_asked *a)
     }
 }
 
-static void look_at_asserts(struct shape_asked *a)
+static void find_assert(struct shape_walk *a)
 {
     struct shape_env *env = a->single->env;
     guard_match_pool(&a->match, env_pool(env));
@@ -165,13 +165,13 @@ static void look_at_asserts(struct shape_asked *a)
 
 /* ---- Specializations ---- */
 
-static bool is_same_failure(const struct shape_asked *a, uint32_t symbol)
+static bool is_same_failure(const struct shape_walk *a, uint32_t symbol)
 {
     const struct cand_symbol *s = &a->candidate->symbols[symbol];
     return str_eq(s->name, a->oracle->what) || (s->source.n && str_eq(s->source, a->oracle->what));
 }
 
-static uint32_t specialized_by(const struct shape_asked *a, sym_id symbol)
+static uint32_t specialized_by(const struct shape_walk *a, sym_id symbol)
 {
     const struct shape_env *env = a->single->env;
     for (uint32_t i = 0; i < env_n_specializations(env); i++)
@@ -183,7 +183,7 @@ static uint32_t specialized_by(const struct shape_asked *a, sym_id symbol)
     return ENV_NODE_NONE;
 }
 
-static void look_at_symbols(struct shape_asked *a)
+static void find_specialized(struct shape_walk *a)
 {
     struct sym_pool *pool = env_pool(a->single->env);
     for (uint32_t i = 0; i < a->candidate->n_symbols && !a->found; i++) {
@@ -200,7 +200,7 @@ static void look_at_symbols(struct shape_asked *a)
 
 /* ---- Costs ---- */
 
-static uint64_t measure_cost(struct shape_asked *a, size_t exprs_before, uint64_t dispatches_before)
+static uint64_t measure_cost(struct shape_walk *a, size_t exprs_before, uint64_t dispatches_before)
 {
     const struct graph_replay *single = a->single;
     switch (a->oracle->cost) {
@@ -214,7 +214,7 @@ static uint64_t measure_cost(struct shape_asked *a, size_t exprs_before, uint64_
 
 /* ---- Asking ---- */
 
-static bool shape_is_cancelled(const struct shape_asked *a)
+static bool shape_is_cancelled(const struct shape_walk *a)
 {
     return a->asking && a->asking->cancel && atomic_load(a->asking->cancel);
 }
@@ -222,16 +222,16 @@ static bool shape_is_cancelled(const struct shape_asked *a)
 /* Called after each call: the walk ends once the answer is known. */
 static bool go_on(void *user, struct graph_replay *single, const struct step *step)
 {
-    struct shape_asked *a = user;
+    struct shape_walk *a = user;
     (void)single;
     if (shape_is_cancelled(a))
         return a->stopped = true, false;
     if (a->oracle->question == SHAPE_GUARD)
-        look_at_guards(a);
+        find_guard(a);
     else if (a->oracle->question == SHAPE_SPECIALIZES &&
              env_n_replacements(single->env) + env_n_specializations(single->env) != a->seen) {
         a->seen = env_n_replacements(single->env) + env_n_specializations(single->env);
-        look_at_symbols(a);
+        find_specialized(a);
     } else if (a->oracle->question == SHAPE_EXPECT &&
                single->program->notes[step->node].outcome > OUTCOME_MATCH) {
         check_node(a, single->program, step->node);
@@ -239,7 +239,7 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
     return !a->found;
 }
 
-static bool walk_candidate(struct shape_asked *a, struct err *err)
+static bool walk_candidate(struct shape_walk *a, struct err *err)
 {
     const struct candidate *c = a->candidate;
     struct graph_replay_symbol *symbols =
@@ -260,22 +260,22 @@ static bool walk_candidate(struct shape_asked *a, struct err *err)
     return ok;
 }
 
-static void judge_walk(struct shape_asked *a, size_t exprs, uint64_t dispatches)
+static void judge_walk(struct shape_walk *a, size_t exprs, uint64_t dispatches)
 {
     switch (a->oracle->question) {
     case SHAPE_EXPECT:
         if (!a->found) {
             graph_replay_finish(a->single);
             a->other = false;
-            look_at_tree(a, a->single->program);
+            check_failures(a, a->single->program);
             check_root_guards(a);
         }
         break;
     case SHAPE_GUARD:
-        look_at_guards(a);
-        look_at_asserts(a);
+        find_guard(a);
+        find_assert(a);
         break;
-    case SHAPE_SPECIALIZES: look_at_symbols(a); break;
+    case SHAPE_SPECIALIZES: find_specialized(a); break;
     case SHAPE_COST:
         a->found = measure_cost(a, exprs, dispatches) >= a->oracle->least;
         a->first = guard_failure(a, a->oracle->what, ENV_NODE_NONE);
@@ -292,10 +292,10 @@ static void judge_walk(struct shape_asked *a, size_t exprs, uint64_t dispatches)
 static void ask_shape_engine(struct oracle *oracle, const struct candidate *candidate,
                              const struct oracle_question *asking, struct answer *answer)
 {
-    struct shape_asked a = { .oracle = (struct shape_oracle *)oracle,
-                             .candidate = candidate,
-                             .asking = asking,
-                             .answer = answer };
+    struct shape_walk a = { .oracle = (struct shape_oracle *)oracle,
+                            .candidate = candidate,
+                            .asking = asking,
+                            .answer = answer };
     double start = clock_seconds();
     *answer = (struct answer){ .verdict = VERDICT_BROKEN };
     answer->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
@@ -356,8 +356,8 @@ static bool read_cost_limit(struct shape_oracle *o, struct err *err)
                    STR_ARG(o->what));
 }
 
-static bool knows_symbol(const struct shape_oracle *o, const struct candidate *whole,
-                         struct err *err)
+static bool check_symbol_known(const struct shape_oracle *o, const struct candidate *whole,
+                               struct err *err)
 {
     for (uint32_t i = 0; i < whole->n_symbols; i++)
         if (str_eq(whole->symbols[i].name, o->what) || str_eq(whole->symbols[i].source, o->what))
@@ -389,7 +389,7 @@ static bool read_shape_question(struct shape_oracle *o, const struct candidate *
     switch (o->question) {
     case SHAPE_EXPECT: return o->what.n ? read_regex(o, err) : find_shape_signature(o, whole, err);
     case SHAPE_GUARD: return guard_match_check(o->what, err);
-    case SHAPE_SPECIALIZES: return knows_symbol(o, whole, err);
+    case SHAPE_SPECIALIZES: return check_symbol_known(o, whole, err);
     case SHAPE_COST: return read_cost_limit(o, err);
     }
     return false;

@@ -18,7 +18,7 @@ struct running_child {
     double began;
 };
 
-static void keep_tail(struct child_end *end, const char *p, size_t n)
+static void store_tail(struct child_end *end, const char *p, size_t n)
 {
     if (n >= CHILD_TAIL) {
         memcpy(end->output, p + n - CHILD_TAIL, CHILD_TAIL);
@@ -39,7 +39,7 @@ static void read_child_output(struct running_child *running)
     for (int i = 0; running->output >= 0 && i < 16; i++) {
         ssize_t n = read(running->output, bytes, sizeof bytes);
         if (n > 0) {
-            keep_tail(running->end, bytes, (size_t)n);
+            store_tail(running->end, bytes, (size_t)n);
         } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
             close(running->output);
             running->output = -1;

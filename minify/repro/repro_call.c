@@ -10,7 +10,8 @@ struct call_writer {
 
 static void put_call_arg(const struct call_writer *w, const struct arg *arg);
 
-static const struct arg *list_item(const struct call_writer *w, const struct arg *arg, uint32_t i)
+static const struct arg *list_element(const struct call_writer *w, const struct arg *arg,
+                                      uint32_t i)
 {
     return &w->g->graph->args[arg->u.items.first + i];
 }
@@ -64,7 +65,7 @@ static void put_call_items(const struct call_writer *w, const struct arg *arg, c
     buf_puts(w->out, before);
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
         buf_puts(w->out, i ? ", " : "");
-        put_call_arg(w, list_item(w, arg, i));
+        put_call_arg(w, list_element(w, arg, i));
     }
     buf_puts(w->out, after);
 }
@@ -74,7 +75,7 @@ static void put_dict_arg(const struct call_writer *w, const struct arg *arg)
     buf_putc(w->out, '{');
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
         buf_puts(w->out, i == 0 ? "" : i % 2 ? ": " : ", ");
-        put_call_arg(w, list_item(w, arg, i));
+        put_call_arg(w, list_element(w, arg, i));
     }
     buf_putc(w->out, '}');
     if (arg->u.items.n % 2)
@@ -91,7 +92,7 @@ static void put_called(const struct call_writer *w, const struct arg *arg)
     }
     buf_putc(w->out, '(');
     for (uint32_t i = 0; i < arg->u.items.n; i++) {
-        put_call_arg(w, list_item(w, arg, i));
+        put_call_arg(w, list_element(w, arg, i));
         buf_puts(w->out, i + 1 < arg->u.items.n ? ", " : arg->u.items.n == 1 ? "," : "");
     }
     buf_putc(w->out, ')');
@@ -223,12 +224,12 @@ static void put_slice_bound(const struct call_writer *w, const struct arg *arg)
 
 static void put_slice(const struct call_writer *w, const struct arg *arg)
 {
-    put_slice_bound(w, list_item(w, arg, 0));
+    put_slice_bound(w, list_element(w, arg, 0));
     buf_putc(w->out, ':');
-    put_slice_bound(w, list_item(w, arg, 1));
-    if (list_item(w, arg, 2)->kind != ARG_NONE) {
+    put_slice_bound(w, list_element(w, arg, 1));
+    if (list_element(w, arg, 2)->kind != ARG_NONE) {
         buf_putc(w->out, ':');
-        put_call_arg(w, list_item(w, arg, 2));
+        put_call_arg(w, list_element(w, arg, 2));
     }
 }
 
@@ -248,7 +249,7 @@ static void put_subscript(const struct call_writer *w, const struct arg *of,
     if (index->kind == ARG_TUPLE && index->u.items.n > 0) {
         for (uint32_t i = 0; i < index->u.items.n; i++) {
             buf_puts(w->out, i ? ", " : "");
-            put_index_arg(w, list_item(w, index, i));
+            put_index_arg(w, list_element(w, index, i));
         }
         buf_puts(w->out, index->u.items.n == 1 ? "," : "");
     } else {

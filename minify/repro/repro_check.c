@@ -44,7 +44,7 @@ bool repro_mutates(const struct repro *r)
     return any_target(r, is_mutation);
 }
 
-static bool has_unbacked_symbol(const struct repro *r)
+static bool candidate_has_unbacked(const struct repro *r)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++)
         if (!r->candidate->symbols[i].backed)
@@ -133,7 +133,7 @@ void repro_put_imports(struct repro *r, struct str body)
         buf_puts(r->out, "from torch.fx.experimental.proxy_tensor import make_fx\n");
     if (device)
         buf_printf(r->out, "if not %s:\n    sys.exit(125)\n", device);
-    if (has_unbacked_symbol(r) && r->what->route == REPRO_COMPILE)
+    if (candidate_has_unbacked(r) && r->what->route == REPRO_COMPILE)
         buf_puts(r->out, "torch._dynamo.config.capture_scalar_outputs = True\n"
                          "torch._dynamo.config.capture_dynamic_output_shape_ops = True\n");
     buf_putc(r->out, '\n');

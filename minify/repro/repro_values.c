@@ -31,7 +31,7 @@ static enum relation relation_of(const struct expr *e)
 }
 
 /* Computes left - right. */
-static bool gap(const struct claim *c, int64_t *ret)
+static bool claim_gap(const struct claim *c, int64_t *ret)
 {
     int64_t left, right;
     const struct repro *r = c->r;
@@ -41,7 +41,7 @@ static bool gap(const struct claim *c, int64_t *ret)
 }
 
 /* Returns the distance of the gap from one that is allowed. */
-static int64_t missing(enum relation relation, int64_t gap)
+static int64_t missing_distance(enum relation relation, int64_t gap)
 {
     switch (relation) {
     case REL_EQ: return -gap;
@@ -60,15 +60,15 @@ static int64_t gap_slope(const struct claim *c, uint32_t i)
 {
     const struct cand_symbol *symbol = &c->r->candidate->symbols[i];
     int64_t before, after = 0, *value = &c->r->values[i];
-    if (symbol->has_hint || symbol->is_float || *value == INT64_MAX || !gap(c, &before))
+    if (symbol->has_hint || symbol->is_float || *value == INT64_MAX || !claim_gap(c, &before))
         return 0;
     *value += 1;
-    bool known = gap(c, &after);
+    bool known = claim_gap(c, &after);
     *value -= 1;
     return known ? after - before : 0;
 }
 
-static void move(const struct claim *c, uint32_t i, int64_t slope, int64_t wanted)
+static void move_value(const struct claim *c, uint32_t i, int64_t slope, int64_t wanted)
 {
     const struct cand_symbol *s = &c->r->candidate->symbols[i];
     int64_t *value = &c->r->values[i], to;
@@ -88,16 +88,16 @@ static bool repair(const struct claim *c)
     int64_t is;
     uint32_t n = 0, all = c->r->candidate->n_symbols;
     bool even = c->round == 0 && c->relation == REL_EQ;
-    if (!gap(c, &is) || missing(c->relation, is) == 0)
+    if (!claim_gap(c, &is) || missing_distance(c->relation, is) == 0)
         return false;
     for (uint32_t i = 0; i < all; i++)
         n += gap_slope(c, i) != 0;
-    for (uint32_t k = 0; k < all && n && gap(c, &is); k++) {
+    for (uint32_t k = 0; k < all && n && claim_gap(c, &is); k++) {
         uint32_t i = c->round % 2 ? all - 1 - k : k;
-        int64_t slope = gap_slope(c, i), wanted = missing(c->relation, is);
+        int64_t slope = gap_slope(c, i), wanted = missing_distance(c->relation, is);
         if (slope == 0 || wanted == 0)
             continue;
-        move(c, i, slope, even ? wanted / n : wanted);
+        move_value(c, i, slope, even ? wanted / n : wanted);
         n -= n > 1;
     }
     return true;

@@ -12,7 +12,7 @@ extern char **environ;
 
 enum { ASK_SECONDS = 300, SHOWS = 1, CANNOT_RUN = 125 };
 
-static void keep_last_line(struct str text, char *ret, size_t size)
+static void copy_last_line(struct str text, char *ret, size_t size)
 {
     snprintf(ret, size, "%.*s", STR_ARG(str_first(text, size - 1)));
 }
@@ -33,7 +33,7 @@ static bool ask_version(const char *python, const atomic_bool *cancel, struct re
         return err_nomem(err);
     bool ran = child_run(&child, end, &why);
     if (ran && end->status == 0)
-        keep_last_line(child_last_line(end), ret->version, sizeof ret->version);
+        copy_last_line(child_last_line(end), ret->version, sizeof ret->version);
     else
         ret->seen = REPRO_NO_TORCH;
     bool cancelled = end->cancelled;
@@ -57,7 +57,7 @@ static bool ask_once(const char *const *argv, double timeout, const atomic_bool 
         ret->status = end->status;
         ret->timed_out = end->timed_out;
         ret->shown += end->status == SHOWS;
-        keep_last_line(child_last_line(end), ret->last, sizeof ret->last);
+        copy_last_line(child_last_line(end), ret->last, sizeof ret->last);
     }
     free(end);
     return ok;

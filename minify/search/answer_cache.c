@@ -16,7 +16,7 @@ static bool cache_copy_text(struct cache *cache, struct str *text)
     return text->p != NULL;
 }
 
-static bool keep_texts(struct cache *cache, struct cached_answer *known)
+static bool copy_answer_texts(struct cache *cache, struct cached_answer *known)
 {
     struct signature *signature = &known->signature;
     return cache_copy_text(cache, &known->node) && cache_copy_text(cache, &signature->kind) &&
@@ -28,7 +28,7 @@ bool cache_add(struct cache *cache, const struct cached_answer *known)
 {
     struct cached_answer added = *known;
     if (cache->entries.n >= UINT32_MAX / 2 || !hash_index_reserve(&cache->index, 1) ||
-        !keep_texts(cache, &added))
+        !copy_answer_texts(cache, &added))
         return false;
     struct cached_answer *old = cache_find(cache, known->hash);
     if (old) {

@@ -194,7 +194,7 @@ static void replace_best(struct search *search, struct built *built)
 }
 
 /* A candidate that fails becomes the best, and is written to disk before anything else. */
-static bool accept(struct search *search, struct built *built)
+static bool accept_candidate(struct search *search, struct built *built)
 {
     if (!is_smaller(built, &search->best_size))
         return true;
@@ -279,7 +279,7 @@ static bool settle_trial(struct search *search, struct look *look, const struct 
     if (built.valid && (trial->any_size || is_smaller(&built, &search->best_size)))
         good = decide_candidate(search, &built, trial, look, yes);
     if (good && *yes)
-        good = accept(search, &built);
+        good = accept_candidate(search, &built);
     built_release(&built);
     return good;
 }

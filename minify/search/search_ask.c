@@ -37,7 +37,7 @@ static bool is_cut_short(const struct task *task)
            (task->answer.verdict == VERDICT_UNRESOLVED || task->attempts < task->how.clean);
 }
 
-static void keep_first(struct search *search, struct task *task)
+static void store_first_answer(struct search *search, struct task *task)
 {
     if (search->has_first)
         return;
@@ -96,7 +96,7 @@ static bool take_in(struct search *search, struct task *task)
         return search_fail(search);
     if (task->answer.verdict == VERDICT_OTHER && options->aside)
         options->aside(options->user, task->candidate, &task->answer);
-    keep_first(search, task);
+    store_first_answer(search, task);
     return true;
 }
 

@@ -9,7 +9,7 @@ struct why_search {
     struct err *err;
 };
 
-static struct str keep_why(struct why_search *f, struct buf *text)
+static struct str store_text(struct why_search *f, struct buf *text)
 {
     struct str ret = text->failed ? (struct str){ 0 } : arena_copy(&f->ret->arena, buf_str(text));
     buf_release(text);
@@ -35,10 +35,10 @@ static struct str result_of(struct why_search *f, const struct answer *answer)
     }
     if (answer->verdict != VERDICT_INTERESTING && answer->verdict != VERDICT_BORING && line.n)
         buf_printf(&text, ": %.*s", STR_ARG(line));
-    return keep_why(f, &text);
+    return store_text(f, &text);
 }
 
-static void keep_good(struct why_search *f, struct candidate *candidate)
+static void store_good(struct why_search *f, struct candidate *candidate)
 {
     struct candidate **good = &f->ret->good;
     struct cand_size a, b;
@@ -90,7 +90,7 @@ static bool ask_without_part(struct why_search *f, struct str element, const str
         if (!ok)
             *f->err = answer.err;
         if (answer.verdict == VERDICT_BORING)
-            keep_good(f, less);
+            store_good(f, less);
         else
             candidate_free(less);
         answer_release(&answer);
@@ -105,7 +105,7 @@ static struct str name_call(struct why_search *f, const struct node *node)
     struct buf text = BUF_INIT;
     buf_printf(&text, "%.*s = ", STR_ARG(node->name));
     node_op_name(node, &text);
-    return keep_why(f, &text);
+    return store_text(f, &text);
 }
 
 static bool ask_calls(struct why_search *f)
@@ -140,7 +140,7 @@ static bool ask_symbols(struct why_search *f)
         buf_printf(&text, "symbol %.*s", STR_ARG(symbol->name));
         if (symbol->source.n)
             buf_printf(&text, " of %.*s", STR_ARG(symbol->source));
-        struct str element = keep_why(f, &text);
+        struct str element = store_text(f, &text);
         if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
     }
@@ -155,7 +155,7 @@ static bool ask_guards(struct why_search *f)
         const struct edit edit = { EDIT_REMOVE_GUARD, i, 0, 0 };
         struct buf text = BUF_INIT;
         buf_printf(&text, "%s %.*s", guard->deferred ? "assert" : "guard", STR_ARG(guard->expr));
-        struct str element = keep_why(f, &text);
+        struct str element = store_text(f, &text);
         if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
     }
@@ -174,7 +174,7 @@ static bool ask_outputs(struct why_search *f)
         struct buf text = BUF_INIT;
         buf_printf(&text, "output %.*s",
                    STR_ARG(arg->kind == ARG_NODE ? graph->nodes[arg->u.node].name : STR("")));
-        struct str element = keep_why(f, &text);
+        struct str element = store_text(f, &text);
         if (!element.p || !ask_without_part(f, element, &edit, taken, 1))
             return element.p ? false : err_nomem(f->err);
     }

@@ -26,7 +26,7 @@ struct workers {
 };
 
 /* Keeps the worse of several answers to one question, for an oracle whose answers vary. */
-static void keep_worse(struct task *task, struct answer *next)
+static void replace_if_worse(struct task *task, struct answer *next)
 {
     static const int rank[VERDICTS] = { [VERDICT_BORING] = 0,
                                         [VERDICT_OTHER] = 1,
@@ -52,7 +52,7 @@ void task_ask(struct task *task, struct oracle *oracle)
         struct answer answer = { .verdict = VERDICT_UNRESOLVED };
         asking.attempt = task->attempts;
         oracle->ask(oracle, task->candidate, &asking, &answer);
-        keep_worse(task, &answer);
+        replace_if_worse(task, &answer);
         task->attempts++;
     } while (task->attempts < task->how.clean && task->answer.verdict != VERDICT_INTERESTING &&
              task->answer.verdict != VERDICT_BROKEN && !atomic_load(&task->cancel));

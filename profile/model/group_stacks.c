@@ -52,7 +52,7 @@ static bool push_frame(struct stack_grouper *s, struct str file, struct str func
            vec_push(&s->frames, (struct group_frame){ file, function, line });
 }
 
-static void turn_around(struct stack_grouper *s)
+static void reverse_frames(struct stack_grouper *s)
 {
     for (size_t i = 0, k = s->frames.n; i + 1 < k; i++) {
         struct group_frame frame = s->frames.v[i];
@@ -76,7 +76,7 @@ static bool recorded_row(struct stack_grouper *s, uint32_t record, stack_id stac
         if (!push_frame(s, frame.file, frame.function, frame.line))
             return false;
     }
-    turn_around(s);
+    reverse_frames(s);
     return !stack_matches_filter(s) || find_stack_row(s, ret);
 }
 

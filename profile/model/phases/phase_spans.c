@@ -9,7 +9,7 @@ struct open_phase {
 };
 
 /* A begin or end that the first pass could not pair. */
-struct loose {
+struct unpaired_event {
     uint32_t track, name;
     int64_t time;
     uint32_t span; /* for a begin; PROFILE_NONE for an end */
@@ -23,7 +23,7 @@ struct span_pairer {
     newest; /* by key: index + 1 into opens */
     vec_of(struct open_phase)
     opens;
-    vec_of(struct loose)
+    vec_of(struct unpaired_event)
     loose;
 };
 
@@ -84,12 +84,12 @@ static bool end_span(struct span_pairer *p, const struct phase_span *at, struct 
         return false;
     if (*newest == 0)
         return vec_push(&p->loose,
-                        (struct loose){ at->track, at->name, at->start_ns, PROFILE_NONE });
+                        (struct unpaired_event){ at->track, at->name, at->start_ns, PROFILE_NONE });
     struct open_phase open = p->opens.v[*newest - 1];
     struct phase_span *span = &p->b->spans.v[open.span];
     if (at->start_ns < span->start_ns) /* not its end; pair_by_time() pairs it later */
         return vec_push(&p->loose,
-                        (struct loose){ at->track, at->name, at->start_ns, PROFILE_NONE });
+                        (struct unpaired_event){ at->track, at->name, at->start_ns, PROFILE_NONE });
     end_span_at(span, at->start_ns);
     *newest = open.below;
     return true;
@@ -149,7 +149,7 @@ static bool add_span_events(struct span_pairer *p, const struct build_input *inp
 
 static int compare_begins(const void *a, const void *b)
 {
-    const struct loose *x = a, *y = b;
+    const struct unpaired_event *x = a, *y = b;
     if (x->track != y->track)
         return x->track < y->track ? -1 : 1;
     if (x->name != y->name)
@@ -168,7 +168,7 @@ static bool pair_by_time(struct span_pairer *p)
     open = { 0 };
     bool ok = true;
     for (size_t i = 0; ok && i < p->loose.n; i++) {
-        const struct loose *l = &p->loose.v[i];
+        const struct unpaired_event *l = &p->loose.v[i];
         if (i > 0 && (l->track != l[-1].track || l->name != l[-1].name))
             open.n = 0;
         if (l->span != PROFILE_NONE)
@@ -190,7 +190,8 @@ static bool pair_loose(struct span_pairer *p)
         uint32_t index = p->opens.v[i].span;
         const struct phase_span *span = &p->b->spans.v[index];
         if (span->unfinished &&
-            !vec_push(&p->loose, (struct loose){ span->track, span->name, span->start_ns, index }))
+            !vec_push(&p->loose,
+                      (struct unpaired_event){ span->track, span->name, span->start_ns, index }))
             return false;
     }
     qsort(p->loose.v, p->loose.n, sizeof *p->loose.v, compare_begins);

@@ -18,7 +18,7 @@ static int compare_trails(const void *a, const void *b)
     return str_cmp(x->text, y->text);
 }
 
-static const struct replay_trail **sorted(const struct replay *replay)
+static const struct replay_trail **sort_trails(const struct replay *replay)
 {
     const struct replay_trail **ret = malloc((replay->n_trails + 1) * sizeof *ret);
     for (size_t i = 0; ret && i < replay->n_trails; i++)
@@ -31,7 +31,7 @@ static const struct replay_trail **sorted(const struct replay *replay)
 static bool each_missing(const struct replay *of, const struct replay *in, bool replacements,
                          emit *fn, void *user)
 {
-    const struct replay_trail **known = sorted(in);
+    const struct replay_trail **known = sort_trails(in);
     for (size_t i = 0; known && i < of->n_trails; i++) {
         const struct replay_trail *trail = &of->trails[i];
         if (trail->replacement == replacements &&
