@@ -101,12 +101,12 @@ bool bisect_by_command(const struct bisect_args *args, const struct candidate *w
 {
     const struct bisect_question nothing = { .kind = BISECT_FAILURE, .what = STR("") };
     struct command_search c = { .whole = whole,
-                              .calls = events,
-                              .stop = stop,
-                              .timeout = 300,
-                              .lock = PTHREAD_MUTEX_INITIALIZER,
-                              .said = said,
-                              .allow = str_of(args->allow) };
+                                .calls = events,
+                                .stop = stop,
+                                .timeout = 300,
+                                .lock = PTHREAD_MUTEX_INITIALIZER,
+                                .said = said,
+                                .allow = str_of(args->allow) };
     const struct check_options options = {
         .command = str_of(args->check), .invert = args->invert, .print_py = print_py, .user = &c
     };

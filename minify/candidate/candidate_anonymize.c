@@ -284,9 +284,9 @@ static const struct cand_alias *alias_at(const struct cand_aliases *aliases, str
     for (size_t i = 0; i < aliases->list.n; i++) {
         const struct cand_alias *one = &aliases->list.v[i];
         struct str rest = str_from(text, at + one->name.n);
-        bool begins = at == 0 || !is_alias_char(text.p[at - 1]) || !is_alias_char(text.p[at]);
-        bool ends = rest.n == 0 || !is_alias_char(rest.p[0]) ||
-                    !is_alias_char(one->name.p[one->name.n - 1]);
+        bool begins = at == 0 || !is_word_char(text.p[at - 1]) || !is_word_char(text.p[at]);
+        bool ends =
+            rest.n == 0 || !is_word_char(rest.p[0]) || !is_word_char(one->name.p[one->name.n - 1]);
         if (begins && ends && (!ret || one->name.n > ret->name.n) &&
             str_starts(str_from(text, at), one->name))
             ret = one;

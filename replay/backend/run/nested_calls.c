@@ -38,7 +38,7 @@ bool nested_calls_finish(struct exec *exec, struct str name, struct value result
 }
 
 static enum observation begin_nested_call(void *user, const struct op *op, struct value *args,
-                                       uint32_t n, struct err *err)
+                                          uint32_t n, struct err *err)
 {
     struct exec *exec = user;
     if (n > SCHEMA_MAX_SLOTS)

@@ -12,8 +12,8 @@
  * with sums in f64 or f32. f32 uses TF32 inputs only if backend->tf32 is set (PyTorch's
  * torch.backends.cudnn.allow_tf32 is on by default, so its convolutions of f32 may be faster and
  * less exact), and engines that are not deterministic are not used. Plans are stored by operation,
- * dtype, sizes, strides and alignment of pointers; plan_choice.h describes the choice among several.
- * Attention of f16 and bf16. */
+ * dtype, sizes, strides and alignment of pointers; plan_choice.h describes the choice among
+ * several. Attention of f16 and bf16. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_H
 

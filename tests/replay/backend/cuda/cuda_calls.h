@@ -142,8 +142,8 @@ static inline void compare_call(struct backend *cpu, struct backend *cuda, const
     graph_free(graph);
 }
 
-/* Runs the calls from `first` on, and fails where one is computed on the host. Under the sanitizers,
- * which make the compiler of the kernels slow, every second call is left out. */
+/* Runs the calls from `first` on, and fails where one is computed on the host. Under the
+ * sanitizers, which make the compiler of the kernels slow, every second call is left out. */
 static inline void test_calls_from(size_t first, const struct call *calls, size_t n)
 {
     size_t step = TESTS_SAMPLE ? 2 : 1, made = 0;
