@@ -28,13 +28,14 @@ static struct value items_value(struct ops *ops, const struct graph *graph, cons
 static struct value integer_literal(struct sym_pool *pool, const struct arg *arg,
                                     struct program_patches *patches)
 {
+    enum { FITS = 18 }; /* characters that are always a number of 64 bits */
     int64_t small;
-    struct err why = { .kind = ERR_NONE };
-    sym_id sym = str_to_i64(arg->text, &small) || arg->text.n == 0
+    sym_id sym = arg->text.n <= FITS || str_to_i64(arg->text, &small)
                      ? sym_integer(pool, arg->u.integer)
                      : sym_integer_text(pool, arg->text);
     if (sym != SYM_NONE)
         return value_int(sym);
+    struct err why = { .kind = ERR_NONE };
     sym_ok(pool, &why);
     patches->failed |= why.kind == ERR_ENV;
     return text_value(VALUE_OPAQUE, arg->text);

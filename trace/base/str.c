@@ -60,8 +60,9 @@ size_t str_digits(struct str a)
 
 bool str_is_one_of(struct str a, const char *const *list, size_t n)
 {
+    char first = a.n ? a.p[0] : '\0';
     for (size_t i = 0; i < n; i++)
-        if (str_is(a, list[i]))
+        if (list[i][0] == first && str_is(a, list[i]))
             return true;
     return false;
 }

@@ -18,7 +18,11 @@ static const struct {
 };
 // clang-format on
 
-enum { LETTER = 1, OTHER = 2 };
+enum {
+    WORD = 1, /* the bit of all characters of a word */
+    LETTER = WORD | 2,
+    OTHER = WORD | 4
+};
 
 /* The class of each character of a word: keywords consist of letters only. */
 static const uint8_t classes[256] = {
@@ -38,16 +42,15 @@ static const uint8_t classes[256] = {
 /* Returns the kinds of characters in a word, as bits; 0 if the text is no word. */
 static unsigned kinds_in(struct str text)
 {
-    unsigned kinds = 0;
+    unsigned any = 0, all = WORD;
     if (text.n == 0 || is_digit(text.p[0]))
         return 0;
     for (size_t i = 0; i < text.n; i++) {
-        uint8_t kind = classes[(unsigned char)text.p[i]];
-        if (!kind)
-            return 0;
-        kinds |= kind;
+        unsigned kind = classes[(unsigned char)text.p[i]];
+        any |= kind;
+        all &= kind;
     }
-    return kinds;
+    return all ? any : 0;
 }
 
 bool python_is_word(struct str text)
@@ -78,7 +81,7 @@ bool python_reserve(struct intern *taken)
 bool python_is_name(struct str text)
 {
     unsigned kinds = kinds_in(text);
-    return kinds && ((kinds & OTHER) || !python_is_keyword(text));
+    return kinds && ((kinds & ~(unsigned)LETTER) || !python_is_keyword(text));
 }
 
 /* Returns the number of words with dots between them; 0 if the text is something else. */

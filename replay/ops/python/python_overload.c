@@ -22,7 +22,7 @@ static bool is_bound(struct str op)
         "aten.add.Scalar",  "aten.sub.Scalar",  "aten.mul.Scalar",  "aten.div.Scalar",
         "aten.add_.Scalar", "aten.sub_.Scalar", "aten.mul_.Scalar", "aten.div_.Scalar",
     };
-    return !STR_IS_ANY(op, skipped);
+    return !str_ends(op, STR(".Scalar")) || !STR_IS_ANY(op, skipped);
 }
 
 static bool accepts_item(const struct schema_slot *slot, struct value value, bool numbers)
@@ -302,6 +302,7 @@ bool python_overloads(struct call *c, struct str base, bool method,
     struct binding_attempt best = { 0 };
     struct op *chosen = NULL;
     struct op *op = python_base(c, base);
+    bool numbers = op && takes_numbers(base);
     *found = op != NULL;
     for (; op; op = op->next_overload) {
         if (!op_prepare(c->ops, op))
@@ -309,7 +310,7 @@ bool python_overloads(struct call *c, struct str base, bool method,
         struct binding_attempt attempt = {
             .schema = &op->schema,
             .bound = bound[chosen && best.bound == bound[0]],
-            .numbers = takes_numbers(base),
+            .numbers = numbers,
             .method = method,
         };
         if (!is_bound(op_name(op)) || !try_overload(c, &attempt, arguments) ||
