@@ -193,7 +193,8 @@ static void replace_best(struct search *search, struct built *built)
     built->candidate = NULL;
 }
 
-/* A candidate that fails becomes the best, and is written to disk before anything else. */
+/* A candidate that fails becomes the best. It is written to disk at once, or at most SAVE_EVERY
+ * later if the oracle is cheap. */
 static bool accept_candidate(struct search *search, struct built *built)
 {
     if (!is_smaller(built, &search->best_size))
@@ -267,7 +268,7 @@ static bool decide_candidate(struct search *search, const struct built *built,
     return note_needed(search, built->hash);
 }
 
-/* Decides one trial of the schedule: *yes says whether it was accepted. */
+/* Decides one trial of the schedule: *yes says whether it is interesting. */
 static bool settle_trial(struct search *search, struct look *look, const struct search_trial *trial,
                          bool *yes)
 {

@@ -3,10 +3,11 @@
  *
  * A pass (minify/passes/pass.h) proposes edits of search_best() and gets back which were accepted.
  * A proposal is accepted only if the candidate is valid, smaller (cand_size_compare) and
- * interesting; then it is the best and is written to disk first. Answers come from the cache if it
- * has them. `jobs` workers ask questions in parallel and speculatively; in whatever order their
- * answers arrive, the first success in the order of the schedule is accepted, so any number of jobs
- * gives the same bytes and only the number of questions differs.
+ * interesting; then it is the best and is written to disk, at once or, if the oracle is cheap, at
+ * most half a second later. Answers come from the cache if it has them. `jobs` workers ask
+ * questions in parallel and speculatively; in whatever order their answers arrive, the first
+ * success in the order of the schedule is accepted, so any number of jobs gives the same bytes and
+ * only the number of questions differs.
  *
  * Every function returns false if the search must stop (deadline, --max-calls, a signal, a broken
  * oracle, out of memory); the pass then returns at once. */

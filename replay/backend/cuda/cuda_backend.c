@@ -3,9 +3,12 @@
  * A call of a graph reaches a launch in this order:
  *
  *     run_call_step()   run/run.c: the interpreter is at a call of the graph
- *     exec_call()       run/exec.c: binds arguments, evaluates the rule, allocates the results
- *     cuda_call()       here: finds the operator's row in cuda_kernels.def
- *     run_kernel_row()         here: calls the row's function; if that declines, cuda_host_call()
+ *     exec_call()       run/exec.c: binds arguments, evaluates the rule
+ *     exec_run_bound()  run/exec.c: allocates the results, converts sizes to numbers
+ *     run_backend()     run/exec.c: passes the call to the backend
+ *     cuda_call()       here: finds the operator's row in `rows` (cuda_kernels.def, composite.def
+ *                       and pointwise.def)
+ *     run_kernel_row()  here: calls the row's function; if that declines, cuda_host_call()
  *                       (runtime/host_call.c) computes the call on the CPU
  *     cuda_FUNCTION()   kernels/FAMILY/: chooses a kernel and its defines by the call's sizes
  *     cuda_function()   runtime/modules.c: loads the kernel from the cache, or compiles it
