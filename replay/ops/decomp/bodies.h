@@ -15,16 +15,17 @@ enum body {
 
 struct custom_rules;
 
-/* Each is a set of its own, which does not move while another is read. */
+/* Each text has a set of its own, so that it does not move while another is parsed. */
 struct bodies {
     struct custom_rules *read[BODIES]; /* NULL: not called yet */
 };
 
 void bodies_release(struct bodies *bodies);
 
-/* What the text returns for these arguments, as many as the schema has; false after a failure. */
+/* Computes what the text returns for these arguments, of which there are as many as the schema
+ * has. Returns false after a failure. */
 bool body_run(struct call *c, enum body body, const struct value *args, struct value *ret);
 
-op_rule rule_body; /* of a composite operator: call.param is its text */
+op_rule rule_body; /* runs a composite operator; call.param is its text */
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading rules of custom operators: lines, then a parser by precedence. Hostile input: every
- * nesting is counted, nothing is looked at beyond the text. */
+/* Parses the rules of custom operators: lines of tokens, then expressions by precedence
+ * climbing. The input may be hostile, so nesting is counted and nothing beyond the text is read. */
 #include "replay/ops/decomp/custom_token.h"
 #include "replay/ops/dispatch/schema.h"
 #include "trace/base/buf.h"
@@ -50,7 +50,7 @@ static uint32_t new_tree(struct parser *p, struct tree tree)
     return (uint32_t)(p->rules->trees.n - 1);
 }
 
-/* A tree over items, which stand in a row. */
+/* Makes a tree whose items are adjacent in custom_rules.items. */
 static uint32_t tree_of(struct parser *p, struct tree tree, const uint32_t *items, size_t n)
 {
     if (p->failed)
@@ -85,8 +85,8 @@ static uint32_t new_name(struct parser *p, struct str name)
     return p->n_names++;
 }
 
-/* In "[f(s) for s in list]" the s must be known before f(s) is read: the name behind a "for" that
- * stands in no further bracket; "" where there is none. */
+/* In "[f(s) for s in list]" the parser must know s before it reads f(s). Returns the name after
+ * a "for" that is in no further bracket, or "" where there is none. */
 static struct str loop_name(const struct parser *p)
 {
     int open = 0;
@@ -113,7 +113,7 @@ static struct str loop_name(const struct parser *p)
 
 enum { MAX_ITEMS = 256 }; /* of one list or call */
 
-/* Items up to `close`; keywords only where `keywords` says so. */
+/* Reads the items up to `close`. Keywords are accepted only if `keywords` is set. */
 static uint32_t items_until(struct parser *p, struct tree tree, const char *close, bool keywords,
                             const uint32_t *before, size_t n)
 {
@@ -184,7 +184,7 @@ static bool is_function(struct str name)
     return str_find_char(name, '.') < name.n;
 }
 
-/* A name that is no local one, with all that follows it behind dots. */
+/* Reads a name that is not a local one, with the names that follow it after dots. */
 static uint32_t global_name(struct parser *p)
 {
     struct tree tree = { .line = p->token_line, .column = p->token_column };
@@ -268,7 +268,7 @@ static uint32_t in_parentheses(struct parser *p)
     return token_expect(p, ")") ? one : NO_TREE;
 }
 
-/* A list, or [item for name in list]. */
+/* Reads a list, or [item for name in list]. */
 static uint32_t in_brackets(struct parser *p, struct tree tree)
 {
     struct str name = loop_name(p);
@@ -313,7 +313,7 @@ static uint32_t atom(struct parser *p)
     return FAIL(p, "an expression is expected");
 }
 
-/* a, a:b, a:b:c */
+/* Reads a, a:b or a:b:c. */
 static uint32_t subscript(struct parser *p)
 {
     struct tree tree = { .kind = TREE_SLICE, .line = p->token_line, .column = p->token_column };
@@ -396,7 +396,7 @@ static bool enter(struct parser *p)
     return false;
 }
 
-/* -x; a number becomes the negative one. */
+/* Negates x. A literal number becomes the negative number. */
 static uint32_t negative(struct parser *p, uint32_t x)
 {
     struct tree *number = p->failed ? NULL : &p->rules->trees.v[x];
@@ -426,7 +426,7 @@ static uint32_t unary(struct parser *p)
     return made;
 }
 
-/* Operators of two sides, from those that bind least. */
+/* Binary operators, from the loosest to the tightest. */
 static const struct {
     int level;
     const char *sign, *name;
@@ -446,7 +446,7 @@ static int operator_at(const struct parser *p)
     return -1;
 }
 
-/* Operators of this level and of those that bind more (precedence climbing). */
+/* Reads the operators of this level and of tighter ones (precedence climbing). */
 static uint32_t binary(struct parser *p, int level)
 {
     uint32_t left = unary(p);
@@ -463,7 +463,7 @@ static uint32_t binary(struct parser *p, int level)
     return left;
 }
 
-/* a is b, a is not b */
+/* Reads a is b, or a is not b. */
 static uint32_t identity(struct parser *p)
 {
     uint32_t left = binary(p, 0);
@@ -553,8 +553,8 @@ static uint32_t assigned(struct parser *p, uint32_t target)
 
 static uint32_t block(struct parser *p, uint32_t column);
 
-/* if CONDITION, elif CONDITION or else, and its block; a TREE_IF without an else has an empty one.
- */
+/* Reads if CONDITION, elif CONDITION or else, and its block. A TREE_IF without an else has an
+ * empty one. */
 static uint32_t branch(struct parser *p)
 {
     struct tree tree = { .kind = TREE_IF, .line = p->token_line, .column = p->token_column };
@@ -574,7 +574,7 @@ static uint32_t branch(struct parser *p)
     return tree_of(p, tree, items, 3);
 }
 
-/* for NAME in LIST, and its block. */
+/* Reads for NAME in LIST, and its block. */
 static uint32_t loop(struct parser *p)
 {
     struct tree tree = { .kind = TREE_LOOP, .line = p->token_line, .column = p->token_column };
@@ -607,7 +607,7 @@ static uint32_t statement(struct parser *p)
     return made;
 }
 
-/* A statement alone, up to the end of its line. */
+/* Reads a statement and the end of its line. */
 static uint32_t whole_statement(struct parser *p)
 {
     bool has_block = token_at_name(p, "if") || token_at_name(p, "for");
@@ -619,7 +619,7 @@ static uint32_t whole_statement(struct parser *p)
     return made;
 }
 
-/* ":", the end of the line, and the statements that stand further to the right than `column`. */
+/* Reads ":", the end of the line, and the statements that are indented further than `column`. */
 static uint32_t block(struct parser *p, uint32_t column)
 {
     struct tree tree = { .kind = TREE_BLOCK, .line = p->token_line, .column = p->token_column };
@@ -644,7 +644,7 @@ static uint32_t block(struct parser *p, uint32_t column)
 
 /* --- Rules --- */
 
-/* The schema: up to the end of the line, or on while parentheses are open. */
+/* Returns the text of the schema, which ends with the line, or later if parentheses are open. */
 static struct str schema_text(struct parser *p)
 {
     int open = 0;
@@ -675,7 +675,7 @@ static struct str schema_text(struct parser *p)
     return ret;
 }
 
-/* Its arguments become the first names. */
+/* Reads the schema, whose arguments become the first names. */
 static bool read_schema(struct parser *p, struct custom_rule *rule)
 {
     uint32_t line = p->line;
@@ -701,7 +701,7 @@ static bool read_schema(struct parser *p, struct custom_rule *rule)
     return !p->failed;
 }
 
-/* At a statement: it is indented where a schema precedes it. */
+/* Returns whether a statement follows: it is indented if a schema precedes it. */
 static bool at_statement(const struct parser *p)
 {
     return p->token != TOKEN_END && (p->bare || p->token_column > 1);

@@ -17,8 +17,8 @@ struct custom_rules;
 
 struct custom_rules *custom_rules_new(struct err *err);
 void custom_rules_free(struct custom_rules *rules); /* NULL is fine */
-/* Adds those of a text; it is copied. False: ERR_INPUT, "FILE:LINE:COLUMN: ..." with `file` as it
- * is given; the set is then good for nothing but custom_rules_free(). */
+/* Adds the rules of a text, which is copied. Returns false with ERR_INPUT, whose text is
+ * "FILE:LINE:COLUMN: ..." with `file` as it is given. After that the set may only be freed. */
 bool custom_rules_add(struct custom_rules *rules, struct str text, struct str file,
                       struct err *err);
 

@@ -1,4 +1,4 @@
-/* Running rules of custom operators: Python's meaning, through Python's calls. */
+/* Runs the rules of custom operators with Python's semantics, through Python's calls. */
 #include "replay/ops/decomp/custom_tree.h"
 #include "replay/ops/python/python_internal.h"
 
@@ -9,7 +9,7 @@ struct run {
     const struct custom_rules *rules;
     struct value names[CUSTOM_MAX_NAMES];
     bool returned;
-    uint32_t turns; /* of loops */
+    uint32_t turns; /* iterations of loops so far */
 };
 
 enum { MAX_TURNS = 1 << 20 };
@@ -26,7 +26,7 @@ static uint32_t item_at(const struct run *r, const struct tree *tree, uint32_t i
     return r->rules->items.v[tree->first + i];
 }
 
-/* The items' values, from the `from`th on; NULL: out of memory. */
+/* Returns the values of the items from `from` on, or NULL if memory runs out. */
 static struct value *eval_items(struct run *r, const struct tree *tree, uint32_t from, bool named,
                                 uint32_t *n)
 {
@@ -44,7 +44,7 @@ static struct value *eval_items(struct run *r, const struct tree *tree, uint32_t
     return r->c->failed ? NULL : values;
 }
 
-/* Arguments by name, in the same order. */
+/* Returns the keyword arguments, in the same order. */
 static struct keyword *eval_keywords(struct run *r, const struct tree *tree, uint32_t from,
                                      uint32_t *n)
 {
@@ -91,7 +91,7 @@ static struct value constant(struct run *r, struct str name)
 
 /* --- Calls --- */
 
-/* unbacked(min=None, max=None): a size that depends on data (get_ctx().new_dynamic_size()) */
+/* unbacked(min=None, max=None) makes a size that depends on data (get_ctx().new_dynamic_size()). */
 static struct value unbacked(struct run *r, const struct value *args, uint32_t n)
 {
     sym_id min = n > 0 && args[0].kind == VALUE_INT ? args[0].u.sym : SYM_ID_ZERO;
@@ -99,7 +99,7 @@ static struct value unbacked(struct run *r, const struct value *args, uint32_t n
     return value_int(new_unbacked_size(r->c, min, max));
 }
 
-/* check(condition, text="") */
+/* check(condition, text="") fails if the condition is false. */
 static struct value checked(struct run *r, const struct value *args, uint32_t n)
 {
     struct str text = n > 1 && args[1].kind == VALUE_STRING ? args[1].u.text : STR("");
@@ -114,7 +114,7 @@ static struct value checked(struct run *r, const struct value *args, uint32_t n)
 
 enum { MAX_RANGE = 1 << 16 };
 
-/* range(stop), range(start, stop) */
+/* range(stop) or range(start, stop) */
 static struct value integers(struct run *r, const struct value *args, uint32_t n)
 {
     int64_t bounds[2] = { 0, 0 };
@@ -135,7 +135,7 @@ static struct value integers(struct run *r, const struct value *args, uint32_t n
     return value_items(VALUE_LIST, items, items ? count : 0);
 }
 
-/* _maybe_convert_to_dtype of torch/_prims_common: maybe_convert(x, dtype) */
+/* maybe_convert(x, dtype) is _maybe_convert_to_dtype of torch/_prims_common. */
 static struct value converted(struct run *r, const struct value *args, uint32_t n)
 {
     if (n != 2 || args[1].kind != VALUE_DTYPE || args[0].kind != VALUE_TENSOR ||
@@ -144,7 +144,7 @@ static struct value converted(struct run *r, const struct value *args, uint32_t 
     return call_op(r->c, "prims.convert_element_type.default", args, 2);
 }
 
-/* get_computation_dtype of torch/_prims_common: computation_dtype(dtype) */
+/* computation_dtype(dtype) is get_computation_dtype of torch/_prims_common. */
 static struct value computation(struct run *r, const struct value *args, uint32_t n)
 {
     if (n != 1 || args[0].kind != VALUE_DTYPE) {
@@ -166,7 +166,7 @@ static struct value product_of(struct run *r, const struct value *args, uint32_t
     return product;
 }
 
-/* Bare names of Python; the rest are full names. */
+/* Returns the full name of a builtin of Python. Other names are full names already. */
 static struct str full_name(struct str name)
 {
     static const struct {
@@ -238,7 +238,7 @@ static struct value eval_pair(struct run *r, const struct tree *tree)
     return truth == (tree->kind == TREE_OR) ? left : eval(r, item_at(r, tree, 1));
 }
 
-/* [item for name in list] */
+/* Evaluates [item for name in list]. */
 static struct value eval_for(struct run *r, const struct tree *tree)
 {
     struct value list = eval(r, item_at(r, tree, 1));
@@ -255,7 +255,8 @@ static struct value eval_for(struct run *r, const struct tree *tree)
     return value_items(VALUE_LIST, items, list.n);
 }
 
-/* The statements of a block until one returns: what that returns, else None. */
+/* Runs the statements of a block until one returns. The result is what that one returns, or
+ * None. */
 static struct value eval_block(struct run *r, const struct tree *tree)
 {
     struct value ret = value_none();

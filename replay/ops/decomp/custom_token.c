@@ -1,4 +1,4 @@
-/* Finding the words of custom rules. Nothing is looked at beyond the text. */
+/* Splits the text of custom rules into tokens. Nothing beyond the text is read. */
 #include "replay/ops/decomp/custom_token.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void next_line(struct parser *p)
     p->line_start = p->at;
 }
 
-/* Blanks, comments, and inside of brackets the ends of lines. */
+/* Skips blanks and comments, and within brackets the ends of lines. */
 static void skip_blanks(struct parser *p)
 {
     while (p->at < p->text.n) {

@@ -1,4 +1,4 @@
-/* The syntax tree of custom rules, between who reads it and who runs it. */
+/* The syntax tree of custom rules, which custom.c makes and custom_run.c runs. */
 #ifndef SYMTAPE_REPLAY_OPS_DECOMP_CUSTOM_TREE_H
 #define SYMTAPE_REPLAY_OPS_DECOMP_CUSTOM_TREE_H
 
@@ -7,8 +7,8 @@
 #include "trace/base/vec.h"
 
 enum {
-    CUSTOM_MAX_DEPTH = 100, /* of nested expressions */
-    CUSTOM_MAX_NAMES = 128, /* of one rule: arguments and locals */
+    CUSTOM_MAX_DEPTH = 100, /* nested expressions */
+    CUSTOM_MAX_NAMES = 128, /* names of one rule: arguments and locals */
     CUSTOM_MAX_RULES = 1 << 16,
     CUSTOM_MAX_TEXT = 1 << 24
 };
@@ -20,7 +20,7 @@ enum tree_kind {
     TREE_FLOAT,  /* number */
     TREE_STRING, /* text */
     TREE_ELLIPSIS,
-    TREE_LOCAL,    /* integer: its slot */
+    TREE_LOCAL,    /* integer: the slot of the name */
     TREE_CONSTANT, /* text: torch.float32, torch.channels_last */
     TREE_LIST,     /* items */
     TREE_FOR,      /* [item for slot in item]: integer: the slot */
@@ -28,9 +28,9 @@ enum tree_kind {
     TREE_SLICE,     /* three items */
     TREE_ATTRIBUTE, /* item . text */
     TREE_ITEM,      /* item [ item ] */
-    TREE_CALL,      /* text ( items ): names of keywords are in theirs */
+    TREE_CALL,      /* text ( items ); each keyword argument stores its name */
     TREE_METHOD,    /* item . text ( items after the first ) */
-    TREE_OPERATOR,  /* text, of the operator module, over its items */
+    TREE_OPERATOR,  /* text names a function of the operator module, applied to the items */
     TREE_AND,
     TREE_OR,
     TREE_IF,     /* items: condition, then, else: expressions, or blocks */
@@ -43,7 +43,7 @@ enum tree_kind {
 struct tree {
     enum tree_kind kind;
     uint32_t line, column;
-    struct str keyword; /* of an argument given by name */
+    struct str keyword; /* the name of a keyword argument */
     struct str text;
     int64_t integer;
     double number;
@@ -69,15 +69,15 @@ struct custom_rules {
 struct call;
 struct schema;
 struct value;
-/* Adds the statements of a text without a schema, whose names are those of this schema's arguments.
- * False: as custom_rules_add(), with "body" for the file. */
+/* Adds the statements of a text without a schema. Their names are those of this schema's
+ * arguments. Returns false as custom_rules_add() does, with "body" as the file. */
 bool custom_rules_add_body(struct custom_rules *rules, const struct schema *schema, struct str text,
                            struct err *err);
-/* Runs the rule of that number in the call of an operator (replay/ops/dispatch/rule.h). ret: what
- * its `return` has, or None; false after a failure. */
+/* Runs rule `i` in the call of an operator (replay/ops/dispatch/rule.h). *ret is what its
+ * `return` gives, or None. Returns false after a failure. */
 bool custom_eval(struct call *c, const struct custom_rules *rules, uint32_t i,
                  const struct value *args, struct value *ret);
-/* The result of a rule as that of its call; false: it does not fit the schema. */
+/* Makes the result of a rule that of its call. Returns false if it does not fit the schema. */
 bool ret_custom(struct call *c, struct value value);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pointwise operators whose references are texts: what references do around one (conversion,
- * broadcasting, numbers as tensors), and the rules that choose between texts. */
+/* Pointwise operators whose references are texts, with what the references do around a text
+ * (conversion, broadcasting, numbers as tensors), and the rules that choose between texts. */
 #include "replay/ops/decomp/bodies.h"
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/python/python_internal.h"
@@ -32,7 +32,8 @@ static struct value converted(struct call *c, struct value x, enum dtype dtype)
     return call_op_keywords(c, "aten._to_copy.default", &x, 1, &keyword, 1);
 }
 
-/* The arguments converted; which ones take part is what the row tells, or all tensors. */
+/* Returns the converted arguments. For CAST_TO all tensors take part; for others the row says
+ * which. */
 static struct value *cast_args(struct call *c, enum cast cast, enum dtype *result)
 {
     uint32_t n = pointwise_operands(c), kept = 0;
@@ -41,7 +42,7 @@ static struct value *cast_args(struct call *c, enum cast cast, enum dtype *resul
     if (!args || !part)
         return NULL;
     memcpy(args, c->args, c->n_args * sizeof(*args));
-    bool only_tensors = cast == CAST_TO; /* but not the out= ones */
+    bool only_tensors = cast == CAST_TO; /* except the out= ones */
     uint32_t end = only_tensors ? c->n_args : n;
     for (uint32_t i = 0; i < end; i++)
         if (!c->op->schema.args[i].keyword_only && (!only_tensors || is_tensor(args[i])))
@@ -55,7 +56,8 @@ static struct value *cast_args(struct call *c, enum cast cast, enum dtype *resul
     return args;
 }
 
-/* Numbers among two operands as scalar_tensor(number, dtype=..., device=...) of the other. */
+/* Replaces a number among two operands by scalar_tensor(number, dtype=..., device=...) of the
+ * other. */
 static void wrap_numbers(struct call *c, struct value *args)
 {
     for (uint32_t i = 0; i < 2 && !c->failed; i++) {
@@ -81,7 +83,7 @@ static bool prepare(struct call *c, enum cast cast, struct value *args)
     return !c->failed;
 }
 
-/* The text over the call's arguments, cast as its row says. */
+/* Evaluates the text with the call's arguments, which are cast as its row says. */
 static struct value run_cast(struct call *c, enum body body)
 {
     enum cast cast = casts[body];
@@ -106,7 +108,7 @@ static bool ret_body(struct call *c, enum body body)
     return !c->failed && ret_tensors(c, out, 2);
 }
 
-/* The row names its text. */
+/* The row names the text. */
 bool rule_pointwise_body(struct call *c)
 {
     return ret_body(c, (enum body)(c->param >> POINTWISE_BODY_SHIFT));
@@ -123,7 +125,7 @@ static struct value results_converted(struct call *c, struct value ret, enum dty
     return value_items(ret.kind, items, items ? ret.n : 0);
 }
 
-/* A composite operator's floats, which C++ has as numbers. */
+/* Returns the arguments of a composite operator, with floats as the numbers that C++ takes. */
 static const struct value *float_args(struct call *c)
 {
     struct value *args = values(c, c->n_args + 1);
@@ -133,7 +135,7 @@ static const struct value *float_args(struct call *c)
     return python_unpack(c, c->op, args, c->n_args) ? args : NULL;
 }
 
-/* Whether the arguments pass the check as the text will have them. */
+/* Returns whether the arguments pass the check in the form that the text receives. */
 static bool pass(struct call *c, const struct value *args, bool (*fits)(struct call *c))
 {
     const struct value *given = c->args;
@@ -162,7 +164,7 @@ bool decompose(struct call *c, bool (*fits)(struct call *c))
     return ret_value(c, ret);
 }
 
-/* An operator that is no pointwise one, by the text that its row names. */
+/* Runs an operator that is not pointwise by the text that its row names. */
 bool rule_decomposition(struct call *c)
 {
     return decompose(c, NULL);
@@ -170,7 +172,7 @@ bool rule_decomposition(struct call *c)
 
 /* --- Rules that choose --- */
 
-/* The row names the text for "none", the one for "tanh" follows it. */
+/* The row names the text for "none". The one for "tanh" follows it. */
 bool rule_gelu(struct call *c)
 {
     struct str how = arg_string(c, c->op->schema.n_positional);
@@ -180,7 +182,7 @@ bool rule_gelu(struct call *c)
     return ret_body(c, str_is(how, "tanh") ? body + 1 : body);
 }
 
-/* round.decimals: 0 is round itself. */
+/* round.decimals with 0 decimals is round itself. */
 bool rule_round_decimals(struct call *c)
 {
     if (eager(c) || arg_int(c, 1) != 0)
@@ -217,7 +219,7 @@ static struct tensor rounded_plain(struct call *c)
     return iterator_promoted(c, c->args, 2, 2, PROMOTE_DEFAULT);
 }
 
-/* A number as the other operand's dtype: refs.floor_divide wraps it in a 0-dim tensor. */
+/* refs.floor_divide wraps a number in a 0-dim tensor of the other operand's dtype. */
 static bool floor_divide(struct call *c)
 {
     enum dtype compute;
@@ -233,7 +235,7 @@ static bool floor_divide(struct call *c)
                   dtype_python_name(compute));
 }
 
-/* div.Tensor_mode, div.Scalar_mode and their kin. */
+/* div.Tensor_mode, div.Scalar_mode and their variants. */
 bool rule_div_mode(struct call *c)
 {
     if (!arg_given(c, 2)) {

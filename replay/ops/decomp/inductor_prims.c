@@ -2,8 +2,8 @@
  * defined by the ATen calls that it stands for. */
 #include "replay/ops/rules/compose.h"
 
-/* PARAM: the argument that tells how many there are; 0: one, without dimensions. The device comes
- * behind it. */
+/* PARAM is the argument that says how many seeds there are; 0 means one seed without dimensions.
+ * The device follows it. */
 bool rule_inductor_seeds(struct call *c)
 {
     uint32_t at = (uint32_t)c->param;
@@ -12,7 +12,7 @@ bool rule_inductor_seeds(struct call *c)
     return ret_tensor(c, new_tensor(c, DTYPE_I64, device, &count, at ? 1 : 0));
 }
 
-/* PARAM: where the sizes are; the seed comes behind them. */
+/* PARAM is the argument of the sizes. The seed follows it. */
 bool rule_inductor_random(struct call *c)
 {
     uint32_t at = (uint32_t)c->param;

@@ -46,7 +46,7 @@ struct value format_value(enum memory_format format)
     return (struct value){ .kind = VALUE_MEMORY_FORMAT, .u.memory_format = format };
 }
 
-/* --- Looking --- */
+/* --- Properties of tensors --- */
 
 uint32_t ndim_of(struct tensor x)
 {
@@ -114,8 +114,7 @@ static struct tensor with_keyword(struct call *c, const char *name, const struct
     return no_tensor();
 }
 
-/* x.to(...) within a decomposition is two dispatches, aten.to.dtype and prim.device, before it
- * comes to copying. */
+/* Within a decomposition x.to(...) dispatches aten.to.dtype and prim.device before it copies. */
 void count_to(struct call *c, struct tensor x)
 {
     if (some(x) && !c->op->composite && !in_kernel(c))
@@ -132,8 +131,8 @@ struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype)
     return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
 }
 
-/* x.to(memory_format=...): nothing where x suggests that format by itself. Python's binding hands
- * on the dtype, too (dispatch_to of python_variable_methods.cpp). */
+/* x.to(memory_format=...) does nothing if x suggests that format. Python's binding passes the
+ * dtype as well (dispatch_to of python_variable_methods.cpp). */
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format)
 {
     if (!some(x) || format == FORMAT_PRESERVE || suggest_format_c10(c, x) == format)
@@ -357,7 +356,7 @@ enum memory_format suggest_format_c10(struct call *c, struct tensor x)
         return strides_like(c, x.meta, order_2d) ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
     if (x.meta->ndim != 5)
         return FORMAT_CONTIGUOUS;
-    /* Whether it is of the two-dimensional kind asks first whether it is dense in the other. */
+    /* The check for channels last in two dimensions first evaluates the one in three. */
     channels_last_or_false(c, x, FORMAT_CHANNELS_LAST_3D);
     return strides_like(c, x.meta, order_3d) ? FORMAT_CHANNELS_LAST_3D : FORMAT_CONTIGUOUS;
 }

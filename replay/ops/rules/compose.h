@@ -11,7 +11,7 @@
 #define CALL(c, name, ...)                                          \
     call_tensor((c), (name), (const struct value[]){ __VA_ARGS__ }, \
                 (uint32_t)(sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
-/* The same where the result is no single tensor. */
+/* the same for results that are not a single tensor */
 #define CALL_VALUE(c, name, ...)                                \
     call_op((c), (name), (const struct value[]){ __VA_ARGS__ }, \
             (uint32_t)(sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
@@ -39,7 +39,7 @@ static inline struct tensor no_tensor(void)
 {
     return (struct tensor){ .meta = NULL, .storage = STORAGE_FRESH };
 }
-/* Looking at tensors; 0 and nothing after a failure. */
+/* Properties of tensors. After a failure these return 0 or nothing. */
 uint32_t ndim_of(struct tensor x);
 sym_id size_of(struct call *c, struct tensor x, int64_t dim); /* dim may be negative */
 const sym_id *sizes_of(struct tensor x);
@@ -49,18 +49,19 @@ bool on_cpu(struct tensor x);
 bool on_cuda(struct tensor x);
 struct tensor item_tensor(struct call *c, struct value tuple, uint32_t i);
 
-/* --- Calls with keywords, and those that PyTorch leaves out where they change nothing --- */
+/* --- Calls with keywords, and calls that PyTorch omits where they have no effect --- */
 
-/* to() within a decomposition dispatches aten.to.dtype and prim.device, whether it copies or not.
- */
+/* Within a decomposition to() dispatches aten.to.dtype and prim.device, whether it copies or
+ * not. */
 void count_to(struct call *c, struct tensor x);
 struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype);
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format);
 struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,
                               enum memory_format format);
 struct tensor to_dtype_copy(struct call *c, struct tensor x, enum dtype dtype); /* copy=True */
-struct tensor convert(struct call *c, struct tensor x, enum dtype dtype); /* as references do */
-/* TensorBase::suggest_memory_format(), whose questions differ from those of the references. */
+struct tensor convert(struct call *c, struct tensor x,
+                      enum dtype dtype); /* as the references convert */
+/* TensorBase::suggest_memory_format(), whose guards differ from those of the references. */
 enum memory_format suggest_format_c10(struct call *c, struct tensor x);
 struct tensor contiguous(struct call *c, struct tensor x);
 struct tensor clone_format(struct call *c, struct tensor x, enum memory_format format);
@@ -112,22 +113,24 @@ void var_mean(struct call *c, struct tensor x, const int64_t *list, uint32_t n, 
               struct tensor *mean);
 struct tensor squeeze_dims(struct call *c, struct tensor x, const int64_t *list, uint32_t n);
 struct tensor permute(struct call *c, struct tensor x, const int64_t *list, uint32_t n);
-struct tensor unsqueeze_to(struct call *c, struct tensor x, uint32_t ndim); /* at the end */
+struct tensor unsqueeze_to(struct call *c, struct tensor x,
+                           uint32_t ndim); /* adds dimensions at the end */
 
-/* pw_cast_for_opmath: the tensors (in place) in the dtype of the computation; returns that of the
- * result, to which to_dtype() brings it back. */
+/* pw_cast_for_opmath: converts the tensors in place to the dtype of the computation. Returns the
+ * dtype of the result, to which to_dtype() converts it back. */
 enum dtype cast_for_opmath(struct call *c, struct tensor **x, uint32_t n);
-/* sym_eq of two shapes, one condition; false where their lengths differ. */
+/* sym_eq of two shapes as one condition. It is false if their lengths differ. */
 sym_id shapes_equal(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b);
-/* Both true, as sym_and builds it (no guard by itself). */
+/* Returns the conjunction as sym_and builds it, without a guard. */
 sym_id both(struct call *c, sym_id a, sym_id b);
 sym_id either(struct call *c, sym_id a, sym_id b);
 
-/* numbers among the arguments */
+/* --- Numbers among the arguments --- */
 /* A float, int or bool of a C++ signature: a symbolic one is guarded to its value. */
 struct value arg_fixed(struct call *c, uint32_t i);
 struct value true_divide(struct call *c, struct value a, struct value b); /* Python's / */
 struct value number_minus(struct call *c, struct value a, int64_t b);
-bool arg_is_number(const struct call *c, uint32_t i, double value); /* exactly that, no symbol */
+bool arg_is_number(const struct call *c, uint32_t i,
+                   double value); /* exactly that number, not a symbol */
 
 #endif

@@ -1,4 +1,4 @@
-/* Elements of small tensors whose values are known. */
+/* Reads elements of small tensors whose values are known. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static double single(uint64_t bits)
     return (double)value;
 }
 
-/* The part of a complex number, or the number itself. */
+/* Loads the number at p, or the part of a complex number that is there. */
 static bool load_double(enum dtype dtype, const unsigned char *p, double *ret)
 {
     uint64_t bits;
@@ -123,7 +123,8 @@ bool index_outside(const struct call *c, struct tensor index, int64_t low, int64
 
 /* --- Distinct elements --- */
 
-/* Bytes under which equal elements are equal: -0.0 is 0.0. False: equal to nothing (NaN). */
+/* Writes bytes that are the same for equal elements: -0.0 becomes 0.0. Returns false for NaN,
+ * which equals nothing. */
 static bool canonical(struct tensor x, uint64_t i, unsigned char *to)
 {
     unsigned size = dtype_size(dtype_of(x));

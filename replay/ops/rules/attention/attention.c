@@ -7,14 +7,15 @@ static struct tensor fresh(struct call *c, struct tensor like, enum dtype dtype,
     return new_tensor(c, dtype, device_of(like), sizes, n);
 }
 
-/* Seed and offset: made on the meta device, so the device of the call is theirs. */
+/* Returns the seed or the offset. Both are made on the meta device, so they get the call's
+ * device. */
 static struct tensor random_state(struct call *c, struct tensor q, enum dtype dtype,
                                   const sym_id *sizes, uint32_t n)
 {
     return new_tensor(c, dtype, device_of(q), sizes, n);
 }
 
-/* Sizes (B, H, S, D) with the strides of (B, S, H, D). */
+/* Returns a tensor of sizes (B, H, S, D) with the strides of (B, S, H, D). */
 static struct tensor heads_inside(struct call *c, struct tensor like, const sym_id *sizes)
 {
     sym_id order[] = { sizes[0], sizes[2], sizes[1], sizes[3] }, strides[4];
@@ -32,7 +33,7 @@ static bool four(struct call *c, struct tensor q, struct tensor k, struct tensor
                    ndim_of(q), (int)ndim_of(q) - 1, 3);
 }
 
-/* math.ceil(n / 32) * 32: true division, as Python has it. */
+/* math.ceil(n / 32) * 32 with Python's true division */
 static sym_id round_up_32(struct call *c, sym_id n)
 {
     int64_t plain;
@@ -57,7 +58,7 @@ static bool ret_values(struct call *c, const struct value *list, uint32_t n)
 
 /* --- Forward --- */
 
-/* query, key, value, attn_bias, compute_log_sumexp, ... */
+/* The arguments are query, key, value, attn_bias, compute_log_sumexp, ... */
 bool rule_sdpa_efficient(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
@@ -89,7 +90,7 @@ static struct tensor debug_mask(struct call *c, struct tensor q, sym_id batch, s
     return fresh(c, q, dtype_of(q), sizes, 4);
 }
 
-/* query, key, value, ...; param: the argument of return_debug_mask. */
+/* The arguments are query, key, value, ...; param is the argument return_debug_mask. */
 bool rule_sdpa_flash(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
@@ -112,7 +113,7 @@ bool rule_sdpa_flash(struct call *c)
     return ret_values(c, out, 9);
 }
 
-/* alloc_with_matching_layout: the order of the query's dimensions. */
+/* alloc_with_matching_layout: the result has the order of the query's dimensions. */
 static struct tensor like_query(struct call *c, struct tensor q, const sym_id *sizes)
 {
     bool same = true;
@@ -120,7 +121,7 @@ static struct tensor like_query(struct call *c, struct tensor q, const sym_id *s
         same = guard_bool(c, py_eq(c, size_of(c, q, i), sizes[i]));
     if (same || c->failed)
         return new_like(c, q);
-    uint32_t order[] = { 0, 1, 2, 3 }; /* by stride, largest first; equal ones stay */
+    uint32_t order[] = { 0, 1, 2, 3 }; /* sorted by stride, largest first; the sort is stable */
     for (uint32_t i = 1; i < 4; i++)
         for (uint32_t k = i; k > 0; k--) {
             const sym_id *s = q.meta->stride;
@@ -138,7 +139,8 @@ static struct tensor like_query(struct call *c, struct tensor q, const sym_id *s
     return new_tensor_strided(c, dtype_of(q), device_of(q), sizes, strides, 4);
 }
 
-/* query, key, value, ...; param: 1 the overrideable one, whose sums have no last dimension. */
+/* The arguments are query, key, value, ...; param is 1 for the overrideable operator, whose
+ * logsumexp has no last dimension. */
 bool rule_sdpa_cudnn(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
@@ -175,8 +177,8 @@ bool rule_sdpa_flash_cpu(struct call *c)
     return ret_tensors(c, (struct tensor[]){ out, log }, 2);
 }
 
-/* query, key, value, bias, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p,
- * custom_mask_type, compute_log_sumexp: (B, S, H, D) */
+/* The arguments are query, key, value, bias, cu_seqlens_q, cu_seqlens_k, max_seqlen_q,
+ * max_seqlen_k, dropout_p, custom_mask_type, compute_log_sumexp. Tensors are (B, S, H, D). */
 bool rule_efficient_attention_forward(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
@@ -201,7 +203,8 @@ bool rule_efficient_attention_forward(struct call *c)
     return ret_values(c, list, 6);
 }
 
-/* query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, debug mask */
+/* The arguments are query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal,
+ * return_debug_mask. */
 bool rule_flash_attention_forward(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), cum = arg_tensor(c, 3);
@@ -224,7 +227,7 @@ bool rule_flash_attention_forward(struct call *c)
 
 /* --- Backward --- */
 
-/* grad_out, query, key, value ...: empty_like of the three. */
+/* The arguments are grad_out, query, key, value, ... Each gradient is empty_like of its tensor. */
 bool rule_attention_backward_like(struct call *c)
 {
     struct tensor out[3];
@@ -245,7 +248,7 @@ bool rule_attention_backward_heads(struct call *c)
     return ret_tensors(c, out, 3);
 }
 
-/* The bias's gradient: rows of a multiple of 16, cut. */
+/* Returns the gradient of the bias. Its rows are padded to a multiple of 16 and then sliced. */
 static struct tensor grad_bias(struct call *c, struct tensor bias)
 {
     uint32_t n = ndim_of(bias);
@@ -262,7 +265,8 @@ static struct tensor grad_bias(struct call *c, struct tensor bias)
     return CALL(c, "aten.slice.Tensor", T(whole), I(c, (int64_t)n - 1), I(c, 0), N(last));
 }
 
-/* grad_out, query, key, value, attn_bias, ..., grad_input_mask (10) */
+/* The arguments are grad_out, query, key, value, attn_bias, ..., and grad_input_mask as argument
+ * 10. */
 bool rule_sdpa_efficient_backward(struct call *c)
 {
     struct tensor q = arg_tensor(c, 1), k = arg_tensor(c, 2), v = arg_tensor(c, 3);
@@ -283,7 +287,8 @@ bool rule_sdpa_efficient_backward(struct call *c)
     return ret_tensors(c, out, 4);
 }
 
-/* grad_out, query, key, value, bias, ...; shared_storage_dqdkdv is the last argument. */
+/* The arguments are grad_out, query, key, value, bias, ...; the last one is
+ * shared_storage_dqdkdv. */
 bool rule_efficient_attention_backward(struct call *c)
 {
     struct tensor x[] = { arg_tensor(c, 1), arg_tensor(c, 2), arg_tensor(c, 3) };

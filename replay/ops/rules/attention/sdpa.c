@@ -1,4 +1,4 @@
-/* scaled_dot_product_attention: which kernel it becomes and what goes in
+/* scaled_dot_product_attention: the choice of its kernel and the preparation of the arguments
  * (aten/src/ATen/native/transformers/attention.cpp, cuda/sdp_utils.cpp, sdp_utils_cpp.h). */
 #include "replay/ops/rules/compose.h"
 
@@ -79,7 +79,7 @@ static bool takes_flash_cuda(struct call *c, const struct sdpa *s)
     return same_batch_and_heads(c, s, true) && nonzero_lengths(c, s) && dense_rows(c, s, true);
 }
 
-/* check_head_dim_size_mem_efficient: whole vectors of 128 bits. */
+/* check_head_dim_size_mem_efficient: the size of a head is a multiple of 128 bits. */
 static bool heads_aligned(struct call *c, const struct sdpa *s)
 {
     sym_id q = size_of(c, s->q, -1), v = size_of(c, s->v, -1);
@@ -126,7 +126,8 @@ static bool mask_fits(struct call *c, const struct sdpa *s)
             is_either(c, size_of(c, mask, 1), size_of(c, s->q, 1)));
 }
 
-/* check_last_dim_stride_equals_1_dense: the mask's is asked for and, on a CPU, does not matter. */
+/* check_last_dim_stride_equals_1_dense: the mask's stride is read, but on a CPU it does not
+ * matter. */
 static bool dense_rows_cpu(struct call *c, const struct sdpa *s)
 {
     bool ret = last_stride_one(c, s->q, false) && last_stride_one(c, s->k, false) &&
@@ -158,7 +159,7 @@ static enum sdpa_backend choose(struct call *c, const struct sdpa *s)
     return on_cpu(s->q) && takes_flash_cpu(c, s) ? SDPA_FLASH : SDPA_MATH;
 }
 
-/* --- What goes in --- */
+/* --- Preparing the arguments --- */
 
 static struct tensor scalar(struct call *c, struct tensor like, double x)
 {
@@ -171,7 +172,7 @@ static struct tensor scalar(struct call *c, struct tensor like, double x)
     return out.kind == VALUE_TENSOR ? out.u.tensor : no_tensor();
 }
 
-/* convert_boolean_attn_mask: 0 where it holds, -inf elsewhere. */
+/* convert_boolean_attn_mask: 0 where the mask is true, -inf elsewhere. */
 static struct tensor float_mask(struct call *c, struct tensor mask, struct tensor q)
 {
     if (!some(mask) || dtype_of(mask) != DTYPE_B8)
@@ -188,7 +189,7 @@ static bool aligned(struct call *c, struct tensor mask)
     return known_true(c, eq_int(c, mask.meta->stride[ndim_of(mask) - 1], 1));
 }
 
-/* preprocess_mask: rows begin at multiples of 8, and every head has its own. */
+/* preprocess_mask: rows are aligned to 8 elements, and the mask is expanded to every head. */
 static struct tensor aligned_mask(struct call *c, const struct sdpa *s)
 {
     struct tensor mask = s->mask;
@@ -220,7 +221,7 @@ static double scale_number(struct call *c, const struct sdpa *s)
     return 1;
 }
 
-/* pad_last_dim<8>: heads of a multiple of 8. */
+/* pad_last_dim<8>: the size of a head is padded to a multiple of 8. */
 static struct tensor pad_heads(struct call *c, struct tensor x)
 {
     sym_id last = size_of(c, x, -1), rest = mod(c, last, num(c, 8));
@@ -319,7 +320,8 @@ static void math_form(struct call *c, struct sdpa *s, struct tensor *out, struct
 
 /* --- Rules --- */
 
-/* query, key, value, attn_mask, dropout_p, is_causal, then keywords from `more` on. */
+/* Reads query, key, value, attn_mask, dropout_p, is_causal, then keywords from argument `more`
+ * on. */
 static bool read_sdpa(struct call *c, struct sdpa *s, uint32_t more)
 {
     *s = (struct sdpa){ .q = arg_tensor(c, 0), .k = arg_tensor(c, 1), .v = arg_tensor(c, 2) };
@@ -364,7 +366,7 @@ bool rule_scaled_dot_product_attention(struct call *c)
     }
 }
 
-/* With dropout_mask before the keywords. */
+/* This overload has dropout_mask before the keywords. */
 bool rule_sdpa_math(struct call *c)
 {
     struct sdpa s;

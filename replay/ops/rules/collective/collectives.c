@@ -7,7 +7,8 @@ static struct tensor like_input(struct call *c, struct tensor x, bool keep_strid
                         : new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim);
 }
 
-/* all_reduce is contiguous; broadcast, wait_tensor, irecv (param 1) keep strides. */
+/* all_reduce returns a contiguous tensor. broadcast, wait_tensor and irecv (param 1) keep
+ * strides. */
 bool rule_collective(struct call *c)
 {
     return ret_tensor(c, like_input(c, arg_tensor(c, 0), c->param == 1));
@@ -25,7 +26,7 @@ bool rule_collective_send(struct call *c)
     return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, &zero, 1));
 }
 
-/* --- Of one tensor, or of each of a list --- */
+/* --- One tensor, or each of a list --- */
 
 typedef struct tensor one_tensor(struct call *c, struct tensor x);
 
@@ -49,7 +50,7 @@ bool rule_collective_list(struct call *c)
     return each(c, contiguous_like);
 }
 
-/* x.new_empty() with another size along dimension 0. */
+/* Returns x.new_empty() with another size of dimension 0. */
 static struct tensor resized(struct call *c, struct tensor x, sym_id first)
 {
     sym_id size[TENSOR_MAX_DIM] = { first };
@@ -94,7 +95,8 @@ bool rule_reduce_scatter_list(struct call *c)
     return each(c, scattered);
 }
 
-/* input, output_split_sizes, input_split_sizes: sizes may depend on data */
+/* The arguments are input, output_split_sizes, input_split_sizes. The sizes may be
+ * data-dependent. */
 bool rule_all_to_all(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -1,7 +1,7 @@
 /* Convolutions (conv of torch/_subclasses/fake_impls.py, meta_conv of _meta_registrations.py). */
 #include "replay/ops/rules/conv/conv_backend.h"
 
-/* expand_param_if_needed: one number stands for all dimensions. */
+/* expand_param_if_needed: a single number applies to all dimensions. */
 static const sym_id *spread(struct call *c, uint32_t i, uint32_t n, const char *name)
 {
     const sym_id *list;
@@ -18,7 +18,7 @@ static const sym_id *spread(struct call *c, uint32_t i, uint32_t n, const char *
     return ret;
 }
 
-/* first: the argument that stands where convolution has its stride. */
+/* Reads the arguments from `first` on, the argument that is the stride. */
 static bool read_conv(struct call *c, uint32_t first, struct conv *ret)
 {
     uint32_t k = ndim_of(ret->weight);
@@ -34,7 +34,8 @@ static bool read_conv(struct call *c, uint32_t first, struct conv *ret)
     return !c->failed;
 }
 
-/* One dimension is made two, as the kernels do it; the lists, too. */
+/* Returns a convolution of one dimension as one of two dimensions, as the kernels compute it.
+ * The lists change, too. */
 static struct conv as_2d(struct call *c, const struct conv *v)
 {
     struct conv ret = *v;
@@ -67,7 +68,7 @@ static bool all_hinted(const struct call *c, struct tensor x)
     return true;
 }
 
-/* The memory format of the results; FORMAT_PRESERVE: left as it comes. */
+/* Returns the memory format of the results, or FORMAT_PRESERVE to leave it unchanged. */
 static enum memory_format choose_format(struct call *c, const struct conv *v)
 {
     if (!all_hinted(c, v->input) || !all_hinted(c, v->weight))
@@ -76,7 +77,7 @@ static enum memory_format choose_format(struct call *c, const struct conv *v)
         return FORMAT_PRESERVE;
     struct conv wide = as_2d(c, v);
     enum conv_backend backend = conv_select(c, &wide);
-    if (v->n == 1) /* the Python side widens once more */
+    if (v->n == 1) /* Python adds the dimension a second time */
         wide = as_2d(c, v);
     return c->failed ? FORMAT_PRESERVE : conv_format(c, &wide, backend);
 }
@@ -123,7 +124,7 @@ static bool return_shape(struct call *c, const struct conv *v, sym_id *ret)
     return !c->failed;
 }
 
-/* A new tensor brought to the format: x.to(memory_format=...) on what was made contiguous. */
+/* Returns a new tensor in this format: x.to(memory_format=...) of a contiguous tensor. */
 static struct tensor made(struct call *c, struct tensor like, const sym_id *sizes, uint32_t n,
                           enum memory_format format)
 {
@@ -143,13 +144,13 @@ static struct tensor made(struct call *c, struct tensor like, const sym_id *size
     return x;
 }
 
-/* prim.device, as the backend is chosen: MKLDNN's is asked about twice more. */
+/* Choosing the backend dispatches prim.device. The check of MKLDNN does so twice more. */
 static void count_backend(struct call *c, struct tensor input)
 {
     count_dispatches(c, on_cuda(input) ? 2 : 4);
 }
 
-/* param: the argument of the stride. */
+/* param is the argument of the stride. */
 bool rule_convolution(struct call *c)
 {
     struct conv v = { .input = arg_tensor(c, 0), .weight = arg_tensor(c, 1) };
@@ -164,8 +165,8 @@ bool rule_convolution(struct call *c)
     return ret_tensor(c, made(c, v.input, shape, v.n + 2, format));
 }
 
-/* grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
- * groups, output_mask */
+/* The arguments are grad_output, input, weight, bias_sizes, stride, padding, dilation,
+ * transposed, output_padding, groups, output_mask. */
 bool rule_convolution_backward(struct call *c)
 {
     struct conv v = { .input = arg_tensor(c, 1), .weight = arg_tensor(c, 2) };
@@ -236,7 +237,7 @@ static void same_bias_dtype(struct call *c, struct tensor x, struct tensor bias)
             cpp_dtype(dtype_of(bias)));
 }
 
-/* param: spatial dimensions. */
+/* param is the number of spatial dimensions. */
 bool rule_conv(struct call *c)
 {
     uint32_t n = (uint32_t)c->param;
@@ -252,7 +253,7 @@ bool rule_conv(struct call *c)
     return ret_tensor(c, unbatched(c, out, is_batched));
 }
 
-/* input, weight, bias, stride, padding, output_padding, groups, dilation */
+/* The arguments are input, weight, bias, stride, padding, output_padding, groups, dilation. */
 bool rule_conv_transpose(struct call *c)
 {
     uint32_t n = (uint32_t)c->param;
@@ -265,7 +266,7 @@ bool rule_conv_transpose(struct call *c)
     return ret_tensor(c, unbatched(c, out, is_batched));
 }
 
-/* convolution_same: padding that keeps the sizes, an odd rest on the right. */
+/* convolution_same: the padding keeps the sizes. If it is odd, the right side gets one more. */
 static struct tensor same(struct call *c, struct tensor x, struct tensor weight,
                           const sym_id *dilation, uint32_t n_dilation, uint32_t n)
 {
@@ -288,7 +289,7 @@ static struct tensor same(struct call *c, struct tensor x, struct tensor weight,
                 ints(c, left, n), arg(c, 5), B(false), ints(c, zeros, n), arg(c, 6));
 }
 
-/* padding is a string; param as above. */
+/* padding is a string; param is the number of spatial dimensions. */
 bool rule_conv_padding(struct call *c)
 {
     uint32_t n = (uint32_t)c->param;

@@ -154,7 +154,7 @@ bool conv_check(struct call *c, const struct conv *v)
 
 /* --- Backends --- */
 
-/* conv_output_size, conv_input_size: without the batch. */
+/* conv_output_size and conv_input_size without the batch. */
 static sym_id output_per_item(struct call *c, const struct conv *v)
 {
     const sym_id *weight = sizes_of(v->weight);
@@ -175,7 +175,8 @@ static sym_id output_per_item(struct call *c, const struct conv *v)
     return product_;
 }
 
-/* needs_64bit_indexing_no_split: cuDNN 9.3 and later do it too, but the question is asked. */
+/* needs_64bit_indexing_no_split: cuDNN 9.3 and later support it, but the guards are still
+ * evaluated. */
 static void ask_64bit(struct call *c, const struct conv *v)
 {
     sym_id n = numel(c, v->input);
@@ -252,7 +253,7 @@ static bool use_cudnn_depthwise(struct call *c, const struct conv *v)
                   (guard_bool(c, eq(c, v->stride[0], v->stride[1])) ||
                    guard_bool(c, eq_int(c, size_of(c, v->input, 2), 1))) &&
                   guard_bool(c, ge(c, size_of(c, v->input, 1), num(c, 32)));
-    /* A table of workloads decides further; both ways give the same metas. */
+    /* A table of workloads decides further, but both results have the same metadata. */
     return square;
 }
 
@@ -268,7 +269,7 @@ static bool use_mkldnn(struct call *c, const struct conv *v)
         return false;
     const sym_id *x = sizes_of(v->input);
     sym_id last = size_of(c, v->weight, -1), before = size_of(c, v->weight, -2);
-    /* With one thread, as the recordings were made: more take 1x1 kernels here, too. */
+    /* The recordings were made with one thread. With more, MKLDNN also runs 1x1 kernels. */
     if (!is_strided(c, v) && !is_dilated(c, v) && !guard_bool(c, ge(c, x[0], num(c, 16))) &&
         !guard_bool(c, ne(c, last, SYM_ID_ONE)) && !guard_bool(c, ne(c, before, SYM_ID_ONE)))
         return false;

@@ -1,6 +1,6 @@
-/* Which kernel a convolution would run, and the memory format that kernel gives its results
- * (aten/src/ATen/native/Convolution.cpp and ConvUtils.h). Choosing asks about sizes, and so guards.
- */
+/* The backend that a convolution would run on, and the memory format of that backend's results
+ * (aten/src/ATen/native/Convolution.cpp and ConvUtils.h). The choice depends on sizes, so it
+ * adds guards. */
 #ifndef SYMTAPE_REPLAY_OPS_RULES_CONV_CONV_BACKEND_H
 #define SYMTAPE_REPLAY_OPS_RULES_CONV_CONV_BACKEND_H
 
@@ -22,14 +22,14 @@ enum conv_backend {
     CONV_CUDA_DEPTHWISE,
     CONV_MKLDNN,
     CONV_NNPACK,
-    CONV_SLOW_2D, /* dilated, transposed or plain */
+    CONV_SLOW_2D, /* dilated, transposed or neither */
     CONV_SLOW_3D,
     CONV_OVERRIDEABLE
 };
 
-/* False: refused. Checks the shapes first (check_shape_forward). */
+/* Checks the shapes (check_shape_forward). Returns false if the convolution is refused. */
 bool conv_check(struct call *c, const struct conv *conv);
-/* conv as the kernels see it: one dimension made two. */
+/* Takes the convolution as the kernels compute it, with one dimension extended to two. */
 enum conv_backend conv_select(struct call *c, const struct conv *conv);
 enum memory_format conv_format(struct call *c, const struct conv *conv, enum conv_backend backend);
 

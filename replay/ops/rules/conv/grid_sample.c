@@ -1,4 +1,4 @@
-/* Sampling at a grid. */
+/* Sampling of images at the points of a grid. */
 #include "replay/ops/rules/compose.h"
 
 static const char *shape_text(struct call *c, struct tensor x)
@@ -31,7 +31,7 @@ static bool check_grid(struct call *c, struct tensor x, struct tensor grid)
     return !c->failed;
 }
 
-/* _grid_sampler_2d of torch/_decomp: the grid is spread over the channels first. */
+/* _grid_sampler_2d of torch/_decomp, which first expands the grid over the channels. */
 bool rule_grid_sampler_2d(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), grid = arg_tensor(c, 1);
@@ -76,7 +76,7 @@ bool rule_grid_sampler_3d(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), sizes, 5));
 }
 
-/* grad_output, input, grid, modes, align_corners, output_mask */
+/* The arguments are grad_output, input, grid, modes, align_corners, output_mask. */
 bool rule_grid_sampler_backward(struct call *c)
 {
     struct tensor x = arg_tensor(c, 1), grid = arg_tensor(c, 2);

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Positions by falling scores, equal ones as they came: merges of ever longer runs. */
+/* Sorts positions by descending scores. The bottom-up merge sort is stable. */
 static void by_score(const double *scores, int64_t n, int64_t *order, int64_t *spare)
 {
     for (int64_t i = 0; i < n; i++)
@@ -27,7 +27,7 @@ static double area(const double *box)
     return (box[2] - box[0]) * (box[3] - box[1]);
 }
 
-/* Intersection over union. */
+/* Returns the intersection over union of two boxes. */
 static double overlap(const double *a, const double *b)
 {
     double width = fmax(0, fmin(a[2], b[2]) - fmax(a[0], b[0]));

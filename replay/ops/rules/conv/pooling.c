@@ -13,7 +13,7 @@ static void compute_sizes(struct call *c, struct pool *p, struct tensor x)
         p->out[i] = c->failed ? SYM_ID_ONE : pool_output(c, p, i, size_of(c, x, (int64_t)i - p->n));
 }
 
-/* The sizes of the result: the last ones are the windows. */
+/* Computes the sizes of the result, the last of which count the windows. */
 static uint32_t result_sizes(const struct pool *p, struct tensor x, sym_id *ret)
 {
     uint32_t n = ndim_of(x);
@@ -22,7 +22,7 @@ static uint32_t result_sizes(const struct pool *p, struct tensor x, sym_id *ret)
     return n;
 }
 
-/* input.size(-3), which meta functions ask for before they look at the rank. */
+/* Meta functions read input.size(-3) before they check the rank. */
 static bool want_planes(struct call *c, struct tensor x)
 {
     uint32_t n = ndim_of(x);
@@ -43,8 +43,8 @@ static bool want_ndim(struct call *c, const struct pool *p, struct tensor x)
                    p->n + 2);
 }
 
-/* self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override;
- * `first`: the argument of the kernel. */
+/* Reads self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override;
+ * `first` is the argument of the kernel. */
 static bool read_average(struct call *c, struct pool *p, struct tensor x, uint32_t first)
 {
     p->name = pool_name(false, p->n);
@@ -66,7 +66,7 @@ static bool read_average(struct call *c, struct pool *p, struct tensor x, uint32
     return !c->failed;
 }
 
-/* param: dimensions. */
+/* param is the number of dimensions. */
 bool rule_avg_pool(struct call *c)
 {
     struct pool p = { .n = (uint32_t)c->param };
@@ -105,7 +105,7 @@ static void check_gradient(struct call *c, const struct pool *p, struct tensor x
                   i == 0 ? size_of(c, x, -(int64_t)p->n - 1) : p->out[i - 1]);
 }
 
-/* grad_output, self, then as avg_pool. */
+/* The arguments are grad_output, self, then those of avg_pool. */
 bool rule_avg_pool_backward(struct call *c)
 {
     struct pool p = { .n = (uint32_t)c->param };
@@ -178,7 +178,7 @@ bool rule_max_pool_with_indices(struct call *c)
     return max_pool(c, &out[0], &out[1], DTYPE_I64) && ret_tensors(c, out, 2);
 }
 
-/* prims._low_memory_max_pool_with_offsets: offsets within the window. */
+/* prims._low_memory_max_pool_with_offsets: the indices are offsets within the window. */
 bool rule_low_memory_max_pool(struct call *c)
 {
     const int64_t *kernel;
@@ -188,8 +188,7 @@ bool rule_low_memory_max_pool(struct call *c)
         return unsupported(c, "max pooling over %d dimensions", c->param);
     if (!max_pool(c, &out[0], &out[1], DTYPE_I8))
         return false;
-    if (!eager(
-            c)) /* what computes them converts indices of that shape: prims.convert_element_type */
+    if (!eager(c)) /* the reference converts indices of that shape (prims.convert_element_type) */
         (void)non_overlapping_and_dense_or_false(c, out[1]);
     return ret_tensors(c, out, 2);
 }
@@ -200,7 +199,8 @@ bool rule_low_memory_max_pool_indices(struct call *c)
     return ret_tensor(c, new_like_dtype(c, offsets, DTYPE_I64));
 }
 
-/* grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices */
+/* The arguments are grad_output, self, kernel_size, stride, padding, dilation, ceil_mode,
+ * indices. */
 bool rule_max_pool_backward(struct call *c)
 {
     struct pool p = { .n = (uint32_t)c->param };

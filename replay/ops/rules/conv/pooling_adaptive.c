@@ -12,7 +12,7 @@ static bool positive_sizes(struct call *c, struct tensor x, uint32_t from, const
     return !c->failed;
 }
 
-/* All but the last `n` sizes are x's, those are the argument's. */
+/* The last `n` sizes are those of the argument, the others are x's. */
 static uint32_t with_output(struct call *c, struct tensor x, uint32_t arg_index, uint32_t n,
                             const char *what, sym_id *ret)
 {
@@ -25,7 +25,7 @@ static uint32_t with_output(struct call *c, struct tensor x, uint32_t arg_index,
     return c->failed ? 0 : ndim;
 }
 
-/* param: dimensions. */
+/* param is the number of dimensions. */
 bool rule_adaptive_avg_pool_kernel(struct call *c)
 {
     uint32_t n = (uint32_t)c->param, ndim;
@@ -42,7 +42,7 @@ bool rule_adaptive_avg_pool_kernel(struct call *c)
     return ret_tensor(c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, ndim, format));
 }
 
-/* grad_output, self */
+/* The arguments are grad_output, self. */
 bool rule_adaptive_avg_pool_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0), x = arg_tensor(c, 1);
@@ -98,7 +98,7 @@ bool rule_adaptive_max_pool_backward(struct call *c)
 
 /* --- Composites --- */
 
-/* adaptive_avg_pool2d_symint, adaptive_avg_pool3d_symint: a mean where one window is left. */
+/* adaptive_avg_pool2d_symint, adaptive_avg_pool3d_symint: a single window is a mean. */
 bool rule_adaptive_avg_pool(struct call *c)
 {
     uint32_t n = (uint32_t)c->param;
@@ -135,7 +135,7 @@ bool rule_adaptive_avg_pool(struct call *c)
     return ret_tensor(c, mean);
 }
 
-/* param: 1 maximum. */
+/* param is 1 for the maximum. */
 bool rule_adaptive_pool1d(struct call *c)
 {
     const int64_t *out;
@@ -174,8 +174,8 @@ static void check_samples(struct call *c, struct tensor x, struct tensor samples
           "Expect _random_samples.size(2) equals to 2 got %s.", sym_text(c, s[2]));
 }
 
-/* self, kernel_size, output_size, random_samples. Of three dimensions the kernel's meta knows
- * numbers only. param: dimensions. */
+/* The arguments are self, kernel_size, output_size, random_samples; param is the number of
+ * dimensions. For three dimensions the kernel's meta function takes concrete sizes only. */
 bool rule_fractional_max_pool(struct call *c)
 {
     uint32_t n = (uint32_t)c->param, ndim;
@@ -217,7 +217,7 @@ bool rule_fractional_max_pool(struct call *c)
     return ret_tensors(c, out, 2);
 }
 
-/* grad_output, self ...: like self. */
+/* The arguments are grad_output, self, ... The result is like self. */
 bool rule_fractional_max_pool_backward(struct call *c)
 {
     struct tensor x = arg_tensor(c, 1);

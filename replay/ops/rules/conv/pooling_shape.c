@@ -44,7 +44,7 @@ bool pool_read(struct call *c, struct pool *p, uint32_t first, bool dilated)
            (!dilated || read_list(c, p, first + 3, "dilation", NULL, p->dilation));
 }
 
-/* div_rtn of torch 2.11: floor division that asks whether it is exact. */
+/* div_rtn of torch 2.11: a floor division that guards on whether it is exact. */
 static sym_id divide_down(struct call *c, sym_id x, sym_id y)
 {
     sym_id q = floordiv(c, x, y), r = mod(c, x, y);

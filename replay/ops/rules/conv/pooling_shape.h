@@ -1,4 +1,4 @@
-/* What pooling of two and three dimensions has in common (torch/_meta_registrations.py). */
+/* What pooling operators of two and three dimensions share (torch/_meta_registrations.py). */
 #ifndef SYMTAPE_REPLAY_OPS_RULES_CONV_POOLING_SHAPE_H
 #define SYMTAPE_REPLAY_OPS_RULES_CONV_POOLING_SHAPE_H
 
@@ -14,16 +14,17 @@ struct pool {
     sym_id out[POOL_MAX];
 };
 
-/* The lists from argument `first` on: kernel, stride, padding, and dilation where there is one. */
+/* Reads the lists from argument `first` on: kernel, stride, padding, and dilation if `dilated`. */
 bool pool_read(struct call *c, struct pool *p, uint32_t first, bool dilated);
-/* pooling_output_shape of one size. */
+/* Returns pooling_output_shape of one size. */
 sym_id pool_output(struct call *c, const struct pool *p, uint32_t i, sym_id size);
-/* pool2d_shape_check, pool3d_shape_check; `format`: what x suggests. */
+/* pool2d_shape_check, pool3d_shape_check; `format` is the one that x suggests. */
 bool pool_check_2d(struct call *c, const struct pool *p, struct tensor x,
                    enum memory_format format);
 bool pool_check_3d(struct call *c, const struct pool *p, struct tensor x, const char *name,
                    bool check_input);
-/* "got [...]" of the kernel, "torch.Size([...])" of the Python registration. */
+/* Formats sizes as "got [...]" of the kernel or as "torch.Size([...])" of the Python
+ * registration. */
 const char *pool_size_text(struct call *c, struct tensor x);
 
 #endif

@@ -26,7 +26,7 @@ static struct value number(struct call *c, enum node_method method, struct value
     return value_sym(VALUE_FLOAT, e);
 }
 
-/* int(x) of a float that may be symbolic. */
+/* Returns int(x) of a float that may be symbolic. */
 static sym_id whole(struct call *c, struct value x)
 {
     if (is_number(c, x.u.sym))
@@ -58,7 +58,8 @@ struct resize {
 
 /* --- Sizes --- */
 
-/* upsample_compute_output_size: of the sizes or the factors, whichever is given. */
+/* upsample_compute_output_size: computes the sizes from the sizes or the factors, whichever is
+ * given. */
 static bool read_vec(struct call *c, struct resize *r, uint32_t sizes_arg, uint32_t factors_arg)
 {
     struct value factors = arg(c, factors_arg);
@@ -89,7 +90,7 @@ static bool read_vec(struct call *c, struct resize *r, uint32_t sizes_arg, uint3
     return !c->failed;
 }
 
-/* upsample_common_check, and the whole size */
+/* upsample_common_check, and the sizes of the result */
 static bool full_size(struct call *c, const sym_id *in, uint32_t n_in, const sym_id *out,
                       uint32_t n_out, uint32_t n, sym_id *ret)
 {
@@ -121,7 +122,7 @@ static bool nonempty(struct call *c, struct tensor x)
                    sizes_text(c, sizes_of(x), n));
 }
 
-/* The format of the result: CUDA keeps channels last only for many channels. */
+/* Returns the format of the result. CUDA keeps channels last only for many channels. */
 static enum memory_format result_format(struct call *c, struct tensor x, int64_t channels)
 {
     enum memory_format format = suggest_format(c, x);
@@ -138,7 +139,8 @@ static struct tensor contiguous_as(struct call *c, struct tensor x, enum memory_
     return clone_format(c, x, format);
 }
 
-/* upsample_nearest1d ... 3d, the antialiased ones: input, output_size ... param: dimensions. */
+/* upsample_nearest1d ... 3d and the antialiased operators. The arguments are input, output_size,
+ * ...; param is the number of dimensions. */
 bool rule_upsample(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -153,8 +155,9 @@ bool rule_upsample(struct call *c)
         c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, (uint32_t)c->param + 2, format));
 }
 
-/* grad_output, output_size, input_size ... param: dimensions, and RESULT_CONTIGUOUS where the
- * kernel keeps no memory format (aten/src/ATen/native/UpSampleBicubic2d.cpp). */
+/* The arguments are grad_output, output_size, input_size, ...; param is the number of
+ * dimensions, plus RESULT_CONTIGUOUS if the kernel keeps no memory format
+ * (aten/src/ATen/native/UpSampleBicubic2d.cpp). */
 enum { RESULT_CONTIGUOUS = 16 };
 
 bool rule_upsample_backward(struct call *c)
@@ -233,7 +236,7 @@ static struct tensor nearest(struct call *c, struct resize *r, bool exact)
     return to_dtype(c, out, result);
 }
 
-/* input, output_size, scale_factors; param: 1 exact */
+/* The arguments are input, output_size, scale_factors; param is 1 for nearest-exact. */
 bool rule_upsample_nearest_vec(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0) };
@@ -322,7 +325,8 @@ static struct tensor linear(struct call *c, struct resize *r)
     return to_dtype(c, out, result);
 }
 
-/* input, output_size, align_corners, scales ...; param: dimensions. */
+/* The arguments are input, output_size, align_corners, scales, ...; param is the number of
+ * dimensions. */
 bool rule_upsample_linear(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0), .n = (uint32_t)c->param };
@@ -339,7 +343,7 @@ bool rule_upsample_linear(struct call *c)
     return ret_tensor(c, linear(c, &r));
 }
 
-/* input, output_size, align_corners, scale_factors */
+/* The arguments are input, output_size, align_corners, scale_factors. */
 bool rule_upsample_linear_vec(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0) };
@@ -377,7 +381,7 @@ bool rule_upsample_bicubic_vec(struct call *c)
     return read_vec(c, &r, 1, 3) && ret_tensor(c, of_size(c, &r));
 }
 
-/* _upsample_bilinear2d_aa.vec and the like: the plain overload. */
+/* _upsample_bilinear2d_aa.vec and similar overloads call the default overload. */
 bool rule_upsample_aa_vec(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0) };

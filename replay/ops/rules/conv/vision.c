@@ -11,8 +11,9 @@ static bool same_dtype(struct call *c, struct tensor a, struct tensor b, const c
                    name, dtype_python_name(a.meta->dtype), dtype_python_name(b.meta->dtype));
 }
 
-/* input, rois, spatial_scale, pooled_height, pooled_width: param 0 gives the result alone, 1 the
- * arguments of the maximum, too, 2 divides the channels among the places of the pool. */
+/* The arguments are input, rois, spatial_scale, pooled_height, pooled_width. param is 0 if the
+ * result is returned alone, 1 if the positions of the maximum are returned, too, and 2 if the
+ * channels are divided among the positions of the pooled region. */
 bool rule_roi_pooling(struct call *c)
 {
     struct tensor input = arg_tensor(c, 0), rois = arg_tensor(c, 1);
@@ -38,7 +39,8 @@ bool rule_roi_pooling(struct call *c)
     return c->param ? ret_tensors(c, out, 2) : ret_tensor(c, out[0]);
 }
 
-/* grad, rois, ..., batch_size, channels, height, width from argument `param` on */
+/* The arguments are grad, rois, ..., and from argument `param` on batch_size, channels, height,
+ * width. */
 bool rule_roi_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
@@ -50,7 +52,7 @@ bool rule_roi_backward(struct call *c)
     return ret_tensor(c, new_tensor(c, grad.meta->dtype, grad.meta->device, size, 4));
 }
 
-/* How many are kept depends on data. */
+/* Loads n elements as doubles. Returns false if they are not float32 or float64. */
 static bool reals_of(struct tensor x, int64_t n, double *to)
 {
     enum dtype dtype = x.meta->dtype;
@@ -60,7 +62,7 @@ static bool reals_of(struct tensor x, int64_t n, double *to)
     return dtype == DTYPE_F32 || dtype == DTYPE_F64;
 }
 
-/* How many boxes are kept, where their values are known. */
+/* Computes how many boxes are kept. Returns false if the values are not known. */
 static bool kept_of(struct call *c, struct tensor boxes, struct tensor scores, int64_t *ret)
 {
     int64_t n;
@@ -96,7 +98,7 @@ bool rule_nms(struct call *c)
     return ret_tensor(c, new_tensor(c, DTYPE_I64, boxes.meta->device, &n, 1));
 }
 
-/* input, weight, offset, mask, bias ... */
+/* The arguments are input, weight, offset, mask, bias, ... */
 bool rule_deform_conv(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), weight = arg_tensor(c, 1), offset = arg_tensor(c, 2);
@@ -108,7 +110,7 @@ bool rule_deform_conv(struct call *c)
     return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, size, 4));
 }
 
-/* grad, input, weight, offset, mask, bias ...: a gradient of each */
+/* The arguments are grad, input, weight, offset, mask, bias, ... A gradient of each is returned. */
 bool rule_deform_conv_backward(struct call *c)
 {
     struct tensor out[5];

@@ -1,4 +1,4 @@
-/* to, contiguous, and what is asked of a tensor itself: sizes, strides, asserts. */
+/* to, contiguous, and what a tensor reports about itself: sizes, strides, asserts. */
 #include "replay/ops/rules/factory/factories.h"
 
 /* --- to --- */
@@ -74,7 +74,7 @@ bool rule_to_dtype_layout(struct call *c)
     return ret_converted(c, x, to);
 }
 
-/* to.other, type_as: param is the number of arguments after those two. */
+/* to.other and type_as: param is the number of arguments after those two. */
 bool rule_to_other(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), other = arg_tensor(c, 1);
@@ -87,8 +87,8 @@ bool rule_to_other(struct call *c)
     return ret_converted(c, x, to);
 }
 
-/* to.prim_Device(self, device, dtype?, non_blocking, copy), to.prim_dtype: param 2 and 1. A dtype
- * is the number of a ScalarType. */
+/* to.prim_Device(self, device, dtype?, non_blocking, copy) with param 2, and to.prim_dtype with
+ * param 1. A dtype is the number of a ScalarType. */
 bool rule_to_prim(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -119,14 +119,14 @@ bool rule_contiguous(struct call *c)
     return !c->failed && ret_tensor(c, call_clone_format(c, x, format));
 }
 
-/* --- What a tensor answers itself --- */
+/* --- Properties of a tensor --- */
 
 static struct value plain_int(struct call *c, sym_id e)
 {
     return int_value(c, guard_int(c, e));
 }
 
-/* size and stride, which give plain ints: param as below. */
+/* size and stride, which return ints without symbols: param is that of rule_sym_size. */
 bool rule_plain_size(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -156,7 +156,7 @@ bool rule_plain_storage_offset(struct call *c)
     return x.meta && ret_value(c, plain_int(c, x.meta->offset));
 }
 
-/* param: 1 for strides. */
+/* param is 1 for strides. */
 bool rule_sym_size(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -199,7 +199,7 @@ bool rule_tensor_is_contiguous(struct call *c)
 
 /* --- Asserts --- */
 
-/* A number, or the condition of one. */
+/* Returns a condition, which for a number is that it is not 0. */
 static sym_id as_condition(struct call *c, struct value value)
 {
     if (value.kind == VALUE_BOOL)
@@ -207,7 +207,7 @@ static sym_id as_condition(struct call *c, struct value value)
     return value_is_number(value) ? ne(c, value.u.sym, SYM_ID_ZERO) : SYM_ID_TRUE;
 }
 
-/* _assert_scalar and _functional_assert_scalar, which hands its token on (param 1) */
+/* _assert_scalar, and _functional_assert_scalar, which returns its token (param 1). */
 bool rule_assert_scalar(struct call *c)
 {
     struct str text = arg_string(c, 1);
@@ -217,7 +217,8 @@ bool rule_assert_scalar(struct call *c)
     return c->param ? ret_value(c, arg(c, 2)) : ret_none(c);
 }
 
-/* On values: nothing to know before they are there. param: which argument is handed on, or 0. */
+/* The condition is on values, so a rule cannot check it. param is the argument that is returned,
+ * or 0. */
 bool rule_assert_async(struct call *c)
 {
     return c->param ? ret_value(c, arg(c, (uint32_t)c->param)) : ret_none(c);
@@ -236,7 +237,7 @@ static bool constrain(struct call *c, bool for_size)
     if (!is_number(c, e)) {
         bool done = for_size ? env_constrain_range_for_size(c->env, e, min, max)
                              : env_constrain_range(c->env, e, min, max);
-        return done || guard_bool(c, SYM_NONE); /* tells what was raised */
+        return done || guard_bool(c, SYM_NONE); /* reports what was raised */
     }
     bool inside = (min == SYM_NONE || sym_number_compare(c->pool, e, min) >= 0) &&
                   (max == SYM_NONE || sym_number_compare(c->pool, e, max) <= 0);
@@ -245,7 +246,7 @@ static bool constrain(struct call *c, bool for_size)
                    max == SYM_NONE ? "int_oo" : sym_text(c, max));
 }
 
-/* param: 1 for sizes, 2 where a token is handed on. */
+/* param is 1 for sizes and 2 if a token is returned. */
 bool rule_constrain_range(struct call *c)
 {
     if (!constrain(c, c->param & 1))
@@ -253,7 +254,7 @@ bool rule_constrain_range(struct call *c)
     return c->param & 2 ? ret_value(c, arg(c, 3)) : ret_none(c);
 }
 
-/* (a, size?, stride?, dtype?, device, layout) */
+/* The arguments are (a, size?, stride?, dtype?, device, layout). */
 bool rule_assert_tensor_metadata(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -283,7 +284,8 @@ bool rule_dep_token(struct call *c)
                                     arg_device(c, 2, (struct device){ DEVICE_META, -1 }), NULL, 0));
 }
 
-/* _to_sparse: where its values lie is nobody's business here. FakeTensorMode has none of it. */
+/* _to_sparse: the rule does not model where the values are stored. FakeTensorMode does not
+ * support it. */
 bool rule_to_sparse(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -1,10 +1,10 @@
-/* Tensors from sizes, from another tensor's, from one number. */
+/* Tensors made from sizes, from another tensor or from a number. */
 #include "replay/ops/rules/factory/factories.h"
 #include "replay/ops/layout/strides.h"
 
 #include <string.h>
 
-/* What a number is stored as where no dtype is told (torch.get_default_dtype() is float32). */
+/* Returns the dtype of a number if none is given (torch.get_default_dtype() is float32). */
 static enum dtype dtype_of_number(struct value value)
 {
     switch (value.kind) {
@@ -50,8 +50,8 @@ static const struct device cpu = { DEVICE_CPU, -1 };
 
 /* --- From sizes --- */
 
-/* empty, zeros, ones: (size, dtype, layout, device ...), param the place of a memory format, -1 for
- * zeros. */
+/* empty, zeros, ones: the arguments are (size, dtype, layout, device, ...). param is the
+ * argument of the memory format, or -1 for zeros. */
 bool rule_empty(struct call *c)
 {
     const sym_id *sizes;
@@ -73,7 +73,7 @@ bool rule_empty(struct call *c)
     return ret_tensor(c, new_tensor_format(c, kind.dtype, kind.device, sizes, n, format));
 }
 
-/* The out= forms of those have no dtype; out's is taken. */
+/* The out= forms of these have no dtype, so that of out is used. */
 bool rule_empty_out(struct call *c)
 {
     const sym_id *sizes;
@@ -144,7 +144,7 @@ bool rule_empty_permuted(struct call *c)
 
 /* --- From another tensor --- */
 
-/* new_empty, new_zeros, new_ones; new_full where param is 1, with its number at 2. */
+/* new_empty, new_zeros, new_ones; param is 1 for new_full, whose number is argument 2. */
 bool rule_new_empty(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -173,7 +173,7 @@ bool rule_new_empty_strided(struct call *c)
     return ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, sizes, strides, n));
 }
 
-/* empty_like of ATen/native/TensorFactories.cpp, where dense strides are kept as they are, or of
+/* empty_like of ATen/native/TensorFactories.cpp, which keeps dense strides unchanged, or of
  * torch/_refs. */
 struct tensor empty_like(struct call *c, struct tensor x, struct tensor_kind kind,
                          enum memory_format format, bool reference)
@@ -191,8 +191,8 @@ struct tensor empty_like(struct call *c, struct tensor x, struct tensor_kind kin
     return new_tensor_permuted(c, kind.dtype, kind.device, m->size, strides, m->ndim);
 }
 
-/* empty_like, ones_like, zeros_like, full_like: param is 1 where a number is at 1, plus 2 where no
- * reference stands in for the kernel. */
+/* empty_like, ones_like, zeros_like, full_like: param is 1 if argument 1 is a number, plus 2 if
+ * no reference replaces the kernel. */
 bool rule_empty_like(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -204,7 +204,8 @@ bool rule_empty_like(struct call *c)
                                     !eager(c) && !(c->param & 2)));
 }
 
-/* out= forms: (self, ..., memory_format, out) with or without the number. */
+/* The arguments of the out= forms are (self, ..., memory_format, out), with or without the
+ * number. */
 bool rule_empty_like_out(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), out = arg_tensor(c, c->n_args - 1);

@@ -1,5 +1,5 @@
-/* arange, linspace, eye, triangles, windows, frequencies, iota: tensors whose size follows from
- * numbers. */
+/* arange, linspace, eye, triangles, windows, frequencies, iota: tensors whose sizes are computed
+ * from numbers. */
 #include "replay/ops/rules/factory/factories.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ struct progression {
     struct value start, end, step;
 };
 
-/* In doubles where that is exact enough; SYM_NONE where a number is symbolic. */
+/* Compares doubles if no number is symbolic. Otherwise it adds guards and reports a failure. */
 static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
 {
     if (is_plain(c, p->start) && is_plain(c, p->end) && is_plain(c, p->step)) {
@@ -120,7 +120,7 @@ static sym_id float_length(struct call *c, const struct progression *p)
     return node_method(c->env, NODE_METHOD_CEIL, &ratio, &type, 1, &type);
 }
 
-/* What computes numbers that are no ints: start + step * index, converted. */
+/* Returns a range of floats: start + step * index, converted. */
 static struct tensor computed_range(struct call *c, const struct progression *p, bool ints,
                                     sym_id length, struct tensor_kind kind)
 {
@@ -160,7 +160,7 @@ static bool ret_range(struct call *c, struct progression p, struct tensor_kind k
     return ret_tensor(c, empty(c, kind, &length, 1));
 }
 
-/* A number, True and False being 1 and 0. */
+/* Returns a number, where True and False are 1 and 0. */
 static struct value arg_count(const struct call *c, uint32_t i)
 {
     struct value value = arg(c, i);
@@ -169,7 +169,7 @@ static struct value arg_count(const struct call *c, uint32_t i)
     return value;
 }
 
-/* param: how many of start, end, step come first. */
+/* param is how many of start, end, step are the first arguments. */
 static struct progression arg_progression(const struct call *c, uint32_t n)
 {
     struct value zero = value_int(SYM_ID_ZERO), one = value_int(SYM_ID_ONE);
@@ -206,7 +206,7 @@ bool rule_arange_out(struct call *c)
     return ret_range(c, p, (struct tensor_kind){ out.meta->dtype, out.meta->device });
 }
 
-/* --- linspace and logspace: param is the place of dtype --- */
+/* --- linspace and logspace: param is the argument of dtype --- */
 
 static bool check_ends(struct call *c, const char *name)
 {
@@ -273,7 +273,7 @@ static struct tensor mask_of_ranges(struct call *c, sym_id rows, sym_id columns,
     return call_tensor(c, "aten.eq.Tensor", args, 2);
 }
 
-/* (n[, m], dtype ...): param is 2 where m is there. */
+/* The arguments are (n[, m], dtype, ...); param is 2 if m is among them. */
 bool rule_eye(struct call *c)
 {
     sym_id size[] = { arg_sym(c, 0), arg_sym(c, c->param == 2 ? 1 : 0) };
@@ -323,7 +323,7 @@ static bool triangle_by_mask(struct call *c, struct tensor x, bool lower)
     return ret_tensor(c, call_contiguous(c, x));
 }
 
-/* tril where param is 1, triu. */
+/* param is 1 for tril and 0 for triu. */
 bool rule_triangle(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -354,7 +354,8 @@ static int64_t tril_size(int64_t row, int64_t col, int64_t offset)
     return rest > 0 ? size + rest * col : size;
 }
 
-/* tril_indices where param is 1, triu_indices: (row, col, offset, dtype ...) */
+/* The arguments are (row, col, offset, dtype, ...); param is 1 for tril_indices and 0 for
+ * triu_indices. */
 bool rule_triangle_indices(struct call *c)
 {
     int64_t row = arg_int(c, 0), col = arg_int(c, 1), offset = arg_int(c, 2);
@@ -376,7 +377,8 @@ bool rule_triangle_indices(struct call *c)
 
 /* --- Windows, frequencies, iota --- */
 
-/* hann_window() and the like: `window_length` elements; range(): as many as there are steps. */
+/* hann_window() and similar operators have `window_length` elements. range() has one element a
+ * step. */
 bool rule_window(struct call *c)
 {
     sym_id n = num(c, arg_int(c, 0));
@@ -389,7 +391,7 @@ bool rule_window(struct call *c)
         c, new_tensor(c, arg_dtype(c, dtype, DTYPE_F32), arg_device(c, dtype + 2, cpu), &n, 1));
 }
 
-/* n, d: fft.fftfreq, or fft.rfftfreq (param 1) */
+/* The arguments are n, d; param is 1 for fft.rfftfreq and 0 for fft.fftfreq. */
 bool rule_fftfreq(struct call *c)
 {
     sym_id n = num(c, arg_int(c, 0));
@@ -398,7 +400,7 @@ bool rule_fftfreq(struct call *c)
     return ret_tensor(c, new_tensor(c, arg_dtype(c, 2, DTYPE_F32), arg_device(c, 4, cpu), &n, 1));
 }
 
-/* length, start, step, dtype, device: _iota_meta of torch/_prims */
+/* _iota_meta of torch/_prims: the arguments are length, start, step, dtype, device. */
 bool rule_iota(struct call *c)
 {
     sym_id length = arg_sym(c, 0);

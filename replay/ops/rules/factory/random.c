@@ -1,9 +1,9 @@
-/* Random tensors, and tensors filled at random. */
+/* Random tensors, and tensors that are filled with random numbers. */
 #include "replay/ops/rules/compose.h"
 
 #include <stdio.h>
 
-/* The dtype and device among the keyword arguments, which differ in place by overload. */
+/* Returns the dtype among the keyword arguments, whose positions differ by overload. */
 static enum dtype dtype_among(const struct call *c, uint32_t from, enum dtype otherwise)
 {
     for (uint32_t i = from; i < c->n_args; i++)
@@ -35,7 +35,7 @@ bool rule_rand(struct call *c)
     return filled(c, 0, DTYPE_F32);
 }
 
-/* randn of torch/_refs goes through prims.normal. */
+/* randn of torch/_refs dispatches prims.normal. */
 bool rule_randn(struct call *c)
 {
     if (c->symbolic)
@@ -43,7 +43,7 @@ bool rule_randn(struct call *c)
     return filled(c, 0, DTYPE_F32);
 }
 
-/* param: the argument of the sizes; before it high, or low and high. */
+/* param is the argument of the sizes. high, or low and high, precede it. */
 bool rule_randint(struct call *c)
 {
     uint32_t at = (uint32_t)c->param;
@@ -80,7 +80,7 @@ bool rule_random_like(struct call *c)
     if (some(out) && !device_equal(device, device_of(out)))
         out = new_tensor_strided(c, dtype, device, sizes_of(out), out.meta->stride, ndim_of(out));
     if (c->param && c->symbolic && some(out)) {
-        /* uniform_() copies numbers in, for which copy_() looks for overlaps */
+        /* uniform_() copies numbers, and copy_() checks the tensor for overlaps */
         sym_id strides[TENSOR_MAX_DIM];
         contiguous_strides(c, sizes_of(out), ndim_of(out), strides);
         new_tensor_strided(c, dtype, device, sizes_of(out), strides, ndim_of(out));
@@ -93,7 +93,7 @@ bool rule_random_like(struct call *c)
 
 enum { UNIFORM, EXPONENTIAL, GEOMETRIC, CAUCHY, LOG_NORMAL, NORMAL, BERNOULLI, RANDOM };
 
-/* A number as the message has it: the kernels' 3, the references' 3.0. */
+/* Formats a number as the message does: 3 in the kernels, 3.0 in the references. */
 static const char *number_text(struct call *c, double x)
 {
     char *text = scratch(c, 40);
@@ -154,7 +154,7 @@ static double parameter(struct call *c, uint32_t i)
     return value_is_number(arg(c, i)) ? arg_double(c, i) : 0;
 }
 
-/* uniform_ and the like: the tensor itself. */
+/* uniform_ and the other distributions return the tensor itself. */
 bool rule_fill_random(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -162,7 +162,7 @@ bool rule_fill_random(struct call *c)
     return ret_tensor(c, x);
 }
 
-/* Their functional forms. */
+/* The functional forms of the distributions. */
 bool rule_random_of(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -170,7 +170,7 @@ bool rule_random_of(struct call *c)
     return ret_tensor(c, new_like(c, x));
 }
 
-/* bernoulli(x): contiguous. param: 1 out=, which may not overlap */
+/* bernoulli(x) is contiguous. param is 1 for out=, which may not overlap. */
 bool rule_bernoulli(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -180,7 +180,7 @@ bool rule_bernoulli(struct call *c)
     return ret_tensor(c, result);
 }
 
-/* poisson, binomial, _standard_gamma, rrelu_with_noise: like the first. */
+/* poisson, binomial, _standard_gamma, rrelu_with_noise: the result is like the first argument. */
 bool rule_random_like_first(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -191,7 +191,7 @@ bool rule_random_like_first(struct call *c)
 
 /* --- normal --- */
 
-/* Of two tensors, or of one and a number: std * samples + mean. */
+/* The arguments are two tensors, or a tensor and a number: std * samples + mean. */
 bool rule_normal_tensors(struct call *c)
 {
     struct value mean = arg(c, 0), std = arg(c, 1);
@@ -224,7 +224,7 @@ bool rule_normal_size(struct call *c)
     return filled(c, 2, DTYPE_F32);
 }
 
-/* self, noise, ...: both. */
+/* The arguments are self, noise, ... Both are returned. */
 bool rule_rrelu_functional(struct call *c)
 {
     struct tensor out[] = { new_like(c, arg_tensor(c, 0)), new_like(c, arg_tensor(c, 1)) };

@@ -1,5 +1,5 @@
-/* Sizes and numbers that depend on values. Known values give the real ones; unknown ones symbols of
- * the environment, as torch/_subclasses/fake_impls.py makes them. */
+/* Sizes and numbers that depend on values. If the values are known, the sizes are the real ones.
+ * Otherwise they are symbols of the environment, as torch/_subclasses/fake_impls.py makes them. */
 #include <math.h>
 #include <string.h>
 
@@ -185,7 +185,7 @@ static bool sum_repeats(struct call *c, struct tensor x, int64_t *ret)
 {
     int64_t n, value;
     *ret = 0;
-    if (count_known(c, x, ret)) /* below zero: one of them is */
+    if (count_known(c, x, ret)) /* a negative count means that an element is negative */
         return require(c, *ret >= 0, "RuntimeError", "repeats can not be negative");
     if (!values_known(c, x) || !plain_numel(c, x, &n))
         return false;
@@ -219,7 +219,7 @@ bool rule_repeat_interleave(struct call *c)
     return ret_tensor(c, new_beside(c, x, dtype_of(x), &size, 1));
 }
 
-/* repeat_interleave.self_Tensor of Repeat.cpp, CompositeImplicitAutograd. */
+/* repeat_interleave.self_Tensor of Repeat.cpp, which is CompositeImplicitAutograd. */
 bool rule_repeat_interleave_self(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), repeats = arg_tensor(c, 1);
@@ -260,7 +260,7 @@ bool rule_repeat_interleave_self(struct call *c)
         c, call3(c, "aten.index_select.default", value_tensor(x), value_number(c, dim), index));
 }
 
-/* repeat_interleave.self_int: an expanded dimension, cloned and flattened. */
+/* repeat_interleave.self_int expands a new dimension, clones and flattens. */
 bool rule_repeat_interleave_int(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -297,7 +297,7 @@ static bool bincount_size(struct call *c, struct tensor x, sym_id *ret)
         return false;
     if (!require(c, least >= 0, "RuntimeError", "minlength should be >= 0"))
         return false;
-    bool negative = counted && most < -1; /* of none, the greatest is -1 */
+    bool negative = counted && most < -1; /* without elements the maximum is -1 */
     for (int64_t i = 0; i < n && !counted; i++) {
         if (!element_int(c, x, (uint64_t)i, &value))
             return refuse(c, "NotImplementedError", "\"bincount_cpu\" not implemented for '%s'",
@@ -321,7 +321,7 @@ bool rule_bincount(struct call *c)
                                                         : DTYPE_F64;
     int64_t n, m;
     sym_id size;
-    /* torch 2.11's fake one has the argument's dtype whatever the weights. */
+    /* In torch 2.11 the fake result has the argument's dtype, whatever the weights are. */
     if (!values_known(c, x) && !count_known(c, x, &n))
         dtype = dtype_of(x);
     if (eager(c) && weights.meta && plain_numel(c, x, &n) && plain_numel(c, weights, &m) &&
@@ -384,7 +384,7 @@ static struct value new_item(struct call *c, struct tensor x)
         e = env_create_unbacked_symint(c->env);
     }
     if (e == SYM_NONE)
-        guard_bool(c, SYM_NONE); /* tells what was raised */
+        guard_bool(c, SYM_NONE); /* reports what was raised */
     return value_sym(kind, e);
 }
 

@@ -1,4 +1,4 @@
-/* Embeddings and bags of them. */
+/* Embeddings and bags of embeddings. */
 #include <math.h>
 
 #include "replay/ops/rules/reduce/reduce.h"
@@ -8,7 +8,7 @@ static bool is_index_dtype(enum dtype dtype)
     return dtype == DTYPE_I64 || dtype == DTYPE_I32;
 }
 
-/* torch's legacy names: "torch.cuda.FloatTensor". */
+/* Messages name types by torch's legacy names, as "torch.cuda.FloatTensor". */
 static bool check_indices(struct call *c, struct tensor indices, const char *function)
 {
     return require(c, is_index_dtype(dtype_of(indices)), "RuntimeError",
@@ -120,7 +120,7 @@ static bool fast_bag(struct call *c, const struct bag *b, struct tensor output)
            (!b->scale.meta || guard_bool(c, eq_int(c, stride_of(b->scale, 0), 1)));
 }
 
-/* meta_embedding_bag. param: 1 _embedding_bag_forward_only */
+/* meta_embedding_bag; param is 1 for _embedding_bag_forward_only. */
 bool rule_embedding_bag(struct call *c)
 {
     struct bag b = bag_arguments(c);
@@ -138,7 +138,8 @@ bool rule_embedding_bag(struct call *c)
     all[1] = new_beside(c, like, dtype, map ? &many : &zero, 1);
     bool counted = !c->param || (eager(c) && b.mode != BAG_SUM); /* make_bag_size_out */
     all[2] = new_beside(c, like, dtype, cpu && counted ? &bags : &listed, 1);
-    /* C++ makes max_indices like bag_size, the meta before it changes that. */
+    /* C++ makes max_indices like bag_size. The meta function makes it before it changes the size
+     * of bag_size. */
     const sym_id *most = cpu && !counted && eager(c) ? &listed : cpu ? &bags : &zero;
     if (b.mode == BAG_MAX)
         all[3] = new_beside(c, like, dtype, wide, 2);
@@ -149,7 +150,7 @@ bool rule_embedding_bag(struct call *c)
     return ret_tensors(c, all, 4);
 }
 
-/* embedding_bag of EmbeddingBag.cpp, CompositeImplicitAutograd. */
+/* embedding_bag of EmbeddingBag.cpp, which is CompositeImplicitAutograd. */
 bool rule_embedding_bag_composite(struct call *c)
 {
     struct value args[9];
@@ -166,7 +167,7 @@ bool rule_embedding_bag_composite(struct call *c)
                                 args, 9));
 }
 
-/* meta_embedding_bag_dense_backward. param: where num_weights stands */
+/* meta_embedding_bag_dense_backward; param is the argument num_weights. */
 bool rule_embedding_bag_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
@@ -199,7 +200,7 @@ bool rule_embedding_bag_scale_backward(struct call *c)
 
 /* --- multinomial --- */
 
-/* What multinomial_out and its CPU kernel say of probabilities that are known. */
+/* Checks known probabilities as multinomial_out and its CPU kernel do. */
 static bool check_probabilities(struct call *c, struct tensor x, bool draws, int64_t categories)
 {
     int64_t n;
@@ -209,7 +210,7 @@ static bool check_probabilities(struct call *c, struct tensor x, bool draws, int
     bool negative = false, infinite = false;
     for (int64_t i = 0; i < n; i++)
         if (element_double(c, x, (uint64_t)i, &p)) {
-            /* In the kernel the first one decides, and NaN is not >= 0. */
+            /* In the kernel the first such element decides, and NaN is not >= 0. */
             negative |= draws && infinite ? false : draws ? !(p >= 0) : p < 0;
             infinite |= !negative && (isnan(p) || isinf(p));
         }

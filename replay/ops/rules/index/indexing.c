@@ -4,12 +4,12 @@
 
 struct indices {
     uint32_t n;
-    struct tensor at[TENSOR_MAX_DIM]; /* .meta NULL: the whole dimension */
+    struct tensor at[TENSOR_MAX_DIM]; /* .meta is NULL for a whole dimension */
 };
 
 static bool is_mask(const struct call *c, enum dtype dtype)
 {
-    /* Eager takes uint8 for masks; meta_index_Tensor says int8. */
+    /* Eager PyTorch accepts uint8 masks; meta_index_Tensor accepts int8. */
     return dtype == DTYPE_B8 || dtype == (eager(c) ? DTYPE_U8 : DTYPE_I8);
 }
 
@@ -19,7 +19,7 @@ static struct tensor select_column(struct call *c, struct tensor nonzero, uint32
     return call_tensor(c, "aten.select.int", args, 3);
 }
 
-/* A mask stands for as many dimensions as it has: the columns of its nonzero(). */
+/* A mask indexes as many dimensions as it has: it is replaced by the columns of its nonzero(). */
 static bool expand_mask(struct call *c, struct tensor x, struct tensor mask, uint32_t place,
                         struct indices *ret)
 {
@@ -77,7 +77,7 @@ static bool check_values(struct call *c, struct tensor x, const struct indices *
     return !c->failed;
 }
 
-/* The shape that all index tensors get. */
+/* Computes the shape to which all index tensors are broadcast. */
 static bool broadcast_indices(struct call *c, const struct indices *indices, sym_id *shape,
                               uint32_t *ndim)
 {
@@ -93,7 +93,8 @@ static bool broadcast_indices(struct call *c, const struct indices *indices, sym
 struct indexed {
     uint32_t before, inner, after; /* dimensions of each part of the result */
     sym_id sizes[2 * TENSOR_MAX_DIM];
-    sym_id strides[2 * TENSOR_MAX_DIM]; /* of the indexed tensor, 0 where indices stand */
+    sym_id strides[2 * TENSOR_MAX_DIM]; /* strides of the indexed tensor, 0 for dimensions of the
+                                           indices */
     uint32_t n;
 };
 
@@ -118,8 +119,8 @@ static void put_dim(struct indexed *r, sym_id size, sym_id stride)
     r->strides[r->n++] = stride;
 }
 
-/* The order of the dimensions: what is indexed stands where the first index was, or in front when
- * indices are apart (transposeToFront). */
+/* Orders the dimensions: those of the indices replace the first indexed one, or are in front if
+ * the indices are not adjacent (transposeToFront). */
 static void lay_out(struct tensor x, const struct indices *indices, const sym_id *shape,
                     uint32_t inner, struct indexed *r)
 {
@@ -138,8 +139,8 @@ static void lay_out(struct tensor x, const struct indices *indices, const sym_id
         }
 }
 
-/* meta_index_Tensor of torch/_meta_registrations.py: strides follow the indexed tensor's as
- * TensorIterator's do. */
+/* meta_index_Tensor of torch/_meta_registrations.py: the strides follow the indexed tensor's as
+ * those of TensorIterator do. */
 static struct tensor index_result(struct call *c, struct tensor x, const struct indices *indices)
 {
     struct tensor none = { .meta = NULL };
@@ -170,14 +171,14 @@ static bool find_indices(struct call *c, struct tensor x, uint32_t i, struct ind
            expand_indices(c, x, list, n, ret) && check_values(c, x, ret);
 }
 
-/* index_tensor of torch/_subclasses/fake_impls.py runs the meta within FakeTensorMode. */
+/* index_tensor of torch/_subclasses/fake_impls.py calls the meta function within FakeTensorMode. */
 static void count_index(struct call *c, const struct indices *indices, struct tensor result)
 {
     sym_id shape[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     uint32_t inner, n = ndim_of(result);
     if (c->failed || !broadcast_indices(c, indices, shape, &inner))
         return;
-    /* new_empty and empty, as_strided, to and two questions for the device */
+    /* new_empty and empty, as_strided, to, and two reads of the device */
     uint32_t count = 6;
     for (uint32_t i = 0; i < indices->n; i++) {
         struct tensor index = indices->at[i];
@@ -194,7 +195,7 @@ static void count_index(struct call *c, const struct indices *indices, struct te
     count_dispatches(c, count);
 }
 
-/* param: 1 _unsafe_index, which goes to the meta below FakeTensorMode */
+/* param is 1 for _unsafe_index, which calls the meta function below FakeTensorMode. */
 bool rule_index(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -207,7 +208,7 @@ bool rule_index(struct call *c)
     return ret_tensor(c, result);
 }
 
-/* index_put, _unsafe_index_put, index_put_ ...: a copy of self. */
+/* index_put, _unsafe_index_put, index_put_, ...: the result is a copy of self. */
 bool rule_index_put(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), source = arg_tensor(c, 2);
@@ -262,7 +263,7 @@ static bool check_masked(struct call *c, uint32_t i, struct tensor mask)
                    "tensors used as masks must be bool tensors");
 }
 
-/* Each index clamped to [low, size - 1]. */
+/* Clamps each index to [low, size - 1]. */
 static struct value clamp_indices(struct call *c, struct tensor x, uint32_t i, bool negative)
 {
     const struct tensor *list = NULL;

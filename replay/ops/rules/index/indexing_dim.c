@@ -1,4 +1,4 @@
-/* Indexing along one dimension, and by flat positions. */
+/* Indexing along one dimension, and by positions in the flattened tensor. */
 #include <stdio.h>
 
 #include "replay/ops/rules/reduce/reduce.h"
@@ -13,7 +13,7 @@ static bool is_index_dtype(enum dtype dtype)
     return dtype == DTYPE_I64 || dtype == DTYPE_I32;
 }
 
-/* The value of an index that lies outside of a dimension, where both are known. */
+/* Finds an index value that is outside of a dimension, if both are known. */
 static bool outside(struct call *c, struct tensor index, struct tensor x, uint32_t dim,
                     bool negative, int64_t *bad, int64_t *size)
 {
@@ -100,7 +100,7 @@ static bool check_index_func(struct call *c, const char *name, struct tensor x, 
                   sizes_text(c, x.meta->size, ndim_of(x)), sizes_text(c, source.meta->size, m));
 }
 
-/* _index_add of torch/_decomp/decompositions.py: index_put, then contiguous. */
+/* _index_add of torch/_decomp/decompositions.py calls index_put, then contiguous. */
 bool rule_index_add(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), index = arg_tensor(c, 2), source = arg_tensor(c, 3);
@@ -145,7 +145,7 @@ bool rule_index_reduce(struct call *c)
 
 /* --- index_copy --- */
 
-/* "4, 3" of an IntArrayRef that operator<< of a vector prints. */
+/* Formats sizes as operator<< prints an IntArrayRef: "4, 3". */
 static const char *bare_sizes(struct call *c, const sym_id *sizes, uint32_t n)
 {
     const char *text = sizes_text(c, sizes, n);
@@ -205,7 +205,7 @@ static bool check_copy_slices(struct call *c, struct tensor x, uint32_t dim, str
         bare_sizes(c, a, nx), dim, bare_sizes(c, b, ns));
 }
 
-/* _index_copy of torch/_decomp/decompositions.py: index_put, then contiguous. */
+/* _index_copy of torch/_decomp/decompositions.py calls index_put, then contiguous. */
 bool rule_index_copy(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), index = arg_tensor(c, 2), source = arg_tensor(c, 3);
@@ -253,7 +253,7 @@ bool rule_index_fill(struct call *c)
                       dim, (long long)size);
     if (!by_reference(c))
         return ret_tensor(c, new_like(c, x));
-    /* _index_fill of torch/_refs: index_copy is contiguous, and copied where x is dense. */
+    /* _index_fill of torch/_refs: index_copy is contiguous, and it is copied if x is dense. */
     count_below(c, 4);
     if (!non_overlapping_and_dense_or_false(c, x))
         return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));

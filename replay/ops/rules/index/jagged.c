@@ -1,8 +1,9 @@
-/* Ragged sequences: packed, padded, jagged. */
+/* Sequences of different lengths: packed, padded, jagged. */
 #include "replay/ops/rules/index/data_dependent.h"
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* The steps of a packed sequence: how many sequences are as long as each. */
+/* Gets the total length and the number of steps of a packed sequence. Returns false if the
+ * lengths are not known. */
 static bool packed_sizes(struct call *c, struct tensor lengths, sym_id *total, sym_id *steps)
 {
     int64_t n, value, sum = 0, most = 0;
@@ -34,7 +35,7 @@ bool rule_pack_padded(struct call *c)
             return false;
         steps = new_unbacked_size(c, SYM_NONE, SYM_NONE);
     }
-    /* The fake one keeps what is left of the sizes without the batch. */
+    /* The fake implementation drops the batch dimension and keeps the other sizes. */
     uint32_t m = 0;
     sizes[m++] = real ? total : size_of(x, batch_first ? 1 : 0);
     for (uint32_t i = 2; i < n; i++)
@@ -46,7 +47,7 @@ bool rule_pack_padded(struct call *c)
     return ret_tensors(c, both, 2);
 }
 
-/* The sizes in argument 1, like argument 0. */
+/* The result has the sizes of argument 1 and is like argument 0. */
 bool rule_pack_padded_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);

@@ -14,8 +14,7 @@ static bool enough_elements(struct call *c, struct tensor x, struct tensor mask,
                    "Number of elements of source < number of ones in mask");
 }
 
-/* meta_masked_scatter of torch/_meta_registrations.py */
-/* expand_inplace of ExpandUtils.h: the mask has to become self's shape. */
+/* expand_inplace of ExpandUtils.h: the mask is expanded to self's shape. */
 static bool check_expand(struct call *c, struct tensor x, struct tensor mask)
 {
     uint32_t n = ndim_of(x), m = ndim_of(mask);
@@ -40,7 +39,7 @@ static bool check_expand(struct call *c, struct tensor x, struct tensor mask)
     return true;
 }
 
-/* param: 1 masked_scatter_ */
+/* meta_masked_scatter of torch/_meta_registrations.py; param is 1 for masked_scatter_. */
 bool rule_masked_scatter(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), mask = arg_tensor(c, 1), source = arg_tensor(c, 2);
@@ -61,7 +60,7 @@ bool rule_masked_scatter(struct call *c)
     return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
 }
 
-/* masked_scatter_backward: new_empty of the sizes in argument 2. */
+/* masked_scatter_backward: new_empty with the sizes of argument 2. */
 bool rule_masked_scatter_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);

@@ -1,4 +1,4 @@
-/* gather, scatter and their like. */
+/* gather, scatter and similar operators. */
 #include <stdio.h>
 
 #include "replay/ops/rules/reduce/reduce.h"
@@ -55,7 +55,8 @@ bool rule_gather(struct call *c)
     return ret_tensor(c, result);
 }
 
-/* scatter_shape_check of torch/_meta_registrations.py: questions in its order, C++'s text. */
+/* scatter_shape_check of torch/_meta_registrations.py: the guards are in its order, and the text
+ * is C++'s. */
 static bool check_scatter(struct call *c, struct tensor x, uint32_t dim, struct tensor index,
                           struct tensor src)
 {
@@ -100,7 +101,8 @@ static bool check_reduce(struct call *c, uint32_t i, bool new_options)
 
 enum { SCATTER_PLAIN, SCATTER_REDUCE, SCATTER_REDUCE_NEW };
 
-/* scatter_meta_impl. Arguments self, dim, index, src or value, reduce. param: what follows src */
+/* scatter_meta_impl. The arguments are self, dim, index, src or value, reduce; param says what
+ * follows src. */
 bool rule_scatter(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), index = arg_tensor(c, 2), src = arg_tensor(c, 3);
@@ -123,8 +125,8 @@ bool rule_scatter(struct call *c)
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 
-/* take_along_dim of TensorAdvancedIndexing.cpp, CompositeImplicitAutograd: gather after both were
- * broadcast but for the dimension. */
+/* take_along_dim of TensorAdvancedIndexing.cpp, which is CompositeImplicitAutograd: both tensors
+ * are broadcast except along the dimension, then gather runs. */
 bool rule_take_along_dim(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), index = arg_tensor(c, 1);

@@ -1,7 +1,7 @@
-/* Sorting, and searching in what is sorted. */
+/* Sorting, searching in sorted tensors, and histograms. */
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* meta_sort of torch/_meta_registrations.py. param: where dim stands. */
+/* meta_sort of torch/_meta_registrations.py; param is the argument dim. */
 bool rule_sort(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -95,7 +95,7 @@ bool rule_searchsorted(struct call *c)
                                 : new_beside(c, sorted, dtype, NULL, 0));
 }
 
-/* meta_bucketize, meta_bucketize_scalar. param: 1 a number is searched */
+/* meta_bucketize, meta_bucketize_scalar; param is 1 if a number is searched. */
 bool rule_bucketize(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), boundaries = arg_tensor(c, 1);
@@ -128,7 +128,7 @@ bool rule_isin(struct call *c)
 
 /* --- Histograms --- */
 
-/* What has no meta kernel runs on sizes that are numbers only (run_fallback_kernel of
+/* An operator without a meta kernel runs only if no size is symbolic (run_fallback_kernel of
  * torch/_subclasses/fake_tensor.py). */
 static bool needs_numbers(struct call *c)
 {
@@ -211,7 +211,7 @@ bool rule_histogramdd_edges(struct call *c)
     return edges && ret_list(c, edges, n);
 }
 
-/* _histogramdd_from_bin_cts, _histogramdd_from_bin_tensors. param: 1 tensors */
+/* _histogramdd_from_bin_cts, _histogramdd_from_bin_tensors; param is 1 for tensors. */
 bool rule_histogramdd(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -1,10 +1,10 @@
-/* Distinct elements, and comparing tensors by value. */
+/* Distinct elements, and comparison of tensors by value. */
 #include <math.h>
 
 #include "replay/ops/rules/index/data_dependent.h"
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* _unique of torch/_subclasses/fake_impls.py; dim UINT32_MAX: none. */
+/* _unique of torch/_subclasses/fake_impls.py; dim is UINT32_MAX if there is none. */
 static sym_id unique_size(struct call *c, struct tensor x, uint32_t dim, enum tensor_memo memo)
 {
     bool whole = dim == UINT32_MAX;
@@ -24,14 +24,14 @@ static sym_id unique_size(struct call *c, struct tensor x, uint32_t dim, enum te
 
 struct unique {
     struct tensor x;
-    uint32_t dim; /* UINT32_MAX: all elements */
+    uint32_t dim; /* UINT32_MAX for all elements */
     bool inverse, counts, consecutive;
-    /* What the fake implementation is told, which asks less of it. */
+    /* These are the arguments of the fake implementation, which adds fewer guards. */
     bool sliced;
     int64_t fake_dim;
 };
 
-/* x with `dim` in front: then its slices are runs of elements. */
+/* Moves `dim` to the front, so that its slices are runs of elements. */
 static bool slices_in_front(struct call *c, struct tensor x, uint32_t dim, struct tensor *ret,
                             uint64_t *row)
 {
@@ -103,7 +103,7 @@ static struct tensor slices_back(struct call *c, struct tensor x, uint32_t dim, 
     return new_tensor_strided(c, dtype_of(x), device_of(x), sizes, strides, n);
 }
 
-/* Values, inverse, counts as C++ makes them. */
+/* Returns values, inverse and counts as C++ makes them. */
 static bool real_results(struct call *c, const struct unique *u, sym_id size)
 {
     struct tensor x = u->x, all[3];
@@ -118,7 +118,8 @@ static bool real_results(struct call *c, const struct unique *u, sym_id size)
     return ret_tensors(c, all, 3);
 }
 
-/* shape[:dim], size, shape[dim + 1:], as Python slices them: -1 gives the whole shape twice. */
+/* shape[:dim], size, shape[dim + 1:] with Python's slices, so that -1 gives the whole shape
+ * twice. */
 static uint32_t sliced(struct tensor x, int64_t dim, sym_id size, sym_id *ret)
 {
     int64_t n = ndim_of(x), before = dim < 0 ? dim + n : dim, after = dim + 1;
@@ -133,7 +134,7 @@ static uint32_t sliced(struct tensor x, int64_t dim, sym_id size, sym_id *ret)
     return m;
 }
 
-/* The fake ones: in torch 2.11 all have the dtype of the argument. */
+/* Returns the fake results, which in torch 2.11 all have the dtype of the argument. */
 static bool fake_results(struct call *c, const struct unique *u, enum tensor_memo memo)
 {
     struct tensor x = u->x, all[3];
@@ -145,7 +146,7 @@ static bool fake_results(struct call *c, const struct unique *u, enum tensor_mem
         return false;
     uint32_t at = u->fake_dim < 0 ? (uint32_t)(u->fake_dim + n) : (uint32_t)u->fake_dim;
     sym_id size = unique_size(c, x, whole ? UINT32_MAX : at, memo);
-    count_dispatches(c, 6); /* new_empty and empty of three */
+    count_dispatches(c, 6); /* new_empty and empty of three tensors */
     if (c->failed)
         return false;
     uint32_t m = whole ? 0 : sliced(x, u->fake_dim, size, sizes);
@@ -220,14 +221,14 @@ bool rule_unique_consecutive(struct call *c)
                         .consecutive = true,
                         .sliced = arg_given(c, 3),
                         .fake_dim = dim };
-    /* unique_consecutive_cpu of Unique.cpp: dim 0 of a vector is no dim. */
+    /* unique_consecutive_cpu of Unique.cpp: for a vector, dim 0 is the same as no dim. */
     bool flat = !arg_given(c, 3) || ndim_of(x) == 0 || (dim == 0 && ndim_of(x) == 1);
     if (!flat)
         u.dim = wrap_dim(c, dim, ndim_of(x));
     return !c->failed && unique_results(c, &u, MEMO_UNIQUE_CONSECUTIVE);
 }
 
-/* unique_dim_consecutive(self, dim, return_inverse, return_counts); fake tensors have none. */
+/* unique_dim_consecutive(self, dim, return_inverse, return_counts) has no fake implementation. */
 bool rule_unique_dim_consecutive(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -241,7 +242,7 @@ bool rule_unique_dim_consecutive(struct call *c)
     return unique_results(c, &u, MEMO_UNIQUE_CONSECUTIVE);
 }
 
-/* --- equal, allclose: numbers of PyTorch's that depend on values --- */
+/* --- equal, allclose: results that depend on values --- */
 
 static bool same_shape(struct tensor a, struct tensor b)
 {
@@ -258,7 +259,7 @@ static bool data_dependent(struct call *c)
     return refuse(c, "DataDependentOutputException", "%.*s", STR_ARG(op_name(c->op)));
 }
 
-/* The parts of element i: a complex number's two, or the number itself. */
+/* Gets the two parts of a complex element i, or the number itself. Returns how many there are. */
 static unsigned element_parts(const struct call *c, struct tensor x, uint64_t i, double parts[2])
 {
     parts[1] = 0;
@@ -303,7 +304,7 @@ static bool is_close(const double a[2], const double b[2], double rtol, double a
     return isfinite(distance) && distance <= atol + fabs(rtol * hypot(b[0], b[1]));
 }
 
-/* The element that stands at flat position i of the broadcast shape. */
+/* Returns the element at flat position i of the broadcast shape. */
 static uint64_t broadcast_at(struct tensor x, const int64_t *own, const int64_t *sizes, uint32_t n,
                              uint64_t i)
 {
@@ -321,7 +322,7 @@ static uint64_t broadcast_at(struct tensor x, const int64_t *own, const int64_t 
     return at;
 }
 
-/* allclose of TensorCompare.cpp: all of isclose. */
+/* allclose of TensorCompare.cpp reduces isclose by all. */
 bool rule_allclose(struct call *c)
 {
     struct tensor pair[] = { arg_tensor(c, 0), arg_tensor(c, 1) };

@@ -1,8 +1,8 @@
 /* Pairwise distances. */
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* torch.broadcast_shapes (torch/functional.py) of the batch dimensions: the newer size is kept only
- * where the older is 1. */
+/* torch.broadcast_shapes (torch/functional.py) of the batch dimensions, which keeps the newer
+ * size only if the older one is 1. */
 static uint32_t batch_sizes(struct call *c, struct tensor a, struct tensor b, sym_id *ret)
 {
     uint32_t na = ndim_of(a) - 2, nb = ndim_of(b) - 2, n = na > nb ? na : nb;
@@ -94,7 +94,7 @@ bool rule_pdist_backward(struct call *c)
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 
-/* cdist and pdist of Distance.cpp, CompositeImplicitAutograd. */
+/* cdist and pdist of Distance.cpp, which are CompositeImplicitAutograd. */
 bool rule_cdist_composite(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -102,7 +102,7 @@ bool rule_cdist_composite(struct call *c)
         return false;
     bool empty =
         guard_bool(c, eq_int(c, numel(c, a), 0)) || guard_bool(c, eq_int(c, numel(c, b), 0));
-    /* Many rows go through a matrix product; the sizes are the same. */
+    /* Many rows use a matmul; the sizes are the same. */
     if (!empty && arg_double(c, 2) == 2 && arg_int_or(c, 3, 0) == 0 &&
         !guard_bool(c, gt(c, size_of(a, ndim_of(a) - 2), num(c, 25))))
         guard_bool(c, gt(c, size_of(b, ndim_of(b) - 2), num(c, 25)));
@@ -116,14 +116,14 @@ bool rule_pdist_composite(struct call *c)
     return ret_tensor(c, call2(c, "aten._pdist_forward.default", value_tensor(x), arg(c, 1)));
 }
 
-/* cosine_similarity of Distance.cpp: the products of normalised vectors, summed. */
+/* cosine_similarity of Distance.cpp sums the products of normalised vectors. */
 bool rule_cosine_similarity(struct call *c)
 {
     struct value pair[] = { arg(c, 0), arg(c, 1) };
     int64_t dim = arg_int(c, 2);
     struct value dims = ref_dims(c, &dim, 1);
     if (ops_has_nested_observer(
-            c->ops)) { /* which norms are taken depends on it, what they look like does not */
+            c->ops)) { /* it decides which norms are computed, but not their shapes */
         struct value list = value_items(VALUE_LIST, pair, 2);
         struct value wide = call_op(c, "aten.broadcast_tensors.default", &list, 1);
         if (c->failed || wide.n != 2)

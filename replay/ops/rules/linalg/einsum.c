@@ -16,7 +16,7 @@ struct einsum {
     int64_t n_places, n_out, ellipsis_dims, ellipsis_at;
     bool ellipsis_out;
     sym_id label_size[LABELS], ellipsis_size[TENSOR_MAX_DIM];
-    uint32_t present[TENSOR_MAX_DIM]; /* operands that have more than 1 there */
+    uint32_t present[TENSOR_MAX_DIM]; /* how many operands have a size other than 1 there */
 };
 
 static bool letter(char ch)
@@ -170,7 +170,8 @@ static void meet(struct call *c, struct einsum *e, sym_id *known, sym_id size, i
     e->present[place]++;
 }
 
-/* One operand with all dimensions in their places, those that it lacks of size 1. */
+/* Permutes one operand so that every dimension is in its position. Those that it lacks have size
+ * 1. */
 static struct tensor align(struct call *c, struct einsum *e, struct operand *o)
 {
     int64_t order[TENSOR_MAX_DIM], dim = 0;
@@ -189,7 +190,7 @@ static struct tensor align(struct call *c, struct einsum *e, struct operand *o)
         } else if (order[e->place[s]] < 0) {
             meet(c, e, &e->label_size[s], size_of(c, x, dim), e->place[s]);
             order[e->place[s]] = dim++;
-        } else { /* a label twice: the diagonal */
+        } else { /* a repeated label selects the diagonal */
             int64_t before = order[e->place[s]];
             sym_id a = size_of(c, x, dim), b = size_of(c, x, before);
             require(c, guard_bool(c, eq(c, a, b)), "RuntimeError",
@@ -293,7 +294,8 @@ static void read_dims(struct call *c, uint32_t i, uint32_t total, bool *ret)
         ret[wrap_dim(c, list[k], total)] = true;
 }
 
-/* One of the products that the kernel sums: what it asks it asks of the first. */
+/* Evaluates the guards of the products that the kernel sums. All add the same guards, so one is
+ * enough. */
 static void ask_of_products(struct call *c, struct tensor *x, bool missing[3][TENSOR_MAX_DIM],
                             const bool *summed, uint32_t total, uint32_t unroll)
 {
@@ -316,7 +318,7 @@ static void ask_of_products(struct call *c, struct tensor *x, bool missing[3][TE
         sumproduct_pair(c, buffer, x[2], second);
 }
 
-/* The kernel unrolls one dimension, which makes its size a number. */
+/* The kernel unrolls one dimension, whose size is therefore specialized. */
 bool rule_trilinear(struct call *c)
 {
     struct tensor x[3] = { arg_tensor(c, 0), arg_tensor(c, 1), arg_tensor(c, 2) };
@@ -334,7 +336,7 @@ bool rule_trilinear(struct call *c)
     uint32_t n = 0, at[3] = { 0, 0, 0 };
     for (uint32_t i = 0; i < total && !c->failed; i++) {
         size[i] = SYM_ID_ONE;
-        bool found = false; /* of equal sizes the first names it */
+        bool found = false; /* if sizes are equal, the first operand gives the size */
         for (uint32_t k = 0; k < 3; k++) {
             if (missing[k][i])
                 continue;
@@ -356,7 +358,7 @@ bool rule_trilinear(struct call *c)
         ask_of_products(c, x, missing, summed, total, (uint32_t)unroll);
     if (c->failed)
         return false;
-    for (uint32_t i = 0, k = 0; i < total; i++) /* as the questions left them */
+    for (uint32_t i = 0, k = 0; i < total; i++) /* the order that the guards left */
         if (!summed[i])
             out[k++] = env_replace(c->env, size[i]);
     return ret_tensor(c, new_tensor(c, dtype, device, out, n));

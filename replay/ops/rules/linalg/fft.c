@@ -1,12 +1,12 @@
-/* Fourier transforms (torch/_meta_registrations.py, meta_fft_*): the sizes follow from the mode,
- * the strides from the order in which the libraries take the dimensions: MKL on a CPU, cuFFT on a
- * GPU. */
+/* Fourier transforms (torch/_meta_registrations.py, meta_fft_*). The mode determines the sizes.
+ * The strides follow from the order in which the libraries take the dimensions: MKL on a CPU,
+ * cuFFT on a GPU. */
 #include "replay/ops/layout/layout.h"
 
 enum { CUFFT_MAX_DIMS = 3 };
 
-/* Whether stride a comes before b in a descending sort, as Python's list.sort(reverse=True) asks.
- */
+/* Returns whether stride a precedes b in a descending sort, with the guards of Python's
+ * list.sort(reverse=True). */
 static bool less(struct call *c, sym_id a, sym_id b)
 {
     return guard_bool(c, lt(c, a, b));
@@ -21,7 +21,7 @@ static void reverse(uint32_t *dims, uint32_t n)
     }
 }
 
-/* The run that the list begins with (count_run of CPython's listobject.c), made ascending. */
+/* Finds the first run of the list (count_run of CPython's listobject.c) and makes it ascending. */
 static uint32_t first_run(struct call *c, uint32_t *dims, uint32_t n, const sym_id *key)
 {
     if (n < 2)
@@ -35,7 +35,7 @@ static uint32_t first_run(struct call *c, uint32_t *dims, uint32_t n, const sym_
     return run;
 }
 
-/* dims by descending key, with the questions that CPython's sort asks for so short a list. */
+/* Sorts dims by descending key, with the comparisons of CPython's sort for so short a list. */
 static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sym_id *key)
 {
     reverse(dims, n);
@@ -55,8 +55,8 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
     reverse(dims, n);
 }
 
-/* What _exec_fft asks of symbolic sizes on its way: the batch dimensions are collapsed into one,
- * and resize_() looks whether the result has that shape already. */
+/* Adds the guards of _exec_fft for symbolic sizes: it collapses the batch dimensions into one,
+ * and resize_() checks whether the result has that shape already. */
 static void ask_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
                           const uint32_t *order, uint32_t n_batch)
 {
@@ -79,7 +79,8 @@ static void ask_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
             return;
 }
 
-/* _exec_fft: batch dimensions in the order of the input's strides, then the transformed ones. */
+/* _exec_fft: the batch dimensions in the order of the input's strides, then the transformed
+ * ones. */
 static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype,
                                const sym_id *sizes, const uint32_t *dims, uint32_t n_dims)
 {
@@ -110,7 +111,7 @@ static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype
     return new_tensor_strided(c, dtype, x.meta->device, sizes, strides, n);
 }
 
-/* The dims of the call, not negative; false where one does not exist. */
+/* Reads the dims of the call and makes them nonnegative. Returns false if one does not exist. */
 static bool transformed_dims(struct call *c, struct tensor x, uint32_t *ret, uint32_t *n)
 {
     const int64_t *dims;
@@ -130,7 +131,8 @@ static bool on_cuda(struct tensor x)
     return x.meta->device.type == DEVICE_CUDA;
 }
 
-/* Complex to complex over dims, three at a time on a GPU, each step sorted by the last result. */
+/* Transforms complex to complex over dims, on a GPU three at a time. Each step sorts the dims by
+ * the strides of the last result. */
 static struct tensor complex_steps(struct call *c, struct tensor x, const sym_id *sizes,
                                    uint32_t *dims, uint32_t n)
 {
@@ -185,7 +187,7 @@ bool rule_fft_r2c(struct call *c)
     half[last] = add(c, floordiv(c, half[last], num(c, 2)), SYM_ID_ONE);
     const sym_id *sizes = onesided ? half : full;
     enum dtype dtype = dtype_complex(x.meta->dtype);
-    /* meta_fft_r2c of a CPU tensor is contiguous, whatever MKL then does with real ones. */
+    /* meta_fft_r2c of a CPU tensor is contiguous, although MKL's real transform may differ. */
     if (!on_cuda(x) && c->symbolic)
         return ret_tensor(c, new_tensor(c, dtype, x.meta->device, sizes, x.meta->ndim));
     if (!on_cuda(x))

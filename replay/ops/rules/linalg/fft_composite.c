@@ -1,9 +1,11 @@
-/* torch.fft's functions by the three transforms (aten/src/ATen/native/SpectralOps.cpp): the input
- * cut or padded to its size, the scale by the norm's name. */
+/* torch.fft's functions, composed of the three transforms
+ * (aten/src/ATen/native/SpectralOps.cpp). They slice or pad the input to its size and choose the
+ * scale by the name of the norm. */
 #include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/linalg/linalg.h"
 
-/* What the kernels divide by: 0 nothing, 1 the root of the number of elements, 2 the number. */
+/* Returns the divisor of the kernels: 0 for none, 1 for the root of the number of elements, 2
+ * for the number. */
 static int64_t norm_of(struct call *c, bool forward)
 {
     struct str norm = arg_given(c, 3) ? arg_string(c, 3) : STR("backward");
@@ -25,7 +27,7 @@ static struct tensor promoted(struct call *c, struct tensor x, bool to_complex)
     return dtype == dtype_of(x) ? x : to_dtype(c, x, dtype);
 }
 
-/* resize_fft_input: n of dimension d. */
+/* resize_fft_input: dimension d gets size n. */
 static struct tensor fitted(struct call *c, struct tensor x, uint32_t d, sym_id n)
 {
     sym_id size = size_of(c, x, d), pad[2 * TENSOR_MAX_DIM];
@@ -42,7 +44,7 @@ static struct tensor fitted(struct call *c, struct tensor x, uint32_t d, sym_id 
 
 struct transform {
     int64_t dims[TENSOR_MAX_DIM];
-    sym_id sizes[TENSOR_MAX_DIM]; /* of the dims; -1: as they are */
+    sym_id sizes[TENSOR_MAX_DIM]; /* sizes of the dims; -1 keeps a size */
     uint32_t n;
 };
 

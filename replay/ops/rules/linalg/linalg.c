@@ -1,5 +1,5 @@
-/* Matrix factorisations and solvers (torch/_meta_registrations.py, linalg_* and its helpers; the
- * texts of shape errors are those of aten/src/ATen/native/LinearAlgebraUtils.h). Results that
+/* Matrix factorizations and solvers (torch/_meta_registrations.py, linalg_* and its helpers).
+ * The texts of shape errors are those of aten/src/ATen/native/LinearAlgebraUtils.h. Results that
  * LAPACK writes are column-major. */
 #include "replay/ops/rules/linalg/linalg.h"
 
@@ -39,7 +39,7 @@ bool linalg_floating(struct call *c, struct tensor x, const char *name, bool low
 
 /* --- Results --- */
 
-/* Python's min(rows, columns): a question, where torch.sym_min is none. */
+/* Python's min(rows, columns), which adds a guard. torch.sym_min adds none. */
 static sym_id smaller_side(struct call *c, struct tensor a)
 {
     return py_min(c, side(a, 2), side(a, 1));
@@ -77,7 +77,7 @@ struct tensor linalg_row_or_column(struct call *c, struct tensor like, const sym
                      : linalg_column_major(c, like, like.meta->dtype, sizes, n);
 }
 
-/* A copy of x's sizes, the last two of which may be set. */
+/* Returns a copy of x's sizes, in which the caller may set the last two. */
 sym_id *linalg_sizes(struct call *c, struct tensor x)
 {
     sym_id *sizes = syms(c, x.meta->ndim ? x.meta->ndim : 1);
@@ -96,9 +96,9 @@ bool linalg_on_cuda(struct tensor x)
     return x.meta->device.type == DEVICE_CUDA;
 }
 
-/* --- Of one square matrix --- */
+/* --- Factorizations of a square matrix --- */
 
-/* What a factorisation of a square matrix returns besides: param of their rows. */
+/* Says what a factorization of a square matrix returns; it is the param of the rows. */
 enum { SQUARE_CHOLESKY, SQUARE_INV, SQUARE_LDL };
 
 static const struct {
@@ -175,7 +175,7 @@ bool rule_linalg_eigh(struct call *c)
     return ret_tensors(c, (struct tensor[]){ values, vectors }, 2);
 }
 
-/* linalg_eig; param: without eigenvectors */
+/* linalg_eig; param is 1 without eigenvectors. */
 bool rule_linalg_eig(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0);
@@ -201,7 +201,7 @@ bool rule_linalg_matrix_exp(struct call *c)
     return ret_tensor(c, linalg_plain(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
 }
 
-/* --- Of one matrix of any shape --- */
+/* --- Factorizations of a matrix of any shape --- */
 
 bool rule_linalg_qr(struct call *c)
 {
@@ -247,8 +247,8 @@ bool rule_linalg_svd(struct call *c)
                      vectors ? linalg_row_or_column(c, a, v, n, linalg_on_cuda(a)) : none);
 }
 
-/* P, L and U of a matrix whose smaller side is k: linalg_lu, and lu_unpack, which may leave some
- * out. */
+/* Returns P, L and U of a matrix whose smaller side is k, for linalg_lu and for lu_unpack, which
+ * may omit some. */
 static bool ret_plu(struct call *c, struct tensor a, sym_id k, bool p, bool lu)
 {
     uint32_t n = a.meta->ndim;
@@ -306,7 +306,8 @@ bool rule_linalg_lu_factor(struct call *c)
                      linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 2));
 }
 
-/* C++ only (aten/src/ATen/native/BatchLinearAlgebra.cpp): no symbolic sizes. */
+/* This operator exists only in C++ (aten/src/ATen/native/BatchLinearAlgebra.cpp), so symbolic
+ * sizes are not supported. */
 bool rule_geqrf(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0);
@@ -325,8 +326,7 @@ bool rule_geqrf(struct call *c)
     return ret_tensors(c, ret, 2);
 }
 
-/* linalg_pinv of C++: the transposed shape, by way of eigh for a Hermitian matrix and of svd for
- * others. */
+/* linalg_pinv of C++: the shape is transposed. A Hermitian matrix uses eigh, others use svd. */
 bool rule_linalg_pinv(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0);

@@ -1,11 +1,11 @@
-/* What rules of linear algebra share (linalg.c): checks with PyTorch's texts, results in the layout
- * that LAPACK writes. */
+/* What rules of linear algebra share (linalg.c): checks with PyTorch's texts, and results in the
+ * layout that LAPACK writes. */
 #ifndef SYMTAPE_REPLAY_OPS_RULES_LINALG_LINALG_H
 #define SYMTAPE_REPLAY_OPS_RULES_LINALG_LINALG_H
 
 #include "replay/ops/layout/layout.h"
 
-/* At least two dimensions; `what` is the argument's name in the text. */
+/* Checks that x has at least two dimensions; `what` is the argument's name in the text. */
 bool linalg_matrix(struct call *c, struct tensor x, const char *name, const char *what);
 bool linalg_square(struct call *c, struct tensor a, const char *name);
 bool linalg_floating(struct call *c, struct tensor x, const char *name, bool low_precision);
@@ -20,9 +20,10 @@ struct tensor linalg_column_major(struct call *c, struct tensor like, enum dtype
                                   const sym_id *sizes, uint32_t n);
 struct tensor linalg_row_or_column(struct call *c, struct tensor like, const sym_id *sizes,
                                    uint32_t n, bool row_major);
-sym_id *linalg_sizes(struct call *c, struct tensor x); /* a copy to change; NULL: failed */
+sym_id *linalg_sizes(struct call *c,
+                     struct tensor x); /* a copy that may be changed; NULL after a failure */
 
-/* rows of rule_fft: what its transform is (fft_composite.c) */
+/* The param of rule_fft, which says what the transform is (fft_composite.c). */
 enum { FFT_FORWARD = 1, FFT_REAL_IN = 2, FFT_REAL_OUT = 4, FFT_SEVERAL = 8 };
 
 #endif

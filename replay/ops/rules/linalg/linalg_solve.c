@@ -1,5 +1,6 @@
 /* Solvers and products of several matrices (torch/_meta_registrations.py: linalg_solve_*,
- * linalg_lu_solve and their kin; texts of aten/src/ATen/native/LinearAlgebraUtils.h). */
+ * linalg_lu_solve and similar functions; the texts are those of
+ * aten/src/ATen/native/LinearAlgebraUtils.h). */
 #include "replay/ops/rules/linalg/linalg.h"
 
 static bool check_same_dtype(struct call *c, struct tensor a, struct tensor b, const char *name)
@@ -42,7 +43,7 @@ static bool check_linear_solve(struct call *c, struct tensor b, struct tensor a,
                  sym_text(c, side(b, 1)));
 }
 
-/* Shapes compared as tuples are: rank first, then each size until one differs. */
+/* Compares shapes as Python compares tuples: first the rank, then each size until one differs. */
 static bool same_shape(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b)
 {
     if (n_a != n_b)
@@ -53,8 +54,8 @@ static bool same_shape(struct call *c, const sym_id *a, uint32_t n_a, const sym_
     return !c->failed;
 }
 
-/* _linalg_broadcast_batch_dims: b's sizes with both batch shapes broadcast; the batch alone in
- * *batch. */
+/* _linalg_broadcast_batch_dims: returns b's sizes with both batch shapes broadcast. *batch is
+ * the batch shape alone. */
 static sym_id *broadcast_batch(struct call *c, struct tensor b, struct tensor a, uint32_t *n)
 {
     sym_id *sizes = syms(c, TENSOR_MAX_DIM + 2);
@@ -233,7 +234,7 @@ bool rule_linalg_householder_product(struct call *c)
     return ret_tensor(c, linalg_column_major(c, x, x.meta->dtype, x.meta->size, n));
 }
 
-/* The kernel wants all reflections that there are. */
+/* The kernel requires all reflectors; the meta function accepts fewer. */
 static bool check_ormqr_tau(struct call *c, struct tensor x, struct tensor tau, struct tensor other,
                             uint32_t d)
 {
@@ -289,9 +290,9 @@ bool rule_ormqr(struct call *c)
         c, linalg_column_major(c, other, other.meta->dtype, other.meta->size, other.meta->ndim));
 }
 
-/* linalg_lstsq of C++ (BatchLinearAlgebra.cpp): what is returned besides the solution follows from
- * the driver; residuals exist for a tall matrix of full rank, which every one is taken to be, since
- * the rank is in the values. Symbols are refused. */
+/* linalg_lstsq of C++ (BatchLinearAlgebra.cpp). The driver determines what is returned besides
+ * the solution. Residuals exist for a tall matrix of full rank. The rank depends on values, so
+ * every matrix is assumed to have full rank. Symbols are refused. */
 bool rule_linalg_lstsq(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -313,7 +314,8 @@ bool rule_linalg_lstsq(struct call *c)
     bool gels = str_eq(driver, STR("gels")), gelsy = str_eq(driver, STR("gelsy"));
     sym_id rows = side(a, 2), columns = side(a, 1);
     bool tall = guard_bool(c, gt(c, rows, columns)) && !gelsy;
-    /* The solution lies where B was copied to: columns of the longer side. */
+    /* The solution is stored where B was copied to, so its columns have the length of the longer
+     * side. */
     sym_id *sizes = linalg_sizes(c, b), *strides = syms(c, n), *values = linalg_sizes(c, a);
     if (!sizes || !strides || !values)
         return false;
@@ -365,7 +367,7 @@ bool rule_linalg_cross(struct call *c)
     return ret_tensor(c, linalg_plain(c, x[0], x[0].meta->dtype, sizes, n));
 }
 
-/* Looks at the values of info, which fake tensors do not have. */
+/* Reads the values of info, which fake tensors do not have. */
 bool rule_linalg_check_errors(struct call *c)
 {
     return ret_none(c);

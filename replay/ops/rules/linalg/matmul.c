@@ -1,4 +1,4 @@
-/* Matrix products of two dimensions and of batches, with what is added to them. */
+/* Matmuls of two dimensions and of batches, with what is added to them. */
 #include "replay/ops/rules/compose.h"
 
 static bool want_ndim(struct call *c, struct tensor x, uint32_t ndim, const char *text)
@@ -6,7 +6,7 @@ static bool want_ndim(struct call *c, struct tensor x, uint32_t ndim, const char
     return require(c, ndim_of(x) == ndim, "RuntimeError", "%s", text);
 }
 
-/* mm's reduction dimension (meta_mm, torch/_meta_registrations.py). */
+/* Checks mm's reduction dimension (meta_mm, torch/_meta_registrations.py). */
 static bool check_mm(struct call *c, struct tensor a, struct tensor b)
 {
     if (!want_ndim(c, a, 2, "a must be 2D") || !want_ndim(c, b, 2, "b must be 2D"))
@@ -18,7 +18,7 @@ static bool check_mm(struct call *c, struct tensor a, struct tensor b)
                  sym_text(c, n), sym_text(c, m1), sym_text(c, m2), sym_text(c, p));
 }
 
-/* param: the argument that names the dtype of the result, 0 for none. */
+/* param is the argument of the result's dtype, or 0 for none. */
 bool rule_mm(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -43,9 +43,10 @@ bool rule_bmm(struct call *c)
     if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
         !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
         return false;
-    require(c, dtype_of(a) == dtype_of(b) || !eager(c), "RuntimeError",
-            "expected scalar type %s but found %s", dtype_python_name(dtype_of(a)),
-            dtype_python_name(dtype_of(b))); /* not the meta function's of torch 2.11 */
+    require(
+        c, dtype_of(a) == dtype_of(b) || !eager(c), "RuntimeError",
+        "expected scalar type %s but found %s", dtype_python_name(dtype_of(a)),
+        dtype_python_name(dtype_of(b))); /* the meta function of torch 2.11 does not check this */
     const sym_id *x = sizes_of(a), *y = sizes_of(b);
     check(c, both(c, py_eq(c, y[0], x[0]), py_eq(c, y[1], x[2])), "RuntimeError",
           "Expected size for first two dimensions of batch2 tensor to be: [%s, %s] but got: "
@@ -187,7 +188,7 @@ static bool check_dot(struct call *c, struct tensor a, struct tensor b)
                  n, m, eager(c) ? " " : "", n, m);
 }
 
-/* dot and vdot of torch/_refs, the kernel where nothing is symbolic. */
+/* dot and vdot of torch/_refs, or the kernel if nothing is symbolic. */
 bool rule_dot(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -201,7 +202,7 @@ bool rule_dot(struct call *c)
     return decompose(c, NULL);
 }
 
-/* torch.outer: self as a column times the row. */
+/* torch.outer multiplies self as a column by the row. */
 static struct tensor outer(struct call *c, struct tensor a, struct tensor b)
 {
     sym_id column[] = { size_of(c, a, 0), SYM_ID_ONE };
@@ -259,7 +260,7 @@ static bool is_float8(enum dtype dtype)
            dtype == DTYPE_F8E5M2FNUZ || dtype == DTYPE_F4E2M1FNX2;
 }
 
-/* _check_scaled_mm_sizes; what the kernels of the GPU want of strides and sizes. */
+/* _check_scaled_mm_sizes, with the checks of the GPU's kernels of strides and sizes. */
 static void check_scaled_layout(struct call *c, struct tensor a, struct tensor b)
 {
     const sym_id *x = a.meta->stride, *y = b.meta->stride;
@@ -283,7 +284,7 @@ static void check_scaled_layout(struct call *c, struct tensor a, struct tensor b
             sizes_text(c, sizes_of(b), 2));
 }
 
-/* param: the argument of out_dtype. */
+/* param is the argument out_dtype. */
 bool rule_scaled_mm(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -307,7 +308,7 @@ static bool no_meta(struct call *c)
     return refuse(c, "UnsupportedOperatorException", "%.*s", (int)name.n, name.p);
 }
 
-/* self (CSR), other, reduce: FakeTensorMode has no kernel. */
+/* The arguments are self (CSR), other, reduce. FakeTensorMode has no kernel. */
 bool rule_sparse_mm_reduce(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0), other = arg_tensor(c, 1);
@@ -319,7 +320,7 @@ bool rule_sparse_mm_reduce(struct call *c)
     return ret_tensors(c, out, 2);
 }
 
-/* self (CSR), mat1, mat2: where nothing is symbolic the kernel runs on zeros. */
+/* The arguments are self (CSR), mat1, mat2. If nothing is symbolic, the kernel runs on zeros. */
 bool rule_sparse_sampled_addmm(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0);

@@ -1,7 +1,7 @@
-/* Products that fall apart into mm, bmm, mv and views before FakeTensorMode sees them. */
+/* Matmuls that are decomposed into mm, bmm, mv and views before FakeTensorMode sees them. */
 #include "replay/ops/rules/compose.h"
 
-/* _broadcast_shapes of torch/_refs over two lists of sizes; ret has room for the longer. */
+/* _broadcast_shapes of torch/_refs for two lists of sizes; ret has space for the longer one. */
 static uint32_t broadcast_two(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b,
                               uint32_t n_b, sym_id *ret)
 {
@@ -59,7 +59,7 @@ static bool should_fold(struct call *c, struct tensor a, struct tensor b)
     return !c->failed;
 }
 
-/* The batches of the larger operand become rows of one matrix. */
+/* Makes the batches of the larger operand rows of one matrix. */
 static struct tensor fold(struct call *c, struct tensor a, struct tensor b)
 {
     bool transposed = ndim_of(b) > ndim_of(a);
@@ -90,7 +90,8 @@ static struct tensor fold(struct call *c, struct tensor a, struct tensor b)
 
 static struct tensor matmul(struct call *c, struct tensor a, struct tensor b, unsigned depth);
 
-/* Gradients of a broadcast matrix are cheaper through the folded form; true: *ret is the result. */
+/* The folded form computes gradients of a broadcast matrix faster. Returns true if *ret is the
+ * result. */
 static bool fold_one_batch(struct call *c, struct tensor a, struct tensor b, unsigned depth,
                            struct tensor *ret)
 {
@@ -151,7 +152,7 @@ static struct tensor batched(struct call *c, struct tensor a, struct tensor b, u
     return view(c, out, shape, n_out);
 }
 
-/* matmul of torch/_decomp/decompositions.py, which the Python dispatcher takes. */
+/* matmul of torch/_decomp/decompositions.py, which the Python dispatcher calls. */
 static struct tensor matmul(struct call *c, struct tensor a, struct tensor b, unsigned depth)
 {
     uint32_t dim_a = ndim_of(a), dim_b = ndim_of(b);
@@ -239,7 +240,7 @@ bool rule_linear_backward(struct call *c)
     return ret_tensors(c, out, 3);
 }
 
-/* inner: mul for a scalar, else tensordot over the last dimensions. */
+/* inner is mul for a scalar, else tensordot over the last dimensions. */
 bool rule_inner(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -258,7 +259,7 @@ struct contraction {
     struct tensor x;
     bool gone[TENSOR_MAX_DIM];
     int64_t order[TENSOR_MAX_DIM];
-    sym_id kept; /* product of the sizes that stay */
+    sym_id kept; /* product of the sizes that are not contracted */
 };
 
 static void find_gone(struct call *c, struct contraction *t, const int64_t *list, uint32_t n)

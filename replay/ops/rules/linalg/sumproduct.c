@@ -1,6 +1,6 @@
 #include "replay/ops/rules/linalg/sumproduct.h"
 
-struct part { /* dimensions of one fate, and the product of their sizes */
+struct part { /* a group of dimensions and the product of their sizes */
     int64_t dim[TENSOR_MAX_DIM];
     uint32_t n;
     sym_id size;
@@ -8,7 +8,7 @@ struct part { /* dimensions of one fate, and the product of their sizes */
 
 struct plan {
     struct tensor left, right;
-    struct part shared, left_only, right_only, summed; /* lro, lo, ro of PyTorch */
+    struct part shared, left_only, right_only, summed; /* PyTorch names them lro, lo, ro and sum */
 };
 
 static void put(struct call *c, struct part *part, uint32_t dim, sym_id size)

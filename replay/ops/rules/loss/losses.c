@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* self, target, weight, reduction: each loss by itself is the kernel's. */
+/* The arguments are self, target, weight, reduction. The kernel computes each loss. */
 bool rule_binary_cross_entropy(struct call *c)
 {
     if (!eager(c) || arg_int(c, 3) != LOSS_NONE)
@@ -21,7 +21,7 @@ static const char *shape_text(struct call *c, struct tensor x)
     return sizes_text(c, sizes_of(x), ndim_of(x));
 }
 
-/* [C] and [N, C], the latter possibly of no rows. */
+/* Returns whether x is [C] or [N, C], where N may be 0. */
 static bool nonempty_rows(struct call *c, struct tensor x)
 {
     uint32_t n = ndim_of(x);
@@ -32,7 +32,7 @@ static bool nonempty_rows(struct call *c, struct tensor x)
                    eager(c) ? "" : "torch.Size(", shape_text(c, x), eager(c) ? "" : ")");
 }
 
-/* self, target, p, margin, weight, reduction */
+/* The arguments are self, target, p, margin, weight, reduction. */
 bool rule_multi_margin_loss(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), w = arg_tensor(c, 4);
@@ -56,7 +56,7 @@ bool rule_multi_margin_loss(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), &frames, each ? 1 : 0));
 }
 
-/* self, target, reduction */
+/* The arguments are self, target, reduction. */
 bool rule_multilabel_margin_loss_forward(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), y = arg_tensor(c, 1), out[2];
@@ -75,7 +75,8 @@ bool rule_multilabel_margin_loss_forward(struct call *c)
     return ret_tensors(c, out, 2);
 }
 
-/* grad, self ...: like self, the result of kernels that have no decomposition. */
+/* The arguments are grad, self, ... The kernels without a decomposition return a tensor like
+ * self. */
 bool rule_loss_backward_like(struct call *c)
 {
     struct tensor x = arg_tensor(c, 1);
@@ -84,7 +85,7 @@ bool rule_loss_backward_like(struct call *c)
 
 /* --- glu --- */
 
-/* torch/_refs/nn/functional; the kernel where nothing is symbolic. */
+/* glu of torch/_refs/nn/functional, or the kernel if nothing is symbolic. */
 bool rule_glu(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -103,7 +104,7 @@ bool rule_glu(struct call *c)
     return !c->failed && ret_tensor(c, iterator_result(c, &part, 1, dtype_of(x)));
 }
 
-/* grad, self, dim */
+/* The arguments are grad, self, dim. */
 static bool check_glu_backward(struct call *c)
 {
     struct tensor x = arg_tensor(c, 1);
@@ -121,7 +122,7 @@ bool rule_glu_backward(struct call *c)
     return decompose(c, check_glu_backward);
 }
 
-/* The largest of the lengths in a tensor, whose elements must be known. */
+/* Returns the largest of the lengths in a tensor, whose elements must be known. */
 static int64_t longest_of(struct call *c, struct tensor lengths)
 {
     int64_t n = 0, longest = 0, length;
@@ -137,7 +138,7 @@ static int64_t longest_of(struct call *c, struct tensor lengths)
     return longest;
 }
 
-/* _ctc_loss has no meta kernel that knows the data: with symbolic sizes FakeTensorMode refuses. */
+/* _ctc_loss has no meta kernel that reads the data, so FakeTensorMode refuses symbolic sizes. */
 bool rule_ctc_loss_kernel(struct call *c)
 {
     struct str name = op_name(c->op);

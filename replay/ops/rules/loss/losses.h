@@ -1,4 +1,4 @@
-/* What losses have in common. */
+/* What losses share. */
 #ifndef SYMTAPE_REPLAY_OPS_RULES_LOSS_LOSSES_H
 #define SYMTAPE_REPLAY_OPS_RULES_LOSS_LOSSES_H
 

@@ -1,7 +1,8 @@
 /* Negative log likelihood and cross entropy (torch/_decomp/decompositions.py, LossNLL.cpp). */
 #include "replay/ops/rules/loss/losses.h"
 
-/* self, target, weight, reduction, ignore_index: rows of one or two dimensions. */
+/* The arguments are self, target, weight, reduction, ignore_index. self has one or two
+ * dimensions. */
 bool rule_nll_loss_forward(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), target = arg_tensor(c, 1), weight = arg_tensor(c, 2);
@@ -28,7 +29,7 @@ bool rule_nll_loss_forward(struct call *c)
 
 /* --- Composites --- */
 
-/* nll_loss_nd: folds what is neither rows nor images into images. */
+/* nll_loss_nd reshapes inputs that are neither rows nor images to images. */
 static struct tensor nll_nd(struct call *c, struct tensor x, struct tensor target)
 {
     uint32_t n = ndim_of(x), m = ndim_of(target);
@@ -70,7 +71,7 @@ bool rule_nll_loss_nd(struct call *c)
     return ret_tensor(c, nll_nd(c, arg_tensor(c, 0), arg_tensor(c, 1)));
 }
 
-/* Labels spread over all classes: a second term beside the likelihood. */
+/* Label smoothing: a second term beside the likelihood spreads labels over all classes. */
 static struct tensor smoothed(struct call *c, struct tensor logs, struct tensor target,
                               double smoothing)
 {
@@ -98,7 +99,8 @@ static struct tensor smoothed(struct call *c, struct tensor logs, struct tensor 
     return plus(c, T(a), T(times(c, T(smooth), true_divide(c, F(c, smoothing), N(classes)))));
 }
 
-/* cross_entropy_loss: self, target, weight, reduction, ignore_index, label_smoothing */
+/* cross_entropy_loss: the arguments are self, target, weight, reduction, ignore_index,
+ * label_smoothing. */
 bool rule_cross_entropy_loss(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), target = arg_tensor(c, 1), w = arg_tensor(c, 2);
@@ -112,7 +114,7 @@ bool rule_cross_entropy_loss(struct call *c)
     if (!same)
         return ret_tensor(c,
                           smooth > 0 ? smoothed(c, logs, target, smooth) : nll_nd(c, logs, target));
-    /* Probabilities as the target. */
+    /* The target has probabilities. */
     require(c, dtype_is_float(dtype_of(target)), "RuntimeError",
             "Expected floating point type for target with class probabilities, got %s",
             dtype_scalar_name(dtype_of(target)));
