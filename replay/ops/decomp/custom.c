@@ -51,7 +51,7 @@ static uint32_t new_tree(struct parser *p, struct tree tree)
 }
 
 /* Makes a tree whose items are adjacent in custom_rules.items. */
-static uint32_t tree_of(struct parser *p, struct tree tree, const uint32_t *items, size_t n)
+static uint32_t new_parent(struct parser *p, struct tree tree, const uint32_t *items, size_t n)
 {
     if (p->failed)
         return NO_TREE;
@@ -63,7 +63,7 @@ static uint32_t tree_of(struct parser *p, struct tree tree, const uint32_t *item
     return new_tree(p, tree);
 }
 
-static struct str kept(struct parser *p, struct str text)
+static struct str copy_text(struct parser *p, struct str text)
 {
     struct str copy = arena_copy(&p->rules->arena, text);
     if (!copy.p)
@@ -71,12 +71,12 @@ static struct str kept(struct parser *p, struct str text)
     return copy;
 }
 
-static uint32_t expression(struct parser *p);
-static uint32_t local_slot(const struct parser *p, struct str name);
+static uint32_t parse_expression(struct parser *p);
+static uint32_t find_slot(const struct parser *p, struct str name);
 
 static uint32_t new_name(struct parser *p, struct str name)
 {
-    uint32_t slot = local_slot(p, name);
+    uint32_t slot = find_slot(p, name);
     if (slot != NO_TREE)
         return slot;
     if (p->n_names == CUSTOM_MAX_NAMES)
@@ -114,7 +114,7 @@ static struct str loop_name(const struct parser *p)
 enum { MAX_ITEMS = 256 }; /* of one list or call */
 
 /* Reads the items up to `close`. Keywords are accepted only if `keywords` is set. */
-static uint32_t items_until(struct parser *p, struct tree tree, const char *close, bool keywords,
+static uint32_t parse_items(struct parser *p, struct tree tree, const char *close, bool keywords,
                             const uint32_t *before, size_t n)
 {
     uint32_t items[MAX_ITEMS];
@@ -122,7 +122,7 @@ static uint32_t items_until(struct parser *p, struct tree tree, const char *clos
         memcpy(items, before, n * sizeof *items);
     while (!p->failed && !token_at_sign(p, close)) {
         struct str keyword = { 0 };
-        uint32_t item = expression(p);
+        uint32_t item = parse_expression(p);
         if (p->failed)
             return NO_TREE;
         struct tree *made = &p->rules->trees.v[item];
@@ -131,7 +131,7 @@ static uint32_t items_until(struct parser *p, struct tree tree, const char *clos
                 return FAIL(p, "a keyword is expected before '='");
             keyword = made->text;
             token_advance(p);
-            item = expression(p);
+            item = parse_expression(p);
             if (p->failed)
                 return NO_TREE;
             p->rules->trees.v[item].keyword = keyword;
@@ -144,12 +144,12 @@ static uint32_t items_until(struct parser *p, struct tree tree, const char *clos
     }
     if (!token_expect(p, close))
         return NO_TREE;
-    return tree_of(p, tree, items, n);
+    return new_parent(p, tree, items, n);
 }
 
 /* --- Expressions --- */
 
-static uint32_t local_slot(const struct parser *p, struct str name)
+static uint32_t find_slot(const struct parser *p, struct str name)
 {
     for (uint32_t i = 0; i < p->n_names; i++)
         if (str_eq(p->names[i], name))
@@ -185,7 +185,7 @@ static bool is_function(struct str name)
 }
 
 /* Reads a name that is not a local one, with the names that follow it after dots. */
-static uint32_t global_name(struct parser *p)
+static uint32_t parse_global_name(struct parser *p)
 {
     struct tree tree = { .line = p->token_line, .column = p->token_column };
     struct buf name = BUF_INIT;
@@ -201,7 +201,7 @@ static uint32_t global_name(struct parser *p)
         buf_put(&name, p->value);
         token_advance(p);
     }
-    tree.text = name.failed ? (struct str){ 0 } : kept(p, buf_str(&name));
+    tree.text = name.failed ? (struct str){ 0 } : copy_text(p, buf_str(&name));
     buf_release(&name);
     if (!tree.text.p)
         return token_no_memory(p);
@@ -211,7 +211,7 @@ static uint32_t global_name(struct parser *p)
                                  STR_ARG(tree.text));
         token_advance(p);
         tree.kind = TREE_CALL;
-        return items_until(p, tree, ")", true, NULL, 0);
+        return parse_items(p, tree, ")", true, NULL, 0);
     }
     tree.kind = TREE_CONSTANT;
     if (!is_constant(tree.text) && !token_at_sign(p, "="))
@@ -220,25 +220,25 @@ static uint32_t global_name(struct parser *p)
     return new_tree(p, tree);
 }
 
-static uint32_t name(struct parser *p)
+static uint32_t parse_name(struct parser *p)
 {
     struct tree tree = { .line = p->token_line, .column = p->token_column };
-    uint32_t slot = local_slot(p, p->value);
+    uint32_t slot = find_slot(p, p->value);
     if (token_at_name(p, "None") || token_at_name(p, "True") || token_at_name(p, "False")) {
         tree.kind = token_at_name(p, "None") ? TREE_NONE : TREE_BOOL;
         tree.integer = token_at_name(p, "True");
     } else if (slot == NO_TREE) {
-        return global_name(p);
+        return parse_global_name(p);
     } else {
         tree.kind = TREE_LOCAL;
         tree.integer = slot;
-        tree.text = kept(p, p->value);
+        tree.text = copy_text(p, p->value);
     }
     token_advance(p);
     return new_tree(p, tree);
 }
 
-static uint32_t number(struct parser *p)
+static uint32_t parse_numeric_literal(struct parser *p)
 {
     struct tree tree = { .kind = TREE_INT };
     char text[64] = { 0 };
@@ -256,26 +256,27 @@ static uint32_t number(struct parser *p)
     return made;
 }
 
-static uint32_t in_parentheses(struct parser *p)
+static uint32_t parse_parentheses(struct parser *p)
 {
     struct tree tree = { .kind = TREE_TUPLE, .line = p->token_line, .column = p->token_column };
     token_advance(p);
     if (token_at_sign(p, ")"))
-        return items_until(p, tree, ")", false, NULL, 0);
-    uint32_t one = expression(p);
+        return parse_items(p, tree, ")", false, NULL, 0);
+    uint32_t one = parse_expression(p);
     if (token_take(p, ","))
-        return items_until(p, tree, ")", false, &one, 1);
+        return parse_items(p, tree, ")", false, &one, 1);
     return token_expect(p, ")") ? one : NO_TREE;
 }
 
 /* Reads a list, or [item for name in list]. */
-static uint32_t in_brackets(struct parser *p, struct tree tree)
+static uint32_t parse_brackets(struct parser *p, struct tree tree)
 {
     struct str name = loop_name(p);
     tree.kind = name.n ? TREE_FOR : TREE_LIST;
     if (!name.n)
-        return items_until(p, tree, "]", false, NULL, 0);
-    uint32_t slot = new_name(p, kept(p, name)), item = p->failed ? NO_TREE : expression(p);
+        return parse_items(p, tree, "]", false, NULL, 0);
+    uint32_t slot = new_name(p, copy_text(p, name)),
+             item = p->failed ? NO_TREE : parse_expression(p);
     if (!p->failed && !token_at_name(p, "for"))
         return FAIL(p, "'for' is expected");
     token_advance(p);
@@ -283,29 +284,29 @@ static uint32_t in_brackets(struct parser *p, struct tree tree)
     if (!p->failed && !token_at_name(p, "in"))
         return FAIL(p, "'in' is expected");
     token_advance(p);
-    uint32_t list = p->failed ? NO_TREE : expression(p);
+    uint32_t list = p->failed ? NO_TREE : parse_expression(p);
     tree.integer = slot;
-    return token_expect(p, "]") ? tree_of(p, tree, (uint32_t[]){ item, list }, 2) : NO_TREE;
+    return token_expect(p, "]") ? new_parent(p, tree, (uint32_t[]){ item, list }, 2) : NO_TREE;
 }
 
-static uint32_t atom(struct parser *p)
+static uint32_t parse_atom(struct parser *p)
 {
     struct tree tree = { .line = p->token_line, .column = p->token_column };
     switch (p->token) {
-    case TOKEN_NAME: return name(p);
+    case TOKEN_NAME: return parse_name(p);
     case TOKEN_INT:
-    case TOKEN_FLOAT: return number(p);
+    case TOKEN_FLOAT: return parse_numeric_literal(p);
     case TOKEN_STRING:
         tree.kind = TREE_STRING;
-        tree.text = kept(p, p->value);
+        tree.text = copy_text(p, p->value);
         token_advance(p);
         return new_tree(p, tree);
     default: break;
     }
     if (token_at_sign(p, "("))
-        return in_parentheses(p);
+        return parse_parentheses(p);
     if (token_take(p, "["))
-        return in_brackets(p, tree);
+        return parse_brackets(p, tree);
     if (token_take(p, "...")) {
         tree.kind = TREE_ELLIPSIS;
         return new_tree(p, tree);
@@ -314,14 +315,14 @@ static uint32_t atom(struct parser *p)
 }
 
 /* Reads a, a:b or a:b:c. */
-static uint32_t subscript(struct parser *p)
+static uint32_t parse_subscript(struct parser *p)
 {
     struct tree tree = { .kind = TREE_SLICE, .line = p->token_line, .column = p->token_column };
     uint32_t parts[3], n = 0;
     bool colon = false;
     while (n < 3) {
         bool empty = token_at_sign(p, ":") || token_at_sign(p, "]") || token_at_sign(p, ",");
-        parts[n++] = empty ? new_tree(p, (struct tree){ .kind = TREE_NONE }) : expression(p);
+        parts[n++] = empty ? new_tree(p, (struct tree){ .kind = TREE_NONE }) : parse_expression(p);
         if (n == 3 || !token_take(p, ":"))
             break;
         colon = true;
@@ -330,10 +331,10 @@ static uint32_t subscript(struct parser *p)
         return parts[0];
     while (n < 3)
         parts[n++] = new_tree(p, (struct tree){ .kind = TREE_NONE });
-    return tree_of(p, tree, parts, 3);
+    return new_parent(p, tree, parts, 3);
 }
 
-static uint32_t item_of(struct parser *p, uint32_t object)
+static uint32_t parse_item(struct parser *p, uint32_t object)
 {
     struct tree tree = { .kind = TREE_ITEM, .line = p->token_line, .column = p->token_column };
     uint32_t indices[MAX_ITEMS];
@@ -341,32 +342,32 @@ static uint32_t item_of(struct parser *p, uint32_t object)
     do {
         if (n == MAX_ITEMS)
             return FAIL(p, "more than %d items", MAX_ITEMS);
-        indices[n++] = subscript(p);
+        indices[n++] = parse_subscript(p);
     } while (!p->failed && token_take(p, ","));
     if (!token_expect(p, "]"))
         return NO_TREE;
     uint32_t index =
-        n == 1 ? indices[0] : tree_of(p, (struct tree){ .kind = TREE_TUPLE }, indices, n);
-    return tree_of(p, tree, (uint32_t[]){ object, index }, 2);
+        n == 1 ? indices[0] : new_parent(p, (struct tree){ .kind = TREE_TUPLE }, indices, n);
+    return new_parent(p, tree, (uint32_t[]){ object, index }, 2);
 }
 
-static uint32_t postfix(struct parser *p)
+static uint32_t parse_postfix(struct parser *p)
 {
-    uint32_t object = atom(p);
+    uint32_t object = parse_atom(p);
     for (unsigned links = 0; !p->failed; links++) {
         struct tree tree = { .line = p->token_line, .column = p->token_column };
         if (links > CUSTOM_MAX_DEPTH)
             return FAIL(p, "an expression of more than %d parts", CUSTOM_MAX_DEPTH);
         if (token_take(p, "[")) {
-            object = item_of(p, object);
+            object = parse_item(p, object);
         } else if (token_take(p, ".")) {
             if (p->token != TOKEN_NAME)
                 return FAIL(p, "a name is expected after '.'");
-            tree.text = kept(p, p->value);
+            tree.text = copy_text(p, p->value);
             token_advance(p);
             tree.kind = token_at_sign(p, "(") ? TREE_METHOD : TREE_ATTRIBUTE;
-            object = token_take(p, "(") ? items_until(p, tree, ")", true, &object, 1)
-                                        : tree_of(p, tree, &object, 1);
+            object = token_take(p, "(") ? parse_items(p, tree, ")", true, &object, 1)
+                                        : new_parent(p, tree, &object, 1);
         } else {
             break;
         }
@@ -374,21 +375,21 @@ static uint32_t postfix(struct parser *p)
     return object;
 }
 
-static uint32_t unary(struct parser *p);
+static uint32_t parse_unary(struct parser *p);
 
-static uint32_t operator_of(struct parser *p, const char *name, uint32_t a, uint32_t b)
+static uint32_t new_operator(struct parser *p, const char *name, uint32_t a, uint32_t b)
 {
     struct tree tree = { .kind = TREE_OPERATOR, .text = str_of(name) };
-    return tree_of(p, tree, (uint32_t[]){ a, b }, b == NO_TREE ? 1 : 2);
+    return new_parent(p, tree, (uint32_t[]){ a, b }, b == NO_TREE ? 1 : 2);
 }
 
-static uint32_t power(struct parser *p)
+static uint32_t parse_power(struct parser *p)
 {
-    uint32_t base = postfix(p);
-    return token_take(p, "**") ? operator_of(p, "pow", base, unary(p)) : base;
+    uint32_t base = parse_postfix(p);
+    return token_take(p, "**") ? new_operator(p, "pow", base, parse_unary(p)) : base;
 }
 
-static bool enter(struct parser *p)
+static bool enter_nesting(struct parser *p)
 {
     if (p->depth++ < CUSTOM_MAX_DEPTH)
         return true;
@@ -397,31 +398,31 @@ static bool enter(struct parser *p)
 }
 
 /* Negates x. A literal number becomes the negative number. */
-static uint32_t negative(struct parser *p, uint32_t x)
+static uint32_t negate_tree(struct parser *p, uint32_t x)
 {
     struct tree *number = p->failed ? NULL : &p->rules->trees.v[x];
     bool literal = number && (number->kind == TREE_FLOAT ||
                               (number->kind == TREE_INT && number->integer != INT64_MIN));
     if (!literal)
-        return operator_of(p, "neg", x, NO_TREE);
+        return new_operator(p, "neg", x, NO_TREE);
     number->number = -number->number;
     number->integer = -number->integer;
     return x;
 }
 
-static uint32_t unary(struct parser *p)
+static uint32_t parse_unary(struct parser *p)
 {
     uint32_t made = NO_TREE;
-    if (!enter(p))
+    if (!enter_nesting(p))
         return NO_TREE;
     if (token_take(p, "-"))
-        made = negative(p, unary(p));
+        made = negate_tree(p, parse_unary(p));
     else if (token_take(p, "+"))
-        made = unary(p);
+        made = parse_unary(p);
     else if (token_take(p, "~"))
-        made = operator_of(p, "invert", unary(p), NO_TREE);
+        made = new_operator(p, "invert", parse_unary(p), NO_TREE);
     else
-        made = power(p);
+        made = parse_power(p);
     p->depth--;
     return made;
 }
@@ -447,16 +448,16 @@ static int operator_at(const struct parser *p)
 }
 
 /* Reads the operators of this level and of tighter ones (precedence climbing). */
-static uint32_t binary(struct parser *p, int level)
+static uint32_t parse_binary(struct parser *p, int level)
 {
-    uint32_t left = unary(p);
+    uint32_t left = parse_unary(p);
     unsigned terms = 0;
     int at;
     while (!p->failed && (at = operator_at(p)) >= 0 && operators[at].level >= level) {
         if (++terms > CUSTOM_MAX_DEPTH)
             return FAIL(p, "more than %d terms in a row", CUSTOM_MAX_DEPTH);
         token_advance(p);
-        left = operator_of(p, operators[at].name, left, binary(p, operators[at].level + 1));
+        left = new_operator(p, operators[at].name, left, parse_binary(p, operators[at].level + 1));
         if (operators[at].level == 0 && (at = operator_at(p)) >= 0 && operators[at].level == 0)
             return FAIL(p, "comparisons cannot be chained");
     }
@@ -464,58 +465,58 @@ static uint32_t binary(struct parser *p, int level)
 }
 
 /* Reads a is b, or a is not b. */
-static uint32_t identity(struct parser *p)
+static uint32_t parse_identity(struct parser *p)
 {
-    uint32_t left = binary(p, 0);
+    uint32_t left = parse_binary(p, 0);
     if (p->failed || !token_at_name(p, "is"))
         return left;
     token_advance(p);
     bool negated = token_at_name(p, "not");
     if (negated)
         token_advance(p);
-    return operator_of(p, negated ? "is_not" : "is_", left, binary(p, 0));
+    return new_operator(p, negated ? "is_not" : "is_", left, parse_binary(p, 0));
 }
 
-static uint32_t negation(struct parser *p)
+static uint32_t parse_not(struct parser *p)
 {
     if (!token_at_name(p, "not"))
-        return identity(p);
+        return parse_identity(p);
     token_advance(p);
-    if (!enter(p))
+    if (!enter_nesting(p))
         return NO_TREE;
-    uint32_t made = operator_of(p, "not_", negation(p), NO_TREE);
+    uint32_t made = new_operator(p, "not_", parse_not(p), NO_TREE);
     p->depth--;
     return made;
 }
 
-static uint32_t logic(struct parser *p, bool either)
+static uint32_t parse_logic(struct parser *p, bool either)
 {
-    uint32_t left = either ? logic(p, false) : negation(p);
+    uint32_t left = either ? parse_logic(p, false) : parse_not(p);
     for (unsigned terms = 0; !p->failed && token_at_name(p, either ? "or" : "and"); terms++) {
         struct tree tree = { .kind = either ? TREE_OR : TREE_AND };
         if (terms > CUSTOM_MAX_DEPTH)
             return FAIL(p, "more than %d terms in a row", CUSTOM_MAX_DEPTH);
         token_advance(p);
-        uint32_t right = either ? logic(p, false) : negation(p);
-        left = tree_of(p, tree, (uint32_t[]){ left, right }, 2);
+        uint32_t right = either ? parse_logic(p, false) : parse_not(p);
+        left = new_parent(p, tree, (uint32_t[]){ left, right }, 2);
     }
     return left;
 }
 
-static uint32_t expression(struct parser *p)
+static uint32_t parse_expression(struct parser *p)
 {
-    if (!enter(p))
+    if (!enter_nesting(p))
         return NO_TREE;
-    uint32_t yes = logic(p, true);
+    uint32_t yes = parse_logic(p, true);
     if (!p->failed && token_at_name(p, "if")) {
         struct tree tree = { .kind = TREE_IF };
         token_advance(p);
-        uint32_t condition = logic(p, true);
+        uint32_t condition = parse_logic(p, true);
         if (!token_at_name(p, "else"))
             return FAIL(p, "'else' is expected");
         token_advance(p);
-        uint32_t no = expression(p);
-        yes = tree_of(p, tree, (uint32_t[]){ condition, yes, no }, 3);
+        uint32_t no = parse_expression(p);
+        yes = new_parent(p, tree, (uint32_t[]){ condition, yes, no }, 3);
     }
     p->depth--;
     return yes;
@@ -523,7 +524,7 @@ static uint32_t expression(struct parser *p)
 
 /* --- Statements --- */
 
-static uint32_t returned(struct parser *p)
+static uint32_t parse_return(struct parser *p)
 {
     struct tree tree = { .kind = TREE_RETURN, .line = p->token_line, .column = p->token_column };
     uint32_t items[MAX_ITEMS];
@@ -532,86 +533,86 @@ static uint32_t returned(struct parser *p)
     while (!p->failed && p->token != TOKEN_NEWLINE && p->token != TOKEN_END) {
         if (n == MAX_ITEMS)
             return FAIL(p, "more than %d items", MAX_ITEMS);
-        items[n++] = expression(p);
+        items[n++] = parse_expression(p);
         if (!token_take(p, ","))
             break;
     }
-    return tree_of(p, tree, items, n);
+    return new_parent(p, tree, items, n);
 }
 
-static uint32_t assigned(struct parser *p, uint32_t target)
+static uint32_t parse_assignment(struct parser *p, uint32_t target)
 {
     struct tree tree = p->failed ? (struct tree){ 0 } : p->rules->trees.v[target];
     if (p->failed || (tree.kind != TREE_LOCAL && tree.kind != TREE_CONSTANT) ||
         str_find_char(tree.text, '.') < tree.text.n)
         return FAIL(p, "only a name can be assigned to");
     token_advance(p);
-    uint32_t value = expression(p), slot = p->failed ? NO_TREE : new_name(p, tree.text);
+    uint32_t value = parse_expression(p), slot = p->failed ? NO_TREE : new_name(p, tree.text);
     struct tree made = { .kind = TREE_ASSIGN, .integer = slot, .line = tree.line };
-    return tree_of(p, made, &value, 1);
+    return new_parent(p, made, &value, 1);
 }
 
-static uint32_t block(struct parser *p, uint32_t column);
+static uint32_t parse_block(struct parser *p, uint32_t column);
 
 /* Reads if CONDITION, elif CONDITION or else, and its block. A TREE_IF without an else has an
  * empty one. */
-static uint32_t branch(struct parser *p)
+static uint32_t parse_if(struct parser *p)
 {
     struct tree tree = { .kind = TREE_IF, .line = p->token_line, .column = p->token_column };
     uint32_t column = p->token_column, items[3];
     token_advance(p);
-    items[0] = expression(p);
-    items[1] = block(p, column);
+    items[0] = parse_expression(p);
+    items[1] = parse_block(p, column);
     if (p->token_column == column && token_at_name(p, "elif")) {
-        items[2] = enter(p) ? branch(p) : NO_TREE;
+        items[2] = enter_nesting(p) ? parse_if(p) : NO_TREE;
         p->depth--;
     } else if (p->token_column == column && token_at_name(p, "else")) {
         token_advance(p);
-        items[2] = block(p, column);
+        items[2] = parse_block(p, column);
     } else {
         items[2] = new_tree(p, (struct tree){ .kind = TREE_NONE });
     }
-    return tree_of(p, tree, items, 3);
+    return new_parent(p, tree, items, 3);
 }
 
 /* Reads for NAME in LIST, and its block. */
-static uint32_t loop(struct parser *p)
+static uint32_t parse_for(struct parser *p)
 {
     struct tree tree = { .kind = TREE_LOOP, .line = p->token_line, .column = p->token_column };
     uint32_t column = p->token_column, items[2];
     token_advance(p);
     if (p->token != TOKEN_NAME)
         return FAIL(p, "a name is expected after 'for'");
-    struct str name = kept(p, p->value);
+    struct str name = copy_text(p, p->value);
     token_advance(p);
     if (!p->failed && !token_at_name(p, "in"))
         return FAIL(p, "'in' is expected");
     token_advance(p);
-    items[0] = expression(p);
+    items[0] = parse_expression(p);
     tree.integer = p->failed ? NO_TREE : new_name(p, name);
-    items[1] = block(p, column);
-    return tree_of(p, tree, items, 2);
+    items[1] = parse_block(p, column);
+    return new_parent(p, tree, items, 2);
 }
 
-static uint32_t statement(struct parser *p)
+static uint32_t parse_statement(struct parser *p)
 {
     if (token_at_name(p, "if"))
-        return branch(p);
+        return parse_if(p);
     if (token_at_name(p, "for"))
-        return loop(p);
+        return parse_for(p);
     if (token_at_name(p, "return"))
-        return returned(p);
-    uint32_t made = expression(p);
+        return parse_return(p);
+    uint32_t made = parse_expression(p);
     if (!p->failed && token_at_sign(p, "="))
-        return assigned(p, made);
+        return parse_assignment(p, made);
     return made;
 }
 
 /* Reads a statement and the end of its line. */
-static uint32_t whole_statement(struct parser *p)
+static uint32_t parse_whole_statement(struct parser *p)
 {
     bool has_block = token_at_name(p, "if") || token_at_name(p, "for");
-    uint32_t made = statement(p);
+    uint32_t made = parse_statement(p);
     if (!p->failed && !has_block && p->token != TOKEN_NEWLINE && p->token != TOKEN_END)
         FAIL(p, "the end of the line is expected");
     while (p->token == TOKEN_NEWLINE)
@@ -620,7 +621,7 @@ static uint32_t whole_statement(struct parser *p)
 }
 
 /* Reads ":", the end of the line, and the statements that are indented further than `column`. */
-static uint32_t block(struct parser *p, uint32_t column)
+static uint32_t parse_block(struct parser *p, uint32_t column)
 {
     struct tree tree = { .kind = TREE_BLOCK, .line = p->token_line, .column = p->token_column };
     uint32_t statements[MAX_ITEMS];
@@ -631,15 +632,15 @@ static uint32_t block(struct parser *p, uint32_t column)
         return FAIL(p, "the end of the line is expected");
     while (p->token == TOKEN_NEWLINE)
         token_advance(p);
-    if (!enter(p))
+    if (!enter_nesting(p))
         return NO_TREE;
     while (!p->failed && p->token != TOKEN_END && p->token_column > column) {
         if (n == MAX_ITEMS)
             return FAIL(p, "more than %d statements", MAX_ITEMS);
-        statements[n++] = whole_statement(p);
+        statements[n++] = parse_whole_statement(p);
     }
     p->depth--;
-    return n ? tree_of(p, tree, statements, n) : FAIL(p, "an indented statement is expected");
+    return n ? new_parent(p, tree, statements, n) : FAIL(p, "an indented statement is expected");
 }
 
 /* --- Rules --- */
@@ -670,7 +671,7 @@ static struct str schema_text(struct parser *p)
     struct str trimmed = str_trim(buf_str(&text));
     if (trimmed.n && trimmed.p[trimmed.n - 1] == ':')
         trimmed = str_trim(str_first(trimmed, trimmed.n - 1));
-    struct str ret = text.failed ? (struct str){ 0 } : kept(p, trimmed);
+    struct str ret = text.failed ? (struct str){ 0 } : copy_text(p, trimmed);
     buf_release(&text);
     return ret;
 }
@@ -695,7 +696,7 @@ static bool read_schema(struct parser *p, struct custom_rule *rule)
     else if (schema.any_arity || schema.n_args > CUSTOM_MAX_NAMES / 2)
         token_fail_at(p, line, 1, "a schema has too many arguments");
     for (uint32_t i = 0; !p->failed && i < schema.n_args; i++)
-        p->names[i] = kept(p, schema.args[i].name);
+        p->names[i] = copy_text(p, schema.args[i].name);
     sym_pool_free(pool);
     rule->n_args = p->n_names = p->failed ? 0 : schema.n_args;
     return !p->failed;
@@ -718,7 +719,7 @@ static bool read_statements(struct parser *p, struct custom_rule rule)
     while (!p->failed && at_statement(p)) {
         if (rule.n == MAX_STATEMENTS)
             return FAIL(p, "more than %d statements", MAX_STATEMENTS) != NO_TREE;
-        statements[rule.n++] = whole_statement(p);
+        statements[rule.n++] = parse_whole_statement(p);
     }
     if (!rule.n)
         FAIL(p, "a rule without statements: at least 'return' is expected");

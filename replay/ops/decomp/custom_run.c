@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-struct run {
+struct rule_run {
     struct call *c;
     const struct custom_rules *rules;
     struct value names[CUSTOM_MAX_NAMES];
@@ -14,21 +14,21 @@ struct run {
 
 enum { MAX_TURNS = 1 << 20 };
 
-static struct value eval(struct run *r, uint32_t i);
+static struct value eval(struct rule_run *r, uint32_t i);
 
-static const struct tree *tree_at(const struct run *r, uint32_t i)
+static const struct tree *tree_at(const struct rule_run *r, uint32_t i)
 {
     return &r->rules->trees.v[i];
 }
 
-static uint32_t item_at(const struct run *r, const struct tree *tree, uint32_t i)
+static uint32_t item_at(const struct rule_run *r, const struct tree *tree, uint32_t i)
 {
     return r->rules->items.v[tree->first + i];
 }
 
 /* Returns the values of the items from `from` on, or NULL if memory runs out. */
-static struct value *eval_items(struct run *r, const struct tree *tree, uint32_t from, bool named,
-                                uint32_t *n)
+static struct value *eval_items(struct rule_run *r, const struct tree *tree, uint32_t from,
+                                bool named, uint32_t *n)
 {
     struct value *values = ops_values(r->c->ops, tree->n);
     *n = 0;
@@ -45,7 +45,7 @@ static struct value *eval_items(struct run *r, const struct tree *tree, uint32_t
 }
 
 /* Returns the keyword arguments, in the same order. */
-static struct keyword *eval_keywords(struct run *r, const struct tree *tree, uint32_t from,
+static struct keyword *eval_keywords(struct rule_run *r, const struct tree *tree, uint32_t from,
                                      uint32_t *n)
 {
     struct value *values = eval_items(r, tree, from, true, n);
@@ -64,7 +64,7 @@ static struct keyword *eval_keywords(struct run *r, const struct tree *tree, uin
     return keywords;
 }
 
-static struct value constant(struct run *r, struct str name)
+static struct value eval_constant(struct rule_run *r, struct str name)
 {
     static const struct {
         const char *name;
@@ -92,7 +92,7 @@ static struct value constant(struct run *r, struct str name)
 /* --- Calls --- */
 
 /* unbacked(min=None, max=None) makes a size that depends on data (get_ctx().new_dynamic_size()). */
-static struct value unbacked(struct run *r, const struct value *args, uint32_t n)
+static struct value call_unbacked(struct rule_run *r, const struct value *args, uint32_t n)
 {
     sym_id min = n > 0 && args[0].kind == VALUE_INT ? args[0].u.sym : SYM_ID_ZERO;
     sym_id max = n > 1 && args[1].kind == VALUE_INT ? args[1].u.sym : SYM_NONE;
@@ -100,7 +100,7 @@ static struct value unbacked(struct run *r, const struct value *args, uint32_t n
 }
 
 /* check(condition, text="") fails if the condition is false. */
-static struct value checked(struct run *r, const struct value *args, uint32_t n)
+static struct value call_check(struct rule_run *r, const struct value *args, uint32_t n)
 {
     struct str text = n > 1 && args[1].kind == VALUE_STRING ? args[1].u.text : STR("");
     if (!text.n)
@@ -115,7 +115,7 @@ static struct value checked(struct run *r, const struct value *args, uint32_t n)
 enum { MAX_RANGE = 1 << 16 };
 
 /* range(stop) or range(start, stop) */
-static struct value integers(struct run *r, const struct value *args, uint32_t n)
+static struct value call_range(struct rule_run *r, const struct value *args, uint32_t n)
 {
     int64_t bounds[2] = { 0, 0 };
     for (uint32_t i = 0; i < n && i < 2; i++)
@@ -136,7 +136,7 @@ static struct value integers(struct run *r, const struct value *args, uint32_t n
 }
 
 /* maybe_convert(x, dtype) is _maybe_convert_to_dtype of torch/_prims_common. */
-static struct value converted(struct run *r, const struct value *args, uint32_t n)
+static struct value call_maybe_convert(struct rule_run *r, const struct value *args, uint32_t n)
 {
     if (n != 2 || args[1].kind != VALUE_DTYPE || args[0].kind != VALUE_TENSOR ||
         args[0].u.tensor.meta->dtype == args[1].u.dtype)
@@ -145,7 +145,7 @@ static struct value converted(struct run *r, const struct value *args, uint32_t 
 }
 
 /* computation_dtype(dtype) is get_computation_dtype of torch/_prims_common. */
-static struct value computation(struct run *r, const struct value *args, uint32_t n)
+static struct value call_computation_dtype(struct rule_run *r, const struct value *args, uint32_t n)
 {
     if (n != 1 || args[0].kind != VALUE_DTYPE) {
         refuse(r->c, "TypeError", "expected a dtype");
@@ -154,7 +154,7 @@ static struct value computation(struct run *r, const struct value *args, uint32_
     return (struct value){ .kind = VALUE_DTYPE, .u.dtype = computation_dtype(args[0].u.dtype) };
 }
 
-static struct value product_of(struct run *r, const struct value *args, uint32_t n)
+static struct value call_prod(struct rule_run *r, const struct value *args, uint32_t n)
 {
     struct value product = py_int(r->c, 1), list = n ? args[0] : value_none();
     bool found;
@@ -185,13 +185,17 @@ static struct str full_name(struct str name)
 /* Functions that only this language has, or that it computes itself. */
 static const struct {
     const char *name;
-    struct value (*run)(struct run *r, const struct value *args, uint32_t n);
+    struct value (*run)(struct rule_run *r, const struct value *args, uint32_t n);
 } own_functions[] = {
-    { "check", checked },  { "unbacked", unbacked },       { "prod", product_of },
-    { "range", integers }, { "maybe_convert", converted }, { "computation_dtype", computation },
+    { "check", call_check },
+    { "unbacked", call_unbacked },
+    { "prod", call_prod },
+    { "range", call_range },
+    { "maybe_convert", call_maybe_convert },
+    { "computation_dtype", call_computation_dtype },
 };
 
-static struct value call_named(struct run *r, const struct tree *tree)
+static struct value call_named(struct rule_run *r, const struct tree *tree)
 {
     uint32_t n, n_keywords;
     struct value ret = value_none(), *args = eval_items(r, tree, 0, false, &n);
@@ -207,7 +211,7 @@ static struct value call_named(struct run *r, const struct tree *tree)
     return ret;
 }
 
-static struct value call_method(struct run *r, const struct tree *tree)
+static struct value call_method(struct rule_run *r, const struct tree *tree)
 {
     uint32_t n, n_keywords;
     struct value ret = value_none(), *args = eval_items(r, tree, 0, false, &n);
@@ -217,7 +221,7 @@ static struct value call_method(struct run *r, const struct tree *tree)
     return ret;
 }
 
-static struct value operate(struct run *r, const struct tree *tree)
+static struct value operate(struct rule_run *r, const struct tree *tree)
 {
     uint32_t n;
     bool found = true;
@@ -229,7 +233,7 @@ static struct value operate(struct run *r, const struct tree *tree)
 
 /* --- Trees --- */
 
-static struct value eval_pair(struct run *r, const struct tree *tree)
+static struct value eval_pair(struct rule_run *r, const struct tree *tree)
 {
     struct value left = eval(r, item_at(r, tree, 0));
     if (r->c->failed)
@@ -239,7 +243,7 @@ static struct value eval_pair(struct run *r, const struct tree *tree)
 }
 
 /* Evaluates [item for name in list]. */
-static struct value eval_for(struct run *r, const struct tree *tree)
+static struct value eval_for(struct rule_run *r, const struct tree *tree)
 {
     struct value list = eval(r, item_at(r, tree, 1));
     struct value *items = r->c->failed ? NULL : ops_values(r->c->ops, list.n);
@@ -257,7 +261,7 @@ static struct value eval_for(struct run *r, const struct tree *tree)
 
 /* Runs the statements of a block until one returns. The result is what that one returns, or
  * None. */
-static struct value eval_block(struct run *r, const struct tree *tree)
+static struct value eval_block(struct rule_run *r, const struct tree *tree)
 {
     struct value ret = value_none();
     for (uint32_t i = 0; i < tree->n && !r->returned && !r->c->failed; i++)
@@ -265,7 +269,7 @@ static struct value eval_block(struct run *r, const struct tree *tree)
     return r->returned ? ret : value_none();
 }
 
-static struct value eval_loop(struct run *r, const struct tree *tree)
+static struct value eval_loop(struct rule_run *r, const struct tree *tree)
 {
     struct value ret = value_none(), list = eval(r, item_at(r, tree, 0));
     if (!r->c->failed && !value_is_sequence(list))
@@ -279,7 +283,7 @@ static struct value eval_loop(struct run *r, const struct tree *tree)
     return ret;
 }
 
-static struct value eval_kind(struct run *r, const struct tree *tree)
+static struct value eval_kind(struct rule_run *r, const struct tree *tree)
 {
     struct value ret = value_none();
     uint32_t n = 0;
@@ -292,7 +296,7 @@ static struct value eval_kind(struct run *r, const struct tree *tree)
     case TREE_STRING: return (struct value){ .kind = VALUE_STRING, .u.text = tree->text };
     case TREE_ELLIPSIS: return (struct value){ .kind = VALUE_ELLIPSIS };
     case TREE_LOCAL: return r->names[tree->integer];
-    case TREE_CONSTANT: return constant(r, tree->text);
+    case TREE_CONSTANT: return eval_constant(r, tree->text);
     case TREE_LIST:
     case TREE_TUPLE:
     case TREE_SLICE:
@@ -333,14 +337,14 @@ static struct value eval_kind(struct run *r, const struct tree *tree)
     return ret;
 }
 
-static struct value eval(struct run *r, uint32_t i)
+static struct value eval(struct rule_run *r, uint32_t i)
 {
     return r->c->failed ? value_none() : eval_kind(r, tree_at(r, i));
 }
 
 /* --- The rule of every custom operator: param is the number of its own --- */
 
-static bool fits(const struct schema_slot *slot, struct value value)
+static bool result_fits_slot(const struct schema_slot *slot, struct value value)
 {
     if (slot->list)
         return value_is_sequence(value);
@@ -354,10 +358,10 @@ bool ret_custom(struct call *c, struct value value)
     const struct schema *schema = &c->op->schema;
     bool good = schema->n_results == 0 ? value.kind == VALUE_NONE
                 : schema->n_results == 1
-                    ? fits(&schema->results[0], value)
+                    ? result_fits_slot(&schema->results[0], value)
                     : value.kind == VALUE_TUPLE && value.n == schema->n_results;
     for (uint32_t i = 0; good && schema->n_results > 1 && i < value.n; i++)
-        good = fits(&schema->results[i], value.u.items[i]);
+        good = result_fits_slot(&schema->results[i], value.u.items[i]);
     if (!good)
         return unsupported(c, "%.*s: the result of its rule does not match its schema",
                            STR_ARG(c->op->name));
@@ -376,7 +380,7 @@ bool custom_eval(struct call *c, const struct custom_rules *rules, uint32_t numb
                  const struct value *args, struct value *ret)
 {
     const struct custom_rule *rule = &rules->rules.v[number];
-    struct run run = { .c = c, .rules = rules };
+    struct rule_run run = { .c = c, .rules = rules };
     *ret = value_none();
     for (uint32_t i = 0; i < rule->n_args && i < c->n_args; i++)
         run.names[i] = args[i];

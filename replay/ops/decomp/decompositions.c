@@ -21,7 +21,7 @@ static bool is_tensor(struct value x)
     return x.kind == VALUE_TENSOR;
 }
 
-static struct value converted(struct call *c, struct value x, enum dtype dtype)
+static struct value convert_tensor(struct call *c, struct value x, enum dtype dtype)
 {
     if (c->failed || !is_tensor(x))
         return x;
@@ -52,7 +52,7 @@ static struct value *cast_args(struct call *c, enum cast cast, enum dtype *resul
         if (!only_tensors)
             args[i] = maybe_convert(c, args[i], compute);
         else if (!c->op->schema.args[i].keyword_only)
-            args[i] = converted(c, args[i], compute);
+            args[i] = convert_tensor(c, args[i], compute);
     return args;
 }
 
@@ -72,7 +72,7 @@ static void wrap_numbers(struct call *c, struct value *args)
     }
 }
 
-static bool prepare(struct call *c, enum cast cast, struct value *args)
+static bool prepare_operands(struct call *c, enum cast cast, struct value *args)
 {
     if (!args || c->failed)
         return false;
@@ -91,10 +91,10 @@ static struct value run_cast(struct call *c, enum body body)
     struct value ret = value_none();
     c->in_kernel = !c->symbolic && cast != CAST_TO;
     struct value *args = cast_args(c, cast, &result);
-    if (!prepare(c, cast, args) || !body_run(c, body, args, &ret) || !is_tensor(ret) ||
+    if (!prepare_operands(c, cast, args) || !body_run(c, body, args, &ret) || !is_tensor(ret) ||
         cast == CAST_NONE)
         return ret;
-    return cast == CAST_TO ? converted(c, ret, result) : maybe_convert(c, ret, result);
+    return cast == CAST_TO ? convert_tensor(c, ret, result) : maybe_convert(c, ret, result);
 }
 
 static bool ret_body(struct call *c, enum body body)
@@ -115,13 +115,13 @@ bool rule_pointwise_body(struct call *c)
 }
 
 /* Converts a result, or each of several, to the dtype of the arguments that were cast. */
-static struct value results_converted(struct call *c, struct value ret, enum dtype dtype)
+static struct value convert_results(struct call *c, struct value ret, enum dtype dtype)
 {
     if (!value_is_sequence(ret))
-        return converted(c, ret, dtype);
+        return convert_tensor(c, ret, dtype);
     struct value *items = values(c, ret.n);
     for (uint32_t i = 0; items && i < ret.n; i++)
-        items[i] = converted(c, ret.u.items[i], dtype);
+        items[i] = convert_tensor(c, ret.u.items[i], dtype);
     return value_items(ret.kind, items, items ? ret.n : 0);
 }
 
@@ -136,7 +136,7 @@ static const struct value *float_args(struct call *c)
 }
 
 /* Returns whether the arguments pass the check in the form that the text receives. */
-static bool pass(struct call *c, const struct value *args, bool (*fits)(struct call *c))
+static bool passes_check(struct call *c, const struct value *args, bool (*fits)(struct call *c))
 {
     const struct value *given = c->args;
     c->args = args;
@@ -155,10 +155,10 @@ bool decompose(struct call *c, bool (*fits)(struct call *c))
                                : c->op->composite ? float_args(c)
                                                   : c->args;
     struct value ret;
-    if (!args || c->failed || !pass(c, args, fits) || !body_run(c, body, args, &ret))
+    if (!args || c->failed || !passes_check(c, args, fits) || !body_run(c, body, args, &ret))
         return false;
     if (cast == CAST_TO)
-        ret = results_converted(c, ret, result);
+        ret = convert_results(c, ret, result);
     if (c->op->schema.n_results == 1 && c->op->schema.results[0].list)
         ret.kind = VALUE_LIST;
     return ret_value(c, ret);
@@ -190,7 +190,7 @@ bool rule_round_decimals(struct call *c)
     return ret_tensor(c, reference_step(c, "prims.round.default", c->args, 1, PROMOTE_DEFAULT));
 }
 
-static double largest(enum dtype dtype)
+static double largest_float(enum dtype dtype)
 {
     switch (dtype) {
     case DTYPE_F16: return 65504.0;
@@ -204,17 +204,17 @@ bool rule_softshrink(struct call *c)
 {
     enum dtype dtype = arg_tensor(c, 0).meta->dtype;
     double lambda = arg_double(c, 1);
-    if (lambda < 0 || lambda > largest(dtype))
+    if (lambda < 0 || lambda > largest_float(dtype))
         return refuse(c, "RuntimeError",
                       "lambda must be in range [0, %g] for input dtype %s, but found %g",
-                      largest(dtype),
+                      largest_float(dtype),
                       !eager(c) ? dtype_python_name(dtype) : dtype_scalar_name(dtype), lambda);
     return rule_pointwise_body(c);
 }
 
 /* --- Rounded division --- */
 
-static struct tensor rounded_plain(struct call *c)
+static struct tensor ret_round(struct call *c)
 {
     return iterator_promoted(c, c->args, 2, 2, PROMOTE_DEFAULT);
 }
@@ -252,11 +252,11 @@ bool rule_div_mode(struct call *c)
                       "found '%.*s'",
                       STR_ARG(mode));
     if (eager(c))
-        return ret_tensor(c, rounded_plain(c));
+        return ret_tensor(c, ret_round(c));
     return floor ? floor_divide(c) : ret_pointwise(c, run_cast(c, BODY_TRUNC_DIVIDE));
 }
 
 bool rule_floor_divide(struct call *c)
 {
-    return !eager(c) ? floor_divide(c) : ret_tensor(c, rounded_plain(c));
+    return !eager(c) ? floor_divide(c) : ret_tensor(c, ret_round(c));
 }

@@ -70,6 +70,11 @@ const sym_id *sizes_of(struct tensor x)
     return x.meta ? x.meta->size : NULL;
 }
 
+const char *shape_text(struct call *c, struct tensor x)
+{
+    return sizes_text(c, sizes_of(x), ndim_of(x));
+}
+
 enum dtype dtype_of(struct tensor x)
 {
     return x.meta ? x.meta->dtype : DTYPE_NONE;

@@ -42,6 +42,7 @@ static inline struct tensor no_tensor(void)
 /* Properties of tensors. After a failure these return 0 or nothing. */
 uint32_t ndim_of(struct tensor x);
 sym_id size_of(struct call *c, struct tensor x, int64_t dim); /* dim may be negative */
+const char *shape_text(struct call *c, struct tensor x);
 const sym_id *sizes_of(struct tensor x);
 enum dtype dtype_of(struct tensor x);
 struct device device_of(struct tensor x);

@@ -1,8 +1,8 @@
 /* The kernels of scaled dot product attention (torch/_meta_registrations.py). */
 #include "replay/ops/rules/compose.h"
 
-static struct tensor fresh(struct call *c, struct tensor like, enum dtype dtype,
-                           const sym_id *sizes, uint32_t n)
+static struct tensor new_on_device(struct call *c, struct tensor like, enum dtype dtype,
+                                   const sym_id *sizes, uint32_t n)
 {
     return new_tensor(c, dtype, device_of(like), sizes, n);
 }
@@ -26,7 +26,7 @@ static struct tensor heads_inside(struct call *c, struct tensor like, const sym_
     return new_tensor_strided(c, dtype_of(like), device_of(like), sizes, swapped, 4);
 }
 
-static bool four(struct call *c, struct tensor q, struct tensor k, struct tensor v)
+static bool check_four_dims(struct call *c, struct tensor q, struct tensor k, struct tensor v)
 {
     return require(c, ndim_of(q) == 4 && ndim_of(k) == 4 && ndim_of(v) == 4, "IndexError",
                    "Dimension out of range (expected to be in range of [-%u, %d], but got %d)",
@@ -36,9 +36,9 @@ static bool four(struct call *c, struct tensor q, struct tensor k, struct tensor
 /* math.ceil(n / 32) * 32 with Python's true division */
 static sym_id round_up_32(struct call *c, sym_id n)
 {
-    int64_t plain;
-    if (sym_to_i64(c->pool, n, &plain))
-        return num(c, (plain + 31) / 32 * 32);
+    int64_t number;
+    if (sym_to_i64(c->pool, n, &number))
+        return num(c, (number + 31) / 32 * 32);
     struct value ratio = true_divide(c, N(n), I(c, 32));
     enum number_type from = NUMBER_FLOAT, type;
     sym_id up =
@@ -62,14 +62,14 @@ static bool ret_values(struct call *c, const struct value *list, uint32_t n)
 bool rule_sdpa_efficient(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
-    if (!four(c, q, k, v))
+    if (!check_four_dims(c, q, k, v))
         return false;
     sym_id batch = size_of(c, q, 0), heads = size_of(c, q, 1), length = size_of(c, q, 2);
     sym_id sizes[] = { batch, heads, length, size_of(c, v, -1) };
     bool sums = arg_bool(c, 4);
     struct tensor out = heads_inside(c, q, sizes);
     sym_id lse[] = { batch, heads, sums ? round_up_32(c, length) : SYM_ID_ZERO };
-    struct tensor log = fresh(c, q, DTYPE_F32, lse, 3);
+    struct tensor log = new_on_device(c, q, DTYPE_F32, lse, 3);
     struct tensor seed = random_state(c, q, DTYPE_I64, NULL, 0),
                   offset = random_state(c, q, DTYPE_I64, NULL, 0);
     return ret_tensors(c, (struct tensor[]){ out, log, seed, offset }, 4);
@@ -79,7 +79,7 @@ static struct tensor debug_mask(struct call *c, struct tensor q, sym_id batch, s
                                 sym_id length_q, sym_id length_k, bool wanted)
 {
     if (!wanted)
-        return fresh(c, q, dtype_of(q), (sym_id[]){ SYM_ID_ZERO }, 1);
+        return new_on_device(c, q, dtype_of(q), (sym_id[]){ SYM_ID_ZERO }, 1);
     int64_t block = guard_bool(c, gt(c, size_of(c, q, -1), num(c, 64))) ? 128 : 256;
     sym_id blocks = floordiv(c, add(c, length_q, num(c, block - 1)), num(c, block));
     if (guard_bool(c, le(c, length_k, num(c, 128))))
@@ -87,21 +87,21 @@ static struct tensor debug_mask(struct call *c, struct tensor q, sym_id batch, s
     else if (guard_bool(c, le(c, length_k, num(c, 256))))
         blocks = num(c, 256);
     sym_id sizes[] = { batch, heads, length_q, blocks };
-    return fresh(c, q, dtype_of(q), sizes, 4);
+    return new_on_device(c, q, dtype_of(q), sizes, 4);
 }
 
 /* The arguments are query, key, value, ...; param is the argument return_debug_mask. */
 bool rule_sdpa_flash(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
-    if (!four(c, q, k, v))
+    if (!check_four_dims(c, q, k, v))
         return false;
     sym_id batch = size_of(c, q, 0), heads = size_of(c, q, 1), length_q = size_of(c, q, 2);
     sym_id length_k = size_of(c, k, 2), lse[] = { batch, heads, length_q }, two = num(c, 2);
     bool mask = arg_bool(c, (uint32_t)c->param);
     struct value out[] = {
         T(new_like(c, q)),
-        T(fresh(c, q, DTYPE_F32, lse, 3)),
+        T(new_on_device(c, q, DTYPE_F32, lse, 3)),
         value_none(),
         value_none(),
         N(length_q),
@@ -144,13 +144,13 @@ static struct tensor like_query(struct call *c, struct tensor q, const sym_id *s
 bool rule_sdpa_cudnn(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
-    if (!four(c, q, k, v))
+    if (!check_four_dims(c, q, k, v))
         return false;
     sym_id sizes[] = { size_of(c, q, 0), size_of(c, q, 1), size_of(c, q, 2), size_of(c, v, -1) };
     sym_id lse[] = { sizes[0], sizes[1], sizes[2], SYM_ID_ONE };
     struct value out[] = {
         T(like_query(c, q, sizes)),
-        T(fresh(c, q, DTYPE_F32, lse, c->param ? 3 : 4)),
+        T(new_on_device(c, q, DTYPE_F32, lse, c->param ? 3 : 4)),
         value_none(),
         value_none(),
         N(sizes[2]),
@@ -165,7 +165,7 @@ bool rule_sdpa_cudnn(struct call *c)
 bool rule_sdpa_flash_cpu(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0);
-    if (!four(c, q, arg_tensor(c, 1), arg_tensor(c, 2)))
+    if (!check_four_dims(c, q, arg_tensor(c, 1), arg_tensor(c, 2)))
         return false;
     sym_id batch = size_of(c, q, 0), heads = size_of(c, q, 1), length = size_of(c, q, 2);
     sym_id made[] = { batch, length, heads }, strides[3], sizes[] = { batch, heads, length };
@@ -183,18 +183,18 @@ bool rule_efficient_attention_forward(struct call *c)
 {
     struct tensor q = arg_tensor(c, 0), k = arg_tensor(c, 1), v = arg_tensor(c, 2);
     struct tensor lengths = arg_tensor(c, 4);
-    if (!four(c, q, k, v))
+    if (!check_four_dims(c, q, k, v))
         return false;
     sym_id batch = size_of(c, q, 0), length = size_of(c, q, 1), heads = size_of(c, q, -2);
     sym_id sizes[] = { batch, length, heads, size_of(c, v, -1) };
     sym_id longest_q = some(lengths) && arg_given(c, 6) ? arg_sym(c, 6) : length;
     sym_id longest_k = arg_given(c, 7) ? arg_sym(c, 7) : size_of(c, k, 1);
     sym_id rows = some(lengths) ? sub(c, size_of(c, lengths, 0), SYM_ID_ONE) : batch;
-    struct tensor out = fresh(c, q, dtype_of(q), sizes, 4);
+    struct tensor out = new_on_device(c, q, dtype_of(q), sizes, 4);
     sym_id lse[] = { rows, heads, arg_bool(c, 10) ? round_up_32(c, longest_q) : SYM_ID_ZERO };
     struct value list[] = {
         T(out),
-        T(fresh(c, q, DTYPE_F32, lse, 3)),
+        T(new_on_device(c, q, DTYPE_F32, lse, 3)),
         T(random_state(c, q, DTYPE_I64, NULL, 0)),
         T(random_state(c, q, DTYPE_I64, NULL, 0)),
         N(longest_q),
@@ -213,8 +213,8 @@ bool rule_flash_attention_forward(struct call *c)
     sym_id length_q = some(cum) ? arg_sym(c, 5) : size_of(c, q, 1);
     sym_id length_k = arg_given(c, 4) ? arg_sym(c, 6) : size_of(c, k, 1);
     sym_id dense[] = { batch, heads, length_q }, ragged[] = { heads, size_of(c, q, 0) };
-    struct tensor log =
-        some(cum) ? fresh(c, q, DTYPE_F32, ragged, 2) : fresh(c, q, DTYPE_F32, dense, 3);
+    struct tensor log = some(cum) ? new_on_device(c, q, DTYPE_F32, ragged, 2)
+                                  : new_on_device(c, q, DTYPE_F32, dense, 3);
     struct tensor out[] = {
         new_like(c, q),
         log,
@@ -239,7 +239,7 @@ bool rule_attention_backward_like(struct call *c)
 bool rule_attention_backward_heads(struct call *c)
 {
     struct tensor out[3];
-    if (!four(c, arg_tensor(c, 1), arg_tensor(c, 2), arg_tensor(c, 3)))
+    if (!check_four_dims(c, arg_tensor(c, 1), arg_tensor(c, 2), arg_tensor(c, 3)))
         return false;
     for (uint32_t i = 0; i < 3; i++) {
         struct tensor x = arg_tensor(c, i + 1);
@@ -258,7 +258,7 @@ static struct tensor grad_bias(struct call *c, struct tensor bias)
         aligned = sub(c, add(c, last, num(c, 16)), rest);
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = i + 1 == n ? aligned : size_of(c, bias, i);
-    struct tensor whole = fresh(c, bias, dtype_of(bias), sizes, n);
+    struct tensor whole = new_on_device(c, bias, dtype_of(bias), sizes, n);
     if (c->failed)
         return no_tensor();
     c->in_kernel = true;
@@ -272,7 +272,7 @@ bool rule_sdpa_efficient_backward(struct call *c)
     struct tensor q = arg_tensor(c, 1), k = arg_tensor(c, 2), v = arg_tensor(c, 3);
     struct tensor bias = arg_tensor(c, 4), out[4];
     struct value mask = arg(c, 10);
-    if (!four(c, q, k, v))
+    if (!check_four_dims(c, q, k, v))
         return false;
     sym_id batch = size_of(c, q, 0), heads = size_of(c, q, 1), length_k = size_of(c, k, 2);
     sym_id head = size_of(c, q, 3);
@@ -295,7 +295,7 @@ bool rule_efficient_attention_backward(struct call *c)
     struct tensor bias = arg_tensor(c, 4), out[4];
     if (c->n_args && arg_bool(c, c->n_args - 1)) {
         uint32_t n = ndim_of(x[0]);
-        if (!four(c, x[0], x[1], x[2]))
+        if (!check_four_dims(c, x[0], x[1], x[2]))
             return false;
         check(c, py_eq(c, size_of(c, x[0], 1), size_of(c, x[1], 1)), "RuntimeError",
               "seqlen must match for `shared_storage_dqdkdv");
@@ -303,7 +303,7 @@ bool rule_efficient_attention_backward(struct call *c)
               "embedding dim must match for `shared_storage_dqdkdv");
         sym_id sizes[] = { size_of(c, x[0], 0), size_of(c, x[0], 1), num(c, 3), size_of(c, x[0], 2),
                            size_of(c, x[0], 3) };
-        struct tensor chunk = fresh(c, x[0], dtype_of(x[0]), sizes, n + 1);
+        struct tensor chunk = new_on_device(c, x[0], dtype_of(x[0]), sizes, n + 1);
         c->in_kernel = true;
         for (uint32_t i = 0; i < 3; i++)
             out[i] = CALL(c, "aten.select.int", T(chunk), I(c, -3), I(c, i));
@@ -311,6 +311,6 @@ bool rule_efficient_attention_backward(struct call *c)
         for (uint32_t i = 0; i < 3; i++)
             out[i] = new_like(c, x[i]);
     }
-    out[3] = some(bias) ? grad_bias(c, bias) : fresh(c, x[0], DTYPE_F32, NULL, 0);
+    out[3] = some(bias) ? grad_bias(c, bias) : new_on_device(c, x[0], DTYPE_F32, NULL, 0);
     return ret_tensors(c, out, 4);
 }

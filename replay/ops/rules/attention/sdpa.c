@@ -14,12 +14,12 @@ enum sdpa_backend { SDPA_MATH = 0, SDPA_FLASH = 1, SDPA_EFFICIENT = 2 };
 
 /* --- Choosing --- */
 
-static bool all_four(const struct sdpa *s)
+static bool all_have_4_dims(const struct sdpa *s)
 {
     return ndim_of(s->q) == 4 && ndim_of(s->k) == 4 && ndim_of(s->v) == 4;
 }
 
-static bool same_sizes(struct call *c, const struct sdpa *s, uint32_t dim)
+static bool same_size_of_qkv(struct call *c, const struct sdpa *s, uint32_t dim)
 {
     sym_id q = size_of(c, s->q, dim), k = size_of(c, s->k, dim), v = size_of(c, s->v, dim);
     return guard_bool(c, eq(c, q, k)) && guard_bool(c, eq(c, q, v));
@@ -28,10 +28,10 @@ static bool same_sizes(struct call *c, const struct sdpa *s, uint32_t dim)
 /* check_batch_size_and_num_heads_dense */
 static bool same_batch_and_heads(struct call *c, const struct sdpa *s, bool supports_gqa)
 {
-    if (!same_sizes(c, s, 0))
+    if (!same_size_of_qkv(c, s, 0))
         return false;
     if (!s->gqa || !supports_gqa)
-        return same_sizes(c, s, 1);
+        return same_size_of_qkv(c, s, 1);
     sym_id q = size_of(c, s->q, 1), k = size_of(c, s->k, 1), v = size_of(c, s->v, 1);
     return guard_bool(c, eq_int(c, mod(c, q, k), 0)) && guard_bool(c, eq_int(c, mod(c, q, v), 0));
 }
@@ -66,7 +66,7 @@ static bool is_half(const struct sdpa *s)
 
 static bool takes_flash_cuda(struct call *c, const struct sdpa *s)
 {
-    if (!is_half(s) || !all_four(s) || some(s->mask))
+    if (!is_half(s) || !all_have_4_dims(s) || some(s->mask))
         return false;
     sym_id head = size_of(c, s->q, -1);
     bool heads = guard_bool(c, eq(c, head, size_of(c, s->k, -1))) &&
@@ -93,7 +93,7 @@ static bool heads_aligned(struct call *c, const struct sdpa *s)
 
 static bool takes_efficient(struct call *c, const struct sdpa *s)
 {
-    if (!all_four(s) || !(is_half(s) || dtype_of(s->q) == DTYPE_F32))
+    if (!all_have_4_dims(s) || !(is_half(s) || dtype_of(s->q) == DTYPE_F32))
         return false;
     if (some(s->mask) && s->mask.meta->requires_grad && s->causal)
         return false;
@@ -139,7 +139,7 @@ static bool dense_rows_cpu(struct call *c, const struct sdpa *s)
 static bool takes_flash_cpu(struct call *c, const struct sdpa *s)
 {
     enum dtype dtype = dtype_of(s->q);
-    if (!all_four(s) || !(is_half(s) || dtype == DTYPE_F32 || dtype == DTYPE_F64) ||
+    if (!all_have_4_dims(s) || !(is_half(s) || dtype == DTYPE_F32 || dtype == DTYPE_F64) ||
         sym_to_double(c->pool, s->dropout.u.sym) > 0)
         return false;
     sym_id head = size_of(c, s->q, -1);
@@ -149,7 +149,7 @@ static bool takes_flash_cpu(struct call *c, const struct sdpa *s)
            dense_rows_cpu(c, s);
 }
 
-static enum sdpa_backend choose(struct call *c, const struct sdpa *s)
+static enum sdpa_backend choose_backend(struct call *c, const struct sdpa *s)
 {
     if (on_cuda(s->q)) {
         if (takes_flash_cuda(c, s))
@@ -161,7 +161,7 @@ static enum sdpa_backend choose(struct call *c, const struct sdpa *s)
 
 /* --- Preparing the arguments --- */
 
-static struct tensor scalar(struct call *c, struct tensor like, double x)
+static struct tensor scalar_like(struct call *c, struct tensor like, double x)
 {
     struct value number = F(c, x);
     struct keyword keywords[] = {
@@ -177,11 +177,11 @@ static struct tensor float_mask(struct call *c, struct tensor mask, struct tenso
 {
     if (!some(mask) || dtype_of(mask) != DTYPE_B8)
         return mask;
-    struct tensor infinite = scalar(c, q, -INFINITY);
+    struct tensor infinite = scalar_like(c, q, -INFINITY);
     return CALL(c, "aten.where.ScalarSelf", T(mask), F(c, 0), T(infinite));
 }
 
-static bool aligned(struct call *c, struct tensor mask)
+static bool is_aligned(struct call *c, struct tensor mask)
 {
     for (uint32_t i = 0; i + 1 < ndim_of(mask); i++)
         if (!known_true(c, eq_int(c, mod(c, mask.meta->stride[i], num(c, 8)), 0)))
@@ -195,7 +195,7 @@ static struct tensor aligned_mask(struct call *c, const struct sdpa *s)
     struct tensor mask = s->mask;
     if (!some(mask) || c->failed)
         return mask;
-    if (ndim_of(mask) && !aligned(c, mask)) {
+    if (ndim_of(mask) && !is_aligned(c, mask)) {
         sym_id last = size_of(c, mask, -1), pads[2] = { SYM_ID_ZERO };
         pads[1] = sub(c, num(c, 8), mod(c, last, num(c, 8)));
         mask = CALL(c, "aten.constant_pad_nd.default", T(mask), ints(c, pads, 2), F(c, 0));
@@ -238,7 +238,7 @@ static struct value with_scale(struct call *c, const char *name, const struct va
     return call_op_keywords(c, name, args, n, &keyword, scale.kind == VALUE_NONE ? 0 : 1);
 }
 
-static struct tensor flash(struct call *c, const struct sdpa *s)
+static struct tensor call_flash(struct call *c, const struct sdpa *s)
 {
     if (on_cpu(s->q)) {
         struct value args[] = { T(s->q), T(s->k), T(s->v), s->dropout, B(s->causal) };
@@ -264,7 +264,7 @@ static struct tensor flash(struct call *c, const struct sdpa *s)
     return CALL(c, "aten.slice.Tensor", T(x), I(c, -1), I(c, 0), N(head));
 }
 
-static struct tensor efficient(struct call *c, const struct sdpa *s)
+static struct tensor call_efficient(struct call *c, const struct sdpa *s)
 {
     struct value args[] = {
         T(s->q),    T(s->k),     T(s->v), T(aligned_mask(c, s)), B(wants_gradient(s)),
@@ -355,13 +355,13 @@ bool rule_scaled_dot_product_attention(struct call *c)
     struct tensor out, attention;
     if (!read_sdpa(c, &s, 6))
         return false;
-    enum sdpa_backend backend = choose(c, &s);
+    enum sdpa_backend backend = choose_backend(c, &s);
     s.mask = float_mask(c, s.mask, s.q);
     if (c->failed)
         return false;
     switch (backend) {
-    case SDPA_FLASH: return ret_tensor(c, flash(c, &s));
-    case SDPA_EFFICIENT: return ret_tensor(c, efficient(c, &s));
+    case SDPA_FLASH: return ret_tensor(c, call_flash(c, &s));
+    case SDPA_EFFICIENT: return ret_tensor(c, call_efficient(c, &s));
     default: math_form(c, &s, &out, &attention); return ret_tensor(c, out);
     }
 }
@@ -381,5 +381,5 @@ bool rule_sdpa_math(struct call *c)
 bool rule_fused_sdp_choice(struct call *c)
 {
     struct sdpa s;
-    return read_sdpa(c, &s, 6) && ret_value(c, I(c, choose(c, &s)));
+    return read_sdpa(c, &s, 6) && ret_value(c, I(c, choose_backend(c, &s)));
 }

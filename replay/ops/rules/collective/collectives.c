@@ -30,7 +30,7 @@ bool rule_collective_send(struct call *c)
 
 typedef struct tensor one_tensor(struct call *c, struct tensor x);
 
-static bool each(struct call *c, one_tensor *rule)
+static bool map_tensors(struct call *c, one_tensor *rule)
 {
     const struct tensor *x;
     uint32_t n = arg_tensors(c, 0, &x);
@@ -47,11 +47,11 @@ static struct tensor contiguous_like(struct call *c, struct tensor x)
 
 bool rule_collective_list(struct call *c)
 {
-    return each(c, contiguous_like);
+    return map_tensors(c, contiguous_like);
 }
 
 /* Returns x.new_empty() with another size of dimension 0. */
-static struct tensor resized(struct call *c, struct tensor x, sym_id first)
+static struct tensor resize_first_dim(struct call *c, struct tensor x, sym_id first)
 {
     sym_id size[TENSOR_MAX_DIM] = { first };
     uint32_t n = x.meta->ndim ? x.meta->ndim : 1;
@@ -60,39 +60,39 @@ static struct tensor resized(struct call *c, struct tensor x, sym_id first)
     return new_tensor(c, x.meta->dtype, x.meta->device, size, n);
 }
 
-static struct tensor gathered(struct call *c, struct tensor x)
+static struct tensor gather_one(struct call *c, struct tensor x)
 {
     sym_id group = arg_sym(c, 1);
-    return resized(c, x, x.meta->ndim ? mul(c, x.meta->size[0], group) : group);
+    return resize_first_dim(c, x, x.meta->ndim ? mul(c, x.meta->size[0], group) : group);
 }
 
 bool rule_all_gather(struct call *c)
 {
-    return ret_tensor(c, gathered(c, arg_tensor(c, 0)));
+    return ret_tensor(c, gather_one(c, arg_tensor(c, 0)));
 }
 
 bool rule_all_gather_list(struct call *c)
 {
-    return each(c, gathered);
+    return map_tensors(c, gather_one);
 }
 
-static struct tensor scattered(struct call *c, struct tensor x)
+static struct tensor scatter_one(struct call *c, struct tensor x)
 {
     if (!x.meta->ndim) {
         refuse(c, "IndexError", "list index out of range");
         return x;
     }
-    return resized(c, x, floordiv(c, x.meta->size[0], arg_sym(c, 2)));
+    return resize_first_dim(c, x, floordiv(c, x.meta->size[0], arg_sym(c, 2)));
 }
 
 bool rule_reduce_scatter(struct call *c)
 {
-    return ret_tensor(c, scattered(c, arg_tensor(c, 0)));
+    return ret_tensor(c, scatter_one(c, arg_tensor(c, 0)));
 }
 
 bool rule_reduce_scatter_list(struct call *c)
 {
-    return each(c, scattered);
+    return map_tensors(c, scatter_one);
 }
 
 /* The arguments are input, output_split_sizes, input_split_sizes. The sizes may be
@@ -110,5 +110,5 @@ bool rule_all_to_all(struct call *c)
         total = add(c, total, sizes[i]);
     if (!require(c, x.meta->ndim > 0, "IndexError", "list assignment index out of range"))
         return false;
-    return ret_tensor(c, arg_given(c, 1) ? resized(c, x, total) : like_input(c, x, false));
+    return ret_tensor(c, arg_given(c, 1) ? resize_first_dim(c, x, total) : like_input(c, x, false));
 }

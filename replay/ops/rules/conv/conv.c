@@ -2,7 +2,7 @@
 #include "replay/ops/rules/conv/conv_backend.h"
 
 /* expand_param_if_needed: a single number applies to all dimensions. */
-static const sym_id *spread(struct call *c, uint32_t i, uint32_t n, const char *name)
+static const sym_id *expand_param(struct call *c, uint32_t i, uint32_t n, const char *name)
 {
     const sym_id *list;
     uint32_t have = arg_syms(c, i, &list);
@@ -25,11 +25,11 @@ static bool read_conv(struct call *c, uint32_t first, struct conv *ret)
     if (!require(c, k > 2, "RuntimeError", "weight should have at least three dimensions"))
         return false;
     ret->n = k - 2;
-    ret->stride = spread(c, first, ret->n, "stride");
-    ret->padding = spread(c, first + 1, ret->n, "padding");
-    ret->dilation = spread(c, first + 2, ret->n, "dilation");
+    ret->stride = expand_param(c, first, ret->n, "stride");
+    ret->padding = expand_param(c, first + 1, ret->n, "padding");
+    ret->dilation = expand_param(c, first + 2, ret->n, "dilation");
     ret->transposed = arg_bool(c, first + 3);
-    ret->output_padding = spread(c, first + 4, ret->n, "output_padding");
+    ret->output_padding = expand_param(c, first + 4, ret->n, "output_padding");
     ret->groups = arg_sym(c, first + 5);
     return !c->failed;
 }
@@ -125,8 +125,8 @@ static bool return_shape(struct call *c, const struct conv *v, sym_id *ret)
 }
 
 /* Returns a new tensor in this format: x.to(memory_format=...) of a contiguous tensor. */
-static struct tensor made(struct call *c, struct tensor like, const sym_id *sizes, uint32_t n,
-                          enum memory_format format)
+static struct tensor new_in_format(struct call *c, struct tensor like, const sym_id *sizes,
+                                   uint32_t n, enum memory_format format)
 {
     struct tensor x = new_tensor(c, dtype_of(like), device_of(like), sizes, n);
     if (format == FORMAT_PRESERVE || c->failed)
@@ -162,7 +162,7 @@ bool rule_convolution(struct call *c)
     enum memory_format format = choose_format(c, &v);
     if (c->failed || !return_shape(c, &v, shape))
         return false;
-    return ret_tensor(c, made(c, v.input, shape, v.n + 2, format));
+    return ret_tensor(c, new_in_format(c, v.input, shape, v.n + 2, format));
 }
 
 /* The arguments are grad_output, input, weight, bias_sizes, stride, padding, dilation,
@@ -184,9 +184,9 @@ bool rule_convolution_backward(struct call *c)
         return false;
     grad.meta = grad.meta ? grad.meta : v.input.meta;
     if (on[0])
-        out[0] = made(c, grad, sizes_of(v.input), ndim_of(v.input), format);
+        out[0] = new_in_format(c, grad, sizes_of(v.input), ndim_of(v.input), format);
     if (on[1])
-        out[1] = made(c, grad, sizes_of(v.weight), ndim_of(v.weight), format);
+        out[1] = new_in_format(c, grad, sizes_of(v.weight), ndim_of(v.weight), format);
     if (on[2]) {
         const sym_id *sizes;
         uint32_t n = arg_syms(c, 3, &sizes);
@@ -198,8 +198,8 @@ bool rule_convolution_backward(struct call *c)
 /* --- conv1d ... conv_transpose3d --- */
 
 /* batchify */
-static struct tensor batched(struct call *c, struct tensor x, uint32_t n, const char *name,
-                             bool *is_batched)
+static struct tensor add_batch(struct call *c, struct tensor x, uint32_t n, const char *name,
+                               bool *is_batched)
 {
     *is_batched = ndim_of(x) == n + 2;
     require(c, *is_batched || ndim_of(x) == n + 1, "RuntimeError",
@@ -208,7 +208,7 @@ static struct tensor batched(struct call *c, struct tensor x, uint32_t n, const 
     return *is_batched || c->failed ? x : unsqueeze(c, x, 0);
 }
 
-static struct tensor unbatched(struct call *c, struct tensor x, bool is_batched)
+static struct tensor remove_batch(struct call *c, struct tensor x, bool is_batched)
 {
     return is_batched ? x : CALL(c, "aten.squeeze.dim", T(x), I(c, 0));
 }
@@ -244,13 +244,13 @@ bool rule_conv(struct call *c)
     struct tensor x = arg_tensor(c, 0), bias = arg_tensor(c, 2);
     bool is_batched;
     same_bias_dtype(c, x, bias);
-    x = batched(c, x, n, names[n - 1], &is_batched);
+    x = add_batch(c, x, n, names[n - 1], &is_batched);
     if (c->failed)
         return false;
     sym_id zeros[3] = { SYM_ID_ZERO, SYM_ID_ZERO, SYM_ID_ZERO };
     struct tensor out = CALL(c, "aten.convolution.default", T(x), arg(c, 1), T(bias), arg(c, 3),
                              arg(c, 4), arg(c, 5), B(false), ints(c, zeros, n), arg(c, 6));
-    return ret_tensor(c, unbatched(c, out, is_batched));
+    return ret_tensor(c, remove_batch(c, out, is_batched));
 }
 
 /* The arguments are input, weight, bias, stride, padding, output_padding, groups, dilation. */
@@ -258,17 +258,17 @@ bool rule_conv_transpose(struct call *c)
 {
     uint32_t n = (uint32_t)c->param;
     bool is_batched;
-    struct tensor x = batched(c, arg_tensor(c, 0), n, transposed_names[n - 1], &is_batched);
+    struct tensor x = add_batch(c, arg_tensor(c, 0), n, transposed_names[n - 1], &is_batched);
     if (c->failed)
         return false;
     struct tensor out = CALL(c, "aten.convolution.default", T(x), arg(c, 1), arg(c, 2), arg(c, 3),
                              arg(c, 4), arg(c, 7), B(true), arg(c, 5), arg(c, 6));
-    return ret_tensor(c, unbatched(c, out, is_batched));
+    return ret_tensor(c, remove_batch(c, out, is_batched));
 }
 
 /* convolution_same: the padding keeps the sizes. If it is odd, the right side gets one more. */
-static struct tensor same(struct call *c, struct tensor x, struct tensor weight,
-                          const sym_id *dilation, uint32_t n_dilation, uint32_t n)
+static struct tensor pad_same(struct call *c, struct tensor x, struct tensor weight,
+                              const sym_id *dilation, uint32_t n_dilation, uint32_t n)
 {
     sym_id left[CONV_MAX_SPATIAL], pads[2 * CONV_MAX_SPATIAL], zeros[CONV_MAX_SPATIAL];
     bool symmetric = true;
@@ -295,7 +295,7 @@ bool rule_conv_padding(struct call *c)
     uint32_t n = (uint32_t)c->param;
     bool is_batched;
     struct str padding = arg_string(c, 4);
-    struct tensor x = batched(c, arg_tensor(c, 0), n, names[n - 1], &is_batched), out;
+    struct tensor x = add_batch(c, arg_tensor(c, 0), n, names[n - 1], &is_batched), out;
     struct tensor weight = arg_tensor(c, 1);
     const sym_id *stride, *dilation;
     uint32_t n_stride = arg_syms(c, 3, &stride), n_dilation = arg_syms(c, 5, &dilation);
@@ -309,7 +309,7 @@ bool rule_conv_padding(struct call *c)
                 "dilation cannot broadcast to %u dimensions", n);
         if (c->failed || n > CONV_MAX_SPATIAL)
             return false;
-        out = same(c, x, weight, dilation, n_dilation, n);
+        out = pad_same(c, x, weight, dilation, n_dilation, n);
     } else if (str_eq(padding, STR("valid"))) {
         sym_id zero[] = { SYM_ID_ZERO };
         out = CALL(c, "aten.convolution.default", T(x), T(weight), arg(c, 2), arg(c, 3),
@@ -318,5 +318,5 @@ bool rule_conv_padding(struct call *c)
         return refuse(c, "RuntimeError", "Invalid padding string: '%.*s'", (int)padding.n,
                       padding.p);
     }
-    return ret_tensor(c, unbatched(c, out, is_batched));
+    return ret_tensor(c, remove_batch(c, out, is_batched));
 }

@@ -7,8 +7,8 @@ static const int64_t int_max = INT32_MAX;
 
 /* --- Shapes --- */
 
-static bool any(struct call *c, const sym_id *list, uint32_t n,
-                sym_id (*compare)(struct call *c, sym_id a, sym_id b), int64_t with)
+static bool any_element(struct call *c, const sym_id *list, uint32_t n,
+                        sym_id (*compare)(struct call *c, sym_id a, sym_id b), int64_t with)
 {
     for (uint32_t i = 0; i < n && !c->failed; i++)
         if (guard_bool(c, compare(c, list[i], num(c, with))))
@@ -18,12 +18,12 @@ static bool any(struct call *c, const sym_id *list, uint32_t n,
 
 static bool is_strided(struct call *c, const struct conv *v)
 {
-    return any(c, v->stride, v->n, ne, 1);
+    return any_element(c, v->stride, v->n, ne, 1);
 }
 
 static bool is_dilated(struct call *c, const struct conv *v)
 {
-    return any(c, v->dilation, v->n, ne, 1);
+    return any_element(c, v->dilation, v->n, ne, 1);
 }
 
 static bool big_output_padding(struct call *c, const struct conv *v)
@@ -39,12 +39,7 @@ static const char *weight_text(struct call *c, const struct conv *v)
     return sizes_text(c, sizes_of(v->weight), ndim_of(v->weight));
 }
 
-static const char *input_text(struct call *c, const struct conv *v)
-{
-    return sizes_text(c, sizes_of(v->input), ndim_of(v->input));
-}
-
-static const char *joined(struct call *c, const sym_id *list, uint32_t n)
+static const char *join_sizes(struct call *c, const sym_id *list, uint32_t n)
 {
     char *text = scratch(c, 1);
     if (text)
@@ -81,15 +76,15 @@ static void padding_fits(struct call *c, const struct conv *v, uint32_t i)
             sym_text(c, v->padding[i]), i);
 }
 
-static bool check_plain(struct call *c, const struct conv *v)
+static bool check_not_transposed(struct call *c, const struct conv *v)
 {
     const sym_id *weight = sizes_of(v->weight);
     sym_id channels = mul(c, weight[1], v->groups);
     if (!check(c, eq(c, size_of(c, v->input, 1), channels), "RuntimeError",
                "Given groups=%s, weight of size %s, expected input%s to have %s channels, but got "
                "%s channels instead",
-               sym_text(c, v->groups), weight_text(c, v), input_text(c, v), sym_text(c, channels),
-               sym_text(c, size_of(c, v->input, 1))) ||
+               sym_text(c, v->groups), weight_text(c, v), shape_text(c, v->input),
+               sym_text(c, channels), sym_text(c, size_of(c, v->input, 1))) ||
         !bias_fits(c, v, weight[0]))
         return false;
     sym_id have[CONV_MAX_SPATIAL], need[CONV_MAX_SPATIAL];
@@ -106,7 +101,7 @@ static bool check_plain(struct call *c, const struct conv *v)
     return fits || refuse(c, "RuntimeError",
                           "Calculated padded input size per channel: (%s). Kernel size: (%s). "
                           "Kernel size can't be greater than actual input size",
-                          joined(c, have, v->n), joined(c, need, v->n));
+                          join_sizes(c, have, v->n), join_sizes(c, need, v->n));
 }
 
 static bool check_transposed(struct call *c, const struct conv *v)
@@ -117,7 +112,7 @@ static bool check_transposed(struct call *c, const struct conv *v)
     return check(c, eq(c, size_of(c, v->input, 1), weight[0]), "RuntimeError",
                  "Given transposed=1, weight of size %s, expected input%s to have %s channels, but "
                  "got %s channels instead",
-                 weight_text(c, v), input_text(c, v), sym_text(c, weight[0]),
+                 weight_text(c, v), shape_text(c, v->input), sym_text(c, weight[0]),
                  sym_text(c, size_of(c, v->input, 1))) &&
            bias_fits(c, v, mul(c, weight[1], v->groups));
 }
@@ -127,17 +122,20 @@ bool conv_check(struct call *c, const struct conv *v)
 {
     uint32_t k = ndim_of(v->input), dim = ndim_of(v->weight);
     const char *error = "RuntimeError";
-    require(c, !any(c, v->padding, v->n, lt, 0), error, "negative padding is not supported");
-    require(c, !any(c, v->output_padding, v->n, lt, 0), error,
+    require(c, !any_element(c, v->padding, v->n, lt, 0), error,
+            "negative padding is not supported");
+    require(c, !any_element(c, v->output_padding, v->n, lt, 0), error,
             "negative output_padding is not supported");
-    require(c, !any(c, v->stride, v->n, le, 0), error, "non-positive stride is not supported");
-    require(c, !any(c, v->dilation, v->n, lt, 0), error, "dilation should be greater than zero");
+    require(c, !any_element(c, v->stride, v->n, le, 0), error,
+            "non-positive stride is not supported");
+    require(c, !any_element(c, v->dilation, v->n, lt, 0), error,
+            "dilation should be greater than zero");
     require(c, guard_bool(c, gt(c, v->groups, SYM_ID_ZERO)), error,
             "expected groups to be greater than 0, but got groups=%s", sym_text(c, v->groups));
     if (!require(c, k == dim, error,
                  "Expected %u-dimensional input for %u-dimensional weight %s, but got "
                  "%u-dimensional input of size %s instead",
-                 dim, dim, weight_text(c, v), k, input_text(c, v)))
+                 dim, dim, weight_text(c, v), k, shape_text(c, v->input)))
         return false;
     sym_id first = size_of(c, v->weight, 0);
     const char *groups = sym_text(c, v->groups);
@@ -149,7 +147,7 @@ bool conv_check(struct call *c, const struct conv *v)
           "Given groups=%s, expected weight to be divisible by %s at dimension 0, but got weight "
           "of size [%s] instead",
           groups, groups, weight_text(c, v));
-    return !c->failed && (v->transposed ? check_transposed(c, v) : check_plain(c, v));
+    return !c->failed && (v->transposed ? check_transposed(c, v) : check_not_transposed(c, v));
 }
 
 /* --- Backends --- */
@@ -177,7 +175,7 @@ static sym_id output_per_item(struct call *c, const struct conv *v)
 
 /* needs_64bit_indexing_no_split: cuDNN 9.3 and later support it, but the guards are still
  * evaluated. */
-static void ask_64bit(struct call *c, const struct conv *v)
+static void guard_64bit(struct call *c, const struct conv *v)
 {
     sym_id n = numel(c, v->input);
     if (guard_bool(c, eq_int(c, n, 0)))
@@ -188,7 +186,7 @@ static void ask_64bit(struct call *c, const struct conv *v)
 }
 
 /* cudnn_conv_suggest_memory_format, mkldnn_conv_use_channels_last */
-static enum memory_format suggested(struct call *c, const struct conv *v)
+static enum memory_format suggested_format(struct call *c, const struct conv *v)
 {
     if (dtype_of(v->input) == DTYPE_F64 || dtype_of(v->weight) == DTYPE_F64)
         return FORMAT_CONTIGUOUS;
@@ -206,8 +204,8 @@ static bool use_cudnn(struct call *c, const struct conv *v)
 {
     if (!on_cuda(v->input))
         return false;
-    ask_64bit(c, v);
-    if (suggested(c, v) == FORMAT_CONTIGUOUS)
+    guard_64bit(c, v);
+    if (suggested_format(c, v) == FORMAT_CONTIGUOUS)
         is_dilated(c, v);
     return !big_output_padding(c, v);
 }
@@ -242,10 +240,10 @@ static bool fits_32bit(struct call *c, struct tensor x)
 static bool use_cudnn_depthwise(struct call *c, const struct conv *v)
 {
     if (!fits_32bit(c, v->input) || !fits_32bit(c, v->weight)) {
-        suggested(c, v);
+        suggested_format(c, v);
         return true;
     }
-    if (suggested(c, v) != FORMAT_CONTIGUOUS)
+    if (suggested_format(c, v) != FORMAT_CONTIGUOUS)
         return true;
     if (!use_cudnn(c, v) || dtype_of(v->input) != DTYPE_F16 || dtype_of(v->weight) != DTYPE_F16)
         return false;
@@ -299,7 +297,7 @@ enum conv_backend conv_select(struct call *c, const struct conv *v)
         return CONV_EMPTY;
     require(c, !guard_bool(c, eq_int(c, numel(c, v->input), 0)), "RuntimeError",
             "Only zero batch or zero channel inputs are supported, but got input shape: %s",
-            input_text(c, v));
+            shape_text(c, v->input));
     if (is_depthwise(c, v))
         return use_cudnn_depthwise(c, v) ? CONV_CUDNN : CONV_CUDA_DEPTHWISE;
     if (use_cudnn(c, v))
@@ -322,7 +320,7 @@ enum memory_format conv_format(struct call *c, const struct conv *v, enum conv_b
 {
     switch (backend) {
     case CONV_CUDNN:
-    case CONV_MKLDNN: return suggested(c, v);
+    case CONV_MKLDNN: return suggested_format(c, v);
     case CONV_SLOW_2D: {
         enum memory_format input = suggest_format_c10(c, v->input);
         enum memory_format weight = suggest_format_c10(c, v->weight);

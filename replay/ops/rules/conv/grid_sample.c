@@ -1,11 +1,6 @@
 /* Sampling of images at the points of a grid. */
 #include "replay/ops/rules/compose.h"
 
-static const char *shape_text(struct call *c, struct tensor x)
-{
-    return sizes_text(c, sizes_of(x), ndim_of(x));
-}
-
 /* check_grid_sampler_common */
 static bool check_grid(struct call *c, struct tensor x, struct tensor grid)
 {

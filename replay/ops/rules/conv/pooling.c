@@ -23,7 +23,7 @@ static uint32_t result_sizes(const struct pool *p, struct tensor x, sym_id *ret)
 }
 
 /* Meta functions read input.size(-3) before they check the rank. */
-static bool want_planes(struct call *c, struct tensor x)
+static bool check_planes(struct call *c, struct tensor x)
 {
     uint32_t n = ndim_of(x);
     if (n >= 3 || eager(c))
@@ -35,7 +35,7 @@ static bool want_planes(struct call *c, struct tensor x)
                   n - 1);
 }
 
-static bool want_ndim(struct call *c, const struct pool *p, struct tensor x)
+static bool check_pooling_ndim(struct call *c, const struct pool *p, struct tensor x)
 {
     uint32_t n = ndim_of(x);
     return require(c, n == p->n + 1 || n == p->n + 2, "RuntimeError",
@@ -57,10 +57,10 @@ static bool read_average(struct call *c, struct pool *p, struct tensor x, uint32
     require(c, !is_unsigned, "RuntimeError", "\"%s\" not implemented for '%s'", p->name,
             eager(c) ? dtype_scalar_name(dtype) : dtype_python_name(dtype));
     if (p->n == 3)
-        want_ndim(c, p, x);
+        check_pooling_ndim(c, p, x);
     require(c, !arg_given(c, first + 5) || arg_int(c, first + 5) != 0, "RuntimeError",
             "divisor must be not zero");
-    if (c->failed || (p->n == 2 && !(eager(c) ? want_ndim(c, p, x) : want_planes(c, x))))
+    if (c->failed || (p->n == 2 && !(eager(c) ? check_pooling_ndim(c, p, x) : check_planes(c, x))))
         return false;
     compute_sizes(c, p, x);
     return !c->failed;
@@ -132,13 +132,13 @@ static bool read_max(struct call *c, struct pool *p, struct tensor x, uint32_t f
     p->ceil_mode = arg_bool(c, first + 4);
     *format = FORMAT_CONTIGUOUS;
     if (p->n == 3)
-        return want_ndim(c, p, x);
-    if (!want_planes(c, x))
+        return check_pooling_ndim(c, p, x);
+    if (!check_planes(c, x))
         return false;
     *format = suggest_format(c, x);
     require(c, *format != FORMAT_CHANNELS_LAST_3D, "RuntimeError",
             "Unsupported memory format. Supports only ChannelsLast, Contiguous");
-    return want_ndim(c, p, x);
+    return check_pooling_ndim(c, p, x);
 }
 
 static const char *max_3d_name(const struct call *c, bool backward)

@@ -13,8 +13,8 @@ static bool positive_sizes(struct call *c, struct tensor x, uint32_t from, const
 }
 
 /* The last `n` sizes are those of the argument, the others are x's. */
-static uint32_t with_output(struct call *c, struct tensor x, uint32_t arg_index, uint32_t n,
-                            const char *what, sym_id *ret)
+static uint32_t adaptive_sizes(struct call *c, struct tensor x, uint32_t arg_index, uint32_t n,
+                               const char *what, sym_id *ret)
 {
     const sym_id *list;
     uint32_t have = arg_syms(c, arg_index, &list), ndim = ndim_of(x);
@@ -35,7 +35,7 @@ bool rule_adaptive_avg_pool_kernel(struct call *c)
     if (!require(c, ndim == n + 1 || ndim == n + 2, "RuntimeError",
                  "Expected %uD or %uD tensor, but got %s", n + 1, n + 2, pool_size_text(c, x)))
         return false;
-    ndim = with_output(c, x, 1, n, "adaptive_avg_pool", sizes);
+    ndim = adaptive_sizes(c, x, 1, n, "adaptive_avg_pool", sizes);
     if (c->failed)
         return false;
     enum memory_format format = n == 2 || eager(c) ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
@@ -74,8 +74,8 @@ bool rule_adaptive_max_pool(struct call *c)
                  pool_size_text(c, x)) ||
         !positive_sizes(c, x, 1, name, "input"))
         return false;
-    ndim =
-        with_output(c, x, 1, n, n == 2 ? "adaptive_max_pool2d()" : "adaptive_max_pool3d()", sizes);
+    ndim = adaptive_sizes(c, x, 1, n, n == 2 ? "adaptive_max_pool2d()" : "adaptive_max_pool3d()",
+                          sizes);
     enum memory_format format = FORMAT_CONTIGUOUS;
     if (!c->failed && n == 2 && ndim == 4)
         format = suggest_format(c, x);
@@ -197,7 +197,7 @@ bool rule_fractional_max_pool(struct call *c)
             "fractional_max_pool%ud: kernel_size must either be a single int or tuple of Ints", n);
     if (c->failed)
         return false;
-    with_output(c, x, 2, n, "pooling", sizes);
+    adaptive_sizes(c, x, 2, n, "pooling", sizes);
     if (n == 2)
         check_samples(c, x, samples, ndim == 4 ? size_of(c, x, 0) : SYM_ID_ONE);
     for (uint32_t i = 0; i < ndim && n == 3; i++)
@@ -251,7 +251,7 @@ bool rule_max_unpool(struct call *c)
               "max_unpooling%ud(): Expected input to have non-zero size for non-batch dimensions, "
               "but got %s with dimension %u being empty.",
               n, pool_size_text(c, x), i);
-    with_output(c, x, 2, n, "pooling", sizes);
+    adaptive_sizes(c, x, 2, n, "pooling", sizes);
     if (c->failed)
         return false;
     enum memory_format format = n == 2 && eager(c) ? suggest_format(c, x) : FORMAT_CONTIGUOUS;

@@ -5,14 +5,14 @@
 
 const char *pool_size_text(struct call *c, struct tensor x)
 {
-    const char *plain = sizes_text(c, sizes_of(x), ndim_of(x));
+    const char *list = sizes_text(c, sizes_of(x), ndim_of(x));
     if (eager(c))
-        return plain;
-    size_t n = strlen(plain) + sizeof "torch.Size()";
+        return list;
+    size_t n = strlen(list) + sizeof "torch.Size()";
     char *text = scratch(c, n);
     if (!text)
-        return plain;
-    snprintf(text, n, "torch.Size(%s)", plain);
+        return list;
+    snprintf(text, n, "torch.Size(%s)", list);
     return text;
 }
 
@@ -67,17 +67,17 @@ sym_id pool_output(struct call *c, const struct pool *p, uint32_t i, sym_id size
           sym_text(c, pad), sym_text(c, p->kernel[i]), sym_text(c, p->dilation[i]));
     if (c->failed)
         return SYM_ID_ONE;
-    sym_id room = add(c, add(c, size, pad), pad);
-    room = sub(c, sub(c, room, reach), one);
+    sym_id span = add(c, add(c, size, pad), pad);
+    span = sub(c, sub(c, span, reach), one);
     if (p->ceil_mode)
-        room = add(c, room, sub(c, stride, one));
-    sym_id out = add(c, divide_down(c, room, stride), one);
+        span = add(c, span, sub(c, stride, one));
+    sym_id out = add(c, divide_down(c, span, stride), one);
     if (p->ceil_mode && guard_bool(c, ge(c, mul(c, sub(c, out, one), stride), add(c, size, pad))))
         out = sub(c, out, one);
     return out;
 }
 
-static bool positive(struct call *c, const sym_id *list, uint32_t n)
+static bool all_positive(struct call *c, const sym_id *list, uint32_t n)
 {
     for (uint32_t i = n; i-- > 0;)
         if (!guard_bool(c, gt(c, list[i], SYM_ID_ZERO)))
@@ -85,12 +85,12 @@ static bool positive(struct call *c, const sym_id *list, uint32_t n)
     return true;
 }
 
-static bool nonzero(struct call *c, struct tensor x, uint32_t dim)
+static bool is_dim_nonzero(struct call *c, struct tensor x, uint32_t dim)
 {
     return guard_bool(c, ne(c, size_of(c, x, dim), SYM_ID_ZERO));
 }
 
-static bool check_lists(struct call *c, const struct pool *p)
+static bool check_pooling_lists(struct call *c, const struct pool *p)
 {
     const struct {
         const char *what, *letter;
@@ -101,7 +101,7 @@ static bool check_lists(struct call *c, const struct pool *p)
     for (uint32_t i = 0; i < 3 && !c->failed; i++) {
         const sym_id *l = lists[i].list;
         const char *letter = lists[i].letter;
-        bool good = positive(c, l, p->n);
+        bool good = all_positive(c, l, p->n);
         if (p->n == 2)
             require(c, good, "RuntimeError",
                     "%s should be greater than zero, but got %sH: %s, %sW: %s", lists[i].what,
@@ -129,17 +129,17 @@ static bool at_least_one(struct call *c, sym_id size)
 bool pool_check_2d(struct call *c, const struct pool *p, struct tensor x, enum memory_format format)
 {
     uint32_t ndim = ndim_of(x);
-    if (!check_lists(c, p))
+    if (!check_pooling_lists(c, p))
         return false;
-    bool valid = ndim >= 3 && nonzero(c, x, 1) && nonzero(c, x, 2);
-    bool four = ndim == 4 && valid && nonzero(c, x, 3);
+    bool valid = ndim >= 3 && is_dim_nonzero(c, x, 1) && is_dim_nonzero(c, x, 2);
+    bool four = ndim == 4 && valid && is_dim_nonzero(c, x, 3);
     if (format == FORMAT_CHANNELS_LAST)
         require(c, four, "RuntimeError",
                 "Expected 4D (batch mode) tensor expected for input with channels_last layout "
                 "with optional 0 dim batch size for input, but got: %s",
                 pool_size_text(c, x));
     else
-        require(c, four || (ndim == 3 && nonzero(c, x, 0) && valid), "RuntimeError",
+        require(c, four || (ndim == 3 && is_dim_nonzero(c, x, 0) && valid), "RuntimeError",
                 "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
                 "but got:%s%s",
                 eager(c) ? "" : " ", pool_size_text(c, x));
@@ -179,7 +179,7 @@ static bool check_nonempty_3d(struct call *c, struct tensor x, const char *name)
 bool pool_check_3d(struct call *c, const struct pool *p, struct tensor x, const char *name,
                    bool check_input)
 {
-    if (!check_lists(c, p) || !check_nonempty_3d(c, x, name))
+    if (!check_pooling_lists(c, p) || !check_nonempty_3d(c, x, name))
         return false;
     const sym_id *in = sizes_of(x) + (ndim_of(x) - 3), *k = p->kernel, *pad = p->padding;
     if (check_input) {

@@ -7,14 +7,15 @@ enum { MAX_SPATIAL = 3 };
 
 /* --- Numbers that may be symbolic --- */
 
-static struct value number(struct call *c, enum node_method method, struct value a, struct value b)
+static struct value number_arithmetic(struct call *c, enum node_method method, struct value a,
+                                      struct value b)
 {
-    bool plain = is_number(c, a.u.sym) && is_number(c, b.u.sym);
-    double x = plain ? sym_to_double(c->pool, a.u.sym) : 0;
-    double y = plain ? sym_to_double(c->pool, b.u.sym) : 0;
-    if (plain && method == NODE_METHOD_MUL)
+    bool concrete = is_number(c, a.u.sym) && is_number(c, b.u.sym);
+    double x = concrete ? sym_to_double(c->pool, a.u.sym) : 0;
+    double y = concrete ? sym_to_double(c->pool, b.u.sym) : 0;
+    if (concrete && method == NODE_METHOD_MUL)
         return F(c, x * y);
-    if (plain && method == NODE_METHOD_SUB)
+    if (concrete && method == NODE_METHOD_SUB)
         return F(c, x - y);
     sym_id args[] = { a.u.sym, b.u.sym };
     enum number_type types[] = { a.kind == VALUE_FLOAT ? NUMBER_FLOAT : NUMBER_INT,
@@ -27,7 +28,7 @@ static struct value number(struct call *c, enum node_method method, struct value
 }
 
 /* Returns int(x) of a float that may be symbolic. */
-static sym_id whole(struct call *c, struct value x)
+static sym_id whole_number(struct call *c, struct value x)
 {
     if (is_number(c, x.u.sym))
         return num(c, (int64_t)sym_to_double(c->pool, x.u.sym));
@@ -85,7 +86,8 @@ static bool read_vec(struct call *c, struct resize *r, uint32_t sizes_arg, uint3
         if (s == trunc(s))
             r->out[i] = mul(c, in, num(c, (int64_t)s));
         else
-            r->out[i] = whole(c, number(c, NODE_METHOD_MUL, value_int(in), r->scale[i]));
+            r->out[i] =
+                whole_number(c, number_arithmetic(c, NODE_METHOD_MUL, value_int(in), r->scale[i]));
     }
     return !c->failed;
 }
@@ -112,7 +114,7 @@ static bool full_size(struct call *c, const sym_id *in, uint32_t n_in, const sym
     return !c->failed;
 }
 
-static bool nonempty(struct call *c, struct tensor x)
+static bool check_nonempty(struct call *c, struct tensor x)
 {
     uint32_t n = ndim_of(x);
     bool good = guard_bool(c, ne(c, numel(c, x), SYM_ID_ZERO)) ||
@@ -147,7 +149,7 @@ bool rule_upsample(struct call *c)
     const sym_id *out;
     uint32_t n = arg_syms(c, 1, &out);
     sym_id sizes[TENSOR_MAX_DIM];
-    if (!nonempty(c, x) ||
+    if (!check_nonempty(c, x) ||
         !full_size(c, sizes_of(x), ndim_of(x), out, n, (uint32_t)c->param, sizes))
         return false;
     enum memory_format format = c->param == 2 ? result_format(c, x, 4) : suggest_format(c, x);
@@ -219,7 +221,7 @@ static struct tensor nearest(struct call *c, struct resize *r, bool exact)
     for (uint32_t d = 0; d < r->n && !c->failed; d++) {
         struct value in = value_int(size_of(c, x, d + 2)), bottom = value_int(r->out[d]);
         if (is_positive(c, r->scale[d]))
-            bottom = number(c, NODE_METHOD_MUL, in, r->scale[d]);
+            bottom = number_arithmetic(c, NODE_METHOD_MUL, in, r->scale[d]);
         struct value scale = true_divide(c, in, bottom);
         struct tensor at = arange(c, x, r->out[d], DTYPE_F32);
         at = times(c, T(plus(c, T(at), F(c, exact ? 0.5 : 0))), scale);
@@ -249,14 +251,14 @@ struct axis {
     struct tensor at, low, high;
 };
 
-static struct value scale_of(struct call *c, const struct resize *r, uint32_t d)
+static struct value scale_along(struct call *c, const struct resize *r, uint32_t d)
 {
     struct value in = value_int(size_of(c, r->x, d + 2)), out = value_int(r->out[d]);
     if (r->align) {
         if (!guard_bool(c, gt(c, r->out[d], SYM_ID_ONE)))
             return I(c, 0);
-        return true_divide(c, number(c, NODE_METHOD_SUB, in, F(c, 1)),
-                           number(c, NODE_METHOD_SUB, out, F(c, 1)));
+        return true_divide(c, number_arithmetic(c, NODE_METHOD_SUB, in, F(c, 1)),
+                           number_arithmetic(c, NODE_METHOD_SUB, out, F(c, 1)));
     }
     if (is_positive(c, r->scale[d]))
         return true_divide(c, F(c, 1), r->scale[d]);
@@ -268,10 +270,10 @@ static struct tensor clamp(struct call *c, struct tensor x, struct value low, st
     return CALL(c, "aten.clamp.default", T(x), low, high);
 }
 
-static struct axis axis_of(struct call *c, const struct resize *r, uint32_t d, enum dtype dtype)
+static struct axis read_axis(struct call *c, const struct resize *r, uint32_t d, enum dtype dtype)
 {
     struct axis a;
-    struct value scale = scale_of(c, r, d);
+    struct value scale = scale_along(c, r, d);
     struct tensor i = to_dtype(c, arange(c, r->x, r->out[d], DTYPE_NONE), dtype);
     if (r->align) {
         i = times(c, T(i), scale);
@@ -300,7 +302,7 @@ static struct tensor linear(struct call *c, struct resize *r)
     struct tensor corner[1 << MAX_SPATIAL];
     uint32_t n = 1u << r->n;
     for (uint32_t d = 0; d < r->n; d++)
-        axes[d] = axis_of(c, r, d, dtype);
+        axes[d] = read_axis(c, r, d, dtype);
     for (uint32_t k = 0; k < n && !c->failed; k++) {
         struct tensor index[MAX_SPATIAL] = { { .meta = NULL } };
         for (uint32_t d = 0; d < r->n; d++)
@@ -353,7 +355,7 @@ bool rule_upsample_linear_vec(struct call *c)
 
 /* --- Cubic, antialiased --- */
 
-static struct tensor of_size(struct call *c, const struct resize *r)
+static struct tensor new_resized(struct call *c, const struct resize *r)
 {
     sym_id sizes[TENSOR_MAX_DIM] = { size_of(c, r->x, 0), size_of(c, r->x, 1) };
     for (uint32_t i = 0; i < r->n; i++)
@@ -372,13 +374,13 @@ bool rule_upsample_bicubic(struct call *c)
         return false;
     r.out[0] = out[0];
     r.out[1] = out[1];
-    return ret_tensor(c, of_size(c, &r));
+    return ret_tensor(c, new_resized(c, &r));
 }
 
 bool rule_upsample_bicubic_vec(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0) };
-    return read_vec(c, &r, 1, 3) && ret_tensor(c, of_size(c, &r));
+    return read_vec(c, &r, 1, 3) && ret_tensor(c, new_resized(c, &r));
 }
 
 /* _upsample_bilinear2d_aa.vec and similar overloads call the default overload. */

@@ -3,7 +3,7 @@
 #include "replay/ops/rules/conv/nms.h"
 #include "replay/ops/rules/index/data_dependent.h"
 
-static bool same_dtype(struct call *c, struct tensor a, struct tensor b, const char *name)
+static bool check_rois_dtype(struct call *c, struct tensor a, struct tensor b, const char *name)
 {
     return require(c, a.meta->dtype == b.meta->dtype, "RuntimeError",
                    "Expected tensor for %s to have the same type as tensor for rois; but type %s "
@@ -22,7 +22,7 @@ bool rule_roi_pooling(struct call *c)
         return false;
     check(c, eq_int(c, rois.meta->size[1], 5), "RuntimeError",
           "rois must have shape as Tensor[K, 5]");
-    if (!same_dtype(c, input, rois, "input"))
+    if (!check_rois_dtype(c, input, rois, "input"))
         return false;
     sym_id height = arg_sym(c, 3), width = arg_sym(c, 4), channels = input.meta->size[1];
     if (c->param == 2) {
@@ -44,7 +44,7 @@ bool rule_roi_pooling(struct call *c)
 bool rule_roi_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
-    if (!same_dtype(c, grad, arg_tensor(c, 1), "grad"))
+    if (!check_rois_dtype(c, grad, arg_tensor(c, 1), "grad"))
         return false;
     sym_id size[4];
     for (uint32_t i = 0; i < 4; i++)
@@ -53,7 +53,7 @@ bool rule_roi_backward(struct call *c)
 }
 
 /* Loads n elements as doubles. Returns false if they are not float32 or float64. */
-static bool reals_of(struct tensor x, int64_t n, double *to)
+static bool load_doubles(struct tensor x, int64_t n, double *to)
 {
     enum dtype dtype = x.meta->dtype;
     for (int64_t i = 0; i < n && (dtype == DTYPE_F32 || dtype == DTYPE_F64); i++)
@@ -63,7 +63,7 @@ static bool reals_of(struct tensor x, int64_t n, double *to)
 }
 
 /* Computes how many boxes are kept. Returns false if the values are not known. */
-static bool kept_of(struct call *c, struct tensor boxes, struct tensor scores, int64_t *ret)
+static bool count_kept(struct call *c, struct tensor boxes, struct tensor scores, int64_t *ret)
 {
     int64_t n;
     if (!values_known(c, boxes) || !values_known(c, scores) ||
@@ -71,8 +71,8 @@ static bool kept_of(struct call *c, struct tensor boxes, struct tensor scores, i
         return false;
     double *values = scratch(c, (size_t)(5 * n + 1) * sizeof *values);
     int64_t *places = scratch(c, (size_t)(3 * n + 1) * sizeof *places);
-    if (!values || !places || !reals_of(boxes, 4 * n, values) ||
-        !reals_of(scores, n, values + 4 * n))
+    if (!values || !places || !load_doubles(boxes, 4 * n, values) ||
+        !load_doubles(scores, n, values + 4 * n))
         return false;
     *ret = nms_keep(values, values + 4 * n, n, arg_double(c, 2), places, places + 2 * n);
     return true;
@@ -93,8 +93,8 @@ bool rule_nms(struct call *c)
     check(c, eq(c, boxes.meta->size[0], scores.meta->size[0]), "RuntimeError",
           "boxes and scores should have same number of elements in dimension 0, got %s and %s",
           sym_text(c, boxes.meta->size[0]), sym_text(c, scores.meta->size[0]));
-    sym_id n = kept_of(c, boxes, scores, &kept) ? num(c, kept)
-                                                : new_unbacked_size(c, SYM_ID_ZERO, SYM_NONE);
+    sym_id n = count_kept(c, boxes, scores, &kept) ? num(c, kept)
+                                                   : new_unbacked_size(c, SYM_ID_ZERO, SYM_NONE);
     return ret_tensor(c, new_tensor(c, DTYPE_I64, boxes.meta->device, &n, 1));
 }
 

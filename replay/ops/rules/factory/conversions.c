@@ -121,7 +121,7 @@ bool rule_contiguous(struct call *c)
 
 /* --- Properties of a tensor --- */
 
-static struct value plain_int(struct call *c, sym_id e)
+static struct value guarded_int(struct call *c, sym_id e)
 {
     return int_value(c, guard_int(c, e));
 }
@@ -137,23 +137,23 @@ bool rule_plain_size(struct call *c)
         uint32_t dim = wrap_dim(c, arg_int(c, 1), x.meta->ndim);
         REQUIRE(c, c->failed || x.meta->ndim > 0, "IndexError",
                 "Dimension specified as %u but tensor has no dimensions", dim);
-        return !c->failed && ret_value(c, plain_int(c, list[dim]));
+        return !c->failed && ret_value(c, guarded_int(c, list[dim]));
     }
     struct value *items = values(c, x.meta->ndim);
     for (uint32_t i = 0; items && i < x.meta->ndim; i++)
-        items[i] = plain_int(c, list[i]);
+        items[i] = guarded_int(c, list[i]);
     return items && ret_value(c, value_items(VALUE_LIST, items, x.meta->ndim));
 }
 
 bool rule_plain_numel(struct call *c)
 {
-    return ret_value(c, plain_int(c, numel(c, arg_tensor(c, 0))));
+    return ret_value(c, guarded_int(c, numel(c, arg_tensor(c, 0))));
 }
 
 bool rule_plain_storage_offset(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    return x.meta && ret_value(c, plain_int(c, x.meta->offset));
+    return x.meta && ret_value(c, guarded_int(c, x.meta->offset));
 }
 
 /* param is 1 for strides. */

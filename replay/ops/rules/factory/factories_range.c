@@ -6,7 +6,7 @@
 
 static const struct device cpu = { DEVICE_CPU, -1 };
 
-static bool is_plain(const struct call *c, struct value value)
+static bool is_concrete(const struct call *c, struct value value)
 {
     return is_number(c, value.u.sym);
 }
@@ -20,7 +20,7 @@ static sym_id number_method(struct call *c, enum node_method method, struct valu
     return node_method(c->env, method, args, types, 2, type);
 }
 
-static struct value typed(sym_id e, enum number_type type)
+static struct value number_of_type(sym_id e, enum number_type type)
 {
     return value_sym(type == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, e);
 }
@@ -34,7 +34,7 @@ struct progression {
 /* Compares doubles if no number is symbolic. Otherwise it adds guards and reports a failure. */
 static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
 {
-    if (is_plain(c, p->start) && is_plain(c, p->end) && is_plain(c, p->step)) {
+    if (is_concrete(c, p->start) && is_concrete(c, p->end) && is_concrete(c, p->step)) {
         double start = sym_to_double(c->pool, p->start.u.sym);
         double end = sym_to_double(c->pool, p->end.u.sym);
         double step = sym_to_double(c->pool, p->step.u.sym);
@@ -51,7 +51,7 @@ static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
     return !c->failed;
 }
 
-static const char *number_text(struct call *c, struct value value)
+static const char *bound_text(struct call *c, struct value value)
 {
     double d = sym_to_double(c->pool, value.u.sym);
     if (isinf(d))
@@ -61,17 +61,17 @@ static const char *number_text(struct call *c, struct value value)
 
 static bool is_finite(const struct call *c, struct value value)
 {
-    return !is_plain(c, value) || isfinite(sym_to_double(c->pool, value.u.sym));
+    return !is_concrete(c, value) || isfinite(sym_to_double(c->pool, value.u.sym));
 }
 
 static bool check_progression(struct call *c, const struct progression *p)
 {
     bool fits = true;
-    if (is_plain(c, p->step) ? sym_to_double(c->pool, p->step.u.sym) == 0.0
-                             : !guard_bool(c, py_ne(c, p->step.u.sym, SYM_ID_ZERO)))
+    if (is_concrete(c, p->step) ? sym_to_double(c->pool, p->step.u.sym) == 0.0
+                                : !guard_bool(c, py_ne(c, p->step.u.sym, SYM_ID_ZERO)))
         return refuse(c, "RuntimeError", "step must be nonzero");
     REQUIRE(c, is_finite(c, p->start) && is_finite(c, p->end), "RuntimeError",
-            "unsupported range: %s -> %s", number_text(c, p->start), number_text(c, p->end));
+            "unsupported range: %s -> %s", bound_text(c, p->start), bound_text(c, p->end));
     if (!sign_fits(c, p, &fits))
         return false;
     return require(c, fits, "RuntimeError",
@@ -82,7 +82,7 @@ static struct value as_int(struct call *c, struct value value)
 {
     if (value.kind != VALUE_FLOAT)
         return value;
-    if (is_plain(c, value))
+    if (is_concrete(c, value))
         return value_int(num(c, (int64_t)sym_to_double(c->pool, value.u.sym)));
     enum number_type type = NUMBER_FLOAT;
     sym_id e = node_method(c->env, NODE_METHOD_SYM_INT, &value.u.sym, &type, 1, &type);
@@ -104,7 +104,7 @@ static sym_id int_length(struct call *c, const struct progression *p)
 
 static sym_id float_length(struct call *c, const struct progression *p)
 {
-    if (is_plain(c, p->start) && is_plain(c, p->end) && is_plain(c, p->step)) {
+    if (is_concrete(c, p->start) && is_concrete(c, p->end) && is_concrete(c, p->step)) {
         double n =
             ceil((sym_to_double(c->pool, p->end.u.sym) - sym_to_double(c->pool, p->start.u.sym)) /
                  sym_to_double(c->pool, p->step.u.sym));
@@ -116,7 +116,8 @@ static sym_id float_length(struct call *c, const struct progression *p)
     }
     enum number_type type;
     sym_id span = number_method(c, NODE_METHOD_SUB, p->end, p->start, &type);
-    sym_id ratio = number_method(c, NODE_METHOD_TRUEDIV, typed(span, type), p->step, &type);
+    sym_id ratio =
+        number_method(c, NODE_METHOD_TRUEDIV, number_of_type(span, type), p->step, &type);
     return node_method(c->env, NODE_METHOD_CEIL, &ratio, &type, 1, &type);
 }
 
@@ -336,7 +337,7 @@ bool rule_triangle(struct call *c)
     return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim));
 }
 
-static int64_t clamped(int64_t value, int64_t most)
+static int64_t clamp_column(int64_t value, int64_t most)
 {
     return value < 0 ? 0 : value > most ? most : value;
 }
@@ -347,7 +348,7 @@ static int64_t tril_size(int64_t row, int64_t col, int64_t offset)
     if (row == 0 || col == 0)
         return 0;
     int64_t first = offset > 0 ? (col < 1 + offset ? col : 1 + offset) : row + offset > 0;
-    int64_t last = clamped(row + offset, col), all = clamped(row + offset, row);
+    int64_t last = clamp_column(row + offset, col), all = clamp_column(row + offset, row);
     int64_t slanted = last - first + 1;
     int64_t size = (first + last) * slanted >> 1;
     int64_t rest = all - slanted;

@@ -22,7 +22,7 @@ static struct device device_among(const struct call *c, uint32_t from, struct de
 
 static const struct device cpu = { DEVICE_CPU, -1 };
 
-static bool filled(struct call *c, uint32_t size_arg, enum dtype otherwise)
+static bool ret_random(struct call *c, uint32_t size_arg, enum dtype otherwise)
 {
     const sym_id *sizes;
     uint32_t n = arg_syms(c, size_arg, &sizes);
@@ -32,7 +32,7 @@ static bool filled(struct call *c, uint32_t size_arg, enum dtype otherwise)
 
 bool rule_rand(struct call *c)
 {
-    return filled(c, 0, DTYPE_F32);
+    return ret_random(c, 0, DTYPE_F32);
 }
 
 /* randn of torch/_refs dispatches prims.normal. */
@@ -40,7 +40,7 @@ bool rule_randn(struct call *c)
 {
     if (c->symbolic)
         count_dispatches(c, 1);
-    return filled(c, 0, DTYPE_F32);
+    return ret_random(c, 0, DTYPE_F32);
 }
 
 /* param is the argument of the sizes. high, or low and high, precede it. */
@@ -51,7 +51,7 @@ bool rule_randint(struct call *c)
     check(c, py_gt(c, high, low), "RuntimeError",
           "random_ expects 'from' to be less than 'to', but got from=%s >= to=%s", sym_text(c, low),
           sym_text(c, high));
-    return filled(c, at, DTYPE_I64);
+    return ret_random(c, at, DTYPE_I64);
 }
 
 bool rule_randperm(struct call *c)
@@ -94,7 +94,7 @@ bool rule_random_like(struct call *c)
 enum { UNIFORM, EXPONENTIAL, GEOMETRIC, CAUCHY, LOG_NORMAL, NORMAL, BERNOULLI, RANDOM };
 
 /* Formats a number as the message does: 3 in the kernels, 3.0 in the references. */
-static const char *number_text(struct call *c, double x)
+static const char *parameter_text(struct call *c, double x)
 {
     char *text = scratch(c, 40);
     if (!text)
@@ -113,7 +113,7 @@ static void check_parameters(struct call *c, struct tensor x, double a, double b
     case UNIFORM:
         require(c, !eager(c) || !(a > b), error,
                 "uniform_ expects to return a [from, to) range, but found from=%s > to=%s",
-                number_text(c, a), number_text(c, b));
+                parameter_text(c, a), parameter_text(c, b));
         break;
     case EXPONENTIAL:
     case CAUCHY:
@@ -123,33 +123,33 @@ static void check_parameters(struct call *c, struct tensor x, double a, double b
                 names[c->param], dtype);
         if (c->param == EXPONENTIAL)
             require(c, !(a <= 0), error, "exponential_ expects lambda > 0.0, but found lambda=%s",
-                    number_text(c, a));
+                    parameter_text(c, a));
         else
             require(c, !(b <= 0), error, "cauchy_ expects sigma > 0.0, but found sigma=%s",
-                    number_text(c, b));
+                    parameter_text(c, b));
         break;
     case GEOMETRIC:
         require(c, !(a <= 0 || a >= 1), error, "geometric_ expects p to be in (0, 1), but got p=%s",
-                number_text(c, a));
+                parameter_text(c, a));
         break;
     case LOG_NORMAL:
         require(c, floating, error, "log_normal not implemented for %s", dtype);
         require(c, !(b <= 0), error, "log_normal_ expects std > 0.0, but found std=%s",
-                number_text(c, b));
+                parameter_text(c, b));
         break;
     case NORMAL:
         require(c, !(b < 0), error, "normal expects std >= 0.0, but found std %s",
-                number_text(c, b));
+                parameter_text(c, b));
         break;
     case BERNOULLI:
         require(c, !eager(c) || !(a < 0 || a > 1), error,
-                "bernoulli_ expects p to be in [0, 1], but got p=%s", number_text(c, a));
+                "bernoulli_ expects p to be in [0, 1], but got p=%s", parameter_text(c, a));
         break;
     default: break;
     }
 }
 
-static double parameter(struct call *c, uint32_t i)
+static double arg_parameter(struct call *c, uint32_t i)
 {
     return value_is_number(arg(c, i)) ? arg_double(c, i) : 0;
 }
@@ -158,7 +158,7 @@ static double parameter(struct call *c, uint32_t i)
 bool rule_fill_random(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    check_parameters(c, x, parameter(c, 1), parameter(c, 2));
+    check_parameters(c, x, arg_parameter(c, 1), arg_parameter(c, 2));
     return ret_tensor(c, x);
 }
 
@@ -166,7 +166,7 @@ bool rule_fill_random(struct call *c)
 bool rule_random_of(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    check_parameters(c, x, parameter(c, 1), parameter(c, 2));
+    check_parameters(c, x, arg_parameter(c, 1), arg_parameter(c, 2));
     return ret_tensor(c, new_like(c, x));
 }
 
@@ -199,7 +199,7 @@ bool rule_normal_tensors(struct call *c)
     uint32_t n = 0, ndim;
     sym_id sizes[TENSOR_MAX_DIM];
     if (value_is_number(std))
-        check_parameters(c, arg_tensor(c, 0), 0, parameter(c, 1));
+        check_parameters(c, arg_tensor(c, 0), 0, arg_parameter(c, 1));
     if (mean.kind == VALUE_TENSOR)
         x[n++] = mean.u.tensor;
     if (std.kind == VALUE_TENSOR)
@@ -219,9 +219,9 @@ bool rule_normal_tensors(struct call *c)
 
 bool rule_normal_size(struct call *c)
 {
-    require(c, !(parameter(c, 1) < 0), "RuntimeError",
-            "normal expects std >= 0.0, but found std %s", number_text(c, parameter(c, 1)));
-    return filled(c, 2, DTYPE_F32);
+    require(c, !(arg_parameter(c, 1) < 0), "RuntimeError",
+            "normal expects std >= 0.0, but found std %s", parameter_text(c, arg_parameter(c, 1)));
+    return ret_random(c, 2, DTYPE_F32);
 }
 
 /* The arguments are self, noise, ... Both are returned. */

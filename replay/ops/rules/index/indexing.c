@@ -90,7 +90,7 @@ static bool broadcast_indices(struct call *c, const struct indices *indices, sym
     return n == 0 || broadcast_shapes(c, given, n, shape, ndim);
 }
 
-struct indexed {
+struct index_layout {
     uint32_t before, inner, after; /* dimensions of each part of the result */
     sym_id sizes[2 * TENSOR_MAX_DIM];
     sym_id strides[2 * TENSOR_MAX_DIM]; /* strides of the indexed tensor, 0 for dimensions of the
@@ -98,7 +98,7 @@ struct indexed {
     uint32_t n;
 };
 
-static bool adjacent(const struct indices *indices)
+static bool are_adjacent(const struct indices *indices)
 {
     int state = 0;
     for (uint32_t i = 0; i < indices->n; i++) {
@@ -113,7 +113,7 @@ static bool adjacent(const struct indices *indices)
     return true;
 }
 
-static void put_dim(struct indexed *r, sym_id size, sym_id stride)
+static void put_dim(struct index_layout *r, sym_id size, sym_id stride)
 {
     r->sizes[r->n] = size;
     r->strides[r->n++] = stride;
@@ -121,10 +121,10 @@ static void put_dim(struct indexed *r, sym_id size, sym_id stride)
 
 /* Orders the dimensions: those of the indices replace the first indexed one, or are in front if
  * the indices are not adjacent (transposeToFront). */
-static void lay_out(struct tensor x, const struct indices *indices, const sym_id *shape,
-                    uint32_t inner, struct indexed *r)
+static void order_dims(struct tensor x, const struct indices *indices, const sym_id *shape,
+                       uint32_t inner, struct index_layout *r)
 {
-    bool front = !adjacent(indices), placed = false;
+    bool front = !are_adjacent(indices), placed = false;
     r->n = 0;
     for (uint32_t pass = front ? 0 : 1; pass < 2; pass++)
         for (uint32_t i = 0; i < ndim_of(x); i++) {
@@ -146,10 +146,10 @@ static struct tensor index_result(struct call *c, struct tensor x, const struct 
     struct tensor none = { .meta = NULL };
     sym_id shape[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     uint32_t inner;
-    struct indexed r;
+    struct index_layout r;
     if (c->failed || !broadcast_indices(c, indices, shape, &inner))
         return none;
-    lay_out(x, indices, shape, inner, &r);
+    order_dims(x, indices, shape, inner, &r);
     if (!require(c, r.n <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", r.n))
         return none;
     if (guard_or_false(c, eq_int(c, numel(c, x), 0)))
@@ -187,7 +187,7 @@ static void count_index(struct call *c, const struct indices *indices, struct te
             same = env_replace(c->env, size_of(index, k)) == env_replace(c->env, shape[k]);
         count += same ? 0 : 3; /* expand */
     }
-    if (!adjacent(indices))
+    if (!are_adjacent(indices))
         count += 3; /* permute */
     contiguous_strides(c, result.meta->size, n, strides);
     if (memcmp(strides, result.meta->stride, n * sizeof *strides) != 0)
@@ -232,8 +232,8 @@ bool rule_index_put(struct call *c)
     if (!expand_indices(c, x, list, n, &indices) || !check_values(c, x, &indices) ||
         !broadcast_indices(c, &indices, shape, &inner))
         return false;
-    struct indexed r;
-    lay_out(x, &indices, shape, inner, &r);
+    struct index_layout r;
+    order_dims(x, &indices, shape, inner, &r);
     uint32_t m = ndim_of(source);
     bool fits = m <= r.n;
     for (uint32_t i = 0; i < m && fits; i++)

@@ -3,7 +3,7 @@
 
 #include "replay/ops/rules/reduce/reduce.h"
 
-static sym_id count_of(struct call *c, struct tensor index)
+static sym_id count_indices(struct call *c, struct tensor index)
 {
     return ndim_of(index) == 1 ? size_of(index, 0) : numel(c, index);
 }
@@ -14,8 +14,8 @@ static bool is_index_dtype(enum dtype dtype)
 }
 
 /* Finds an index value that is outside of a dimension, if both are known. */
-static bool outside(struct call *c, struct tensor index, struct tensor x, uint32_t dim,
-                    bool negative, int64_t *bad, int64_t *size)
+static bool find_outside_dim(struct call *c, struct tensor index, struct tensor x, uint32_t dim,
+                             bool negative, int64_t *bad, int64_t *size)
 {
     return !c->failed && sym_to_i64(c->pool, size_of(x, dim), size) &&
            index_outside(c, index, negative ? -*size : 0, *size - 1, bad);
@@ -36,12 +36,12 @@ bool rule_index_select(struct call *c)
         return false;
     struct tensor out = arg_tensor(c, 3), result;
     for (uint32_t i = 0; i < n; i++)
-        sizes[i] = i == dim ? count_of(c, index) : size_of(x, i);
+        sizes[i] = i == dim ? count_indices(c, index) : size_of(x, i);
     result = new_beside(c, x, dtype_of(x), sizes, n);
     if (!require(c, !out.meta || dtype_of(out) == dtype_of(x), "RuntimeError",
                  "index_select(): self and result must have the same scalar type") ||
         !check_out_overlap(c, 3, 3, result) ||
-        !require(c, !outside(c, index, x, dim, false, &bad, &size), "IndexError",
+        !require(c, !find_outside_dim(c, index, x, dim, false, &bad, &size), "IndexError",
                  "index out of range in self"))
         return false;
     return ret_tensor(c, result);
@@ -49,7 +49,7 @@ bool rule_index_select(struct call *c)
 
 /* --- index_add, index_reduce --- */
 
-static sym_id *without(struct call *c, struct tensor x, uint32_t dim, uint32_t *n)
+static sym_id *sizes_without(struct call *c, struct tensor x, uint32_t dim, uint32_t *n)
 {
     sym_id *sizes = syms(c, ndim_of(x));
     *n = 0;
@@ -59,7 +59,7 @@ static sym_id *without(struct call *c, struct tensor x, uint32_t dim, uint32_t *
     return sizes;
 }
 
-static bool same_list(const sym_id *a, uint32_t na, const sym_id *b, uint32_t nb)
+static bool equal_sizes(const sym_id *a, uint32_t na, const sym_id *b, uint32_t nb)
 {
     return na == nb && (na == 0 || (a && b && memcmp(a, b, na * sizeof *a) == 0));
 }
@@ -91,9 +91,9 @@ static bool check_index_func(struct call *c, const char *name, struct tensor x, 
                "%u",
                name, sym_text(c, count), sym_text(c, width), dim))
         return false;
-    sym_id *a = without(c, x, m ? dim : UINT32_MAX, &nx);
-    sym_id *b = without(c, source, ndim_of(x) ? dim : UINT32_MAX, &ns);
-    return !eager(c) || same_list(a, nx, b, ns) ||
+    sym_id *a = sizes_without(c, x, m ? dim : UINT32_MAX, &nx);
+    sym_id *b = sizes_without(c, source, ndim_of(x) ? dim : UINT32_MAX, &ns);
+    return !eager(c) || equal_sizes(a, nx, b, ns) ||
            refuse(c, "RuntimeError",
                   "source tensor shape must match self tensor shape, excluding the specified "
                   "dimension. Got self.shape = %s source.shape = %s",
@@ -108,7 +108,7 @@ bool rule_index_add(struct call *c)
     int64_t bad, size;
     if (c->failed || !check_index_func(c, "index_add", x, dim, index, source))
         return false;
-    if (outside(c, index, x, dim, false, &bad, &size))
+    if (find_outside_dim(c, index, x, dim, false, &bad, &size))
         return refuse(c, "RuntimeError",
                       "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
                       dim, (long long)size);
@@ -137,7 +137,7 @@ bool rule_index_reduce(struct call *c)
                  "%.*s.",
                  STR_ARG(reduce)) ||
         !check_index_func(c, "index_reduce", x, dim, index, source) ||
-        !require(c, !outside(c, index, x, dim, false, &bad, &size), "IndexError",
+        !require(c, !find_outside_dim(c, index, x, dim, false, &bad, &size), "IndexError",
                  "index out of range in self"))
         return false;
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
@@ -192,7 +192,7 @@ static bool check_copy_ranks(struct call *c, struct tensor x, struct tensor inde
 static bool check_copy_slices(struct call *c, struct tensor x, uint32_t dim, struct tensor source)
 {
     uint32_t nx, ns;
-    sym_id *a = without(c, x, dim, &nx), *b = without(c, source, dim, &ns);
+    sym_id *a = sizes_without(c, x, dim, &nx), *b = sizes_without(c, source, dim, &ns);
     if (!a || !b)
         return false;
     sym_id same = sym_boolean(nx == ns);
@@ -220,7 +220,7 @@ bool rule_index_copy(struct call *c)
                "index_copy_(): Number of indices (%s) should be equal to source.size(dim) (%s)",
                sym_text(c, count), sym_text(c, size_of(source, dim))))
         return false;
-    if (outside(c, index, x, dim, false, &bad, &size))
+    if (find_outside_dim(c, index, x, dim, false, &bad, &size))
         return refuse(c, "IndexError",
                       "index_copy_(): index %lld is out of bounds for dimension %u with size %lld",
                       (long long)bad, dim, (long long)size);
@@ -247,7 +247,7 @@ bool rule_index_fill(struct call *c)
                  "RuntimeError",
                  "index_fill_(): Converting complex Scalar to non-complex type is not supported"))
         return false;
-    if (outside(c, index, x, dim, true, &bad, &size))
+    if (find_outside_dim(c, index, x, dim, true, &bad, &size))
         return refuse(c, "IndexError",
                       "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
                       dim, (long long)size);
@@ -263,8 +263,8 @@ bool rule_index_fill(struct call *c)
 
 /* --- take, put --- */
 
-static bool outside_flat(struct call *c, struct tensor index, struct tensor x, int64_t *bad,
-                         int64_t *n)
+static bool find_outside_flat(struct call *c, struct tensor index, struct tensor x, int64_t *bad,
+                              int64_t *n)
 {
     return !c->failed && plain_numel(c, x, n) && index_outside(c, index, -*n, *n - 1, bad);
 }
@@ -272,7 +272,7 @@ static bool outside_flat(struct call *c, struct tensor index, struct tensor x, i
 static bool check_flat(struct call *c, struct tensor index, struct tensor x)
 {
     int64_t bad, n;
-    return !outside_flat(c, index, x, &bad, &n) ||
+    return !find_outside_flat(c, index, x, &bad, &n) ||
            refuse(c, "IndexError",
                   "out of range: tried to access index %lld on a tensor of %lld elements.",
                   (long long)bad, (long long)n);

@@ -18,7 +18,7 @@ static const char *shape_text(struct call *c, struct tensor x)
     return sizes_text(c, x.meta ? x.meta->size : NULL, ndim_of(x));
 }
 
-static uint32_t nonempty(struct tensor x)
+static uint32_t ndim_or_one(struct tensor x)
 {
     return ndim_of(x) ? ndim_of(x) : 1;
 }
@@ -26,10 +26,10 @@ static uint32_t nonempty(struct tensor x)
 /* gather_shape_check of torch/_meta_registrations.py, ScatterGatherChecks.h */
 static bool check_gather(struct call *c, struct tensor x, uint32_t dim, struct tensor index)
 {
-    if (!require(c, nonempty(x) == nonempty(index), "RuntimeError",
+    if (!require(c, ndim_or_one(x) == ndim_or_one(index), "RuntimeError",
                  "Index tensor must have the same number of dimensions as input tensor"))
         return false;
-    for (uint32_t i = 0; i < nonempty(x); i++)
+    for (uint32_t i = 0; i < ndim_or_one(x); i++)
         if (i != dim &&
             !check(c, py_le(c, size_of(index, i), size_of(x, i)), "RuntimeError",
                    "Size does not match at dimension %u expected index %s to be no larger than "
@@ -62,21 +62,21 @@ static bool check_scatter(struct call *c, struct tensor x, uint32_t dim, struct 
 {
     if (guard_or_false(c, eq_int(c, numel(c, index), 0)))
         return !c->failed;
-    if (!require(c, nonempty(x) == nonempty(index), "RuntimeError",
+    if (!require(c, ndim_or_one(x) == ndim_or_one(index), "RuntimeError",
                  "Index tensor must have the same number of dimensions as self tensor") ||
-        !require(c, !src.meta || nonempty(src) == nonempty(index), "RuntimeError",
+        !require(c, !src.meta || ndim_or_one(src) == ndim_or_one(index), "RuntimeError",
                  "Index tensor must have the same number of dimensions as src tensor"))
         return false;
     char also[600] = "";
     if (src.meta && eager(c))
         snprintf(also, sizeof also, " and to be no larger size than src %s", shape_text(c, src));
-    for (uint32_t i = 0; i < nonempty(x); i++)
+    for (uint32_t i = 0; i < ndim_or_one(x); i++)
         if (i != dim && !check(c, py_le(c, size_of(index, i), size_of(x, i)), "RuntimeError",
                                "Expected index %s to be no larger than self %s apart from "
                                "dimension %u%s",
                                shape_text(c, index), shape_text(c, x), dim, also))
             return false;
-    for (uint32_t i = 0; i < nonempty(x) && src.meta; i++)
+    for (uint32_t i = 0; i < ndim_or_one(x) && src.meta; i++)
         if (!check(c, py_le(c, size_of(index, i), size_of(src, i)), "RuntimeError",
                    "Expected index %s to be no larger than self %s apart from dimension %u%s",
                    shape_text(c, index), shape_text(c, x), dim, also))

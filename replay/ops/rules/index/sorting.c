@@ -45,7 +45,7 @@ static bool check_side(struct call *c, uint32_t right_arg)
                    STR_ARG(side.u.text));
 }
 
-static bool same_sizes(struct call *c, struct tensor a, struct tensor b, uint32_t n)
+static bool same_leading_sizes(struct call *c, struct tensor a, struct tensor b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         if (!guard_bool(c, py_eq(c, size_of(a, i), size_of(b, i))))
@@ -65,7 +65,7 @@ static bool check_boundaries(struct call *c, struct tensor sorted, struct tensor
                  "torch.searchsorted(): boundaries tensor should have positive dimension, but got "
                  "0 dimension"))
         return false;
-    bool match = n == 1 || (n == ndim_of(x) && same_sizes(c, sorted, x, n - 1));
+    bool match = n == 1 || (n == ndim_of(x) && same_leading_sizes(c, sorted, x, n - 1));
     return require(c, match, "RuntimeError",
                    "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
                    "dimensions of boundaries tensor and input value tensor must match, but we got "
@@ -82,8 +82,8 @@ bool rule_searchsorted(struct call *c)
     if (!check_side(c, 3) || !check_boundaries(c, sorted, x))
         return false;
     if (sorter.meta) {
-        bool same =
-            ndim_of(sorter) == ndim_of(sorted) && same_sizes(c, sorter, sorted, ndim_of(sorter));
+        bool same = ndim_of(sorter) == ndim_of(sorted) &&
+                    same_leading_sizes(c, sorter, sorted, ndim_of(sorter));
         if (!require(c, same, "RuntimeError",
                      "torch.searchsorted(): boundary and sorter must have the same size, but got "
                      "boundary tensor %sand got sorter tensor %s",

@@ -80,7 +80,7 @@ static bool real_size(struct call *c, const struct unique *u, sym_id *ret)
     return true;
 }
 
-static struct tensor empty_of(struct call *c, struct tensor x, enum dtype dtype)
+static struct tensor new_empty_vector(struct call *c, struct tensor x, enum dtype dtype)
 {
     sym_id zero = SYM_ID_ZERO;
     return new_beside(c, x, dtype, &zero, 1);
@@ -110,17 +110,17 @@ static bool real_results(struct call *c, const struct unique *u, sym_id size)
     bool whole = u->dim == UINT32_MAX;
     sym_id length = whole ? SYM_NONE : size_of(x, u->dim);
     all[0] = whole ? new_beside(c, x, dtype_of(x), &size, 1) : slices_back(c, x, u->dim, size);
-    all[1] = whole && !u->inverse ? empty_of(c, x, DTYPE_I64)
+    all[1] = whole && !u->inverse ? new_empty_vector(c, x, DTYPE_I64)
              : whole              ? new_contiguous_like(c, x, DTYPE_I64)
                                   : new_beside(c, x, DTYPE_I64, &length, 1);
-    all[2] =
-        whole && !u->counts ? empty_of(c, x, DTYPE_I64) : new_beside(c, x, DTYPE_I64, &size, 1);
+    all[2] = whole && !u->counts ? new_empty_vector(c, x, DTYPE_I64)
+                                 : new_beside(c, x, DTYPE_I64, &size, 1);
     return ret_tensors(c, all, 3);
 }
 
 /* shape[:dim], size, shape[dim + 1:] with Python's slices, so that -1 gives the whole shape
  * twice. */
-static uint32_t sliced(struct tensor x, int64_t dim, sym_id size, sym_id *ret)
+static uint32_t replace_size(struct tensor x, int64_t dim, sym_id size, sym_id *ret)
 {
     int64_t n = ndim_of(x), before = dim < 0 ? dim + n : dim, after = dim + 1;
     uint32_t m = 0;
@@ -149,7 +149,7 @@ static bool fake_results(struct call *c, const struct unique *u, enum tensor_mem
     count_dispatches(c, 6); /* new_empty and empty of three tensors */
     if (c->failed)
         return false;
-    uint32_t m = whole ? 0 : sliced(x, u->fake_dim, size, sizes);
+    uint32_t m = whole ? 0 : replace_size(x, u->fake_dim, size, sizes);
     if (!require(c, m <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", m))
         return false;
     bool always = !whole && device_of(x).type == DEVICE_CPU;
@@ -157,10 +157,10 @@ static bool fake_results(struct call *c, const struct unique *u, enum tensor_mem
     sym_id counted = whole ? size : sizes[u->fake_dim < 0 ? m + u->fake_dim : u->fake_dim];
     all[0] =
         whole ? new_beside(c, x, dtype_of(x), &size, 1) : new_beside(c, x, dtype_of(x), sizes, m);
-    all[1] = !u->inverse && !always ? empty_of(c, x, dtype_of(x))
+    all[1] = !u->inverse && !always ? new_empty_vector(c, x, dtype_of(x))
              : whole                ? new_contiguous_like(c, x, dtype_of(x))
                                     : new_beside(c, x, dtype_of(x), &length, 1);
-    all[2] = !u->counts && !always ? empty_of(c, x, dtype_of(x))
+    all[2] = !u->counts && !always ? new_empty_vector(c, x, dtype_of(x))
                                    : new_beside(c, x, dtype_of(x), &counted, 1);
     return ret_tensors(c, all, 3);
 }
@@ -244,7 +244,7 @@ bool rule_unique_dim_consecutive(struct call *c)
 
 /* --- equal, allclose: results that depend on values --- */
 
-static bool same_shape(struct tensor a, struct tensor b)
+static bool equal_shapes(struct tensor a, struct tensor b)
 {
     if (ndim_of(a) != ndim_of(b))
         return false;
@@ -279,7 +279,7 @@ bool rule_equal(struct call *c)
     if (!require(c, device_equal(device_of(a), device_of(b)), "RuntimeError",
                  "Cannot compare two tensors on different devices."))
         return false;
-    if (dtype_of(a) != dtype_of(b) || !same_shape(a, b) || !plain_numel(c, a, &n))
+    if (dtype_of(a) != dtype_of(b) || !equal_shapes(a, b) || !plain_numel(c, a, &n))
         return ret_value(c, value_bool(false));
     bool equal = true;
     for (int64_t i = 0; i < n && equal; i++) {

@@ -19,12 +19,7 @@ struct einsum {
     uint32_t present[TENSOR_MAX_DIM]; /* how many operands have a size other than 1 there */
 };
 
-static bool letter(char ch)
-{
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
-}
-
-static uint8_t subscript(char ch)
+static uint8_t label_of_letter(char ch)
 {
     return (uint8_t)(ch <= 'Z' ? ch - 'A' : ch - 'a' + 26);
 }
@@ -61,12 +56,12 @@ static bool read_inputs(struct call *c, struct einsum *e, struct str lhs)
             o->label[o->n++] = ELLIPSIS;
             continue;
         }
-        if (!require(c, letter(ch), "RuntimeError",
+        if (!require(c, is_letter(ch), "RuntimeError",
                      "einsum(): invalid subscript given at index %zu in the equation string, "
                      "subscripts must be in [a-zA-Z]",
                      i))
             return false;
-        o->label[o->n++] = subscript(ch);
+        o->label[o->n++] = label_of_letter(ch);
     }
     return require(c, at == e->n - 1, "RuntimeError",
                    "einsum(): more operands were provided than specified in the equation");
@@ -116,10 +111,10 @@ static bool read_output(struct call *c, struct einsum *e, struct str rhs)
             e->ellipsis_out = true;
             continue;
         }
-        if (!require(c, letter(ch), "RuntimeError",
+        if (!require(c, is_letter(ch), "RuntimeError",
                      "einsum(): invalid subscript given in the output"))
             return false;
-        uint8_t s = subscript(ch);
+        uint8_t s = label_of_letter(ch);
         if (!require(c, e->count[s] > 0 && e->place[s] < 0, "RuntimeError",
                      "einsum(): output subscript %c%s", ch,
                      e->place[s] >= 0 ? " appears more than once in the output"
@@ -158,7 +153,8 @@ static bool place_labels(struct call *c, struct einsum *e, struct str equation, 
     return true;
 }
 
-static void meet(struct call *c, struct einsum *e, sym_id *known, sym_id size, int64_t place)
+static void broadcast_label(struct call *c, struct einsum *e, sym_id *known, sym_id size,
+                            int64_t place)
 {
     if (!guard_bool(c, ne(c, size, SYM_ID_ONE)))
         return;
@@ -172,7 +168,7 @@ static void meet(struct call *c, struct einsum *e, sym_id *known, sym_id size, i
 
 /* Permutes one operand so that every dimension is in its position. Those that it lacks have size
  * 1. */
-static struct tensor align(struct call *c, struct einsum *e, struct operand *o)
+static struct tensor align_operand(struct call *c, struct einsum *e, struct operand *o)
 {
     int64_t order[TENSOR_MAX_DIM], dim = 0;
     for (int64_t i = 0; i < e->n_places; i++)
@@ -184,11 +180,11 @@ static struct tensor align(struct call *c, struct einsum *e, struct operand *o)
         if (s == ELLIPSIS) {
             for (int64_t j = e->ellipsis_dims - covered; j < e->ellipsis_dims; j++) {
                 int64_t place = e->ellipsis_at + j;
-                meet(c, e, &e->ellipsis_size[j], size_of(c, x, dim), place);
+                broadcast_label(c, e, &e->ellipsis_size[j], size_of(c, x, dim), place);
                 order[place] = dim++;
             }
         } else if (order[e->place[s]] < 0) {
-            meet(c, e, &e->label_size[s], size_of(c, x, dim), e->place[s]);
+            broadcast_label(c, e, &e->label_size[s], size_of(c, x, dim), e->place[s]);
             order[e->place[s]] = dim++;
         } else { /* a repeated label selects the diagonal */
             int64_t before = order[e->place[s]];
@@ -209,7 +205,8 @@ static struct tensor align(struct call *c, struct einsum *e, struct operand *o)
     return permute(c, x, order, (uint32_t)e->n_places);
 }
 
-static struct tensor contract(struct call *c, struct einsum *e, struct tensor a, struct tensor b)
+static struct tensor contract_operands(struct call *c, struct einsum *e, struct tensor a,
+                                       struct tensor b)
 {
     bool sum[TENSOR_MAX_DIM] = { false };
     int64_t alone_a[TENSOR_MAX_DIM], alone_b[TENSOR_MAX_DIM];
@@ -236,7 +233,7 @@ static struct tensor contract(struct call *c, struct einsum *e, struct tensor a,
     return sumproduct_pair(c, a, b, sum);
 }
 
-static struct tensor finish(struct call *c, const struct einsum *e, struct tensor out)
+static struct tensor sum_rest(struct call *c, const struct einsum *e, struct tensor out)
 {
     uint32_t n = (uint32_t)(e->n_places - e->n_out);
     if (n == 0)
@@ -275,13 +272,13 @@ bool rule_einsum(struct call *c)
         !place_labels(c, e, equation, arrow))
         return false;
     for (uint32_t i = 0; i < n && !c->failed; i++)
-        operands[i].x = align(c, e, &operands[i]);
+        operands[i].x = align_operand(c, e, &operands[i]);
     if (c->failed)
         return false;
     struct tensor out = operands[0].x;
     for (uint32_t i = 1; i < n && !c->failed; i++)
-        out = contract(c, e, out, operands[i].x);
-    return c->failed ? false : ret_tensor(c, finish(c, e, out));
+        out = contract_operands(c, e, out, operands[i].x);
+    return c->failed ? false : ret_tensor(c, sum_rest(c, e, out));
 }
 
 /* --- _trilinear --- */
@@ -296,8 +293,8 @@ static void read_dims(struct call *c, uint32_t i, uint32_t total, bool *ret)
 
 /* Evaluates the guards of the products that the kernel sums. All add the same guards, so one is
  * enough. */
-static void ask_of_products(struct call *c, struct tensor *x, bool missing[3][TENSOR_MAX_DIM],
-                            const bool *summed, uint32_t total, uint32_t unroll)
+static void guard_products(struct call *c, struct tensor *x, bool missing[3][TENSOR_MAX_DIM],
+                           const bool *summed, uint32_t total, uint32_t unroll)
 {
     bool first[TENSOR_MAX_DIM] = { false }, second[TENSOR_MAX_DIM] = { false };
     c->in_kernel = true;
@@ -355,7 +352,7 @@ bool rule_trilinear(struct call *c)
     enum dtype dtype = dtype_of(x[0]);
     struct device device = device_of(x[0]);
     if (!c->failed && !empty)
-        ask_of_products(c, x, missing, summed, total, (uint32_t)unroll);
+        guard_products(c, x, missing, summed, total, (uint32_t)unroll);
     if (c->failed)
         return false;
     for (uint32_t i = 0, k = 0; i < total; i++) /* the order that the guards left */

@@ -1,13 +1,13 @@
 /* Fourier transforms (torch/_meta_registrations.py, meta_fft_*). The mode determines the sizes.
  * The strides follow from the order in which the libraries take the dimensions: MKL on a CPU,
  * cuFFT on a GPU. */
-#include "replay/ops/layout/layout.h"
+#include "replay/ops/rules/compose.h"
 
 enum { CUFFT_MAX_DIMS = 3 };
 
 /* Returns whether stride a precedes b in a descending sort, with the guards of Python's
  * list.sort(reverse=True). */
-static bool less(struct call *c, sym_id a, sym_id b)
+static bool precedes(struct call *c, sym_id a, sym_id b)
 {
     return guard_bool(c, lt(c, a, b));
 }
@@ -27,8 +27,8 @@ static uint32_t first_run(struct call *c, uint32_t *dims, uint32_t n, const sym_
     if (n < 2)
         return n;
     uint32_t run = 2;
-    bool descending = less(c, key[dims[1]], key[dims[0]]);
-    while (run < n && less(c, key[dims[run]], key[dims[run - 1]]) == descending)
+    bool descending = precedes(c, key[dims[1]], key[dims[0]]);
+    while (run < n && precedes(c, key[dims[run]], key[dims[run - 1]]) == descending)
         run++;
     if (descending)
         reverse(dims, run);
@@ -43,7 +43,7 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
         uint32_t pivot = dims[start], low = 0, high = start;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
-            if (less(c, key[pivot], key[dims[middle]]))
+            if (precedes(c, key[pivot], key[dims[middle]]))
                 high = middle;
             else
                 low = middle + 1;
@@ -57,8 +57,8 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
 
 /* Adds the guards of _exec_fft for symbolic sizes: it collapses the batch dimensions into one,
  * and resize_() checks whether the result has that shape already. */
-static void ask_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
-                          const uint32_t *order, uint32_t n_batch)
+static void guard_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
+                            const uint32_t *order, uint32_t n_batch)
 {
     uint32_t n = x.meta->ndim;
     struct value *dims = values(c, n), *shape = values(c, n + 1);
@@ -96,7 +96,7 @@ static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype
     for (uint32_t i = 0; i < n_dims; i++)
         order[n_batch + i] = dims[i];
     if (c->symbolic)
-        ask_collapsed(c, x, sizes, order, n_batch);
+        guard_collapsed(c, x, sizes, order, n_batch);
     sym_id *strides = syms(c, n), step = SYM_ID_ONE;
     if (!strides)
         return x;
@@ -124,11 +124,6 @@ static bool transformed_dims(struct call *c, struct tensor x, uint32_t *ret, uin
             require(c, ret[j] != ret[i], "RuntimeError", "FFT dims must be unique");
     }
     return !c->failed;
-}
-
-static bool on_cuda(struct tensor x)
-{
-    return x.meta->device.type == DEVICE_CUDA;
 }
 
 /* Transforms complex to complex over dims, on a GPU three at a time. Each step sorts the dims by

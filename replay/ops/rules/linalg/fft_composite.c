@@ -6,7 +6,7 @@
 
 /* Returns the divisor of the kernels: 0 for none, 1 for the root of the number of elements, 2
  * for the number. */
-static int64_t norm_of(struct call *c, bool forward)
+static int64_t norm_divisor(struct call *c, bool forward)
 {
     struct str norm = arg_given(c, 3) ? arg_string(c, 3) : STR("backward");
     if (str_is(norm, "ortho"))
@@ -17,7 +17,7 @@ static int64_t norm_of(struct call *c, bool forward)
     return divides ? 2 : 0;
 }
 
-static struct tensor promoted(struct call *c, struct tensor x, bool to_complex)
+static struct tensor promote_input(struct call *c, struct tensor x, bool to_complex)
 {
     enum dtype dtype = dtype_of(x);
     if (!dtype_is_float(dtype) && !dtype_is_complex(dtype))
@@ -28,7 +28,7 @@ static struct tensor promoted(struct call *c, struct tensor x, bool to_complex)
 }
 
 /* resize_fft_input: dimension d gets size n. */
-static struct tensor fitted(struct call *c, struct tensor x, uint32_t d, sym_id n)
+static struct tensor resize_input(struct call *c, struct tensor x, uint32_t d, sym_id n)
 {
     sym_id size = size_of(c, x, d), pad[2 * TENSOR_MAX_DIM];
     uint32_t n_pad = 2 * (ndim_of(x) - d);
@@ -49,7 +49,7 @@ struct transform {
 };
 
 /* canonicalize_fft_shape_and_dim_args */
-static bool transform_of(struct call *c, struct tensor x, struct transform *t)
+static bool read_transform(struct call *c, struct tensor x, struct transform *t)
 {
     const int64_t *dims = NULL;
     const sym_id *sizes = NULL;
@@ -88,11 +88,11 @@ bool rule_fft(struct call *c)
     bool forward = (c->param & FFT_FORWARD) != 0, real_in = (c->param & FFT_REAL_IN) != 0;
     bool real_out = (c->param & FFT_REAL_OUT) != 0, several = (c->param & FFT_SEVERAL) != 0;
     struct transform t;
-    struct tensor x = promoted(c, arg_tensor(c, 0), real_out || (several && !real_in));
-    int64_t norm = norm_of(c, forward);
+    struct tensor x = promote_input(c, arg_tensor(c, 0), real_out || (several && !real_in));
+    int64_t norm = norm_divisor(c, forward);
     if (!require(c, !real_in || !dtype_is_complex(dtype_of(x)), "RuntimeError",
                  "rfft expects a real input tensor, but got %s", dtype_scalar_name(dtype_of(x))) ||
-        !transform_of(c, x, &t) ||
+        !read_transform(c, x, &t) ||
         !require(c, t.n > 0, "RuntimeError", "FFT requires at least one dimension"))
         return false;
     sym_id *last = &t.sizes[t.n - 1], whole = *last;
@@ -102,7 +102,7 @@ bool rule_fft(struct call *c)
         *last = add(c, floordiv(c, whole, num(c, 2)), SYM_ID_ONE);
     for (uint32_t i = 0; i < t.n && !c->failed; i++)
         if (!is_int(c, t.sizes[i], -1))
-            x = fitted(c, x, (uint32_t)t.dims[i], t.sizes[i]);
+            x = resize_input(c, x, (uint32_t)t.dims[i], t.sizes[i]);
     struct value where = dims(c, t.dims, t.n);
     if (real_out)
         return ret_tensor(c, CALL(c, "aten._fft_c2r.default", T(forward ? conjugate(c, x) : x),

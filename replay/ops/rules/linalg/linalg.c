@@ -45,8 +45,8 @@ static sym_id smaller_side(struct call *c, struct tensor a)
     return py_min(c, side(a, 2), side(a, 1));
 }
 
-struct tensor linalg_plain(struct call *c, struct tensor like, enum dtype dtype,
-                           const sym_id *sizes, uint32_t n)
+struct tensor linalg_contiguous(struct call *c, struct tensor like, enum dtype dtype,
+                                const sym_id *sizes, uint32_t n)
 {
     return new_tensor(c, dtype, like.meta->device, sizes, n);
 }
@@ -54,7 +54,7 @@ struct tensor linalg_plain(struct call *c, struct tensor like, enum dtype dtype,
 struct tensor linalg_none(struct call *c, struct tensor like, enum dtype dtype)
 {
     sym_id zero = SYM_ID_ZERO;
-    return linalg_plain(c, like, dtype, &zero, 1);
+    return linalg_contiguous(c, like, dtype, &zero, 1);
 }
 
 /* make_contiguous_strides_for(row_major=False) */
@@ -63,7 +63,7 @@ struct tensor linalg_column_major(struct call *c, struct tensor like, enum dtype
 {
     sym_id *strides = syms(c, n);
     if (!strides || n < 2)
-        return linalg_plain(c, like, dtype, sizes, n);
+        return linalg_contiguous(c, like, dtype, sizes, n);
     contiguous_strides(c, sizes, n, strides);
     strides[n - 2] = SYM_ID_ONE;
     strides[n - 1] = sym_max2(c, sizes[n - 2], SYM_ID_ONE);
@@ -73,7 +73,7 @@ struct tensor linalg_column_major(struct call *c, struct tensor like, enum dtype
 struct tensor linalg_row_or_column(struct call *c, struct tensor like, const sym_id *sizes,
                                    uint32_t n, bool row_major)
 {
-    return row_major ? linalg_plain(c, like, like.meta->dtype, sizes, n)
+    return row_major ? linalg_contiguous(c, like, like.meta->dtype, sizes, n)
                      : linalg_column_major(c, like, like.meta->dtype, sizes, n);
 }
 
@@ -89,11 +89,6 @@ sym_id *linalg_sizes(struct call *c, struct tensor x)
 static bool ret_three(struct call *c, struct tensor a, struct tensor b, struct tensor d)
 {
     return ret_tensors(c, (struct tensor[]){ a, b, d }, 3);
-}
-
-bool linalg_on_cuda(struct tensor x)
-{
-    return x.meta->device.type == DEVICE_CUDA;
 }
 
 /* --- Factorizations of a square matrix --- */
@@ -118,10 +113,10 @@ bool rule_square_factor(struct call *c)
         return false;
     uint32_t n = a.meta->ndim;
     struct tensor factor = linalg_column_major(c, a, a.meta->dtype, a.meta->size, n);
-    struct tensor info = linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 2);
+    struct tensor info = linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 2);
     if (!square[c->param].pivots)
         return ret_tensors(c, (struct tensor[]){ factor, info }, 2);
-    return ret_three(c, factor, linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 1), info);
+    return ret_three(c, factor, linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 1), info);
 }
 
 /* cholesky, cholesky_inverse: cloneBatchedColumnMajor */
@@ -129,7 +124,7 @@ bool rule_cholesky(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0);
     if (!c->param && guard_bool(c, eq_int(c, numel(c, a), 0)))
-        return ret_tensor(c, linalg_plain(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
+        return ret_tensor(c, linalg_contiguous(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
     if (!linalg_square(c, a, c->param ? "cholesky_inverse" : "cholesky"))
         return false;
     return ret_tensor(c, linalg_column_major(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
@@ -141,9 +136,9 @@ bool rule_linalg_det(struct call *c)
     if (!linalg_square(c, a, "linalg.det") || !linalg_floating(c, a, "linalg.det", false))
         return false;
     uint32_t n = a.meta->ndim;
-    return ret_three(c, linalg_plain(c, a, a.meta->dtype, a.meta->size, n - 2),
+    return ret_three(c, linalg_contiguous(c, a, a.meta->dtype, a.meta->size, n - 2),
                      linalg_column_major(c, a, a.meta->dtype, a.meta->size, n),
-                     linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 1));
+                     linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 1));
 }
 
 bool rule_linalg_slogdet(struct call *c)
@@ -152,10 +147,10 @@ bool rule_linalg_slogdet(struct call *c)
     if (!linalg_square(c, a, "linalg.slogdet") || !linalg_floating(c, a, "linalg.slogdet", false))
         return false;
     uint32_t n = a.meta->ndim;
-    struct tensor ret[] = { linalg_plain(c, a, a.meta->dtype, a.meta->size, n - 2),
-                            linalg_plain(c, a, dtype_real(a.meta->dtype), a.meta->size, n - 2),
+    struct tensor ret[] = { linalg_contiguous(c, a, a.meta->dtype, a.meta->size, n - 2),
+                            linalg_contiguous(c, a, dtype_real(a.meta->dtype), a.meta->size, n - 2),
                             linalg_column_major(c, a, a.meta->dtype, a.meta->size, n),
-                            linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 1) };
+                            linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 1) };
     return ret_tensors(c, ret, 4);
 }
 
@@ -171,7 +166,7 @@ bool rule_linalg_eigh(struct call *c)
     struct tensor vectors = arg_bool(c, 2)
                                 ? linalg_column_major(c, a, a.meta->dtype, a.meta->size, n)
                                 : linalg_none(c, a, a.meta->dtype);
-    struct tensor values = linalg_plain(c, a, dtype_real(a.meta->dtype), a.meta->size, n - 1);
+    struct tensor values = linalg_contiguous(c, a, dtype_real(a.meta->dtype), a.meta->size, n - 1);
     return ret_tensors(c, (struct tensor[]){ values, vectors }, 2);
 }
 
@@ -184,11 +179,11 @@ bool rule_linalg_eig(struct call *c)
     uint32_t n = a.meta->ndim;
     enum dtype complex =
         dtype_is_complex(a.meta->dtype) ? a.meta->dtype : dtype_complex(a.meta->dtype);
-    struct tensor values = linalg_plain(c, a, complex, a.meta->size, n - 1);
+    struct tensor values = linalg_contiguous(c, a, complex, a.meta->size, n - 1);
     if (c->param)
         return ret_tensor(c, values);
-    struct tensor vectors = linalg_on_cuda(a) ? linalg_plain(c, a, complex, a.meta->size, n)
-                                              : linalg_column_major(c, a, complex, a.meta->size, n);
+    struct tensor vectors = on_cuda(a) ? linalg_contiguous(c, a, complex, a.meta->size, n)
+                                       : linalg_column_major(c, a, complex, a.meta->size, n);
     return ret_tensors(c, (struct tensor[]){ values, vectors }, 2);
 }
 
@@ -198,7 +193,7 @@ bool rule_linalg_matrix_exp(struct call *c)
     if (!linalg_square(c, a, "linalg.matrix_exp") ||
         !linalg_floating(c, a, "linalg.matrix_exp", true))
         return false;
-    return ret_tensor(c, linalg_plain(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
+    return ret_tensor(c, linalg_contiguous(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
 }
 
 /* --- Factorizations of a matrix of any shape --- */
@@ -243,8 +238,8 @@ bool rule_linalg_svd(struct call *c)
     s[n - 2] = k;
     struct tensor none = linalg_none(c, a, a.meta->dtype);
     return ret_three(c, vectors ? linalg_column_major(c, a, a.meta->dtype, u, n) : none,
-                     linalg_plain(c, a, dtype_real(a.meta->dtype), s, n - 1),
-                     vectors ? linalg_row_or_column(c, a, v, n, linalg_on_cuda(a)) : none);
+                     linalg_contiguous(c, a, dtype_real(a.meta->dtype), s, n - 1),
+                     vectors ? linalg_row_or_column(c, a, v, n, on_cuda(a)) : none);
 }
 
 /* Returns P, L and U of a matrix whose smaller side is k, for linalg_lu and for lu_unpack, which
@@ -260,9 +255,9 @@ static bool ret_plu(struct call *c, struct tensor a, sym_id k, bool p, bool lu)
     l_size[n - 1] = k;
     u_size[n - 2] = k;
     enum dtype t = a.meta->dtype;
-    return ret_three(c, p ? linalg_plain(c, a, t, p_size, n) : linalg_none(c, a, t),
-                     lu ? linalg_plain(c, a, t, l_size, n) : linalg_none(c, a, t),
-                     lu ? linalg_plain(c, a, t, u_size, n) : linalg_none(c, a, t));
+    return ret_three(c, p ? linalg_contiguous(c, a, t, p_size, n) : linalg_none(c, a, t),
+                     lu ? linalg_contiguous(c, a, t, l_size, n) : linalg_none(c, a, t),
+                     lu ? linalg_contiguous(c, a, t, u_size, n) : linalg_none(c, a, t));
 }
 
 static bool check_lu(struct call *c, struct tensor a, const char *name)
@@ -302,8 +297,8 @@ bool rule_linalg_lu_factor(struct call *c)
         return false;
     pivots[n - 2] = sym_min2(c, side(a, 2), side(a, 1));
     return ret_three(c, linalg_column_major(c, a, a.meta->dtype, a.meta->size, n),
-                     linalg_plain(c, a, DTYPE_I32, pivots, n - 1),
-                     linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 2));
+                     linalg_contiguous(c, a, DTYPE_I32, pivots, n - 1),
+                     linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 2));
 }
 
 /* This operator exists only in C++ (aten/src/ATen/native/BatchLinearAlgebra.cpp), so symbolic
@@ -322,7 +317,7 @@ bool rule_geqrf(struct call *c)
         return false;
     tau[n - 2] = sym_min2(c, side(a, 2), side(a, 1));
     struct tensor ret[] = { linalg_column_major(c, a, a.meta->dtype, a.meta->size, n),
-                            linalg_plain(c, a, a.meta->dtype, tau, n - 1) };
+                            linalg_contiguous(c, a, a.meta->dtype, tau, n - 1) };
     return ret_tensors(c, ret, 2);
 }
 
@@ -346,5 +341,5 @@ bool rule_linalg_pinv(struct call *c)
     } else {
         smaller_side(c, a);
     }
-    return ret_tensor(c, linalg_plain(c, a, a.meta->dtype, sizes, n));
+    return ret_tensor(c, linalg_contiguous(c, a, a.meta->dtype, sizes, n));
 }

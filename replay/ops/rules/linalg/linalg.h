@@ -3,17 +3,16 @@
 #ifndef SYMTAPE_REPLAY_OPS_RULES_LINALG_LINALG_H
 #define SYMTAPE_REPLAY_OPS_RULES_LINALG_LINALG_H
 
-#include "replay/ops/layout/layout.h"
+#include "replay/ops/rules/compose.h"
 
 /* Checks that x has at least two dimensions; `what` is the argument's name in the text. */
 bool linalg_matrix(struct call *c, struct tensor x, const char *name, const char *what);
 bool linalg_square(struct call *c, struct tensor a, const char *name);
 bool linalg_floating(struct call *c, struct tensor x, const char *name, bool low_precision);
 sym_id side(struct tensor x, uint32_t from_end); /* 2: rows, 1: columns */
-bool linalg_on_cuda(struct tensor x);
 
-struct tensor linalg_plain(struct call *c, struct tensor like, enum dtype dtype,
-                           const sym_id *sizes, uint32_t n);
+struct tensor linalg_contiguous(struct call *c, struct tensor like, enum dtype dtype,
+                                const sym_id *sizes, uint32_t n);
 struct tensor linalg_none(struct call *c, struct tensor like, enum dtype dtype); /* of size [0] */
 /* make_contiguous_strides_for(row_major=False) */
 struct tensor linalg_column_major(struct call *c, struct tensor like, enum dtype dtype,

@@ -44,7 +44,8 @@ static bool check_linear_solve(struct call *c, struct tensor b, struct tensor a,
 }
 
 /* Compares shapes as Python compares tuples: first the rank, then each size until one differs. */
-static bool same_shape(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b, uint32_t n_b)
+static bool guard_same_shape(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b,
+                             uint32_t n_b)
 {
     if (n_a != n_b)
         return false;
@@ -59,8 +60,10 @@ static bool same_shape(struct call *c, const sym_id *a, uint32_t n_a, const sym_
 static sym_id *broadcast_batch(struct call *c, struct tensor b, struct tensor a, uint32_t *n)
 {
     sym_id *sizes = syms(c, TENSOR_MAX_DIM + 2);
-    struct tensor batches[] = { linalg_plain(c, b, b.meta->dtype, b.meta->size, b.meta->ndim - 2),
-                                linalg_plain(c, a, a.meta->dtype, a.meta->size, a.meta->ndim - 2) };
+    struct tensor batches[] = {
+        linalg_contiguous(c, b, b.meta->dtype, b.meta->size, b.meta->ndim - 2),
+        linalg_contiguous(c, a, a.meta->dtype, a.meta->size, a.meta->ndim - 2)
+    };
     if (!sizes || c->failed || !broadcast_shapes(c, batches, 2, sizes, n))
         return NULL;
     sizes[(*n)++] = side(b, 2);
@@ -76,8 +79,8 @@ bool rule_linalg_solve_ex(struct call *c)
         return false;
     uint32_t n = a.meta->ndim;
     bool vector =
-        b.meta->ndim == 1 ||
-        (n == b.meta->ndim + 1 && same_shape(c, b.meta->size, b.meta->ndim, a.meta->size, n - 1));
+        b.meta->ndim == 1 || (n == b.meta->ndim + 1 &&
+                              guard_same_shape(c, b.meta->size, b.meta->ndim, a.meta->size, n - 1));
     struct tensor rhs = b;
     if (vector) {
         sym_id *sizes = syms(c, b.meta->ndim + 1);
@@ -86,7 +89,7 @@ bool rule_linalg_solve_ex(struct call *c)
         if (!sizes)
             return false;
         sizes[b.meta->ndim] = SYM_ID_ONE;
-        rhs = linalg_plain(c, b, b.meta->dtype, sizes, b.meta->ndim + 1);
+        rhs = linalg_contiguous(c, b, b.meta->dtype, sizes, b.meta->ndim + 1);
     }
     if (c->failed || !check_solver(c, a, rhs, left, "linalg.solve"))
         return false;
@@ -99,8 +102,8 @@ bool rule_linalg_solve_ex(struct call *c)
         return false;
     struct tensor ret[] = { linalg_row_or_column(c, b, sizes, n_result - vector, !left),
                             linalg_column_major(c, a, a.meta->dtype, a.meta->size, n),
-                            linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 1),
-                            linalg_plain(c, a, DTYPE_I32, a.meta->size, n - 2) };
+                            linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 1),
+                            linalg_contiguous(c, a, DTYPE_I32, a.meta->size, n - 2) };
     return ret_tensors(c, ret, 4);
 }
 
@@ -160,7 +163,8 @@ bool rule_cholesky_solve(struct call *c)
 static bool check_pivots(struct call *c, struct tensor a, struct tensor pivots, const char *name)
 {
     return require(
-        c, same_shape(c, a.meta->size, a.meta->ndim - 1, pivots.meta->size, pivots.meta->ndim),
+        c,
+        guard_same_shape(c, a.meta->size, a.meta->ndim - 1, pivots.meta->size, pivots.meta->ndim),
         "RuntimeError",
         "%s: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots "
         "with shape %s instead",
@@ -224,7 +228,7 @@ bool rule_linalg_householder_product(struct call *c)
                  "%s: Expected tau to have one dimension less than input, but got tau.ndim equal "
                  "to %u and input.ndim is equal to %u",
                  name, tau.meta->ndim, n) ||
-        !require(c, same_shape(c, tau.meta->size, n - 2, x.meta->size, n - 2), "RuntimeError",
+        !require(c, guard_same_shape(c, tau.meta->size, n - 2, x.meta->size, n - 2), "RuntimeError",
                  "%s: Expected batch dimensions of tau to be equal to input.shape[:-2], but got %s",
                  name, sizes_text(c, tau.meta->size, n - 2)) ||
         !require(c, tau.meta->dtype == x.meta->dtype, "RuntimeError",
@@ -271,11 +275,13 @@ static bool check_ormqr(struct call *c, struct tensor x, struct tensor tau, stru
                    "torch.ormqr: Expected other to have the same number of dimensions as input, "
                    "but got other.ndim equal to %u and input.ndim is equal to %u",
                    other.meta->ndim, n) &&
-           require(c, same_shape(c, tau.meta->size, n - 2, x.meta->size, n - 2), "RuntimeError",
+           require(c, guard_same_shape(c, tau.meta->size, n - 2, x.meta->size, n - 2),
+                   "RuntimeError",
                    "torch.ormqr: Expected batch dimensions of tau to be equal to "
                    "input.shape[:-2], but got %s",
                    sizes_text(c, tau.meta->size, n - 2)) &&
-           require(c, same_shape(c, other.meta->size, n - 2, x.meta->size, n - 2), "RuntimeError",
+           require(c, guard_same_shape(c, other.meta->size, n - 2, x.meta->size, n - 2),
+                   "RuntimeError",
                    "torch.ormqr: Expected batch dimensions of other to be equal to "
                    "input.shape[:-2], but got %s",
                    sizes_text(c, other.meta->size, n - 2));
@@ -308,9 +314,9 @@ bool rule_linalg_lstsq(struct call *c)
                  "(input.dim() - other.dim()) <= 1"))
         return false;
     bool vector = b.meta->ndim + 1 == n;
-    struct str driver = arg_given(c, 3)     ? arg_string(c, 3)
-                        : linalg_on_cuda(a) ? STR("gels")
-                                            : STR("gelsy");
+    struct str driver = arg_given(c, 3) ? arg_string(c, 3)
+                        : on_cuda(a)    ? STR("gels")
+                                        : STR("gelsy");
     bool gels = str_eq(driver, STR("gels")), gelsy = str_eq(driver, STR("gelsy"));
     sym_id rows = side(a, 2), columns = side(a, 1);
     bool tall = guard_bool(c, gt(c, rows, columns)) && !gelsy;
@@ -330,17 +336,18 @@ bool rule_linalg_lstsq(struct call *c)
     }
     enum dtype t = b.meta->dtype, real = dtype_real(t);
     values[n - 2] = nrhs;
-    struct tensor residuals =
-        tall ? linalg_plain(c, a, real, values, vector ? n - 2 : n - 1) : linalg_none(c, a, real);
+    struct tensor residuals = tall ? linalg_contiguous(c, a, real, values, vector ? n - 2 : n - 1)
+                                   : linalg_none(c, a, real);
     sym_id *singular = linalg_sizes(c, a);
     if (!singular)
         return false;
     singular[n - 2] = sym_min2(c, rows, columns);
-    struct tensor ret[] = {
-        new_tensor_strided(c, t, b.meta->device, sizes, strides, b.meta->ndim), residuals,
-        gels ? linalg_none(c, a, DTYPE_I64) : linalg_plain(c, a, DTYPE_I64, a.meta->size, n - 2),
-        gels || gelsy ? linalg_none(c, a, real) : linalg_plain(c, a, real, singular, n - 1)
-    };
+    struct tensor ret[] = { new_tensor_strided(c, t, b.meta->device, sizes, strides, b.meta->ndim),
+                            residuals,
+                            gels ? linalg_none(c, a, DTYPE_I64)
+                                 : linalg_contiguous(c, a, DTYPE_I64, a.meta->size, n - 2),
+                            gels || gelsy ? linalg_none(c, a, real)
+                                          : linalg_contiguous(c, a, real, singular, n - 1) };
     return ret_tensors(c, ret, 4);
 }
 
@@ -364,7 +371,7 @@ bool rule_linalg_cross(struct call *c)
     uint32_t n;
     if (!sizes || !broadcast_shapes(c, x, 2, sizes, &n))
         return false;
-    return ret_tensor(c, linalg_plain(c, x[0], x[0].meta->dtype, sizes, n));
+    return ret_tensor(c, linalg_contiguous(c, x[0], x[0].meta->dtype, sizes, n));
 }
 
 /* Reads the values of info, which fake tensors do not have. */

@@ -1,7 +1,7 @@
 /* Matmuls of two dimensions and of batches, with what is added to them. */
 #include "replay/ops/rules/compose.h"
 
-static bool want_ndim(struct call *c, struct tensor x, uint32_t ndim, const char *text)
+static bool check_matmul_ndim(struct call *c, struct tensor x, uint32_t ndim, const char *text)
 {
     return require(c, ndim_of(x) == ndim, "RuntimeError", "%s", text);
 }
@@ -9,7 +9,7 @@ static bool want_ndim(struct call *c, struct tensor x, uint32_t ndim, const char
 /* Checks mm's reduction dimension (meta_mm, torch/_meta_registrations.py). */
 static bool check_mm(struct call *c, struct tensor a, struct tensor b)
 {
-    if (!want_ndim(c, a, 2, "a must be 2D") || !want_ndim(c, b, 2, "b must be 2D"))
+    if (!check_matmul_ndim(c, a, 2, "a must be 2D") || !check_matmul_ndim(c, b, 2, "b must be 2D"))
         return false;
     sym_id n = size_of(c, a, 0), m1 = size_of(c, a, 1);
     sym_id m2 = size_of(c, b, 0), p = size_of(c, b, 1);
@@ -40,8 +40,8 @@ bool rule_bmm(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
     struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
-    if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
-        !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
+    if (!check_matmul_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
+        !check_matmul_ndim(c, b, 3, "batch2 must be a 3D tensor"))
         return false;
     require(
         c, dtype_of(a) == dtype_of(b) || !eager(c), "RuntimeError",
@@ -74,8 +74,8 @@ bool rule_baddbmm(struct call *c)
     sym_id same = shapes_equal(c, sizes_of(self), ndim_of(self), wanted, 3);
     if (guard_or_true(c, sym_not(c->pool, same)))
         self = expand(c, self, wanted, 3);
-    if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
-        !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
+    if (!check_matmul_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
+        !check_matmul_ndim(c, b, 3, "batch2 must be a 3D tensor"))
         return false;
     require(c, dtype_of(self) == dtype_of(a) && dtype_of(a) == dtype_of(b), "RuntimeError",
             "Input dtypes must be the same, got: input: %s, batch1: %s, batch2: %s",
@@ -103,8 +103,8 @@ bool rule_addbmm(struct call *c)
     sym_id wanted[] = { size_of(c, a, 1), size_of(c, b, 2) };
     c->in_kernel = true;
     self = expand(c, self, wanted, 2);
-    if (!want_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
-        !want_ndim(c, b, 3, "batch2 must be a 3D tensor"))
+    if (!check_matmul_ndim(c, a, 3, "batch1 must be a 3D tensor") ||
+        !check_matmul_ndim(c, b, 3, "batch2 must be a 3D tensor"))
         return false;
     const sym_id *x = sizes_of(a), *y = sizes_of(b);
     check(c, py_eq(c, x[0], y[0]), "RuntimeError",
@@ -126,8 +126,8 @@ bool rule_int_mm(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
     struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
-    if (!want_ndim(c, a, 2, "a must be a 2D tensor") ||
-        !want_ndim(c, b, 2, "b must be a 2D tensor"))
+    if (!check_matmul_ndim(c, a, 2, "a must be a 2D tensor") ||
+        !check_matmul_ndim(c, b, 2, "b must be a 2D tensor"))
         return false;
     require(c, dtype_of(a) == DTYPE_I8 || dtype_of(a) == DTYPE_U8, "RuntimeError",
             "expected self to be int8 or uint8, got %s", dtype_python_name(dtype_of(a)));
@@ -302,7 +302,7 @@ bool rule_scaled_mm(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype, device_of(a), sizes, 2));
 }
 
-static bool no_meta(struct call *c)
+static bool refuse_without_meta(struct call *c)
 {
     struct str name = op_name(c->op);
     return refuse(c, "UnsupportedOperatorException", "%.*s", (int)name.n, name.p);
@@ -313,7 +313,7 @@ bool rule_sparse_mm_reduce(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0), other = arg_tensor(c, 1);
     if (!eager(c) || ndim_of(self) != 2 || ndim_of(other) != 2)
-        return no_meta(c);
+        return refuse_without_meta(c);
     sym_id sizes[] = { size_of(c, self, 0), size_of(c, other, 1) }, none = SYM_ID_ZERO;
     struct tensor out[] = { new_tensor(c, dtype_of(other), device_of(other), sizes, 2),
                             new_tensor(c, DTYPE_I64, device_of(other), &none, 1) };
@@ -325,12 +325,12 @@ bool rule_sparse_sampled_addmm(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0);
     if (c->symbolic || !some(self))
-        return no_meta(c);
+        return refuse_without_meta(c);
     return ret_tensor(
         c, new_view(c, self, sizes_of(self), self.meta->stride, ndim_of(self), self.meta->offset));
 }
 
 bool rule_no_meta(struct call *c)
 {
-    return no_meta(c);
+    return refuse_without_meta(c);
 }

@@ -109,7 +109,8 @@ static bool fold_one_batch(struct call *c, struct tensor a, struct tensor b, uns
     return false;
 }
 
-static struct tensor batched(struct call *c, struct tensor a, struct tensor b, unsigned depth)
+static struct tensor batched_matmul(struct call *c, struct tensor a, struct tensor b,
+                                    unsigned depth)
 {
     uint32_t dim_a = ndim_of(a), dim_b = ndim_of(b);
     sym_id rows = dim_a > 1 ? size_of(c, a, -2) : SYM_ID_ONE, m1 = size_of(c, a, -1);
@@ -173,7 +174,7 @@ static struct tensor matmul(struct call *c, struct tensor a, struct tensor b, un
         return CALL(c, "aten.mm.default", T(a), T(b));
     if (should_fold(c, a, b))
         return fold(c, a, b);
-    return batched(c, a, b, depth);
+    return batched_matmul(c, a, b, depth);
 }
 
 bool rule_matmul(struct call *c)
@@ -262,7 +263,7 @@ struct contraction {
     sym_id kept; /* product of the sizes that are not contracted */
 };
 
-static void find_gone(struct call *c, struct contraction *t, const int64_t *list, uint32_t n)
+static void find_contracted(struct call *c, struct contraction *t, const int64_t *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n && !c->failed; i++)
         t->gone[wrap_dim(c, list[i], ndim_of(t->x))] = true;
@@ -278,8 +279,8 @@ bool rule_tensordot(struct call *c)
     require(c, n == n_b, "RuntimeError", "both dimension lists should have same length");
     require(c, dtype_of(a.x) == dtype_of(b.x), "RuntimeError",
             "both inputs should have same dtype");
-    find_gone(c, &a, list_a, n);
-    find_gone(c, &b, list_b, n);
+    find_contracted(c, &a, list_a, n);
+    find_contracted(c, &b, list_b, n);
     sym_id inner = SYM_ID_ONE;
     for (uint32_t i = 0; i < n && !c->failed; i++) {
         sym_id s1 = size_of(c, arg_tensor(c, 0), list_a[i]);

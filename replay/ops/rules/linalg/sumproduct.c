@@ -1,23 +1,24 @@
 #include "replay/ops/rules/linalg/sumproduct.h"
 
-struct part { /* a group of dimensions and the product of their sizes */
+struct dim_group { /* a group of dimensions and the product of their sizes */
     int64_t dim[TENSOR_MAX_DIM];
     uint32_t n;
     sym_id size;
 };
 
-struct plan {
+struct product_plan {
     struct tensor left, right;
-    struct part shared, left_only, right_only, summed; /* PyTorch names them lro, lo, ro and sum */
+    struct dim_group shared, left_only, right_only,
+        summed; /* PyTorch names them lro, lo, ro and sum */
 };
 
-static void put(struct call *c, struct part *part, uint32_t dim, sym_id size)
+static void add_group_dim(struct call *c, struct dim_group *part, uint32_t dim, sym_id size)
 {
     part->dim[part->n++] = dim;
     part->size = mul(c, part->size, size);
 }
 
-static void place(struct call *c, struct plan *p, uint32_t i, bool summed)
+static void classify_dim(struct call *c, struct product_plan *p, uint32_t i, bool summed)
 {
     sym_id l = size_of(c, p->left, i), r = size_of(c, p->right, i);
     bool in_left = guard_bool(c, ne(c, l, SYM_ID_ONE));
@@ -35,26 +36,26 @@ static void place(struct call *c, struct plan *p, uint32_t i, bool summed)
         else if (in_right)
             p->right = sum_dims(c, p->right, &dim, 1, true);
     } else if (in_left && in_right) {
-        put(c, &p->shared, i, l);
+        add_group_dim(c, &p->shared, i, l);
     } else if (in_left) {
-        put(c, &p->left_only, i, l);
+        add_group_dim(c, &p->left_only, i, l);
     } else {
-        put(c, &p->right_only, i, r);
+        add_group_dim(c, &p->right_only, i, r);
     }
 }
 
-static uint32_t append(int64_t *order, uint32_t n, const struct part *part)
+static uint32_t append_dims(int64_t *order, uint32_t n, const struct dim_group *part)
 {
     for (uint32_t i = 0; i < part->n; i++)
         order[n++] = part->dim[i];
     return n;
 }
 
-static struct tensor product_of(struct call *c, const struct plan *p)
+static struct tensor multiply_groups(struct call *c, const struct product_plan *p)
 {
     int64_t order[TENSOR_MAX_DIM], back[TENSOR_MAX_DIM];
-    const struct part *left[] = { &p->shared, &p->left_only, &p->summed, &p->right_only };
-    const struct part *right[] = { &p->shared, &p->summed, &p->right_only, &p->left_only };
+    const struct dim_group *left[] = { &p->shared, &p->left_only, &p->summed, &p->right_only };
+    const struct dim_group *right[] = { &p->shared, &p->summed, &p->right_only, &p->left_only };
     uint32_t n = 0;
     sym_id out[TENSOR_MAX_DIM];
     for (uint32_t k = 0; k < 4; k++) {
@@ -65,14 +66,14 @@ static struct tensor product_of(struct call *c, const struct plan *p)
                          : k == 3 ? size_of(c, p->right, dim)
                                   : size_of(c, p->left, dim);
         }
-        n = append(order, n, left[k]);
+        n = append_dims(order, n, left[k]);
     }
     sym_id a[] = { p->shared.size, p->left_only.size, p->summed.size };
     sym_id b[] = { p->shared.size, p->summed.size, p->right_only.size };
     struct tensor x = reshape(c, permute(c, p->left, order, n), a, 3);
     n = 0;
     for (uint32_t k = 0; k < 4; k++)
-        n = append(order, n, right[k]);
+        n = append_dims(order, n, right[k]);
     struct tensor y = reshape(c, permute(c, p->right, order, n), b, 3);
     struct tensor result = CALL(c, "aten.bmm.default", T(x), T(y));
     return permute(c, view(c, result, out, n), back, n);
@@ -89,12 +90,12 @@ struct tensor sumproduct_pair(struct call *c, struct tensor left, struct tensor 
         return no_tensor();
     if (!any)
         return times(c, T(left), T(right));
-    struct plan *p = scratch(c, sizeof *p);
+    struct product_plan *p = scratch(c, sizeof *p);
     if (!p)
         return no_tensor();
-    *p = (struct plan){ .left = left, .right = right };
+    *p = (struct product_plan){ .left = left, .right = right };
     p->shared.size = p->left_only.size = p->right_only.size = p->summed.size = SYM_ID_ONE;
     for (uint32_t i = 0; i < n && !c->failed; i++)
-        place(c, p, i, sum[i]);
-    return c->failed ? no_tensor() : product_of(c, p);
+        classify_dim(c, p, i, sum[i]);
+    return c->failed ? no_tensor() : multiply_groups(c, p);
 }

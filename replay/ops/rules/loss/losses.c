@@ -16,11 +16,6 @@ bool rule_binary_cross_entropy(struct call *c)
 
 /* --- Margins --- */
 
-static const char *shape_text(struct call *c, struct tensor x)
-{
-    return sizes_text(c, sizes_of(x), ndim_of(x));
-}
-
 /* Returns whether x is [C] or [N, C], where N may be 0. */
 static bool nonempty_rows(struct call *c, struct tensor x)
 {
@@ -123,7 +118,7 @@ bool rule_glu_backward(struct call *c)
 }
 
 /* Returns the largest of the lengths in a tensor, whose elements must be known. */
-static int64_t longest_of(struct call *c, struct tensor lengths)
+static int64_t longest_length(struct call *c, struct tensor lengths)
 {
     int64_t n = 0, longest = 0, length;
     if (!lengths.data || dtype_of(lengths) != DTYPE_I64 || ndim_of(lengths) != 1 ||
@@ -149,7 +144,7 @@ bool rule_ctc_loss_kernel(struct call *c)
     uint32_t n = ndim_of(x), count_ = 0;
     int64_t longest = 0;
     if (arg(c, 3).kind == VALUE_TENSOR) {
-        longest = longest_of(c, arg_tensor(c, 3));
+        longest = longest_length(c, arg_tensor(c, 3));
     } else {
         count_ = arg_ints(c, 3, &lengths);
         for (uint32_t i = 0; i < count_; i++)

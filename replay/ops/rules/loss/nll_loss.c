@@ -72,8 +72,8 @@ bool rule_nll_loss_nd(struct call *c)
 }
 
 /* Label smoothing: a second term beside the likelihood spreads labels over all classes. */
-static struct tensor smoothed(struct call *c, struct tensor logs, struct tensor target,
-                              double smoothing)
+static struct tensor smooth_labels(struct call *c, struct tensor logs, struct tensor target,
+                                   double smoothing)
 {
     struct tensor nll = nll_nd(c, logs, target);
     int64_t dim[] = { ndim_of(logs) == 1 ? 0 : 1 }, reduction = arg_int(c, 3);
@@ -112,8 +112,8 @@ bool rule_cross_entropy_loss(struct call *c)
     struct tensor logs = CALL(c, "aten.log_softmax.int", T(x), I(c, dim));
     double smooth = sym_to_double(c->pool, smoothing.u.sym);
     if (!same)
-        return ret_tensor(c,
-                          smooth > 0 ? smoothed(c, logs, target, smooth) : nll_nd(c, logs, target));
+        return ret_tensor(c, smooth > 0 ? smooth_labels(c, logs, target, smooth)
+                                        : nll_nd(c, logs, target));
     /* The target has probabilities. */
     require(c, dtype_is_float(dtype_of(target)), "RuntimeError",
             "Expected floating point type for target with class probabilities, got %s",
