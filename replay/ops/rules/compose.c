@@ -2,23 +2,26 @@
 
 #include "replay/ops/dispatch/context.h"
 
-struct value I(struct call *c, int64_t n) {
+/* clang-format off */
+struct value I(struct call *c, int64_t n)
+{
     return value_int(num(c, n));
 }
 
-struct value
-F(struct call *c, double x) {
+struct value F(struct call *c, double x)
+{
     return value_sym(VALUE_FLOAT, sym_float(c->pool, x));
 }
 
-struct value
-ints(struct call *c, const sym_id *list, uint32_t n)
+struct value ints(struct call *c, const sym_id *list, uint32_t n)
 {
     struct value *items = values(c, n);
     for (uint32_t i = 0; items && i < n; i++)
         items[i] = value_int(list[i]);
     return value_items(VALUE_LIST, items, items ? n : 0);
 }
+
+/* clang-format on */
 
 struct value dims(struct call *c, const int64_t *list, uint32_t n)
 {
@@ -119,7 +122,6 @@ static struct tensor with_keyword(struct call *c, const char *name, const struct
     return no_tensor();
 }
 
-/* Within a decomposition x.to(...) dispatches aten.to.dtype and prim.device before it copies. */
 void count_to(struct call *c, struct tensor x)
 {
     if (some(x) && !c->op->composite && !in_kernel(c))
@@ -136,8 +138,8 @@ struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype)
     return with_keyword(c, "aten._to_copy.default", &arg, 1, &keyword, 1);
 }
 
-/* x.to(memory_format=...) does nothing if x suggests that format. Python's binding passes the
- * dtype as well (dispatch_to of python_variable_methods.cpp). */
+/* x.to(memory_format=...) returns x where x suggests that format already. Otherwise Python's
+ * binding passes the dtype, too (dispatch_to of python_variable_methods.cpp). */
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format)
 {
     if (!some(x) || format == FORMAT_PRESERVE || suggest_format_c10(c, x) == format)
@@ -332,7 +334,7 @@ struct value number_minus(struct call *c, struct value a, int64_t b)
 
 /* --- TensorBase::suggest_memory_format --- */
 
-/* is_channels_last_strides_2d_s4, ..._3d_s5 of c10/core/MemoryFormat.h */
+/* is_channels_last_strides_2d_s4 and is_channels_last_strides_3d_s5 of c10/core/MemoryFormat.h */
 static bool strides_like(struct call *c, const struct tensor_meta *meta, const uint8_t *order)
 {
     sym_id least = SYM_ID_ZERO;
@@ -361,7 +363,7 @@ enum memory_format suggest_format_c10(struct call *c, struct tensor x)
         return strides_like(c, x.meta, order_2d) ? FORMAT_CHANNELS_LAST : FORMAT_CONTIGUOUS;
     if (x.meta->ndim != 5)
         return FORMAT_CONTIGUOUS;
-    /* The check for channels last in two dimensions first evaluates the one in three. */
+    /* C++ computes is_channels_last_3d before it compares the strides. */
     channels_last_or_false(c, x, FORMAT_CHANNELS_LAST_3D);
     return strides_like(c, x.meta, order_3d) ? FORMAT_CHANNELS_LAST_3D : FORMAT_CONTIGUOUS;
 }

@@ -36,7 +36,8 @@ static double single(uint64_t bits)
     return (double)value;
 }
 
-/* Loads the number at p, or the part of a complex number that is there. */
+/* Reads the floating-point number at p, or the real part of the complex number there. Returns
+ * false for other dtypes. */
 static bool load_double(enum dtype dtype, const unsigned char *p, double *ret)
 {
     uint64_t bits;
@@ -123,8 +124,8 @@ bool index_outside(const struct call *c, struct tensor index, int64_t low, int64
 
 /* --- Distinct elements --- */
 
-/* Writes bytes that are the same for equal elements: -0.0 becomes 0.0. Returns false for NaN,
- * which equals nothing. */
+/* Writes element i so that equal elements have equal bytes: -0.0 becomes 0.0. Returns false for
+ * NaN, which equals nothing. */
 static bool canonical(struct tensor x, uint64_t i, unsigned char *to)
 {
     unsigned size = dtype_size(dtype_of(x));

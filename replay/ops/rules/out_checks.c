@@ -1,7 +1,6 @@
-/* What C++ kernels check of their out= tensors. */
+/* The checks of C++ kernels on their out= tensors. */
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* caffe2::TypeMeta's names. */
 const char *type_name(enum dtype dtype)
 {
     switch (dtype) {
@@ -30,7 +29,8 @@ bool check_out_dtype(struct call *c, uint32_t i, enum dtype dtype)
                                 type_name(dtype), type_name(out.meta->dtype));
 }
 
-/* First and last element that a tensor of known sizes touches; false: none, or not known. */
+/* Computes the first and the last offset of a tensor's elements. Returns false where it has no
+ * elements or where a size, a stride or the offset is symbolic. */
 static bool extent(const struct call *c, struct tensor x, int64_t *first, int64_t *last)
 {
     int64_t sizes[TENSOR_MAX_DIM], stride, reach;
@@ -79,7 +79,7 @@ static bool check_apart(struct call *c, struct tensor x, const struct tensor_met
                         struct tensor out)
 {
     if (x.meta == before && x.storage == out.storage)
-        x = out; /* the same tensor, resized */
+        x = out; /* x is the out= tensor itself, which was resized. */
     return !x.meta || require(c, !overlaps(c, x, out), "RuntimeError",
                               "unsupported operation: some elements of the input tensor and the "
                               "written-to tensor refer to a single memory location. Please "

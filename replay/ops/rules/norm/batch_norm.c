@@ -1,4 +1,4 @@
-/* Batch normalisation and what is made of it (torch/_decomp/decompositions.py,
+/* Batch normalisation and the operators that are built on it (torch/_decomp/decompositions.py,
  * aten/src/ATen/native/Normalization.cpp). */
 #include "replay/ops/rules/compose.h"
 
@@ -79,7 +79,7 @@ static void evaluate(struct call *c, struct batch_norm *b)
 static struct tensor along_channels(struct call *c, struct tensor x, uint32_t ndim)
 {
     if (ndim_of(x) == 1)
-        count_dispatches(c, 1); /* flatten() of what is flat */
+        count_dispatches(c, 1); /* flatten() of a 1-dim tensor returns it. */
     else
         x = CALL(c, "aten.flatten.using_ints", T(x), I(c, 0), I(c, -1));
     return unsqueeze_to(c, x, ndim ? ndim - 1 : 0);
@@ -91,7 +91,8 @@ static void normalise(struct call *c, struct batch_norm *b)
     uint32_t ndim = ndim_of(b->input);
     b->new_mean = b->mean;
     b->new_var = b->var;
-    /* aten.full of a number; _native_batch_norm_legit, by the form that does not train */
+    /* PyTorch dispatches aten.full for a number, and _native_batch_norm_legit where it does not
+     * train. */
     count_dispatches(c, b->training ? 1 : 2);
     if (b->training)
         train(c, b);
@@ -108,12 +109,12 @@ static void normalise(struct call *c, struct batch_norm *b)
     b->out = to_dtype(c, b->out, dtype_of(b->input));
 }
 
-/* What the overloads take and give. */
+/* Bits of param: the arguments and results of an overload. */
 enum {
-    BN_STATS = 1,    /* running statistics among the arguments */
-    BN_TRAINING = 2, /* `training` among the arguments; BN_ALWAYS: it is true without */
+    BN_STATS = 1,    /* Running statistics are among the arguments. */
+    BN_TRAINING = 2, /* `training` is among the arguments. BN_ALWAYS: it is not, and is true. */
     BN_ALWAYS = 4,
-    BN_FUNCTIONAL = 8, /* new statistics among the results */
+    BN_FUNCTIONAL = 8, /* New statistics are among the results. */
     BN_RESERVE = 16
 };
 
@@ -161,7 +162,7 @@ static void same_features(struct call *c, struct tensor x, sym_id features, cons
               sym_text(c, numel(c, x)));
 }
 
-/* _select_batch_norm_backend: whether cuDNN takes it. */
+/* _select_batch_norm_backend: returns true where it selects cuDNN. */
 static bool takes_cudnn(struct call *c, const struct batch_norm *b)
 {
     enum dtype dtype = dtype_of(b->input);
@@ -178,7 +179,7 @@ static bool takes_cudnn(struct call *c, const struct batch_norm *b)
            guard_bool(c, lt(c, numel(c, b->input), num(c, INT32_MAX)));
 }
 
-/* native_batch_norm_decomposition, which the Python dispatcher takes. */
+/* native_batch_norm_decomposition, which the Python dispatcher calls. */
 static struct value run_kernel(struct call *c, const struct batch_norm *b)
 {
     bool stats = some(b->mean);
@@ -236,7 +237,7 @@ static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *in
         *index = 1;
     }
     struct value ret = run_kernel(c, b);
-    /* What cudnn_batch_norm gives beside it (torch/_decomp/decompositions.py). */
+    /* The other results of cudnn_batch_norm (torch/_decomp/decompositions.py). */
     for (int i = b->training ? 2 : 0; i < 3 && *index == 1 && !c->failed; i++)
         zeros_of(c, b->input, (sym_id[]){ SYM_ID_ZERO }, 1, DTYPE_U8);
     return ret;
@@ -287,7 +288,7 @@ static struct tensor repeated(struct call *c, struct tensor x, sym_id times_)
     return some(x) ? CALL(c, "aten.repeat.default", T(x), ints(c, &times_, 1)) : x;
 }
 
-/* The running statistics of all instances, averaged back. */
+/* Writes the mean of the instances' running statistics to x. */
 static void keep_mean(struct call *c, struct tensor x, struct tensor all, sym_id b, sym_id channels)
 {
     if (!some(x))
@@ -381,7 +382,7 @@ static void run_backward(struct call *c, struct bn_backward *b, enum dtype dtype
     b->out[2] = to_dtype(c, b->out[2], weight_dtype);
 }
 
-/* native_batch_norm_backward; param 1: the arguments of cudnn_batch_norm_backward. */
+/* native_batch_norm_backward; with param 1 the arguments are those of cudnn_batch_norm_backward. */
 bool rule_batch_norm_backward(struct call *c)
 {
     bool cudnn = c->param == 1;

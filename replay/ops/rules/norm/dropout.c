@@ -1,4 +1,5 @@
-/* Dropout (torch/_decomp/decompositions.py), and what aten/src/ATen/native/Dropout.cpp checks. */
+/* Dropout (torch/_decomp/decompositions.py), with the checks of
+ * aten/src/ATen/native/Dropout.cpp. */
 #include "replay/ops/rules/compose.h"
 
 static struct tensor like(struct call *c, const char *name, struct tensor x, enum dtype dtype)
@@ -9,7 +10,8 @@ static struct tensor like(struct call *c, const char *name, struct tensor x, enu
     return out.kind == VALUE_TENSOR ? out.u.tensor : no_tensor();
 }
 
-/* In C, because the factor is a float that Python computes: no expression is made of 1 - p. */
+/* This decomposition is written in C because Python computes the factor 1 - p as a float, not as
+ * an expression. */
 bool rule_native_dropout(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), out[2];

@@ -14,7 +14,7 @@ static struct tensor unsqueeze_all(struct call *c, struct tensor x, uint32_t fro
     return x;
 }
 
-/* w and b fold the statistics and the weights into one factor and one term. */
+/* Computes x * w + b, where w and b combine the statistics with the weight and the bias. */
 static struct tensor on_cpu_form(struct call *c, const struct group_norm *g, struct tensor x,
                                  struct tensor mean, struct tensor rstd)
 {

@@ -40,7 +40,8 @@ static bool check_inputs(struct call *c, struct tensor x, const sym_id *shape, u
                  wanted, n ? ", " : "", *wanted ? wanted + 1 : "", got);
 }
 
-/* clone(memory_format=contiguous) of references, where x is not surely contiguous. */
+/* x.clone(memory_format=torch.contiguous_format) of the references, where x is not known to be
+ * contiguous. */
 static struct tensor ref_contiguous(struct call *c, struct tensor x)
 {
     if (!some(x) || contiguous_or_false(c, x))
@@ -48,7 +49,7 @@ static struct tensor ref_contiguous(struct call *c, struct tensor x)
     return c->failed ? no_tensor() : clone_format(c, x, FORMAT_CONTIGUOUS);
 }
 
-/* _normalize and what follows in native_layer_norm of torch/_refs. */
+/* native_layer_norm of torch/_refs from its call of _normalize on. */
 static bool by_reference(struct call *c, struct tensor x, struct tensor weight, struct tensor bias,
                          uint32_t n)
 {

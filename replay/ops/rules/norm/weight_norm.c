@@ -1,7 +1,8 @@
-/* weight_norm: a weight that is split into a direction and norms. */
+/* weight_norm, which splits a weight into a direction and norms. */
 #include "replay/ops/layout/layout.h"
 
-/* v, g: the weight, and the norms in float32 for halves; backward (param 1) gradients of both */
+/* (v, g) -> the weight and the norms, which are float32 for half and bfloat16. The backward form
+ * (param 1) returns the gradients of v and g. */
 bool rule_weight_norm(struct call *c)
 {
     struct tensor v = arg_tensor(c, c->param ? 1 : 0), g = arg_tensor(c, c->param ? 2 : 1);

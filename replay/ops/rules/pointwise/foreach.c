@@ -1,12 +1,12 @@
-/* _foreach_* and fused optimisers: one operator over lists of tensors. Their kernels are loops
- * (aten/src/ATen/native/ForeachOpsKernels.cpp), so the rule is one, too. */
+/* _foreach_* and fused optimisers: operators over lists of tensors. Their kernels are loops over
+ * single tensors (aten/src/ATen/native/ForeachOpsKernels.cpp), and so are these rules. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
 #include <stdio.h>
 
-/* The overload of the operator on single tensors, by what comes with the list; NULL stands for
- * .default, and `op` for an operator of another name. */
+/* The overload of the operator on single tensors for a second argument that is a list, a scalar
+ * or a tensor; NULL stands for .default. `op` is the operator's name where it differs. */
 static const struct item_op {
     const char *name, *op;
     const char *with_list, *with_scalar, *with_tensor;
@@ -75,7 +75,8 @@ static bool is_list(struct value x)
     return x.kind == VALUE_LIST || x.kind == VALUE_TUPLE;
 }
 
-/* check_foreach_api_restrictions of aten/src/ATen/native/ForeachUtils.h; *n is the length. */
+/* check_foreach_api_restrictions of aten/src/ATen/native/ForeachUtils.h. *n becomes the length
+ * of the lists. */
 static bool check_lists(struct call *c, uint32_t *n)
 {
     const struct schema *schema = &c->op->schema;
@@ -106,7 +107,8 @@ static bool is_tensor_scalars(const struct call *c, uint32_t i)
            c->op->schema.args[i].type == SCHEMA_TENSOR && !c->op->schema.args[i].list;
 }
 
-/* The k-th step: its arguments, what is a keyword there as one. */
+/* Calls the operator on the k-th items of the lists. Arguments that are keyword-only there are
+ * passed by keyword. */
 static struct value one(struct call *c, const char *name, uint32_t k)
 {
     struct value args[8];
@@ -118,7 +120,7 @@ static struct value one(struct call *c, const char *name, uint32_t k)
         bool value = str_is(slot->name, "value") || (str_is(slot->name, "scalars") && i == 3);
         if (slot->written && slot->keyword_only)
             continue;
-        if (is_tensor_scalars(c, i)) /* its elements; what they are changes no meta */
+        if (is_tensor_scalars(c, i)) /* The values of its elements change no meta. */
             continue;
         if (slot->keyword_only || value) {
             struct str key = value ? STR("value") : slot->name;
@@ -148,7 +150,7 @@ bool rule_foreach(struct call *c)
     return c->op->writes ? ret_none(c) : ret_value(c, value_items(VALUE_LIST, results, n));
 }
 
-/* norm: linalg_vector_norm(self, ord, dim=None, keepdim=False, dtype) */
+/* _foreach_norm calls linalg_vector_norm(self, ord, dim=None, keepdim=False, dtype). */
 bool rule_foreach_norm(struct call *c)
 {
     uint32_t n;
@@ -181,7 +183,8 @@ static struct value copy_of(struct call *c, struct value x)
     return c->failed ? value_none() : value_items(VALUE_LIST, items, x.n);
 }
 
-/* In place: nothing, or the first argument. Functional: result i is argument i anew. */
+/* The in-place form returns nothing or the first argument. Result i of the functional form is a
+ * new tensor or list like argument i. */
 bool rule_fused(struct call *c)
 {
     const struct schema *schema = &c->op->schema;

@@ -1,4 +1,5 @@
-/* The rule of most pointwise operators: its promotion and operands are in the row. */
+/* The rule of most pointwise operators. The row of an operator has its promotion and number of
+ * operands. */
 #include "replay/ops/rules/pointwise/pointwise.h"
 #include "replay/ops/dispatch/context.h"
 
@@ -28,7 +29,7 @@ enum dtype plain_dtype(struct call *c, const struct value *operands, uint32_t n,
     }
 }
 
-/* The prims that are not called as the operator is. */
+/* The prims whose name differs from the operator's. */
 static const struct {
     const char *op, *prim;
 } prim_names[] = {
@@ -69,8 +70,8 @@ static const char *prim_of(struct call *c)
     return ret;
 }
 
-/* elementwise_meta of torch/_meta_registrations.py: the reference's steps inside the kernel, which
- * dispatches nothing. */
+/* elementwise_meta of torch/_meta_registrations.py makes the reference's steps inside the
+ * kernel, without dispatches. */
 static struct tensor meta_step(struct call *c, const struct value *operands, uint32_t n,
                                enum promotion promotion)
 {
@@ -106,7 +107,7 @@ struct tensor elementwise(struct call *c)
         return with_symbols(c);
     if (!check_refusals(c))
         return (struct tensor){ 0 };
-    struct tensor x = arg_tensor(c, 0); /* unary_op_impl_with_complex_to_float: empty_like */
+    struct tensor x = arg_tensor(c, 0); /* unary_op_impl_with_complex_to_float calls empty_like. */
     if (pointwise_kind(c) == PROMOTE_COMPLEX_TO_FLOAT && dtype_is_complex(x.meta->dtype) &&
         !c->op->writes)
         return new_like_dtype(c, x, dtype_real(x.meta->dtype));
@@ -153,7 +154,7 @@ static bool has_shape(struct call *c, struct value operand, const sym_id *shape,
     return guard_or_false(c, same);
 }
 
-/* False: the operands' devices do not agree. */
+/* Returns false where the operands' devices differ. */
 static bool fast_device(const struct value *operands, struct device *ret)
 {
     bool found = false, scalar = false;
@@ -190,7 +191,8 @@ static enum dtype fast_dtype(struct call *c, const struct value *operands, enum 
     return dtype;
 }
 
-/* The result, or one without meta: the slow way, and the counter tells why. */
+/* Returns the result, or a tensor without meta where PyTorch takes the slow path, whose reason a
+ * counter records. */
 struct tensor fast_binary(struct call *c, const struct value *operands, enum promotion kind)
 {
     sym_id shape[TENSOR_MAX_DIM];

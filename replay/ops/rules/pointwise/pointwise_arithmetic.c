@@ -1,4 +1,4 @@
-/* add, sub, mul, div and what is near them: fast path, alpha, powers. */
+/* add, sub, mul, div and powers, with their fast path and alpha. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
@@ -62,7 +62,7 @@ static bool check_alpha(struct call *c, struct value alpha, enum dtype dtype)
 
 /* --- add, sub, mul, div --- */
 
-/* meta_binop_inplace and its kin: what is broadcast must have self's shape already. */
+/* meta_binop_inplace and similar functions: the broadcast shape must be self's. */
 bool ret_broadcast_in_place(struct call *c)
 {
     struct tensor x[] = { arg_tensor(c, 0), { 0 } };
@@ -85,7 +85,7 @@ bool ret_broadcast_in_place(struct call *c)
     return ret_tensor(c, x[0]);
 }
 
-/* refs.add and refs.sub with an alpha that is not 1. */
+/* refs.add and refs.sub with an alpha other than 1. */
 static struct tensor scaled_reference(struct call *c, const char *prim, struct value alpha)
 {
     struct value x[2] = { arg(c, 0), arg(c, 1) };
@@ -135,7 +135,7 @@ bool rule_arithmetic(struct call *c)
     return ret_pointwise(c, value_tensor(elementwise(c)));
 }
 
-/* logical_and_ and its kin, which have a meta function of their own in place. */
+/* logical_and_, logical_or_ and logical_xor_, which have their own meta function. */
 bool rule_logical_(struct call *c)
 {
     if (eager(c))
@@ -143,7 +143,7 @@ bool rule_logical_(struct call *c)
     return ret_broadcast_in_place(c);
 }
 
-/* refs.rsub: sub with its operands the other way round. */
+/* refs.rsub: sub with its operands exchanged. */
 bool rule_rsub(struct call *c)
 {
     struct value x[] = { arg(c, 1), arg(c, 0) }, alpha = arg(c, 2);
@@ -169,7 +169,7 @@ static bool is_value(const struct call *c, struct value x, double value)
     return value_is_number(x) && is_number(c, x.u.sym) && sym_to_double(c->pool, x.u.sym) == value;
 }
 
-/* What refs.pow does instead of prims.pow; VALUE_NONE for nothing. */
+/* Returns the result of refs.pow where it does not call prims.pow, or VALUE_NONE where it does. */
 static struct value simple_power(struct call *c, const struct value *x)
 {
     struct value twice[] = { x[0], x[0] };
@@ -217,7 +217,8 @@ bool rule_pow(struct call *c)
         sym_to_double(c->pool, exponent.u.sym) < 0)
         return refuse(c, "RuntimeError", "Integers to negative integer powers are not allowed.");
     enum dtype dtype = result_type(c, c->args, 2);
-    /* A scalar exponent is no operand, nor is a scalar base, whose result is contiguous. */
+    /* A scalar exponent is not an operand of TensorIterator. Neither is a scalar base, whose
+     * result is contiguous. */
     if (!is_tensor(arg(c, 0)) && is_tensor(exponent))
         return ret_tensor(c,
                           new_tensor(c, dtype, exponent.u.tensor.meta->device,
@@ -226,7 +227,7 @@ bool rule_pow(struct call *c)
         c, iterator_promoted(c, c->args, 2, is_tensor(exponent) ? 2 : 1, PROMOTE_DEFAULT));
 }
 
-/* float_power: both as float64, or complex128. */
+/* float_power converts both operands to float64 or complex128. */
 bool rule_float_power(struct call *c)
 {
     enum dtype dtype = result_type(c, c->args, 2);

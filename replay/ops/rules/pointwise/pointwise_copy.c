@@ -2,7 +2,7 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
-/* The strides of a copy that keeps the format: those of a dense tensor stay. */
+/* Computes the strides of a copy that keeps the format. A dense tensor keeps its strides. */
 static void kept_strides(struct call *c, struct tensor x, sym_id *strides)
 {
     if (!eager(c)) {
@@ -68,7 +68,8 @@ bool rule_to_copy(struct call *c)
 
 /* --- copy --- */
 
-/* inferExpandGeometry of aten/src/ATen/ExpandUtils.cpp: what expanding x to a shape asks. */
+/* inferExpandGeometry of aten/src/ATen/ExpandUtils.cpp: evaluates the guards of expanding x to a
+ * shape. */
 static bool check_expands(struct call *c, const struct tensor_meta *x, const struct tensor_meta *to)
 {
     if (x->ndim > to->ndim)
@@ -135,7 +136,7 @@ bool rule_copy_(struct call *c)
     return check_copy(c) && ret_tensor(c, arg_tensor(c, 0));
 }
 
-/* aten.copy: self's shape, dtype and device, with src's values. */
+/* aten.copy returns a tensor with self's shape, dtype and device and src's values. */
 bool rule_copy(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

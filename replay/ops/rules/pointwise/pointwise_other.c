@@ -1,4 +1,4 @@
-/* Pointwise operators that have a shape of their own. */
+/* Pointwise operators that need a rule of their own. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
@@ -12,7 +12,7 @@ bool rule_relu_(struct call *c)
     return ret_tensor(c, eager(c) ? plain_body(c) : arg_tensor(c, 0));
 }
 
-/* log_sigmoid_forward: the result and a buffer, empty on CUDA. */
+/* log_sigmoid_forward returns the result and a buffer, which is empty on CUDA. */
 bool rule_log_sigmoid_forward(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), out[2];
@@ -42,7 +42,7 @@ bool rule_polygamma_(struct call *c)
     return ret_tensor(c, arg_tensor(c, 0));
 }
 
-/* frexp: mantissa and an int32 exponent. */
+/* frexp returns the mantissa and an int32 exponent. */
 bool rule_frexp(struct call *c)
 {
     struct tensor out[2], x = arg_tensor(c, 0);
@@ -72,14 +72,14 @@ bool rule_mvlgamma(struct call *c)
     if (c->failed)
         return false;
     const struct tensor_meta *meta = x.u.tensor.meta;
-    uint32_t perm[TENSOR_MAX_DIM]; /* asked for where x meets the arange */
+    uint32_t perm[TENSOR_MAX_DIM]; /* The addition of x and the arange computes the permutation. */
     if (!eager(c) && meta->ndim > 1)
         elementwise_permutation(c, &x.u.tensor, 1, perm);
     return ret_pointwise(c,
                          value_tensor(new_tensor(c, dtype, meta->device, meta->size, meta->ndim)));
 }
 
-/* native_dropout_backward(grad, mask, scale): of grad's memory format. */
+/* native_dropout_backward(grad, mask, scale) returns a tensor of grad's memory format. */
 bool rule_native_dropout_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0);
@@ -95,7 +95,7 @@ bool rule_native_dropout_backward(struct call *c)
     return ret_value(c, call_op_keywords(c, "aten.clone.default", &product, 1, &keyword, 1));
 }
 
-/* isnan and what else is a question: bool of the same shape. */
+/* isnan, isinf and similar operators return a bool tensor of the same shape. */
 bool rule_isinf(struct call *c)
 {
     enum dtype dtype = arg_tensor(c, 0).meta->dtype;
@@ -140,7 +140,7 @@ bool rule_complex(struct call *c)
 
 /* --- Composites --- */
 
-/* The operator that stands for this one: aliases, and special_X for X. */
+/* The operators that an alias stands for. special_X stands for X without a row. */
 static const struct {
     const char *alias, *op;
 } aliases[] = {
@@ -198,7 +198,7 @@ static const struct {
     { "true_divide_", "div_" },
 };
 
-/* self_scalar and the like are called otherwise where special_X goes to X. */
+/* Returns the name of special_X's overload in X where it differs, or NULL. */
 static const char *overload_of(struct str overload)
 {
     if (str_is(overload, "other_scalar"))
@@ -239,7 +239,7 @@ bool rule_positive(struct call *c)
     return ret_tensor(c, arg_tensor(c, 0));
 }
 
-/* isclose, as aten composes it. */
+/* isclose as the composite kernel of ATen computes it. */
 bool rule_isclose(struct call *c)
 {
     struct value x[] = { arg(c, 0), arg(c, 1) };
@@ -250,7 +250,7 @@ bool rule_isclose(struct call *c)
     return ret_value(c, call_op(c, "aten.eq.Tensor", x, 2));
 }
 
-/* --- Of one, two and three tensors, with checks of their own --- */
+/* --- Operators with checks of their own --- */
 
 bool rule_neg(struct call *c)
 {
@@ -261,7 +261,7 @@ bool rule_neg(struct call *c)
     return ret_pointwise(c, value_tensor(elementwise(c)));
 }
 
-/* angle: of a complex number a real one, of a whole one float. */
+/* angle of a complex tensor is real, of an integer tensor float. */
 bool rule_angle(struct call *c)
 {
     struct value x = arg(c, 0);
@@ -290,7 +290,7 @@ bool rule_addcdiv(struct call *c)
     return ret_tensor(c, elementwise(c));
 }
 
-/* lerp(start, end, weight): a number is no operand. */
+/* lerp(start, end, weight), where a weight that is a number is not an operand. */
 bool rule_lerp(struct call *c)
 {
     enum dtype start = arg_tensor(c, 0).meta->dtype, end = arg_tensor(c, 1).meta->dtype;

@@ -23,7 +23,8 @@ static enum dtype number_dtype(struct value value)
     }
 }
 
-/* combine_categories: what has dimensions decides the width, the others only the kind. */
+/* combine_categories: operands with dimensions determine the width of the dtype, the others only
+ * its category. */
 static enum dtype combine(struct call *c, enum dtype higher, enum dtype lower)
 {
     if (dtype_is_complex(higher))
@@ -58,7 +59,7 @@ enum dtype result_type(struct call *c, const struct value *operands, uint32_t n)
 
 /* --- Shapes --- */
 
-/* One more shape into ret, as infer_size does with two. */
+/* Broadcasts the shape in ret with that of meta, as infer_size does. */
 static bool broadcast_one(struct call *c, const struct tensor_meta *meta, sym_id *ret,
                           uint32_t *ndim)
 {
@@ -91,8 +92,8 @@ bool broadcast_plain(struct call *c, const struct tensor *x, uint32_t n, sym_id 
     return true;
 }
 
-/* TensorIterator's compute_types on a CPU: an operand of another dtype gives way to x.to(dtype),
- * whose strides are those of a dense tensor. */
+/* TensorIterator's compute_types replaces a CPU operand of another dtype by x.to(dtype), whose
+ * strides are those of a dense tensor. */
 static struct tensor as_dtype(struct call *c, struct tensor x, enum dtype dtype)
 {
     struct tensor_meta *meta = scratch(c, sizeof *meta);
@@ -137,7 +138,7 @@ struct tensor iterator_result(struct call *c, const struct value *operands, uint
     struct device device = common_device(c, x, kept);
     if (!broadcast_plain(c, x, kept, sizes, &ndim) || c->failed)
         return none;
-    /* A number is an operand without dimensions, which rules the fast set-up out. */
+    /* A number is an operand without dimensions, with which fast_set_up fails. */
     bool numbers = kept < n && ndim;
     if (numbers)
         x[kept] = (struct tensor){ .meta = &number };
@@ -192,7 +193,7 @@ struct tensor plain_body(struct call *c)
     for (uint32_t i = 0; part && i < c->n_args; i++)
         if (n ? i < n : c->args[i].kind == VALUE_TENSOR && !c->op->schema.args[i].keyword_only)
             part[kept++] = c->args[i];
-    /* The kernel's iterator has the gradient last. */
+    /* The gradient is the last operand of the kernel's iterator. */
     for (uint32_t i = 1; part && (c->param & POINTWISE_GRAD_LAST) && i < kept; i++) {
         struct value swap = part[i];
         part[i] = part[i - 1];

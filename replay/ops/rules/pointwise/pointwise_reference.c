@@ -69,7 +69,7 @@ static bool is_whole(enum dtype dtype)
     return dtype_is_integer(dtype) || dtype == DTYPE_B8;
 }
 
-/* dtype_to_type_ctor: a plain Python number becomes one of the dtype's kind. */
+/* dtype_to_type_ctor converts a Python number to the type of the dtype. */
 static struct value convert_number(struct call *c, struct value x, enum dtype dtype)
 {
     if (!value_is_number(x) || !is_number(c, x.u.sym) || dtype_is_complex(dtype))
@@ -146,7 +146,7 @@ static bool surely_same_shape(struct call *c, const struct tensor_meta *a,
     return same;
 }
 
-/* The index of the first argument that is written, or n_args. */
+/* Returns the index of the first argument that is written, or n_args. */
 static uint32_t written_arg(const struct call *c)
 {
     uint32_t i = 0;
@@ -155,7 +155,7 @@ static uint32_t written_arg(const struct call *c)
     return i;
 }
 
-/* Bytes from the first element to the last. */
+/* Returns the number of bytes from the first element to the last. */
 static sym_id storage_bytes(struct call *c, const struct tensor_meta *meta)
 {
     sym_id elements = num(c, 1), one = elements;
@@ -164,11 +164,11 @@ static sym_id storage_bytes(struct call *c, const struct tensor_meta *meta)
     return mul(c, elements, num(c, (int64_t)dtype_size(meta->dtype)));
 }
 
-/* out.resize_(shape): contiguous, on a storage that grows where it must. */
+/* out.resize_(shape) returns a contiguous tensor, whose storage grows where it is too small. */
 static struct tensor resized(struct call *c, struct tensor out, const struct tensor_meta *to)
 {
     sym_id strides[TENSOR_MAX_DIM], size = num(c, (int64_t)dtype_size(out.meta->dtype));
-    guard_bool(c, ne(c, numel(c, out), num(c, 0))); /* the warning */
+    guard_bool(c, ne(c, numel(c, out), num(c, 0))); /* The guard of out_wrapper's warning */
     contiguous_strides(c, to->size, to->ndim, strides);
     sym_id bytes = mul(c, product(c, to->size, to->ndim), size);
     guard_bool(c, gt(c, bytes, storage_bytes(c, out.meta)));
@@ -222,7 +222,7 @@ static bool check_dtypes(struct call *c, const struct tensor *x, uint32_t n)
     return true;
 }
 
-/* check_same_shape, 0-dim CPU tensors left out; *first is the shape. */
+/* check_same_shape without 0-dim CPU tensors. *first becomes the meta that has the shape. */
 static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
                          const struct tensor_meta **first)
 {
@@ -248,8 +248,8 @@ static bool check_shapes(struct call *c, const struct tensor *x, uint32_t n,
     return !c->failed;
 }
 
-/* The first device that no 0-dim CPU tensor has; check_same_device, unless in a kernel, where the
- * dispatcher has seen to it. */
+/* Finds the device of the first tensor that is not a 0-dim CPU tensor. Calls check_same_device,
+ * except in a kernel, where the dispatcher has checked the devices. */
 static bool find_device(struct call *c, const struct tensor *x, uint32_t n, struct device *ret)
 {
     bool found = false;
@@ -287,7 +287,8 @@ struct tensor prim_elementwise(struct call *c, const struct value *operands, uin
     return new_tensor_permuted(c, dtype, device, first->size, strides, first->ndim);
 }
 
-/* The prims of one dtype: call.param is what becomes of it. */
+/* The prims whose operands have one dtype. call.param is the promotion that gives the result's
+ * dtype. */
 bool rule_prim_elementwise(struct call *c)
 {
     uint32_t n = (uint32_t)c->param >> POINTWISE_OPERANDS_SHIFT & 0xf;

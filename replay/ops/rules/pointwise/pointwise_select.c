@@ -1,4 +1,4 @@
-/* Choosing: where, masked_fill, clamp. */
+/* where, masked_fill and clamp. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
@@ -37,8 +37,8 @@ bool rule_where(struct call *c)
     return ret_value(c, maybe_convert(c, out, dtype));
 }
 
-/* prims.where: the result has the dtype of its second and third, of the one that is no CPU scalar
- * (a number, say) where they differ. */
+/* prims.where: the result has the dtype of its second and third arguments. Where they differ, it
+ * is that of the one that is not a CPU scalar (for instance a number). */
 bool rule_prim_where(struct call *c)
 {
     struct tensor a = arg_tensor(c, 1), b = arg_tensor(c, 2);
@@ -57,7 +57,7 @@ bool rule_prim_where(struct call *c)
 bool rule_where_number(struct call *c)
 {
     if (c->ops->depth && !in_kernel(c) &&
-        !eager(c)) /* below autograd FakeTensorMode sees the call itself */
+        !eager(c)) /* Below autograd, FakeTensorMode intercepts the call itself. */
         return rule_where(c);
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     enum dtype dtype = result_type(c, x + 1, 2);
@@ -133,7 +133,7 @@ bool rule_masked_fill(struct call *c)
 
 /* --- clamp --- */
 
-/* One bound of refs.clamp: NaN stays. */
+/* Applies one bound of refs.clamp, which keeps NaN. */
 static struct value bounded(struct call *c, struct value a, struct value bound, const char *op)
 {
     char name[24];
@@ -160,7 +160,7 @@ static struct value clamp_with_symbols(struct call *c, const struct value *opera
     return c->failed ? value_none() : maybe_convert(c, x[0], result);
 }
 
-/* Numbers are no operands of TensorIterator here; tensors are. */
+/* Bounds that are tensors are operands of TensorIterator, numbers are not. */
 static struct tensor clamp_plain(struct call *c, const struct value *operands)
 {
     if (!check_refusals(c))
@@ -204,7 +204,7 @@ bool rule_clamp_max(struct call *c)
     return one_bound(c, 2);
 }
 
-/* hardtanh: a clamp whose bounds do not promote. */
+/* hardtanh is a clamp whose bounds do not take part in the promotion. */
 bool rule_hardtanh(struct call *c)
 {
     struct tensor self = arg_tensor(c, 0);

@@ -1,7 +1,7 @@
-/* Prims that are no plain elementwise step (torch/_prims/__init__.py). */
+/* Prims with a meta function other than _prim_elementwise_meta (torch/_prims/__init__.py). */
 #include "replay/ops/rules/pointwise/pointwise.h"
 
-/* _convert_element_type_meta: dense strides stay. */
+/* _convert_element_type_meta keeps the strides of a dense tensor. */
 bool rule_convert_element_type(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -13,7 +13,8 @@ bool rule_convert_element_type(struct call *c)
                                                 x.meta->stride, x.meta->ndim));
     }
     elementwise_strides(c, &x, 1, strides);
-    count_dispatches(c, 2); /* compute_elementwise_output_strides: empty_like, empty_permuted */
+    count_dispatches(
+        c, 2); /* compute_elementwise_output_strides dispatches empty_like and empty_permuted. */
     return ret_tensor(
         c, new_tensor_strided(c, dtype, x.meta->device, x.meta->size, strides, x.meta->ndim));
 }

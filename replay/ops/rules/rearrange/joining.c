@@ -1,4 +1,4 @@
-/* cat, stack and what is built on them. */
+/* cat, stack and the operators that are built on them. */
 #include "replay/ops/rules/factory/factories.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
@@ -37,7 +37,8 @@ static enum dtype common_dtype(struct call *c, const struct tensor *x, uint32_t 
 
 /* --- cat --- */
 
-/* The tensors that count: all but 1-dim empty ones. */
+/* Writes the tensors that are not 1-dim and empty, which cat ignores, to ret. Returns their
+ * number. */
 static uint32_t without_empty(struct call *c, const struct tensor *x, uint32_t n,
                               struct tensor *ret)
 {
@@ -48,7 +49,7 @@ static uint32_t without_empty(struct call *c, const struct tensor *x, uint32_t n
     return kept;
 }
 
-/* cat of torch/_refs: which tensor tells the rank. */
+/* cat of torch/_refs: the first tensor that is not 1-dim has the expected rank. */
 static bool check_ranks(struct call *c, const struct tensor *x, uint32_t n)
 {
     const struct tensor_meta *example = NULL;
@@ -89,7 +90,7 @@ static bool check_ranks_plain(struct call *c, const struct tensor *x, uint32_t n
     return true;
 }
 
-/* In the whole list; looked for only once something is wrong with it. */
+/* Returns the index of t in the whole list, for an error message. */
 static uint32_t number_of(const struct tensor *x, uint32_t n, struct tensor t)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -121,7 +122,7 @@ static bool check_others(struct call *c, const struct tensor *x, uint32_t n,
     return !c->failed;
 }
 
-/* torch.sym_sum: one sum of all. */
+/* torch.sym_sum, which makes one sum of all items. */
 static sym_id sum_of(struct call *c, const sym_id *items, uint32_t n)
 {
     sym_id sum = SYM_ID_ZERO;
@@ -148,7 +149,7 @@ static bool same_devices(struct call *c, const struct tensor *x, uint32_t n)
     return true;
 }
 
-/* elementwise_type_promotion_wrapper: all in the common dtype. */
+/* elementwise_type_promotion_wrapper: converts all tensors to the common dtype. */
 static const struct tensor *promoted(struct call *c, const struct tensor *x, uint32_t n)
 {
     enum dtype dtype = common_dtype(c, x, n);
@@ -196,7 +197,7 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
             check_others(c, x, n, kept[0].meta, kept[i], at);
     }
     g.size[at] = sum_of(c, lengths, n_kept);
-    if (!eager(c) && !c->failed) { /* prims.cat, of which the result is a clone */
+    if (!eager(c) && !c->failed) { /* The result is a clone of that of prims.cat. */
         sym_id strides[TENSOR_MAX_DIM];
         contiguous_strides(c, g.size, g.n, strides);
         new_tensor_strided(c, kind.dtype, kind.device, g.size, strides, g.n);
@@ -254,7 +255,7 @@ bool rule_stack(struct call *c)
     if (at < g.n) {
         if (!check_entries(c, x, n) || !geometry_insert(c, &g, at, num(c, n), SYM_ID_ZERO))
             return false;
-        struct geometry first = geometry_of(x[0]); /* as it is before the guards of cat */
+        struct geometry first = geometry_of(x[0]); /* The guards of cat may change the geometry. */
         sym_id shape[TENSOR_MAX_DIM];
         for (uint32_t i = 0, k = 0; i < g.n; i++)
             shape[i] = i == at ? num(c, n) : first.size[k++];
@@ -268,7 +269,7 @@ bool rule_stack(struct call *c)
     return wider && ret_tensor(c, call_cat(c, wider, n, at));
 }
 
-/* hstack, vstack, dstack, column_stack: param is the least number of dimensions, 4 for columns. */
+/* hstack, vstack, dstack: param is the minimum number of dimensions. It is 4 for column_stack. */
 bool rule_hstack(struct call *c)
 {
     static const char *const names[] = { "", "hstack", "vstack", "dstack", "column_stack" };

@@ -1,4 +1,4 @@
-/* pad and its kinds. */
+/* pad and the operators of its modes. */
 #include "replay/ops/rules/factory/factories.h"
 
 #include <string.h>
@@ -72,12 +72,13 @@ static const char *input_text(struct call *c, const struct geometry *g)
     return !eager(c) ? py_size_text(c, g->size, g->n) : sizes_text(c, g->size, g->n);
 }
 
-/* Each side is smaller than what it mirrors. */
+/* Checks that the padding of each side is smaller than the dimension that it mirrors. */
 static void check_reflection(struct call *c, const struct geometry *g, uint32_t dim,
                              const sym_id *side, uint32_t number)
 {
     sym_id fits = py_lt(c, side[0], g->size[dim]);
-    if (guard_bool(c, fits)) /* `and` of Python */
+    if (guard_bool(
+            c, fits)) /* Python's `and` evaluates its second operand only if the first is true. */
         fits = py_lt(c, side[1], g->size[dim]);
     CHECK(c, fits, "RuntimeError",
           "Argument #%u: Padding size should be less than the corresponding input dimension, but "
@@ -85,7 +86,7 @@ static void check_reflection(struct call *c, const struct geometry *g, uint32_t 
           number, sym_text(c, side[0]), sym_text(c, side[1]), dim, input_text(c, g));
 }
 
-/* Kernels and their Python counterparts differ in commas. */
+/* The messages of kernels and of their Python counterparts differ in commas. */
 static const char *too_small(struct call *c, const sym_id *own, const sym_id *wanted, uint32_t n)
 {
     static const char *const names[] = { "D", "H", "W" };
@@ -111,7 +112,8 @@ static const char *too_small(struct call *c, const sym_id *own, const sym_id *wa
     return ret ? ret : "";
 }
 
-/* Some dimension remains; the first that does ends the questions in two dimensions. */
+/* Checks that the result has a dimension of at least 1. With two dimensions the second is only
+ * compared if the first is smaller. */
 static void check_remains(struct call *c, const sym_id *own, const sym_id *wanted, uint32_t n)
 {
     sym_id any = SYM_ID_FALSE;
@@ -137,7 +139,7 @@ static bool check_input(struct call *c, const struct geometry *g, uint32_t n, ui
     return true;
 }
 
-/* param: the number of dimensions that are padded, plus 4 for reflection. */
+/* param is the number of dimensions that are padded, plus 4 for reflection. */
 bool rule_edge_pad(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -215,7 +217,7 @@ static const char *pad_operator(struct str mode, uint32_t n)
                                             : NULL;
 }
 
-/* _pad_circular: a new tensor that is written part by part. */
+/* _pad_circular writes a new tensor part by part. */
 static bool pad_circular(struct call *c, struct tensor x, const sym_id *pad, uint32_t n)
 {
     struct geometry g = geometry_of(x);

@@ -1,4 +1,4 @@
-/* What gives the elements of one tensor another place, or more of them. */
+/* Operators that move or repeat the elements of a tensor. */
 #include "replay/ops/rules/factory/factories.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ bool rule_flip(struct call *c)
     return !c->failed && ret_tensor(c, empty_like(c, x, kind, FORMAT_PRESERVE, c->symbolic));
 }
 
-/* fliplr and flipud: param is the dimension. */
+/* fliplr and flipud; param is the dimension. */
 bool rule_flip_one(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -75,7 +75,7 @@ bool rule_flip_one(struct call *c)
     return ret_tensor(c, call_flip(c, x, dims, 1));
 }
 
-/* Along one dimension, as an index_select. */
+/* Rolls x along one dimension with an index_select. */
 static struct tensor roll_dim(struct call *c, struct tensor x, sym_id shift, int64_t dim)
 {
     sym_id size = x.meta->size[wrap_dim(c, dim, x.meta->ndim)];
@@ -150,7 +150,8 @@ bool rule_rot90(struct call *c)
 
 /* --- Pixels and channels --- */
 
-/* meta_pixel_shuffle of torch/_meta_registrations.py: a new tensor, then to(memory_format=...). */
+/* meta_pixel_shuffle of torch/_meta_registrations.py makes a new tensor, then calls
+ * to(memory_format=...). */
 bool rule_pixel_shuffle(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -1,4 +1,5 @@
-/* slice_scatter and its kin, the backward forms of views, and what changes a tensor in place. */
+/* slice_scatter and similar operators, the backward forms of views, and operators that resize or
+ * set a tensor in place. */
 #include "replay/ops/rules/factory/factories.h"
 #include "replay/ops/rules/view/views.h"
 
@@ -15,8 +16,8 @@ static sym_id required_elements(struct call *c, const sym_id *size, const sym_id
     return add(c, add(c, SYM_ID_ONE, offset), last);
 }
 
-/* A copy with the strides of its original (clone_preserve_strides of torch/_prims_common): of all
- * that it spans, seen through them. */
+/* clone_preserve_strides of torch/_prims_common: copies the memory that x spans, and returns a
+ * view of the copy with the strides of x. */
 static struct tensor strided_copy(struct call *c, struct tensor x)
 {
     const struct tensor_meta *m = x.meta;
@@ -24,7 +25,7 @@ static struct tensor strided_copy(struct call *c, struct tensor x)
         return new_tensor_strided(c, m->dtype, m->device, m->size, m->stride, m->ndim);
     sym_id span = required_elements(c, m->size, m->stride, m->ndim, m->offset);
     const sym_id one[] = { SYM_ID_ONE };
-    if (!eager(c)) { /* aten.empty_strided, the storage's size (ATen/EmptyTensor.cpp) */
+    if (!eager(c)) { /* aten.empty_strided checks the storage's size (ATen/EmptyTensor.cpp). */
         if (!check_sizes(c, &span, 1))
             return x;
         (void)guard_or_false(c, eq(c, span, SYM_ID_ZERO));
@@ -117,7 +118,7 @@ bool rule_select_scatter(struct call *c)
     return ret_select_scatter(c, arg_tensor(c, 0), arg_tensor(c, 1), arg_int(c, 2), arg_sym(c, 3));
 }
 
-/* diagonal_scatter of torch/_refs: the sizes are compared, then the numbers of elements. */
+/* diagonal_scatter of torch/_refs compares the sizes, then the numbers of elements. */
 static bool diagonal_source(struct call *c, struct tensor source, const struct geometry *part)
 {
     if (eager(c))
@@ -268,7 +269,8 @@ bool rule_resize(struct call *c)
     return ret_resized(c, arg_tensor(c, 0), size, n, arg_format(c, 2, FORMAT_PRESERVE));
 }
 
-/* Sizes become plain ints on the way: the template's, then one's own. */
+/* resize_as_ converts the sizes to ints: those of the template first, then those of the tensor
+ * itself. */
 bool rule_resize_as(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), like = arg_tensor(c, 1);

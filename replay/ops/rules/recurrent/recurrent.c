@@ -1,8 +1,8 @@
-/* lstm, gru, rnn_tanh and rnn_relu over whole sequences (aten/src/ATen/native/RNN.cpp): the outputs
- * of all steps and the last states. */
+/* lstm, gru, rnn_tanh and rnn_relu over whole sequences (aten/src/ATen/native/RNN.cpp) return
+ * the outputs of all steps and the last states. */
 #include "replay/ops/rules/compose.h"
 
-/* param: 1 where hx is a list of two (lstm). */
+/* param is 1 where hx is a list of two tensors (lstm). */
 bool rule_recurrent(struct call *c)
 {
     const struct tensor *states = NULL;

@@ -7,14 +7,15 @@ static struct tensor like(struct call *c, struct tensor x)
     return new_tensor(c, dtype_of(x), device_of(x), sizes_of(x), ndim_of(x));
 }
 
-/* input_gates, hidden_gates, cx: hy, cy, workspace */
+/* (input_gates, hidden_gates, cx) -> (hy, cy, workspace) */
 bool rule_fused_lstm_cell(struct call *c)
 {
     struct tensor gates = arg_tensor(c, 0), cx = arg_tensor(c, 2);
     return ret_tensors(c, (struct tensor[]){ like(c, cx), like(c, cx), like(c, gates) }, 3);
 }
 
-/* input_gates, hidden_gates, hx: hy, workspace of five times the hidden size */
+/* (input_gates, hidden_gates, hx) -> (hy, workspace); the workspace has five times the hidden
+ * size. */
 bool rule_fused_gru_cell(struct call *c)
 {
     struct tensor hx = arg_tensor(c, 2);

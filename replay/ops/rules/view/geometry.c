@@ -71,7 +71,7 @@ bool check_ndim(struct call *c, uint64_t n)
     return unsupported(c, "a tensor of more than %d dimensions", (int)TENSOR_MAX_DIM);
 }
 
-/* --- Texts --- */
+/* --- Messages --- */
 
 static const char *wrapped(struct call *c, const char *before, const char *text, const char *after)
 {
@@ -137,7 +137,7 @@ struct value tensors_value(struct call *c, const struct tensor *x, uint32_t n)
     return value_items(VALUE_LIST, items, items ? n : 0);
 }
 
-/* --- Calling on --- */
+/* --- Nested calls --- */
 
 struct tensor call_view(struct call *c, struct tensor x, const sym_id *size, uint32_t n)
 {

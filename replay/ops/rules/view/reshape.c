@@ -19,7 +19,7 @@ bool rule_view(struct call *c)
     return ret_viewed(c, arg_tensor(c, 0), shape, n);
 }
 
-/* The copy of a view keeps its sizes as the view computed them. */
+/* A view's copy has the sizes that the view computed. */
 bool rule_view_copy(struct call *c)
 {
     const sym_id *shape;

@@ -1,5 +1,5 @@
-/* Geometry of the views that move, add and drop dimensions. Plain sizes go as C++ does
- * (ATen/native/TensorShape.cpp, ATen/ExpandUtils.cpp), symbolic ones as torch/_refs does. */
+/* Computes the geometry of the views that move, add and drop dimensions. Concrete sizes follow
+ * C++ (ATen/native/TensorShape.cpp, ATen/ExpandUtils.cpp), symbolic ones follow torch/_refs. */
 #include "replay/ops/rules/view/views.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 /* --- expand --- */
 
-/* The strides of broadcast_in_dim (torch/_prims): the tensor's dimensions are the last ones of
- * shape, or with `at` all but that one. */
+/* Computes the strides of broadcast_in_dim (torch/_prims). The tensor's dimensions are the last
+ * ones of shape, or all but dimension `at`. */
 static bool broadcast_strides(struct call *c, const struct geometry *g, const sym_id *shape,
                               uint32_t n, uint32_t at, struct geometry *ret)
 {
@@ -48,7 +48,7 @@ static bool expand_symbolic(struct call *c, struct geometry *g, const sym_id *sh
 {
     REQUIRE(c, n >= g->n, "RuntimeError", "expand: the requested shape has too few dimensions!");
     sym_id wanted[TENSOR_MAX_DIM];
-    if (n) /* no sizes: no array either */
+    if (n) /* A shape without sizes has no array. */
         memcpy(wanted, shape, n * sizeof(*shape));
     for (uint32_t i = 0; i < g->n && !c->failed; i++) {
         sym_id *w = &wanted[i + n - g->n];
@@ -201,7 +201,7 @@ bool geometry_unsqueeze(struct call *c, struct geometry *g, int64_t dim)
     return true;
 }
 
-/* prims.squeeze asks for what the caller asked already. */
+/* prims.squeeze evaluates the caller's condition again. */
 static bool squeeze_one(struct call *c, struct geometry *g, uint32_t dim)
 {
     if (guard_bool(c, py_ne(c, g->size[dim], SYM_ID_ONE)))
@@ -235,7 +235,8 @@ bool geometry_squeeze(struct call *c, struct geometry *g, const int64_t *dims, u
     for (uint32_t i = g->n; i-- > 0 && !c->failed;) {
         if (!chosen[i])
             continue;
-        /* several at once go one by one, each asked again */
+        /* torch/_refs squeezes several dimensions one by one and compares the size of each
+         * again. */
         if (count > 1 && !guard_or_false(c, py_eq(c, g->size[i], SYM_ID_ONE)))
             continue;
         if (!squeeze_one(c, g, i))

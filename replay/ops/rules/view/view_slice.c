@@ -1,4 +1,4 @@
-/* Geometry of the views that take a part: slice, select, narrow, unfold. */
+/* Computes the geometry of slice, select, narrow and unfold. */
 #include "replay/ops/rules/view/views.h"
 
 #include <inttypes.h>
@@ -8,7 +8,8 @@ static sym_id negative(struct call *c, sym_id e)
     return mul(c, SYM_ID_MINUS_ONE, e);
 }
 
-/* _compute_slice_index of torch/_subclasses/fake_impls.py: SYM_NONE where it depends on data. */
+/* _compute_slice_index of torch/_subclasses/fake_impls.py. Returns SYM_NONE where the index
+ * depends on data. */
 static sym_id slice_index(struct call *c, sym_id size, sym_id index)
 {
     sym_id from_start = sym_and(c->pool, py_ge(c, index, SYM_ID_ZERO), py_le(c, index, size));
@@ -88,8 +89,8 @@ static bool select_range(struct call *c, const struct geometry *g, sym_id index,
                   sym_text(c, index), sizes_text(c, g->size, g->n), dim);
 }
 
-/* meta_select of torch/_subclasses/fake_impls.py, which leaves the range of symbolic sizes alone.
- */
+/* meta_select of torch/_subclasses/fake_impls.py, which does not check the index against a
+ * symbolic size. */
 bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id index)
 {
     REQUIRE(c, g->n > 0, "IndexError", "select() cannot be applied to a 0-dim tensor.");
@@ -112,7 +113,7 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
     return !c->failed;
 }
 
-/* narrow_symint of ATen/native/TensorShape.cpp, which slices */
+/* narrow_symint of ATen/native/TensorShape.cpp, which calls slice */
 bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id start, sym_id length)
 {
     REQUIRE(c, g->n > 0, "RuntimeError", "narrow() cannot be applied to a 0-dim tensor.");
@@ -137,7 +138,7 @@ bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id sta
     return geometry_slice(c, g, at, value_int(start), value_int(add(c, start, length)), SYM_ID_ONE);
 }
 
-/* _get_unfold_shape_stride of torch/_refs; C++ writes its texts in lower case. */
+/* _get_unfold_shape_stride of torch/_refs. The messages of C++ are in lower case. */
 bool geometry_unfold(struct call *c, struct geometry *g, int64_t dim, sym_id size, sym_id step)
 {
     uint32_t at = wrap_dim(c, dim, g->n);

@@ -1,8 +1,8 @@
-/* aten::view on a shape: which strides, which questions.
+/* Computes the strides of aten::view on a shape, and evaluates its guards.
  *
- * Three ways lead there. Plain sizes go as C++ does (ATen/TensorUtils.cpp); symbolic ones as
- * _reshape_view_helper of torch/_refs/__init__.py, dimension by dimension from the left; sizes that
- * depend on data as _view_unbacked_meta of torch/_subclasses/fake_impls.py. */
+ * There are three algorithms. Concrete sizes follow C++ (ATen/TensorUtils.cpp). Symbolic sizes
+ * follow _reshape_view_helper of torch/_refs/__init__.py, dimension by dimension from the left.
+ * Sizes that depend on data follow _view_unbacked_meta of torch/_subclasses/fake_impls.py. */
 #include "replay/ops/rules/view/views.h"
 
 #include <string.h>
@@ -31,7 +31,8 @@ static bool ambiguous_shape(struct call *c, const sym_id *shape, uint32_t n)
                   sizes_text(c, shape, n));
 }
 
-/* Which dimension is -1, n for none, and the product of the others. */
+/* Returns the dimension of shape that is -1, or n where there is none, and sets *others to the
+ * product of the other dimensions. */
 static uint32_t find_inferred(struct call *c, const sym_id *shape, uint32_t n, bool cpp,
                               sym_id *others)
 {
@@ -117,7 +118,7 @@ static bool asked(struct call *c, enum stride_way way, bool otherwise, sym_id co
     return otherwise ? guard_or_true(c, condition) : guard_or_false(c, condition);
 }
 
-/* The two ways to write a comparison. */
+/* C++ and Python build different expressions for a comparison. */
 static bool ask_eq(struct call *c, enum stride_way way, sym_id a, sym_id b)
 {
     return asked(c, way, false, way == STRIDE_CPP ? eq(c, a, b) : py_eq(c, a, b));
@@ -154,7 +155,8 @@ static bool empty_stride(struct call *c, const struct geometry *old, const sym_i
     return true;
 }
 
-/* Whether a chunk of memory that a view may not span ends before dimension d. */
+/* Returns true where a contiguous chunk of memory, which no dimension of a view may cross, ends
+ * before dimension d. */
 static bool chunk_ends(struct call *c, const struct geometry *old, uint32_t d, sym_id elements,
                        sym_id base, enum stride_way way)
 {
@@ -198,8 +200,8 @@ bool compute_stride(struct call *c, const struct geometry *old, const sym_id *sh
 
 /* --- Dimension by dimension --- */
 
-/* _collapse_view_helper of torch/_prims: dimensions first .. last become one. False: no view has
- * it. must: what torch._check says then, NULL to ask only. */
+/* _collapse_view_helper of torch/_prims: merges dimensions first to last into one. Returns false
+ * where no view can do so. must is the message of a torch._check() on it, or NULL for none. */
 static bool collapse(struct call *c, const struct geometry *g, uint32_t first, uint32_t last,
                      const char *must, struct geometry *ret)
 {
@@ -243,7 +245,8 @@ static bool collapse(struct call *c, const struct geometry *g, uint32_t first, u
     return !c->failed;
 }
 
-/* flatten of torch/_refs, once a view is known to do: it looks again, and so does the primitive. */
+/* flatten of torch/_refs, where a view exists. The reference computes the merged geometry again,
+ * and the prim does so once more. */
 static bool flatten(struct call *c, struct tensor x, struct geometry *g, uint32_t first,
                     uint32_t last)
 {
@@ -300,7 +303,8 @@ static bool copied_geometry(struct call *c, const sym_id *shape, uint32_t n, str
     return !c->failed;
 }
 
-/* Makes one dimension of that length at *at, merging and splitting what is there. */
+/* Gives dimension `at` that length by merging it with the dimensions behind it and splitting the
+ * result. Clears *viewable where no view can do so. */
 static bool take_dimension(struct call *c, struct tensor x, struct geometry *g, uint32_t at,
                            sym_id length, bool *viewable)
 {
@@ -329,7 +333,7 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < n && !c->failed; i++, at++) {
-        if (at >= g->n) { /* ones at the end */
+        if (at >= g->n) { /* The remaining sizes of shape must be 1. */
             if (guard_bool(c, py_ne(c, shape[i], SYM_ID_ONE)))
                 return refuse(c, "AssertionError",
                               "Cannot unsqueeze dimension with length %s, expected 1",
@@ -347,7 +351,7 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
             return allow_copy ? copied_geometry(c, shape, n, g, copied)
                               : cannot_view(c, x, shape, n);
     }
-    while (at < g->n && !c->failed) { /* ones that are left over */
+    while (at < g->n && !c->failed) { /* The remaining dimensions of g must have size 1. */
         CHECK(c, py_eq(c, g->size[at], SYM_ID_ONE), "RuntimeError",
               "a.size(%u) expected to be 1 but got %s", at, sym_text(c, g->size[at]));
         if (!guard_or_false(c, py_eq(c, g->size[at], SYM_ID_ONE)))
@@ -359,7 +363,7 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
     return !c->failed;
 }
 
-/* --- The three ways --- */
+/* --- Choice of the algorithm --- */
 
 static bool set_geometry(struct call *c, struct geometry *g, const sym_id *shape, uint32_t n)
 {
@@ -371,7 +375,7 @@ static bool set_geometry(struct call *c, struct geometry *g, const sym_id *shape
     return !c->failed;
 }
 
-/* From or to no dimensions at all: everything is 1. */
+/* A view from or to a 0-dim tensor: every size must be 1. */
 static bool view_scalar(struct call *c, struct tensor x, const sym_id *shape, uint32_t n,
                         struct geometry *g, bool check_only)
 {
@@ -404,7 +408,7 @@ static bool view_symbolic(struct call *c, struct tensor x, const sym_id *shape, 
                           bool allow_copy, struct geometry *g, bool *copied)
 {
     sym_id elements = numel(c, x);
-    if (guard_bool(c, py_eq(c, elements, SYM_ID_ZERO))) { /* prims.as_strided asks again */
+    if (guard_bool(c, py_eq(c, elements, SYM_ID_ZERO))) { /* prims.as_strided compares again. */
         guard_bool(c, py_eq(c, product(c, shape, n), SYM_ID_ZERO));
         return set_geometry(c, g, shape, n);
     }

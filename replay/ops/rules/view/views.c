@@ -1,4 +1,4 @@
-/* Views of one tensor, and the copies that go by their names. */
+/* The rules of views of one tensor, and of the copies that are named after them. */
 #include "replay/ops/rules/view/views.h"
 #include "replay/ops/layout/storage.h"
 
@@ -10,7 +10,7 @@ static bool ret_geometry(struct call *c, struct tensor x, const struct geometry 
         return false;
     if (c->param == AS_COPY)
         return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, g->size, g->n));
-    if (c->param == IN_PLACE) /* as_strided_(), which alone looks at the storage */
+    if (c->param == IN_PLACE) /* Only as_strided_() checks the size of the storage. */
         check_in_bounds(c, x, x.meta->dtype, g->size, g->stride, g->n, g->offset);
     return ret_tensor(c, geometry_view(c, x, g));
 }
@@ -143,7 +143,7 @@ bool rule_unfold(struct call *c)
            ret_geometry(c, x, &g);
 }
 
-/* alias, detach, lift and others that return a view of the whole tensor, or a copy of it. */
+/* alias, detach, lift and others return a view of the whole tensor, or a copy of it. */
 bool rule_alias(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -151,8 +151,8 @@ bool rule_alias(struct call *c)
     return ret_geometry(c, x, &g);
 }
 
-/* A constant becomes a tensor of FakeTensorMode, with memory of its own; in eager mode the constant
- * itself is returned. */
+/* FakeTensorMode makes a new tensor with its own storage from a constant. Eager mode returns the
+ * constant itself. */
 bool rule_lift_fresh(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -215,9 +215,9 @@ static bool ret_conj(struct call *c, struct tensor x)
     return ret_tensor(c, call_tensor(c, "aten._conj.default", args, 1));
 }
 
-/* .mT (param 't'), .mH ('h'), .H ('H') and adjoint ('a') exchange the last two dimensions, and all
- * but .mT conjugate: matrix_H and _adjoint of aten/src/ATen/native/TensorShape.cpp. A 0-D tensor is
- * not refused. */
+/* .mT (param 't'), .mH ('h'), .H ('H') and adjoint ('a') exchange the last two dimensions, and
+ * all but .mT conjugate (matrix_H and _adjoint of aten/src/ATen/native/TensorShape.cpp). They
+ * accept a 0-dim tensor. */
 bool rule_matrix_transpose(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -312,7 +312,8 @@ static struct tensor conj_flipped(struct call *c, struct tensor x, bool conj)
     return x;
 }
 
-/* param: 1 _conj, 0 _neg_view. The copies of both set no bit: their rule is alias. */
+/* param is 1 for _conj, 0 for _neg_view. Their copies set no such bit and have the rule of
+ * alias. */
 bool rule_conj_view(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -329,7 +330,7 @@ bool rule_conj(struct call *c)
     return ret_conj(c, arg_tensor(c, 0));
 }
 
-/* param: 1 resolve_conj, 0 resolve_neg. */
+/* param is 1 for resolve_conj, 0 for resolve_neg. */
 bool rule_resolve(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -396,7 +397,7 @@ bool rule_view_as_complex(struct call *c)
     return ret_tensor(c, new_view_dtype(c, x, dtype, g.size, g.stride, g.n, g.offset));
 }
 
-/* real and imag: param is which of the two. */
+/* param is 0 for real, 1 for imag. */
 bool rule_real(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

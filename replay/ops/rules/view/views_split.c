@@ -1,4 +1,5 @@
-/* Several views: split, chunk, unbind and others, and tensors that are expanded together. */
+/* The rules that return several views (split, chunk, unbind and others), and those that expand
+ * several tensors to one shape. */
 #include "replay/ops/rules/view/views.h"
 
 enum { MAX_PIECES = 1 << 20 };
@@ -69,8 +70,8 @@ bool rule_split_with_sizes(struct call *c)
            ret_pieces(c, ret, n);
 }
 
-/* What decides before any size is computed; *whole: there is but one piece. split() of
- * aten/src/ATen/native/TensorShape.cpp, or of torch/_decomp/decompositions.py. */
+/* split() of aten/src/ATen/native/TensorShape.cpp, or of torch/_decomp/decompositions.py: checks
+ * its arguments before any size is computed. Sets *whole where the result is a single piece. */
 static bool check_split(struct call *c, sym_id size, sym_id step, bool *whole)
 {
     if (eager(c)) {
@@ -150,7 +151,7 @@ bool rule_chunk(struct call *c)
                                 args, 3));
 }
 
-/* unbind of torch/_refs: the parts of a tensor_split, squeezed. */
+/* unbind of torch/_refs squeezes the results of tensor_split. */
 static bool unbind_reference(struct call *c, struct tensor x, uint32_t at, sym_id size)
 {
     struct value args[] = { value_tensor(x), value_int(size), int_value(c, at) };
@@ -240,7 +241,7 @@ bool rule_tensor_split(struct call *c)
     return tensor_split(c, arg_int(c, 2), arg(c, 1));
 }
 
-/* hsplit, vsplit, dsplit: param is the least number of dimensions. */
+/* hsplit, vsplit, dsplit: param is the minimum number of dimensions. */
 bool rule_hsplit(struct call *c)
 {
     static const char *const names[] = { "", "hsplit", "vsplit", "dsplit" };
@@ -271,7 +272,7 @@ bool rule_hsplit(struct call *c)
 
 /* --- Several tensors of one shape --- */
 
-/* expand_outplace: each expanded unless it has that shape. */
+/* expand_outplace expands each tensor that does not have the common shape. */
 bool rule_broadcast_tensors(struct call *c)
 {
     const struct tensor *x;
