@@ -1,4 +1,4 @@
-/* Largest, smallest, middle: values, and where they are. */
+/* Maxima, minima, medians and quantiles, and their indices. */
 #include "replay/ops/rules/reduce/reduce.h"
 
 /* --- amax, amin, aminmax --- */
@@ -13,7 +13,7 @@ static bool check_identity(struct call *c, struct tensor x, uint64_t mask)
                  "reducing over zero-size dimension for reduction operation without identity");
 }
 
-/* param: 0 amax, 1 amin */
+/* param is 0 for amax, 1 for amin. */
 bool rule_amax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -63,7 +63,7 @@ bool rule_aminmax(struct call *c)
     return ret_tensors(c, both, 2);
 }
 
-/* --- max, min, median: of everything --- */
+/* --- max, min and median of all elements --- */
 
 static const char *const extreme_names[] = { "max()", "min()", "median()", "nanmedian()" };
 
@@ -79,7 +79,7 @@ bool rule_max(struct call *c)
     return ret_tensor(c, reduce_new(c, x, reduce_all(x), false, dtype_of(x)));
 }
 
-/* Values and indices along a dimension. */
+/* Returns values and indices along a dimension. */
 static bool along(struct call *c, struct tensor x, uint32_t dim_arg, const char *name)
 {
     uint64_t mask = reduce_mask(c, dim_arg, x);
@@ -122,7 +122,7 @@ bool rule_kthvalue(struct call *c)
     return check_out_overlap(c, 4, 1, both[0]) && ret_tensors(c, both, 2);
 }
 
-/* argmax_argmin_meta of torch/_meta_registrations.py. param: 0 argmax, 1 argmin */
+/* argmax_argmin_meta of torch/_meta_registrations.py. param is 0 for argmax, 1 for argmin. */
 bool rule_argmax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -140,7 +140,8 @@ bool rule_argmax(struct call *c)
     return ret_tensor(c, reduce_new(c, x, mask, arg_bool(c, 2), DTYPE_I64));
 }
 
-/* quantile and nanquantile of Sorting.cpp. param: 0 q is a tensor, 1 a number */
+/* quantile and nanquantile of Sorting.cpp. param is 0 where q is a tensor, 1 where it is a
+ * number. */
 bool rule_quantile(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), q = c->param ? (struct tensor){ 0 } : arg_tensor(c, 1);

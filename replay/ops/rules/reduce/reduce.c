@@ -97,7 +97,7 @@ struct tensor ref_cast(struct call *c, struct tensor x, enum dtype dtype)
     return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ 0 };
 }
 
-/* --- Reducing --- */
+/* --- Reductions --- */
 
 uint64_t reduce_all(struct tensor x)
 {
@@ -105,7 +105,7 @@ uint64_t reduce_all(struct tensor x)
     return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-/* dim_list_to_bitset of WrapDimUtilsMulti.h; reduction_dims of torch/_prims_common */
+/* dim_list_to_bitset of WrapDimUtilsMulti.h and reduction_dims of torch/_prims_common */
 uint64_t reduce_mask(struct call *c, uint32_t i, struct tensor x)
 {
     uint32_t ndim = x.meta ? x.meta->ndim : 0;
@@ -200,8 +200,8 @@ struct tensor divided(struct call *c, struct tensor total)
     return total;
 }
 
-/* A complex number is divided by a number, not by a symbol (_maybe_convert_to_type of
- * torch/_prims_common/wrappers.py). */
+/* _maybe_convert_to_type of torch/_prims_common/wrappers.py converts a divisor of a complex
+ * tensor to a number, which guards a symbol to its hint. */
 void guard_mean_count(struct call *c, struct tensor x, uint64_t mask)
 {
     sym_id count = SYM_ID_ONE;

@@ -1,7 +1,7 @@
-/* Cumulative sums, products, extremes. */
+/* Cumulative sums, products, maxima and minima, and diff. */
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* _cumsumprod_common of torch/_refs: a masked sum over one more dimension. */
+/* _cumsumprod_common of torch/_refs sums masked elements over an additional dimension. */
 static bool scan_symbolic(struct call *c, struct tensor x, uint32_t dim, enum dtype dtype)
 {
     uint32_t ndim = ndim_of(x);
@@ -31,7 +31,7 @@ static bool scan_symbolic(struct call *c, struct tensor x, uint32_t dim, enum dt
     return ret_tensor(c, prim_convert(c, sum, dtype));
 }
 
-/* param: 0 cumsum, 1 cumprod (their first value) */
+/* param is the value of masked elements: 0 for cumsum, 1 for cumprod. */
 bool rule_cumsum(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -61,7 +61,7 @@ bool rule_logcumsumexp(struct call *c)
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 
-/* diff of ReduceOps.cpp, CompositeImplicitAutograd: sizes of n differences. */
+/* diff of ReduceOps.cpp (CompositeImplicitAutograd), which takes differences n times. */
 bool rule_diff(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

@@ -8,7 +8,7 @@ static enum dtype softmax_dtype(struct tensor x, bool half_to_float)
     return half_to_float ? DTYPE_F32 : dtype_of(x);
 }
 
-/* What kernels check; meta functions look at no dimension. */
+/* Makes the checks of kernels. Meta functions do not check the dimension. */
 static bool check_softmax(struct call *c, struct tensor x, bool log)
 {
     if (!eager(c))
@@ -22,7 +22,7 @@ static bool check_softmax(struct call *c, struct tensor x, bool log)
                    last ? "lastdim_" : "", dtype_scalar_name(dtype_of(x)));
 }
 
-/* softmax of torch/_meta_registrations.py: contiguous. */
+/* softmax of torch/_meta_registrations.py, whose result is contiguous. */
 bool rule_softmax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -56,7 +56,7 @@ bool rule_log_softmax(struct call *c)
     return ret_tensor(c, half_to_float ? result : ref_cast(c, result, dtype));
 }
 
-/* safe_softmax of torch/_decomp/decompositions.py: rows of -inf become 0. */
+/* safe_softmax of torch/_decomp/decompositions.py, which turns rows of -inf into 0. */
 bool rule_safe_softmax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -64,7 +64,7 @@ bool rule_safe_softmax(struct call *c)
         wrap_dim(c, arg_int(c, 1), ndim_of(x));
         return ret_tensor(c, new_contiguous_like(c, x, arg_dtype(c, 2, dtype_of(x))));
     }
-    count_below(c, 2); /* softmax.int and its question for the device */
+    count_below(c, 2); /* softmax.int and its dispatch of prim.device */
     struct tensor out = call3(c, "aten.softmax.int", arg(c, 0), arg(c, 1), arg(c, 2));
     struct tensor masked = call2(c, "aten.eq.Scalar", arg(c, 0), value_float(c, -INFINITY));
     struct tensor rows =
@@ -74,8 +74,8 @@ bool rule_safe_softmax(struct call *c)
         c, call3(c, "aten.where.self", value_tensor(rows), value_tensor(zeros), value_tensor(out)));
 }
 
-/* _softmax_backward_data and _log_softmax_backward_data of torch/_decomp/decompositions.py.
- * param: 1 log */
+/* _softmax_backward_data (param 0) and _log_softmax_backward_data (param 1) of
+ * torch/_decomp/decompositions.py. */
 bool rule_softmax_backward(struct call *c)
 {
     struct tensor grad = arg_tensor(c, 0), output = arg_tensor(c, 1);
@@ -101,7 +101,7 @@ bool rule_softmax_backward(struct call *c)
     return ret_tensor(c, c->param ? result : ref_contiguous(c, result));
 }
 
-/* softmax.int and log_softmax.int of SoftMax.cpp, CompositeImplicitAutograd. param: 1 log */
+/* softmax.int (param 0) and log_softmax.int (param 1) of SoftMax.cpp, CompositeImplicitAutograd. */
 bool rule_softmax_composite(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -114,7 +114,7 @@ bool rule_softmax_composite(struct call *c)
     return ret_tensor(c, call3(c, name, value_tensor(x), arg(c, 1), value_bool(half_to_float)));
 }
 
-/* _masked_softmax, _masked_softmax_backward: like their first argument. */
+/* The results of _masked_softmax and _masked_softmax_backward are like their first argument. */
 bool rule_masked_softmax(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);

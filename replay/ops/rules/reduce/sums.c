@@ -1,9 +1,10 @@
-/* Sums, means, any and all, and their like. */
+/* Sums, means, any, all and similar reductions. */
 #include <string.h>
 
 #include "replay/ops/rules/reduce/reduce.h"
 
-/* _reduction of torch/_refs with a dtype: arithmetic in the computation type, cast back. */
+/* _reduction of torch/_refs with a dtype computes in the computation dtype and converts the
+ * result. */
 static struct tensor reduce_cast(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                                  enum dtype dtype)
 {
@@ -13,7 +14,7 @@ static struct tensor reduce_cast(struct call *c, struct tensor x, uint64_t mask,
     return prim_convert(c, reduce_ref(c, x, mask, keepdim, computation_dtype(dtype)), dtype);
 }
 
-/* param: where the dtype stands; 1 has no dims. */
+/* param is the index of the dtype argument. Overloads with param 1 have no dims. */
 static bool sum_like(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -54,7 +55,7 @@ static bool check_mean_dtype(struct call *c, enum dtype dtype, bool given)
                    eager(c) ? dtype_scalar_name(dtype) : dtype_python_name(dtype));
 }
 
-/* mean of torch/_refs: a sum, divided. */
+/* mean of torch/_refs divides a sum. */
 static struct tensor mean_of(struct call *c, struct tensor x, uint64_t mask, bool keepdim,
                              enum dtype dtype, bool given)
 {
@@ -69,7 +70,7 @@ static struct tensor mean_of(struct call *c, struct tensor x, uint64_t mask, boo
     return ref_convert(c, divided(c, total), dtype);
 }
 
-/* param: where the dtype stands; 1 has no dims. */
+/* param is the index of the dtype argument. Overloads with param 1 have no dims. */
 bool rule_mean(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -82,7 +83,7 @@ bool rule_mean(struct call *c)
     return ret_tensor(c, mean_of(c, x, mask, !whole && arg_bool(c, 2), dtype, given));
 }
 
-/* nanmean of ReduceOps.cpp: nansum divided by how many are no NaN. */
+/* nanmean of ReduceOps.cpp divides nansum by the number of elements that are not NaN. */
 bool rule_nanmean(struct call *c)
 {
     enum dtype dtype = dtype_of(arg_tensor(c, 0));
@@ -96,7 +97,7 @@ bool rule_nanmean(struct call *c)
 
 enum { ANY_WHOLE, ANY_DIM, ANY_DIMS, ANY_IS_ALL = 4 };
 
-/* any of torch/_refs: how many are true, and whether that is 0. */
+/* any of torch/_refs counts the true elements and compares their number with 0. */
 static bool any_symbolic(struct call *c, struct tensor x, struct value dims, struct value keepdim)
 {
     struct tensor truth = ref_convert(c, x, DTYPE_B8), result;
@@ -116,7 +117,7 @@ static bool any_symbolic(struct call *c, struct tensor x, struct value dims, str
     return ret_tensor(c, dtype_of(x) == DTYPE_U8 ? prim_convert(c, result, DTYPE_U8) : result);
 }
 
-/* all of torch/_refs: not any that is not. */
+/* all of torch/_refs is `not any(not x)`. */
 static bool all_symbolic(struct call *c, struct tensor x, struct value dims, struct value keepdim)
 {
     struct tensor not_x = call1(c, "aten.logical_not.default", value_tensor(x));
@@ -143,7 +144,7 @@ bool rule_any(struct call *c)
     return ret_tensor(c, reduce_new(c, x, mask, !whole && arg_bool(c, 2), dtype));
 }
 
-/* _is_all_true, _is_any_true: of a bool tensor. */
+/* _is_all_true and _is_any_true of a bool tensor */
 bool rule_is_all_true(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -171,7 +172,7 @@ bool rule_count_nonzero(struct call *c)
     return ret_tensor(c, call2(c, "aten.sum.dim_IntList", value_tensor(truth), dims));
 }
 
-/* hash_tensor of ReduceOps.cpp; its meta knows no symbols. */
+/* hash_tensor of ReduceOps.cpp, whose meta function does not support symbols. */
 bool rule_hash_tensor(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -194,7 +195,7 @@ bool rule_trace(struct call *c)
     return ret_tensor(c, call1(c, "aten.sum.default", value_tensor(diagonal)));
 }
 
-/* sum_to_size of TensorImpl's ExpandUtils.h (CompositeImplicitAutograd). */
+/* sum_to_size (CompositeImplicitAutograd), which calls sum_to of ATen/ExpandUtils.h. */
 bool rule_sum_to_size(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -241,8 +242,8 @@ bool rule_segment_reduce(struct call *c)
     uint32_t axis = wrap_dim(c, arg_int(c, 5), ndim_of(x)), n = eager(c) ? axis : 0;
     sym_id sizes[2 * TENSOR_MAX_DIM];
     memcpy(sizes, x.meta->size, n * sizeof *sizes);
-    /* The kernel puts the number of segments in place of the axis, the meta function of torch 2.11
-     * all of the lengths' shape in place of all up to it. */
+    /* The kernel replaces the size of the axis by the number of segments. The meta function of
+     * torch 2.11 replaces the sizes up to the axis by the shape of lengths. */
     for (uint32_t i = n; i < (eager(c) ? axis + 1 : ndim_of(counts)); i++)
         sizes[n++] = size_of(counts, i);
     if (!lengths.meta && n)

@@ -1,4 +1,4 @@
-/* Variances, norms, distances, log-sum-exp. */
+/* Variances, norms, distances and log-sum-exp. */
 #include <math.h>
 
 #include "replay/ops/rules/reduce/reduce.h"
@@ -31,7 +31,7 @@ static struct tensor average(struct call *c, struct tensor x, uint64_t mask, boo
     return ref_convert(c, divided(c, total), dtype_of(x));
 }
 
-/* std and std_mean of torch/_refs go through var and var_mean. */
+/* std and std_mean of torch/_refs call var and var_mean. */
 static struct value variance_call(struct call *c, const char *name, struct tensor x)
 {
     struct value args[] = { value_tensor(x), arg(c, 1) };
@@ -103,7 +103,7 @@ static bool check_norm(struct call *c, struct tensor x, double p, struct value d
                          p);
 }
 
-/* Every reduced dimension is 1: then the norm is the absolute value. */
+/* Returns true where every reduced dimension has size 1, so that the norm is the absolute value. */
 static bool norm_is_abs(struct call *c, struct tensor x, uint64_t mask, bool whole)
 {
     if (whole)
@@ -115,8 +115,8 @@ static bool norm_is_abs(struct call *c, struct tensor x, uint64_t mask, bool who
     return all;
 }
 
-/* Its elements without the reduced dimensions. Those that are told from the end stay: torch 2.11
- * compares them as they are with what it counts from 0. */
+/* Returns x without the reduced dimensions. Negative dims are not removed, because torch 2.11
+ * compares them with indices from 0 without wrapping them. */
 static struct tensor norm_of_one(struct call *c, struct tensor x, struct value dims, bool whole)
 {
     if (whole) {
@@ -147,7 +147,7 @@ static struct tensor reduce_call(struct call *c, const char *name, struct tensor
     return call3(c, name, value_tensor(x), dims, value_bool(keepdim));
 }
 
-/* vector_norm of torch/_refs/linalg, for what may hold symbols. */
+/* vector_norm of torch/_refs/linalg, for calls outside eager mode. */
 static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, double p,
                                           struct value dims, uint64_t mask, bool keepdim,
                                           enum dtype dtype)
@@ -210,7 +210,8 @@ bool rule_vector_norm(struct call *c)
                        arg_dtype(c, 4, DTYPE_NONE));
 }
 
-/* norm of torch/_refs: linalg.vector_norm. param 1: no dims, param 2: the dtype follows p. */
+/* norm of torch/_refs calls linalg.vector_norm. With param 1 there are no dims; with param 2 the
+ * dtype follows p. */
 bool rule_norm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -229,8 +230,9 @@ bool rule_norm(struct call *c)
                                          dtype == DTYPE_NONE ? 0 : 1));
 }
 
-/* linalg_matrix_norm of LinearAlgebra.cpp for the orders 1 and inf: a vector norm along one
- * dimension, the largest or smallest along the other. Its C++ asks for sizes as ints in between. */
+/* linalg_matrix_norm of LinearAlgebra.cpp for the orders 1, -1, inf and -inf: the maximum or
+ * minimum along one dimension of the vector norms along the other. In between, C++ reads the
+ * sizes as ints. */
 static bool matrix_norm_by_rows(struct call *c, struct tensor x, double p, bool keepdim,
                                 struct value dtype)
 {
@@ -263,8 +265,9 @@ static bool matrix_norm_by_rows(struct call *c, struct tensor x, double p, bool 
                                      rows.u.tensor, ref_dims(c, &second, 1), keepdim));
 }
 
-/* linalg_matrix_norm (dims in argument 2), frobenius_norm and nuclear_norm (1; none: the last
- * two): of what needs singular values sizes only. param: where the dims stand. */
+/* linalg_matrix_norm, frobenius_norm and nuclear_norm. For norms that need singular values only
+ * the sizes are computed. param is the index of the dims, 2 for linalg_matrix_norm and 1 for the
+ * others; without dims all dimensions are reduced. */
 bool rule_matrix_norm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -279,7 +282,8 @@ bool rule_matrix_norm(struct call *c)
     return ret_tensor(c, reduce_new(c, x, mask, keepdim, norm_dtype(c, x, dtype)));
 }
 
-/* linalg_norm, CompositeImplicitAutograd: of matrices with an order, else of vectors. */
+/* linalg_norm (CompositeImplicitAutograd) calls matrix_norm for matrices with an order, else
+ * vector_norm. */
 bool rule_linalg_norm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -299,7 +303,7 @@ bool rule_linalg_norm(struct call *c)
     return ret_value(c, call_op_keywords(c, name, args, 4, &keyword, 1));
 }
 
-/* dist of torch/_decomp/decompositions.py: the norm of the difference. */
+/* dist of torch/_decomp/decompositions.py is the norm of the difference. */
 bool rule_dist(struct call *c)
 {
     struct tensor pair[] = { arg_tensor(c, 0), arg_tensor(c, 1) };
@@ -315,7 +319,7 @@ bool rule_dist(struct call *c)
     return ret_tensor(c, new_beside(c, pair[0], dtype, NULL, 0));
 }
 
-/* renorm of torch/_refs; the result is contiguous. */
+/* renorm of torch/_refs, whose result is contiguous. */
 bool rule_renorm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
