@@ -117,6 +117,10 @@ static inline struct value value_items(enum value_kind kind, const struct value 
 {
     return (struct value){ .kind = kind, .n = n, .u.items = items };
 }
+static inline bool value_is_tensor(struct value value)
+{
+    return value.kind == VALUE_TENSOR;
+}
 static inline bool value_is_number(struct value value) /* int, float or bool, symbolic or not */
 {
     return value.kind == VALUE_INT || value.kind == VALUE_FLOAT || value.kind == VALUE_BOOL;

@@ -67,7 +67,7 @@ static bool overlaps(struct call *c, struct tensor a, struct tensor b)
     return a0 <= b1 && b0 <= a1;
 }
 
-static bool same_sizes(struct tensor a, struct tensor b)
+static bool has_sizes_of(struct tensor a, struct tensor b)
 {
     bool same = ndim_of(a) == ndim_of(b);
     for (uint32_t i = 0; i < ndim_of(a) && same; i++)
@@ -93,7 +93,7 @@ bool check_out_overlap(struct call *c, uint32_t i, uint32_t n, struct tensor res
     if (!out.meta || c->failed)
         return !c->failed;
     bool overlap = has_internal_overlap(c, out);
-    if (!same_sizes(out, result))
+    if (!has_sizes_of(out, result))
         out = new_view_dtype(c, out, out.meta->dtype, result.meta->size, result.meta->stride,
                              result.meta->ndim, out.meta->offset);
     if (c->failed)

@@ -19,15 +19,15 @@ static uint32_t all_but_channels(struct tensor x, int64_t *ret)
 }
 
 /* momentum * fresh + (1 - momentum) * running */
-static struct tensor moved(struct call *c, struct value momentum, struct tensor fresh,
-                           struct tensor running)
+static struct tensor moving_average(struct call *c, struct value momentum, struct tensor fresh,
+                                    struct tensor running)
 {
     struct tensor a = times(c, T(fresh), momentum);
     struct tensor b = times(c, T(running), F(c, 1 - sym_to_double(c->pool, momentum.u.sym)));
     return plus(c, T(a), T(b));
 }
 
-static void train(struct call *c, struct batch_norm *b)
+static void normalise_training(struct call *c, struct batch_norm *b)
 {
     int64_t list[TENSOR_MAX_DIM];
     uint32_t n = all_but_channels(b->input, list);
@@ -38,7 +38,7 @@ static void train(struct call *c, struct batch_norm *b)
     b->save_mean = squeeze_dims(c, mean, list, n);
     b->save_rstd = squeeze_dims(c, rstd, list, n);
     if (some(b->mean)) {
-        b->new_mean = moved(c, b->momentum, b->save_mean, b->mean);
+        b->new_mean = moving_average(c, b->momentum, b->save_mean, b->mean);
         if (!b->functional)
             CALL(c, "aten.copy_.default", T(b->mean), T(b->new_mean));
     }
@@ -46,13 +46,13 @@ static void train(struct call *c, struct batch_norm *b)
         struct value count = true_divide(c, N(numel(c, b->input)), N(size_of(c, b->input, 1)));
         struct tensor flat = squeeze_dims(c, var, list, n);
         struct value scale = true_divide(c, count, number_minus(c, count, 1));
-        b->new_var = moved(c, b->momentum, times(c, T(flat), scale), b->var);
+        b->new_var = moving_average(c, b->momentum, times(c, T(flat), scale), b->var);
         if (!b->functional)
             CALL(c, "aten.copy_.default", T(b->var), T(b->new_var));
     }
 }
 
-static void evaluate(struct call *c, struct batch_norm *b)
+static void normalise_eval(struct call *c, struct batch_norm *b)
 {
     enum dtype computation = computation_dtype(dtype_of(b->input));
     uint32_t ndim = ndim_of(b->input);
@@ -95,9 +95,9 @@ static void normalise(struct call *c, struct batch_norm *b)
      * train. */
     count_dispatches(c, b->training ? 1 : 2);
     if (b->training)
-        train(c, b);
+        normalise_training(c, b);
     else
-        evaluate(c, b);
+        normalise_eval(c, b);
     if (some(b->weight))
         b->out = times(c, T(b->out), T(along_channels(c, b->weight, ndim)));
     if (some(b->bias))
@@ -197,7 +197,7 @@ static struct value run_kernel(struct call *c, const struct batch_norm *b)
                       T(b->weight), T(b->bias), T(b->mean), T(b->var), b->momentum, b->eps);
 }
 
-static struct tensor of_nothing(struct call *c, const struct batch_norm *b)
+static struct tensor normalise_empty(struct call *c, const struct batch_norm *b)
 {
     struct tensor out = CALL(c, "aten.clone.default", T(b->input));
     if (some(b->weight))
@@ -217,7 +217,7 @@ static struct value impl_index(struct call *c, struct batch_norm *b, int64_t *in
         enum dtype dtype = computation_dtype(dtype_of(b->input));
         if (!items)
             return value_none();
-        items[0] = T(of_nothing(c, b));
+        items[0] = T(normalise_empty(c, b));
         for (uint32_t i = 1; i < 3; i++)
             items[i] = T(full_of(c, b->input, "aten.empty.memory_format", &features, 1, dtype));
         return value_items(VALUE_TUPLE, items, 3);
@@ -327,7 +327,7 @@ bool rule_instance_norm(struct call *c)
 /* --- Backward --- */
 
 /* _broadcast_batch_norm_backward */
-static struct tensor spread(struct call *c, struct tensor x, struct tensor input)
+static struct tensor unsqueeze_to_input(struct call *c, struct tensor x, struct tensor input)
 {
     for (uint32_t axis = 0; axis < ndim_of(input) && !c->failed; axis++) {
         sym_id mask = axis == 1 ? size_of(c, input, 1) : SYM_ID_ONE;
@@ -355,18 +355,18 @@ static void run_backward(struct call *c, struct bn_backward *b, enum dtype dtype
     for (uint32_t i = 0; i < ndim_of(b->input); i++)
         all = mul(c, all, size_of(c, b->input, i));
     struct value norm = true_divide(c, F(c, 1), true_divide(c, N(all), N(size_of(c, b->input, 1))));
-    struct tensor mean = spread(c, b->mean, b->input);
+    struct tensor mean = unsqueeze_to_input(c, b->mean, b->input);
     struct tensor sum = sum_dims(c, b->grad, list, n, false);
     struct tensor centred = minus(c, T(b->input), T(mean));
     struct tensor dot = sum_dims(c, times(c, T(b->grad), T(centred)), list, n, false);
-    struct tensor grad_mean = spread(c, times(c, T(sum), norm), b->input);
+    struct tensor grad_mean = unsqueeze_to_input(c, times(c, T(sum), norm), b->input);
     struct tensor scale = times(c, T(times(c, T(dot), norm)), T(times(c, T(b->rstd), T(b->rstd))));
-    scale = spread(c, scale, b->input);
+    scale = unsqueeze_to_input(c, scale, b->input);
     struct tensor grad_scale;
     if (some(b->weight))
-        grad_scale = spread(c, times(c, T(b->rstd), T(b->weight)), b->input);
+        grad_scale = unsqueeze_to_input(c, times(c, T(b->rstd), T(b->weight)), b->input);
     else
-        grad_scale = times(c, T(spread(c, b->rstd, b->input)), F(c, 1));
+        grad_scale = times(c, T(unsqueeze_to_input(c, b->rstd, b->input)), F(c, 1));
     struct tensor grad;
     if (b->train) {
         struct tensor proj = times(c, T(minus(c, T(b->input), T(mean))), T(scale));

@@ -2,7 +2,7 @@
  * aten/src/ATen/native/Dropout.cpp. */
 #include "replay/ops/rules/compose.h"
 
-static struct tensor like(struct call *c, const char *name, struct tensor x, enum dtype dtype)
+static struct tensor call_like(struct call *c, const char *name, struct tensor x, enum dtype dtype)
 {
     struct value arg = T(x);
     struct keyword keyword = { STR("dtype"), dtype_value(dtype) };
@@ -18,20 +18,20 @@ bool rule_native_dropout(struct call *c)
     double p = arg_double(c, 1);
     if (arg_bool(c, 2) && p != 0) {
         if (p == 1) {
-            out[0] = like(c, "aten.zeros_like.default", x, DTYPE_NONE);
-            out[1] = like(c, "aten.zeros_like.default", x, DTYPE_B8);
+            out[0] = call_like(c, "aten.zeros_like.default", x, DTYPE_NONE);
+            out[1] = call_like(c, "aten.zeros_like.default", x, DTYPE_B8);
             return ret_tensors(c, out, 2);
         }
         require(c, dtype_is_float(dtype_of(x)), "RuntimeError",
                 "result type Float can't be cast to the desired output type Long");
-        struct tensor random = like(c, "aten.rand_like.default", x, DTYPE_NONE);
+        struct tensor random = call_like(c, "aten.rand_like.default", x, DTYPE_NONE);
         out[1] = CALL(c, "aten.gt.Scalar", T(random), arg(c, 1));
         out[0] = times(c, T(out[1]), T(x));
         out[0] = times(c, T(out[0]), F(c, 1 / (1 - p)));
         return ret_tensors(c, out, 2);
     }
     out[0] = x;
-    out[1] = like(c, "aten.ones_like.default", x, DTYPE_B8);
+    out[1] = call_like(c, "aten.ones_like.default", x, DTYPE_B8);
     return ret_tensors(c, out, 2);
 }
 

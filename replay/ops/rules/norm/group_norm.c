@@ -15,8 +15,8 @@ static struct tensor unsqueeze_all(struct call *c, struct tensor x, uint32_t fro
 }
 
 /* Computes x * w + b, where w and b combine the statistics with the weight and the bias. */
-static struct tensor on_cpu_form(struct call *c, const struct group_norm *g, struct tensor x,
-                                 struct tensor mean, struct tensor rstd)
+static struct tensor normalise_on_cpu(struct call *c, const struct group_norm *g, struct tensor x,
+                                      struct tensor mean, struct tensor rstd)
 {
     sym_id affine[] = { SYM_ID_ONE, g->groups, g->per_group, SYM_ID_ONE };
     struct tensor w = times(c, T(rstd), T(reshape(c, g->weight, affine, 4)));
@@ -48,7 +48,7 @@ static struct tensor plain_form(struct call *c, const struct group_norm *g, stru
 }
 
 /* native_group_norm of torch/_refs */
-static bool by_reference(struct call *c, struct group_norm *g)
+static bool run_group_norm_reference(struct call *c, struct group_norm *g)
 {
     enum dtype dtype = dtype_of(g->input);
     int64_t list[] = { 2, 3 };
@@ -58,7 +58,7 @@ static bool by_reference(struct call *c, struct group_norm *g)
     var_mean(c, shaped, list, 2, &var, &mean);
     struct tensor rstd = CALL(c, "aten.rsqrt.default", T(plus(c, T(var), g->eps)));
     if (on_cpu(g->input) && some(g->weight))
-        out = on_cpu_form(c, g, x, mean, rstd);
+        out = normalise_on_cpu(c, g, x, mean, rstd);
     else
         out = plain_form(c, g, shaped, mean, rstd);
     out = convert(c, out, dtype);
@@ -87,7 +87,7 @@ bool rule_native_group_norm(struct call *c)
     g.per_group = floordiv(c, g.channels, g.groups);
     c->in_kernel = !c->symbolic;
     if (!eager(c))
-        return by_reference(c, &g);
+        return run_group_norm_reference(c, &g);
     sym_id stat[] = { g.batch, g.groups };
     struct device device = common_device(c, (struct tensor[]){ g.input, g.weight, g.bias }, 3);
     enum dtype dtype = dtype_of(g.input);

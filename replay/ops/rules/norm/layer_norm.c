@@ -42,7 +42,7 @@ static bool check_inputs(struct call *c, struct tensor x, const sym_id *shape, u
 
 /* x.clone(memory_format=torch.contiguous_format) of the references, where x is not known to be
  * contiguous. */
-static struct tensor ref_contiguous(struct call *c, struct tensor x)
+static struct tensor clone_contiguous(struct call *c, struct tensor x)
 {
     if (!some(x) || contiguous_or_false(c, x))
         return x;
@@ -50,16 +50,16 @@ static struct tensor ref_contiguous(struct call *c, struct tensor x)
 }
 
 /* native_layer_norm of torch/_refs from its call of _normalize on. */
-static bool by_reference(struct call *c, struct tensor x, struct tensor weight, struct tensor bias,
-                         uint32_t n)
+static bool run_layer_norm_reference(struct call *c, struct tensor x, struct tensor weight,
+                                     struct tensor bias, uint32_t n)
 {
     int64_t list[TENSOR_MAX_DIM];
     enum dtype dtype = dtype_of(x);
     require(c, !dtype_is_complex(dtype), "RuntimeError",
             "native_layer_norm does not support complex inputs");
-    x = ref_contiguous(c, x);
-    weight = ref_contiguous(c, weight);
-    bias = ref_contiguous(c, bias);
+    x = clone_contiguous(c, x);
+    weight = clone_contiguous(c, weight);
+    bias = clone_contiguous(c, bias);
     for (uint32_t i = 0; i < n; i++)
         list[i] = ndim_of(x) - n + i;
     struct tensor var, mean, wide = convert(c, x, computation_dtype(dtype));
@@ -87,7 +87,7 @@ bool rule_native_layer_norm(struct call *c)
         return false;
     c->in_kernel = !c->symbolic;
     if (!eager(c))
-        return by_reference(c, x, weight, bias, n);
+        return run_layer_norm_reference(c, x, weight, bias, n);
     struct device device = common_device(c, (struct tensor[]){ x, weight, bias }, 3);
     sym_id stat[TENSOR_MAX_DIM];
     uint32_t ndim = ndim_of(x);
@@ -134,8 +134,8 @@ static bool mask_at(const struct call *c, uint32_t arg_index, uint32_t i)
     return i < mask.n && mask.u.items[i].u.sym == SYM_ID_TRUE;
 }
 
-static bool of_nothing(struct call *c, struct tensor x, const struct axes *a, uint32_t mask,
-                       uint32_t n_out)
+static bool ret_empty_backward(struct call *c, struct tensor x, const struct axes *a, uint32_t mask,
+                               uint32_t n_out)
 {
     struct tensor out[3];
     for (uint32_t i = 0; i < n_out; i++) {
@@ -162,7 +162,7 @@ bool rule_native_layer_norm_backward(struct call *c)
     if (c->failed)
         return false;
     if (known_true(c, eq_int(c, a.outer_size, 0)) || known_true(c, eq_int(c, a.inner_size, 0)))
-        return of_nothing(c, x, &a, 7, 3);
+        return ret_empty_backward(c, x, &a, 7, 3);
     mean = unsqueeze_to(c, mean, ndim_of(in));
     rstd = unsqueeze_to(c, rstd, ndim_of(in));
     struct tensor hat = times(c, T(minus(c, T(in), T(mean))), T(rstd));
@@ -234,7 +234,7 @@ bool rule_fused_rms_norm_backward(struct call *c)
         return false;
     if (guard_or_false(c, eq_int(c, a.outer_size, 0)) ||
         guard_or_false(c, eq_int(c, a.inner_size, 0)))
-        return of_nothing(c, x, &a, 5, 2);
+        return ret_empty_backward(c, x, &a, 5, 2);
     rstd = unsqueeze_to(c, rstd, ndim_of(in));
     struct tensor grad_hat = some(w) ? times(c, T(g), T(w)) : g;
     struct tensor hat = times(c, T(in), T(rstd));

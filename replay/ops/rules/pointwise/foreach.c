@@ -30,7 +30,7 @@ static const struct item_op {
     { "zero_", "zero", NULL, NULL, NULL },
 };
 
-static const char *overload_of(const struct item_op *item_op, struct str overload)
+static const char *item_overload(const struct item_op *item_op, struct str overload)
 {
     const char *ret = NULL;
     if (!item_op)
@@ -55,7 +55,7 @@ static const struct item_op *find_item_op(struct str name)
 }
 
 /* "aten::_foreach_add_.List" -> "aten.add_.Tensor" */
-static bool item_op_name(struct call *c, char *ret, size_t room)
+static bool item_op_name(struct call *c, char *ret, size_t size)
 {
     struct str base = str_from(c->op->schema.base, 9); /* after "_foreach_" */
     bool in_place = base.n && base.p[base.n - 1] == '_';
@@ -65,9 +65,9 @@ static bool item_op_name(struct call *c, char *ret, size_t room)
         item_op = find_item_op(base);
     if (item_op && item_op->op)
         base = str_of(item_op->op);
-    int n = snprintf(ret, room, "aten.%.*s%s.%s", STR_ARG(base), in_place ? "_" : "",
-                     overload_of(item_op, c->op->schema.overload));
-    return n > 0 && (size_t)n < room;
+    int n = snprintf(ret, size, "aten.%.*s%s.%s", STR_ARG(base), in_place ? "_" : "",
+                     item_overload(item_op, c->op->schema.overload));
+    return n > 0 && (size_t)n < size;
 }
 
 static bool is_list(struct value x)
@@ -77,7 +77,7 @@ static bool is_list(struct value x)
 
 /* check_foreach_api_restrictions of aten/src/ATen/native/ForeachUtils.h. *n becomes the length
  * of the lists. */
-static bool check_lists(struct call *c, uint32_t *n)
+static bool check_list_lengths(struct call *c, uint32_t *n)
 {
     const struct schema *schema = &c->op->schema;
     const struct value *first = NULL;
@@ -109,7 +109,7 @@ static bool is_tensor_scalars(const struct call *c, uint32_t i)
 
 /* Calls the operator on the k-th items of the lists. Arguments that are keyword-only there are
  * passed by keyword. */
-static struct value one(struct call *c, const char *name, uint32_t k)
+static struct value call_item_op(struct call *c, const char *name, uint32_t k)
 {
     struct value args[8];
     struct keyword keywords[2];
@@ -137,14 +137,14 @@ bool rule_foreach(struct call *c)
 {
     char name[64];
     uint32_t n;
-    if (!check_lists(c, &n))
+    if (!check_list_lengths(c, &n))
         return false;
     if (!item_op_name(c, name, sizeof name))
         return unsupported(c, "%.*s", STR_ARG(op_name(c->op)));
     struct value *results = values(c, n);
     c->in_kernel = true;
     for (uint32_t k = 0; results && k < n && !c->failed; k++)
-        results[k] = one(c, name, k);
+        results[k] = call_item_op(c, name, k);
     if (!results || c->failed)
         return false;
     return c->op->writes ? ret_none(c) : ret_value(c, value_items(VALUE_LIST, results, n));
@@ -154,7 +154,7 @@ bool rule_foreach(struct call *c)
 bool rule_foreach_norm(struct call *c)
 {
     uint32_t n;
-    if (!check_lists(c, &n))
+    if (!check_list_lengths(c, &n))
         return false;
     struct value *results = values(c, n);
     struct keyword dtype = { STR("dtype"), arg(c, 2) };
@@ -171,7 +171,7 @@ bool rule_foreach_norm(struct call *c)
 
 /* --- Optimisers in one kernel --- */
 
-static struct value copy_of(struct call *c, struct value x)
+static struct value new_value_like(struct call *c, struct value x)
 {
     if (x.kind == VALUE_TENSOR)
         return value_tensor(new_like(c, x.u.tensor));
@@ -179,7 +179,7 @@ static struct value copy_of(struct call *c, struct value x)
         return x;
     struct value *items = values(c, x.n);
     for (uint32_t i = 0; items && i < x.n && !c->failed; i++)
-        items[i] = copy_of(c, x.u.items[i]);
+        items[i] = new_value_like(c, x.u.items[i]);
     return c->failed ? value_none() : value_items(VALUE_LIST, items, x.n);
 }
 
@@ -194,7 +194,7 @@ bool rule_fused(struct call *c)
         return ret_value(c, arg(c, 0));
     struct value *results = values(c, schema->n_results);
     for (uint32_t i = 0; results && i < schema->n_results && !c->failed; i++)
-        results[i] = copy_of(c, arg(c, i));
+        results[i] = new_value_like(c, arg(c, i));
     if (!results || c->failed)
         return false;
     return ret_value(c, schema->n_results == 1

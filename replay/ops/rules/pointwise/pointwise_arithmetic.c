@@ -2,14 +2,9 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
-static bool is_tensor(struct value x)
+static enum dtype tensor_dtype(struct value x)
 {
-    return x.kind == VALUE_TENSOR;
-}
-
-static enum dtype dtype_of(struct value x)
-{
-    return is_tensor(x) ? x.u.tensor.meta->dtype : DTYPE_NONE;
+    return value_is_tensor(x) ? x.u.tensor.meta->dtype : DTYPE_NONE;
 }
 
 static struct str base_name(const struct call *c)
@@ -28,7 +23,7 @@ static bool is_plain_one(const struct call *c, struct value x)
 
 static bool check_sub(struct call *c)
 {
-    enum dtype a = dtype_of(arg(c, 0)), b = dtype_of(arg(c, 1));
+    enum dtype a = tensor_dtype(arg(c, 0)), b = tensor_dtype(arg(c, 1));
     bool bool_b = b == DTYPE_B8 || arg(c, 1).kind == VALUE_BOOL;
     if (!str_starts(base_name(c), STR("sub")) && !str_is(base_name(c), "rsub"))
         return true;
@@ -69,7 +64,7 @@ bool ret_broadcast_in_place(struct call *c)
     struct value other = arg(c, 1);
     sym_id shape[TENSOR_MAX_DIM];
     uint32_t n;
-    if (!is_tensor(other))
+    if (!value_is_tensor(other))
         return ret_tensor(c, x[0]);
     x[1] = other.u.tensor;
     const struct tensor_meta *self = x[0].meta;
@@ -97,7 +92,7 @@ static struct tensor scaled_reference(struct call *c, const char *prim, struct v
     if (c->failed || !maybe_broadcast(c, x, 2))
         return none;
     struct value scaled[] = { x[1], alpha };
-    if (is_tensor(x[1]))
+    if (value_is_tensor(x[1]))
         x[1] = call_op(c, "prims.mul.default", scaled, 2);
     struct value out = value_tensor(call_tensor(c, prim, x, 2));
     out = c->failed ? out : maybe_convert(c, out, result);
@@ -173,15 +168,15 @@ static bool is_value(const struct call *c, struct value x, double value)
 static struct value simple_power(struct call *c, const struct value *x)
 {
     struct value twice[] = { x[0], x[0] };
-    if (!is_tensor(x[1])) {
+    if (!value_is_tensor(x[1])) {
         if (is_value(c, x[1], 1.0))
             return call_op(c, "aten.clone.default", x, 1);
         if (is_value(c, x[1], 2.0))
             return call_op(c, "aten.mul.Tensor", twice, 2);
         if (is_value(c, x[1], 0.5))
             return call_op(c, "aten.sqrt.default", x, 1);
-    } else if (!is_tensor(x[0])) {
-        enum dtype dtype = dtype_of(x[1]);
+    } else if (!value_is_tensor(x[0])) {
+        enum dtype dtype = tensor_dtype(x[1]);
         struct value fill[] = { x[1], value_sym(VALUE_BOOL, SYM_ID_TRUE) };
         if (is_value(c, x[0], 1.0))
             return call_op(c, "aten.fill.Scalar", fill, 2);
@@ -210,7 +205,7 @@ static bool power_with_symbols(struct call *c)
 bool rule_pow(struct call *c)
 {
     struct value exponent = arg(c, 1);
-    enum dtype base = dtype_of(arg(c, 0));
+    enum dtype base = tensor_dtype(arg(c, 0));
     if (!eager(c))
         return power_with_symbols(c);
     if ((dtype_is_integer(base) || base == DTYPE_B8) && exponent.kind == VALUE_INT &&
@@ -219,12 +214,12 @@ bool rule_pow(struct call *c)
     enum dtype dtype = result_type(c, c->args, 2);
     /* A scalar exponent is not an operand of TensorIterator. Neither is a scalar base, whose
      * result is contiguous. */
-    if (!is_tensor(arg(c, 0)) && is_tensor(exponent))
+    if (!value_is_tensor(arg(c, 0)) && value_is_tensor(exponent))
         return ret_tensor(c,
                           new_tensor(c, dtype, exponent.u.tensor.meta->device,
                                      exponent.u.tensor.meta->size, exponent.u.tensor.meta->ndim));
     return ret_tensor(
-        c, iterator_promoted(c, c->args, 2, is_tensor(exponent) ? 2 : 1, PROMOTE_DEFAULT));
+        c, iterator_promoted(c, c->args, 2, value_is_tensor(exponent) ? 2 : 1, PROMOTE_DEFAULT));
 }
 
 /* float_power converts both operands to float64 or complex128. */
@@ -235,12 +230,13 @@ bool rule_float_power(struct call *c)
     struct value x[2] = { arg(c, 0), arg(c, 1) };
     for (uint32_t i = 0; i < 2 && !c->failed; i++) {
         struct keyword keyword = { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = dtype } };
-        if (is_tensor(x[i]) && dtype_of(x[i]) != dtype)
+        if (value_is_tensor(x[i]) && tensor_dtype(x[i]) != dtype)
             x[i] = call_op_keywords(c, "aten._to_copy.default", &x[i], 1, &keyword, 1);
     }
     static const char *const names[] = { "aten.pow.Scalar", "aten.pow.Tensor_Scalar",
                                          "aten.pow.Tensor_Tensor" };
-    return ret_pointwise(c, call_op(c, names[is_tensor(x[0]) ? 1 + is_tensor(x[1]) : 0], x, 2));
+    return ret_pointwise(
+        c, call_op(c, names[value_is_tensor(x[0]) ? 1 + value_is_tensor(x[1]) : 0], x, 2));
 }
 
 /* ldexp: self * 2**other. */
@@ -248,7 +244,7 @@ bool rule_ldexp(struct call *c)
 {
     struct value two = value_sym(VALUE_FLOAT, sym_float(c->pool, 2.0));
     struct value power[] = { two, arg(c, 1) };
-    if (!eager(c) && is_tensor(arg(c, 1)))
+    if (!eager(c) && value_is_tensor(arg(c, 1)))
         power[1] = arg(c, 1);
     struct value product[] = { arg(c, 0), call_op(c, "aten.pow.Scalar", power, 2) };
     if (c->failed)

@@ -15,8 +15,8 @@ static void kept_strides(struct call *c, struct tensor x, sym_id *strides)
     }
 }
 
-static struct tensor copy_of(struct call *c, struct tensor x, enum dtype dtype,
-                             struct device device, enum memory_format format)
+static struct tensor new_copy(struct call *c, struct tensor x, enum dtype dtype,
+                              struct device device, enum memory_format format)
 {
     sym_id strides[TENSOR_MAX_DIM];
     const struct tensor_meta *meta = x.meta;
@@ -34,7 +34,7 @@ bool rule_clone(struct call *c)
     enum memory_format format = arg_format(c, 1, FORMAT_PRESERVE);
     if (!eager(c))
         count_dispatches(c, 2); /* prims.clone, aten.empty or aten.empty_strided */
-    return ret_tensor(c, copy_of(c, x, x.meta->dtype, x.meta->device, format));
+    return ret_tensor(c, new_copy(c, x, x.meta->dtype, x.meta->device, format));
 }
 
 /* _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format) */
@@ -45,7 +45,7 @@ bool rule_to_copy(struct call *c)
     struct device device = arg_device(c, 3, x.meta->device);
     enum memory_format format = arg_format(c, 6, FORMAT_PRESERVE);
     if (eager(c))
-        return ret_tensor(c, copy_of(c, x, dtype, device, format));
+        return ret_tensor(c, new_copy(c, x, dtype, device, format));
     if (!arg_given(c, 1) && !arg_given(c, 3) && !arg_given(c, 6))
         return ret_value(c, call_op(c, "aten.clone.default", c->args, 1));
     struct value args[] = { arg(c, 0), { .kind = VALUE_DTYPE, .u.dtype = dtype } };

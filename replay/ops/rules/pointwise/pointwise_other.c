@@ -199,7 +199,7 @@ static const struct {
 };
 
 /* Returns the name of special_X's overload in X where it differs, or NULL. */
-static const char *overload_of(struct str overload)
+static const char *special_overload(struct str overload)
 {
     if (str_is(overload, "other_scalar"))
         return "Scalar_Other";
@@ -219,8 +219,8 @@ bool rule_same_as(struct call *c)
         base = str_from(base, 8);
         if (str_is(base, "xlogy") && !overload.n)
             overload = STR("Tensor");
-        if (overload_of(overload))
-            overload = str_of(overload_of(overload));
+        if (special_overload(overload))
+            overload = str_of(special_overload(overload));
     }
     snprintf(name, sizeof name, "aten.%.*s.%.*s", STR_ARG(base),
              STR_ARG(overload.n ? overload : STR("default")));

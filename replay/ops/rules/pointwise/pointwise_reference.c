@@ -156,7 +156,7 @@ static uint32_t written_arg(const struct call *c)
 }
 
 /* Returns the number of bytes from the first element to the last. */
-static sym_id storage_bytes(struct call *c, const struct tensor_meta *meta)
+static sym_id spanned_bytes(struct call *c, const struct tensor_meta *meta)
 {
     sym_id elements = num(c, 1), one = elements;
     for (uint32_t i = meta->ndim; i-- > 0;)
@@ -165,13 +165,13 @@ static sym_id storage_bytes(struct call *c, const struct tensor_meta *meta)
 }
 
 /* out.resize_(shape) returns a contiguous tensor, whose storage grows where it is too small. */
-static struct tensor resized(struct call *c, struct tensor out, const struct tensor_meta *to)
+static struct tensor resize_out(struct call *c, struct tensor out, const struct tensor_meta *to)
 {
     sym_id strides[TENSOR_MAX_DIM], size = num(c, (int64_t)dtype_size(out.meta->dtype));
     guard_bool(c, ne(c, numel(c, out), num(c, 0))); /* The guard of out_wrapper's warning */
     contiguous_strides(c, to->size, to->ndim, strides);
     sym_id bytes = mul(c, product(c, to->size, to->ndim), size);
-    guard_bool(c, gt(c, bytes, storage_bytes(c, out.meta)));
+    guard_bool(c, gt(c, bytes, spanned_bytes(c, out.meta)));
     return new_view(c, out, to->size, strides, to->ndim, out.meta->offset);
 }
 
@@ -197,7 +197,7 @@ bool ret_pointwise(struct call *c, struct value out)
     if (!surely_same_shape(c, to, made)) {
         if (c->failed || is_in_place(c))
             return ret_value(c, out);
-        into[0] = value_tensor(resized(c, into[0].u.tensor, made));
+        into[0] = value_tensor(resize_out(c, into[0].u.tensor, made));
         if (c->failed)
             return false;
     }

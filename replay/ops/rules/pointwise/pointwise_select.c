@@ -4,11 +4,6 @@
 
 #include <stdio.h>
 
-static bool is_tensor(struct value x)
-{
-    return x.kind == VALUE_TENSOR;
-}
-
 /* --- where --- */
 
 bool rule_where(struct call *c)
@@ -61,15 +56,15 @@ bool rule_where_number(struct call *c)
         return rule_where(c);
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
     enum dtype dtype = result_type(c, x + 1, 2);
-    struct tensor like = is_tensor(x[1])   ? x[1].u.tensor
-                         : is_tensor(x[2]) ? x[2].u.tensor
-                                           : arg_tensor(c, 0);
+    struct tensor like = value_is_tensor(x[1])   ? x[1].u.tensor
+                         : value_is_tensor(x[2]) ? x[2].u.tensor
+                                                 : arg_tensor(c, 0);
     struct keyword keywords[] = {
         { STR("dtype"), { .kind = VALUE_DTYPE, .u.dtype = dtype } },
         { STR("device"), { .kind = VALUE_DEVICE, .u.device = like.meta->device } },
     };
     for (uint32_t i = 1; i < 3 && !c->failed; i++) {
-        if (!is_tensor(x[i]))
+        if (!value_is_tensor(x[i]))
             x[i] = call_op_keywords(c, "aten.scalar_tensor.default", &x[i], 1, keywords, 2);
         else if (x[i].u.tensor.meta->dtype != dtype)
             x[i] = call_op_keywords(c, "aten._to_copy.default", &x[i], 1, keywords, 1);
@@ -121,7 +116,7 @@ bool rule_masked_fill(struct call *c)
     value = maybe_convert(c, value, self.meta->dtype);
     struct value x[] = { arg(c, 1), value, arg(c, 0) };
     struct tensor out =
-        call_tensor(c, is_tensor(value) ? "aten.where.self" : "aten.where.ScalarSelf", x, 3);
+        call_tensor(c, value_is_tensor(value) ? "aten.where.self" : "aten.where.ScalarSelf", x, 3);
     if (c->failed || is_contiguous(c, out, FORMAT_CONTIGUOUS))
         return ret_pointwise(c, value_tensor(out));
     struct keyword keyword = {
@@ -138,10 +133,10 @@ static struct value bounded(struct call *c, struct value a, struct value bound, 
 {
     char name[24];
     struct value nan = call_op(c, "aten.isnan.default", &a, 1), sides[] = { a, bound };
-    snprintf(name, sizeof name, "aten.%s.%s", op, is_tensor(bound) ? "Tensor" : "Scalar");
+    snprintf(name, sizeof name, "aten.%s.%s", op, value_is_tensor(bound) ? "Tensor" : "Scalar");
     struct value kept[] = { call_op(c, name, sides, 2), nan };
     struct value x[] = { call_op(c, "aten.bitwise_or.Tensor", kept, 2), a, bound };
-    return call_op(c, is_tensor(bound) ? "aten.where.self" : "aten.where.ScalarOther", x, 3);
+    return call_op(c, value_is_tensor(bound) ? "aten.where.self" : "aten.where.ScalarOther", x, 3);
 }
 
 static struct value clamp_with_symbols(struct call *c, const struct value *operands)
@@ -168,7 +163,7 @@ static struct tensor clamp_plain(struct call *c, const struct value *operands)
     struct value tensors[3];
     uint32_t n = 0;
     for (uint32_t i = 0; i < 3; i++)
-        if (is_tensor(operands[i]))
+        if (value_is_tensor(operands[i]))
             tensors[n++] = operands[i];
     return iterator_result(c, tensors, n, result_type(c, operands, 3));
 }
@@ -191,7 +186,8 @@ static bool one_bound(struct call *c, uint32_t at)
     if (eager(c))
         return ret_tensor(c, clamp_plain(c, x));
     return ret_pointwise(
-        c, call_op(c, is_tensor(x[at]) ? "aten.clamp.Tensor" : "aten.clamp.default", x, at + 1));
+        c,
+        call_op(c, value_is_tensor(x[at]) ? "aten.clamp.Tensor" : "aten.clamp.default", x, at + 1));
 }
 
 bool rule_clamp_min(struct call *c)

@@ -54,7 +54,7 @@ bool rule_copy_strided(struct call *c)
         c, new_tensor_strided(c, x.meta->dtype, x.meta->device, x.meta->size, strides, n));
 }
 
-static bool same_dtype(struct call *c)
+static bool ret_same_dtype(struct call *c)
 {
     struct value x = arg(c, 0);
     count_dispatches(c, 1);
@@ -63,7 +63,7 @@ static bool same_dtype(struct call *c)
 
 bool rule_prim_fill(struct call *c)
 {
-    return same_dtype(c);
+    return ret_same_dtype(c);
 }
 
 bool rule_prim_conj_physical(struct call *c)
@@ -71,5 +71,5 @@ bool rule_prim_conj_physical(struct call *c)
     if (!require(c, dtype_is_complex(arg_tensor(c, 0).meta->dtype), "RuntimeError",
                  "prims.conj_physical is only defined for complex dtypes"))
         return false;
-    return same_dtype(c);
+    return ret_same_dtype(c);
 }

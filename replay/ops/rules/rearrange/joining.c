@@ -123,7 +123,7 @@ static bool check_others(struct call *c, const struct tensor *x, uint32_t n,
 }
 
 /* torch.sym_sum, which makes one sum of all items. */
-static sym_id sum_of(struct call *c, const sym_id *items, uint32_t n)
+static sym_id sum_symbolic(struct call *c, const sym_id *items, uint32_t n)
 {
     sym_id sum = SYM_ID_ZERO;
     sym_id *terms = syms(c, n);
@@ -150,7 +150,7 @@ static bool same_devices(struct call *c, const struct tensor *x, uint32_t n)
 }
 
 /* elementwise_type_promotion_wrapper: converts all tensors to the common dtype. */
-static const struct tensor *promoted(struct call *c, const struct tensor *x, uint32_t n)
+static const struct tensor *promote_all(struct call *c, const struct tensor *x, uint32_t n)
 {
     enum dtype dtype = common_dtype(c, x, n);
     struct tensor *ret = scratch(c, n * sizeof(*ret));
@@ -175,7 +175,7 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
     if (!kept || !same_devices(c, x, n))
         return none;
     if (!eager(c))
-        x = promoted(c, x, n);
+        x = promote_all(c, x, n);
     if (!x || !(!eager(c) ? check_ranks(c, x, n) : check_ranks_plain(c, x, n)))
         return none;
     uint32_t n_kept = without_empty(c, x, n, kept);
@@ -196,7 +196,7 @@ static struct tensor cat(struct call *c, const struct tensor *x, uint32_t n, int
         if (i)
             check_others(c, x, n, kept[0].meta, kept[i], at);
     }
-    g.size[at] = sum_of(c, lengths, n_kept);
+    g.size[at] = sum_symbolic(c, lengths, n_kept);
     if (!eager(c) && !c->failed) { /* The result is a clone of that of prims.cat. */
         sym_id strides[TENSOR_MAX_DIM];
         contiguous_strides(c, g.size, g.n, strides);

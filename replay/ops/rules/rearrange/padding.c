@@ -67,7 +67,7 @@ bool rule_constant_pad(struct call *c)
 
 /* --- reflection_pad and replication_pad --- */
 
-static const char *input_text(struct call *c, const struct geometry *g)
+static const char *padded_size_text(struct call *c, const struct geometry *g)
 {
     return !eager(c) ? py_size_text(c, g->size, g->n) : sizes_text(c, g->size, g->n);
 }
@@ -83,7 +83,7 @@ static void check_reflection(struct call *c, const struct geometry *g, uint32_t 
     CHECK(c, fits, "RuntimeError",
           "Argument #%u: Padding size should be less than the corresponding input dimension, but "
           "got: padding (%s, %s) at dimension %u of input %s",
-          number, sym_text(c, side[0]), sym_text(c, side[1]), dim, input_text(c, g));
+          number, sym_text(c, side[0]), sym_text(c, side[1]), dim, padded_size_text(c, g));
 }
 
 /* The messages of kernels and of their Python counterparts differ in commas. */
@@ -135,7 +135,7 @@ static bool check_input(struct call *c, const struct geometry *g, uint32_t n, ui
     REQUIRE(c, g->n == n + 1 || g->n == n + 2, "RuntimeError",
             "Expected %uD or %uD (batch mode) tensor with possibly 0 batch size and other non-zero "
             "dimensions for input, but got: %s",
-            n + 1, n + 2, input_text(c, g));
+            n + 1, n + 2, padded_size_text(c, g));
     return true;
 }
 

@@ -329,7 +329,7 @@ static struct tensor window_indices(struct call *c, const struct window *w, sym_
     return call_tensor(c, "aten.add.Tensor", args, 2);
 }
 
-static sym_id nonzero(struct call *c, const sym_id *size, uint32_t n)
+static sym_id all_nonzero(struct call *c, const sym_id *size, uint32_t n)
 {
     for (uint32_t i = 0; i < n && !c->failed; i++)
         if (!guard_bool(c, py_ne(c, size[i], SYM_ID_ZERO)))
@@ -383,7 +383,7 @@ bool rule_im2col(struct call *c)
         return false;
     struct geometry g = geometry_of(x);
     bool ranked = g.n == 3 || g.n == 4;
-    if (!ranked || nonzero(c, g.size + (g.n - 3), 3) == SYM_ID_FALSE)
+    if (!ranked || all_nonzero(c, g.size + (g.n - 3), 3) == SYM_ID_FALSE)
         return refuse(c, "RuntimeError",
                       "Expected 3D or 4D (batch mode) tensor for input with possible 0 batch size "
                       "and non-zero dimensions, but got: %s",
@@ -473,7 +473,7 @@ bool rule_col2im(struct call *c)
         return false;
     struct geometry g = geometry_of(x);
     bool ranked = g.n == 2 || g.n == 3;
-    if (!ranked || nonzero(c, g.size + (g.n - 2), 2) == SYM_ID_FALSE)
+    if (!ranked || all_nonzero(c, g.size + (g.n - 2), 2) == SYM_ID_FALSE)
         return refuse(c, "RuntimeError",
                       "Expected 2D or 3D (batch mode) tensor for input with possible 0 batch size "
                       "and non-zero dimensions, but got: %s",

@@ -138,8 +138,8 @@ enum dtype dtype_sum(enum dtype dtype); /* Integers become int64. */
 
 /* --- Checks of C++ kernels on out= --- */
 
-const char *
-type_name(enum dtype dtype); /* The name of caffe2::TypeMeta, for instance "long int". */
+/* The name of caffe2::TypeMeta, for instance "long int". */
+const char *type_name(enum dtype dtype);
 /* Checks the dtype of the out= tensor in argument i as structured kernels do ("Expected out
  * tensor to have dtype float, but got double instead"). The functional form has no such
  * argument. */

@@ -46,7 +46,8 @@ bool rule_reshape_copy(struct call *c)
 }
 
 /* reshape_symint of ATen/native/TensorShape.cpp */
-static struct tensor reshape(struct call *c, struct tensor x, const sym_id *shape, uint32_t n)
+static struct tensor reshape_symint(struct call *c, struct tensor x, const sym_id *shape,
+                                    uint32_t n)
 {
     const struct tensor none = { 0 };
     if (!x.meta || !check_ndim(c, n))
@@ -70,7 +71,7 @@ bool rule_reshape(struct call *c)
 {
     const sym_id *shape;
     uint32_t n = arg_syms(c, 1, &shape);
-    return ret_tensor(c, reshape(c, arg_tensor(c, 0), shape, n));
+    return ret_tensor(c, reshape_symint(c, arg_tensor(c, 0), shape, n));
 }
 
 bool rule_view_as(struct call *c)
@@ -104,7 +105,7 @@ bool rule_flatten(struct call *c)
             "flatten() has invalid args: start_dim cannot come after end_dim");
     sym_id shape[TENSOR_MAX_DIM] = { SYM_ID_ONE };
     if (m->ndim == 0)
-        return ret_tensor(c, reshape(c, x, shape, 1));
+        return ret_tensor(c, reshape_symint(c, x, shape, 1));
     if (first == last)
         return ret_tensor(c, x);
     uint32_t n = 0;
@@ -113,7 +114,7 @@ bool rule_flatten(struct call *c)
     shape[n++] = product(c, m->size + first, last - first + 1);
     for (uint32_t i = last + 1; i < m->ndim; i++)
         shape[n++] = m->size[i];
-    return ret_tensor(c, reshape(c, x, shape, n));
+    return ret_tensor(c, reshape_symint(c, x, shape, n));
 }
 
 bool rule_unflatten(struct call *c)

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static sym_id negative(struct call *c, sym_id e)
+static sym_id negate_size(struct call *c, sym_id e)
 {
     return mul(c, SYM_ID_MINUS_ONE, e);
 }
@@ -16,10 +16,10 @@ static sym_id slice_index(struct call *c, sym_id size, sym_id index)
     if (guard_or_false(c, from_start))
         return index;
     sym_id from_end =
-        sym_and(c->pool, py_lt(c, index, SYM_ID_ZERO), py_ge(c, index, negative(c, size)));
+        sym_and(c->pool, py_lt(c, index, SYM_ID_ZERO), py_ge(c, index, negate_size(c, size)));
     if (guard_or_false(c, from_end))
         return add(c, index, size);
-    if (guard_or_false(c, py_lt(c, index, negative(c, size))))
+    if (guard_or_false(c, py_lt(c, index, negate_size(c, size))))
         return SYM_ID_ZERO;
     if (guard_or_false(c, py_gt(c, index, size)))
         return size;
@@ -99,7 +99,7 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
         return false;
     sym_id size = g->size[at], stride = g->stride[at];
     if (eager(c) &&
-        (guard_bool(c, ge(c, index, size)) || guard_bool(c, lt(c, index, negative(c, size)))))
+        (guard_bool(c, ge(c, index, size)) || guard_bool(c, lt(c, index, negate_size(c, size)))))
         return select_range(c, g, index, at);
     if (guard_or_false(c, py_ge(c, index, SYM_ID_ZERO)))
         g->offset = add(c, g->offset, mul(c, index, stride));
@@ -121,7 +121,7 @@ bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id sta
     uint32_t at = wrap_dim(c, dim, g->n);
     if (c->failed)
         return false;
-    sym_id size = g->size[at], least = negative(c, size);
+    sym_id size = g->size[at], least = negate_size(c, size);
     CHECK(c, sym_and(c->pool, le(c, least, start), le(c, start, size)), "IndexError",
           "start out of range (expected to be in range of [%s, %s], but got %s)",
           sym_text(c, least), sym_text(c, size), sym_text(c, start));

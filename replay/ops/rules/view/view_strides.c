@@ -111,7 +111,8 @@ bool infer_shape_cpp(struct call *c, sym_id elements, const sym_id *shape, uint3
 
 /* --- computeStride --- */
 
-static bool asked(struct call *c, enum stride_way way, bool otherwise, sym_id condition)
+static bool evaluate_condition(struct call *c, enum stride_way way, bool otherwise,
+                               sym_id condition)
 {
     if (way == STRIDE_EXACT)
         return guard_bool(c, condition);
@@ -119,19 +120,19 @@ static bool asked(struct call *c, enum stride_way way, bool otherwise, sym_id co
 }
 
 /* C++ and Python build different expressions for a comparison. */
-static bool ask_eq(struct call *c, enum stride_way way, sym_id a, sym_id b)
+static bool evaluate_eq(struct call *c, enum stride_way way, sym_id a, sym_id b)
 {
-    return asked(c, way, false, way == STRIDE_CPP ? eq(c, a, b) : py_eq(c, a, b));
+    return evaluate_condition(c, way, false, way == STRIDE_CPP ? eq(c, a, b) : py_eq(c, a, b));
 }
 
-static bool ask_ne(struct call *c, enum stride_way way, sym_id a, sym_id b)
+static bool evaluate_ne(struct call *c, enum stride_way way, sym_id a, sym_id b)
 {
-    return asked(c, way, true, way == STRIDE_CPP ? ne(c, a, b) : py_ne(c, a, b));
+    return evaluate_condition(c, way, true, way == STRIDE_CPP ? ne(c, a, b) : py_ne(c, a, b));
 }
 
-static bool ask_lt(struct call *c, enum stride_way way, sym_id a, sym_id b)
+static bool evaluate_lt(struct call *c, enum stride_way way, sym_id a, sym_id b)
 {
-    return asked(c, way, true, way == STRIDE_CPP ? lt(c, a, b) : py_lt(c, a, b));
+    return evaluate_condition(c, way, true, way == STRIDE_CPP ? lt(c, a, b) : py_lt(c, a, b));
 }
 
 static sym_id all_equal(struct call *c, const sym_id *a, const sym_id *b, uint32_t n)
@@ -145,7 +146,7 @@ static sym_id all_equal(struct call *c, const sym_id *a, const sym_id *b, uint32
 static bool empty_stride(struct call *c, const struct geometry *old, const sym_id *shape,
                          uint32_t n, enum stride_way way, sym_id *stride)
 {
-    if (n == old->n && asked(c, way, false, all_equal(c, old->size, shape, n))) {
+    if (n == old->n && evaluate_condition(c, way, false, all_equal(c, old->size, shape, n))) {
         memcpy(stride, old->stride, n * sizeof(*stride));
         return true;
     }
@@ -162,8 +163,8 @@ static bool chunk_ends(struct call *c, const struct geometry *old, uint32_t d, s
 {
     if (d == 0)
         return true;
-    return ask_ne(c, way, old->size[d - 1], SYM_ID_ONE) &&
-           ask_ne(c, way, old->stride[d - 1], mul(c, elements, base));
+    return evaluate_ne(c, way, old->size[d - 1], SYM_ID_ONE) &&
+           evaluate_ne(c, way, old->stride[d - 1], mul(c, elements, base));
 }
 
 bool compute_stride(struct call *c, const struct geometry *old, const sym_id *shape, uint32_t n,
@@ -174,7 +175,7 @@ bool compute_stride(struct call *c, const struct geometry *old, const sym_id *sh
             stride[i] = SYM_ID_ONE;
         return true;
     }
-    if (ask_eq(c, way, geometry_numel(c, old), SYM_ID_ZERO))
+    if (evaluate_eq(c, way, geometry_numel(c, old), SYM_ID_ZERO))
         return empty_stride(c, old, shape, n, way, stride);
     uint32_t left = n;
     sym_id base = old->stride[old->n - 1], elements = SYM_ID_ONE, seen = SYM_ID_ONE;
@@ -183,12 +184,13 @@ bool compute_stride(struct call *c, const struct geometry *old, const sym_id *sh
         if (!chunk_ends(c, old, d, elements, base, way))
             continue;
         while (left > 0 && !c->failed &&
-               (ask_lt(c, way, seen, elements) || ask_eq(c, way, shape[left - 1], SYM_ID_ONE))) {
+               (evaluate_lt(c, way, seen, elements) ||
+                evaluate_eq(c, way, shape[left - 1], SYM_ID_ONE))) {
             left--;
             stride[left] = mul(c, seen, base);
             seen = mul(c, seen, shape[left]);
         }
-        if (ask_ne(c, way, seen, elements))
+        if (evaluate_ne(c, way, seen, elements))
             return false;
         if (d > 0) {
             base = old->stride[d - 1];

@@ -20,7 +20,7 @@ static struct tensor *pieces(struct call *c, int64_t n)
     return scratch(c, (size_t)n * sizeof(struct tensor));
 }
 
-static sym_id sum_of(struct call *c, const sym_id *items, uint32_t n)
+static sym_id sum_of_sizes(struct call *c, const sym_id *items, uint32_t n)
 {
     sym_id sum = SYM_ID_ZERO;
     for (uint32_t i = 0; i < n; i++)
@@ -41,7 +41,7 @@ bool split_by_sizes(struct call *c, struct tensor x, const sym_id *sizes, uint32
         CHECK(c, py_ge(c, sizes[i], SYM_ID_ZERO), "RuntimeError",
               "split_with_sizes expects split_sizes have only non-negative entries%s%s",
               python ? "" : ", but got split_sizes=", python ? "" : sizes_text(c, sizes, n));
-    sym_id sum = sum_of(c, sizes, n);
+    sym_id sum = sum_of_sizes(c, sizes, n);
     if (python)
         CHECK(c, py_eq(c, sum, g.size[at]), "ValueError",
               "Split sizes add up to %s but got the tensor's size of %s", sym_text(c, sum),
