@@ -24,16 +24,6 @@ static bool is_run_graph(const struct session *s, const struct selector *selecto
             (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD || g->kind == GRAPH_INFERENCE));
 }
 
-static bool graph_has_symbol(const struct graph *graph, struct str name)
-{
-    for (size_t i = 0; graph && i < graph->pool->exprs.exprs.n; i++) {
-        const struct expr *e = &graph->pool->exprs.exprs.v[i];
-        if (e->kind == EXPR_SYMBOL && str_eq(e->text, name))
-            return true;
-    }
-    return false;
-}
-
 /* Returns whether a selected graph has the symbol. Unbacked symbols of programs have no record, so
  * the graphs themselves are searched for them. */
 static bool is_graph_symbol(struct session *s, const struct selector *selector,
@@ -43,10 +33,13 @@ static bool is_graph_symbol(struct session *s, const struct selector *selector,
     for (uint32_t i = 0; i < table->n_symbols; i++)
         if (str_eq(table->symbols[i].name, name))
             return true;
-    for (uint32_t i = 0; i < s->list->n; i++)
-        if (is_run_graph(s, selector, &s->list->refs[i]) &&
-            graph_has_symbol(trace_graph(s->trace, i, &ignored), name))
+    for (uint32_t i = 0; i < s->list->n; i++) {
+        if (!is_run_graph(s, selector, &s->list->refs[i]))
+            continue;
+        const struct graph *graph = trace_graph(s->trace, i, &ignored);
+        if (graph && graph_has_symbol(graph, name))
             return true;
+    }
     return false;
 }
 

@@ -163,14 +163,6 @@ static void hide_args(struct anonymizer *h, const struct graph *graph, struct ar
         hide_keys(h, &graph->nodes[id], args);
 }
 
-static bool names_child(const struct graph *graph, struct str target)
-{
-    for (uint32_t i = 0; i < graph->n_children; i++)
-        if (str_eq(graph->children[i]->name, target))
-            return true;
-    return false;
-}
-
 static void hide_nodes(struct anonymizer *h, const struct graph *graph, struct node *nodes)
 {
     for (node_id id = 0; id < graph->n_nodes; id++) {
@@ -185,7 +177,7 @@ static void hide_nodes(struct anonymizer *h, const struct graph *graph, struct n
         if (node->op == NODE_PLACEHOLDER)
             node->target = node->name;
         else if (node->op == NODE_GET_ATTR)
-            node->target = names_child(graph, node->target)
+            node->target = graph_child(graph, node->target)
                                ? alias_of(h, &h->children, node->target, "graph", "")
                                : alias_of(h, &h->paths, node->target, "attribute", "");
         else if (node->op == NODE_CALL_MODULE)

@@ -25,27 +25,13 @@ void node_references(const struct graph *graph, const struct node *node,
         argument_references(graph, &graph->args[node->first_arg + i], fn, user);
 }
 
-/* Returns "add_" for "torch.ops.aten.add_.Tensor", "relu_" for "torch.relu_". */
-static struct str target_name_of(struct str target)
-{
-    size_t last = target.n, before = target.n;
-    for (size_t i = 0; i < target.n; i++)
-        if (target.p[i] == '.') {
-            before = last;
-            last = i;
-        }
-    if (str_starts(target, STR("torch.ops.")) && before < target.n)
-        return (struct str){ target.p + before + 1, last - before - 1 };
-    return str_from(target, last < target.n ? last + 1 : 0);
-}
-
 bool node_writes(const struct graph *graph, const struct node *node)
 {
     if (node->op != NODE_CALL_FUNCTION && node->op != NODE_CALL_METHOD)
         return false;
     if (node->form == FORM_SETITEM || node->form == FORM_INPLACE)
         return true;
-    struct str name = target_name_of(node->target);
+    struct str name = target_base_name(node->target);
     bool by_name = name.n > 1 && name.p[name.n - 1] == '_' && name.p[name.n - 2] != '_';
     if (by_name || str_is(node->target, "operator.setitem"))
         return node->n_args > 0;

@@ -25,21 +25,13 @@ struct inliner {
 
 /* ---- The call ---- */
 
-static const struct graph *child_named(const struct graph *graph, struct str name)
-{
-    for (uint32_t i = 0; i < graph->n_children; i++)
-        if (str_eq(graph->children[i]->name, name))
-            return graph->children[i];
-    return NULL;
-}
-
 static const struct graph *body_of(const struct graph *graph, const struct arg *arg)
 {
     if (arg->kind == ARG_GRAPH)
-        return child_named(graph, arg->text);
+        return graph_child(graph, arg->text);
     if (arg->kind != ARG_NODE || graph->nodes[arg->u.node].op != NODE_GET_ATTR)
         return NULL;
-    return child_named(graph, graph->nodes[arg->u.node].target);
+    return graph_child(graph, graph->nodes[arg->u.node].target);
 }
 
 static void add_call_operands(struct inliner *in, const struct arg *arg)
@@ -173,7 +165,7 @@ static bool goes_with_call(const struct inliner *in, node_id id)
 {
     const struct node *node = &in->graph->nodes[id], *call = &in->graph->nodes[in->call];
     uint32_t uses = 0, by_call = 0;
-    if (node->op != NODE_GET_ATTR || !child_named(in->graph, node->target))
+    if (node->op != NODE_GET_ATTR || !graph_child(in->graph, node->target))
         return false;
     for (uint32_t i = 0; i < in->graph->n_args; i++)
         uses += in->graph->args[i].kind == ARG_NODE && in->graph->args[i].u.node == id;

@@ -148,7 +148,7 @@ static void put_node_name(const struct call_writer *w, node_id node)
 
 static void put_subgraph(const struct call_writer *w, struct str name)
 {
-    const struct graph *child = repro_child(w->g->graph, name);
+    const struct graph *child = graph_child(w->g->graph, name);
     if (child)
         repro_put_name(w->r, w->out, repro_graph_of(w->r, child)->function);
     else {
@@ -266,8 +266,8 @@ static bool is_subgraph_function(const struct call_writer *w, const struct arg *
     const struct graph *graph = w->g->graph;
     if (arg->kind == ARG_NODE)
         return graph->nodes[arg->u.node].op == NODE_GET_ATTR &&
-               repro_child(graph, graph->nodes[arg->u.node].target);
-    return arg->kind == ARG_GRAPH && repro_child(graph, arg->text);
+               graph_child(graph, graph->nodes[arg->u.node].target);
+    return arg->kind == ARG_GRAPH && graph_child(graph, arg->text);
 }
 
 static const struct {
@@ -602,7 +602,7 @@ static void put_python_statement(struct call_writer *w, node_id id)
         put_nothing(w, id);
         break;
     case NODE_GET_ATTR: /* those of f are inputs if they are tensors */
-        if (repro_child(w->g->graph, node->target))
+        if (graph_child(w->g->graph, node->target))
             break;
         if (w->g == &w->r->graphs.v[w->r->graphs.n - 1]) {
             const struct meta *meta = repro_meta(w->g->graph, node->meta);

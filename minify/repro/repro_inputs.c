@@ -10,7 +10,7 @@ enum { MAX_DIMS = 64 };
 static bool is_tensor_input(const struct graph *graph, const struct node *node)
 {
     const struct meta *meta = repro_meta(graph, node->meta);
-    bool attribute = node->op == NODE_GET_ATTR && !repro_child(graph, node->target);
+    bool attribute = node->op == NODE_GET_ATTR && !graph_child(graph, node->target);
     return (node->op == NODE_PLACEHOLDER || attribute) && meta && meta->kind == META_TENSOR;
 }
 
@@ -53,7 +53,7 @@ static void check_input_node(struct repro *r, const struct graph *graph, const s
     bool known = meta && (meta->kind == META_TENSOR || meta->kind == META_SYM);
     if (node->op == NODE_PLACEHOLDER && !known)
         repro_cannot(r, "the input %.*s is neither a tensor nor a number", STR_ARG(node->name));
-    if (node->op == NODE_GET_ATTR && !repro_child(graph, node->target) && !known)
+    if (node->op == NODE_GET_ATTR && !graph_child(graph, node->target) && !known)
         repro_cannot(r, "nothing is recorded about the attribute %.*s", STR_ARG(node->target));
     if (meta && meta->placement.n)
         repro_cannot(r, "the input %.*s is a %.*s", STR_ARG(node->name), STR_ARG(meta->wrapper));

@@ -74,7 +74,6 @@ void repro_put_line(struct repro *r, struct str line, unsigned indent);
  * needed. */
 bool repro_prepare(struct repro *r);
 const struct repro_graph *repro_graph_of(const struct repro *r, const struct graph *graph);
-const struct graph *repro_child(const struct graph *graph, struct str name);
 
 /* repro_values.c: fills r->values. Returns false when memory ran out. */
 bool repro_choose_values(struct repro *r);

@@ -83,14 +83,6 @@ struct str repro_name(struct repro *r, struct str wish, bool global)
     return ret;
 }
 
-const struct graph *repro_child(const struct graph *graph, struct str name)
-{
-    for (uint32_t i = 0; i < graph->n_children; i++)
-        if (str_eq(graph->children[i]->name, name))
-            return graph->children[i];
-    return NULL;
-}
-
 const struct repro_graph *repro_graph_of(const struct repro *r, const struct graph *graph)
 {
     for (size_t i = 0; i < r->graphs.n; i++)
@@ -199,7 +191,7 @@ static bool name_node(struct repro *r, struct repro_graph *g, uint32_t i, bool r
         r->needed[symbol] = r->needed[symbol] || g->used[i];
         return true;
     }
-    if (node->op == NODE_GET_ATTR && (child = repro_child(g->graph, node->target))) {
+    if (node->op == NODE_GET_ATTR && (child = graph_child(g->graph, node->target))) {
         g->names[i] = repro_graph_of(r, child)->function;
         return true;
     }

@@ -215,15 +215,6 @@ struct printed {
     const struct attempt_load *load;
 };
 
-static bool graph_has_symbol(const struct graph *graph, struct str symbol)
-{
-    const struct expr_pool *exprs = &graph->pool->exprs;
-    for (size_t i = 0; i < exprs->exprs.n; i++)
-        if (exprs->exprs.v[i].kind == EXPR_SYMBOL && str_eq(exprs->exprs.v[i].text, symbol))
-            return true;
-    return false;
-}
-
 static bool is_printed_symbol(void *user, struct str symbol)
 {
     const struct printed *printed = user;

@@ -17,27 +17,13 @@ struct builder {
 static bool build_program(struct builder *b, struct program *p, const struct graph *graph,
                           unsigned depth, struct err *err);
 
-/* Returns "add_" for "torch.ops.aten.add_.Tensor", and "relu_" for "torch.relu_". */
-static struct str method_base_name(struct str target)
-{
-    size_t last = target.n, before = target.n;
-    for (size_t i = 0; i < target.n; i++)
-        if (target.p[i] == '.') {
-            before = last;
-            last = i;
-        }
-    if (str_starts(target, STR("torch.ops.")) && before < target.n)
-        return (struct str){ target.p + before + 1, last - before - 1 };
-    return str_from(target, last < target.n ? last + 1 : 0);
-}
-
 /* Returns whether a call returns its first argument: by Python's convention functions whose name
  * ends in exactly one underscore work in place. */
 static bool returns_self(const struct graph *graph, const struct node *node)
 {
     if (node->op != NODE_CALL_FUNCTION && node->op != NODE_CALL_METHOD)
         return false;
-    struct str name = method_base_name(node->target);
+    struct str name = target_base_name(node->target);
     return node->n_args && graph->args[node->first_arg].kind == ARG_NODE && name.n > 1 &&
            name.p[name.n - 1] == '_' && name.p[name.n - 2] != '_';
 }

@@ -190,6 +190,11 @@ static inline const struct arg *node_args(const struct graph *graph, const struc
     return node->n_args ? &graph->args[node->first_arg] : NULL;
 }
 
+/* Returns the nested graph of this name, or NULL. */
+const struct graph *graph_child(const struct graph *graph, struct str name);
+/* Returns whether an expression of the graph or of its nested graphs contains the symbol. */
+bool graph_has_symbol(const struct graph *graph, struct str symbol);
+
 /* Returns whether a node is call_function, call_method or call_module; getitem and infix
  * included. */
 static inline bool node_is_call(const struct node *node)
@@ -201,6 +206,9 @@ static inline bool node_is_call(const struct node *node)
 /* Appends the name that profiles and dispatch tables use: "aten.mm.default" without
  * "torch.ops.", methods as "Tensor.sum", modules as "module conv1". */
 void node_op_name(const struct node *node, struct buf *out);
+/* Returns the operator's name without namespace and overload: "add_" for
+ * "torch.ops.aten.add_.Tensor", "relu_" for "torch.relu_". */
+struct str target_base_name(struct str target);
 
 struct graph_counts {
     uint32_t inputs, nodes, calls, outputs, opaque, graphs;

@@ -37,3 +37,33 @@ void node_op_name(const struct node *node, struct buf *out)
         target = str_from(target, 10);
     buf_put(out, target);
 }
+
+struct str target_base_name(struct str target)
+{
+    size_t last = target.n, before = target.n;
+    for (size_t i = 0; i < target.n; i++)
+        if (target.p[i] == '.') {
+            before = last;
+            last = i;
+        }
+    if (str_starts(target, STR("torch.ops.")) && before < target.n)
+        return (struct str){ target.p + before + 1, last - before - 1 };
+    return str_from(target, last < target.n ? last + 1 : 0);
+}
+
+const struct graph *graph_child(const struct graph *graph, struct str name)
+{
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        if (str_eq(graph->children[i]->name, name))
+            return graph->children[i];
+    return NULL;
+}
+
+bool graph_has_symbol(const struct graph *graph, struct str symbol)
+{
+    const struct expr_pool *exprs = &graph->pool->exprs;
+    for (size_t i = 0; i < exprs->exprs.n; i++)
+        if (exprs->exprs.v[i].kind == EXPR_SYMBOL && str_eq(exprs->exprs.v[i].text, symbol))
+            return true;
+    return false;
+}
