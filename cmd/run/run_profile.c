@@ -2,18 +2,12 @@
 #include "cmd/run/run_session.h"
 #include "profile/report/replay/timing_report.h"
 
-/* Violated guards were reported once and are not reported again by the timed runs. */
-static void ignore_violation(void *user, struct str text)
-{
-    (void)user, (void)text;
-}
-
 static bool check_guards(const struct graph_run *g, struct run_options *options, struct err *err)
 {
     struct run *run = run_new(g->graph, options, err);
     run_free(run);
     if (options->violated)
-        options->violated = ignore_violation;
+        options->violated = run_ignore_violation;
     return run != NULL;
 }
 

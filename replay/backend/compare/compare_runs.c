@@ -101,17 +101,11 @@ static bool process_outputs(const struct both *b, struct run *run, bool referenc
 
 /* ---- Runs ---- */
 
-/* Discards violated guards of the reference; the tested run reports them. */
-static void ignore_violation(void *user, struct str text)
-{
-    (void)user, (void)text;
-}
-
 static struct run_options options_before(const struct both *b)
 {
     struct run_options options = b->how->options;
     if (options.violated)
-        options.violated = ignore_violation;
+        options.violated = run_ignore_violation;
     return options;
 }
 

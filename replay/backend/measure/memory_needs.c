@@ -2,11 +2,6 @@
 
 #include "replay/backend/measure/peak.h"
 
-static void drop_violation(void *user, struct str text)
-{
-    (void)user, (void)text;
-}
-
 /* Returns the first node at which the memory in use exceeds the available memory. */
 static uint32_t too_much_at(const struct storages *s, uint64_t available)
 {
@@ -29,7 +24,7 @@ bool run_fits(const struct graph *graph, const struct run_options *options, stru
     struct run_options counting = *options;
     const struct backend_kind *kind = backend_find(STR("null"));
     counting.backend = kind->open(err);
-    counting.violated = drop_violation;
+    counting.violated = run_ignore_violation;
     counting.keep = false;
     counting.node = NULL;
     if (!counting.backend)

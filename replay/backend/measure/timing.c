@@ -6,6 +6,7 @@
 
 #include "replay/backend/measure/timing_groups.h"
 #include "trace/base/clock.h"
+#include "trace/base/number.h"
 
 enum { DEFAULT_RUNS = 5, MOST_RUNS = 1000, MOST_REPEATS = 9 };
 #define REPEAT_US 20000.0 /* calls are not repeated for longer */
@@ -20,15 +21,9 @@ bool timing_host_bound(const struct timing *t)
     return t->queues && !timing_explains(t) && t->host_us >= 0.9 * t->wall_us;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, compare_doubles);
+    qsort(values, n, sizeof *values, compare_double);
     return n ? values[n / 2] : 0;
 }
 

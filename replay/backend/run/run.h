@@ -131,6 +131,8 @@ struct run {
 
 /* NULL: ERR_USAGE (a symbol has no value, or sizes contradict each other), ERR_ENV. */
 struct run *run_new(const struct graph *graph, const struct run_options *options, struct err *err);
+/* A `violated` that discards the text, for runs of guards that another run reports. */
+void run_ignore_violation(void *user, struct str text);
 /* Runs the graph. A later run is quicker: results of rules are known, and inputs keep their memory
  * and values, unless a call wrote them by its schema. It frees the values and outputs of the run
  * before. */

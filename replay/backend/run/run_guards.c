@@ -364,3 +364,8 @@ bool run_bind_result(struct run *run, const struct step *step, struct value valu
             return false;
     return true;
 }
+
+void run_ignore_violation(void *user, struct str text)
+{
+    (void)user, (void)text;
+}

@@ -2,6 +2,7 @@
  * (aten/src/ATen/native/GridSampler.h, the functions with _set_grad). */
 #include <math.h>
 
+#include "replay/backend/cpu/conv/cubic.h"
 #include "replay/backend/cpu/kernel.h"
 
 enum { GRID_DIMS = 3, GRID_LINEAR = 0, GRID_NEAREST, GRID_CUBIC };
@@ -44,18 +45,9 @@ static void pad(struct coordinate *c, int64_t n, int64_t padding, bool corners)
         clip(c, n);
 }
 
-static double cubic(double x)
-{
-    const double a = -0.75;
-    x = fabs(x);
-    if (x <= 1)
-        return ((a + 2) * x - (a + 3)) * x * x + 1;
-    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
-
 static double cubic_slope(double x)
 {
-    const double a = -0.75;
+    const double a = CUBIC_A;
     double sign = x < 0 ? -1 : 1;
     x = fabs(x);
     if (x <= 1)
@@ -86,7 +78,7 @@ static struct tap tap_of(const struct sampler *s, uint32_t d, struct coordinate 
         t.slope = i ? 1 : -1;
     } else if (s->mode == GRID_CUBIC) {
         place.at = first + (double)(i - 1);
-        t.share = cubic(rest - (double)(i - 1));
+        t.share = cubic_weight(CUBIC_A, rest - (double)(i - 1));
         t.slope = cubic_slope(rest - (double)(i - 1));
         pad(&place, s->size[d], s->padding, s->corners);
     }

@@ -1,6 +1,7 @@
 /* Interpolation of one to three dimensions, and sampling at the positions of a grid. */
 #include <math.h>
 
+#include "replay/backend/cpu/conv/cubic.h"
 #include "replay/backend/cpu/kernel.h"
 
 enum upsample { NEAREST, NEAREST_EXACT, LINEAR, CUBIC };
@@ -28,15 +29,6 @@ static double upsample_scale(const struct kernel *k, uint32_t d, uint32_t dims, 
     return given > 0 ? 1 / given : (double)in / (double)out;
 }
 
-static double cubic_weight(double x)
-{
-    const double a = -0.75;
-    x = fabs(x);
-    if (x <= 1)
-        return ((a + 2) * x - (a + 3)) * x * x + 1;
-    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
-
 static int64_t clamped_index(int64_t i, int64_t n)
 {
     return i < 0 ? 0 : i >= n ? n - 1 : i;
@@ -59,7 +51,7 @@ static struct taps taps_of(enum upsample how, double scale, bool corners, int64_
     for (int i = 0; i < t.n; i++) {
         int offset = how == LINEAR ? i : i - 1;
         t.at[i] = clamped_index(first + offset, in);
-        t.share[i] = how == LINEAR ? (i ? rest : 1 - rest) : cubic_weight(rest - offset);
+        t.share[i] = how == LINEAR ? (i ? rest : 1 - rest) : cubic_weight(CUBIC_A, rest - offset);
     }
     return t;
 }
@@ -186,7 +178,7 @@ void kernel_grid_sampler(struct kernel *k)
                                        0),
                                   (double)(x.size[2 + d] - 1));
                 share *= mode == 1   ? 1
-                         : mode == 2 ? cubic_weight(rest - (double)offset)
+                         : mode == 2 ? cubic_weight(CUBIC_A, rest - (double)offset)
                                      : (offset ? rest : 1 - rest);
                 inside &= p >= 0 && p < (double)x.size[2 + d];
                 place = place * x.size[2 + d] + (inside ? (int64_t)p : 0);

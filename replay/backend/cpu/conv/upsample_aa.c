@@ -2,6 +2,7 @@
  * (aten/src/ATen/native/cpu/UpSampleKernel.cpp, HelperInterpBase::_compute_indices_weights_aa). */
 #include <math.h>
 
+#include "replay/backend/cpu/conv/cubic.h"
 #include "replay/backend/cpu/kernel.h"
 
 enum { AA_DIMS = 2 };
@@ -17,13 +18,9 @@ struct spread {
 /* Returns the filter's value: a triangle, or the cubic curve with -0.5. */
 static double filter_weight(double x, bool cubic)
 {
-    const double a = -0.5;
-    x = fabs(x);
-    if (!cubic)
-        return x < 1 ? 1 - x : 0;
-    if (x < 1)
-        return ((a + 2) * x - (a + 3)) * x * x + 1;
-    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+    if (cubic)
+        return cubic_weight(CUBIC_A_ANTIALIAS, x);
+    return fabs(x) < 1 ? 1 - fabs(x) : 0;
 }
 
 static double antialias_scale(const struct kernel *k, uint32_t d, int64_t in, int64_t out)

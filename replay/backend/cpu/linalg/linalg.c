@@ -160,6 +160,15 @@ void swap_rows(struct matrix a, int64_t i, int64_t j)
     }
 }
 
+void rotate_columns(struct matrix a, int64_t j, double c, double s)
+{
+    for (int64_t i = 0; i < a.rows; i++) {
+        cdouble x = *cell(a, i, j + 1);
+        *cell(a, i, j + 1) = c * x - s * *cell(a, i, j);
+        *cell(a, i, j) = s * x + c * *cell(a, i, j);
+    }
+}
+
 void keep_triangle(struct matrix a, bool upper)
 {
     for (int64_t i = 0; i < a.rows; i++)

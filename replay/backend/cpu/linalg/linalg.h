@@ -54,6 +54,8 @@ struct matrix product_of_matrices(struct kernel *k, struct matrix a, struct matr
 /* Copies the upper left corner that both have. */
 void copy_corner(struct matrix from, struct matrix to);
 void swap_rows(struct matrix a, int64_t i, int64_t j);
+/* Rotates columns j and j + 1. */
+void rotate_columns(struct matrix a, int64_t j, double c, double s);
 void keep_triangle(struct matrix a, bool upper);
 static inline double size1(cdouble x) /* the size that LAPACK compares pivots by */
 {

@@ -16,15 +16,6 @@ static void rotate_rows(struct matrix vh, int64_t j, double c, double s)
     }
 }
 
-static void rotate_columns_of_u(struct matrix u, int64_t j, double c, double s)
-{
-    for (int64_t i = 0; i < u.rows; i++) {
-        cdouble x = *cell(u, i, j + 1);
-        *cell(u, i, j + 1) = c * x - s * *cell(u, i, j);
-        *cell(u, i, j) = s * x + c * *cell(u, i, j);
-    }
-}
-
 /* ---- [[f, g], [0, h]] ---- */
 
 /* The results of lasv2: [[cl, sl], [-sl, cl]] [[f, g], [0, h]] [[cr, -sr], [sr, cr]] = diag(most,
@@ -116,10 +107,10 @@ static void rotate_vectors(struct bidiagonal *b, const struct block *k, int64_t 
     int64_t j = coupling(k, i);
     if (k->down) {
         rotate_rows(b->vh, j, cr, sr);
-        rotate_columns_of_u(b->u, j, cl, sl);
+        rotate_columns(b->u, j, cl, sl);
     } else {
         rotate_rows(b->vh, j, cl, -sl);
-        rotate_columns_of_u(b->u, j, cr, -sr);
+        rotate_columns(b->u, j, cr, -sr);
     }
 }
 
@@ -224,7 +215,7 @@ static void settle_2x2(struct bidiagonal *b, int64_t i)
     b->e[i] = 0;
     b->d[i + 1] = x.least;
     rotate_rows(b->vh, i, x.cr, x.sr);
-    rotate_columns_of_u(b->u, i, x.cl, x.sl);
+    rotate_columns(b->u, i, x.cl, x.sl);
 }
 
 static void swap_values(struct bidiagonal *b, int64_t i, int64_t j)

@@ -71,16 +71,6 @@ static void eigen_2x2(double a, double b, double c, double value[2], double *cs,
     }
 }
 
-/* Rotates columns j and j + 1 of z. */
-static void rotate_columns_of_z(struct matrix z, int64_t j, double c, double s)
-{
-    for (int64_t i = 0; i < z.rows; i++) {
-        cdouble x = *cell(z, i, j + 1);
-        *cell(z, i, j + 1) = c * x - s * *cell(z, i, j);
-        *cell(z, i, j) = s * x + c * *cell(z, i, j);
-    }
-}
-
 struct tridiagonal {
     int64_t n;
     double *d, *e, *c, *s; /* c and s: the rotations of a step, which are applied together */
@@ -115,7 +105,7 @@ static void implicit_step(struct tridiagonal *t, int64_t l, int64_t m, int way)
         t->s[i] = -way * s;
     }
     for (int64_t i = m - way; i != l - way; i -= way)
-        rotate_columns_of_z(t->z, way > 0 ? i : i - 1, t->c[i], t->s[i]);
+        rotate_columns(t->z, way > 0 ? i : i - 1, t->c[i], t->s[i]);
     d[l] -= p;
     e[l] = g;
 }
@@ -139,7 +129,7 @@ static void settle_block(struct tridiagonal *t, int64_t l, int64_t end, int64_t 
             int64_t at = way > 0 ? l : m;
             double value[2], c, s;
             eigen_2x2(t->d[at], t->e[at], t->d[at + 1], value, &c, &s);
-            rotate_columns_of_z(t->z, at, c, s);
+            rotate_columns(t->z, at, c, s);
             t->d[at] = value[0];
             t->d[at + 1] = value[1];
             t->e[at] = 0;
