@@ -54,7 +54,7 @@ struct bisect_job {
 
 /* ---- One graph ---- */
 
-struct engine_search {
+struct state_probe {
     const struct candidate *candidate;
     struct bisect_question question;
     const struct bisect_events *events;
@@ -64,7 +64,7 @@ struct engine_search {
  * state. */
 static enum bisect_answer probe_state(void *user, uint32_t state, bool fresh, struct err *err)
 {
-    struct engine_search *in = user;
+    struct state_probe *in = user;
     struct bisect_events again;
     if (!fresh)
         return bisect_events_hit(in->events, state) ? BISECT_BAD : BISECT_GOOD;
@@ -84,7 +84,7 @@ static bool bisect_graph(struct bisect_job *b, const struct candidate *candidate
                          struct bisect_events *events, struct bisect_result *result,
                          struct err *err)
 {
-    struct engine_search in = { candidate, b->question, events };
+    struct state_probe in = { candidate, b->question, events };
     *result = (struct bisect_result){ .monotone = true };
     if (b->args->check)
         return bisect_by_command(b->args, candidate, b->stop, events, result, &b->said, err);

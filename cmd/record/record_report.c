@@ -77,7 +77,7 @@ static void note_time(const struct record_report *report)
 }
 
 /* Prints a share in percent with one decimal. */
-static void put_share(char *out, size_t size, uint64_t part, uint64_t whole)
+static void put_percentage(char *out, size_t size, uint64_t part, uint64_t whole)
 {
     uint64_t tenths = whole ? part * 1000 / whole : 0;
     snprintf(out, size, "%llu.%llu %%", (unsigned long long)(tenths / 10),
@@ -88,7 +88,7 @@ static void note_deep_cost(const struct record_report *report)
 {
     const struct record_deep *deep = &report->deep;
     char own[HUMAN_SIZE], compiling[HUMAN_SIZE], share[32];
-    put_share(share, sizeof share, deep->overhead_ns, deep->compile_ns);
+    put_percentage(share, sizeof share, deep->overhead_ns, deep->compile_ns);
     human_ns(own, deep->overhead_ns);
     human_ns(compiling, deep->compile_ns);
     out_note(report->out,

@@ -158,8 +158,8 @@ static void note_weights(const struct graph_run *g)
                  STR_ARG(buf_str(&g->name)), n);
 }
 
-static bool check_node(const struct graph *graph, const char *option, struct str name,
-                       struct err *err)
+static bool check_node_option(const struct graph *graph, const char *option, struct str name,
+                              struct err *err)
 {
     for (node_id id = 0; id < graph->n_nodes; id++)
         if (str_eq(graph->nodes[id].name, name))
@@ -171,9 +171,9 @@ static bool check_nodes(const struct graph_run *g, struct err *err)
 {
     const struct session *s = g->session;
     for (size_t i = 0; i < s->save.n; i++)
-        if (!check_node(g->graph, "--save", s->save.names[i], err))
+        if (!check_node_option(g->graph, "--save", s->save.names[i], err))
             return false;
-    return !s->perturb.node.n || check_node(g->graph, "--perturb", s->perturb.node, err);
+    return !s->perturb.node.n || check_node_option(g->graph, "--perturb", s->perturb.node, err);
 }
 
 static bool prepare_run(struct graph_run *g, size_t point, struct run_options *options,

@@ -47,7 +47,7 @@ static bool rebuild_metas(struct propagator *p, struct err *why)
 
 /* ---- Results of a walk ---- */
 
-static bool print_size(struct propagator *p, struct value value, struct str *ret)
+static bool print_value_text(struct propagator *p, struct value value, struct str *ret)
 {
     struct buf text = BUF_INIT;
     print_value_then(p->single->ops, value, &text);
@@ -108,7 +108,7 @@ static bool take_node_result(struct propagator *p, const struct program *program
                        STR_ARG(program_why(program, id)));
     if (bad || note->outcome == OUTCOME_MISMATCH || !is_meta_printed(p, program, id, value))
         return true; /* unchanged: none after the first round, the integers' after the second */
-    return print_size(p, value, meta) || err_nomem(why);
+    return print_value_text(p, value, meta) || err_nomem(why);
 }
 
 static bool take_reshaped(struct propagator *p, const struct program *program, bool concrete,

@@ -19,7 +19,7 @@ enum need { NEED_SHOWN = 1, NEED_INPUT = 2, NEED_BOUND = 4, NEED_MADE = 8, NEED_
 
 /* ---- Symbols ---- */
 
-static bool is_unbacked_name(struct str name)
+static bool is_unbacked_prefix(struct str name)
 {
     return str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
 }
@@ -80,7 +80,7 @@ static bool wants_input(const struct graph_closer *c, uint32_t symbol)
     if (need == 0 || need & NEED_BOUND)
         return false;
     struct str name = intern_text(&c->texts->symbols, symbol);
-    if (!is_unbacked_name(name)) /* a float may be the item of a tensor */
+    if (!is_unbacked_prefix(name)) /* a float may be the item of a tensor */
         return !(str_starts(name, STR("z")) && need & NEED_MADE);
     return need & NEED_INPUT || !(need & NEED_MADE);
 }

@@ -34,11 +34,11 @@ static const struct graph *body_of(const struct graph *graph, const struct arg *
     return graph_child(graph, graph->nodes[arg->u.node].target);
 }
 
-static void add_call_operands(struct inliner *in, const struct arg *arg)
+static void add_inlined_operands(struct inliner *in, const struct arg *arg)
 {
     if (arg->kind == ARG_LIST || arg->kind == ARG_TUPLE) {
         for (uint32_t i = 0; i < arg->u.items.n; i++)
-            add_call_operands(in, &in->graph->args[arg->u.items.first + i]);
+            add_inlined_operands(in, &in->graph->args[arg->u.items.first + i]);
     } else if (arg->kind != ARG_STRING && !body_of(in->graph, arg)) {
         in->failed |= !vec_push(&in->operands, *arg);
     }
@@ -60,7 +60,7 @@ static bool read_inlined_call(struct inliner *in, struct err *why)
         if (!in->body)
             in->body = body_of(in->graph, arg); /* the arguments before these are not operands */
         else if (!arg->key.n)
-            add_call_operands(in, arg);
+            add_inlined_operands(in, arg);
     }
     if (!in->body || in->body->n_children)
         return edit_invalid(why, "the call has no subgraph that can be inlined");

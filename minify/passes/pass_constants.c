@@ -37,7 +37,7 @@ static void find_constants(struct constants *c, const struct graph *graph)
     }
 }
 
-static int64_t common_divisor(const struct constants *c)
+static int64_t divisor_of_constants(const struct constants *c)
 {
     int64_t ret = 0;
     for (uint32_t i = 0; i < c->n; i++)
@@ -56,7 +56,7 @@ static bool scale_all(struct search *search)
     struct edits edits = { .failed = false };
     struct constants c;
     find_constants(&c, search_best(search)->graph);
-    int64_t divisor = common_divisor(&c);
+    int64_t divisor = divisor_of_constants(&c);
     for (uint32_t i = 0; i < c.n && divisor > LEAST; i++)
         edits_add(&edits, EDIT_SIZE_CONSTANT, NODE_NONE, (uint32_t)c.value[i],
                   c.value[i] / divisor * LEAST);

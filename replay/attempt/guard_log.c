@@ -122,7 +122,7 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
 }
 
 /* Returns the first equal recorded guard that no replayed guard has matched yet. */
-static struct guard_entry *find_entry(struct guard_log *log, sym_id expr, sym_id form)
+static struct guard_entry *find_pending_entry(struct guard_log *log, sym_id expr, sym_id form)
 {
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
@@ -178,7 +178,7 @@ static bool match_guard(struct guard_log *log, uint32_t i)
 {
     struct env_guard guard = *env_guard_at(log->env, i);
     sym_id form = canonical_guard(log, guard.expr);
-    struct guard_entry *entry = find_entry(log, guard.expr, form);
+    struct guard_entry *entry = find_pending_entry(log, guard.expr, form);
     if (!entry && find_matched(log, guard.expr, form))
         return true;
     if (!entry)

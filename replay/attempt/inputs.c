@@ -44,7 +44,7 @@ static struct device parse_device(struct str text)
     return ret;
 }
 
-static bool read_integers(struct input_reader *r, const char *key, uint32_t n, int64_t *ret)
+static bool read_integer_list(struct input_reader *r, const char *key, uint32_t n, int64_t *ret)
 {
     uint32_t i = 0;
     json_id list = get(r, key);
@@ -108,8 +108,8 @@ static bool read_description(struct input_reader *r)
     t->layout = json_is(&r->doc, get(r, "layout"), "torch.jagged") ? LAYOUT_JAGGED : LAYOUT_STRIDED;
     t->requires_grad = is_true_member(r, "requires_grad");
     t->of_module = is_true_member(r, "is_parameter");
-    t->concrete = read_integers(r, "size", t->ndim, t->size) &&
-                  read_integers(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
+    t->concrete = read_integer_list(r, "size", t->ndim, t->size) &&
+                  read_integer_list(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
     json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
     d.base = -1;
     if (is_true_member(r, "is_view") && t->concrete)

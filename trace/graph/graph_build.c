@@ -137,7 +137,7 @@ void build_wrap(struct graph_builder *b, struct arg container, size_t mark)
         build_push(b, container);
 }
 
-static node_id find_hashed(const struct graph_builder *b, struct str name, uint32_t hash)
+static node_id find_hashed_node(const struct graph_builder *b, struct str name, uint32_t hash)
 {
     uint32_t id;
     for (size_t at = hash_index_start(&b->names, hash); hash_index_next(&b->names, hash, &at, &id);)
@@ -148,14 +148,14 @@ static node_id find_hashed(const struct graph_builder *b, struct str name, uint3
 
 node_id build_find(const struct graph_builder *b, struct str name)
 {
-    return find_hashed(b, name, (uint32_t)hash_str(name));
+    return find_hashed_node(b, name, (uint32_t)hash_str(name));
 }
 
 /* Makes `name` find the node `id`. */
 static bool bind_name(struct graph_builder *b, struct str name, node_id id)
 {
     uint32_t hash = (uint32_t)hash_str(name);
-    node_id old = find_hashed(b, name, hash);
+    node_id old = find_hashed_node(b, name, hash);
     if (old != NODE_NONE)
         hash_index_replace(&b->names, hash, old, id);
     else if (hash_index_reserve(&b->names, 1))

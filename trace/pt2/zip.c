@@ -63,7 +63,7 @@ static uint64_t u64_at(const char *p)
 }
 
 /* Returns whether `n` bytes from `offset` on are before `limit`. */
-static bool is_before(uint64_t offset, uint64_t n, uint64_t limit)
+static bool ends_by(uint64_t offset, uint64_t n, uint64_t limit)
 {
     return offset <= limit && n <= limit - offset;
 }
@@ -159,7 +159,7 @@ static bool read_end64(const struct zip *zip, struct tail tail, size_t end, stru
     uint64_t at = u64_at(locator + 8), locator_at = tail.from + end - LOCATOR_SIZE;
     if (u32_at(locator + 4) != 0 || u32_at(locator + 16) > 1)
         return refuse_archive(err, locator_at, "archive of several disks");
-    if (!is_before(at, END64_SIZE, locator_at))
+    if (!ends_by(at, END64_SIZE, locator_at))
         return refuse_archive(err, locator_at,
                               "no ZIP64 end of central directory where its locator says");
     if (!bytes_at(zip, at, END64_SIZE, room, &p, err)) /* the locator is not used any more */
@@ -209,7 +209,7 @@ static bool read_directory_end(const struct zip *zip, struct buf *room, struct d
         return refuse_archive(err, end, "archive of several disks");
     if (!read_end64(zip, tail, at, room, dir, err))
         return false;
-    if (!is_before(dir->offset, dir->size, dir->limit))
+    if (!ends_by(dir->offset, dir->size, dir->limit))
         return refuse_archive(err, end, "central directory lies outside the file");
     if (dir->entries > dir->size / ENTRY_SIZE)
         return refuse_archive(err, end, "central directory is too small for its entries");
@@ -303,7 +303,7 @@ static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member
 {
     enum { MOSTLY = 512 }; /* bytes that are read at once: a header with its name and padding */
     const char *p;
-    if (!is_before(m->header, LOCAL_SIZE, limit))
+    if (!ends_by(m->header, LOCAL_SIZE, limit))
         return refuse_member(err, m, m->header, "no local header here");
     size_t n = limit - m->header < MOSTLY ? (size_t)(limit - m->header) : MOSTLY;
     if (!bytes_at(zip, m->header, n, room, &p, err))
@@ -312,7 +312,7 @@ static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member
         return refuse_member(err, m, m->header, "no local header here");
     struct zip_header local = read_zip_header(p + 6);
     uint64_t behind = (uint64_t)local.name_n + local.extra_n;
-    if (!is_before(m->header + LOCAL_SIZE, behind, limit))
+    if (!ends_by(m->header + LOCAL_SIZE, behind, limit))
         return refuse_member(err, m, m->header, "local header reaches past the members");
     if (LOCAL_SIZE + behind > n &&
         !bytes_at(zip, m->header, (size_t)(LOCAL_SIZE + behind), room, &p, err))
@@ -329,7 +329,7 @@ static bool check_local(const struct zip *zip, uint64_t limit, struct zip_member
         !(local.packed == m->packed || (later && local.packed == 0)))
         return refuse_member(err, m, m->header, "local header and central directory disagree");
     m->data = m->header + LOCAL_SIZE + local.name_n + local.extra_n;
-    if (!is_before(m->data, m->packed, limit))
+    if (!ends_by(m->data, m->packed, limit))
         return refuse_member(err, m, m->header, "reaches past the end of the members");
     return true;
 }
@@ -341,11 +341,11 @@ static bool read_directory_entry(const struct zip *zip, const struct directory *
 {
     uint64_t end = dir->offset + dir->size;
     const char *p = entries + (*at - dir->offset);
-    if (!is_before(*at, ENTRY_SIZE, end) || u32_at(p) != ENTRY_SIGNATURE)
+    if (!ends_by(*at, ENTRY_SIZE, end) || u32_at(p) != ENTRY_SIGNATURE)
         return refuse_archive(err, *at, "no entry of the central directory here");
     struct zip_header h = read_zip_header(p + 8);
     uint64_t tail = (uint64_t)h.name_n + h.extra_n + u16_at(p + 32);
-    if (!is_before(*at + ENTRY_SIZE, tail, end))
+    if (!ends_by(*at + ENTRY_SIZE, tail, end))
         return refuse_archive(err, *at, "entry reaches past the central directory");
     uint64_t header = u32_at(p + 42);
     uint64_t *fields[] = { &h.size, &h.packed, &header };

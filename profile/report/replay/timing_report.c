@@ -14,7 +14,7 @@ static const struct location *node_place(const struct timing *t, uint32_t node)
     return at == LOCATION_NONE ? &none : &t->graph->locations[at];
 }
 
-static struct str operator_of(const struct node *node)
+static struct str operator_text(const struct node *node)
 {
     return str_starts(node->target, STR("torch.ops.")) ? str_from(node->target, 10) : node->target;
 }
@@ -32,7 +32,8 @@ static double share_of_launches(const struct timing *t, double us)
 
 GETTER_IN(get_node, struct timing, uint32_t, datum_string(in->graph->nodes[*row].name))
 GETTER_IN(get_node_us, struct timing, uint32_t, datum_number(in->nodes[*row].us))
-GETTER_IN(get_operator, struct timing, uint32_t, datum_string(operator_of(&in->graph->nodes[*row])))
+GETTER_IN(get_operator, struct timing, uint32_t,
+          datum_string(operator_text(&in->graph->nodes[*row])))
 GETTER_IN(get_line, struct timing, uint32_t,
           datum_place(node_place(in, *row)->file, node_place(in, *row)->line, STR("")))
 GETTER(get_one, uint32_t, datum_count(1))
@@ -41,7 +42,7 @@ static void cell_operator(const void *context, const void *at, struct buf *out)
 {
     const struct timing *t = context;
     const struct node *node = &t->graph->nodes[*(const uint32_t *)at];
-    format_text(out, node->op == NODE_PLACEHOLDER ? STR("input") : operator_of(node), 0);
+    format_text(out, node->op == NODE_PLACEHOLDER ? STR("input") : operator_text(node), 0);
 }
 
 static void cell_code(const void *context, const void *at, struct buf *out)
@@ -53,7 +54,8 @@ static void cell_code(const void *context, const void *at, struct buf *out)
         buf_putc(out, '-');
 }
 
-static void json_stack(const void *context, const void *at, struct json_writer *w, const char *key)
+static void json_node_stack(const void *context, const void *at, struct json_writer *w,
+                            const char *key)
 {
     const struct graph *graph = ((const struct timing *)context)->graph;
     replay_stack_json(w, key, graph, graph->nodes[*(const uint32_t *)at].location);
@@ -62,7 +64,7 @@ static void json_stack(const void *context, const void *at, struct json_writer *
 static const struct field NODE[] = {
     { "node", .get = get_node },
     { "us", .get = get_node_us },
-    { "stack", .json = json_stack },
+    { "stack", .json = json_node_stack },
     { "count", .get = get_one },
 };
 static const struct fields NODE_FIELDS = FIELDS_OF(NODE);
@@ -125,7 +127,7 @@ static const struct field HOLDER[] = {
       TEXT(4, "operator", TEXT, 0) },
     { "bytes", MEMBER(struct peak_holder, bytes), TEXT(1, "bytes", BYTES, 0) },
     { NULL, GET(get_share_of_peak, struct peak_holder, bytes), TEXT(2, "share", SHARE, 1) },
-    { "stack", JSON(json_stack, struct peak_holder, node) },
+    { "stack", JSON(json_node_stack, struct peak_holder, node) },
     { NULL, GET(get_line, struct peak_holder, node), TEXT(5, "user line", PATH, 0) },
     { NULL, CELL(cell_code, struct peak_holder, node), TEXT(6, "code", LIST, 3) },
 };

@@ -6,7 +6,7 @@
 
 #include "replay/backend/call/kernel.h"
 
-static struct kernel_value pass(const struct kernel *k, const char *name)
+static struct kernel_value same_arg(const struct kernel *k, const char *name)
 {
     return value_arg(k, name);
 }
@@ -47,7 +47,7 @@ void composite_linear(struct kernel *k)
     if (w_ndim == 1)
         w = reshaped(k, w, (int64_t[]){ 1, inner }, 2);
     struct kernel_value args[] = {
-        pass(k, "bias"), value_of_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
+        same_arg(k, "bias"), value_of_tensor(reshaped(k, x, (int64_t[]){ rows, inner }, 2)),
         run_op(k, "aten.t.default", (struct kernel_value[]){ value_of_tensor(w) }, 1)
     };
     bool bias = args[0].kind == KERNEL_TENSOR;
@@ -67,7 +67,8 @@ void composite_dropout(struct kernel *k)
         return;
     }
     if (!k->row->param) {
-        struct kernel_value args[] = { pass(k, "input"), pass(k, "p"), pass(k, "train") };
+        struct kernel_value args[] = { same_arg(k, "input"), same_arg(k, "p"),
+                                       same_arg(k, "train") };
         struct kernel_value all = run_op(k, "aten.native_dropout.default", args, 3);
         if (value_has_items(all) && all.n)
             copy_results(k, all.u.items[0]);
@@ -79,7 +80,7 @@ void composite_dropout(struct kernel *k)
         size[i] = 1;
     struct kernel_value shape[] = { value_of_tensor(x), value_of_ints(k, size, ndim) };
     struct kernel_value ones = run_op(k, "aten.new_ones.default", shape, 2);
-    struct kernel_value drop[] = { ones, pass(k, "p"), pass(k, "train") };
+    struct kernel_value drop[] = { ones, same_arg(k, "p"), same_arg(k, "train") };
     struct kernel_value kept = run_op(k, "aten.native_dropout.default", drop, 3);
     struct kernel_value args[] = { value_of_tensor(x), value_of_none() };
     if (kept.kind == KERNEL_TUPLE && kept.n) {
@@ -137,7 +138,7 @@ void composite_trilinear(struct kernel *k)
         struct kernel_value args[] = { value_of_tensor(product), value_of_tensor(x) };
         product = i ? run_tensor(k, "aten.mul.Tensor", args, 2) : x;
     }
-    struct kernel_value args[] = { value_of_tensor(product), pass(k, "sumdim") };
+    struct kernel_value args[] = { value_of_tensor(product), same_arg(k, "sumdim") };
     copy_elements(k, run_tensor(k, "aten.sum.dim_IntList", args, 2), result(k, 0));
 }
 
@@ -147,7 +148,7 @@ void composite_pad(struct kernel *k)
     struct str mode = text_arg(k, "mode");
     int64_t pad[2 * TENSOR_MAX_DIM];
     uint32_t n = ints_arg(k, "pad", pad, 2 * TENSOR_MAX_DIM) / 2;
-    struct kernel_value args[] = { pass(k, "self"), pass(k, "pad"), pass(k, "value") };
+    struct kernel_value args[] = { same_arg(k, "self"), same_arg(k, "pad"), same_arg(k, "value") };
     bool constant = mode.n == 0 || str_is(mode, "constant"), reflect = str_is(mode, "reflect");
     char name[64] = "aten.constant_pad_nd.default";
     if (str_is(mode, "circular")) {
@@ -231,8 +232,8 @@ void composite_view_backward(struct kernel *k)
 void composite_diag_embed(struct kernel *k)
 {
     struct kernel_tensor to = result(k, 0);
-    struct kernel_value args[] = { value_of_tensor(to), pass(k, "offset"), pass(k, "dim1"),
-                                   pass(k, "dim2") };
+    struct kernel_value args[] = { value_of_tensor(to), same_arg(k, "offset"), same_arg(k, "dim1"),
+                                   same_arg(k, "dim2") };
     zero_elements(k, to);
     copy_elements(k, tensor_arg(k, "self"), run_tensor(k, "aten.diagonal.default", args, 4));
 }

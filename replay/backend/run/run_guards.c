@@ -99,7 +99,7 @@ struct guard_message {
 };
 
 /* Appends a size: "20 (recorded: 4)". */
-static void print_size(const struct guard_message *s, const struct run_size *size)
+static void print_known_size(const struct guard_message *s, const struct run_size *size)
 {
     const struct run_symbol *symbol = recorded(s->run, size->symbol);
     buf_printf(s->out, "%lld", (long long)size->value);
@@ -114,7 +114,7 @@ static void print_symbol(void *user, struct str name)
     if (!known)
         return;
     buf_printf(s->out, "%s%.*s = ", s->out->p[s->out->n - 1] == ':' ? " " : ", ", STR_ARG(name));
-    print_size(s, known);
+    print_known_size(s, known);
 }
 
 /* Appends the message without its place: "guard Eq(Mod(s27, 8), 0) does not hold: s27 = 31
@@ -133,7 +133,7 @@ static void print_violation(struct run *run, const struct run_guard *p, struct b
         break;
     case RUN_GUARD_RANGE:
         buf_printf(out, "%.*s must be within %.*s, is ", STR_ARG(p->symbol), STR_ARG(p->expr));
-        print_size(&s, run_size_of(run, p->symbol));
+        print_known_size(&s, run_size_of(run, p->symbol));
         break;
     case RUN_GUARD_SPECIALIZED:
         buf_printf(out, "%.*s became a number, %.*s:", STR_ARG(p->symbol), STR_ARG(p->expr));

@@ -62,7 +62,7 @@ void value_file_free(struct value_file *file)
     free(file);
 }
 
-static bool write_bytes(struct value_file *file, const char *p, size_t n, struct err *err)
+static bool append_bytes(struct value_file *file, const char *p, size_t n, struct err *err)
 {
     while (n) {
         ssize_t done = write(file->fd, p, n);
@@ -82,7 +82,7 @@ static bool spill(struct value_file *file, struct err *err)
 {
     if (file->fd < 0 && (file->fd = scratch_file(file->folder, err)) < 0)
         return false;
-    bool ok = write_bytes(file, file->unwritten.p, file->unwritten.n, err);
+    bool ok = append_bytes(file, file->unwritten.p, file->unwritten.n, err);
     buf_clear(&file->unwritten);
     return ok;
 }
@@ -94,8 +94,8 @@ static bool append_array(struct value_file *file, const struct array *array, str
     static const char zeros[ALIGN];
     size_t gap = (ALIGN - array->bytes % ALIGN) % ALIGN;
     if (array->bytes > IN_MEMORY) {
-        return spill(file, err) && write_bytes(file, array->p, array->bytes, err) &&
-               write_bytes(file, zeros, gap, err);
+        return spill(file, err) && append_bytes(file, array->p, array->bytes, err) &&
+               append_bytes(file, zeros, gap, err);
     }
     if (array->bytes)
         buf_put(&file->unwritten, (struct str){ array->p, array->bytes });

@@ -162,7 +162,8 @@ bool fake_cache_step(struct ops *ops, const char *name, struct tensor x, const s
 /* --- Entries --- */
 
 /* Returns the entry of that key, or NULL. */
-static struct fake_entry *find_entry(const struct fake_cache *cache, const struct fake_key *key)
+static struct fake_entry *find_fake_entry(const struct fake_cache *cache,
+                                          const struct fake_key *key)
 {
     uint32_t low = (uint32_t)key->low, row;
     for (size_t at = hash_index_start(&cache->index, low);
@@ -177,7 +178,7 @@ static struct fake_entry *find_entry(const struct fake_cache *cache, const struc
 enum fake_answer fake_cache_look(struct ops *ops, const struct fake_key *key,
                                  enum op_bypass *bypass)
 {
-    struct fake_entry *entry = find_entry(&ops->model->fake_cache, key);
+    struct fake_entry *entry = find_fake_entry(&ops->model->fake_cache, key);
     if (!entry)
         return FAKE_MISS;
     entry->missed = false;
@@ -189,7 +190,7 @@ bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass
 {
     struct fake_cache *cache = &ops->model->fake_cache;
     const struct fake_entry entry = { *key, true, (uint8_t)bypass };
-    struct fake_entry *old = find_entry(cache, key);
+    struct fake_entry *old = find_fake_entry(cache, key);
     if (old) {
         *old = entry;
         return true;
@@ -202,7 +203,7 @@ bool fake_cache_keep(struct ops *ops, const struct fake_key *key, enum op_bypass
 
 bool fake_cache_missed(struct ops *ops, const struct fake_key *key)
 {
-    struct fake_entry *entry = find_entry(&ops->model->fake_cache, key);
+    struct fake_entry *entry = find_fake_entry(&ops->model->fake_cache, key);
     if (!entry || entry->bypass)
         return true;
     bool ret = entry->missed;

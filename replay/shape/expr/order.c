@@ -277,7 +277,7 @@ struct terms {
 };
 
 /* decompose_power: splits a factor into base ** exponent with a whole exponent. */
-static sym_id decompose(struct sym_pool *pool, sym_id factor, int64_t *exponent)
+static sym_id split_exponent(struct sym_pool *pool, sym_id factor, int64_t *exponent)
 {
     sym_id power, base = split_power(pool, factor, &power), rest = SYM_ID_ONE;
     *exponent = 1;
@@ -296,7 +296,7 @@ static sym_id decompose(struct sym_pool *pool, sym_id factor, int64_t *exponent)
 static bool add_power(struct terms *in, sym_id factor)
 {
     int64_t exponent;
-    sym_id base = decompose(in->pool, factor, &exponent);
+    sym_id base = split_exponent(in->pool, factor, &exponent);
     if (base == SYM_NONE || !vec_push(&in->powers, (struct power){ base, exponent }))
         return base != SYM_NONE ? (pool_nomem(in->pool), false) : false;
     return list_push(&in->generators, base);

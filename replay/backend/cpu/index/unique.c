@@ -8,7 +8,7 @@ static bool are_equal(const struct dense *x, int64_t i, int64_t j)
     return x->kind == DENSE_INT ? x->u.i[i] == x->u.i[j] : x->u.r[i] == x->u.r[j];
 }
 
-static bool is_before(const struct dense *x, int64_t i, int64_t j)
+static bool is_element_less(const struct dense *x, int64_t i, int64_t j)
 {
     if (x->kind == DENSE_INT)
         return x->u.i[i] < x->u.i[j];
@@ -29,8 +29,8 @@ static void sort_positions(const struct dense *x, int64_t *p, int64_t n)
         }
         int64_t at = root;
         for (int64_t child = 2 * at + 1; child < end; child = 2 * at + 1) {
-            child += child + 1 < end && is_before(x, p[child], p[child + 1]);
-            if (!is_before(x, moved, p[child]))
+            child += child + 1 < end && is_element_less(x, p[child], p[child + 1]);
+            if (!is_element_less(x, moved, p[child]))
                 break;
             p[at] = p[child];
             at = child;
@@ -85,7 +85,7 @@ static int compare_slices(const struct dense *x, const struct around *a, int64_t
         for (int64_t in = 0; in < a->inner; in++) {
             int64_t p = (o * a->n + i) * a->inner + in, q = (o * a->n + j) * a->inner + in;
             if (!are_equal(x, p, q))
-                return is_before(x, p, q) ? -1 : 1;
+                return is_element_less(x, p, q) ? -1 : 1;
         }
     return 0;
 }

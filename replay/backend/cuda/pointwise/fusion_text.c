@@ -163,7 +163,7 @@ static void put_variables(struct kernel_writer *w, const struct point_node *node
     put_variable(w, text, place_type(w), "columns", node->columns);
 }
 
-static void put_node_value(struct kernel_writer *w, uint32_t i)
+static void put_node_statement(struct kernel_writer *w, uint32_t i)
 {
     const struct point_node *node = &w->group->nodes[i];
     enum point_type type = (enum point_type)node->type, to = value_type(node->dtype);
@@ -202,7 +202,7 @@ static void put_compute(struct kernel_writer *w)
                    is_written(w, s) ? "*y" : "x", s);
     buf_puts(w->out, ")\n{\n    (void)a, (void)at;\n");
     for (uint32_t i = 0; i < g->n_nodes; i++)
-        put_node_value(w, i);
+        put_node_statement(w, i);
     for (uint32_t s = 0; s < g->n_streams; s++)
         if (is_written(w, s))
             buf_printf(w->out, "    *y%u = v%u;\n", s, g->streams[s].writer);
