@@ -82,17 +82,21 @@ static void end_group(struct running_child *running)
         process_kill_group(running->pid);
 }
 
+/* Waits for the end of the process. One that has ended when it is cancelled counts as cancelled: a
+ * signal that ends symtape often ends the process as well. */
 static void watch(struct running_child *running)
 {
     const struct child *child = running->child;
-    while (!has_process_ended(running->pid)) {
-        running->end->timed_out =
-            child->timeout > 0 && clock_seconds() - running->began >= child->timeout;
-        running->end->cancelled = child->cancel && atomic_load(child->cancel);
-        if (running->end->timed_out || running->end->cancelled) {
+    struct child_end *end = running->end;
+    for (;;) {
+        bool ended = has_process_ended(running->pid);
+        end->timed_out =
+            !ended && child->timeout > 0 && clock_seconds() - running->began >= child->timeout;
+        end->cancelled = child->cancel && atomic_load(child->cancel);
+        if (end->timed_out || end->cancelled)
             end_group(running);
+        if (ended || end->timed_out || end->cancelled)
             return;
-        }
         wait_a_little(running, 10);
     }
 }
