@@ -15,8 +15,8 @@
 #define SYMTAPE_REPLAY_REPLAY_H
 
 #include "replay/attempt/change.h"
+#include "replay/attempt/dispatch_passes.h"
 #include "replay/attempt/guard_log.h"
-#include "replay/attempt/passes.h"
 #include "replay/ops/model/stats.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
@@ -37,7 +37,7 @@ struct replay_options {
     void *on_warm_user;
     bool digests; /* computes digests of results, by which two replays can be compared */
     bool audit;   /* counts calls that the fast path could have handled */
-    bool passes;  /* counts as PyTorch does (replay/attempt/passes.h) */
+    bool passes;  /* counts as PyTorch does (replay/attempt/dispatch_passes.h) */
     bool trails;  /* lists guards and replacements at the end, as texts */
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })

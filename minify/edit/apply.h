@@ -3,8 +3,8 @@
  * Edits of structure choose among the nodes of a candidate (apply_plan.c); the chosen nodes are
  * copied and their symbols bound (apply_close.c). Sizes do not change, so the result is valid by
  * construction. Edits of shapes keep all nodes and change inputs, arguments and symbols; the result
- * is propagated (reshape.c). If a list has both, shapes come first, since they keep the numbers of
- * nodes. */
+ * is propagated (shape_edit.c). If a list has both, shapes come first, since they keep the numbers
+ * of nodes. */
 #ifndef SYMTAPE_MINIFY_EDIT_APPLY_H
 #define SYMTAPE_MINIFY_EDIT_APPLY_H
 

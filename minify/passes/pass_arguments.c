@@ -1,6 +1,6 @@
 /* Removes or simplifies arguments, one at a time, after trying to remove all optional ones
  * together. */
-#include "minify/edit/reshape.h"
+#include "minify/edit/shape_edit.h"
 #include "minify/passes/pass_edits.h"
 
 static bool may_change(const struct arg *arg, enum argument_change change)

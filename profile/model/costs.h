@@ -4,7 +4,8 @@
  *
  * "Real" counts and times are PyTorch's, measured in all attempts while the recorder ran.
  * "Replayed" counts are ours, the same in each run, for the graphs that were logged. The two are
- * not expected to be equal: PyTorch runs each program several times (replay/attempt/passes.h). */
+ * not expected to be equal: PyTorch runs each program several times
+ * (replay/attempt/dispatch_passes.h). */
 #ifndef SYMTAPE_PROFILE_MODEL_COSTS_H
 #define SYMTAPE_PROFILE_MODEL_COSTS_H
 

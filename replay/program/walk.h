@@ -6,7 +6,7 @@
 #ifndef SYMTAPE_REPLAY_PROGRAM_WALK_H
 #define SYMTAPE_REPLAY_PROGRAM_WALK_H
 
-#include "replay/program/compare.h"
+#include "replay/program/compare_results.h"
 #include "replay/program/inject.h"
 #include "replay/program/interpret.h"
 #include "replay/program/program.h"

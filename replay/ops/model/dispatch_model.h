@@ -1,6 +1,6 @@
 /* The dispatches above FakeTensorMode around a call from outside, in addition to the call itself:
  * prim.device where C++ gets a tensor's device, detach where autograd saves a result. Counted only
- * while a pass of PyTorch's is modelled (replay/attempt/passes.h). */
+ * while a pass of PyTorch's is modelled (replay/attempt/dispatch_passes.h). */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_DISPATCH_MODEL_H
 #define SYMTAPE_REPLAY_OPS_MODEL_DISPATCH_MODEL_H
 

@@ -1,6 +1,6 @@
 /* FakeTensorMode's operator cache with PyTorch's keys (torch/_subclasses/fake_tensor.py,
  * _cache_key, _prep_args_for_hash; _fake_tensor_utils.py): simulates hits and misses while a pass
- * of PyTorch's is modelled (replay/attempt/passes.h). Only for counts; results come from
+ * of PyTorch's is modelled (replay/attempt/dispatch_passes.h). Only for counts; results come from
  * replay/ops/memo/memo.h.
  *
  * A key has a tensor's meta, whether it requires a gradient, and its storage's size as an

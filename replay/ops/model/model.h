@@ -7,7 +7,8 @@
  * (count_dispatches() ...), count, too. The cache is simulated in two ways:
  *
  *     while a graph is walked       by the calls that were made before (known_calls.h)
- *     while a pass is modelled      with PyTorch's keys (fake_cache.h; replay/attempt/passes.h)
+ *     while a pass is modelled      with PyTorch's keys (fake_cache.h;
+ * replay/attempt/dispatch_passes.h)
  *
  * Counts by operator are read with stats.h, those above FakeTensorMode with dispatch_model.h. */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_MODEL_H

@@ -173,7 +173,7 @@ bool cuda_usable(struct cuda *cuda, struct err *err); /* false: the device was l
 bool cuda_settle(struct cuda *cuda, struct err *err);
 bool cuda_is_fatal(int rc);
 
-/* --- memory.c --- */
+/* --- device_memory.c --- */
 
 enum { CUDA_STAGING = 1 << 20 };
 

@@ -1,7 +1,7 @@
-/* Declarations that the files of reshaping edits share (reshape.c, reshape_argument.c,
- * reshape_ends.c). Private to the room. */
-#ifndef SYMTAPE_MINIFY_EDIT_RESHAPE_H
-#define SYMTAPE_MINIFY_EDIT_RESHAPE_H
+/* Declarations that the files of reshaping edits share (shape_edit.c, shape_edit_argument.c,
+ * shape_edit_ends.c). Private to the room. */
+#ifndef SYMTAPE_MINIFY_EDIT_SHAPE_EDIT_H
+#define SYMTAPE_MINIFY_EDIT_SHAPE_EDIT_H
 
 #include "minify/edit/apply.h"
 #include "replay/shape/expr/sym.h"

@@ -1,4 +1,4 @@
-#include "replay/attempt/passes.h"
+#include "replay/attempt/dispatch_passes.h"
 
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static const struct {
     const char *name, *function;
 } rows[] = {
 #define PASS(id, name, function) { name, function },
-#include "replay/attempt/passes.def"
+#include "replay/attempt/dispatch_passes.def"
 #undef PASS
 };
 

@@ -1,5 +1,5 @@
 /* Simplifies arguments. Propagation decides whether the call still accepts them. */
-#include "minify/edit/reshape.h"
+#include "minify/edit/shape_edit.h"
 
 static bool drop_call_argument(struct node *node, struct arg *args, uint32_t b)
 {

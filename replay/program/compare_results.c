@@ -1,4 +1,4 @@
-#include "replay/program/compare.h"
+#include "replay/program/compare_results.h"
 
 enum { BIND_DEPTH = 50, BURN_LIMIT = 100000 };
 

@@ -2,7 +2,7 @@
  * and guards after the edits. */
 #include "minify/candidate/propagate.h"
 #include "minify/candidate/sizes.h"
-#include "minify/edit/reshape.h"
+#include "minify/edit/shape_edit.h"
 
 static bool read_input_shape(struct reshaper *r, node_id id)
 {

@@ -4,7 +4,7 @@
 
 #include "minify/candidate/sizes.h"
 #include "minify/edit/apply.h"
-#include "minify/edit/reshape.h"
+#include "minify/edit/shape_edit.h"
 
 node_id input_at(const struct graph *graph, uint32_t position)
 {

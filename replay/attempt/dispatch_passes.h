@@ -9,15 +9,15 @@
  * through ProxyTorchDispatchMode first; then it runs the part of the joint graph that depends on
  * the tangents. What was never printed is not counted: attempts that ended before a graph was
  * logged, calls on which no result depends, decompositions that a backend requests. */
-#ifndef SYMTAPE_REPLAY_ATTEMPT_PASSES_H
-#define SYMTAPE_REPLAY_ATTEMPT_PASSES_H
+#ifndef SYMTAPE_REPLAY_ATTEMPT_DISPATCH_PASSES_H
+#define SYMTAPE_REPLAY_ATTEMPT_DISPATCH_PASSES_H
 
 #include "replay/ops/model/stats.h"
 #include "trace/graphs.h"
 
 enum pass {
 #define PASS(id, name, function) PASS_##id,
-#include "replay/attempt/passes.def"
+#include "replay/attempt/dispatch_passes.def"
 #undef PASS
     PASSES
 };

@@ -1,6 +1,6 @@
 /* Comparison of a replayed result with the recorded one. */
-#ifndef SYMTAPE_REPLAY_PROGRAM_COMPARE_H
-#define SYMTAPE_REPLAY_PROGRAM_COMPARE_H
+#ifndef SYMTAPE_REPLAY_PROGRAM_COMPARE_RESULTS_H
+#define SYMTAPE_REPLAY_PROGRAM_COMPARE_RESULTS_H
 
 #include "replay/program/program.h"
 
