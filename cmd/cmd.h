@@ -32,6 +32,7 @@
     COMMAND(export, "write a recording's log back, byte for byte")                     \
     COMMAND(info, "list what is on a tape: recordings, compiles, graphs, counts")      \
     COMMAND(show, "print graphs, guards, symbols and other records")                   \
+    COMMAND(diagnose, "print causes and remedies of failures, recompiles, slowness")   \
     COMMAND(profile, "report where compile time, operators and guards come from")      \
     COMMAND(replay, "replay graphs with the shape engine, and compare with PyTorch")   \
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
@@ -104,6 +105,8 @@ struct command_row {
 extern const struct command_row command_table[];
 /* Returns NULL when there is no command of that name. */
 const struct command_row *command_find(const char *name);
+/* Returns whether a word that is no command names a tape: `symtape TAPE` diagnoses it. */
+bool names_tape(const char *word);
 /* Prints that there is no such command, with the nearest name; returns EXIT_USAGE. */
 int unknown_command(struct out *out, const char *name);
 

@@ -121,9 +121,12 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
         code = out_usage(out, "a command is missing; symtape help lists them");
     } else {
         const struct command_row *row = command_find(parse.operands.v[0]);
-        code =
-            row ? parse_and_run(out, row, common, (int)parse.operands.n - 1, parse.operands.v + 1)
-                : unknown_command(out, parse.operands.v[0]);
+        bool tape = !row && names_tape(parse.operands.v[0]);
+        if (tape)
+            row = command_find("diagnose");
+        code = row ? parse_and_run(out, row, common, (int)parse.operands.n - !tape,
+                                   parse.operands.v + !tape)
+                   : unknown_command(out, parse.operands.v[0]);
     }
     opt_release(&parse);
     return code;

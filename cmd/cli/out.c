@@ -58,6 +58,7 @@ void out_init(struct out *out, FILE *data, FILE *notes, enum color_when color)
     out->data_color = wants_color(color, out->data_tty);
     out->notes_color = wants_color(color, out->notes_tty);
     out->width = out->data_tty ? terminal_width(fileno(data)) : 0;
+    out->notes_width = out->notes_tty ? terminal_width(fileno(notes)) : 0;
 }
 
 static const char *const STYLES[] = {
@@ -219,6 +220,14 @@ void out_note(struct out *out, const char *fmt, ...)
     va_start(args, fmt);
     put_formatted(out, STYLE_YELLOW, fmt, args);
     va_end(args);
+}
+
+void out_note_text(struct out *out, struct str text)
+{
+    if (out->quiet)
+        return;
+    out_progress_end(out);
+    put_printable(out->notes, text);
 }
 
 int out_error(struct out *out, const struct err *err)

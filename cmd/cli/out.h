@@ -32,6 +32,7 @@ struct out {
     bool data_tty, notes_tty;
     unsigned width;             /* columns of the terminal that data goes to, or 0 if it is not a
                                  * terminal */
+    unsigned notes_width;       /* the same of notes */
     uint64_t progress_ms;       /* when progress was last shown, or 0 if none is on the screen */
     int write_errno;            /* errno of the first write to data that failed, or 0 */
     int unprinted;              /* exit code for a report that was not printed since memory ran out,
@@ -64,6 +65,8 @@ int out_table(struct out *out, const struct table *table);
 /* Prints one line "symtape: ..." to the notes stream, with escapes for what is not printable. It
  * prints nothing with -q. */
 void out_note(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
+/* Prints a text of several lines to the notes stream; nothing with -q. */
+void out_note_text(struct out *out, struct str text);
 /* Prints an error in the same way, also with -q, and returns the exit code of its kind. */
 int out_error(struct out *out, const struct err *err);
 /* As out_error(), for an error in the command's arguments; returns EXIT_USAGE. */

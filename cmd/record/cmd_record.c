@@ -71,8 +71,9 @@ static bool read_recording_cost(struct record_report *report, struct err *err)
     struct trace *trace = trace_open(report->tape, NULL, err);
     report->counted = trace && record_cost_read(trace, &report->cost, err) &&
                       (!report->level || record_deep_read(trace, &report->deep, err));
+    bool ok = report->counted && record_diagnose(report, trace, err);
     trace_close(trace);
-    return report->counted;
+    return ok;
 }
 
 /* If packing fails, the logs are the only copy of the recording, so they are kept. */
@@ -121,6 +122,7 @@ static int run_and_pack(struct record_report *report, const struct record_args *
         code = out_error(report->out, &err);
     import_result_release(&report->import);
     record_deep_release(&report->deep);
+    buf_release(&report->diagnosis);
     return report->run.end.status != 0 ? report->run.end.status : code;
 }
 

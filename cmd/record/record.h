@@ -19,8 +19,12 @@ struct record_report {
     struct record_cost cost;
     const char *level;       /* the level of a deep recording, or NULL */
     struct record_deep deep; /* counters of the deep recording */
+    struct buf diagnosis;    /* causes, if the program failed or compiled for long; else empty */
 };
 
+/* Fills in `diagnosis`. Returns false with err set when memory ran out or the tape could not be
+ * read. */
+bool record_diagnose(struct record_report *report, struct trace *trace, struct err *err);
 void record_note_text(const struct record_report *report); /* prints to the notes stream */
 /* Prints one line to the data stream, after the output of the program. Returns the exit code so
  * far. */

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/record/record.h"
 #include "profile/model/human.h"
+#include "profile/report/diagnosis_report.h"
 #include "trace/base/text/json_write.h"
 
 static const char *plural(uint64_t n)
@@ -135,6 +136,29 @@ static void note_deep_recording(const struct record_report *report)
                  (unsigned long long)deep->disagreements, plural(deep->disagreements));
 }
 
+/* What ended the program, or took its time, is said unasked. */
+static bool deserves_diagnosis(const struct record_report *report, const struct profile *profile)
+{
+    enum { LONG_S = 10 };
+    const struct record_cost *cost = &report->cost;
+    return report->run.end.status != 0 || cost->failed || cost->unfinished ||
+           profile->compile_ns / 1000000000 >= LONG_S;
+}
+
+bool record_diagnose(struct record_report *report, struct trace *trace, struct err *err)
+{
+    const struct profile_options options = { 0 };
+    const struct report_options how = { .width = report->out->notes_width };
+    struct profile *profile = profile_build(&trace, 1, &options, err);
+    struct diagnosis *diagnosis =
+        profile && deserves_diagnosis(report, profile) ? diagnosis_build(profile, err) : NULL;
+    if (diagnosis && diagnosis->n_findings > 0)
+        report_diagnosis_text(diagnosis, &how, DIAGNOSIS_LINES, &report->diagnosis);
+    diagnosis_free(diagnosis);
+    profile_free(profile);
+    return !err_is_set(err) && (!report->diagnosis.failed || err_nomem(err));
+}
+
 void record_note_text(const struct record_report *report)
 {
     note_end(report);
@@ -150,6 +174,8 @@ void record_note_text(const struct record_report *report)
     if (report->level)
         note_deep_recording(report);
     note_surroundings(report);
+    if (report->diagnosis.n > 0)
+        out_note_text(report->out, buf_str(&report->diagnosis));
 }
 
 /* ------------------------------------------------------------------------------------------------

@@ -83,6 +83,12 @@ struct profile_build {
     differences;
 };
 
+/* Returns the inputs of a finished profile, by its traces. */
+static inline const struct build_input *profile_inputs(const struct profile *profile)
+{
+    return ((const struct profile_build *)profile)->inputs;
+}
+
 /* Returns the compile that an attempt belongs to, or PROFILE_NONE if it is not selected. */
 static inline uint32_t build_compile(const struct build_input *input, uint32_t attempt)
 {

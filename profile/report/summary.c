@@ -1,6 +1,7 @@
 /* Section: the beginning of a report, with its counts and the headlines. */
 #include "profile/model/format.h"
 #include "profile/model/headlines.h"
+#include "profile/report/diagnosis_report.h"
 #include "profile/report/section.h"
 
 static void put_summary_line(void *user, struct str text)
@@ -33,13 +34,22 @@ static void put_profile_counts(const struct profile *p, struct buf *text)
     format_plural(text, records, "record");
 }
 
-static void text_profile_summary(struct report *r)
+void report_counts(const struct profile *profile, const struct report_options *options,
+                   struct buf *out)
 {
     struct buf text = BUF_INIT;
-    put_profile_counts(r->p, &text);
-    format_wrapped(r->out, buf_str(&text), r->options->width, 0, 0);
-    r->out->failed |= text.failed || !headlines(r->p, put_summary_line, r);
+    put_profile_counts(profile, &text);
+    format_wrapped(out, buf_str(&text), options->width, 0, 0);
+    out->failed |= text.failed;
     buf_release(&text);
+}
+
+static void text_profile_summary(struct report *r)
+{
+    report_counts(r->p, r->options, r->out);
+    if (r->options->diagnosis)
+        report_diagnosis_text(r->options->diagnosis, r->options, DIAGNOSIS_LINES, r->out);
+    r->out->failed |= !headlines(r->p, put_summary_line, r);
 }
 
 static void put_element(void *user, struct str text)
@@ -55,6 +65,8 @@ static void json_summary(struct report *r)
     json_open_array(&r->w, "headlines");
     r->out->failed |= !headlines(r->p, put_element, r);
     json_close(&r->w);
+    if (r->options->diagnosis)
+        report_diagnosis_json(r->options->diagnosis, &r->w, "diagnosis");
 }
 
 const struct section section_summary = { .text = text_profile_summary, .json = json_summary };

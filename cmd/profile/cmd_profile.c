@@ -1,11 +1,7 @@
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/rules_arg.h"
-#include "cmd/cli/tape_arg.h"
-#include "cmd/cmd.h"
-#include "profile/report/report.h"
+#include "cmd/profile/profiled.h"
+#include "profile/report/diagnosis_report.h"
 
 struct profile_args {
     const char *format, *output;
@@ -89,11 +85,16 @@ static int report_profile(struct out *out, const struct profile_args *args,
                           const struct profile *profile)
 {
     struct buf text = BUF_INIT;
+    struct err err = { 0 };
     const struct format *format = profile_format(args);
     bool to_file = args->output && strcmp(args->output, "-") != 0;
     bool people = format == &formats[0];
     uint64_t rows = args->limit.given ? args->limit.value : people ? TEXT_ROWS : 0;
+    struct diagnosis *diagnosis = diagnosis_build(profile, &err);
+    if (!diagnosis)
+        return out_error(out, &err);
     const struct report_options how = {
+        .diagnosis = diagnosis,
         .width = to_file ? 0 : out->width,
         .styles = to_file ? NULL : out_styles(out),
         .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
@@ -101,6 +102,7 @@ static int report_profile(struct out *out, const struct profile_args *args,
     format->write(profile, &how, &text);
     int code = out_report(out, args->output, args->overwrite, &text);
     buf_release(&text);
+    diagnosis_free(diagnosis);
     return code;
 }
 
@@ -113,33 +115,17 @@ static enum profile_sort sort_of(const char *key)
     return (enum profile_sort)sort;
 }
 
-static uint32_t count_processors(void)
+/* Returns the filters that the options set. */
+static struct profile_options filters(const struct profile_args *args)
 {
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 && n < 1024 ? (uint32_t)n : 1;
-}
-
-/* Returns the filters that the options and, for a single tape, its selector set. */
-static struct profile_options filters(const struct profile_args *args, const struct selector *only,
-                                      struct buf *compile)
-{
-    struct profile_options ret = {
+    return (struct profile_options){
         .compile = str_of(args->compile ? args->compile : ""),
         .recording = str_of(args->recording ? args->recording : ""),
         .file = str_of(args->file ? args->file : ""),
         .sort = sort_of(args->sort),
         .replay = !args->no_replay,
-        .jobs = count_processors(),
+        .jobs = profiled_jobs(),
     };
-    if (only && only->recording.n)
-        ret.recording = only->recording;
-    if (only && only->compile.n) {
-        buf_put(compile, only->compile);
-        if (only->attempt >= 0)
-            buf_printf(compile, "_%lld", (long long)only->attempt);
-        ret.compile = buf_str(compile);
-    }
-    return ret;
 }
 
 static bool read_by(struct str list, bool *by, struct err *err)
@@ -160,72 +146,36 @@ static bool read_by(struct str list, bool *by, struct err *err)
     return true;
 }
 
-static int profile_tapes(struct cmd *cmd, const struct tape_arg *tapes, struct trace *const *traces)
+static int profile_tapes(struct cmd *cmd, struct profiled *profiled)
 {
     const struct profile_args *args = cmd->args;
     struct err err = { 0 };
-    struct buf compile = BUF_INIT;
-    const struct selector *only = cmd->n_operands == 1 ? &tapes[0].selector : NULL;
-    struct profile_options what = filters(args, only, &compile);
+    struct profile_options what = filters(args);
     struct profile *profile = NULL;
     struct custom_rules *rules = NULL;
-    int code;
-    if (compile.failed)
-        err_nomem(&err);
-    else if (read_by(str_of(args->by ? args->by : ""), what.by, &err) &&
-             rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err))
+    if (read_by(str_of(args->by ? args->by : ""), what.by, &err) &&
+        profiled_select(profiled, &what, &err) &&
+        rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err)) {
         what.rules = rules;
-    if (!err_is_set(&err))
-        profile = profile_build(traces, (uint32_t)cmd->n_operands, &what, &err);
-    code = profile ? report_profile(cmd->out, args, profile) : out_error(cmd->out, &err);
+        profile = profile_build(profiled->traces, (uint32_t)profiled->n, &what, &err);
+    }
+    int code = profile ? report_profile(cmd->out, args, profile) : out_error(cmd->out, &err);
     profile_free(profile);
     custom_rules_free(rules);
-    buf_release(&compile);
     return code;
-}
-
-/* Opens one operand. If there are several, each must be a whole tape, since the filters apply to
- * all. */
-static int open_tape(struct cmd *cmd, size_t i, struct tape_arg *tape)
-{
-    const struct profile_args *args = cmd->args;
-    int code = tape_arg_open(tape, cmd->out, cmd->operands[i], args->strict ? TAPE_ARG_STRICT : 0);
-    if (code != EXIT_DONE)
-        return code;
-    const struct selector *selector = &tape->selector;
-    if (selector->kind.n || (cmd->n_operands > 1 && (selector->recording.n || selector->compile.n)))
-        return out_usage(cmd->out,
-                         "profile: %s: name whole tapes here; --recording and --compile select "
-                         "a part",
-                         cmd->operands[i]);
-    return EXIT_DONE;
 }
 
 static int run_profile_command(struct cmd *cmd)
 {
     const struct profile_args *args = cmd->args;
-    size_t n = cmd->n_operands;
-    struct tape_arg *tapes = calloc(n, sizeof *tapes);
-    struct trace **traces = calloc(n, sizeof *traces);
-    struct err err = { 0 };
-    int code = EXIT_DONE;
-    if (args->json && args->format && strcmp(args->format, "json") != 0) {
-        code =
-            out_usage(cmd->out, "profile: --json and --format %s exclude each other", args->format);
-    } else if (!tapes || !traces) {
-        err_nomem(&err);
-        code = out_error(cmd->out, &err);
-    }
-    for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
-        code = open_tape(cmd, i, &tapes[i]);
-        traces[i] = tapes[i].trace;
-    }
+    struct profiled profiled = { 0 };
+    if (args->json && args->format && strcmp(args->format, "json") != 0)
+        return out_usage(cmd->out, "profile: --json and --format %s exclude each other",
+                         args->format);
+    int code = profiled_open(&profiled, cmd, args->strict);
     if (code == EXIT_DONE)
-        code = profile_tapes(cmd, tapes, traces);
-    for (size_t i = 0; tapes && i < n; i++)
-        tape_arg_close(&tapes[i]);
-    free(tapes);
-    free(traces);
+        code = profile_tapes(cmd, &profiled);
+    profiled_close(&profiled);
     return code;
 }
 

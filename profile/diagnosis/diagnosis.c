@@ -1,0 +1,126 @@
+#include "profile/diagnosis/diagnosis.h"
+
+#include "profile/diagnosis/find.h"
+
+/* In the order of findings that weigh the same. */
+static void (*const FINDERS[])(struct find *d) = {
+    find_failures,
+};
+
+static const struct finding_kind_row {
+    const char *name, *title;
+    int weight;
+} KINDS[] = {
+#define FINDING(id, name, title, weight) { name, title, weight },
+#include "profile/diagnosis/finding_kinds.def"
+#undef FINDING
+};
+
+static const char *const REMEDIES[] = {
+#define REMEDY(id, name, condition) name,
+#include "profile/diagnosis/remedies.def"
+#undef REMEDY
+};
+
+const char *finding_kind_name(enum finding_kind kind)
+{
+    return KINDS[kind].name;
+}
+
+const char *finding_kind_title(enum finding_kind kind)
+{
+    return KINDS[kind].title;
+}
+
+const char *remedy_kind_name(enum remedy_kind kind)
+{
+    return REMEDIES[kind];
+}
+
+const char *basis_name(enum basis basis)
+{
+    return basis == BASIS_MEASURED ? "measured" : "estimated";
+}
+
+/* ---- The order ---- */
+
+/* A finding with the time by which it is ordered. */
+struct ordered_finding {
+    struct finding finding;
+    int64_t weight;
+    size_t added;
+};
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct ordered_finding *x = a, *y = b;
+    if (x->finding.ended_program != y->finding.ended_program)
+        return x->finding.ended_program ? -1 : 1;
+    int by_weight = build_descending(x->weight, y->weight);
+    return by_weight ? by_weight : (x->added > y->added) - (x->added < y->added);
+}
+
+static int64_t finding_weight(const struct find *d, const struct finding *f)
+{
+    return f->ns >= 0 ? f->ns : d->p->compile_ns / 100 * KINDS[f->kind].weight;
+}
+
+static bool order_findings(struct find *d)
+{
+    struct ordered_finding *order = calloc(d->n + 1, sizeof *order);
+    d->findings = arena_array(&d->arena, struct finding, d->n + 1);
+    if (!order || !d->findings) {
+        free(order);
+        return err_nomem(&d->err);
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        struct finding_build *f = d->items[i];
+        f->finding.evidence = f->evidence.v;
+        f->finding.n_evidence = (uint32_t)f->evidence.n;
+        f->finding.remedies = f->remedies.v;
+        f->finding.n_remedies = (uint32_t)f->remedies.n;
+        order[i] = (struct ordered_finding){ f->finding, finding_weight(d, &f->finding), i };
+    }
+    qsort(order, d->n, sizeof *order, compare_findings);
+    for (size_t i = 0; i < d->n; i++)
+        d->findings[i] = order[i].finding;
+    free(order);
+    d->diagnosis.findings = d->findings;
+    d->diagnosis.n_findings = (uint32_t)d->n;
+    return true;
+}
+
+/* ---- All of it ---- */
+
+struct diagnosis *diagnosis_build(const struct profile *profile, struct err *err)
+{
+    struct find *d = calloc(1, sizeof *d);
+    if (!d) {
+        err_nomem(err);
+        return NULL;
+    }
+    d->p = d->diagnosis.profile = profile;
+    for (size_t i = 0; i < sizeof FINDERS / sizeof *FINDERS; i++)
+        if (!err_is_set(&d->err))
+            FINDERS[i](d);
+    if (!err_is_set(&d->err) && order_findings(d))
+        return &d->diagnosis;
+    *err = d->err;
+    diagnosis_free(&d->diagnosis);
+    return NULL;
+}
+
+void diagnosis_free(struct diagnosis *diagnosis)
+{
+    struct find *d = (struct find *)diagnosis;
+    if (!d)
+        return;
+    for (size_t i = 0; i < d->n; i++) {
+        vec_release(&d->items[i]->evidence);
+        vec_release(&d->items[i]->remedies);
+    }
+    free(d->items);
+    intern_release(&d->keys);
+    arena_release(&d->arena);
+    free(d);
+}

@@ -1,0 +1,73 @@
+/* The manual of the diagnosis: why a program failed, recompiled or compiled slowly, and what to
+ * change. It is made from a finished profile, and from the records behind it.
+ *
+ *     struct diagnosis *diagnosis = diagnosis_build(profile, &err);
+ *     for (uint32_t i = 0; i < diagnosis->n_findings; i++) ...
+ *     diagnosis_free(diagnosis);
+ *
+ * A *finding* is one cause, not one symptom: a float that restarted the compile of 22 layers is one
+ * finding with a count of 22. The first finding is what ended the program, if something did; the
+ * others follow by what they cost. A *remedy* is a change of the user's program or settings that
+ * removes the cause. Nothing here is executed, and no file that a tape names is opened: code is the
+ * code on the tape.
+ *
+ * Ownership: findings live until diagnosis_free(); they borrow the profile and its traces. Texts
+ * are as recorded: whoever prints them escapes them (format_text() in profile/model/format.h). */
+#ifndef SYMTAPE_PROFILE_DIAGNOSIS_DIAGNOSIS_H
+#define SYMTAPE_PROFILE_DIAGNOSIS_DIAGNOSIS_H
+
+#include "profile/model/profile.h"
+
+enum finding_kind {
+#define FINDING(id, name, title, weight) FINDING_##id,
+#include "profile/diagnosis/finding_kinds.def"
+#undef FINDING
+    FINDING_KINDS
+};
+const char *finding_kind_name(enum finding_kind kind);  /* "nothing_compiled" */
+const char *finding_kind_title(enum finding_kind kind); /* "nothing was compiled" */
+
+enum remedy_kind {
+#define REMEDY(id, name, condition) REMEDY_##id,
+#include "profile/diagnosis/remedies.def"
+#undef REMEDY
+    REMEDY_KINDS
+};
+const char *remedy_kind_name(enum remedy_kind kind); /* "mark_dynamic" */
+
+struct remedy {
+    enum remedy_kind kind;
+    struct str text; /* what to paste or to change, one line */
+};
+
+enum basis { BASIS_MEASURED, BASIS_ESTIMATED };
+const char *basis_name(enum basis basis); /* "measured", "estimated" */
+
+struct finding {
+    enum finding_kind kind;
+    bool ended_program;    /* the exception left the program, as far as the tape tells */
+    uint32_t count;        /* number of causes of one kind that are this entry; 1 or more */
+    int64_t ns;            /* what it cost of the profile's compile_ns; -1: not known */
+    enum basis basis;      /* of ns */
+    struct str cause;      /* one sentence, without its full stop */
+    struct str source;     /* "L['x'].size()[1]"; "" if no input is its source */
+    struct str file, code; /* the user's line; "" if there is none */
+    uint32_t line;
+    uint32_t recording, compile; /* index into the profile's; PROFILE_NONE */
+    const struct str *evidence;  /* one line each: what was recorded */
+    uint32_t n_evidence;
+    const struct remedy *remedies; /* the best one first */
+    uint32_t n_remedies;
+};
+
+struct diagnosis {
+    const struct profile *profile;
+    const struct finding *findings; /* worst first */
+    uint32_t n_findings;
+};
+
+/* Returns NULL with err set when memory ran out or a tape could not be read. */
+struct diagnosis *diagnosis_build(const struct profile *profile, struct err *err);
+void diagnosis_free(struct diagnosis *diagnosis); /* NULL is allowed */
+
+#endif
