@@ -17,10 +17,11 @@ from cases import RECORDINGS, ROOT, SYMTAPE
 SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "--restarts", "--recompiles",
         "--breaks", "--caches", "--failures", "--stack"]
 EXPORTED = ["--graphs", "--symbols", "--signature", "--weights", "--events"]
+SCHEMAS = {"diagnose": "diagnosis"} # where the document is not named like its command
 # Keys of objects below these are names of something else, or an event's own.
 FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"},
         "replay": {"fast", "bypass"}, "run": {"sizes", "fast", "bypass", "product_flops_per_s"}, "diff": {"counts"}, "events": {"meta"},
-        "profile": {"parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
+        "profile": {"diagnosis", "parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
                     "kept_nodes_by_level"}}
 
 
@@ -39,6 +40,7 @@ def documents(folder):
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
         ["profile", "--json", "--by", "op,line,stack,module", str(recordings[0])],
         ["profile", "--json", *map(str, recordings[-2:])]]
+    yield "diagnose", [["diagnose", "--json", str(r)] for r in recordings]
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],
                     ["check", "--list", "--json", str(recordings[0])]]
@@ -81,7 +83,7 @@ def check(command, arguments):
     if run.returncode > (command in ("diff", "run")): # two that differ
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
-    if document.get("schema") != f"symtape.{command}/1":
+    if document.get("schema") != f"symtape.{SCHEMAS.get(command, command)}/1":
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)
