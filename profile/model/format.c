@@ -33,6 +33,16 @@ void format_share(struct buf *out, int64_t part, int64_t whole)
         buf_printf(out, "%.0f %%", percent);
 }
 
+void format_range(struct buf *out, int64_t part, int64_t low, int64_t high, int64_t whole)
+{
+    double scale = whole > 0 ? 100.0 / (double)whole : 0;
+    double from = (double)low * scale, to = (double)high * scale;
+    if (whole <= 0 || to - from <= RANGE_POINTS)
+        format_share(out, part, whole);
+    else
+        buf_printf(out, "%.0f to %.0f %%", from, to);
+}
+
 void format_rate(struct buf *out, double per_us, const char *unit)
 {
     static const char *const prefixes[] = { "M", "G", "T", "P" };

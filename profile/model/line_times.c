@@ -98,6 +98,7 @@ static void give_time(struct profile_line *line, int64_t ns, bool kept)
     if (!line)
         return;
     build_add_ns(&line->estimated_ns, ns);
+    build_add_ns(&line->high_ns, ns); /* all of a gap may belong to another line */
     if (kept)
         build_add_ns(&line->kept_estimated_ns, ns);
 }

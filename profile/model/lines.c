@@ -58,7 +58,7 @@ static int by_exprs(const void *a, const void *b)
 static int compare_lines_by_time(const void *a, const void *b)
 {
     const struct sort_line *x = a, *y = b;
-    int order = build_descending(x->line.cost.self_ns, y->line.cost.self_ns);
+    int order = build_descending(x->line.ns, y->line.ns);
     order = order ? order : build_descending(x->line.estimated_ns, y->line.estimated_ns);
     return order ? order : by_guards(a, b);
 }
@@ -97,6 +97,21 @@ static bool sort_lines(struct profile_build *b, struct profile_line *lines, size
     return true;
 }
 
+/* Sets the time of each line: a recorded time if there is any, else the estimate. */
+static void choose_basis(struct profile_build *b)
+{
+    struct profile_lines *all = &b->profile.lines;
+    all->basis = b->profile.costs.self_ns > 0 ? LINES_MEASURED : LINES_ESTIMATED;
+    for (size_t i = 0; i < b->lines.n; i++) {
+        struct profile_line *line = &b->lines.v[i];
+        if (all->basis == LINES_MEASURED)
+            line->ns = line->low_ns = line->high_ns = line->cost.self_ns;
+        else
+            line->ns = line->estimated_ns;
+        build_add_ns(&all->total_ns, line->ns);
+    }
+}
+
 bool build_lines(struct profile_build *b, struct err *err)
 {
     struct line_table table = { .b = b };
@@ -104,6 +119,7 @@ bool build_lines(struct profile_build *b, struct err *err)
     bool ok = line_times_estimate(b, &table, err) && operators_count(b, &table, err) &&
               line_costs(b, &table, err) && lines_memory(b, &table, err);
     line_table_release(&table);
+    choose_basis(b);
     uint32_t nothing = PROFILE_NONE;
     if (ok && (!sort_lines(b, b->lines.v, b->lines.n, &all->longest_line) ||
                !sort_lines(b, b->library_lines.v, b->library_lines.n, &nothing)))

@@ -200,11 +200,23 @@ struct profile_line {
     uint64_t guards, kept_guards;
     uint64_t symbols, specializations;
     int64_t estimated_ns, kept_estimated_ns;
+    /* The line's time on profile->lines.basis, and the bounds within which it is: equal to it if
+     * it was measured. A share of profile->lines.total_ns is printed as a range where they are far
+     * apart. 0 in library_lines. */
+    int64_t ns, low_ns, high_ns;
     struct line_cost cost;
 };
 
+/* What the times of user lines are. */
+enum line_basis {
+    LINES_ESTIMATED, /* from the records and graphs of the log */
+    LINES_MEASURED   /* the time in dispatches, of a deep recording */
+};
+
 struct profile_lines {
-    const struct profile_line *lines; /* by estimated time, then guards */
+    enum line_basis basis;
+    int64_t total_ns; /* of all lines: the shares of lines are shares of this */
+    const struct profile_line *lines; /* by time, then guards */
     uint32_t n_lines;
     const struct profile_line *library_lines;
     uint32_t n_library_lines;

@@ -27,37 +27,59 @@ static const struct fields COST_FIELDS = FIELDS_OF(COST);
 
 GETTER_IN(get_place, void, struct profile_line,
           datum_place(profile_name(in, row->file), row->line, row->code))
+static double line_share(const struct profile *p, int64_t ns)
+{
+    return p->lines.total_ns > 0 ? (double)ns / (double)p->lines.total_ns : 0;
+}
+
 GETTER(get_nodes, void, datum_count(profile_line_nodes(row)))
 GETTER(get_kept_aten_nodes, uint64_t,
        datum_count(row[GRAPH_FORWARD] + row[GRAPH_BACKWARD] + row[GRAPH_INFERENCE] +
                    row[GRAPH_EXPORTED]))
 
+GETTER_IN(get_share_low, struct profile, struct profile_line,
+          datum_number(line_share(in, row->low_ns)))
+GETTER_IN(get_share_high, struct profile, struct profile_line,
+          datum_number(line_share(in, row->high_ns)))
+
+static void cell_line_share(const void *context, const void *at, struct buf *out)
+{
+    const struct profile *p = context;
+    const struct profile_line *line = at;
+    if (line->ns > 0)
+        format_range(out, line->ns, line->low_ns, line->high_ns, p->lines.total_ns);
+}
+
 static const struct field LINE[] = {
     { "file", GET(get_profile_name, struct profile_line, file) },
     { "line", MEMBER(struct profile_line, line) },
-    { NULL, .get = get_place, TEXT(7, "line", PATH, 0), IN_TABLE(LIBRARY, 5, "line", PATH, 0),
+    { NULL, .get = get_place, TEXT(8, "line", PATH, 0), IN_TABLE(LIBRARY, 5, "line", PATH, 0),
       IN_TABLE(ALLOCATIONS, 3, "line", PATH, 0), IN_TABLE(SAVED, 2, "line", PATH, 0) },
     { "function", MEMBER(struct profile_line, function) },
-    { "code", MEMBER(struct profile_line, code), TEXT(8, "code", TEXT, 0),
+    { "code", MEMBER(struct profile_line, code), TEXT(9, "code", TEXT, 0),
       IN_TABLE(LIBRARY, 6, "code", TEXT, 0), IN_TABLE(ALLOCATIONS, 4, "code", TEXT, 0),
       IN_TABLE(SAVED, 3, "code", TEXT, 0) },
     { "nodes", .get = get_nodes },
     { "nodes_by_level", JSON(json_levels, struct profile_line, nodes) },
     { "kept_nodes_by_level", JSON(json_levels, struct profile_line, kept_nodes) },
     { NULL, MEMBER(struct profile_line, kept_nodes[GRAPH_DYNAMO]),
-      TEXT(5, "Dynamo nodes", COUNT, 2) },
+      TEXT(6, "Dynamo nodes", COUNT, 2) },
     { NULL, GET(get_kept_aten_nodes, struct profile_line, kept_nodes),
-      TEXT(6, "ATen nodes", COUNT, 1) },
-    { "guards", MEMBER(struct profile_line, guards), TEXT(2, "guards", COUNT, 0),
+      TEXT(7, "ATen nodes", COUNT, 1) },
+    { "guards", MEMBER(struct profile_line, guards), TEXT(3, "guards", COUNT, 0),
       IN_TABLE(LIBRARY, 2, "guards", COUNT, 0) },
     { "kept_guards", MEMBER(struct profile_line, kept_guards) },
-    { "symbols", MEMBER(struct profile_line, symbols), TEXT(3, "symbols", COUNT, 3),
+    { "symbols", MEMBER(struct profile_line, symbols), TEXT(4, "symbols", COUNT, 3),
       IN_TABLE(LIBRARY, 3, "symbols", COUNT, 1) },
     { "specializations", MEMBER(struct profile_line, specializations),
-      TEXT(4, "specialized", COUNT, 4), IN_TABLE(LIBRARY, 4, "specialized", COUNT, 2) },
-    { "estimated_ns", MEMBER(struct profile_line, estimated_ns), TEXT(1, "est. time", SPENT, 0),
+      TEXT(5, "specialized", COUNT, 4), IN_TABLE(LIBRARY, 4, "specialized", COUNT, 2) },
+    { "estimated_ns", MEMBER(struct profile_line, estimated_ns),
       IN_TABLE(LIBRARY, 1, "est. time", SPENT, 0) },
     { "kept_estimated_ns", MEMBER(struct profile_line, kept_estimated_ns) },
+    { "ns", MEMBER(struct profile_line, ns), TEXT(1, "time", SPENT, 0) },
+    { NULL, .cell = cell_line_share, TEXT(2, "share", TEXT, 0) },
+    { "share_low", .get = get_share_low },
+    { "share_high", .get = get_share_high },
     { NULL, PART(COST_FIELDS, struct profile_line, cost) },
 };
 static const struct fields LINE_FIELDS = FIELDS_OF(LINE);
@@ -68,13 +90,19 @@ static void put_coverage(const struct report *r)
 {
     const struct profile_lines *lines = &r->p->lines;
     struct buf text = BUF_INIT;
-    if (lines->estimated_ns > 0) {
-        buf_puts(&text, "The estimate covers ");
-        format_ns(&text, lines->estimated_ns);
+    if (lines->total_ns > 0) {
+        buf_puts(&text, "Shares are of the ");
+        format_ns(&text, lines->total_ns);
+        buf_puts(&text, lines->basis == LINES_MEASURED ? " in dispatches of user lines"
+                                                       : " that the estimate covers");
+    }
+    if (lines->total_ns > 0 && lines->basis == LINES_ESTIMATED) {
         buf_puts(&text, "; ");
         format_ns(&text, lines->unattributed_ns);
-        buf_puts(&text, " belong to no line. ");
+        buf_puts(&text, " belong to no line");
     }
+    if (lines->total_ns > 0)
+        buf_puts(&text, ". ");
     if (r->p->n_restarts > 0)
         buf_puts(&text, "Nodes are those of the graphs that were kept.");
     text_paragraph(r, &text);
@@ -86,8 +114,9 @@ static void text_lines(struct report *r)
     struct rows rows = ROWS(lines->lines, lines->n_lines);
     struct rows library = ROWS(lines->library_lines, lines->n_library_lines);
     text_rows(r,
-              lines->estimated_ns > 0 ? "User lines (time is estimated from gaps between records)"
-                                      : "User lines",
+              lines->total_ns == 0                ? "User lines"
+              : lines->basis == LINES_MEASURED ? "User lines (time in dispatches, measured)"
+                                               : "User lines (time is estimated)",
               &LINE_FIELDS, USER, &rows, r->options->limit);
     if (lines->n_lines > 0)
         put_coverage(r);
@@ -104,6 +133,9 @@ static void json_lines(struct report *r)
     fields_json_rows(&r->w, "library_lines", &LINE_FIELDS, r->p, &library, r->options->limit);
     json_put_i64(&r->w, "estimated_ns", lines->estimated_ns);
     json_put_i64(&r->w, "unattributed_ns", lines->unattributed_ns);
+    json_put_str(&r->w, "lines_basis",
+                    lines->basis == LINES_MEASURED ? STR("measured") : STR("estimated"));
+    json_put_i64(&r->w, "lines_total_ns", lines->total_ns);
 }
 
 const struct section section_lines = { .text = text_lines, .json = json_lines };
