@@ -5,6 +5,7 @@
 /* In the order of findings that weigh the same. */
 static void (*const FINDERS[])(struct find *d) = {
     find_failures,
+    find_export_constraints,
 };
 
 static const struct finding_kind_row {

@@ -51,6 +51,7 @@ struct finding {
     enum basis basis;      /* of ns */
     struct str cause;      /* one sentence, without its full stop */
     struct str source;     /* "L['x'].size()[1]"; "" if no input is its source */
+    struct str message;    /* the whole message of an exception, with its type; "" */
     struct str file, code; /* the user's line; "" if there is none */
     uint32_t line;
     uint32_t recording, compile; /* index into the profile's; PROFILE_NONE */

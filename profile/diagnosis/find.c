@@ -100,6 +100,18 @@ void find_source(struct find *d, struct finding_build *f, struct str source)
         err_nomem(&d->err);
 }
 
+void find_message(struct find *d, struct finding_build *f, struct str type, struct str reason)
+{
+    struct buf text = BUF_INIT;
+    if (!f)
+        return;
+    buf_printf(&text, "%.*s%s%.*s", STR_ARG(type), type.n > 0 ? ": " : "", STR_ARG(reason));
+    f->finding.message = text.failed ? (struct str){ 0 } : arena_copy(&d->arena, buf_str(&text));
+    if (!f->finding.message.p)
+        err_nomem(&d->err);
+    buf_release(&text);
+}
+
 void find_evidence(struct find *d, struct finding_build *f, const char *fmt, ...)
 {
     va_list args;

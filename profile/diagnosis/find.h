@@ -54,6 +54,8 @@ bool find_is_new(const struct finding_build *f);
 /* Each writes a text of the finding, formatted as by printf; a NULL finding is ignored. */
 void find_cause(struct find *d, struct finding_build *f, const char *fmt, ...) ERR_PRINTF(3, 4);
 void find_source(struct find *d, struct finding_build *f, struct str source);
+/* Sets the whole message of an exception. */
+void find_message(struct find *d, struct finding_build *f, struct str type, struct str reason);
 void find_evidence(struct find *d, struct finding_build *f, const char *fmt, ...) ERR_PRINTF(3, 4);
 void find_remedy(struct find *d, struct finding_build *f, enum remedy_kind kind, const char *fmt,
                  ...) ERR_PRINTF(4, 5);
@@ -65,5 +67,6 @@ void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 
 /* The finders, each a file. */
 void find_failures(struct find *d);
+void find_export_constraints(struct find *d);
 
 #endif

@@ -77,6 +77,17 @@ static void put_escaped(const struct diagnosis_text *t, const char *label, struc
     buf_release(&line);
 }
 
+/* The lines of an exception's message. */
+static void put_message(const struct diagnosis_text *t, const struct finding *f)
+{
+    struct str rest = f->message;
+    for (bool first = true; rest.n > 0; first = false) {
+        size_t end = str_find_char(rest, '\n');
+        put_escaped(t, first ? "message" : "", str_first(rest, end));
+        rest = str_from(rest, end + 1);
+    }
+}
+
 static void put_finding(const struct diagnosis_text *t, uint32_t i)
 {
     const struct finding *f = &t->diagnosis->findings[i];
@@ -85,6 +96,8 @@ static void put_finding(const struct diagnosis_text *t, uint32_t i)
     put_user_line(t, f);
     for (uint32_t k = 0; k < f->n_evidence && (t->all || k < MOST_EVIDENCE); k++)
         put_escaped(t, "recorded", f->evidence[k]);
+    if (t->all)
+        put_message(t, f);
     for (uint32_t k = 0; k < f->n_remedies && (t->all || k < MOST_REMEDIES); k++)
         put_escaped(t, k == 0 ? "suggested" : "or", f->remedies[k].text);
 }
@@ -179,6 +192,7 @@ static void json_finding(struct json_writer *w, const struct diagnosis *d, const
     json_put_cstr(w, "basis", basis_name(f->basis));
     json_put_str(w, "cause", f->cause);
     json_optional(w, "source", f->source);
+    json_optional(w, "message", f->message);
     json_line(w, f);
     json_optional(w, "compile", f->compile == PROFILE_NONE ? STR("") : p->compiles[f->compile].id);
     json_optional(w, "recording",

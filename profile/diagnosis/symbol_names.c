@@ -1,0 +1,251 @@
+#include "profile/diagnosis/symbol_names.h"
+
+#include "profile/model/format.h"
+#include "replay/shape/expr/sym.h"
+#include "trace/events/user_line.h"
+
+static const struct trace *scope_trace(const struct symbol_scope *scope)
+{
+    return find_input(scope->d, scope->recording)->trace;
+}
+
+const struct symbol *symbol_find(const struct symbol_scope *scope, struct str name)
+{
+    const struct symbol_table *table = find_input(scope->d, scope->recording)->symbols;
+    const struct trace *trace = scope_trace(scope);
+    uint32_t in = scope->d->p->recordings[scope->recording].recording;
+    const struct symbol *found = NULL;
+    for (uint32_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *s = &table->symbols[i];
+        if (s->attempt == scope->attempt && s->record <= scope->record &&
+            trace->records[s->record].recording == in && str_eq(s->name, name))
+            found = s;
+    }
+    return found;
+}
+
+/* ---- Sources ---- */
+
+bool source_size(struct str source, struct str *tensor, uint64_t *dim)
+{
+    size_t at = str_find(source, STR(".size()["));
+    if (at == source.n || !str_ends(source, STR("]")))
+        return false;
+    struct str number = str_from(source, at + 8);
+    *tensor = str_first(source, at);
+    return str_to_u64(str_first(number, number.n - 1), dim);
+}
+
+void source_put_code(struct str source, struct buf *out)
+{
+    struct str tensor;
+    uint64_t dim;
+    bool is_size = source_size(source, &tensor, &dim);
+    if (is_size)
+        source = tensor;
+    bool local = str_starts(source, STR("L['")) || str_starts(source, STR("G['"));
+    size_t end = str_find(source, STR("']"));
+    if (local && end < source.n) {
+        buf_put(out, str_from(str_first(source, end), 3));
+        source = str_from(source, end + 2);
+    }
+    buf_put(out, source);
+    if (is_size)
+        buf_printf(out, ".shape[%llu]", (unsigned long long)dim);
+}
+
+/* ---- Unbacked symbols ---- */
+
+/* Operators of torch/_subclasses/fake_impls.py that make unbacked symbols, as users call them. */
+static const struct {
+    const char *function, *call;
+} MAKERS[] = {
+    { "local_scalar_dense", ".item()" },
+    { "nonzero", "nonzero()" },
+    { "index_tensor", "indexing with a mask" },
+    { "masked_select", "masked_select()" },
+    { "unique", "unique()" },
+    { "unique2", "unique()" },
+    { "unique_dim", "unique()" },
+    { "_unique", "unique()" },
+    { "repeat_interleave_tensor", "repeat_interleave()" },
+    { "bincount", "bincount()" },
+    { "slice_forward", "slicing with a data-dependent bound" },
+};
+
+struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *symbol)
+{
+    const struct trace *trace = scope_trace(scope);
+    uint32_t in = trace->records[symbol->record].recording;
+    struct str function = STR(""), innermost = STR("");
+    for (stack_id s = symbol->stack; s; s = stack_parent(trace, s)) {
+        struct frame frame = stack_frame(trace, in, s);
+        if (innermost.n == 0)
+            innermost = frame.function;
+        if (str_ends(frame.file, STR("_subclasses/fake_impls.py")) &&
+            !str_is(frame.function, "dispatch_to_op_implementations_dict"))
+            function = frame.function;
+        else if (function.n == 0 && str_is(frame.function, "wrap_tensor"))
+            return STR("mark_unbacked");
+    }
+    for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS; i++)
+        if (str_is(function, MAKERS[i].function))
+            return str_of(MAKERS[i].call);
+    return function;
+}
+
+/* Returns the source of the tensor that was described last before a symbol; "" if there is none. */
+static struct str described_before(const struct symbol_scope *scope, const struct symbol *symbol,
+                                   struct buf *text)
+{
+    const struct trace *trace = scope_trace(scope);
+    for (uint32_t i = symbol->record; i-- > 0;) {
+        const struct record *r = &trace->records[i];
+        struct json doc = { 0 };
+        struct err ignored = { 0 };
+        if (r->attempt != symbol->attempt || r->event != EVENT_DESCRIBE_SOURCE)
+            continue;
+        if (record_json(trace, i, &doc, &ignored))
+            buf_put(text, json_str(&doc, json_get(&doc, JSON_ROOT, STR("source"))));
+        json_release(&doc);
+        break;
+    }
+    return buf_str(text);
+}
+
+/* Returns "longest" of "longest = lengths.max().item()"; "" for other lines. */
+static struct str assigned_name(struct str code)
+{
+    size_t n = 0;
+    while (n < code.n && is_word_char(code.p[n]))
+        n++;
+    struct str rest = str_trim(str_from(code, n));
+    bool assigned = n > 0 && rest.n > 1 && rest.p[0] == '=' && rest.p[1] != '=';
+    return assigned ? str_first(code, n) : STR("");
+}
+
+static struct frame maker_frame(const struct symbol_scope *scope, const struct symbol *symbol)
+{
+    const struct trace *trace = scope_trace(scope);
+    uint32_t in = trace->records[symbol->record].recording;
+    stack_id stack = symbol->user_stack ? symbol->user_stack : symbol->stack;
+    return stack_frame(trace, in, user_line(trace, in, stack));
+}
+
+static void put_unbacked_code(const struct symbol_scope *scope, const struct symbol *symbol,
+                              struct buf *out)
+{
+    struct str maker = symbol_maker(scope, symbol);
+    struct str variable = assigned_name(maker_frame(scope, symbol).code);
+    if (!str_is(maker, ".item()") || variable.n == 0)
+        variable = symbol->name;
+    buf_put(out, variable);
+}
+
+void symbol_put_code(const struct symbol_scope *scope, struct str name, struct buf *out)
+{
+    const struct symbol *symbol = symbol_find(scope, name);
+    if (!symbol)
+        buf_put(out, name);
+    else if (symbol->unbacked)
+        put_unbacked_code(scope, symbol, out);
+    else if (symbol->source.n > 0)
+        source_put_code(symbol->source, out);
+    else
+        buf_put(out, name);
+}
+
+static void describe_unbacked(const struct symbol_scope *scope, const struct symbol *symbol,
+                              struct buf *out)
+{
+    struct str maker = symbol_maker(scope, symbol);
+    if (str_is(maker, "mark_unbacked")) {
+        struct buf source = BUF_INIT;
+        struct str of = described_before(scope, symbol, &source);
+        buf_printf(out, "%.*s is a size of %.*s that was marked with mark_unbacked",
+                   STR_ARG(symbol->name), STR_ARG(of.n ? of : STR("an input")));
+        buf_release(&source);
+        return;
+    }
+    struct frame frame = maker_frame(scope, symbol);
+    buf_printf(out, "%.*s is the result of %.*s at ", STR_ARG(symbol->name),
+               STR_ARG(maker.n ? maker : STR("a data-dependent operator")));
+    format_place(out, frame.file, frame.line);
+    if (frame.code.n > 0)
+        buf_printf(out, ": %.*s", STR_ARG(frame.code));
+}
+
+bool symbol_describe(const struct symbol_scope *scope, struct str name, struct buf *out)
+{
+    const struct symbol *symbol = symbol_find(scope, name);
+    if (!symbol)
+        return false;
+    if (symbol->unbacked)
+        describe_unbacked(scope, symbol, out);
+    else
+        buf_printf(out, "%.*s = %.*s, %.*s at the call", STR_ARG(name), STR_ARG(symbol->source),
+                   STR_ARG(symbol->value));
+    return true;
+}
+
+/* ---- Expressions ---- */
+
+struct code_names {
+    const struct symbol_scope *scope;
+    struct sym_pool *pool;
+    struct arena arena;
+};
+
+static struct str code_name(void *user, sym_id symbol)
+{
+    struct code_names *names = user;
+    struct buf name = BUF_INIT, code = BUF_INIT;
+    sym_print(names->pool, symbol, &name);
+    symbol_put_code(names->scope, buf_str(&name), &code);
+    struct str ret = arena_copy(&names->arena, buf_str(&code));
+    buf_release(&name);
+    buf_release(&code);
+    return ret;
+}
+
+void symbols_put_code(const struct symbol_scope *scope, struct str expr, struct buf *out)
+{
+    struct err ignored = { 0 };
+    struct code_names names = { scope, sym_pool_new(&ignored), { 0 } };
+    struct buf text = BUF_INIT;
+    if (names.pool) {
+        sym_id e = sym_parse(names.pool, expr, NULL, NULL);
+        sym_print_python(names.pool, e, code_name, &names, &text);
+    }
+    if (names.pool && sym_ok(names.pool, &ignored) && text.n > 0)
+        buf_put(out, buf_str(&text));
+    else
+        buf_put(out, expr);
+    buf_release(&text);
+    arena_release(&names.arena);
+    sym_pool_free(names.pool);
+}
+
+struct evidence_of_symbols {
+    struct find *d;
+    struct finding_build *f;
+    const struct symbol_scope *scope;
+};
+
+static void add_symbol_evidence(void *user, struct str symbol)
+{
+    struct evidence_of_symbols *e = user;
+    struct buf text = BUF_INIT;
+    if (symbol_describe(e->scope, symbol, &text))
+        find_evidence(e->d, e->f, "%.*s", STR_ARG(buf_str(&text)));
+    if (text.failed)
+        err_nomem(&e->d->err);
+    buf_release(&text);
+}
+
+void find_symbol_evidence(struct find *d, struct finding_build *f, const struct symbol_scope *scope,
+                          struct str expr)
+{
+    struct evidence_of_symbols e = { d, f, scope };
+    guard_symbols(expr, add_symbol_evidence, &e);
+}

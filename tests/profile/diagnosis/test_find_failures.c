@@ -1,0 +1,168 @@
+#include "profile/diagnosis/diagnosis.h"
+#include "tests/profile/made.h"
+
+static void put_symbol(struct log_make *log, const char *name, const char *value, const char *range,
+                       const char *source)
+{
+    struct buf meta = BUF_INIT;
+    buf_printf(
+        &meta,
+        "\"create_symbol\": {\"symbol\": \"%s\", \"val\": \"%s\", \"vr\": \"%s\", \"source\": "
+        "\"%s\", \"user_stack\": [" MADE_USER "], \"stack\": []}",
+        name, value, range, source);
+    buf_putc(&meta, '\0');
+    log_put(log, meta.p, NULL);
+    buf_release(&meta);
+}
+
+static void put_failure(struct log_make *log, const char *type, const char *reason)
+{
+    struct buf meta = BUF_INIT;
+    buf_printf(
+        &meta,
+        "\"compilation_metrics\": {\"co_name\": \"forward\", \"entire_frame_compile_time_s\": "
+        "0.5, \"fail_type\": \"%s\", \"fail_reason\": \"%s\", \"fail_user_frame_filename\": "
+        "\"/u/zoo/model.py\", \"fail_user_frame_lineno\": 12}",
+        type, reason);
+    buf_putc(&meta, '\0');
+    log_put(log, meta.p, NULL);
+    buf_release(&meta);
+}
+
+static struct log_make log_with_symbols(void)
+{
+    struct log_make log = log_start();
+    made_strings(&log);
+    log.context = LOG_COMPILE(0, 0, 0);
+    put_symbol(&log, "s27", "30", "[2, int_oo]", "L['x'].size()[1]");
+    put_symbol(&log, "s5", "40", "[8, 64]", "L['y'].size()[0]");
+    return log;
+}
+
+static const struct finding *first_finding(const struct diagnosis *d)
+{
+    assert_true(d->n_findings > 0);
+    return &d->findings[0];
+}
+
+static struct diagnosis *diagnosis_of(struct made *made)
+{
+    struct err err = ERR_INIT;
+    struct diagnosis *d = diagnosis_build(made->profile, &err);
+    assert_no_err(&err);
+    assert_non_null(d);
+    return d;
+}
+
+static const struct failure_case {
+    const char *type, *reason, *cause, *evidence, *remedy;
+    enum finding_kind kind;
+} CASES[] = {
+    { "TorchRuntimeError",
+      "RuntimeError when making fake tensor call\\n  Explanation: Dynamo failed to run FX node with "
+      "fake tensors: call_function <built-in function mul>(*(FakeTensor(...), FakeTensor(...)), "
+      "**{}): got RuntimeError('The size of tensor a (s27: hint = 30) must match the size of tensor "
+      "b (s27 - 1) at non-singleton dimension 1)')\\n  Hint: Your code may result in an error when "
+      "running in eager.",
+      "mul: the size of tensor a (s27: hint = 30) must match the size of tensor b (s27 - 1) at "
+      "dimension 1",
+      "s27 = L['x'].size()[1], 30 at the call",
+      "slice or pad one of the two tensors, so that their sizes at dimension 1 are equal",
+      FINDING_FAILURE },
+    { "Unsupported",
+      "Operator does not support running with fake tensors\\n  Developer debug context: unsupported "
+      "operator: mylib.roll.default\\n",
+      "the operator mylib.roll.default has no fake implementation, without which PyTorch does not "
+      "know the shape of its result",
+      NULL,
+      "@torch.library.register_fake(\"mylib::roll\") on a function with the same arguments that "
+      "returns an empty tensor of the result's shape, such as torch.empty_like(x)",
+      FINDING_FAILURE },
+    { "Unsupported", "Odd thing\\n  Explanation: It is odd.\\n  Hint: Make it even.\\n",
+      "It is odd", NULL, "Make it even.", FINDING_FAILURE },
+    { "BackendCompilerFailed", "backend='tvm' raised:\\nKeyError: 'x'\\n",
+      "the backend tvm failed: KeyError: 'x", NULL,
+      "symtape minify makes a small program of this recording for a report to PyTorch",
+      FINDING_FAILURE },
+    { "UserError",
+      "Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like "
+      "symbols: none)",
+      "code depends on whether u0 == 1, a result of a data-dependent operator, which is not known "
+      "when the program is compiled",
+      NULL, "torch._check(u0 >= 2) before line 12, if it always holds", FINDING_FAILURE },
+    { "ConstraintViolationError",
+      "Constraints violated (L['x'].size()[1])!\\n  - You marked L['x'].size()[1] as dynamic but "
+      "your code specialized it to be a constant (30). If you're using mark_dynamic, remove it.",
+      "L['x'].size()[1] was marked dynamic but the program makes it the constant 30",
+      "s27 = L['x'].size()[1], 30 at the call", "torch._dynamo.maybe_mark_dynamic(x, 1)",
+      FINDING_CONSTRAINT },
+    { "ConstraintViolationError",
+      "Constraints violated (L['y'].size()[0])!\\n  - Not all values of L['y'].size()[0] = "
+      "L['y'].size()[0] in the specified range 8 <= L['y'].size()[0] <= 64 satisfy the generated "
+      "guard 192*L['y'].size()[0] == 768*(L['y'].size()[0] // 4).",
+      "L['y'].size()[0] was marked dynamic in 8..64 but has to be a multiple of 4",
+      "the line asks for Eq(192*s5, 768*((s5//4)))", "pad y to a multiple of 4 at dimension 0",
+      FINDING_CONSTRAINT },
+};
+
+static void test_cases(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const struct failure_case *c = &CASES[i];
+        struct log_make log = log_with_symbols();
+        made_guard(&log, "Eq(192*s5, 768*((s5//4)))", "eval");
+        put_failure(&log, c->type, c->reason);
+        struct made made = made_profile(&log, &(struct profile_options){ 0 });
+        struct diagnosis *d = diagnosis_of(&made);
+        const struct finding *f = first_finding(d);
+        assert_str_is(f->cause, c->cause);
+        assert_int_equal(f->kind, c->kind);
+        assert_true(f->ended_program);
+        assert_int_equal(f->ns, 500000000);
+        assert_true(f->message.n > 0);
+        if (c->evidence)
+            assert_str_is(f->evidence[0], c->evidence);
+        assert_true(f->n_remedies > 0);
+        assert_str_is(f->remedies[0].text, c->remedy);
+        diagnosis_free(d);
+        made_drop(&made);
+    }
+}
+
+static void test_limit_is_no_failure(void **state)
+{
+    (void)state;
+    struct log_make log = log_with_symbols();
+    put_failure(&log, "Unsupported", "Dynamo recompile limit exceeded\\n  Explanation: ...");
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    struct diagnosis *d = diagnosis_of(&made);
+    for (uint32_t i = 0; i < d->n_findings; i++)
+        assert_int_not_equal(d->findings[i].kind, FINDING_FAILURE);
+    diagnosis_free(d);
+    made_drop(&made);
+}
+
+static void test_program_continued(void **state)
+{
+    (void)state;
+    struct log_make log = log_with_symbols();
+    put_failure(&log, "Unsupported", "Odd thing");
+    log.context = LOG_COMPILE(1, 0, 0);
+    made_guard(&log, "Ne(s0, 1)", "eval");
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    struct diagnosis *d = diagnosis_of(&made);
+    assert_false(first_finding(d)->ended_program);
+    diagnosis_free(d);
+    made_drop(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_limit_is_no_failure),
+        cmocka_unit_test(test_program_continued),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
