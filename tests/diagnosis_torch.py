@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""What symtape TAPE says about programs with one known cause each, with the real PyTorch.
+
+A program of tests/diagnosis/ has a file of the same name beside it (.json) that holds the truth: what
+the program does, not what symtape says of it.
+
+    cause    the cause, in words
+    kinds    the kinds of findings that it may have
+    says     regular expressions that the sentence and its evidence match
+    lines    pieces of the program's lines, of which the finding names one; empty: it has none
+    source   a regular expression for the input's source
+    advises  a regular expression that the kind or the text of a remedy matches
+    remedy   the replacements of text that make the remedied program
+    after    what the recording of the remedied program has at most; "faster": its share of the seconds
+    worse    what the remedied program may have more of than the program
+    paste    where a mark that symtape prints is pasted ("before" a line), and the program's "names" for
+             the inputs
+
+Each program is recorded, its cause is looked for among the findings of `symtape TAPE --json`, and the
+remedied program is recorded, which must work and have nothing more than the program had. Where a finding
+has a line of Python to insert (a mark, a setting), a third recording has that line, taken from the text
+that symtape prints, instead of the remedy of the truth.
+
+SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3). Exits
+with 77, "skipped" to meson, when that one has no torch.
+
+    diagnosis_torch.py [--all] [--tapes DIR] [--no-remedy] [--count N] [NAME...]
+
+Without --all and names, N (8) programs of this month are tried. With --tapes, DIR/NAME.tape is read
+instead of recording the program, where it is there. Exits with 1 unless the cause stands first in 22 of
+24, among the first three in all, and the remedies work in 20 of 24 and make nothing worse.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(os.environ.get("SYMTAPE_ROOT", pathlib.Path(__file__).parent.parent)).resolve()
+PROGRAMS = ROOT / "tests" / "diagnosis"
+SYMTAPE = os.environ.get("SYMTAPE", "symtape")
+PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
+SETTING = re.compile(r"""torch\.[\w.]+ = (?:"[^"]*"|'[^']*'|[\w.]*\w)""")
+MARK = re.compile(r"(mark_dynamic|mark_unbacked)\(([^,()]+), (\d+)")
+
+
+class Case:
+    """A program, its truth, and a folder for what is recorded of it."""
+
+    def __init__(self, path, folder):
+        self.path, self.name = path, path.stem
+        self.text = path.read_text()
+        self.truth = json.loads(path.with_suffix(".json").read_text())
+        self.folder = pathlib.Path(folder) / self.name
+        self.folder.mkdir()
+
+    def remedied(self):
+        text = self.text
+        for old, new in self.truth["remedy"]:
+            assert old in text, f"{self.name}: the program has no {old!r}"
+            text = text.replace(old, new)
+        return text
+
+    def numbers_of_lines(self):
+        return {i for i, line in enumerate(self.text.splitlines(), 1)
+                for piece in self.truth["lines"] if piece in line}
+
+    def record(self, version, text):
+        """The tape of a program's version; the tape and the exit status of the program."""
+        place = self.folder / version
+        place.mkdir()
+        (place / self.path.name).write_text(text)
+        tape = place / "program.tape"
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
+        env["TORCHINDUCTOR_CACHE_DIR"] = str(place / "inductor")
+        done = subprocess.run([SYMTAPE, "record", "--quiet", "-o", str(tape), "--", PYTHON,
+                               self.path.name], cwd=place, env=env, capture_output=True, text=True)
+        return tape, done.returncode
+
+
+def ask(*args):
+    """The JSON document that a command prints, or None if it prints none."""
+    done = subprocess.run([SYMTAPE, *map(str, args), "--json"], capture_output=True, text=True)
+    try:
+        return json.loads(done.stdout)
+    except json.JSONDecodeError:
+        return None
+
+
+def measure(tape, exit_status):
+    """What a recording has of everything that a remedy may change; every number is better if smaller."""
+    if not tape.exists():
+        return {"exit": int(exit_status != 0)}
+    info, profile = ask("info", tape), ask("profile", "--no-replay", tape)
+    last = {}
+    for c in info["compiles"]:
+        last[(c["recording"], c["id"])] = c["status"]
+    outcomes = [c["result"] for c in profile["caches"]]
+    return {"exit": int(exit_status != 0), "compiles": len(last),
+            "failed": list(last.values()).count("failed"),
+            "unfinished": list(last.values()).count("unfinished"),
+            "restarts": sum(c["status"] == "restarted" for c in info["compiles"]),
+            "breaks": len(profile["breaks"]),
+            "cache_disabled": outcomes.count("disabled"),
+            "cache_bypassed": outcomes.count("bypass"),
+            "seconds": sum(p["exclusive_ns"] for p in profile["phases"]) / 1e9}
+
+
+def why_not(case, finding):
+    """What of the truth a finding lacks, or "" if it names the cause."""
+    truth, lacks = case.truth, []
+    words = " ".join([finding["cause"], *finding["evidence"]])
+    if finding["kind"] not in truth["kinds"]:
+        lacks.append(f"kind {finding['kind']}")
+    lacks += [f"no {r!r}" for r in truth["says"] if not re.search(r, words, re.IGNORECASE)]
+    if "source" in truth and not re.search(truth["source"], finding["source"] or ""):
+        lacks.append(f"source {finding['source']}")
+    line = finding["line"]
+    if truth["lines"] and (not line or os.path.basename(line["file"]) != case.path.name
+                           or line["line"] not in case.numbers_of_lines()):
+        lacks.append(f"line {os.path.basename(line['file'])}:{line['line']}" if line else "no line")
+    return ", ".join(lacks)
+
+
+def rank_of(case, findings):
+    """The place of the cause among the findings (1 is first; 0: nowhere), and what the first lacks."""
+    lacks = [why_not(case, f) for f in findings]
+    place = next((i for i, lack in enumerate(lacks, 1) if not lack), 0)
+    return place, "" if place == 1 else (lacks[0] if lacks else "no findings")
+
+
+def advised(case, finding):
+    wanted = case.truth.get("advises")
+    return not wanted or any(re.search(wanted, r["kind"] + " " + r["text"], re.IGNORECASE)
+                             for r in finding["remedies"])
+
+
+def more_than(case, before, after):
+    """What the remedied program has more of than the program, beyond what the truth allows."""
+    allowed = case.truth.get("worse", {})
+    names = [n for n in before if n != "seconds" and n in after]
+    return [f"{n} {before[n]} -> {after[n]}" for n in names if after[n] > allowed.get(n, before[n])]
+
+
+def still_there(case, before, after):
+    """What is left of the symptom in the recording of a remedied program."""
+    wanted = dict(case.truth["after"])
+    faster = wanted.pop("faster", None)
+    left = [f"{n} {after[n]}" for n, most in wanted.items() if n in after and after[n] > most]
+    if faster and after["seconds"] > faster * before["seconds"]:
+        left.append(f"{after['seconds']:.1f} s of {before['seconds']:.1f} s")
+    return left
+
+
+def marks_of(case, text):
+    """The marks that a remedy prints, with the names that the program has for its inputs."""
+    names = case.truth["paste"]["names"]
+    return [f"torch._dynamo.decorators.{mark}({names[tensor]}, {dim})"
+            for mark, tensor, dim in MARK.findall(text) if tensor in names]
+
+
+def pasted(case, finding):
+    """The program with what symtape prints as a remedy: a setting after `import torch`, or marks at
+    the place that the truth names. None if no remedy is such a line."""
+    for remedy in finding["remedies"]:
+        setting = SETTING.search(remedy["text"])
+        if setting:
+            return case.text.replace("import torch\n", f"import torch\n{setting.group(0)}\n", 1)
+        marks = marks_of(case, remedy["text"]) if "paste" in case.truth else []
+        if marks:
+            before = case.truth["paste"]["before"]
+            indent = before[:len(before) - len(before.lstrip())]
+            return case.text.replace(before, "".join(f"{indent}{m}\n" for m in marks) + before, 1)
+    return None
+
+
+class Row:
+    """The judgement of one program."""
+
+    def __init__(self, name):
+        self.name, self.place, self.lacks, self.advised = name, 0, "", False
+        self.works, self.worse, self.pasted = None, [], None
+
+
+def judge_remedy(case, row, before, version, text):
+    tape, status = case.record(version, text)
+    after = measure(tape, status)
+    left, worse = still_there(case, before, after), more_than(case, before, after)
+    row.worse += worse
+    return not left and not worse, "; ".join(left + worse)
+
+
+def judge(case, options):
+    row = Row(case.name)
+    tape = pathlib.Path(options.tapes or "/nonexistent", case.name + ".tape")
+    status = 0
+    if not tape.exists():
+        tape, status = case.record("program", case.text)
+    document = ask(tape)
+    findings = document["findings"] if document else []
+    row.place, row.lacks = rank_of(case, findings)
+    finding = findings[row.place - 1] if row.place else None
+    row.advised = finding is not None and advised(case, finding)
+    if options.no_remedy:
+        return row
+    before = measure(tape, status)
+    row.works, row.why = judge_remedy(case, row, before, "remedied", case.remedied())
+    text = pasted(case, finding) if finding else None
+    if text is not None:
+        row.pasted, why = judge_remedy(case, row, before, "pasted", text)
+        row.why += why and f" pasted: {why}"
+    return row
+
+
+def mark(value):
+    return {None: "-", True: "yes", False: "no"}[value]
+
+
+def print_row(row):
+    print(f"{'ok' if row.place and row.works is not False else 'not ok'} - {row.name}: cause in entry "
+          f"{row.place or '-'}, advised {mark(row.advised)}, remedy works {mark(row.works)}, pasted "
+          f"{mark(row.pasted)}" + (f"; entry 1: {row.lacks}" if row.lacks else "")
+          + (f"; {row.why}" if getattr(row, "why", "") else ""), flush=True)
+
+
+def chosen(options):
+    paths = sorted(PROGRAMS.glob("*/*.py"))
+    if options.names:
+        return [p for p in paths if p.stem in options.names]
+    if options.all:
+        return paths
+    today = datetime.date.today()
+    print(f"seed {today.year * 12 + today.month}: {options.count} of {len(paths)} programs")
+    return sorted(random.Random(today.year * 12 + today.month).sample(paths, options.count))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--tapes")
+    parser.add_argument("--no-remedy", action="store_true")
+    parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
+        print("skip - no torch")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="symtape-diagnosis-") as folder:
+        rows = []
+        for path in chosen(options):
+            rows.append(judge(Case(path, folder), options))
+            print_row(rows[-1])
+    first, three = sum(r.place == 1 for r in rows), sum(1 <= r.place <= 3 for r in rows)
+    works, worse = sum(r.works is True for r in rows), sum(bool(r.worse) for r in rows)
+    print(f"{len(rows)} programs: the cause is first in {first}, among the first three in {three}; the "
+          f"remedy is named in {sum(r.advised for r in rows)}, works in {works}, makes {worse} worse; "
+          f"a pasted remedy works in {sum(r.pasted is True for r in rows)} of "
+          f"{sum(r.pasted is not None for r in rows)}")
+    good = first * 24 >= len(rows) * 22 and three == len(rows)
+    if not options.no_remedy:
+        good = good and works * 24 >= len(rows) * 20 and not worse
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
