@@ -13,8 +13,7 @@ the program does, not what symtape says of it.
     remedy   the replacements of text that make the remedied program
     after    what the recording of the remedied program has at most; "faster": its share of the seconds
     worse    what the remedied program may have more of than the program
-    paste    where a mark that symtape prints is pasted ("before" a line), and the program's "names" for
-             the inputs
+    paste    the line "before" which marks of inputs are pasted, and the program's "names" for the inputs
 
 Each program is recorded, its cause is looked for among the findings of `symtape TAPE --json`, and the
 remedied program is recorded, which must work and have nothing more than the program had. Where a finding
@@ -45,8 +44,6 @@ ROOT = pathlib.Path(os.environ.get("SYMTAPE_ROOT", pathlib.Path(__file__).parent
 PROGRAMS = ROOT / "tests" / "diagnosis"
 SYMTAPE = os.environ.get("SYMTAPE", "symtape")
 PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
-SETTING = re.compile(r"""torch\.[\w.]+ = (?:"[^"]*"|'[^']*'|[\w.]*\w)""")
-MARK = re.compile(r"(mark_dynamic|mark_unbacked)\(([^,()]+), (\d+)")
 
 
 class Case:
@@ -144,6 +141,8 @@ def more_than(case, before, after):
     """What the remedied program has more of than the program, beyond what the truth allows."""
     allowed = case.truth.get("worse", {})
     names = [n for n in before if n != "seconds" and n in after]
+    if {"failure", "constraint"} & set(case.truth["kinds"]):  # it did not come as far
+        names = ["exit"]
     return [f"{n} {before[n]} -> {after[n]}" for n in names if after[n] > allowed.get(n, before[n])]
 
 
@@ -157,25 +156,74 @@ def still_there(case, before, after):
     return left
 
 
-def marks_of(case, text):
-    """The marks that a remedy prints, with the names that the program has for its inputs."""
-    names = case.truth["paste"]["names"]
-    return [f"torch._dynamo.decorators.{mark}({names[tensor]}, {dim})"
-            for mark, tensor, dim in MARK.findall(text) if tensor in names]
+def before_line(text, number, lines):
+    """The program with lines before that line, indented as it is."""
+    all_lines = text.splitlines()
+    here = all_lines[number - 1]
+    indent = here[:len(here) - len(here.lstrip())]
+    all_lines[number - 1:number - 1] = [indent + i for i in lines]
+    return "\n".join(all_lines) + "\n"
+
+
+def paste_setting(case, advice):
+    """`torch._dynamo.config.NAME = VALUE`: instead of the program's own, or after `import torch`."""
+    found = re.search(r"""(torch\.[\w.]+) = (?:"[^"]*"|'[^']*'|[\w.]*\w)""", advice)
+    if not found:
+        return None
+    own = re.compile(rf"^{re.escape(found.group(1))} = .*$", re.MULTILINE)
+    if own.search(case.text):
+        return own.sub(lambda _: found.group(0), case.text)
+    return case.text.replace("import torch\n", f"import torch\n{found.group(0)}\n", 1)
+
+
+def paste_check(case, advice):
+    """`torch._check(CONDITION) before line N`."""
+    found = re.search(r"(torch\._check\(.*\)) before line (\d+)", advice)
+    return found and before_line(case.text, int(found.group(2)), [found.group(1)])
+
+
+def paste_dim(case, advice):
+    """`NAME = Dim(...)`, or `NAME = EXPRESSION with _NAME = Dim(...)`: instead of the program's Dim."""
+    found = re.search(r"^(\w+) = (.*?)(?: with (\w+ = Dim\(.*?\)))?$", advice)
+    if not found or not re.search(rf"^{found.group(1)} = Dim\(.*\)$", case.text, re.MULTILINE):
+        return None
+    lines = [found.group(3)] if found.group(3) else []
+    lines.append(f"{found.group(1)} = {found.group(2)}")
+    return re.sub(rf"^{found.group(1)} = Dim\(.*\)$", "\n".join(lines), case.text, flags=re.MULTILINE)
+
+
+def paste_maybe(case, advice):
+    """`maybe_mark_dynamic(X, N)`: instead of mark_dynamic(X, N)."""
+    found = re.search(r"maybe_(mark_dynamic\([^()]+)\)", advice)
+    if not found or found.group(1) not in case.text:
+        return None
+    return case.text.replace(found.group(1), "maybe_" + found.group(1))
+
+
+def paste_before_call(case, advice):
+    """Marks of inputs, or `X = ....contiguous()`: before the call, with the program's names."""
+    paste = case.truth.get("paste")
+    if not paste:
+        return None
+    names, lines = paste["names"], []
+    for mark, tensor, dim in re.findall(r"\b(mark_dynamic|mark_unbacked)\(([^,()]+), (\d+)", advice):
+        lines += [f"torch._dynamo.decorators.{mark}({names[tensor]}, {dim})"] if tensor in names else []
+    for tensor in re.findall(r"^(\S+) = \1\.contiguous\(\)", advice):
+        lines += [f"{names[tensor]} = {names[tensor]}.contiguous()"] if tensor in names else []
+    number = next(i for i, line in enumerate(case.text.splitlines(), 1) if paste["before"] in line)
+    return before_line(case.text, number, lines) if lines else None
+
+
+PASTES = (paste_dim, paste_check, paste_maybe, paste_before_call, paste_setting)
 
 
 def pasted(case, finding):
-    """The program with what symtape prints as a remedy: a setting after `import torch`, or marks at
-    the place that the truth names. None if no remedy is such a line."""
+    """The program with the first remedy that is printed as something to paste, or None."""
     for remedy in finding["remedies"]:
-        setting = SETTING.search(remedy["text"])
-        if setting:
-            return case.text.replace("import torch\n", f"import torch\n{setting.group(0)}\n", 1)
-        marks = marks_of(case, remedy["text"]) if "paste" in case.truth else []
-        if marks:
-            before = case.truth["paste"]["before"]
-            indent = before[:len(before) - len(before.lstrip())]
-            return case.text.replace(before, "".join(f"{indent}{m}\n" for m in marks) + before, 1)
+        for paste in PASTES:
+            text = paste(case, remedy["text"])
+            if text:
+                return text
     return None
 
 
