@@ -29,6 +29,9 @@ static const struct opt options[] = {
     OPT_FLAG(0, "caches", struct show_args, caches,
              "list lookups of compile caches: hit, miss or bypass, and why"),
     OPT_FLAG(0, "failures", struct show_args, failures, "list compiles that ended in an error"),
+    OPT_FLAG(0, "kernels", struct show_args, kernels,
+             "list Inductor's kernels, the slowest first: compile and autotuning time, nodes, user "
+             "line; programs; fusions that failed"),
     OPT_STRING(0, "compile", "ID[_N]", struct show_args, compile,
                "only this compile (0/0), or one attempt of it (0/0_1)"),
     OPT_NUMBER(0, "attempt", "N", struct show_args, attempt, "only attempts with this number"),
@@ -58,7 +61,8 @@ static size_t chosen_views(const struct show_args *args, const struct show_view 
         { args->weights, &show_weights },       { args->restarts, &show_restarts },
         { args->recompiles, &show_recompiles }, { args->breaks, &show_breaks },
         { args->caches, &show_caches },         { args->failures, &show_failures },
-        { args->events != NULL, &show_events },
+        { args->kernels, &show_kernels },       { args->kernels, &show_programs },
+        { args->kernels, &show_fusions },       { args->events != NULL, &show_events },
     };
     size_t n = 0;
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++)
@@ -67,7 +71,7 @@ static size_t chosen_views(const struct show_args *args, const struct show_view 
     return n;
 }
 
-enum { VIEWS = 16 };
+enum { VIEWS = 18 };
 
 /* Filters given as options narrow the operand's selector. */
 static bool narrow_selector(struct selector *selector, const struct show_args *args,
@@ -181,6 +185,7 @@ const struct command command_show = {
         "Prints what was recorded: lists of graphs, guards, symbols, events and incidents, "
         "single graphs, single payloads. Several lists can be printed at once.",
     .examples = "  symtape show bert.tape --guards --file model.py\n"
+                "  symtape show bert.tape --kernels --limit 10\n"
                 "  symtape show bert.tape:0/0:forward\n"
                 "  symtape show bert.tape --artifact fx_graph_cache_miss --json\n"
                 "  symtape show moe.pt2 --signature --weights\n",

@@ -16,7 +16,7 @@
 struct show_args {
     bool json, strict, stack;
     bool graphs, guards, symbols, specializations, restarts, recompiles, breaks, caches, failures;
-    bool signature, weights;
+    bool kernels, signature, weights;
     const char *graph, *events; /* NULL: not requested; "": without a value */
     const char *artifact;
     const char *compile, *recording, *file;
@@ -70,6 +70,8 @@ int show_list(struct show *show, const struct show_view *view);
 extern const struct show_view show_graphs, show_guards, show_symbols, show_specializations,
     show_events, show_restarts, show_recompiles, show_breaks, show_caches, show_failures,
     show_weights;
+/* Together they are --kernels. */
+extern const struct show_view show_kernels, show_programs, show_fusions;
 /* Together they are --signature. */
 extern const struct show_view show_inputs, show_outputs, show_ranges, show_guards_code;
 

@@ -12,6 +12,7 @@
 #include "trace/events/guards.h"
 #include "trace/events/symbols.h"
 #include "trace/graphs.h"
+#include "trace/kernels/kernels.h"
 #include "trace/log/export.h"
 #include "trace/open.h"
 
@@ -142,6 +143,28 @@ static inline void walk_graphs(struct walk *w)
     }
 }
 
+static inline void walk_kernels(struct walk *w)
+{
+    struct err err = { .kind = ERR_NONE };
+    if (w->budget == 0)
+        return;
+    struct kernel_list *list = kernels_read(w->trace, NULL, &err);
+    FUZZ_CHECK(list && !err_is_set(&err));
+    for (uint32_t i = 0; i < list->n && walk_spend(w, 100); i++) {
+        const struct kernel *k = &list->kernels[list->by_time[i]];
+        const struct kernel_graph *graph = &list->graphs[k->graph];
+        FUZZ_CHECK(k - list->kernels >= graph->first &&
+                   k - list->kernels < graph->first + graph->n);
+        FUZZ_CHECK(k->name.p && k->function.p && k->ops.p && k->n_post_grad <= k->n_nodes);
+        FUZZ_CHECK(k->origin <= KERNEL_ORIGIN_NONE && kernel_ns(k) >= 0);
+        for (uint32_t n = 0; n < k->n_nodes; n++)
+            FUZZ_CHECK(list->nodes[k->nodes[n]].in_dynamo_graph == (n >= k->n_post_grad));
+        for (uint32_t u = 0; u < k->n_uses; u++)
+            FUZZ_CHECK(k->uses[u].line < list->n_lines);
+    }
+    kernels_free(list);
+}
+
 static inline void walk_trace(struct trace *trace)
 {
     struct walk w = { .trace = trace, .budget = WALK_BUDGET };
@@ -155,6 +178,7 @@ static inline void walk_trace(struct trace *trace)
     walk_symbols(&w);
     walk_guards(&w);
     walk_graphs(&w);
+    walk_kernels(&w);
     json_release(&w.doc);
 }
 

@@ -122,6 +122,37 @@ Incidents.
     0/0_0    AOTAutograd  miss         -  -     afwed4leexlgv3k6k7wpcgd5o33et5xvcvni5eac2hmbz42k3ksg  full_miss
     0/0_0    FX graph     miss    10.1 s  -     f3llzb6un3rem6wspgpskalnlzbw4doj2jmhyxuxjhwlgte4iumn  full_miss
 
+Kernels: a C++ kernel has nothing but its name, so its nodes are matched by that.
+
+    $ symtape show $RECORDINGS/inductor.log.zst --kernels
+    kernels
+    compile  program      kernel                         kind    calls  compiled  tuned  configs  nodes  nodes from  user line            code                                                           other lines  operators        names of nodes
+    0/0_0    0_inference  extern_kernels.mm              extern      1         -      -        -      2  comments    demo/inductor.py:18  return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0)               aten.t, aten.mm  t, matmul
+    0/0_0    0_inference  cpp_fused__softmax_gelu_sum_0  C++         1         -      -        -     11  name        demo/inductor.py:18  return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0)               -                mul_4, mul_5, erf, add_6, mul_6, sum_1, amax, sub_7, exp, sum_2, div
+
+    programs
+    compile  program      kernels  code generation  loading and compiling  max-autotune
+    0/0_0    0_inference        2           8.73 s                 1.26 s             -
+
+    failed_fusions
+    none on this tape; PyTorch prints them with TORCH_LOGS=fusion
+
+    $ symtape show $RECORDINGS/inductor.log.zst --kernels --json --limit 1 | python3 -c 'import json, sys
+    > d = json.load(sys.stdin); print(d["omitted"]); print(d["kernels"][0]["nodes"][1]); print(d["programs"])'
+    {'kernels': 1}
+    {'name': 'matmul', 'op': 'operator.matmul', 'graph': 'dynamo', 'line': {'file': '/home/user/demo/inductor.py', 'line': 18, 'function': 'score', 'code': 'return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0)'}}
+    [{'recording': 'inductor', 'compile': '0/0', 'attempt': 0, 'log_line': 1658, 'program': '0_inference', 'backward': False, 'kernels': 2, 'codegen_ns': 8729977000, 'load_ns': 1255456000, 'choices_ns': None}]
+
+    $ symtape show $RECORDINGS/mlp.log.zst --kernels
+    kernels
+    no kernels: the tape has no program of Inductor (inductor_output_code)
+
+    programs
+    no programs
+
+    failed_fusions
+    none on this tape; PyTorch prints them with TORCH_LOGS=fusion
+
 Events and payloads.
 
     $ symtape show $RECORDINGS/mlp.log.zst --events create_symbol --limit 2

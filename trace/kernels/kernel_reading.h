@@ -11,6 +11,7 @@
 struct kernel_claim {
     uint32_t kernel, thing; /* index into nodes, or into lines */
     enum kernel_origin origin;
+    int group; /* claims of a kernel are sorted by this first */
 };
 
 struct kernel_reader {
@@ -41,6 +42,8 @@ struct kernel_reader {
     claims; /* of nodes */
     vec_of(struct kernel_claim)
     line_claims;
+    vec_of(uint32_t)
+    calls;                 /* the kernel of each call, in the program's order */
     struct intern handles; /* "NAME:7", the provenance handles that stand in it */
     vec_of(uint32_t)
     handle_kernels; /* the kernel of each */

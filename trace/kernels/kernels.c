@@ -95,7 +95,7 @@ bool kernel_claim_node(struct kernel_reader *r, uint32_t kernel, uint32_t node,
     struct kernel *k = &r->kernels.v[kernel];
     k->origin = origin < k->origin ? origin : k->origin;
     if (r->claims.n >= TRACE_NONE || !hash_index_reserve(&r->claim_index, 1) ||
-        !vec_push(&r->claims, (struct kernel_claim){ kernel, node, origin }))
+        !vec_push(&r->claims, (struct kernel_claim){ kernel, node, origin, 0 }))
         return false;
     hash_index_add(&r->claim_index, hash, (uint32_t)r->claims.n - 1);
     return true;
@@ -114,7 +114,7 @@ bool kernel_index_claims(struct kernel_reader *r)
 
 bool kernel_claim_line(struct kernel_reader *r, uint32_t kernel, uint32_t line)
 {
-    return vec_push(&r->line_claims, (struct kernel_claim){ kernel, line, KERNEL_PROVENANCE });
+    return vec_push(&r->line_claims, (struct kernel_claim){ kernel, line, KERNEL_PROVENANCE, 0 });
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -124,6 +124,7 @@ static int by_kernel_and_thing(const void *a, const void *b)
 {
     const struct kernel_claim *x = a, *y = b;
     return x->kernel != y->kernel ? (x->kernel > y->kernel) - (x->kernel < y->kernel)
+           : x->group != y->group ? x->group - y->group
                                   : (x->thing > y->thing) - (x->thing < y->thing);
 }
 
@@ -134,6 +135,8 @@ static bool keep_nodes(struct kernel_reader *r)
     uint32_t *nodes = arena_array(&r->arena, uint32_t, r->claims.n + 1);
     if (!nodes)
         return false;
+    for (size_t i = 0; i < r->claims.n; i++)
+        r->claims.v[i].group = r->nodes.v[r->claims.v[i].thing].in_dynamo_graph;
     if (r->claims.n)
         qsort(r->claims.v, r->claims.n, sizeof *r->claims.v, by_kernel_and_thing);
     for (size_t i = 0; i < r->claims.n; i++) {
@@ -143,10 +146,12 @@ static bool keep_nodes(struct kernel_reader *r)
             continue;
         kernel->nodes = kernel->n_nodes ? kernel->nodes : nodes;
         kernel->n_nodes++;
+        kernel->n_post_grad += !claim->group;
         *nodes++ = claim->thing;
         uint32_t line = r->nodes.v[claim->thing].line;
         if (line != TRACE_NONE &&
-            !vec_push(&r->line_claims, (struct kernel_claim){ claim->kernel, line, KERNEL_NAME }))
+            !vec_push(&r->line_claims,
+                      (struct kernel_claim){ claim->kernel, line, KERNEL_NAME, 0 }))
             return false;
     }
     return true;
@@ -274,7 +279,7 @@ static void begin_program(struct kernel_reader *r)
     hash_index_clear(&r->function_index);
     hash_index_clear(&r->node_index);
     hash_index_clear(&r->claim_index);
-    r->claims.n = r->line_claims.n = r->handle_kernels.n = 0;
+    r->claims.n = r->line_claims.n = r->calls.n = r->handle_kernels.n = 0;
     intern_release(&r->handles);
     r->handles = INTERN_INIT;
 }
@@ -432,6 +437,7 @@ static void forget_program(struct kernel_reader *r)
     hash_index_release(&r->line_index);
     vec_release(&r->claims);
     vec_release(&r->line_claims);
+    vec_release(&r->calls);
     intern_release(&r->handles);
     vec_release(&r->handle_kernels);
     json_release(&r->doc);

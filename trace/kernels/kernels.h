@@ -18,8 +18,9 @@
  * Sorted Source Nodes", "Source node to ATen node mapping" and "Graph fragment" in front of a
  * definition or a call (get_kernel_metadata() of torch/_inductor/utils.py). C++ kernels have none
  *   name         the operators in a kernel's name ("cpp_fused_gelu_sum_0"), which a node matches by
- *                its operator or by a word of its user line. Two kernels whose names have the same
- *                operator share its nodes
+ *                its operator or by a word of its user line, if what it needs is called in front of
+ *                the kernel, and what needs it behind. Kernels without a library call between
+ *                them, whose names have the same operator, share its nodes
  *
  * Lines are those of the post-grad graph that was logged in front of the code, or of Dynamo's graph
  * for nodes that have the names of that one. */
@@ -70,6 +71,7 @@ struct kernel {
     uint32_t n_calls;      /* places in the program that call it */
     const uint32_t *nodes; /* indices into list->nodes */
     uint32_t n_nodes;
+    uint32_t n_post_grad; /* how many of these are of the post-grad graph; they come first */
     const struct kernel_use *uses; /* its user lines, those with the most nodes first */
     uint32_t n_uses;
     int64_t compile_ns;  /* of triton_kernel_info; -1: not recorded */

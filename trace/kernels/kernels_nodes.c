@@ -1,7 +1,8 @@
 /* Finds what each kernel computes: nodes by the artifacts of provenance and by names of kernels,
  * and their operators and user lines from the graphs of the same attempt. */
+#include "trace/events/user_line.h"
 #include "trace/graph/traceback.h"
-#include "trace/graphs.h"
+#include "trace/kernels/call_order.h"
 #include "trace/kernels/kernel_reading.h"
 
 /* A kernel with a name like another's is given the nodes that match both. A name whose operators
@@ -39,7 +40,23 @@ static bool claim_nodes(struct kernel_reader *r, uint32_t kernel, json_id names)
     return true;
 }
 
-/* Claims the innermost lines of tracebacks, one a string. */
+/* Returns the innermost frame of a traceback outside PyTorch's own files, or the innermost of all;
+ * false when it has none. */
+static bool user_frame_of(struct str text, struct traceback_frame *ret)
+{
+    struct traceback_frame frame;
+    bool any = false, user = false;
+    while (traceback_next(&text, &frame)) {
+        bool own = torch_is_own_file(frame.file);
+        if (!own || !user)
+            *ret = frame;
+        any = true;
+        user |= !own;
+    }
+    return any;
+}
+
+/* Claims the user lines of tracebacks, one a string. */
 static bool claim_tracebacks(struct kernel_reader *r, uint32_t kernel, json_id traces)
 {
     bool ok = true;
@@ -49,7 +66,7 @@ static bool claim_tracebacks(struct kernel_reader *r, uint32_t kernel, json_id t
         struct traceback_frame frame;
         buf_clear(&text);
         json_decode(&r->doc, id, &text);
-        if (text.failed || !traceback_last(buf_str(&text), &frame)) {
+        if (text.failed || !user_frame_of(buf_str(&text), &frame)) {
             ok = !text.failed;
             continue;
         }
@@ -161,33 +178,39 @@ static bool add_runs(struct name_runs *n, struct str name, uint32_t kernel)
     return true;
 }
 
-static bool claim_run(struct kernel_reader *r, const struct name_runs *n, struct str run,
-                      struct str node)
-{
-    uint32_t id = intern_find(&n->runs, run);
-    if (id == INTERN_NONE || n->counts.v[id] > MOST_SHARING)
-        return true;
-    for (uint32_t use = n->last.v[id]; use; use = n->uses.v[use - 1].previous) {
-        uint32_t kernel = n->uses.v[use - 1].kernel, at = kernel_find_node(r, node, false, true);
-        if (at == TRACE_NONE || !kernel_claim_node(r, kernel, at, KERNEL_NAME))
-            return false;
-    }
-    return true;
-}
-
 /* ------------------------------------------------------------------------------------------------
  * Graphs */
 
 struct resolving {
     struct kernel_reader *r;
     const struct name_runs *runs; /* NULL: no kernel is matched by its name */
-    bool post_grad;               /* whether the graph is the post-grad graph */
+    const struct call_order *order;
+    bool post_grad; /* whether the graph is the post-grad graph */
 };
 
-/* Claims a node for the kernels in whose names its operator is, or a word of its line. */
-static bool claim_by_name(struct resolving *v, const struct graph *graph, const struct node *node)
+static bool claim_run(struct resolving *v, struct str run, struct str node, struct node_span span)
 {
-    if (!claim_run(v->r, v->runs, without_underscores(target_base_name(node->target)), node->name))
+    const struct name_runs *n = v->runs;
+    uint32_t id = intern_find(&n->runs, run);
+    if (id == INTERN_NONE || n->counts.v[id] > MOST_SHARING)
+        return true;
+    for (uint32_t use = n->last.v[id]; use; use = n->uses.v[use - 1].previous) {
+        uint32_t kernel = n->uses.v[use - 1].kernel;
+        if (!call_order_allows(v->order, kernel, span))
+            continue;
+        uint32_t at = kernel_find_node(v->r, node, false, true);
+        if (at == TRACE_NONE || !kernel_claim_node(v->r, kernel, at, KERNEL_NAME))
+            return false;
+    }
+    return true;
+}
+
+/* Claims a node for the kernels in whose names its operator is, or a word of its line. */
+static bool claim_by_name(struct resolving *v, const struct graph *graph, const struct node *node,
+                          struct node_span span)
+{
+    struct str op = without_underscores(target_base_name(node->target));
+    if (!claim_run(v, op, node->name, span))
         return false;
     if (node->location == LOCATION_NONE)
         return true;
@@ -196,10 +219,22 @@ static bool claim_by_name(struct resolving *v, const struct graph *graph, const 
         for (end = at; end < code.n && is_word_char(code.p[end]); end++)
             ;
         struct str word = without_underscores((struct str){ code.p + at, end - at });
-        if (word.n > 2 && !claim_run(v->r, v->runs, word, node->name))
+        if (word.n > 2 && !claim_run(v, word, node->name, span))
             return false;
     }
     return true;
+}
+
+/* Claims the nodes of the post-grad graph that no library computes. */
+static bool claim_graph_by_name(struct resolving *v, const struct graph *graph)
+{
+    struct node_span *spans = call_order_spans(v->order, graph);
+    bool ok = spans != NULL;
+    for (uint32_t i = 0; ok && i < graph->n_nodes; i++)
+        if (node_is_call(&graph->nodes[i]) && spans[i].call == TRACE_NONE)
+            ok = claim_by_name(v, graph, &graph->nodes[i], spans[i]);
+    free(spans);
+    return ok;
 }
 
 /* Fills in one of the program's nodes, if it is not filled in yet. */
@@ -231,12 +266,12 @@ static bool fill_node(struct kernel_reader *r, uint32_t at, const struct graph *
 static bool resolve_in_graph(void *user, const struct graph *graph)
 {
     struct resolving *v = user;
+    if (v->runs && v->post_grad && !claim_graph_by_name(v, graph))
+        return false;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = &graph->nodes[i];
         if (!node_is_call(node))
             continue;
-        if (v->runs && v->post_grad && !claim_by_name(v, graph, node))
-            return false;
         uint32_t post =
             v->post_grad ? kernel_find_node(v->r, node->name, false, false) : TRACE_NONE;
         uint32_t source = kernel_find_node(v->r, node->name, true, false);
@@ -262,13 +297,16 @@ bool kernels_resolve_nodes(struct kernel_reader *r, uint32_t dynamo, uint32_t po
                            struct err *err)
 {
     struct name_runs runs = { 0 };
+    struct call_order order = { 0 };
     bool ok = true;
     for (size_t i = r->graphs.v[r->graphs.n - 1].first; ok && i < r->kernels.n; i++)
-        if (r->kernels.v[i].origin == KERNEL_ORIGIN_NONE && r->kernels.v[i].kind != KERNEL_EXTERN)
-            ok = add_runs(&runs, r->kernels.v[i].name, (uint32_t)i) || err_nomem(err);
-    struct resolving v = { .r = r, .runs = runs.uses.n ? &runs : NULL };
+        if (r->kernels.v[i].kind != KERNEL_EXTERN && r->kernels.v[i].origin == KERNEL_ORIGIN_NONE)
+            ok = add_runs(&runs, r->kernels.v[i].name, (uint32_t)i);
+    ok = (ok && (!runs.uses.n || call_order_init(&order, r))) || err_nomem(err);
+    struct resolving v = { .r = r, .runs = runs.uses.n ? &runs : NULL, .order = &order };
     /* Dynamo's names first: the post-grad graph may have another node of such a name. */
     ok = ok && resolve_by(&v, dynamo, true, err) && resolve_by(&v, post_grad, false, err);
+    call_order_release(&order);
     name_runs_release(&runs);
     return ok;
 }

@@ -22,11 +22,12 @@ struct phase_reader {
     vec_of(struct begun_phase)
     open;
     struct attempt_phases *attempts; /* the last one is of records without an attempt */
-    uint32_t *first_attempts;        /* by attempt: the first one of its compile */
-    uint32_t *last_in_compile;       /* by a compile's first attempt: its last program */
-    uint32_t *previous_in_compile;   /* by program: the one in front of it in its compile */
-    size_t next_program;             /* the first that was logged behind the current event */
-    struct hash_index names;         /* kernels by program and name */
+    struct intern compiles; /* "3 0/0", a recording and a compile id as PyTorch prints it */
+    vec_of(uint32_t)
+    last_in_compile;               /* by compile: its last program */
+    uint32_t *previous_in_compile; /* by program: the one in front of it in its compile */
+    size_t next_program;           /* the first that was logged behind the current event */
+    struct hash_index names;       /* kernels by program and name */
 };
 
 /* A benchmark is looked for in so many programs of its compile, from the last one on: a forward, a
@@ -57,6 +58,22 @@ static size_t attempt_row(const struct phase_reader *p, uint32_t attempt)
     return attempt == TRACE_NONE ? p->r->trace->n_attempts : attempt;
 }
 
+/* Returns the row in last_in_compile of a compile id, without the ordinal that a trace appends
+ * after torch._dynamo.reset(); UINT32_MAX when memory ran out. */
+static uint32_t compile_row(struct phase_reader *p, uint32_t recording, struct str compile)
+{
+    struct buf key = BUF_INIT;
+    buf_u64(&key, recording);
+    buf_putc(&key, ' ');
+    buf_put(&key, str_first(compile, str_find_char(compile, '.')));
+    uint32_t row = key.failed ? INTERN_NONE : intern(&p->compiles, buf_str(&key));
+    buf_release(&key);
+    if (row != INTERN_NONE && row == p->last_in_compile.n &&
+        !vec_push(&p->last_in_compile, TRACE_NONE))
+        return UINT32_MAX;
+    return row;
+}
+
 static uint32_t name_hash(uint32_t program, struct str name)
 {
     return (uint32_t)hash_mix(program, hash_str(name));
@@ -74,40 +91,47 @@ static struct kernel *find_in_program(struct phase_reader *p, uint32_t program, 
     return NULL;
 }
 
-/* Charges a benchmark to the kernel of that name in the compile's last program that has one. The
- * first call of a compiled function names its compile, but not the attempt. */
-static void charge_kernel(struct phase_reader *p, const struct chromium_event *event, int64_t ns)
+/* Charges a benchmark to the kernel of that name in the compile's last program that has one. It is
+ * done at the first call of the compiled function, whose records name the compile in the phase
+ * only. */
+static bool charge_kernel(struct phase_reader *p, const struct chromium_event *event, int64_t ns)
 {
-    if (event->attempt == TRACE_NONE)
-        return;
-    uint32_t program = p->last_in_compile[p->first_attempts[event->attempt]];
+    const struct trace *trace = p->r->trace;
+    struct str compile =
+        event->attempt == TRACE_NONE ? event->compile : trace->attempts[event->attempt].compile;
+    uint32_t row = compile_row(p, trace->records[event->record].recording, compile);
+    if (row == UINT32_MAX)
+        return false;
+    uint32_t program = p->last_in_compile.v[row];
     for (int i = 0; i < MOST_PROGRAMS && program != TRACE_NONE; i++) {
         struct kernel *kernel = find_in_program(p, program, event->detail);
         if (kernel && p->r->graphs.v[program].backward == event->backward) {
             add_ns(&kernel->autotune_ns, ns);
-            return;
+            return true;
         }
         program = p->previous_in_compile[program];
     }
+    return true;
 }
 
-static void charge(struct phase_reader *p, const struct begun_phase *phase,
+static bool charge(struct phase_reader *p, const struct begun_phase *phase,
                    const struct chromium_event *end)
 {
     int64_t ns = end->time_ns - phase->begin_ns;
     struct attempt_phases *attempt = &p->attempts[attempt_row(p, end->attempt)];
     if (str_starts(phase->name, STR("CachingAutotuner.")))
-        charge_kernel(p, end, ns);
-    else if (str_is(phase->name, "GraphLowering.codegen"))
+        return charge_kernel(p, end, ns);
+    if (str_is(phase->name, "GraphLowering.codegen"))
         add_ns(&attempt->codegen_ns, ns);
     else if (!str_is(phase->name, "PyCodeCache.load_by_key_path"))
         add_ns(&attempt->choices_ns, ns);
     else if (phase->program != TRACE_NONE)
         add_ns(&p->r->graphs.v[phase->program].load_ns, ns);
+    return true;
 }
 
 /* Takes the programs that were logged in front of `record`. */
-static void pass_programs(struct phase_reader *p, uint32_t record)
+static bool pass_programs(struct phase_reader *p, uint32_t record)
 {
     struct kernel_reader *r = p->r;
     for (; p->next_program < r->graphs.n && r->graphs.v[p->next_program].record < record;
@@ -121,10 +145,14 @@ static void pass_programs(struct phase_reader *p, uint32_t record)
         p->previous_in_compile[program] = TRACE_NONE;
         if (graph->attempt == TRACE_NONE)
             continue;
-        uint32_t *last = &p->last_in_compile[p->first_attempts[graph->attempt]];
-        p->previous_in_compile[program] = *last;
-        *last = program;
+        uint32_t row = compile_row(p, r->trace->records[graph->record].recording,
+                                   r->trace->attempts[graph->attempt].compile);
+        if (row == UINT32_MAX)
+            return false;
+        p->previous_in_compile[program] = p->last_in_compile.v[row];
+        p->last_in_compile.v[row] = program;
     }
+    return true;
 }
 
 /* Returns whether a phase is one of those that are charged. */
@@ -155,8 +183,9 @@ static bool read_kernel_phase(struct phase_reader *p, const struct chromium_even
     } else if (open && open->depth > 0) {
         open->depth--;
     } else if (open) {
-        charge(p, open, event);
+        struct begun_phase begun = *open;
         *open = p->open.v[--p->open.n];
+        return charge(p, &begun, event);
     }
     return true;
 }
@@ -166,18 +195,11 @@ static bool begin_phases(struct phase_reader *p)
     const struct trace *trace = p->r->trace;
     size_t n = (size_t)trace->n_attempts + 1;
     p->attempts = calloc(n, sizeof *p->attempts);
-    p->first_attempts = calloc(n, sizeof *p->first_attempts);
-    p->last_in_compile = calloc(n, sizeof *p->last_in_compile);
     p->previous_in_compile = calloc(p->r->graphs.n + 1, sizeof *p->previous_in_compile);
-    if (!p->attempts || !p->first_attempts || !p->last_in_compile || !p->previous_in_compile ||
-        !hash_index_reserve(&p->names, p->r->kernels.n))
+    if (!p->attempts || !p->previous_in_compile || !hash_index_reserve(&p->names, p->r->kernels.n))
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t previous = i < trace->n_attempts ? trace->attempts[i].previous : TRACE_NONE;
+    for (size_t i = 0; i < n; i++)
         p->attempts[i] = (struct attempt_phases){ TRACE_NONE, -1, -1 };
-        p->first_attempts[i] = previous < i ? p->first_attempts[previous] : i;
-        p->last_in_compile[i] = TRACE_NONE;
-    }
     for (size_t i = 0; i < p->r->kernels.n; i++) {
         const struct kernel *kernel = &p->r->kernels.v[i];
         hash_index_add(&p->names, name_hash(kernel->graph, kernel->name), (uint32_t)i);
@@ -190,14 +212,13 @@ bool kernels_read_phases(struct kernel_reader *r, const struct chromium_list *ev
     struct phase_reader p = { .r = r };
     bool ok = begin_phases(&p);
     for (uint32_t i = 0; ok && i < events->n; i++) {
-        pass_programs(&p, events->events[i].record);
-        ok = read_kernel_phase(&p, &events->events[i]);
+        ok = pass_programs(&p, events->events[i].record) &&
+             read_kernel_phase(&p, &events->events[i]);
     }
-    if (ok)
-        pass_programs(&p, UINT32_MAX);
+    ok = ok && pass_programs(&p, UINT32_MAX);
     free(p.attempts);
-    free(p.first_attempts);
-    free(p.last_in_compile);
+    intern_release(&p.compiles);
+    vec_release(&p.last_in_compile);
     free(p.previous_in_compile);
     hash_index_release(&p.names);
     vec_release(&p.open);

@@ -21,7 +21,6 @@ struct program {
     struct str rest;
     struct program_comments comments;
     uint32_t first_kernel;
-    uint32_t n_calls;
     vec_of(struct called)
     called; /* one for each kernel of the program */
 };
@@ -272,10 +271,9 @@ static bool read_call(struct program *p, struct str line)
     if (kernel == TRACE_NONE)
         return false;
     struct called *called = &p->called.v[kernel - p->first_kernel];
-    called->first = called->first == TRACE_NONE ? p->n_calls : called->first;
-    p->n_calls++;
+    called->first = called->first == TRACE_NONE ? (uint32_t)p->r->calls.n : called->first;
     p->r->kernels.v[kernel].n_calls++;
-    bool ok = claim_comments(p, kernel) && keep_handle(p, kernel);
+    bool ok = vec_push(&p->r->calls, kernel) && claim_comments(p, kernel) && keep_handle(p, kernel);
     p->comments = (struct program_comments){ 0 };
     return ok;
 }
@@ -334,6 +332,8 @@ static bool order_by_calls(struct program *p)
         r->line_claims.v[i].kernel = places[r->line_claims.v[i].kernel - p->first_kernel];
     for (size_t i = 0; ok && i < r->handle_kernels.n; i++)
         r->handle_kernels.v[i] = places[r->handle_kernels.v[i] - p->first_kernel];
+    for (size_t i = 0; ok && i < r->calls.n; i++)
+        r->calls.v[i] = places[r->calls.v[i] - p->first_kernel];
     free(kernels);
     free(places);
     /* What was indexed moved. */
