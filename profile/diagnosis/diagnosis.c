@@ -6,6 +6,7 @@
 static void (*const FINDERS[])(struct find *d) = {
     find_failures,
     find_export_constraints,
+    find_recompiles,
 };
 
 static const struct finding_kind_row {

@@ -68,5 +68,6 @@ void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 /* The finders, each a file. */
 void find_failures(struct find *d);
 void find_export_constraints(struct find *d);
+void find_recompiles(struct find *d);
 
 #endif

@@ -1,5 +1,6 @@
 /* Findings: exceptions that ended a compile. */
 #include "profile/diagnosis/find_failures.h"
+#include "profile/diagnosis/recompile_groups.h"
 
 #include "trace/base/text/wildcard.h"
 #include "trace/events/failure_text.h"
@@ -213,7 +214,7 @@ static void add_exception(struct find *d, const struct profile_failure *failure)
     buf_release(&cause);
 }
 
-/* Failures with a finder of their own. The recompile limit is found by find_limits(). */
+/* Failures with a finder of their own. */
 static const struct {
     struct str type, mark; /* of a type; or with a mark in its message */
     void (*find)(struct find *d, const struct profile_failure *failure);
@@ -222,8 +223,6 @@ static const struct {
     { { "GuardOnDataDependentSymNode", 27 },
       { "data-dependent expression ", 26 },
       find_data_dependent },
-    { { "FailOnRecompileLimitHit", 23 }, { "ecompile limit exceeded", 23 }, NULL },
-    { { "RecompileLimitExceeded", 22 }, { "recompile_limit", 15 }, NULL },
 };
 
 void find_failures(struct find *d)
@@ -231,14 +230,15 @@ void find_failures(struct find *d)
     for (uint32_t i = 0; i < d->p->n_failures; i++) {
         const struct profile_failure *failure = &d->p->failures[i];
         size_t k = 0, n = sizeof SPECIAL / sizeof *SPECIAL;
-        if (failure->is->is_break)
-            continue;
+        struct str limit;
+        if (failure->is->is_break || recompile_limit_reached(failure->is, &limit))
+            continue; /* find_recompiles.c */
         while (k < n && !str_eq(failure->is->type, SPECIAL[k].type) &&
                !str_contains(failure->is->reason, SPECIAL[k].mark))
             k++;
         if (k == n)
             add_exception(d, failure);
-        else if (SPECIAL[k].find)
+        else
             SPECIAL[k].find(d, failure);
     }
 }

@@ -30,8 +30,8 @@ void format_spaces(struct buf *out, size_t n);
  * ends with a line feed. */
 void format_wrapped(struct buf *out, struct str text, size_t width, size_t at, size_t indent);
 
-/* Appends the share of a part of which only bounds are known: "34 %" if they are at most RANGE_POINTS
- * points apart, else "10 to 20 %". */
+/* Appends the share of a part of which only bounds are known: "34 %" if they are at most
+ * RANGE_POINTS points apart, else "10 to 20 %". */
 enum { RANGE_POINTS = 10 };
 void format_range(struct buf *out, int64_t part, int64_t low, int64_t high, int64_t whole);
 

@@ -215,7 +215,7 @@ enum line_basis {
 
 struct profile_lines {
     enum line_basis basis;
-    int64_t total_ns; /* of all lines: the shares of lines are shares of this */
+    int64_t total_ns;                 /* of all lines: the shares of lines are shares of this */
     const struct profile_line *lines; /* by time, then guards */
     uint32_t n_lines;
     const struct profile_line *library_lines;

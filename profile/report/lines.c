@@ -114,7 +114,7 @@ static void text_lines(struct report *r)
     struct rows rows = ROWS(lines->lines, lines->n_lines);
     struct rows library = ROWS(lines->library_lines, lines->n_library_lines);
     text_rows(r,
-              lines->total_ns == 0                ? "User lines"
+              lines->total_ns == 0             ? "User lines"
               : lines->basis == LINES_MEASURED ? "User lines (time in dispatches, measured)"
                                                : "User lines (time is estimated)",
               &LINE_FIELDS, USER, &rows, r->options->limit);
@@ -134,7 +134,7 @@ static void json_lines(struct report *r)
     json_put_i64(&r->w, "estimated_ns", lines->estimated_ns);
     json_put_i64(&r->w, "unattributed_ns", lines->unattributed_ns);
     json_put_str(&r->w, "lines_basis",
-                    lines->basis == LINES_MEASURED ? STR("measured") : STR("estimated"));
+                 lines->basis == LINES_MEASURED ? STR("measured") : STR("estimated"));
     json_put_i64(&r->w, "lines_total_ns", lines->total_ns);
 }
 

@@ -9,6 +9,8 @@ static struct recompile_reason recompile_reason_text(struct str text)
         .guard = parsed.guard,
         .file = parsed.file,
         .line = parsed.line,
+        .code = parsed.code,
+        .text = text,
     };
 }
 

@@ -1,5 +1,7 @@
 #include "trace/events/incident_text.h"
 
+#include "trace/events/user_line.h"
+
 /* Returns the text between two marks; up to the end when the second one is missing. */
 static struct str text_between_marks(struct str text, struct str from, struct str to)
 {
@@ -75,30 +77,54 @@ static bool is_compile_id(struct str text)
     return slash;
 }
 
-/* Reads the end of a guard's comment, "# FILE:LINE in FUNCTION". */
+/* Reads the end of a guard's comment, "# CODE  # FILE:LINE in FUNCTION". */
 static void place_in_comment(struct str text, struct recompile_text *ret)
 {
     for (size_t hash = str_find_char(text, '#'); hash < text.n; hash = str_find_char(text, '#')) {
         text = str_trim(str_from(text, hash + 1));
+        if (ret->code.n == 0)
+            ret->code = str_trim(str_first(text, str_find(text, STR("  # "))));
         struct str place = str_first(text, str_find(text, STR(" in ")));
         if (place.n < text.n && str_find_char(place, ' ') == place.n &&
             split_place(place, &ret->file, &ret->line))
             return;
     }
+    ret->code = STR("");
+}
+
+/* Returns the user's line of a traceback in *ret: the innermost one of the program, or else of a
+ * library. */
+static bool traceback_user(struct str text, struct traceback_frame *ret)
+{
+    struct traceback_frame frame = { .line = 0 };
+    enum user_file best = USER_FILE_TORCH;
+    bool found = false;
+    while (traceback_next(&text, &frame)) {
+        enum user_file kind = user_file_of(frame.file);
+        if (found && kind < best)
+            continue;
+        *ret = frame;
+        best = kind;
+        found = true;
+    }
+    return found;
 }
 
 struct recompile_text recompile_text_parse(struct str text)
 {
-    struct recompile_text r = { .compile = STR(""), .guard = str_trim(text), .file = STR("") };
+    struct recompile_text r = {
+        .compile = STR(""), .guard = str_trim(text), .file = STR(""), .code = STR("")
+    };
     size_t colon = str_find(r.guard, STR(": "));
     if (colon < r.guard.n && is_compile_id(str_first(r.guard, colon))) {
         r.compile = str_first(r.guard, colon);
         r.guard = str_trim(str_from(r.guard, colon + 2));
     }
-    struct traceback_frame frame;
-    if (traceback_last(traceback_of_user(text), &frame)) {
+    struct traceback_frame frame = { .line = 0 };
+    if (traceback_user(traceback_of_user(text), &frame)) {
         r.file = frame.file;
         r.line = frame.line;
+        r.code = frame.code;
     } else {
         place_in_comment(r.guard, &r);
     }

@@ -26,8 +26,10 @@ struct break_text break_text_parse(struct str text);
 struct recompile_text {
     struct str compile; /* "0/0" */
     struct str guard;   /* the guard alone */
-    struct str file;    /* file of the line where the guarded value was used */
+    struct str file;    /* file of the line where the guarded value was used; in a comment PyTorch
+                           cuts it at the front */
     uint32_t line;
+    struct str code;
 };
 struct recompile_text recompile_text_parse(struct str text);
 

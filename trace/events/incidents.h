@@ -30,8 +30,10 @@ struct restart {
 struct recompile_reason {
     struct str compile; /* the compile whose guard failed: "0/0"; "" when not recorded */
     struct str guard;   /* "tensor 'x' size mismatch at index 1. expected 24, actual 30" */
-    struct str file;    /* the user line in its comment or stack; "" when not recorded */
+    struct str file;    /* the user line in its stack or comment; "" when not recorded */
     uint32_t line;
+    struct str code; /* of that line; "" */
+    struct str text; /* the whole reason, with PyTorch's hints and the user's stack */
 };
 struct recompile {
     uint32_t record, attempt;               /* the attempt of the compile that became necessary */

@@ -40,3 +40,28 @@ stack_id user_line(const struct trace *trace, uint32_t recording, stack_id stack
             return s;
     return stack;
 }
+
+enum user_file user_file_of(struct str file)
+{
+    if (torch_is_own_file(file) || str_starts(file, STR("<")))
+        return USER_FILE_TORCH;
+    if (file.n > 0 && file.p[0] != '/' && str_find_char(file, '/') < file.n &&
+        torch_is_own(str_first(file, str_find_char(file, '/'))))
+        return USER_FILE_TORCH;
+    if (str_contains(file, STR("/site-packages/")) || str_contains(file, STR("/dist-packages/")))
+        return USER_FILE_LIBRARY;
+    return USER_FILE_PROGRAM;
+}
+
+stack_id user_program_line(const struct trace *trace, uint32_t recording, stack_id stack)
+{
+    stack_id library = 0;
+    for (stack_id s = stack; s != 0; s = stack_parent(trace, s)) {
+        enum user_file kind = user_file_of(stack_frame(trace, recording, s).file);
+        if (kind == USER_FILE_PROGRAM)
+            return s;
+        if (kind == USER_FILE_LIBRARY && library == 0)
+            library = s;
+    }
+    return library ? library : user_line(trace, recording, stack);
+}

@@ -16,6 +16,16 @@ bool torch_is_own_file(struct str file);
  * "nn", "_dynamo", "functional.py". Those that begin with "_" are PyTorch's private ones. */
 bool torch_is_own(struct str name);
 
+/* Whose file it is. Those of other libraries lie in site-packages or dist-packages. A path that is
+ * not absolute, as in the comments of guards, is PyTorch's if its first folder is one of
+ * PyTorch's. */
+enum user_file { USER_FILE_TORCH, USER_FILE_LIBRARY, USER_FILE_PROGRAM };
+enum user_file user_file_of(struct str file);
+
+/* Returns the innermost frame of the program itself; where a stack has none, the innermost of a
+ * library, and else user_line(). */
+stack_id user_program_line(const struct trace *trace, uint32_t recording, stack_id stack);
+
 /* Returns the innermost frame of a stack outside PyTorch's own files; the innermost of all when
  * every frame is PyTorch's; 0 for the empty stack. */
 stack_id user_line(const struct trace *trace, uint32_t recording, stack_id stack);
