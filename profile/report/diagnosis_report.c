@@ -19,12 +19,15 @@ struct diagnosis_text {
 };
 
 /* Appends a line "    label         text", wrapped to the width. */
-static void put_labeled(const struct diagnosis_text *t, struct str label, struct str text)
+static void put_labeled(const struct diagnosis_text *t, struct str label, enum style style,
+                        struct str text)
 {
     size_t columns = format_columns(label);
     size_t pad = columns < LABEL ? LABEL - columns : 2;
     format_spaces(t->out, INDENT);
+    style_mark(t->options->styles, t->out, style);
     buf_put(t->out, label);
+    style_mark(t->options->styles, t->out, STYLE_NONE);
     format_spaces(t->out, pad);
     format_wrapped(t->out, text, t->options->width, INDENT + columns + pad, INDENT + LABEL);
 }
@@ -57,18 +60,19 @@ static void put_user_line(const struct diagnosis_text *t, const struct finding *
     format_place(&place, f->file, f->line);
     format_text(&code, f->code, 0);
     if (f->file.n > 0)
-        put_labeled(t, buf_str(&place), buf_str(&code));
+        put_labeled(t, buf_str(&place), STYLE_CYAN, buf_str(&code));
     t->out->failed |= place.failed || code.failed;
     buf_release(&place);
     buf_release(&code);
 }
 
-static void put_escaped(const struct diagnosis_text *t, const char *label, struct str text)
+static void put_escaped(const struct diagnosis_text *t, const char *label, enum style style,
+                        struct str text)
 {
     struct buf line = BUF_INIT;
     format_text(&line, text, 0);
     if (label)
-        put_labeled(t, str_of(label), buf_str(&line));
+        put_labeled(t, str_of(label), style, buf_str(&line));
     else {
         format_spaces(t->out, INDENT);
         format_wrapped(t->out, buf_str(&line), t->options->width, INDENT, INDENT);
@@ -83,7 +87,7 @@ static void put_message(const struct diagnosis_text *t, const struct finding *f)
     struct str rest = f->message;
     for (bool first = true; rest.n > 0; first = false) {
         size_t end = str_find_char(rest, '\n');
-        put_escaped(t, first ? "message" : "", str_first(rest, end));
+        put_escaped(t, first ? "message" : "", STYLE_DIM, str_first(rest, end));
         rest = str_from(rest, end + 1);
     }
 }
@@ -92,14 +96,14 @@ static void put_finding(const struct diagnosis_text *t, uint32_t i)
 {
     const struct finding *f = &t->diagnosis->findings[i];
     put_finding_title(t, i);
-    put_escaped(t, NULL, f->cause);
+    put_escaped(t, NULL, STYLE_NONE, f->cause);
     put_user_line(t, f);
     for (uint32_t k = 0; k < f->n_evidence && (t->all || k < MOST_EVIDENCE); k++)
-        put_escaped(t, "recorded", f->evidence[k]);
+        put_escaped(t, "recorded", STYLE_DIM, f->evidence[k]);
     if (t->all)
         put_message(t, f);
     for (uint32_t k = 0; k < f->n_remedies && (t->all || k < MOST_REMEDIES); k++)
-        put_escaped(t, k == 0 ? "suggested" : "or", f->remedies[k].text);
+        put_escaped(t, k == 0 ? "suggested" : "or", STYLE_GREEN, f->remedies[k].text);
 }
 
 static unsigned count_lines(struct str text)
