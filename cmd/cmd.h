@@ -67,6 +67,7 @@ enum exit_code {
 #define SCHEMA_BISECT        "symtape.bisect/1"
 #define SCHEMA_IMPORT        "symtape.import/1"
 #define SCHEMA_RECORD        "symtape.record/1"
+#define SCHEMA_RECORD_FOLDER "symtape.record.folder/1"
 #define SCHEMA_VERSION       "symtape.version/1"
 
 #define OPERANDS_ANY SIZE_MAX

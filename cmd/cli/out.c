@@ -270,11 +270,16 @@ void out_progress_end(struct out *out)
     out->progress_ms = 0;
 }
 
-int out_finish(struct out *out, int code)
+void out_flush(struct out *out)
 {
     errno = 0;
     fflush(out->data);
     remember_failure(out);
+}
+
+int out_finish(struct out *out, int code)
+{
+    out_flush(out);
     vec_release(&out->styles.marks);
     if (out->write_errno == 0)
         return code == EXIT_DONE ? out->unprinted : code;

@@ -78,6 +78,8 @@ void out_progress(struct out *out, const char *fmt, ...) ERR_PRINTF(2, 3);
 /* Clears that line, before anything else is printed. */
 void out_progress_end(struct out *out);
 
+/* Flushes the data stream, for a reader who waits for a line. */
+void out_flush(struct out *out);
 /* Flushes both streams. Returns `code`, or if printing failed EXIT_ENV (with a note) or
  * EXIT_BROKEN_PIPE; for EXIT_DONE, the code in `unprinted`. */
 int out_finish(struct out *out, int code);

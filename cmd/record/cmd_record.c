@@ -1,4 +1,6 @@
+#include <limits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
@@ -10,7 +12,7 @@
 #include "trace/record/deep_install.h"
 
 struct record_args {
-    const char *output, *grace, *deep;
+    const char *output, *grace, *deep, *process;
     bool overwrite, redact, expensive, keep_logs, json;
 };
 
@@ -29,6 +31,8 @@ static const struct opt options[] = {
                "wait this long for processes that outlive CMD (default: 2000)"),
     OPT_FLAG(0, "json", struct record_args, json,
              "print one JSON object, the last line of standard output"),
+    OPT_STRING(0, "process", "PID", struct record_args, process,
+               "run no CMD: pack what process PID logs to a folder that is printed"),
     OPT_END,
 };
 
@@ -54,6 +58,16 @@ static bool read_grace(const char *text, unsigned *ret, struct err *err)
                        "of at most a day",
                        text);
     *ret = (unsigned)ms;
+    return true;
+}
+
+static bool read_process(const char *text, pid_t *ret, struct err *err)
+{
+    uint64_t pid = 0;
+    if (text && (!str_to_u64(str_of(text), &pid) || pid == 0 || pid > INT_MAX))
+        return err_set(err, ERR_USAGE, "record: --process: \"%s\" is not the number of a process",
+                       text);
+    *ret = (pid_t)pid;
     return true;
 }
 
@@ -103,13 +117,26 @@ static bool pack_recording(struct record_report *report, const struct record_arg
     return report->packed && read_recording_cost(report, err);
 }
 
+/* A process that runs already gets to know its folder by a line of standard output. When it has
+ * been killed, nobody reads what else is printed, and that must not end us. */
+static bool record_running(struct record_report *report, const struct record_options *how,
+                           pid_t process, struct err *err)
+{
+    if (!record_begin(how, &report->run, err))
+        return false;
+    signal(SIGPIPE, SIG_IGN);
+    record_print_folder(report);
+    return record_wait(process, STDIN_FILENO, how, &report->run, err);
+}
+
 /* Returns the exit status of the program, or our own if the program succeeded and we failed. */
 static int run_and_pack(struct record_report *report, const struct record_args *args,
-                        const struct record_options *how, const char *const *argv)
+                        const struct record_options *how, pid_t process, const char *const *argv)
 {
     struct err err = { 0 };
     int code = EXIT_DONE;
-    bool ran = record_run(argv, how, &report->run, &err);
+    bool ran = process ? record_running(report, how, process, &err)
+                       : record_run(argv, how, &report->run, &err);
     if (!ran || !pack_recording(report, args, argv, &err))
         code = out_error(report->out, &err);
     if (ran) {
@@ -135,12 +162,17 @@ static int run_record(struct cmd *cmd)
                                   .keep_logs = args->keep_logs,
                                   .redact = args->redact };
     struct err err = { 0 };
-    if (!read_grace(args->grace, &how.grace_ms, &err) || !read_level(args->deep, &how.deep, &err) ||
+    pid_t process = 0;
+    if (cmd->n_operands == 0 && !args->process)
+        return out_usage(cmd->out, "record: an argument is missing; usage: symtape record %s",
+                         command_record.synopsis);
+    if (!read_process(args->process, &process, &err) ||
+        !read_grace(args->grace, &how.grace_ms, &err) || !read_level(args->deep, &how.deep, &err) ||
         !check_output(args, report.tape, &err))
         return out_error(cmd->out, &err);
     report.level = how.deep;
     memory_limit_end(cmd->out->limit); /* CMD would inherit it */
-    return run_and_pack(&report, args, &how, cmd->operands);
+    return run_and_pack(&report, args, &how, process, cmd->operands);
 }
 
 const struct command command_record = {
@@ -153,7 +185,6 @@ const struct command command_record = {
                 "  symtape record -o dist.tape -- torchrun --nproc-per-node 2 train.py\n",
     .options = options,
     .args_size = sizeof(struct record_args),
-    .min_operands = 1,
     .max_operands = OPERANDS_ANY,
     .options_first = true,
     .run = run_record,

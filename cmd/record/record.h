@@ -25,6 +25,8 @@ struct record_report {
 /* Fills in `diagnosis`. Returns false with err set when memory ran out or the tape could not be
  * read. */
 bool record_diagnose(struct record_report *report, struct trace *trace, struct err *err);
+/* Prints one line about the folder that a running process is to log to. */
+void record_print_folder(const struct record_report *report);
 void record_note_text(const struct record_report *report); /* prints to the notes stream */
 /* Prints one line to the data stream, after the output of the program. Returns the exit code so
  * far. */

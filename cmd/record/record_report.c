@@ -250,3 +250,18 @@ int record_print_json(const struct record_report *report)
     buf_release(&text);
     return code;
 }
+
+void record_print_folder(const struct record_report *report)
+{
+    struct buf text = BUF_INIT;
+    struct json_writer w = json_writer_of(&text);
+    json_open_object(&w, NULL);
+    json_put_cstr(&w, "schema", SCHEMA_RECORD_FOLDER);
+    json_put_cstr(&w, "folder", report->run.folder.path);
+    json_put_cstr(&w, "library", report->run.library);
+    json_close(&w);
+    buf_putc(&text, '\n');
+    (void)out_buf(report->out, &text); /* a failure ends in the exit code */
+    out_flush(report->out);
+    buf_release(&text);
+}

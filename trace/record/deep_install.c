@@ -1,6 +1,7 @@
 #include "trace/record/deep_install.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,6 @@
 #include <unistd.h>
 
 #include "trace/base/file/folder.h"
-
-#define LIBRARY "symtape_deep.so"
 
 const char *const deep_levels[] = { "counts", "graphs", "all", NULL };
 
@@ -71,13 +70,26 @@ bool deep_install(const struct scratch *folder, struct err *err)
 /* ------------------------------------------------------------------------------------------------
  * The C part. */
 
-/* Returns FOLDER/NAME if it exists; NULL otherwise. */
-static char *path_if_found(const char *folder, const char *name)
+/* Where it may be, relative to the program: beside it in a build; in a prefix; where Python's
+ * installers put the module symtape, with and without a prefix. */
+static const char *const library_places[] = {
+    "symtape_deep.so",
+    "../lib/symtape/symtape_deep.so",
+    "../lib*/*/symtape/symtape_deep.so",
+    "../lib*/python3*/*-packages/symtape/symtape_deep.abi3.so",
+    "../symtape/symtape_deep.abi3.so",
+};
+
+/* Returns the first file that FOLDER/PATTERN matches; NULL if there is none. */
+static char *file_if_found(const char *folder, const char *pattern)
 {
-    char *path, *absolute;
-    if (asprintf(&path, "%s/%s", folder, name) < 0)
+    glob_t found = { 0 };
+    char *path, *absolute = NULL;
+    if (asprintf(&path, "%s/%s", folder, pattern) < 0)
         return NULL;
-    absolute = access(path, R_OK) == 0 ? realpath(path, NULL) : NULL;
+    if (glob(path, 0, NULL, &found) == 0 && access(found.gl_pathv[0], R_OK) == 0)
+        absolute = realpath(found.gl_pathv[0], NULL);
+    globfree(&found);
     free(path);
     return absolute;
 }
@@ -88,17 +100,15 @@ char *deep_library(struct err *err)
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     char *slash = n > 0 ? strrchr(program, '/') : NULL;
     char *path = NULL;
-    if (slash) {
+    if (slash)
         *slash = '\0';
-        path = path_if_found(program, LIBRARY);
-        if (!path)
-            path = path_if_found(program, "../lib/symtape/" LIBRARY);
-    }
+    for (size_t i = 0; slash && !path && i < sizeof library_places / sizeof *library_places; i++)
+        path = file_if_found(program, library_places[i]);
     if (!path)
-        path = path_if_found(SYMTAPE_DEEP_LIBDIR, LIBRARY);
+        path = file_if_found(SYMTAPE_DEEP_LIBDIR, library_places[0]);
     if (!path)
         err_set(err, ERR_ENV,
-                "--deep: " LIBRARY " is neither beside symtape nor in " SYMTAPE_DEEP_LIBDIR
+                "--deep: symtape_deep.so is neither beside symtape nor in " SYMTAPE_DEEP_LIBDIR
                 " (was it built? it needs Python's headers)");
     return path;
 }

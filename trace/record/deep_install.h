@@ -22,9 +22,9 @@ extern const struct deep_python_file deep_python_files[];
 /* Writes the files to FOLDER/python. */
 bool deep_install(const struct scratch *folder, struct err *err);
 
-/* Returns the path of the module symtape_deep.so: beside the program, in ../lib/symtape from
- * there, or in the folder where it was to be installed. The caller frees it. It returns NULL
- * with ERR_ENV when none of them has it. */
+/* Returns the path of the module symtape_deep.so: beside the program, where an installation has it
+ * relative to the program, or in the folder where it was to be installed. The caller frees it. It
+ * returns NULL with ERR_ENV when none of them has it. */
 char *deep_library(struct err *err);
 
 #endif

@@ -1,10 +1,14 @@
 #include "trace/record/record.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "trace/base/clock.h"
 #include "trace/base/vec.h"
 #include "trace/record/deep_install.h"
 #include "trace/record/log_folder.h"
@@ -146,19 +150,42 @@ static bool gather_logs(struct record_run *run, struct err *err)
     return true;
 }
 
+/* Makes the folder and holds signals; of a deep recording, writes the Python part and finds the C
+ * part. */
+static bool prepare(const struct record_options *options, struct record_run *run, struct err *err)
+{
+    if (!scratch_make(&run->folder, SCRATCH_LOGS, err))
+        return false;
+    signals_hold(&run->held);
+    run->library = options->deep ? deep_library(err) : NULL;
+    bool ok = !options->deep || (run->library && deep_install(&run->folder, err));
+    if (!ok)
+        run->end.status = NO_RESOURCES;
+    return ok;
+}
+
 static bool run_program(const char *const *argv, const struct record_options *options,
                         struct record_run *run, struct err *err)
 {
     struct environment environment = { 0 };
-    char *library = options->deep ? deep_library(err) : NULL;
-    bool ok = !options->deep || (library && deep_install(&run->folder, err));
-    ok = ok && (environment_make(&environment, run, options, library) || err_nomem(err));
+    bool ok = environment_make(&environment, run, options, run->library) || err_nomem(err);
     if (!ok)
         run->end.status = NO_RESOURCES;
     ok = ok && supervise(argv, environment.vars.v, &run->held, &run->end, err);
     environment_release(&environment);
-    free(library);
     return ok;
+}
+
+static bool collect(const struct record_options *options, unsigned grace_ms, struct record_run *run,
+                    struct err *err)
+{
+    run->deep_failure = options->deep ? log_folder_failure(&run->folder) : NULL;
+    run->keep_logs = options->keep_logs;
+    wait_for_writers(run, grace_ms);
+    run->disk_full = scratch_is_full(&run->folder);
+    bool known = !options->redact || log_folder_environment(&run->folder, &run->set, err);
+    run->keep_logs |= !known;
+    return known && gather_logs(run, err);
 }
 
 bool record_run(const char *const *argv, const struct record_options *options,
@@ -172,18 +199,53 @@ bool record_run(const char *const *argv, const struct record_options *options,
         .replaced = had_expensive || names_folder(folder_variables[0]),
         .expensive = had_expensive || options->expensive,
     };
-    if (!scratch_make(&run->folder, SCRATCH_LOGS, err))
-        return false;
-    signals_hold(&run->held);
-    if (!run_program(argv, options, run, err))
-        return false;
-    run->deep_failure = options->deep ? log_folder_failure(&run->folder) : NULL;
-    run->keep_logs = options->keep_logs;
-    wait_for_writers(run, run->end.abandoned ? 0 : options->grace_ms);
-    run->disk_full = scratch_is_full(&run->folder);
-    bool known = !options->redact || log_folder_environment(&run->folder, &run->set, err);
-    run->keep_logs |= !known;
-    return known && gather_logs(run, err);
+    return prepare(options, run, err) && run_program(argv, options, run, err) &&
+           collect(options, run->end.abandoned ? 0 : options->grace_ms, run, err);
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * A process that runs already. */
+
+bool record_begin(const struct record_options *options, struct record_run *run, struct err *err)
+{
+    *run = (struct record_run){ 0 };
+    return prepare(options, run, err);
+}
+
+/* Returns whether the end of a file was reached; what comes before it is dropped. */
+static bool is_at_end(int fd)
+{
+    char bytes[256];
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+}
+
+/* Waits until the process ends or the file does. Returns whether it was the process. A descriptor
+ * of the process is needed because a child of it may hold the other end of the file. */
+static bool wait_for_end(pid_t pid, int fd)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0u);
+    bool is_gone = process < 0 && errno == ESRCH, at_end = false;
+    while (!is_gone && !at_end) {
+        struct pollfd files[] = { { .fd = fd, .events = POLLIN },
+                                  { .fd = process, .events = POLLIN } };
+        if (poll(files, 2, -1) <= 0)
+            continue; /* EINTR */
+        at_end = files[0].revents && is_at_end(fd);
+        is_gone = files[1].revents;
+    }
+    if (process >= 0)
+        close(process);
+    return !at_end;
+}
+
+bool record_wait(pid_t pid, int fd, const struct record_options *options, struct record_run *run,
+                 struct err *err)
+{
+    uint64_t began = clock_ns();
+    bool is_gone = wait_for_end(pid, fd);
+    run->end.wall_ns = clock_ns() - began;
+    return collect(options, is_gone ? options->grace_ms : 0, run, err);
 }
 
 bool record_finish(struct record_run *run, struct err *err)
@@ -200,7 +262,8 @@ bool record_finish(struct record_run *run, struct err *err)
     run->logs = NULL;
     run->n_logs = run->n_sides = 0;
     free(run->deep_failure);
-    run->deep_failure = NULL;
+    free(run->library);
+    run->deep_failure = run->library = NULL;
     buf_release(&run->set);
     signals_release(&run->held);
     return ok;

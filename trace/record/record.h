@@ -18,8 +18,16 @@
  * A deep recording puts the recorder's Python part first on PYTHONPATH; every process that imports
  * torch then leaves a side file as well, if there is something to write.
  *
- * From record_run() to record_finish() signals to end the caller are held back, so a second Ctrl-C
- * does not lose what was recorded. A caller that is killed by SIGKILL leaves the folder. */
+ * A process that runs already can be recorded if it logs to the folder by itself, as the Python
+ * module symtape (trace/record/python) makes its own process do:
+ *
+ *     if (record_begin(&options, &run, err))
+ *         ... tell the process run.folder.path and, of a deep recording, run.library ...
+ *         record_wait(pid, fd, &options, &run, err)         and continue as after record_run()
+ *
+ * From record_run() or record_begin() to record_finish() signals to end the caller are held back,
+ * so a second Ctrl-C does not lose what was recorded. A caller that is killed by SIGKILL leaves the
+ * folder. */
 #ifndef SYMTAPE_TRACE_RECORD_RECORD_H
 #define SYMTAPE_TRACE_RECORD_RECORD_H
 
@@ -48,6 +56,7 @@ struct record_run {
     char **logs;           /* paths of the logs that are not empty, in the order of ranks */
     size_t n_logs;         /* 0: PyTorch never logged anything */
     size_t n_sides;     /* side files of a deep recording; their paths follow those of the logs */
+    char *library;      /* path of the C part of a deep recording; NULL */
     char *deep_failure; /* why a process could not load the deep recorder; NULL */
     uint64_t log_bytes;
     struct buf set; /* with options.redact: NAME=VALUE, each followed by a NUL */
@@ -64,6 +73,13 @@ struct record_run {
  * (then they are kept). */
 bool record_run(const char *const *argv, const struct record_options *options,
                 struct record_run *run, struct err *err);
+
+/* Makes the folder for logs, with the Python part of a deep recording in it. */
+bool record_begin(const struct record_options *options, struct record_run *run, struct err *err);
+/* Waits until process `pid` ends or `fd` is at its end, whichever is first, and lists the logs.
+ * Processes that still write are waited for only when `pid` has ended. */
+bool record_wait(pid_t pid, int fd, const struct record_options *options, struct record_run *run,
+                 struct err *err);
 
 /* Removes the logs (unless they are to be kept), unblocks signals and frees the run; run->end
  * stays valid. It returns false when a part of the folder is left. */

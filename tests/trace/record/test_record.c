@@ -1,5 +1,6 @@
 /* The recorder with shell scripts for programs: a script that writes to "$TORCH_TRACE" stands for
  * PyTorch. tests/record_torch.py does it with the real one. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -267,6 +268,78 @@ static void test_interrupt_ends_the_grace(void **state)
     finish(&run);
 }
 
+/* A process that runs already: what it logged is listed when it was killed, also while a child of
+ * it holds the other end of the file. */
+static void wait_for_process(bool is_killed)
+{
+    int ends[2];
+    struct record_run run;
+    struct err err = ERR_INIT;
+    const struct record_options options = { 0 };
+    assert_int_equal(pipe(ends), 0);
+    assert_true(record_begin(&options, &run, &err));
+    assert_null(run.library);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/dedicated_log_torch_trace_x.log", run.folder.path);
+        FILE *log = fopen(path, "w");
+        fputs("half a line", log);
+        fclose(log);
+        if (is_killed)
+            kill(getpid(), SIGKILL);
+        close(ends[1]); /* the parent closed it as well: the file is at its end */
+        pause();
+    }
+    if (!is_killed)
+        close(ends[1]);
+    assert_true(record_wait(pid, ends[0], &options, &run, &err));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_log(&run, 0, "half a line");
+    assert_int_equal(run.end.status, 0);
+    finish(&run);
+    close(ends[0]);
+    if (is_killed)
+        close(ends[1]);
+}
+
+static void test_process_is_killed(void **state)
+{
+    (void)state;
+    wait_for_process(true);
+}
+
+static void test_process_ends_its_recording(void **state)
+{
+    (void)state;
+    wait_for_process(false);
+}
+
+/* A process that has ended before. */
+static void test_process_is_gone(void **state)
+{
+    (void)state;
+    int ends[2];
+    struct record_run run;
+    struct err err = ERR_INIT;
+    const struct record_options options = { .deep = "all" };
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+    bool can_be_deep = record_begin(&options, &run, &err);
+    if (can_be_deep) { /* the module may not have been built */
+        assert_true(record_wait(pid, ends[0], &options, &run, &err));
+        assert_int_equal(run.n_logs, 0);
+        assert_non_null(run.library);
+    }
+    finish(&run);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static bool record_true(void *arg)
 {
     (void)arg;
@@ -301,6 +374,9 @@ int main(void)
         cmocka_unit_test(test_waits_for_writers),
         cmocka_unit_test(test_waits_no_longer_than_asked),
         cmocka_unit_test(test_interrupt_ends_the_grace),
+        cmocka_unit_test(test_process_is_killed),
+        cmocka_unit_test(test_process_ends_its_recording),
+        cmocka_unit_test(test_process_is_gone),
         cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,8 @@ static PyObject *start_agent(PyObject *self, PyObject *args)
     Py_INCREF(process);
     Py_XDECREF(agent.process);
     agent.process = process;
+    if (!agent.folder)
+        agent.failed = false; /* a recording begins */
     free(agent.folder);
     agent.folder = strdup(folder);
     return agent.folder ? Py_NewRef(Py_None) : PyErr_NoMemory();
@@ -46,7 +48,8 @@ static PyObject *stop(PyObject *self, PyObject *none)
     agent_close(true);
     free(agent.folder);
     agent.folder = NULL;
-    agent_release();
+    if (agent.strings)
+        agent_forget(); /* another recording of this process has another file */
     return Py_NewRef(Py_None);
 }
 

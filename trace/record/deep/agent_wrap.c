@@ -172,6 +172,8 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     PyObject *func = PyTuple_Size(args) > 1 ? PyTuple_GetItem(args, 1) : NULL;
     uint64_t order = ++agent.order;
     count_label(w->label);
+    if (!agent_ready()) /* between two recordings of a process */
+        return call_inner(w, args, kwargs);
     uint32_t op = func ? string_of_operator(func) : 0, depth = mode_depth(w->mode);
     struct cache_counts before =
         w->mode == MODE_FAKE_TENSOR_MODE ? cache_counts() : (struct cache_counts){ 0 };

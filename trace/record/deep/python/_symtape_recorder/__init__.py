@@ -1,5 +1,6 @@
-"""The Python part of `symtape record --deep`: decides what is wrapped, and renders what is written
-seldom. The C part, _symtape_deep, does what happens often, and writes (trace/record/deep/agent.h).
+"""The Python part of `symtape record --deep` and of symtape.record(deep=True): decides what is
+wrapped, and renders what is written seldom. The C part, _symtape_deep, does what happens often, and
+writes (trace/record/deep/agent.h).
 
 A failure here must not be the program's: what cannot be wrapped is noted and left as it is.
 """
@@ -10,8 +11,10 @@ import os
 import sys
 
 
-def load_c_part():
-    path = os.environ["SYMTAPE_DEEP_LIBRARY"]
+recorder = None  # of this process
+
+
+def load_c_part(path):
     loader = importlib.machinery.ExtensionFileLoader("_symtape_deep", path)
     spec = importlib.util.spec_from_file_location("_symtape_deep", path, loader=loader)
     module = importlib.util.module_from_spec(spec)
@@ -23,13 +26,17 @@ def is_free_threaded():
     return hasattr(sys, "_is_gil_enabled") and not sys._is_gil_enabled()
 
 
-def start():
+def start(level=None, folder=None, library=None):
+    """Starts the recorder. What is not given stands in the environment, where `symtape record` puts
+    it. Modules that are imported already are wrapped at once, the others when they are imported."""
+    global recorder
     if is_free_threaded():
         raise RuntimeError("a Python without the GIL is not supported")
     from _symtape_recorder import wrapping
-    level = os.environ.get("SYMTAPE_DEEP", "all")
+    level = level or os.environ.get("SYMTAPE_DEEP", "all")
     level = wrapping.LEVELS.index(level) if level in wrapping.LEVELS else wrapping.ALL
-    recorder = wrapping.Recorder(load_c_part(), level, os.environ["SYMTAPE_DEEP_FOLDER"])
+    recorder = wrapping.Recorder(load_c_part(library or os.environ["SYMTAPE_DEEP_LIBRARY"]), level,
+                                 folder or os.environ["SYMTAPE_DEEP_FOLDER"])
     recorder.tell()
     recorder.watch_imports()
     atexit.register(recorder.stop)

@@ -16,7 +16,7 @@ class Events:
 
     def __init__(self, c, graphs, names, find_log):
         self.c, self.graphs, self.names, self.find_log = c, graphs, names, find_log
-        self.log_is_known = False
+        self.log_is_known, self.active = False, True
         self.before = None  # simple_call_counter when ours began to count
 
     def reset(self):
@@ -32,6 +32,8 @@ class Events:
     # Records: a filter of PyTorch's own logger sees each.
 
     def on_record(self, record):
+        if not self.active:
+            return True
         if not self.log_is_known and self.c.opened():
             try:
                 self.log_is_known = bool(self.find_log())
@@ -83,6 +85,8 @@ class Events:
 
     def watch_phase(self, log_event, begins):
         def call(logger, event_name, *args, **kwargs):
+            if not self.active:
+                return log_event(logger, event_name, *args, **kwargs)
             began = time.perf_counter_ns()
             try:
                 self.on_phase(event_name, begins)

@@ -73,6 +73,8 @@ class Recorder:
         self.events = events.Events(c, self.graphs, self.names if level >= ALL else None,
                                     self.find_log)
         self.wrapped = 0
+        self.active = True
+        self.find_handler = lambda: getattr(self.logging, "LOG_TRACE_HANDLER", None)
         self.hooks = {
             "torch": [self.on_torch],
             "torch._guards": [self.on_guards],
@@ -97,6 +99,9 @@ class Recorder:
     # Imports.
 
     def watch_imports(self):
+        for name in [n for n in self.hooks if is_imported(n)]:
+            for hook in self.hooks.pop(name):
+                self.run_hook(hook, sys.modules[name])
         sys.meta_path.insert(0, self)
 
     def find_spec(self, name, path=None, target=None):
@@ -141,7 +146,7 @@ class Recorder:
 
     def find_log(self):
         """The file that PyTorch logs to, once it has one; packing puts the two together by it."""
-        handler = getattr(self.logging, "LOG_TRACE_HANDLER", None)
+        handler = self.find_handler()
         stream = getattr(handler, "stream", None)
         if stream is None or getattr(handler, "_pid", os.getpid()) != os.getpid():
             return None  # not yet open, or the parent's
@@ -151,15 +156,36 @@ class Recorder:
 
     def forked(self):
         """The child has a side file of its own, with ids of its own."""
+        if self.active:
+            self.begin_file()
+
+    def begin_file(self):
         self.log = None
         self.tell()
         self.graphs.reset()
         self.events.reset()
         self.names.reset()
 
+    @property
+    def level_name(self):
+        return LEVELS[self.level]
+
+    def set_active(self, active):
+        self.active = self.graphs.active = self.events.active = active
+
+    def resume(self, folder):
+        """After stop(): what is wrapped already records again, into another folder."""
+        self.folder = folder
+        self.set_active(True)
+        self.begin_file()
+
     def stop(self):
+        if not self.active:
+            return
         try:
             self.events.stop()
+            self.set_active(False)
+            self.graphs.reset()
             self.c.stop()
         except Exception:
             pass
@@ -309,6 +335,12 @@ class Recorder:
         for recorder_module in (sys.modules[__name__], events, graphs, names):
             for code in all_code(recorder_module):
                 skip(code)
+
+
+def is_imported(name):
+    """Whether a module has been imported, and not only begun."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 def all_code(module):
