@@ -1,0 +1,98 @@
+#include "trace/events/guard_tree.h"
+
+/* Returns the text after the branches of the tree, "| | +- ", or "" if there are none. */
+static struct str after_branches(struct str line)
+{
+    size_t at = 0;
+    while (at < line.n && (line.p[at] == '|' || line.p[at] == ' '))
+        at++;
+    line = str_from(line, at);
+    return str_starts(line, STR("+- ")) ? str_from(line, 3) : STR("");
+}
+
+/* Splits "code  # comment". A string of the code may hold a '#', but hardly two blanks before. */
+static void split_comment(struct str text, struct tree_guard *ret)
+{
+    size_t at = str_find(text, STR("  # "));
+    ret->code = str_trim(str_first(text, at));
+    ret->comment = at < text.n ? str_trim(str_from(text, at + STR("  # ").n)) : STR("");
+}
+
+static bool read_line(struct str line, struct tree_guard *ret)
+{
+    static const struct str SOURCE = { "source=", 7 };
+    struct str text = after_branches(line);
+    size_t colon = str_find(text, STR(": "));
+    if (colon == text.n)
+        return false;
+    *ret = (struct tree_guard){ .kind = str_first(text, colon) };
+    text = str_from(text, colon + 2);
+    size_t source = str_find(text, SOURCE);
+    if (str_ends(ret->kind, STR("Manager")) && source < text.n) {
+        text = str_from(text, source + SOURCE.n);
+        ret->source = str_first(text, str_find(text, STR(", accessed_by=")));
+        return true;
+    }
+    split_comment(text, ret);
+    return true;
+}
+
+bool guard_tree_next(struct str *text, struct tree_guard *ret)
+{
+    while (text->n) {
+        size_t end = str_find_char(*text, '\n');
+        struct str line = str_first(*text, end);
+        *text = str_from(*text, end + 1);
+        if (read_line(line, ret))
+            return true;
+    }
+    return false;
+}
+
+bool guard_tree_read(struct trace *trace, uint32_t attempt, struct arena *arena, struct str *ret,
+                     struct err *err)
+{
+    const struct attempt *a = &trace->attempts[attempt];
+    *ret = STR("");
+    for (uint32_t i = a->n_records; i-- > 0;) {
+        uint32_t record = a->records[i];
+        if (trace->records[record].event != EVENT_DYNAMO_CPP_GUARDS_STR)
+            continue;
+        if (trace_payload_copy(trace, record, arena, ret, err))
+            return true;
+        *ret = STR("");
+        return !err_is_set(err);
+    }
+    return true;
+}
+
+/* Reads "train.py:64 in f (why PyTorch asked)". A place of PyTorch's alone is in parentheses. */
+static void read_place(struct str text, struct tree_place *ret)
+{
+    size_t in = str_find(text, STR(" in "));
+    struct str place = str_first(text, in);
+    size_t colon = place.n;
+    while (colon && place.p[colon - 1] != ':')
+        colon--;
+    uint64_t line;
+    if (colon == 0 || str_starts(text, STR("(")) || !str_to_u64(str_from(place, colon), &line) ||
+        line > UINT32_MAX)
+        return;
+    ret->file = str_first(place, colon - 1);
+    ret->line = (uint32_t)line;
+    ret->function = in < text.n ? str_from(text, in + 4) : STR("");
+    ret->function = str_first(ret->function, str_find(ret->function, STR(" (")));
+}
+
+struct tree_place guard_tree_place(struct str comment)
+{
+    struct tree_place ret = { 0 };
+    size_t at = str_find(comment, STR("  # "));
+    if (at < comment.n) {
+        ret.code = str_first(comment, at);
+        read_place(str_from(comment, at + STR("  # ").n), &ret);
+    } else {
+        read_place(comment, &ret);
+    }
+    return ret;
+}
