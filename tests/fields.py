@@ -52,6 +52,10 @@ def documents(folder):
                   ["run", "--json", "--backend", "null", f"{RECORDINGS}/train.log.zst"],
                   ["run", "--json", "--compare-with", "cpu", "--nodes", "--perturb", "tanh=1", f"{RECORDINGS}/train.log.zst:0/0:forward"],
                   ["run", "--json", "--sizes", "s23=2..20", f"{RECORDINGS}/train.log.zst"]]
+    encoder = f"{RECORDINGS}/encoder.log.zst"
+    yield "why", [["why", "--json", encoder, "x.size(1)", "--between", "31,24"],
+                  ["why", "--json", encoder, "s27 % 8 == 0"],
+                  ["why", "--json", f"{encoder}:0/1:dynamo", "layer_norm"]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]
