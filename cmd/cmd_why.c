@@ -3,7 +3,7 @@
 #include "cmd/cli/nearest.h"
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
-#include "profile/why/why.h"
+#include "profile/why/why_make.h"
 
 struct why_args {
     bool json, strict;
@@ -66,7 +66,7 @@ static int read_between(struct why_run *r)
 }
 
 /* Returns where the value begins: the last '=' of the text. */
-static size_t find_value(struct str text)
+static size_t find_set_value(struct str text)
 {
     size_t at = text.n;
     while (at && text.p[at - 1] != '=')
@@ -74,13 +74,13 @@ static size_t find_value(struct str text)
     return at;
 }
 
-static int read_sets(struct why_run *r)
+static int read_set_values(struct why_run *r)
 {
     struct str text = str_of(r->args->set);
     while (text.n) {
         size_t comma = str_find_char(text, ',');
         struct str one = str_trim(str_first(text, comma));
-        size_t value = find_value(one);
+        size_t value = find_set_value(one);
         text = str_from(text, comma + 1);
         if (value < 2 || value == one.n)
             return out_usage(r->cmd->out, "why: --set: %.*s is not of the form s77=4",
@@ -108,7 +108,7 @@ static int read_options(struct why_run *r)
                          r->cmd->operands[2]);
     if (code == EXIT_DONE && !str_trim(str_of(r->target)).n)
         code = out_usage(r->cmd->out, "why: TARGET is empty; name a size, symbol, guard or node");
-    return code == EXIT_DONE && args->set ? read_sets(r) : code;
+    return code == EXIT_DONE && args->set ? read_set_values(r) : code;
 }
 
 /* ---- A target that is not on the tape ---- */
@@ -120,7 +120,7 @@ static int compare_lengths(const void *a, const void *b)
 }
 
 /* Prints the shortest names, which are those of inputs and symbols. */
-static void put_known(const struct why *why, struct buf *out)
+static void put_known(const struct why_answer *why, struct buf *out)
 {
     struct str *names = calloc((size_t)why->n_known + 1, sizeof *names);
     out->failed |= !names;
@@ -135,7 +135,7 @@ static void put_known(const struct why *why, struct buf *out)
     free(names);
 }
 
-static int report_unknown(struct why_run *r, const struct why *why)
+static int report_unknown(struct why_run *r, const struct why_answer *why)
 {
     struct nearest search = nearest_of(why->target);
     struct buf list = BUF_INIT;
@@ -161,7 +161,7 @@ static int report_unknown(struct why_run *r, const struct why *why)
 
 /* ---- The command ---- */
 
-static int print_why(struct why_run *r, const struct why *why)
+static int print_why(struct why_run *r, const struct why_answer *why)
 {
     struct buf text = BUF_INIT;
     struct out *out = r->cmd->out;
@@ -180,7 +180,7 @@ static int print_why(struct why_run *r, const struct why *why)
 static int explain(struct why_run *r)
 {
     struct err err = { 0 };
-    struct why *why = why_make(r->tape.trace, &r->how, &err);
+    struct why_answer *why = why_make(r->tape.trace, &r->how, &err);
     if (!why) {
         err_at(&err, "why");
         return out_error(r->cmd->out, &err);

@@ -70,7 +70,7 @@ static void put_guards(struct why_build *b, struct buf *out, const struct why_si
     put_line(out, &first->line);
 }
 
-static void put_symbol(struct why_build *b, struct buf *out, const struct why_size *size)
+static void put_symbol_size(struct why_build *b, struct buf *out, const struct why_size *size)
 {
     if (!size->source.n) {
         buf_printf(out, " is an unbacked symbol");
@@ -92,7 +92,7 @@ static void put_symbol(struct why_build *b, struct buf *out, const struct why_si
     put_guards(b, out, size);
 }
 
-static void put_shared(struct why_build *b, struct buf *out, const struct why_size *size)
+static void put_shared_size(struct why_build *b, struct buf *out, const struct why_size *size)
 {
     buf_puts(out, " shares the symbol ");
     format_text(out, size->symbol, 0);
@@ -121,7 +121,7 @@ struct symbol_list {
     bool any;
 };
 
-static void put_symbol_source(void *user, struct str name)
+static void put_source_of_symbol(void *user, struct str name)
 {
     struct symbol_list *l = user;
     const struct symbol *symbol = why_find_symbol(l->b, l->attempt, name);
@@ -138,7 +138,7 @@ static void put_symbol_source(void *user, struct str name)
 static void put_symbols(struct why_build *b, struct buf *out, struct str expr, uint32_t attempt)
 {
     struct symbol_list list = { b, out, attempt, false };
-    guard_symbols(expr, put_symbol_source, &list);
+    guard_symbols(expr, put_source_of_symbol, &list);
 }
 
 static void put_became(struct why_build *b, struct buf *out, const struct why_size *size)
@@ -162,7 +162,7 @@ static void put_became(struct why_build *b, struct buf *out, const struct why_si
     put_symbols(b, out, size->now, size->attempt);
 }
 
-static void put_constant(struct why_build *b, struct buf *out, const struct why_size *size)
+static void put_constant_size(struct why_build *b, struct buf *out, const struct why_size *size)
 {
     buf_puts(out, " is the constant ");
     format_text(out, size->value, 80);
@@ -184,9 +184,9 @@ static void put_size(struct why_build *b, struct buf *out, const char *joined,
                      const struct why_size *size)
 {
     static void (*const PUT[])(struct why_build *, struct buf *, const struct why_size *) = {
-        [WHY_IS_SYMBOL] = put_symbol,     [WHY_IS_SHARED] = put_shared,
-        [WHY_IS_CONSTANT] = put_constant, [WHY_BECAME_CONSTANT] = put_became,
-        [WHY_WAS_REPLACED] = put_became,  [WHY_IS_DERIVED] = put_derived,
+        [WHY_IS_SYMBOL] = put_symbol_size,     [WHY_IS_SHARED] = put_shared_size,
+        [WHY_IS_CONSTANT] = put_constant_size, [WHY_BECAME_CONSTANT] = put_became,
+        [WHY_WAS_REPLACED] = put_became,       [WHY_IS_DERIVED] = put_derived,
     };
     put_name(out, size);
     buf_puts(out, joined);
@@ -286,7 +286,7 @@ static void put_answer(struct why_build *b, struct buf *out)
         put_tensor(b, out);
 }
 
-bool why_answer(struct why_build *b, struct err *err)
+bool why_set_answer(struct why_build *b, struct err *err)
 {
     struct buf text = BUF_INIT;
     put_answer(b, &text);

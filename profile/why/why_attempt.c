@@ -23,7 +23,7 @@ struct str why_compile(struct why_build *b, uint32_t attempt)
     return why_printf(b, "%.*s_%u", STR_ARG(a->compile), (unsigned)a->number);
 }
 
-static uint32_t last_attempt(const struct trace *trace, uint32_t attempt)
+static uint32_t last_of_compile(const struct trace *trace, uint32_t attempt)
 {
     for (uint32_t next; (next = trace->attempts[attempt].next) != TRACE_NONE && next > attempt;)
         attempt = next;
@@ -32,7 +32,7 @@ static uint32_t last_attempt(const struct trace *trace, uint32_t attempt)
 
 const struct metrics *why_metrics(const struct why_build *b, uint32_t attempt)
 {
-    uint32_t last = attempt == TRACE_NONE ? TRACE_NONE : last_attempt(b->trace, attempt);
+    uint32_t last = attempt == TRACE_NONE ? TRACE_NONE : last_of_compile(b->trace, attempt);
     for (uint32_t i = 0; i < b->metrics->n && last != TRACE_NONE; i++) {
         const struct metrics *m = &b->metrics->metrics[i];
         if (m->attempt == last && !m->backward && !m->runtime)
@@ -49,7 +49,7 @@ struct why_line why_user_line(const struct why_build *b, uint32_t record, stack_
 }
 
 /* Returns whether no frame was compiled: torch.export without Dynamo. */
-static bool is_exported(const struct trace *trace, uint32_t attempt)
+static bool has_no_frame(const struct trace *trace, uint32_t attempt)
 {
     for (uint32_t before;
          (before = trace->attempts[attempt].previous) != TRACE_NONE && before < attempt;)
@@ -64,7 +64,7 @@ static bool is_exported(const struct trace *trace, uint32_t attempt)
 bool why_attempt_read(struct why_build *b, uint32_t attempt, struct why_attempt *ret,
                       struct err *err)
 {
-    *ret = (struct why_attempt){ .attempt = attempt, .exported = is_exported(b->trace, attempt) };
+    *ret = (struct why_attempt){ .attempt = attempt, .exported = has_no_frame(b->trace, attempt) };
     return inputs_read(b->trace, attempt, &ret->inputs, err) &&
            guard_tree_read(b->trace, attempt, &b->arena, &ret->tree, err) &&
            compile_config_read(b->trace, attempt, &b->arena, &ret->config, err);
@@ -102,8 +102,8 @@ static bool read_meta(struct describe *d, uint32_t record, bool *is, struct err 
     return *is || why.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", why.text);
 }
 
-static bool read_source(struct describe *d, uint32_t record, struct str plain,
-                        struct why_description *ret, bool *found, struct err *err)
+static bool read_described_source(struct describe *d, uint32_t record, struct str plain,
+                                  struct why_description *ret, bool *found, struct err *err)
 {
     bool is;
     *found = false;
@@ -156,7 +156,7 @@ static bool describe(struct describe *d, const struct attempt *a, struct str pla
     uint32_t i = 0;
     for (; i < a->n_records && !found; i++)
         if (records[a->records[i]].event == EVENT_DESCRIBE_SOURCE &&
-            !read_source(d, a->records[i], plain, ret, &found, err))
+            !read_described_source(d, a->records[i], plain, ret, &found, err))
             return false;
     while (found && ret->record == TRACE_NONE && i-- > 0)
         if (records[a->records[i]].event == EVENT_DESCRIBE_TENSOR &&

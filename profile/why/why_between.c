@@ -1,7 +1,7 @@
 /* Which recorded guards are true for one of two values and false for the other. */
 #include "profile/why/why_build.h"
 
-struct comparison {
+struct why_comparison {
     struct why_build *b;
     const struct why_attempt *a;
     const struct why_size *size;
@@ -12,7 +12,8 @@ struct comparison {
     others; /* the other symbols' values */
 };
 
-static bool add_difference(struct comparison *c, struct why_difference difference, struct err *err)
+static bool add_difference(struct why_comparison *c, struct why_difference difference,
+                           struct err *err)
 {
     difference.attempt = c->a->attempt;
     return vec_push(&c->b->differences, difference) || err_nomem(err);
@@ -20,7 +21,7 @@ static bool add_difference(struct comparison *c, struct why_difference differenc
 
 /* ---- Values ---- */
 
-static const struct why_set *set_of(const struct comparison *c, const struct symbol *symbol)
+static const struct why_set *set_of(const struct why_comparison *c, const struct symbol *symbol)
 {
     for (size_t i = 0; i < c->b->options->n_sets; i++) {
         const struct why_set *set = &c->b->options->sets[i];
@@ -30,7 +31,7 @@ static const struct why_set *set_of(const struct comparison *c, const struct sym
     return NULL;
 }
 
-static bool read_others(struct comparison *c, struct err *err)
+static bool read_others(struct why_comparison *c, struct err *err)
 {
     struct sym_pool *pool = env_pool(c->state.env);
     for (uint32_t i = 0; i < c->b->symbols->n_symbols; i++) {
@@ -47,7 +48,7 @@ static bool read_others(struct comparison *c, struct err *err)
 }
 
 /* Returns the value of a condition, SYM_ID_TRUE or SYM_ID_FALSE, or SYM_NONE. */
-static sym_id evaluate(struct comparison *c, sym_id expr, int which)
+static sym_id evaluate(struct why_comparison *c, sym_id expr, int which)
 {
     struct err ignored = { 0 };
     struct sym_pool *pool = env_pool(c->state.env);
@@ -59,7 +60,7 @@ static sym_id evaluate(struct comparison *c, sym_id expr, int which)
 
 /* ---- Guards ---- */
 
-static bool compare_guard(struct comparison *c, const struct guard *guard, struct err *err)
+static bool compare_guard(struct why_comparison *c, const struct guard *guard, struct err *err)
 {
     if (!why_mentions(guard->expr, c->size->symbol))
         return true;
@@ -82,7 +83,7 @@ static bool compare_guard(struct comparison *c, const struct guard *guard, struc
         err);
 }
 
-static bool compare_guards(struct comparison *c, struct err *err)
+static bool compare_guards(struct why_comparison *c, struct err *err)
 {
     for (uint32_t i = 0; i < c->b->guards->n; i++) {
         const struct guard *guard = &c->b->guards->guards[i];
@@ -95,19 +96,19 @@ static bool compare_guards(struct comparison *c, struct err *err)
 
 /* ---- The range, 0/1 specialization and duck shaping ---- */
 
-static bool in_range(struct sym_pool *pool, struct sym_range range, sym_id value)
+static bool range_has(struct sym_pool *pool, struct sym_range range, sym_id value)
 {
     return sym_number_compare(pool, range.lower, value) <= 0 &&
            sym_number_compare(pool, value, range.upper) <= 0;
 }
 
-static bool compare_range(struct comparison *c, struct err *err)
+static bool compare_range(struct why_comparison *c, struct err *err)
 {
     struct sym_range range;
     struct sym_pool *pool = env_pool(c->state.env);
     if (!env_range(c->state.env, c->symbol, &range))
         return true;
-    bool holds[] = { in_range(pool, range, c->values[0]), in_range(pool, range, c->values[1]) };
+    bool holds[] = { range_has(pool, range, c->values[0]), range_has(pool, range, c->values[1]) };
     if (holds[0] == holds[1])
         return true;
     struct why_difference difference = {
@@ -120,13 +121,13 @@ static bool compare_range(struct comparison *c, struct err *err)
     return difference.expr.p ? add_difference(c, difference, err) : err_nomem(err);
 }
 
-static bool add_note(struct comparison *c, struct str note, struct err *err)
+static bool add_note(struct why_comparison *c, struct str note, struct err *err)
 {
     return (note.p && vec_push(&c->b->notes, note)) || err_nomem(err);
 }
 
 /* A first call with such a size would give it the symbol of the other size. */
-static bool note_sharing(struct comparison *c, int which, struct err *err)
+static bool note_duck_shaping(struct why_comparison *c, int which, struct err *err)
 {
     struct str value = c->b->options->between[which];
     if (c->size->reason != WHY_DYNAMIC_TRUE && c->size->reason != WHY_DUCK)
@@ -147,7 +148,7 @@ static bool note_sharing(struct comparison *c, int which, struct err *err)
     return true;
 }
 
-static bool note_zero_one(struct comparison *c, int which, struct err *err)
+static bool note_zero_one(struct why_comparison *c, int which, struct err *err)
 {
     struct str value = c->b->options->between[which];
     if ((!str_is(value, "0") && !str_is(value, "1")) ||
@@ -161,7 +162,7 @@ static bool note_zero_one(struct comparison *c, int which, struct err *err)
                     err);
 }
 
-static bool compare_constant(struct comparison *c, struct err *err)
+static bool compare_constant(struct why_comparison *c, struct err *err)
 {
     const struct str *values = c->b->options->between;
     struct str now = c->size->now.n ? c->size->now : c->size->value;
@@ -181,7 +182,7 @@ static bool compare_constant(struct comparison *c, struct err *err)
 
 /* ---- The whole ---- */
 
-static bool read_values(struct comparison *c, struct err *err)
+static bool read_two_values(struct why_comparison *c, struct err *err)
 {
     for (int i = 0; i < 2; i++) {
         c->values[i] = replay_state_number(env_pool(c->state.env), c->b->options->between[i]);
@@ -192,25 +193,25 @@ static bool read_values(struct comparison *c, struct err *err)
     return true;
 }
 
-static bool compare_values(struct comparison *c, struct err *err)
+static bool compare_values(struct why_comparison *c, struct err *err)
 {
     c->symbol = SYM_NONE;
     if (!vec_push(&c->others, (struct sym_pair){ SYM_NONE, SYM_NONE }))
         return err_nomem(err);
-    if (!why_env_open(c->b, c->a->attempt, &c->state, err) || !read_values(c, err))
+    if (!why_env_open(c->b, c->a->attempt, &c->state, err) || !read_two_values(c, err))
         return false;
     if (!c->size->symbol.n)
         return compare_constant(c, err);
     c->symbol = replay_state_resolve(&c->state, env_pool(c->state.env), c->size->symbol);
     return read_others(c, err) && compare_range(c, err) && compare_guards(c, err) &&
-           note_zero_one(c, 0, err) && note_zero_one(c, 1, err) && note_sharing(c, 0, err) &&
-           note_sharing(c, 1, err);
+           note_zero_one(c, 0, err) && note_zero_one(c, 1, err) && note_duck_shaping(c, 0, err) &&
+           note_duck_shaping(c, 1, err);
 }
 
 bool why_compare(struct why_build *b, const struct why_attempt *a, const struct why_size *size,
                  struct err *err)
 {
-    struct comparison c = { .b = b, .a = a, .size = size };
+    struct why_comparison c = { .b = b, .a = a, .size = size };
     bool ok = compare_values(&c, err);
     vec_release(&c.others);
     replay_state_close(&c.state);

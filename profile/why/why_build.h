@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_PROFILE_WHY_WHY_BUILD_H
 #define SYMTAPE_PROFILE_WHY_WHY_BUILD_H
 
-#include "profile/why/why.h"
+#include "profile/why/why_make.h"
 #include "profile/why/why_name.h"
 #include "replay/attempt/replay_state.h"
 #include "trace/events/compile_config.h"
@@ -19,7 +19,7 @@ struct why_attempt {
 };
 
 struct why_build {
-    struct why why; /* first, because it is what the caller sees and frees */
+    struct why_answer why; /* first, because it is what the caller sees and frees */
     struct trace *trace;
     const struct why_options *options;
     const struct symbol_table *symbols;
@@ -137,6 +137,6 @@ bool why_env_open(struct why_build *b, uint32_t attempt, struct replay_state *re
 sym_id why_env_parse(struct replay_state *state, struct str text); /* SYM_NONE: not an expression */
 
 /* The answer in one sentence (why_answer.c). */
-bool why_answer(struct why_build *b, struct err *err);
+bool why_set_answer(struct why_build *b, struct err *err);
 
 #endif

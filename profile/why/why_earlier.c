@@ -5,7 +5,7 @@
 enum { EARLIER_MAX = 32 }; /* compiles that are examined; the first ones decide */
 
 /* Returns "0" for "0/1", and "0 .1" for "0/1.1": what is equal for compiles of one function. */
-static bool same_function(struct str a, struct str b)
+static bool is_same_function(struct str a, struct str b)
 {
     size_t slash = str_find_char(a, '/');
     struct str one = str_from(a, slash), two = str_from(b, str_find_char(b, '/'));
@@ -14,8 +14,8 @@ static bool same_function(struct str a, struct str b)
 }
 
 /* The value of a number that was a symbol or a constant; "" when the attempt does not have it. */
-static bool number_in(struct why_build *b, uint32_t attempt, const struct why_name *name,
-                      struct str *ret, struct err *err)
+static bool value_of_number(struct why_build *b, uint32_t attempt, const struct why_name *name,
+                            struct str *ret, struct err *err)
 {
     struct tree_guard guard;
     struct str tree, source;
@@ -36,12 +36,12 @@ static bool number_in(struct why_build *b, uint32_t attempt, const struct why_na
     return true;
 }
 
-static bool value_in(struct why_build *b, uint32_t attempt, const struct why_name *name,
+static bool value_of(struct why_build *b, uint32_t attempt, const struct why_name *name,
                      struct str *ret, struct err *err)
 {
     struct why_description d;
     if (name->part != WHY_SIZE)
-        return number_in(b, attempt, name, ret, err);
+        return value_of_number(b, attempt, name, ret, err);
     *ret = STR("");
     if (!why_describe(b, attempt, name->base, &d, err))
         return false;
@@ -56,7 +56,7 @@ static bool next_value(struct why_build *b, uint32_t attempt, const struct why_n
                        struct why_earlier *ret, struct err *err)
 {
     struct str value;
-    if (!value_in(b, attempt, name, &value, err))
+    if (!value_of(b, attempt, name, &value, err))
         return false;
     if (value.n && !ret->first.n) {
         ret->first = value;
@@ -79,7 +79,7 @@ bool why_earlier_values(struct why_build *b, uint32_t attempt, const struct why_
         const struct attempt *a = &b->trace->attempts[i];
         if (i > attempt || a->recording != here->recording ||
             (a->next != TRACE_NONE && i != attempt) ||
-            (i != attempt && !same_function(a->compile, here->compile)))
+            (i != attempt && !is_same_function(a->compile, here->compile)))
             continue;
         if (!next_value(b, i, name, ret, err))
             return false;

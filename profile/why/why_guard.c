@@ -43,7 +43,8 @@ static bool same_without_blanks(struct str a, struct str b)
 /* ---- The target as an expression of the attempt's symbols ---- */
 
 /* Replaces a source that stands as a whole name. */
-static bool put_symbol(struct why_build *b, struct str source, struct str symbol, struct str *text)
+static bool replace_source(struct why_build *b, struct str source, struct str symbol,
+                           struct str *text)
 {
     struct buf out = BUF_INIT;
     bool changed = false;
@@ -65,7 +66,7 @@ static bool put_symbol(struct why_build *b, struct str source, struct str symbol
     return ok;
 }
 
-static bool read_target(struct guard_search *g, uint32_t attempt, struct err *err)
+static bool read_condition(struct guard_search *g, uint32_t attempt, struct err *err)
 {
     struct why_build *b = g->b;
     g->text = why_name_plain(b->options->target, &b->arena);
@@ -75,7 +76,7 @@ static bool read_target(struct guard_search *g, uint32_t attempt, struct err *er
         if (s->attempt != attempt || !s->source.n)
             continue;
         struct str plain = why_name_plain(s->source, &b->arena);
-        ok = plain.p && put_symbol(b, plain, s->name, &g->text);
+        ok = plain.p && replace_source(b, plain, s->name, &g->text);
     }
     return ok || err_nomem(err);
 }
@@ -99,7 +100,7 @@ static sym_id with_mod(struct sym_pool *pool, sym_id e, unsigned depth)
     return sym_mod(pool, args[0], args[1]);
 }
 
-static sym_id canonical(struct sym_pool *pool, sym_id e)
+static sym_id canonical_form(struct sym_pool *pool, sym_id e)
 {
     struct err ignored = { 0 };
     sym_id flat = e == SYM_NONE ? e : sym_expand(pool, e);
@@ -116,7 +117,7 @@ static bool is_target(struct guard_search *g, const struct guard *guard)
     if (g->expr == SYM_NONE)
         return false;
     sym_id expr = why_env_parse(&g->state, guard->expr);
-    return expr != SYM_NONE && (expr == g->expr || canonical(pool, expr) == g->canonical);
+    return expr != SYM_NONE && (expr == g->expr || canonical_form(pool, expr) == g->canonical);
 }
 
 static bool search_attempt(struct guard_search *g, uint32_t attempt, struct err *err)
@@ -124,13 +125,13 @@ static bool search_attempt(struct guard_search *g, uint32_t attempt, struct err 
     struct why_build *b = g->b;
     struct err ignored = { 0 };
     g->found.n = 0;
-    if (!read_target(g, attempt, err) || !why_env_open(b, attempt, &g->state, err))
+    if (!read_condition(g, attempt, err) || !why_env_open(b, attempt, &g->state, err))
         return false;
     struct sym_pool *pool = env_pool(g->state.env);
     g->expr = why_env_parse(&g->state, g->text);
     g->expr = g->expr == SYM_NONE ? SYM_NONE : with_mod(pool, g->expr, 0);
     sym_ok(pool, &ignored);
-    g->canonical = canonical(pool, g->expr);
+    g->canonical = canonical_form(pool, g->expr);
     for (uint32_t i = 0; i < b->guards->n; i++)
         if (b->guards->guards[i].attempt == attempt && is_target(g, &b->guards->guards[i]) &&
             !vec_push(&g->found, i))

@@ -19,7 +19,7 @@ static bool add_event(struct history *h, struct why_event event, struct err *err
     return !h->keep || vec_push(&h->b->events, event) || err_nomem(err);
 }
 
-static struct str print_expr(struct history *h, sym_id e)
+static struct str print_symbolic(struct history *h, sym_id e)
 {
     struct buf text = BUF_INIT;
     sym_print(env_pool(h->state.env), e, &text);
@@ -30,7 +30,7 @@ static struct str print_expr(struct history *h, sym_id e)
 
 static struct str print_range(struct history *h, struct sym_range range)
 {
-    struct str lower = print_expr(h, range.lower), upper = print_expr(h, range.upper);
+    struct str lower = print_symbolic(h, range.lower), upper = print_symbolic(h, range.upper);
     if (!lower.p || !upper.p)
         return (struct str){ 0 };
     return why_printf(h->b, "[%.*s, %.*s]", STR_ARG(lower), STR_ARG(upper));
@@ -83,7 +83,7 @@ static bool add_changes(struct history *h, struct err *err)
         bool number = sym_is_number(env_pool(env), now);
         struct why_event event = { .kind = number ? WHY_SPECIALIZED : WHY_REPLACED,
                                    .record = TRACE_NONE,
-                                   .text = print_expr(h, now) };
+                                   .text = print_symbolic(h, now) };
         if (!event.text.p)
             return err_nomem(err);
         return (number && h->specialized) || add_event(h, event, err);
@@ -102,7 +102,7 @@ static bool add_changes(struct history *h, struct err *err)
                : err_nomem(err);
 }
 
-static bool apply_guard(struct history *h, const struct guard *guard, struct err *err)
+static bool apply_recorded_guard(struct history *h, const struct guard *guard, struct err *err)
 {
     bool ignored;
     sym_id expr =
@@ -158,7 +158,7 @@ static bool follow_guards(struct history *h, struct err *err)
             continue;
         if (!add_specializations(h, &next, guard->record, err) ||
             (why_mentions(guard->expr, h->size->symbol) && !add_guard(h, guard, err)) ||
-            !apply_guard(h, guard, err) || !add_changes(h, err))
+            !apply_recorded_guard(h, guard, err) || !add_changes(h, err))
             return false;
     }
     return add_specializations(h, &next, UINT32_MAX, err);
@@ -170,7 +170,7 @@ static bool set_end(struct history *h, struct err *err)
 {
     struct why_size *size = h->size;
     bool number = h->now != SYM_NONE && sym_is_number(env_pool(h->state.env), h->now);
-    struct str now = h->now == h->symbol ? size->symbol : print_expr(h, h->now);
+    struct str now = h->now == h->symbol ? size->symbol : print_symbolic(h, h->now);
     if (!now.p)
         return err_nomem(err);
     if (str_starts(size->symbol, STR("zf")) && (number || size->state == WHY_BECAME_CONSTANT))
@@ -201,7 +201,7 @@ static struct str naming_line(const struct history *h, struct str text)
     return STR("");
 }
 
-static bool add_failure(struct history *h, struct err *err)
+static bool add_named_failure(struct history *h, struct err *err)
 {
     const struct metrics *m = why_metrics(h->b, h->a->attempt);
     if (!m || !m->fail_reason.n || h->b->trace->attempts[h->a->attempt].status != ATTEMPT_FAILED)
@@ -380,7 +380,7 @@ bool why_follow(struct why_build *b, const struct why_attempt *a, struct why_siz
         size->now = size->value;
     if (size->state == WHY_IS_SHARED)
         size->now = size->symbol;
-    ok = ok && add_failure(&h, err) && add_size_check(&h, err) && add_checks(&h, err);
+    ok = ok && add_named_failure(&h, err) && add_size_check(&h, err) && add_checks(&h, err);
     replay_state_close(&h.state);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* Writes an answer as JSON, "symtape.why/1". */
 #include "profile/why/why_fields.h"
 
-static void put_comparison(const struct why *why, struct json_writer *w)
+static void put_json_comparison(const struct why_answer *why, struct json_writer *w)
 {
     const struct rows conditions = ROWS(why->differences, why->n_differences);
     if (!why->compared) {
@@ -20,7 +20,7 @@ static void put_comparison(const struct why *why, struct json_writer *w)
     json_close(w);
 }
 
-void why_json(const struct why *why, struct buf *out)
+void why_json(const struct why_answer *why, struct buf *out)
 {
     struct json_writer w = json_writer_of(out);
     const struct rows sizes = ROWS(why->sizes, why->n_sizes);
@@ -43,7 +43,7 @@ void why_json(const struct why *why, struct buf *out)
     json_put_u64(&w, "omitted", why->n_omitted);
     fields_json_rows(&w, "history", &why_event_fields, why, &events, 0);
     fields_json_rows(&w, "steps", &why_step_fields, why, &steps, 0);
-    put_comparison(why, &w);
+    put_json_comparison(why, &w);
     json_close(&w);
     buf_putc(out, '\n');
 }

@@ -27,7 +27,7 @@ struct node_search {
 
 /* ---- Numbers of nodes ---- */
 
-static struct str print_expr(struct node_search *s, expr_id e)
+static struct str print_recorded(struct node_search *s, expr_id e)
 {
     struct buf text = BUF_INIT;
     expr_print(&s->graph->pool->exprs, e, &text);
@@ -51,7 +51,7 @@ static uint32_t n_places(const struct meta *meta)
 static bool is_number_here(struct node_search *s, node_id node, uint32_t i)
 {
     const struct meta *meta = meta_of(s, node);
-    struct str text = print_expr(s, meta->sizes[i]);
+    struct str text = print_recorded(s, meta->sizes[i]);
     return text.p && str_eq(text, s->number);
 }
 
@@ -188,7 +188,7 @@ static struct str source_of_input(struct node_search *s, const struct node *node
 }
 
 /* Explains the size of an input. */
-static bool explain_input(struct node_search *s, struct place_in_graph at, struct err *err)
+static bool explain_graph_input(struct node_search *s, struct place_in_graph at, struct err *err)
 {
     const struct node *node = &s->graph->nodes[at.node];
     struct why_build *b = s->b;
@@ -278,7 +278,7 @@ static bool follow_place(struct node_search *s, struct place_in_graph at, struct
     bool found = false, literal = false;
     if (node->op == NODE_PLACEHOLDER || node->op == NODE_GET_ATTR)
         return add_step(s, at, node->op == NODE_PLACEHOLDER ? "input" : "attribute", err) &&
-               explain_input(s, at, err);
+               explain_graph_input(s, at, err);
     if (!visit_args(s, node_args(s->graph, node), node->n_args, at.from_end, &found, &literal))
         return err_nomem(err);
     return add_step(s, at, found ? NULL : literal ? "literal" : "computed", err);
@@ -287,7 +287,7 @@ static bool follow_place(struct node_search *s, struct place_in_graph at, struct
 static bool follow_number(struct node_search *s, struct place_in_graph at, struct err *err)
 {
     const struct meta *meta = meta_of(s, at.node);
-    s->number = print_expr(s, meta->sizes[at.dim == NO_DIM ? 0 : at.dim]);
+    s->number = print_recorded(s, meta->sizes[at.dim == NO_DIM ? 0 : at.dim]);
     s->queue.n = 0;
     if (!s->number.p || !visit_place(s, at.node, at.dim, at.from_end))
         return err_nomem(err);
@@ -299,7 +299,7 @@ static bool follow_number(struct node_search *s, struct place_in_graph at, struc
 
 /* ---- The search ---- */
 
-static node_id find_node(const struct graph *graph, struct str name)
+static node_id find_named_node(const struct graph *graph, struct str name)
 {
     for (uint32_t i = 0; i < graph->n_nodes; i++)
         if (graph->nodes[i].op != NODE_ALIAS && str_eq(graph->nodes[i].name, name))
@@ -315,7 +315,7 @@ struct graph_probe {
 static bool probe_graph(void *user, const struct graph *graph)
 {
     struct graph_probe *probe = user;
-    probe->found = find_node(graph, probe->name) != NODE_NONE;
+    probe->found = find_named_node(graph, probe->name) != NODE_NONE;
     return true;
 }
 
@@ -369,7 +369,7 @@ static bool explain_node(struct node_search *s, struct err *err)
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
     struct buf name = BUF_INIT;
     s->graph = trace_graph(b->trace, s->ref, err);
-    node_id node = s->graph ? find_node(s->graph, b->name.base) : NODE_NONE;
+    node_id node = s->graph ? find_named_node(s->graph, b->name.base) : NODE_NONE;
     if (node == NODE_NONE)
         return s->graph != NULL;
     selector_print_graph(b->trace, s->graphs, s->ref, &name);

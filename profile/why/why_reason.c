@@ -226,7 +226,7 @@ static const struct symbol *unbacked_of(const struct reason_step *s, uint32_t re
 
 /* ---- Sizes of tensors ---- */
 
-static void take_symbol(struct why_build *b, const struct symbol *symbol, struct why_size *ret)
+static void set_symbol(struct why_build *b, const struct symbol *symbol, struct why_size *ret)
 {
     ret->record = symbol->record;
     ret->symbol = symbol->name;
@@ -256,14 +256,14 @@ static bool size_of_tensor(struct reason_step *s, const struct why_description *
     s->tensor = why_find_tensor(s->a, d->source);
     const struct symbol *symbol = symbol_of_source(b, s->a->attempt, s->size->source);
     if (symbol)
-        take_symbol(b, symbol, s->size);
+        set_symbol(b, symbol, s->size);
     if (symbol || !s->tensor || !s->tensor->concrete || s->dim >= s->tensor->ndim)
         return symbol ? explain_symbol(s, err) : true;
     if (!why_tree_marks(s->a->tree, d->source, "_dynamo_unbacked_indices", s->dim))
         return explain_constant(s, err);
     symbol = unbacked_of(s, d->record);
     if (symbol)
-        take_symbol(b, symbol, s->size);
+        set_symbol(b, symbol, s->size);
     s->size->value = why_printf(b, "%lld", (long long)d->size[s->dim]);
     set_reason(s->size, symbol ? WHY_IS_SYMBOL : WHY_IS_CONSTANT, WHY_MARK_UNBACKED);
     return s->size->value.p || err_nomem(err);
@@ -384,11 +384,11 @@ bool why_size_of_symbol(struct why_build *b, const struct why_attempt *a, struct
         return *found;
     *found = true;
     *ret = (struct why_size){ .attempt = a->attempt, .state = WHY_IS_SYMBOL, .reason = WHY_DATA };
-    take_symbol(b, symbol, ret);
+    set_symbol(b, symbol, ret);
     return set_maker(b, symbol, ret, err);
 }
 
-static bool whole_number(struct reason_step *s, bool *found, struct err *err)
+static bool explain_number(struct reason_step *s, bool *found, struct err *err)
 {
     for (uint32_t i = 0; i < s->b->symbols->n_symbols; i++) {
         const struct symbol *symbol = &s->b->symbols->symbols[i];
@@ -400,7 +400,7 @@ static bool whole_number(struct reason_step *s, bool *found, struct err *err)
         if (!str_eq(plain, s->name->plain))
             continue;
         s->size->source = symbol->source;
-        take_symbol(s->b, symbol, s->size);
+        set_symbol(s->b, symbol, s->size);
         *found = true;
         return explain_symbol(s, err);
     }
@@ -417,7 +417,7 @@ static bool layout_of_tensor(struct reason_step *s, const struct why_description
     struct why_build *b = s->b;
     struct tree_guard guard;
     struct str expr;
-    if (!whole_number(s, found, err) || *found)
+    if (!explain_number(s, found, err) || *found)
         return *found;
     bool stride = s->name->part == WHY_STRIDE;
     s->size->source = stride
@@ -455,7 +455,7 @@ bool why_size_of(struct why_build *b, const struct why_attempt *a, const struct 
         return false;
     int64_t dim = name->dim < 0 ? name->dim + d.ndim : name->dim;
     if (d.record == TRACE_NONE)
-        return whole_number(&s, found, err);
+        return explain_number(&s, found, err);
     *found = name->part == WHY_OFFSET || (dim >= 0 && dim < d.ndim);
     s.dim = (uint32_t)dim;
     if (name->part != WHY_SIZE)

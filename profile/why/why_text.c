@@ -5,7 +5,7 @@
 enum { INDENT = 2 };
 
 struct why_writer {
-    const struct why *why;
+    const struct why_answer *why;
     const struct report_options *how;
     struct buf *out;
 };
@@ -55,7 +55,7 @@ static void put_sentence(const struct why_writer *w, const char *label, struct s
     buf_release(&line);
 }
 
-static void put_shared(const struct why_writer *w, const struct why_size *size)
+static void put_sharing_sizes(const struct why_writer *w, const struct why_size *size)
 {
     struct buf text = BUF_INIT;
     for (uint32_t i = 0; i < report_shown(w->how, size->n_shared); i++)
@@ -67,7 +67,7 @@ static void put_shared(const struct why_writer *w, const struct why_size *size)
     buf_release(&text);
 }
 
-static void put_status(const struct why_writer *w, uint32_t attempt)
+static void put_attempt_end(const struct why_writer *w, uint32_t attempt)
 {
     static const char *const ENDS[] = { [ATTEMPT_OK] = "was kept",
                                         [ATTEMPT_FAILED] = "failed",
@@ -97,19 +97,19 @@ static void put_main(const struct why_writer *w)
     }
     if (size->inferred)
         put_sentence(w, "", STR("inferred: no record of PyTorch's says so itself"));
-    put_shared(w, size);
+    put_sharing_sizes(w, size);
     if (size->now_range.n) {
         buf_printf(&end, "%.*s in %.*s", STR_ARG(size->now), STR_ARG(size->now_range));
         put_sentence(w, "at the end: ", buf_str(&end));
     }
     w->out->failed |= end.failed;
     buf_release(&end);
-    put_status(w, size->attempt);
+    put_attempt_end(w, size->attempt);
 }
 
-static void put_comparison(const struct why_writer *w)
+static void put_text_comparison(const struct why_writer *w)
 {
-    const struct why *why = w->why;
+    const struct why_answer *why = w->why;
     struct buf title = BUF_INIT;
     if (!why->compared)
         return;
@@ -140,7 +140,7 @@ static bool is_history(const void *context, const void *at)
     return event->kind != WHY_CHECKED && event->kind != WHY_SUPPRESSED;
 }
 
-static bool is_checked(const void *context, const void *at)
+static bool is_call_check(const void *context, const void *at)
 {
     (void)context;
     return ((const struct why_event *)at)->kind == WHY_CHECKED;
@@ -151,21 +151,21 @@ static void put_events(const struct why_writer *w, const char *title,
 {
     struct rows rows = ROWS(w->why->events, w->why->n_events);
     rows.wanted = wanted;
-    put_table(w, title, &why_event_fields, wanted == is_checked, rows, 0);
+    put_table(w, title, &why_event_fields, wanted == is_call_check, rows, 0);
 }
 
-void why_text(const struct why *why, const struct report_options *how, struct buf *out)
+void why_text(const struct why_answer *why, const struct report_options *how, struct buf *out)
 {
     const struct why_writer w = { why, how, out };
     format_wrapped(out, why->answer, how->width, 0, 0);
     if (why->main != TRACE_NONE)
         put_main(&w);
-    put_comparison(&w);
+    put_text_comparison(&w);
     put_rows(&w, "The way back", &why_step_fields, ROWS(why->steps, why->n_steps));
     bool history = why->kind != WHY_NODE || (why->n_sizes && has_changed(&why->sizes[0]));
     if (history && !why->compared) {
         put_events(&w, "History", is_history);
-        put_events(&w, "Checked at each call", is_checked);
+        put_events(&w, "Checked at each call", is_call_check);
     }
     if (why->n_sizes > 1 || why->main == TRACE_NONE)
         put_table(&w, why->main != TRACE_NONE ? "In each compile" : "Sizes", &why_size_fields, 0,

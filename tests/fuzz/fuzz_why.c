@@ -2,9 +2,9 @@
  * prints, or an error. */
 #include "tests/fuzz/walk.h"
 
-#include "profile/why/why.h"
+#include "profile/why/why_make.h"
 
-static void print(const struct why *why)
+static void print(const struct why_answer *why)
 {
     struct buf text = BUF_INIT;
     why_text(why, &(struct report_options){ .limit = 5, .width = 80 }, &text);
@@ -21,7 +21,7 @@ static void ask(struct trace *trace, struct str target, bool compare)
         how.between[0] = STR("1");
         how.between[1] = STR("24");
     }
-    struct why *why = why_make(trace, &how, &err);
+    struct why_answer *why = why_make(trace, &how, &err);
     FUZZ_CHECK(!why == err_is_set(&err));
     FUZZ_CHECK(err.kind != ERR_ENV);
     if (why)

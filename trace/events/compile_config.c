@@ -38,7 +38,7 @@ static bool keep_pattern(struct config_reader *r, const char *key, struct str *r
     return ret->p != NULL;
 }
 
-static bool read_config(struct config_reader *r, struct compile_config *ret)
+static bool read_both_configs(struct config_reader *r, struct compile_config *ret)
 {
     if (open_inner(r, "dynamo_config")) {
         ret->assume_static_by_default = read_flag(&r->inner, "assume_static_by_default");
@@ -76,7 +76,7 @@ bool compile_config_read(struct trace *trace, uint32_t attempt, struct arena *ar
     if (record != TRACE_NONE && !record_json(trace, record, &r.doc, &unreadable))
         ok = unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
     else if (record != TRACE_NONE)
-        ok = read_config(&r, ret) || err_nomem(err);
+        ok = read_both_configs(&r, ret) || err_nomem(err);
     json_release(&r.doc);
     json_release(&r.inner);
     buf_release(&r.text);

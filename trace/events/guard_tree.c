@@ -18,7 +18,7 @@ static void split_comment(struct str text, struct tree_guard *ret)
     ret->comment = at < text.n ? str_trim(str_from(text, at + STR("  # ").n)) : STR("");
 }
 
-static bool read_line(struct str line, struct tree_guard *ret)
+static bool read_tree_line(struct str line, struct tree_guard *ret)
 {
     static const struct str SOURCE = { "source=", 7 };
     struct str text = after_branches(line);
@@ -43,7 +43,7 @@ bool guard_tree_next(struct str *text, struct tree_guard *ret)
         size_t end = str_find_char(*text, '\n');
         struct str line = str_first(*text, end);
         *text = str_from(*text, end + 1);
-        if (read_line(line, ret))
+        if (read_tree_line(line, ret))
             return true;
     }
     return false;

@@ -1,5 +1,5 @@
 /* Made logs, one fact each: what a size is, and why. */
-#include "profile/why/why.h"
+#include "profile/why/why_make.h"
 #include "tests/log_make.h"
 
 #define USER  "{\"line\": 12, \"name\": \"f\", \"filename\": 1, \"loc\": \"y = x.view(-1)\"}"
@@ -88,11 +88,11 @@ static const char DUCK_TREE[] =
     "+- LAMBDA_GUARD: 2 <= L['x'].size()[1]  # y = x.view(-1)  # model.py:12 in f (due to 0/1 "
     "specialization)\n";
 
-static struct why *ask(struct trace *trace, const char *target)
+static struct why_answer *ask(struct trace *trace, const char *target)
 {
     struct err err = ERR_INIT;
     struct why_options how = { .selector = SELECTOR_ALL, .target = str_of(target) };
-    struct why *why = why_make(trace, &how, &err);
+    struct why_answer *why = why_make(trace, &how, &err);
     assert_no_err(&err);
     assert_non_null(why);
     return why;
@@ -101,7 +101,7 @@ static struct why *ask(struct trace *trace, const char *target)
 static void check_size(struct trace *trace, const char *target, enum why_state state,
                        enum why_reason reason, const char *now)
 {
-    struct why *why = ask(trace, target);
+    struct why_answer *why = ask(trace, target);
     assert_true(why->n_sizes > 0);
     assert_int_equal(why->sizes[0].state, state);
     assert_string_equal(why_reason_name(why->sizes[0].reason), why_reason_name(reason));
@@ -120,7 +120,7 @@ static void test_duck(void **state)
     check_size(trace, "y.size(0)", WHY_IS_SHARED, WHY_DUCK, "s27");
     check_size(trace, "self.w.shape[0]", WHY_IS_CONSTANT, WHY_PARAMETER, "7");
     check_size(trace, "z.size(0)", WHY_IS_CONSTANT, WHY_ZERO_ONE, "1");
-    struct why *why = ask(trace, "s27");
+    struct why_answer *why = ask(trace, "s27");
     assert_int_equal(why->kind, WHY_SYMBOL);
     assert_int_equal(why->sizes[0].n_shared, 1);
     assert_str_is(why->sizes[0].shared[0], "L['y'].size()[0]");
@@ -136,7 +136,7 @@ static void test_inferred(void **state)
     struct log_make log = duck_log();
     put_config(&log, true);
     struct trace *trace = log_open(&log);
-    struct why *why = ask(trace, "y.size(1)");
+    struct why_answer *why = ask(trace, "y.size(1)");
     assert_int_equal(why->sizes[0].state, WHY_IS_SHARED);
     assert_str_is(why->sizes[0].symbol, "s77");
     assert_true(why->sizes[0].inferred);
@@ -152,7 +152,7 @@ static void test_history(void **state)
     struct log_make log = duck_log();
     put_config(&log, true);
     struct trace *trace = log_open(&log);
-    struct why *why = ask(trace, "x.size(0)");
+    struct why_answer *why = ask(trace, "x.size(0)");
     assert_int_equal(why->n_events, 3);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(why->events[i].kind, KINDS[i]);
@@ -189,7 +189,7 @@ static void test_equalities(void **state)
     check_size(trace, "y.size(0)", WHY_WAS_REPLACED, WHY_MARK_DYNAMIC, "2*s77");
     check_size(trace, "x.size(1)", WHY_BECAME_CONSTANT, WHY_MARK_DYNAMIC, "7");
     check_size(trace, "y.size(1)", WHY_IS_CONSTANT, WHY_STATIC_BY_DEFAULT, "7");
-    struct why *why = ask(trace, "x.size()[1] == 7");
+    struct why_answer *why = ask(trace, "x.size()[1] == 7");
     assert_int_equal(why->kind, WHY_GUARD);
     assert_int_equal(why->events[0].kind, WHY_GUARD_ADDED);
     assert_str_is(why->events[0].text, "Eq(s27, 7)");
@@ -211,7 +211,7 @@ static void test_automatic(void **state)
     put_symbol(&log, "s77", "6", "L['x'].size()[0]");
     put_config(&log, false);
     struct trace *trace = log_open(&log);
-    struct why *why = ask(trace, "x.size(0)");
+    struct why_answer *why = ask(trace, "x.size(0)");
     assert_int_equal(why->n_sizes, 2);
     assert_int_equal(why->sizes[0].attempt, 1);
     assert_int_equal(why->sizes[0].reason, WHY_AUTOMATIC);
@@ -231,7 +231,7 @@ static void test_between(void **state)
     struct why_options how = { .selector = SELECTOR_ALL,
                                .target = STR("s27"),
                                .between = { STR("14"), STR("15") } };
-    struct why *why = why_make(trace, &how, &err);
+    struct why_answer *why = why_make(trace, &how, &err);
     assert_no_err(&err);
     assert_int_equal(why->n_differences, 1);
     assert_str_is(why->differences[0].expr, "Eq(Mod(s27, 7), 0)");
@@ -255,7 +255,7 @@ static void test_unknown(void **state)
     (void)state;
     struct log_make log = duck_log();
     struct trace *trace = log_open(&log);
-    struct why *why = ask(trace, "s99");
+    struct why_answer *why = ask(trace, "s99");
     assert_int_equal(why->kind, WHY_NOTHING);
     assert_int_equal(why->n_known, 8);
     why_free(why);
@@ -270,7 +270,7 @@ static bool make_all(void *arg)
     for (size_t i = 0; i < sizeof TARGETS / sizeof *TARGETS && ok; i++) {
         struct err err = ERR_INIT;
         struct why_options how = { .selector = SELECTOR_ALL, .target = str_of(TARGETS[i]) };
-        struct why *why = why_make(arg, &how, &err);
+        struct why_answer *why = why_make(arg, &how, &err);
         if (why) {
             why_text(why, &(struct report_options){ .limit = 3 }, &text);
             why_json(why, &text);

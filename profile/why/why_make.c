@@ -180,8 +180,8 @@ static bool add_named(struct why_build *b, const struct why_attempt *a, const st
 }
 
 /* Adds each size of a tensor. */
-static bool add_tensor(struct why_build *b, const struct why_attempt *a, uint32_t ndim,
-                       struct err *err)
+static bool add_each_size(struct why_build *b, const struct why_attempt *a, uint32_t ndim,
+                          struct err *err)
 {
     for (uint32_t d = 0; d < ndim; d++) {
         struct why_name name = { .base = b->name.base, .part = WHY_SIZE, .dim = d };
@@ -203,7 +203,7 @@ static bool explain_attempt(struct why_build *b, uint32_t attempt, bool first, s
               (!whole || why_describe(b, attempt, b->name.base, &d, err));
     bool tensor = d.record != TRACE_NONE;
     if (ok)
-        ok = tensor ? add_tensor(b, &a, d.ndim, err) : add_named(b, &a, &b->name, first, err);
+        ok = tensor ? add_each_size(b, &a, d.ndim, err) : add_named(b, &a, &b->name, first, err);
     if (ok && b->options->between[0].n && tensor)
         ok = err_set(err, ERR_USAGE, "--between needs one size or number, such as %.*s.size()[0]",
                      STR_ARG(b->options->target));
@@ -285,7 +285,7 @@ static bool list_known(struct why_build *b, struct err *err)
 
 /* ---- The whole ---- */
 
-static bool read_trace(struct why_build *b, struct err *err)
+static bool read_recorded(struct why_build *b, struct err *err)
 {
     b->symbols = trace_symbols(b->trace, err);
     b->guards = b->symbols ? trace_guards(b->trace, err) : NULL;
@@ -336,7 +336,7 @@ static bool compare_at_all(const struct why_build *b, struct err *err)
 /* Hands out the arrays. */
 static void finish(struct why_build *b)
 {
-    struct why *why = &b->why;
+    struct why_answer *why = &b->why;
     why->sizes = b->sizes.v;
     why->n_sizes = (uint32_t)b->sizes.n;
     why->events = b->events.v;
@@ -354,7 +354,7 @@ static void finish(struct why_build *b)
     why->between[1] = b->options->between[1];
 }
 
-struct why *why_make(struct trace *trace, const struct why_options *options, struct err *err)
+struct why_answer *why_make(struct trace *trace, const struct why_options *options, struct err *err)
 {
     struct why_build *b = calloc(1, sizeof *b);
     if (!b) {
@@ -363,21 +363,21 @@ struct why *why_make(struct trace *trace, const struct why_options *options, str
     }
     b->trace = trace;
     b->options = options;
-    b->why = (struct why){ .trace = trace,
-                           .target = options->target,
-                           .graph = STR(""),
-                           .answer = STR(""),
-                           .main = TRACE_NONE };
-    bool ok = read_trace(b, err) && check_sets(b, err) && find_target(b, err) &&
+    b->why = (struct why_answer){ .trace = trace,
+                                  .target = options->target,
+                                  .graph = STR(""),
+                                  .answer = STR(""),
+                                  .main = TRACE_NONE };
+    bool ok = read_recorded(b, err) && check_sets(b, err) && find_target(b, err) &&
               compare_at_all(b, err) && (b->why.kind != WHY_NOTHING || list_known(b, err));
     finish(b);
-    if (ok && why_answer(b, err))
+    if (ok && why_set_answer(b, err))
         return &b->why;
     why_free(&b->why);
     return NULL;
 }
 
-void why_free(struct why *why)
+void why_free(struct why_answer *why)
 {
     struct why_build *b = (struct why_build *)why;
     if (!b)

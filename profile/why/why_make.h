@@ -2,7 +2,7 @@
  * creation to the last guard on it.
  *
  *     struct why_options how = { .selector = SELECTOR_ALL, .target = STR("L['x'].size()[1]") };
- *     struct why *why = why_make(trace, &how, &err);
+ *     struct why_answer *why = why_make(trace, &how, &err);
  *     if (why && why->kind == WHY_NOTHING) ... names that the tape has: why->known
  *     why_text(why, &layout, &out);
  *     why_free(why);
@@ -18,8 +18,8 @@
  * failed or was restarted) sizes share a symbol if they had the same value.
  *
  * Texts belong to the result or to the trace. */
-#ifndef SYMTAPE_PROFILE_WHY_WHY_H
-#define SYMTAPE_PROFILE_WHY_WHY_H
+#ifndef SYMTAPE_PROFILE_WHY_WHY_MAKE_H
+#define SYMTAPE_PROFILE_WHY_WHY_MAKE_H
 
 #include "profile/report/report.h"
 #include "trace/events/guards.h"
@@ -126,7 +126,7 @@ struct why_difference {
     struct why_line line;
 };
 
-struct why {
+struct why_answer {
     enum why_kind kind;
     struct trace *trace;
     struct str target, answer; /* the answer in one sentence */
@@ -152,8 +152,9 @@ struct why {
 
 /* Returns NULL with err set when memory ran out, the tape could not be read, or the target or a
  * value makes no sense (ERR_USAGE). A target that the tape does not have is WHY_NOTHING. */
-struct why *why_make(struct trace *trace, const struct why_options *options, struct err *err);
-void why_free(struct why *why); /* NULL is allowed */
+struct why_answer *why_make(struct trace *trace, const struct why_options *options,
+                            struct err *err);
+void why_free(struct why_answer *why); /* NULL is allowed */
 
 const char *why_state_name(enum why_state state);     /* "symbol", "shared", ... */
 const char *why_reason_name(enum why_reason reason);  /* "mark_dynamic", ... */
@@ -161,7 +162,7 @@ const char *why_reason_text(enum why_reason reason);  /* a sentence's part */
 const char *why_event_name(enum why_event_kind kind); /* "created", "guard", ... */
 const char *why_kind_name(enum why_kind kind);        /* "source", "symbol", ... */
 
-void why_text(const struct why *why, const struct report_options *how, struct buf *out);
-void why_json(const struct why *why, struct buf *out);
+void why_text(const struct why_answer *why, const struct report_options *how, struct buf *out);
+void why_json(const struct why_answer *why, struct buf *out);
 
 #endif
