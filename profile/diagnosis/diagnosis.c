@@ -4,9 +4,7 @@
 
 /* In the order of findings that weigh the same. */
 static void (*const FINDERS[])(struct find *d) = {
-    find_failures,
-    find_export_constraints,
-    find_recompiles,
+    find_export_constraints, find_unfinished, find_recompiles, find_restarts, find_breaks,
 };
 
 static const struct finding_kind_row {

@@ -69,5 +69,8 @@ void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 void find_failures(struct find *d);
 void find_export_constraints(struct find *d);
 void find_recompiles(struct find *d);
+void find_restarts(struct find *d);
+void find_unfinished(struct find *d);
+void find_breaks(struct find *d);
 
 #endif

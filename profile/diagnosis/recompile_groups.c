@@ -294,16 +294,15 @@ static void put_marks(const struct compile_input *input, const struct compile_in
     }
 }
 
-/* Returns the inputs of all compiles of the group's function, the newest one first. */
+/* Returns the inputs of the compiles of the group's function, the newest one first. */
 static uint32_t read_inputs(struct find *d, const struct recompile_group *g, struct trace *trace,
                             struct compile_inputs *ret)
 {
-    uint32_t newest = g->newest == PROFILE_NONE ? g->compile : g->newest;
     uint32_t n = 0;
-    for (uint32_t i = newest; newest != PROFILE_NONE && i != PROFILE_NONE && n < MOST_COMPILES;
-         i--) {
+    for (uint32_t i = d->p->n_compiles;
+         g->compile != PROFILE_NONE && i-- > 0 && n < MOST_COMPILES;) {
         const struct profile_compile *c = &d->p->compiles[i];
-        if (same_function(c, &d->p->compiles[newest]) && c->status == ATTEMPT_OK &&
+        if (c->status == ATTEMPT_OK && same_function(c, &d->p->compiles[g->compile]) &&
             compile_inputs_read(trace, c->last_attempt, &d->arena, &ret[n], &d->err))
             n++;
     }

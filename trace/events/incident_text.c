@@ -38,9 +38,13 @@ struct str text_summary(struct str text)
 }
 
 /* Returns the cause of a graph break. It is a paragraph of its own in versions that explain
- * breaks; in older ones it follows "Reason:". */
+ * breaks, or follows "Graph Break Reason:" where that does not only say which call or branch was
+ * being traced; in older versions it follows "Reason:". */
 static struct str break_summary(struct str reason)
 {
+    struct str named = text_between_marks(reason, STR("Graph Break Reason:"), STR("\n"));
+    if (named.n > 0 && !str_starts(named, STR("Encountered graph break")))
+        return named;
     struct str explained = str_from(reason, str_find(reason, STR("\n\n")));
     struct str summary = text_summary(explained);
     if (summary.n > 0)
