@@ -5,6 +5,14 @@
 /* In the order of findings that weigh the same. */
 static void (*const FINDERS[])(struct find *d) = {
     find_export_constraints, find_unfinished, find_recompiles, find_restarts, find_breaks,
+    find_faults_and_settings,
+    find_failures,
+    find_export_constraints,
+    find_recompiles,
+    find_eager,
+    find_cuda_graphs,
+    find_caches,
+    find_ranks,
 };
 
 static const struct finding_kind_row {
@@ -60,9 +68,12 @@ static int compare_findings(const void *a, const void *b)
     return by_weight ? by_weight : (x->added > y->added) - (x->added < y->added);
 }
 
-static int64_t finding_weight(const struct find *d, const struct finding *f)
+static int64_t finding_weight(const struct find *d, const struct finding_build *f)
 {
-    return f->ns >= 0 ? f->ns : d->p->compile_ns / 100 * KINDS[f->kind].weight;
+    if (f->finding.ns >= 0)
+        return f->finding.ns;
+    return f->weight_ns >= 0 ? f->weight_ns
+                             : d->p->compile_ns / 100 * KINDS[f->finding.kind].weight;
 }
 
 static bool order_findings(struct find *d)
@@ -79,7 +90,7 @@ static bool order_findings(struct find *d)
         f->finding.n_evidence = (uint32_t)f->evidence.n;
         f->finding.remedies = f->remedies.v;
         f->finding.n_remedies = (uint32_t)f->remedies.n;
-        order[i] = (struct ordered_finding){ f->finding, finding_weight(d, &f->finding), i };
+        order[i] = (struct ordered_finding){ f->finding, finding_weight(d, f), i };
     }
     qsort(order, d->n, sizeof *order, compare_findings);
     for (size_t i = 0; i < d->n; i++)
@@ -119,6 +130,9 @@ void diagnosis_free(struct diagnosis *diagnosis)
         vec_release(&d->items[i]->evidence);
         vec_release(&d->items[i]->remedies);
     }
+    for (uint32_t i = 0; d->settings && i < d->p->n_traces; i++)
+        settings_free(d->settings[i]);
+    free(d->settings);
     free(d->items);
     intern_release(&d->keys);
     arena_release(&d->arena);

@@ -9,6 +9,31 @@ const struct build_input *find_input(const struct find *d, uint32_t recording)
     return &profile_inputs(d->p)[d->p->recordings[recording].input];
 }
 
+const struct setting_list *find_settings(struct find *d, uint32_t trace)
+{
+    if (!d->settings && !(d->settings = calloc((size_t)d->p->n_traces + 1, sizeof(void *))))
+        err_nomem(&d->err);
+    if (err_is_set(&d->err))
+        return NULL;
+    if (!d->settings[trace])
+        d->settings[trace] = settings_read(d->p->traces[trace], &d->err);
+    return d->settings[trace];
+}
+
+bool find_has_setting(struct find *d, uint32_t recording, const char *module, const char *name,
+                      const char *value)
+{
+    const struct profile_recording *r = &d->p->recordings[recording];
+    const struct setting_list *list = find_settings(d, r->input);
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        const struct setting *s = &list->settings[i];
+        if (d->p->traces[r->input]->records[s->record].recording == r->recording &&
+            str_is(s->name, name) && str_is(s->value, value) && str_is(s->module, module))
+            return true;
+    }
+    return false;
+}
+
 static struct finding_build *find_new(struct find *d)
 {
     struct finding_build *f =
@@ -52,6 +77,8 @@ struct finding_build *find_add(struct find *d, enum finding_kind kind,
         return d->items[at];
     }
     struct finding_build *f = find_new(d);
+    if (f)
+        f->weight_ns = -1;
     if (f)
         f->finding = (struct finding){
             .kind = kind,
@@ -164,4 +191,10 @@ void find_cost(struct finding_build *f, int64_t ns, enum basis basis)
     build_add_ns(&f->finding.ns, ns);
     if (basis == BASIS_ESTIMATED)
         f->finding.basis = basis;
+}
+
+void find_weight(struct finding_build *f, int64_t ns)
+{
+    if (f)
+        f->weight_ns = ns;
 }

@@ -18,9 +18,11 @@
 
 #include "profile/diagnosis/diagnosis.h"
 #include "profile/model/build.h"
+#include "trace/events/settings.h"
 
 struct finding_build {
     struct finding finding; /* its lists are those below, set at the end */
+    int64_t weight_ns;      /* find_weight(); -1: that of its kind */
     vec_of(struct str)
     evidence;
     vec_of(struct remedy)
@@ -34,12 +36,21 @@ struct find {
     struct intern keys;           /* the key of each finding, at its index */
     struct finding_build **items; /* in the order in which they were added */
     size_t n, cap;
-    struct finding *findings; /* the same, sorted, for the caller */
-    struct err err;           /* set by the first failure */
+    struct finding *findings;       /* the same, sorted, for the caller */
+    struct setting_list **settings; /* by trace; NULL: not read yet */
+    struct err err;                 /* set by the first failure */
 };
 
 /* Returns what was read from the trace of a recording (an index into profile->recordings). */
 const struct build_input *find_input(const struct find *d, uint32_t recording);
+
+/* Returns the settings of PyTorch that a trace (an index into profile->traces) recorded, or NULL
+ * when they could not be read. */
+const struct setting_list *find_settings(struct find *d, uint32_t trace);
+/* Returns whether a recording (an index into profile->recordings) ever had a setting with this
+ * value: find_has_setting(d, 0, "torch._inductor.config", "fx_graph_cache", "False"). */
+bool find_has_setting(struct find *d, uint32_t recording, const char *module, const char *name,
+                      const char *value);
 
 /* Returns the finding of this kind with this key, which is made, or counted once more: causes that
  * are one entry have the same key ("eps of LayerNorm"). An empty key makes a finding of its own.
@@ -65,6 +76,10 @@ void find_line(const struct find *d, struct finding_build *f, uint32_t recording
 /* Adds to the cost; the basis is estimated if any part is. */
 void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 
+/* Places a finding whose time is not known, or is counted in other findings (the recompiles that a
+ * setting causes), as if it cost this. */
+void find_weight(struct finding_build *f, int64_t ns);
+
 /* The finders, each a file. */
 void find_failures(struct find *d);
 void find_export_constraints(struct find *d);
@@ -72,5 +87,10 @@ void find_recompiles(struct find *d);
 void find_restarts(struct find *d);
 void find_unfinished(struct find *d);
 void find_breaks(struct find *d);
+void find_faults_and_settings(struct find *d);
+void find_eager(struct find *d);
+void find_caches(struct find *d);
+void find_cuda_graphs(struct find *d);
+void find_ranks(struct find *d);
 
 #endif

@@ -1,0 +1,203 @@
+/* Findings: functions that run eagerly although they were to be compiled. */
+#include "profile/diagnosis/find.h"
+
+/* Why a function that is not compiled runs eagerly, by a part of PyTorch's text; the last row is
+ * for all others. Sources: unimplemented() calls of torch/_dynamo/symbolic_convert.py, and
+ * torch/_dynamo/convert_frame.py. */
+static const struct eager_reason {
+    const char *part, *cause, *remedy;
+} REASONS[] = {
+    { "loop", "a graph break inside a loop leaves the whole function to eager execution",
+      "remove the call that breaks the graph from the loop, or make the body of the loop a function "
+      "of its own" },
+    { "context manager",
+      "a graph break inside a with statement leaves the whole function to eager execution",
+      "move the call that breaks the graph out of the with statement" },
+    { "generator", "Dynamo does not compile generators",
+      "return a list in place of the generator" },
+    { "Skipping the function", "a graph break there leaves the whole function to eager execution",
+      "remove the call that breaks the graph, or call it outside of the compiled function" },
+    { "", "the graph breaks there",
+      "remove the call that breaks the graph, or call it outside of the compiled function" },
+};
+
+struct eager_counts {
+    uint32_t functions, eager; /* compiles, and those of them whose last attempt has no operator */
+    uint32_t first;            /* the first of these, an index into profile->compiles */
+    bool ended;                /* something ended the program before, or it never ended */
+};
+
+static bool is_eager(const struct profile_compile *compile)
+{
+    for (int i = 0; i < GRAPH_KINDS; i++)
+        if (compile->calls[i] > 0)
+            return false;
+    return true;
+}
+
+/* Returns whether a failure may have ended the program, so that it is the cause of all else. */
+static bool may_end_program(struct find *d, const struct profile_failure *f)
+{
+    return !f->is->is_break && !str_contains(f->is->reason, STR("recompile_limit")) &&
+           !find_has_setting(d, f->where.recording, "torch._dynamo.config", "suppress_errors",
+                             "True");
+}
+
+static struct eager_counts count_eager(struct find *d)
+{
+    struct eager_counts c = { .first = PROFILE_NONE };
+    for (uint32_t i = 0; i < d->p->n_compiles; i++) {
+        const struct profile_compile *compile = &d->p->compiles[i];
+        c.functions++;
+        c.ended |= compile->status == ATTEMPT_UNFINISHED;
+        if (!is_eager(compile))
+            continue;
+        c.eager++;
+        if (c.first == PROFILE_NONE)
+            c.first = i;
+    }
+    for (uint32_t i = 0; i < d->p->n_failures && !c.ended; i++)
+        c.ended = may_end_program(d, &d->p->failures[i]);
+    return c;
+}
+
+static const struct profile_break *break_of(const struct find *d, uint32_t compile)
+{
+    for (uint32_t i = 0; i < d->p->n_breaks; i++)
+        if (d->p->breaks[i].where.compile == compile)
+            return &d->p->breaks[i];
+    return NULL;
+}
+
+static const struct profile_failure *failure_of(const struct find *d, uint32_t compile)
+{
+    for (uint32_t i = 0; i < d->p->n_failures; i++)
+        if (d->p->failures[i].where.compile == compile)
+            return &d->p->failures[i];
+    return NULL;
+}
+
+static void explain_break(struct find *d, struct finding_build *f, const struct graph_break *b)
+{
+    const struct eager_reason *reason = REASONS;
+    while (!str_contains(b->reason, str_of(reason->part)))
+        reason++;
+    find_place(f, b->file, b->line, b->code);
+    find_evidence(d, f, "%s: %.*s", reason->cause, STR_ARG(str_first(b->summary, 200)));
+    if (b->hint.n > 0)
+        find_evidence(d, f, "PyTorch's hint: %.*s", STR_ARG(str_first(b->hint, 300)));
+    find_remedy(d, f, REMEDY_CHANGE_CODE, "%s", reason->remedy);
+}
+
+static void explain_eager(struct find *d, struct finding_build *f, uint32_t compile)
+{
+    const struct profile_compile *c = &d->p->compiles[compile];
+    const struct profile_break *b = break_of(d, compile);
+    const struct profile_failure *failure = b ? NULL : failure_of(d, compile);
+    if (b) {
+        explain_break(d, f, b->is);
+    } else if (failure) {
+        find_place(f, failure->is->file, failure->is->line, failure->is->code);
+        find_evidence(d, f, "%.*s: %.*s", STR_ARG(failure->is->type),
+                      STR_ARG(str_first(failure->is->summary, 200)));
+        find_remedy(d, f, REMEDY_CHANGE_SETTING,
+                    "mend this error: it is hidden by torch._dynamo.config.suppress_errors = True");
+    } else {
+        find_place(f, c->file, c->line, STR(""));
+        find_evidence(d, f, "%.*s() calls no operator of PyTorch", STR_ARG(c->function));
+        find_remedy(d, f, REMEDY_CHANGE_CODE, "compile a function that calls operators of PyTorch");
+    }
+}
+
+static void list_eager(struct find *d, struct finding_build *f, uint32_t but)
+{
+    for (uint32_t i = 0; i < d->p->n_compiles; i++) {
+        const struct profile_compile *c = &d->p->compiles[i];
+        if (i != but && is_eager(c) && c->function.n > 0)
+            find_evidence(d, f, "%.*s runs eagerly: %.*s() at %.*s:%u", STR_ARG(c->id),
+                          STR_ARG(c->function), STR_ARG(str_basename(c->file)), (unsigned)c->line);
+    }
+}
+
+static void add_nothing_compiled(struct find *d, const struct eager_counts *c)
+{
+    const struct profile_where where = { d->p->compiles[c->first].recording, c->first, TRACE_NONE };
+    struct finding_build *f = find_add(d, FINDING_NOTHING_COMPILED, &where, STR("nothing"));
+    if (c->functions == 1)
+        find_cause(d, f,
+                   "the one function that Dynamo traced has no graph with an operator: "
+                   "everything runs eagerly");
+    else
+        find_cause(d, f,
+                   "none of the %u functions that Dynamo traced has a graph with an operator: "
+                   "everything runs eagerly",
+                   (unsigned)c->functions);
+    if (!f)
+        return;
+    explain_eager(d, f, c->first);
+    list_eager(d, f, c->first);
+    find_remedy(d, f, REMEDY_CHANGE_CODE,
+                "torch.compile(..., fullgraph=True) raises an error where the graph breaks first");
+}
+
+/* Returns the first function that Dynamo gave up, with the break as its cause. */
+static uint32_t first_skipped(const struct find *d, uint32_t *n)
+{
+    uint32_t first = PROFILE_NONE;
+    for (uint32_t i = 0; i < d->p->n_compiles; i++) {
+        const struct profile_break *b = is_eager(&d->p->compiles[i]) ? break_of(d, i) : NULL;
+        if (!b || !b->is->skipped)
+            continue;
+        if ((*n)++ == 0)
+            first = i;
+    }
+    return first;
+}
+
+static void add_skipped(struct find *d, const struct eager_counts *c)
+{
+    uint32_t n = 0, first = first_skipped(d, &n);
+    if (n == 0)
+        return;
+    const struct profile_where where = { d->p->compiles[first].recording, first, TRACE_NONE };
+    struct finding_build *f = find_add(d, FINDING_EAGER, &where, STR("skipped"));
+    find_cause(d, f, "%u of %u functions that Dynamo traced run eagerly, after a graph break", n,
+               (unsigned)c->functions);
+    if (!f)
+        return;
+    explain_eager(d, f, first);
+    list_eager(d, f, first);
+}
+
+/* A log without any compile: torch.compile() was disabled, or PyTorch skipped the functions. */
+static void add_no_compile(struct find *d)
+{
+    for (uint32_t i = 0; i < d->p->n_recordings; i++) {
+        const struct build_input *in = find_input(d, i);
+        if (in->trace->recordings[d->p->recordings[i].recording].kind != RECORDING_LOG ||
+            in->graphs->n > 0 || in->symbols->n_symbols > 0 || in->guards->n > 0)
+            return;
+    }
+    struct finding_build *f = find_add(d, FINDING_NOTHING_COMPILED, NULL, STR("nothing"));
+    find_cause(d, f, "the log has no compile: PyTorch compiled nothing while it was recorded");
+    find_remedy(d, f, REMEDY_CHANGE_SETTING,
+                "unset TORCH_COMPILE_DISABLE and TORCHDYNAMO_DISABLE, and set "
+                "torch._dynamo.config.disable = False");
+    find_remedy(d, f, REMEDY_CHANGE_CODE,
+                "call the function that torch.compile() returns: it compiles at its first call");
+}
+
+void find_eager(struct find *d)
+{
+    struct eager_counts c = count_eager(d);
+    if (d->p->options.compile.n > 0 || c.ended)
+        return;
+    if (c.functions == 0 && d->p->n_failures == 0)
+        add_no_compile(d);
+    else if (c.functions == 0)
+        return;
+    else if (c.eager == c.functions)
+        add_nothing_compiled(d, &c);
+    else if (c.eager > 0)
+        add_skipped(d, &c);
+}
