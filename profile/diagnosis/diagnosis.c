@@ -4,11 +4,13 @@
 
 /* In the order of findings that weigh the same. */
 static void (*const FINDERS[])(struct find *d) = {
-    find_export_constraints, find_unfinished, find_recompiles, find_restarts, find_breaks,
     find_faults_and_settings,
     find_failures,
     find_export_constraints,
+    find_unfinished,
     find_recompiles,
+    find_restarts,
+    find_breaks,
     find_eager,
     find_cuda_graphs,
     find_caches,
