@@ -140,16 +140,19 @@ static void add_nothing_compiled(struct find *d, const struct eager_counts *c)
                 "torch.compile(..., fullgraph=True) raises an error where the graph breaks first");
 }
 
-/* Returns the first function that Dynamo gave up, with the break as its cause. */
+/* Returns the first function that runs eagerly because of a graph break, and counts them all.
+ * Breaks are in the order of their records, so that those of one compile follow each other. */
 static uint32_t first_skipped(const struct find *d, uint32_t *n)
 {
-    uint32_t first = PROFILE_NONE;
-    for (uint32_t i = 0; i < d->p->n_compiles; i++) {
-        const struct profile_break *b = is_eager(&d->p->compiles[i]) ? break_of(d, i) : NULL;
-        if (!b || !b->is->skipped)
+    uint32_t first = PROFILE_NONE, last = PROFILE_NONE;
+    for (uint32_t i = 0; i < d->p->n_breaks; i++) {
+        uint32_t compile = d->p->breaks[i].where.compile;
+        if (!d->p->breaks[i].is->skipped || compile == PROFILE_NONE || compile == last ||
+            !is_eager(&d->p->compiles[compile]))
             continue;
+        last = compile;
         if ((*n)++ == 0)
-            first = i;
+            first = compile;
     }
     return first;
 }
