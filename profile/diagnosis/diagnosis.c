@@ -15,6 +15,7 @@ static void (*const FINDERS[])(struct find *d) = {
     find_cuda_graphs,
     find_caches,
     find_ranks,
+    find_costs,
 };
 
 static const struct finding_kind_row {

@@ -92,5 +92,6 @@ void find_eager(struct find *d);
 void find_caches(struct find *d);
 void find_cuda_graphs(struct find *d);
 void find_ranks(struct find *d);
+void find_costs(struct find *d); /* after the others, whose costs it reads */
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "trace/events/user_line.h"
 
-enum { SHOWN_VALUES = 5 };
+enum { SHOWN_VALUES = 5, LONG_GUARD = 80 /* bytes of it in a sentence */ };
 
 /* ---- Conditions of recompile_causes.def ---- */
 
@@ -221,7 +221,10 @@ static bool put_part(const struct recompile_case *c, char letter, struct buf *ou
     case 'e': buf_put(out, g->guard.expected); break;
     case 'a': return put_last_value(g, out);
     case 'v': return put_values(g, out);
-    case 'g': buf_put(out, g->guard.text); break;
+    case 'g':
+        buf_put(out, str_first(g->guard.text, LONG_GUARD));
+        buf_puts(out, g->guard.text.n > LONG_GUARD ? "..." : "");
+        break;
     case 'm': buf_put(out, g->marks); break;
     case 'd': buf_put(out, g->sources); break;
     default: return false;

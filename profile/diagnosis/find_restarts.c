@@ -45,7 +45,13 @@ static struct str owner_name(struct str source)
 static void count_float(struct floats *all, const struct symbol *symbol)
 {
     struct str source = symbol->source;
-    struct str name = take_last_name(&source), owner = owner_name(source);
+    struct str name = take_last_name(&source);
+    if (name.n > 0 && str_digits(name) == name.n) { /* "dropout[0]" */
+        const char *end = name.p + name.n + (name.p + name.n < symbol->source.p + symbol->source.n);
+        name = take_last_name(&source);
+        name.n = (size_t)(end - name.p);
+    }
+    struct str owner = owner_name(source);
     all->count++;
     for (uint32_t i = 0; i < all->n_groups; i++) {
         struct float_group *g = &all->groups[i];

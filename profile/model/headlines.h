@@ -1,5 +1,5 @@
-/* The headlines of a profile: the report's first sentences, for readers who have never seen a
- * profile. The most important comes first; each can be read alone. */
+/* The headlines of a profile: sentences about the whole of it, which stand below its diagnosis
+ * (profile/diagnosis/diagnosis.h). Each can be read alone. */
 #ifndef SYMTAPE_PROFILE_MODEL_HEADLINES_H
 #define SYMTAPE_PROFILE_MODEL_HEADLINES_H
 

@@ -1,0 +1,118 @@
+/* Findings: what a compile spent its time on that had no incident: the slowest user line, a part of
+ * the compiler, guards from one place. A line counts if the lower bound of its time is large. They
+ * are not looked for where other findings already explain a good part of the time, because the same
+ * seconds would be counted twice. */
+#include "profile/diagnosis/find.h"
+
+enum {
+    EXPLAINED_PERCENT = 20, /* of the compile time: enough for a finding to be the cause */
+    PART_PERCENT = 40,      /* of all phases: a part of the compiler that is worth a finding */
+    GUARDS_PERCENT = 50,    /* of all guards: so many from one line */
+    MANY_GUARDS = 500,
+    LONG_EXPRESSION = 1000, /* bytes */
+    MOST_LINES = 3
+};
+
+static bool is_percent(int64_t part, int64_t whole, int percent)
+{
+    return part > 0 && part / percent >= whole / 100;
+}
+
+static bool is_explained(const struct find *d)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (d->items[i]->finding.ns > 0)
+            build_add_ns(&sum, d->items[i]->finding.ns);
+    return is_percent(sum, d->p->compile_ns, EXPLAINED_PERCENT);
+}
+
+static void find_slow_lines(struct find *d)
+{
+    const struct profile_lines *lines = &d->p->lines;
+    for (uint32_t i = 0; i < lines->n_lines && i < MOST_LINES; i++) {
+        const struct profile_line *line = &lines->lines[i];
+        if (!is_percent(line->low_ns, d->p->compile_ns, EXPLAINED_PERCENT))
+            return;
+        struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
+        find_cause(d, f, "one line took %lld to %lld %% of the compile time",
+                   (long long)(line->low_ns * 100 / d->p->compile_ns),
+                   (long long)(line->high_ns * 100 / d->p->compile_ns));
+        find_place(f, profile_name(d->p, line->file), line->line, line->code);
+        find_cost(f, line->ns, lines->basis == LINES_MEASURED ? BASIS_MEASURED : BASIS_ESTIMATED);
+        if (line->guards > 0)
+            find_evidence(d, f, "%llu guards were asked for there",
+                          (unsigned long long)line->guards);
+    }
+}
+
+/* The parts of the compiler that a setting changes. */
+static const struct {
+    enum phase_part part;
+    const char *cause, *change;
+} PARTS[] = {
+    { PHASE_AUTOTUNING, "autotuning of kernels took most of the time",
+      "a mode of torch.compile() other than \"max-autotune\", or a warm cache: TORCHINDUCTOR_CACHE_DIR" },
+    { PHASE_CODEGEN, "generating and compiling kernels took most of the time",
+      "a warm cache: keep TORCHINDUCTOR_CACHE_DIR between runs; symtape show --kernels lists them" },
+};
+
+static void find_slow_parts(struct find *d)
+{
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        int64_t ns = d->p->phases.part_ns[PARTS[i].part];
+        if (!is_percent(ns, d->p->phases.total_ns, PART_PERCENT))
+            continue;
+        struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
+        find_cause(d, f, "%s", PARTS[i].cause);
+        find_cost(f, ns, BASIS_MEASURED);
+        find_remedy(d, f, REMEDY_ENABLE_CACHE, "%s", PARTS[i].change);
+    }
+}
+
+static const struct guard_row *longest_guard(const struct profile_guards *guards)
+{
+    const struct guard_row *longest = NULL;
+    for (uint32_t i = 0; i < guards->n_rows; i++)
+        if (guards->rows[i].kind == GUARD_EVAL &&
+            (!longest || guards->rows[i].expr.n > longest->expr.n))
+            longest = &guards->rows[i];
+    return longest;
+}
+
+static void find_many_guards(struct find *d)
+{
+    const struct profile_lines *lines = &d->p->lines;
+    const struct profile_line *top = NULL;
+    uint64_t all = d->p->guards.by_kind[GUARD_EVAL];
+    for (uint32_t i = 0; i < lines->n_lines; i++)
+        if (!top || lines->lines[i].guards > top->guards)
+            top = &lines->lines[i];
+    bool many = top && all >= MANY_GUARDS && top->guards >= all / 100 * GUARDS_PERCENT;
+    if (!many && d->p->guards.longest < LONG_EXPRESSION)
+        return;
+    struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
+    if (many) {
+        find_cause(d, f, "%llu of %llu guards come from one line", (unsigned long long)top->guards,
+                   (unsigned long long)all);
+        find_place(f, profile_name(d->p, top->file), top->line, top->code);
+    } else {
+        find_cause(d, f, "sizes became expressions of up to %llu characters, which guards repeat",
+                   (unsigned long long)d->p->guards.longest);
+        const struct guard_row *longest = longest_guard(&d->p->guards);
+        if (longest && longest->file != PROFILE_NONE)
+            find_place(f, profile_name(d->p, longest->file), longest->line, longest->code);
+    }
+    find_remedy(
+        d, f, REMEDY_CHANGE_SETTING,
+        "mark_dynamic() for the sizes that change only, or dynamic=False in torch.compile()");
+}
+
+void find_costs(struct find *d)
+{
+    if (d->p->compile_ns <= 0 || is_explained(d))
+        return;
+    find_slow_lines(d);
+    find_slow_parts(d);
+    find_many_guards(d);
+}
