@@ -3,11 +3,15 @@
  * are not looked for where other findings already explain a good part of the time, because the same
  * seconds would be counted twice. */
 #include "profile/diagnosis/find.h"
+#include "profile/model/format.h"
+#include "profile/model/human.h"
+#include "trace/kernels/kernels.h"
 
 enum {
     EXPLAINED_PERCENT = 20, /* of the compile time: enough for a finding to be the cause */
-    PART_PERCENT = 40,      /* of all phases: a part of the compiler that is worth a finding */
-    GUARDS_PERCENT = 50,    /* of all guards: so many from one line */
+    PART_PERCENT = 25,      /* of all phases: a part of the compiler that is worth a finding */
+    MOST_KERNELS = 10,
+    GUARDS_PERCENT = 50, /* of all guards: so many from one line */
     MANY_GUARDS = 500,
     LONG_EXPRESSION = 1000, /* bytes */
     MOST_LINES = 3
@@ -51,21 +55,52 @@ static const struct {
     enum phase_part part;
     const char *cause, *change;
 } PARTS[] = {
-    { PHASE_AUTOTUNING, "autotuning of kernels took most of the time",
-      "a mode of torch.compile() other than \"max-autotune\", or a warm cache: TORCHINDUCTOR_CACHE_DIR" },
-    { PHASE_CODEGEN, "generating and compiling kernels took most of the time",
-      "a warm cache: keep TORCHINDUCTOR_CACHE_DIR between runs; symtape show --kernels lists them" },
+    { PHASE_AUTOTUNING, "autotuning of kernels",
+      "a mode of torch.compile() other than \"max-autotune\", or a warm cache: "
+      "TORCHINDUCTOR_CACHE_DIR" },
+    { PHASE_CODEGEN, "generating and compiling kernels",
+      "a warm cache: keep TORCHINDUCTOR_CACHE_DIR between runs" },
 };
+
+/* Names the kernels that took the longest to compile and tune, with their user lines. */
+static void name_kernels(struct find *d, struct finding_build *f)
+{
+    for (uint32_t t = 0; t < d->p->n_traces && !err_is_set(&d->err); t++) {
+        const struct build_input *input = &profile_inputs(d->p)[t];
+        struct kernel_list *list = kernels_read(input->trace, input->events, &d->err);
+        for (uint32_t i = 0; list && i < list->n && i < MOST_KERNELS; i++) {
+            const struct kernel *kernel = &list->kernels[list->by_time[i]];
+            const struct kernel_line *line = kernel_main_line(list, kernel);
+            char time[HUMAN_SIZE];
+            if (kernel_ns(kernel) <= 0)
+                break;
+            struct buf at = BUF_INIT;
+            if (line) {
+                buf_puts(&at, ", mostly ");
+                format_place(&at, line->file, line->line);
+            }
+            if (line && line->code.n > 0)
+                buf_printf(&at, " `%.*s`", STR_ARG(line->code));
+            find_evidence(d, f, "%s for %.*s, which computes %u node%s%.*s",
+                          human_ns(time, kernel_ns(kernel)), STR_ARG(kernel->name), kernel->n_nodes,
+                          kernel->n_nodes == 1 ? "" : "s", STR_ARG(buf_str(&at)));
+            buf_release(&at);
+        }
+        kernels_free(list);
+    }
+}
 
 static void find_slow_parts(struct find *d)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
-        int64_t ns = d->p->phases.part_ns[PARTS[i].part];
-        if (!is_percent(ns, d->p->phases.total_ns, PART_PERCENT))
+        int64_t ns = d->p->phases.part_ns[PARTS[i].part], all = d->p->phases.total_ns;
+        if (!is_percent(ns, all, PART_PERCENT))
             continue;
         struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
-        find_cause(d, f, "%s", PARTS[i].cause);
+        find_cause(d, f, "%s took %lld %% of all phases", PARTS[i].cause,
+                   (long long)(ns / (all / 100)));
         find_cost(f, ns, BASIS_MEASURED);
+        name_kernels(d, f);
         find_remedy(d, f, REMEDY_ENABLE_CACHE, "%s", PARTS[i].change);
     }
 }
@@ -110,9 +145,12 @@ static void find_many_guards(struct find *d)
 
 void find_costs(struct find *d)
 {
-    if (d->p->compile_ns <= 0 || is_explained(d))
+    bool explained = is_explained(d);
+    if (d->p->compile_ns <= 0)
+        return;
+    find_slow_parts(d); /* Inductor's, whose seconds no other finding has */
+    if (explained)
         return;
     find_slow_lines(d);
-    find_slow_parts(d);
     find_many_guards(d);
 }
