@@ -2,7 +2,7 @@
  * the compiler, guards from one place. A line counts if the lower bound of its time is large. They
  * are not looked for where other findings already explain a good part of the time, because the same
  * seconds would be counted twice. */
-#include "profile/diagnosis/find.h"
+#include "profile/diagnosis/expression_growth.h"
 #include "profile/model/format.h"
 #include "profile/model/human.h"
 #include "trace/kernels/kernels.h"
@@ -13,7 +13,6 @@ enum {
     MOST_KERNELS = 10,
     GUARDS_PERCENT = 50, /* of all guards: so many from one line */
     MANY_GUARDS = 500,
-    LONG_EXPRESSION = 1000, /* bytes */
     MOST_LINES = 3
 };
 
@@ -105,14 +104,25 @@ static void find_slow_parts(struct find *d)
     }
 }
 
-static const struct guard_row *longest_guard(const struct profile_guards *guards)
+/* Finds sizes that became long expressions. What they cost is not measured by itself. */
+static void find_long_expressions(struct find *d)
 {
-    const struct guard_row *longest = NULL;
-    for (uint32_t i = 0; i < guards->n_rows; i++)
-        if (guards->rows[i].kind == GUARD_EVAL &&
-            (!longest || guards->rows[i].expr.n > longest->expr.n))
-            longest = &guards->rows[i];
-    return longest;
+    for (uint32_t r = 0; r < d->p->n_recordings; r++) {
+        const struct expression_growth growth =
+            read_expression_growth(find_input(d, r), TRACE_NONE);
+        if (!growth.longest)
+            continue;
+        struct finding_build *f = find_add(d, FINDING_COST, NULL, STR("expressions"));
+        if (!find_is_new(f))
+            continue;
+        find_cause(d, f,
+                   "sizes became longer expressions with each line: up to %zu characters, "
+                   "which guards repeat",
+                   growth.longest->expr.n);
+        if (growth.placed)
+            find_line(d, f, r, growth.placed->user_stack);
+        find_expression_growth(d, f, &growth);
+    }
 }
 
 static void find_many_guards(struct find *d)
@@ -123,24 +133,15 @@ static void find_many_guards(struct find *d)
     for (uint32_t i = 0; i < lines->n_lines; i++)
         if (!top || lines->lines[i].guards > top->guards)
             top = &lines->lines[i];
-    bool many = top && all >= MANY_GUARDS && top->guards >= all / 100 * GUARDS_PERCENT;
-    if (!many && d->p->guards.longest < LONG_EXPRESSION)
+    if (!top || all < MANY_GUARDS || top->guards < all / 100 * GUARDS_PERCENT)
         return;
     struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
-    if (many) {
-        find_cause(d, f, "%llu of %llu guards come from one line", (unsigned long long)top->guards,
-                   (unsigned long long)all);
-        find_place(f, profile_name(d->p, top->file), top->line, top->code);
-    } else {
-        find_cause(d, f, "sizes became expressions of up to %llu characters, which guards repeat",
-                   (unsigned long long)d->p->guards.longest);
-        const struct guard_row *longest = longest_guard(&d->p->guards);
-        if (longest && longest->file != PROFILE_NONE)
-            find_place(f, profile_name(d->p, longest->file), longest->line, longest->code);
-    }
+    find_cause(d, f, "%llu of %llu guards come from one line", (unsigned long long)top->guards,
+               (unsigned long long)all);
+    find_place(f, profile_name(d->p, top->file), top->line, top->code);
     find_remedy(
         d, f, REMEDY_CHANGE_SETTING,
-        "mark_dynamic() for the sizes that change only, or dynamic=False in torch.compile()");
+        "mark_dynamic() only the sizes that change, without dynamic=True; or dynamic=False");
 }
 
 void find_costs(struct find *d)
@@ -152,5 +153,6 @@ void find_costs(struct find *d)
     if (explained)
         return;
     find_slow_lines(d);
+    find_long_expressions(d);
     find_many_guards(d);
 }

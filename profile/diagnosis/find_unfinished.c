@@ -1,8 +1,6 @@
 /* Findings: compiles that had not ended when the log ends: in which phase, at which user line, and
  * which expressions grew. */
-#include "profile/diagnosis/find.h"
-
-enum { LONG_EXPRESSION = 1000, GROWTH = 10 };
+#include "profile/diagnosis/expression_growth.h"
 
 /* Returns the innermost phase that was still open in a compile, or NULL. */
 static const struct phase_span *find_open_phase(const struct profile *p, uint32_t compile)
@@ -14,40 +12,22 @@ static const struct phase_span *find_open_phase(const struct profile *p, uint32_
     return found;
 }
 
-/* The guards of an attempt: the last one, the longest, and the longest of its first half. */
-struct guard_growth {
-    const struct guard *last, *longest;
-    uint32_t count;
-    size_t early; /* bytes */
-};
-
-static struct guard_growth read_growth(const struct guard_list *guards, uint32_t attempt)
+/* Returns the last guard of an attempt, or NULL. */
+static const struct guard *last_guard(const struct guard_list *guards, uint32_t attempt)
 {
-    struct guard_growth ret = { 0 };
-    uint32_t half = 0;
-    for (uint32_t i = 0; i < guards->n; i++)
-        half += guards->guards[i].attempt == attempt;
-    half /= 2;
-    for (uint32_t i = 0; i < guards->n; i++) {
-        const struct guard *g = &guards->guards[i];
-        if (g->attempt != attempt)
-            continue;
-        if (ret.count++ < half && g->expr.n > ret.early)
-            ret.early = g->expr.n;
-        if (!ret.longest || g->expr.n > ret.longest->expr.n)
-            ret.longest = g;
-        ret.last = g;
-    }
-    return ret;
+    for (uint32_t i = guards->n; i-- > 0;)
+        if (guards->guards[i].attempt == attempt)
+            return &guards->guards[i];
+    return NULL;
 }
 
 /* Sets the line of the last guard or symbol that was recorded. */
 static void add_last_line(struct find *d, struct finding_build *f, uint32_t recording,
-                          const struct build_input *in, uint32_t attempt,
-                          const struct guard_growth *growth)
+                          const struct build_input *in, uint32_t attempt)
 {
-    stack_id stack = growth->last ? growth->last->user_stack : 0;
-    uint32_t record = growth->last ? growth->last->record : 0;
+    const struct guard *last = last_guard(in->guards, attempt);
+    stack_id stack = last ? last->user_stack : 0;
+    uint32_t record = last ? last->record : 0;
     for (uint32_t i = 0; i < in->symbols->n_symbols; i++) {
         const struct symbol *s = &in->symbols->symbols[i];
         if (s->attempt == attempt && s->record >= record && s->user_stack != 0) {
@@ -56,20 +36,6 @@ static void add_last_line(struct find *d, struct finding_build *f, uint32_t reco
         }
     }
     find_line(d, f, recording, stack);
-}
-
-static void add_growth(struct find *d, struct finding_build *f, const struct guard_growth *growth)
-{
-    if (!growth->longest || growth->longest->expr.n < LONG_EXPRESSION ||
-        growth->longest->expr.n < growth->early * GROWTH)
-        return;
-    find_evidence(d, f, "guards grew from %zu to %zu characters over %u guards", growth->early,
-                  growth->longest->expr.n, growth->count);
-    find_evidence(d, f, "the longest guard begins: %.*s",
-                  STR_ARG(str_first(growth->longest->expr, 80)));
-    find_remedy(
-        d, f, REMEDY_CHANGE_SETTING,
-        "dynamic=False in torch.compile(), or mark_dynamic() for the sizes that change only");
 }
 
 static void describe_unfinished(struct find *d, uint32_t compile)
@@ -86,11 +52,13 @@ static void describe_unfinished(struct find *d, uint32_t compile)
     f->finding.ended_program = open != NULL;
     struct str phase = open ? profile_name(d->p, open->name) : STR("");
     const char *meaning = phase_meaning(phase);
-    find_cause(d, f, "the compile of `%.*s` had not ended when the log ends%s%.*s%s%s%s",
+    struct expression_growth growth = read_expression_growth(in, c->last_attempt);
+    find_cause(d, f, "%sthe compile of `%.*s` had not ended when the log ends%s%.*s%s%s%s",
+               growth.longest ? "sizes become longer expressions with each line: " : "",
                STR_ARG(c->function.n ? c->function : c->id), open ? ", in " : "", STR_ARG(phase),
                *meaning ? " (" : "", meaning, *meaning ? ")" : "");
-    struct guard_growth growth = read_growth(in->guards, c->last_attempt);
-    add_last_line(d, f, c->recording, in, c->last_attempt, &growth);
+    add_last_line(d, f, c->recording, in, c->last_attempt);
+    find_expression_growth(d, f, &growth);
     find_cost(f, c->ns - c->restarted_ns, BASIS_MEASURED);
     const struct attempt *a = &in->trace->attempts[c->last_attempt];
     if (a->n_records > 0) {
@@ -101,7 +69,6 @@ static void describe_unfinished(struct find *d, uint32_t compile)
     if (open && open->end_ns > open->start_ns)
         find_evidence(d, f, "that phase had run for %.1f s",
                       (double)(open->end_ns - open->start_ns) / 1e9);
-    add_growth(d, f, &growth);
     find_remedy(d, f, REMEDY_REPORT,
                 "symtape minify reduces the graph, if the same program hangs again");
 }
