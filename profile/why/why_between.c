@@ -1,6 +1,8 @@
 /* Which recorded guards are true for one of two values and false for the other. */
 #include "profile/why/why_build.h"
 
+enum { SHARED_NOTED = 4 };
+
 struct why_comparison {
     struct why_build *b;
     const struct why_attempt *a;
@@ -148,6 +150,24 @@ static bool note_duck_shaping(struct why_comparison *c, int which, struct err *e
     return true;
 }
 
+/* A size that shares its symbol has to change with the others, whichever value it has. */
+static bool note_shared(struct why_comparison *c, struct err *err)
+{
+    struct str compile = why_compile(c->b, c->a->attempt);
+    struct str name = c->size->source.n ? c->size->source : c->size->symbol;
+    if (!compile.p)
+        return err_nomem(err);
+    for (uint32_t i = 0; i < c->size->n_shared && i < SHARED_NOTED; i++)
+        if (!add_note(c,
+                      why_printf(c->b,
+                                 "in %.*s, %.*s has to be equal to %.*s, whatever it is (duck "
+                                 "shaping)",
+                                 STR_ARG(compile), STR_ARG(c->size->shared[i]), STR_ARG(name)),
+                      err))
+            return false;
+    return true;
+}
+
 static bool note_zero_one(struct why_comparison *c, int which, struct err *err)
 {
     struct str value = c->b->options->between[which];
@@ -204,8 +224,8 @@ static bool compare_values(struct why_comparison *c, struct err *err)
         return compare_constant(c, err);
     c->symbol = replay_state_resolve(&c->state, env_pool(c->state.env), c->size->symbol);
     return read_others(c, err) && compare_range(c, err) && compare_guards(c, err) &&
-           note_zero_one(c, 0, err) && note_zero_one(c, 1, err) && note_duck_shaping(c, 0, err) &&
-           note_duck_shaping(c, 1, err);
+           note_shared(c, err) && note_zero_one(c, 0, err) && note_zero_one(c, 1, err) &&
+           note_duck_shaping(c, 0, err) && note_duck_shaping(c, 1, err);
 }
 
 bool why_compare(struct why_build *b, const struct why_attempt *a, const struct why_size *size,

@@ -278,6 +278,8 @@ static enum why_reason number_reason(const struct reason_step *s, struct str com
     struct str value = s->size->value, source = s->size->source;
     bool sign = str_starts(value, STR("-"));
     bool integer = value.n > sign && str_digits(str_from(value, sign)) + sign == value.n;
+    if (str_is(str_from(value, sign), "inf") || str_is(value, "nan"))
+        return WHY_NOT_FINITE;
     if (value.n == sign || !is_digit(value.p[sign]))
         return WHY_NOT_A_NUMBER;
     if (!integer && config->specialize_float == CONFIG_ON)
