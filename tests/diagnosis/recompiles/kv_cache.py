@@ -18,7 +18,7 @@ class Decoder(nn.Module):
 
 decoder = torch.compile(Decoder(), backend="aot_eager")
 token = torch.zeros(2, 1, dtype=torch.long)
-keys = values = torch.randn(2, 5, 32)
+keys, values = torch.randn(2, 5, 32), torch.randn(2, 5, 32)
 with torch.no_grad():
     for _ in range(12):
         token, keys, values = decoder(token, keys, values)

@@ -6,5 +6,5 @@ model = nn.Sequential(nn.Embedding(80, 16), nn.Linear(16, 16), nn.ReLU(), nn.Lin
 serve = torch.compile(model, backend="aot_eager")
 with torch.no_grad():
     serve(torch.randint(0, 80, (2, 16)))
-    torch.compiler.set_stance("fail_on_recompile")
+    torch._dynamo.config.error_on_recompile = True
     print(serve(torch.randint(0, 80, (2, 21))).shape)
