@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/recorded_failures.h"
 #include "cmd/cmd.h"
 #include "trace/graphs.h"
 #include "trace/pt2/signature.h"
@@ -118,7 +119,10 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
     note_tape_damage(arg->trace, out);
     if (!tape_check_programs(arg->trace, out, &err))
         return out_error(out, &err);
-    return check_operand(arg, flags, &err) ? EXIT_DONE : out_error(out, &err);
+    bool ok = check_operand(arg, flags, &err);
+    if (ok && !(flags & TAPE_ARG_FAILURES))
+        ok = note_recorded_failures(arg->trace, &arg->selector, out, &err);
+    return ok ? EXIT_DONE : out_error(out, &err);
 }
 
 void tape_arg_close(struct tape_arg *arg)

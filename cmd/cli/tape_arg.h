@@ -12,14 +12,15 @@ struct tape_arg {
 };
 
 enum tape_arg_flag {
-    TAPE_ARG_STRICT = 1 << 0, /* any damage is an error */
-    TAPE_ARG_WHOLE = 1 << 1,  /* a selector that names more than a recording is refused */
-    TAPE_ARG_RAW = 1 << 2,    /* bytes that are no record are accepted */
+    TAPE_ARG_STRICT = 1 << 0,   /* any damage is an error */
+    TAPE_ARG_WHOLE = 1 << 1,    /* a selector that names more than a recording is refused */
+    TAPE_ARG_RAW = 1 << 2,      /* bytes that are no record are accepted */
+    TAPE_ARG_FAILURES = 1 << 3, /* the command itself reports failures, so they are not noted */
 };
 
-/* Opens the tape, and checks that the recording, compile and attempt named exist. Damage is
- * summarised on the notes stream. `flags` are of enum tape_arg_flag. Returns the exit code; errors
- * are printed. */
+/* Opens the tape, and checks that the recording, compile and attempt named exist. Damage and
+ * recorded failures of compiles are summarised on the notes stream. `flags` are of enum
+ * tape_arg_flag. Returns the exit code; errors are printed. */
 int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags);
 void tape_arg_close(struct tape_arg *arg); /* also required after tape_arg_open() failed */
 

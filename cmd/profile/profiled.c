@@ -6,7 +6,8 @@
 static int open_profiled_tape(struct cmd *cmd, const char *operand, bool strict,
                               struct tape_arg *tape)
 {
-    int code = tape_arg_open(tape, cmd->out, operand, strict ? TAPE_ARG_STRICT : 0);
+    int code =
+        tape_arg_open(tape, cmd->out, operand, TAPE_ARG_FAILURES | (strict ? TAPE_ARG_STRICT : 0));
     if (code != EXIT_DONE)
         return code;
     const struct selector *selector = &tape->selector;

@@ -7,6 +7,7 @@ static void (*const FINDERS[])(struct find *d) = {
     find_faults_and_settings,
     find_failures,
     find_export_constraints,
+    find_asserts,
     find_unfinished,
     find_recompiles,
     find_restarts,

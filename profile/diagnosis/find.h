@@ -83,6 +83,7 @@ void find_weight(struct finding_build *f, int64_t ns);
 /* The finders, each a file. */
 void find_failures(struct find *d);
 void find_export_constraints(struct find *d);
+void find_asserts(struct find *d);
 void find_recompiles(struct find *d);
 void find_restarts(struct find *d);
 void find_unfinished(struct find *d);

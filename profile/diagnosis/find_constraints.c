@@ -76,14 +76,34 @@ static bool is_identifier(struct str text)
     return n > 0 && n == text.n && !is_digit(text.p[0]);
 }
 
-/* Returns the last symbol of a source in the scope, or NULL. */
-static const struct symbol *symbol_of_source(const struct symbol_scope *scope, struct str source)
+/* Returns whether a symbol is that of a size. torch.export with strict=True names inputs by their
+ * place ("L['flat_args'][0].size()[1]"): there the dimension and the range have to agree. */
+static bool is_symbol_of(const struct symbol *s, struct str source, struct size_range range)
 {
+    struct str tensor;
+    uint64_t dim, own_dim;
+    struct size_range own;
+    if (str_eq(s->source, source))
+        return true;
+    return str_starts(s->source, STR("L['flat_args']")) && source_size(source, &tensor, &dim) &&
+           source_size(s->source, &tensor, &own_dim) && dim == own_dim &&
+           size_range_parse(s->range, &own) && own.upper == range.upper &&
+           own.lower == (range.lower < 2 ? 2 : range.lower);
+}
+
+/* Returns the last symbol of a source in the scope, or NULL. */
+static const struct symbol *symbol_of_source(const struct symbol_scope *scope, struct str source,
+                                             struct str given)
+{
+    struct size_range range = { 2, SIZE_UNLIMITED };
+    if (given.n > 0)
+        size_range_parse(given, &range);
     const struct symbol_table *table = find_input(scope->d, scope->recording)->symbols;
     const struct symbol *found = NULL;
     for (uint32_t i = 0; i < table->n_symbols; i++) {
         const struct symbol *s = &table->symbols[i];
-        if (s->attempt == scope->attempt && s->record <= scope->record && str_eq(s->source, source))
+        if (s->attempt == scope->attempt && s->record <= scope->record &&
+            is_symbol_of(s, source, range))
             found = s;
     }
     return found;
@@ -124,6 +144,39 @@ static bool is_given_range(struct size_range range)
     return range.upper != SIZE_UNLIMITED || range.lower > 2;
 }
 
+/* Returns a guard that relates the size to another one, or NULL. */
+static const struct guard *relating_guard(const struct restricted *r)
+{
+    const struct guard_list *guards = find_input(r->scope.d, r->scope.recording)->guards;
+    for (uint32_t i = 0; i < guards->n; i++) {
+        const struct guard *g = &guards->guards[i];
+        size_t at = str_find(g->expr, r->symbol->name);
+        size_t end = at + r->symbol->name.n;
+        if (g->attempt == r->symbol->attempt && g->kind == GUARD_EVAL &&
+            g->record > r->symbol->record && g->record < r->scope.record &&
+            str_starts(g->expr, STR("Eq(")) && end < g->expr.n && !is_word_char(g->expr.p[end]))
+            return g;
+    }
+    return NULL;
+}
+
+/* Reads the range that the exception requires ("4 <= S and S <= 32"), where no guard on the size
+ * alone restricts it: the size is equal to another one, which has this range. */
+static void read_said_range(struct restricted *r)
+{
+    struct size_range range;
+    const struct guard *guard = relating_guard(r);
+    if (!guard || !size_range_parse(r->said.guard, &range) || range.lower > range.upper)
+        return;
+    r->solved = (struct size_solution){
+        .range = range,
+        .multiple = 1,
+        .regular = true,
+        .guard = guard,
+        .refused = range.upper < r->given.upper ? range.upper + 1 : r->given.lower,
+    };
+}
+
 /* Finds what the records say about the size. */
 static bool restricted_read(struct find *d, struct restricted *r)
 {
@@ -147,6 +200,8 @@ static bool restricted_read(struct find *d, struct restricted *r)
     if (!size_solve(d, &r->scope, r->symbol, r->scope.record, r->given, &r->solved))
         return false;
     const struct specialization *s = specialization_of(r);
+    if (!r->solved.guard)
+        read_said_range(r);
     if (r->solved.guard) {
         r->guard = r->solved.guard->expr;
         r->stack =
@@ -178,7 +233,9 @@ static void put_cause(const struct restricted *r, struct buf *out)
                r->of_export ? "declared" : "marked");
     if (r->has_given)
         put_range(r->given, out);
-    if (r->value.n > 0)
+    if (r->symbol && r->value.n == 0 && r->said.equal.n == 0 && !is_solved(r) && r->guard.n > 0)
+        buf_printf(out, " but has to satisfy %.*s", STR_ARG(r->guard));
+    else if (r->value.n > 0)
         buf_printf(out, " but the program makes it the constant %.*s", STR_ARG(r->value));
     else if (r->said.equal.n > 0)
         buf_printf(out, " but always has to be %.*s", STR_ARG(r->said.equal));
@@ -310,7 +367,7 @@ static void add_violation(struct find *d, const struct profile_failure *failure,
 {
     struct restricted r = { .scope = failure_scope(d, failure), .said = said };
     struct buf cause = BUF_INIT;
-    r.symbol = symbol_of_source(&r.scope, said.source);
+    r.symbol = symbol_of_source(&r.scope, said.source, said.range);
     if (restricted_read(d, &r)) {
         put_cause(&r, &cause);
         struct finding_build *f =
@@ -329,8 +386,12 @@ void find_violations(struct find *d, const struct profile_failure *failure)
     struct str rest = failure->is->reason;
     struct violation_text said;
     bool first = true;
-    for (; violation_text_next(&rest, &said); first = false)
-        add_violation(d, failure, said, first);
+    struct str seen = STR(""); /* a size has an item for each of its guards, one after another */
+    for (; violation_text_next(&rest, &said); first = false) {
+        if (!str_eq(said.source, seen))
+            add_violation(d, failure, said, first);
+        seen = said.source;
+    }
     if (first)
         failure_add(d, FINDING_CONSTRAINT, failure, failure->is->summary, true);
 }

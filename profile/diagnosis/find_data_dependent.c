@@ -21,6 +21,19 @@ static void read_maker(void *user, struct str name)
         q->maker = symbol_maker(&q->scope, symbol);
 }
 
+/* Returns the text before the first colon that is in no brackets; "" without one. */
+static struct str up_to_colon(struct str code)
+{
+    int depth = 0;
+    for (size_t i = 0; i < code.n; i++) {
+        char c = code.p[i];
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+        if (c == ':' && depth == 0)
+            return str_trim(str_first(code, i));
+    }
+    return STR("");
+}
+
 /* Returns "rows * columns >= 32" of "if rows * columns >= 32:", and of "a if CONDITION else b"; ""
  * for lines that are no branch. */
 static struct str branch_condition(struct str code)
@@ -38,7 +51,7 @@ static struct str branch_condition(struct str code)
         code = str_from(code, words[i].n);
         if (i == 3) /* the message follows the last comma outside of calls */
             return str_contains(code, STR(",")) ? STR("") : str_trim(code);
-        return str_ends(code, STR(":")) ? str_trim(str_first(code, code.n - 1)) : STR("");
+        return up_to_colon(code);
     }
     return STR("");
 }
@@ -98,17 +111,23 @@ static void add_branch_remedies(struct find *d, struct finding_build *f, const s
     buf_release(&code);
 }
 
-static void put_cause(const struct question *q, struct buf *out)
+static void put_cause(const struct question *q, struct str condition, struct buf *out)
 {
     struct str maker = q->maker.n > 0 ? q->maker : STR("a data-dependent operator");
     if (q->is_int)
         buf_printf(out, "a Python int is made of %.*s", STR_ARG(buf_str(&q->code)));
+    else if (condition.n > 0)
+        buf_printf(out, "the branch on %.*s", STR_ARG(condition));
     else
-        buf_printf(out, "code depends on whether %.*s", STR_ARG(buf_str(&q->code)));
+        buf_printf(out, "the code asks whether %.*s, which", STR_ARG(buf_str(&q->code)));
+    if (q->is_int)
+        buf_puts(out, ", which");
     if (str_is(maker, "mark_unbacked"))
-        buf_puts(out, ", a size that was marked with mark_unbacked, for which no guard is allowed");
+        buf_puts(out, " needs a guard on a size that was marked with mark_unbacked, for which none "
+                      "is allowed");
     else
-        buf_printf(out, ", a result of %.*s, which is not known when the program is compiled",
+        buf_printf(out,
+                   " depends on a result of %.*s and is not known when the program is compiled",
                    STR_ARG(maker));
 }
 
@@ -134,7 +153,7 @@ void find_data_dependent(struct find *d, const struct profile_failure *failure)
     };
     struct buf cause = BUF_INIT;
     if (read_question(&q, failure->is->reason))
-        put_cause(&q, &cause);
+        put_cause(&q, branch_condition(failure->is->code), &cause);
     else
         buf_put(&cause, failure->is->summary);
     struct finding_build *f = failure_add(d, FINDING_FAILURE, failure, buf_str(&cause), true);

@@ -55,10 +55,35 @@ bool failure_ended_program(const struct find *d, const struct profile_failure *f
     return true;
 }
 
+/* Returns the attempt of a failure; where its record names none (torch.export with strict=True),
+ * the attempt that was recorded last before it. */
+static uint32_t failure_attempt(const struct find *d, const struct profile_failure *failure)
+{
+    const struct trace *trace = find_input(d, failure->where.recording)->trace;
+    uint32_t attempt = failure->is->attempt;
+    uint32_t in = trace->records[failure->is->record].recording;
+    for (uint32_t i = failure->is->record; attempt == TRACE_NONE && i-- > 0;)
+        if (trace->records[i].recording == in)
+            attempt = trace->records[i].attempt;
+    return attempt;
+}
+
 struct symbol_scope failure_scope(const struct find *d, const struct profile_failure *failure)
 {
-    return (struct symbol_scope){ d, failure->where.recording, failure->is->attempt,
+    return (struct symbol_scope){ d, failure->where.recording, failure_attempt(d, failure),
                                   failure->is->record };
+}
+
+static void add_failure_cost(struct find *d, struct finding_build *f,
+                             const struct profile_failure *failure)
+{
+    uint32_t attempt = failure_attempt(d, failure);
+    uint32_t compile = build_compile(find_input(d, failure->where.recording), attempt);
+    if (compile == PROFILE_NONE)
+        return;
+    find_cost(f, d->p->compiles[compile].ns, BASIS_MEASURED);
+    if (f->finding.compile == PROFILE_NONE)
+        f->finding.compile = compile;
 }
 
 /* Adds how much of the program was traced before it failed: the partial graph of a deep recording,
@@ -91,14 +116,19 @@ struct finding_build *failure_add(struct find *d, enum finding_kind kind,
     buf_release(&key);
     if (!f)
         return NULL;
-    if (with_cost && failure->where.compile != PROFILE_NONE)
-        find_cost(f, d->p->compiles[failure->where.compile].ns, BASIS_MEASURED);
+    if (with_cost)
+        add_failure_cost(d, f, failure);
     f->finding.ended_program |= failure_ended_program(d, failure);
     if (!find_is_new(f))
         return f;
     find_cause(d, f, "%.*s", STR_ARG(cause));
     find_message(d, f, is->type, is->reason);
     find_place(f, is->file, is->line, is->code);
+    if (is->file.n == 0 &&
+        f->finding.compile != PROFILE_NONE) { /* the function that was compiled */
+        const struct profile_compile *compile = &d->p->compiles[f->finding.compile];
+        find_place(f, compile->file, compile->line, STR(""));
+    }
     return f;
 }
 
@@ -108,7 +138,7 @@ struct finding_build *failure_add(struct find *d, enum finding_kind kind,
 static struct str trimmed_part(struct str part)
 {
     part = str_trim(part);
-    while (part.n > 0 && (part.p[part.n - 1] == '\'' ||
+    while (part.n > 0 && (part.p[part.n - 1] == '\'' || part.p[part.n - 1] == '.' ||
                           (part.p[part.n - 1] == ')' && str_find_char(part, '(') == part.n)))
         part.n--;
     return part;

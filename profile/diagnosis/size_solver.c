@@ -13,14 +13,15 @@ enum {
 
 /* ---- Ranges ---- */
 
-static bool parse_bound(struct str text, int64_t *ret)
+/* Parses "8", "int_oo" or "-int_oo"; what no size can be counts as no bound. */
+static bool parse_bound(struct str text, int64_t none, int64_t *ret)
 {
+    enum { MOST_BITS = 48 };
     text = str_trim(text);
-    if (str_ends(text, STR("oo"))) {
-        *ret = SIZE_UNLIMITED;
-        return true;
-    }
-    return str_to_i64(text, ret);
+    bool number = str_to_i64(text, ret);
+    if (!number || *ret < 0 || *ret >> MOST_BITS)
+        *ret = none;
+    return number || str_ends(text, STR("oo"));
 }
 
 bool size_range_parse(struct str text, struct size_range *ret)
@@ -30,19 +31,16 @@ bool size_range_parse(struct str text, struct size_range *ret)
     *ret = (struct size_range){ 0, SIZE_UNLIMITED };
     if (wildcard_find(text, STR("[*, *]"), parts, 2) ||
         wildcard_find(text, STR("VR[*, *]"), parts, 2))
-        return parse_bound(parts[0], &ret->lower) && parse_bound(parts[1], &ret->upper);
+        return parse_bound(parts[0], 0, &ret->lower) &&
+               parse_bound(parts[1], SIZE_UNLIMITED, &ret->upper);
     if (!above)
         return false;
     size_t first = str_find(text, STR(" <= "));
     struct str rest = str_from(text, first + 4);
     size_t second = str_find(rest, STR(" <= "));
-    bool has_lower = str_to_i64(str_trim(str_first(text, first)), &ret->lower);
+    bool has_lower = parse_bound(str_first(text, first), 0, &ret->lower);
     struct str upper = second < rest.n ? str_from(rest, second + 4) : rest;
-    bool has_upper = str_to_i64(str_trim(upper), &ret->upper);
-    if (!has_lower)
-        ret->lower = 0;
-    if (!has_upper)
-        ret->upper = SIZE_UNLIMITED;
+    bool has_upper = parse_bound(upper, SIZE_UNLIMITED, &ret->upper);
     return has_lower || has_upper;
 }
 
@@ -169,7 +167,7 @@ static void solve_values(struct size_solver *s, struct size_range range, struct 
     try_values(s, range, last, ret);
     if (ret->none || last == range.upper || ret->range.upper + ret->multiple <= last)
         goto end;
-    int64_t limit = range.upper == SIZE_UNLIMITED ? INT32_MAX : range.upper;
+    int64_t limit = range.upper == SIZE_UNLIMITED ? last + INT32_MAX : range.upper;
     const struct guard *guard = refusing_guard(s, limit - (limit - ret->remainder) % ret->multiple);
     if (guard) {
         refuse(ret, guard, limit - (limit - ret->remainder) % ret->multiple);

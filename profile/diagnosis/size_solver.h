@@ -11,7 +11,8 @@
 struct size_range {
     int64_t lower, upper; /* SIZE_UNLIMITED: no bound */
 };
-/* Parses "[2, int_oo]", and "8 <= length <= 64" of a message; false for other texts. */
+/* Parses "[2, int_oo]", and "8 <= length <= 64" of a message; false for other texts. A size is not
+ * negative: without a lower bound it is 0. */
 bool size_range_parse(struct str text, struct size_range *ret);
 
 struct size_solution {

@@ -73,21 +73,25 @@ static const struct {
     { "slice_forward", "slicing with a data-dependent bound" },
 };
 
-struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *symbol)
+struct str fake_operator(const struct symbol_scope *scope, stack_id stack)
 {
     const struct trace *trace = scope_trace(scope);
-    uint32_t in = trace->records[symbol->record].recording;
-    struct str function = STR(""), innermost = STR("");
-    for (stack_id s = symbol->stack; s; s = stack_parent(trace, s)) {
+    uint32_t in = scope->d->p->recordings[scope->recording].recording;
+    struct str function = STR("");
+    for (stack_id s = stack; s; s = stack_parent(trace, s)) {
         struct frame frame = stack_frame(trace, in, s);
-        if (innermost.n == 0)
-            innermost = frame.function;
         if (str_ends(frame.file, STR("_subclasses/fake_impls.py")) &&
             !str_is(frame.function, "dispatch_to_op_implementations_dict"))
             function = frame.function;
         else if (function.n == 0 && str_is(frame.function, "wrap_tensor"))
             return STR("mark_unbacked");
     }
+    return function;
+}
+
+struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *symbol)
+{
+    struct str function = fake_operator(scope, symbol->stack);
     for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS; i++)
         if (str_is(function, MAKERS[i].function))
             return str_of(MAKERS[i].call);
@@ -113,15 +117,35 @@ static struct str described_before(const struct symbol_scope *scope, const struc
     return buf_str(text);
 }
 
-/* Returns "longest" of "longest = lengths.max().item()"; "" for other lines. */
-static struct str assigned_name(struct str code)
+/* Returns whether code after "=" is a call or an indexing alone, whose result is what was made:
+ * "lengths.max().item()", "x.nonzero()", "x[mask]". */
+static bool is_made_by(struct str code, struct str maker)
+{
+    size_t open = str_find_char(code, '[');
+    bool indexes = str_is(maker, "indexing with a mask");
+    for (size_t i = 0; indexes && i < open; i++)
+        if (!is_word_char(code.p[i]) && code.p[i] != '.')
+            return false;
+    if (indexes)
+        return open > 0 && str_find_char(code, ']') + 1 == code.n;
+    return str_ends(code, maker);
+}
+
+/* Appends what the program calls the result of `maker` on a line that assigns nothing else:
+ * "longest" of "longest = lengths.max().item()", "kept.shape[0]" of "kept = x[mask]"; false for
+ * other lines. */
+static bool put_result(struct str code, struct str maker, struct buf *out)
 {
     size_t n = 0;
     while (n < code.n && is_word_char(code.p[n]))
         n++;
     struct str rest = str_trim(str_from(code, n));
-    bool assigned = n > 0 && rest.n > 1 && rest.p[0] == '=' && rest.p[1] != '=';
-    return assigned ? str_first(code, n) : STR("");
+    if (n == 0 || !str_starts(rest, STR("= ")) || !is_made_by(str_from(rest, 2), maker))
+        return false;
+    buf_put(out, str_first(code, n));
+    if (!str_is(maker, ".item()"))
+        buf_puts(out, ".shape[0]");
+    return true;
 }
 
 static struct frame maker_frame(const struct symbol_scope *scope, const struct symbol *symbol)
@@ -135,11 +159,8 @@ static struct frame maker_frame(const struct symbol_scope *scope, const struct s
 static void put_unbacked_code(const struct symbol_scope *scope, const struct symbol *symbol,
                               struct buf *out)
 {
-    struct str maker = symbol_maker(scope, symbol);
-    struct str variable = assigned_name(maker_frame(scope, symbol).code);
-    if (!str_is(maker, ".item()") || variable.n == 0)
-        variable = symbol->name;
-    buf_put(out, variable);
+    if (!put_result(maker_frame(scope, symbol).code, symbol_maker(scope, symbol), out))
+        buf_put(out, symbol->name);
 }
 
 void symbol_put_code(const struct symbol_scope *scope, struct str name, struct buf *out)

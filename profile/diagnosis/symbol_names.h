@@ -25,6 +25,9 @@ void symbol_put_code(const struct symbol_scope *scope, struct str name, struct b
 /* Appends "s27 = L['x'].size()[1], 30 at the call" or "u0 is the result of .item() at train.py:15:
  * longest = lengths.max().item()"; false for an unknown symbol. */
 bool symbol_describe(const struct symbol_scope *scope, struct str name, struct buf *out);
+/* Returns the operator of torch/_subclasses/fake_impls.py on a stack, by its function there
+ * ("nonzero"), and "mark_unbacked" where Dynamo wraps an input; "" for other stacks. */
+struct str fake_operator(const struct symbol_scope *scope, stack_id stack);
 /* Returns what made an unbacked symbol: ".item()", "nonzero()", "mark_unbacked". */
 struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *symbol);
 /* Appends a recorded expression as Python code in the program's names: "longest == 1" for

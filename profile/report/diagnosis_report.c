@@ -28,6 +28,10 @@ static void put_labeled(const struct diagnosis_text *t, struct str label, enum s
     style_mark(t->options->styles, t->out, style);
     buf_put(t->out, label);
     style_mark(t->options->styles, t->out, STYLE_NONE);
+    if (text.n == 0) {
+        buf_putc(t->out, '\n');
+        return;
+    }
     format_spaces(t->out, pad);
     format_wrapped(t->out, text, t->options->width, INDENT + columns + pad, INDENT + LABEL);
 }

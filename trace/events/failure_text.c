@@ -9,6 +9,7 @@ static const struct str USELESS_HINTS[] = {
         literal, sizeof literal - 1 \
     }
     TEXT("report an issue to PyTorch"),
+    TEXT("please file an issue"),
     TEXT("Your code may result in an error when running in eager"),
     TEXT("tracing the code will result in an error when running in eager"),
     TEXT("This graph break is fundamental"),

@@ -82,13 +82,12 @@ static const struct failure_case {
       "It is odd", NULL, "Make it even.", FINDING_FAILURE },
     { "BackendCompilerFailed", "backend='tvm' raised:\\nKeyError: 'x'\\n",
       "the backend tvm failed: KeyError: 'x", NULL,
-      "symtape minify makes a small program of this recording for a report to PyTorch",
-      FINDING_FAILURE },
+      "symtape minify makes a small program of this recording for a report", FINDING_FAILURE },
     { "UserError",
       "Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like "
       "symbols: none)",
-      "code depends on whether u0 == 1, a result of a data-dependent operator, which is not known "
-      "when the program is compiled",
+      "the code asks whether u0 == 1, which depends on a result of a data-dependent operator and is "
+      "not known when the program is compiled",
       NULL, "torch._check(u0 >= 2) before line 12, if it always holds", FINDING_FAILURE },
     { "ConstraintViolationError",
       "Constraints violated (L['x'].size()[1])!\\n  - You marked L['x'].size()[1] as dynamic but "
@@ -157,12 +156,109 @@ static void test_program_continued(void **state)
     made_drop(&made);
 }
 
+static void put_unbacked(struct log_make *log, const char *name, const char *code,
+                         const char *function)
+{
+    struct buf meta = BUF_INIT;
+    buf_printf(&meta,
+               "\"create_unbacked_symbol\": {\"symbol\": \"%s\", \"vr\": \"[-int_oo, int_oo]\", "
+               "\"user_stack\": [{\"line\": 6, \"name\": \"forward\", \"filename\": 1, \"loc\": "
+               "\"%s\"}], \"stack\": [" MADE_USER
+               ", {\"line\": 9, \"name\": \"%s\", \"filename\": 4, \"loc\": \"\"}]}",
+               name, code, function);
+    buf_putc(&meta, '\0');
+    log_put(log, "\"str\": [\"/env/torch/_subclasses/fake_impls.py\", 4]", NULL);
+    log_put(log, meta.p, NULL);
+    buf_release(&meta);
+}
+
+static struct made made_with_asserts(const char *first, const char *second)
+{
+    struct log_make log = log_with_symbols();
+    put_unbacked(&log, "u0", "kept = x[mask]", "nonzero");
+    put_unbacked(&log, "u1", "n = y.max().item()", "local_scalar_dense");
+    if (first)
+        made_guard(&log, first, "runtime_assert");
+    made_guard(&log, second, "runtime_assert");
+    log_put(&log,
+            "\"compilation_metrics\": {\"co_name\": \"forward\", "
+            "\"entire_frame_compile_time_s\": 0.5}",
+            NULL);
+    return made_profile(&log, &(struct profile_options){ 0 });
+}
+
+static void test_asserts(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        { NULL, "Eq(u0, u1)", "the compiled program fails at run time if u0 != n" },
+        { NULL, "u1 <= s27", "the compiled program fails at run time if n > x.shape[1]" },
+        { NULL, "s5 <= 64", NULL }, /* implied by the range */
+        { NULL, "u0 >= 0", NULL },  /* a size */
+        { "u1 <= 8", "u1 <= 9", "the compiled program fails at run time if n > 8" },
+        { NULL, "u0 >=", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made made = made_with_asserts(cases[i][0], cases[i][1]);
+        struct diagnosis *d = diagnosis_of(&made);
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < d->n_findings; k++)
+            if (d->findings[k].kind == FINDING_ASSERT && n++ == 0 && cases[i][2])
+                assert_str_is(d->findings[k].cause, cases[i][2]);
+        assert_int_equal(n, cases[i][2] != NULL);
+        diagnosis_free(d);
+        made_drop(&made);
+    }
+}
+
+/* torch.export without Dynamo: symbols and guards that belong to no compile, and no exception. */
+static void test_export(void **state)
+{
+    (void)state;
+    static const char stack[] =
+        "\"stack\": [{\"line\": 3, \"name\": \"<module>\", \"filename\": 1, \"loc\": "
+        "\"export(m, (x,), dynamic_shapes={'x': {0: rows}})\"}, {\"line\": 9, \"name\": "
+        "\"_export\", \"filename\": 5, \"loc\": \"\"}";
+    struct log_make log = log_start();
+    struct buf meta = BUF_INIT;
+    made_strings(&log);
+    log.context = "\"frame_id\": null";
+    log_put(&log, "\"str\": [\"/env/torch/export/_trace.py\", 5]", NULL);
+    buf_printf(&meta,
+               "\"create_symbol\": {\"symbol\": \"s5\", \"val\": \"40\", \"vr\": \"[8, 64]\", "
+               "\"source\": \"L['x'].size()[0]\", \"user_stack\": [], %s]}",
+               stack);
+    buf_putc(&meta, '\0');
+    log_put(&log, meta.p, NULL);
+    buf_clear(&meta);
+    buf_printf(&meta,
+               "\"guard_added_fast\": {\"expr\": \"s5 <= 48\", \"user_stack\": [], %s, {\"line\": "
+               "5, \"name\": \"evaluate_expr\", \"filename\": 3, \"loc\": "
+               "\"self._log_guard(\\\"eval\\\", g)\"}]}",
+               stack);
+    buf_putc(&meta, '\0');
+    log_put(&log, meta.p, NULL);
+    buf_release(&meta);
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    struct diagnosis *d = diagnosis_of(&made);
+    const struct finding *f = first_finding(d);
+    assert_int_equal(f->kind, FINDING_CONSTRAINT);
+    assert_str_is(f->cause,
+                  "L['x'].size()[0] was declared dynamic in 8..64 but has to be at most 48");
+    assert_str_is(f->remedies[0].text, "rows = Dim(\"rows\", min=8, max=48)");
+    assert_true(f->ended_program);
+    diagnosis_free(d);
+    made_drop(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_limit_is_no_failure),
         cmocka_unit_test(test_program_continued),
+        cmocka_unit_test(test_asserts),
+        cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
