@@ -157,8 +157,9 @@ static int run_show(struct cmd *cmd)
     struct show show = { .out = cmd->out, .args = cmd->args };
     struct tape_arg tape;
     struct err err = { 0 };
-    int code =
-        tape_arg_open(&tape, cmd->out, cmd->operands[0], show.args->strict ? TAPE_ARG_STRICT : 0);
+    unsigned flags =
+        (show.args->strict ? TAPE_ARG_STRICT : 0) | (show.args->failures ? TAPE_ARG_FAILURES : 0);
+    int code = tape_arg_open(&tape, cmd->out, cmd->operands[0], flags);
     if (code == EXIT_DONE) {
         show.trace = tape.trace;
         show.selector = tape.selector;

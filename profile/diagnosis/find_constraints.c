@@ -128,7 +128,11 @@ static void put_dim_name(struct restricted *r)
     if (!source_size(r->said.source, &tensor, &r->dim))
         tensor = r->said.source;
     source_put_code(tensor, &r->tensor);
+    struct str named = STR("");
     r->dim_code = dim_in_code(r->export_code, buf_str(&r->tensor), r->dim);
+    if (wildcard_find(r->dim_code, STR("Dim(\"*\""), &named, 1) ||
+        wildcard_find(r->dim_code, STR("Dim('*'"), &named, 1))
+        r->dim_code = named;
     if (is_identifier(r->said.name) || is_identifier(r->dim_code)) {
         buf_put(&r->name, is_identifier(r->said.name) ? r->said.name : r->dim_code);
         return;
@@ -434,8 +438,10 @@ static void add_export_restriction(struct find *d, uint32_t recording, const str
     };
     struct buf cause = BUF_INIT;
     struct profile_where where = { recording, PROFILE_NONE, TRACE_NONE };
-    if (restricted_read(d, &r) && !str_starts(r.dim_code, STR("Dim.AUTO")) &&
-        (r.value.n > 0 || (r.has_given && is_solved(&r)))) {
+    bool read = restricted_read(d, &r);
+    bool has_dim = r.dim_code.n > 0 && !str_starts(r.dim_code, STR("Dim."));
+    if (read && !str_starts(r.dim_code, STR("Dim.AUTO")) &&
+        (r.value.n > 0 || ((r.has_given || has_dim) && is_solved(&r)))) {
         put_cause(&r, &cause);
         struct finding_build *f = find_add(d, FINDING_CONSTRAINT, &where, buf_str(&cause));
         if (find_is_new(f)) {

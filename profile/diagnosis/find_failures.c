@@ -134,12 +134,24 @@ struct finding_build *failure_add(struct find *d, enum finding_kind kind,
 
 /* ---- Causes from the table ---- */
 
-/* Removes a parenthesis or quote that the pattern's end left at the end of a part. */
+/* Returns whether a part ends in a quote or a parenthesis that was not opened in it, or in a full
+ * stop. */
+static bool has_loose_end(struct str part)
+{
+    char last = part.n > 0 ? part.p[part.n - 1] : ' ';
+    size_t quotes = 0;
+    for (size_t i = 0; i < part.n; i++)
+        quotes += part.p[i] == last;
+    if (last == '\'' || last == '"')
+        return quotes % 2 == 1;
+    return last == '.' || (last == ')' && str_find_char(part, '(') == part.n);
+}
+
+/* Removes what the pattern's end left at the end of a part. */
 static struct str trimmed_part(struct str part)
 {
     part = str_trim(part);
-    while (part.n > 0 && (part.p[part.n - 1] == '\'' || part.p[part.n - 1] == '.' ||
-                          (part.p[part.n - 1] == ')' && str_find_char(part, '(') == part.n)))
+    while (has_loose_end(part))
         part.n--;
     return part;
 }

@@ -81,7 +81,7 @@ static const struct failure_case {
     { "Unsupported", "Odd thing\\n  Explanation: It is odd.\\n  Hint: Make it even.\\n",
       "It is odd", NULL, "Make it even.", FINDING_FAILURE },
     { "BackendCompilerFailed", "backend='tvm' raised:\\nKeyError: 'x'\\n",
-      "the backend tvm failed: KeyError: 'x", NULL,
+      "the backend tvm failed: KeyError: 'x'", NULL,
       "symtape minify makes a small program of this recording for a report", FINDING_FAILURE },
     { "UserError",
       "Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like "
