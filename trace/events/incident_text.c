@@ -37,14 +37,17 @@ struct str text_summary(struct str text)
     return STR("");
 }
 
-/* Returns the cause of a graph break. It is a paragraph of its own in versions that explain
- * breaks, or follows "Graph Break Reason:" where that does not only say which call or branch was
- * being traced; in older versions it follows "Reason:". */
+/* Returns the cause of a graph break. In versions that explain breaks it stands in front of
+ * "Explanation:", either behind "Graph Break Reason:" or in a paragraph of its own; in older ones
+ * it follows "Reason:". */
 static struct str break_summary(struct str reason)
 {
-    struct str named = text_between_marks(reason, STR("Graph Break Reason:"), STR("\n"));
-    if (named.n > 0 && !str_starts(named, STR("Encountered graph break")))
-        return named;
+    static const struct str NAMED = { "Graph Break Reason: ", 20 };
+    struct str named = str_from(reason, str_find(reason, NAMED) + NAMED.n);
+    struct str line;
+    if (text_next_line(&named, &line) && str_starts(str_trim(named), STR("Explanation:")) &&
+        !str_starts(named, STR("\n")))
+        return str_trim(line);
     struct str explained = str_from(reason, str_find(reason, STR("\n\n")));
     struct str summary = text_summary(explained);
     if (summary.n > 0)
