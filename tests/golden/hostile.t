@@ -63,7 +63,7 @@ What a graph cannot be walked for is told with that graph; the others go on.
 
     $ symtape profile "$SHARED/hostile/device_minus_one.log" 2>/dev/null | head -2
     1.86 s of compiling: 1 compile, 1 attempt, 4 graphs, 1 guard; 79 records
-      * an estimated 248 ms (13 %) went into one user line, models/rec_misc.py:20 `def forward(s, x): return torch.cond(x.sum() > 0, lambda v: s.a(v)....`; 198 ms of that passed before a single create_symbol record (line 70 of the log)
+    No failure, recompile, restart, graph break or costly line was found.
 
 Nothing of it ran.
 

@@ -3,10 +3,10 @@
 Sort keys, and a misspelt one.
 
     $ symtape profile -n 2 --sort guards $RECORDINGS/encoder.log.zst | grep -A 3 '^User lines'
-    User lines (time is estimated from gaps between records)
-      est. time  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
-         581 ms      52        -            -            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
-         1.57 s      42        9            -            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+    User lines (time is estimated)
+        time  share      guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
+      581 ms  0 to 12 %      52        -            -            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+      1.57 s  0 to 33 %      42        9            -            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
 
     $ symtape profile -n 2 --sort name $RECORDINGS/encoder.log.zst | grep -A 3 -E '^(User lines|Phases by name)'
     Phases by name, wherever they run
@@ -14,10 +14,10 @@ Sort keys, and a misspelt one.
          1.43 s   13 %     1.43 s      3  aot_collect_metadata
         70.5 ms    1 %     5.04 s      3  backend_compile
     --
-    User lines (time is estimated from gaps between records)
-      est. time  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
-        82.0 ms       3        -            -             1           1  demo/encoder.py:25  if length % WINDOW:
-              -       -        -            -             1           1  demo/encoder.py:26  x = F.pad(x, (0, 0, 0, WINDOW - length % WINDOW))
+    User lines (time is estimated)
+         time  share  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
+      82.0 ms  2 %         3        -            -             1           1  demo/encoder.py:25  if length % WINDOW:
+            -  -           -        -            -             1           1  demo/encoder.py:26  x = F.pad(x, (0, 0, 0, WINDOW - length % WINDOW))
 
     $ symtape profile -n 3 --sort inclusive $RECORDINGS/encoder.log.zst | grep -A 4 '^Phases by name'
     Phases by name, wherever they run
@@ -56,19 +56,19 @@ Filters that leave nothing say what there is instead.
     [exit 2]
 
     $ symtape profile $RECORDINGS/two_ranks@rank0 $RECORDINGS/mlp.log.zst
-    2> symtape: profile: $RECORDINGS/two_ranks@rank0: name whole tapes here; --recording and --compile select a part
+    2> symtape: $RECORDINGS/two_ranks@rank0: of several tapes each is read whole; name one tape, or use --recording and --compile
     [exit 2]
 
     $ symtape profile --file nowhere $RECORDINGS/encoder.log.zst | head -2
     10.7 s of compiling: 2 compiles, 3 attempts, 6 graphs, 0 guards; 858 records
-      * no user line has "nowhere" in the path of its file
+     1  restarted, 4.42 s of 10.7 s
 
 Two ranks, and two tapes, side by side.
 
     $ symtape profile $RECORDINGS/two_ranks | head -17
     948 ms of compiling: 2 compiles, 2 attempts, 4 graphs, 0 guards; 106 records
+    No failure, recompile, restart, graph break or costly line was found.
       * 2 recordings; the slowest is rank1 with 477 ms; their compiles do not differ
-      * an estimated 220 ms (23 %) went into one user line, demo/two_ranks.py:13 `return collectives.all_reduce(x * x.shape[0], "sum", dist.group.WOR...`; 107 ms of that passed before a single create_symbol record (line 79 of the log)
       * by part: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
       * 8 calls that Dynamo captured became 8 ATen calls (1.0 times as many)
 
@@ -108,8 +108,8 @@ What goes wrong has a headline.
 
     $ symtape profile $RECORDINGS/data_dependent.log.zst | head -3
     165 ms of compiling: 1 compile, 1 attempt, 0 graphs, 0 guards; 45 records
-      * 0/0 (keep_large, demo/data_dependent.py:10) failed: UserError: Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (u..., at demo/data_dependent.py:13 `if y.shape[0] > 4:`
-      * an estimated 98.0 ms (59 %) went into one user line, demo/data_dependent.py:11 `kept = (x.abs().mean(-1) > 0.5).sum().item()`; 52.0 ms of that passed before a single create_unbacked_symbol record (line 81 of the log)
+     1  failed, 165 ms of 165 ms
+        code depends on whether u1 > 4, a result of slicing with a data-dependent bound, which is not known when the program is compiled
 
     $ symtape profile $RECORDINGS/graph_break.log.zst | grep -A 3 '^Graph breaks'
     Graph breaks (depth: calls below the compiled function)

@@ -10,13 +10,21 @@ telling ones, and long cells are cut, paths at their beginning.
     $ sh tty 80 "symtape profile -n 3 $RECORDINGS/encoder.log.zst" | head -36
     > sh tty 80 "symtape profile -n 3 $RECORDINGS/encoder.log.zst" | grep -A 16 '^User lines'
     10.7 s of compiling: 2 compiles, 3 attempts, 6 graphs, 192 guards; 858 records
-      * 4.42 s of 10.7 s went into attempt 0 of 0/0 (forward, demo/encoder.py:55),
-        which was thrown away because a float was specialized
-        (TensorifyScalarRestartAnalysis)
-      * an estimated 1.57 s (15 %) went into one user line, demo/encoder.py:31
-        `weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)`
-      * 1 recompile took 2.55 s of 10.7 s; this guard of 0/0 failed: (x.size()[1] %
-        8) != 0, used at demo/encoder.py:25
+     1  restarted, 4.42 s of 10.7 s
+        Python floats were traced as symbols and then needed as constants, so the
+        compile began again: eps of 6 norm modules
+        demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+        recorded      L['self']._modules['blocks']._modules['0']._modules['norm1'].e
+                      ps = 1e-05
+        suggested     torch._dynamo.config.specialize_float = True before the first
+                      call
+     2  recompiled, 2.55 s of 10.7 s
+        the branch (x.size()[1] % 8) != 0 was true, and then false
+        demo/encoder.py:25  if length % WINDOW:
+        recorded      guard of 0/0 that failed: (x.size()[1] % 8) != 0
+        suggested     pad so that (x.size()[1] % 8) != 0 holds in each call
+        or            replace the branch with torch.cond() or torch.where(); else
+                      each side needs its compile
       * by part: 48 % Dynamo (tracing Python), 47 % AOTAutograd (tracing ATen
         graphs)
       * 192 guards, 115 of them in attempts that were kept; 27 % come from
@@ -37,22 +45,14 @@ telling ones, and long cells are cut, paths at their beginning.
       inclusive  share  exclusive  calls  phase
          10.7 s  100 %    4.43 ms      2  dynamo: one compile, from start to end
          10.7 s  100 %    35.6 ms      2  | entire_frame_compile: one compile of ...
-         6.88 s   64 %     134 ms      2  | | compile_attempt_0: one attempt; a r...
-         3.50 s   33 %     3.50 s      2  | | | bytecode_tracing: Dynamo runs the...
-         3.23 s   30 %    63.2 ms      2  | | | backend_compile: the graph goes t...
-         3.16 s   30 %     2.21 s      2  | | | | create_aot_dispatcher_function:...
-         951 ms    9 %     951 ms      2  | | | | | aot_collect_metadata: a first...
-         3.30 s   31 %     108 ms      1  | | compile_attempt_1: one attempt; a r...
-         1.82 s   17 %    7.34 ms      1  | | | backend_compile: the graph goes t...
-         1.81 s   17 %     1.33 s      1  | | | | create_aot_dispatcher_function:...
-    User lines (time is estimated from gaps between records)
-      est. time  guards  ATen nodes  line                code
-         1.57 s      42          79  demo/encoder.py:31  weights = (q @ k.transpo...
-         736 ms      10         105  demo/encoder.py:32  y = self.out((weights @ ...
-         581 ms      52         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, ...
+    User lines (time is estimated)
+        time  share      guards  line                code
+      1.57 s  0 to 33 %      42  demo/encoder.py:31  weights = (q @ k.transpose(-...
+      736 ms  0 to 15 %      10  demo/encoder.py:32  y = self.out((weights @ v).t...
+      581 ms  0 to 12 %      52  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1))...
       ... and 8 more
-      The estimate covers 4.79 s; 5.89 s belong to no line. Nodes are those of the
-      graphs that were kept.
+      Shares are of the 4.79 s that the estimate covers; 5.89 s belong to no line.
+      Nodes are those of the graphs that were kept.
 
     Inside PyTorch, below those lines
       est. time  guards  symbols  line                      code
