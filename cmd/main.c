@@ -3,13 +3,15 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/refused_memory.h"
 #include "cmd/cmd.h"
 
-/* Options before the command: `symtape --version --json`, `symtape -q info T`. */
+/* Options before the command: `symtape --version --json`, `symtape --json T`, `symtape -q info T`.
+ */
 struct front_args {
     bool version, json;
 };
@@ -102,6 +104,24 @@ static int parse_and_run(struct out *out, const struct command_row *row, struct 
     return code;
 }
 
+/* Runs `symtape diagnose` for "symtape [--json] TAPE ...". */
+static int run_diagnose_of(struct out *out, struct common_args common, bool json,
+                           const struct opt_parse *parse)
+{
+    size_t n = parse->operands.n;
+    const char **args = calloc(n + 1, sizeof *args);
+    struct err err = { 0 };
+    if (!args) {
+        err_nomem(&err);
+        return out_error(out, &err);
+    }
+    args[0] = "--json";
+    memcpy(args + 1, parse->operands.v, n * sizeof *args);
+    int code = parse_and_run(out, command_find("diagnose"), common, (int)n + json, args + !json);
+    free(args);
+    return code;
+}
+
 static int dispatch(struct out *out, int argc, const char *const *argv)
 {
     struct front_args front = { 0 };
@@ -121,12 +141,12 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
         code = out_usage(out, "a command is missing; symtape help lists them");
     } else {
         const struct command_row *row = command_find(parse.operands.v[0]);
-        bool tape = !row && names_tape(parse.operands.v[0]);
-        if (tape)
-            row = command_find("diagnose");
-        code = row ? parse_and_run(out, row, common, (int)parse.operands.n - !tape,
-                                   parse.operands.v + !tape)
-                   : unknown_command(out, parse.operands.v[0]);
+        if (!row && names_tape(parse.operands.v[0]))
+            code = run_diagnose_of(out, common, front.json, &parse);
+        else
+            code = row ? parse_and_run(out, row, common, (int)parse.operands.n - 1,
+                                       parse.operands.v + 1)
+                       : unknown_command(out, parse.operands.v[0]);
     }
     opt_release(&parse);
     return code;

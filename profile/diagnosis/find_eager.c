@@ -7,6 +7,8 @@
 static const struct eager_reason {
     const char *part, *cause, *remedy;
 } REASONS[] = {
+    { "torch.compiler.disable", "the function that is called there is not to be compiled",
+      "remove torch.compiler.disable() from it, or call it outside of the compiled function" },
     { "loop", "a graph break inside a loop leaves the whole function to eager execution",
       "remove the call that breaks the graph from the loop, or make the body of the loop a function "
       "of its own" },
@@ -22,9 +24,11 @@ static const struct eager_reason {
 };
 
 struct eager_counts {
-    uint32_t functions, eager; /* compiles, and those of them whose last attempt has no operator */
-    uint32_t first;            /* the first of these, an index into profile->compiles */
-    bool ended;                /* something ended the program before, or it never ended */
+    uint32_t compiles, eager; /* compiles, and those of them whose last attempt has no operator */
+    uint32_t functions;       /* different functions that were compiled */
+    uint32_t failed;          /* of these, those with an exception, which is a finding of its own */
+    uint32_t first;           /* the first of these, an index into profile->compiles */
+    bool ended;               /* something ended the program before, or it never ended */
 };
 
 static bool is_eager(const struct profile_compile *compile)
@@ -43,12 +47,25 @@ static bool may_end_program(struct find *d, const struct profile_failure *f)
                              "True");
 }
 
+static void count_function(struct find *d, struct intern *functions,
+                           const struct profile_compile *compile)
+{
+    struct buf key = BUF_INIT;
+    buf_printf(&key, "%.*s:%u %.*s", STR_ARG(compile->file), (unsigned)compile->line,
+               STR_ARG(compile->function));
+    if (key.failed || intern(functions, buf_str(&key)) == INTERN_NONE)
+        err_nomem(&d->err);
+    buf_release(&key);
+}
+
 static struct eager_counts count_eager(struct find *d)
 {
     struct eager_counts c = { .first = PROFILE_NONE };
+    struct intern functions = INTERN_INIT;
     for (uint32_t i = 0; i < d->p->n_compiles; i++) {
         const struct profile_compile *compile = &d->p->compiles[i];
-        c.functions++;
+        c.compiles++;
+        count_function(d, &functions, compile);
         c.ended |= compile->status == ATTEMPT_UNFINISHED;
         if (!is_eager(compile))
             continue;
@@ -56,8 +73,12 @@ static struct eager_counts count_eager(struct find *d)
         if (c.first == PROFILE_NONE)
             c.first = i;
     }
-    for (uint32_t i = 0; i < d->p->n_failures && !c.ended; i++)
+    c.functions = (uint32_t)functions.texts.n;
+    intern_release(&functions);
+    for (uint32_t i = 0; i < d->p->n_failures && !c.ended; i++) {
         c.ended = may_end_program(d, &d->p->failures[i]);
+        c.failed += !d->p->failures[i].is->is_break;
+    }
     return c;
 }
 
@@ -77,6 +98,16 @@ static const struct profile_failure *failure_of(const struct find *d, uint32_t c
     return NULL;
 }
 
+/* Appends the setting that a hint names: "Enable ... with `torch._dynamo.config.NAME = True`". */
+static void suggest_hint(struct find *d, struct finding_build *f, struct str hint)
+{
+    struct str setting = str_from(hint, str_find(hint, STR("`torch._dynamo.config.")));
+    setting = str_from(setting, 1);
+    setting = str_first(setting, str_find_char(setting, '`'));
+    if (str_contains(setting, STR(" = ")))
+        find_remedy(d, f, REMEDY_CHANGE_SETTING, "%.*s", STR_ARG(str_first(setting, 200)));
+}
+
 static void explain_break(struct find *d, struct finding_build *f, const struct graph_break *b)
 {
     const struct eager_reason *reason = REASONS;
@@ -84,6 +115,7 @@ static void explain_break(struct find *d, struct finding_build *f, const struct 
         reason++;
     find_place(f, b->file, b->line, b->code);
     find_evidence(d, f, "%s: %.*s", reason->cause, STR_ARG(str_first(b->summary, 200)));
+    suggest_hint(d, f, b->hint);
     if (b->hint.n > 0)
         find_evidence(d, f, "PyTorch's hint: %.*s", STR_ARG(str_first(b->hint, 300)));
     find_remedy(d, f, REMEDY_CHANGE_CODE, "%s", reason->remedy);
@@ -164,8 +196,10 @@ static void add_skipped(struct find *d, const struct eager_counts *c)
         return;
     const struct profile_where where = { d->p->compiles[first].recording, first, TRACE_NONE };
     struct finding_build *f = find_add(d, FINDING_EAGER, &where, STR("skipped"));
-    find_cause(d, f, "%u of %u functions that Dynamo traced run eagerly, after a graph break", n,
-               (unsigned)c->functions);
+    find_cause(d, f,
+               "%u of %u compiles ended without a graph, after a graph break: "
+               "their functions run eagerly",
+               (unsigned)n, (unsigned)c->compiles);
     if (!f)
         return;
     explain_eager(d, f, first);
@@ -193,13 +227,13 @@ static void add_no_compile(struct find *d)
 void find_eager(struct find *d)
 {
     struct eager_counts c = count_eager(d);
-    if (d->p->options.compile.n > 0 || c.ended)
+    if (d->p->options.compile.n > 0 || c.ended || err_is_set(&d->err))
         return;
-    if (c.functions == 0 && d->p->n_failures == 0)
+    if (c.compiles == 0 && d->p->n_failures == 0)
         add_no_compile(d);
-    else if (c.functions == 0)
+    else if (c.eager <= c.failed) /* the exceptions are the cause; of none, too */
         return;
-    else if (c.eager == c.functions)
+    else if (c.eager == c.compiles)
         add_nothing_compiled(d, &c);
     else if (c.eager > 0)
         add_skipped(d, &c);

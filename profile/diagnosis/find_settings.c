@@ -165,8 +165,6 @@ static void check_limit(const struct find *d, struct changed_setting *c)
                  str_to_i64(str_of(c->known->default_value), &normal) && value < normal;
     c->n = lower ? count_limits(d, c->recording) : 0;
     c->counted = "limits reached";
-    if (c->n > 0) /* a little more than the limit itself, of which it is the cause */
-        c->weight_ns = d->p->compile_ns / 100 * 81;
 }
 
 static void check_condition(const struct find *d, struct changed_setting *c)
@@ -243,7 +241,9 @@ static void add_changed(struct find *d, const struct changed_setting *c)
         return;
     write_setting(d, f, c);
     find_cost(f, c->ns, BASIS_MEASURED);
-    find_weight(f, c->weight_ns);
+    /* It stands behind a finding that has the same recompiles, and before several that share them.
+     */
+    find_weight(f, c->weight_ns > 0 ? c->weight_ns - 1 : c->weight_ns);
     if (!c->failure)
         return;
     f->finding.ended_program = true;

@@ -48,6 +48,8 @@ COMMANDS = [
     ("info of an archive", ["info", "{archive}"], None),
     ("profile", ["profile", "{tape}"], None),
     ("profile json", ["profile", "--json", "{tape}"], None),
+    ("diagnose", ["{trained}"], None),
+    ("diagnose json", ["diagnose", "--json", "{broken}"], None),
     ("replay", ["replay", "{trained}"], None),
     ("replay guards", ["replay", "--guards", "--json", "{tape}"], None),
     ("replay json", ["replay", "--json", "{trained}"], None),
@@ -200,10 +202,11 @@ def make_inputs(folder):
     if run.code != 0:
         sys.exit(f"cannot make a tape to test with: {run.told()}")
     archive = min(cases.RECORDINGS.glob("*.pt2"), key=lambda p: p.stat().st_size)
-    snapshot, trained = folder / "in.json", folder / "trained.tape"
+    snapshot, trained, broken = folder / "in.json", folder / "trained.tape", folder / "broken.tape"
     cases.run(["diff", "--save", snapshot, tape])
     cases.run(["import", cases.RECORDINGS / "train.log.zst", "-o", trained])
-    return {"log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive),
+    cases.run(["import", cases.RECORDINGS / "graph_break.log.zst", "-o", broken])
+    return {"broken": str(broken), "log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive),
             "snapshot": str(snapshot), "trained": str(trained)}
 
 

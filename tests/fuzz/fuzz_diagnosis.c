@@ -1,0 +1,69 @@
+/* Diagnoses of any log: what opens has a profile and a diagnosis; its text is bounded and has no
+ * control character, and its JSON reads. */
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/walk.h"
+
+#include "profile/report/diagnosis_report.h"
+#include "trace/log/import.h"
+
+static void check_text(const struct diagnosis *diagnosis)
+{
+    const struct report_options how = { .width = 100 };
+    struct buf out = BUF_INIT;
+    unsigned lines = 0;
+    report_diagnosis_text(diagnosis, &how, DIAGNOSIS_LINES, &out);
+    FUZZ_CHECK(!out.failed && out.n > 0);
+    for (size_t i = 0; i < out.n; i++) {
+        lines += out.p[i] == '\n';
+        FUZZ_CHECK(out.p[i] == '\n' || (unsigned char)out.p[i] >= ' ');
+    }
+    /* The first finding is printed whole. */
+    FUZZ_CHECK(diagnosis->n_findings == 0 || lines > 0);
+    buf_clear(&out);
+    report_diagnosis_text(diagnosis, &how, 0, &out);
+    FUZZ_CHECK(!out.failed);
+    buf_release(&out);
+}
+
+static void check_json(const struct diagnosis *diagnosis)
+{
+    struct err err = { .kind = ERR_NONE };
+    struct buf out = BUF_INIT;
+    struct json doc = { 0 };
+    struct json_writer w = json_writer_of(&out);
+    report_diagnosis_json(diagnosis, &w, NULL);
+    FUZZ_CHECK(!out.failed && json_parse(&doc, buf_str(&out), &err));
+    FUZZ_CHECK(json_count(&doc, json_get(&doc, JSON_ROOT, STR("findings"))) ==
+               diagnosis->n_findings);
+    json_release(&doc);
+    buf_release(&out);
+}
+
+static void diagnose(struct trace *trace)
+{
+    const struct profile_options options = { 0 };
+    struct err err = { .kind = ERR_NONE };
+    struct profile *profile = profile_build(&trace, 1, &options, &err);
+    struct diagnosis *diagnosis = profile ? diagnosis_build(profile, &err) : NULL;
+    FUZZ_CHECK((diagnosis != NULL) != err_is_set(&err));
+    if (diagnosis) {
+        check_text(diagnosis);
+        check_json(diagnosis);
+    }
+    diagnosis_free(diagnosis);
+    profile_free(profile);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct err err = { .kind = ERR_NONE };
+    char path[32];
+    int fd = walk_file((struct str){ (const char *)data, n }, path);
+    struct trace *trace = trace_open(path, NULL, &err);
+    FUZZ_CHECK((trace != NULL) != err_is_set(&err));
+    if (trace)
+        diagnose(trace);
+    trace_close(trace);
+    close(fd);
+    return 0;
+}

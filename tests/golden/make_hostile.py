@@ -1,0 +1,54 @@
+"""Logs that try to break a diagnosis: `make_hostile.py KIND > FILE`."""
+import hashlib
+import json
+import sys
+
+ESCAPES = "\x1b[2J\x1b]0;title\x07\r\x9b31m\u202e"
+
+
+def record(meta, compile_id, payload=None):
+    line = dict(meta, frame_id=0, frame_compile_id=compile_id, attempt=0)
+    if payload is not None:
+        line["has_payload"] = hashlib.md5(payload.encode()).hexdigest()
+    out = f"V1120 08:08:43.000000 880 torch/a.py:1] {json.dumps(line)}\n"
+    return out + "".join(f"\t{part}\n" for part in payload.split("\n")) if payload else out
+
+
+def metrics(**members):
+    return {"compilation_metrics": {"co_name": "f", "co_filename": "/u/m.py", "co_firstlineno": 3,
+                                    "entire_frame_compile_time_s": 0.5, "backend_compile_time_s": 0.4,
+                                    **members}}
+
+
+def artifact(name):
+    return {"artifact": {"name": name, "encoding": "string"}}
+
+
+def escapes():
+    """Terminal escapes in names, files, code, messages and settings."""
+    bad = ESCAPES
+    yield record(artifact("fx_graph_cache_bypass"), 0, json.dumps({"cache_bypass_reason": "no" + bad}))
+    yield record(artifact("recompile_reasons"), 1, json.dumps([f"0/0: L['{bad}'] == 3"]))
+    yield record(metrics(
+        co_name="f" + bad, fail_type="Value" + bad + "Error", fail_reason="because " + bad,
+        fail_user_frame_filename="/u/" + bad + ".py", fail_user_frame_lineno=7,
+        cudagraph_skip_reason=f'due to {bad}. Found from : \n  File "/u/{bad}.py", line 9, in f\n    {bad}\n',
+        dynamo_config=json.dumps({bad + "_TESTING_ONLY": bad})), 0)
+
+
+def giant():
+    """A message of 4 MB without a line's end, and one with a million lines."""
+    yield record(metrics(fail_type="ValueError", fail_reason="size of tensor a (" * 220000,
+                         cudagraph_skip_reason="File " * 200000), 0)
+    yield record(metrics(fail_type="UserError", fail_reason="Constraints violated (x)!\n" + "  - \n" * 500000), 1)
+
+
+def recompiles():
+    """100,000 compiles of one function, each with a value of its own."""
+    for i in range(100000):
+        if i:
+            yield record(artifact("recompile_reasons"), i, json.dumps([f"0/{i - 1}: L['k{i % 20000}'] == {i}"]))
+        yield record(metrics(dynamo_config='{"specialize_int": true}'), i)
+
+
+sys.stdout.writelines({"escapes": escapes, "giant": giant, "recompiles": recompiles}[sys.argv[1]]())
