@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_PROFILE_MODEL_BUILD_H
 #define SYMTAPE_PROFILE_MODEL_BUILD_H
 
+#include "profile/model/line_work.h"
 #include "profile/model/profile.h"
 #include "trace/base/arena.h"
 #include "trace/base/intern.h"
@@ -22,6 +23,7 @@ struct build_input {
     struct replay *replay; /* NULL if it was not requested */
     int64_t
         *estimated_ns; /* by record: the time that the estimate of lines gave to its user line */
+    struct line_work work;  /* filled in by build_lines() */
     uint32_t *recording_of; /* by recording: index into profile->recordings, or PROFILE_NONE */
     uint32_t *compile_of;   /* by attempt: index into profile->compiles; PROFILE_NONE: left out */
     const struct metrics **metrics_of; /* by attempt: of the forward compile that ended there */

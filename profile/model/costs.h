@@ -85,6 +85,7 @@ struct profile_costs {
     uint32_t n_counters;
     const struct cost_spot *spots; /* by self_ns */
     uint32_t n_spots;
+    bool spots_exclusive; /* their self_ns is without all that they called, in all processes */
     const struct size_use *uses; /* uses as numbers, then conditions; each by count */
     uint32_t n_uses;
     const struct phase_memory *memory; /* by growth of the host */

@@ -243,6 +243,7 @@ static bool add_processes(struct deep_cost_builder *d)
 {
     for (uint32_t i = 0; i < d->in->deep->n_processes; i++) {
         const struct deep_process *process = &d->in->deep->processes[i];
+        d->b->profile.costs.spots_exclusive &= process->exclusive_costs;
         if (is_recording_asked(d, process->record) && !vec_push(&d->b->processes, process))
             return false;
     }
@@ -319,6 +320,7 @@ bool build_deep(struct profile_build *b, struct err *err)
 {
     struct deep_cost_builder d = { .b = b };
     bool ok = true;
+    b->profile.costs.spots_exclusive = true;
     for (uint32_t i = 0; ok && i < b->profile.n_traces; i++) {
         d.in = &b->inputs[i];
         ok = add_totals(&d) && add_passes(&d) && add_spots(&d) && add_uses(&d) && add_memory(&d) &&

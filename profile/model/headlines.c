@@ -6,6 +6,7 @@ enum {
     CODE_COLUMNS = 70,  /* of a source line in a sentence */
     TEXT_COLUMNS = 110, /* of a message of PyTorch */
     LONG_GUARD = 1000,  /* characters: an expression that slows down each function that reads it */
+    WORTH_LINE = 20,    /* a user line with less than this part of the compile makes no headline */
     WORTH_PERCENT = 5   /* a share below this makes no headline */
 };
 
@@ -21,6 +22,29 @@ static void put_code_name(struct buf *out, struct str code)
     buf_puts(out, " `");
     format_text(out, code, CODE_COLUMNS);
     buf_putc(out, '`');
+}
+
+/* Names the user line that took longest, if its time is known well enough: it was measured, or the
+ * estimate's lower bound still makes it worth a headline. */
+static void slowest_line(const struct profile *p, struct buf *out)
+{
+    const struct profile_lines *all = &p->lines;
+    const struct profile_line *top = NULL;
+    for (uint32_t i = 0; i < all->n_lines; i++)
+        if (!top || all->lines[i].ns > top->ns)
+            top = &all->lines[i];
+    bool measured = all->basis == LINES_MEASURED;
+    if (!top || top->low_ns <= 0 || top->low_ns < all->total_ns / 10 ||
+        (!measured && top->ns < p->compile_ns / WORTH_LINE))
+        return;
+    buf_puts(out, measured ? "" : "an estimated ");
+    format_range(out, top->ns, top->low_ns, top->high_ns, all->total_ns);
+    buf_puts(out, " of the ");
+    format_ns(out, all->total_ns);
+    buf_puts(out, measured ? " in dispatches, as recorded, went into one user line, "
+                           : " in which user lines were traced went into one, ");
+    format_place(out, profile_name(p, top->file), top->line);
+    put_code_name(out, top->code);
 }
 
 static void guards(const struct profile *p, struct buf *out)
@@ -174,7 +198,7 @@ static void put_headlines(struct headline_writer *t)
 bool headlines(const struct profile *p, void (*each)(void *user, struct str text), void *user)
 {
     static void (*const HEADLINES[])(const struct profile *, struct buf *) = {
-        recordings, nothing_there, put_phase_parts,     headline_spots,
+        recordings, nothing_there, slowest_line,        put_phase_parts, headline_spots,
         guards,     expansion,     headline_dispatches, caches,
     };
     struct headline_writer t = { .each = each, .user = user };

@@ -67,16 +67,16 @@ const struct location *line_table_location(const struct graph *graph, uint32_t l
 }
 
 bool line_table_node(struct line_table *table, const struct graph *graph, uint32_t location,
-                     enum graph_kind level, bool kept)
+                     enum graph_kind level, bool kept, uint32_t *ret)
 {
     const struct location *at = line_table_location(graph, location);
+    *ret = LINE_NOBODY;
     if (at->file.n == 0 || !build_takes_file(table->b, at->file))
         return true;
-    uint32_t row;
-    if (!find_line_row(table, false, at->file, at->line, at->function, at->code, &row))
+    if (!find_line_row(table, false, at->file, at->line, at->function, at->code, ret))
         return false;
-    table->b->lines.v[row].nodes[level]++;
-    table->b->lines.v[row].kept_nodes[level] += kept;
+    table->b->lines.v[*ret].nodes[level]++;
+    table->b->lines.v[*ret].kept_nodes[level] += kept;
     return true;
 }
 

@@ -19,10 +19,11 @@ struct line_table {
 #define LINE_NOBODY UINT32_MAX
 
 /* Finds the row of a node's user line: by the same rule if the graph has whole stacks (.pt2), else
- * the place that its comment names. `location` is an index, not LOCATION_NONE. Returns false when
- * memory ran out. */
+ * the place that its comment names, and counts the node there. `location` is an index, not
+ * LOCATION_NONE; *ret is LINE_NOBODY if there is no place, or its file was not selected. Returns
+ * false when memory ran out. */
 bool line_table_node(struct line_table *table, const struct graph *graph, uint32_t location,
-                     enum graph_kind level, bool kept);
+                     enum graph_kind level, bool kept, uint32_t *ret);
 
 /* Finds the row of a place in b->lines, or LINE_NOBODY if its file was not selected. */
 bool line_table_place(struct line_table *table, struct str file, uint32_t line, struct str function,

@@ -3,7 +3,6 @@
 struct sort_line {
     struct profile_line line;
     struct str file;
-    uint32_t index; /* before sorting */
 };
 
 static int compare_lines_by_place(const void *a, const void *b)
@@ -76,23 +75,16 @@ static int (*order_of(enum profile_sort sort))(const void *, const void *)
     }
 }
 
-/* Sorts lines. `follow` is the index of a line whose new index is returned in it, or
- * PROFILE_NONE. */
-static bool sort_lines(struct profile_build *b, struct profile_line *lines, size_t n,
-                       uint32_t *follow)
+static bool sort_lines(struct profile_build *b, struct profile_line *lines, size_t n)
 {
-    uint32_t followed = *follow;
     struct sort_line *rows = calloc(n + 1, sizeof *rows);
     if (!rows)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        rows[i] = (struct sort_line){ lines[i], build_text(b, lines[i].file), i };
+        rows[i] = (struct sort_line){ lines[i], build_text(b, lines[i].file) };
     qsort(rows, n, sizeof *rows, order_of(b->profile.options.sort));
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         lines[i] = rows[i].line;
-        if (rows[i].index == followed)
-            *follow = i;
-    }
     free(rows);
     return true;
 }
@@ -110,19 +102,21 @@ static void choose_basis(struct profile_build *b)
             line->ns = line->estimated_ns;
         build_add_ns(&all->total_ns, line->ns);
     }
+    for (size_t i = 0; i < b->lines.n; i++)
+        if (b->lines.v[i].high_ns > all->total_ns)
+            b->lines.v[i].high_ns = all->total_ns;
 }
 
 bool build_lines(struct profile_build *b, struct err *err)
 {
     struct line_table table = { .b = b };
     struct profile_lines *all = &b->profile.lines;
-    bool ok = line_times_estimate(b, &table, err) && operators_count(b, &table, err) &&
+    bool ok = operators_count(b, &table, err) && line_times_estimate(b, &table, err) &&
               line_costs(b, &table, err) && lines_memory(b, &table, err);
     line_table_release(&table);
     choose_basis(b);
-    uint32_t nothing = PROFILE_NONE;
-    if (ok && (!sort_lines(b, b->lines.v, b->lines.n, &all->longest_line) ||
-               !sort_lines(b, b->library_lines.v, b->library_lines.n, &nothing)))
+    if (ok && (!sort_lines(b, b->lines.v, b->lines.n) ||
+               !sort_lines(b, b->library_lines.v, b->library_lines.n)))
         ok = err_nomem(err);
     all->lines = b->lines.v;
     all->n_lines = (uint32_t)b->lines.n;

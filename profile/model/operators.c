@@ -4,6 +4,9 @@
 struct operator_counter {
     struct profile_build *b;
     struct intern keys; /* (level, op) -> row */
+    vec_of(float)
+    weights;                /* by row */
+    struct line_work *work; /* of the current input */
     struct buf name;
     struct line_table *lines;
     struct err *err;
@@ -41,7 +44,7 @@ static unsigned char *best_forms(const struct build_input *in)
 }
 
 static bool count_operator(struct operator_counter *c, enum graph_kind level,
-                           const struct node *node, bool kept)
+                           const struct node *node, bool kept, float *weight)
 {
     buf_clear(&c->name);
     node_op_name(node, &c->name);
@@ -50,8 +53,10 @@ static bool count_operator(struct operator_counter *c, enum graph_kind level,
     if (row == INTERN_NONE)
         return false;
     if (row == c->b->operators.n &&
-        !vec_push(&c->b->operators, (struct profile_operator_row){ .level = level, .op = op }))
+        (!vec_push(&c->weights, line_work_weight(node->target, level)) ||
+         !vec_push(&c->b->operators, (struct profile_operator_row){ .level = level, .op = op })))
         return false;
+    *weight = c->weights.v[row];
     c->b->operators.v[row].calls++;
     c->b->operators.v[row].kept += kept;
     return true;
@@ -64,11 +69,14 @@ static bool count_nodes(struct operator_counter *c, const struct graph *graph,
         const struct node *node = &graph->nodes[i];
         if (!node_is_call(node))
             continue;
+        struct work_call call = { .row = LINE_NOBODY };
         ++*calls;
-        if (!count_operator(c, ref->kind, node, kept))
+        if (!count_operator(c, ref->kind, node, kept, &call.weight))
             return false;
         if (node->location != LOCATION_NONE &&
-            !line_table_node(c->lines, graph, node->location, ref->kind, kept))
+            !line_table_node(c->lines, graph, node->location, ref->kind, kept, &call.row))
+            return false;
+        if (!vec_push(&c->work->calls, call))
             return false;
     }
     for (uint32_t i = 0; i < graph->n_children; i++)
@@ -88,9 +96,17 @@ struct operator_visit {
 static bool count_visited(void *user, const struct graph *graph)
 {
     struct operator_visit *visit = user;
+    struct line_work *work = visit->c->work;
+    struct work_graph done = { .attempt = visit->ref->attempt,
+                               .kind = visit->ref->kind,
+                               .first_call = (uint32_t)work->calls.n };
     visit->visited = true;
     visit->nodes = graph_counts(graph).nodes;
-    return count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls);
+    if (!count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls))
+        return false;
+    done.n_calls = (uint32_t)work->calls.n - done.first_call;
+    return (done.kind != GRAPH_DYNAMO || line_work_inputs(work, &done, graph)) &&
+           vec_push(&work->graphs, done);
 }
 
 static bool count_graph_ops(struct operator_counter *c, const struct build_input *in,
@@ -119,8 +135,9 @@ static bool count_graph_ops(struct operator_counter *c, const struct build_input
     return true;
 }
 
-static bool count_input_ops(struct operator_counter *c, const struct build_input *in)
+static bool count_input_ops(struct operator_counter *c, struct build_input *in)
 {
+    c->work = &in->work;
     unsigned char *best = best_forms(in);
     bool ok = best;
     for (uint32_t i = 0; ok && i < in->graphs->n; i++) {
@@ -181,6 +198,7 @@ bool operators_count(struct profile_build *b, struct line_table *lines, struct e
         ok = count_input_ops(&c, &b->inputs[i]);
     ok = ok && sort_operators(b);
     intern_release(&c.keys);
+    vec_release(&c.weights);
     buf_release(&c.name);
     b->profile.operators.rows = b->operators.v;
     b->profile.operators.n_rows = (uint32_t)b->operators.n;

@@ -81,6 +81,7 @@ static void free_input(struct build_input *in)
     free(in->compile_of);
     free(in->metrics_of);
     free(in->estimated_ns);
+    line_work_release(&in->work);
 }
 
 void profile_free(struct profile *profile)

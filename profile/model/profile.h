@@ -13,14 +13,22 @@
  *   phases    measured by PyTorch (chromium events), exact to 0.25 us.
  *   compiles  measured by PyTorch (entire_frame_compile_time_s, or the phase of that name). Of a
  *             compile that never ended: from its first record to the log's last.
- *   lines     ESTIMATED. The time between two records of an attempt is attributed to the user line
- *             of the second, because what is recorded there is the end of some work on that line;
- *             records that describe tensors count with the record that follows them. A gap is left
- *             out (unattributed_ns) when its second record names no user line, and while a phase is
- *             open in which PyTorch works on no user line (phases/phase_names.def marks them:
- *             Inductor, code generation, autotuning, building guards).
- * Some versions of PyTorch stamp records in whole milliseconds, and writing the log is part of
- * every gap, so the estimate serves to rank lines and not to add up their times. */
+ *   lines     measured, the time in dispatches, in a deep recording (symtape-deep(5)); otherwise
+ *             ESTIMATED, with bounds. The compiler goes over the program in passes: Dynamo's
+ *             tracing of the bytecode, and AOTAutograd's runs of the graph. The records of a pass
+ *             cut its time into gaps. What lies between two records are the calls of the recorded
+ *             graph between the places where these records stand: Dynamo wraps a parameter just
+ *             before the first call that reads it, and a guard has a user stack. The calls share
+ *             the gap by what such calls cost in deep recordings (line_weights.def); what is
+ *             beyond their usual time before a guard's record is the evaluation of that guard.
+ *             Symbols, specializations of inputs, and descriptions of tensors begin and end no
+ *             work. Time outside of these passes and in phases without user lines
+ *             (phases/phase_names.def marks them: Inductor, code generation, autotuning, building
+ *             guards) belongs to no line (unattributed_ns), and so do the wrapping of inputs and
+ *             the gaps of an attempt whose graph is not known.
+ * tests/bench/lines.py compares the estimate with deep recordings. Some versions of PyTorch stamp
+ * records in whole milliseconds, and writing the log is part of every gap, so the bounds are wide:
+ * a share whose bounds are more than RANGE_POINTS points apart (format.h) is printed as a range. */
 #ifndef SYMTAPE_PROFILE_MODEL_PROFILE_H
 #define SYMTAPE_PROFILE_MODEL_PROFILE_H
 
@@ -221,9 +229,6 @@ struct profile_lines {
     const struct profile_line *library_lines;
     uint32_t n_library_lines;
     int64_t estimated_ns, unattributed_ns;
-    /* The longest single gap that was attributed to a line; PROFILE_NONE if there is none. */
-    int64_t longest_ns;
-    uint32_t longest_line, longest_trace, longest_record;
 };
 
 /* ---- Guards ---- */

@@ -33,7 +33,7 @@ def plain_log(log):
 
 
 def profile(symtape, path):
-    out = subprocess.run([symtape, "profile", "--json", "--no-replay", path], check=True, stdout=subprocess.PIPE).stdout
+    out = subprocess.run([symtape, "profile", "--json", "--big", "--no-replay", path], check=True, stdout=subprocess.PIPE).stdout
     return json.loads(out)
 
 
@@ -42,7 +42,7 @@ def by_line(rows, member):
 
 
 def compare(symtape, tape, verbose):
-    log = subprocess.run([symtape, "export", tape], check=True, stdout=subprocess.PIPE).stdout
+    log = subprocess.run([symtape, "export", "--big", tape], check=True, stdout=subprocess.PIPE).stdout
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "plain.log")
         with open(path, "wb") as file:

@@ -240,6 +240,7 @@ static bool read_process_row(struct deep_reader *r)
         .wrapped = number32(r, "wrapped"),
         .ended = json_kind_of(&r->doc, row_field(r, "ended")) == JSON_TRUE,
     };
+    p.exclusive_costs = json_kind_of(&r->doc, row_field(r, "exclusive_costs")) == JSON_TRUE;
     json_id not_wrapped = row_field(r, "not_wrapped");
     if (json_kind_of(&r->doc, not_wrapped) == JSON_ARRAY)
         p.not_wrapped = (uint32_t)json_count(&r->doc, not_wrapped);

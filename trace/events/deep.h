@@ -83,7 +83,9 @@ struct deep_process {
     struct str level, python, torch;
     uint64_t events, bytes, lost, overhead_ns;
     uint32_t wrapped, not_wrapped;
-    bool ended; /* false: the process was killed, or ended by exec or os._exit */
+    bool ended;           /* false: the process was killed, or ended by exec or os._exit */
+    bool exclusive_costs; /* self_ns of a cost is without all that it called; false in older
+                             recordings: without other costs only */
 };
 
 struct deep {

@@ -20,6 +20,7 @@ enum { MOST_ARGUMENTS = 12 };
     KIND("dispatch", call_dispatch) \
     KIND("env", call_env)           \
     KIND("cost", call_cost)         \
+    KIND("mapped", call_mapped)     \
     KIND("use", call_use)           \
     KIND("label", call_label)       \
     KIND("bypass", call_cache_bypass)
@@ -38,6 +39,7 @@ struct wrapper {
     uint32_t number, mode;
     struct argument arguments[MOST_ARGUMENTS];
     int n_arguments;
+    int mapped; /* of a cost: the position of the function that it calls for each leaf, or -1 */
     uint32_t generation, name_id, extra_id; /* ids, which belong to that generation */
 };
 
@@ -122,6 +124,15 @@ static uint32_t mode_depth(uint32_t mode)
     return thread.depth[mode == MODE_FAKE_TENSOR ? MODE_FAKE_TENSOR_MODE : mode];
 }
 
+/* Returns to a cost from something that it called and that is not its own: a dispatch, or the
+ * function that it maps. Costs in there had no cost around them. */
+static void leave_for_cost(struct running_cost *costing, uint64_t ns)
+{
+    thread.costing = costing;
+    if (costing)
+        costing->inside_ns += ns;
+}
+
 static void enter_dispatch(const struct wrapper *w, struct running_dispatch *frame)
 {
     struct running_dispatch *up = thread.running;
@@ -178,11 +189,14 @@ static PyObject *call_dispatch(struct wrapper *w, PyObject *args, PyObject *kwar
     struct cache_counts before =
         w->mode == MODE_FAKE_TENSOR_MODE ? cache_counts() : (struct cache_counts){ 0 };
     enter_dispatch(w, &frame);
+    struct running_cost *costing = thread.costing;
     uint64_t begun = agent_now();
     agent.overhead_ns += begun - start;
     uint64_t overhead = agent.overhead_ns;
+    thread.costing = NULL;
     PyObject *ret = call_inner(w, args, kwargs);
     uint64_t ended = agent_now(), ns = ended - begun - (agent.overhead_ns - overhead);
+    leave_for_cost(costing, ns);
     thread.running = frame.up;
     thread.depth[w->mode] -= thread.depth[w->mode] > 0;
     raised_keep(&raised);
@@ -400,14 +414,55 @@ static uint64_t cost_row(struct wrapper *w, uint32_t context)
     return row;
 }
 
+static PyObject *call_mapped(struct wrapper *w, PyObject *args, PyObject *kwargs)
+{
+    struct running_cost *costing = thread.costing;
+    uint64_t start = agent_now(), overhead = agent.overhead_ns;
+    thread.costing = NULL;
+    PyObject *ret = call_inner(w, args, kwargs);
+    leave_for_cost(costing, agent_now() - start - (agent.overhead_ns - overhead));
+    return ret;
+}
+
+/* Returns the arguments of a cost with its mapped function wrapped, so that the time in that
+ * function is not the cost's own; the arguments themselves if there is no such function. A new
+ * reference, or NULL without an exception. */
+static PyObject *wrap_mapped(struct wrapper *w, PyObject *args)
+{
+    PyObject *function =
+        w->mapped >= 0 && w->mapped < PyTuple_Size(args) ? PyTuple_GetItem(args, w->mapped) : NULL;
+    if (!function || !PyCallable_Check(function)) {
+        Py_INCREF(args);
+        return args;
+    }
+    PyObject *how = Py_BuildValue("(sOOO)", "mapped", function, w->name, Py_None);
+    PyObject *mapped = how ? agent_wrap((PyObject *)Py_TYPE((PyObject *)w), how) : NULL;
+    Py_XDECREF(how);
+    PyObject *ret = mapped ? PyTuple_New(PyTuple_Size(args)) : NULL;
+    for (Py_ssize_t i = 0; ret && i < PyTuple_Size(args); i++) {
+        PyObject *item = i == w->mapped ? mapped : PyTuple_GetItem(args, i);
+        Py_INCREF(item);
+        PyTuple_SetItem(ret, i, item);
+    }
+    Py_XDECREF(mapped);
+    if (!ret)
+        PyErr_Clear();
+    return ret;
+}
+
 static PyObject *call_cost(struct wrapper *w, PyObject *args, PyObject *kwargs)
 {
     if (!agent_ready())
         return call_inner(w, args, kwargs);
-    uint64_t start = agent_now(), overhead = agent.overhead_ns;
+    uint64_t entered = agent_now();
+    PyObject *own = wrap_mapped(w, args);
+    uint64_t start = agent_now();
+    agent.overhead_ns += start - entered;
+    uint64_t overhead = agent.overhead_ns;
     struct running_cost frame = { .up = thread.costing };
     thread.costing = &frame;
-    PyObject *ret = call_inner(w, args, kwargs);
+    PyObject *ret = call_inner(w, own ? own : args, kwargs);
+    Py_XDECREF(own);
     uint64_t ended = agent_now(), ns = ended - start - (agent.overhead_ns - overhead);
     thread.costing = frame.up;
     if (frame.up)
@@ -609,6 +664,24 @@ static bool set_kind(struct wrapper *w, const char *kind)
     return w->call != NULL;
 }
 
+/* Returns the position of the function that a function of torch.utils._pytree applies to each leaf,
+ * or -1: tree_map(function, tree), tree_map_only(type, function, tree). */
+static int mapped_argument(PyObject *name)
+{
+    static const struct {
+        const char *name;
+        int position;
+    } MAPPED[] = {
+        { "tree_map", 0 },      { "tree_map_", 0 },     { "tree_any", 0 },
+        { "tree_all", 0 },      { "tree_map_only", 1 }, { "tree_map_only_", 1 },
+        { "tree_any_only", 1 }, { "tree_all_only", 1 }, { "tree_map_with_path", 0 },
+    };
+    for (size_t i = 0; i < sizeof MAPPED / sizeof *MAPPED; i++)
+        if (PyUnicode_CompareWithASCIIString(name, MAPPED[i].name) == 0)
+            return MAPPED[i].position;
+    return -1;
+}
+
 /* Sets the arguments from [(name, position), ...]. */
 static bool set_arguments(struct wrapper *w, PyObject *list)
 {
@@ -643,6 +716,7 @@ PyObject *agent_wrap(PyObject *type, PyObject *args)
     w->extra = extra;
     w->number = ++agent.n_wrappers;
     w->mode = PyLong_Check(extra) ? (uint32_t)PyLong_AsUnsignedLong(extra) % MODES : 0;
+    w->mapped = strcmp(kind, "cost") == 0 ? mapped_argument(name) : -1;
     w->generation = UINT32_MAX;
     if (!set_kind(w, kind))
         PyErr_Format(PyExc_ValueError, "unknown kind of wrapper: %s", kind);

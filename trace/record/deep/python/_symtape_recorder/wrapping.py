@@ -139,7 +139,7 @@ class Recorder:
         """What each side file begins with; told again in one that is open."""
         text = json.dumps({"level": LEVELS[self.level], "python": sys.version.split()[0],
                            "torch": self.torch_version, "log": self.log, "wrapped": self.wrapped,
-                           "not_wrapped": self.missing})
+                           "not_wrapped": self.missing, "exclusive_costs": True})
         self.c.start(self.folder, text)
         if self.c.opened():
             self.c.emit(21, "s", text)
