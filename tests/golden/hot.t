@@ -57,5 +57,5 @@ Training saves what these lines make.
         saved  line                            code
       38.5 MB  transformers/activations.py:89  return self.act(input)
       37.7 MB  bert/modeling_bert.py:335       hidden_states = self.dense(hidden_states)
-      18.9 MB  bert/modeling_bert.py:292       hidden_states = self.LayerNorm(hidden_states + input_tensor)
+      18.9 MB  bert/modeling_bert.py:350       hidden_states = self.LayerNorm(hidden_states + input_tensor)
       ... and 11 more

@@ -56,8 +56,8 @@ telling ones, and long cells are cut, paths at their beginning.
 
     Inside PyTorch, below those lines
       est. time  guards  symbols  line                      code
-         1.05 s      21       27  .../normalization.py:228  return F.layer_norm(
-         703 ms      54        -  modules/linear.py:134     return F.linear(input...
+         555 ms      54        -  modules/linear.py:134     return F.linear(input...
+         165 ms      21       27  .../normalization.py:228  return F.layer_norm(
 
     Guards (asked by: whose code needed to know)
       192 guards: 158 asked by kernel, 20 asked by torch function, 14 asked by
