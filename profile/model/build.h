@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_PROFILE_MODEL_BUILD_H
 #define SYMTAPE_PROFILE_MODEL_BUILD_H
 
-#include "profile/model/line_work.h"
+#include "profile/model/lines/line_work.h"
 #include "profile/model/profile.h"
 #include "trace/base/arena.h"
 #include "trace/base/intern.h"

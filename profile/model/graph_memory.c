@@ -1,7 +1,7 @@
 /* profile/model/graph_memory.h says what is estimated. Forward and backward graphs share names of
  * nodes: a value that the forward graph returns under the name of an input of the backward graph is
  * saved for it (torch/_functorch/partitioners.py, _extract_fwd_bwd_modules). */
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 #include "replay/ops/dispatch/ops.h"
 #include "trace/graph/expr_value.h"
 

@@ -1,5 +1,5 @@
 /* Counts calls by level and operator, and the nodes of user lines, in the graphs. */
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 
 struct operator_counter {
     struct profile_build *b;

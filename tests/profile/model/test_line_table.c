@@ -1,4 +1,4 @@
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 #include "tests/profile/made.h"
 
 /* A stack of PyTorch's frames only has its innermost one for a user line. */

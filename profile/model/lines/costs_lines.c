@@ -1,6 +1,6 @@
 /* Counts costs of user lines: dispatches and their time from a deep recording, and the counts of
  * the replay for the calls of each line. */
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 
 static bool line_cost_row(struct line_table *table, struct str file, uint32_t line,
                           struct str function, struct str code, struct line_cost **ret)

@@ -1,5 +1,5 @@
 /* Collects the calls of graphs, and the inputs at which Dynamo can be seen to arrive. */
-#include "profile/model/line_work.h"
+#include "profile/model/lines/line_work.h"
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ float line_work_weight(struct str target, enum graph_kind kind)
         bool saves;
     } WEIGHTS[] = {
 #define LINE_WEIGHT(name, weight, saves) { name, weight, saves },
-#include "profile/model/line_weights.def"
+#include "profile/model/lines/line_weights.def"
 #undef LINE_WEIGHT
     };
     struct str base = target_base_name(target);

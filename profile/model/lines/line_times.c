@@ -1,6 +1,6 @@
 /* Guards, symbols and specializations of user lines, and the passes of the compiler over the
  * program, whose time line_gaps.c divides among the lines. */
-#include "profile/model/line_gaps.h"
+#include "profile/model/lines/line_gaps.h"
 #include "trace/tables.h"
 
 #define DAY_US INT64_C(86400000000)

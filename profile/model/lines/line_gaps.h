@@ -3,7 +3,7 @@
 #ifndef SYMTAPE_PROFILE_MODEL_LINE_GAPS_H
 #define SYMTAPE_PROFILE_MODEL_LINE_GAPS_H
 
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 
 /* A record that shows where a pass was at a time. */
 struct pass_mark {

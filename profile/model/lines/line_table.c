@@ -1,4 +1,4 @@
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 
 #include "trace/events/user_line.h"
 

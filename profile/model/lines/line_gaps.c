@@ -7,7 +7,7 @@
  * ends the evaluation of an expression on its line; what the gap before it has beyond the usual
  * time of its calls is the time of that evaluation. Other records end no work of their own: they
  * only tell how far the pass has come. */
-#include "profile/model/line_gaps.h"
+#include "profile/model/lines/line_gaps.h"
 
 #define EVALUATION 4.0 /* the weight of evaluating a guard: what is least */
 #define WRAPPING   5.0 /* the weight of wrapping an input */

@@ -1,4 +1,4 @@
-#include "profile/model/line_table.h"
+#include "profile/model/lines/line_table.h"
 
 struct sort_line {
     struct profile_line line;
