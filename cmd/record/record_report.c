@@ -93,7 +93,7 @@ static void note_deep_cost(const struct record_report *report)
     human_ns(own, deep->overhead_ns);
     human_ns(compiling, deep->compile_ns);
     out_note(report->out,
-             "deep (%s): %llu process%s, %llu dispatches, %llu calls into ShapeEnv, "
+             "deep (%s): %llu process%s, %llu dispatches of all modes, %llu calls into ShapeEnv, "
              "%llu partial graph%s",
              report->level, (unsigned long long)deep->processes, deep->processes == 1 ? "" : "es",
              (unsigned long long)deep->dispatches, (unsigned long long)deep->env_calls,

@@ -124,7 +124,7 @@ static bool add_stack_dispatch(struct stack_grouper *s, const struct deep_dispat
     if (stack_matches_filter(s) && !find_stack_row(s, &row))
         return false;
     if (row) {
-        row->real_dispatches += d->count;
+        row->real_dispatches += d->mode == DEEP_FAKE_TENSOR_MODE ? d->count : 0;
         build_add_ns(&row->self_ns, d->self_ns > INT64_MAX ? INT64_MAX : (int64_t)d->self_ns);
     }
     return true;

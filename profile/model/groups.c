@@ -49,7 +49,7 @@ static bool groups_by_op(struct profile_build *b, struct group_rows *rows)
         if (!row)
             return false;
         row->guards = cost->guards;
-        row->real_dispatches = operator_cost_real(cost);
+        row->real_dispatches = cost->by_mode[DEEP_FAKE_TENSOR_MODE];
         row->dispatches = cost->dispatches;
         row->exprs = cost->exprs;
         row->symbolic_tensors = cost->symbolic_tensors;

@@ -93,7 +93,7 @@ static void put_coverage(const struct report *r)
     if (lines->total_ns > 0) {
         buf_puts(&text, "Shares are of the ");
         format_ns(&text, lines->total_ns);
-        buf_puts(&text, lines->basis == LINES_MEASURED ? " in dispatches of user lines"
+        buf_puts(&text, lines->basis == LINES_MEASURED ? " in dispatches of all modes on user lines"
                                                        : " that the estimate covers");
     }
     if (lines->total_ns > 0 && lines->basis == LINES_ESTIMATED) {

@@ -28,7 +28,7 @@ static bool add_deep_line_costs(struct line_table *table, const struct build_inp
             return false;
         if (!cost)
             continue;
-        cost->real_dispatches += d->count;
+        cost->real_dispatches += d->mode == DEEP_FAKE_TENSOR_MODE ? d->count : 0;
         cost->real_allocations += operator_allocates(d->op) ? d->count : 0;
         build_add_ns(&cost->self_ns, d->self_ns > INT64_MAX ? INT64_MAX : (int64_t)d->self_ns);
     }
