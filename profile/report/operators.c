@@ -109,7 +109,8 @@ static void text_levels(struct report *r)
     const struct level levels[] = {
         { "calls that Dynamo captured", dynamo, dynamo },
         { "ATen calls", aten, dynamo },
-        { "dispatches of FakeTensorMode, all attempts", costs->by_mode[DEEP_FAKE_TENSOR_MODE], dynamo },
+        { "dispatches of FakeTensorMode, all attempts", costs->by_mode[DEEP_FAKE_TENSOR_MODE],
+          dynamo },
         { "dispatches of the proxy mode, all attempts", costs->by_mode[DEEP_PROXY_MODE], dynamo },
         { "dispatches in one replay", costs->dispatches, dynamo },
     };
