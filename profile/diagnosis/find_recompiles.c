@@ -49,7 +49,12 @@ static bool holds_FIRST_IS_ONE(const struct recompile_case *c)
 static bool holds_MARKABLE(const struct recompile_case *c)
 {
     return !holds_PARAMETER(c) && !holds_SPECIALIZED(c) && !holds_FIRST_IS_ONE(c) &&
-           c->g->marks.n > 0;
+           !c->g->refusing && c->g->marks.n > 0;
+}
+
+static bool holds_REFUSED(const struct recompile_case *c)
+{
+    return c->g->refusing != NULL;
 }
 
 /* torch/compiler/config.py has dynamic_sources from 2.8 on. */
@@ -97,6 +102,23 @@ static bool holds_DUCK(const struct recompile_case *c)
 static bool holds_MODULO(const struct recompile_case *c)
 {
     return str_contains(c->g->guard.text, STR(" % "));
+}
+
+/* The program's line has the condition itself. */
+static bool holds_WRITTEN(const struct recompile_case *c)
+{
+    static const struct str WORDS[] = {
+        { "if ", 3 }, { "while ", 6 }, { "assert ", 7 }, { "for ", 4 }
+    };
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (str_contains(c->g->code, WORDS[i]))
+            return true;
+    return false;
+}
+
+static bool holds_NOT_WRITTEN(const struct recompile_case *c)
+{
+    return !holds_WRITTEN(c);
 }
 
 /* The hint of EQUALS_MATCH in torch/_dynamo/variables/builder.py. */
@@ -322,6 +344,12 @@ static void describe_group(struct find *d, const struct recompile_group *g)
     struct str earlier = recompile->n_reasons ? recompile->reasons[0].compile : STR("");
     find_evidence(d, f, "guard of %.*s that failed: %.*s", STR_ARG(earlier),
                   STR_ARG(g->guard.text));
+    if (g->refusing)
+        find_evidence(d, f,
+                      "%.*s made it a symbol, but its guard %.*s refuses %lld: mark_dynamic() "
+                      "does not save a compile",
+                      STR_ARG(d->p->compiles[g->newest].id), STR_ARG(g->refusing->expr),
+                      (long long)g->refused);
     if (g->module_call && str_starts(g->guard.source, STR("args[")))
         find_evidence(d, f, "%.*s is a positional argument of the compiled module's call",
                       STR_ARG(g->guard.source));
@@ -329,9 +357,11 @@ static void describe_group(struct find *d, const struct recompile_group *g)
         find_evidence(d, f, "only one of the compiles has %.*s", STR_ARG(g->inputs));
     if (holds_STATIC(&c))
         find_evidence(d, f, "torch._dynamo.config.automatic_dynamic_shapes was off");
+    if (holds_SPECIALIZE_INT(&c) && g->guard.kind == RECOMPILE_VALUE)
+        find_evidence(d, f, "torch._dynamo.config.specialize_int was True");
     if (holds_DUCK(&c))
         find_evidence(d, f, "duck shaping: sizes that are equal at the first call share a symbol");
-    if (g->dynamic && g->newest != PROFILE_NONE)
+    if (!g->refusing && g->dynamic && g->newest != PROFILE_NONE)
         find_evidence(d, f, "%.*s made it a symbol: other values need no compile",
                       STR_ARG(d->p->compiles[g->newest].id));
     describe_changes(&c, f);

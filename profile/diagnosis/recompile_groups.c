@@ -1,5 +1,7 @@
 #include "profile/diagnosis/recompile_groups.h"
 
+#include "profile/diagnosis/size_solver.h"
+
 #include "trace/events/user_line.h"
 
 enum {
@@ -16,10 +18,11 @@ static struct recompile_guard parse_reason(const struct recompile_reason *reason
     return recompile_guard_parse(reason->guard);
 }
 
-/* Sizes are compared by what they are sizes of; other guards by their whole text without values. */
+/* Sizes are compared by what they are sizes of; conditions and guards without a source by their
+ * whole text. */
 static bool same_subject(const struct recompile_guard *a, const struct recompile_guard *b)
 {
-    bool named = a->source.n > 0 || a->kind == RECOMPILE_MARKING;
+    bool named = a->kind == RECOMPILE_MARKING || (a->source.n > 0 && a->kind != RECOMPILE_BRANCH);
     return a->kind == b->kind && str_eq(a->source, b->source) && str_eq(a->index, b->index) &&
            (named || str_eq(a->text, b->text));
 }
@@ -235,6 +238,25 @@ static void add_line_of_tensor(struct find *d, struct recompile_group *g, struct
     buf_release(&text);
 }
 
+/* Looks whether the guards of the newest compile, which has a symbol for the size, refuse a value
+ * of an earlier one: then a mark alone does not save a compile. */
+static void add_refusing_guard(struct find *d, struct recompile_group *g,
+                               const struct symbol *symbol, uint32_t recording)
+{
+    struct symbol_scope scope = { d, recording, symbol->attempt, symbol->record };
+    for (size_t i = 0; i < g->values.n && !g->refusing; i++) {
+        uint64_t value;
+        struct size_solution solution;
+        if (!str_to_u64(g->values.v[i], &value) || value < 2 || value > INT32_MAX)
+            continue;
+        struct size_range only = { (int64_t)value, (int64_t)value };
+        if (!size_solve(d, &scope, symbol, UINT32_MAX, only, &solution))
+            return;
+        g->refusing = solution.guard;
+        g->refused = (int64_t)value;
+    }
+}
+
 /* Finds the symbol of a group's size in the newest compile, and the line that specialized it, in
  * any compile of the group: that is where the user's program needs a constant. */
 static void add_symbol(struct find *d, struct recompile_group *g, const struct build_input *in)
@@ -246,6 +268,7 @@ static void add_symbol(struct find *d, struct recompile_group *g, const struct b
     uint32_t recording = d->p->recompiles[g->first].where.recording;
     uint32_t newest =
         g->newest == PROFILE_NONE ? TRACE_NONE : d->p->compiles[g->newest].last_attempt;
+    const struct symbol *symbol = NULL; /* of the newest compile */
     for (uint32_t i = 0; !text.failed && i < in->symbols->n_symbols; i++) {
         const struct symbol *s = &in->symbols->symbols[i];
         if (!str_eq(s->source, buf_str(&text)))
@@ -256,7 +279,10 @@ static void add_symbol(struct find *d, struct recompile_group *g, const struct b
             stack = in->symbols->specializations[s->specialization].user_stack;
         if (in_newest && g->guard.kind == RECOMPILE_VALUE)
             add_value(d, g, s->value);
-        g->dynamic = g->dynamic || (in_newest && s->specialization == TRACE_NONE);
+        if (in_newest && s->specialization == TRACE_NONE) {
+            g->dynamic = true;
+            symbol = s;
+        }
         g->specialized = in_newest ? s->specialization != TRACE_NONE : g->specialized;
         stack_id line = user_program_line(in->trace, d->p->recordings[recording].recording, stack);
         if (line == 0 || (g->line > 0 && s->specialization == TRACE_NONE && g->file.n > 0))
@@ -266,6 +292,8 @@ static void add_symbol(struct find *d, struct recompile_group *g, const struct b
         g->line = frame.line;
         g->code = frame.code;
     }
+    if (symbol && g->guard.kind == RECOMPILE_SIZE)
+        add_refusing_guard(d, g, symbol, recording);
     buf_release(&text);
 }
 
@@ -414,10 +442,12 @@ static void complete_group(struct find *d, struct recompile_group *g)
     const struct build_input *in = find_input(d, recording);
     g->module_call = g->compile != PROFILE_NONE &&
                      user_file_of(d->p->compiles[g->compile].file) == USER_FILE_TORCH;
-    if (user_file_of(g->file) == USER_FILE_TORCH)
-        g->file = STR("");
+    if (user_file_of(g->file) == USER_FILE_TORCH) {
+        g->file = g->code = STR("");
+        g->line = 0;
+    }
     add_newest_value(d, g, in->trace);
-    if (g->guard.source.n > 0)
+    if (g->guard.source.n > 0 && g->guard.kind != RECOMPILE_BRANCH)
         add_symbol(d, g, in);
     add_line_of_tensor(d, g, in->trace);
     add_inputs(d, g, in->trace);

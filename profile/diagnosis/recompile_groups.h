@@ -24,6 +24,9 @@ struct recompile_group {
     bool module_call;          /* the compiled function is PyTorch's own call of a module */
     bool specialized;          /* the newest compile specialized this size again */
     bool dynamic;              /* the newest compile has a symbol for this size */
+    const struct guard
+        *refusing;   /* a guard of it that refuses a value of an earlier compile; NULL */
+    int64_t refused; /* that value */
     const struct failure *failure; /* the recompile limit, which ended the last one; NULL */
     struct str limit;              /* its number; "" */
 };

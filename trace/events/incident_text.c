@@ -84,11 +84,15 @@ static bool is_compile_id(struct str text)
     return slash;
 }
 
-/* Reads the end of a guard's comment, "# CODE  # FILE:LINE in FUNCTION". */
+/* Reads the end of a guard's comment, "# CODE  # FILE:LINE in FUNCTION". A comment without a user's
+ * line has only PyTorch's place, in parentheses (_get_sloc in
+ * torch/fx/experimental/symbolic_shapes.py). */
 static void place_in_comment(struct str text, struct recompile_text *ret)
 {
     for (size_t hash = str_find_char(text, '#'); hash < text.n; hash = str_find_char(text, '#')) {
         text = str_trim(str_from(text, hash + 1));
+        if (str_starts(text, STR("(")))
+            break;
         if (ret->code.n == 0)
             ret->code = str_trim(str_first(text, str_find(text, STR("  # "))));
         struct str place = str_first(text, str_find(text, STR(" in ")));

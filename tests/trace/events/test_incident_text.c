@@ -70,6 +70,11 @@ static void test_recompile(void **state)
     assert_str_is(r.guard, "n == 0");
     assert_str_is(r.file, "models/a.py");
     assert_int_equal(r.line, 86);
+    r = recompile_text_parse(
+        STR("0/0: 2 <= x.size()[0]  # (_prims_common/__init__.py:288 in is_known)"));
+    assert_str_is(r.guard, "2 <= x.size()[0]");
+    assert_str_is(r.file, ""); /* PyTorch's place is none of the user's */
+    assert_str_is(r.code, "");
     r = recompile_text_parse(STR("!1/0/2: n == 0  # x\nUser stack trace:\n"
                                  "  File \"/u/a.py\", line 34, in forward\n    s.hook(x)\n"
                                  "  File \"/u/a.py\", line 86, in hook\n    state += 1"));
