@@ -72,9 +72,11 @@ static int compare_findings(const void *a, const void *b)
     return by_weight ? by_weight : (x->added > y->added) - (x->added < y->added);
 }
 
+/* A part of the compiler without a line of the program is no cause: causes come before it. */
 static int64_t finding_weight(const struct find *d, const struct finding_build *f)
 {
-    if (f->finding.ns >= 0)
+    bool is_part = f->finding.kind == FINDING_COST && f->finding.file.n == 0;
+    if (f->finding.ns >= 0 && !is_part)
         return f->finding.ns;
     return f->weight_ns >= 0 ? f->weight_ns
                              : d->p->compile_ns / 100 * KINDS[f->finding.kind].weight;

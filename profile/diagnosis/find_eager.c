@@ -114,7 +114,8 @@ static void explain_break(struct find *d, struct finding_build *f, const struct 
     while (!str_contains(b->reason, str_of(reason->part)))
         reason++;
     find_place(f, b->file, b->line, b->code);
-    find_evidence(d, f, "%s: %.*s", reason->cause, STR_ARG(str_first(b->summary, 200)));
+    find_evidence(d, f, "%s: %.*s", reason->cause,
+                  STR_ARG(str_first(b->explanation.n > 0 ? b->explanation : b->summary, 300)));
     suggest_hint(d, f, b->hint);
     if (b->hint.n > 0)
         find_evidence(d, f, "PyTorch's hint: %.*s", STR_ARG(str_first(b->hint, 300)));
