@@ -27,7 +27,12 @@ An assert that fails when the chunks do not add up:
 
     $ symtape $SHARED/traces/jagged.eval.aot_eager.log.zst
     1.25 s of compiling: 1 compile, 2 attempts, 4 graphs, 5 guards; 189 records
-     1  can fail at run time
+     1  restarted, 941 ms of 1.25 s
+        a Python float was traced as a symbol and then needed as a constant, so the compile began again: self.table.norm_type
+        models/zoo.py:73  e = self.table(c)
+        recorded      L['self']._modules['table'].norm_type = 2.0
+        suggested     torch._dynamo.config.specialize_float = True before the first call
+     2  can fail at run time
         the compiled program fails at run time if (u0 + u1) != values.shape[0]
         models/zoo.py:70  chunks = torch.split(values, sizes)
         recorded      u0 is the result of .item() at models/zoo.py:67: sizes = lengths.sum(1).tolist()

@@ -129,4 +129,5 @@ Exported programs, ranks, logs without graphs.
 
     $ symtape replay $RECORDINGS/data_dependent.log.zst --bisect-codes
     no graphs
+    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
     [exit 125]
