@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -159,6 +160,26 @@ bool record_diagnose(struct record_report *report, struct trace *trace, struct e
     return !err_is_set(err) && (!report->diagnosis.failed || err_nomem(err));
 }
 
+/* Names what switches torch.compile() off in the environment, which the program inherited
+ * (torch/_dynamo/config.py, _optimize() in torch/_dynamo/eval_frame.py). */
+static const char *why_nothing(const struct record_report *report)
+{
+    static const struct {
+        const char *variable, *text;
+    } SWITCHES[] = {
+        { "TORCH_COMPILE_DISABLE", "TORCH_COMPILE_DISABLE=1 switches torch.compile() off" },
+        { "TORCHDYNAMO_DISABLE", "TORCHDYNAMO_DISABLE=1 switches torch.compile() off" },
+    };
+    if (report->run.disk_full)
+        return "there was no space left";
+    for (size_t i = 0; i < sizeof SWITCHES / sizeof *SWITCHES; i++) {
+        const char *value = getenv(SWITCHES[i].variable);
+        if (value && strcmp(value, "1") == 0)
+            return SWITCHES[i].text;
+    }
+    return "the program compiled nothing";
+}
+
 void record_note_text(const struct record_report *report)
 {
     note_end(report);
@@ -168,8 +189,7 @@ void record_note_text(const struct record_report *report)
         note_compiles(report);
     else if (report->run.n_logs + report->run.n_sides == 0)
         out_note(report->out, "PyTorch logged nothing: %s; no tape is written",
-                 report->run.disk_full ? "there was no space left"
-                                       : "the program compiled nothing");
+                 why_nothing(report));
     note_time(report);
     if (report->level)
         note_deep_recording(report);

@@ -198,3 +198,10 @@ void find_weight(struct finding_build *f, int64_t ns)
     if (f)
         f->weight_ns = ns;
 }
+
+void find_weight_if_alone(const struct find *d, struct finding_build *f)
+{
+    const struct profile *p = d->p;
+    if (p->n_failures == 0 && p->n_recompiles == 0 && p->n_restarts == 0 && p->n_breaks == 0)
+        find_weight(f, p->compile_ns);
+}

@@ -79,6 +79,9 @@ void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 /* Places a finding whose time is not known, or is counted in other findings (the recompiles that a
  * setting causes), as if it cost this. */
 void find_weight(struct finding_build *f, int64_t ns);
+/* Places a finding first if the tape has no failure, recompile, restart or graph break: without
+ * them, a cache or a setting is the cause, and slow parts are only where the time went. */
+void find_weight_if_alone(const struct find *d, struct finding_build *f);
 
 /* The finders, each a file. */
 void find_failures(struct find *d);

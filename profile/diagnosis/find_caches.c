@@ -138,6 +138,7 @@ static void add_skipped(struct find *d, const struct cache_group *g)
     struct finding_build *f = find_add(d, FINDING_CACHE, &where, STR(""));
     if (!f)
         return;
+    find_weight_if_alone(d, f);
     if (g->reason) {
         find_cause(d, f, "%s cannot keep a graph, because %s", skipped_caches(g),
                    g->reason->because);

@@ -81,6 +81,7 @@ static void add_skip(struct find *d, const struct build_input *in, const struct 
     buf_release(&key);
     if (!find_is_new(f))
         return;
+    find_weight_if_alone(d, f);
     find_cause(d, f, "CUDA graphs are skipped, because %s", reason->because);
     if (located)
         find_place(f, frame.file, frame.line, frame.code);
@@ -205,6 +206,7 @@ static void find_without_cuda(struct find *d, uint32_t recording)
             f->finding.count = 1;
         return;
     }
+    find_weight_if_alone(d, f);
     find_cause(d, f,
                "CUDA graphs were asked for (mode=\"reduce-overhead\"), but no tensor of the "
                "graphs is on a GPU");

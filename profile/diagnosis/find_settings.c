@@ -241,9 +241,12 @@ static void add_changed(struct find *d, const struct changed_setting *c)
         return;
     write_setting(d, f, c);
     find_cost(f, c->ns, BASIS_MEASURED);
-    /* It stands behind a finding that has the same recompiles, and before several that share them.
-     */
-    find_weight(f, c->weight_ns > 0 ? c->weight_ns - 1 : c->weight_ns);
+    /* One that causes recompiles stands behind a finding that has the same recompiles, and before
+     * several that share them. */
+    if (c->known->condition == CONDITION_SLOW)
+        find_weight_if_alone(d, f);
+    else
+        find_weight(f, c->weight_ns > 0 ? c->weight_ns - 1 : c->weight_ns);
     if (!c->failure)
         return;
     f->finding.ended_program = true;
