@@ -23,14 +23,18 @@ bool call_order_init(struct call_order *order, const struct kernel_reader *r)
 {
     order->first_kernel = r->graphs.v[r->graphs.n - 1].first;
     order->n_kernels = (uint32_t)r->kernels.n - order->first_kernel;
-    order->ranges = calloc((size_t)order->n_kernels + 1, sizeof *order->ranges);
-    if (!order->ranges)
+    order->starts = calloc((size_t)order->n_kernels + 2, sizeof *order->starts);
+    order->ordinals = malloc((r->calls.n + 1) * sizeof *order->ordinals);
+    if (!order->starts || !order->ordinals)
         return false;
+    /* A counting sort by kernel; the second element on is where the next call of it goes. */
+    for (size_t i = 0; i < r->calls.n; i++)
+        order->starts[r->calls.v[i] - order->first_kernel + 2]++;
+    for (uint32_t k = 1; k <= order->n_kernels; k++)
+        order->starts[k + 1] += order->starts[k];
     for (uint32_t i = 0; i < r->calls.n; i++) {
         const struct kernel *kernel = &r->kernels.v[r->calls.v[i]];
-        struct call_range *range = &order->ranges[r->calls.v[i] - order->first_kernel];
-        range->first = range->first ? range->first : i + 1;
-        range->last = i + 1;
+        order->ordinals[order->starts[r->calls.v[i] - order->first_kernel + 1]++] = i + 1;
         if (kernel->kind == KERNEL_EXTERN && !add_extern_call(order, kernel->name, i + 1))
             return false;
     }
@@ -39,7 +43,8 @@ bool call_order_init(struct call_order *order, const struct kernel_reader *r)
 
 void call_order_release(struct call_order *order)
 {
-    free(order->ranges);
+    free(order->starts);
+    free(order->ordinals);
     intern_release(&order->operators);
     vec_release(&order->calls);
     vec_release(&order->first_calls);
@@ -111,10 +116,18 @@ struct node_span *call_order_spans(const struct call_order *order, const struct 
     return p.spans;
 }
 
-bool call_order_allows(const struct call_order *order, uint32_t kernel, struct node_span span)
+uint32_t call_order_first(const struct call_order *order, uint32_t kernel, struct node_span span)
 {
     if (kernel < order->first_kernel || kernel - order->first_kernel >= order->n_kernels)
-        return false;
-    const struct call_range *range = &order->ranges[kernel - order->first_kernel];
-    return range->first && range->last > span.after && range->first < span.before;
+        return UINT32_MAX;
+    uint32_t low = order->starts[kernel - order->first_kernel];
+    uint32_t end = order->starts[kernel - order->first_kernel + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (order->ordinals[middle] <= span.after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && order->ordinals[low] < span.before ? order->ordinals[low] : UINT32_MAX;
 }

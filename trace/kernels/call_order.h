@@ -18,10 +18,9 @@ struct node_span {
 
 struct call_order {
     uint32_t first_kernel, n_kernels;
-    struct call_range {
-        uint32_t first, last; /* ordinals of its calls, from 1; 0: it is not called */
-    } * ranges;               /* by kernel */
-    struct intern operators;  /* "mm": what the program calls libraries for */
+    uint32_t *starts;        /* by kernel: index into ordinals of its first call; and one more */
+    uint32_t *ordinals;      /* of calls, from 1 */
+    struct intern operators; /* "mm": what the program calls libraries for */
     vec_of(struct extern_call)
     calls; /* calls of libraries */
     vec_of(uint32_t)
@@ -41,7 +40,7 @@ void call_order_release(struct call_order *order);
 
 /* Returns the spans of a graph's nodes, which the caller frees; NULL when memory ran out. */
 struct node_span *call_order_spans(const struct call_order *order, const struct graph *graph);
-/* Returns whether a kernel is called within a span. A kernel that is never called is in none. */
-bool call_order_allows(const struct call_order *order, uint32_t kernel, struct node_span span);
+/* Returns the ordinal of a kernel's first call within a span; UINT32_MAX if there is none. */
+uint32_t call_order_first(const struct call_order *order, uint32_t kernel, struct node_span span);
 
 #endif

@@ -19,8 +19,8 @@
  * definition or a call (get_kernel_metadata() of torch/_inductor/utils.py). C++ kernels have none
  *   name         the operators in a kernel's name ("cpp_fused_gelu_sum_0"), which a node matches by
  *                its operator or by a word of its user line, if what it needs is called in front of
- *                the kernel, and what needs it behind. Kernels without a library call between
- *                them, whose names have the same operator, share its nodes
+ *                the kernel, and what needs it behind. Of several such kernels it is the one that
+ *                is called first, which can be wrong
  *
  * Lines are those of the post-grad graph that was logged in front of the code, or of Dynamo's graph
  * for nodes that have the names of that one. */

@@ -5,8 +5,7 @@
 #include "trace/kernels/call_order.h"
 #include "trace/kernels/kernel_reading.h"
 
-/* A kernel with a name like another's is given the nodes that match both. A name whose operators
- * are in the names of more kernels than this tells nothing. */
+/* An operator that is in the names of more kernels than this tells nothing. */
 enum { MOST_SHARING = 64, LONGEST_RUN = 8 };
 
 /* ------------------------------------------------------------------------------------------------
@@ -188,41 +187,45 @@ struct resolving {
     bool post_grad; /* whether the graph is the post-grad graph */
 };
 
-static bool claim_run(struct resolving *v, struct str run, struct str node, struct node_span span)
+/* The kernel that is called first of those that may compute a node. */
+struct best_kernel {
+    uint32_t kernel, ordinal;
+};
+
+static void offer_kernels(const struct resolving *v, struct str run, struct node_span span,
+                          struct best_kernel *best)
 {
     const struct name_runs *n = v->runs;
     uint32_t id = intern_find(&n->runs, run);
     if (id == INTERN_NONE || n->counts.v[id] > MOST_SHARING)
-        return true;
+        return;
     for (uint32_t use = n->last.v[id]; use; use = n->uses.v[use - 1].previous) {
         uint32_t kernel = n->uses.v[use - 1].kernel;
-        if (!call_order_allows(v->order, kernel, span))
-            continue;
-        uint32_t at = kernel_find_node(v->r, node, false, true);
-        if (at == TRACE_NONE || !kernel_claim_node(v->r, kernel, at, KERNEL_NAME))
-            return false;
+        uint32_t ordinal = call_order_first(v->order, kernel, span);
+        if (ordinal < best->ordinal)
+            *best = (struct best_kernel){ kernel, ordinal };
     }
-    return true;
 }
 
-/* Claims a node for the kernels in whose names its operator is, or a word of its line. */
+/* Claims a node for the first kernel in whose name its operator is, or a word of its line. */
 static bool claim_by_name(struct resolving *v, const struct graph *graph, const struct node *node,
                           struct node_span span)
 {
-    struct str op = without_underscores(target_base_name(node->target));
-    if (!claim_run(v, op, node->name, span))
-        return false;
-    if (node->location == LOCATION_NONE)
-        return true;
-    struct str code = graph->locations[node->location].code;
+    struct best_kernel best = { TRACE_NONE, UINT32_MAX };
+    offer_kernels(v, without_underscores(target_base_name(node->target)), span, &best);
+    struct str code =
+        node->location == LOCATION_NONE ? STR("") : graph->locations[node->location].code;
     for (size_t at = 0, end; at < code.n; at = end + 1) {
         for (end = at; end < code.n && is_word_char(code.p[end]); end++)
             ;
         struct str word = without_underscores((struct str){ code.p + at, end - at });
-        if (word.n > 2 && !claim_run(v, word, node->name, span))
-            return false;
+        if (word.n > 2)
+            offer_kernels(v, word, span, &best);
     }
-    return true;
+    if (best.kernel == TRACE_NONE)
+        return true;
+    uint32_t at = kernel_find_node(v->r, node->name, false, true);
+    return at != TRACE_NONE && kernel_claim_node(v->r, best.kernel, at, KERNEL_NAME);
 }
 
 /* Claims the nodes of the post-grad graph that no library computes. */
