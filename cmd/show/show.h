@@ -60,6 +60,11 @@ struct show_view {
     struct show_place (*place)(const struct show *show, const void *items, uint32_t i);
     /* NULL, or a further condition for an item to be shown. */
     bool (*wanted)(const struct show *show, const void *items, uint32_t i);
+    /* NULL, or appends to an item's block of --stack what belongs to it alone, each line after
+     * blanks. */
+    void (*block)(const void *item, struct buf *out);
+    /* NULL, or the same for JSON: writes members of an item with --stack. */
+    void (*block_json)(const void *item, struct json_writer *w);
     /* Returns the record that the fields describe; it is valid until the next call. */
     const void *(*item)(struct show *show, void *items, uint32_t i);
 };
@@ -80,6 +85,10 @@ int show_artifact(struct show *show);
 
 /* Returns whether an item of this record passes the filters on recording, compile and attempt. */
 bool show_in_view(const struct show *show, uint32_t record, uint32_t attempt);
+
+/* Returns the option of show whose name is nearest to a word, for those who name a list where a
+ * part of a tape is expected: "guards" for "gaurds"; "" when none is near. */
+struct str show_nearest_option(struct str word);
 
 /* Notes that --limit left out `n` items of a view; does nothing for 0. */
 void show_omitted(struct show *show, const char *key, uint64_t n);

@@ -1,7 +1,9 @@
 #include "trace/events/incidents.h"
 
 #include "cmd/show/show.h"
+#include "profile/model/format.h"
 #include "profile/report/incident_fields.h"
+#include "trace/graph/traceback.h"
 
 /* Four views over one list: --restarts, --recompiles, --breaks, --failures. */
 
@@ -182,6 +184,46 @@ static const struct field FAILURE[] = {
 };
 static const struct fields FAILURE_FIELDS = FIELDS_OF(FAILURE);
 
+/* Prints the whole message, of which the table has one line, and the user's frames. */
+static void block_failure(const void *item, struct buf *out)
+{
+    const struct failure *f = item;
+    struct str rest = f->reason, line;
+    struct traceback_frame frame;
+    buf_puts(out, "  whole message:\n");
+    while (text_next_line(&rest, &line)) {
+        buf_puts(out, line.n ? "    " : "");
+        format_text(out, line, 0);
+        buf_putc(out, '\n');
+    }
+    rest = f->traceback;
+    for (bool first = true; traceback_next(&rest, &frame); first = false) {
+        buf_puts(out, first ? "  user stack:\n    File \"" : "    File \"");
+        format_text(out, frame.file, 0);
+        buf_printf(out, "\", line %u, in ", (unsigned)frame.line);
+        format_text(out, frame.function, 0);
+        buf_puts(out, "\n      ");
+        format_text(out, frame.code, 0);
+        buf_putc(out, '\n');
+    }
+}
+
+static void block_failure_json(const void *item, struct json_writer *w)
+{
+    struct str rest = ((const struct failure *)item)->traceback;
+    struct traceback_frame frame;
+    json_open_array(w, "user_stack");
+    while (traceback_next(&rest, &frame)) {
+        json_open_object(w, NULL);
+        json_put_str(w, "file", frame.file);
+        json_put_u64(w, "line", frame.line);
+        json_put_str(w, "function", frame.function);
+        json_put_str(w, "code", frame.code);
+        json_close(w);
+    }
+    json_close(w);
+}
+
 const struct show_view show_failures = {
     .key = "failures",
     .none = "no failures",
@@ -190,5 +232,7 @@ const struct show_view show_failures = {
     .load = load_failures,
     .release = release_incidents,
     .place = place_failure,
+    .block = block_failure,
+    .block_json = block_failure_json,
     .item = item_failure,
 };

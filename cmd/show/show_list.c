@@ -108,6 +108,8 @@ static void item_json(const struct show_view *view, const struct show_row *row, 
     fields_json(view->fields, row, item, &show->w);
     if (place.user_stack)
         show_line_json(show, recording, place.user_stack);
+    if (show->args->stack && view->block_json)
+        view->block_json(item, &show->w);
     if (show->args->stack && place.user_stack)
         place_stack_json(show->trace, recording, place.user_stack, &show->w, "user_stack");
     if (show->args->stack && place.stack)
@@ -117,13 +119,16 @@ static void item_json(const struct show_view *view, const struct show_row *row, 
 }
 
 /* Prints an item with --stack as text: a block of lines "column: cell", then its stacks. */
-static void print_block(struct show *show, const struct table *table, struct show_place place)
+static void print_block(struct show *show, const struct show_view *view, const struct table *table,
+                        const void *item, struct show_place place)
 {
     struct buf text = BUF_INIT;
     uint32_t recording = place_recording(show, place);
     table_print_block(table, table_rows(table) - 1, out_styles(show->out), &text);
     out_buf(show->out, &text);
     buf_clear(&text);
+    if (view->block)
+        view->block(item, &text);
     if (place.user_stack) {
         buf_puts(&text, "  user stack:\n");
         place_stack(show->trace, recording, place.user_stack, "    ", &text);
@@ -166,7 +171,7 @@ static void print_item(const struct show_view *view, struct show_row *row, const
         stack_frame(show->trace, place_recording(show, row->place), user_frame(show, row->place));
     text_table_row(t, row, item);
     if (show->args->stack)
-        print_block(show, &t->table, row->place);
+        print_block(show, view, &t->table, item, row->place);
 }
 
 static int print_view_items(struct show *show, const struct show_view *view, void *items,

@@ -133,6 +133,7 @@ static const struct field FAILURE[] = {
     { "line", .get = get_failure_place, IN_REPORT(3, "user line", PATH, 0),
       IN_VIEW(3, "user line", PATH, 0) },
     { NULL, MEMBER(struct failure, code), IN_VIEW(4, "code", TEXT, 1) },
+    { "cause", MEMBER(struct failure, cause), IN_VIEW(6, "cause", TEXT, 2) },
     { "graph_break", MEMBER(struct failure, is_break) },
 };
 const struct fields failure_fields = FIELDS_OF(FAILURE);

@@ -29,6 +29,25 @@ static bool error_text(struct incident_reader *r, uint32_t attempt, struct str *
            incident_pass_over(&unreadable, err);
 }
 
+/* Sets the cause and the user's traceback from the texts of a failure, of which one may be "". */
+static bool explain_failure(struct incident_reader *r, struct failure *failure, struct str text)
+{
+    struct str type, message;
+    struct buf cause = BUF_INIT;
+    failure->cause = STR("");
+    failure->traceback = traceback_of_user(failure->reason);
+    if (failure->traceback.n == 0)
+        failure->traceback = traceback_of_user(text);
+    if (!exception_cause(text, &type, &message) &&
+        !exception_cause(failure->reason, &type, &message))
+        return true;
+    buf_printf(&cause, "%.*s: ", STR_ARG(type));
+    buf_put(&cause, text_summary(message));
+    failure->cause = cause.failed ? (struct str){ 0 } : arena_copy(&r->arena, buf_str(&cause));
+    buf_release(&cause);
+    return failure->cause.p != NULL;
+}
+
 static bool keep_failure(struct incident_reader *r, struct str text, struct str *ret)
 {
     *ret = arena_copy(&r->arena, text);
@@ -49,6 +68,8 @@ static bool add_from_metrics(struct incident_reader *r, const struct metrics *m,
     failure.summary = text_summary(failure.reason);
     locate_failure(&failure, failure.reason);
     locate_failure(&failure, text);
+    if (!explain_failure(r, &failure, text))
+        return err_nomem(err);
     uint32_t graph_break =
         m->attempt == TRACE_NONE ? TRACE_NONE : r->attempts[m->attempt].graph_break;
     if (graph_break != TRACE_NONE) {
@@ -76,7 +97,8 @@ static bool add_from_error(struct incident_reader *r, uint32_t attempt, struct e
     exception_parse(failure.reason, &failure.type, &message);
     failure.summary = text_summary(message);
     locate_failure(&failure, failure.reason);
-    return vec_push(&r->failures, failure) || err_nomem(err);
+    return (explain_failure(r, &failure, STR("")) && vec_push(&r->failures, failure)) ||
+           err_nomem(err);
 }
 
 static int by_failure_record(const void *a, const void *b)

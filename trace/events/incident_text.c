@@ -216,3 +216,38 @@ bool exception_parse(struct str text, struct str *type, struct str *message)
     *type = str_from(name, dot);
     return name.n > 0;
 }
+
+/* "... : got ValueError('Cannot view a tensor ...')": Dynamo prints the exception of a fake
+ * tensor's operator like this (_wrap_graph_break_with_torch_runtime_err of torch/_dynamo/utils.py).
+ */
+static bool quoted_cause(struct str text, struct str *type, struct str *message)
+{
+    static const struct str GOT = { ": got ", 6 };
+    struct str rest = str_from(text, str_find(text, GOT) + GOT.n);
+    rest = str_first(rest, str_find_char(rest, '\n'));
+    size_t open = str_find_char(rest, '('), end = rest.n;
+    for (size_t i = 0; i < open; i++)
+        if (!is_word_char(rest.p[i]) && rest.p[i] != '.')
+            return false;
+    while (end > open && rest.p[end - 1] != ')')
+        end--;
+    if (open == 0 || open == rest.n || end < open + 4)
+        return false;
+    *type = str_first(rest, open);
+    *message = str_first(str_from(rest, open + 2), end - open - 4);
+    return true;
+}
+
+bool exception_cause(struct str text, struct str *type, struct str *message)
+{
+    static const char *const LINKS[] = { "\nThe above exception was the direct cause of",
+                                         "\nDuring handling of the above exception" };
+    size_t first = text.n;
+    for (size_t i = 0; i < sizeof LINKS / sizeof *LINKS; i++) {
+        size_t at = str_find(text, str_of(LINKS[i]));
+        first = at < first ? at : first;
+    }
+    if (first < text.n && exception_parse(str_first(text, first), type, message))
+        return true;
+    return quoted_cause(text, type, message);
+}

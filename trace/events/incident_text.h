@@ -43,6 +43,11 @@ struct str restart_meaning(struct str summary);
 /* Returns the first line that is not empty, trimmed. */
 struct str text_summary(struct str text);
 
+/* Returns the exception that caused a failure: the first of a chain in a printed traceback (*type
+ * is "ValueError", *message its text), or the one in "got ValueError('...')" of the message.
+ * Returns false when neither is there. */
+bool exception_cause(struct str text, struct str *type, struct str *message);
+
 /* Parses the exception at the end of a printed Python traceback: "UserError" and its message
  * (all lines, to the end). Returns false when there is none. */
 bool exception_parse(struct str text, struct str *type, struct str *message);

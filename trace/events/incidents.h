@@ -66,7 +66,10 @@ struct failure {
     uint32_t record, attempt; /* attempt may be TRACE_NONE */
     struct str type;          /* "UserError" */
     struct str reason, summary;
-    struct str file; /* the user's frame; "" when not recorded */
+    struct str cause; /* the exception that led to it: "ValueError: Cannot view ..."; "" if it is
+                         not recorded */
+    struct str traceback; /* the user's part of the traceback, for traceback_next(); "" */
+    struct str file;      /* the user's frame; "" when not recorded */
     uint32_t line;
     struct str code; /* "" when not found */
     bool is_break; /* Dynamo gave up on the frame after a graph break, and the program continued */
