@@ -2,6 +2,8 @@
  * which expressions grew. */
 #include "profile/diagnosis/expression_growth.h"
 
+#include "trace/events/user_line.h"
+
 /* Returns the innermost phase that was still open in a compile, or NULL. */
 static const struct phase_span *find_open_phase(const struct profile *p, uint32_t compile)
 {
@@ -53,9 +55,10 @@ static void describe_unfinished(struct find *d, uint32_t compile)
     struct str phase = open ? profile_name(d->p, open->name) : STR("");
     const char *meaning = phase_meaning(phase);
     struct expression_growth growth = read_expression_growth(in, c->last_attempt);
-    find_cause(d, f, "%sthe compile of `%.*s` had not ended when the log ends%s%.*s%s%s%s",
+    struct str name = user_file_of(c->file) == USER_FILE_TORCH ? STR("a module") : c->function;
+    find_cause(d, f, "%sthe compile of %.*s had not ended when the log ends%s%.*s%s%s%s",
                growth.longest ? "sizes become longer expressions with each line: " : "",
-               STR_ARG(c->function.n ? c->function : c->id), open ? ", in " : "", STR_ARG(phase),
+               STR_ARG(name.n ? name : c->id), open ? ", in " : "", STR_ARG(phase),
                *meaning ? " (" : "", meaning, *meaning ? ")" : "");
     add_last_line(d, f, c->recording, in, c->last_attempt);
     find_expression_growth(d, f, &growth);
