@@ -109,7 +109,7 @@ What goes wrong has a headline.
     $ symtape profile $RECORDINGS/data_dependent.log.zst | head -3
     165 ms of compiling: 1 compile, 1 attempt, 0 graphs, 0 guards; 45 records
      1  failed, 165 ms of 165 ms
-        code depends on whether u1 > 4, a result of slicing with a data-dependent bound, which is not known when the program is compiled
+        the branch on y.shape[0] > 4 depends on a result of slicing with a data-dependent bound and is not known when the program is compiled
 
     $ symtape profile $RECORDINGS/graph_break.log.zst | grep -A 3 '^Graph breaks'
     Graph breaks (depth: calls below the compiled function)
