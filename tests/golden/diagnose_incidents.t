@@ -10,7 +10,7 @@ Floats of layers that were specialized; a branch on a size that needs two versio
         recorded      L['self']._modules['blocks']._modules['0']._modules['norm1'].eps = 1e-05
         suggested     torch._dynamo.config.specialize_float = True before the first call
      2  recompiled, 2.55 s of 10.7 s
-        the branch (x.size()[1] % 8) != 0 was true, and then false
+        the condition (x.size()[1] % 8) != 0 was true, and then false
         demo/encoder.py:25  if length % WINDOW:
         recorded      guard of 0/0 that failed: (x.size()[1] % 8) != 0
         suggested     pad so that (x.size()[1] % 8) != 0 holds in each call
