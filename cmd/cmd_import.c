@@ -2,6 +2,7 @@
 
 #include "cmd/cli/interrupt.h"
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
 #include "profile/model/human.h"
 #include "trace/base/text/json_write.h"
@@ -93,6 +94,31 @@ static void show_progress(void *user, uint64_t log_bytes)
     out_progress(user, "%s of log read", human_bytes(bytes, log_bytes));
 }
 
+/* Reports that -o is missing, with the command that was probably meant. */
+static int no_output(struct cmd *cmd)
+{
+    const char *input = cmd->operands[0];
+    struct str name = str_basename(str_of(input));
+    struct err err = { 0 };
+    if (tape_is_program(input))
+        return tape_program_error(input, &err), out_error(cmd->out, &err);
+    name = str_is(name, "-") ? STR("") : str_first(name, str_find_char(name, '.'));
+    return out_usage(cmd->out,
+                     "import: -o TAPE is missing; it names the tape to write: symtape import -o "
+                     "%.*s.tape %s%s",
+                     name.n ? (int)name.n : 5, name.n ? name.p : "stdin", input,
+                     cmd->n_operands > 1 ? " ..." : "");
+}
+
+/* Says how to record what is a program. */
+static int import_error(struct cmd *cmd, struct err *err)
+{
+    for (size_t i = 0; i < cmd->n_operands && err->kind == ERR_INPUT; i++)
+        if (tape_is_program(cmd->operands[i]))
+            tape_program_error(cmd->operands[i], err);
+    return out_error(cmd->out, err);
+}
+
 static int run_import(struct cmd *cmd)
 {
     const struct import_args *args = cmd->args;
@@ -100,7 +126,7 @@ static int run_import(struct cmd *cmd)
     struct err err = { 0 };
     struct interrupt saved;
     if (!args->output)
-        return out_usage(cmd->out, "import: -o TAPE is missing; it names the tape to write");
+        return no_output(cmd);
     if (args->json && strcmp(args->output, "-") == 0)
         return out_usage(cmd->out, "import: --json and -o - both write to standard output");
     const struct import_options import = { .overwrite = args->overwrite,
@@ -116,7 +142,7 @@ static int run_import(struct cmd *cmd)
     int code = EXIT_DONE;
     note_import_damage(cmd->out, &result);
     if (!ok)
-        code = out_error(cmd->out, &err);
+        code = import_error(cmd, &err);
     else if (args->json)
         code = print_import_json(cmd->out, &result, args->output);
     else

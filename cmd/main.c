@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/nearest.h"
 #include "cmd/cli/refused_memory.h"
 #include "cmd/cmd.h"
 
@@ -50,11 +51,30 @@ static int print_help(struct out *out, const struct command_row *row)
     return code;
 }
 
-static int check_operands(struct out *out, const struct command_row *row, size_t n)
+/* Returns the option that one of too many operands is, without its dashes or misspelt; "" if there
+ * is none. */
+static struct str option_among(const struct command *command, const char *const *operands, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct nearest search = nearest_of(str_of(operands[i]));
+        for (const struct opt *o = command->options; o && o->kind != OPT_KIND_END; o++)
+            nearest_offer(&search, str_of(o->name));
+        if (search.best.n)
+            return search.best;
+    }
+    return STR("");
+}
+
+static int check_operands(struct out *out, const struct command_row *row,
+                          const char *const *operands, size_t n)
 {
     const struct command *command = row->command;
     if (n >= command->min_operands && n <= command->max_operands)
         return EXIT_DONE;
+    struct str option = n > command->max_operands ? option_among(command, operands, n) : STR("");
+    if (option.n)
+        return out_usage(out, "%s: too many arguments; did you mean --%.*s?", row->name,
+                         STR_ARG(option));
     return out_usage(out, "%s: %s; usage: symtape %s %.*s", row->name,
                      n < command->min_operands ? "an argument is missing" : "too many arguments",
                      row->name, (int)strcspn(command->synopsis, "\n"), command->synopsis);
@@ -92,7 +112,8 @@ static int parse_and_run(struct out *out, const struct command_row *row, struct 
         memory_limit_begin(&limit, common.big);
         limit.refused = refused_memory();
         out->limit = &limit;
-        code = common.help ? print_help(out, row) : check_operands(out, row, parse.operands.n);
+        code = common.help ? print_help(out, row)
+                           : check_operands(out, row, parse.operands.v, parse.operands.n);
         if (!common.help && code == EXIT_DONE)
             code = command->run(
                 &(struct cmd){ command, out, args, parse.operands.v, parse.operands.n });
@@ -139,6 +160,9 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
         code = parse_and_run(out, command_find("version"), common, front.json, json);
     } else if (parse.operands.n == 0) {
         code = out_usage(out, "a command is missing; symtape help lists them");
+    } else if (front.json) {
+        code = out_usage(out, "--json goes behind the command: symtape %s --json ...",
+                         parse.operands.v[0]);
     } else {
         const struct command_row *row = command_find(parse.operands.v[0]);
         if (!row && names_tape(parse.operands.v[0]))

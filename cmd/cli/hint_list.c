@@ -1,15 +1,8 @@
 #include "cmd/cli/hint_list.h"
 
-#include <string.h>
-#include <unistd.h>
-
 bool hint_list_read(struct hint_list *list, const struct opt_sizes *sizes,
                     struct source_meter *meter, struct err *err)
 {
-    if (sizes->file && strcmp(sizes->file, "-") != 0 && access(sizes->file, F_OK) != 0)
-        return err_set(err, ERR_USAGE,
-                       "--sizes: \"%s\" is neither SYMBOL=NUMBER, as in s77=31, nor a file",
-                       sizes->file);
     if (!size_grid_read_option(&list->grid, sizes, meter, err))
         return false;
     if (list->grid.n != 1)

@@ -1,5 +1,7 @@
 #include "cmd/cli/nearest.h"
 
+#include <stdio.h>
+
 enum { NEAREST_MAX = 64 }; /* a longer word is not a typo of one of our names */
 
 static size_t least_of_three(size_t a, size_t b, size_t c)
@@ -30,6 +32,19 @@ static size_t edits(struct str a, struct str b)
     return rows[a.n % 3][b.n];
 }
 
+/* Returns whether a word is made of the candidate's letters in their order, the first and the last
+ * one included: "fwd" of "forward". */
+static bool abbreviates(struct str word, struct str candidate)
+{
+    size_t i = 0;
+    if (word.n < 3 || word.p[0] != candidate.p[0] ||
+        word.p[word.n - 1] != candidate.p[candidate.n - 1])
+        return false;
+    for (size_t j = 0; j < candidate.n && i < word.n; j++)
+        i += candidate.p[j] == word.p[i];
+    return i == word.n;
+}
+
 struct nearest nearest_of(struct str word)
 {
     return (struct nearest){ .word = word, .distance = SIZE_MAX };
@@ -42,10 +57,18 @@ void nearest_offer(struct nearest *search, struct str candidate)
         return;
     size_t distance = edits(word, candidate);
     bool near = distance <= (word.n + 2) / 3 && distance < candidate.n;
-    if (!near && word.n >= 2 && str_starts(candidate, word))
+    if (!near && ((word.n >= 2 && str_starts(candidate, word)) || abbreviates(word, candidate)))
         near = true;
     if (!near || distance >= search->distance)
         return;
     search->distance = distance;
     search->best = candidate;
+}
+
+const char *nearest_text(const struct nearest *search, char *out)
+{
+    *out = '\0';
+    if (search->best.n)
+        snprintf(out, NEAREST_TEXT, "; did you mean \"%.*s\"?", STR_ARG(search->best));
+    return out;
 }

@@ -13,7 +13,12 @@ struct nearest {
 /* `word` must outlive the search, and candidates its result. */
 struct nearest nearest_of(struct str word);
 /* Offers a candidate. It is near enough if at most a third of the word's letters differ, or if the
- * word is a prefix of it. The first of equally near candidates wins. */
+ * word is a prefix of it or abbreviates it ("fwd" of "forward"). The first of equally near
+ * candidates wins. */
 void nearest_offer(struct nearest *search, struct str candidate);
+/* Returns what a message says behind the word: "; did you mean \"forward\"?", or "" while nothing
+ * is near enough. `out` has at least NEAREST_TEXT bytes. */
+enum { NEAREST_TEXT = 96 };
+const char *nearest_text(const struct nearest *search, char *out);
 
 #endif

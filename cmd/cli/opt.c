@@ -65,7 +65,8 @@ static bool unknown_name(const struct opt_parse *parse, struct str name, struct 
     if (search.best.n)
         return err_set(err, ERR_USAGE, "unknown option --%.*s; did you mean --%.*s?", STR_ARG(name),
                        STR_ARG(search.best));
-    return err_set(err, ERR_USAGE, "unknown option --%.*s", STR_ARG(name));
+    return err_set(err, ERR_USAGE, "unknown option --%.*s; --help lists the options",
+                   STR_ARG(name));
 }
 
 static bool store_choice(const struct opt *opt, char *field, const char *value, struct err *err)
@@ -167,7 +168,7 @@ static bool parse_letters(struct opt_parse *parse, struct argument_cursor *at, c
     for (const char *p = word; *p; p++) {
         struct found_option found = find_letter(parse, *p);
         if (!found.opt)
-            return err_set(err, ERR_USAGE, "unknown option -%c", *p);
+            return err_set(err, ERR_USAGE, "unknown option -%c; --help lists the options", *p);
         if (!opt_takes_value(found.opt)) {
             if (!store_value(parse, &found, "", err))
                 return false;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cli/text_file.h"
 #include "trace/base/vec.h"
@@ -232,6 +233,10 @@ bool size_grid_read(struct size_grid *grid, struct str set, struct str file, str
 bool size_grid_read_option(struct size_grid *grid, const struct opt_sizes *sizes,
                            struct source_meter *meter, struct err *err)
 {
+    if (sizes->file && strcmp(sizes->file, "-") != 0 && access(sizes->file, F_OK) != 0)
+        return err_set(err, ERR_USAGE,
+                       "--sizes: \"%s\" is neither SYMBOL=NUMBER, as in s77=31, nor a file",
+                       sizes->file);
     struct buf text = BUF_INIT;
     bool ok = !sizes->file || text_file_read(sizes->file, meter, &text, err);
     if (ok && sizes->file && !text.n)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
 #include "profile/model/format.h"
 #include "trace/events/failure_text.h"
@@ -98,12 +99,70 @@ bool tape_check_programs(struct trace *trace, struct out *out, struct err *err)
     return !err_is_set(err);
 }
 
+/* Returns whether a path is that of a program, which has to be run and recorded first. */
+bool tape_is_program(const char *path)
+{
+    return str_ends(str_of(path), STR(".py"));
+}
+
+bool tape_program_error(const char *path, struct err *err)
+{
+    struct str name = str_basename(str_of(path));
+    *err = (struct err){ 0 };
+    return err_set(err, ERR_INPUT,
+                   "%s: a Python program, not a recording; to record it, run: symtape record -o "
+                   "%.*s.tape -- python %s",
+                   path, (int)(name.n - 3), name.p, path);
+}
+
+static struct nearest nearest_kind(struct str word)
+{
+    struct nearest search = nearest_of(word);
+    for (int kind = 0; kind < GRAPH_KINDS; kind++)
+        nearest_offer(&search, str_of(graph_kind_name((enum graph_kind)kind)));
+    return search;
+}
+
+/* Reports an operand that cannot be parsed. A kind alone, perhaps misspelt, lacks its compile. */
+static int selector_error(struct out *out, const char *operand, struct err *err)
+{
+    struct str text = str_of(operand);
+    size_t start = text.n;
+    while (start > 0 && operand[start - 1] != ':')
+        start--;
+    struct nearest search = nearest_kind(str_from(text, start));
+    if (start > 0 && search.best.n) {
+        *err = (struct err){ 0 };
+        err_set(err, ERR_USAGE,
+                "\"%s\" is not COMPILE[_ATTEMPT][:KIND[#I]]; did you mean 0/0:%.*s?",
+                operand + start, STR_ARG(search.best));
+    }
+    return out_error(out, err);
+}
+
+bool tape_check_kind(struct trace *trace, const struct selector *selector, struct err *err)
+{
+    char hint[NEAREST_TEXT];
+    struct str kind = selector->kind;
+    struct nearest search = nearest_kind(kind);
+    const struct graph_list *list = kind.n ? trace_graphs(trace, err) : NULL;
+    for (uint32_t i = 0; list && i < list->n; i++) {
+        if (str_eq(list->refs[i].name, kind))
+            return true;
+        nearest_offer(&search, list->refs[i].name);
+    }
+    if (!list || str_eq(search.best, kind) || search.best.n == 0)
+        return !err_is_set(err);
+    return err_set(err, ERR_USAGE, "no graph is of kind \"%.*s\"%s", STR_ARG(kind),
+                   nearest_text(&search, hint));
+}
+
 static bool check_operand(struct tape_arg *arg, unsigned flags, struct err *err)
 {
     if (has_no_records(arg->trace, flags))
         err_set(err, ERR_INPUT, "it contains no record of a TORCH_TRACE log");
-    else
-        selector_check(arg->trace, &arg->selector, err);
+    else if (selector_check(arg->trace, &arg->selector, err))
+        tape_check_kind(arg->trace, &arg->selector, err);
     return !err_is_set(err) || err_at(err, "%.*s", STR_ARG(arg->selector.tape));
 }
 
@@ -195,10 +254,12 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
     struct err err = { 0 };
     *arg = (struct tape_arg){ 0 };
     if (!selector_parse(&arg->selector, str_of(operand), &err))
-        return out_error(out, &err);
+        return selector_error(out, operand, &err);
     if ((flags & TAPE_ARG_WHOLE) && (arg->selector.compile.n || arg->selector.kind.n))
         return out_usage(out, "%s: name a whole tape or recording here, not a part of it", operand);
     arg->trace = open_operand(arg->selector.tape, flags & TAPE_ARG_STRICT, out->limit, &err);
+    if (!arg->trace && err.kind == ERR_INPUT && tape_is_program(operand))
+        tape_program_error(operand, &err);
     if (!arg->trace)
         return out_error(out, &err);
     note_tape_damage(arg->trace, out);

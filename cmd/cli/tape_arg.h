@@ -24,6 +24,15 @@ enum tape_arg_flag {
 int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags);
 void tape_arg_close(struct tape_arg *arg); /* also required after tape_arg_open() failed */
 
+/* Returns whether a path ends as that of a Python program. If such a file is no recording,
+ * tape_program_error() sets the error that says how to record it, and returns false. */
+bool tape_is_program(const char *path);
+bool tape_program_error(const char *path, struct err *err);
+/* Returns whether a graph may be of the selector's kind; otherwise false with err set, if another
+ * name is near. A kind that is merely absent is reported with the graphs that there are, by
+ * selector_graph(). */
+bool tape_check_kind(struct trace *trace, const struct selector *selector, struct err *err);
+
 /* Reads the programs of .pt2 archives before anything is done with a tape. Returns false with err
  * set if the tape contains only damaged programs; if others are intact, each command reports a
  * damaged one when it meets it. Replaced names are noted. tape_arg_open() calls this. */

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
 #include "cmd/diff/diff_runs.h"
 #include "profile/compare/diff.h"
@@ -105,10 +106,15 @@ static bool skip_kinds(struct diff_run *d, const char *list, bool skip, const ch
         enum change_kind kind;
         if (!change_kind_find(word, &kind)) {
             struct buf all = BUF_INIT;
-            for (int i = 0; i < CHANGE_KINDS; i++)
-                buf_printf(&all, "%s%s", i ? ", " : "", change_kind_name((enum change_kind)i));
-            err_set(err, ERR_USAGE, "diff: %s: \"%.*s\" is not one of %.*s", option, STR_ARG(word),
-                    STR_ARG(buf_str(&all)));
+            char hint[NEAREST_TEXT];
+            struct nearest search = nearest_of(word);
+            for (int i = 0; i < CHANGE_KINDS; i++) {
+                const char *name = change_kind_name((enum change_kind)i);
+                buf_printf(&all, "%s%s", i ? ", " : "", name);
+                nearest_offer(&search, str_of(name));
+            }
+            err_set(err, ERR_USAGE, "diff: %s: \"%.*s\" is not one of %.*s%s", option,
+                    STR_ARG(word), STR_ARG(buf_str(&all)), nearest_text(&search, hint));
             buf_release(&all);
             return false;
         }

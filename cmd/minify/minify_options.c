@@ -54,11 +54,16 @@ static bool read_passes(struct minify_job *job, struct err *err)
         rest = str_from(rest, str_find_char(rest, ',') + 1);
         if (n == PASSES_MAX)
             return err_set(err, ERR_USAGE, "--passes takes at most %d names", PASSES_MAX);
-        if (!is_pass(name))
+        if (!is_pass(name)) {
+            char hint[NEAREST_TEXT];
+            struct nearest search = nearest_of(name);
+            for (size_t i = 0; i < n_passes; i++)
+                nearest_offer(&search, str_of(passes[i].name));
             return err_set(err, ERR_USAGE,
                            "--passes: there is no pass \"%.*s\"; --list-passes "
-                           "lists them",
-                           STR_ARG(name));
+                           "lists them%s",
+                           STR_ARG(name), nearest_text(&search, hint));
+        }
         names[n++] = name;
     }
     job->options.n_passes = n;

@@ -356,7 +356,8 @@ static void put_not_failing(const struct minify_job *job, struct buf *out)
     else if (args->cost)
         buf_printf(out, "its cost is not %s", args->cost);
     else if (args->has_ops)
-        buf_printf(out, "it does not have all of the calls");
+        buf_printf(out, "it does not have all of the calls of --has-ops, which have the names that "
+                        "symtape show --graph prints, as in aten.add.Tensor");
     else if (args->mismatch)
         buf_puts(out, "the two backends agree within the tolerance");
     else if (args->check)

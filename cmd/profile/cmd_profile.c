@@ -1,4 +1,5 @@
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/nearest.h"
 #include "cmd/cli/rules_arg.h"
 #include "cmd/profile/profiled.h"
 #include "profile/report/diagnosis_report.h"
@@ -136,10 +137,15 @@ static bool read_by(struct str list, bool *by, struct err *err)
         while (found < PROFILE_BYS &&
                !str_is(str_first(list, comma), profile_by_name((enum profile_by)found)))
             found++;
-        if (found == PROFILE_BYS)
+        if (found == PROFILE_BYS) {
+            char hint[NEAREST_TEXT];
+            struct nearest search = nearest_of(str_first(list, comma));
+            for (int i = 0; i < PROFILE_BYS; i++)
+                nearest_offer(&search, str_of(profile_by_name((enum profile_by)i)));
             return err_set(err, ERR_USAGE,
-                           "profile: --by: \"%.*s\" is not one of op, line, stack, module",
-                           STR_ARG(str_first(list, comma)));
+                           "profile: --by: \"%.*s\" is not one of op, line, stack, module%s",
+                           STR_ARG(search.word), nearest_text(&search, hint));
+        }
         by[found] = true;
         list = str_from(list, comma + 1);
     }

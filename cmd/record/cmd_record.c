@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
 #include "cmd/record/record.h"
 #include "trace/base/clock.h"
@@ -129,6 +130,14 @@ static bool record_running(struct record_report *report, const struct record_opt
     return record_wait(process, STDIN_FILENO, how, &report->run, err);
 }
 
+/* A Python program without #!, or that is not on the PATH, is run by python. */
+static void err_suggest_python(const char *program, struct err *err)
+{
+    *err = (struct err){ 0 };
+    err_set(err, ERR_USAGE, "cannot run %s; did you mean: symtape record -- python %s?", program,
+            program);
+}
+
 /* Returns the exit status of the program, or our own if the program succeeded and we failed. */
 static int run_and_pack(struct record_report *report, const struct record_args *args,
                         const struct record_options *how, pid_t process, const char *const *argv)
@@ -137,6 +146,8 @@ static int run_and_pack(struct record_report *report, const struct record_args *
     int code = EXIT_DONE;
     bool ran = process ? record_running(report, how, process, &err)
                        : record_run(argv, how, &report->run, &err);
+    if (!ran && !process && err.kind == ERR_USAGE && tape_is_program(argv[0]))
+        err_suggest_python(argv[0], &err);
     if (!ran || !pack_recording(report, args, argv, &err))
         code = out_error(report->out, &err);
     if (ran) {

@@ -1,3 +1,4 @@
+#include "cmd/cli/nearest.h"
 #include "cmd/replay/replay.h"
 
 /* Returns the next item of a comma-separated list; commas in brackets do not separate. */
@@ -26,11 +27,18 @@ static bool read_policies(struct replay_lists *lists, const char *text, struct e
         struct str item = next_item(&rest);
         if (!too_many(lists->n_policies, "--dynamic", err))
             return false;
-        if (!policy_by_name(item, &lists->policies[lists->n_policies++]))
+        if (!policy_by_name(item, &lists->policies[lists->n_policies++])) {
+            static const char *const names[] = { "recorded", "static", "batch",
+                                                 "partial",  "auto",   "all" };
+            char hint[NEAREST_TEXT];
+            struct nearest search = nearest_of(item);
+            for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                nearest_offer(&search, str_of(names[i]));
             return err_set(err, ERR_USAGE,
                            "--dynamic: no policy %.*s; there are recorded, static, batch, partial, "
-                           "auto and all",
-                           STR_ARG(item));
+                           "auto and all%s",
+                           STR_ARG(item), nearest_text(&search, hint));
+        }
     }
     return true;
 }

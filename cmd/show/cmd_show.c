@@ -1,3 +1,4 @@
+#include "cmd/cli/nearest.h"
 #include "cmd/show/show.h"
 
 static const struct opt options[] = {
@@ -37,15 +38,34 @@ static const struct opt options[] = {
     OPT_NUMBER(0, "attempt", "N", struct show_args, attempt, "only attempts with this number"),
     OPT_STRING(0, "recording", "NAME", struct show_args, recording, "only this recording"),
     OPT_STRING(0, "file", "TEXT", struct show_args, file,
-               "only user lines whose file has TEXT in its name"),
-    OPT_NUMBER(0, "limit", "N", struct show_args, limit,
-               "print at most N of each kind; 0 prints all"),
+               "only user lines whose file has TEXT in its path"),
+    OPT_NUMBER('n', "limit", "N", struct show_args, limit,
+               "print at most N rows of each list; 0 prints all"),
     OPT_FLAG(0, "stack", struct show_args, stack,
              "print whole stacks, not only the innermost line"),
     OPT_JSON(struct show_args, json),
     OPT_STRICT(struct show_args, strict),
     OPT_END,
 };
+
+struct str show_nearest_option(struct str word)
+{
+    struct nearest search = nearest_of(word);
+    for (const struct opt *o = options; o->kind != OPT_KIND_END; o++)
+        if (o->kind == OPT_KIND_FLAG)
+            nearest_offer(&search, str_of(o->name));
+    return search.best;
+}
+
+/* Suggests an option for an operand that names a list, as in "TAPE:gaurds". */
+static void suggest_option(struct show *show, const char *operand)
+{
+    const char *colon = strrchr(operand, ':');
+    struct str option = colon ? show_nearest_option(str_of(colon + 1)) : STR("");
+    if (option.n)
+        out_note(show->out, "did you mean: symtape show %.*s --%.*s?", (int)(colon - operand),
+                 operand, STR_ARG(option));
+}
 
 /* Returns the requested views, in the order in which they are printed. */
 static size_t chosen_views(const struct show_args *args, const struct show_view **ret)
@@ -160,6 +180,8 @@ static int run_show(struct cmd *cmd)
     unsigned flags =
         (show.args->strict ? TAPE_ARG_STRICT : 0) | (show.args->failures ? TAPE_ARG_FAILURES : 0);
     int code = tape_arg_open(&tape, cmd->out, cmd->operands[0], flags);
+    if (code == EXIT_USAGE)
+        suggest_option(&show, cmd->operands[0]);
     if (code == EXIT_DONE) {
         show.trace = tape.trace;
         show.selector = tape.selector;

@@ -67,6 +67,10 @@ static bool find_artifacts(struct show *show, struct artifact_search *f, struct 
     if (f->nearest.best.n)
         return err_set(err, ERR_USAGE, "no artifact \"%s\"; did you mean \"%.*s\"?",
                        show->args->artifact, STR_ARG(f->nearest.best));
+    struct str option = show_nearest_option(f->part.kind);
+    if (option.n)
+        return err_set(err, ERR_USAGE, "no artifact \"%s\"; did you mean --%.*s?",
+                       show->args->artifact, STR_ARG(option));
     return err_set(err, ERR_USAGE, "no artifact \"%s\"; symtape show --events artifact lists them",
                    show->args->artifact);
 }

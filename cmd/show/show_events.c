@@ -24,6 +24,10 @@ static bool check_name(const struct show *show, struct err *err)
     if (search.best.n)
         return err_set(err, ERR_USAGE, "no event \"%.*s\"; did you mean \"%.*s\"?", STR_ARG(name),
                        STR_ARG(search.best));
+    struct str option = show_nearest_option(name);
+    if (option.n)
+        return err_set(err, ERR_USAGE, "no event \"%.*s\"; did you mean --%.*s?", STR_ARG(name),
+                       STR_ARG(option));
     return err_set(err, ERR_USAGE, "no event \"%.*s\"; symtape info lists the events of a tape",
                    STR_ARG(name));
 }

@@ -262,6 +262,7 @@ int show_graph(struct show *show)
     const struct graph *graph = NULL;
     const struct graph_list *list = trace_graphs(show->trace, &err);
     if (list && merge_selector(&selector, show->args->graph ? show->args->graph : "", &err) &&
+        tape_check_kind(show->trace, &selector, &err) &&
         selector_graph(show->trace, list, &selector, &ref, &err))
         graph = trace_graph(show->trace, ref, &err);
     if (!graph)

@@ -250,6 +250,12 @@ bool op_returns_alias(struct str name)
     return false;
 }
 
+void ops_visit_rows(void (*visit)(void *user, struct str schema), void *user)
+{
+    for (uint32_t i = 0; i < ROWS; i++)
+        visit(user, str_of(rows[i].schema));
+}
+
 /* Custom operators come first: a rule of the user's replaces one of ours. */
 bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
                    struct err *err)

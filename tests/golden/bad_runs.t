@@ -70,8 +70,8 @@ Files of sizes.
     [exit 3]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes nowhere
-    2> symtape: nowhere: No such file or directory
-    [exit 4]
+    2> symtape: --sizes: "nowhere" is neither SYMBOL=NUMBER, as in s77=31, nor a file
+    [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes .
     2> symtape: . is a folder

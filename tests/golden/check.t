@@ -116,7 +116,7 @@ Mistakes.
     [exit 2]
 
     $ symtape check --save base.json $RECORDINGS/encoder.log.zst
-    2> symtape: base.json exists already
+    2> symtape: base.json exists already; --overwrite replaces it
     [exit 2]
 
     $ symtape check -b $RECORDINGS/encoder.log.zst $RECORDINGS/encoder.log.zst

@@ -35,7 +35,7 @@ Mistakes are one line on standard error, with the nearest name, and exit 2.
     [exit 2]
 
     $ symtape import $RECORDINGS/mlp.log.zst
-    2> symtape: import: -o TAPE is missing; it names the tape to write
+    2> symtape: import: -o TAPE is missing; it names the tape to write: symtape import -o mlp.tape $RECORDINGS/mlp.log.zst
     [exit 2]
 
     $ symtape completions csh

@@ -228,7 +228,7 @@ Mistakes.
     [exit 2]
 
     $ symtape diff $RECORDINGS/mlp.log.zst $RECORDINGS/mlp.log.zst --only guard
-    2> symtape: diff: --only: "guard" is not one of compiles, restarts, recompiles, breaks, failures, specializations, guards, asserts, suppressed, symbols, graphs, nodes, operators, dispatches, size_uses, caches, measures, times, phases, line_times
+    2> symtape: diff: --only: "guard" is not one of compiles, restarts, recompiles, breaks, failures, specializations, guards, asserts, suppressed, symbols, graphs, nodes, operators, dispatches, size_uses, caches, measures, times, phases, line_times; did you mean "guards"?
     [exit 2]
 
     $ symtape diff $RECORDINGS/mlp.log.zst:0/0:dynamo $RECORDINGS/mlp.log.zst
@@ -244,7 +244,7 @@ Mistakes.
     [exit 3]
 
     $ symtape diff --save window.json $RECORDINGS/mlp.log.zst
-    2> symtape: window.json exists already
+    2> symtape: window.json exists already; --overwrite replaces it
     [exit 2]
 
     $ symtape diff --bisect-codes nowhere.tape $RECORDINGS/mlp.log.zst

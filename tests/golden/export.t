@@ -33,7 +33,7 @@ All on the CPU, into a file:
         return (add_9,)
 
     $ symtape export --python $RECORDINGS/mlp.log.zst:0/1_0:inference -o mlp.py
-    2> symtape: mlp.py exists already
+    2> symtape: mlp.py exists already; --overwrite replaces it
     [exit 2]
 
     $ symtape export --python --overwrite $RECORDINGS/mlp.log.zst:0/1_0:inference -o mlp.py; rm mlp.py forward.py

@@ -128,7 +128,7 @@ The other formats; the suffix of a file names one.
     ['M', 'X'] dynamo
 
     $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst
-    2> symtape: x.trace exists already
+    2> symtape: x.trace exists already; --overwrite replaces it
     [exit 2]
 
 Costs of operators, in one replay of the graphs since this was not recorded with --deep.
@@ -191,7 +191,7 @@ In another order: by operator, user line, user stack, module.
     forward (demo/encoder.py:57);forward (demo/encoder.py:47) 1173772
 
     $ symtape profile --by model $RECORDINGS/encoder.log.zst
-    2> symtape: profile: --by: "model" is not one of op, line, stack, module
+    2> symtape: profile: --by: "model" is not one of op, line, stack, module; did you mean "module"?
     [exit 2]
 
 What the graphs' tensors take.

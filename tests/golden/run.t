@@ -123,7 +123,7 @@ Each of the two commands has options that make no sense for the other.
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst --guards
-    2> symtape: run: unknown option --guards
+    2> symtape: run: unknown option --guards; --help lists the options
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst --compare cpu

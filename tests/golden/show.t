@@ -115,8 +115,8 @@ Incidents.
     0/1_0    2.55 s        1  0/0       (x.size()[1] % 8) != 0  demo/encoder.py:25
 
     $ symtape show $RECORDINGS/data_dependent.log.zst --failures
-    compile  type       user line                  code                message
-    0/0_0    UserError  demo/data_dependent.py:13  if y.shape[0] > 4:  Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)
+    compile  type       user line                  code                message                                                                                                                                                 cause
+    0/0_0    UserError  demo/data_dependent.py:13  if y.shape[0] > 4:  Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)  GuardOnDataDependentSymNode: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)
 
     $ symtape show $RECORDINGS/inductor.log.zst --caches
     compile  cache        result    time  name  key                                                   why

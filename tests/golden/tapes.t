@@ -6,7 +6,7 @@
 An existing one is kept unless --overwrite says otherwise.
 
     $ symtape import -o ranks.tape $RECORDINGS/mlp.log.zst
-    2> symtape: ranks.tape exists already
+    2> symtape: ranks.tape exists already; --overwrite replaces it
     [exit 2]
 
     $ symtape import --overwrite --json -o ranks.tape $RECORDINGS/two_ranks
@@ -58,7 +58,7 @@ Logs come back byte for byte: one by its name, several into a folder, a single o
     $ zstd -dc $RECORDINGS/two_ranks/*rank_1_* | cmp - rank1.log
 
     $ symtape export ranks.tape -o logs
-    2> symtape: logs/rank0.log exists already
+    2> symtape: logs/rank0.log exists already; --overwrite replaces it
     [exit 2]
 
     $ zstd -dc $RECORDINGS/mlp.log.zst | symtape export - | symtape import -o - - | symtape export - |

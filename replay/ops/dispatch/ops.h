@@ -67,6 +67,9 @@ const struct op *ops_find(const struct ops *ops, struct str name);
  * Tensor(a)" of views, "-> Tensor(a!)" of in-place forms). It uses the table of rows, without a
  * context, and returns false for operators that are not in it. */
 bool op_returns_alias(struct str name);
+/* Visits the schema of each row of that table, "aten::add.Tensor(Tensor self, ..." or without
+ * "aten::". */
+void ops_visit_rows(void (*visit)(void *user, struct str schema), void *user);
 size_t ops_count(const struct ops *ops);
 const struct op *ops_at(const struct ops *ops, size_t i);
 bool op_is_pointwise(const struct op *op); /* according to its row (replay/ops/all_ops.def) */

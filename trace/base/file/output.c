@@ -188,7 +188,8 @@ static bool open_straight(struct output *output)
 
 static bool refuse_existing(struct output *output)
 {
-    return err_set(&output->failure, ERR_USAGE, "%s exists already", output->target);
+    return err_set(&output->failure, ERR_USAGE, "%s exists already; --overwrite replaces it",
+                   output->target);
 }
 
 /* Copies `path`, or resolves it when it is a symbolic link with a target. */

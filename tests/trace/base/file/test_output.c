@@ -106,7 +106,7 @@ static void test_replaces_only_when_told(void **state)
     put(in_folder(path, folder, "t"), "before");
     assert_int_equal(chmod(path, 0640), 0);
     assert_null(output_open(path, OUTPUT_NEW, &err));
-    assert_err(&err, ERR_USAGE, "t exists already");
+    assert_err(&err, ERR_USAGE, "t exists already; --overwrite replaces it");
     check_content(path, "before");
     write_file(path, OUTPUT_REPLACE, "after");
     check_content(path, "after");

@@ -1,0 +1,193 @@
+Usage that a newcomer gets wrong: each answer says what to do.
+
+A kind is misspelt, or abbreviated, or its compile is missing.
+
+    $ symtape show $RECORDINGS/train.log.zst:fwd
+    2> symtape: "fwd" is not COMPILE[_ATTEMPT][:KIND[#I]]; did you mean 0/0:forward?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/train.log.zst:forward
+    2> symtape: "forward" is not COMPILE[_ATTEMPT][:KIND[#I]]; did you mean 0/0:forward?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/train.log.zst:0/0:fwd
+    2> symtape: $RECORDINGS/train.log.zst: no graph is of kind "fwd"; did you mean "forward"?
+    [exit 2]
+
+    $ symtape run $RECORDINGS/train.log.zst:0/0:bwd
+    2> symtape: $RECORDINGS/train.log.zst: no graph is of kind "bwd"; did you mean "backward"?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/train.log.zst --graph 0/0:backwrad
+    2> symtape: no graph is of kind "backwrad"; did you mean "backward"?
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:aot_foward_graph
+    2> symtape: no such graph; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
+    [exit 2]
+
+A list of show stands where a part of the tape, an event or an artifact is expected.
+
+    $ symtape show $RECORDINGS/train.log.zst:gaurds
+    2> symtape: "gaurds" is not COMPILE[_ATTEMPT][:KIND[#I]], as in 0/0:forward
+    2> symtape: did you mean: symtape show $RECORDINGS/train.log.zst --guards?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/train.log.zst gaurds
+    2> symtape: show: too many arguments; did you mean --guards?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/mlp.log.zst --events gaurds
+    2> symtape: no event "gaurds"; did you mean --guards?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/mlp.log.zst --artifact gaurds
+    2> symtape: no artifact "gaurds"; did you mean --guards?
+    [exit 2]
+
+    $ symtape show $RECORDINGS/mlp.log.zst --gaurds
+    2> symtape: show: unknown option --gaurds; did you mean --guards?
+    [exit 2]
+
+A program has to be recorded.
+
+    $ echo 'print(1)' > train.py
+
+    $ symtape import train.py
+    2> symtape: train.py: a Python program, not a recording; to record it, run: symtape record -o train.tape -- python train.py
+    [exit 3]
+
+    $ symtape import -o train.tape train.py
+    2> symtape: 1 damaged place; kept as raw bytes, the rest was read
+    2> symtape: train.py:1: offset 0: not a record
+    2> symtape: train.py: a Python program, not a recording; to record it, run: symtape record -o train.tape -- python train.py
+    [exit 3]
+
+    $ symtape profile train.py
+    2> symtape: train.py: a Python program, not a recording; to record it, run: symtape record -o train.tape -- python train.py
+    [exit 3]
+
+    $ symtape diff train.py train.py
+    2> symtape: train.py: a Python program, not a recording; to record it, run: symtape record -o train.tape -- python train.py
+    [exit 3]
+
+    $ symtape record train.py
+    2> symtape: cannot run train.py; did you mean: symtape record -- python train.py?
+    [exit 127]
+
+    $ symtape import $RECORDINGS/mlp.log.zst
+    2> symtape: import: -o TAPE is missing; it names the tape to write: symtape import -o mlp.tape $RECORDINGS/mlp.log.zst
+    [exit 2]
+
+    $ symtape import - < /dev/null
+    2> symtape: import: -o TAPE is missing; it names the tape to write: symtape import -o stdin.tape -
+    [exit 2]
+
+An operator that no graph calls cannot be ablated.
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:nonsense
+    2> symtape: --ablate: no graph calls nonsense; symtape replay --operators lists the operators
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.sni
+    2> symtape: --ablate: no graph calls aten.sni; did you mean "aten.sin"?
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.sin
+    2> symtape: --ablate: no graph calls aten.sin; symtape replay --operators lists the operators
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:add
+    2> symtape: --ablate: no graph calls add; did you mean "aten.add"?
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.ad
+    2> symtape: --ablate: no graph calls aten.ad; did you mean "aten.add"?
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate cache,fastpath:aten.add.Tensro
+    2> symtape: --ablate: no graph calls aten.add.Tensro; did you mean "aten.add.Tensor"?
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.addmm | head -3
+                      baseline  free:aten.addmm
+    calls                   20               20
+    match                   20               20
+
+Words of lists.
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --dynamic bach
+    2> symtape: --dynamic: no policy bach; there are recorded, static, batch, partial, auto and all; did you mean "batch"?
+    [exit 2]
+
+    $ symtape diff $RECORDINGS/mlp.log.zst $RECORDINGS/mlp.log.zst --only gaurds
+    2> symtape: diff: --only: "gaurds" is not one of compiles, restarts, recompiles, breaks, failures, specializations, guards, asserts, suppressed, symbols, graphs, nodes, operators, dispatches, size_uses, caches, measures, times, phases, line_times; did you mean "guards"?
+    [exit 2]
+
+    $ symtape profile $RECORDINGS/mlp.log.zst --by lines
+    2> symtape: profile: --by: "lines" is not one of op, line, stack, module; did you mean "line"?
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/mlp.log.zst:0/0:inference --passes sice --check true
+    2> symtape: --passes: there is no pass "sice"; --list-passes lists them
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/mlp.log.zst:0/0:inference --has-ops aten.sni
+    2> symtape: $RECORDINGS/mlp.log.zst:0/0:inference: does not fail: it does not have all of the calls of --has-ops, which have the names that symtape show --graph prints, as in aten.add.Tensor
+    [exit 1]
+
+    $ symtape run $RECORDINGS/mlp.log.zst --sizes 31
+    2> symtape: --sizes: "31" is neither SYMBOL=NUMBER, as in s77=31, nor a file
+    [exit 2]
+
+    $ symtape --json info $RECORDINGS/mlp.log.zst
+    2> symtape: --json goes behind the command: symtape info --json ...
+    [exit 2]
+
+    $ symtape info -x
+    2> symtape: info: unknown option -x; --help lists the options
+    [exit 2]
+
+    $ echo no > base.json; symtape check $RECORDINGS/mlp.log.zst --baseline base.json
+    2> symtape: base.json: offset 0: expected a value
+    [exit 3]
+
+    $ symtape export $RECORDINGS/mlp.log.zst -o base.json
+    2> symtape: base.json exists already; --overwrite replaces it
+    [exit 2]
+
+The cause of a failure, the whole message and the user's frames.
+
+    $ symtape show $RECORDINGS/data_dependent.log.zst --failures --stack
+    compile    0/0_0
+    type       UserError
+    user line  demo/data_dependent.py:13
+    code       if y.shape[0] > 4:
+    message    Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)
+    cause      GuardOnDataDependentSymNode: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)
+      whole message:
+        Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)
+
+        consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and statically_known_true.
+        Caused by: if y.shape[0] > 4: # demo/data_dependent.py:13 in keep_large (_dynamo/variables/tensor.py:2606 in evaluate_expr)
+        For more information, run with TORCH_LOGS="dynamic"
+        For extended logs when we create symbols, also add TORCHDYNAMO_EXTENDED_DEBUG_CREATE_SYMBOL="u1"
+        If you suspect the guard was triggered from C++, add TORCHDYNAMO_EXTENDED_DEBUG_CPP=1
+        For more debugging help, see https://docs.google.com/document/d/1HSuTTVvYH1pTew89Rtpeu84Ht3nQEFTYhAX3Ypa_xJs/edit?usp=sharing
+
+        User Stack (most recent call last):
+        (snipped, see stack below for prefix)
+        File "/home/user/demo/data_dependent.py", line 13, in keep_large
+        if y.shape[0] > 4:
+        ^^^^^^^^^^^^^^^
+
+        For C++ stack trace, run with TORCHDYNAMO_EXTENDED_DEBUG_CPP=1
+        For more information about this error, see: https://pytorch.org/docs/main/generated/exportdb/index.html#constrain-as-size-example
+      user stack:
+        File "/home/user/demo/data_dependent.py", line 13, in keep_large
+          if y.shape[0] > 4:
+
+    $ symtape show $RECORDINGS/data_dependent.log.zst --failures --stack --json | python3 -c 'import json, sys
+    > f = json.load(sys.stdin)["failures"][0]; print(f["cause"]); print(f["user_stack"])'
+    GuardOnDataDependentSymNode: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)
+    [{'file': '/home/user/demo/data_dependent.py', 'line': 13, 'function': 'keep_large', 'code': 'if y.shape[0] > 4:'}]
