@@ -105,6 +105,7 @@ static void test_failure_and_cache(void **state)
     struct failure failure = { .type = STR("UserError"),
                                .reason = STR("whole"),
                                .summary = STR("s"),
+                               .cause = STR("ValueError: v"),
                                .file = STR(""),
                                .is_break = true };
     struct cache_event event = { .kind = CACHE_AOTAUTOGRAD,
@@ -116,7 +117,7 @@ static void test_failure_and_cache(void **state)
                                  .taken_ns = 7 };
     CHECK(failure_fields, &failure,
           "{\"type\":\"UserError\",\"reason\":\"whole\",\"summary\":\"s\",\"line\":null,"
-          "\"graph_break\":true}");
+          "\"cause\":\"ValueError: v\",\"graph_break\":true}");
     CHECK(cache_fields, &event,
           "{\"cache\":\"AOTAutograd\",\"result\":\"hit\",\"name\":\"n\",\"key\":\"k\","
           "\"reason\":\"r\",\"detail\":\"d\",\"ns\":7}");

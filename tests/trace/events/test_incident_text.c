@@ -134,13 +134,31 @@ static void test_exception(void **state)
     assert_str_is(message, "");
 }
 
+static void test_cause(void **state)
+{
+    (void)state;
+    struct str type = STR(""), message = STR("");
+    assert_true(exception_cause(STR("Traceback (most recent call last):\n  File \"a.py\", line 1\n"
+                                    "a.KeyError: k\n\n"
+                                    "The above exception was the direct cause of the following\n"),
+                                &type, &message));
+    assert_str_is(type, "KeyError");
+    assert_true(exception_cause(STR("call_method view(x): got ValueError('no (view)!')\n  Hint: h"),
+                                &type, &message));
+    assert_str_is(type, "ValueError");
+    assert_str_is(message, "no (view)!");
+    assert_false(exception_cause(STR("x: got it"), &type, &message));
+    assert_false(exception_cause(STR("x: got it('"), &type, &message));
+    assert_false(exception_cause(STR(""), &type, &message));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_break),          cmocka_unit_test(test_old_break),
         cmocka_unit_test(test_odd_breaks),     cmocka_unit_test(test_recompile),
         cmocka_unit_test(test_odd_recompiles), cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_exception),
+        cmocka_unit_test(test_cause),          cmocka_unit_test(test_exception),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
