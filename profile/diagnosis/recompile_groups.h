@@ -3,8 +3,8 @@
 #ifndef SYMTAPE_PROFILE_DIAGNOSIS_RECOMPILE_GROUPS_H
 #define SYMTAPE_PROFILE_DIAGNOSIS_RECOMPILE_GROUPS_H
 
+#include "profile/diagnosis/compile_inputs.h"
 #include "profile/diagnosis/find.h"
-#include "trace/events/compile_inputs.h"
 #include "trace/events/recompile_guard.h"
 
 struct recompile_group {

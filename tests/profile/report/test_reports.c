@@ -144,9 +144,6 @@ static void test_text(void **state)
     struct buf out = BUF_INIT;
     report_text(made.profile, &options, &out);
     assert_true(has(&out, "180 ms of compiling: 1 compile, 2 attempts, 4 graphs, 3 guards"));
-    assert_true(
-        has(&out, "50.0 ms of 180 ms went into attempt 0 of 0/0 (forward, zoo/model.py:10)"));
-    assert_true(has(&out, "a float was specialized (TensorifyScalarRestartAnalysis)"));
     assert_true(has(&out, "zoo/model.py:12"));
     assert_false(has(&out, "\033"));
     struct str text = buf_str(&out);
@@ -184,9 +181,6 @@ static void test_text_unfinished(void **state)
     struct report_options options = { .limit = 10 };
     struct buf out = BUF_INIT;
     report_text(made.profile, &options, &out);
-    assert_true(has(&out, "0/0 (forward, zoo/model.py:12) never finished: it had run for 90.0 s"));
-    assert_true(
-        has(&out, "in bytecode_tracing (Dynamo runs the function's bytecode symbolically)"));
     assert_true(has(&out, "an estimated 50 to 100 % of the 90.0 s in which user lines were traced "
                           "went into one, zoo/model.py:12"));
     assert_true(str_find(buf_str(&out), STR("never ended")) <

@@ -1,4 +1,4 @@
-#include "trace/events/compile_inputs.h"
+#include "profile/diagnosis/compile_inputs.h"
 
 #include "trace/base/vec.h"
 #include "trace/events/incident_text.h"

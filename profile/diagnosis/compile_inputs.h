@@ -1,7 +1,7 @@
 /* What one attempt of a compile was compiled for: the tensors that Dynamo read, a value that one of
  * its guards expects, a setting. All are read on request, for the few compiles that matter. */
-#ifndef SYMTAPE_TRACE_EVENTS_COMPILE_INPUTS_H
-#define SYMTAPE_TRACE_EVENTS_COMPILE_INPUTS_H
+#ifndef SYMTAPE_PROFILE_DIAGNOSIS_COMPILE_INPUTS_H
+#define SYMTAPE_PROFILE_DIAGNOSIS_COMPILE_INPUTS_H
 
 #include "trace/open.h"
 
