@@ -167,16 +167,16 @@ In another order: by operator, user line, user stack, module.
 
     By user line
       est. time  dispatches  guards  exprs  symbolic tensors  Dynamo calls  ATen calls  line                code
-         2.31 s         474      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
-         2.13 s         333      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-         2.13 s         356      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+         2.34 s         474      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+         2.18 s         356      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+         2.14 s         333      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
       ... and 8 more
 
     By user stack (outermost frame first)
       est. time  guards  stack
-         2.31 s      10  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:32
-         2.13 s      42  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:31
-         2.13 s      52  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:29
+         2.34 s      10  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:32
+         2.18 s      52  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:29
+         2.14 s      42  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:31
       ... and 5 more
 
     By module
@@ -187,8 +187,8 @@ In another order: by operator, user line, user stack, module.
       ... and 26 more
 
     $ symtape profile --by stack -f folded $RECORDINGS/encoder.log.zst | tail -2
-    forward (demo/encoder.py:57);forward (demo/encoder.py:46);forward (demo/encoder.py:33) 508283
-    forward (demo/encoder.py:57);forward (demo/encoder.py:47) 1173772
+    forward (demo/encoder.py:57);forward (demo/encoder.py:46);forward (demo/encoder.py:33) 510989
+    forward (demo/encoder.py:57);forward (demo/encoder.py:47) 1134844
 
     $ symtape profile --by model $RECORDINGS/encoder.log.zst
     2> symtape: profile: --by: "model" is not one of op, line, stack, module; did you mean "module"?
