@@ -7,8 +7,8 @@
 #include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
 #include "profile/model/format.h"
-#include "trace/events/failure_text.h"
-#include "trace/events/incidents.h"
+#include "trace/events/incidents/failure_text.h"
+#include "trace/events/incidents/incidents.h"
 #include "trace/graphs.h"
 #include "trace/pt2/signature.h"
 

@@ -1,4 +1,4 @@
-#include "trace/events/incidents.h"
+#include "trace/events/incidents/incidents.h"
 
 #include "cmd/show/show.h"
 #include "profile/model/format.h"

@@ -1,9 +1,9 @@
 #include "profile/diagnosis/diagnosis.h"
 
-#include "profile/diagnosis/find.h"
+#include "profile/diagnosis/finder.h"
 
 /* In the order of findings that weigh the same. */
-static void (*const FINDERS[])(struct find *d) = {
+static void (*const FINDERS[])(struct finder *d) = {
     find_faults_and_settings,
     find_failures,
     find_export_constraints,
@@ -73,7 +73,7 @@ static int compare_findings(const void *a, const void *b)
 }
 
 /* A part of the compiler without a line of the program is no cause: causes come before it. */
-static int64_t finding_weight(const struct find *d, const struct finding_build *f)
+static int64_t finding_weight(const struct finder *d, const struct finding_build *f)
 {
     bool is_part = f->finding.kind == FINDING_COST && f->finding.file.n == 0;
     if (f->finding.ns >= 0 && !is_part)
@@ -82,7 +82,7 @@ static int64_t finding_weight(const struct find *d, const struct finding_build *
                              : d->p->compile_ns / 100 * KINDS[f->finding.kind].weight;
 }
 
-static bool order_findings(struct find *d)
+static bool order_findings(struct finder *d)
 {
     struct ordered_finding *order = calloc(d->n + 1, sizeof *order);
     d->findings = arena_array(&d->arena, struct finding, d->n + 1);
@@ -111,7 +111,7 @@ static bool order_findings(struct find *d)
 
 struct diagnosis *diagnosis_build(const struct profile *profile, struct err *err)
 {
-    struct find *d = calloc(1, sizeof *d);
+    struct finder *d = calloc(1, sizeof *d);
     if (!d) {
         err_nomem(err);
         return NULL;
@@ -129,7 +129,7 @@ struct diagnosis *diagnosis_build(const struct profile *profile, struct err *err
 
 void diagnosis_free(struct diagnosis *diagnosis)
 {
-    struct find *d = (struct find *)diagnosis;
+    struct finder *d = (struct finder *)diagnosis;
     if (!d)
         return;
     for (size_t i = 0; i < d->n; i++) {

@@ -58,7 +58,7 @@ static const struct {
       "write int(a / b) as a // b: the rounding of a true division is never simplified" },
 };
 
-void find_expression_growth(struct find *d, struct finding_build *f,
+void find_expression_growth(struct finder *d, struct finding_build *f,
                             const struct expression_growth *growth)
 {
     if (!growth->longest)

@@ -4,7 +4,7 @@
 #ifndef SYMTAPE_PROFILE_DIAGNOSIS_EXPRESSION_GROWTH_H
 #define SYMTAPE_PROFILE_DIAGNOSIS_EXPRESSION_GROWTH_H
 
-#include "profile/diagnosis/find.h"
+#include "profile/diagnosis/finder.h"
 
 struct expression_growth {
     const struct guard *longest; /* NULL if expressions do not grow */
@@ -16,7 +16,7 @@ struct expression_growth {
 /* Reads the guards of an attempt, suppressed ones too; TRACE_NONE for those of all attempts. */
 struct expression_growth read_expression_growth(const struct build_input *input, uint32_t attempt);
 /* Adds the evidence and the remedies of a growth; nothing if there is none. */
-void find_expression_growth(struct find *d, struct finding_build *f,
+void find_expression_growth(struct finder *d, struct finding_build *f,
                             const struct expression_growth *growth);
 
 #endif

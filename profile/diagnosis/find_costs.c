@@ -21,7 +21,7 @@ static bool is_percent(int64_t part, int64_t whole, int percent)
     return part > 0 && part / percent >= whole / 100;
 }
 
-static bool is_explained(const struct find *d)
+static bool is_explained(const struct finder *d)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < d->n; i++)
@@ -30,7 +30,7 @@ static bool is_explained(const struct find *d)
     return is_percent(sum, d->p->compile_ns, EXPLAINED_PERCENT);
 }
 
-static void find_slow_lines(struct find *d)
+static void find_slow_lines(struct finder *d)
 {
     const struct profile_lines *lines = &d->p->lines;
     for (uint32_t i = 0; i < lines->n_lines && i < MOST_LINES; i++) {
@@ -62,7 +62,7 @@ static const struct {
 };
 
 /* Names the kernels that took the longest to compile and tune, with their user lines. */
-static void name_kernels(struct find *d, struct finding_build *f)
+static void name_kernels(struct finder *d, struct finding_build *f)
 {
     for (uint32_t t = 0; t < d->p->n_traces && !err_is_set(&d->err); t++) {
         const struct build_input *input = &profile_inputs(d->p)[t];
@@ -89,7 +89,7 @@ static void name_kernels(struct find *d, struct finding_build *f)
     }
 }
 
-static void find_slow_parts(struct find *d)
+static void find_slow_parts(struct finder *d)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         int64_t ns = d->p->phases.part_ns[PARTS[i].part], all = d->p->phases.total_ns;
@@ -105,7 +105,7 @@ static void find_slow_parts(struct find *d)
 }
 
 /* Finds sizes that became long expressions. What they cost is not measured by itself. */
-static void find_long_expressions(struct find *d)
+static void find_long_expressions(struct finder *d)
 {
     for (uint32_t r = 0; r < d->p->n_recordings; r++) {
         const struct expression_growth growth =
@@ -125,7 +125,7 @@ static void find_long_expressions(struct find *d)
     }
 }
 
-static void find_many_guards(struct find *d)
+static void find_many_guards(struct finder *d)
 {
     const struct profile_lines *lines = &d->p->lines;
     const struct profile_line *top = NULL;
@@ -144,7 +144,7 @@ static void find_many_guards(struct find *d)
         "mark_dynamic() only the sizes that change, without dynamic=True; or dynamic=False");
 }
 
-void find_costs(struct find *d)
+void find_costs(struct finder *d)
 {
     bool explained = is_explained(d);
     if (d->p->compile_ns <= 0)

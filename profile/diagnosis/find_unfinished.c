@@ -24,7 +24,7 @@ static const struct guard *last_guard(const struct guard_list *guards, uint32_t 
 }
 
 /* Sets the line of the last guard or symbol that was recorded. */
-static void add_last_line(struct find *d, struct finding_build *f, uint32_t recording,
+static void add_last_line(struct finder *d, struct finding_build *f, uint32_t recording,
                           const struct build_input *in, uint32_t attempt)
 {
     const struct guard *last = last_guard(in->guards, attempt);
@@ -40,7 +40,7 @@ static void add_last_line(struct find *d, struct finding_build *f, uint32_t reco
     find_line(d, f, recording, stack);
 }
 
-static void describe_unfinished(struct find *d, uint32_t compile)
+static void describe_unfinished(struct finder *d, uint32_t compile)
 {
     const struct profile_compile *c = &d->p->compiles[compile];
     const struct build_input *in = find_input(d, c->recording);
@@ -76,7 +76,7 @@ static void describe_unfinished(struct find *d, uint32_t compile)
                 "symtape minify reduces the graph, if the same program hangs again");
 }
 
-void find_unfinished(struct find *d)
+void find_unfinished(struct finder *d)
 {
     for (uint32_t i = 0; i < d->p->n_compiles && !err_is_set(&d->err); i++)
         if (d->p->compiles[i].status == ATTEMPT_UNFINISHED)

@@ -37,7 +37,7 @@
 #include "profile/model/groups.h"
 #include "trace/events/caches.h"
 #include "trace/events/guards.h"
-#include "trace/events/incidents.h"
+#include "trace/events/incidents/incidents.h"
 #include "trace/events/metrics.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
@@ -268,7 +268,7 @@ struct profile_guards {
     uint64_t duplicates; /* GUARD_EVAL records whose expression occurred before in their attempt */
 };
 
-/* ---- Incidents, as in trace/events/incidents.h and trace/events/caches.h ---- */
+/* ---- Incidents, as in trace/events/incidents/incidents.h and trace/events/caches.h ---- */
 
 /* Where an incident was recorded. `compile` is an index into profile->compiles, or PROFILE_NONE;
  * the attempt is that in its trace, or TRACE_NONE. */

@@ -6,7 +6,7 @@
 
 #include "profile/report/fields.h"
 #include "trace/events/caches.h"
-#include "trace/events/incidents.h"
+#include "trace/events/incidents/incidents.h"
 
 /* The tables of text with these fields, which have columns of the caller as well. */
 enum { INCIDENT_REPORT, INCIDENT_VIEW };

@@ -1,6 +1,6 @@
 /* The history of a size: what was recorded about its symbol, and what follows from it. */
 #include "profile/why/why_build.h"
-#include "trace/events/incident_text.h"
+#include "trace/events/incidents/incident_text.h"
 
 struct history {
     struct why_build *b;

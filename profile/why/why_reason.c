@@ -1,6 +1,6 @@
 /* Why a size or number of an attempt is a symbol or a constant. */
 #include "profile/why/why_build.h"
-#include "trace/events/incident_text.h"
+#include "trace/events/incidents/incident_text.h"
 
 struct reason_step {
     struct why_build *b;

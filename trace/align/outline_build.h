@@ -6,7 +6,7 @@
 #include "trace/events/caches.h"
 #include "trace/events/deep.h"
 #include "trace/events/guards.h"
-#include "trace/events/incidents.h"
+#include "trace/events/incidents/incidents.h"
 #include "trace/events/metrics.h"
 #include "trace/events/symbols.h"
 

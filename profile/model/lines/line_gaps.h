@@ -1,7 +1,7 @@
 /* Private to the profile room: one pass of the compiler over a program, and how its time is divided
  * among user lines. */
-#ifndef SYMTAPE_PROFILE_MODEL_LINE_GAPS_H
-#define SYMTAPE_PROFILE_MODEL_LINE_GAPS_H
+#ifndef SYMTAPE_PROFILE_MODEL_LINES_LINE_GAPS_H
+#define SYMTAPE_PROFILE_MODEL_LINES_LINE_GAPS_H
 
 #include "profile/model/lines/line_table.h"
 

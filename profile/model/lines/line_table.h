@@ -1,6 +1,6 @@
 /* Private to the profile room: the table of user lines. */
-#ifndef SYMTAPE_PROFILE_MODEL_LINE_TABLE_H
-#define SYMTAPE_PROFILE_MODEL_LINE_TABLE_H
+#ifndef SYMTAPE_PROFILE_MODEL_LINES_LINE_TABLE_H
+#define SYMTAPE_PROFILE_MODEL_LINES_LINE_TABLE_H
 
 #include "profile/model/build.h"
 

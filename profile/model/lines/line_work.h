@@ -1,7 +1,7 @@
 /* Private to the profile room: the work that each pass over a program does, by user line: the calls
  * of the recorded graphs in their order, which is the order in which PyTorch traced them. */
-#ifndef SYMTAPE_PROFILE_MODEL_LINE_WORK_H
-#define SYMTAPE_PROFILE_MODEL_LINE_WORK_H
+#ifndef SYMTAPE_PROFILE_MODEL_LINES_LINE_WORK_H
+#define SYMTAPE_PROFILE_MODEL_LINES_LINE_WORK_H
 
 #include "trace/base/vec.h"
 #include "trace/graphs.h"

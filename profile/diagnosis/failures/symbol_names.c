@@ -1,0 +1,272 @@
+#include "profile/diagnosis/failures/symbol_names.h"
+
+#include "profile/model/format.h"
+#include "replay/shape/expr/sym.h"
+#include "trace/events/user_line.h"
+
+static const struct trace *scope_trace(const struct symbol_scope *scope)
+{
+    return find_input(scope->d, scope->recording)->trace;
+}
+
+const struct symbol *symbol_find(const struct symbol_scope *scope, struct str name)
+{
+    const struct symbol_table *table = find_input(scope->d, scope->recording)->symbols;
+    const struct trace *trace = scope_trace(scope);
+    uint32_t in = scope->d->p->recordings[scope->recording].recording;
+    const struct symbol *found = NULL;
+    for (uint32_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *s = &table->symbols[i];
+        if (s->attempt == scope->attempt && s->record <= scope->record &&
+            trace->records[s->record].recording == in && str_eq(s->name, name))
+            found = s;
+    }
+    return found;
+}
+
+/* ---- Sources ---- */
+
+bool source_size(struct str source, struct str *tensor, uint64_t *dim)
+{
+    size_t at = str_find(source, STR(".size()["));
+    if (at == source.n || !str_ends(source, STR("]")))
+        return false;
+    struct str number = str_from(source, at + 8);
+    *tensor = str_first(source, at);
+    return str_to_u64(str_first(number, number.n - 1), dim);
+}
+
+void source_put_code(struct str source, struct buf *out)
+{
+    struct str tensor;
+    uint64_t dim;
+    bool is_size = source_size(source, &tensor, &dim);
+    if (is_size)
+        source = tensor;
+    bool local = str_starts(source, STR("L['")) || str_starts(source, STR("G['"));
+    size_t end = str_find(source, STR("']"));
+    if (local && end < source.n) {
+        buf_put(out, str_from(str_first(source, end), 3));
+        source = str_from(source, end + 2);
+    }
+    buf_put(out, source);
+    if (is_size)
+        buf_printf(out, ".shape[%llu]", (unsigned long long)dim);
+}
+
+/* ---- Unbacked symbols ---- */
+
+/* Operators of torch/_subclasses/fake_impls.py that make unbacked symbols, as users call them. */
+static const struct {
+    const char *function, *call;
+} MAKERS[] = {
+    { "local_scalar_dense", ".item()" },
+    { "nonzero", "nonzero()" },
+    { "index_tensor", "indexing with a mask" },
+    { "masked_select", "masked_select()" },
+    { "unique", "unique()" },
+    { "unique2", "unique()" },
+    { "unique_dim", "unique()" },
+    { "_unique", "unique()" },
+    { "repeat_interleave_tensor", "repeat_interleave()" },
+    { "bincount", "bincount()" },
+    { "slice_forward", "slicing with a data-dependent bound" },
+};
+
+struct str fake_operator(const struct symbol_scope *scope, stack_id stack)
+{
+    const struct trace *trace = scope_trace(scope);
+    uint32_t in = scope->d->p->recordings[scope->recording].recording;
+    struct str function = STR("");
+    for (stack_id s = stack; s; s = stack_parent(trace, s)) {
+        struct frame frame = stack_frame(trace, in, s);
+        if (str_ends(frame.file, STR("_subclasses/fake_impls.py")) &&
+            !str_is(frame.function, "dispatch_to_op_implementations_dict"))
+            function = frame.function;
+        else if (function.n == 0 && str_is(frame.function, "wrap_tensor"))
+            return STR("mark_unbacked");
+    }
+    return function;
+}
+
+struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *symbol)
+{
+    struct str function = fake_operator(scope, symbol->stack);
+    for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS; i++)
+        if (str_is(function, MAKERS[i].function))
+            return str_of(MAKERS[i].call);
+    return function;
+}
+
+/* Returns the source of the tensor that was described last before a symbol; "" if there is none. */
+static struct str described_before(const struct symbol_scope *scope, const struct symbol *symbol,
+                                   struct buf *text)
+{
+    const struct trace *trace = scope_trace(scope);
+    for (uint32_t i = symbol->record; i-- > 0;) {
+        const struct record *r = &trace->records[i];
+        struct json doc = { 0 };
+        struct err ignored = { 0 };
+        if (r->attempt != symbol->attempt || r->event != EVENT_DESCRIBE_SOURCE)
+            continue;
+        if (record_json(trace, i, &doc, &ignored))
+            buf_put(text, json_str(&doc, json_get(&doc, JSON_ROOT, STR("source"))));
+        json_release(&doc);
+        break;
+    }
+    return buf_str(text);
+}
+
+/* Returns whether code after "=" is a call or an indexing alone, whose result is what was made:
+ * "lengths.max().item()", "x.nonzero()", "x[mask]". */
+static bool is_made_by(struct str code, struct str maker)
+{
+    size_t open = str_find_char(code, '[');
+    bool indexes = str_is(maker, "indexing with a mask");
+    for (size_t i = 0; indexes && i < open; i++)
+        if (!is_word_char(code.p[i]) && code.p[i] != '.')
+            return false;
+    if (indexes)
+        return open > 0 && str_find_char(code, ']') + 1 == code.n;
+    return str_ends(code, maker);
+}
+
+/* Appends what the program calls the result of `maker` on a line that assigns nothing else:
+ * "longest" of "longest = lengths.max().item()", "kept.shape[0]" of "kept = x[mask]"; false for
+ * other lines. */
+static bool put_result(struct str code, struct str maker, struct buf *out)
+{
+    size_t n = 0;
+    while (n < code.n && is_word_char(code.p[n]))
+        n++;
+    struct str rest = str_trim(str_from(code, n));
+    if (n == 0 || !str_starts(rest, STR("= ")) || !is_made_by(str_from(rest, 2), maker))
+        return false;
+    buf_put(out, str_first(code, n));
+    if (!str_is(maker, ".item()"))
+        buf_puts(out, ".shape[0]");
+    return true;
+}
+
+static struct frame maker_frame(const struct symbol_scope *scope, const struct symbol *symbol)
+{
+    const struct trace *trace = scope_trace(scope);
+    uint32_t in = trace->records[symbol->record].recording;
+    stack_id stack = symbol->user_stack ? symbol->user_stack : symbol->stack;
+    return stack_frame(trace, in, user_line(trace, in, stack));
+}
+
+static void put_unbacked_code(const struct symbol_scope *scope, const struct symbol *symbol,
+                              struct buf *out)
+{
+    if (!put_result(maker_frame(scope, symbol).code, symbol_maker(scope, symbol), out))
+        buf_put(out, symbol->name);
+}
+
+void symbol_put_code(const struct symbol_scope *scope, struct str name, struct buf *out)
+{
+    const struct symbol *symbol = symbol_find(scope, name);
+    if (!symbol)
+        buf_put(out, name);
+    else if (symbol->unbacked)
+        put_unbacked_code(scope, symbol, out);
+    else if (symbol->source.n > 0)
+        source_put_code(symbol->source, out);
+    else
+        buf_put(out, name);
+}
+
+static void describe_unbacked(const struct symbol_scope *scope, const struct symbol *symbol,
+                              struct buf *out)
+{
+    struct str maker = symbol_maker(scope, symbol);
+    if (str_is(maker, "mark_unbacked")) {
+        struct buf source = BUF_INIT;
+        struct str of = described_before(scope, symbol, &source);
+        buf_printf(out, "%.*s is a size of %.*s that was marked with mark_unbacked",
+                   STR_ARG(symbol->name), STR_ARG(of.n ? of : STR("an input")));
+        buf_release(&source);
+        return;
+    }
+    struct frame frame = maker_frame(scope, symbol);
+    buf_printf(out, "%.*s is the result of %.*s at ", STR_ARG(symbol->name),
+               STR_ARG(maker.n ? maker : STR("a data-dependent operator")));
+    format_place(out, frame.file, frame.line);
+    if (frame.code.n > 0)
+        buf_printf(out, ": %.*s", STR_ARG(frame.code));
+}
+
+bool symbol_describe(const struct symbol_scope *scope, struct str name, struct buf *out)
+{
+    const struct symbol *symbol = symbol_find(scope, name);
+    if (!symbol)
+        return false;
+    if (symbol->unbacked)
+        describe_unbacked(scope, symbol, out);
+    else
+        buf_printf(out, "%.*s = %.*s, %.*s at the call", STR_ARG(name), STR_ARG(symbol->source),
+                   STR_ARG(symbol->value));
+    return true;
+}
+
+/* ---- Expressions ---- */
+
+struct code_names {
+    const struct symbol_scope *scope;
+    struct sym_pool *pool;
+    struct arena arena;
+};
+
+static struct str code_name(void *user, sym_id symbol)
+{
+    struct code_names *names = user;
+    struct buf name = BUF_INIT, code = BUF_INIT;
+    sym_print(names->pool, symbol, &name);
+    symbol_put_code(names->scope, buf_str(&name), &code);
+    struct str ret = arena_copy(&names->arena, buf_str(&code));
+    buf_release(&name);
+    buf_release(&code);
+    return ret;
+}
+
+void symbols_put_code(const struct symbol_scope *scope, struct str expr, struct buf *out)
+{
+    struct err ignored = { 0 };
+    struct code_names names = { scope, sym_pool_new(&ignored), { 0 } };
+    struct buf text = BUF_INIT;
+    if (names.pool) {
+        sym_id e = sym_parse(names.pool, expr, NULL, NULL);
+        sym_print_python(names.pool, e, code_name, &names, &text);
+    }
+    if (names.pool && sym_ok(names.pool, &ignored) && text.n > 0)
+        buf_put(out, buf_str(&text));
+    else
+        buf_put(out, expr);
+    buf_release(&text);
+    arena_release(&names.arena);
+    sym_pool_free(names.pool);
+}
+
+struct evidence_of_symbols {
+    struct finder *d;
+    struct finding_build *f;
+    const struct symbol_scope *scope;
+};
+
+static void add_symbol_evidence(void *user, struct str symbol)
+{
+    struct evidence_of_symbols *e = user;
+    struct buf text = BUF_INIT;
+    if (symbol_describe(e->scope, symbol, &text))
+        find_evidence(e->d, e->f, "%.*s", STR_ARG(buf_str(&text)));
+    if (text.failed)
+        err_nomem(&e->d->err);
+    buf_release(&text);
+}
+
+void find_symbol_evidence(struct finder *d, struct finding_build *f,
+                          const struct symbol_scope *scope, struct str expr)
+{
+    struct evidence_of_symbols e = { d, f, scope };
+    guard_symbols(expr, add_symbol_evidence, &e);
+}

@@ -1,0 +1,454 @@
+#include "profile/diagnosis/recompiles/recompile_groups.h"
+
+#include "profile/diagnosis/failures/find_failures.h"
+#include "profile/diagnosis/failures/size_solver.h"
+
+#include "trace/events/user_line.h"
+
+enum {
+    MOST_VALUES = 64,
+    MOST_GROUPS = 1000,
+    MOST_COMPILES = 16,
+    MOST_COMPARED = 5000 /* recompiles */
+};
+
+/* ---- Which reason is the cause ---- */
+
+static struct recompile_guard parse_reason(const struct recompile_reason *reason)
+{
+    return recompile_guard_parse(reason->guard);
+}
+
+/* Sizes are compared by what they are sizes of; conditions and guards without a source by their
+ * whole text. */
+static bool same_subject(const struct recompile_guard *a, const struct recompile_guard *b)
+{
+    bool named = a->kind == RECOMPILE_MARKING || (a->source.n > 0 && a->kind != RECOMPILE_BRANCH);
+    return a->kind == b->kind && str_eq(a->source, b->source) && str_eq(a->index, b->index) &&
+           (named || str_eq(a->text, b->text));
+}
+
+/* Returns the recompile that made a compile necessary, or NULL. */
+static const struct recompile *recompile_of(const struct finder *d, uint32_t recording,
+                                            struct str compile)
+{
+    for (uint32_t i = 0; compile.n > 0 && i < d->p->n_recompiles; i++) {
+        const struct profile_recompile *r = &d->p->recompiles[i];
+        if (r->where.recording == recording && r->where.compile != PROFILE_NONE &&
+            str_eq(d->p->compiles[r->where.compile].id, compile))
+            return r->is;
+    }
+    return NULL;
+}
+
+/* Returns the reason that is the cause. Each reason is the first guard that failed of one earlier
+ * compile, the one that was used last first. If that compile was made because of the same guard,
+ * an entry with the other value exists and failed for another reason, which is then the cause. */
+static const struct recompile_reason *telling_reason(const struct finder *d,
+                                                     const struct profile_recompile *r)
+{
+    const struct recompile_reason *reasons = r->is->reasons;
+    if (r->is->n_reasons < 2 || d->p->n_recompiles > MOST_COMPARED)
+        return r->is->n_reasons ? reasons : NULL;
+    const struct recompile *earlier = recompile_of(d, r->where.recording, reasons[0].compile);
+    struct recompile_guard first = parse_reason(&reasons[0]);
+    if (!earlier || earlier->n_reasons == 0 || earlier == r->is)
+        return reasons;
+    struct recompile_guard cause = parse_reason(&earlier->reasons[0]);
+    for (uint32_t i = 1; i < r->is->n_reasons && same_subject(&first, &cause); i++) {
+        struct recompile_guard other = parse_reason(&reasons[i]);
+        if (!same_subject(&first, &other))
+            return &reasons[i];
+    }
+    return reasons;
+}
+
+/* ---- Groups ---- */
+
+/* Returns whether two compiles are of one function. PyTorch numbers functions until
+ * torch._dynamo.reset(), whose count follows a compile's name: "3/0.1". */
+static bool same_function(const struct profile_compile *a, const struct profile_compile *b)
+{
+    return a->recording == b->recording &&
+           str_eq(str_first(a->id, str_find_char(a->id, '/')),
+                  str_first(b->id, str_find_char(b->id, '/'))) &&
+           str_eq(str_from(a->id, str_find_char(a->id, '.')),
+                  str_from(b->id, str_find_char(b->id, '.')));
+}
+
+static struct recompile_group *find_group(struct finder *d, struct recompile_groups *all,
+                                          const struct profile_compile *compile,
+                                          const struct recompile_guard *guard)
+{
+    for (size_t i = 0; i < all->groups.n; i++) {
+        struct recompile_group *g = &all->groups.v[i];
+        const struct profile_compile *c =
+            g->compile == PROFILE_NONE ? NULL : &d->p->compiles[g->compile];
+        if ((c && compile ? same_function(c, compile) : c == compile) &&
+            same_subject(&g->guard, guard))
+            return g;
+    }
+    return NULL;
+}
+
+static void add_value(struct finder *d, struct recompile_group *g, struct str value)
+{
+    for (size_t i = 0; i < g->values.n; i++)
+        if (str_eq(g->values.v[i], value))
+            return;
+    if (value.n > 0 && g->values.n < MOST_VALUES && !vec_push(&g->values, value))
+        err_nomem(&d->err);
+}
+
+struct str recompile_last_value(const struct recompile_group *group)
+{
+    return group->values.n ? group->values.v[group->values.n - 1] : STR("");
+}
+
+static void add_limit(const struct finder *d, struct recompile_group *g, uint32_t compile)
+{
+    for (uint32_t i = 0; i < d->p->n_failures; i++) {
+        const struct profile_failure *f = &d->p->failures[i];
+        if (f->where.compile == compile && recompile_limit_reached(f->is, &g->limit))
+            g->failure = f->is;
+    }
+}
+
+static void add_compile(struct finder *d, struct recompile_group *g, uint32_t compile)
+{
+    const struct profile_compile *c = &d->p->compiles[compile];
+    if (c->status == ATTEMPT_OK) {
+        g->newest = compile;
+        g->ns = g->ns < 0 ? 0 : g->ns;
+        build_add_ns(&g->ns, c->ns - c->restarted_ns);
+    } else if (c->status == ATTEMPT_FAILED) {
+        add_limit(d, g, compile);
+    }
+}
+
+static bool add_recompile(struct finder *d, struct recompile_groups *all, uint32_t i)
+{
+    const struct profile_recompile *r = &d->p->recompiles[i];
+    const struct recompile_reason *reason = telling_reason(d, r);
+    if (!reason)
+        return true;
+    struct recompile_guard guard = parse_reason(reason);
+    const struct profile_compile *compile =
+        r->where.compile == PROFILE_NONE ? NULL : &d->p->compiles[r->where.compile];
+    struct recompile_group *g = find_group(d, all, compile, &guard);
+    if (!g && all->groups.n == MOST_GROUPS)
+        return true;
+    if (!g) {
+        struct recompile_group new = {
+            .guard = guard,
+            .text = reason->text,
+            .first = i,
+            .compile = r->where.compile,
+            .newest = PROFILE_NONE,
+            .ns = -1,
+            .file = reason->file,
+            .code = reason->code,
+            .line = reason->line,
+        };
+        if (!vec_push(&all->groups, new))
+            return err_nomem(&d->err);
+        g = &all->groups.v[all->groups.n - 1];
+    }
+    g->last = i;
+    g->count++;
+    add_value(d, g, guard.expected);
+    add_value(d, g, guard.actual);
+    if (compile)
+        add_compile(d, g, r->where.compile);
+    return !err_is_set(&d->err);
+}
+
+/* ---- What the compiles of a group were compiled for ---- */
+
+static struct str local_source(struct finder *d, struct str source, const char *after)
+{
+    struct buf text = BUF_INIT;
+    source_local(&text, source);
+    buf_puts(&text, after);
+    struct str ret = text.failed ? (struct str){ 0 } : arena_copy(&d->arena, buf_str(&text));
+    if (!ret.p)
+        err_nomem(&d->err);
+    buf_release(&text);
+    return ret;
+}
+
+/* Sets the value that the newest compile was compiled for, which no reason names. */
+static void add_newest_value(struct finder *d, struct recompile_group *g, struct trace *trace)
+{
+    static const struct {
+        enum recompile_kind kind;
+        const char *before, *after;
+    } TEXTS[] = {
+        { RECOMPILE_VALUE, "", " == " },
+        { RECOMPILE_LENGTH, "len(", ") == " },
+        { RECOMPILE_FLOAT, "", ").item() == " },
+    };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        struct compile_guard found;
+        if (TEXTS[i].kind != g->guard.kind || g->newest == PROFILE_NONE)
+            continue;
+        struct str source = local_source(d, g->guard.source, TEXTS[i].after);
+        struct buf text = BUF_INIT;
+        buf_printf(&text, "%s%.*s", TEXTS[i].before, STR_ARG(source));
+        if (!text.failed && compile_guard_find(trace, d->p->compiles[g->newest].last_attempt,
+                                               buf_str(&text), &d->arena, &found, &d->err))
+            add_value(d, g, found.value);
+        buf_release(&text);
+    }
+}
+
+/* Finds the line where a tensor was read, for guards that name none. */
+static void add_line_of_tensor(struct finder *d, struct recompile_group *g, struct trace *trace)
+{
+    const struct profile_where *where = &d->p->recompiles[g->first].where;
+    struct compile_guard found;
+    struct str source = local_source(d, g->guard.source, ",");
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "check_tensor(%.*s", STR_ARG(source));
+    if (g->file.n == 0 && g->guard.source.n > 0 && where->attempt != TRACE_NONE && !text.failed &&
+        compile_guard_find(trace, where->attempt, buf_str(&text), &d->arena, &found, &d->err)) {
+        g->file = found.file;
+        g->line = found.line;
+        g->code = found.code;
+    }
+    buf_release(&text);
+}
+
+/* Looks whether the guards of the newest compile, which has a symbol for the size, refuse a value
+ * of an earlier one: then a mark alone does not save a compile. */
+static void add_refusing_guard(struct finder *d, struct recompile_group *g,
+                               const struct symbol *symbol, uint32_t recording)
+{
+    struct symbol_scope scope = { d, recording, symbol->attempt, symbol->record };
+    for (size_t i = 0; i < g->values.n && !g->refusing; i++) {
+        uint64_t value;
+        struct size_solution solution;
+        if (!str_to_u64(g->values.v[i], &value) || value < 2 || value > INT32_MAX)
+            continue;
+        struct size_range only = { (int64_t)value, (int64_t)value };
+        if (!size_solve(d, &scope, symbol, UINT32_MAX, only, &solution))
+            return;
+        g->refusing = solution.guard;
+        g->refused = (int64_t)value;
+    }
+}
+
+/* Finds the symbol of a group's size in the newest compile, and the line that specialized it, in
+ * any compile of the group: that is where the user's program needs a constant. */
+static void add_symbol(struct finder *d, struct recompile_group *g, const struct build_input *in)
+{
+    struct buf text = BUF_INIT;
+    source_local(&text, g->guard.source);
+    if (g->guard.index.n > 0)
+        buf_printf(&text, ".size()[%.*s]", STR_ARG(g->guard.index));
+    uint32_t recording = d->p->recompiles[g->first].where.recording;
+    uint32_t newest =
+        g->newest == PROFILE_NONE ? TRACE_NONE : d->p->compiles[g->newest].last_attempt;
+    const struct symbol *symbol = NULL; /* of the newest compile */
+    for (uint32_t i = 0; !text.failed && i < in->symbols->n_symbols; i++) {
+        const struct symbol *s = &in->symbols->symbols[i];
+        if (!str_eq(s->source, buf_str(&text)))
+            continue;
+        bool in_newest = s->attempt != TRACE_NONE && s->attempt == newest;
+        stack_id stack = s->user_stack;
+        if (s->specialization != TRACE_NONE)
+            stack = in->symbols->specializations[s->specialization].user_stack;
+        if (in_newest && g->guard.kind == RECOMPILE_VALUE)
+            add_value(d, g, s->value);
+        if (in_newest && s->specialization == TRACE_NONE) {
+            g->dynamic = true;
+            symbol = s;
+        }
+        g->specialized = in_newest ? s->specialization != TRACE_NONE : g->specialized;
+        stack_id line = user_program_line(in->trace, d->p->recordings[recording].recording, stack);
+        if (line == 0 || (g->line > 0 && s->specialization == TRACE_NONE && g->file.n > 0))
+            continue;
+        struct frame frame = stack_frame(in->trace, d->p->recordings[recording].recording, line);
+        g->file = frame.file;
+        g->line = frame.line;
+        g->code = frame.code;
+    }
+    if (symbol && g->guard.kind == RECOMPILE_SIZE)
+        add_refusing_guard(d, g, symbol, recording);
+    buf_release(&text);
+}
+
+/* Appends a mark for each size of an input that differs in another compile of the function. */
+static void put_marks(const struct compile_input *input, const struct compile_inputs *others,
+                      uint32_t n_others, struct buf *marks, struct buf *sources)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < input->n_sizes; i++) {
+        bool differs = false;
+        for (uint32_t k = 0; k < n_others && !differs; k++) {
+            const struct compile_input *other = compile_input_find(&others[k], input->source);
+            differs =
+                other && other->n_sizes == input->n_sizes && other->sizes[i] != input->sizes[i];
+        }
+        if (!differs)
+            continue;
+        buf_puts(marks, marks->n ? "; torch._dynamo.mark_dynamic(" : "torch._dynamo.mark_dynamic(");
+        source_spoken(marks, input->source);
+        buf_printf(marks, ", %u)", i);
+        any = true;
+    }
+    if (any) {
+        buf_puts(sources, sources->n ? "," : "");
+        buf_put(sources, input->source);
+    }
+}
+
+/* Returns the inputs of the compiles of the group's function, the newest one first. */
+static uint32_t read_inputs(struct finder *d, const struct recompile_group *g, struct trace *trace,
+                            struct compile_inputs *ret)
+{
+    uint32_t n = 0;
+    for (uint32_t i = d->p->n_compiles;
+         g->compile != PROFILE_NONE && i-- > 0 && n < MOST_COMPILES;) {
+        const struct profile_compile *c = &d->p->compiles[i];
+        if (c->status == ATTEMPT_OK && same_function(c, &d->p->compiles[g->compile]) &&
+            compile_inputs_read(trace, c->last_attempt, &d->arena, &ret[n], &d->err))
+            n++;
+    }
+    return n;
+}
+
+static struct str kept_text(struct finder *d, struct buf *text)
+{
+    struct str ret = text->failed ? (struct str){ 0 } : arena_copy(&d->arena, buf_str(text));
+    if (!ret.p)
+        err_nomem(&d->err);
+    buf_release(text);
+    return ret;
+}
+
+/* Finds all sizes that differ between the compiles of the function. To mark some of them only would
+ * make the others contradict the marks. */
+static void add_marks(struct finder *d, struct recompile_group *g,
+                      const struct compile_inputs *inputs, uint32_t n)
+{
+    struct buf marks = BUF_INIT, sources = BUF_INIT;
+    for (uint32_t i = 0; i < inputs[0].n; i++)
+        if (!str_contains(inputs[0].inputs[i].source, STR("_parameters")))
+            put_marks(&inputs[0].inputs[i], inputs + 1, n - 1, &marks, &sources);
+    g->marks = kept_text(d, &marks);
+    g->sources = kept_text(d, &sources);
+}
+
+/* Lists tensors of a container that only one of two compiles has. */
+static void put_missing(struct finder *d, const struct recompile_group *g,
+                        const struct compile_inputs *a, const struct compile_inputs *b,
+                        struct buf *out)
+{
+    enum { MOST = 200 /* bytes */ };
+    struct str source = local_source(d, g->guard.source, "[");
+    for (uint32_t i = 0; i < a->n && out->n < MOST; i++) {
+        struct str input = a->inputs[i].source;
+        if (!str_starts(input, source) || compile_input_find(b, input))
+            continue;
+        buf_puts(out, out->n ? ", " : "");
+        buf_put(out, input);
+    }
+}
+
+static void add_inputs(struct finder *d, struct recompile_group *g, struct trace *trace)
+{
+    struct compile_inputs inputs[MOST_COMPILES];
+    bool keys = g->guard.kind == RECOMPILE_KEYS;
+    uint32_t n = keys || g->guard.kind == RECOMPILE_SIZE ? read_inputs(d, g, trace, inputs) : 0;
+    if (n < 2)
+        return;
+    if (!keys) {
+        add_marks(d, g, inputs, n);
+        return;
+    }
+    struct buf missing = BUF_INIT;
+    put_missing(d, g, &inputs[0], &inputs[1], &missing);
+    put_missing(d, g, &inputs[1], &inputs[0], &missing);
+    g->inputs = kept_text(d, &missing);
+}
+
+/* Completes a file's name that PyTorch cut at the front, by those of compiled functions and of
+ * lines. A line of PyTorch itself is no user line. */
+static void complete_file(const struct finder *d, struct recompile_group *g)
+{
+    if (user_file_of(g->file) == USER_FILE_TORCH) {
+        g->file = g->code = STR("");
+        g->line = 0;
+    }
+    for (uint32_t i = 0; g->file.n > 0 && g->file.p[0] != '/' && i < d->p->n_compiles; i++)
+        if (str_ends(d->p->compiles[i].file, g->file))
+            g->file = d->p->compiles[i].file;
+    for (uint32_t i = 0; g->file.n > 0 && g->file.p[0] != '/' && i < d->p->lines.n_lines; i++)
+        if (str_ends(profile_name(d->p, d->p->lines.lines[i].file), g->file))
+            g->file = profile_name(d->p, d->p->lines.lines[i].file);
+    if (g->file.n > 0 || g->compile == PROFILE_NONE || g->module_call)
+        return;
+    g->file = d->p->compiles[g->compile].file;
+    g->line = d->p->compiles[g->compile].line;
+}
+
+/* Sets the line from where a compiled module was called, by its dynamo_start record. */
+static void add_call(struct finder *d, struct recompile_group *g, struct trace *trace)
+{
+    const struct profile_where *where = &d->p->recompiles[g->first].where;
+    const struct attempt *a =
+        where->attempt == TRACE_NONE ? NULL : &trace->attempts[where->attempt];
+    struct json doc = { 0 };
+    for (uint32_t i = 0; a && g->file.n == 0 && i < a->n_records; i++) {
+        struct err unreadable = { 0 };
+        if (trace->records[a->records[i]].event != EVENT_DYNAMO_START ||
+            !record_json(trace, a->records[i], &doc, &unreadable))
+            continue;
+        stack_id stack = record_stack(trace, &doc, STR("stack"));
+        struct frame frame =
+            stack_frame(trace, a->recording, user_program_line(trace, a->recording, stack));
+        g->file = frame.file;
+        g->line = frame.line;
+        g->code = frame.code;
+    }
+    json_release(&doc);
+}
+
+static void complete_group(struct finder *d, struct recompile_group *g)
+{
+    uint32_t recording = d->p->recompiles[g->first].where.recording;
+    if (recording == PROFILE_NONE)
+        return;
+    const struct build_input *in = find_input(d, recording);
+    g->module_call = g->compile != PROFILE_NONE &&
+                     user_file_of(d->p->compiles[g->compile].file) == USER_FILE_TORCH;
+    if (user_file_of(g->file) == USER_FILE_TORCH) {
+        g->file = g->code = STR("");
+        g->line = 0;
+    }
+    add_newest_value(d, g, in->trace);
+    if (g->guard.source.n > 0 && g->guard.kind != RECOMPILE_BRANCH)
+        add_symbol(d, g, in);
+    add_line_of_tensor(d, g, in->trace);
+    add_inputs(d, g, in->trace);
+    complete_file(d, g);
+    add_call(d, g, in->trace);
+}
+
+bool recompile_groups_read(struct finder *d, struct recompile_groups *ret)
+{
+    for (uint32_t i = 0; i < d->p->n_recompiles; i++)
+        if (!add_recompile(d, ret, i))
+            return false;
+    for (size_t i = 0; i < ret->groups.n && !err_is_set(&d->err); i++)
+        complete_group(d, &ret->groups.v[i]);
+    return !err_is_set(&d->err);
+}
+
+void recompile_groups_release(struct recompile_groups *groups)
+{
+    for (size_t i = 0; i < groups->groups.n; i++)
+        vec_release(&groups->groups.v[i].values);
+    vec_release(&groups->groups);
+}
