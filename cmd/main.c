@@ -160,13 +160,13 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
         code = parse_and_run(out, command_find("version"), common, front.json, json);
     } else if (parse.operands.n == 0) {
         code = out_usage(out, "a command is missing; symtape help lists them");
-    } else if (front.json) {
-        code = out_usage(out, "--json goes behind the command: symtape %s --json ...",
-                         parse.operands.v[0]);
     } else {
         const struct command_row *row = command_find(parse.operands.v[0]);
         if (!row && names_tape(parse.operands.v[0]))
             code = run_diagnose_of(out, common, front.json, &parse);
+        else if (front.json)
+            code = out_usage(out, "--json goes behind the command: symtape %s --json ...",
+                             parse.operands.v[0]);
         else
             code = row ? parse_and_run(out, row, common, (int)parse.operands.n - 1,
                                        parse.operands.v + 1)

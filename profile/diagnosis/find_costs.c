@@ -13,7 +13,6 @@ enum {
     MOST_KERNELS = 10,
     GUARDS_PERCENT = 50, /* of all guards: so many from one line */
     MANY_GUARDS = 500,
-    MOST_LINES = 3
 };
 
 static bool is_percent(int64_t part, int64_t whole, int percent)
@@ -30,23 +29,20 @@ static bool is_explained(const struct finder *d)
     return is_percent(sum, d->p->compile_ns, EXPLAINED_PERCENT);
 }
 
-static void find_slow_lines(struct finder *d)
+static void find_slow_line(struct finder *d)
 {
     const struct profile_lines *lines = &d->p->lines;
-    for (uint32_t i = 0; i < lines->n_lines && i < MOST_LINES; i++) {
-        const struct profile_line *line = &lines->lines[i];
-        if (!is_percent(line->low_ns, d->p->compile_ns, EXPLAINED_PERCENT))
-            return;
-        struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
-        find_cause(d, f, "one line took %lld to %lld %% of the compile time",
-                   (long long)(line->low_ns * 100 / d->p->compile_ns),
-                   (long long)(line->high_ns * 100 / d->p->compile_ns));
-        find_place(f, profile_name(d->p, line->file), line->line, line->code);
-        find_cost(f, line->ns, lines->basis == LINES_MEASURED ? BASIS_MEASURED : BASIS_ESTIMATED);
-        if (line->guards > 0)
-            find_evidence(d, f, "%llu guards were asked for there",
-                          (unsigned long long)line->guards);
-    }
+    const struct profile_line *line = profile_slowest_line(d->p);
+    if (!line || !is_percent(line->low_ns, d->p->compile_ns, EXPLAINED_PERCENT))
+        return;
+    struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
+    find_cause(d, f, "one line took %lld to %lld %% of the compile time",
+               (long long)(line->low_ns / (d->p->compile_ns / 100)),
+               (long long)(line->high_ns / (d->p->compile_ns / 100)));
+    find_place(f, profile_name(d->p, line->file), line->line, line->code);
+    find_cost(f, line->ns, lines->basis == LINES_MEASURED ? BASIS_MEASURED : BASIS_ESTIMATED);
+    if (line->guards > 0)
+        find_evidence(d, f, "%llu guards were asked for there", (unsigned long long)line->guards);
 }
 
 /* The parts of the compiler that a setting changes. */
@@ -144,15 +140,18 @@ static void find_many_guards(struct finder *d)
         "mark_dynamic() only the sizes that change, without dynamic=True; or dynamic=False");
 }
 
+/* A program that compiles for less than this is not slow. */
+static const int64_t SLOW_NS = 5000000000;
+
 void find_costs(struct finder *d)
 {
     bool explained = is_explained(d);
-    if (d->p->compile_ns <= 0)
+    if (d->p->compile_ns < SLOW_NS)
         return;
     find_slow_parts(d); /* Inductor's, whose seconds no other finding has */
     if (explained)
         return;
-    find_slow_lines(d);
+    find_slow_line(d);
     find_long_expressions(d);
     find_many_guards(d);
 }

@@ -24,18 +24,13 @@ static void put_code_name(struct buf *out, struct str code)
     buf_putc(out, '`');
 }
 
-/* Names the user line that took longest, if its time is known well enough: it was measured, or the
- * estimate's lower bound still makes it worth a headline. */
+/* Names the user line that took longest, if its time is known well enough. */
 static void slowest_line(const struct profile *p, struct buf *out)
 {
     const struct profile_lines *all = &p->lines;
-    const struct profile_line *top = NULL;
-    for (uint32_t i = 0; i < all->n_lines; i++)
-        if (!top || all->lines[i].ns > top->ns)
-            top = &all->lines[i];
+    const struct profile_line *top = profile_slowest_line(p);
     bool measured = all->basis == LINES_MEASURED;
-    if (!top || top->low_ns <= 0 || top->low_ns < all->total_ns / 10 ||
-        (!measured && top->ns < p->compile_ns / WORTH_LINE))
+    if (!top || (!measured && top->ns < p->compile_ns / WORTH_LINE))
         return;
     buf_puts(out, measured ? "" : "an estimated ");
     format_range(out, top->ns, top->low_ns, top->high_ns, all->total_ns);

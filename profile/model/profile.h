@@ -367,6 +367,11 @@ static inline uint64_t profile_aten_calls(const uint64_t *calls)
     return calls[GRAPH_FORWARD] + calls[GRAPH_BACKWARD] + calls[GRAPH_INFERENCE];
 }
 
+/* Returns the user line that took longest, if its time is known well enough to be named: it is at
+ * least a tenth of what all lines took, and if it is estimated, its lower bound is above what every
+ * other line is estimated at. NULL otherwise. */
+const struct profile_line *profile_slowest_line(const struct profile *profile);
+
 /* Returns the number of a line's nodes over all levels. */
 static inline uint64_t profile_line_nodes(const struct profile_line *line)
 {

@@ -21,7 +21,7 @@ A file that is there is diagnosed without a command; options may stand before it
     {"schema":"symtape.diagnosis/1
 
     $ symtape --all broken.tape
-    2> symtape: unknown option --all
+    2> symtape: unknown option --all; --help lists the options
     [exit 2]
 
 A command's name wins over a file's; a path names the file.
@@ -97,7 +97,7 @@ Output goes to a file only once unless --overwrite says otherwise.
     466 ms of compiling: 4 compiles, 5 attempts, 8 graphs, 0 guards; 175 records
 
     $ symtape broken.tape -o out.txt
-    2> symtape: out.txt exists already
+    2> symtape: out.txt exists already; --overwrite replaces it
     [exit 2]
 
     $ symtape broken.tape --json -o out.txt --overwrite && head -c 30 out.txt; echo

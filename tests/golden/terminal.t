@@ -19,7 +19,7 @@ telling ones, and long cells are cut, paths at their beginning.
         suggested     torch._dynamo.config.specialize_float = True before the first
                       call
      2  recompiled, 2.55 s of 10.7 s
-        the branch (x.size()[1] % 8) != 0 was true, and then false
+        the condition (x.size()[1] % 8) != 0 was true, and then false
         demo/encoder.py:25  if length % WINDOW:
         recorded      guard of 0/0 that failed: (x.size()[1] % 8) != 0
         suggested     pad so that (x.size()[1] % 8) != 0 holds in each call
@@ -46,12 +46,12 @@ telling ones, and long cells are cut, paths at their beginning.
          10.7 s  100 %    4.43 ms      2  dynamo: one compile, from start to end
          10.7 s  100 %    35.6 ms      2  | entire_frame_compile: one compile of ...
     User lines (time is estimated)
-        time  share      guards  line                code
-      1.57 s  0 to 33 %      42  demo/encoder.py:31  weights = (q @ k.transpose(-...
-      736 ms  0 to 15 %      10  demo/encoder.py:32  y = self.out((weights @ v).t...
-      581 ms  0 to 12 %      52  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1))...
+        time  share       guards  line                code
+      2.34 s  16 to 38 %      10  demo/encoder.py:32  y = self.out((weights @ v)....
+      2.18 s  15 to 34 %      52  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)...
+      2.14 s  14 to 35 %      42  demo/encoder.py:31  weights = (q @ k.transpose(...
       ... and 8 more
-      Shares are of the 4.79 s that the estimate covers; 5.89 s belong to no line.
+      Shares are of the 9.56 s that the estimate covers; 1.13 s belong to no line.
       Nodes are those of the graphs that were kept.
 
     Inside PyTorch, below those lines
@@ -93,8 +93,8 @@ No line of any of them is wider.
 
     $ for width in 80 100 132; do
     >     for log in $RECORDINGS/*.zst $RECORDINGS/two_ranks; do
-    >         sh tty $width "symtape profile $log"
-    >         sh tty $width "symtape info $log"
-    >         sh tty $width "symtape show $log --guards --symbols --specializations --restarts --recompiles --breaks --caches --failures --graphs"
+    >         sh tty $width "symtape -q profile $log"
+    >         sh tty $width "symtape -q info $log"
+    >         sh tty $width "symtape -q show $log --guards --symbols --specializations --restarts --recompiles --breaks --caches --failures --graphs"
     >     done | grep -E "^.{$((width + 1))}" | head -3
     > done

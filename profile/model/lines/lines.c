@@ -124,3 +124,18 @@ bool build_lines(struct profile_build *b, struct err *err)
     all->n_library_lines = (uint32_t)b->library_lines.n;
     return ok;
 }
+
+const struct profile_line *profile_slowest_line(const struct profile *profile)
+{
+    const struct profile_lines *all = &profile->lines;
+    const struct profile_line *top = NULL;
+    int64_t second = 0; /* what the next line took */
+    for (uint32_t i = 0; i < all->n_lines; i++)
+        if (!top || all->lines[i].ns > top->ns)
+            top = &all->lines[i];
+    for (uint32_t i = 0; i < all->n_lines; i++)
+        if (&all->lines[i] != top && all->lines[i].ns > second)
+            second = all->lines[i].ns;
+    bool known = top && (all->basis == LINES_MEASURED || top->low_ns >= second);
+    return known && top->low_ns > 0 && top->low_ns >= all->total_ns / 10 ? top : NULL;
+}

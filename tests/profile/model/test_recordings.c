@@ -146,7 +146,7 @@ static void test_stories(void **state)
                 "did not finish, 7 min 33 s of 7 min 33 s", "in bytecode_tracing",
                 "Phases that never ended");
     CHECK_STORY("failures/mod_guard.log.zst", "recompiled, 9.12 s of 38.8 s",
-                "the branch (x.size()[1] % 7) != 0", "models/rec_fail.py:105");
+                "the condition (x.size()[1] % 7) != 0", "models/rec_fail.py:105");
     CHECK_STORY("failures/graph_break.log.zst", "graph break 2 times", "print() cannot be traced",
                 "models/rec_fail.py:129  print(\"step\", x.shape[1]); return x");
     CHECK_STORY("failures/data_dependent_branch.log.zst", "failed, 2.22 s of 2.22 s",

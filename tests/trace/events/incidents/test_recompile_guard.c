@@ -45,10 +45,10 @@ static const struct guard_case {
     { "self._modules['drop'].training == True", RECOMPILE_FLAG, "self._modules['drop']", "", "True",
       "" },
     { "2 <= args[0].size()[1]", RECOMPILE_NOT_ONE, "args[0]", "1", "", "" },
-    { "2 <= x.size()[1] <= 8", RECOMPILE_BRANCH, "", "", "", "" },
+    { "2 <= x.size()[1] <= 8", RECOMPILE_BRANCH, "x", "1", "", "" },
     { "a.size()[0] == b.size()[1]", RECOMPILE_EQUAL_SIZES, "a", "", "", "" },
-    { "(x.size()[2] % 2) != 1", RECOMPILE_BRANCH, "", "", "", "" },
-    { "x.size()[2] % 2 == 1", RECOMPILE_BRANCH, "", "", "", "" },
+    { "(x.size()[2] % 2) != 1", RECOMPILE_BRANCH, "x", "2", "", "" },
+    { "x.size()[2] % 2 == 1", RECOMPILE_BRANCH, "x", "2", "", "" },
     { "sigma > 0.5", RECOMPILE_BRANCH, "", "", "", "" },
     { "name == 'decoder.layers.0'", RECOMPILE_VALUE, "name", "", "'decoder.layers.0'", "" },
     { "self.cfg['a b'] == 2", RECOMPILE_VALUE, "self.cfg['a b']", "", "2", "" },
@@ -65,7 +65,7 @@ static void test_forms(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const struct guard_case *c = &CASES[i];
         struct recompile_guard g = recompile_guard_parse(str_of(c->text));
-        if (g.kind != c->kind)
+        if (g.kind != c->kind || !str_is(g.source, c->source) || !str_is(g.index, c->index))
             print_message("%s\n", c->text);
         assert_int_equal(g.kind, c->kind);
         assert_str_is(g.source, c->source);
