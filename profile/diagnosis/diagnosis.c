@@ -20,10 +20,10 @@ static void (*const FINDERS[])(struct finder *d) = {
 };
 
 static const struct finding_kind_row {
-    const char *name, *title;
+    const char *name, *detail, *title;
     int weight;
 } KINDS[] = {
-#define FINDING(id, name, title, weight) { name, title, weight },
+#define FINDING(id, kind, detail, title, weight) { kind, detail, title, weight },
 #include "profile/diagnosis/finding_kinds.def"
 #undef FINDING
 };
@@ -37,6 +37,11 @@ static const char *const REMEDIES[] = {
 const char *finding_kind_name(enum finding_kind kind)
 {
     return KINDS[kind].name;
+}
+
+const char *finding_detail(enum finding_kind kind)
+{
+    return KINDS[kind].detail;
 }
 
 const char *finding_kind_title(enum finding_kind kind)

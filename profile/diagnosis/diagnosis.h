@@ -19,12 +19,13 @@
 #include "profile/model/profile.h"
 
 enum finding_kind {
-#define FINDING(id, name, title, weight) FINDING_##id,
+#define FINDING(id, kind, detail, title, weight) FINDING_##id,
 #include "profile/diagnosis/finding_kinds.def"
 #undef FINDING
     FINDING_KINDS
 };
-const char *finding_kind_name(enum finding_kind kind);  /* "nothing_compiled" */
+const char *finding_kind_name(enum finding_kind kind);  /* in JSON: "configuration" */
+const char *finding_detail(enum finding_kind kind);     /* in JSON: "cache" */
 const char *finding_kind_title(enum finding_kind kind); /* "nothing was compiled" */
 
 enum remedy_kind {

@@ -180,6 +180,7 @@ static void json_remedies(struct json_writer *w, const struct finding *f)
         json_put_cstr(w, "kind", remedy_kind_name(f->remedies[i].kind));
         json_put_str(w, "text", f->remedies[i].text);
         json_put_bool(w, "proved", false);
+        json_put_null(w, "saves");
         json_close(w);
     }
     json_close(w);
@@ -190,6 +191,7 @@ static void json_finding(struct json_writer *w, const struct diagnosis *d, const
     const struct profile *p = d->profile;
     json_open_object(w, NULL);
     json_put_cstr(w, "kind", finding_kind_name(f->kind));
+    json_put_cstr(w, "detail", finding_detail(f->kind));
     json_put_bool(w, "ended_program", f->ended_program);
     json_put_u64(w, "count", f->count);
     json_seconds(w, "seconds", f->ns);
