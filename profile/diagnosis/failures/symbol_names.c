@@ -253,12 +253,27 @@ struct evidence_of_symbols {
     const struct symbol_scope *scope;
 };
 
+/* The first symbol that an input is the source of names that input as the finding's. */
+static void set_symbol_source(struct evidence_of_symbols *e, struct str name)
+{
+    const struct symbol *symbol = symbol_find(e->scope, name);
+    struct buf text = BUF_INIT;
+    struct str source = symbol ? symbol->source : STR("");
+    if (symbol && symbol->unbacked && str_is(symbol_maker(e->scope, symbol), "mark_unbacked"))
+        source = described_before(e->scope, symbol, &text);
+    if (source.n > 0)
+        find_source(e->d, e->f, source);
+    buf_release(&text);
+}
+
 static void add_symbol_evidence(void *user, struct str symbol)
 {
     struct evidence_of_symbols *e = user;
     struct buf text = BUF_INIT;
     if (symbol_describe(e->scope, symbol, &text))
         find_evidence(e->d, e->f, "%.*s", STR_ARG(buf_str(&text)));
+    if (e->f->finding.source.n == 0)
+        set_symbol_source(e, symbol);
     if (text.failed)
         err_nomem(&e->d->err);
     buf_release(&text);

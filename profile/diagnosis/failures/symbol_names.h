@@ -33,7 +33,8 @@ struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *s
 /* Appends a recorded expression as Python code in the program's names: "longest == 1" for
  * "Eq(u0, 1)". */
 void symbols_put_code(const struct symbol_scope *scope, struct str expr, struct buf *out);
-/* Adds the description of each symbol of an expression to the evidence. */
+/* Adds the description of each symbol of an expression to the evidence. The finding's source, if it
+ * has none yet, becomes that of the first symbol that an input is the source of. */
 void find_symbol_evidence(struct finder *d, struct finding_build *f,
                           const struct symbol_scope *scope, struct str expr);
 
