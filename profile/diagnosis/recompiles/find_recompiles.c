@@ -193,6 +193,16 @@ static const struct recompile_change {
 #undef CHANGE
 };
 
+/* Returns the name of a compile's function. A compile that the limit ended has none of its own: an
+ * earlier one of the same function has it. */
+static struct str function_name(const struct profile *p, uint32_t compile)
+{
+    for (uint32_t i = compile + 1; i-- > 0;)
+        if (p->compiles[i].function.n > 0 && same_function(&p->compiles[i], &p->compiles[compile]))
+            return p->compiles[i].function;
+    return STR("");
+}
+
 /* Appends the name of the compiled function. What was called after a graph break is the rest of
  * the function that broke, and a module is compiled as a function of PyTorch. */
 static void put_function(const struct recompile_case *c, struct buf *out)
@@ -202,8 +212,7 @@ static void put_function(const struct recompile_case *c, struct buf *out)
         buf_puts(out, "a function");
         return;
     }
-    const struct profile_compile *compile = &c->d->p->compiles[c->g->compile];
-    struct str name = compile->function;
+    struct str name = function_name(c->d->p, c->g->compile);
     if (str_starts(name, RESUMED)) {
         name = str_from(name, RESUMED.n);
         name = str_first(name, str_find(name, STR("_at_")));
@@ -283,8 +292,9 @@ static void describe_cause(const struct recompile_case *c, struct finding_build 
         if (c->g->failure) {
             struct buf function = BUF_INIT;
             put_function(c, &function);
-            find_cause(c->d, f, "`%.*s` reached the recompile limit of %.*s: %.*s",
-                       STR_ARG(buf_str(&function)), STR_ARG(c->g->limit), STR_ARG(buf_str(&text)));
+            find_cause(c->d, f, "%s%.*s%s reached the recompile limit of %.*s: %.*s",
+                       function.n ? "`" : "a function", STR_ARG(buf_str(&function)),
+                       function.n ? "`" : "", STR_ARG(c->g->limit), STR_ARG(buf_str(&text)));
             buf_release(&function);
         } else {
             find_cause(c->d, f, "%.*s", STR_ARG(buf_str(&text)));

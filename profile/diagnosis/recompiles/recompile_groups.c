@@ -65,9 +65,7 @@ static const struct recompile_reason *telling_reason(const struct finder *d,
 
 /* ---- Groups ---- */
 
-/* Returns whether two compiles are of one function. PyTorch numbers functions until
- * torch._dynamo.reset(), whose count follows a compile's name: "3/0.1". */
-static bool same_function(const struct profile_compile *a, const struct profile_compile *b)
+bool same_function(const struct profile_compile *a, const struct profile_compile *b)
 {
     return a->recording == b->recording &&
            str_eq(str_first(a->id, str_find_char(a->id, '/')),

@@ -36,6 +36,10 @@ struct recompile_groups {
     groups;
 };
 
+/* Returns whether two compiles are of one function. PyTorch numbers functions until
+ * torch._dynamo.reset(), whose count follows a compile's name: "3/0.1". */
+bool same_function(const struct profile_compile *a, const struct profile_compile *b);
+
 /* Groups the recompiles of the profile; false after a failure, which is kept in d->err. */
 bool recompile_groups_read(struct finder *d, struct recompile_groups *ret);
 void recompile_groups_release(struct recompile_groups *groups);
