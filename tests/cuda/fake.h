@@ -12,6 +12,7 @@
  * each SYMTAPE_FAKE_FAIL_CALL  N:ERROR            the Nth call of all entry points gives ERROR
  *     SYMTAPE_FAKE_LOST       N:ERROR            from the Nth launch on everything gives ERROR
  *     SYMTAPE_FAKE_BREAK      N:ERROR            the same until the context is reset
+ *     SYMTAPE_FAKE_GONE       1: neither a reset nor a release mends what broke, as on an H200
  *     SYMTAPE_FAKE_HELD       1: others of the process hold the context, too; only a reset ends it
  *     SYMTAPE_FAKE_REPORT     FILE: at exit there is how many calls there were, which one was made
  * to fail, and what was not given back when the context ended SYMTAPE_FAKE_MEMORY     bytes of the

@@ -26,6 +26,7 @@ struct object {
     int type; /* of a layout */
     int64_t rows, columns, leading, batches, stride;
     uint64_t workspace, alignment[4]; /* of a preference */
+    struct object *next;              /* of a handle */
 };
 
 static struct object *make(int what)
@@ -50,19 +51,24 @@ static int drop(void *p, int what)
     return CUBLAS_OK;
 }
 
+static struct object *handles; /* never freed: one is left behind with a context that is lost */
+
 int cublasLtCreate(void **ret);
 int cublasLtCreate(void **ret)
 {
     if (wanted("absent"))
         return CUBLAS_NOT_INITIALIZED;
-    *ret = make(HANDLE);
+    struct object *handle = make(HANDLE);
+    handle->next = handles;
+    *ret = handles = handle;
     return CUBLAS_OK;
 }
 
 int cublasLtDestroy(void *handle);
 int cublasLtDestroy(void *handle)
 {
-    return drop(handle, HANDLE);
+    as(handle, HANDLE)->what = 0;
+    return CUBLAS_OK;
 }
 
 size_t cublasLtGetVersion(void);

@@ -53,7 +53,8 @@ void fake_end_context(bool reset)
         state.left[k] += reset ? 0 : state.exist[k];
         state.exist[k] = 0;
     }
-    state.broken = CU_OK;
+    if (!fake_setting("SYMTAPE_FAKE_GONE", 0))
+        state.broken = CU_OK;
     state.current = false;
 }
 

@@ -348,9 +348,13 @@ static struct lt_plan *stored_plan(struct kernel *k, struct cublaslt *lt,
 
 /* ---- Matmuls ---- */
 
+/* Closes the state. The handle of a lost context is leaked, since destroying it would use it. */
 static void close_cublaslt(struct cuda *cuda)
 {
-    cublaslt_close(cuda->library_state[LIBRARY_CUBLASLT]);
+    struct cublaslt *lt = cuda->library_state[LIBRARY_CUBLASLT];
+    if (lt && err_is_set(&cuda->failures.lost))
+        lt->handle = NULL;
+    cublaslt_close(lt);
     cuda->library_state[LIBRARY_CUBLASLT] = NULL;
 }
 

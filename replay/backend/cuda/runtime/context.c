@@ -1,5 +1,9 @@
 /* The device's primary context and its contents. An invalid access by a kernel breaks the context;
- * it is created again once no memory of the old one is in use, so that the next run works. */
+ * it is created again once no memory of the old one is in use, so that the next run works.
+ *
+ * Drivers need not allow that. Driver 580 on an H200 answers CUDA_ERROR_ILLEGAL_ADDRESS to every
+ * call of the process from then on, also after the context was released, reset or created again.
+ * Whether a new context works is therefore found by waiting for a command in it. */
 #include "replay/backend/cuda/runtime/cuda.h"
 
 static bool is_busy(const struct cuda *cuda, struct err *err)
@@ -31,9 +35,29 @@ static bool retain(struct cuda *cuda, struct err *err)
                       "making a stream");
 }
 
+/* Waits for the commands that opening it queued: until then a broken context may seem to work. */
+static bool probe(struct cuda *cuda, struct err *err)
+{
+    return cuda_check(cuda, cuda->driver.stream_wait(cuda->stream), err,
+                      "waiting for a new context");
+}
+
 bool cuda_context_open(struct cuda *cuda, struct err *err)
 {
-    return retain(cuda, err) && cuda_memory_open(cuda, err) && cuda_failures_open(cuda, err);
+    struct err why = { 0 };
+    cuda->failures.fatal = CU_OK;
+    if (retain(cuda, &why) && cuda_memory_open(cuda, &why) && cuda_failures_open(cuda, &why) &&
+        probe(cuda, &why))
+        return true;
+    if (cuda->failures.fatal == CU_OK) {
+        *err = why;
+        return false;
+    }
+    char name[CUDA_ERROR_NAME];
+    return err_set(err, ERR_ENV,
+                   "the driver does not let this process use device %s: a new context fails at "
+                   "once with %s; run symtape again",
+                   cuda->device_name, cuda_error_name(cuda, cuda->failures.fatal, name));
 }
 
 /* Closes the context. The contents of a broken one cannot be destroyed and are freed by its reset:
@@ -66,6 +90,8 @@ void cuda_context_close(struct cuda *cuda)
     cuda->context = NULL;
 }
 
+/* Creates the context again. A device that is busy is tried again by the next run; one on which a
+ * new context fails at once does not come back. */
 static bool remake(struct cuda *cuda, struct err *err)
 {
     struct err lost = cuda->failures.lost, why = { 0 };
@@ -73,16 +99,19 @@ static bool remake(struct cuda *cuda, struct err *err)
     cuda->base.late = false;
     if (cuda_context_open(cuda, &why))
         return true;
+    bool gone = cuda->failures.fatal != CU_OK;
+    err_set(err, ERR_ENV, "the device was lost (%.400s), and a new context cannot be made: %s",
+            lost.text, why.text);
     cuda_context_close(cuda);
-    cuda->failures.lost = lost; /* the next run tries again */
-    return err_set(err, ERR_ENV,
-                   "the device was lost (%.400s), and a new context cannot be made: %s", lost.text,
-                   why.text);
+    cuda->failures.lost = gone ? *err : lost;
+    cuda->failures.gone = gone;
+    return false;
 }
 
 bool cuda_context_ready(struct cuda *cuda, struct err *err)
 {
-    if (!err_is_set(&cuda->failures.lost) || cuda->lent)
+    const struct cuda_failures *f = &cuda->failures;
+    if (!err_is_set(&f->lost) || f->gone || cuda->lent)
         return cuda_usable(cuda, err);
     return remake(cuda, err);
 }

@@ -82,10 +82,12 @@ struct cuda_failures {
     uint64_t device; /* i64[CUDA_ERROR_WORDS][2] */
     int64_t *host;   /* the host's copy, page-locked */
     uint32_t *nodes;
-    const char **what;     /* names of the operators */
-    uint32_t n;            /* words in use since the last check */
-    struct err lost;       /* set: the context is unusable, for this reason */
-    uint32_t last_node;    /* of the last launch */
+    const char **what;  /* names of the operators */
+    uint32_t n;         /* words in use since the last check */
+    struct err lost;    /* set: the context is unusable, for this reason */
+    bool gone;          /* a new context failed, too: it is not created again */
+    int fatal;          /* the last code that breaks a context; CU_OK: none since it was opened */
+    uint32_t last_node; /* of the last launch */
     const char *last_what; /* NULL: nothing was launched */
 };
 
@@ -156,7 +158,9 @@ void cuda_counts_close(struct cuda *cuda);
 bool cuda_context_open(struct cuda *cuda, struct err *err);
 void cuda_context_close(struct cuda *cuda);
 /* Returns whether there is a usable context. A lost one is created again once none of its memory is
- * in use; then functions, handles and addresses of the old one are invalid. */
+ * in use; then functions, handles and addresses of the old one are invalid. If the new one fails at
+ * once, too, the driver does not give this process its device back: this and every later call fail
+ * with an error that says so, and the driver is not asked again. */
 bool cuda_context_ready(struct cuda *cuda, struct err *err);
 
 /* --- failures.c --- */
@@ -169,6 +173,9 @@ void cuda_failures_close(struct cuda *cuda);
 bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool cuda_usable(struct cuda *cuda, struct err *err); /* false: the device was lost before */
+/* Writes the driver's name of a code and its number to `ret`, and returns it. */
+enum { CUDA_ERROR_NAME = 100 };
+const char *cuda_error_name(struct cuda *cuda, int rc, char ret[CUDA_ERROR_NAME]);
 /* Waits for the stream, then checks the error words and reads the times of launches. */
 bool cuda_settle(struct cuda *cuda, struct err *err);
 bool cuda_is_fatal(int rc);

@@ -75,9 +75,19 @@ static void lose(struct cuda *cuda, const struct err *why)
     }
 }
 
+const char *cuda_error_name(struct cuda *cuda, int rc, char ret[CUDA_ERROR_NAME])
+{
+    const char *name = NULL;
+    if (cuda->driver.error_name(rc, &name) != CU_OK || !name)
+        name = "an unknown error";
+    snprintf(ret, CUDA_ERROR_NAME, "%s %d", name, rc);
+    return ret;
+}
+
 bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, ...)
 {
-    const char *name = NULL, *text = NULL;
+    const char *text = NULL;
+    char name[CUDA_ERROR_NAME];
     struct err why = { 0 };
     char what[300];
     va_list args;
@@ -86,11 +96,12 @@ bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, 
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    if (cuda->driver.error_name(rc, &name) != CU_OK || !name)
-        name = "an unknown error";
     if (cuda->driver.error_text(rc, &text) != CU_OK || !text)
         text = "";
-    err_set(&why, ERR_ENV, "%s: %s %d%s%s", what, name, rc, *text ? ": " : "", text);
+    err_set(&why, ERR_ENV, "%s: %s%s%s", what, cuda_error_name(cuda, rc, name), *text ? ": " : "",
+            text);
+    if (cuda_is_fatal(rc))
+        cuda->failures.fatal = rc;
     if (!cuda_is_fatal(rc) || !cuda->context)
         return err_set(err, why.kind, "%s", why.text);
     lose(cuda, &why);

@@ -404,25 +404,57 @@ static float by_libraries(struct world *w, struct backend *backend, struct err *
     return got[0][77] + got[1][7];
 }
 
+/* Launches a kernel on an address that nobody was given. */
+static void break_context(struct bench *b)
+{
+    struct memory x;
+    bench_start(b);
+    assert_true(backend_cuda.allocate(&b->cuda->base, 400, &x, &b->err));
+    launch_scale(b, 64, 100, 2, 0);
+    b->err = ERR_INIT;
+    assert_false(backend_cuda.wait(&b->cuda->base, &b->err));
+    assert_err(&b->err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
+    backend_cuda.release(&b->cuda->base, &x);
+    b->cuda->now = NULL;
+    b->err = ERR_INIT;
+}
+
+/* A driver that does not give the device back: each call says so and what to do, and a backend that
+ * is opened says the same. */
+static void check_refused(struct bench *b)
+{
+    static const char *const parts[] = { "the device was lost (",
+                                         "the last kernel launched was scale",
+                                         "the driver does not let this process use device ",
+                                         "CUDA_ERROR_ILLEGAL_ADDRESS 700; run symtape again" };
+    struct memory x;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        assert_false(backend_cuda.allocate(&b->cuda->base, 400, &x, &b->err));
+        assert_err(&b->err, ERR_ENV, parts[i]);
+        assert_false(backend_cuda.wait(&b->cuda->base, &b->err));
+        assert_err(&b->err, ERR_ENV, parts[i]);
+        assert_int_equal(backend_cuda.free_memory(&b->cuda->base), 0);
+    }
+    assert_null(b->cuda->context);
+    assert_null(backend_cuda.open(&b->err));
+    assert_err(&b->err, ERR_ENV, parts[3]);
+}
+
 /* As it happens: an address that nobody was given. Whatever was open in the context is opened
- * again. On a real device, too. */
+ * again, unless the driver of a real device refuses a new context. */
 static void test_broken(void **state)
 {
     struct bench b = bench_open(state);
-    struct memory x;
     const float sum = 64 + 4 * 16 * 16;
     setenv("FAKE_CUDNN", "left", 1);
     assert_true(by_libraries(b.world, &b.cuda->base, &b.err) == sum);
     for (int i = 0; i < 3; i++) {
-        bench_start(&b);
-        assert_true(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
-        launch_scale(&b, 64, 100, 2, 0);
-        b.err = ERR_INIT;
-        assert_false(backend_cuda.wait(&b.cuda->base, &b.err));
-        assert_err(&b.err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
-        backend_cuda.release(&b.cuda->base, &x);
-        b.cuda->now = NULL;
-        b.err = ERR_INIT;
+        break_context(&b);
+        if (getenv("SYMTAPE_TEST_DEVICE") && !backend_cuda.wait(&b.cuda->base, &b.err)) {
+            b.err = ERR_INIT;
+            check_refused(&b);
+            break;
+        }
         assert_true(by_libraries(b.world, &b.cuda->base, &b.err) == sum);
         assert_true(doubled(&b) == 198);
         assert_no_err(&b.err);
@@ -433,6 +465,39 @@ static void test_broken(void **state)
     }
     bench_close(&b);
     unsetenv("FAKE_CUDNN");
+}
+
+static void test_refused(void **state)
+{
+    struct bench b = bench_open(state);
+    setenv("FAKE_CUDNN", "left", 1);
+    setenv("SYMTAPE_FAKE_GONE", "1", 1);
+    assert_true(by_libraries(b.world, &b.cuda->base, &b.err) == 64 + 4 * 16 * 16);
+    break_context(&b);
+    check_refused(&b);
+    bench_close(&b);
+    unsetenv("SYMTAPE_FAKE_GONE");
+    b.err = ERR_INIT;
+    assert_null(backend_cuda.open(&b.err)); /* its end mends the fake device for the next test */
+    unsetenv("FAKE_CUDNN");
+}
+
+/* A new context of which only the commands fail. */
+static void test_refused_late(void **state)
+{
+    struct bench b = bench_open(state);
+    struct memory x;
+    break_context(&b);
+    setenv("SYMTAPE_FAKE_FAIL", "cuStreamSynchronize:0:719", 1);
+    for (int i = 0; i < 2; i++) {
+        assert_false(backend_cuda.allocate(&b.cuda->base, 400, &x, &b.err));
+        assert_err(&b.err, ERR_ENV,
+                   "a new context fails at once with CUDA_ERROR_LAUNCH_FAILED "
+                   "719; run symtape again");
+        b.err = ERR_INIT;
+        unsetenv("SYMTAPE_FAKE_FAIL"); /* it is not tried a second time */
+    }
+    bench_close(&b);
 }
 
 /* One that does not come back says so each time, and is asked again. */
@@ -492,6 +557,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_empty, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_refused_late, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(test_room, setup, teardown),
     };
