@@ -122,6 +122,8 @@ static int report_failure(struct minify_job *job, const struct err *err)
                  "%s: the best graph so far, with %llu of %llu calls; --resume continues "
                  "from there",
                  job->tape, (unsigned long long)now, (unsigned long long)before);
+    else if (job->journal && job->result.calls > 1)
+        out_note(out, "%s: the answers so far; --resume continues from there", job->journal);
     return code;
 }
 

@@ -11,7 +11,8 @@ struct backends_oracle {
     struct oracle oracle;
     pthread_mutex_t lock; /* protects the backends, which one thread uses at a time */
     struct backend_pair pair;
-    struct str fault; /* the operator that is changed; "" */
+    struct err failed; /* why the last run failed, if a backend may be unusable since */
+    struct str fault;  /* the operator that is changed; "" */
     double by;
     struct str op; /* the operator at which the whole graph differs first, or "" if that is not
                     * known yet */
@@ -167,21 +168,31 @@ static bool judge_comparison(struct backends_question *a, const struct graph *gr
 static void set_failed_answer(struct backends_question *a, const struct err *why)
 {
     struct answer *answer = a->answer;
-    struct err err = { 0 };
-    if (why->no_memory) {
+    answer->text = arena_copy(&answer->arena, str_of(why->text));
+    if (why->no_memory || !answer->text.p) {
         answer->verdict = VERDICT_BROKEN;
         answer->err = *why;
         return;
     }
     answer->verdict = VERDICT_UNRESOLVED;
-    answer->text = arena_copy(&answer->arena, str_of(why->text));
-    if (why->kind != ERR_ENV)
-        return;
-    backend_pair_close(&a->oracle->pair);
-    if (backend_pair_open(&a->oracle->pair, &err))
-        return;
-    answer->verdict = VERDICT_BROKEN;
-    answer->err = err;
+    if (why->kind == ERR_ENV)
+        a->oracle->failed = *why;
+}
+
+/* Opens the backends again if the last run may have broken one. The candidate of that run has its
+ * answer, so that a later search does not run it again; if the backends cannot be opened, no
+ * candidate after it gets one. */
+static bool reopen(struct backends_oracle *o, struct err *err)
+{
+    struct err why = { 0 };
+    if (!err_is_set(&o->failed))
+        return true;
+    backend_pair_close(&o->pair);
+    if (!backend_pair_open(&o->pair, &why))
+        return err_set(err, why.kind, "%s; the last check had failed: %.400s", why.text,
+                       o->failed.text);
+    o->failed = (struct err){ 0 };
+    return true;
 }
 
 static void ask_backends(struct oracle *oracle, const struct candidate *candidate,
@@ -195,8 +206,10 @@ static void ask_backends(struct oracle *oracle, const struct candidate *candidat
     answer->signature = (struct signature){ STR(""), STR(""), STR(""), STR("") };
     answer->text = answer->node = STR("");
     pthread_mutex_lock(&o->lock);
-    if (!run_both(&a, candidate, &err) ||
-        (!judge_comparison(&a, candidate->graph) && !err_nomem(&err)))
+    if (!reopen(o, &answer->err))
+        answer->verdict = VERDICT_BROKEN;
+    else if (!run_both(&a, candidate, &err) ||
+             (!judge_comparison(&a, candidate->graph) && !err_nomem(&err)))
         set_failed_answer(&a, &err);
     comparison_release(&a.comparison);
     pthread_mutex_unlock(&o->lock);
@@ -251,6 +264,8 @@ static bool find_backends_signature(struct backends_oracle *o, const struct cand
     bool ok = answer.verdict != VERDICT_BROKEN;
     if (!ok)
         *err = answer.err;
+    else if (err_is_set(&o->failed))
+        ok = reopen(o, err);
     else if (answer.verdict == VERDICT_INTERESTING) {
         o->op = arena_copy(&o->arena, answer.signature.op);
         ok = o->op.p || err_nomem(err);

@@ -6,8 +6,8 @@
  * (replay/backend/compare/comparison.h) and examines the nodes that differ although their inputs
  * agree. If these have other operators only, the answer is VERDICT_OTHER; a candidate that cannot
  * be run is UNRESOLVED. The tolerance is computed for each candidate, so that it does not drift.
- * The backends are opened once, and questions run one after the other. A backend that failed is
- * opened again; if that fails, too, the answer is BROKEN. */
+ * The backends are opened once, and questions run one after the other. After a failure of
+ * a backend both are opened again before the next question; if that fails, its answer is BROKEN. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_BACKENDS_H
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_BACKENDS_H
 

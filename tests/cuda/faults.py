@@ -95,6 +95,18 @@ SCENARIOS = [
                             "SYMTAPE_FAKE_FAIL": "cuDevicePrimaryCtxRetain:2:46,cuDevicePrimaryCtxRetain:3:46"}, BOTH, 4,
      r"aot_backward_graph: .*the device was lost \(.*700.*\), and a new context cannot be made: device "
      r".* is busy or cannot be used", ""),
+    ("the driver does not give it back", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD, "SYMTAPE_FAKE_GONE": "1"}, BOTH, 4,
+     r"aot_backward_graph: .*the device was lost \(.*point_tanh.*\), and a new context cannot be made: the driver "
+     r"does not let this process use device .*: a new context fails at once with CUDA_ERROR_ILLEGAL_ADDRESS 700; "
+     r"run symtape again", ""),
+    ("a sweep on one that is lost", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD, "SYMTAPE_FAKE_GONE": "1"}, SWEEP, 4, "",
+     r"s23=2: failed: node tanh .*ILLEGAL_ADDRESS(.|\n)*s23 in 3\.\.5: failed: .*run symtape again"),
+    ("minify on one that comes back", {"SYMTAPE_FAKE_BREAK": "14:700", **HELD}, MINIFY, 0, "", ""),
+    ("minify on one that is lost", {"SYMTAPE_FAKE_BREAK": "14:700", **HELD, "SYMTAPE_FAKE_GONE": "1"}, MINIFY, 4,
+     r"(?s)fails at once with CUDA_ERROR_ILLEGAL_ADDRESS 700; run symtape again; the last check had failed: "
+     r".*--resume continues from there", ""),
+    ("minify, lost by the whole graph", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD, "SYMTAPE_FAKE_GONE": "1"}, MINIFY, 4,
+     r"run symtape again; the last check had failed: .*kernel point_tanh", ""),
     ("a size of a sweep", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD}, SWEEP, 4, "",
      r"s23=2: failed: node tanh .*ILLEGAL_ADDRESS(.|\n)*s23 in 3\.\.5: runs \(3 sizes\)"),
     ("of one that is compared with itself", {"SYMTAPE_FAKE_BREAK": "3:700", **HELD},
