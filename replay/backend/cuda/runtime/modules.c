@@ -77,6 +77,8 @@ static bool load_module(struct cuda *cuda, const struct program_text *program, s
     cuda->base.log.load_ns += clock_ns() - start;
     if (rc == CU_OK)
         return true;
+    if (cuda_is_fatal(rc)) /* an earlier kernel's error, not this program's */
+        return cuda_check(cuda, rc, err, "loading kernel %s", program->name);
     bool older = rc == CU_NO_BINARY || rc == CU_INVALID_PTX || rc == CU_UNSUPPORTED_PTX;
     return cuda_check(
         cuda, rc, err,
