@@ -23,14 +23,13 @@ that symtape prints, instead of the remedy of the truth.
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3). Exits
 with 77, "skipped" to meson, when that one has no torch.
 
-    diagnosis_torch.py [--all] [--tapes DIR] [--no-remedy] [--count N] [NAME...]
+    diagnosis_torch.py [--all] [--tapes DIR] [--no-remedy] [--count N] [--seed N] [NAME...]
 
-Without --all and names, N (8) programs of this month are tried. With --tapes, DIR/NAME.tape is read
-instead of recording the program, where it is there. Exits with 1 unless the cause stands first in 22 of
+Without --all and names, N (8) programs are tried, the same ones for a seed. With --tapes,
+DIR/NAME.tape is read instead of recording the program, where it is there. Exits with 1 unless the cause stands first in 22 of
 24, among the first three in all, and the remedies work in 20 of 24 and make nothing worse.
 """
 import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -289,9 +288,8 @@ def chosen(options):
         return [p for p in paths if p.stem in options.names]
     if options.all:
         return paths
-    today = datetime.date.today()
-    print(f"seed {today.year * 12 + today.month}: {options.count} of {len(paths)} programs")
-    return sorted(random.Random(today.year * 12 + today.month).sample(paths, options.count))
+    print(f"seed {options.seed}: {options.count} of {len(paths)} programs")
+    return sorted(random.Random(options.seed).sample(paths, options.count))
 
 
 def main():
@@ -300,6 +298,7 @@ def main():
     parser.add_argument("--tapes")
     parser.add_argument("--no-remedy", action="store_true")
     parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=24323)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     if subprocess.run([PYTHON, "-c", "import torch"], capture_output=True).returncode:
