@@ -1,7 +1,7 @@
-/* Findings: what a compile spent its time on that had no incident: the slowest user line, a part of
- * the compiler, guards from one place. A line counts if the lower bound of its time is large. They
- * are not looked for where other findings already explain a good part of the time, because the same
- * seconds would be counted twice. */
+/* Findings: what a slow compile spent its time on: generating and tuning kernels, the slowest user
+ * line, growing expressions, guards from one place. All but the first are not looked for where
+ * other findings already explain a good part of the time, because the same seconds would be counted
+ * twice. */
 #include "profile/diagnosis/expression_growth.h"
 #include "profile/model/format.h"
 #include "profile/model/human.h"
@@ -18,6 +18,13 @@ enum {
 static bool is_percent(int64_t part, int64_t whole, int percent)
 {
     return part > 0 && part / percent >= whole / 100;
+}
+
+/* The share in per cent; the whole is positive. Times of a file may be as small or as large as it
+ * likes. */
+static long long percent_of(int64_t part, int64_t whole)
+{
+    return whole < 100 ? part * 100 / whole : part / (whole / 100);
 }
 
 static bool is_explained(const struct finder *d)
@@ -37,8 +44,8 @@ static void find_slow_line(struct finder *d)
         return;
     struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
     find_cause(d, f, "one line took %lld to %lld %% of the compile time",
-               (long long)(line->low_ns / (d->p->compile_ns / 100)),
-               (long long)(line->high_ns / (d->p->compile_ns / 100)));
+               percent_of(line->low_ns, d->p->compile_ns),
+               percent_of(line->high_ns, d->p->compile_ns));
     find_place(f, profile_name(d->p, line->file), line->line, line->code);
     find_cost(f, line->ns, lines->basis == LINES_MEASURED ? BASIS_MEASURED : BASIS_ESTIMATED);
     if (line->guards > 0)
@@ -89,11 +96,10 @@ static void find_slow_parts(struct finder *d)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         int64_t ns = d->p->phases.part_ns[PARTS[i].part], all = d->p->phases.total_ns;
-        if (!is_percent(ns, all, PART_PERCENT))
+        if (all <= 0 || ns > all || !is_percent(ns, all, PART_PERCENT))
             continue;
         struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
-        find_cause(d, f, "%s took %lld %% of all phases", PARTS[i].cause,
-                   (long long)(ns / (all / 100)));
+        find_cause(d, f, "%s took %lld %% of all phases", PARTS[i].cause, percent_of(ns, all));
         find_cost(f, ns, BASIS_MEASURED);
         name_kernels(d, f);
         find_remedy(d, f, REMEDY_ENABLE_CACHE, "%s", PARTS[i].change);

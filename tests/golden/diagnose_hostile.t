@@ -26,3 +26,10 @@ Messages of megabytes are cut.
 
     $ symtape giant.log | wc -c | { read n; test $n -le 3000 && echo few bytes; }
     few bytes
+
+Phases that are shorter than a hundredth of what they are divided by are no division by zero.
+
+    $ python3 $ROOT/tests/golden/make_hostile.py instant > instant.log
+
+    $ symtape --json instant.log | grep -o 'generating and compiling kernels took [0-9]* %'
+    generating and compiling kernels took 100 %

@@ -47,10 +47,9 @@ bool failure_ended_program(const struct finder *d, const struct profile_failure 
     uint32_t in = trace->records[failure->is->record].recording;
     if (failure->is->is_break || suppresses_errors(trace, failure->is))
         return false;
-    for (uint32_t i = 0; i < trace->n_attempts; i++) /* a later compile */
-        if (trace->attempts[i].recording == in && trace->attempts[i].n_records > 0 &&
-            trace->attempts[i].records[0] > failure->is->record)
-            return false;
+    for (uint32_t i = trace->n_attempts; i-- > 0;) /* the last compile of the recording */
+        if (trace->attempts[i].recording == in && trace->attempts[i].n_records > 0)
+            return trace->attempts[i].records[0] <= failure->is->record;
     return true;
 }
 
