@@ -2,7 +2,10 @@
  * call ran by itself in the printed order and each tensor were freed after its last use. A compiled
  * program needs less, since it fuses operators, but the lines that make large tensors and those
  * that are saved for backward are the same. Views and in-place results need no memory; they keep
- * their base alive. Part of the profile (profile/model/profile.h). */
+ * their base alive, and so do views that a forward graph saves for its backward graph. PyTorch's
+ * estimator makes the same sums (torch/_inductor/fx_passes/memory_estimator.py,
+ * build_memory_profile()); tests/memory_torch.py compares the two. Part of the profile
+ * (profile/model/profile.h). */
 #ifndef SYMTAPE_PROFILE_MODEL_GRAPH_MEMORY_H
 #define SYMTAPE_PROFILE_MODEL_GRAPH_MEMORY_H
 

@@ -44,7 +44,7 @@ Training saves what these lines make.
     $ symtape profile -n 3 $SHARED/traces/bert.train.aot_eager.log.zst | sed -n '/^Memory of graphs/,/^Caches/p'
     Memory of graphs (estimated at the hints, as if each call ran by itself)
         peak  inputs  outputs   saved  saved inputs  unknown  compile  graph     peak at
-      626 MB  632 MB   438 MB       -             -        -  0/0      backward  add_2338
+      626 MB  622 MB   438 MB       -             -        -  0/0      backward  add_2338
       186 MB  438 MB   186 MB  155 MB        436 MB        -  0/0      forward   addmm_73
 
     Alive at the highest of these peaks

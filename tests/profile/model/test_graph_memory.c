@@ -63,10 +63,32 @@ static void test_backward(void **state)
     struct made made = made_profile(&log, NULL);
     const struct graph_memory *m = &made.profile->graph_memory[1];
     assert_int_equal(m->level, GRAPH_BACKWARD);
-    assert_int_equal(m->input_bytes, 36 + 72 + 72 + 8);
+    assert_int_equal(m->input_bytes, 36 + 72 + 8); /* t is exp's here, too */
     assert_int_equal(m->peak_bytes, 72);
     assert_int_equal(m->output_bytes, 72);
     assert_int_equal(m->saved, 0);
+    made_drop(&made);
+}
+
+/* Both results of a call are allocated by it, while its argument is still alive. */
+static void test_tuple(void **state)
+{
+    (void)state;
+    struct log_make log = log_start();
+    log_put(&log, "\"aot_inference_graph\": {}",
+            CLASS "    def forward(self, arg0_1: \"f32[4][1]cpu\"):\n"
+                  "        exp: \"f32[4][1]cpu\" = torch.ops.aten.exp.default(arg0_1)\n"
+                  "        topk = torch.ops.aten.topk.default(exp, 2);  exp = None\n"
+                  "        getitem: \"f32[2][1]cpu\" = topk[0]\n"
+                  "        getitem_1: \"i64[2][1]cpu\" = topk[1];  topk = None\n"
+                  "        return (getitem, getitem_1)\n"
+                  "        \n");
+    struct made made = made_profile(&log, NULL);
+    assert_int_equal(made.profile->n_graph_memory, 1);
+    const struct graph_memory *m = &made.profile->graph_memory[0];
+    assert_int_equal(m->peak_bytes, 16 + 8 + 16);
+    assert_str_is(m->peak_node, "topk");
+    assert_int_equal(m->output_bytes, 8 + 16);
     made_drop(&made);
 }
 
@@ -115,9 +137,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forward),
-        cmocka_unit_test(test_backward),
-        cmocka_unit_test(test_nodes_and_lines),
+        cmocka_unit_test(test_forward), cmocka_unit_test(test_backward),
+        cmocka_unit_test(test_tuple),   cmocka_unit_test(test_nodes_and_lines),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
