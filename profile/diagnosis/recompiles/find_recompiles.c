@@ -229,7 +229,7 @@ static bool put_values(const struct recompile_group *g, struct buf *out)
         buf_put(out, g->values.v[i]);
     }
     if (shown < n)
-        buf_printf(out, " and %zu more", n - shown);
+        buf_printf(out, " and %s%zu more", g->has_more_values ? "at least " : "", n - shown);
     return n > 0;
 }
 

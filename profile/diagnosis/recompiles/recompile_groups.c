@@ -2,66 +2,11 @@
 
 #include "profile/diagnosis/failures/find_failures.h"
 #include "profile/diagnosis/failures/size_solver.h"
+#include "profile/diagnosis/recompiles/recompile_cause.h"
 
 #include "trace/events/user_line.h"
 
-enum {
-    MOST_VALUES = 64,
-    MOST_GROUPS = 1000,
-    MOST_COMPILES = 16,
-    MOST_COMPARED = 5000 /* recompiles */
-};
-
-/* ---- Which reason is the cause ---- */
-
-static struct recompile_guard parse_reason(const struct recompile_reason *reason)
-{
-    return recompile_guard_parse(reason->guard);
-}
-
-/* Sizes are compared by what they are sizes of; conditions and guards without a source by their
- * whole text. */
-static bool same_subject(const struct recompile_guard *a, const struct recompile_guard *b)
-{
-    bool named = a->kind == RECOMPILE_MARKING || (a->source.n > 0 && a->kind != RECOMPILE_BRANCH);
-    return a->kind == b->kind && str_eq(a->source, b->source) && str_eq(a->index, b->index) &&
-           (named || str_eq(a->text, b->text));
-}
-
-/* Returns the recompile that made a compile necessary, or NULL. */
-static const struct recompile *recompile_of(const struct finder *d, uint32_t recording,
-                                            struct str compile)
-{
-    for (uint32_t i = 0; compile.n > 0 && i < d->p->n_recompiles; i++) {
-        const struct profile_recompile *r = &d->p->recompiles[i];
-        if (r->where.recording == recording && r->where.compile != PROFILE_NONE &&
-            str_eq(d->p->compiles[r->where.compile].id, compile))
-            return r->is;
-    }
-    return NULL;
-}
-
-/* Returns the reason that is the cause. Each reason is the first guard that failed of one earlier
- * compile, the one that was used last first. If that compile was made because of the same guard,
- * an entry with the other value exists and failed for another reason, which is then the cause. */
-static const struct recompile_reason *telling_reason(const struct finder *d,
-                                                     const struct profile_recompile *r)
-{
-    const struct recompile_reason *reasons = r->is->reasons;
-    if (r->is->n_reasons < 2 || d->p->n_recompiles > MOST_COMPARED)
-        return r->is->n_reasons ? reasons : NULL;
-    const struct recompile *earlier = recompile_of(d, r->where.recording, reasons[0].compile);
-    struct recompile_guard first = parse_reason(&reasons[0]);
-    if (!earlier || earlier->n_reasons == 0 || earlier == r->is)
-        return reasons;
-    struct recompile_guard cause = parse_reason(&earlier->reasons[0]);
-    for (uint32_t i = 1; i < r->is->n_reasons && same_subject(&first, &cause); i++) {
-        struct recompile_guard other = parse_reason(&reasons[i]);
-        if (!same_subject(&first, &other))
-            return &reasons[i];
-    }
-    return reasons;
-}
+enum { MOST_VALUES = 64, MOST_GROUPS = 1000, MOST_COMPILES = 16 };
 
 /* ---- Groups ---- */
 
@@ -74,19 +19,51 @@ bool same_function(const struct profile_compile *a, const struct profile_compile
                   str_from(b->id, str_find_char(b->id, '.')));
 }
 
-static struct recompile_group *find_group(struct finder *d, struct recompile_groups *all,
-                                          const struct profile_compile *compile,
+/* Recompiles that are being grouped, with what finds their parts at once. */
+struct grouping {
+    struct finder *d;
+    struct recompile_groups *all;
+    struct intern keys; /* of groups, in their order */
+    struct recompile_index index;
+    const struct failure **limits; /* of each compile: the last limit that it reached; NULL */
+};
+
+/* Appends the key of a group: its function, and what its guards ask for. Guards of one group agree
+ * in recompile_same_subject(). */
+static void put_group_key(struct buf *out, const struct profile_compile *compile,
+                          const struct recompile_guard *guard)
+{
+    struct recompile_guard any = *guard;
+    any.text = STR("");
+    struct str id = compile ? compile->id : STR("");
+    struct str after = str_from(id, str_find_char(id, '.'));
+    struct str text = recompile_same_subject(guard, &any) ? STR("") : guard->text;
+    id = str_first(id, str_find_char(id, '/'));
+    buf_printf(out, "%u %zu %zu %zu %zu %d ", compile ? (unsigned)compile->recording : PROFILE_NONE,
+               id.n, after.n, guard->source.n, guard->index.n, (int)guard->kind);
+    const struct str parts[] = { id, after, guard->source, guard->index, text };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        buf_put(out, parts[i]);
+}
+
+/* Returns the group of a guard, a new one if there is none; NULL when there are too many, or when
+ * memory ran out. */
+static struct recompile_group *find_group(struct grouping *g, const struct profile_compile *compile,
                                           const struct recompile_guard *guard)
 {
-    for (size_t i = 0; i < all->groups.n; i++) {
-        struct recompile_group *g = &all->groups.v[i];
-        const struct profile_compile *c =
-            g->compile == PROFILE_NONE ? NULL : &d->p->compiles[g->compile];
-        if ((c && compile ? same_function(c, compile) : c == compile) &&
-            same_subject(&g->guard, guard))
-            return g;
-    }
-    return NULL;
+    struct buf key = BUF_INIT;
+    uint32_t id = INTERN_NONE;
+    put_group_key(&key, compile, guard);
+    bool full = g->all->groups.n == MOST_GROUPS, ok = !key.failed;
+    if (ok)
+        id = full ? intern_find(&g->keys, buf_str(&key)) : intern(&g->keys, buf_str(&key));
+    ok = ok && (id != INTERN_NONE || full);
+    if (ok && id == g->all->groups.n)
+        ok = vec_push(&g->all->groups, (struct recompile_group){ .count = 0 });
+    buf_release(&key);
+    if (!ok)
+        err_nomem(&g->d->err);
+    return ok && id != INTERN_NONE ? &g->all->groups.v[id] : NULL;
 }
 
 static void add_value(struct finder *d, struct recompile_group *g, struct str value)
@@ -94,7 +71,10 @@ static void add_value(struct finder *d, struct recompile_group *g, struct str va
     for (size_t i = 0; i < g->values.n; i++)
         if (str_eq(g->values.v[i], value))
             return;
-    if (value.n > 0 && g->values.n < MOST_VALUES && !vec_push(&g->values, value))
+    if (value.n == 0)
+        return;
+    g->has_more_values = g->values.n == MOST_VALUES;
+    if (!g->has_more_values && !vec_push(&g->values, value))
         err_nomem(&d->err);
 }
 
@@ -103,41 +83,32 @@ struct str recompile_last_value(const struct recompile_group *group)
     return group->values.n ? group->values.v[group->values.n - 1] : STR("");
 }
 
-static void add_limit(const struct finder *d, struct recompile_group *g, uint32_t compile)
+static void add_compile(const struct grouping *of, struct recompile_group *g, uint32_t compile)
 {
-    for (uint32_t i = 0; i < d->p->n_failures; i++) {
-        const struct profile_failure *f = &d->p->failures[i];
-        if (f->where.compile == compile && recompile_limit_reached(f->is, &g->limit))
-            g->failure = f->is;
-    }
-}
-
-static void add_compile(struct finder *d, struct recompile_group *g, uint32_t compile)
-{
-    const struct profile_compile *c = &d->p->compiles[compile];
+    const struct profile_compile *c = &of->d->p->compiles[compile];
     if (c->status == ATTEMPT_OK) {
         g->newest = compile;
         g->ns = g->ns < 0 ? 0 : g->ns;
         build_add_ns(&g->ns, c->ns - c->restarted_ns);
-    } else if (c->status == ATTEMPT_FAILED) {
-        add_limit(d, g, compile);
+    } else if (c->status == ATTEMPT_FAILED && of->limits[compile]) {
+        g->failure = of->limits[compile];
+        recompile_limit_reached(g->failure, &g->limit);
     }
 }
 
-static bool add_recompile(struct finder *d, struct recompile_groups *all, uint32_t i)
+static void add_recompile(struct grouping *of, uint32_t i)
 {
+    struct finder *d = of->d;
     const struct profile_recompile *r = &d->p->recompiles[i];
-    const struct recompile_reason *reason = telling_reason(d, r);
-    if (!reason)
-        return true;
-    struct recompile_guard guard = parse_reason(reason);
+    const struct recompile_reason *reason = recompile_cause(&of->index, d->p, r, &d->err);
+    if (!reason || err_is_set(&d->err))
+        return;
+    struct recompile_guard guard = recompile_guard_parse(reason->guard);
     const struct profile_compile *compile =
         r->where.compile == PROFILE_NONE ? NULL : &d->p->compiles[r->where.compile];
-    struct recompile_group *g = find_group(d, all, compile, &guard);
-    if (!g && all->groups.n == MOST_GROUPS)
-        return true;
-    if (!g) {
-        struct recompile_group new = {
+    struct recompile_group *g = find_group(of, compile, &guard);
+    if (g && g->count == 0)
+        *g = (struct recompile_group){
             .guard = guard,
             .text = reason->text,
             .first = i,
@@ -148,17 +119,40 @@ static bool add_recompile(struct finder *d, struct recompile_groups *all, uint32
             .code = reason->code,
             .line = reason->line,
         };
-        if (!vec_push(&all->groups, new))
-            return err_nomem(&d->err);
-        g = &all->groups.v[all->groups.n - 1];
-    }
+    if (!g)
+        return;
     g->last = i;
     g->count++;
     add_value(d, g, guard.expected);
     add_value(d, g, guard.actual);
     if (compile)
-        add_compile(d, g, r->where.compile);
-    return !err_is_set(&d->err);
+        add_compile(of, g, r->where.compile);
+}
+
+/* Notes the limits that compiles reached. */
+static bool find_limits(struct grouping *g)
+{
+    const struct profile *p = g->d->p;
+    g->limits = calloc((size_t)p->n_compiles + 1, sizeof *g->limits);
+    for (uint32_t i = 0; g->limits && i < p->n_failures; i++) {
+        const struct profile_failure *f = &p->failures[i];
+        struct str limit;
+        if (f->where.compile != PROFILE_NONE && recompile_limit_reached(f->is, &limit))
+            g->limits[f->where.compile] = f->is;
+    }
+    return g->limits != NULL;
+}
+
+static void group_recompiles(struct finder *d, struct recompile_groups *all)
+{
+    struct grouping g = { .d = d, .all = all };
+    if (!find_limits(&g) || !recompile_index_fill(&g.index, d->p))
+        err_nomem(&d->err);
+    for (uint32_t i = 0; i < d->p->n_recompiles && !err_is_set(&d->err); i++)
+        add_recompile(&g, i);
+    intern_release(&g.keys);
+    recompile_index_release(&g.index);
+    free(g.limits);
 }
 
 /* ---- What the compiles of a group were compiled for ---- */
@@ -436,9 +430,7 @@ static void complete_group(struct finder *d, struct recompile_group *g)
 
 bool recompile_groups_read(struct finder *d, struct recompile_groups *ret)
 {
-    for (uint32_t i = 0; i < d->p->n_recompiles; i++)
-        if (!add_recompile(d, ret, i))
-            return false;
+    group_recompiles(d, ret);
     for (size_t i = 0; i < ret->groups.n && !err_is_set(&d->err); i++)
         complete_group(d, &ret->groups.v[i]);
     return !err_is_set(&d->err);

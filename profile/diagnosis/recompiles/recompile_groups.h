@@ -19,6 +19,7 @@ struct recompile_group {
     uint32_t line;
     vec_of(struct str)
     values;                    /* different ones, in the order in which they were found */
+    bool has_more_values;      /* than are listed */
     struct str marks, sources; /* mark_dynamic() calls for all sizes that changed; their tensors */
     struct str inputs;         /* tensors that only the first or the newest compile has */
     bool module_call;          /* the compiled function is PyTorch's own call of a module */

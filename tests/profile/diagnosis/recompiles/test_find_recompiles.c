@@ -101,6 +101,31 @@ static void test_sizes(void **state)
     made_drop(&made);
 }
 
+/* Of many values some are kept, and the rest is not counted. */
+static void test_many_values(void **state)
+{
+    (void)state;
+    struct log_make log = new_log();
+    struct buf context = BUF_INIT, reason = BUF_INIT;
+    for (int i = 0; i < 100; i++) {
+        buf_clear(&context);
+        buf_clear(&reason);
+        buf_printf(&context, "\"frame_id\": 0, \"frame_compile_id\": %d, \"attempt\": 0%c", i, 0);
+        buf_printf(&reason, "0/%d: n == %d%c", i - 1, i, 0);
+        put_compile(&log, context.p, i > 0 ? reason.p : NULL, "8, 24", "");
+    }
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    struct diagnosis *d = diagnosis_of(&made);
+    const struct finding *f = finding_of(d, FINDING_RECOMPILE);
+    assert_int_equal(f->count, 99);
+    assert_str_is(f->cause, "the value of n was compiled as a constant and changed: 1, 2, 3, 4, 5 "
+                            "and at least 59 more");
+    diagnosis_free(d);
+    made_drop(&made);
+    buf_release(&context);
+    buf_release(&reason);
+}
+
 /* The value of the newest compile is known from its guards only. */
 static void test_values(void **state)
 {
@@ -234,9 +259,10 @@ static void test_break(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_values),
-        cmocka_unit_test(test_telling_reason), cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_restart),        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_many_values),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_telling_reason),
+        cmocka_unit_test(test_limit),  cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_break),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
