@@ -26,7 +26,7 @@ with 77, "skipped" to meson, when that one has no torch.
     diagnosis_torch.py [--all] [--tapes DIR] [--no-remedy] [--count N] [--seed N] [NAME...]
 
 Without --all and names, N (8) programs are tried, the same ones for a seed. With --tapes,
-DIR/NAME.tape is read instead of recording the program, where it is there. Exits with 1 unless the cause stands first in 22 of
+DIR/NAME.tape is read instead of recording the program, and written where it is not there. Exits with 1 unless the cause stands first in 22 of
 24, among the first three in all, and the remedies work in 20 of 24 and make nothing worse.
 """
 import argparse
@@ -35,6 +35,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -254,7 +255,10 @@ def judge(case, options):
     tape = pathlib.Path(options.tapes or "/nonexistent", case.name + ".tape")
     status = 0
     if not tape.exists():
+        kept = tape
         tape, status = case.record("program", case.text)
+        if options.tapes and tape.exists():
+            shutil.copy(tape, kept)
     document = ask(tape)
     findings = document["findings"] if document else []
     row.place, row.lacks = rank_of(case, findings)
