@@ -70,9 +70,21 @@ static struct str compared_size(struct str expr)
 
 static void add_mark_remedy(struct finder *d, struct finding_build *f)
 {
+    struct buf call = BUF_INIT;
+    struct str tensor;
+    uint64_t dim;
+    if (source_size(f->finding.source, &tensor, &dim)) {
+        buf_putc(&call, '(');
+        source_put_code(tensor, &call);
+        buf_printf(&call, ", %llu)", (unsigned long long)dim);
+    }
     find_remedy(d, f, REMEDY_MARK_DYNAMIC,
-                "torch._dynamo.mark_dynamic instead of mark_unbacked: the branch is then a guard, "
-                "and the other side is another compile");
+                "torch._dynamo.mark_dynamic%.*s instead of mark_unbacked: the branch is then a "
+                "guard, and the other side is another compile",
+                STR_ARG(buf_str(&call)));
+    if (call.failed)
+        err_nomem(&d->err);
+    buf_release(&call);
 }
 
 static void add_branch_remedies(struct finder *d, struct finding_build *f, const struct question *q,

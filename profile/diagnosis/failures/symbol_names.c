@@ -98,23 +98,94 @@ struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *s
     return function;
 }
 
-/* Returns the source of the tensor that was described last before a symbol; "" if there is none. */
-static struct str described_before(const struct symbol_scope *scope, const struct symbol *symbol,
-                                   struct buf *text)
+/* A tensor that was marked with mark_unbacked, from its describe_source and describe_tensor records
+ * (MetaTensorDescriber in torch/_subclasses/meta_utils.py). */
+struct marked_tensor {
+    struct buf source;
+    int64_t ndim; /* 0: not known */
+};
+
+/* Reads the tensor that was described last before a symbol. */
+static void read_marked(const struct symbol_scope *scope, const struct symbol *symbol,
+                        struct marked_tensor *ret)
 {
     const struct trace *trace = scope_trace(scope);
-    for (uint32_t i = symbol->record; i-- > 0;) {
+    struct json doc = { 0 };
+    bool done = false;
+    for (uint32_t i = symbol->record; !done && i-- > 0;) {
         const struct record *r = &trace->records[i];
-        struct json doc = { 0 };
         struct err ignored = { 0 };
-        if (r->attempt != symbol->attempt || r->event != EVENT_DESCRIBE_SOURCE)
+        bool is_source = r->event == EVENT_DESCRIBE_SOURCE && ret->source.n == 0;
+        bool is_tensor = r->event == EVENT_DESCRIBE_TENSOR && ret->source.n > 0;
+        if (r->attempt != symbol->attempt || !(is_source || is_tensor))
             continue;
-        if (record_json(trace, i, &doc, &ignored))
-            buf_put(text, json_str(&doc, json_get(&doc, JSON_ROOT, STR("source"))));
-        json_release(&doc);
-        break;
+        bool read = record_json(trace, i, &doc, &ignored);
+        if (read && is_source)
+            buf_put(&ret->source, json_str(&doc, json_get(&doc, JSON_ROOT, STR("source"))));
+        else if (read)
+            json_i64(&doc, json_get(&doc, JSON_ROOT, STR("ndim")), &ret->ndim);
+        done = is_tensor || ret->source.n == 0;
     }
-    return buf_str(text);
+    json_release(&doc);
+}
+
+/* Returns the dimension in a text that follows "x.shape[" or "x.size(": "0]", "-1)"; -1 for other
+ * texts. */
+static int64_t read_dim(struct str text, int64_t ndim)
+{
+    bool negative = str_starts(text, STR("-"));
+    int64_t dim;
+    text = str_from(text, negative ? 1 : 0);
+    size_t n = str_digits(text);
+    if (n == 0 || n == text.n || (text.p[n] != ']' && text.p[n] != ')') ||
+        !str_to_i64(str_first(text, n), &dim))
+        return -1;
+    return !negative ? dim : dim <= ndim ? ndim - dim : -1;
+}
+
+/* Returns the dimension of a tensor whose size code reads as x.shape[0], x.size(0) or len(x); -1 if
+ * it reads none or several. */
+static int64_t dim_in_code(struct str code, struct str tensor, int64_t ndim)
+{
+    static const struct {
+        const char *before, *after;
+    } READS[] = { { "", ".shape[" }, { "", ".size(" }, { "len(", ")" } };
+    struct buf read = BUF_INIT;
+    int64_t found = -1;
+    bool same = true;
+    for (size_t i = 0; i < sizeof READS / sizeof *READS; i++) {
+        buf_clear(&read);
+        buf_printf(&read, "%s%.*s%s", READS[i].before, STR_ARG(tensor), READS[i].after);
+        struct str rest = code;
+        for (size_t at; !read.failed && (at = str_find(rest, buf_str(&read))) < rest.n;) {
+            bool starts = at == 0 || !(is_word_char(rest.p[at - 1]) || rest.p[at - 1] == '.');
+            rest = str_from(rest, at + read.n);
+            int64_t dim = *READS[i].before ? 0 : read_dim(rest, ndim);
+            same = same && (!starts || found < 0 || dim == found);
+            found = starts ? dim : found;
+        }
+    }
+    buf_release(&read);
+    return same && (ndim == 0 || found < ndim) ? found : -1;
+}
+
+/* Appends the source of a symbol that mark_unbacked made. It has none of its own: the dimension is
+ * the one that `code`, which asks for the symbol, reads, or the only one; without one the source is
+ * the tensor's. */
+static void put_marked_source(const struct symbol_scope *scope, const struct symbol *symbol,
+                              struct str code, struct buf *out)
+{
+    struct marked_tensor tensor = { .source = BUF_INIT };
+    struct buf name = BUF_INIT;
+    read_marked(scope, symbol, &tensor);
+    source_put_code(buf_str(&tensor.source), &name);
+    int64_t dim = tensor.ndim == 1 ? 0 : dim_in_code(code, buf_str(&name), tensor.ndim);
+    buf_put(out, buf_str(&tensor.source));
+    if (out->n > 0 && dim >= 0)
+        buf_printf(out, ".size()[%lld]", (long long)dim);
+    out->failed |= name.failed || tensor.source.failed;
+    buf_release(&tensor.source);
+    buf_release(&name);
 }
 
 /* Returns whether code after "=" is a call or an indexing alone, whose result is what was made:
@@ -177,14 +248,18 @@ void symbol_put_code(const struct symbol_scope *scope, struct str name, struct b
 }
 
 static void describe_unbacked(const struct symbol_scope *scope, const struct symbol *symbol,
-                              struct buf *out)
+                              struct str code, struct buf *out)
 {
     struct str maker = symbol_maker(scope, symbol);
     if (str_is(maker, "mark_unbacked")) {
         struct buf source = BUF_INIT;
-        struct str of = described_before(scope, symbol, &source);
-        buf_printf(out, "%.*s is a size of %.*s that was marked with mark_unbacked",
-                   STR_ARG(symbol->name), STR_ARG(of.n ? of : STR("an input")));
+        struct str tensor;
+        uint64_t dim;
+        put_marked_source(scope, symbol, code, &source);
+        bool is_size = source_size(buf_str(&source), &tensor, &dim);
+        buf_printf(out, "%.*s is %s%.*s, which was marked with mark_unbacked",
+                   STR_ARG(symbol->name), is_size ? "" : "a size of ",
+                   STR_ARG(source.n ? buf_str(&source) : STR("an input")));
         buf_release(&source);
         return;
     }
@@ -196,13 +271,16 @@ static void describe_unbacked(const struct symbol_scope *scope, const struct sym
         buf_printf(out, ": %.*s", STR_ARG(frame.code));
 }
 
-bool symbol_describe(const struct symbol_scope *scope, struct str name, struct buf *out)
+/* Appends "s27 = L['x'].size()[1], 30 at the call" or "u0 is the result of .item() at train.py:15:
+ * longest = lengths.max().item()"; false for an unknown symbol. */
+static bool describe_symbol(const struct symbol_scope *scope, struct str name, struct str code,
+                            struct buf *out)
 {
     const struct symbol *symbol = symbol_find(scope, name);
     if (!symbol)
         return false;
     if (symbol->unbacked)
-        describe_unbacked(scope, symbol, out);
+        describe_unbacked(scope, symbol, code, out);
     else
         buf_printf(out, "%.*s = %.*s, %.*s at the call", STR_ARG(name), STR_ARG(symbol->source),
                    STR_ARG(symbol->value));
@@ -260,7 +338,9 @@ static void set_symbol_source(struct evidence_of_symbols *e, struct str name)
     struct buf text = BUF_INIT;
     struct str source = symbol ? symbol->source : STR("");
     if (symbol && symbol->unbacked && str_is(symbol_maker(e->scope, symbol), "mark_unbacked"))
-        source = described_before(e->scope, symbol, &text);
+        put_marked_source(e->scope, symbol, e->f->finding.code, &text);
+    if (text.n > 0)
+        source = buf_str(&text);
     if (source.n > 0)
         find_source(e->d, e->f, source);
     buf_release(&text);
@@ -270,7 +350,7 @@ static void add_symbol_evidence(void *user, struct str symbol)
 {
     struct evidence_of_symbols *e = user;
     struct buf text = BUF_INIT;
-    if (symbol_describe(e->scope, symbol, &text))
+    if (describe_symbol(e->scope, symbol, e->f->finding.code, &text))
         find_evidence(e->d, e->f, "%.*s", STR_ARG(buf_str(&text)));
     if (e->f->finding.source.n == 0)
         set_symbol_source(e, symbol);

@@ -22,9 +22,6 @@ void source_put_code(struct str source, struct buf *out);
 /* Appends what a symbol is in the program: "x.shape[1]", "longest"; its own name if the tape has no
  * other. */
 void symbol_put_code(const struct symbol_scope *scope, struct str name, struct buf *out);
-/* Appends "s27 = L['x'].size()[1], 30 at the call" or "u0 is the result of .item() at train.py:15:
- * longest = lengths.max().item()"; false for an unknown symbol. */
-bool symbol_describe(const struct symbol_scope *scope, struct str name, struct buf *out);
 /* Returns the operator of torch/_subclasses/fake_impls.py on a stack, by its function there
  * ("nonzero"), and "mark_unbacked" where Dynamo wraps an input; "" for other stacks. */
 struct str fake_operator(const struct symbol_scope *scope, stack_id stack);

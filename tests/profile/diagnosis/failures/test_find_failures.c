@@ -211,6 +211,65 @@ static void test_asserts(void **state)
     }
 }
 
+/* Logs the symbol of a size of L['x'] that was marked with mark_unbacked. */
+static void put_marked(struct log_make *log, int ndim)
+{
+    struct buf meta = BUF_INIT;
+    buf_printf(&meta, "\"describe_tensor\": {\"id\": 0, \"describer_id\": 0, \"ndim\": %d}", ndim);
+    buf_putc(&meta, '\0');
+    log_put(log, meta.p, NULL);
+    buf_release(&meta);
+    log_put(log, "\"describe_source\": {\"describer_id\": 0, \"id\": 0, \"source\": \"L['x']\"}",
+            NULL);
+    log_put(log,
+            "\"create_unbacked_symbol\": {\"symbol\": \"u0\", \"vr\": \"[-int_oo, int_oo]\", "
+            "\"user_stack\": [" MADE_USER "], \"stack\": [{\"line\": 9, \"name\": "
+            "\"wrap_tensor\", \"filename\": 2, \"loc\": \"\"}]}",
+            NULL);
+}
+
+/* The dimension of a marked size is the one that the line reads. */
+static void test_marked_size(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        const char *code, *source;
+    } cases[] = {
+        { 2, "if x.shape[1] > 8:", "L['x'].size()[1]" },
+        { 3, "if x.size(-1) > 8:", "L['x'].size()[2]" },
+        { 3, "if len(x) > x.shape[0] - 8:", "L['x'].size()[0]" },
+        { 2, "if x.shape[0] > x.shape[1]:", "L['x']" },
+        { 2, "if max.shape[0] > 8 or self.x.shape[0] > 8:", "L['x']" },
+        { 2, "if x.shape[2] > 8:", "L['x']" },
+        { 2, "if x.shape[-3] > 8:", "L['x']" },
+        { 2, "if rows > 8:", "L['x']" },
+        { 1, "if rows > 8:", "L['x'].size()[0]" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct log_make log = log_with_symbols();
+        struct buf reason = BUF_INIT;
+        put_marked(&log, cases[i].ndim);
+        buf_printf(
+            &reason,
+            "Could not guard on data-dependent expression u0 > 8 (unhinted: u0 > 8).\\n\\nUser "
+            "Stack (most recent call last):\\n  File \\\"/u/zoo/model.py\\\", line 12, in "
+            "forward\\n    %s\\n",
+            cases[i].code);
+        buf_putc(&reason, '\0');
+        put_failure(&log, "UserError", reason.p);
+        buf_release(&reason);
+        struct made made = made_profile(&log, &(struct profile_options){ 0 });
+        struct diagnosis *d = diagnosis_of(&made);
+        const struct finding *f = first_finding(d);
+        assert_str_is(f->code, cases[i].code);
+        assert_str_is(f->source, cases[i].source);
+        assert_int_equal(f->remedies[0].kind, REMEDY_MARK_DYNAMIC);
+        diagnosis_free(d);
+        made_drop(&made);
+    }
+}
+
 /* torch.export without Dynamo: symbols and guards that belong to no compile, and no exception. */
 static void test_export(void **state)
 {
@@ -258,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_limit_is_no_failure),
         cmocka_unit_test(test_program_continued),
         cmocka_unit_test(test_asserts),
+        cmocka_unit_test(test_marked_size),
         cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
