@@ -106,7 +106,8 @@ static const char *skipped_caches(const struct cache_group *g)
                                    : "the AOTAutograd cache";
 }
 
-/* Names the setting that switched the caches off. */
+/* Names the setting that switched the caches off. The environment wins over what a program sets
+ * (env_name_force in torch/compiler/config.py and torch/_inductor/config.py). */
 static void explain_off(struct finder *d, struct finding_build *f, uint32_t recording)
 {
     static const char *const FORCED[] = { "torch._inductor.config", "torch.compiler.config" };
@@ -114,8 +115,9 @@ static void explain_off(struct finder *d, struct finding_build *f, uint32_t reco
         if (find_has_setting(d, recording, FORCED[i], "force_disable_caches", "True")) {
             find_cause(d, f, "caching is off: %s.force_disable_caches is True", FORCED[i]);
             find_remedy(d, f, REMEDY_ENABLE_CACHE,
-                        "%s.force_disable_caches = False, and unset "
-                        "TORCHINDUCTOR_FORCE_DISABLE_CACHES",
+                        "unset TORCHINDUCTOR_FORCE_DISABLE_CACHES and "
+                        "TORCH_COMPILE_FORCE_DISABLE_CACHES, which override the setting, or remove "
+                        "what sets %s.force_disable_caches to True",
                         FORCED[i]);
             return;
         }
@@ -125,8 +127,8 @@ static void explain_off(struct finder *d, struct finding_build *f, uint32_t reco
                known ? "Inductor's cache is off: torch._inductor.config.fx_graph_cache is False"
                      : "Inductor's cache of compiled graphs is off");
     find_remedy(d, f, REMEDY_ENABLE_CACHE,
-                "torch._inductor.config.fx_graph_cache = True, and unset "
-                "TORCHINDUCTOR_FX_GRAPH_CACHE=0");
+                "unset TORCHINDUCTOR_FX_GRAPH_CACHE, which overrides the setting, or remove what "
+                "sets torch._inductor.config.fx_graph_cache to False");
 }
 
 static void add_skipped(struct finder *d, const struct cache_group *g)
