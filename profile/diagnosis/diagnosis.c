@@ -77,14 +77,17 @@ static int compare_findings(const void *a, const void *b)
     return by_weight ? by_weight : (x->added > y->added) - (x->added < y->added);
 }
 
-/* A part of the compiler without a line of the program is no cause: causes come before it. */
+/* A part of the compiler without a line of the program is no cause: causes come before it. What
+ * another finding is a part of keeps its place, even if that part cost little. */
 static int64_t finding_weight(const struct finder *d, const struct finding_build *f)
 {
     bool is_part = f->finding.kind == FINDING_COST && f->finding.file.n == 0;
-    if (f->finding.ns >= 0 && !is_part)
-        return f->finding.ns;
-    return f->weight_ns >= 0 ? f->weight_ns
-                             : d->p->compile_ns / 100 * KINDS[f->finding.kind].weight;
+    int64_t weight = f->weight_ns;
+    if (weight < 0)
+        weight = d->p->compile_ns / 100 * KINDS[f->finding.kind].weight;
+    if (f->finding.ns < 0 || is_part || (f->absorbs && weight > f->finding.ns))
+        return weight;
+    return f->finding.ns;
 }
 
 static bool order_findings(struct finder *d)
@@ -95,20 +98,22 @@ static bool order_findings(struct finder *d)
         free(order);
         return err_nomem(&d->err);
     }
+    size_t n = 0;
     for (size_t i = 0; i < d->n; i++) {
         struct finding_build *f = d->items[i];
         f->finding.evidence = f->evidence.v;
         f->finding.n_evidence = (uint32_t)f->evidence.n;
         f->finding.remedies = f->remedies.v;
         f->finding.n_remedies = (uint32_t)f->remedies.n;
-        order[i] = (struct ordered_finding){ f->finding, finding_weight(d, f), i };
+        if (!f->absorbed)
+            order[n++] = (struct ordered_finding){ f->finding, finding_weight(d, f), i };
     }
-    qsort(order, d->n, sizeof *order, compare_findings);
-    for (size_t i = 0; i < d->n; i++)
+    qsort(order, n, sizeof *order, compare_findings);
+    for (size_t i = 0; i < n; i++)
         d->findings[i] = order[i].finding;
     free(order);
     d->diagnosis.findings = d->findings;
-    d->diagnosis.n_findings = (uint32_t)d->n;
+    d->diagnosis.n_findings = (uint32_t)n;
     return true;
 }
 

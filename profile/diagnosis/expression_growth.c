@@ -10,7 +10,7 @@ enum {
 
 static bool is_of_attempt(const struct guard *guard, uint32_t attempt)
 {
-    return attempt == TRACE_NONE || guard->attempt == attempt;
+    return guard->kind == GUARD_EVAL && (attempt == TRACE_NONE || guard->attempt == attempt);
 }
 
 static bool is_at_user_line(const struct trace *trace, const struct guard *guard)

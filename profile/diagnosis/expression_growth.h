@@ -13,7 +13,7 @@ struct expression_growth {
     uint32_t n_guards;
 };
 
-/* Reads the guards of an attempt, suppressed ones too; TRACE_NONE for those of all attempts. */
+/* Reads the guards of an attempt that were evaluated; TRACE_NONE for those of all attempts. */
 struct expression_growth read_expression_growth(const struct build_input *input, uint32_t attempt);
 /* Adds the evidence and the remedies of a growth; nothing if there is none. */
 void find_expression_growth(struct finder *d, struct finding_build *f,

@@ -36,9 +36,17 @@ static bool is_explained(const struct finder *d)
     return is_percent(sum, d->p->compile_ns, EXPLAINED_PERCENT);
 }
 
+/* Adds the time of a user line, as far as it is known. */
+static void add_line_cost(const struct finder *d, struct finding_build *f,
+                          const struct profile_line *line)
+{
+    if (line && line->ns > 0)
+        find_cost(f, line->ns,
+                  d->p->lines.basis == LINES_MEASURED ? BASIS_MEASURED : BASIS_ESTIMATED);
+}
+
 static void find_slow_line(struct finder *d)
 {
-    const struct profile_lines *lines = &d->p->lines;
     const struct profile_line *line = profile_slowest_line(d->p);
     if (!line || !is_percent(line->low_ns, d->p->compile_ns, EXPLAINED_PERCENT))
         return;
@@ -47,7 +55,7 @@ static void find_slow_line(struct finder *d)
                percent_of(line->low_ns, d->p->compile_ns),
                percent_of(line->high_ns, d->p->compile_ns));
     find_place(f, profile_name(d->p, line->file), line->line, line->code);
-    find_cost(f, line->ns, lines->basis == LINES_MEASURED ? BASIS_MEASURED : BASIS_ESTIMATED);
+    add_line_cost(d, f, line);
     if (line->guards > 0)
         find_evidence(d, f, "%llu guards were asked for there", (unsigned long long)line->guards);
 }
@@ -106,7 +114,34 @@ static void find_slow_parts(struct finder *d)
     }
 }
 
-/* Finds sizes that became long expressions. What they cost is not measured by itself. */
+static const struct profile_line *line_of(const struct profile *p, const struct finding_build *f)
+{
+    const struct profile_lines *lines = &p->lines;
+    for (uint32_t i = 0; i < lines->n_lines; i++)
+        if (lines->lines[i].line == f->finding.line &&
+            str_eq(profile_name(p, lines->lines[i].file), f->finding.file))
+            return &lines->lines[i];
+    return NULL;
+}
+
+/* Adds what is known to take the longer the longer expressions are: building guards, in which each
+ * is simplified and printed, and the line at which the longest one is asked for. */
+static void add_expression_cost(struct finder *d, struct finding_build *f)
+{
+    int64_t guards_ns = d->p->phases.part_ns[PHASE_GUARDS];
+    const struct profile_line *line = f && f->finding.file.n > 0 ? line_of(d->p, f) : NULL;
+    char time[HUMAN_SIZE];
+    find_absorb(d, f, FINDING_COST); /* find_slow_line() */
+    if (f && !f->absorbs)
+        add_line_cost(d, f, line);
+    if (guards_ns <= 0)
+        return;
+    find_cost(f, guards_ns, BASIS_MEASURED);
+    find_evidence(d, f, "building guards took %s, measured%s", human_ns(time, guards_ns),
+                  line ? "; the rest of the time is the line's" : "");
+}
+
+/* Finds sizes that became long expressions. */
 static void find_long_expressions(struct finder *d)
 {
     for (uint32_t r = 0; r < d->p->n_recordings; r++) {
@@ -124,6 +159,7 @@ static void find_long_expressions(struct finder *d)
         if (growth.placed)
             find_line(d, f, r, growth.placed->user_stack);
         find_expression_growth(d, f, &growth);
+        add_expression_cost(d, f);
     }
 }
 
@@ -141,6 +177,7 @@ static void find_many_guards(struct finder *d)
     find_cause(d, f, "%llu of %llu guards come from one line", (unsigned long long)top->guards,
                (unsigned long long)all);
     find_place(f, profile_name(d->p, top->file), top->line, top->code);
+    add_line_cost(d, f, top);
     find_remedy(
         d, f, REMEDY_CHANGE_SETTING,
         "mark_dynamic() only the sizes that change, without dynamic=True; or dynamic=False");

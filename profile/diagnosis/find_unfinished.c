@@ -1,6 +1,7 @@
 /* Findings: compiles that had not ended when the log ends: in which phase, at which user line, and
  * which expressions grew. */
 #include "profile/diagnosis/expression_growth.h"
+#include "profile/model/format.h"
 
 #include "trace/events/user_line.h"
 
@@ -40,6 +41,44 @@ static void add_last_line(struct finder *d, struct finding_build *f, uint32_t re
     find_line(d, f, recording, stack);
 }
 
+/* Appends what was being compiled: "`forward`", or "the module that is called at train.py:30",
+ * since a module is compiled as a function of PyTorch. */
+static void put_compiled(const struct finder *d, const struct profile_compile *c, struct buf *out)
+{
+    struct frame call;
+    if (user_file_of(c->file) != USER_FILE_TORCH) {
+        buf_printf(out, "`%.*s`", STR_ARG(c->function.n ? c->function : c->id));
+        return;
+    }
+    buf_puts(out, "a module");
+    if (find_call_frame(d, c->recording, c->last_attempt, &call)) {
+        buf_puts(out, ", called at ");
+        format_place(out, call.file, call.line);
+        buf_putc(out, ',');
+    }
+}
+
+/* Says where the compile was when the log ends. */
+static void add_last_place(struct finder *d, struct finding_build *f, const struct trace *trace,
+                           uint32_t attempt, const struct phase_span *open)
+{
+    const struct attempt *a = &trace->attempts[attempt];
+    struct str phase = open ? profile_name(d->p, open->name) : STR("");
+    const char *meaning = phase_meaning(phase);
+    if (open && open->end_ns > open->start_ns)
+        find_evidence(d, f, "PyTorch had been in %.*s%s%s%s for %.1f s", STR_ARG(phase),
+                      *meaning ? " (" : "", meaning, *meaning ? ")" : "",
+                      (double)(open->end_ns - open->start_ns) / 1e9);
+    else if (open)
+        find_evidence(d, f, "PyTorch was in %.*s%s%s%s", STR_ARG(phase), *meaning ? " (" : "",
+                      meaning, *meaning ? ")" : "");
+    if (a->n_records == 0)
+        return;
+    const struct record *last = &trace->records[a->records[a->n_records - 1]];
+    find_evidence(d, f, "its last record is a %.*s, line %llu of the log",
+                  STR_ARG(trace_string(trace, last->name)), (unsigned long long)last->line);
+}
+
 static void describe_unfinished(struct finder *d, uint32_t compile)
 {
     const struct profile_compile *c = &d->p->compiles[compile];
@@ -52,26 +91,19 @@ static void describe_unfinished(struct finder *d, uint32_t compile)
     if (!f)
         return;
     f->finding.ended_program = open != NULL;
-    struct str phase = open ? profile_name(d->p, open->name) : STR("");
-    const char *meaning = phase_meaning(phase);
     struct expression_growth growth = read_expression_growth(in, c->last_attempt);
-    struct str name = user_file_of(c->file) == USER_FILE_TORCH ? STR("a module") : c->function;
-    find_cause(d, f, "%sthe compile of %.*s had not ended when the log ends%s%.*s%s%s%s",
+    struct buf compiled = BUF_INIT;
+    put_compiled(d, c, &compiled);
+    find_cause(d, f, "%sthe compile of %.*s had not ended when the log ends",
                growth.longest ? "sizes become longer expressions with each line: " : "",
-               STR_ARG(name.n ? name : c->id), open ? ", in " : "", STR_ARG(phase),
-               *meaning ? " (" : "", meaning, *meaning ? ")" : "");
+               STR_ARG(buf_str(&compiled)));
+    if (compiled.failed)
+        err_nomem(&d->err);
+    buf_release(&compiled);
     add_last_line(d, f, c->recording, in, c->last_attempt);
     find_expression_growth(d, f, &growth);
     find_cost(f, c->ns - c->restarted_ns, BASIS_MEASURED);
-    const struct attempt *a = &in->trace->attempts[c->last_attempt];
-    if (a->n_records > 0) {
-        const struct record *last = &in->trace->records[a->records[a->n_records - 1]];
-        find_evidence(d, f, "its last record is a %.*s, line %llu of the log",
-                      STR_ARG(trace_string(in->trace, last->name)), (unsigned long long)last->line);
-    }
-    if (open && open->end_ns > open->start_ns)
-        find_evidence(d, f, "that phase had run for %.1f s",
-                      (double)(open->end_ns - open->start_ns) / 1e9);
+    add_last_place(d, f, in->trace, c->last_attempt, open);
     find_remedy(d, f, REMEDY_REPORT,
                 "symtape minify reduces the graph, if the same program hangs again");
 }

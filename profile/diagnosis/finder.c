@@ -157,9 +157,13 @@ void find_remedy(struct finder *d, struct finding_build *f, enum remedy_kind kin
     if (!f || f->remedies.n >= MOST_LISTED)
         return;
     va_start(args, fmt);
-    if (!vec_push(&f->remedies, (struct remedy){ kind, find_text(d, fmt, args) }))
-        err_nomem(&d->err);
+    struct remedy remedy = { kind, find_text(d, fmt, args) };
     va_end(args);
+    for (size_t i = 0; i < f->remedies.n; i++)
+        if (str_eq(f->remedies.v[i].text, remedy.text))
+            return;
+    if (!vec_push(&f->remedies, remedy))
+        err_nomem(&d->err);
 }
 
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code)
@@ -182,6 +186,25 @@ void find_line(const struct finder *d, struct finding_build *f, uint32_t recordi
     find_place(f, frame.file, frame.line, frame.code);
 }
 
+bool find_call_frame(const struct finder *d, uint32_t recording, uint32_t attempt,
+                     struct frame *ret)
+{
+    struct trace *trace = find_input(d, recording)->trace;
+    const struct attempt *a = attempt == TRACE_NONE ? NULL : &trace->attempts[attempt];
+    struct json doc = { 0 };
+    *ret = (struct frame){ 0 };
+    for (uint32_t i = 0; a && ret->file.n == 0 && i < a->n_records; i++) {
+        struct err unreadable = { 0 };
+        if (trace->records[a->records[i]].event != EVENT_DYNAMO_START ||
+            !record_json(trace, a->records[i], &doc, &unreadable))
+            continue;
+        stack_id stack = record_stack(trace, &doc, STR("stack"));
+        *ret = stack_frame(trace, a->recording, user_program_line(trace, a->recording, stack));
+    }
+    json_release(&doc);
+    return ret->file.n > 0;
+}
+
 void find_cost(struct finding_build *f, int64_t ns, enum basis basis)
 {
     if (!f || ns < 0)
@@ -191,6 +214,20 @@ void find_cost(struct finding_build *f, int64_t ns, enum basis basis)
     build_add_ns(&f->finding.ns, ns);
     if (basis == BASIS_ESTIMATED)
         f->finding.basis = basis;
+}
+
+void find_absorb(struct finder *d, struct finding_build *f, enum finding_kind kind)
+{
+    for (size_t i = 0; f && f->finding.file.n > 0 && i < d->n; i++) {
+        struct finding_build *part = d->items[i];
+        if (part == f || part->absorbed || part->finding.kind != kind ||
+            part->finding.line != f->finding.line || !str_eq(part->finding.file, f->finding.file))
+            continue;
+        part->absorbed = f->absorbs = true;
+        for (size_t k = 0; k < part->remedies.n; k++)
+            find_remedy(d, f, part->remedies.v[k].kind, "%.*s", STR_ARG(part->remedies.v[k].text));
+        find_cost(f, part->finding.ns, part->finding.basis);
+    }
 }
 
 void find_weight(struct finding_build *f, int64_t ns)

@@ -23,6 +23,7 @@
 struct finding_build {
     struct finding finding; /* its lists are those below, set at the end */
     int64_t weight_ns;      /* find_weight(); -1: that of its kind */
+    bool absorbs, absorbed; /* find_absorb(): has a part, is a part of another finding */
     vec_of(struct str)
     evidence;
     vec_of(struct remedy)
@@ -62,7 +63,8 @@ struct finding_build *find_add(struct finder *d, enum finding_kind kind,
  * written. */
 bool find_is_new(const struct finding_build *f);
 
-/* Each writes a text of the finding, formatted as by printf; a NULL finding is ignored. */
+/* Each writes a text of the finding, formatted as by printf; a NULL finding is ignored, as is a
+ * remedy that the finding has. */
 void find_cause(struct finder *d, struct finding_build *f, const char *fmt, ...) ERR_PRINTF(3, 4);
 void find_source(struct finder *d, struct finding_build *f, struct str source);
 /* Sets the whole message of an exception. */
@@ -74,6 +76,10 @@ void find_remedy(struct finder *d, struct finding_build *f, enum remedy_kind kin
 /* Sets the user's line: a place; or the user line of a recorded stack, with its code. */
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code);
 void find_line(const struct finder *d, struct finding_build *f, uint32_t recording, stack_id stack);
+/* Finds the user's line that called the compiled function, or module, of an attempt (TRACE_NONE is
+ * allowed), from its dynamo_start record (_compile() in torch/_dynamo/convert_frame.py). */
+bool find_call_frame(const struct finder *d, uint32_t recording, uint32_t attempt,
+                     struct frame *ret);
 /* Adds to the cost; the basis is estimated if any part is. */
 void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 
@@ -83,6 +89,10 @@ void find_weight(struct finding_build *f, int64_t ns);
 /* Places a finding first if the tape has no failure, recompile, restart or graph break: without
  * them, a cache or a setting is the cause, and slow parts are only where the time went. */
 void find_weight_if_alone(const struct finder *d, struct finding_build *f);
+
+/* Makes the findings of a kind at f's line a part of it, because both have one cause: f gets their
+ * costs and remedies, and they are no entries of their own. */
+void find_absorb(struct finder *d, struct finding_build *f, enum finding_kind kind);
 
 /* The finders, each a file. */
 void find_failures(struct finder *d);

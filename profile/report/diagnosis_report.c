@@ -57,12 +57,18 @@ static void put_finding_title(const struct diagnosis_text *t, uint32_t i)
     buf_putc(t->out, '\n');
 }
 
-/* The user's line with its code, and the first evidence behind it where both fit into a line. */
+/* The user's line with its code; without code on the tape, the function that begins there. */
 static void put_user_line(const struct diagnosis_text *t, const struct finding *f)
 {
     struct buf place = BUF_INIT, code = BUF_INIT;
+    const struct profile *p = t->diagnosis->profile;
+    const struct profile_compile *c = f->compile == PROFILE_NONE ? NULL : &p->compiles[f->compile];
     format_place(&place, f->file, f->line);
     format_text(&code, f->code, 0);
+    if (code.n == 0 && c && c->line == f->line && c->function.n > 0 && str_eq(c->file, f->file)) {
+        buf_puts(&code, "the function ");
+        format_text(&code, c->function, 0);
+    }
     if (f->file.n > 0)
         put_labeled(t, buf_str(&place), STYLE_CYAN, buf_str(&code));
     t->out->failed |= place.failed || code.failed;

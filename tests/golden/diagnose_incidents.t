@@ -45,12 +45,12 @@ Requires: shared
     $ symtape $SHARED/failures/recompile_storm.log.zst
     18.8 s of compiling: 9 compiles, 9 attempts, 32 graphs, 0 guards; 2,616 records
      1  recompile limit reached, 14.9 s of 18.8 s
-        `forward` reached the recompile limit of 8: the value of s.hook.__closure__[0].cell_contents['n'] was compiled as a constant and changed: 0, 1, 2, 3, 4 and 3 more
+        `forward` reached the recompile limit of 8: the value of state['n'] (captured by s.hook) was compiled as a constant and changed: 0, 1, 2, 3, 4 and 3 more
         models/rec_fail.py:86  state["n"] += 1
         recorded      guard of 0/0 that failed: s.hook.__closure__[0].cell_contents['n'] == 0
         recorded      calls that no compiled version fits now run without being compiled
         suggested     torch._dynamo.config.allow_unspec_int_on_nn_module = True
-        or            pass torch.tensor(s.hook.__closure__[0].cell_contents['n']) or keep it as a tensor, if it is used in arithmetic only
+        or            capture a tensor in place of the number state['n'] (captured by s.hook), and change it with .fill_() or .add_()
 
     $ symtape $SHARED/failures/automatic_dynamic.log.zst
     25.7 s of compiling: 4 compiles, 4 attempts, 16 graphs, 0 guards; 1,334 records

@@ -2,6 +2,7 @@
  * limit. The cost of a recompile is its compile without attempts that were discarded, which
  * find_restarts.c counts. */
 #include "profile/diagnosis/recompiles/recompile_groups.h"
+#include "trace/base/text/wildcard.h"
 
 #include "trace/events/user_line.h"
 
@@ -141,7 +142,8 @@ static bool is_int(struct str text)
 
 static bool holds_INT(const struct recompile_case *c)
 {
-    return is_int(c->g->guard.expected) && !c->g->specialized;
+    return is_int(c->g->guard.expected) && !c->g->specialized &&
+           source_closure(c->g->guard.source).n == 0;
 }
 
 /* An int that the newest compile traced as a symbol. */
@@ -155,9 +157,15 @@ static bool holds_SPECIALIZE_INT(const struct recompile_case *c)
     return is_int(c->g->guard.expected) && str_is(setting(c, STR("specialize_int")), "true");
 }
 
+static bool holds_CAPTURED_NUMBER(const struct recompile_case *c)
+{
+    return is_number(c->g->guard.expected) && source_closure(c->g->guard.source).n > 0;
+}
+
 static bool holds_FLOAT_VALUE(const struct recompile_case *c)
 {
-    return is_number(c->g->guard.expected) && !is_int(c->g->guard.expected);
+    return is_number(c->g->guard.expected) && !is_int(c->g->guard.expected) &&
+           source_closure(c->g->guard.source).n == 0;
 }
 
 static bool holds_TEXT(const struct recompile_case *c)
@@ -239,6 +247,38 @@ static bool put_last_value(const struct recompile_group *g, struct buf *out)
     return g->values.n > 0 && !str_eq(recompile_last_value(g), g->guard.expected);
 }
 
+/* Appends the source as Python code. Of a variable that a closure captures, PyTorch has the name in
+ * a hint: `(HINT: guard on "state"['n'])` (_get_closure_var_hint() in torch/_dynamo/guards.py). */
+static bool put_captured(const struct recompile_group *g, struct buf *out)
+{
+    struct str parts[2];
+    if (source_closure(g->guard.source).n == 0 ||
+        !wildcard_find(g->text, STR("(HINT: guard on \"*\"*)"), parts, 2))
+        return false;
+    buf_put(out, parts[0]);
+    buf_put(out, parts[1]);
+    return true;
+}
+
+/* Appends the source for a sentence. */
+static void put_described(const struct recompile_group *g, struct buf *out)
+{
+    struct str closure = source_closure(g->guard.source);
+    if (!put_captured(g, out)) {
+        source_described(out, g->guard.source);
+    } else if (source_closure(closure).n == 0) {
+        buf_puts(out, " (captured by ");
+        source_spoken(out, closure);
+        buf_putc(out, ')');
+    }
+}
+
+static void put_code(const struct recompile_group *g, struct buf *out)
+{
+    if (!put_captured(g, out))
+        source_spoken(out, g->guard.source);
+}
+
 /* Appends the text of one "{letter}". Returns false when it is not known. */
 static bool put_part(const struct recompile_case *c, char letter, struct buf *out)
 {
@@ -246,7 +286,8 @@ static bool put_part(const struct recompile_case *c, char letter, struct buf *ou
     size_t before = out->n;
     switch (letter) {
     case 'f': put_function(c, out); break;
-    case 's': source_spoken(out, g->guard.source); break;
+    case 's': put_described(g, out); break;
+    case 'p': put_code(g, out); break;
     case 'S': source_local(out, g->guard.source); break;
     case 'i': buf_put(out, g->guard.index); break;
     case 'e': buf_put(out, g->guard.expected); break;

@@ -385,28 +385,6 @@ static void complete_file(const struct finder *d, struct recompile_group *g)
     g->line = d->p->compiles[g->compile].line;
 }
 
-/* Sets the line from where a compiled module was called, by its dynamo_start record. */
-static void add_call(struct finder *d, struct recompile_group *g, struct trace *trace)
-{
-    const struct profile_where *where = &d->p->recompiles[g->first].where;
-    const struct attempt *a =
-        where->attempt == TRACE_NONE ? NULL : &trace->attempts[where->attempt];
-    struct json doc = { 0 };
-    for (uint32_t i = 0; a && g->file.n == 0 && i < a->n_records; i++) {
-        struct err unreadable = { 0 };
-        if (trace->records[a->records[i]].event != EVENT_DYNAMO_START ||
-            !record_json(trace, a->records[i], &doc, &unreadable))
-            continue;
-        stack_id stack = record_stack(trace, &doc, STR("stack"));
-        struct frame frame =
-            stack_frame(trace, a->recording, user_program_line(trace, a->recording, stack));
-        g->file = frame.file;
-        g->line = frame.line;
-        g->code = frame.code;
-    }
-    json_release(&doc);
-}
-
 static void complete_group(struct finder *d, struct recompile_group *g)
 {
     uint32_t recording = d->p->recompiles[g->first].where.recording;
@@ -425,7 +403,13 @@ static void complete_group(struct finder *d, struct recompile_group *g)
     add_line_of_tensor(d, g, in->trace);
     add_inputs(d, g, in->trace);
     complete_file(d, g);
-    add_call(d, g, in->trace);
+    struct frame call;
+    uint32_t attempt = d->p->recompiles[g->first].where.attempt;
+    if (g->file.n == 0 && find_call_frame(d, recording, attempt, &call)) {
+        g->file = call.file;
+        g->line = call.line;
+        g->code = call.code;
+    }
 }
 
 bool recompile_groups_read(struct finder *d, struct recompile_groups *ret)

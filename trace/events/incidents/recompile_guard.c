@@ -165,3 +165,47 @@ void source_spoken(struct buf *out, struct str source)
         }
     }
 }
+
+static const struct str CLOSURE = { ".__closure__[", 13 }, CELL = { "].cell_contents", 15 };
+
+/* Splits a source at the last cell of a closure: "s.hook" and "['n']". */
+static bool split_captured(struct str source, struct str *closure, struct str *rest)
+{
+    bool found = false;
+    *rest = source;
+    for (size_t at; (at = str_find(*rest, CLOSURE)) < rest->n;) {
+        struct str cell = str_from(*rest, at + CLOSURE.n);
+        size_t digits = str_digits(cell);
+        if (digits == 0 || !str_starts(str_from(cell, digits), CELL))
+            break;
+        *closure = str_first(source, (size_t)(rest->p - source.p) + at);
+        *rest = str_from(cell, digits + CELL.n);
+        found = true;
+    }
+    return found;
+}
+
+struct str source_closure(struct str source)
+{
+    struct str closure, rest;
+    return split_captured(source, &closure, &rest) ? closure : STR("");
+}
+
+void source_described(struct buf *out, struct str source)
+{
+    struct str closure, rest;
+    if (!split_captured(source, &closure, &rest)) {
+        source_spoken(out, source);
+        return;
+    }
+    if (rest.n > 0) {
+        buf_put(out, str_from(rest, rest.p[0] == '.' ? 1 : 0));
+        buf_puts(out, " of ");
+    }
+    buf_puts(out, "a variable that ");
+    bool nested = source_closure(closure).n > 0;
+    buf_puts(out, nested ? "a captured function" : "");
+    if (!nested)
+        source_spoken(out, closure);
+    buf_puts(out, " captures");
+}

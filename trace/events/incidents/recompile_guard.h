@@ -56,5 +56,11 @@ void source_local(struct buf *out, struct str source);
 /* Appends a source as a user would write it: "self.drop" for "self._modules['drop']" or for
  * "L['self']._modules['drop']", "N" for "G['N']". */
 void source_spoken(struct buf *out, struct str source);
+/* Returns the closure that captures a source: "s.hook" for "s.hook.__closure__[0].cell_contents";
+ * "" for other sources. */
+struct str source_closure(struct str source);
+/* Appends a source for a sentence: as source_spoken(), but "['n'] of a variable that s.hook
+ * captures" for "s.hook.__closure__[0].cell_contents['n']", since no user writes that. */
+void source_described(struct buf *out, struct str source);
 
 #endif

@@ -34,6 +34,7 @@ static void test_nothing(void **state)
     assert_int_equal(f->line, 6);
     assert_contains(f->evidence[0], "a graph break inside a loop");
     assert_null(found_one(&found, FINDING_EAGER));
+    assert_null(found_one(&found, FINDING_BREAK)); /* the same cause */
     found_drop(&found);
 }
 
@@ -48,6 +49,7 @@ static void test_some(void **state)
     const struct finding *f = found_one(&found, FINDING_EAGER);
     assert_non_null(f);
     assert_contains(f->cause, "1 of 2 compiles");
+    assert_null(found_one(&found, FINDING_BREAK));
     assert_null(found_one(&found, FINDING_NOTHING_COMPILED));
     found_drop(&found);
 }

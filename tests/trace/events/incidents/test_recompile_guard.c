@@ -103,6 +103,16 @@ static void test_sources(void **state)
     check_source(source_spoken, "L['kwargs']['input_ids']", "kwargs['input_ids']");
     check_source(source_spoken, "L['", "L['");
     check_source(source_spoken, "", "");
+    check_source(source_described, "self._modules['drop']", "self.drop");
+    check_source(source_described, "s.hook.__closure__[0].cell_contents['n']",
+                 "['n'] of a variable that s.hook captures");
+    check_source(source_described, "G['f'].__closure__[1].cell_contents.step",
+                 "step of a variable that f captures");
+    check_source(source_described, "L['f'].__closure__[12].cell_contents",
+                 "a variable that f captures");
+    check_source(source_described, "f.__closure__[1].cell_contents.__closure__[0].cell_contents",
+                 "a variable that a captured function captures");
+    check_source(source_described, "f.__closure__[1]", "f.__closure__[1]");
 }
 
 int main(void)
