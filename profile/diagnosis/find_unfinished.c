@@ -65,13 +65,12 @@ static void add_last_place(struct finder *d, struct finding_build *f, const stru
     const struct attempt *a = &trace->attempts[attempt];
     struct str phase = open ? profile_name(d->p, open->name) : STR("");
     const char *meaning = phase_meaning(phase);
-    if (open && open->end_ns > open->start_ns)
-        find_evidence(d, f, "PyTorch had been in %.*s%s%s%s for %.1f s", STR_ARG(phase),
-                      *meaning ? " (" : "", meaning, *meaning ? ")" : "",
-                      (double)(open->end_ns - open->start_ns) / 1e9);
-    else if (open)
-        find_evidence(d, f, "PyTorch was in %.*s%s%s%s", STR_ARG(phase), *meaning ? " (" : "",
-                      meaning, *meaning ? ")" : "");
+    double seconds = open ? (double)(open->end_ns - open->start_ns) / 1e9 : 0;
+    if (open)
+        find_evidence(d, f, "the last phase that began is %.*s%s%s%s", STR_ARG(phase),
+                      *meaning ? " (" : "", meaning, *meaning ? ")" : "");
+    if (seconds >= 0.1) /* the log does not tell how long the last record was ago */
+        find_evidence(d, f, "that phase had run for %.1f s", seconds);
     if (a->n_records == 0)
         return;
     const struct record *last = &trace->records[a->records[a->n_records - 1]];
@@ -85,8 +84,9 @@ static void describe_unfinished(struct finder *d, uint32_t compile)
     const struct build_input *in = find_input(d, c->recording);
     const struct phase_span *open = find_open_phase(d->p, compile);
     struct profile_where where = { c->recording, compile, c->last_attempt };
-    if (!open && d->p->phases.n_spans > 0)
-        return; /* its phases ended: torch.export() records no end of a compile */
+    /* torch.export() records no end of a compile */
+    if (!open && (d->p->phases.n_spans > 0 || find_may_be_export(in->trace, c->last_attempt)))
+        return;
     struct finding_build *f = find_add(d, FINDING_UNFINISHED, &where, STR(""));
     if (!f)
         return;
@@ -100,6 +100,8 @@ static void describe_unfinished(struct finder *d, uint32_t compile)
     if (compiled.failed)
         err_nomem(&d->err);
     buf_release(&compiled);
+    if (user_file_of(c->file) != USER_FILE_TORCH)
+        find_place(f, c->file, c->line, STR(""));
     add_last_line(d, f, c->recording, in, c->last_attempt);
     find_expression_growth(d, f, &growth);
     find_cost(f, c->ns - c->restarted_ns, BASIS_MEASURED);

@@ -205,6 +205,18 @@ bool find_call_frame(const struct finder *d, uint32_t recording, uint32_t attemp
     return ret->file.n > 0;
 }
 
+bool find_may_be_export(const struct trace *trace, uint32_t attempt)
+{
+    enum { FIRST = 16 }; /* records; recompile_reasons may precede it */
+    if (attempt == TRACE_NONE)
+        return true;
+    const struct attempt *a = &trace->attempts[attempt];
+    for (uint32_t i = 0; i < a->n_records && i < FIRST; i++)
+        if (trace->records[a->records[i]].event == EVENT_DYNAMO_START)
+            return false;
+    return true;
+}
+
 void find_cost(struct finding_build *f, int64_t ns, enum basis basis)
 {
     if (!f || ns < 0)

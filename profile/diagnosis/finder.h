@@ -80,6 +80,9 @@ void find_line(const struct finder *d, struct finding_build *f, uint32_t recordi
  * allowed), from its dynamo_start record (_compile() in torch/_dynamo/convert_frame.py). */
 bool find_call_frame(const struct finder *d, uint32_t recording, uint32_t attempt,
                      struct frame *ret);
+/* Returns whether an attempt may be torch.export without Dynamo: from torch 2.15 on its records
+ * have the name of a compile, but no dynamo_start; before, they belong to none (TRACE_NONE). */
+bool find_may_be_export(const struct trace *trace, uint32_t attempt);
 /* Adds to the cost; the basis is estimated if any part is. */
 void find_cost(struct finding_build *f, int64_t ns, enum basis basis);
 

@@ -136,6 +136,15 @@ static void put_example(const struct assert_check *c, struct buf *out)
                    STR_ARG(c->symbols[k].name), (long long)c->example[k]);
 }
 
+/* Returns whether code has only names that the program has. */
+static bool is_code(const struct assert_check *c, struct str code)
+{
+    bool ret = !str_contains(code, STR("("));
+    for (uint32_t k = 0; k < c->n_symbols; k++)
+        ret = ret && !str_contains(code, c->symbols[k].name);
+    return ret;
+}
+
 static void write_assert(struct assert_check *c, struct finding_build *f, const struct guard *guard,
                          struct str negation)
 {
@@ -146,8 +155,7 @@ static void write_assert(struct assert_check *c, struct finding_build *f, const 
     find_symbol_evidence(c->d, f, &c->scope, guard->expr);
     find_evidence(c->d, f, "the assert %.*s is false for %.*s", STR_ARG(guard->expr),
                   STR_ARG(buf_str(&example)));
-    if (!str_eq(buf_str(&code), negation) && !str_contains(buf_str(&code), STR("(")) &&
-        c->n_symbols <= 2)
+    if (!str_eq(buf_str(&code), negation) && is_code(c, buf_str(&code)) && c->n_symbols <= 2)
         find_remedy(c->d, f, REMEDY_TORCH_CHECK,
                     "torch._check(%.*s) before line %u: it fails there with a message, and the "
                     "compiler knows it",
@@ -158,25 +166,43 @@ static void write_assert(struct assert_check *c, struct finding_build *f, const 
     buf_release(&code);
 }
 
+/* Appends the key of an assert's finding: its line, and what it says without the numbers of
+ * unbacked symbols, since one line may make several of them that have to satisfy the same. */
+static void put_assert_key(const struct assert_check *c, const struct guard *guard,
+                           struct str negation, struct buf *out)
+{
+    const struct trace *trace = find_input(c->d, c->scope.recording)->trace;
+    uint32_t in = trace->records[guard->record].recording;
+    struct frame line = stack_frame(trace, in, user_line(trace, in, guard->user_stack));
+    buf_printf(out, "%.*s:%u ", STR_ARG(line.file), (unsigned)line.line);
+    for (size_t i = 0; i < negation.n; i++) {
+        bool in_name = i > 0 && is_digit(negation.p[i]) && out->p[out->n - 1] == 'u';
+        if (!in_name)
+            buf_putc(out, negation.p[i]);
+    }
+}
+
 static void add_assert(struct assert_check *c, const struct guard *guard, sym_id e)
 {
     uint32_t compile = build_compile(find_input(c->d, c->scope.recording), guard->attempt);
     struct profile_where where = { c->scope.recording, compile, guard->attempt };
-    struct buf negation = BUF_INIT, text = BUF_INIT, cause = BUF_INIT;
+    struct buf negation = BUF_INIT, text = BUF_INIT, cause = BUF_INIT, key = BUF_INIT;
     struct err ignored = { 0 };
     sym_print(c->pool, sym_not(c->pool, e), &text);
     if (sym_ok(c->pool, &ignored)) {
         symbols_put_code(&c->scope, buf_str(&text), &negation);
         buf_printf(&cause, "the compiled program fails at run time if %.*s",
                    STR_ARG(buf_str(&negation)));
-        struct finding_build *f = find_add(c->d, FINDING_ASSERT, &where, buf_str(&cause));
+        put_assert_key(c, guard, buf_str(&negation), &key);
+        struct finding_build *f = find_add(c->d, FINDING_ASSERT, &where, buf_str(&key));
         if (find_is_new(f)) {
             find_cause(c->d, f, "%.*s", STR_ARG(buf_str(&cause)));
             write_assert(c, f, guard, buf_str(&negation));
         }
     }
-    if (negation.failed || text.failed || cause.failed)
+    if (negation.failed || text.failed || cause.failed || key.failed)
         err_nomem(&c->d->err);
+    buf_release(&key);
     buf_release(&negation);
     buf_release(&text);
     buf_release(&cause);

@@ -412,7 +412,7 @@ static uint32_t environment_end(const struct build_input *input, uint32_t i)
     const struct trace *trace = input->trace;
     uint32_t in = trace->records[s->record].recording;
     for (uint32_t k = i + 1; k < table->n_symbols; k++)
-        if (table->symbols[k].attempt == TRACE_NONE &&
+        if (table->symbols[k].attempt == s->attempt &&
             trace->records[table->symbols[k].record].recording == in &&
             str_eq(table->symbols[k].name, s->name))
             return table->symbols[k].record;
@@ -434,7 +434,7 @@ static void add_export_restriction(struct finder *d, uint32_t recording,
     const struct build_input *input = find_input(d, recording);
     uint32_t i = (uint32_t)(symbol - input->symbols->symbols);
     struct restricted r = {
-        .scope = { d, recording, TRACE_NONE, environment_end(input, i) },
+        .scope = { d, recording, symbol->attempt, environment_end(input, i) },
         .symbol = symbol,
         .said = { .name = symbol->source, .source = symbol->source },
     };
@@ -471,8 +471,8 @@ void find_export_constraints(struct finder *d)
             continue;
         for (uint32_t i = 0; i < input->symbols->n_symbols; i++) {
             const struct symbol *s = &input->symbols->symbols[i];
-            if (s->attempt == TRACE_NONE && !s->unbacked && s->source.n > 0 &&
-                trace->records[s->record].recording == in && is_below_export(trace, in, s->stack))
+            if (!s->unbacked && s->source.n > 0 && trace->records[s->record].recording == in &&
+                find_may_be_export(trace, s->attempt) && is_below_export(trace, in, s->stack))
                 add_export_restriction(d, k, s);
         }
     }

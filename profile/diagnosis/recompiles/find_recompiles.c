@@ -152,6 +152,11 @@ static bool holds_DYNAMIC_VALUE(const struct recompile_case *c)
     return c->g->dynamic && holds_INT(c) && has_dynamic_sources(c);
 }
 
+static bool holds_STATIC_VALUE(const struct recompile_case *c)
+{
+    return !c->g->dynamic;
+}
+
 static bool holds_SPECIALIZE_INT(const struct recompile_case *c)
 {
     return is_int(c->g->guard.expected) && str_is(setting(c, STR("specialize_int")), "true");

@@ -120,10 +120,14 @@ static void describe_floats(struct finder *d, struct finding_build *f, uint32_t 
     for (uint32_t i = 0; i < floats->n_groups; i++)
         find_evidence(d, f, "%.*s = %.*s", STR_ARG(floats->groups[i].first->source),
                       STR_ARG(floats->groups[i].first->value));
-    if (floats->vary)
+    uint32_t named = 0; /* ___stack0 is Dynamo's name of a value that has none in the program */
+    while (named < floats->n_groups &&
+           str_contains(floats->groups[named].attribute, STR("___stack")))
+        named++;
+    if (floats->vary && named < floats->n_groups)
         find_remedy(d, f, REMEDY_FLOAT_TENSOR, "pass torch.tensor(%.*s) instead of the float",
-                    STR_ARG(floats->groups[0].attribute));
-    else
+                    STR_ARG(floats->groups[named].attribute));
+    else if (!floats->vary)
         find_remedy(d, f, REMEDY_SPECIALIZE_FLOAT,
                     "torch._dynamo.config.specialize_float = True before the first call");
     buf_release(&names);
