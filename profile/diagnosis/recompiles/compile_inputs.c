@@ -135,29 +135,3 @@ bool compile_guard_find(struct trace *trace, uint32_t attempt, struct str text, 
     }
     return false;
 }
-
-struct str compile_setting(struct trace *trace, uint32_t attempt, struct str name,
-                           struct arena *arena, struct err *err)
-{
-    const struct attempt *a = &trace->attempts[attempt];
-    struct json doc = { 0 }, config = { 0 };
-    struct str value = STR("");
-    for (uint32_t i = 0; i < a->n_records && value.n == 0; i++) {
-        struct err unreadable = { 0 };
-        if (trace->records[a->records[i]].event != EVENT_COMPILATION_METRICS ||
-            !record_json(trace, a->records[i], &doc, &unreadable))
-            continue;
-        struct str text =
-            json_decoded(&doc, json_get(&doc, JSON_ROOT, STR("dynamo_config")), arena);
-        if (text.n == 0 || !json_parse(&config, text, &unreadable))
-            continue;
-        value = arena_copy(arena, json_text(&config, json_get(&config, JSON_ROOT, name)));
-        if (!value.p) {
-            err_nomem(err);
-            value = STR("");
-        }
-    }
-    json_release(&doc);
-    json_release(&config);
-    return value;
-}

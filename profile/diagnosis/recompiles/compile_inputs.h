@@ -1,5 +1,5 @@
-/* What one attempt of a compile was compiled for: the tensors that Dynamo read, a value that one of
- * its guards expects, a setting. All are read on request, for the few compiles that matter. */
+/* What one attempt of a compile was compiled for: the tensors that Dynamo read, and a value that
+ * one of its guards expects. Both are read on request, for the few compiles that matter. */
 #ifndef SYMTAPE_PROFILE_DIAGNOSIS_RECOMPILES_COMPILE_INPUTS_H
 #define SYMTAPE_PROFILE_DIAGNOSIS_RECOMPILES_COMPILE_INPUTS_H
 
@@ -38,10 +38,5 @@ struct compile_guard {
  * Returns false when there is none; then err may be set. */
 bool compile_guard_find(struct trace *trace, uint32_t attempt, struct str text, struct arena *arena,
                         struct compile_guard *ret, struct err *err);
-
-/* Returns a member of the "dynamo_config" in the attempt's compilation_metrics as JSON text
- * ("false", "8"), or "". It is copied into `arena`. */
-struct str compile_setting(struct trace *trace, uint32_t attempt, struct str name,
-                           struct arena *arena, struct err *err);
 
 #endif

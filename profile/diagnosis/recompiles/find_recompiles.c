@@ -4,6 +4,7 @@
 #include "profile/diagnosis/recompiles/recompile_groups.h"
 #include "trace/base/text/wildcard.h"
 
+#include "trace/events/compile_config.h"
 #include "trace/events/user_line.h"
 
 enum { SHOWN_VALUES = 5, LONG_GUARD = 80 /* bytes of it in a sentence */ };
@@ -14,15 +15,8 @@ struct recompile_case {
     struct finder *d;
     const struct recompile_group *g;
     const struct build_input *in;
+    struct compile_config config; /* of the first recompile */
 };
-
-static struct str setting(const struct recompile_case *c, struct str name)
-{
-    if (c->g->compile == PROFILE_NONE)
-        return STR("");
-    return compile_setting(c->in->trace, c->d->p->compiles[c->g->compile].last_attempt, name,
-                           &c->d->arena, &c->d->err);
-}
 
 static bool holds_ALWAYS(const struct recompile_case *c)
 {
@@ -77,7 +71,7 @@ static bool holds_HAS_DYNAMIC_SOURCES(const struct recompile_case *c)
 
 static bool holds_STATIC(const struct recompile_case *c)
 {
-    return str_is(setting(c, STR("automatic_dynamic_shapes")), "false");
+    return c->config.automatic_dynamic_shapes == CONFIG_OFF;
 }
 
 static bool holds_GRAD_MODE(const struct recompile_case *c)
@@ -159,7 +153,7 @@ static bool holds_STATIC_VALUE(const struct recompile_case *c)
 
 static bool holds_SPECIALIZE_INT(const struct recompile_case *c)
 {
-    return is_int(c->g->guard.expected) && str_is(setting(c, STR("specialize_int")), "true");
+    return is_int(c->g->guard.expected) && c->config.specialize_int == CONFIG_ON;
 }
 
 static bool holds_CAPTURED_NUMBER(const struct recompile_case *c)
@@ -388,7 +382,10 @@ static void describe_group(struct finder *d, const struct recompile_group *g)
 {
     const struct profile_where *where = &d->p->recompiles[g->first].where;
     const struct recompile *recompile = d->p->recompiles[g->first].is;
-    struct recompile_case c = { d, g, find_input(d, where->recording) };
+    struct recompile_case c = { .d = d, .g = g, .in = find_input(d, where->recording) };
+    if (g->compile != PROFILE_NONE)
+        compile_config_read(c.in->trace, d->p->compiles[g->compile].last_attempt, &d->arena,
+                            &c.config, &d->err);
     struct finding_build *f =
         find_add(d, g->failure ? FINDING_LIMIT : FINDING_RECOMPILE, where, STR(""));
     if (!f)
