@@ -81,11 +81,11 @@ static bool read_given_input(void *user, uint32_t i, const struct node *node, st
     return given_input(&g->inputs, i, node, ret, err);
 }
 
-static bool gather_sizes(struct graph_run *g, size_t point, struct run_options *options,
-                         struct err *err)
+bool session_sizes(const struct session *s, size_t point, struct arena *arena,
+                   struct run_options *options, struct err *err)
 {
-    const struct size_grid *grid = &g->session->grid;
-    struct run_size *sizes = arena_array(&g->arena, struct run_size, grid->n_symbols + 1);
+    const struct size_grid *grid = &s->grid;
+    struct run_size *sizes = arena_array(arena, struct run_size, grid->n_symbols + 1);
     if (!sizes)
         return err_nomem(err);
     for (size_t i = 0; i < grid->n_symbols; i++) {
@@ -118,16 +118,10 @@ static bool gather_recorded(struct graph_run *g, struct run_options *options, st
 
 /* ---- Before the run ---- */
 
-/* At many sizes, a report of regions replaces the notes of single runs. */
-static bool prints_notes(const struct session *s)
-{
-    return s->grid.n == 1 || s->args->profile;
-}
-
 static void note_violation(void *user, struct str text)
 {
     struct graph_run *g = user;
-    if (prints_notes(g->session))
+    if (session_prints_notes(g->session))
         out_note(g->session->cmd->out, "%.*s: %.*s; running anyway (--ignore-guards)",
                  STR_ARG(buf_str(&g->name)), STR_ARG(text));
 }
@@ -143,7 +137,7 @@ static bool check_memory(const struct graph_run *g, struct backend *backend,
         *err = why;
         return false;
     }
-    if (prints_notes(g->session))
+    if (session_prints_notes(g->session))
         out_note(g->session->cmd->out, "%.*s: %s; running anyway (--ignore-guards)",
                  STR_ARG(buf_str(&g->name)), why.text);
     return true;
@@ -152,7 +146,7 @@ static bool check_memory(const struct graph_run *g, struct backend *backend,
 static void note_weights(const struct graph_run *g)
 {
     uint32_t n = given_inputs_missing(&g->inputs);
-    if (n && prints_notes(g->session) && !g->session->pair.tested_kind->shapes_only)
+    if (n && session_prints_notes(g->session) && !g->session->pair.tested_kind->shapes_only)
         out_note(g->session->cmd->out,
                  "%.*s: %u weights are not at hand: random numbers stand for them",
                  STR_ARG(buf_str(&g->name)), n);
@@ -191,11 +185,12 @@ static bool prepare_run(struct graph_run *g, size_t point, struct run_options *o
                                        .path = args->inputs,
                                        .prefix = args->input_prefix ? args->input_prefix : "in." };
     if (!g->graph || (g->misused = !check_nodes(g, err)) || !given_inputs_check(&g->inputs, err) ||
-        !gather_recorded(g, options, err) || !gather_sizes(g, point, options, err))
+        !gather_recorded(g, options, err) || !session_sizes(s, point, &g->arena, options, err))
         return false;
     g->inputs.weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
     if (err_is_set(err))
         return false;
+    graph_run_forward(g, point);
     note_weights(g);
     return check_memory(g, s->pair.reference, *options, err) &&
            (s->pair.tested == s->pair.reference || check_memory(g, s->pair.tested, *options, err));

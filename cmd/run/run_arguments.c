@@ -145,6 +145,7 @@ void session_release(struct session *s)
 {
     safetensors_close(s->inputs);
     safetensors_close(s->expected);
+    forward_values_release(&s->forward);
     backend_pair_close(&s->pair);
     size_grid_release(&s->grid);
     buf_release(&s->totals.first_graph);

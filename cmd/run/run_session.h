@@ -49,6 +49,14 @@ struct run_totals {
     struct buf refusal;     /* the guard that refused a graph first, with its sizes; "" */
 };
 
+/* What a forward graph saved for its backward graph. */
+struct forward_values {
+    bool known;
+    uint32_t ref;              /* of the forward graph */
+    size_t point;              /* of the sizes */
+    struct value_file *values; /* NULL: the graph did not run */
+};
+
 struct session {
     struct cmd *cmd;
     const struct run_args *args;
@@ -67,6 +75,7 @@ struct session {
     bool has_recorded;
     uint32_t recorded_ref;
     struct run_options recorded;
+    struct forward_values forward; /* of the last backward graph */
     struct run_totals totals;
     const volatile sig_atomic_t *stop; /* NULL: a signal ends the process */
     struct arena arena;
@@ -113,6 +122,21 @@ struct graph_run {
  * enough memory. Returns false with g->err set on failure. */
 bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_t point,
                      struct run_options *options);
+/* graph_run.c: sets the options' sizes to those of that point, in memory of the arena. False: out
+ * of memory. */
+bool session_sizes(const struct session *s, size_t point, struct arena *arena,
+                   struct run_options *options, struct err *err);
+/* run_forward.c: if the graph is a backward graph, runs its forward graph at the same sizes, on the
+ * reference if there is one, and takes the inputs from there. If that does not run, the inputs stay
+ * random, which is noted. */
+void graph_run_forward(struct graph_run *g, size_t point);
+void forward_values_release(struct forward_values *forward);
+/* Returns whether the output has a line for each graph: at many sizes, a report of regions replaces
+ * the notes of single runs. */
+static inline bool session_prints_notes(const struct session *s)
+{
+    return s->grid.n == 1 || s->args->profile;
+}
 /* Calls graph_run_begin(), and runs the graph once, or once on each backend. Returns false with
  * g->err set on failure. */
 bool graph_run_execute(struct graph_run *g, struct session *s, uint32_t ref, size_t point);

@@ -368,7 +368,7 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     run->exec.invents = options->backend->kind->shapes_only || run->n_given == 0;
     run->program = program_new(run->ops, graph, 0, run_symbol, run, err);
     if (!run->program || !run_find_lifetimes(run, err) || !run_find_unbacked(run, err) ||
-        !remember_start(run, err))
+        !run_find_needs(run, err) || !remember_start(run, err))
         goto failed;
     ops_set_subgraph(run->ops, run_subgraph, run);
     if (options->timing) {

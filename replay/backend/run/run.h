@@ -8,10 +8,11 @@
  *
  * Symbols get their values from the given inputs and from options.sizes, then from equations among
  * the guards, then from the recorded hints; unbacked symbols of inputs that are not given are 4.
- * Other inputs and constants are random: seeded and of the recorded dtype; integers are within [0,
- * 2), so that they are valid indices. Unbacked symbols get their values from the data. If all
- * inputs are random, numbers that are read from tensors (item) get the values that options.sizes or
- * an equation among the asserts has for their symbols.
+ * Other inputs and constants are random: seeded, of the recorded dtype, and such that the operators
+ * that use them have results that can be compared (input_needs.h): indices are within the tables
+ * that they index, other integers within [0, 2). Unbacked symbols get their values from the data.
+ * If all inputs are random, numbers that are read from tensors (item) get the values that
+ * options.sizes or an equation among the asserts has for their symbols.
  *
  * Calls are made in the graph's order: first the rule, then the backend. After each, memory that no
  * value uses any more is freed. An error contains the node, its sizes and its user line. */
@@ -46,6 +47,7 @@ struct run_guard {
                     */
 };
 
+struct input_need;
 struct run;
 struct run_options {
     struct backend *backend;
@@ -115,8 +117,9 @@ struct run {
     uint64_t host_ns;  /* the part until all calls were made; a backend may still be computing */
     uint32_t *users;   /* by node: the last node that uses its value */
     struct run_lifetimes lifetimes;
-    struct run_kept *kept;  /* by node */
-    struct run_size *first; /* n_first symbols, as before the first call */
+    struct run_kept *kept;    /* by node */
+    struct input_need *needs; /* by node; NULL: the backend computes no values */
+    struct run_size *first;   /* n_first symbols, as before the first call */
     size_t n_first;
     bool executed;
     uint32_t calls; /* how many were run */

@@ -1,73 +1,11 @@
 #include "replay/backend/run/run_inputs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "replay/backend/run/random_values.h"
 #include "replay/backend/run/run_symbols.h"
 #include "replay/backend/values/elements.h"
-
-/* ---- Random values ---- */
-
-static uint64_t mixed(uint64_t z)
-{
-    z += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* Returns a number of a nearly normal distribution of variance 1: the sum of four uniform values of
- * 16 bits. */
-static double normal(uint64_t bits)
-{
-    uint64_t pairs = (bits & 0xffff0000ffffu) + (bits >> 16 & 0xffff0000ffffu);
-    uint64_t sum = (pairs & 0xffffffffu) + (pairs >> 32);
-    return ((double)(int64_t)sum / 65536 - 2) * 1.7320508075688772;
-}
-
-static void fill_random(enum dtype dtype, void *p, size_t n, uint64_t seed)
-{
-    float *reals = p;
-    for (size_t i = 0; i < n && dtype == DTYPE_F32;
-         i++) /* a loop of its own, since most inputs are f32 and large */
-        reals[i] = (float)normal(mixed(seed + i));
-    for (size_t i = 0; i < n && dtype != DTYPE_F32; i++) {
-        uint64_t bits = mixed(seed + i);
-        exec_put_number(dtype, p, i, normal(bits), bits >> 63);
-    }
-}
-
-/* ---- Variances ---- */
-
-/* Returns the number of "running_var" among the operator's arguments; UINT32_MAX: there is none. */
-static uint32_t variance_argument(struct ops *ops, const struct op *op)
-{
-    const struct schema *schema = ops_prepare(ops, op);
-    for (uint32_t i = 0; schema && i < schema->n_args; i++)
-        if (str_is(schema->args[i].name, "running_var"))
-            return i;
-    return UINT32_MAX;
-}
-
-/* Returns whether the input is a variance of a batch norm, which must not be negative: its root
- * would be NaN. */
-static bool is_variance(const struct run *run, node_id input)
-{
-    const struct program *p = run->program;
-    for (uint32_t i = input + 1; i < p->n_steps; i++) {
-        const struct step *step = &p->steps[i];
-        for (uint32_t k = 0; step->kind == STEP_OPERATOR && k < step->n_patches; k++) {
-            const struct patch *patch = &p->patches[step->first_patch + k];
-            if (patch->from != input)
-                continue;
-            uint32_t n = variance_argument(run->ops, step->op);
-            if (n < step->n_args && patch->at == &step->args[n])
-                return true;
-        }
-    }
-    return false;
-}
 
 /* ---- Recorded numbers ---- */
 
@@ -129,6 +67,14 @@ static bool number_input(struct run *run, struct tensor x, double number, struct
     return exec_write(&run->exec, x, p, dtype_size(x.meta->dtype), err);
 }
 
+/* Returns the elements of the last dimension, or 1. */
+static size_t last_size(const struct run *run, const struct tensor_meta *meta)
+{
+    int64_t size;
+    bool known = meta->ndim && sym_to_i64(ops_pool(run->ops), meta->size[meta->ndim - 1], &size);
+    return known && size > 0 ? (size_t)size : 1;
+}
+
 static bool random_input(struct run *run, struct tensor x, node_id node, uint32_t number,
                          struct err *err)
 {
@@ -141,12 +87,14 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
     unsigned char *p = malloc(bytes + 16);
     if (!p)
         return err_set(err, ERR_ENV, "cannot allocate %zu bytes of memory", bytes);
-    uint64_t seed = mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1));
-    fill_random(x.meta->dtype, p, bytes / size, seed);
-    if (x.meta->ndim == 1 && dense_kind_of(x.meta->dtype) == DENSE_REAL && is_variance(run, node))
-        for (size_t i = 0; i < bytes / size; i++)
-            store_real(x.meta->dtype, p, (int64_t)i,
-                       0.5 + fabs(load_real(x.meta->dtype, p, (int64_t)i)));
+    random_fill(&(struct random_values){
+        .dtype = x.meta->dtype,
+        .p = p,
+        .n = bytes / size,
+        .row = last_size(run, x.meta),
+        .need = run->needs[node],
+        .seed = random_mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1)),
+    });
     bool ok = exec_write(&run->exec, x, p, bytes, err);
     free(p);
     return ok;
@@ -255,4 +203,12 @@ bool run_constant(struct run *run, const struct step *step, struct value *ret, s
     struct tensor x = ret->u.tensor;
     return is_input_kept(run, step, x) ||
            record_filled(run, x, random_input(run, x, step->node, step->node + 0x10000, err));
+}
+
+bool run_find_needs(struct run *run, struct err *err)
+{
+    if (run->options.backend->kind->shapes_only)
+        return true;
+    run->needs = arena_array(&run->arena, struct input_need, (size_t)run->program->n_steps + 1);
+    return (run->needs && input_needs_find(run->program, run->needs)) || err_nomem(err);
 }

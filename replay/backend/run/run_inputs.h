@@ -5,6 +5,8 @@
 
 #include "replay/backend/run/run.h"
 
+/* Finds what the graph's operators need of random values (input_needs.h). */
+bool run_find_needs(struct run *run, struct err *err);
 bool run_input(struct run *run, const struct step *step, uint32_t number, struct value *ret,
                struct err *err);
 /* Logs contain no values of constants: they are random. */

@@ -1,5 +1,7 @@
 #include "replay/backend/run/run_symbols.h"
 
+#include <string.h>
+
 #include "replay/backend/run/run_guards.h"
 #include "trace/events/guards.h"
 
@@ -65,7 +67,9 @@ static bool bind_input(struct run *run, const struct node *node, const struct ar
                        STR_ARG(node->name), given->ndim, meta->n_sizes);
     for (uint32_t d = 0; d < meta->n_sizes; d++) {
         const struct expr *e = expr_at(&pool->exprs, meta->sizes[d]);
-        int64_t value = number ? *(const int64_t *)given->p : given->size[d];
+        int64_t value = number ? 0 : given->size[d];
+        if (number)
+            memcpy(&value, given->p, sizeof value);
         if (e->kind == EXPR_SYMBOL && !bind(run, e->text, value, "another input", err))
             return err_at(err, "input %.*s", STR_ARG(node->name));
         if (e->kind == EXPR_INT && e->fits && e->value != value)

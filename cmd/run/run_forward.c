@@ -1,0 +1,90 @@
+/* Runs a forward graph, so that its backward graph takes what it saved. */
+#include "cmd/run/run_recorded.h"
+#include "cmd/run/run_session.h"
+#include "replay/backend/measure/memory_needs.h"
+
+/* Returns the forward graph of a backward graph: the one of the same attempt and ordinal; or
+ * UINT32_MAX. */
+static uint32_t find_forward(const struct session *s, uint32_t ref)
+{
+    const struct graph_ref *backward = &s->list->refs[ref];
+    if (backward->kind != GRAPH_BACKWARD || !backward->is_event || backward->attempt == TRACE_NONE)
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < s->list->n; i++) {
+        const struct graph_ref *g = &s->list->refs[i];
+        if (g->kind == GRAPH_FORWARD && g->is_event && g->attempt == backward->attempt &&
+            g->index == backward->index)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+void forward_values_release(struct forward_values *forward)
+{
+    value_file_free(forward->values);
+    *forward = (struct forward_values){ 0 };
+}
+
+static bool save_outputs(struct run *run, struct value_file **ret, struct err *err)
+{
+    *ret = value_file_new(NULL, err);
+    if (*ret && saved_values_add(run, *ret, err) && value_file_seal(*ret, err))
+        return true;
+    value_file_free(*ret);
+    *ret = NULL;
+    return false;
+}
+
+/* Runs the graph on the reference, whose values both sides of a comparison get. If a recorded guard
+ * does not allow it, `refusal` says so. */
+static bool run_forward(struct graph_run *g, uint32_t ref, size_t point, struct value_file **ret,
+                        struct buf *refusal, struct err *err)
+{
+    struct session *s = g->session;
+    const struct graph_ref *r = &s->list->refs[ref];
+    struct run_options options = {
+        .rules = s->rules,
+        .backend = s->pair.reference ? s->pair.reference : s->pair.tested,
+        .violated = s->args->ignore_guards ? run_ignore_violation : NULL,
+        .refusal = refusal,
+        .seed = s->seed,
+    };
+    const struct graph *graph = trace_graph(s->trace, ref, err);
+    struct run *run = NULL;
+    bool ok = graph && run_recorded(s->trace, r->record, r->attempt, &g->arena, &options, err) &&
+              session_sizes(s, point, &g->arena, &options, err) && run_fits(graph, &options, err) &&
+              (run = run_new(graph, &options, err)) != NULL && run_execute(run, err) &&
+              save_outputs(run, ret, err);
+    run_free(run);
+    return ok;
+}
+
+/* A guard that refuses the forward graph is one of the backward graph too, and is reported there.
+ */
+static void note_random(const struct graph_run *g, const struct buf *refusal, const struct err *why)
+{
+    if (session_prints_notes(g->session) && !refusal->n)
+        out_note(
+            g->session->cmd->out,
+            "%.*s: its forward graph does not run (%s): random numbers stand for what it saves",
+            STR_ARG(buf_str(&g->name)), why->text);
+}
+
+void graph_run_forward(struct graph_run *g, size_t point)
+{
+    struct session *s = g->session;
+    struct forward_values *forward = &s->forward;
+    struct buf refusal = BUF_INIT;
+    struct err why = { 0 };
+    uint32_t ref = find_forward(s, g->ref);
+    if (ref == UINT32_MAX || s->inputs || s->pair.tested_kind->shapes_only)
+        return;
+    if (!forward->known || forward->ref != ref || forward->point != point) {
+        forward_values_release(forward);
+        *forward = (struct forward_values){ .known = true, .ref = ref, .point = point };
+        if (!run_forward(g, ref, point, &forward->values, &refusal, &why))
+            note_random(g, &refusal, &why);
+        buf_release(&refusal);
+    }
+    g->inputs.saved = forward->values;
+}
