@@ -83,10 +83,11 @@ static void print_difference(const struct compared *one, struct buf *out)
         print_odd_places(d, out);
     if (one->sampled)
         buf_puts(out, "; of samples");
-    if (one->match == MATCH_RANDOM || one->match == MATCH_UNWRITTEN)
+    if (one->match == MATCH_RANDOM || one->match == MATCH_UNWRITTEN || one->match == MATCH_TIED)
         buf_printf(out, "; not comparable: %s",
-                   one->match == MATCH_RANDOM ? "behind other random numbers"
-                                              : "memory that nothing has written");
+                   one->match == MATCH_RANDOM      ? "behind other random numbers"
+                   : one->match == MATCH_UNWRITTEN ? "memory that nothing has written"
+                                                   : "places of equal elements");
 }
 
 static void print_counts(const struct comparison *c, struct buf *out)
@@ -101,6 +102,7 @@ static void print_counts(const struct comparison *c, struct buf *out)
         { MATCH_FOLLOWS, "differ because of these" },
         { MATCH_RANDOM, "not comparable (random)" },
         { MATCH_UNWRITTEN, "not comparable (never written)" },
+        { MATCH_TIED, "not comparable (ties)" },
         { MATCH_MISSING, "not in the reference" },
     };
     bool any = false;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "replay/ops/dispatch/schema.h"
+
 struct builder {
     struct program *root;
     struct ops *ops;
@@ -242,5 +244,17 @@ const struct node *program_node(const struct program *root, uint32_t node,
         if (found)
             return found;
     }
+    return NULL;
+}
+
+const struct value *step_argument(const struct step *step, const struct schema *schema,
+                                  struct str name)
+{
+    for (uint32_t i = 0; i < step->n_args && i < schema->n_args; i++)
+        if (str_eq(schema->args[i].name, name))
+            return &step->args[i];
+    for (uint32_t i = 0; i < step->n_keywords && i < schema->n_args; i++)
+        if (str_eq(step->keywords[i].name, name))
+            return &step->keywords[i].value;
     return NULL;
 }

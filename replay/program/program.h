@@ -69,6 +69,11 @@ static inline struct arguments step_arguments(const struct step *step)
     return (struct arguments){ step->args, step->n_args, step->keywords, step->n_keywords };
 }
 
+/* Returns an argument of a call of an operator by its name; NULL: it was not passed. */
+struct schema;
+const struct value *step_argument(const struct step *step, const struct schema *schema,
+                                  struct str name);
+
 static inline bool step_is_call(const struct step *step)
 {
     return step->kind >= STEP_OPERATOR && step->kind <= STEP_GETITEM;

@@ -4,14 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/compare/ties.h"
 #include "replay/backend/values/samples.h"
 
-enum mark { MARK_BAD = 1, MARK_RANDOM = 2, MARK_UNWRITTEN = 4, MARK_ROUNDED = 8 };
+enum mark { MARK_BAD = 1, MARK_RANDOM = 2, MARK_UNWRITTEN = 4, MARK_ROUNDED = 8, MARK_TIED = 16 };
+/* KEPT_EXPECTED: the reference keeps the values; KEPT_BOTH: they are compared as well. */
+enum kept { KEPT_EXPECTED = 1, KEPT_BOTH = 2 };
 
 const char *match_name(enum match match)
 {
     static const char *const names[] = { "equal",  "close",     "differs", "follows",
-                                         "random", "unwritten", "missing" };
+                                         "random", "unwritten", "tied",    "missing" };
     return match < MATCHES ? names[match] : "";
 }
 
@@ -25,9 +28,10 @@ bool comparison_init(struct comparison *c, uint32_t n_nodes,
         c->errors.factor = options->factor;
     c->errors.tf32 = options->tf32;
     c->marks = calloc((size_t)n_nodes + 1, 1);
+    c->kept = calloc((size_t)n_nodes + 1, 1);
     if (!options->file)
         c->values = value_file_new(NULL, err);
-    return (options->file || c->values) && (c->marks || err_nomem(err));
+    return (options->file || c->values) && ((c->marks && c->kept) || err_nomem(err));
 }
 
 void comparison_release(struct comparison *c)
@@ -35,6 +39,7 @@ void comparison_release(struct comparison *c)
     value_file_free(c->values);
     error_model_release(&c->errors);
     free(c->marks);
+    free(c->kept);
     vec_release(&c->nodes);
     vec_release(&c->outputs);
     arena_release(&c->arena);
@@ -120,10 +125,20 @@ static bool read_node_value(struct comparison *c, struct run *run, const struct 
     return run_array(run, value->u.tensor, &c->scratch, ret, err);
 }
 
-static bool is_chancy(const struct run *run, const struct step *step)
+/* Finds the nodes without which outputs cannot be judged: random numbers, memory that nothing has
+ * written, places, and the elements that these are places of. */
+static void find_kept(struct comparison *c, const struct run *run)
 {
-    const struct step *origin = step_origin(run->program, step);
-    return step_is_random(origin) || step_is_unwritten(origin);
+    for (uint32_t i = 0; i < run->program->n_steps && i < c->errors.n && !c->has_kept; i++) {
+        const struct step *step = &run->program->steps[i],
+                          *origin = step_origin(run->program, step);
+        node_id source = tie_source(run, step);
+        if (step_is_random(origin) || step_is_unwritten(origin) || source != NODE_NONE)
+            c->kept[i] |= KEPT_BOTH;
+        if (source < c->errors.n)
+            c->kept[source] |= KEPT_EXPECTED;
+    }
+    c->has_kept = true;
 }
 
 static bool measure_value(struct comparison *c, struct run *run, const struct step *step,
@@ -149,9 +164,10 @@ bool comparison_expect(void *user, struct run *run, const struct step *step,
     struct array values;
     if (value->kind != VALUE_TENSOR)
         return true;
+    find_kept(c, run);
     if (!measure_value(c, run, step, value, &values, err))
         return false;
-    if (!c->options.nodes && !is_chancy(run, step))
+    if (!c->options.nodes && !c->kept[step->node])
         return true;
     return value_file_add(c->values, run->graph->nodes[step->node].name, &values, err);
 }
@@ -241,7 +257,9 @@ static enum match match_of(const struct compared *one, unsigned char inputs,
         return MATCH_RANDOM;
     if (inputs & MARK_UNWRITTEN || (origin && step_is_unwritten(origin)))
         return MATCH_UNWRITTEN;
-    return inputs & MARK_BAD ? MATCH_FOLLOWS : MATCH_DIFFERS;
+    if (inputs & MARK_BAD)
+        return MATCH_FOLLOWS;
+    return inputs & MARK_TIED ? MATCH_TIED : MATCH_DIFFERS;
 }
 
 static unsigned char marks_for(enum match match, unsigned char inputs)
@@ -251,10 +269,27 @@ static unsigned char marks_for(enum match match, unsigned char inputs)
     case MATCH_CLOSE: return MARK_ROUNDED;
     case MATCH_RANDOM: return inputs | MARK_RANDOM;
     case MATCH_UNWRITTEN: return inputs | MARK_UNWRITTEN;
+    case MATCH_TIED: return inputs | MARK_TIED;
     case MATCH_DIFFERS:
     case MATCH_FOLLOWS: return inputs | MARK_BAD;
     default: return inputs;
     }
+}
+
+/* Returns whether the node has other places of elements that are equal. They are equal in each bit
+ * if the elements are the same on both sides. */
+static bool is_tied(const struct comparison *c, const struct run *run, const struct step *step,
+                    const struct expected_values *expected, const struct array *got)
+{
+    static const struct tolerance none = { 0, 0 };
+    node_id source = tie_source(run, step);
+    struct array elements;
+    if (source >= c->errors.n || expected->step != 1 || c->marks[source] & MARK_BAD ||
+        !find_part(c, run->graph->nodes[source].name, NULL, &elements))
+        return false;
+    bool exact = c->options.nodes && !(c->marks[source] & MARK_ROUNDED);
+    struct tolerance t = exact ? none : error_model_tolerance(&c->errors, source, elements.dtype);
+    return tie_holds(run, step, &elements, t, &expected->values, got);
 }
 
 static bool store_compared(struct comparison *c, const struct compared *one, struct err *err)
@@ -284,7 +319,9 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
                             .same_inputs = !(inputs & MARK_ROUNDED) };
     struct expected_values expected;
     struct array got;
-    bool looks = value->kind == VALUE_TENSOR && (c->options.nodes || is_chancy(run, step));
+    find_kept(c, run);
+    bool looks =
+        value->kind == VALUE_TENSOR && (c->options.nodes || c->kept[step->node] & KEPT_BOTH);
     c->marks[step->node] = inputs;
     if (!looks) {
         if (c->options.looks && !comparison_look(c, run, step, value, err))
@@ -301,9 +338,11 @@ bool comparison_check(void *user, struct run *run, const struct step *step,
     if (expected.values.p && !compare_expected(c, &expected, &got, &one, err))
         return false;
     one.match = expected.values.p ? match_of(&one, inputs, origin) : MATCH_MISSING;
+    if (one.match == MATCH_DIFFERS && is_tied(c, run, step, &expected, &got))
+        one.match = MATCH_TIED;
     if ((one.match == MATCH_EQUAL || one.match == MATCH_CLOSE) && !one.sampled)
         error_model_observed(&c->errors, step->node, one.difference.max_absolute);
-    if (!expected.values.p && is_chancy(run, step))
+    if (!expected.values.p && (step_is_random(origin) || step_is_unwritten(origin)))
         c->marks[step->node] |= step_is_random(origin) ? MARK_RANDOM : MARK_UNWRITTEN;
     else
         c->marks[step->node] = marks_for(one.match, inputs);

@@ -14,9 +14,9 @@
  * A node whose values are beyond the tolerance (error_model.h) differs if its inputs agree, and
  * otherwise follows from the inputs that differ. Values that depend on random operators with other
  * values on each side, or on memory that nothing has written, cannot be compared; this is not a
- * failure. If each node is compared, a node that agrees propagates the error that was observed
- * instead of its tolerance, so that the tolerance of each node depends on its own inputs only. A
- * getitem is treated as the result of its call.
+ * failure; nor are other places of equal elements (ties.h). If each node is compared, a node that
+ * agrees propagates the error that was observed instead of its tolerance, so that the tolerance of
+ * each node depends on its own inputs only. A getitem is treated as the result of its call.
  *
  * The tolerance of outputs depends on the intermediate values. A file with outputs only lacks
  * these: then they are taken from the checked run itself (`looks`), or from an additional run
@@ -36,6 +36,7 @@ enum match {
     MATCH_FOLLOWS,   /* beyond the tolerance, as is one of its inputs */
     MATCH_RANDOM,    /* not comparable: the random numbers differ */
     MATCH_UNWRITTEN, /* not comparable: memory that nothing has written */
+    MATCH_TIED,      /* other places of equal elements (ties.h), or beyond such places */
     MATCH_MISSING,   /* the reference does not have it */
     MATCHES
 };
@@ -69,6 +70,8 @@ struct comparison {
     struct value_file *values; /* of the first run */
     struct error_model errors;
     unsigned char *marks;     /* by node */
+    unsigned char *kept;      /* by node: whether its values are needed beside those of outputs */
+    bool has_kept;            /* it is set */
     uint64_t counts[MATCHES]; /* nodes */
     uint64_t voids;           /* nodes with nothing but NaN on both sides */
     vec_of(struct compared)

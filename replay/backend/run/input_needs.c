@@ -104,17 +104,6 @@ static bool find_argument_name(struct needed *n)
     return false;
 }
 
-static const struct value *find_argument(const struct needed *n, struct str name)
-{
-    for (uint32_t i = 0; i < n->step->n_args && i < n->schema->n_args; i++)
-        if (str_eq(n->schema->args[i].name, name))
-            return &n->step->args[i];
-    for (uint32_t i = 0; i < n->step->n_keywords && i < n->schema->n_args; i++)
-        if (str_eq(n->step->keywords[i].name, name))
-            return &n->step->keywords[i].value;
-    return NULL;
-}
-
 /* Returns the recorded meta of the argument's value; NULL: it is no result of a step. The search
  * ends after as many patches as an operator has arguments. */
 static const struct expected *meta_of(const struct need_walk *w, const struct needed *n,
@@ -131,7 +120,7 @@ static const struct expected *meta_of(const struct need_walk *w, const struct ne
 
 static int64_t number_of(const struct need_walk *w, const struct needed *n, struct str name)
 {
-    const struct value *argument = find_argument(n, name);
+    const struct value *argument = step_argument(n->step, n->schema, name);
     const struct expected *meta = argument ? meta_of(w, n, argument) : NULL;
     int64_t number;
     if (meta)
@@ -174,7 +163,7 @@ static int64_t extent_of(const struct need_walk *w, const struct needed *n,
         return -1;
     if (row->extent == EXTENT_NUMBER)
         return number_of(w, n, row->relative);
-    argument = find_argument(n, row->relative);
+    argument = step_argument(n->step, n->schema, row->relative);
     meta = argument ? meta_of(w, n, argument) : NULL;
     if (!meta || meta->kind != EXPECT_TENSOR)
         return -1;
@@ -223,7 +212,7 @@ static void merge_need(struct input_need *into, struct input_need need)
 static int64_t shifted_bound(const struct need_walk *w, const struct needed *n, int64_t bound)
 {
     int64_t number = number_of(w, n, STR("other"));
-    const struct value *other = find_argument(n, STR("other"));
+    const struct value *other = step_argument(n->step, n->schema, STR("other"));
     const struct expected *meta = other ? meta_of(w, n, other) : NULL;
     bool tensor = meta && meta->kind == EXPECT_TENSOR;
     if (str_starts(n->base, STR("mul")))

@@ -48,6 +48,7 @@ struct run_guard {
 };
 
 struct input_need;
+struct input_sum;
 struct run;
 struct run_options {
     struct backend *backend;
@@ -119,7 +120,9 @@ struct run {
     struct run_lifetimes lifetimes;
     struct run_kept *kept;    /* by node */
     struct input_need *needs; /* by node; NULL: the backend computes no values */
-    struct run_size *first;   /* n_first symbols, as before the first call */
+    struct input_sum *sums;   /* n_sums numbers that are read from random inputs */
+    uint32_t n_sums;
+    struct run_size *first; /* n_first symbols, as before the first call */
     size_t n_first;
     bool executed;
     uint32_t calls; /* how many were run */

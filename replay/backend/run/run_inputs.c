@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "replay/backend/run/input_sums.h"
 #include "replay/backend/run/random_values.h"
 #include "replay/backend/run/run_symbols.h"
 #include "replay/backend/values/elements.h"
@@ -87,14 +88,17 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
     unsigned char *p = malloc(bytes + 16);
     if (!p)
         return err_set(err, ERR_ENV, "cannot allocate %zu bytes of memory", bytes);
+    size_t row = last_size(run, x.meta);
     random_fill(&(struct random_values){
         .dtype = x.meta->dtype,
         .p = p,
         .n = bytes / size,
-        .row = last_size(run, x.meta),
+        .row = row,
         .need = run->needs[node],
         .seed = random_mixed(run->options.seed + 0x51ed270b * (uint64_t)(number + 1)),
     });
+    if (x.meta->ndim)
+        input_sums_apply(run, node, x.meta->dtype, p, bytes / size, row);
     bool ok = exec_write(&run->exec, x, p, bytes, err);
     free(p);
     return ok;
@@ -210,5 +214,7 @@ bool run_find_needs(struct run *run, struct err *err)
     if (run->options.backend->kind->shapes_only)
         return true;
     run->needs = arena_array(&run->arena, struct input_need, (size_t)run->program->n_steps + 1);
-    return (run->needs && input_needs_find(run->program, run->needs)) || err_nomem(err);
+    if (!run->needs || !input_needs_find(run->program, run->needs))
+        return err_nomem(err);
+    return input_sums_find(run, err);
 }
