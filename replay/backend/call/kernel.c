@@ -277,10 +277,17 @@ void *workspace(struct kernel *k, int64_t n, size_t size)
     return k->failed ? NULL : p;
 }
 
+uint32_t foreach_items(const struct backend_call *call)
+{
+    for (uint32_t i = 0; i < call->op->n_args; i++)
+        if (call->args[i].kind == KERNEL_LIST || call->args[i].kind == KERNEL_TUPLE)
+            return call->args[i].n;
+    return 0;
+}
+
 void run_foreach(struct kernel *k)
 {
-    const struct kernel_value *self = &k->call->args[0];
-    uint32_t n = self->kind == KERNEL_LIST || self->kind == KERNEL_TUPLE ? self->n : 0;
+    uint32_t n = foreach_items(k->call);
     k->foreach = true;
     for (k->item = 0; k->item < n && !k->failed; k->item++)
         k->row->run(k);

@@ -45,6 +45,10 @@ const struct kernel_row *kernel_row_find(const struct kernel_table *table, struc
 /* Fails the call with ERR_USAGE and the text. Failure is sticky. */
 void kernel_fail(struct kernel *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Returns the number of items of a _foreach_ call: those of its first list, which `self` need not
+ * be
+ * (_foreach_pow.ScalarAndTensor). */
+uint32_t foreach_items(const struct backend_call *call);
 /* Runs _foreach_add(xs, ys) and similar operators with the row of add, item by item. */
 void run_foreach(struct kernel *k);
 

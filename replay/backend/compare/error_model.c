@@ -142,8 +142,8 @@ static uint32_t storage_of(const struct value *v)
     return v->kind == VALUE_TENSOR ? v->u.tensor.storage : STORAGE_FRESH;
 }
 
-/* Returns the row for the step's operator; "add_" uses that of add. A result on an argument's
- * storage that the call does not write is a view. */
+/* Returns the row for the step's operator; "add_" and _foreach_add use that of add. A result on an
+ * argument's storage that the call does not write is a view. */
 static const struct rule *rule_of(const struct run *run, const struct step *step)
 {
     if (step->kind == STEP_ALIAS)
@@ -153,6 +153,8 @@ static const struct rule *rule_of(const struct run *run, const struct step *step
     struct str base = op_schema(step->op)->base;
     bool in_place = base.n > 1 && base.p[base.n - 1] == '_' && base.p[0] != '_';
     base.n -= in_place;
+    if (str_starts(base, STR("_foreach_")))
+        base = str_from(base, sizeof "_foreach_" - 1);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (str_is(base, rules[i].base))
             return &rules[i];

@@ -364,8 +364,7 @@ static bool run_kernel_row(struct cuda *cuda, struct kernel *k, uint32_t item)
 /* Runs a _foreach_ operator item by item, since the CPU may have to compute some of them. */
 static bool run_items(struct cuda *cuda, struct kernel *k)
 {
-    const struct kernel_value *self = &k->call->args[0];
-    uint32_t n = value_has_items(*self) ? self->n : 0;
+    uint32_t n = foreach_items(k->call);
     bool ok = true;
     k->foreach = true;
     for (k->item = 0; ok && k->item < n; k->item++)

@@ -283,10 +283,12 @@ static void add_needs(const struct need_walk *w, const struct needed *n)
     }
 }
 
-/* Returns the base name; "add_" is add. */
+/* Returns the base name; "add_" and _foreach_add are add. */
 static struct str base_of(const struct step *step)
 {
     struct str base = op_schema(step->op)->base;
+    if (str_starts(base, STR("_foreach_")))
+        base = str_from(base, sizeof "_foreach_" - 1);
     base.n -= base.n > 1 && base.p[base.n - 1] == '_' && base.p[0] != '_';
     return base;
 }

@@ -391,6 +391,25 @@ static void test_unsupported(void **state)
     close_world(&w);
 }
 
+static const char POWERS[] =
+    "    def forward(self, x: \"f32[6][1]cpu\", xs: \"f32[6][1]cpu\"):\n"
+    "        powers = torch.ops.aten._foreach_pow.ScalarAndTensor(2.0, [x, xs])\n"
+    "        a: \"f32[6][1]cpu\" = powers[1]\n"
+    "        return (a,)\n";
+
+/* The list is not the first argument. */
+static void test_foreach(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w, "cpu", POWERS);
+    w.values.given = true;
+    w.values.real = 3;
+    assert_true(execute(&w));
+    assert_true(first_output(&w) == 8);
+    close_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_effects),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_recorded_number),
+        cmocka_unit_test(test_foreach),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
