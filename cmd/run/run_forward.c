@@ -35,6 +35,20 @@ static bool save_outputs(struct run *run, struct value_file **ret, struct err *e
     return false;
 }
 
+/* Returns whether the run had the sizes that were asked for: unbacked ones depend on its data. */
+static bool has_sizes(const struct run *run, const struct run_options *options, struct err *err)
+{
+    for (size_t i = 0; i < options->n_sizes; i++)
+        for (size_t k = 0; k < run->n_symbols; k++) {
+            const struct run_size *asked = &options->sizes[i], *has = &run->symbols[k];
+            if (str_eq(asked->symbol, has->symbol) && asked->value != has->value)
+                return err_set(err, ERR_USAGE, "its data make %.*s %lld, and %lld was asked for",
+                               STR_ARG(has->symbol), (long long)has->value,
+                               (long long)asked->value);
+        }
+    return true;
+}
+
 /* Runs the graph on the reference, whose values both sides of a comparison get. If a recorded guard
  * does not allow it, `refusal` says so. */
 static bool run_forward(struct graph_run *g, uint32_t ref, size_t point, struct value_file **ret,
@@ -54,7 +68,7 @@ static bool run_forward(struct graph_run *g, uint32_t ref, size_t point, struct 
     bool ok = graph && run_recorded(s->trace, r->record, r->attempt, &g->arena, &options, err) &&
               session_sizes(s, point, &g->arena, &options, err) && run_fits(graph, &options, err) &&
               (run = run_new(graph, &options, err)) != NULL && run_execute(run, err) &&
-              save_outputs(run, ret, err);
+              has_sizes(run, &options, err) && save_outputs(run, ret, err);
     run_free(run);
     return ok;
 }
@@ -66,7 +80,7 @@ static void note_random(const struct graph_run *g, const struct buf *refusal, co
     if (session_prints_notes(g->session) && !refusal->n)
         out_note(
             g->session->cmd->out,
-            "%.*s: its forward graph does not run (%s): random numbers stand for what it saves",
+            "%.*s: its forward graph cannot be used (%s): random numbers stand for what it saves",
             STR_ARG(buf_str(&g->name)), why->text);
 }
 

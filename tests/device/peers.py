@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The wall time of recorded graphs in PyTorch beside ours: eager, torch.compile(dynamic=True), symtape run.
+"""The wall time of recorded graphs in PyTorch beside ours: eager, torch.compile(dynamic=True), the same with
+mode="reduce-overhead", symtape run.
 
     peers.py [options] SYMTAPE TAPE[:SELECTOR]...
 
 Each forward, backward and inference graph of the TAPEs is written as a program (symtape export --python) and run in one
-process at several sizes: op by op, and compiled once for all sizes; between two such rounds symtape run --profile runs
+process at several sizes: op by op, and compiled once for all sizes, twice; between two such rounds symtape run --profile runs
 the same graph at the same sizes. Indices are the same numbers on all sides; at the first size all inputs are, and what eager
 PyTorch computes is compared with ours. Prints a table in markdown; medians of synchronised runs, in microseconds.
 
@@ -53,15 +54,18 @@ def ratio_text(a, b):
     return f"{a / b:.2f}" if a and b else "-"
 
 
+# By column: the name in the heads.
+MODES = {"eager": "eager", "dynamic": "dynamic=True", "reduce": "reduce-overhead"}
+
+
 def print_rows(label, result, ratios):
     for number, (at, row) in enumerate(zip(result["sizes"], result["rows"])):
-        for mode in ("eager", "dynamic"):
+        for mode in MODES:
             if row.get(mode) and row.get("ours"):
                 ratios.setdefault(mode, []).append(row[mode] / row["ours"])
-        cells = [label, spelled(at).replace(",", " "), us_text(row.get("eager")), us_text(row.get("dynamic")),
-                 us_text(row.get("ours")), ratio_text(row.get("eager"), row.get("ours")),
-                 ratio_text(row.get("dynamic"), row.get("ours"))]
-        cells += [us_text(row.get(f"{m}_first")) if number else "" for m in ("eager", "dynamic", "ours")]
+        cells = [label, spelled(at).replace(",", " "), *(us_text(row.get(mode)) for mode in (*MODES, "ours")),
+                 *(ratio_text(row.get(mode), row.get("ours")) for mode in MODES)]
+        cells += [us_text(row.get(f"{m}_first")) if number else "" for m in (*MODES, "ours")]
         cells.append("" if number else "random" if result["random"] else f"{result['worst']:.1e}")
         print("| " + " | ".join(cells) + " |", flush=True)
 
@@ -71,9 +75,10 @@ def print_head(options, torch, where):
           f" medians of {options.runs} synchronised runs, in us. A ratio above 1: ours is faster. *new size*: the first call at a size"
           " that the process had not seen, others having been run. *differs*: eager PyTorch from ours, the same inputs, of an"
           " output's greatest element.\n")
-    print("| graph | sizes | eager | dynamic=True | ours | eager / ours | dynamic / ours | new size: eager | dynamic=True | ours |"
-          " differs |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    heads = ["graph", "sizes", *MODES.values(), "ours", *(f"{name} / ours" for name in MODES.values()), "new size: eager",
+             *list(MODES.values())[1:], "ours", "differs"]
+    print("| " + " | ".join(heads) + " |")
+    print("|" + "---|" * len(heads), flush=True)
 
 
 def device_name(pipe):
@@ -168,11 +173,13 @@ def main():
         if not result["random"] and (result["worst"] > options.tolerance or not result["compared"]):
             notes.append(f"{label}: {result['compared']} outputs compared, differ by {result['worst']:.1e}")
             failed += 1
-        if "compile_us" in result:
-            notes.append(f"{label}: torch.compile took {result['compile_us'] / 1e6:.1f} s, beside others")
+        took = [f"{result[f'{mode}_compile_us'] / 1e6:.1f} s ({name})" for mode, name in MODES.items()
+                if f"{mode}_compile_us" in result]
+        if took:
+            notes.append(f"{label}: torch.compile took {', '.join(took)}, beside others")
     print()
     for mode, values in ratios.items():
-        print(f"Geometric mean of {mode} / ours over {len(values)} rows: {geomean(values):.2f}; least {min(values):.2f}.")
+        print(f"Geometric mean of {MODES[mode]} / ours over {len(values)} rows: {geomean(values):.2f}; least {min(values):.2f}.")
     print()
     for note in notes:
         print(f"- {note}")
