@@ -119,9 +119,8 @@ struct common_args {
 };
 extern const struct opt common_options[];
 
-/* Appends the help of a command, as `symtape NAME -h` and `symtape help` print it, at most 80
- * columns wide. */
-void help_of_command(const struct command_row *row, struct buf *out);
-void help_overview(struct buf *out);
+/* Prints the help of a command, as `symtape NAME -h` and `symtape help NAME` do, or the list of
+ * commands if `row` is NULL. It is at most 80 columns wide. Returns the exit code. */
+int help_print(const struct command_row *row, struct out *out);
 
 #endif

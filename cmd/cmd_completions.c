@@ -183,6 +183,7 @@ static int run_completions(struct cmd *cmd)
         const char *name;
         void (*write)(struct buf *out);
     } shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+    cmd->out->exact = true;
     for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++) {
         struct buf text = BUF_INIT;
         if (strcmp(cmd->operands[0], shells[i].name) != 0)

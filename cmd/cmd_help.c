@@ -6,17 +6,10 @@
 
 static int run_help(struct cmd *cmd)
 {
-    struct buf text = BUF_INIT;
     const struct command_row *row = cmd->n_operands ? command_find(cmd->operands[0]) : NULL;
     if (cmd->n_operands && !row)
         return unknown_command(cmd->out, cmd->operands[0]);
-    if (row)
-        help_of_command(row, &text);
-    else
-        help_overview(&text);
-    int code = out_buf(cmd->out, &text);
-    buf_release(&text);
-    return code;
+    return help_print(row, cmd->out);
 }
 
 bool names_tape(const char *word)

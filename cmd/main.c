@@ -39,18 +39,6 @@ static enum color_when color_of(const char *word)
     return word && strcmp(word, "never") == 0 ? COLOR_NEVER : COLOR_AUTO;
 }
 
-static int print_help(struct out *out, const struct command_row *row)
-{
-    struct buf text = BUF_INIT;
-    if (row)
-        help_of_command(row, &text);
-    else
-        help_overview(&text);
-    int code = out_buf(out, &text);
-    buf_release(&text);
-    return code;
-}
-
 /* Returns the option that one of too many operands is, without its dashes or misspelt; "" if there
  * is none. */
 static struct str option_among(const struct command *command, const char *const *operands, size_t n)
@@ -87,6 +75,18 @@ static int usage_error(struct out *out, const struct command_row *row, struct er
     return out_error(out, err);
 }
 
+/* Returns whether the options ask for data that other programs read, in lines of any length. */
+static bool is_for_programs(const struct command *command, const void *args)
+{
+    static const char *const NAMES[] = { "json", "format", "save" };
+    for (size_t i = 0; command->options && i < sizeof NAMES / sizeof *NAMES; i++) {
+        const struct opt *opt = opt_find(command->options, NAMES[i]);
+        if (opt && opt_is_given(opt, args))
+            return true;
+    }
+    return false;
+}
+
 /* Parses the arguments after "symtape NAME" and runs the command. */
 static int parse_and_run(struct out *out, const struct command_row *row, struct common_args common,
                          int argc, const char *const *argv)
@@ -109,10 +109,11 @@ static int parse_and_run(struct out *out, const struct command_row *row, struct 
     } else {
         out_init(out, stdout, stderr, color_of(common.color));
         out->quiet = common.quiet;
+        out->exact = is_for_programs(command, args);
         memory_limit_begin(&limit, common.big);
         limit.refused = refused_memory();
         out->limit = &limit;
-        code = common.help ? print_help(out, row)
+        code = common.help ? help_print(row, out)
                            : check_operands(out, row, parse.operands.v, parse.operands.n);
         if (!common.help && code == EXIT_DONE)
             code = command->run(
@@ -154,7 +155,7 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
     if (!opt_parse(&parse, argc, argv, &err)) {
         code = usage_error(out, NULL, &err);
     } else if (common.help) {
-        code = print_help(out, NULL);
+        code = help_print(NULL, out);
     } else if (front.version) {
         const char *const json[] = { "--json" };
         code = parse_and_run(out, command_find("version"), common, front.json, json);

@@ -139,9 +139,8 @@ const struct opt *opt_find(const struct opt *options, const char *name);
 /* Frees the array of operands; the strings belong to argv. */
 void opt_release(struct opt_parse *parse);
 
-/* Prints the lines of a help text, as wide as help is: " -o, --output TAPE write the tape here". */
-enum { OPT_HELP_COLUMNS = 80 };
-void opt_help(const struct opt *options, struct buf *out);
+/* Prints the lines of a help text: " -o, --output TAPE write the tape here". */
+void opt_help(const struct opt *options, unsigned width, struct buf *out);
 
 /* Returns the next word of a choice "a|b|c", or "" at the end, and advances *rest past it. */
 struct str opt_next_word(const char **rest);

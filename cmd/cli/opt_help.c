@@ -18,7 +18,7 @@ static size_t option_names(const struct opt *opt, struct buf *out)
     return out->n - start;
 }
 
-void opt_help(const struct opt *options, struct buf *out)
+void opt_help(const struct opt *options, unsigned width, struct buf *out)
 {
     for (const struct opt *o = options; o && o->kind != OPT_KIND_END; o++) {
         size_t at = option_names(o, out);
@@ -27,6 +27,6 @@ void opt_help(const struct opt *options, struct buf *out)
             at = 0;
         }
         format_spaces(out, HELP_AT - at);
-        format_wrapped(out, str_of(o->help), OPT_HELP_COLUMNS, HELP_AT, HELP_AT);
+        format_wrapped(out, str_of(o->help), width, HELP_AT, HELP_AT);
     }
 }

@@ -7,6 +7,8 @@
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cmd.h"
+#include "profile/model/format.h"
+#include "profile/report/fold.h"
 #include "trace/base/clock.h"
 #include "trace/base/file/output.h"
 #include "trace/base/text/printable.h"
@@ -94,12 +96,6 @@ static void put_printable(FILE *stream, struct str text)
     }
 }
 
-void out_text(struct out *out, struct str text)
-{
-    put_printable(out->data, text);
-    remember_failure(out);
-}
-
 void out_exact(struct out *out, struct str bytes)
 {
     if (out->data_tty)
@@ -120,20 +116,47 @@ void out_printf(struct out *out, const char *fmt, ...)
     buf_release(&text);
 }
 
-static void put_styled(struct out *out, const struct buf *buf)
+/* Removes the marks of other texts than the one that is printed. */
+static void keep_marks_of(struct styles *styles, const struct buf *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < styles->marks.n; i++)
+        if (styles->marks.v[i].text == text && styles->marks.v[i].at <= text->n)
+            styles->marks.v[n++] = styles->marks.v[i];
+    styles->marks.n = n;
+}
+
+/* Prints a text with the styles that are marked in it. */
+static void put_styled(struct out *out, struct str text)
 {
     size_t done = 0;
     for (size_t i = 0; i < out->styles.marks.n; i++) {
         const struct style_mark *mark = &out->styles.marks.v[i];
-        if (mark->text != buf || mark->at < done || mark->at > buf->n)
+        if (mark->at < done)
             continue;
-        put_printable(out->data, str_first(str_from(buf_str(buf), done), mark->at - done));
+        put_printable(out->data, str_first(str_from(text, done), mark->at - done));
         fputs(STYLES[mark->style], out->data);
         done = mark->at;
     }
-    put_printable(out->data, str_from(buf_str(buf), done));
+    put_printable(out->data, str_from(text, done));
     out->styles.marks.n = 0;
     remember_failure(out);
+}
+
+/* Prints a text whose styles are those in out->styles, folded to the width of a terminal. */
+static void put_data(struct out *out, struct str text)
+{
+    struct buf folded = BUF_INIT;
+    if (out->width > 0 && !out->exact)
+        fold_text(&folded, text, out->width, &out->styles);
+    put_styled(out, folded.n && !folded.failed ? buf_str(&folded) : text);
+    buf_release(&folded);
+}
+
+void out_text(struct out *out, struct str text)
+{
+    out->styles.marks.n = 0;
+    put_data(out, text);
 }
 
 int out_buf(struct out *out, const struct buf *buf)
@@ -144,7 +167,8 @@ int out_buf(struct out *out, const struct buf *buf)
         err_nomem(&err);
         return out->unprinted = out_error(out, &err);
     }
-    put_styled(out, buf);
+    keep_marks_of(&out->styles, buf);
+    put_data(out, buf_str(buf));
     return EXIT_DONE;
 }
 
@@ -183,7 +207,19 @@ int out_table(struct out *out, const struct table *table)
     return code;
 }
 
-/* Prints one line. Text of a file that a message quotes must not start another line. */
+/* Appends a text as one line: a text of a file that a message quotes must not start another one. */
+static void one_line(struct buf *ret, struct str text)
+{
+    while (text.n > 0) {
+        struct str line = str_first(text, str_find_char(text, '\n'));
+        printable_put(ret, line);
+        if (line.n < text.n)
+            buf_puts(ret, "\\n");
+        text = str_from(text, line.n + 1);
+    }
+}
+
+/* Prints a message without memory of its own, in one line. */
 static void put_note_line(FILE *stream, struct str text)
 {
     while (text.n > 0) {
@@ -195,14 +231,31 @@ static void put_note_line(FILE *stream, struct str text)
     }
 }
 
+/* Prints a message, which is folded to the width of a terminal. */
 static void put_message(struct out *out, enum style style, const char *text)
 {
+    const struct str name = STR("symtape:");
+    struct buf line = BUF_INIT, folded = BUF_INIT;
+    struct styles none = { 0 };
+    if (out->notes_width > 0) {
+        buf_put(&line, name);
+        buf_putc(&line, ' ');
+        one_line(&line, str_of(text));
+        fold_text(&folded, buf_str(&line), out->notes_width, &none);
+    }
     if (out->notes_color)
-        fprintf(out->notes, "%ssymtape:%s ", STYLES[style], STYLES[STYLE_NONE]);
+        fprintf(out->notes, "%s%s%s", STYLES[style], name.p, STYLES[STYLE_NONE]);
     else
-        fputs("symtape: ", out->notes);
-    put_note_line(out->notes, str_of(text));
+        fputs(name.p, out->notes);
+    if (folded.n > name.n && !line.failed && !folded.failed) {
+        put_printable(out->notes, str_from(buf_str(&folded), name.n));
+    } else {
+        fputc(' ', out->notes);
+        put_note_line(out->notes, str_of(text));
+    }
     fputc('\n', out->notes);
+    buf_release(&line);
+    buf_release(&folded);
 }
 
 static void put_formatted(struct out *out, enum style style, const char *fmt, va_list args)
@@ -227,7 +280,12 @@ void out_note_text(struct out *out, struct str text)
     if (out->quiet)
         return;
     out_progress_end(out);
-    put_printable(out->notes, text);
+    struct buf folded = BUF_INIT;
+    struct styles none = { 0 };
+    if (out->notes_width > 0)
+        fold_text(&folded, text, out->notes_width, &none);
+    put_printable(out->notes, folded.n && !folded.failed ? buf_str(&folded) : text);
+    buf_release(&folded);
 }
 
 int out_error(struct out *out, const struct err *err)
@@ -247,6 +305,17 @@ int out_usage(struct out *out, const char *fmt, ...)
     return EXIT_USAGE;
 }
 
+/* Prints as much of a line as the terminal has columns: what wraps would not be overwritten. */
+static void put_progress(struct out *out, const char *text)
+{
+    struct buf line = BUF_INIT;
+    buf_puts(&line, "symtape: ");
+    one_line(&line, str_of(text));
+    size_t most = out->notes_width > 1 ? out->notes_width - 1 : SIZE_MAX;
+    put_printable(out->notes, str_first(buf_str(&line), format_first(buf_str(&line), most)));
+    buf_release(&line);
+}
+
 void out_progress(struct out *out, const char *fmt, ...)
 {
     va_list args;
@@ -258,8 +327,8 @@ void out_progress(struct out *out, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    fputs("\r\033[Ksymtape: ", out->notes);
-    put_note_line(out->notes, str_of(text));
+    fputs("\r\033[K", out->notes);
+    put_progress(out, text);
     fflush(out->notes);
 }
 

@@ -4,7 +4,9 @@
  * error). Color and width are decided for each stream by itself: nothing is colored or shortened
  * unless that stream is a terminal or the user asked. --color, then NO_COLOR, CLICOLOR_FORCE,
  * CLICOLOR=0, TERM=dumb, then whether it is a terminal. The stream stores a failure to write, and
- * out_finish() reports it at the end, so printing code does not check.
+ * out_finish() reports it at the end, so printing code does not check. Lines that are wider than a
+ * terminal are folded (profile/report/fold.h), so what is printed with one call ends with a whole
+ * line.
  *
  * Text of a log may have any characters, also terminal escapes. All output passes through these
  * functions, which print such characters as escapes (trace/base/text/printable.h), also to a pipe:
@@ -30,6 +32,7 @@ struct out {
     bool quiet; /* -q: errors only, no notes */
     bool data_color, notes_color;
     bool data_tty, notes_tty;
+    bool exact;                 /* data is for other programs (JSON): its lines are not folded */
     unsigned width;             /* columns of the terminal that data goes to, or 0 if it is not a
                                  * terminal */
     unsigned notes_width;       /* the same of notes */

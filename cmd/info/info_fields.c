@@ -10,13 +10,13 @@ GETTER_IN(get_tape, struct info_tape, void, datum_string(in->arg.trace->path))
 static const struct field RECORDING[] = {
     { "name", MEMBER(struct recording, name), TEXT(2, "recording", PATH, 0) },
     { "rank", GET(get_known_i64, struct recording, rank), TEXT(3, "rank", DIGITS, 0) },
-    { "pid", MEMBER(struct recording, pid), TEXT(4, "pid", DIGITS, 2) },
+    { "pid", MEMBER(struct recording, pid), TEXT(4, "pid", DIGITS, 3) },
     { "tape", .get = get_tape, TEXT(1, "tape", PATH, 0) },
     { "kind", GET(get_kind, struct recording, kind) },
     { "source", MEMBER(struct recording, source) },
     { "torch_version", MEMBER(struct recording, torch_version), TEXT(5, "torch", WORD, 0) },
-    { "records", MEMBER(struct recording, n_records), TEXT(6, "records", NUMBER, 0) },
-    { "payloads", MEMBER(struct recording, payloads), TEXT(7, "payloads", NUMBER, 1) },
+    { "records", MEMBER(struct recording, n_records), TEXT(6, "records", NUMBER, 1) },
+    { "payloads", MEMBER(struct recording, payloads), TEXT(7, "payloads", NUMBER, 2) },
     { "damaged", MEMBER(struct recording, damaged), TEXT(8, "damaged", NUMBER, 0) },
     { "bytes", MEMBER(struct recording, bytes) },
     { "complete", MEMBER(struct recording, complete), TEXT(9, "whole", WORD, 0) },
@@ -95,10 +95,10 @@ static void json_other_graphs(const void *context, const void *at, struct json_w
 }
 
 static const struct field SUMS[] = {
-    { "symbols", MEMBER(struct attempt_sums, symbols), TEXT(6, "symbols", NUMBER, 2) },
+    { "symbols", MEMBER(struct attempt_sums, symbols), TEXT(6, "symbols", NUMBER, 4) },
     { "guards", MEMBER(struct attempt_sums, guards), TEXT(7, "guards", NUMBER, 0) },
-    { NULL, MEMBER(struct attempt_sums, graphs), TEXT(8, "graphs", NUMBER, 0) },
-    { NULL, MEMBER(struct attempt_sums, calls), TEXT(9, "calls", NUMBER, 0) },
+    { NULL, MEMBER(struct attempt_sums, graphs), TEXT(8, "graphs", NUMBER, 2) },
+    { NULL, MEMBER(struct attempt_sums, calls), TEXT(9, "calls", NUMBER, 1) },
 };
 static const struct fields SUMS_FIELDS = FIELDS_OF(SUMS);
 
@@ -112,7 +112,7 @@ static const struct field ATTEMPT[] = {
     { "id", MEMBER(struct attempt, compile), TEXT(2, "compile", WORD, 0) },
     { "attempt", MEMBER(struct attempt, number), TEXT(3, "attempt", NUMBER, 0) },
     { "status", GET(get_status, struct attempt, status), TEXT(4, "status", WORD, 0) },
-    { "records", MEMBER(struct attempt, n_records), TEXT(5, "records", NUMBER, 1) },
+    { "records", MEMBER(struct attempt, n_records), TEXT(5, "records", NUMBER, 3) },
     { NULL, .group = &SUMS_FIELDS, .reach = reach_sums },
     { "graphs", .json = json_graphs },
     { "other_graphs", .json = json_other_graphs },

@@ -1,6 +1,7 @@
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/search_signals.h"
 #include "cmd/minify/minify.h"
+#include "profile/model/format.h"
 
 static const struct opt options[] = {
     OPT_STRING(0, "check", "CMD", struct minify_args, check,
@@ -94,9 +95,16 @@ static const struct opt options[] = {
 
 static int list_passes(struct cmd *cmd)
 {
-    for (size_t i = 0; i < n_passes; i++)
-        out_printf(cmd->out, "%-14s %s\n", passes[i].name, passes[i].description);
-    return EXIT_DONE;
+    enum { DESCRIPTIONS_AT = 15 };
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < n_passes; i++) {
+        buf_printf(&text, "%-14s ", passes[i].name);
+        format_wrapped(&text, str_of(passes[i].description), cmd->out->width, DESCRIPTIONS_AT,
+                       DESCRIPTIONS_AT);
+    }
+    int code = out_buf(cmd->out, &text);
+    buf_release(&text);
+    return code;
 }
 
 static int exit_of(const struct minify_result *result)

@@ -99,7 +99,7 @@ static const struct fields LOGGED_BY_FIELDS = FIELDS_OF(LOGGED_BY);
 
 /* The fields before an event's own; a raw record has none of them. */
 static const struct field HEADER[] = {
-    { "time", .json = json_time, .cell = cell_time, TEXT(2, "time", WORD, 0) },
+    { "time", .json = json_time, .cell = cell_time, TEXT(2, "time", WORD, 1) },
     { "month", .get = get_month },
     { "day", .get = get_day },
     { "pid", MEMBER(struct record, pid) },
@@ -190,7 +190,7 @@ static const struct field EVENT[] = {
     { NULL, .group = &HEADER_FIELDS, .reach = reach_header },
     { "flags", .json = json_flags },
     { "payload_bytes", .get = get_payload },
-    { NULL, .cell = cell_payload, TEXT(5, "payload", BYTES, 0) },
+    { NULL, .cell = cell_payload, TEXT(5, "payload", BYTES, 2) },
     { "meta", .json = json_meta, .cell = cell_meta, TEXT(6, "metadata", TEXT, 0) },
 };
 static const struct fields EVENT_FIELDS = FIELDS_OF(EVENT);

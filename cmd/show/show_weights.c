@@ -161,9 +161,9 @@ static const struct field META[] = {
     { "dtype", GET(get_dtype, struct pt2_weight, dtype) },
     { NULL, GET(get_short_dtype, struct pt2_weight, dtype), TEXT(4, "dtype", WORD, 0) },
     { "sizes", .json = json_sizes, .cell = cell_sizes, TEXT(5, "sizes", WORD, 0) },
-    { "strides", .json = json_strides, .cell = cell_strides, TEXT(6, "strides", WORD, 2) },
+    { "strides", .json = json_strides, .cell = cell_strides, TEXT(6, "strides", WORD, 3) },
     { "storage_offset", MEMBER(struct pt2_weight, storage_offset),
-      TEXT(7, "starts at", DIGITS, 1) },
+      TEXT(7, "starts at", DIGITS, 2) },
     { "device", MEMBER(struct pt2_weight, device) },
     { "requires_grad", MEMBER(struct pt2_weight, requires_grad) },
 };
@@ -177,7 +177,7 @@ GETTER(get_bytes, struct pt2_weight, row->member ? datum_count(row->bytes) : dat
 
 static const struct field WEIGHT[] = {
     { "fqn", MEMBER(struct pt2_weight, fqn), TEXT(2, "name", TEXT, 0) },
-    { "kind", .get = get_kind, TEXT(3, "kind", WORD, 0) },
+    { "kind", .get = get_kind, TEXT(3, "kind", WORD, 1) },
     { NULL, .group = &META_FIELDS, .reach = reach_meta },
     { "member", MEMBER(struct pt2_weight, path), TEXT(8, "member", PATH, 0) },
     { "offset", .get = get_offset, TEXT(9, "offset", NUMBER, 0) },

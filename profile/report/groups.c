@@ -60,13 +60,14 @@ static void cell_frames(const void *context, const void *at, struct buf *out)
 /* Counts that include inner modules; only modules have them. */
 GETTER_IN(get_total, void, void, by_of(in) == PROFILE_MODULE ? get_u64(in, row) : datum_absent())
 
-#define IN_ALL(at, title, unit)                                                           \
-    IN_TABLE(PROFILE_OP, at, title, unit, 0), IN_TABLE(PROFILE_LINE, at, title, unit, 0), \
-        IN_TABLE(PROFILE_STACK, at, title, unit, 0), IN_TABLE(PROFILE_MODULE, at, title, unit, 0)
-#define TOTAL(key, member, at)                                   \
-    {                                                            \
-        key, GET(get_total, struct profile_group, member),       \
-            IN_TABLE(PROFILE_MODULE, at, "with below", COUNT, 0) \
+#define IN_ALL(at, title, unit, spare)                                                            \
+    IN_TABLE(PROFILE_OP, at, title, unit, spare), IN_TABLE(PROFILE_LINE, at, title, unit, spare), \
+        IN_TABLE(PROFILE_STACK, at, title, unit, spare),                                          \
+        IN_TABLE(PROFILE_MODULE, at, title, unit, spare)
+#define TOTAL(key, member, at, spare)                                \
+    {                                                                \
+        key, GET(get_total, struct profile_group, member),           \
+            IN_TABLE(PROFILE_MODULE, at, "with below", COUNT, spare) \
     }
 
 static const struct field GROUP[] = {
@@ -76,21 +77,22 @@ static const struct field GROUP[] = {
       IN_TABLE(PROFILE_LINE, 14, "line", PATH, 0), IN_TABLE(PROFILE_STACK, 14, "stack", PATH, 0) },
     { NULL, MEMBER(struct profile_group, code), IN_TABLE(PROFILE_LINE, 15, "code", TEXT, 0) },
     { "dynamo_calls", MEMBER(struct profile_group, dynamo_calls),
-      IN_ALL(10, "Dynamo calls", COUNT) },
-    { "aten_calls", MEMBER(struct profile_group, aten_calls), IN_ALL(12, "ATen calls", COUNT) },
-    { "guards", MEMBER(struct profile_group, guards), IN_ALL(5, "guards", COUNT) },
-    TOTAL("total_dynamo_calls", total_dynamo_calls, 11),
-    TOTAL("total_aten_calls", total_aten_calls, 13),
-    TOTAL("total_guards", total_guards, 6),
+      IN_ALL(10, "Dynamo calls", COUNT, 3) },
+    { "aten_calls", MEMBER(struct profile_group, aten_calls), IN_ALL(12, "ATen calls", COUNT, 2) },
+    { "guards", MEMBER(struct profile_group, guards), IN_ALL(5, "guards", COUNT, 0) },
+    TOTAL("total_dynamo_calls", total_dynamo_calls, 11, 8),
+    TOTAL("total_aten_calls", total_aten_calls, 13, 5),
+    TOTAL("total_guards", total_guards, 6, 0),
     { "real_dispatches", MEMBER(struct profile_group, real_dispatches),
-      IN_ALL(3, "real dispatches", COUNT) },
-    { "dispatches", MEMBER(struct profile_group, dispatches), IN_ALL(4, "dispatches", COUNT) },
-    { "exprs", MEMBER(struct profile_group, exprs), IN_ALL(7, "exprs", COUNT) },
+      IN_ALL(3, "real dispatches", COUNT, 0) },
+    { "dispatches", MEMBER(struct profile_group, dispatches), IN_ALL(4, "dispatches", COUNT, 1) },
+    { "exprs", MEMBER(struct profile_group, exprs), IN_ALL(7, "exprs", COUNT, 6) },
     { "symbolic_tensors", MEMBER(struct profile_group, symbolic_tensors),
-      IN_ALL(8, "symbolic tensors", COUNT) },
-    { "saved_bytes", MEMBER(struct profile_group, saved_bytes), IN_ALL(9, "saved", BYTES) },
-    { "self_ns", MEMBER(struct profile_group, self_ns), IN_ALL(1, "self time", SPENT) },
-    { "estimated_ns", MEMBER(struct profile_group, estimated_ns), IN_ALL(2, "est. time", SPENT) },
+      IN_ALL(8, "symbolic tensors", COUNT, 7) },
+    { "saved_bytes", MEMBER(struct profile_group, saved_bytes), IN_ALL(9, "saved", BYTES, 4) },
+    { "self_ns", MEMBER(struct profile_group, self_ns), IN_ALL(1, "self time", SPENT, 0) },
+    { "estimated_ns", MEMBER(struct profile_group, estimated_ns),
+      IN_ALL(2, "est. time", SPENT, 0) },
 };
 static const struct fields GROUP_FIELDS = FIELDS_OF(GROUP);
 

@@ -9,7 +9,8 @@
 enum {
     GAP = 2,
     READABLE = 20, /* spare columns are left out before a wide one becomes narrower than this */
-    NARROWEST = 12 /* no wide column becomes narrower than this */
+    NARROW = 12,   /* texts are cut to this width before names are cut */
+    NARROWEST = 8  /* no column that is cut becomes narrower than this */
 };
 
 void table_release(struct table *table)
@@ -98,24 +99,87 @@ void table_transpose(const struct table *table, struct table *ret)
     }
 }
 
+/* ---- Headers: folded at their blanks where a row is too wide; the last line stands lowest ---- */
+
+/* Returns the first line of a header that is folded to a width. A word that is longer stays whole.
+ */
+static struct str header_first_line(struct str header, size_t width)
+{
+    size_t n = str_find_char(header, ' ');
+    while (n < header.n) {
+        size_t next = n + 1 + str_find_char(str_from(header, n + 1), ' ');
+        if (next > width)
+            break;
+        n = next;
+    }
+    return str_first(header, n);
+}
+
+static size_t count_header_lines(struct str header, size_t width)
+{
+    size_t n = 0;
+    for (; header.n > 0; n++)
+        header = str_from(header, header_first_line(header, width).n + 1);
+    return n;
+}
+
+/* Returns the line of a folded header that has `below` lines below it; "" if there is none. */
+static struct str header_line(struct str header, size_t width, size_t below)
+{
+    size_t lines = count_header_lines(header, width);
+    for (size_t i = below + 1; i < lines; i++)
+        header = str_from(header, header_first_line(header, width).n + 1);
+    return lines > below ? header_first_line(header, width) : STR("");
+}
+
+static size_t longest_word(struct str header)
+{
+    size_t longest = 0;
+    while (header.n > 0) {
+        size_t n = str_find_char(header, ' ');
+        longest = n > longest ? n : longest;
+        header = str_from(header, n + 1);
+    }
+    return longest;
+}
+
 /* ---- Fitting: a width for each column; 0 for one that is left out ---- */
 
-static bool gives_way(const struct column *column)
+static bool is_text(const struct column *column)
 {
     return column->kind == COLUMN_WIDE || column->kind == COLUMN_PATH;
+}
+
+static bool is_name(const struct column *column)
+{
+    return column->kind == COLUMN_LEFT;
+}
+
+/* Returns the width of the widest cell of a column, its header not included. */
+static size_t cells_width(const struct table *table, size_t column)
+{
+    size_t ret = 0;
+    for (size_t r = 0; r < table_rows(table); r++) {
+        size_t width = format_columns(cell_text(table, r, column));
+        ret = width > ret ? width : ret;
+    }
+    return ret;
+}
+
+static bool is_empty_column(const struct table *table, size_t column)
+{
+    for (size_t r = 0; r < table_rows(table); r++)
+        if (!str_is(cell_text(table, r, column), "-"))
+            return false;
+    return true;
 }
 
 static void measure_columns(const struct table *table, bool leave_out, size_t *widths)
 {
     for (size_t c = 0; c < table->n_columns; c++) {
-        bool empty = leave_out;
-        widths[c] = strlen(table->columns[c].header);
-        for (size_t r = 0; r < table_rows(table); r++) {
-            size_t width = format_columns(cell_text(table, r, c));
-            widths[c] = width > widths[c] ? width : widths[c];
-            empty = empty && str_is(cell_text(table, r, c), "-");
-        }
-        if (empty)
+        size_t header = strlen(table->columns[c].header), cells = cells_width(table, c);
+        widths[c] = cells > header ? cells : header;
+        if (leave_out && is_empty_column(table, c))
             widths[c] = 0;
     }
 }
@@ -125,7 +189,7 @@ static size_t width_of_row(const struct table *table, const size_t *widths, size
 {
     size_t total = 0;
     for (size_t c = 0; c < table->n_columns; c++) {
-        size_t width = gives_way(&table->columns[c]) && widths[c] > most ? most : widths[c];
+        size_t width = is_text(&table->columns[c]) && widths[c] > most ? most : widths[c];
         total += width > 0 ? width + GAP : 0;
     }
     return total > 0 ? total - GAP : 0;
@@ -145,14 +209,47 @@ static size_t most_spare(const struct table *table, const size_t *widths)
 }
 
 /* Returns the widest of the columns that can become narrower, or n_columns if none can. */
-static size_t widest_column(const struct table *table, const size_t *widths)
+static size_t widest_column(const struct table *table, const size_t *widths, size_t least,
+                            bool (*can)(const struct column *))
 {
     size_t found = table->n_columns;
     for (size_t c = 0; c < table->n_columns; c++)
-        if (gives_way(&table->columns[c]) && widths[c] > NARROWEST &&
+        if (can(&table->columns[c]) && widths[c] > least &&
             (found == table->n_columns || widths[c] > widths[found]))
             found = c;
     return found;
+}
+
+/* Cuts columns, the widest first, until a row fits or each has `least` columns at most. */
+static void cut_columns(const struct table *table, size_t *widths, size_t limit, size_t least,
+                        bool (*can)(const struct column *))
+{
+    size_t c;
+    for (c = 0; c < table->n_columns; c++)
+        if (can(&table->columns[c]) && widths[c] > limit && limit > least)
+            widths[c] = limit;
+    size_t total = width_of_row(table, widths, SIZE_MAX);
+    while (total > limit && (c = widest_column(table, widths, least, can)) < table->n_columns) {
+        widths[c]--;
+        total--;
+    }
+}
+
+/* Folds headers that are wider than the cells below them, from the left, until a row fits whose
+ * wide columns are as narrow as they can be. */
+static void fold_headers(const struct table *table, size_t *widths, size_t limit)
+{
+    size_t total = width_of_row(table, widths, NARROW);
+    for (size_t c = 0; c < table->n_columns && total > limit; c++) {
+        size_t word = longest_word(str_of(table->columns[c].header));
+        size_t cells = widths[c] > 0 ? cells_width(table, c) : 0;
+        size_t least = cells > word ? cells : word;
+        size_t excess = total - limit, spared = widths[c] > least ? widths[c] - least : 0;
+        if (is_text(&table->columns[c]) || widths[c] == 0)
+            continue;
+        widths[c] -= spared < excess ? spared : excess;
+        total -= spared < excess ? spared : excess;
+    }
 }
 
 static void fit(const struct table *table, size_t *widths, size_t limit)
@@ -161,47 +258,81 @@ static void fit(const struct table *table, size_t *widths, size_t limit)
     while (width_of_row(table, widths, READABLE) > limit &&
            (c = most_spare(table, widths)) < table->n_columns)
         widths[c] = 0;
-    for (c = 0; c < table->n_columns; c++)
-        if (gives_way(&table->columns[c]) && widths[c] > limit && limit > NARROWEST)
-            widths[c] = limit;
-    size_t total = width_of_row(table, widths, SIZE_MAX);
-    for (; total > limit && (c = widest_column(table, widths)) < table->n_columns; total--)
-        widths[c]--;
+    fold_headers(table, widths, limit);
+    cut_columns(table, widths, limit, NARROW, is_text);
+    cut_columns(table, widths, limit, NARROW, is_name);
+    cut_columns(table, widths, limit, NARROWEST, is_text);
+    cut_columns(table, widths, limit, NARROWEST, is_name);
 }
 
 /* ---- Printing ---- */
 
+/* Prints the beginning of a text, of a path the end, of a name both. */
 static void put_cut(struct buf *out, struct str text, size_t width, enum column_kind kind)
 {
     static const char DOTS[] = "...";
     size_t dots = width > strlen(DOTS) ? strlen(DOTS) : 0, left = width - dots;
-    if (kind == COLUMN_PATH) {
-        buf_put(out, str_first(str_of(DOTS), dots));
-        buf_put(out, str_from(text, text.n - format_last(text, left)));
-    } else {
-        buf_put(out, str_first(text, format_first(text, left)));
-        buf_put(out, str_first(str_of(DOTS), dots));
-    }
+    size_t end = kind == COLUMN_PATH ? left : kind == COLUMN_LEFT ? left / 2 : 0;
+    buf_put(out, str_first(text, format_first(text, left - end)));
+    buf_put(out, str_first(str_of(DOTS), dots));
+    buf_put(out, str_from(text, text.n - format_last(text, end)));
 }
 
-/* Prints a row; row 0 is the header. Nothing follows the last column, not even blanks. */
-static void put_table_row(const struct table *table, size_t row, const size_t *widths,
-                          struct buf *out)
+/* Returns the text of a column in a line: in `row`, or in the line of the header that has `below`
+ * lines below it. */
+static struct str line_text(const struct table *table, size_t row, size_t below, size_t c,
+                            size_t width)
+{
+    struct str header = str_of(table->columns[c].header);
+    if (row > 0)
+        return cell_text(table, row - 1, c);
+    return width < header.n && !is_text(&table->columns[c])
+               ? header_line(header, width, below)
+               : str_first(header, below ? 0 : header.n);
+}
+
+/* Prints a line of a row; row 0 is the header. Nothing follows the last text, not even blanks. */
+static void put_table_line(const struct table *table, size_t row, size_t below,
+                           const size_t *widths, struct buf *out)
 {
     size_t gap = 0;
     for (size_t c = 0; c < table->n_columns; c++) {
         enum column_kind kind = table->columns[c].kind;
-        struct str text = row ? cell_text(table, row - 1, c) : str_of(table->columns[c].header);
-        size_t have = format_columns(text), width = widths[c];
-        size_t fill = width > have ? width - have : 0;
+        size_t width = widths[c];
+        struct str text = line_text(table, row, below, c, width);
+        size_t have = format_columns(text), fill = width > have ? width - have : 0;
         if (width == 0)
             continue;
+        if (have == 0) {
+            gap += width + GAP;
+            continue;
+        }
         format_spaces(out, kind == COLUMN_RIGHT ? gap + fill : gap);
         if (have > width)
             put_cut(out, text, width, kind);
         else
             buf_put(out, text);
         gap = GAP + (kind == COLUMN_RIGHT ? 0 : fill);
+    }
+}
+
+static void put_header(const struct table *table, const struct table_layout *layout,
+                       const size_t *widths, struct buf *out)
+{
+    size_t lines = 1;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        struct str header = str_of(table->columns[c].header);
+        size_t n = widths[c] > 0 && !is_text(&table->columns[c])
+                       ? count_header_lines(header, widths[c])
+                       : 1;
+        lines = n > lines ? n : lines;
+    }
+    for (size_t below = lines; below-- > 0;) {
+        format_spaces(out, layout->indent);
+        style_mark(layout->styles, out, STYLE_DIM);
+        put_table_line(table, 0, below, widths, out);
+        style_mark(layout->styles, out, STYLE_NONE);
+        buf_putc(out, '\n');
     }
 }
 
@@ -216,13 +347,11 @@ void table_print(const struct table *table, const struct table_layout *layout, s
     measure_columns(table, layout->width > 0 || table->squeezed, widths);
     if (layout->width > 0)
         fit(table, widths, layout->width > layout->indent ? layout->width - layout->indent : 1);
-    for (size_t r = 0; table_rows(table) && r <= table_rows(table); r++) {
+    if (table_rows(table) > 0)
+        put_header(table, layout, widths, out);
+    for (size_t r = 1; r <= table_rows(table); r++) {
         format_spaces(out, layout->indent);
-        if (r == 0)
-            style_mark(layout->styles, out, STYLE_DIM);
-        put_table_row(table, r, widths, out);
-        if (r == 0)
-            style_mark(layout->styles, out, STYLE_NONE);
+        put_table_line(table, r, 0, widths, out);
         buf_putc(out, '\n');
     }
     free(widths);

@@ -12,9 +12,10 @@
  *
  * Rows are stored until they are printed, since the widths depend on all of them. Without a width
  * every cell is printed whole. With one, rows are made to fit: first empty columns are left out,
- * then spare columns as long as wide ones would be too narrow to read, and then wide cells are cut
- * ("..."), the widest first. A cell is one line of printable text (trace/base/text/printable.h).
- * Failure to allocate is reported when the table is printed. */
+ * then spare columns as long as wide ones would be too narrow to read, then headers are folded at
+ * their blanks, wide cells are cut ("..."), the widest first, and at last names. A cell is one line
+ * of printable text (trace/base/text/printable.h). Failure to allocate is reported when the table
+ * is printed. */
 #ifndef SYMTAPE_PROFILE_REPORT_TABLE_H
 #define SYMTAPE_PROFILE_REPORT_TABLE_H
 
@@ -24,7 +25,7 @@
 #include "trace/base/vec.h"
 
 enum column_kind {
-    COLUMN_LEFT,
+    COLUMN_LEFT,  /* names; cut when all else is not enough, and keep both of their ends */
     COLUMN_RIGHT, /* numbers */
     COLUMN_WIDE,  /* texts; may be cut */
     COLUMN_PATH,  /* may be cut too, and keeps its end */

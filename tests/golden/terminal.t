@@ -83,11 +83,11 @@ telling ones, and long cells are cut, paths at their beginning.
 
     $ sh tty 60 "symtape info $RECORDINGS/two_ranks" | head -6
     106 records, 54 payloads, 195 kB of log
-    4 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
+    4 symbols, 0 guards (not counted: 0 suppressed, 0 runtime
+      asserts)
 
-    tape          recording  rank  torch       records  damaged  whole
-    ...two_ranks  rank0         0  2.13.0+cpu       53        0  yes
-    ...two_ranks  rank1         1  2.13.0+cpu       53        0  yes
+    tape             recording  rank  torch       damaged  whole
+    ...gs/two_ranks  rank0         0  2.13.0+cpu        0  yes
 
 No line of any of them is wider.
 

@@ -158,7 +158,7 @@ static void cell_line(const void *context, const void *at, struct buf *out)
 }
 
 static const struct field RECORDED[] = {
-    { "asker", .json = json_asker, .cell = cell_asker, TEXT(8, "recorded in", WORD, 0) },
+    { "asker", .json = json_asker, .cell = cell_asker, TEXT(8, "recorded in", WORD, 1) },
     { "line", .json = json_line, .cell = cell_line, TEXT(9, "user line", PATH, 0) },
 };
 static const struct fields RECORDED_FIELDS = FIELDS_OF(RECORDED);
@@ -172,9 +172,9 @@ static const struct field GUARD[] = {
     { "outcome", GET(get_outcome, struct replay_guard, status) },
     { NULL, .cell = cell_outcome, TEXT(3, "outcome", WORD, 0) },
     { "graph", GET(get_graph, struct replay_guard, ref), .cell = cell_replay_graph,
-      TEXT(7, "graph", WORD, 0) },
-    { "node", GET(get_told, struct replay_guard, node), TEXT(5, "node", WORD, 0) },
-    { "op", GET(get_told, struct replay_guard, rule), TEXT(6, "operator", WORD, 0) },
+      TEXT(7, "graph", WORD, 2) },
+    { "node", GET(get_told, struct replay_guard, node), TEXT(5, "node", WORD, 4) },
+    { "op", GET(get_told, struct replay_guard, rule), TEXT(6, "operator", WORD, 3) },
     { NULL, BEHIND(RECORDED_FIELDS, struct replay_guard, guard) },
 };
 const struct fields replay_guard_fields = FIELDS_OF(GUARD);
@@ -254,7 +254,7 @@ static const struct field CACHE[] = {
     { "hit", MEMBER(struct op_stats, hits), TEXT(4, "hit", COUNT, 0) },
     { "miss", MEMBER(struct op_stats, misses), TEXT(5, "miss", COUNT, 0) },
     { "bypass", JSON(json_bypasses, struct op_stats, bypasses), .cell = cell_bypasses,
-      TEXT(10, "bypassed", LIST, 0) },
+      TEXT(10, "bypassed", LIST, 5) },
 };
 static const struct fields CACHE_FIELDS = FIELDS_OF(CACHE);
 
@@ -263,10 +263,10 @@ static const struct field STATS[] = {
     { "dispatches", MEMBER(struct op_stats, dispatches), TEXT(3, "dispatches", COUNT, 0) },
     { "by_depth", JSON(json_stats_depths, struct op_stats, by_depth) },
     { "fast", JSON(json_fast, struct op_stats, fast), .cell = cell_fast,
-      TEXT(9, "fast path", LIST, 0) },
+      TEXT(9, "fast path", LIST, 4) },
     { "cache", .group = &CACHE_FIELDS },
-    { "exprs", MEMBER(struct op_stats, exprs), TEXT(8, "exprs", COUNT, 0) },
-    { "evaluations", MEMBER(struct op_stats, evaluations), TEXT(7, "evaluations", COUNT, 0) },
+    { "exprs", MEMBER(struct op_stats, exprs), TEXT(8, "exprs", COUNT, 2) },
+    { "evaluations", MEMBER(struct op_stats, evaluations), TEXT(7, "evaluations", COUNT, 3) },
     { "guards", MEMBER(struct op_stats, guards), TEXT(6, "guards", COUNT, 0) },
     { "symbolic_tensors", MEMBER(struct op_stats, symbolic_tensors) },
     { "ns", MEMBER(struct op_stats, ns) },
@@ -308,7 +308,7 @@ static void cell_top_line(const void *context, const void *at, struct buf *out)
 static const struct field OPERATOR[] = {
     { "op", MEMBER(struct replay_operator, op), TEXT(1, "operator", WORD, 0) },
     { NULL, PART(replay_stats_fields, struct replay_operator, stats) },
-    { "stacks", .json = json_stacks, .cell = cell_top_line, TEXT(11, "most from", PATH, 0) },
+    { "stacks", .json = json_stacks, .cell = cell_top_line, TEXT(11, "most from", PATH, 1) },
 };
 const struct fields replay_operator_fields = FIELDS_OF(OPERATOR);
 
@@ -368,7 +368,7 @@ static const struct field AUDIT[] = {
     { "hits", GET(get_answers, struct replay_operator, stats), TEXT(5, "hits", COUNT, 0) },
     { "misses", GET(get_misses, struct replay_operator, stats), TEXT(6, "misses", COUNT, 0) },
     { "elided_per_hit", GET(get_saved, struct replay_operator, stats),
-      TEXT(7, "elided a hit", COUNT, 0) },
+      TEXT(7, "elided a hit", COUNT, 1) },
     { "registered", GET(get_registered, struct replay_operator, stats) },
     { NULL, GET(get_unregistered, struct replay_operator, stats), TEXT(8, "", WORD, 0) },
 };

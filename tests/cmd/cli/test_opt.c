@@ -273,7 +273,7 @@ static void test_help_fits_80_columns(void **state)
         OPT_END,
     };
     struct buf text = BUF_INIT;
-    opt_help(wide, &text);
+    opt_help(wide, 80, &text);
     assert_str_is(
         buf_str(&text),
         "  -o, --output TAPE         short\n"

@@ -102,7 +102,7 @@ static void test_wide_columns_are_cut_to_a_width_only(void **state)
                   "    1  kind  a very long na...\n");
     assert_prints(&table, WIDTH(10), /* narrower than can be: the narrowest */
                   "calls  kind  operator\n"
-                  "    1  kind  a very lo...\n");
+                  "    1  kind  a ver...\n");
     assert_prints(&table, ((struct table_layout){ .width = 30, .indent = 2 }),
                   "  calls  kind  operator\n"
                   "      1  kind  a very long ...\n");
@@ -157,6 +157,32 @@ static void test_spare_columns_go_before_wide_ones_get_narrow(void **state)
     assert_prints(&table, WIDTH(21),
                   "text\n"
                   "a text of thirty-t...\n");
+    table_release(&table);
+}
+
+/* Headers are folded to the width of the numbers below them, names are cut in the middle. */
+static void test_headers_and_names_give_way_at_last(void **state)
+{
+    (void)state;
+    static const struct column names[] = { { "compile time each", COLUMN_RIGHT, 0 },
+                                           { "of it", COLUMN_RIGHT, 0 },
+                                           { "name of the graph", COLUMN_LEFT, 0 } };
+    struct table table = TABLE(names);
+    table_text(&table, STR("1.25 ms"));
+    table_text(&table, STR("2"));
+    table_text(&table, STR("0/0_0:dynamo_output_graph"));
+    assert_prints(&table, WIDTH(51),
+                  "compile time each  of it  name of the graph\n"
+                  "          1.25 ms      2  0/0_0:dynamo_output_graph\n");
+    assert_prints(&table, WIDTH(44),
+                  "   compile\n"
+                  " time each  of it  name of the graph\n"
+                  "   1.25 ms      2  0/0_0:dynamo_output_graph\n");
+    assert_prints(&table, WIDTH(26),
+                  "compile\n"
+                  "   time  of  name of the\n"
+                  "   each  it  graph\n"
+                  "1.25 ms   2  0/0_0...graph\n");
     table_release(&table);
 }
 
@@ -254,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_wide_columns_are_cut_to_a_width_only),
         cmocka_unit_test(test_the_widest_gives_way_first),
         cmocka_unit_test(test_spare_columns_go_before_wide_ones_get_narrow),
+        cmocka_unit_test(test_headers_and_names_give_way_at_last),
         cmocka_unit_test(test_a_cell_is_one_line_of_valid_text),
         cmocka_unit_test(test_no_rows_no_header),
         cmocka_unit_test(test_a_block_shows_whole_cells),
