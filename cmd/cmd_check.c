@@ -123,6 +123,7 @@ static int measure_tape(struct check_run *c, size_t i)
         .rules = c->custom,
     };
     c->inputs[i].trace = tape->trace;
+    c->inputs[i].failed = tape->failures.v.n;
     c->inputs[i].name = str_basename(str_of(cmd->operands[i]));
     if (!how.compile.p)
         err_nomem(&err);

@@ -45,6 +45,7 @@ def documents(folder):
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],
                     ["check", "--list", "--json", str(recordings[0])]]
     yield "replay", [["replay", "--json", "--guards", "--operators", f"{RECORDINGS}/train.log.zst"],
+                     ["replay", "--json", f"{RECORDINGS}/deep.log.zst"],
                      ["replay", "--json", "--dynamic", "recorded,static", f"{RECORDINGS}/train.log.zst"],
                      ["replay", "--json", "--what-if", "s23=5", f"{RECORDINGS}/train.log.zst"],
                      ["replay", "--json", "--audit", "fastpath", f"{RECORDINGS}/train.log.zst"]]

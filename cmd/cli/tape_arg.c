@@ -8,7 +8,6 @@
 #include "cmd/cmd.h"
 #include "profile/model/format.h"
 #include "trace/events/incidents/failure_text.h"
-#include "trace/events/incidents/incidents.h"
 #include "trace/graphs.h"
 #include "trace/pt2/signature.h"
 
@@ -166,24 +165,6 @@ static bool check_operand(struct tape_arg *arg, unsigned flags, struct err *err)
     return !err_is_set(err) || err_at(err, "%.*s", STR_ARG(arg->selector.tape));
 }
 
-static bool has_unsuccessful_attempt(const struct trace *trace)
-{
-    for (uint32_t i = 0; i < trace->n_attempts; i++)
-        if (trace->attempts[i].status == ATTEMPT_FAILED ||
-            trace->attempts[i].status == ATTEMPT_UNFINISHED)
-            return true;
-    return false;
-}
-
-static bool is_selected(const struct trace *trace, const struct selector *selector,
-                        const struct failure *failure)
-{
-    if (failure->attempt != TRACE_NONE)
-        return selector_has_attempt(trace, selector, failure->attempt);
-    return selector->compile.n == 0 &&
-           selector_has_recording(trace, selector, trace->records[failure->record].recording);
-}
-
 /* Appends the telling part of a message: what a call raised, the item of a violated constraint,
  * else the first line. */
 static void put_telling(const struct failure *failure, struct buf *out)
@@ -230,23 +211,14 @@ static void note_failure(const struct trace *trace, const struct failure *failur
 }
 
 /* Notes the exceptions that ended selected compiles, "0/0 failed in PyTorch: TorchRuntimeError:
- * ...", so that no command reads such a recording without a word about it. Graph breaks after which
- * the frame ran eagerly are left out; a tape without an unsuccessful attempt is not read. */
-static bool note_failures(struct trace *trace, const struct selector *selector, struct out *out,
-                          struct err *err)
+ * ...", so that no command reads such a recording without a word about it. */
+static void note_failures(const struct trace *trace, const struct failure_list *failures,
+                          struct out *out)
 {
-    uint32_t n = 0;
-    if (!has_unsuccessful_attempt(trace))
-        return true;
-    struct incidents *incidents = incidents_read(trace, NULL, err);
-    for (uint32_t i = 0; incidents && i < incidents->n_failures; i++)
-        if (!incidents->failures[i].is_break &&
-            is_selected(trace, selector, &incidents->failures[i]) && n++ < FAILURES_SHOWN)
-            note_failure(trace, &incidents->failures[i], out);
-    if (n > FAILURES_SHOWN)
-        out_note(out, "... and %u more", n - FAILURES_SHOWN);
-    incidents_free(incidents);
-    return incidents != NULL;
+    for (size_t i = 0; i < failures->v.n && i < FAILURES_SHOWN; i++)
+        note_failure(trace, failures->v.v[i], out);
+    if (failures->v.n > FAILURES_SHOWN)
+        out_note(out, "... and %zu more", failures->v.n - FAILURES_SHOWN);
 }
 
 int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags)
@@ -266,13 +238,16 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
     if (!tape_check_programs(arg->trace, out, &err))
         return out_error(out, &err);
     bool ok = check_operand(arg, flags, &err);
-    if (ok && !(flags & TAPE_ARG_FAILURES))
-        ok = note_failures(arg->trace, &arg->selector, out, &err);
+    if (ok && !(flags & TAPE_ARG_FAILURES)) {
+        ok = failure_list_read(&arg->failures, arg->trace, &arg->selector, &err);
+        note_failures(arg->trace, &arg->failures, out);
+    }
     return ok ? EXIT_DONE : out_error(out, &err);
 }
 
 void tape_arg_close(struct tape_arg *arg)
 {
+    failure_list_release(&arg->failures);
     trace_close(arg->trace);
     arg->trace = NULL;
 }

@@ -3,12 +3,14 @@
 #define SYMTAPE_CMD_CLI_TAPE_ARG_H
 
 #include "cmd/cli/out.h"
+#include "profile/report/failure_list.h"
 #include "trace/open.h"
 #include "trace/selector.h"
 
 struct tape_arg {
     struct selector selector; /* points into the operand */
     struct trace *trace;
+    struct failure_list failures; /* empty with TAPE_ARG_FAILURES */
 };
 
 enum tape_arg_flag {

@@ -64,14 +64,15 @@ struct report_options replay_report_options(const struct cmd *cmd)
     };
 }
 
-static int print_replay(struct cmd *cmd, struct trace *trace, const struct replay *replay)
+static int print_replay(struct cmd *cmd, const struct tape_arg *tape, const struct replay *replay)
 {
     const struct replay_args *args = cmd->args;
     struct err err = { 0 };
     struct buf text = BUF_INIT;
-    struct replay_report report = { .trace = trace,
-                                    .list = trace_graphs(trace, &err),
+    struct replay_report report = { .trace = tape->trace,
+                                    .list = trace_graphs(tape->trace, &err),
                                     .replay = replay,
+                                    .failures = &tape->failures,
                                     .guards = args->guards,
                                     .operators = args->operators };
     const struct report_options how = replay_report_options(cmd);
@@ -110,13 +111,14 @@ static int verdict(const struct replay_args *args, const struct replay *replay)
     return EXIT_DONE;
 }
 
-static int replay_once(struct cmd *cmd, struct trace *trace, const struct replay_options *how)
+static int replay_once(struct cmd *cmd, const struct tape_arg *tape,
+                       const struct replay_options *how)
 {
     struct err err = { 0 };
-    struct replay *result = replay_trace(trace, how, &err);
+    struct replay *result = replay_trace(tape->trace, how, &err);
     if (!result)
         return out_error(cmd->out, &err);
-    int code = print_replay(cmd, trace, result);
+    int code = print_replay(cmd, tape, result);
     if (code == EXIT_DONE)
         code = verdict(cmd->args, result);
     replay_free(result);
@@ -159,7 +161,7 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
         return replay_other_hints(cmd, tape->trace, &how, lists);
     if (args->audit)
         return replay_audit(cmd, tape->trace, &how);
-    return replay_once(cmd, tape->trace, &how);
+    return replay_once(cmd, tape, &how);
 }
 
 static int run_replay(struct cmd *cmd)

@@ -184,6 +184,7 @@ static int json_end(struct session *s)
         json_close(&s->writer);
     }
     json_put_bool(&s->writer, "differs", s->totals.outcomes[RUN_DIFFERS] > 0);
+    failure_list_json(s->failures, &s->writer);
     json_close(&s->writer);
     buf_putc(&s->json, '\n');
     return out_buf(s->cmd->out, &s->json);
@@ -226,7 +227,11 @@ int run_graphs(struct cmd *cmd, const struct run_args *args)
             ? tape_arg_open(&tape, cmd->out, cmd->operands[0], args->strict ? TAPE_ARG_STRICT : 0)
             : out_error(cmd->out, &err);
     if (code == EXIT_DONE) {
-        struct session s = { .cmd = cmd, .args = args, .trace = tape.trace, .rules = rules };
+        struct session s = { .cmd = cmd,
+                             .args = args,
+                             .trace = tape.trace,
+                             .failures = &tape.failures,
+                             .rules = rules };
         memory_limit_end(cmd->out->limit);
         code = run_session(&s, &tape.selector);
         session_release(&s);

@@ -227,6 +227,7 @@ void run_print_headline(const struct session *s, struct buf *out)
         format_us(out, t->wall_us);
         buf_puts(out, t->graphs > 1 || s->grid.n > 1 ? " in all" : "");
     }
+    failure_list_print(s->failures, out);
     buf_putc(out, '\n');
 }
 

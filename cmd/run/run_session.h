@@ -61,6 +61,7 @@ struct session {
     struct cmd *cmd;
     const struct run_args *args;
     struct trace *trace;
+    const struct failure_list *failures;
     const struct graph_list *list;
     const struct custom_rules *rules;
     struct backend_pair pair;

@@ -57,6 +57,7 @@ bool check_side_of(const struct check_input *inputs, size_t n, struct arena *are
     for (size_t i = 0; ok && i < n; i++) {
         all[i] = inputs[i].measures;
         names[i] = inputs[i].name;
+        ret->failed += inputs[i].failed;
     }
     ok = ok && measures_summarize(all, n, ret->measures, err);
     free(all);

@@ -62,6 +62,7 @@ struct check_side {
     uint32_t n_tapes;
     const struct str *torch; /* versions of their recordings, each once */
     uint32_t n_torch;
+    size_t failed;    /* compiles that an exception ended, which reached the program */
     uint32_t unknown; /* measures of a baseline that this program does not know */
 };
 
@@ -70,6 +71,7 @@ struct check_input {
     struct trace *trace;
     struct str name;
     struct measures measures;
+    size_t failed;
 };
 bool check_side_of(const struct check_input *inputs, size_t n, struct arena *arena,
                    struct check_side *ret, struct err *err);
@@ -117,6 +119,8 @@ const char *check_verdict_name(enum check_verdict verdict); /* "holds", "regress
 
 void check_text(const struct check *check, const struct report_options *how, struct buf *out);
 void check_json(const struct check *check, struct buf *out); /* "symtape.check/1" */
+/* Appends "; 2 compiles failed in PyTorch", for the end of a headline; nothing if none did. */
+void check_print_failed(const struct check *check, struct buf *out);
 void check_markdown(const struct check *check, struct buf *out);
 /* Lists all measures with their values, so that a reader can choose some; `side` may be NULL. */
 void check_list_text(const struct check_side *side, const struct report_options *how,

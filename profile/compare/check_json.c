@@ -32,6 +32,7 @@ void check_json(const struct check *check, struct buf *out)
     json_put_cstr(&w, "verdict", check_verdict_word(check->verdict));
     put_check_side(&w, "here", check->now);
     put_check_side(&w, "baseline", check->before);
+    json_put_u64(&w, "failed", check->now->failed);
     put_json_texts(&w, "notes", check->notes, check->n_notes);
     fields_json_rows(&w, "limits", &check_limit_fields, check, &limits, 0);
     fields_json_rows(&w, "changed", &check_changed_fields, check, &changed, 0);

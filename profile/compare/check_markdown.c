@@ -7,6 +7,7 @@ static void put_check_markdown_headline(const struct check *c, struct buf *out)
     static const char *const SAY[] = { "holds", "**regressed**", "cannot be judged" };
     buf_puts(out, "### symtape check: ");
     buf_puts(out, c->n_rows ? SAY[c->verdict] : "nothing was checked");
+    check_print_failed(c, out);
     buf_puts(out, "\n\n");
     for (uint32_t i = 0; i < c->n_notes; i++) {
         buf_puts(out, "- ");

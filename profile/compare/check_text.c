@@ -12,6 +12,15 @@ void check_format_change(enum measure measure, double change, struct buf *out)
     measure_format(measure, fabs(change), out);
 }
 
+void check_print_failed(const struct check *check, struct buf *out)
+{
+    if (check->now->failed == 0)
+        return;
+    buf_puts(out, "; ");
+    format_plural(out, check->now->failed, "compile");
+    buf_puts(out, " failed in PyTorch");
+}
+
 static void put_check_text_headline(const struct check *c, struct buf *out)
 {
     const char *limits = c->n_rows == 1 ? "limit" : "limits";
@@ -26,6 +35,7 @@ static void put_check_text_headline(const struct check *c, struct buf *out)
         buf_printf(out, "%u %s", c->n_rows, c->n_rows == 1 ? "limit holds" : "limits hold");
     if (c->regressed && c->cannot_tell)
         buf_printf(out, ", %u cannot be judged", c->cannot_tell);
+    check_print_failed(c, out);
     buf_putc(out, '\n');
 }
 

@@ -130,3 +130,16 @@ Mistakes.
     $ symtape check --max guards:1 $RECORDINGS/encoder.log.zst:0/0:inference
     2> symtape: check: $RECORDINGS/encoder.log.zst:0/0:inference: name a tape or a compile; a single graph has no measures
     [exit 2]
+
+Limits that hold do not hide that the program failed.
+
+    $ symtape check -q --max guards:9 $RECORDINGS/data_dependent.log.zst
+    1 limit holds; 1 compile failed in PyTorch
+      verdict  limit         baseline  here  change  allowed  meaning
+      holds    max guards:9         -     0       -        9  guards on sizes, those of restarted attempts included
+
+    $ symtape check -q --max guards:9 --format markdown $RECORDINGS/data_dependent.log.zst | head -1
+    ### symtape check: holds; 1 compile failed in PyTorch
+
+    $ symtape check -q --max guards:9 --json $RECORDINGS/data_dependent.log.zst | grep -o '"failed":1'
+    "failed":1

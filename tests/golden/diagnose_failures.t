@@ -26,7 +26,7 @@ The whole message is in the JSON.
 Each command that reads the recording has a line about it.
 
     $ symtape replay $RECORDINGS/data_dependent.log.zst
-    no graphs
+    no graphs; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
     2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
 
     $ symtape info -q $RECORDINGS/data_dependent.log.zst | head -n 1

@@ -128,6 +128,18 @@ Exported programs, ranks, logs without graphs.
     @rank1:0/0_0:aot_inference_graph      4      4         -        -            -        -  -
 
     $ symtape replay $RECORDINGS/data_dependent.log.zst --bisect-codes
-    no graphs
+    no graphs; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
     2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
     [exit 125]
+
+A recording that ends in an exception never looks like one in which all is well, also without notes.
+
+    $ symtape replay -q $RECORDINGS/deep.log.zst | head -1
+    1 graph, 9 calls: all match; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
+
+    $ symtape replay -q --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -A 1 '"failures"'
+    },"failures":[
+    "recording":"deep","compile":"0/0","attempt":0,"type":"UserError","summary":"Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)","file":"/home/user/demo/data_dependent.py","line":13}],"mismatches":[],"violations":[],"operators":[
+
+    $ symtape run -q $RECORDINGS/deep.log.zst:0/0:partial_dynamo | head -1
+    1 graph on cpu: ran; peak memory 468 B; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13

@@ -42,15 +42,15 @@ The first line of a run is the answer for all graphs and sizes; then a line for 
 The object has one shape: what was not asked for is empty or absent.
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --json
-    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":13,"peak_bytes":18484,"error":null,"sizes":{"s23":4,"s27":10}}],"sweeps":[],"differs":false}
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":13,"peak_bytes":18484,"error":null,"sizes":{"s23":4,"s27":10}}],"sweeps":[],"differs":false,"failures":[]}
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=20 --compare-with cpu --json
-    {"schema":"symtape.run/1","backend":"cpu","against":"cpu","tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":0,"peak_bytes":0,"error":"0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`","sizes":{},"differs":false,"outputs":[],"nodes":{"equal":0,"close":0,"differs":0,"follows":0,"random":0,"unwritten":0,"tied":0,"missing":0,"voids":0,"list":[]}}],"sweeps":[],"differs":false}
+    {"schema":"symtape.run/1","backend":"cpu","against":"cpu","tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":0,"peak_bytes":0,"error":"0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`","sizes":{},"differs":false,"outputs":[],"nodes":{"equal":0,"close":0,"differs":0,"follows":0,"random":0,"unwritten":0,"missing":0,"voids":0,"list":[]}}],"sweeps":[],"differs":false,"failures":[]}
     2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
     [exit 1]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --profile --sizes s23=20 --json
-    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":0,"peak_bytes":0,"error":"0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`","sizes":{}}],"sweeps":[],"differs":false}
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"calls":0,"peak_bytes":0,"error":"0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`","sizes":{}}],"sweeps":[],"differs":false,"failures":[]}
     2> symtape: 0/0_0:aot_forward_graph: guard s23 < 16 does not hold: s23 = 20 (recorded: 4), at demo/train.py:18 `x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))`
     [exit 1]
 

@@ -152,6 +152,7 @@ void replay_json(const struct replay_report *report, struct buf *out)
         json_put_u64(&w, NULL, replay->unsupported[i].calls);
     }
     json_close(&w);
+    failure_list_json(report->failures, &w);
     put_json_differences(&w, report);
     put_json_violations(&w, report);
     fields_json_rows(&w, "operators", &replay_operator_fields, report, &operators, 0);

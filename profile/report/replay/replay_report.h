@@ -5,6 +5,7 @@
 #ifndef SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_REPORT_H
 #define SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_REPORT_H
 
+#include "profile/report/failure_list.h"
 #include "profile/report/report.h"
 #include "replay/replay.h"
 #include "trace/base/text/json_write.h"
@@ -13,8 +14,9 @@ struct replay_report {
     struct trace *trace;
     const struct graph_list *list;
     const struct replay *replay;
-    bool guards, operators; /* print these lists in text */
-    uint32_t max_guards;    /* rows of the list of guards; 0: all */
+    const struct failure_list *failures; /* NULL: none */
+    bool guards, operators;              /* print these lists in text */
+    uint32_t max_guards;                 /* rows of the list of guards; 0: all */
 };
 
 void replay_text(const struct replay_report *report, const struct report_options *how,

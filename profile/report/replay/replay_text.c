@@ -20,23 +20,31 @@ void replay_graph_name(const struct replay_report *report, uint32_t ref, struct 
     selector_print_graph(report->trace, report->list, ref, out);
 }
 
-static void write_headline(const struct replay *replay, struct buf *out)
+static void write_matches(const struct replay *replay, struct buf *out)
 {
     const struct replay_counts *t = &replay->totals;
     if (t->graphs == 0) {
-        buf_puts(out, "no graphs\n");
+        buf_puts(out, "no graphs");
         return;
     }
     buf_printf(out, "%llu graph%s, %llu call%s: ", (unsigned long long)t->graphs,
                t->graphs == 1 ? "" : "s", (unsigned long long)t->calls, t->calls == 1 ? "" : "s");
     if (replay_all_match(replay)) {
-        buf_puts(out, "all match\n");
+        buf_puts(out, "all match");
         return;
     }
-    buf_printf(out, "%llu match, %llu mismatch, %llu refused, %llu unsupported; %llu adopted\n",
+    buf_printf(out, "%llu match, %llu mismatch, %llu refused, %llu unsupported; %llu adopted",
                (unsigned long long)t->match, (unsigned long long)t->mismatch,
                (unsigned long long)t->refused, (unsigned long long)t->unsupported,
                (unsigned long long)t->adopted);
+}
+
+/* Prints what the replay found, and the failures that the recording ends in, if any. */
+static void write_headline(const struct replay_report *report, struct buf *out)
+{
+    write_matches(report->replay, out);
+    failure_list_print(report->failures, out);
+    buf_putc(out, '\n');
 }
 
 static void write_others(const struct replay *replay, struct buf *out)
@@ -205,7 +213,7 @@ void replay_text(const struct replay_report *report, const struct report_options
                  struct buf *out)
 {
     const struct replay *replay = report->replay;
-    write_headline(replay, out);
+    write_headline(report, out);
     write_others(replay, out);
     write_guard_counts(replay, out);
     if (replay->n_graphs)
