@@ -16,11 +16,26 @@ static void put_tape_sizes(const struct info *info, struct buf *text)
     buf_putc(text, '\n');
 }
 
+static uint64_t info_attempts(const struct info *info)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < info->n_tapes; i++) {
+        const struct trace *trace = info->tapes[i].arg.trace;
+        for (uint32_t k = 0; k < trace->n_attempts; k++)
+            n += info_in_view(&info->tapes[i], trace->attempts[k].recording);
+    }
+    return n;
+}
+
 static void put_guard_count(const struct info *info, struct buf *text)
 {
     format_plural(text, info->symbols, "symbol");
     buf_puts(text, ", ");
     format_plural(text, info->guards[GUARD_EVAL], "guard");
+    if (info_attempts(info) > 0) {
+        buf_puts(text, " of ");
+        format_plural(text, info_attempts(info), "attempt");
+    }
     buf_puts(text, " (not counted: ");
     format_count(text, info->guards[GUARD_SUPPRESSED]);
     buf_puts(text, " suppressed, ");

@@ -146,7 +146,7 @@ void graph_run_print(const struct graph_run *g)
     struct session *s = g->session;
     struct buf *text = &s->text;
     buf_put(text, buf_str(&g->name));
-    buf_printf(text, ": %u calls, peak %zu bytes\n", g->calls, g->peak);
+    buf_printf(text, ": %u operator calls, peak %zu bytes\n", g->calls, g->peak);
     for (size_t i = 0; i < g->comparison.outputs.n; i++) {
         const struct compared *one = &g->comparison.outputs.v[i];
         if (one->match == MATCH_MISSING && s->args->nodes)

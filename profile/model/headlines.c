@@ -98,7 +98,7 @@ static void put_phase_parts(const struct profile *p, struct buf *out)
 {
     if (p->phases.total_ns <= 0)
         return;
-    const char *before = "by part: ";
+    const char *before = "by part of the compile time: ";
     for (int i = next_phase_part(p, PHASE_PARTS); i < PHASE_PARTS; i = next_phase_part(p, i)) {
         if (!worth(p->phases.part_ns[i], p->phases.total_ns))
             return;

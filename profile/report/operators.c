@@ -83,7 +83,7 @@ enum { RULE_OF_THUMB_MS = 20 };
 
 struct level {
     const char *name;
-    uint64_t count, dynamo;
+    uint64_t count, dynamo; /* dynamo: the calls that Dynamo captured in the same attempts */
 };
 
 GETTER(get_ratio, struct level,
@@ -105,22 +105,22 @@ static void text_levels(struct report *r)
 {
     const struct profile_costs *costs = &r->p->costs;
     uint64_t dynamo = r->p->operators.kept[GRAPH_DYNAMO],
-             aten = profile_aten_calls(r->p->operators.kept);
+             aten = profile_aten_calls(r->p->operators.kept),
+             all = r->p->operators.calls[GRAPH_DYNAMO];
     const struct level levels[] = {
-        { "calls that Dynamo captured", dynamo, dynamo },
-        { "ATen calls", aten, dynamo },
+        { "calls that Dynamo captured, kept attempts", dynamo, dynamo },
+        { "ATen calls, kept attempts", aten, dynamo },
         { "dispatches of FakeTensorMode, all attempts", costs->by_mode[DEEP_FAKE_TENSOR_MODE],
-          dynamo },
-        { "dispatches of the proxy mode, all attempts", costs->by_mode[DEEP_PROXY_MODE], dynamo },
-        { "dispatches in one replay", costs->dispatches, dynamo },
+          all },
+        { "dispatches of the proxy mode, all attempts", costs->by_mode[DEEP_PROXY_MODE], all },
+        { "dispatches in one replay, all attempts", costs->dispatches, all },
     };
     struct rows rows = ROWS(levels, sizeof levels / sizeof *levels);
     struct buf text = BUF_INIT;
     rows.wanted = is_there;
     if (aten == 0)
         return;
-    text_rows(r, "Levels: from Dynamo's calls to dispatches (calls of attempts that were kept)",
-              &LEVEL_FIELDS, 0, &rows, 0);
+    text_rows(r, "Levels: from Dynamo's calls to dispatches", &LEVEL_FIELDS, 0, &rows, 0);
     if (r->p->compile_ns > 0) {
         format_ns(&text, r->p->compile_ns / (int64_t)aten);
         buf_printf(&text, " for each ATen call; the rule of thumb of 2023 was %d ms.",

@@ -84,7 +84,7 @@ static const struct fields TOTAL_FIELDS = FIELDS_OF(TOTAL);
 
 const struct section section_phases = {
     .key = "phases",
-    .title = "Phases by name, wherever they run",
+    .title = "Phases by name, wherever they run (share: of all phases)",
     .fields = &TOTAL_FIELDS,
     PROFILE_ROWS(phases.totals, phases.n_totals),
     .limited = true,
@@ -171,7 +171,8 @@ static void text_tree(struct report *r)
     struct text_table t;
     if (r->p->phases.n_nodes == 0)
         return;
-    text_title(r, "Phases (inclusive: with what runs inside; exclusive: itself)");
+    text_title(
+        r, "Phases (inclusive: with what runs inside; exclusive: itself; share: of all phases)");
     text_table_init(&t, &NODE_FIELDS, 0);
     uint32_t left_out = put_nodes(r, &t);
     text_finish(r, &t.table, 0);

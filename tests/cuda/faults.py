@@ -33,7 +33,7 @@ SWEEP = ["run", "--backend", "cuda", FORWARD, "--sizes", "s23=2..5"]
 PLACE = r"node tanh \(aten\.tanh\.default of f32\[\d, 16, 10\]\) at /home/user/demo/train\.py:18 "
 BREAKS = PLACE + (r".*kernel point_tanh: 1 x 1 x 1 blocks of 256 threads: CUDA_ERROR_%s.*"
                   r"the last kernel launched was point_tanh \(CUDA_LAUNCH_BLOCKING=1")
-RUNS_ON = r"0/0_0:aot_backward_graph: 18 calls, peak"
+RUNS_ON = r"0/0_0:aot_backward_graph: 18 operator calls, peak"
 PRODUCT = ["run", "--backend", "cuda", f"{cases.RECORDINGS}/encoder.log.zst:0/0"]
 HELD = {"SYMTAPE_FAKE_HELD": "1"}
 

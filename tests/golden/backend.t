@@ -2,11 +2,11 @@ Graphs run for real, at sizes that the recording allows and at others. Those tha
 
     $ symtape run $RECORDINGS/encoder.log.zst:0/1 --sizes s27=32
     1 graph on cpu: ran; peak memory 275 kB
-    0/1_0:aot_inference_graph: 169 calls, peak 275352 bytes
+    0/1_0:aot_inference_graph: 169 operator calls, peak 275352 bytes
 
     $ symtape run --backend null $RECORDINGS/encoder.log.zst:0/1 --sizes s27=32
     1 graph on null: counted; peak memory 275 kB
-    0/1_0:aot_inference_graph: 169 calls, peak 275352 bytes
+    0/1_0:aot_inference_graph: 169 operator calls, peak 275352 bytes
       memory at its peak 275 kB, when gelu is run; held by
         bytes  share  node     operator            user line           code
       49.2 kB   18 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
@@ -35,7 +35,7 @@ A guard that does not hold refuses the run; --ignore-guards runs anyway, and say
 
     $ symtape run --backend null $RECORDINGS/encoder.log.zst:0/1 --sizes s77=1 --ignore-guards
     1 graph on null: counted; peak memory 183 kB
-    0/1_0:aot_inference_graph: 169 calls, peak 183192 bytes
+    0/1_0:aot_inference_graph: 169 operator calls, peak 183192 bytes
       memory at its peak 183 kB, when gelu is run; held by
         bytes  share  node     operator            user line           code
       16.4 kB    9 %  arg12_1  input               -                   -
@@ -83,7 +83,7 @@ Beyond 2^31 elements memory is counted as ever; beyond 2^63 bytes there is none.
 
     $ symtape run --backend null $RECORDINGS/encoder.log.zst:0/1 --sizes s77=4000000000
     1 graph on null: counted; peak memory 123 TB
-    0/1_0:aot_inference_graph: 169 calls, peak 122880000152472 bytes
+    0/1_0:aot_inference_graph: 169 operator calls, peak 122880000152472 bytes
       memory at its peak 123 TB, when gelu is run; held by
         bytes  share  node     operator            user line           code
       49.2 TB   40 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
@@ -106,7 +106,7 @@ Beyond 2^31 elements memory is counted as ever; beyond 2^63 bytes there is none.
 Where time goes, of which only what does not depend on the machine can be shown here; the fields of --json are told in the page.
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --profile --runs 2 -n 3 | sed -n '2p;/memory at/,$p'
-    0/0_0:aot_forward_graph: 13 calls, 6 launches on cpu at s23 = 4, s27 = 10
+    0/0_0:aot_forward_graph: 13 operator calls, 6 launches on cpu at s23 = 4, s27 = 10
       memory at its peak 18.5 kB, when addmm is run; held by
         bytes  share  node               operator                        user line         code
       3.20 kB   17 %  primals_1          input                           -                 -
@@ -138,7 +138,7 @@ What went in beside what came out:
 
     $ symtape run $RECORDINGS/mlp.log.zst:0/1_0:inference --outputs mlp.safetensors --save inputs
     1 graph on cpu: ran; peak memory 6.21 kB
-    0/1_0:aot_inference_graph: 6 calls, peak 6208 bytes
+    0/1_0:aot_inference_graph: 6 operator calls, peak 6208 bytes
 
     $ grep -ao '"[a-z0-9_.]*":{"dtype":"[A-Z0-9]*","shape":[^"]*' mlp.safetensors; rm mlp.safetensors
     "arg0_1":{"dtype":"F32","shape":[32,16],
@@ -198,5 +198,5 @@ Weights that are not at hand any more.
 
     $ cp $RECORDINGS/exported.pt2 e.pt2; symtape import -q -o e.tape e.pt2; rm e.pt2; symtape run e.tape
     1 graph on cpu: ran; peak memory 484 B
-    ::exported/models/model.json: 11 calls, peak 484 bytes
+    ::exported/models/model.json: 11 operator calls, peak 484 bytes
     2> symtape: ::exported/models/model.json: 4 weights are not at hand: random numbers stand for them

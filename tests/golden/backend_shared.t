@@ -13,7 +13,7 @@ Jagged lengths that nobody gives are what the asserts say of them: u0 is asked f
 
     $ symtape run $SHARED/traces/jagged.eval.aot_eager.log.zst:0/0_1 --sizes u0=20
     1 graph on cpu: ran; peak memory 683 kB
-    0/0_1:aot_inference_graph: 30 calls, peak 682772 bytes
+    0/0_1:aot_inference_graph: 30 operator calls, peak 682772 bytes
 
     $ symtape run --backend null $SHARED/traces/moe.eval.aot_eager.log.zst:0/1 --sizes u0=99 -n 1
     1 graph on null: refused: runtime assert u0 <= s77 does not hold: u0 = 99, s77 = 73

@@ -31,14 +31,14 @@ Runs that cannot be: what is wrong, where, and what to do. Sizes first.
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --sizes s23=0 --ignore-guards
     1 graph on cpu: ran; peak memory 6.80 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 6804 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 6804 bytes
     2> symtape: 0/0_0:aot_forward_graph: s23 must be within [2, int_oo], is 0 (recorded: 4), at demo/train.py:17 `x = self.embedding(ids)`; running anyway (--ignore-guards)
 
 More elements than 32 bits count, and more bytes than 63 do.
 
     $ symtape run --backend null $RECORDINGS/train.log.zst:0/0:forward --sizes s27=2200000000 | head -n 2
     1 graph on null: counted; peak memory 2.57 TB
-    0/0_0:aot_forward_graph: 13 calls, peak 2569600006804 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 2569600006804 bytes
 
     $ symtape run --backend null $RECORDINGS/train.log.zst:0/0:forward --sizes s27=9223372036854775807
     1 graph on null: failed
@@ -133,7 +133,7 @@ References that do not fit.
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors | head -n 4
     1 graph on cpu, compared with ref.safetensors: differs; peak memory 18.5 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
       out.0: another dtype or shape: f32[4, 10, 5], expected f32[1]
       out.1: not in the reference
 
@@ -141,5 +141,5 @@ References that do not fit.
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors | head -n 3
     1 graph on cpu, compared with ref.safetensors: differs; peak memory 18.5 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
       out.0: another dtype or shape: f32[4, 10, 5], expected i32[1]

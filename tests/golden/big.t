@@ -14,8 +14,8 @@ Requires: zstd plain
 
     $ symtape info --big a.log.zst | head -n 3
     1 record, 0 payloads, 14.0 MB of log
-    0 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
+    0 symbols, 0 guards of 1 attempt (not counted: 0 suppressed, 0 runtime asserts)
 
     $ symtape import --big -q a.log.zst -o a.tape && symtape info --big a.tape | head -n 3
     1 record, 0 payloads, 14.0 MB of log in {*} of tape (1/{*})
-    0 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
+    0 symbols, 0 guards of 1 attempt (not counted: 0 suppressed, 0 runtime asserts)

@@ -43,7 +43,7 @@ A compile that failed has the graph that Dynamo had traced until then.
     2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
 
     $ symtape replay $RECORDINGS/deep.log.zst
-    1 graph, 9 calls: all match; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
+    1 graph of 1 attempt, 9 calls: all match; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
 
     graph                               calls  match  mismatch  refused  unsupported  adopted  error
     0/0_0:symtape_partial_dynamo_graph      9      9         -        -            -        -  -

@@ -42,7 +42,7 @@ A log with escapes in a name, in a file's name and in a payload:
 
     $ symtape info a.log
     2 records, 1 payload, 315 B of log
-    0 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
+    0 symbols, 0 guards of 1 attempt (not counted: 0 suppressed, 0 runtime asserts)
 
     tape   recording  rank  pid  torch  records  payloads  damaged  whole
     a.log  a             -   42  -            2         1        0  yes

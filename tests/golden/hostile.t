@@ -50,7 +50,7 @@ place. (Names that are none in Python only get others.)
 What a graph cannot be walked for is told with that graph; the others go on.
 
     $ symtape replay "$SHARED/hostile/device_minus_one.log" 2>/dev/null
-    4 graphs, 88 calls: all match
+    4 graphs of 1 attempt, 88 calls (44 joint, 44 ATen): all match
     kernel guards: 0 reproduced, 0 missing, 0 extra, 1 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 

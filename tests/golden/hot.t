@@ -14,11 +14,11 @@ hrnet_w18 takes more than a minute to compile, and half of it for nothing.
            31.0 s  0/0            0    9,402       2      685   1,073  a float was specialized: TensorifyScalarRestartAnalysis
 
     $ symtape profile $SHARED/traces/hrnet_w18.eval.aot_eager.log.zst | sed -n '/^Levels/,/^$/p'
-    Levels: from Dynamo's calls to dispatches (calls of attempts that were kept)
-      level                        count  of Dynamo's  compile time each
-      calls that Dynamo captured   1,146         1.00            56.2 ms
-      ATen calls                   2,123         1.85            30.4 ms
-      dispatches in one replay    {*}
+    Levels: from Dynamo's calls to dispatches
+      level                                       count  of Dynamo's  compile time each
+      calls that Dynamo captured, kept attempts   1,146         1.00            56.2 ms
+      ATen calls, kept attempts                   2,123         1.85            30.4 ms
+      dispatches in one replay, all attempts {*}
       30.4 ms for each ATen call; the rule of thumb of 2023 was 20 ms.
 
     $ symtape profile -n 4 --by module $SHARED/traces/hrnet_w18.eval.aot_eager.log.zst

@@ -22,7 +22,7 @@ A command of the user's as the oracle: a set of calls that have to be there. Onl
 The result is a tape as any other, and FX text that is read again.
 
     $ symtape replay small.tape | head -1
-    1 graph, 1 call: all match
+    1 graph of 1 attempt, 1 call: all match
 
     $ symtape minify small.fx --check 'grep -q aten.convolution' -o again.tape --fx again.fx | head -2
     calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks, {*} s

@@ -9,7 +9,7 @@ Sort keys, and a misspelt one.
       2.14 s  14 to 35 %      42        9            -            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
 
     $ symtape profile -n 2 --sort name $RECORDINGS/encoder.log.zst | grep -A 3 -E '^(User lines|Phases by name)'
-    Phases by name, wherever they run
+    Phases by name, wherever they run (share: of all phases)
       exclusive  share  inclusive  calls  phase
          1.43 s   13 %     1.43 s      3  aot_collect_metadata
         70.5 ms    1 %     5.04 s      3  backend_compile
@@ -20,7 +20,7 @@ Sort keys, and a misspelt one.
       20.9 ms  <1 %        -        -            -             1           1  demo/encoder.py:26  x = F.pad(x, (0, 0, 0, WINDOW - length % WINDOW))
 
     $ symtape profile -n 3 --sort inclusive $RECORDINGS/encoder.log.zst | grep -A 4 '^Phases by name'
-    Phases by name, wherever they run
+    Phases by name, wherever they run (share: of all phases)
       exclusive  share  inclusive  calls  phase
         4.43 ms   <1 %     10.7 s      2  dynamo
         35.6 ms   <1 %     10.7 s      2  entire_frame_compile
@@ -70,7 +70,7 @@ Two ranks, and two tapes, side by side.
     No failure, recompile, restart, graph break or costly line was found.
       * 2 recordings; the slowest is rank1 with 477 ms; their compiles do not differ
       * an estimated 35 to 78 % of the 625 ms in which user lines were traced went into one, demo/two_ranks.py:13 `return collectives.all_reduce(x * x.shape[0], "sum", dist.group.WOR...`
-      * by part: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
+      * by part of the compile time: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
       * 8 calls that Dynamo captured became 8 ATen calls (1.0 times as many)
 
     Recordings
@@ -133,11 +133,11 @@ The other formats; the suffix of a file names one.
 Costs of operators, in one replay of the graphs since this was not recorded with --deep.
 
     $ symtape profile -n 3 --sort exprs $RECORDINGS/encoder.log.zst | sed -n '/^Levels/,/^Expansion/p; /^Costs of/,/^Tensors/p'
-    Levels: from Dynamo's calls to dispatches (calls of attempts that were kept)
-      level                       count  of Dynamo's  compile time each
-      calls that Dynamo captured    187         1.00            57.1 ms
-      ATen calls                    423         2.26            25.3 ms
-      dispatches in one replay    1,911        10.22            5.59 ms
+    Levels: from Dynamo's calls to dispatches
+      level                                      count  of Dynamo's  compile time each
+      calls that Dynamo captured, kept attempts    187         1.00            57.1 ms
+      ATen calls, kept attempts                    423         2.26            25.3 ms
+      dispatches in one replay, all attempts     1,911         6.61            5.59 ms
       25.3 ms for each ATen call; the rule of thumb of 2023 was 20 ms.
 
     Expansion: calls by level in each compile's last attempt (x: of Dynamo's)

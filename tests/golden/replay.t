@@ -1,7 +1,7 @@
 What a replay says of a recording: each graph's calls beside the record, then the guards.
 
     $ symtape replay $RECORDINGS/train.log.zst
-    4 graphs, 89 calls: all match
+    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 
@@ -14,7 +14,7 @@ What a replay says of a recording: each graph's calls beside the record, then th
 A graph that is named is reported alone; the graphs before it are walked for what they ask.
 
     $ symtape replay $RECORDINGS/train.log.zst:0/0:backward --guards
-    1 graph, 24 calls: all match
+    1 graph of 1 attempt, 24 calls: all match
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 
@@ -27,12 +27,12 @@ A graph that is named is reported alone; the graphs before it are walked for wha
 Several policies are put side by side; times differ from run to run.
 
     $ symtape replay $RECORDINGS/train.log.zst --dynamic recorded,static | head -6 | tr -s ' '
+    Sums over the graphs, each replayed with symbols and guards of its own
      recorded static
     calls 89 89
     match 89 89
     symbols 2 0
     guards 1 0
-    replacements 0 0
 
 A policy invents no symbol, and a hint or a mark has to name something.
 
@@ -121,7 +121,7 @@ Exported programs, ranks, logs without graphs.
     ::exported/models/model.json     12     12         -        -            -        -  -
 
     $ symtape replay $RECORDINGS/two_ranks@rank1
-    2 graphs, 8 calls: all match
+    2 graphs of 1 attempt, 8 calls (4 Dynamo, 4 ATen): all match
 
     graph                             calls  match  mismatch  refused  unsupported  adopted  error
     @rank1:0/0_0:dynamo_output_graph      4      4         -        -            -        -  -
@@ -135,7 +135,7 @@ Exported programs, ranks, logs without graphs.
 A recording that ends in an exception never looks like one in which all is well, also without notes.
 
     $ symtape replay -q $RECORDINGS/deep.log.zst | head -1
-    1 graph, 9 calls: all match; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
+    1 graph of 1 attempt, 9 calls: all match; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
 
     $ symtape replay -q --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -A 1 '"failures"'
     },"failures":[

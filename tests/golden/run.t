@@ -2,15 +2,15 @@ The first line of a run is the answer for all graphs and sizes; then a line for 
 
     $ symtape run $RECORDINGS/train.log.zst
     2 graphs on cpu: all ran; peak memory 26.5 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
-    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
+    0/0_0:aot_backward_graph: 18 operator calls, peak 26484 bytes
 
     $ symtape run $RECORDINGS/train.log.zst --compare-with cpu --perturb tanh_backward=1e-2
     2 graphs on cpu, compared with cpu: differs (0/0_0:aot_backward_graph); peak memory 26.5 kB
-    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
-      out.0: 460 of 800 elements differ; first 0: expected -0.484780192, got -0.454375148; max absolute 0.116, relative 34.8, 2026410608 ULPs; tolerance 0.000129 + 1.63e-06 |x| of 40 terms
-      out.4: 768 of 768 elements differ; first 0: expected -0.804721892, got -0.956795752; max absolute 0.252, relative 69.8, 2070811436 ULPs; tolerance 1.7e-05 + 1.63e-06 |x| of 40 terms
-      out.5: 16 of 16 elements differ; first 0: expected 0.0595398545, got 0.501555085; max absolute 0.536, relative 7.42, 2093476345 ULPs; tolerance 1.7e-05 + 1.63e-06 |x| of 40 terms
+    0/0_0:aot_backward_graph: 18 operator calls, peak 26484 bytes
+      out.0: 32 of 800 elements differ; first 0: expected 23.1262779, got 27.8891964; max absolute 16.1, relative 0.854, 7662993 ULPs; tolerance 0.0146 + 1.63e-06 |x| of 40 terms
+      out.4: 762 of 768 elements differ; first 0: expected 29.6344986, got 29.3550797; max absolute 4.65, relative 6.68, 37224669 ULPs; tolerance 0.00195 + 1.63e-06 |x| of 40 terms
+      out.5: 16 of 16 elements differ; first 0: expected 10.7737341, got 11.7554264; max absolute 2.6, relative 0.135, 1339415 ULPs; tolerance 0.00195 + 1.63e-06 |x| of 40 terms
       out.6: 16 elements agree; max absolute 0, 0 ULPs; 40 terms
       out.7: 16 elements agree; max absolute 0, 0 ULPs; 40 terms
       out.8: 80 elements agree; max absolute 0, 0 ULPs
@@ -20,8 +20,8 @@ The first line of a run is the answer for all graphs and sizes; then a line for 
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:backward --compare-with cpu --perturb tangents_1=1e-2 | head -n 3
     1 graph on cpu, compared with cpu: differs; peak memory 26.5 kB
-    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
-      out.0: 454 of 800 elements differ; first 0: expected -0.484780192, got -0.476935655; max absolute 0.067, relative 34.4, 2008338016 ULPs; tolerance 0.000129 + 1.63e-06 |x| of 40 terms
+    0/0_0:aot_backward_graph: 18 operator calls, peak 26484 bytes
+      out.0: 32 of 800 elements differ; first 0: expected 23.1262779, got 22.59062; max absolute 9.58, relative 0.145, 1460211 ULPs; tolerance 0.0146 + 1.63e-06 |x| of 40 terms
 
     $ symtape run $RECORDINGS/train.log.zst --sizes s23=4,20 --compare-with cpu
     2 graphs at 2 sizes on cpu, compared with cpu: 2 agree, 2 refused; peak memory 26.5 kB
@@ -61,8 +61,8 @@ The object has one shape: what was not asked for is empty or absent.
 
     $ symtape replay --backend cpu $RECORDINGS/train.log.zst
     2 graphs on cpu: all ran; peak memory 26.5 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
-    0/0_0:aot_backward_graph: 18 calls, peak 26484 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
+    0/0_0:aot_backward_graph: 18 operator calls, peak 26484 bytes
 
     $ symtape replay --backend cpu --json $RECORDINGS/train.log.zst >a; symtape run --json $RECORDINGS/train.log.zst | cmp - a
 
@@ -73,7 +73,7 @@ The object has one shape: what was not asked for is empty or absent.
 
     $ symtape replay --backend null $RECORDINGS/train.log.zst:0/0:forward --set s23=20 --force -n 1
     1 graph on null: counted; peak memory 65.2 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 65204 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 65204 bytes
       memory at its peak 65.2 kB, when addmm is run; held by
         bytes  share  node               operator                        user line         code
       14.4 kB   22 %  native_layer_norm  aten.native_layer_norm.default  demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2)))...
@@ -82,12 +82,12 @@ The object has one shape: what was not asked for is empty or absent.
 
     $ symtape replay --backend cpu $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --against-prefix y. -q; symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with ref.safetensors --compare-prefix y. | head -n 1
     1 graph on cpu: ran; peak memory 18.5 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
     1 graph on cpu, compared with ref.safetensors: agrees; peak memory 18.5 kB
 
     $ symtape replay $RECORDINGS/train.log.zst --policy recorded,static | head -n 2 | tr -s ' '
+    Sums over the graphs, each replayed with symbols and guards of its own
      recorded static
-    calls 89 89
 
     $ symtape replay $RECORDINGS/train.log.zst --mark "L['ids']:0=Dim(batch)" | tail -n 2
     Suggested fixes:
@@ -98,7 +98,7 @@ The object has one shape: what was not asked for is empty or absent.
       - 0/1_0  Eq(Mod(s27, 8), 0)
 
     $ symtape replay $RECORDINGS/train.log.zst --set s23=5 | head -n 1
-    4 graphs, 89 calls: all match
+    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
 
 Each of the two commands has options that make no sense for the other.
 

@@ -14,7 +14,7 @@ An existing one is kept unless --overwrite says otherwise.
 
     $ symtape info ranks.tape
     106 records, 54 payloads, 195 kB of log in {*} of tape ({*})
-    4 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
+    4 symbols, 0 guards of 2 attempts (not counted: 0 suppressed, 0 runtime asserts)
 
     tape        recording  rank    pid  torch       records  payloads  damaged  whole
     ranks.tape  rank0         0  19263  2.13.0+cpu       53        27        0  yes
@@ -76,7 +76,7 @@ Damage is placed; --strict refuses it.
 
     $ symtape info cut.tape | head -4
     34 records, 14 payloads, 20.0 kB of log in {*} of tape ({*})
-    0 symbols, 0 guards (not counted: 0 suppressed, 0 runtime asserts)
+    0 symbols, 0 guards of 1 attempt (not counted: 0 suppressed, 0 runtime asserts)
     1 damaged place
 
     2> symtape: cut.tape: 1 place is damaged; the rest was read

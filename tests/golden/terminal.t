@@ -25,8 +25,8 @@ telling ones, and long cells are cut, paths at their beginning.
         suggested     pad so that (x.size()[1] % 8) != 0 holds in each call
         or            replace the branch with torch.cond() or torch.where(); else
                       each side needs its compile
-      * by part: 48 % Dynamo (tracing Python), 47 % AOTAutograd (tracing ATen
-        graphs)
+      * by part of the compile time: 48 % Dynamo (tracing Python), 47 % AOTAutograd
+        (tracing ATen graphs)
       * 192 guards, 115 of them in attempts that were kept; 27 % come from
         demo/encoder.py:29 `t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in
         self.qkv(wind...`
@@ -41,10 +41,10 @@ telling ones, and long cells are cut, paths at their beginning.
       thrown away  compile  attempt  graphs  symbols  guards  reason
            4.42 s  0/0            0       2       12      77  a float was special...
 
-    Phases (inclusive: with what runs inside; exclusive: itself)
+    Phases (inclusive: with what runs inside; exclusive: itself; share: of all
+      phases)
       inclusive  share  exclusive  calls  phase
          10.7 s  100 %    4.43 ms      2  dynamo: one compile, from start to end
-         10.7 s  100 %    35.6 ms      2  | entire_frame_compile: one compile of ...
     User lines (time is estimated)
         time  share       guards  line                code
       2.34 s  16 to 38 %      10  demo/encoder.py:32  y = self.out((weights @ v)....
@@ -83,8 +83,8 @@ telling ones, and long cells are cut, paths at their beginning.
 
     $ sh tty 60 "symtape info $RECORDINGS/two_ranks" | head -6
     106 records, 54 payloads, 195 kB of log
-    4 symbols, 0 guards (not counted: 0 suppressed, 0 runtime
-      asserts)
+    4 symbols, 0 guards of 2 attempts (not counted: 0
+      suppressed, 0 runtime asserts)
 
     tape             recording  rank  torch       damaged  whole
     ...gs/two_ranks  rank0         0  2.13.0+cpu        0  yes

@@ -5,7 +5,7 @@ Requires: cuda
 
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --tf32 $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --nodes --perturb addmm=1 | grep -E 'graph|nodes:|bad'
     1 graph on cuda with TF32, compared with cpu: differs; peak memory 18.5 kB
-    0/0_0:aot_forward_graph: 13 calls, peak 18484 bytes
+    0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
       nodes: 11 equal, 10 within the tolerance, 1 differ, 1 differ because of these
       first bad node: addmm (torch.ops.aten.addmm.default) at demo/train.py:19 `return self.head(x)`, whose inputs agree: 200 of 200 elements differ; {*}; tolerance 0.00396 + 0.00195 |x| of 16 terms
 

@@ -110,9 +110,9 @@ An operator that no graph calls cannot be ablated.
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.addmm | head -3
+    Sums over the graphs, each replayed with symbols and guards of its own
                       baseline  free:aten.addmm
     calls                   20               20
-    match                   20               20
 
 Words of lists.
 

@@ -57,6 +57,7 @@ void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
         text_table_row(&t, NULL, &runs[i]);
     }
     table_transpose(&t.table, &table);
+    buf_puts(out, "Sums over the graphs, each replayed with symbols and guards of its own\n");
     report_table(&table, how, 0, 0, out);
     table_release(&t.table);
     free(columns);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "profile/model/format.h"
 #include "profile/report/replay/replay_fields.h"
 
 const char *outcome_name(enum outcome outcome)
@@ -20,15 +21,84 @@ void replay_graph_name(const struct replay_report *report, uint32_t ref, struct 
     selector_print_graph(report->trace, report->list, ref, out);
 }
 
-static void write_matches(const struct replay *replay, struct buf *out)
+/* Returns how many attempts the graphs of the totals are from. */
+static uint64_t count_attempts(const struct replay_report *report)
 {
+    const struct replay *replay = report->replay;
+    bool *seen = calloc(report->trace->n_attempts + (size_t)1, sizeof *seen);
+    uint64_t n = 0;
+    for (size_t i = 0; seen && i < replay->n_graphs; i++) {
+        uint32_t attempt = report->list->refs[replay->graphs[i].ref].attempt;
+        if (!replay->graphs[i].counted || attempt == TRACE_NONE)
+            continue;
+        n += !seen[attempt];
+        seen[attempt] = true;
+    }
+    free(seen);
+    return n;
+}
+
+enum call_level { LEVEL_DYNAMO, LEVEL_JOINT, LEVEL_ATEN, LEVEL_OTHER, CALL_LEVELS };
+
+static enum call_level call_level_of(enum graph_kind kind)
+{
+    switch (kind) {
+    case GRAPH_DYNAMO: return LEVEL_DYNAMO;
+    case GRAPH_JOINT: return LEVEL_JOINT;
+    case GRAPH_FORWARD:
+    case GRAPH_BACKWARD:
+    case GRAPH_INFERENCE: return LEVEL_ATEN;
+    default: return LEVEL_OTHER;
+    }
+}
+
+/* Prints " (8 Dynamo, 40 joint, 41 ATen)", if the calls are of several levels. */
+static void write_levels(const struct replay_report *report, struct buf *out)
+{
+    static const char *const NAMES[] = { "Dynamo", "joint", "ATen", "other" };
+    const struct replay *replay = report->replay;
+    uint64_t calls[CALL_LEVELS] = { 0 };
+    const char *before = " (";
+    for (size_t i = 0; i < replay->n_graphs; i++)
+        if (replay->graphs[i].counted)
+            calls[call_level_of(report->list->refs[replay->graphs[i].ref].kind)] +=
+                replay->graphs[i].counts.calls;
+    for (int i = 0; i < CALL_LEVELS; i++) {
+        if (calls[i] == 0 || calls[i] == replay->totals.calls)
+            continue;
+        buf_puts(out, before);
+        format_count(out, calls[i]);
+        buf_printf(out, " %s", NAMES[i]);
+        before = ", ";
+    }
+    buf_puts(out, *before == ',' ? ")" : "");
+}
+
+/* Prints "6 graphs of 3 attempts, 938 calls (289 Dynamo, 649 ATen)". */
+static void write_totals(const struct replay_report *report, struct buf *out)
+{
+    const struct replay_counts *t = &report->replay->totals;
+    uint64_t attempts = count_attempts(report);
+    format_plural(out, t->graphs, "graph");
+    if (attempts > 0) {
+        buf_puts(out, " of ");
+        format_plural(out, attempts, "attempt");
+    }
+    buf_puts(out, ", ");
+    format_plural(out, t->calls, "call");
+    write_levels(report, out);
+}
+
+static void write_matches(const struct replay_report *report, struct buf *out)
+{
+    const struct replay *replay = report->replay;
     const struct replay_counts *t = &replay->totals;
     if (t->graphs == 0) {
         buf_puts(out, "no graphs");
         return;
     }
-    buf_printf(out, "%llu graph%s, %llu call%s: ", (unsigned long long)t->graphs,
-               t->graphs == 1 ? "" : "s", (unsigned long long)t->calls, t->calls == 1 ? "" : "s");
+    write_totals(report, out);
+    buf_puts(out, ": ");
     if (replay_all_match(replay)) {
         buf_puts(out, "all match");
         return;
@@ -42,7 +112,7 @@ static void write_matches(const struct replay *replay, struct buf *out)
 /* Prints what the replay found, and the failures that the recording ends in, if any. */
 static void write_headline(const struct replay_report *report, struct buf *out)
 {
-    write_matches(report->replay, out);
+    write_matches(report, out);
     failure_list_print(report->failures, out);
     buf_putc(out, '\n');
 }
@@ -168,7 +238,7 @@ static void write_operators(const struct replay_report *report, const struct rep
     for (uint32_t i = 0; rows && i < report_shown(how, (uint32_t)replay->n_operators); i++)
         text_table_row(&t, report, rows[i]);
     free(rows);
-    buf_putc(out, '\n');
+    buf_puts(out, "\nOperators, in one replay of these graphs\n");
     report_table(&t.table, how, 0, 0, out);
 }
 
@@ -189,7 +259,7 @@ static void put_text_passes(const struct replay_report *report, const struct rep
         text_table_row(&t, NULL, &row);
     }
     text_table_row(&t, NULL, &(const struct replay_pass){ "all", "", &all });
-    buf_puts(out, "\nDispatches that PyTorch makes, estimated\n");
+    buf_puts(out, "\nDispatches that PyTorch makes while it compiles these graphs, estimated\n");
     report_table(&t.table, how, 0, 0, out);
 }
 

@@ -244,7 +244,7 @@ void timing_text(const struct timing *t, const char *backend, const struct repor
 {
     const struct rows groups = ROWS(t->groups, (uint32_t)t->n_groups);
     struct text_table table;
-    buf_printf(out, ": %u calls, %u launches on %s", t->calls, t->launches, backend);
+    buf_printf(out, ": %u operator calls, %u launches on %s", t->calls, t->launches, backend);
     put_run_sizes(t, out);
     put_wall(t, out);
     put_ceilings(t, out);
