@@ -17,9 +17,10 @@ static const struct opt options[] = {
     OPT_STRING(0, "between", "A,B", struct why_args, between,
                "list the recorded guards that are true for one of these two values and false for "
                "the other"),
-    OPT_STRING(0, "set", "SIZE[,SIZE...]", struct why_args, set,
+    OPT_STRING(0, "sizes", "SIZE[,SIZE...]", struct why_args, set,
                "values of other symbols for --between: s77=4 or \"L['y'].size()[0]=4\" (default: "
-               "their hints)"),
+               "their hints)",
+               .old = "set"),
     OPT_NUMBER('n', "limit", "N", struct why_args, limit,
                "print at most N rows of each list (default 20, 0: all)"),
     OPT_JSON(struct why_args, json),
@@ -83,10 +84,10 @@ static int read_set_values(struct why_run *r)
         size_t value = find_set_value(one);
         text = str_from(text, comma + 1);
         if (value < 2 || value == one.n)
-            return out_usage(r->cmd->out, "why: --set: %.*s is not of the form s77=4",
+            return out_usage(r->cmd->out, "why: --sizes: %.*s is not of the form s77=4",
                              STR_ARG(one));
         if (r->how.n_sets == SETS_MAX)
-            return out_usage(r->cmd->out, "why: --set: at most %d values", SETS_MAX);
+            return out_usage(r->cmd->out, "why: --sizes: at most %d values", SETS_MAX);
         r->sets[r->how.n_sets++] =
             (struct why_set){ str_first(one, value - 1), str_from(one, value) };
     }
@@ -100,7 +101,7 @@ static int read_options(struct why_run *r)
     r->name = r->cmd->operands[0];
     r->target = r->cmd->operands[1];
     if (args->set && !args->between)
-        return out_usage(r->cmd->out, "why: --set needs --between");
+        return out_usage(r->cmd->out, "why: --sizes needs --between");
     int code = args->between ? read_between(r) : EXIT_DONE;
     bool extra = r->cmd->n_operands == 3 && (!args->between || strchr(args->between, ','));
     if (code == EXIT_DONE && extra)

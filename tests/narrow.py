@@ -50,7 +50,7 @@ def of_tape(tape, folder):
     yield ["check", "--list", tape]
     yield ["diff", tape, other]
     yield ["bisect", "--list", tape]
-    yield ["bisect", "--between", tape, other]
+    yield ["bisect", "--first-difference", tape, other]
     yield ["bisect", "--guard", "Eq(s27, 8)", tape + ":0/0"]
     yield ["minify", "--guard", "Eq(s27, 8)", "--overwrite", "-o", f"{folder}/{Path(tape).name}.min", tape + ":0/0"]
     yield ["import", "--redact", "-o", f"{folder}/{Path(tape).name}.tape", tape]

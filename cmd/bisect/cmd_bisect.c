@@ -26,11 +26,13 @@ static const struct opt options[] = {
     OPT_STRING(0, "inject-fault", "FAULT", struct bisect_args, inject_fault,
                "inject a fault into the shape engine, for tests: flip-equality:N, ...",
                .old = "inject"),
-    OPT_FLAG(0, "between", struct bisect_args, between,
-             "find the first event or node in which the second TAPE differs from the first"),
-    OPT_STRING(0, "only", "ID", struct bisect_args, only,
+    OPT_FLAG(0, "first-difference", struct bisect_args, between,
+             "find the first event or node in which the second TAPE differs from the first",
+             .old = "between"),
+    OPT_STRING(0, "first-bad", "ID", struct bisect_args, only,
                "exit with 1 only if the first bad event is this one, and with 125 if it is "
-               "another, so that git bisect does not follow another bug"),
+               "another, so that git bisect does not follow another bug",
+               .old = "only"),
     OPT_FLAG(0, "from-end", struct bisect_args, from_end, "search near the end first"),
     OPT_NUMBER('j', "jobs", "N", struct bisect_args, jobs, "run N checks at once (default: 1)"),
     OPT_NUMBER(0, "extra-checks", "N", struct bisect_args, extra_checks,
@@ -332,19 +334,22 @@ static int check_args(struct bisect_job *b)
         return out_usage(out, "bisect: --error, --guard, --specializes and --check exclude each "
                               "other");
     if (args->between && (questions || args->inject_fault || args->list))
-        return out_usage(out, "bisect: --between cannot be combined with --error, --guard, "
-                              "--specializes, --check, --inject-fault or --list");
+        return out_usage(out,
+                         "bisect: --first-difference cannot be combined with --error, --guard, "
+                         "--specializes, --check, --inject-fault or --list");
     if (args->between != (b->cmd->n_operands == 2))
-        return out_usage(out, args->between ? "bisect: --between needs two TAPEs"
-                                            : "bisect: name one TAPE, or two with --between");
+        return out_usage(out, args->between
+                                  ? "bisect: --first-difference needs two TAPEs"
+                                  : "bisect: name one TAPE, or two with --first-difference");
     if ((args->invert || args->timeout || args->extra_checks.given || args->allow) && !args->check)
         return out_usage(out, "bisect: --invert, --timeout, --extra-checks and --allow need "
                               "--check");
     if (args->only && (strlen(args->only) != 16 || strspn(args->only, "0123456789abcdef") != 16))
-        return out_usage(out,
-                         "bisect: --only: \"%s\" is not an event's id, as in e1c81bad162d1681; "
-                         "the last line of an earlier run prints it",
-                         args->only);
+        return out_usage(
+            out,
+            "bisect: --first-bad: \"%s\" is not an event's id, as in e1c81bad162d1681; "
+            "the last line of an earlier run prints it",
+            args->only);
     if (args->jobs.given && (args->jobs.value < 1 || args->jobs.value > 256))
         return out_usage(out, "bisect: --jobs must be from 1 to 256");
     if (args->extra_checks.given && args->extra_checks.value > 1000000)
@@ -375,7 +380,7 @@ static int run_bisect(struct cmd *cmd)
 
 const struct command command_bisect = {
     .synopsis =
-        "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--between TAPE TAPE",
+        "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--first-difference TAPE TAPE",
     .description =
         "Finds the first event of a compile after which a guard holds, a symbol is a number, a "
         "call fails, or a command reports a failure. It replays the compile's events (symbols, "
@@ -383,7 +388,7 @@ const struct command command_bisect = {
         "and the state after the event once more before it reports it.",
     .examples = "symtape bisect bert.tape:0/0 --guard 'Eq(s27, 16)'\n"
                 "symtape bisect bert.tape:0/0:forward --check ./fails.sh --jobs 4\n"
-                "symtape bisect --between before.tape after.tape",
+                "symtape bisect --first-difference before.tape after.tape",
     .options = options,
     .args_size = sizeof(struct bisect_args),
     .min_operands = 1,

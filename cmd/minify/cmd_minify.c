@@ -32,9 +32,10 @@ static const struct opt options[] = {
                "more than the tolerance, first at the same operator"),
     OPT_FLAG(0, "tf32", struct minify_args, tf32,
              "with --backend-mismatch: matmuls of f32 on A may use TF32 inputs"),
-    OPT_STRING(0, "backend", "NAME", struct minify_args, backend,
+    OPT_STRING(0, "torch-backend", "NAME", struct minify_args, backend,
                "with --torch-oracle: the backend of torch.compile (default: aot_eager for "
-               "compile, inductor for run and accuracy)"),
+               "compile, inductor for run and accuracy)",
+               .old = "backend"),
     OPT_FLAG(0, "cpu", struct minify_args, cpu,
              "with --torch-oracle: put all tensors on the CPU, whatever device was recorded"),
     OPT_STRING('o', "output", "TAPE", struct minify_args, output,

@@ -147,7 +147,7 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
     if (!args->torch && (args->backend || args->cpu))
-        return err_set(err, ERR_USAGE, "--backend and --cpu need --torch-oracle");
+        return err_set(err, ERR_USAGE, "--torch-backend and --cpu need --torch-oracle");
     if (!args->mismatch && args->tf32)
         return err_set(err, ERR_USAGE, "--tf32 needs --backend-mismatch");
     if ((args->check || args->torch || args->has_ops) && args->inject_fault)

@@ -165,7 +165,7 @@ static bool check_nodes(const struct graph_run *g, struct err *err)
 {
     const struct session *s = g->session;
     for (size_t i = 0; i < s->save.n; i++)
-        if (!check_node_option(g->graph, "--save", s->save.names[i], err))
+        if (!check_node_option(g->graph, "--save-nodes", s->save.names[i], err))
             return false;
     return !s->perturb.node.n || check_node_option(g->graph, "--perturb", s->perturb.node, err);
 }

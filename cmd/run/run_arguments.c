@@ -12,7 +12,8 @@ static bool read_save(struct session *s, struct err *err)
     struct saved_nodes *save = &s->save;
     struct str rest = str_of(s->args->save ? s->args->save : "");
     if (s->args->save && !s->args->outputs)
-        return err_set(err, ERR_USAGE, "--save goes with --outputs FILE, where it is written");
+        return err_set(err, ERR_USAGE,
+                       "--save-nodes goes with --outputs FILE, where it is written");
     while (rest.n) {
         size_t comma = str_find_char(rest, ',');
         struct str name = str_trim(str_first(rest, comma));
@@ -22,8 +23,8 @@ static bool read_save(struct session *s, struct err *err)
         else if (str_is(name, "inputs"))
             save->inputs = true;
         else if (save->n == sizeof save->names / sizeof *save->names)
-            return err_set(err, ERR_USAGE, "--save takes at most %zu nodes, or inputs, or all",
-                           save->n);
+            return err_set(err, ERR_USAGE,
+                           "--save-nodes takes at most %zu nodes, or inputs, or all", save->n);
         else if (name.n)
             save->names[save->n++] = name;
     }
@@ -74,9 +75,10 @@ static bool check_combination(const struct session *s, struct err *err)
     const struct run_args *args = s->args;
     const struct backend_kind *kind = s->pair.tested_kind;
     if (args->profile && (args->compare || args->outputs || args->save || args->perturb))
-        return err_set(err, ERR_USAGE,
-                       "--profile only measures times: not with --compare-with, --outputs, --save "
-                       "or --perturb");
+        return err_set(
+            err, ERR_USAGE,
+            "--profile only measures times: not with --compare-with, --outputs, --save-nodes "
+            "or --perturb");
     if (args->profile && kind->shapes_only)
         return err_set(err, ERR_USAGE, "--profile: backend %s takes no time", kind->name);
     if (args->runs.given && !args->profile)

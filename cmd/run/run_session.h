@@ -22,7 +22,7 @@ struct perturbation {
     double epsilon;
 };
 
-/* --save NODE[,NODE...] */
+/* --save-nodes NODE[,NODE...] */
 struct saved_nodes {
     struct str names[64];
     size_t n;

@@ -314,7 +314,7 @@ static bool check_set(struct why_build *b, const struct why_set *set, struct err
     for (uint32_t i = 0; i < b->symbols->n_symbols; i++)
         if (why_is_named(b, &b->symbols->symbols[i], set->name))
             return true;
-    return err_set(err, ERR_USAGE, "--set: the tape has no symbol %.*s", STR_ARG(set->name));
+    return err_set(err, ERR_USAGE, "--sizes: the tape has no symbol %.*s", STR_ARG(set->name));
 }
 
 static bool check_sets(struct why_build *b, struct err *err)

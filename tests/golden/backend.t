@@ -122,7 +122,7 @@ Where time goes, of which only what does not depend on the machine can be shown 
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --profile --outputs x
-    2> symtape: --profile only measures times: not with --compare-with, --outputs, --save or --perturb
+    2> symtape: --profile only measures times: not with --compare-with, --outputs, --save-nodes or --perturb
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --runs 3
@@ -136,7 +136,7 @@ Where time goes, of which only what does not depend on the machine can be shown 
 
 What went in beside what came out:
 
-    $ symtape run $RECORDINGS/mlp.log.zst:0/1_0:inference --outputs mlp.safetensors --save inputs
+    $ symtape run $RECORDINGS/mlp.log.zst:0/1_0:inference --outputs mlp.safetensors --save-nodes inputs
     1 graph on cpu: ran; peak memory 6.21 kB
     0/1_0:aot_inference_graph: 6 operator calls, peak 6208 bytes
 

@@ -116,7 +116,7 @@ Outputs that cannot be written: nothing half-written stays.
     2> symtape: 0/0_0:aot_forward_graph: /dev/full: No space left on device
     [exit 4]
 
-    $ (ulimit -f 1; symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs small --save all); ls
+    $ (ulimit -f 1; symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs small --save-nodes all); ls
     1 graph on cpu: failed; peak memory 18.5 kB
     empty
     empty.log

@@ -57,7 +57,7 @@ A command judges the graph cut behind a call; here it looks for an operator.
 
 The event's id makes sure that it is this one: another is 125.
 
-    $ symtape bisect $RECORDINGS/train.log.zst:0/0 --guard 's23 < 16' --only 0000000000000000 | tail -1
+    $ symtape bisect $RECORDINGS/train.log.zst:0/0 --guard 's23 < 16' --first-bad 0000000000000000 | tail -1
     first-bad=5 id=e1c81bad162d1681 kind=guard expr="s23 < 16" good=4 probes=6
 
 FX text as the graph.
@@ -90,13 +90,13 @@ As JSON, and as a list.
 
 Between two tapes, and of a tape with itself.
 
-    $ symtape bisect --between $RECORDINGS/layers.log.zst $RECORDINGS/layers_window.log.zst
+    $ symtape bisect --first-difference $RECORDINGS/layers.log.zst $RECORDINGS/layers_window.log.zst
     compile 0/0: symbol s27 = L['x'].size()[1]: hint 21, range [2, int_oo] is now hint 24, range [2, int_oo], /home/user/demo/layers.py:26 in attention: t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1)
     94 of 410 events and nodes differ
     first-difference=changed kind=symbol expr="s27 = L['x'].size()[1]"
     [exit 1]
 
-    $ symtape bisect --between $RECORDINGS/train.log.zst $RECORDINGS/train.log.zst
+    $ symtape bisect --first-difference $RECORDINGS/train.log.zst $RECORDINGS/train.log.zst
     no difference in 3 events and 139 nodes
     first-difference=none
 
@@ -118,8 +118,8 @@ What makes no sense is said; with --bisect-codes a mistake stops git bisect and 
     2> symtape: bisect: 0/0_0:dynamo_output_graph: --specializes: the graph has no symbol s99
     [exit 2]
 
-    $ symtape bisect --between $RECORDINGS/train.log.zst
-    2> symtape: bisect: --between needs two TAPEs
+    $ symtape bisect --first-difference $RECORDINGS/train.log.zst
+    2> symtape: bisect: --first-difference needs two TAPEs
     [exit 2]
 
 A command that can never tell is not asked about every place.
@@ -134,8 +134,8 @@ A command that can never tell is not asked about every place.
     $ symtape bisect f.fx --list --json
     {"schema":"symtape.bisect/1","graph":"f.fx","list":[{"number":1,"id":"bdc1cc010dd3fa25","kind":"symbol","expr":"s0","node":"","op":"","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""},{"number":2,"id":"edb52ea1946124cb","kind":"node","expr":"s = aten.sin.default","node":"s","op":"aten.sin.default","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""},{"number":3,"id":"1b53e9f611d0ba85","kind":"node","expr":"t = aten.tanh.default","node":"t","op":"aten.tanh.default","recorded_as":null,"file":"","line":0,"function":"","code":"","failure":""}]}
 
-    $ symtape bisect f.fx --only 12
-    2> symtape: bisect: --only: "12" is not an event's id, as in e1c81bad162d1681; the last line of an earlier run prints it
+    $ symtape bisect f.fx --first-bad 12
+    2> symtape: bisect: --first-bad: "12" is not an event's id, as in e1c81bad162d1681; the last line of an earlier run prints it
     [exit 2]
 
     $ symtape bisect f.fx --timeout 3

@@ -41,7 +41,7 @@ A tolerance that was widened lets it pass.
 
 The reference on disk: every node, of larger ones samples and a hash; compared later, here with other inputs, and by itself.
 
-    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --save all --samples 100
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs ref.safetensors --save-nodes all --samples 100
     1 graph on cpu: ran; peak memory 18.5 kB
     0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
 
@@ -61,7 +61,7 @@ The reference on disk: every node, of larger ones samples and a hash; compared l
     2> symtape: cut.safetensors: not a safetensors file: its header has 4488 bytes
     [exit 3]
 
-    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs one.safetensors --save tanh,add_24
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --outputs one.safetensors --save-nodes tanh,add_24
     1 graph on cpu: ran; peak memory 18.5 kB
     0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
 
@@ -114,16 +114,16 @@ What cannot be.
     2> symtape: --outputs: one file, and 2 sizes; name one
     [exit 2]
 
-    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save tanh
-    2> symtape: --save goes with --outputs FILE, where it is written
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save-nodes tanh
+    2> symtape: --save-nodes goes with --outputs FILE, where it is written
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --perturb nobody=1 --sizes s23=2..3
     2> symtape: --perturb: no node nobody
     [exit 2]
 
-    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save nobody --outputs x.safetensors
-    2> symtape: 0/0_0:aot_forward_graph: --save: no node nobody
+    $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save-nodes nobody --outputs x.safetensors
+    2> symtape: 0/0_0:aot_forward_graph: --save-nodes: no node nobody
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --perturb tanh

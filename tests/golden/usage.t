@@ -191,3 +191,19 @@ The cause of a failure, the whole message and the user's frames.
     > f = json.load(sys.stdin)["failures"][0]; print(f["cause"]); print(f["user_stack"])'
     GuardOnDataDependentSymNode: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)
     [{'file': '/home/user/demo/data_dependent.py', 'line': 13, 'function': 'keep_large', 'code': 'if y.shape[0] > 4:'}]
+
+Former names of options are accepted.
+
+    $ symtape run --backend null $RECORDINGS/train.log.zst:0/0:forward --save tanh
+    > symtape bisect $RECORDINGS/train.log.zst:0/0 --guard 's23 < 16' --only 12
+    > symtape bisect --between $RECORDINGS/train.log.zst
+    > symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend eager
+    > symtape why $RECORDINGS/encoder.log.zst s27 --set s77=3
+    > symtape replay --all $RECORDINGS/inductor.log.zst | head -2
+    2 graphs of 1 attempt, 18 calls (5 Dynamo, 13 ATen): all match
+    other graphs: 6, 62 calls: 62 match, 0 mismatch, 0 refused, 0 unsupported
+    2> symtape: --save-nodes goes with --outputs FILE, where it is written
+    2> symtape: bisect: --first-bad: "12" is not an event's id, as in e1c81bad162d1681; the last line of an earlier run prints it
+    2> symtape: bisect: --first-difference needs two TAPEs
+    2> symtape: --torch-backend and --cpu need --torch-oracle
+    2> symtape: why: --sizes needs --between

@@ -245,7 +245,7 @@ What tells two sizes apart:
       0/0_0    restarted  L['x'].size()[1]     21  symbol  s27 in [2, int_oo]      70  torch.compile(dynamic=True) makes inputs dynamic
       0/0_1    ok         L['x'].size()[1]     21  symbol  s27 in [2, int_oo]      70  torch.compile(dynamic=True) makes inputs dynamic
 
-    $ symtape why $RECORDINGS/encoder.log.zst:0/1 s77 --between 1,3 --set s27=16
+    $ symtape why $RECORDINGS/encoder.log.zst:0/1 s77 --between 1,3 --sizes s27=16
     L['x'].size()[0] is the symbol s77 in 0/1, 3 when it was compiled: torch.compile(dynamic=True) makes inputs dynamic; 19 guards depend on it, first Eq(32*s27*s77, 256*s77*((s27//8))) at demo/encoder.py:27 `windows = x.unflatten(1, (-1, WINDOW))`
       * at the end: s77 in [2, int_oo]
       * attempt 0/1_0 was kept
@@ -307,16 +307,16 @@ Mistakes:
     2> symtape: why: --between: a is not a number
     [exit 2]
 
-    $ symtape why $RECORDINGS/encoder.log.zst s27 --set s77=3
-    2> symtape: why: --set needs --between
+    $ symtape why $RECORDINGS/encoder.log.zst s27 --sizes s77=3
+    2> symtape: why: --sizes needs --between
     [exit 2]
 
-    $ symtape why $RECORDINGS/encoder.log.zst s27 --between 3,4 --set s99=3
-    2> symtape: why: --set: the tape has no symbol s99
+    $ symtape why $RECORDINGS/encoder.log.zst s27 --between 3,4 --sizes s99=3
+    2> symtape: why: --sizes: the tape has no symbol s99
     [exit 2]
 
-    $ symtape why $RECORDINGS/encoder.log.zst s27 --between 3,4 --set s77
-    2> symtape: why: --set: s77 is not of the form s77=4
+    $ symtape why $RECORDINGS/encoder.log.zst s27 --between 3,4 --sizes s77
+    2> symtape: why: --sizes: s77 is not of the form s77=4
     [exit 2]
 
     $ symtape why $RECORDINGS/encoder.log.zst x y
