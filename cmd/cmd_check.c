@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
+#include "cmd/cli/nearest.h"
 #include "cmd/cli/rules_arg.h"
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cli/text_file.h"
@@ -54,16 +55,44 @@ struct check_run {
 
 /* ---- Reading ---- */
 
+/* Parses a list of limits. If one is of an unknown measure, the error names the nearest one. */
+static bool parse_limits(struct check_rules *rules, const char *option, const char *list,
+                         enum check_list of, struct err *err)
+{
+    struct str rest = str_of(list);
+    char hint[NEAREST_TEXT];
+    enum measure measure;
+    if (check_rules_parse(rules, rest, of, err))
+        return true;
+    while (err->kind == ERR_USAGE && rest.n > 0) {
+        struct str rule = str_first(rest, str_find_char(rest, ','));
+        struct str name = str_trim(str_first(rule, str_find_char(rule, ':')));
+        struct nearest search = nearest_of(name);
+        rest = str_from(rest, rule.n + 1);
+        if (measure_find(name, &measure))
+            continue;
+        for (int i = 0; i < MEASURES; i++)
+            nearest_offer(&search, str_of(measure_row((enum measure)i)->name));
+        if (search.best.n) {
+            *err = (struct err){ 0 };
+            err_set(err, ERR_USAGE, "\"%.*s\" is not a measure%s", STR_ARG(str_first(name, 60)),
+                    nearest_text(&search, hint));
+        }
+        break;
+    }
+    return err_at(err, "check: %s", option);
+}
+
 /* With a baseline, the default limits apply if no others are given. */
 static bool read_rules(struct check_run *c, struct err *err)
 {
     const struct check_args *args = c->args;
     if (args->baseline && !args->fail_on && !check_rules_usual(&c->rules, err))
         return false;
-    if (args->fail_on && !check_rules_parse(&c->rules, str_of(args->fail_on), CHECK_BESIDE, err))
-        return err_at(err, "check: --fail-on");
-    if (args->max && !check_rules_parse(&c->rules, str_of(args->max), CHECK_BUDGETS, err))
-        return err_at(err, "check: --max");
+    if (args->fail_on && !parse_limits(&c->rules, "--fail-on", args->fail_on, CHECK_BESIDE, err))
+        return false;
+    if (args->max && !parse_limits(&c->rules, "--max", args->max, CHECK_BUDGETS, err))
+        return false;
     return rules_arg_read(&c->custom, args->rules, &c->cmd->out->limit->meter, err);
 }
 

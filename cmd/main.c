@@ -11,15 +11,14 @@
 #include "cmd/cli/refused_memory.h"
 #include "cmd/cmd.h"
 
-/* Options before the command: `symtape --version --json`, `symtape --json T`, `symtape -q info T`.
- */
+/* Options before the command: `symtape --version`, `symtape -q info T`; before a tape those of
+ * `symtape diagnose` too, `symtape --all T`, and `--json` after --version. */
 struct front_args {
-    bool version, json;
+    bool version;
 };
 
 static const struct opt front_options[] = {
     OPT_FLAG('V', "version", struct front_args, version, "print versions"),
-    OPT_JSON(struct front_args, json),
     OPT_END,
 };
 
@@ -126,54 +125,77 @@ static int parse_and_run(struct out *out, const struct command_row *row, struct 
     return code;
 }
 
-/* Runs `symtape diagnose` for "symtape [--json] TAPE ...". */
-static int run_diagnose_of(struct out *out, struct common_args common, bool json,
-                           const struct opt_parse *parse)
+/* Returns the first option that was given, or NULL if there is none. */
+static const struct opt *first_given(const struct opt *options, const void *args)
 {
-    size_t n = parse->operands.n;
-    const char **args = calloc(n + 1, sizeof *args);
-    struct err err = { 0 };
-    if (!args) {
-        err_nomem(&err);
-        return out_error(out, &err);
-    }
-    args[0] = "--json";
-    memcpy(args + 1, parse->operands.v, n * sizeof *args);
-    int code = parse_and_run(out, command_find("diagnose"), common, (int)n + json, args + !json);
-    free(args);
-    return code;
+    for (const struct opt *o = options; o->kind != OPT_KIND_END; o++)
+        if (opt_is_given(o, args))
+            return o;
+    return NULL;
+}
+
+/* Runs the command that the first operand names, or `symtape diagnose` if it names a tape.
+ * `diagnose_args` has the options in front of it that only the latter takes. */
+static int run_named(struct out *out, struct common_args common, const void *diagnose_args,
+                     const struct opt_parse *parse, int argc, const char *const *argv)
+{
+    const char *name = parse->operands.v[0];
+    const struct command_row *row = command_find(name), *diagnose = command_find("diagnose");
+    const struct opt *early = first_given(diagnose->command->options, diagnose_args);
+    if (!row && names_tape(name))
+        return parse_and_run(out, diagnose, (struct common_args){ 0 }, argc, argv);
+    if (!row)
+        return unknown_command(out, name);
+    if (early && row->command->options && opt_find(row->command->options, early->name))
+        return out_usage(out, "--%s goes behind the command: symtape %s --%s ...", early->name,
+                         name, early->name);
+    if (early)
+        return out_usage(out, "%s has no option --%s; symtape %s --help lists its options", name,
+                         early->name, name);
+    return parse_and_run(out, row, common, (int)parse->operands.n - 1, parse->operands.v + 1);
+}
+
+/* Reports options that cannot be parsed; those of a command may stand in front of it. */
+static int front_error(struct out *out, int argc, const char *const *argv, const struct err *err)
+{
+    for (int i = 0; err->kind == ERR_USAGE && i < argc; i++)
+        if (command_find(argv[i]))
+            return out_usage(out, "%.*s; options of a command go behind it: symtape %s ...",
+                             (int)strcspn(err->text, ";"), err->text, argv[i]);
+    return out_error(out, err);
 }
 
 static int dispatch(struct out *out, int argc, const char *const *argv)
 {
+    const struct command *diagnose = command_find("diagnose")->command;
     struct front_args front = { 0 };
     struct common_args common = { 0 };
     struct err err = { 0 };
-    const struct opt_target targets[] = { { front_options, &front }, { common_options, &common } };
-    struct opt_parse parse = { .options_first = true, .targets = targets, .n_targets = 2 };
+    void *args = calloc(1, diagnose->args_size);
+    const struct opt_target targets[] = { { front_options, &front },
+                                          { common_options, &common },
+                                          { diagnose->options, args } };
+    struct opt_parse parse = { .options_first = true, .targets = targets, .n_targets = 3 };
     int code;
-    if (!opt_parse(&parse, argc, argv, &err)) {
-        code = usage_error(out, NULL, &err);
+    if (!args)
+        err_nomem(&err);
+    if (!args || !opt_parse(&parse, argc, argv, &err)) {
+        code = front_error(out, argc, argv, &err);
     } else if (common.help) {
         code = help_print(NULL, out);
     } else if (front.version) {
         const char *const json[] = { "--json" };
-        code = parse_and_run(out, command_find("version"), common, front.json, json);
+        const struct opt *given = first_given(diagnose->options, args);
+        bool is_json = given && strcmp(given->name, "json") == 0;
+        code = parse_and_run(out, command_find("version"), common, is_json, json);
     } else if (parse.operands.n == 0) {
         code = out_usage(out, "a command is missing; symtape help lists them");
     } else {
-        const struct command_row *row = command_find(parse.operands.v[0]);
-        if (!row && names_tape(parse.operands.v[0]))
-            code = run_diagnose_of(out, common, front.json, &parse);
-        else if (front.json)
-            code = out_usage(out, "--json goes behind the command: symtape %s --json ...",
-                             parse.operands.v[0]);
-        else
-            code = row ? parse_and_run(out, row, common, (int)parse.operands.n - 1,
-                                       parse.operands.v + 1)
-                       : unknown_command(out, parse.operands.v[0]);
+        code = run_named(out, common, args, &parse, argc, argv);
     }
-    opt_release(&parse);
+    if (args)
+        opt_release(&parse);
+    free(args);
     return code;
 }
 

@@ -28,3 +28,21 @@ struct candidate *fx_arg_read(const char *path, const struct candidate_options *
     buf_release(&text);
     return candidate;
 }
+
+bool fx_arg_is(const char *path, struct source_meter *meter)
+{
+    struct buf text = BUF_INIT;
+    struct err err = { 0 };
+    bool ret = is_fx_text(path, meter, &text, &err);
+    buf_release(&text);
+    return ret;
+}
+
+bool fx_arg_error(const char *path, struct err *err)
+{
+    *err = (struct err){ 0 };
+    return err_set(err, ERR_INPUT,
+                   "%s: the text of a graph, not a recording; symtape minify and symtape bisect "
+                   "take it, as in: symtape bisect --list %s",
+                   path, path);
+}

@@ -11,4 +11,9 @@
 struct candidate *fx_arg_read(const char *path, const struct candidate_options *options,
                               struct source_meter *meter, struct err *err);
 
+/* Returns whether a file holds the text of a graph. If such a file is named where a recording is
+ * needed, fx_arg_error() sets the error that says what takes it, and returns false. */
+bool fx_arg_is(const char *path, struct source_meter *meter);
+bool fx_arg_error(const char *path, struct err *err);
+
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cmd/cli/fx_arg.h"
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
@@ -122,10 +123,11 @@ static struct nearest nearest_kind(struct str word)
     return search;
 }
 
-/* Reports an operand that cannot be parsed. A kind alone, perhaps misspelt, lacks its compile. */
-static int selector_error(struct out *out, const char *operand, struct err *err)
+bool tape_selector_parse(struct selector *selector, const char *operand, struct err *err)
 {
     struct str text = str_of(operand);
+    if (selector_parse(selector, text, err))
+        return true;
     size_t start = text.n;
     while (start > 0 && operand[start - 1] != ':')
         start--;
@@ -136,7 +138,7 @@ static int selector_error(struct out *out, const char *operand, struct err *err)
                 "\"%s\" is not COMPILE[_ATTEMPT][:KIND[#I]]; did you mean 0/0:%.*s?",
                 operand + start, STR_ARG(search.best));
     }
-    return out_error(out, err);
+    return false;
 }
 
 bool tape_check_kind(struct trace *trace, const struct selector *selector, struct err *err)
@@ -225,13 +227,15 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
 {
     struct err err = { 0 };
     *arg = (struct tape_arg){ 0 };
-    if (!selector_parse(&arg->selector, str_of(operand), &err))
-        return selector_error(out, operand, &err);
+    if (!tape_selector_parse(&arg->selector, operand, &err))
+        return out_error(out, &err);
     if ((flags & TAPE_ARG_WHOLE) && (arg->selector.compile.n || arg->selector.kind.n))
         return out_usage(out, "%s: name a whole tape or recording here, not a part of it", operand);
     arg->trace = open_operand(arg->selector.tape, flags & TAPE_ARG_STRICT, out->limit, &err);
     if (!arg->trace && err.kind == ERR_INPUT && tape_is_program(operand))
         tape_program_error(operand, &err);
+    else if (!arg->trace && err.kind == ERR_INPUT && fx_arg_is(operand, &out->limit->meter))
+        fx_arg_error(operand, &err);
     if (!arg->trace)
         return out_error(out, &err);
     note_tape_damage(arg->trace, out);

@@ -30,6 +30,9 @@ void tape_arg_close(struct tape_arg *arg); /* also required after tape_arg_open(
  * tape_program_error() sets the error that says how to record it, and returns false. */
 bool tape_is_program(const char *path);
 bool tape_program_error(const char *path, struct err *err);
+/* Parses an operand. If it cannot be parsed, the error says what may be meant: a kind alone,
+ * perhaps misspelt, lacks its compile. */
+bool tape_selector_parse(struct selector *selector, const char *operand, struct err *err);
 /* Returns whether a graph may be of the selector's kind; otherwise false with err set, if another
  * name is near. A kind that is merely absent is reported with the graphs that there are, by
  * selector_graph(). */

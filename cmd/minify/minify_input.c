@@ -36,7 +36,7 @@ static bool read_tape_graph(struct minify_job *job, const struct candidate_optio
     struct selector selector;
     struct trace *trace = NULL;
     const char *operand = job->cmd->operands[0];
-    if (!selector_parse(&selector, str_of(operand), err))
+    if (!tape_selector_parse(&selector, operand, err))
         return false;
     char *path = strndup(selector.tape.p, selector.tape.n);
     if (path)
@@ -45,7 +45,8 @@ static bool read_tape_graph(struct minify_job *job, const struct candidate_optio
         err_nomem(err);
     free(path);
     if (trace && tape_check_programs(trace, job->cmd->out, err) &&
-        (selector_check(trace, &selector, err) || err_at(err, "%.*s", STR_ARG(selector.tape))))
+        ((selector_check(trace, &selector, err) && tape_check_kind(trace, &selector, err)) ||
+         err_at(err, "%.*s", STR_ARG(selector.tape))))
         job->whole = candidate_load(trace, &selector, options, err);
     if (job->whole && job->args->guard && !job->args->anonymize)
         find_asked_at(job, trace, &selector);

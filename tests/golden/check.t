@@ -94,7 +94,7 @@ Exit codes that git bisect run understands.
     [exit 125]
 
     $ symtape check --bisect-codes --max guard:1 $RECORDINGS/encoder.log.zst
-    2> symtape: check: --max: "guard" is not a measure; check --list lists them
+    2> symtape: check: --max: "guard" is not a measure; did you mean "guards"?
     [exit 129]
 
 Mistakes.

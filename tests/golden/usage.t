@@ -23,7 +23,7 @@ A kind is misspelt, or abbreviated, or its compile is missing.
     [exit 2]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:aot_foward_graph
-    2> symtape: no such graph; there are 0/0_0:dynamo_output_graph, 0/0_0:aot_joint_graph, 0/0_0:aot_forward_graph, 0/0_0:aot_backward_graph
+    2> symtape: $RECORDINGS/train.log.zst: no graph is of kind "aot_foward_graph"; did you mean "aot_forward_graph"?
     [exit 2]
 
 A list of show stands where a part of the tape, an event or an artifact is expected.
@@ -207,3 +207,35 @@ Former names of options are accepted.
     2> symtape: bisect: --first-difference needs two TAPEs
     2> symtape: --torch-backend and --cpu need --torch-oracle
     2> symtape: why: --sizes needs --between
+
+A near miss of any name gets a suggestion; the text of a graph is told from a recording.
+
+    $ symtape check --max gaurds:1 $RECORDINGS/mlp.log.zst
+    > symtape check --max guards:1,recompile:0 $RECORDINGS/mlp.log.zst
+    > symtape minify $RECORDINGS/mlp.log.zst:0/0:fwd
+    > symtape minify $RECORDINGS/mlp.log.zst:fwd
+    2> symtape: check: --max: "gaurds" is not a measure; did you mean "guards"?
+    2> symtape: check: --max: "recompile" is not a measure; did you mean "recompiles"?
+    2> symtape: $RECORDINGS/mlp.log.zst: no graph is of kind "fwd"; did you mean "forward"?
+    2> symtape: "fwd" is not COMPILE[_ATTEMPT][:KIND[#I]]; did you mean 0/0:forward?
+    [exit 2]
+
+    $ symtape minify -q $RECORDINGS/train.log.zst:0/0:dynamo --guard 's23 < 16' -o g.tape --fx g.fx > out; symtape replay g.fx
+    2> symtape: g.fx: the text of a graph, not a recording; symtape minify and symtape bisect take it, as in: symtape bisect --list g.fx
+    [exit 3]
+
+Options of symtape TAPE stand before it, too; those of a command do not.
+
+    $ symtape --all -q $RECORDINGS/mlp.log.zst | head -1
+    779 ms of compiling: 2 compiles, 2 attempts, 4 graphs, 0 guards; 113 records
+
+    $ symtape --all -o all.json --json $RECORDINGS/mlp.log.zst && head -c 30 all.json; echo
+    {"schema":"symtape.diagnosis/1
+
+    $ symtape --guards show $RECORDINGS/mlp.log.zst
+    > symtape --all info $RECORDINGS/mlp.log.zst
+    > symtape --json info $RECORDINGS/mlp.log.zst
+    2> symtape: unknown option --guards; options of a command go behind it: symtape show ...
+    2> symtape: info has no option --all; symtape info --help lists its options
+    2> symtape: --json goes behind the command: symtape info --json ...
+    [exit 2]
