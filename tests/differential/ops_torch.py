@@ -27,7 +27,6 @@ import signal
 import sys
 import tempfile
 import time
-import types
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402,F401
@@ -40,6 +39,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from database import DTYPES, draw_inputs, operator_database  # noqa: E402
 from row import describe, is_in_place, symbols_of, tree_map  # noqa: E402
 from programs import random_program  # noqa: E402
 from verdict import month_seed, verdict  # noqa: E402
@@ -132,27 +132,13 @@ def programs(rng, write):
         yield
 
 
-def operator_database():
-    expecttest = types.ModuleType("expecttest")  # which torch.testing wants, and nobody needs here
-    expecttest.TestCase = object
-    sys.modules.setdefault("expecttest", expecttest)
-    from torch.testing._internal.common_methods_invocations import op_db
-    return op_db
-
-
 def database(rng, inputs):
     """Random operators of PyTorch's database, each with a few of its inputs."""
     operators = operator_database()
     while True:
         op = rng.choice(operators)
-        dtype = rng.choice([torch.float32, torch.float32, torch.int64, torch.bool, torch.bfloat16])
-        if dtype not in op.dtypes:
-            continue
-        torch.manual_seed(0)
-        try:
-            found = list(itertools.islice(inputs(op, dtype), 64))
-        except Exception:  # the database's own limits
-            continue
+        dtype = rng.choice(DTYPES)
+        found = draw_inputs(rng, op, dtype, inputs)
         for sample in rng.sample(found, min(4, len(found))):
             yield op, sample
 
