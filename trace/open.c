@@ -235,30 +235,45 @@ static bool read_exported_version(struct trace *trace, uint32_t record, struct r
     return ok && (to->torch_version.p || err_nomem(err));
 }
 
+/* Reads the version from a text that has "pytorch_version": "2.13.0+cpu" in it. */
+static bool find_version(struct trace *trace, struct str text, struct recording *to,
+                         struct err *err)
+{
+    static const char key[] = "\"pytorch_version\": \"";
+    size_t at = str_find(text, STR(key));
+    if (at == text.n)
+        return true;
+    text = str_from(text, at + sizeof key - 1);
+    to->torch_version =
+        arena_copy(&trace->tables->arena, str_first(text, str_find_char(text, '"')));
+    return to->torch_version.p || err_nomem(err);
+}
+
 /* Reads the version from torch_version, a JSON artifact that torch writes from 2.12 on, right
  * after its first record. */
 static bool read_logged_version(struct trace *trace, uint32_t record, struct recording *to,
                                 struct err *err)
 {
-    static const char key[] = "\"pytorch_version\": \"";
     struct str text;
     if (trace_payload_size(trace, record) > VERSION_LIMIT)
         return true;
     struct err lost = { 0 };
     if (!trace_payload(trace, record, &text, &lost))
         return lost.kind != ERR_ENV || (*err = lost, false);
-    text = str_from(text, str_find(text, STR(key)) + sizeof key - 1);
-    to->torch_version =
-        arena_copy(&trace->tables->arena, str_first(text, str_find_char(text, '"')));
-    return to->torch_version.p || err_nomem(err);
+    return find_version(trace, text, to, err);
 }
 
-/* Reads the version from the metadata if they have it, which is cheap to check. */
+/* Reads the version from the metadata if they have it, which is cheap to check. The metrics of a
+ * compile have it from torch 2.10 on. */
 static bool read_version(struct trace *trace, uint32_t record, struct recording *to,
                          struct err *err)
 {
     const struct record *r = &trace->records[record];
-    if (to->torch_version.n || (r->event != EVENT_ARTIFACT && r->event != EVENT_PT2_MEMBER) ||
+    if (to->torch_version.n)
+        return true;
+    if (r->event == EVENT_COMPILATION_METRICS)
+        return find_version(trace, r->meta, to, err);
+    if ((r->event != EVENT_ARTIFACT && r->event != EVENT_PT2_MEMBER) ||
         str_find(r->meta, STR("\"torch_version\"")) == r->meta.n)
         return true;
     return r->event == EVENT_ARTIFACT ? read_logged_version(trace, record, to, err)
