@@ -9,7 +9,7 @@
 /* The versions of torch for which the readers were written and tested. Logs of other versions
  * are read as far as they have the same form; import keeps all of their bytes. */
 #define TORCH_LOGS_FROM "2.7"
-#define TORCH_LOGS_TO   "2.13"
+#define TORCH_LOGS_TO   "2.15"
 
 struct version_args {
     bool json;

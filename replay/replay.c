@@ -120,6 +120,8 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
     struct attempt_load *load = new_load(l, attempt, room);
     if (!load || !inputs_read(l->trace, attempt, &load->inputs, err))
         return err_nomem(err);
+    if (l->options->torch)
+        load->inputs.torch = l->options->torch;
     if (!change_inputs(l, load, err))
         return false;
     for (uint32_t i = 0; i < l->graphs->n; i++) {
@@ -140,6 +142,9 @@ static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
     uint32_t record = l->graphs->refs[i].record;
     if (!load)
         return err_nomem(err);
+    load->inputs.torch = l->options->torch
+                             ? l->options->torch
+                             : recorded_torch(l->trace, l->trace->records[record].recording);
     for (uint32_t s = 0; s < table->n_symbols; s++)
         if (table->symbols[s].record == record && table->symbols[s].attempt == TRACE_NONE) {
             if (!load->symbols)

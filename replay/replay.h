@@ -27,6 +27,7 @@ struct replay_options {
     uint32_t jobs;                    /* number of attempts replayed at once; 0: one */
     bool timing;                      /* measures operators' times */
     const struct custom_rules *rules; /* rules of custom operators (ops/decomp/custom.h), or NULL */
+    int torch; /* as this release of PyTorch (213: 2.13); 0: as the one that recorded the tape */
     struct input_changes changes;
     const struct replay_switch *switches; /* switches of the operators */
     size_t n_switches;

@@ -29,6 +29,9 @@ static const struct opt options[] = {
                "run the graphs with values, as symtape run does, with all of its options"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct replay_args, run.rules,
                "rules of custom operators, as symtape-rules(5) describes them"),
+    OPT_STRING(
+        0, "torch", "VERSION", struct replay_args, torch,
+        "as this release of PyTorch would do it, such as 2.13 (default: the one that recorded)"),
     OPT_FLAG(0, "all-graphs", struct replay_args, all,
              "graphs of other events and artifacts too; they are not part of the totals",
              .old = "all"),
@@ -146,6 +149,7 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
     how.all = args->all;
     how.rules = rules;
     how.jobs = jobs_of(args);
+    how.torch = args->torch ? torch_release(str_of(args->torch)) : 0;
     how.timing = args->operators || args->run.json;
     how.passes = args->operators || args->run.json;
     how.changes = (struct input_changes){ .marks = lists->marks,
@@ -180,6 +184,8 @@ static int run_replay(struct cmd *cmd)
     if (args->run.sizes.file)
         return out_usage(cmd->out, "--sizes %s: a size is SYMBOL=NUMBER; files only with --backend",
                          args->run.sizes.file);
+    if (args->torch && !torch_release(str_of(args->torch)))
+        return out_usage(cmd->out, "--torch %s: not a version such as 2.13", args->torch);
     struct err err = { 0 };
     int code = replay_lists_read(&lists, args, &err) &&
                        rules_arg_read(&rules, args->run.rules, &cmd->out->limit->meter, &err)

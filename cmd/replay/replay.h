@@ -11,7 +11,7 @@
 struct replay_args {
     struct run_args run; /* of `symtape run`; must be first: some options are common */
     bool all, guards, operators;
-    const char *dynamic, *dynamic_shapes, *what_if, *ablate, *audit;
+    const char *dynamic, *dynamic_shapes, *what_if, *ablate, *audit, *torch;
 };
 
 enum { REPLAY_MAX_LIST = 32 };

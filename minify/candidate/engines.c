@@ -83,6 +83,7 @@ void engines_graph(const struct candidate *candidate, struct graph_replay_symbol
                                          candidate->guards[i].node };
     *ret = (struct graph_replay_input){ .graph = candidate->graph,
                                         .kind = candidate->kind,
+                                        .torch = torch_release(candidate->torch_version),
                                         .symbols = symbols,
                                         .n_symbols = candidate->n_symbols,
                                         .guards = guards,

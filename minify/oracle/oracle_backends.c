@@ -83,6 +83,7 @@ static bool gather_symbols(const struct candidate *candidate, struct arena *aren
     }
     options->symbols = symbols;
     options->seed = candidate->seed;
+    options->torch = torch_release(candidate->torch_version);
     return true;
 }
 

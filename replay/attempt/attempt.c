@@ -317,6 +317,7 @@ static struct env_settings settings_of(const struct attempt_load *load)
     struct env_settings ret = ENV_SETTINGS_DEFAULT;
     ret.assume_static_by_default = load->inputs.static_by_default;
     ret.inner_mods = load->inner_mods;
+    ret.torch = load->inputs.torch;
     return ret;
 }
 

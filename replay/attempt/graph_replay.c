@@ -166,9 +166,12 @@ static bool graph_after_call(void *user, const struct program *program, const st
            replay->more(replay->more_user, replay, step);
 }
 
-static bool restart_environment(struct graph_replay *replay, struct err *err)
+static bool restart_environment(struct graph_replay *replay, int torch, struct err *err)
 {
-    struct shape_env *env = shape_env_new(NULL, err);
+    struct env_settings settings = ENV_SETTINGS_DEFAULT;
+    if (torch)
+        settings.torch = torch;
+    struct shape_env *env = shape_env_new(&settings, err);
     if (!env)
         return false;
     release_walk(replay);
@@ -191,7 +194,7 @@ static bool restart_environment(struct graph_replay *replay, struct err *err)
 bool graph_replay_walk(struct graph_replay *replay, const struct graph_replay_input *graph,
                        struct err *err)
 {
-    if (!restart_environment(replay, err))
+    if (!restart_environment(replay, graph->torch, err))
         return false;
     replay->graph = graph;
     replay->traces = traces_results(graph->kind) && !graph->concrete;

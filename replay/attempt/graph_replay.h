@@ -41,6 +41,7 @@ struct graph_replay_input {
     uint32_t n_guards;
     /* Symbols are replaced by their hints: all sizes are numbers, and guards are left out. */
     bool concrete;
+    int torch;                      /* the release of PyTorch; 0: TORCH_RELEASE_DEFAULT */
     bool by_hint;                   /* sizes with equal hints count as equal */
     const struct injection *inject; /* the fault to inject, or NULL */
 };

@@ -66,6 +66,7 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
     if (n == 0)
         return true;
+    settings.torch = inputs->torch;
     bool ok = replay_state_open(&h.state, inputs, &settings, err);
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         struct input *input = &inputs->list.v[i];

@@ -312,11 +312,18 @@ static bool read_input_record(struct input_reader *r, uint32_t record, struct er
     return ok || err_nomem(err);
 }
 
+int recorded_torch(const struct trace *trace, uint32_t recording)
+{
+    int torch = torch_release(trace->recordings[recording].torch_version);
+    return torch ? torch : TORCH_RELEASE_DEFAULT;
+}
+
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err)
 {
     struct input_reader r = { .trace = trace, .inputs = inputs };
     bool ok = true;
     const struct attempt *a = &trace->attempts[attempt];
+    inputs->torch = recorded_torch(trace, a->recording);
     for (uint32_t i = 0; i < a->n_records && ok; i++)
         ok = read_input_record(&r, a->records[i], err);
     ok = ok && (guess_sharing(inputs) || err_nomem(err));

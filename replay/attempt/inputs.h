@@ -66,9 +66,12 @@ struct inputs {
     bool rehinted;          /* hints were changed: equal sizes may have one symbol now */
     bool changed;           /* something differs from the record */
     bool static_by_default; /* assume_static_by_default: sizes not recorded as symbols are static */
+    int torch;              /* the release that recorded them (replay/shape/env/behavior.h) */
     struct arena arena;
 };
 
+/* Returns the release of PyTorch that a recording is of, or TORCH_RELEASE_DEFAULT. */
+int recorded_torch(const struct trace *trace, uint32_t recording);
 /* Reads the records; those that cannot be read are skipped. False: out of memory. */
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err);
 void inputs_release(struct inputs *inputs);

@@ -252,6 +252,7 @@ static bool open_state(struct lifter *l, struct err *err)
         (l->ref->attempt != TRACE_NONE && !inputs_read(l->trace, l->ref->attempt, &l->inputs, err)))
         return false;
     settings.assume_static_by_default = l->inputs.static_by_default;
+    settings.torch = recorded_torch(l->trace, l->trace->records[l->ref->record].recording);
     if (!replay_state_open(&l->state, &l->inputs, &settings, err) ||
         !replay_state_make_ops(&l->state, NULL, err))
         return false;

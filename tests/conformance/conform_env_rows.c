@@ -45,6 +45,9 @@ bool conform_settings(struct run *run, const struct json *doc)
                                      SETTING(backed_size_oblivious, false),
                                      SETTING(exporting, false) };
 #undef SETTING
+    settings.torch = torch_release(json_str(doc, json_get(doc, JSON_ROOT, STR("torch"))));
+    if (!settings.torch)
+        settings.torch = TORCH_RELEASE_DEFAULT;
     struct err err = { 0 };
     shape_env_free(env->env);
     env->env = shape_env_new(&settings, &err);

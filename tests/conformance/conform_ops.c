@@ -10,21 +10,9 @@
 #include "replay/ops/layers.h"
 #include "tests/conformance/conform_ops.h"
 
-/* What later versions are known to do otherwise. */
-static const struct difference {
-    int since;
-    const char *op, *text, *reason;
-} differences[] = {
-#define DIFFERENCE(since, op, text, reason) { since, op, text, reason },
-#include "tests/conformance/conform_differences.def"
-#undef DIFFERENCE
-};
-enum { N_DIFFERENCES = sizeof differences / sizeof *differences };
-
 struct conform {
     struct row_options options;
     struct tally tally;
-    uint32_t known[N_DIFFERENCES]; /* rows that each explains */
     struct ops *ops;
     struct shape_env *concrete;
     struct row row;
@@ -200,12 +188,20 @@ static bool tally_up(struct conform *c, struct str op, enum verdict verdict)
     return true;
 }
 
+static struct shape_env *new_env(const struct conform *c, struct err *err)
+{
+    struct env_settings settings = ENV_SETTINGS_DEFAULT;
+    if (c->options.torch)
+        settings.torch = c->options.torch;
+    return shape_env_new(&settings, err);
+}
+
 /* A row with symbols has an environment of its own; the others share one. */
 static bool enter_env(struct conform *c, struct row *row)
 {
     struct err err = { .kind = ERR_NONE };
     row->symbolic = json_get(row->doc, JSON_ROOT, STR("hints")) != JSON_NONE;
-    row->env = row->symbolic ? shape_env_new(NULL, &err) : c->concrete;
+    row->env = row->symbolic ? new_env(c, &err) : c->concrete;
     if (!row->env)
         return false;
     ops_set_eager(c->ops, !row->symbolic);
@@ -231,27 +227,6 @@ static bool judge_alone(struct conform *c, struct row *row, struct str op, enum 
     return true;
 }
 
-static bool is_named(struct str op, struct str pattern)
-{
-    bool prefix = pattern.n && pattern.p[pattern.n - 1] == '*';
-    return prefix ? str_starts(op, str_first(pattern, pattern.n - 1)) : str_eq(op, pattern);
-}
-
-/* Skipped, where the row's version of PyTorch is known to answer so. */
-static enum verdict excuse(struct conform *c, struct str op, enum verdict verdict)
-{
-    struct str why = buf_str(&c->row.why);
-    for (uint32_t i = 0; i < N_DIFFERENCES; i++) {
-        struct str text = str_of(differences[i].text);
-        if (c->options.torch < differences[i].since || !is_named(op, str_of(differences[i].op)) ||
-            (text.n && str_find(why, text) == why.n))
-            continue;
-        c->known[i]++;
-        return ROW_SKIPPED;
-    }
-    return verdict;
-}
-
 static bool judge_line(void *user, const char *path, size_t line, struct json *doc, struct str text)
 {
     struct conform *c = user;
@@ -275,17 +250,7 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
     row->results = row->symbolic;
     if (verdict == ROW_FAILED && row->results && !judge_alone(c, row, op, &verdict))
         return false;
-    if (verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED)
-        verdict = excuse(c, op, verdict);
     return tally_up(c, op, verdict);
-}
-
-static void print_known(const struct conform *c)
-{
-    for (uint32_t i = 0; i < N_DIFFERENCES; i++)
-        if (c->known[i])
-            printf("skipped: %u of %s: since %d.%d %s\n", c->known[i], differences[i].op,
-                   differences[i].since / 100, differences[i].since % 100, differences[i].reason);
 }
 
 static int usage(void)
@@ -304,7 +269,7 @@ int main(int argc, char **argv)
     int i = row_options_read(argc, argv, &c.options);
     if (!i || i == argc)
         return usage();
-    c.concrete = shape_env_new(NULL, &err);
+    c.concrete = new_env(&c, &err);
     c.ops = c.concrete ? ops_new(c.concrete, &err) : NULL;
     if (!c.ops)
         return fprintf(stderr, "%s\n", err.text), 4;
@@ -313,7 +278,6 @@ int main(int argc, char **argv)
         return code;
     if (c.options.table)
         tally_print_table(&c.tally);
-    print_known(&c);
     double share = tally_print_totals(&c.tally);
     tally_release(&c.tally);
     buf_release(&c.row.why);

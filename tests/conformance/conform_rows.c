@@ -8,13 +8,6 @@
 
 /* --- Options --- */
 
-/* 213 of "2.13.0+cpu" */
-static int version_of(const char *text)
-{
-    int major = 0, minor = 0;
-    return sscanf(text, "%d.%d", &major, &minor) == 2 ? 100 * major + minor : 0;
-}
-
 int row_options_read(int argc, char **argv, struct row_options *o)
 {
     int i = 1;
@@ -32,7 +25,7 @@ int row_options_read(int argc, char **argv, struct row_options *o)
         else if (!strcmp(argv[i], "--every") && i + 1 < argc)
             o->every = strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--torch") && i + 1 < argc)
-            o->torch = version_of(argv[++i]);
+            o->torch = torch_release(str_of(argv[++i]));
         else if (!strcmp(argv[i], "--expect") && i + 1 < argc)
             o->expect = strtod(argv[++i], NULL);
         else

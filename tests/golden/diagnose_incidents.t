@@ -60,6 +60,7 @@ Requires: shared
         recorded      guard of 0/1 that failed: tensor 'x' size mismatch at index 0. expected 3, actual 4
         recorded      0/2 made it a symbol: other values need no compile
         suggested     torch._dynamo.mark_dynamic(x, 0); torch._dynamo.mark_dynamic(x, 1) before the first call
+        or            torch.compiler.config.dynamic_sources = "L['x']"
      2  recompiled, 7.18 s of 25.7 s
         the strides of L['x'] changed: stride 0 was 64, and then 1920
         models/rec_fail.py:20  q, k, v = (t.unflatten(-1, (s.h, -1)).transpose(1, 2) for t in s.qkv(s.n1(x)).chunk(3, -1))
@@ -72,6 +73,7 @@ Requires: shared
         recorded      guard of 0/0 that failed: tensor 'x' size mismatch at index 1. expected 24, actual 30
         recorded      0/1 made it a symbol: other values need no compile
         suggested     torch._dynamo.mark_dynamic(x, 0); torch._dynamo.mark_dynamic(x, 1) before the first call
+        or            torch.compiler.config.dynamic_sources = "L['x']"
 
     $ symtape $SHARED/sequences/attr_changes.log.zst
     1.06 s of compiling: 10 compiles, 10 attempts, 20 graphs, 0 guards; 448 records

@@ -175,6 +175,7 @@ What cannot be compared is said.
     2> symtape: after is an archive of torch.export, before a log: an archive has no compiles, guards or times, so little can be compared
 
     $ symtape diff $RECORDINGS/torch-2.11/encoder.log.zst $RECORDINGS/encoder.log.zst --only recompiles,failures
+    2> symtape: torch 2.11.0+cu130 before, 2.13.0+cpu after: operators, guards and phases may differ because PyTorch does, not the program
     2> symtape: no difference
 
     $ symtape diff --bisect-codes $RECORDINGS/mlp.log.zst $RECORDINGS/graph_break.log.zst > /dev/null

@@ -358,7 +358,10 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
         return err_nomem(err), NULL;
     run->graph = graph;
     run->options = *options;
-    run->env = shape_env_new(NULL, err);
+    struct env_settings settings = ENV_SETTINGS_DEFAULT;
+    if (options->torch)
+        settings.torch = options->torch;
+    run->env = shape_env_new(&settings, err);
     run->ops = run->env ? ops_new_with_rules(run->env, options->rules, err) : NULL;
     if (!run->ops)
         goto failed;

@@ -53,6 +53,7 @@ struct run;
 struct run_options {
     struct backend *backend;
     const struct custom_rules *rules;
+    int torch; /* the release of PyTorch that recorded the graph; 0: TORCH_RELEASE_DEFAULT */
     const struct run_size *sizes; /* sizes that the caller chose */
     size_t n_sizes;
     const struct run_symbol *symbols; /* as recorded */

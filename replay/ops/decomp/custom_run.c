@@ -154,6 +154,17 @@ static struct value call_computation_dtype(struct rule_run *r, const struct valu
     return (struct value){ .kind = VALUE_DTYPE, .u.dtype = computation_dtype(args[0].u.dtype) };
 }
 
+/* behaves(name): whether the release of PyTorch behaves so (../../shape/env/behaviors.def). */
+static struct value call_behaves(struct rule_run *r, const struct value *args, uint32_t n)
+{
+    enum behavior behavior;
+    if (n != 1 || args[0].kind != VALUE_STRING || !behavior_find(args[0].u.text, &behavior)) {
+        unsupported(r->c, "behaves() of an unknown name");
+        return value_none();
+    }
+    return py_bool(behaves(r->c->env, behavior));
+}
+
 static struct value call_prod(struct rule_run *r, const struct value *args, uint32_t n)
 {
     struct value product = py_int(r->c, 1), list = n ? args[0] : value_none();
@@ -189,6 +200,7 @@ static const struct {
 } own_functions[] = {
     { "check", call_check },
     { "unbacked", call_unbacked },
+    { "behaves", call_behaves },
     { "prod", call_prod },
     { "range", call_range },
     { "maybe_convert", call_maybe_convert },

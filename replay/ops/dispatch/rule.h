@@ -22,6 +22,7 @@
 
 #include "replay/ops/dispatch/counters.h"
 #include "replay/ops/dispatch/ops.h"
+#include "replay/shape/env/behavior.h"
 #include "replay/shape/env/node.h"
 
 /* A call with bound arguments, which layers and rules receive. */

@@ -1,5 +1,6 @@
 /* The shape environment: symbols, their ranges and replacements, and the guards on them
- * (ShapeEnv of torch/fx/experimental/symbolic_shapes.py, torch 2.11).
+ * (ShapeEnv of torch/fx/experimental/symbolic_shapes.py), as torch 2.11
+ * has it; what other releases do differently is in replay/shape/env/behavior.h.
  *
  *     struct shape_env *env = shape_env_new(NULL, &err);
  *     sym_id s77 = env_create_symbol(env, &(struct symbol_request){
@@ -35,12 +36,19 @@ struct env_settings {
     /* PyTorch uses the first Mod of a set, whose order differs from process to process
      * (PYTHONHASHSEED): false takes the outermost Mod of an equality, true the innermost. */
     bool inner_mods;
+    int torch; /* the release of PyTorch: 213 is 2.13 (replay/shape/env/behavior.h) */
 };
+/* The release that is assumed of a log that names none: torch 2.12 and later name theirs first of
+ * all, earlier ones at the end of a compile. */
+enum { TORCH_RELEASE_DEFAULT = 211 };
+/* 213 of "2.13.0+cpu"; 0 of a text that is no version. */
+int torch_release(struct str version);
 #define ENV_SETTINGS_DEFAULT                                        \
     ((struct env_settings){ .allow_scalar_outputs = true,           \
                             .allow_dynamic_output_shape_ops = true, \
                             .specialize_zero_one = true,            \
-                            .duck_shape = true })
+                            .duck_shape = true,                     \
+                            .torch = TORCH_RELEASE_DEFAULT })
 
 struct shape_env *shape_env_new(const struct env_settings *settings, struct err *err);
 void shape_env_free(struct shape_env *env);

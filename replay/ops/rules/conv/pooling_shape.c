@@ -44,10 +44,13 @@ bool pool_read(struct call *c, struct pool *p, uint32_t first, bool dilated)
            (!dilated || read_list(c, p, first + 3, "dilation", NULL, p->dilation));
 }
 
-/* div_rtn of torch 2.11: a floor division that guards on whether it is exact. */
+/* div_rtn: a floor division, which guarded on whether it is exact. */
 static sym_id divide_down(struct call *c, sym_id x, sym_id y)
 {
-    sym_id q = floordiv(c, x, y), r = mod(c, x, y);
+    sym_id q = floordiv(c, x, y);
+    if (behaves(c->env, BEHAVIOR_POOLING_FLOOR_DIVIDES))
+        return q;
+    sym_id r = mod(c, x, y);
     if (guard_bool(c, ne(c, r, SYM_ID_ZERO)) &&
         guard_bool(c, lt(c, r, SYM_ID_ZERO)) != guard_bool(c, lt(c, y, SYM_ID_ZERO)))
         q = sub(c, q, SYM_ID_ONE);
@@ -85,9 +88,28 @@ static bool all_positive(struct call *c, const sym_id *list, uint32_t n)
     return true;
 }
 
-static bool is_dim_nonzero(struct call *c, struct tensor x, uint32_t dim)
+/* The conditions together: Python's `and` evaluates one after the other, sym_and() makes one of
+ * them. */
+static sym_id joined(struct call *c, const sym_id *conditions, uint32_t n)
 {
-    return guard_bool(c, ne(c, size_of(c, x, dim), SYM_ID_ZERO));
+    sym_id all = SYM_ID_TRUE;
+    bool one = behaves(c->env, BEHAVIOR_POOLING_JOINS_CHECKS);
+    for (uint32_t i = 0; i < n; i++) {
+        if (one)
+            all = both(c, all, conditions[i]);
+        else if (!guard_bool(c, conditions[i]))
+            return SYM_ID_FALSE;
+    }
+    return all;
+}
+
+/* Of the dimensions from `first` to `last`. */
+static sym_id are_nonzero(struct call *c, struct tensor x, uint32_t first, uint32_t last)
+{
+    sym_id list[TENSOR_MAX_DIM];
+    for (uint32_t i = first; i <= last; i++)
+        list[i - first] = ne(c, size_of(c, x, (int)i), SYM_ID_ZERO);
+    return joined(c, list, last - first + 1);
 }
 
 static bool check_pooling_lists(struct call *c, const struct pool *p)
@@ -115,15 +137,15 @@ static bool check_pooling_lists(struct call *c, const struct pool *p)
     return !c->failed;
 }
 
-static bool half_kernel(struct call *c, const struct pool *p, uint32_t i)
+static sym_id half_kernel(struct call *c, const struct pool *p, uint32_t i)
 {
     sym_id half = floordiv(c, p->kernel[i], num(c, 2));
-    return guard_bool(c, ge(c, half, p->padding[i]));
+    return ge(c, half, p->padding[i]);
 }
 
-static bool at_least_one(struct call *c, sym_id size)
+static sym_id at_least_one(struct call *c, sym_id size)
 {
-    return guard_bool(c, ge(c, size, SYM_ID_ONE));
+    return ge(c, size, SYM_ID_ONE);
 }
 
 bool pool_check_2d(struct call *c, const struct pool *p, struct tensor x, enum memory_format format)
@@ -131,31 +153,33 @@ bool pool_check_2d(struct call *c, const struct pool *p, struct tensor x, enum m
     uint32_t ndim = ndim_of(x);
     if (!check_pooling_lists(c, p))
         return false;
-    bool valid = ndim >= 3 && is_dim_nonzero(c, x, 1) && is_dim_nonzero(c, x, 2);
-    bool four = ndim == 4 && valid && is_dim_nonzero(c, x, 3);
+    bool batch = ndim == 4, valid = batch || (ndim == 3 && format != FORMAT_CHANNELS_LAST);
+    sym_id nonzero = valid ? are_nonzero(c, x, batch, ndim - 1) : SYM_ID_FALSE;
     if (format == FORMAT_CHANNELS_LAST)
-        require(c, four, "RuntimeError",
-                "Expected 4D (batch mode) tensor expected for input with channels_last layout "
-                "with optional 0 dim batch size for input, but got: %s",
-                pool_size_text(c, x));
+        check(c, nonzero, "RuntimeError",
+              "Expected 4D (batch mode) tensor expected for input with channels_last layout "
+              "with optional 0 dim batch size for input, but got: %s",
+              pool_size_text(c, x));
     else
-        require(c, four || (ndim == 3 && is_dim_nonzero(c, x, 0) && valid), "RuntimeError",
-                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
-                "but got:%s%s",
-                eager(c) ? "" : " ", pool_size_text(c, x));
-    require(c, half_kernel(c, p, 1) && half_kernel(c, p, 0), "RuntimeError",
-            "pad should be smaller than or equal to half of kernel size, but got padW = %s, padH = "
-            "%s, kW = %s, kH = %s",
-            sym_text(c, p->padding[1]), sym_text(c, p->padding[0]), sym_text(c, p->kernel[1]),
-            sym_text(c, p->kernel[0]));
+        check(c, nonzero, "RuntimeError",
+              "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
+              "but got:%s%s",
+              eager(c) ? "" : " ", pool_size_text(c, x));
+    sym_id halves[] = { half_kernel(c, p, 1), half_kernel(c, p, 0) };
+    check(c, joined(c, halves, 2), "RuntimeError",
+          "pad should be smaller than or equal to half of kernel size, but got padW = %s, padH = "
+          "%s, kW = %s, kH = %s",
+          sym_text(c, p->padding[1]), sym_text(c, p->padding[0]), sym_text(c, p->kernel[1]),
+          sym_text(c, p->kernel[0]));
     if (c->failed)
         return false;
     const char *planes = sym_text(c, size_of(c, x, -3));
-    return require(c, at_least_one(c, p->out[1]) && at_least_one(c, p->out[0]), "RuntimeError",
-                   "Given input size: (%sx%sx%s). Calculated output size: (%sx%sx%s). Output size "
-                   "is too small",
-                   planes, sym_text(c, size_of(c, x, -2)), sym_text(c, size_of(c, x, -1)), planes,
-                   sym_text(c, p->out[0]), sym_text(c, p->out[1]));
+    sym_id left[] = { at_least_one(c, p->out[1]), at_least_one(c, p->out[0]) };
+    return check(c, joined(c, left, 2), "RuntimeError",
+                 "Given input size: (%sx%sx%s). Calculated output size: (%sx%sx%s). Output size "
+                 "is too small",
+                 planes, sym_text(c, size_of(c, x, -2)), sym_text(c, size_of(c, x, -1)), planes,
+                 sym_text(c, p->out[0]), sym_text(c, p->out[1]));
 }
 
 static bool check_nonempty_3d(struct call *c, struct tensor x, const char *name)
@@ -183,27 +207,26 @@ bool pool_check_3d(struct call *c, const struct pool *p, struct tensor x, const 
         return false;
     const sym_id *in = sizes_of(x) + (ndim_of(x) - 3), *k = p->kernel, *pad = p->padding;
     if (check_input) {
-        bool fits = true;
-        for (uint32_t i = 0; i < 3 && fits; i++)
-            fits = guard_bool(c, ge(c, in[i], k[i]));
-        require(c, fits, "RuntimeError",
-                "input image (T: %s H: %s W: %s) smaller than kernel size (kT: %s kH: %s kW: %s)",
-                sym_text(c, in[0]), sym_text(c, in[1]), sym_text(c, in[2]), sym_text(c, k[0]),
-                sym_text(c, k[1]), sym_text(c, k[2]));
+        sym_id fits[] = { ge(c, in[0], k[0]), ge(c, in[1], k[1]), ge(c, in[2], k[2]) };
+        check(c, joined(c, fits, 3), "RuntimeError",
+              "input image (T: %s H: %s W: %s) smaller than kernel size (kT: %s kH: %s kW: %s)",
+              sym_text(c, in[0]), sym_text(c, in[1]), sym_text(c, in[2]), sym_text(c, k[0]),
+              sym_text(c, k[1]), sym_text(c, k[2]));
     }
-    require(c, half_kernel(c, p, 0) && half_kernel(c, p, 2) && half_kernel(c, p, 1), "RuntimeError",
-            "pad should be smaller than or equal to half of kernel size, but got kT: %s kW: %s kH: "
-            "%s padT: %s padW: %s padH: %s",
-            sym_text(c, k[0]), sym_text(c, k[2]), sym_text(c, k[1]), sym_text(c, pad[0]),
-            sym_text(c, pad[2]), sym_text(c, pad[1]));
+    sym_id halves[] = { half_kernel(c, p, 0), half_kernel(c, p, 2), half_kernel(c, p, 1) };
+    check(c, joined(c, halves, 3), "RuntimeError",
+          "pad should be smaller than or equal to half of kernel size, but got kT: %s kW: %s kH: "
+          "%s padT: %s padW: %s padH: %s",
+          sym_text(c, k[0]), sym_text(c, k[2]), sym_text(c, k[1]), sym_text(c, pad[0]),
+          sym_text(c, pad[2]), sym_text(c, pad[1]));
     if (c->failed)
         return false;
     const char *slices = sym_text(c, size_of(c, x, -4));
-    bool left =
-        at_least_one(c, p->out[0]) && at_least_one(c, p->out[2]) && at_least_one(c, p->out[1]);
-    return require(c, left, "RuntimeError",
-                   "Given input size: (%sx%sx%sx%s). Calculated output size: (%sx%sx%sx%s). Output "
-                   "size is too small",
-                   slices, sym_text(c, in[0]), sym_text(c, in[1]), sym_text(c, in[2]), slices,
-                   sym_text(c, p->out[0]), sym_text(c, p->out[1]), sym_text(c, p->out[2]));
+    sym_id left[] = { at_least_one(c, p->out[0]), at_least_one(c, p->out[2]),
+                      at_least_one(c, p->out[1]) };
+    return check(c, joined(c, left, 3), "RuntimeError",
+                 "Given input size: (%sx%sx%sx%s). Calculated output size: (%sx%sx%sx%s). Output "
+                 "size is too small",
+                 slices, sym_text(c, in[0]), sym_text(c, in[1]), sym_text(c, in[2]), slices,
+                 sym_text(c, p->out[0]), sym_text(c, p->out[1]), sym_text(c, p->out[2]));
 }

@@ -134,7 +134,7 @@ static uint32_t replace_size(struct tensor x, int64_t dim, sym_id size, sym_id *
     return m;
 }
 
-/* Returns the fake results, which in torch 2.11 all have the dtype of the argument. */
+/* Returns the fake results. Before torch 2.13, indices and counts had the dtype of the argument. */
 static bool fake_results(struct call *c, const struct unique *u, enum tensor_memo memo)
 {
     struct tensor x = u->x, all[3];
@@ -155,13 +155,14 @@ static bool fake_results(struct call *c, const struct unique *u, enum tensor_mem
     bool always = !whole && device_of(x).type == DEVICE_CPU;
     sym_id length = whole ? size : size_of(x, at);
     sym_id counted = whole ? size : sizes[u->fake_dim < 0 ? m + u->fake_dim : u->fake_dim];
+    enum dtype counts = behaves(c->env, BEHAVIOR_UNIQUE_COUNTS_IN_INT64) ? DTYPE_I64 : dtype_of(x);
     all[0] =
         whole ? new_beside(c, x, dtype_of(x), &size, 1) : new_beside(c, x, dtype_of(x), sizes, m);
-    all[1] = !u->inverse && !always ? new_empty_vector(c, x, dtype_of(x))
-             : whole                ? new_contiguous_like(c, x, dtype_of(x))
-                                    : new_beside(c, x, dtype_of(x), &length, 1);
-    all[2] = !u->counts && !always ? new_empty_vector(c, x, dtype_of(x))
-                                   : new_beside(c, x, dtype_of(x), &counted, 1);
+    all[1] = !u->inverse && !always ? new_empty_vector(c, x, counts)
+             : whole                ? new_contiguous_like(c, x, counts)
+                                    : new_beside(c, x, counts, &length, 1);
+    all[2] = !u->counts && !always ? new_empty_vector(c, x, counts)
+                                   : new_beside(c, x, counts, &counted, 1);
     return ret_tensors(c, all, 3);
 }
 

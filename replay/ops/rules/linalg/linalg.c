@@ -39,9 +39,11 @@ bool linalg_floating(struct call *c, struct tensor x, const char *name, bool low
 
 /* --- Results --- */
 
-/* Python's min(rows, columns), which adds a guard. torch.sym_min adds none. */
+/* Python's min(rows, columns), which adds a guard, or torch.sym_min, which adds none. */
 static sym_id smaller_side(struct call *c, struct tensor a)
 {
+    if (behaves(c->env, BEHAVIOR_FACTORS_USE_SYM_MIN))
+        return sym_min2(c, side(a, 2), side(a, 1));
     return py_min(c, side(a, 2), side(a, 1));
 }
 

@@ -77,8 +77,10 @@ static void check_reflection(struct call *c, const struct geometry *g, uint32_t 
                              const sym_id *side, uint32_t number)
 {
     sym_id fits = py_lt(c, side[0], g->size[dim]);
-    if (guard_bool(
-            c, fits)) /* Python's `and` evaluates its second operand only if the first is true. */
+    if (behaves(c->env, BEHAVIOR_REFLECTION_JOINS_SIDES))
+        fits = sym_and(c->pool, fits, py_lt(c, side[1], g->size[dim]));
+    else if (guard_bool(c, fits)) /* Python's `and` evaluates its second operand only if the first
+                                     is true. */
         fits = py_lt(c, side[1], g->size[dim]);
     CHECK(c, fits, "RuntimeError",
           "Argument #%u: Padding size should be less than the corresponding input dimension, but "
@@ -112,10 +114,35 @@ static const char *too_small(struct call *c, const sym_id *own, const sym_id *wa
     return ret ? ret : "";
 }
 
-/* Checks that the result has a dimension of at least 1. With two dimensions the second is only
- * compared if the first is smaller. */
+/* Checks that every dimension of the result is at least 1. */
+static void check_all_remain(struct call *c, const sym_id *own, const sym_id *wanted, uint32_t n)
+{
+    sym_id all = SYM_ID_TRUE;
+    for (uint32_t i = n; i-- > 0;)
+        all = sym_and(c->pool, all, py_ge(c, wanted[i], SYM_ID_ONE));
+    if (n == 1)
+        CHECK(c, all, "RuntimeError", "%s", too_small(c, own, wanted, n));
+    else if (n == 2)
+        CHECK(c, all, "RuntimeError",
+              "Calculated output H: %s W: %s must be >= 1 in every dimension (input H: %s, W: %s)",
+              sym_text(c, wanted[0]), sym_text(c, wanted[1]), sym_text(c, own[0]),
+              sym_text(c, own[1]));
+    else
+        CHECK(c, all, "RuntimeError",
+              "Calculated output D: %s H: %s W: %s must be >= 1 in every dimension (input D: %s, "
+              "H: %s, W: %s)",
+              sym_text(c, wanted[0]), sym_text(c, wanted[1]), sym_text(c, wanted[2]),
+              sym_text(c, own[0]), sym_text(c, own[1]), sym_text(c, own[2]));
+}
+
+/* Checks that the result has a dimension of at least 1, as torch before 2.14 does. With two
+ * dimensions the second is only compared if the first is smaller. */
 static void check_remains(struct call *c, const sym_id *own, const sym_id *wanted, uint32_t n)
 {
+    if (behaves(c->env, BEHAVIOR_PADDING_KEEPS_EVERY_SIDE) && !eager(c)) {
+        check_all_remain(c, own, wanted, n);
+        return;
+    }
     sym_id any = SYM_ID_FALSE;
     for (uint32_t i = n; i-- > 0 && !c->failed;) {
         sym_id positive = py_ge(c, wanted[i], SYM_ID_ONE);

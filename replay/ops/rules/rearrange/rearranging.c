@@ -176,9 +176,11 @@ bool rule_pixel_shuffle(struct call *c)
     size[1] = mul(c, size[1], by);
     size[2] = mul(c, size[2], by);
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
-    struct tensor made = empty(c, kind, g.size, g.n);
     if (kind.device.type != DEVICE_CPU)
         format = FORMAT_CONTIGUOUS;
+    if (behaves(c->env, BEHAVIOR_PIXEL_SHUFFLE_MAKES_STRIDES))
+        return ret_tensor(c, new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format));
+    struct tensor made = empty(c, kind, g.size, g.n);
     if (c->failed || suggest_format_c10(c, made) == format)
         return ret_tensor(c, made);
     return ret_tensor(c, new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format));

@@ -239,12 +239,13 @@ bool rule_segment_reduce(struct call *c)
                  "segment_reduce(): Either lengths or offsets must be defined."))
         return false;
     struct tensor counts = lengths.meta ? lengths : offsets;
-    uint32_t axis = wrap_dim(c, arg_int(c, 5), ndim_of(x)), n = eager(c) ? axis : 0;
+    bool whole = eager(c) || behaves(c->env, BEHAVIOR_SEGMENT_REDUCE_KEEPS_SIZES);
+    uint32_t axis = wrap_dim(c, arg_int(c, 5), ndim_of(x)), n = whole ? axis : 0;
     sym_id sizes[2 * TENSOR_MAX_DIM];
     memcpy(sizes, x.meta->size, n * sizeof *sizes);
-    /* The kernel replaces the size of the axis by the number of segments. The meta function of
-     * torch 2.11 replaces the sizes up to the axis by the shape of lengths. */
-    for (uint32_t i = n; i < (eager(c) ? axis + 1 : ndim_of(counts)); i++)
+    /* The kernel replaces the size of the axis by the number of segments. The meta function before
+     * torch 2.13 replaces the sizes up to the axis by the shape of lengths. */
+    for (uint32_t i = n; i < (whole ? axis + 1 : ndim_of(counts)); i++)
         sizes[n++] = size_of(counts, i);
     if (!lengths.meta && n)
         sizes[n - 1] = sub(c, sizes[n - 1], SYM_ID_ONE);

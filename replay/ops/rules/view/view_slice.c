@@ -89,8 +89,7 @@ static bool select_range(struct call *c, const struct geometry *g, sym_id index,
                   sym_text(c, index), sizes_text(c, g->size, g->n), dim);
 }
 
-/* meta_select of torch/_subclasses/fake_impls.py, which does not check the index against a
- * symbolic size. */
+/* meta_select of torch/_subclasses/fake_impls.py */
 bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id index)
 {
     REQUIRE(c, g->n > 0, "IndexError", "select() cannot be applied to a 0-dim tensor.");
@@ -100,6 +99,10 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
     sym_id size = g->size[at], stride = g->stride[at];
     if (eager(c) &&
         (guard_bool(c, ge(c, index, size)) || guard_bool(c, lt(c, index, negate_size(c, size)))))
+        return select_range(c, g, index, at);
+    if (!eager(c) && behaves(c->env, BEHAVIOR_SELECT_CHECKS_INDEX) &&
+        (guard_or_false(c, py_ge(c, index, size)) ||
+         guard_or_false(c, py_lt(c, index, negate_size(c, size)))))
         return select_range(c, g, index, at);
     if (guard_or_false(c, py_ge(c, index, SYM_ID_ZERO)))
         g->offset = add(c, g->offset, mul(c, index, stride));
