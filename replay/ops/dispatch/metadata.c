@@ -1,6 +1,6 @@
 /* extract_tensor_metadata of torch/_subclasses/fake_tensor.py: for the key of its operator cache
- * PyTorch computes the memory format that each tensor's strides suggest, which adds guards where
- * sizes leave it open. */
+ * PyTorch before 2.14 computes the memory format that each tensor's strides suggest, which adds guards
+ * where sizes leave it open. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/layout/storage.h"
@@ -16,7 +16,7 @@ static void evaluate_format(struct call *c, const struct value *value, unsigned 
 
 void ask_metadata(struct call *c, const struct value *result)
 {
-    if (!c->symbolic || c->op->composite)
+    if (!c->symbolic || c->op->composite || behaves(c->env, BEHAVIOR_METADATA_SKIPS_SYMBOLIC))
         return;
     if (result)
         evaluate_format(c, result, 0);
@@ -59,7 +59,8 @@ static void synthesize_tensor(struct call *c, struct value result, bool view)
 {
     if (result.kind == VALUE_TENSOR && is_backed_symbolic(c, result.u.tensor.meta)) {
         const struct tensor_meta *meta = result.u.tensor.meta;
-        strided_bytes(c, meta->dtype, meta->size, meta->stride, meta->ndim);
+        if (!view || !behaves(c->env, BEHAVIOR_CACHED_VIEWS_START_EMPTY))
+            strided_bytes(c, meta->dtype, meta->size, meta->stride, meta->ndim);
         if (view)
             evaluate_storage_growth(c, result.u.tensor);
     }

@@ -57,7 +57,8 @@ enum {
     HOLDS_TRUNC = 4,
     HOLDS_FLOORDIV = 8,  /* FloorDiv or CleanDiv */
     HOLDS_MOD = 16,      /* Mod, not PythonMod */
-    HOLDS_CONDITION = 32 /* a condition below the top */
+    HOLDS_CONDITION = 32, /* a condition below the top */
+    HOLDS_MIN = 64
 };
 
 enum { AXIOM_NONE, AXIOM_TRUE, AXIOM_FALSE };

@@ -1,4 +1,5 @@
 /* Simplification with the environment's ranges and axioms (ShapeEnv.simplify). */
+#include "replay/shape/env/behavior.h"
 #include "replay/shape/env/env_inside.h"
 
 enum { MAX_REPLACED = 4096 };
@@ -64,6 +65,76 @@ static sym_id simplify_max(struct shape_env *env, sym_id part)
     if (a != SYM_ID_ONE && a != SYM_ID_ZERO)
         return SYM_NONE;
     return env_static(env, sym_ge(pool, b, a), ENV_STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
+}
+
+/* definitely_le of ShapeEnv.simplify: by the range of the difference. Its cheaper tests find nothing
+ * that the range does not tell. `fallback`: by all that is known. */
+static bool definitely_le(struct shape_env *env, sym_id a, sym_id b, bool fallback)
+{
+    struct sym_pool *pool = env->pool;
+    if (a == b)
+        return true;
+    struct sym_range range = env_bound(env, env_expand(pool, sym_sub(pool, b, a)));
+    if (sym_range_ok(range) && sym_ge(pool, range.lower, SYM_ID_ZERO) == SYM_ID_TRUE)
+        return true;
+    return fallback && env_static(env, sym_le(pool, a, b), ENV_STATIC_PLAIN) == SYM_ID_TRUE;
+}
+
+static bool is_zero_or_one(sym_id e)
+{
+    return e == SYM_ID_ZERO || e == SYM_ID_ONE;
+}
+
+enum { MAX_EXTREMES = 16 }; /* arguments of a Min or Max that are compared with each other */
+
+/* Min and Max without the arguments that another one bounds. */
+static sym_id simplify_extremes(struct shape_env *env, sym_id part)
+{
+    struct sym_pool *pool = env->pool;
+    uint32_t n = sym_n_args(pool, part), kept = 0;
+    enum sym_kind kind = kind_at(pool, part);
+    bool least = kind == SYM_MIN, fallback = !least && n == 2, dropped[MAX_EXTREMES] = { false };
+    sym_id list[MAX_EXTREMES], result = SYM_NONE;
+    if (n < 2 || n > MAX_EXTREMES)
+        return SYM_NONE;
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = arg_at(pool, part, i);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n && !dropped[i]; j++) {
+            if (dropped[j])
+                continue;
+            if (definitely_le(env, list[i], list[j], fallback && is_zero_or_one(list[i])))
+                dropped[least ? j : i] = true;
+            else if (definitely_le(env, list[j], list[i], fallback && is_zero_or_one(list[j])))
+                dropped[least ? i : j] = true;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        if (!dropped[i])
+            result = kept++ ? sym_binary(pool, kind, result, list[i]) : list[i];
+    return kept < n ? result : SYM_NONE;
+}
+
+/* x * CleanDiv(a, x) becomes a. */
+static sym_id cancel_clean_div(struct shape_env *env, sym_id part)
+{
+    struct sym_pool *pool = env->pool;
+    uint32_t n = sym_n_args(pool, part);
+    for (uint32_t i = 0; i < n; i++) {
+        sym_id quotient = arg_at(pool, part, i);
+        if (kind_at(pool, quotient) != SYM_CLEANDIV)
+            continue;
+        sym_id product = arg_at(pool, quotient, 0), divisor = arg_at(pool, quotient, 1);
+        bool found = false;
+        for (uint32_t j = 0; j < n; j++) {
+            bool is_divisor = !found && arg_at(pool, part, j) == divisor;
+            found |= is_divisor;
+            if (j != i && !is_divisor)
+                product = sym_mul(pool, product, arg_at(pool, part, j));
+        }
+        if (found)
+            return product;
+    }
+    return SYM_NONE;
 }
 
 /* int(a / b) becomes a // b. */
@@ -138,6 +209,16 @@ static bool has_new(struct shape_env *env, sym_id after, sym_id before, enum sym
     return is_new;
 }
 
+/* A product shrinks with each pair that is cancelled. */
+static sym_id cancel_clean_divs(struct shape_env *env, sym_id e)
+{
+    for (sym_id before = SYM_NONE; e != before && e != SYM_NONE;) {
+        before = e;
+        e = apply_rule(env, e, SYM_MUL, cancel_clean_div);
+    }
+    return e;
+}
+
 static sym_id divide(struct shape_env *env, sym_id e)
 {
     struct sym_pool *pool = env->pool;
@@ -167,17 +248,23 @@ static sym_id simplify_once(struct shape_env *env, sym_id e, bool size_oblivious
     const struct expr_info *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
+    bool extremes = behaves(env, BEHAVIOR_SIMPLIFY_COMPARES_EXTREMES);
     if (!size_oblivious && (k->holds & HOLDS_MAX)) {
-        e = apply_rule(env, e, SYM_MAX, simplify_max);
+        e = apply_rule(env, e, SYM_MAX, extremes ? simplify_extremes : simplify_max);
+        k = env_known(env, e);
+    }
+    if (!size_oblivious && extremes && k && (k->holds & HOLDS_MIN)) {
+        e = apply_rule(env, e, SYM_MIN, simplify_extremes);
         k = env_known(env, e);
     }
     if (k && (k->holds & HOLDS_TRUNC)) {
         e = apply_rule(env, e, SYM_TRUNC_TO_INT, simplify_trunc);
         k = env_known(env, e);
     }
-    if (k && (k->holds & HOLDS_FLOORDIV))
-        e = divide(env, e);
-    return e;
+    if (!k || !(k->holds & HOLDS_FLOORDIV))
+        return e;
+    e = divide(env, e);
+    return behaves(env, BEHAVIOR_SIMPLIFY_CANCELS_DIVISIONS) ? cancel_clean_divs(env, e) : e;
 }
 
 sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)

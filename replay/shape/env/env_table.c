@@ -53,6 +53,7 @@ static uint8_t holds_of_kind(enum sym_kind kind)
 {
     switch (kind) {
     case SYM_MAX: return HOLDS_MAX;
+    case SYM_MIN: return HOLDS_MIN;
     case SYM_TRUNC_TO_INT: return HOLDS_TRUNC;
     case SYM_FLOORDIV:
     case SYM_CLEANDIV: return HOLDS_FLOORDIV;

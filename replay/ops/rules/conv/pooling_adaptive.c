@@ -254,6 +254,8 @@ bool rule_max_unpool(struct call *c)
     adaptive_sizes(c, x, 2, n, "pooling", sizes);
     if (c->failed)
         return false;
-    enum memory_format format = n == 2 && eager(c) ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
+    bool follows = n == 2 && (eager(c) || (behaves(c->env, BEHAVIOR_MAX_UNPOOL_KEEPS_FORMAT) &&
+                                           device_of(x).type == DEVICE_CPU));
+    enum memory_format format = follows ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
     return ret_tensor(c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, ndim, format));
 }

@@ -154,9 +154,10 @@ static bool ret_range(struct call *c, struct progression p, struct tensor_kind k
     sym_id length = by_ints ? int_length(c, &p) : float_length(c, &p);
     if (c->failed)
         return false;
-    if (!eager(c) && !dtype_is_integer(kind.dtype))
+    bool by_kernel = behaves(c->env, BEHAVIOR_ARANGE_IS_A_META_KERNEL);
+    if (!eager(c) && !by_kernel && !dtype_is_integer(kind.dtype))
         return ret_tensor(c, computed_range(c, &p, ints, length, kind));
-    if (!eager(c))
+    if (!eager(c) && !by_kernel)
         count_dispatches(c, 2);
     return ret_tensor(c, empty(c, kind, &length, 1));
 }
@@ -191,7 +192,7 @@ bool rule_arange(struct call *c)
     struct progression p = arg_progression(c, n);
     if (!value_is_number(p.start) || !value_is_number(p.end) || !value_is_number(p.step))
         return unsupported(c, "arange of complex numbers");
-    if (!eager(c) && n < 3)
+    if (!eager(c) && n < 3 && !behaves(c->env, BEHAVIOR_ARANGE_IS_A_META_KERNEL))
         count_dispatches(c, 1);
     return ret_range(c, p, arg_kind(c, n, range_dtype(&p), cpu));
 }

@@ -192,16 +192,28 @@ bool rule_histogram_edges(struct call *c)
 }
 
 /* _histogramdd_bin_edges */
+/* A meta function replaced the kernel, which alone could tell the values. */
+static bool histogramdd_runs(struct call *c)
+{
+    return behaves(c->env, BEHAVIOR_HISTOGRAMDD_HAS_META) || needs_numbers(c);
+}
+
+static bool check_bins(struct call *c, struct tensor x, uint32_t n)
+{
+    sym_id fits = ndim_of(x) ? py_eq(c, size_of(x, ndim_of(x) - 1), num(c, n)) : SYM_ID_FALSE;
+    return check(c, fits, "RuntimeError",
+                 "histogramdd: The size of bins must be equal to the innermost dimension of the "
+                 "input.");
+}
+
 bool rule_histogramdd_edges(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     const int64_t *bins = NULL;
-    if (!needs_numbers(c))
+    if (!histogramdd_runs(c))
         return false;
     uint32_t n = arg_ints(c, 1, &bins);
-    if (!require(c, ndim_of(x) && is_int(c, size_of(x, ndim_of(x) - 1), n), "RuntimeError",
-                 "histogramdd: The size of bins must be equal to the innermost dimension of the "
-                 "input."))
+    if (!check_bins(c, x, n))
         return false;
     struct tensor *edges = scratch(c, (n + 1) * sizeof *edges);
     for (uint32_t i = 0; i < n && edges; i++) {
@@ -218,10 +230,11 @@ bool rule_histogramdd(struct call *c)
     const struct tensor *edges = NULL;
     const int64_t *bins = NULL;
     sym_id sizes[TENSOR_MAX_DIM];
-    if (!needs_numbers(c))
+    if (!histogramdd_runs(c))
         return false;
     uint32_t n = c->param ? arg_tensors(c, 1, &edges) : arg_ints(c, 1, &bins);
-    if (!require(c, n <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", n))
+    if (!require(c, n <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", n) ||
+        (behaves(c->env, BEHAVIOR_HISTOGRAMDD_HAS_META) && !check_bins(c, x, n)))
         return false;
     for (uint32_t i = 0; i < n; i++)
         sizes[i] = c->param ? sub(c, size_of(edges[i], 0), SYM_ID_ONE) : num(c, bins[i]);

@@ -85,6 +85,9 @@ static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype
                                const sym_id *sizes, const uint32_t *dims, uint32_t n_dims)
 {
     uint32_t n = x.meta->ndim, order[TENSOR_MAX_DIM], n_batch = 0;
+    if (c->symbolic && behaves(c->env, BEHAVIOR_FFT_ENDS_EARLY_WHEN_EMPTY) &&
+        guard_or_false(c, py_eq(c, product(c, sizes, n), SYM_ID_ZERO)))
+        return new_tensor(c, dtype, x.meta->device, sizes, n);
     for (uint32_t i = 0; i < n; i++) {
         bool transformed = false;
         for (uint32_t j = 0; j < n_dims; j++)
@@ -182,8 +185,8 @@ bool rule_fft_r2c(struct call *c)
     half[last] = add(c, floordiv(c, half[last], num(c, 2)), SYM_ID_ONE);
     const sym_id *sizes = onesided ? half : full;
     enum dtype dtype = dtype_complex(x.meta->dtype);
-    /* meta_fft_r2c of a CPU tensor is contiguous, although MKL's real transform may differ. */
-    if (!on_cuda(x) && c->symbolic)
+    /* meta_fft_r2c of a CPU tensor was contiguous, although MKL's real transform may differ. */
+    if (!on_cuda(x) && c->symbolic && !behaves(c->env, BEHAVIOR_REAL_FFT_FOLLOWS_STRIDES))
         return ret_tensor(c, new_tensor(c, dtype, x.meta->device, sizes, x.meta->ndim));
     if (!on_cuda(x))
         sort_descending(c, dims, n - 1, x.meta->stride);

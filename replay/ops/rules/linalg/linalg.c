@@ -340,8 +340,8 @@ bool rule_linalg_pinv(struct call *c)
     if (arg_bool(c, 3)) {
         if (!linalg_square(c, a, "linalg.eigh"))
             return false;
-    } else {
-        smaller_side(c, a);
+    } else if (!behaves(c->env, BEHAVIOR_FACTORS_USE_SYM_MIN) || !arg_given(c, 2)) {
+        py_min(c, side(a, 2), side(a, 1)); /* svd's, later that of the default for rtol */
     }
     return ret_tensor(c, linalg_contiguous(c, a, a.meta->dtype, sizes, n));
 }
