@@ -30,10 +30,12 @@ static bool mark_evaluated(struct traced *traced, uint32_t meta, bool *failed)
     return ret;
 }
 
-/* A functional wrapper (torch/_subclasses/functional_tensor.py) computes the bytes of its storage,
+/* A functional wrapper (torch/_subclasses/functional_tensor.py) computed the bytes of its storage,
  * 0 when a size is 0 (computeStorageNbytes in aten/src/ATen/EmptyTensor.cpp). */
 static void evaluate_storage_size(struct call *c, const struct tensor_meta *meta)
 {
+    if (behaves(c->env, BEHAVIOR_WRAPPERS_TAKE_STORAGE_SIZE))
+        return;
     for (uint32_t d = 0; d < meta->ndim; d++)
         if (guard_or_false(c, eq(c, meta->size[d], num(c, 0))))
             return;

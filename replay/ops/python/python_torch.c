@@ -174,6 +174,22 @@ bool python_of_some(struct call *c)
     return ret_call(c, py_call(c, row_base(c), one ? list.u.items : &list, 1));
 }
 
+/* One size in _broadcast_shapes of torch/_refs, `common` being the result so far. */
+static bool broadcast_size(struct call *c, sym_id size, struct value *common)
+{
+    if (guard_or_false(c, py_eq(c, size, common->u.sym)))
+        return true;
+    if (guard_or_false(c, py_eq(c, common->u.sym, SYM_ID_ONE))) {
+        if (guard_bool(c, py_lt(c, size, SYM_ID_ZERO)))
+            return refuse(c, "ValueError",
+                          "Attempting to broadcast a dimension with negative length!");
+        *common = value_int(size);
+    }
+    return guard_or_false(c, py_eq(c, size, SYM_ID_ONE)) ||
+           check(c, py_eq(c, common->u.sym, size), "RuntimeError",
+                 "Shape mismatch: objects cannot be broadcast to a single shape");
+}
+
 /* *shapes */
 bool python_broadcast_shapes(struct call *c)
 {
@@ -193,17 +209,9 @@ bool python_broadcast_shapes(struct call *c)
     for (uint32_t s = 0; s < shapes.n; s++) {
         struct value shape = shapes.u.items[s];
         uint32_t n = value_is_sequence(shape) ? shape.n : 0;
-        for (uint32_t i = 0; i < n && !c->failed; i++) {
-            struct value *out = &items[ndim - n + i];
-            sym_id size = shape.u.items[i].u.sym;
-            if (guard_bool(c, eq_int(c, size, 1)) || guard_bool(c, eq(c, size, out->u.sym)))
-                continue;
-            if (!guard_bool(c, eq_int(c, out->u.sym, 1)))
-                return refuse(c, "RuntimeError",
-                              "Shape mismatch: objects cannot be broadcast to "
-                              "a single shape");
-            *out = value_int(size);
-        }
+        for (uint32_t i = n; i-- > 0 && !c->failed;)
+            if (!broadcast_size(c, shape.u.items[i].u.sym, &items[ndim - n + i]))
+                return false;
     }
     ret.u.items = items;
     ret.n = ndim;

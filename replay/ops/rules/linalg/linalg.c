@@ -40,9 +40,9 @@ bool linalg_floating(struct call *c, struct tensor x, const char *name, bool low
 /* --- Results --- */
 
 /* Python's min(rows, columns), which adds a guard, or torch.sym_min, which adds none. */
-static sym_id smaller_side(struct call *c, struct tensor a)
+static sym_id smaller_side(struct call *c, struct tensor a, enum behavior uses_sym_min)
 {
-    if (behaves(c->env, BEHAVIOR_FACTORS_USE_SYM_MIN))
+    if (behaves(c->env, uses_sym_min))
         return sym_min2(c, side(a, 2), side(a, 1));
     return py_min(c, side(a, 2), side(a, 1));
 }
@@ -213,7 +213,7 @@ bool rule_linalg_qr(struct call *c)
                  STR_ARG(mode)))
         return false;
     uint32_t n = a.meta->ndim;
-    sym_id m = side(a, 2), k = smaller_side(c, a);
+    sym_id m = side(a, 2), k = smaller_side(c, a, BEHAVIOR_FACTORS_USE_SYM_MIN);
     sym_id *q_size = linalg_sizes(c, a), *r_size = linalg_sizes(c, a);
     if (!q_size || !r_size)
         return false;
@@ -231,7 +231,7 @@ bool rule_linalg_svd(struct call *c)
         return false;
     bool full = arg_bool(c, 1), vectors = arg_bool(c, 2);
     uint32_t n = a.meta->ndim;
-    sym_id k = smaller_side(c, a);
+    sym_id k = smaller_side(c, a, BEHAVIOR_SVD_USES_SYM_MIN);
     sym_id *u = linalg_sizes(c, a), *s = linalg_sizes(c, a), *v = linalg_sizes(c, a);
     if (!u || !s || !v)
         return false;
@@ -285,7 +285,7 @@ bool rule_lu_unpack(struct call *c)
                    "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of "
                    "torch.int32 dtype.\nNote: this function is intended to be used with the output "
                    "produced by torch.linalg.lu_factor") &&
-           ret_plu(c, a, smaller_side(c, a), p, arg_bool(c, 2));
+           ret_plu(c, a, smaller_side(c, a, BEHAVIOR_FACTORS_USE_SYM_MIN), p, arg_bool(c, 2));
 }
 
 bool rule_linalg_lu_factor(struct call *c)
@@ -340,7 +340,7 @@ bool rule_linalg_pinv(struct call *c)
     if (arg_bool(c, 3)) {
         if (!linalg_square(c, a, "linalg.eigh"))
             return false;
-    } else if (!behaves(c->env, BEHAVIOR_FACTORS_USE_SYM_MIN) || !arg_given(c, 2)) {
+    } else if (!behaves(c->env, BEHAVIOR_SVD_USES_SYM_MIN) || !arg_given(c, 2)) {
         py_min(c, side(a, 2), side(a, 1)); /* svd's, later that of the default for rtol */
     }
     return ret_tensor(c, linalg_contiguous(c, a, a.meta->dtype, sizes, n));
