@@ -124,6 +124,23 @@ static bool parse_device_value(struct value value, struct value *ret)
     return true;
 }
 
+/* Converts a SymInt or SymFloat for an int or a float of the schema, which adds a guard (toIValue
+ * of torch/csrc/jit/python/pybind_utils.cpp). False: refused. */
+static bool specialize_number(struct ops *ops, struct value *number)
+{
+    struct call c = { .ops = ops, .env = ops->env, .pool = ops->pool };
+    sym_id constant = env_evaluate(ops->env, number->u.sym, SYM_NONE, false, SYM_NONE);
+    number->u.sym = constant;
+    return constant != SYM_NONE || call_raised(&c);
+}
+
+static bool is_specialized(const struct ops *ops, const struct schema_slot *slot,
+                           struct value value)
+{
+    return (slot->type == SCHEMA_FLOAT || slot->type == SCHEMA_INT) && value_is_number(value) &&
+           value.u.sym > SYM_ID_TRUE && !sym_is_number(ops->pool, value.u.sym);
+}
+
 /* Converts a value that fits into the form that rules expect. False: refused. */
 static bool convert_value(struct ops *ops, const struct schema_slot *slot, struct value value,
                           struct value *ret)
@@ -140,6 +157,8 @@ static bool convert_value(struct ops *ops, const struct schema_slot *slot, struc
                           OP_DONE
                     : ops_unsupported(ops, "a number in a tensor") == OP_DONE;
     }
+    if (is_specialized(ops, slot, *ret) && !specialize_number(ops, ret))
+        return false;
     if (slot->type == SCHEMA_FLOAT && ret->kind != VALUE_FLOAT) {
         *ret =
             value_sym(VALUE_FLOAT, ret->kind != VALUE_BOOL && sym_to_i64(ops->pool, ret->u.sym, &n)

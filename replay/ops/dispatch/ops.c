@@ -104,7 +104,9 @@ const char *ops_keep_name(struct ops *ops, struct str name)
 
 bool ops_remember_item(struct ops *ops, struct tensor x, struct value number)
 {
-    return tensor_memo_set(&ops->memos, x, MEMO_ITEM, number);
+    bool ok = tensor_memo_set(&ops->memos, x, MEMO_ITEM, number);
+    ops->short_of_memory |= !ok;
+    return ok;
 }
 
 uint32_t ops_next_storage(const struct ops *ops)

@@ -12,7 +12,7 @@
 
 /* Returns the first overload of aten::BASE, or NULL. */
 struct op *python_base(struct call *c, struct str base);
-/* Turns positional arguments that the schema calls float into constants. */
+/* Turns positional arguments that the schema calls int or float into constants. */
 bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n);
 /* torch.tensor(data, dtype, device). */
 struct tensor python_data(struct call *c, struct value data, enum dtype dtype,

@@ -20,6 +20,18 @@ static struct value cudnn_enabled(void)
     return py_bool(true);
 }
 
+/* Checks eps, which may be a symbol. False: refused. */
+static bool positive_eps(struct call *c, struct value eps)
+{
+    bool found;
+    struct value none = py_float(c, 0);
+    struct value bad = python_number(c, STR("le"), (struct value[]){ eps, none }, 2, &found);
+    if (c->failed || !py_truth(c, bad))
+        return !c->failed;
+    return refuse(c, "ValueError", "batch_norm eps must be positive, but got %s",
+                  sym_text(c, eps.u.sym));
+}
+
 /* input, running_mean, running_var, weight, bias, training, momentum, eps
  */
 bool python_batch_norm(struct call *c)
@@ -29,6 +41,8 @@ bool python_batch_norm(struct call *c)
         return false;
     if (py_truth(c, arg(c, 5)) && x.meta->ndim &&
         !more_than_one(c, x.meta->size[0], x, 2, "value per channel"))
+        return false;
+    if (!positive_eps(c, arg(c, 7)))
         return false;
     struct value args[] = { arg(c, 0), arg(c, 3), arg(c, 4), arg(c, 1),      arg(c, 2),
                             arg(c, 5), arg(c, 6), arg(c, 7), cudnn_enabled() };

@@ -243,7 +243,8 @@ static bool is_earlier_overload(const struct schema *a, const struct schema *b)
     return signature_text(a, b) < 0;
 }
 
-/* Converts float(x): a SymFloat for a schema's float adds a guard (THPUtils_unpackDouble). */
+/* Converts a SymInt or SymFloat for a schema's int or float, which adds a guard
+ * (PythonArgs::toInt64, toDouble). */
 static struct value unpacked(struct call *c, struct value value)
 {
     bool number =
@@ -256,21 +257,28 @@ static struct value unpacked(struct call *c, struct value value)
     return value_sym(value.kind, constant);
 }
 
+static bool unpack_list(struct call *c, struct value *list)
+{
+    struct value *items = ops_values(c->ops, list->n);
+    if (!items)
+        return python_no_memory(c);
+    for (uint32_t j = 0; j < list->n; j++)
+        items[j] = unpacked(c, list->u.items[j]);
+    *list = value_items(list->kind, items, list->n);
+    return !c->failed;
+}
+
+/* The generated bindings convert arguments within the call of the C++ function, from the last to
+ * the first. */
 bool python_unpack(struct call *c, const struct op *op, struct value *args, uint32_t n)
 {
-    for (uint32_t i = 0; i < n && i < op->schema.n_args; i++) {
-        if (op->schema.args[i].type != SCHEMA_FLOAT)
+    for (uint32_t i = n < op->schema.n_args ? n : op->schema.n_args; i-- > 0;) {
+        if (op->schema.args[i].type != SCHEMA_FLOAT && op->schema.args[i].type != SCHEMA_INT)
             continue;
-        if (!value_is_sequence(args[i])) {
+        if (!value_is_sequence(args[i]))
             args[i] = unpacked(c, args[i]);
-            continue;
-        }
-        struct value *items = ops_values(c->ops, args[i].n);
-        if (!items)
-            return python_no_memory(c);
-        for (uint32_t j = 0; j < args[i].n; j++)
-            items[j] = unpacked(c, args[i].u.items[j]);
-        args[i] = value_items(args[i].kind, items, args[i].n);
+        else if (!unpack_list(c, &args[i]))
+            return false;
     }
     return !c->failed;
 }

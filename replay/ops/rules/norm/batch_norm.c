@@ -173,7 +173,10 @@ static bool takes_cudnn(struct call *c, const struct batch_norm *b)
         !some(b->bias) || !(stats || neither) || ndim_of(b->input) < 3)
         return false;
     sym_id batch = size_of(c, b->input, 0);
-    if (!guard_bool(c, le(c, batch, num(c, b->training ? 880801 : 65535))))
+    bool spatial = guard_bool(c, le(c, batch, num(c, 880801)));
+    if (!b->training)
+        spatial = guard_bool(c, le(c, batch, num(c, 65535)));
+    if (!spatial)
         return false;
     return sym_to_double(c->pool, b->eps.u.sym) >= 1e-5 - 1e-12 &&
            guard_bool(c, lt(c, numel(c, b->input), num(c, INT32_MAX)));
