@@ -236,6 +236,55 @@ static void test_cond(void **arg)
                  "(f32[u0, s27][s27, 1]cuda:0,)");
 }
 
+static struct value new_float(struct state *st, double hint, const char *source)
+{
+    return value_sym(VALUE_FLOAT, env_create_unspecified_symbol(st->env, sym_float(st->pool, hint),
+                                                                str_of(source), DIM_DYNAMIC));
+}
+
+/* Compares the guards that were added since `from`, with the names of their symbols left out. */
+static void assert_guards(struct state *st, uint32_t from, const char *expected)
+{
+    struct buf text = BUF_INIT, kinds = BUF_INIT;
+    for (uint32_t i = from; i < env_n_guards(st->env); i++) {
+        buf_clear(&text);
+        sym_print(st->pool, env_guard_at(st->env, i)->expr, &text);
+        for (size_t k = 0; k < text.n; k++) {
+            buf_putc(&kinds, text.p[k]);
+            while (text.p[k] == 'f' && k + 1 < text.n && is_digit(text.p[k + 1]))
+                memmove(&text.p[k + 1], &text.p[k + 2], --text.n - k - 1);
+        }
+        buf_puts(&kinds, "; ");
+    }
+    buf_putc(&kinds, '\0');
+    assert_string_equal(kinds.p, expected);
+    buf_release(&text);
+    buf_release(&kinds);
+}
+
+/* What torch.nn.functional and the bindings of torch ask of floats, in their order. */
+static void test_floats(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, sym_integer(st->pool, 3) }, 2);
+    struct value rows[] = { tensor(st, (sym_id[]){ sym_integer(st->pool, 3) }, 1) };
+    struct value no = value_sym(VALUE_BOOL, sym_boolean(false)), none = value_none();
+    uint32_t from = env_n_guards(st->env);
+    CALL(st, "torch.nn.functional.batch_norm", x, rows[0], rows[0], none, none, no,
+         new_float(st, 0.1, "momentum"), new_float(st, 1e-5, "eps"));
+    assert_guards(st, from, "zf > 0.0; Eq(zf, 1.0e-5); Eq(zf, 0.1); ");
+    from = env_n_guards(st->env);
+    CALL(st, "torch.nn.functional.dropout", x, new_float(st, 0.5, "p"), no, no);
+    assert_guards(st, from, "zf >= 0.0; zf <= 1.0; Eq(zf, 0.5); ");
+    from = env_n_guards(st->env);
+    struct value items[] = { new_float(st, 2, "a"), new_float(st, 3, "b") };
+    CALL(st, "torch.as_tensor", value_items(VALUE_LIST, items, 2));
+    assert_guards(st, from, "Eq(zf, 2.0); Eq(zf, 3.0); ");
+    from = env_n_guards(st->env);
+    CALL(st, "operator.mul", x, new_float(st, 4, "scale"));
+    assert_guards(st, from, "");
+}
+
 static void test_unknown(void **arg)
 {
     struct state *st = *arg;
@@ -263,6 +312,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
         cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
