@@ -94,6 +94,7 @@ struct replay_guard {
 struct replay_guard_counts {
     uint64_t recorded, reproduced, missing, extra, invisible, no_graph;
     uint64_t torch_function, dynamo, backend, user; /* only for GUARD_EVAL */
+    uint64_t computed; /* of those recorded, of all classes; the others are from the record */
     uint64_t suppressed, asserts;
 };
 

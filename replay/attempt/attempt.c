@@ -1,6 +1,7 @@
 #include "replay/attempt/attempt.h"
 
 #include "replay/attempt/constraints.h"
+#include "replay/attempt/float_constants.h"
 
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ struct attempt_run {
     walked;      /* by program */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
+    struct float_constants floats;
 };
 
 static bool attempt_input(void *user, const struct program *program, const struct step *step,
@@ -130,9 +132,13 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->traced.decomposes = run->load->inductor;
     struct program *p = make_program(run, g, &why);
     ops_set_recall(run->state.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
+    if (p && g->kind == GRAPH_DYNAMO &&
+        !float_constants_symbolize(&run->floats, run->load, &run->state, p))
+        return err_nomem(err);
     uint64_t start = clock_ns();
     bool ok = p && walk_program(&run->walker, p);
     row->counts.ns = clock_ns() - start;
+    float_constants_restore(&run->floats, run->state.env);
     ops_set_recall(run->state.ops, 0);
     if (p && !ok)
         why = run->walker.err;
@@ -232,6 +238,7 @@ static void count_recorded(struct replay_guard_counts *n, const struct guard_ent
         return;
     }
     n->recorded++;
+    n->computed += entry->status == GUARD_STATUS_REPRODUCED;
     switch (entry->guard->asked_by) {
     case GUARD_BY_KERNEL:
         n->reproduced += entry->status == GUARD_STATUS_REPRODUCED;
@@ -405,6 +412,7 @@ static void close_run(struct attempt_run *run)
     vec_release(&run->stack_location);
     guard_log_release(&run->log);
     walker_release(&run->walker);
+    float_constants_release(&run->floats);
     traced_release(&run->traced);
     buf_release(&run->collecting.text);
     free(run->could_be_fast);

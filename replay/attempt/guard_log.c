@@ -82,7 +82,7 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
     env_raised(log->env);
 }
 
-/* Returns whether a kernel guard delays those that were recorded after it: it does until it is
+/* Returns whether a call's guard delays those that were recorded after it: it does until it is
  * known. Deferred asserts of kernels, which rules add, too, delay nothing. */
 static bool delays_others(struct guard_log *log, struct guard_entry *entry)
 {
@@ -97,6 +97,13 @@ static uint64_t knowledge(const struct shape_env *env)
            (uint64_t)env_n_asserts(env);
 }
 
+/* Returns whether an entry at the head is applied. A call's guard that is known already needs no
+ * application, and a rule may add it later. */
+static bool is_applied(const struct guard_entry *entry, bool all)
+{
+    return !is_kernel(entry) && (all || !entry->guard->of_graph);
+}
+
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
 {
     uint64_t now = knowledge(log->env);
@@ -106,10 +113,9 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
         struct guard_entry *entry = &log->entries.v[log->head];
         if (entry->guard->record >= record)
             break;
-        if (is_kernel(entry)) {
-            if (!all && delays_others(log, entry))
-                break;
-        } else if (entry->status == GUARD_STATUS_PENDING) {
+        if (!all && entry->guard->of_graph && delays_others(log, entry))
+            break;
+        if (entry->status == GUARD_STATUS_PENDING && is_applied(entry, all)) {
             if (!guard_log_gather(log))
                 return false;
             apply_entry(log, entry);
@@ -124,7 +130,10 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
 /* Returns the first equal recorded guard that no replayed guard has matched yet. */
 static struct guard_entry *find_pending_entry(struct guard_log *log, sym_id expr, sym_id form)
 {
-    for (uint32_t i = 0; i < log->n_recorded; i++) {
+    while (log->first_pending < log->n_recorded &&
+           log->entries.v[log->first_pending].status != GUARD_STATUS_PENDING)
+        log->first_pending++;
+    for (uint32_t i = log->first_pending; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
         if (entry->status != GUARD_STATUS_PENDING || entry->guard->kind != GUARD_EVAL)
             continue;
@@ -174,34 +183,50 @@ static void move_head(struct guard_log *log, uint32_t to)
     }
 }
 
-static bool match_guard(struct guard_log *log, uint32_t i)
+/* Returns the form of the guard as its text is read, in which floats have fewer digits. */
+static sym_id printed_form(struct guard_log *log, sym_id expr)
+{
+    struct err ignored = { 0 };
+    struct sym_pool *pool = env_pool(log->env);
+    struct buf text = BUF_INIT;
+    sym_print(pool, expr, &text);
+    sym_id ret = text.failed ? SYM_NONE : sym_parse(pool, buf_str(&text), log->symbol, log->user);
+    sym_ok(pool, &ignored);
+    buf_release(&text);
+    return canonical_guard(log, ret);
+}
+
+/* Matches a replayed guard; *next: the entries before it were recorded earlier. */
+static bool match_guard(struct guard_log *log, uint32_t i, uint32_t *next)
 {
     struct env_guard guard = *env_guard_at(log->env, i);
     sym_id form = canonical_guard(log, guard.expr);
     struct guard_entry *entry = find_pending_entry(log, guard.expr, form);
     if (!entry && find_matched(log, guard.expr, form))
         return true;
+    sym_id printed = entry ? form : printed_form(log, guard.expr);
+    if (printed != form && printed != SYM_NONE)
+        entry = find_pending_entry(log, printed, printed);
     if (!entry)
         return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
-    entry->status = is_kernel(entry) ? GUARD_STATUS_REPRODUCED : GUARD_STATUS_APPLIED;
+    entry->status = GUARD_STATUS_REPRODUCED;
     entry->has_node = guard.origin.node != ENV_NODE_NONE;
     entry->graph = guard.origin.graph;
     entry->node = guard.origin.node;
     entry->rule = guard.origin.rule;
     uint32_t at = (uint32_t)(entry - log->entries.v);
-    if (at >= log->head)
-        move_head(log, at);
+    *next = at > *next ? at : *next;
     return true;
 }
 
 bool guard_log_gather(struct guard_log *log)
 {
-    uint32_t n = env_n_guards(log->env);
+    uint32_t n = env_n_guards(log->env), next = log->head;
     for (; log->seen < n; log->seen++)
-        if (!match_guard(log, log->seen))
+        if (!match_guard(log, log->seen, &next))
             return false;
-    /* Guards that were applied above are not kernel guards. */
-    log->seen = env_n_guards(log->env);
+    move_head(log, next);
+    log->seen = env_n_guards(log->env); /* without those that move_head() applied */
     return true;
 }
 
@@ -247,14 +272,18 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
         parse_entry(log, entry);
         if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
             const struct guard_entry *met = find_matched(log, entry->expr, entry->canonical);
-            if (met) {
-                entry->status = GUARD_STATUS_REPRODUCED;
+            if (met && (met->status == GUARD_STATUS_REPRODUCED || n_graphs)) {
+                entry->status = is_kernel(entry) ? GUARD_STATUS_REPRODUCED : met->status;
                 entry->has_node = met->has_node;
                 entry->graph = met->graph;
                 entry->node = met->node;
                 entry->rule = met->rule;
                 continue;
             }
+        }
+        if (!is_kernel(entry)) {
+            entry->status = GUARD_STATUS_APPLIED;
+            continue;
         }
         guard_symbols(entry->guard->expr, look_at_symbol, &l);
         entry->status = n_graphs == 0 ? GUARD_STATUS_NO_GRAPH

@@ -1,8 +1,9 @@
 /* The guards of an attempt: the recorded ones, matched with those that the replay added.
  *
- * Recorded guards that no node adds (dynamo, torch function, backend, user) are applied at their
- * position in time: right after the kernel guards that were recorded before them were replayed.
- * Kernel guards are never applied; the operators' rules have to add them. */
+ * Guards that the calls of nodes added are computed: rules have to add them. The others (the user's
+ * own branches, those of the backend) are applied at their position in time: right after the guards
+ * of calls that were recorded before them were replayed. A guard of a call that no rule added is
+ * applied, too, once a later one was replayed, unless a kernel asked for it. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_GUARD_LOG_H
 #define SYMTAPE_REPLAY_ATTEMPT_GUARD_LOG_H
 
@@ -11,12 +12,12 @@
 
 enum guard_status {
     GUARD_STATUS_PENDING,
-    GUARD_STATUS_APPLIED,    /* of a class that no node adds */
-    GUARD_STATUS_REPRODUCED, /* a kernel guard that a rule added */
-    GUARD_STATUS_MISSING,
-    GUARD_STATUS_INVISIBLE, /* none of its symbols occurs in a printed graph */
-    GUARD_STATUS_NO_GRAPH,  /* its attempt has no graph */
-    GUARD_STATUS_EXTRA      /* added by a rule, and not recorded */
+    GUARD_STATUS_APPLIED,    /* from the record: no rule added it */
+    GUARD_STATUS_REPRODUCED, /* computed: a rule, or the making of an input, added it */
+    GUARD_STATUS_MISSING,    /* a kernel asked for it, and no rule added it */
+    GUARD_STATUS_INVISIBLE,  /* none of its symbols occurs in a printed graph */
+    GUARD_STATUS_NO_GRAPH,   /* its attempt has no graph */
+    GUARD_STATUS_EXTRA       /* added by a rule, and not recorded */
 };
 
 struct guard_entry {
@@ -35,8 +36,9 @@ struct guard_log {
     vec_of(struct guard_entry)
     entries; /* the recorded ones in order, then the extra ones */
     uint32_t n_recorded, head;
-    uint32_t seen;        /* how many of env_n_guards() were matched */
-    uint64_t last_change; /* the state at the last check whether a guard is known */
+    uint32_t first_pending; /* those before it are matched or applied */
+    uint32_t seen;          /* how many of env_n_guards() were matched */
+    uint64_t last_change;   /* the state at the last check whether a guard is known */
     sym_resolver *symbol;
     void *user;
     bool failed;
@@ -47,7 +49,7 @@ bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32
                     struct shape_env *env, sym_resolver *symbol, void *user);
 void guard_log_release(struct guard_log *log);
 
-/* Applies guards that are due: those recorded before `record`, as far as the kernel guards among
+/* Applies guards that are due: those recorded before `record`, as far as the guards of calls among
  * them were replayed, or all of them with `all`. False: out of memory. */
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);
 /* Applies kernel guards before `record` that no rule added. They still count as missing. This is

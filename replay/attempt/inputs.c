@@ -228,7 +228,10 @@ static bool read_symbol_record(struct input_reader *r)
         *part = symbol;
         return true;
     }
-    return vec_push(&r->inputs->list, (struct input){ .kind = INPUT_SYMBOL, .symbol = symbol });
+    struct input input = { .kind = INPUT_SYMBOL, .symbol = symbol };
+    if (str_starts(symbol.name, STR("zf")))
+        input.user_stack = record_stack(r->trace, &r->doc, STR("user_stack"));
+    return vec_push(&r->inputs->list, input);
 }
 
 /* A value that sizes have, and which sizes with that value share a symbol. */

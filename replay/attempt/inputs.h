@@ -53,7 +53,8 @@ struct input_tensor {
 enum recorded_input_kind { INPUT_TENSOR, INPUT_SYMBOL };
 struct input {
     enum recorded_input_kind kind;
-    bool fixed; /* a number that becomes a constant */
+    bool fixed;          /* a number that becomes a constant */
+    stack_id user_stack; /* where a float's symbol was created; 0 for others */
     union {
         struct input_tensor tensor;
         struct recorded_symbol symbol; /* that of a number, or of a tensor that was not described */

@@ -326,6 +326,22 @@ static void compare_jagged(struct state_builder *s, size_t at)
             env_raised(env);
 }
 
+/* Adds an input to the index of names, unless its name has one of its kind. */
+static bool add_name(struct replay_state *state, uint32_t i)
+{
+    const struct replay_input *input = &state->inputs[i];
+    const struct replay_name none = { UINT32_MAX, UINT32_MAX };
+    if (!input->name.n)
+        return true;
+    uint32_t id = intern(&state->names, input->name);
+    if (id == INTERN_NONE || (id == state->named.n && !vec_push(&state->named, none)))
+        return false;
+    uint32_t *first = input->is_tensor ? &state->named.v[id].tensor : &state->named.v[id].number;
+    if (*first == UINT32_MAX)
+        *first = i;
+    return true;
+}
+
 bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
                        const struct env_settings *settings, struct err *err)
 {
@@ -337,7 +353,8 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
     state->inputs = arena_array(&state->arena, struct replay_input, state->n_inputs + 1);
     bool ok = state->inputs != NULL;
     for (size_t i = 0; i < state->n_inputs && ok; i++)
-        ok = replay_state_input(&s, &inputs->list.v[i], &state->inputs[i]);
+        ok = replay_state_input(&s, &inputs->list.v[i], &state->inputs[i]) &&
+             add_name(state, (uint32_t)i);
     for (size_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++)
         compare_jagged(&s, i);
     vec_release(&s.duck);
@@ -356,6 +373,8 @@ void replay_state_close(struct replay_state *state)
     ops_free(state->ops);
     shape_env_free(state->env);
     vec_release(&state->aliases);
+    vec_release(&state->named);
+    intern_release(&state->names);
     arena_release(&state->arena);
     *state = (struct replay_state){ 0 };
 }
@@ -399,12 +418,18 @@ static struct str without_number(struct str name)
     return n && n < name.n && name.p[n - 1] == '_' ? str_first(name, n - 1) : name;
 }
 
-static const struct replay_input *find_input(const struct replay_state *state, struct str name)
+/* Returns the inputs of a name, or of the name without its number; NULL: there is none. */
+static const struct replay_name *find_inputs(const struct replay_state *state, struct str name)
 {
-    for (size_t i = 0; i < state->n_inputs; i++)
-        if (str_eq(state->inputs[i].name, name))
-            return &state->inputs[i];
-    return NULL;
+    uint32_t id = intern_find(&state->names, name);
+    if (id == INTERN_NONE)
+        id = intern_find(&state->names, without_number(name));
+    return id == INTERN_NONE ? NULL : &state->named.v[id];
+}
+
+static const struct replay_input *input_at(const struct replay_state *state, uint32_t i)
+{
+    return i == UINT32_MAX ? NULL : &state->inputs[i];
 }
 
 static bool same_hint(struct replay_state *state, sym_id a, sym_id b)
@@ -431,16 +456,29 @@ static bool agrees_with_meta(struct replay_state *state, const struct replay_inp
     return true;
 }
 
+/* Makes the tensor of an input. If it wraps a float, its item() is the float's symbol
+ * (wrap_symfloat of torch/_dynamo/variables/builder.py). */
+static struct value make_tensor(struct replay_state *state, const struct replay_input *input,
+                                const struct replay_input *number)
+{
+    struct tensor x = ops_new_tensor(state->ops, &input->meta);
+    if (number && x.meta && input->meta.ndim == 0 &&
+        number_type_of(state->env, number->number) == NUMBER_FLOAT)
+        ops_remember_item(state->ops, x, value_sym(VALUE_FLOAT, number->number));
+    return value_tensor(x);
+}
+
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected)
 {
     struct sym_range ignored;
-    const struct replay_input *input = find_input(state, node->name);
-    if (!input)
-        input = find_input(state, without_number(node->name));
+    const struct replay_name *found = find_inputs(state, node->name);
+    const struct replay_input *tensor = found ? input_at(state, found->tensor) : NULL;
+    const struct replay_input *number = found ? input_at(state, found->number) : NULL;
+    const struct replay_input *input = tensor ? tensor : number;
     if (input && agrees_with_meta(state, input, expected)) {
         if (input->is_tensor)
-            return value_tensor(ops_new_tensor(state->ops, &input->meta));
+            return make_tensor(state, input, number);
         return value_sym(number_type_of(state->env, input->number) == NUMBER_FLOAT ? VALUE_FLOAT
                                                                                    : VALUE_INT,
                          input->number);
@@ -456,8 +494,7 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
 
 bool replay_state_requires_grad(const struct replay_state *state, struct str placeholder)
 {
-    const struct replay_input *input = find_input(state, placeholder);
-    if (!input)
-        input = find_input(state, without_number(placeholder));
+    const struct replay_name *found = find_inputs(state, placeholder);
+    const struct replay_input *input = found ? input_at(state, found->tensor) : NULL;
     return input && input->requires_grad;
 }

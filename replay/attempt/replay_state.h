@@ -23,10 +23,18 @@ struct replay_state_alias {
     sym_id expr;
 };
 
+/* The first inputs of a name: a float has the name of the tensor that wraps it. */
+struct replay_name {
+    uint32_t tensor, number; /* indices of inputs, or UINT32_MAX */
+};
+
 struct replay_state {
     struct shape_env *env;
     struct ops *ops;
     struct replay_input *inputs; /* by input */
+    struct intern names;         /* those of the inputs */
+    vec_of(struct replay_name)
+    named; /* by name */
     vec_of(struct replay_state_alias)
     aliases;
     size_t n_inputs;

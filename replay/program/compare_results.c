@@ -32,7 +32,9 @@ static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
     sym_id x = env_hint(env, a), y = env_hint(env, b);
     if (x == SYM_NONE || y == SYM_NONE)
         return LIKE_LATER;
-    return x == y ? LIKE_LATER : LIKE_OTHER;
+    if (x == y || (sym_kind_of(pool, x) == SYM_FLOAT && has_same_text(pool, x, y)))
+        return LIKE_LATER;
+    return LIKE_OTHER;
 }
 
 static enum likeness worse(enum likeness a, enum likeness b)

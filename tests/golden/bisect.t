@@ -14,8 +14,8 @@ A guard that no call can ask for is there at its place in time, with the user's 
 
     $ symtape bisect $RECORDINGS/encoder.log.zst:0/1 --guard 'Eq(Mod(s27, 8), 0)'
     0/1_0:dynamo_output_graph
-    first bad: event 11 of 135, guard Eq(Mod(s27, 8), 0), recorded as made by dynamo, /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
-    last good: event 10 of 135, node layer_norm = torch.nn.functional.layer_norm, /home/user/demo/encoder.py:46 in forward: x = x + self.attention(self.norm1(x))
+    first bad: event 11 of 131, guard Eq(Mod(s27, 8), 0), recorded as made by dynamo, /home/user/demo/encoder.py:25 in forward: if length % WINDOW:
+    last good: event 10 of 131, node layer_norm = torch.nn.functional.layer_norm, /home/user/demo/encoder.py:46 in forward: x = x + self.attention(self.norm1(x))
     9 checks in 9 rounds; the last good and the first bad place were both checked again
     first-bad=11 id=f376591cc1633174 kind=guard expr="Eq(Mod(s27, 8), 0)" good=10 probes=9
     [exit 1]
@@ -24,7 +24,7 @@ A symbol that becomes a number, by its source; more questions at once find the s
 
     $ symtape bisect $RECORDINGS/encoder.log.zst:0/1_0 --specializes "L['x'].size()[2]" --jobs 7 | head -2
     0/1_0:dynamo_output_graph
-    first bad: event 8 of 135, specialization s53 = 32, asked for by layer_norm = torch.nn.functional.layer_norm, /home/user/demo/encoder.py:46 in forward: x = x + self.attention(self.norm1(x))
+    first bad: event 8 of 131, specialization s53 = 32, asked for by layer_norm = torch.nn.functional.layer_norm, /home/user/demo/encoder.py:46 in forward: x = x + self.attention(self.norm1(x))
 
 Nothing breaks: every graph of the attempt was searched.
 

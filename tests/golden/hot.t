@@ -23,11 +23,11 @@ hrnet_w18 takes more than a minute to compile, and half of it for nothing.
 
     $ symtape profile -n 4 --by module $SHARED/traces/hrnet_w18.eval.aot_eager.log.zst
     By module
-      with below  Dynamo calls  with below  ATen calls  with below  module
-              40            31       1,146          47       2,123  (the model)
-               6             6         507           8       1,028  stage4
-               4             9         441          12         816  stage3
-               6             2         167           3         340  stage4.0
+      guards  with below  Dynamo calls  with below  ATen calls  with below  module
+           3       1,073            31       1,146          47       2,123  (the model)
+           -         459             6         507           8       1,028  stage4
+           -         390             9         441          12         816  stage3
+           -         159             2         167           3         340  stage4.0
       ... and 974 more
 
 Which a gate would have refused.

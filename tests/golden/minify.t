@@ -76,7 +76,7 @@ Limits keep the best so far, and --resume goes on.
 The shape engine as the oracle: which calls add this guard, and what is each there for?
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
-    calls 91 -> 1, symbols 6 -> 2, guards 4 -> 0; 14 checks (3 answers were known), {*} s
+    calls 91 -> 1, symbols 6 -> 2, guards 1 -> 0; 14 checks (3 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
     failure: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
 
@@ -148,7 +148,7 @@ The nearest graph that does not fail, for a comparison.
 A guard that no operator asks for is the work of a branch: its line is told.
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(Mod(s27, 8), 0)' -o branch.tape
-    calls 91 -> 0, symbols 6 -> 1, guards 4 -> 1; {*} s
+    calls 91 -> 0, symbols 6 -> 1, guards 1 -> 1; {*} s
     minimal: removing any single remaining part makes the failure disappear
     failure: the guard Eq(Mod(s27, 8), 0) is added
     no operator adds it: the user's code, or a library's, branches on it, at /home/user/demo/encoder.py:25 in forward: if length % WINDOW:

@@ -1,7 +1,11 @@
 What a replay says of a recording: each graph's calls beside the record, then the guards.
 
     $ symtape replay $RECORDINGS/train.log.zst
+<<<<<<< HEAD
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
+=======
+    4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
+>>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 
@@ -14,7 +18,11 @@ What a replay says of a recording: each graph's calls beside the record, then th
 A graph that is named is reported alone; the graphs before it are walked for what they ask.
 
     $ symtape replay $RECORDINGS/train.log.zst:0/0:backward --guards
+<<<<<<< HEAD
     1 graph of 1 attempt, 24 calls: all match
+=======
+    1 graph, 24 calls: all match; 1 guard: 1 computed, 0 from the record
+>>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 
@@ -107,7 +115,7 @@ A list of guards is cut where asked for.
     $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --guards --limit 2 | tail -n +8
 
     compile  asked by        outcome     guard             node        operator                        graph                      recorded in                         user line
-    0/1_0    torch function  applied     Eq(zf14, 1.0e-5)  -           -                               -                          functional.py:2987 layer_norm       demo/encoder.py:46
+    0/1_0    torch function  reproduced  Eq(zf14, 1.0e-5)  layer_norm  torch.nn.functional.layer_norm  0/1_0:dynamo_output_graph  functional.py:2987 layer_norm       demo/encoder.py:46
     0/1_0    kernel          reproduced  Eq(s53, 32)       layer_norm  torch.nn.functional.layer_norm  0/1_0:dynamo_output_graph  __init__.py:3469 native_layer_norm  demo/encoder.py:46
 
     36 more guards

@@ -98,7 +98,11 @@ The object has one shape: what was not asked for is empty or absent.
       - 0/1_0  Eq(Mod(s27, 8), 0)
 
     $ symtape replay $RECORDINGS/train.log.zst --set s23=5 | head -n 1
+<<<<<<< HEAD
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
+=======
+    4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
+>>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
 
 Each of the two commands has options that make no sense for the other.
 

@@ -69,6 +69,19 @@ static uint8_t class_of_frame(struct guard_builder *b, stack_id stack)
     return (uint8_t)(*known - 1);
 }
 
+/* Of Dynamo's frames, run_node and _get_fake_value_impl of torch/_dynamo/utils.py make calls (they
+ * are the askers for builtin functions, which have no frame), and
+ * remove_tensorify_specialized_graphargs of output_graph.py replaces arguments. */
+static bool is_of_graph(const struct guard_builder *b, const struct guard *guard)
+{
+    struct frame frame = { 0 };
+    if (guard->asked_by != GUARD_BY_DYNAMO)
+        return guard->asked_by == GUARD_BY_KERNEL || guard->asked_by == GUARD_BY_TORCH_FUNCTION;
+    frame = stack_frame(b->trace, b->recording, guard->asker);
+    return str_ends(frame.file, STR("torch/_dynamo/utils.py")) ||
+           str_is(frame.function, "remove_tensorify_specialized_graphargs");
+}
+
 static void find_asker(struct guard_builder *b, struct guard *guard)
 {
     guard->asked_by = GUARD_BY_USER;
@@ -78,6 +91,7 @@ static void find_asker(struct guard_builder *b, struct guard *guard)
             continue;
         guard->asked_by = (enum guard_class)class_;
         guard->asker = at;
+        guard->of_graph = is_of_graph(b, guard);
         return;
     }
 }

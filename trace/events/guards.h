@@ -18,7 +18,7 @@ enum guard_kind { GUARD_EVAL, GUARD_SUPPRESSED, GUARD_RUNTIME_ASSERT, GUARD_KIND
 enum guard_class {
     GUARD_BY_KERNEL, /* torch/_subclasses, _meta_registrations, _refs, _prims, _decomp ... */
     GUARD_BY_TORCH_FUNCTION, /* torch/nn/functional and other torch code that a node calls */
-    GUARD_BY_DYNAMO,         /* torch/_dynamo: the user's own branch */
+    GUARD_BY_DYNAMO,         /* torch/_dynamo: the user's own branch, or a builtin function */
     GUARD_BY_BACKEND,        /* torch/_functorch, torch/_inductor, torch/fx */
     GUARD_BY_USER,
     GUARD_CLASSES
@@ -29,6 +29,8 @@ struct guard {
     struct str expr; /* "Eq(s97, 2)" */
     enum guard_kind kind;
     enum guard_class asked_by;
+    bool of_graph;  /* PyTorch asked in running the graph's calls, or in preparing their arguments;
+                       not for the code that Dynamo traces, and not in a pass of the backend */
     stack_id asker; /* the frame that decides asked_by; 0 when no stack was recorded */
     stack_id user_stack, stack;
 };

@@ -61,6 +61,8 @@ static void put_json_guards(struct json_writer *w, const struct replay_report *r
     const struct rows list = ROWS(report->replay->guards, (uint32_t)report->replay->n_guards);
     json_open_object(w, "guards");
     json_put_u64(w, "recorded", n->recorded);
+    json_put_u64(w, "computed", n->computed);
+    json_put_u64(w, "from_record", n->recorded - n->computed);
     json_open_object(w, "kernel");
     json_put_u64(w, "reproduced", n->reproduced);
     json_put_u64(w, "missing", n->missing);

@@ -109,10 +109,22 @@ static void write_matches(const struct replay_report *report, struct buf *out)
                (unsigned long long)t->adopted);
 }
 
+/* Prints how many of the recorded guards the replay asked itself. */
+static void write_guards(const struct replay_guard_counts *n, struct buf *out)
+{
+    if (n->recorded == 0)
+        return;
+    buf_puts(out, "; ");
+    format_plural(out, n->recorded, "guard");
+    buf_printf(out, ": %llu computed, %llu from the record", (unsigned long long)n->computed,
+               (unsigned long long)(n->recorded - n->computed));
+}
+
 /* Prints what the replay found, and the failures that the recording ends in, if any. */
 static void write_headline(const struct replay_report *report, struct buf *out)
 {
     write_matches(report, out);
+    write_guards(&report->replay->guard_counts, out);
     failure_list_print(report->failures, out);
     buf_putc(out, '\n');
 }
