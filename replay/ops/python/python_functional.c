@@ -20,6 +20,17 @@ bool python_inplace(struct call *c)
     return ret_call(c, py_call(c, base, c->args, n));
 }
 
+/* input, min_val, max_val, inplace */
+bool python_hardtanh(struct call *c)
+{
+    bool found;
+    struct value bounds[] = { arg(c, 1), arg(c, 2) };
+    struct value bad = python_number(c, STR("gt"), bounds, 2, &found);
+    if (!c->failed && py_truth(c, bad))
+        return refuse(c, "ValueError", "min_val cannot be greater than max_val");
+    return !c->failed && python_inplace(c);
+}
+
 /* Calls base, or base_(), after checking that the probability, args[1], is in [0, 1]. */
 static bool probability(struct call *c, struct value p)
 {

@@ -21,15 +21,17 @@ static struct value cudnn_enabled(void)
 }
 
 /* Checks eps, which may be a symbol. False: refused. */
-static bool positive_eps(struct call *c, struct value eps)
+static bool check_eps(struct call *c, struct value eps, bool training)
 {
-    bool found;
-    struct value none = py_float(c, 0);
-    struct value bad = python_number(c, STR("le"), (struct value[]){ eps, none }, 2, &found);
+    bool found, by_mode = behaves(c->env, BEHAVIOR_BATCH_NORM_CHECKS_EPS_BY_MODE);
+    bool positive = training || !by_mode;
+    struct value args[] = { eps, py_float(c, 0) };
+    struct value bad = python_number(c, positive ? STR("le") : STR("lt"), args, 2, &found);
     if (c->failed || !py_truth(c, bad))
         return !c->failed;
-    return refuse(c, "ValueError", "batch_norm eps must be positive, but got %s",
-                  sym_text(c, eps.u.sym));
+    return refuse(c, "ValueError", "batch_norm eps must be %s%s, but got %s",
+                  positive ? "positive" : "non-negative",
+                  positive && by_mode ? " during training" : "", sym_text(c, eps.u.sym));
 }
 
 /* input, running_mean, running_var, weight, bias, training, momentum, eps
@@ -39,10 +41,10 @@ bool python_batch_norm(struct call *c)
     struct tensor x = value_as_tensor(c, arg(c, 0));
     if (c->failed)
         return false;
-    if (py_truth(c, arg(c, 5)) && x.meta->ndim &&
-        !more_than_one(c, x.meta->size[0], x, 2, "value per channel"))
+    bool training = py_truth(c, arg(c, 5));
+    if (training && x.meta->ndim && !more_than_one(c, x.meta->size[0], x, 2, "value per channel"))
         return false;
-    if (!positive_eps(c, arg(c, 7)))
+    if (!check_eps(c, arg(c, 7), training))
         return false;
     struct value args[] = { arg(c, 0), arg(c, 3), arg(c, 4), arg(c, 1),      arg(c, 2),
                             arg(c, 5), arg(c, 6), arg(c, 7), cudnn_enabled() };
