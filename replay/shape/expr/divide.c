@@ -61,8 +61,7 @@ static bool split_whole_terms(struct sym_pool *pool, sym_id a, sym_id b, sym_id 
 /* Returns a//b after dividing both by their common divisor. */
 static sym_id cancel(struct sym_pool *pool, sym_id a, sym_id b, sym_id gcd)
 {
-    sym_id left = divide_simplify(pool, divide_exactly(pool, a, gcd));
-    sym_id right = divide_simplify(pool, divide_exactly(pool, b, gcd));
+    sym_id left = divide_simplify(pool, a, gcd), right = divide_simplify(pool, b, gcd);
     return sym_floordiv(pool, left, right);
 }
 
@@ -128,6 +127,14 @@ sym_id sym_ceildiv(struct sym_pool *pool, sym_id a, sym_id b)
 
 /* --- Remainders --- */
 
+/* Returns whether sympy.Mod(p, q), which PythonMod asks last, is 0: it divides both by their gcd.
+ */
+static bool is_multiple(struct sym_pool *pool, sym_id p, sym_id q)
+{
+    sym_id gcd = divide_gcd(pool, p, q), whole = sym_expand(pool, q);
+    return gcd != SYM_NONE && (gcd == whole || gcd == sym_expand(pool, sym_neg(pool, whole)));
+}
+
 sym_id build_mod(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     (void)n;
@@ -152,6 +159,8 @@ sym_id build_mod(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, 
         return SYM_ID_ZERO;
     if (known_positive(facts_at(pool, ratio)) && sym_lt(pool, p, q) == SYM_ID_TRUE)
         return p;
+    if (kind == SYM_PYTHON_MOD && is_multiple(pool, p, q))
+        return SYM_ID_ZERO;
     return pool_node2(pool, kind, p, q);
 }
 
@@ -200,10 +209,9 @@ sym_id build_modular_indexing(struct sym_pool *pool, enum sym_kind kind, const s
         if (gcd == SYM_NONE)
             return SYM_NONE;
         if (gcd != SYM_ID_ONE)
-            return sym_make(pool, kind,
-                            (sym_id[]){ divide_simplify(pool, divide_exactly(pool, a, gcd)),
-                                        divide_simplify(pool, divide_exactly(pool, b, gcd)), c },
-                            3);
+            return sym_make(
+                pool, kind,
+                (sym_id[]){ divide_simplify(pool, a, gcd), divide_simplify(pool, b, gcd), c }, 3);
     }
     if (kind_at(pool, a) == SYM_ADD && node_at(pool, a)->n <= WIDE_SUM) {
         bool dropped;

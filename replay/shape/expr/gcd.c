@@ -17,16 +17,6 @@ static sym_id term_at(const struct sym_pool *pool, sym_id e, uint32_t i)
     return kind_at(pool, e) == SYM_ADD ? arg_at(pool, e, i) : e;
 }
 
-static uint32_t n_factors(const struct sym_pool *pool, sym_id e)
-{
-    return kind_at(pool, e) == SYM_MUL ? node_at(pool, e)->n : 1;
-}
-
-static sym_id factor_at(const struct sym_pool *pool, sym_id e, uint32_t i)
-{
-    return kind_at(pool, e) == SYM_MUL ? arg_at(pool, e, i) : e;
-}
-
 /* Returns the largest integer that divides every term; 1 where a coefficient is a fraction. */
 static sym_id integer_content(struct sym_pool *pool, sym_id e)
 {
@@ -121,7 +111,9 @@ static sym_id leading_term(struct sym_pool *pool, sym_id e)
         return e;
     struct list terms;
     list_init(&terms, pool);
-    sym_id first = order_terms(pool, e, &terms) ? terms.v[0] : SYM_NONE;
+    sym_id first = SYM_NONE;
+    if (order_terms(pool, e, &terms)) /* str() prints 3 - 2*x, where x leads all the same */
+        first = terms.v[is_number(pool, terms.v[0])];
     list_release(&terms);
     return first;
 }
@@ -196,9 +188,7 @@ static sym_id positive_lead(struct sym_pool *pool, sym_id e)
     sym_id lead = e == SYM_NONE ? SYM_NONE : leading_term(pool, e);
     if (lead == SYM_NONE)
         return SYM_NONE;
-    sym_id first = factor_at(pool, lead, 0);
-    bool negative = is_number(pool, first) && number_sign(pool, first) < 0;
-    return negative ? sym_neg(pool, e) : e;
+    return has_minus(pool, lead) ? sym_neg(pool, e) : e;
 }
 
 static sym_id gcd_anew(struct sym_pool *pool, sym_id a, sym_id b)
@@ -229,76 +219,4 @@ sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b)
 {
     sym_id known = memo_find(pool, MEMO_GCD, a, b);
     return known != SYM_NONE ? known : memo_put(pool, MEMO_GCD, a, b, gcd_anew(pool, a, b));
-}
-
-/* --- sympy.simplify, as far as quotients by a gcd need it: the shorter one of the sum and the sum
- * with its common factor taken out --- */
-
-static uint32_t count_ops(const struct sym_pool *pool, sym_id e)
-{
-    if (is_rational(pool, e))
-        return (number_sign(pool, e) < 0) + (kind_at(pool, e) == SYM_RATIONAL);
-    uint32_t n = sym_n_args(pool, e), ops = n ? n - 1 : 0, negative = 0;
-    if (n == 0)
-        return 0;
-    enum sym_kind kind = kind_at(pool, e);
-    if (kind == SYM_MUL && arg_at(pool, e, 0) == SYM_ID_MINUS_ONE)
-        ops--;
-    for (uint32_t i = 0; i < n; i++) {
-        sym_id arg = arg_at(pool, e, i);
-        bool minus = is_number(pool, factor_at(pool, arg, 0)) &&
-                     number_sign(pool, factor_at(pool, arg, 0)) < 0;
-        negative += minus;
-        ops += count_ops(pool, arg) - (kind == SYM_ADD && minus);
-    }
-    if (kind == SYM_ADD)
-        return ops + (negative == n);
-    return kind == SYM_MUL || kind == SYM_POW ? ops : ops + 1;
-}
-
-/* Takes the common factor of the terms out of each sum that is a factor of the product. */
-static sym_id simplify_product(struct sym_pool *pool, sym_id e)
-{
-    sym_id product = SYM_ID_ONE;
-    for (uint32_t i = 0; i < sym_n_args(pool, e) && product != SYM_NONE; i++) {
-        sym_id arg = arg_at(pool, e, i);
-        if (kind_at(pool, arg) == SYM_ADD) {
-            sym_id factor =
-                sym_mul(pool, integer_content(pool, arg), common_powers(pool, arg, SYM_NONE));
-            if (factor != SYM_ID_ONE && factor != SYM_NONE) {
-                arg = divide_exactly(pool, arg, factor);
-                product = sym_mul(pool, product, factor);
-            }
-        }
-        product = sym_mul(pool, product, arg);
-    }
-    return product;
-}
-
-sym_id divide_simplify(struct sym_pool *pool, sym_id e)
-{
-    if (e == SYM_NONE || is_heavy(pool, e))
-        return e;
-    if (kind_at(pool, e) == SYM_MUL)
-        return simplify_product(pool, e);
-    if (kind_at(pool, e) != SYM_ADD)
-        return e;
-    sym_id known = memo_find(pool, MEMO_SIMPLIFY, e, SYM_NONE);
-    if (known != SYM_NONE)
-        return known;
-    sym_id factor = sym_mul(pool, integer_content(pool, e), common_powers(pool, e, SYM_NONE));
-    if (factor == SYM_NONE)
-        return SYM_NONE;
-    sym_id result = e;
-    if (factor != SYM_ID_ONE) {
-        sym_id rest = divide_exactly(pool, e, factor);
-        sym_id product = sym_mul(pool, factor, rest);
-        if (product == SYM_NONE)
-            return SYM_NONE;
-        if (kind_at(pool, product) == SYM_ADD) /* sympy multiplied the number in again */
-            product = pool_node2(pool, SYM_MUL, factor, rest);
-        if (product != SYM_NONE && count_ops(pool, product) < count_ops(pool, e))
-            result = product;
-    }
-    return memo_put(pool, MEMO_SIMPLIFY, e, SYM_NONE, result);
 }

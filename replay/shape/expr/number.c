@@ -249,6 +249,12 @@ int number_sign(const struct sym_pool *pool, sym_id a)
     return signs == FACT_POSITIVE ? 1 : signs == FACT_NEGATIVE ? -1 : 0;
 }
 
+bool has_minus(const struct sym_pool *pool, sym_id e)
+{
+    sym_id first = factor_at(pool, e, 0);
+    return is_number(pool, first) && number_sign(pool, first) < 0;
+}
+
 /* Returns the sum where at least one operand is infinite: oo prevails over int_oo, opposite
  * infinities give nan, and -int_oo prevails over a -oo on its right (NegativeIntInfinity.__add__).
  */

@@ -7,6 +7,21 @@
 
 enum { MAX_PRODUCTS = 1 << 16, MAX_CLAUSES = 1 << 12 };
 
+sym_id rewrite_args(struct sym_pool *pool, sym_id e, rewrite_fn *rewrite, bool always)
+{
+    struct list args;
+    list_init(&args, pool);
+    bool changed = always, ok = true;
+    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++) {
+        sym_id arg = arg_at(pool, e, i), image = rewrite(pool, arg);
+        changed |= image != arg;
+        ok = list_push(&args, image);
+    }
+    sym_id result = !ok ? SYM_NONE : changed ? sym_make(pool, kind_at(pool, e), args.v, args.n) : e;
+    list_release(&args);
+    return result;
+}
+
 /* --- xreplace --- */
 
 /* The image of each subexpression; memoised because a subexpression may occur many times. */
@@ -277,12 +292,6 @@ static sym_id lowest_terms(struct sym_pool *pool, sym_id e)
     return kind_at(pool, e) == SYM_MUL ? divide_term(pool, e, integer_coefficient(pool, e)) : e;
 }
 
-static bool is_negative_term(const struct sym_pool *pool, sym_id e)
-{
-    sym_id first = kind_at(pool, e) == SYM_MUL ? arg_at(pool, e, 0) : e;
-    return is_number(pool, first) && number_sign(pool, first) < 0;
-}
-
 /* Moves a sum's negative terms, negated, to the left and its positive terms to the right. */
 static bool split_terms_by_sign(struct sym_pool *pool, sym_id sum, sym_id *left, sym_id *right)
 {
@@ -292,8 +301,8 @@ static bool split_terms_by_sign(struct sym_pool *pool, sym_id sum, sym_id *left,
     bool ok = true;
     for (uint32_t i = 0; ok && i < node_at(pool, sum)->n; i++) {
         sym_id term = arg_at(pool, sum, i);
-        ok = is_negative_term(pool, term) ? list_push(&negative, sym_neg(pool, term))
-                                          : list_push(&positive, term);
+        ok = has_minus(pool, term) ? list_push(&negative, sym_neg(pool, term))
+                                   : list_push(&positive, term);
     }
     *right = ok ? from_args(pool, SYM_ADD, &positive, false) : SYM_NONE;
     *left = ok ? from_args(pool, SYM_ADD, &negative, true) : SYM_NONE;
@@ -316,7 +325,7 @@ static sym_id canonical_relation(struct sym_pool *pool, sym_id e)
     if (kind_at(pool, right) == SYM_ADD) {
         if (!split_terms_by_sign(pool, right, &left, &right))
             return SYM_NONE;
-    } else if (is_negative_term(pool, right)) {
+    } else if (has_minus(pool, right)) {
         left = sym_neg(pool, right);
         right = SYM_ID_ZERO;
     }

@@ -187,6 +187,16 @@ static inline bool is_heavy(const struct sym_pool *pool, sym_id e)
     return pool->nodes[e].weight > 1u << 14;
 }
 
+/* The factors of a product; an expression that is none is its own factor. */
+static inline uint32_t n_factors(const struct sym_pool *pool, sym_id e)
+{
+    return kind_at(pool, e) == SYM_MUL ? node_at(pool, e)->n : 1;
+}
+static inline sym_id factor_at(const struct sym_pool *pool, sym_id e, uint32_t i)
+{
+    return kind_at(pool, e) == SYM_MUL ? arg_at(pool, e, i) : e;
+}
+
 /* A list of expressions on the stack, which moves to the heap when it grows. A failed push fails
  * the pool. */
 enum { LIST_INLINE = 16 };
@@ -251,6 +261,7 @@ sym_id number_of_double(struct sym_pool *pool, double x); /* the integer nearest
 int number_sign(const struct sym_pool *pool, sym_id a);
 sym_id number_numerator(const struct sym_pool *pool, sym_id a);   /* of a rational */
 sym_id number_denominator(const struct sym_pool *pool, sym_id a); /* 1 of an integer */
+bool has_minus(const struct sym_pool *pool, sym_id e); /* a negative number, or one as factor */
 void number_print_integer(const struct sym_pool *pool, sym_id a, struct buf *out);
 
 /* The constructors, one in each file. None of the arguments is SYM_NONE. */
@@ -271,7 +282,15 @@ sym_id split_power(struct sym_pool *pool, sym_id e, sym_id *exponent);
 sym_id divide_gcd(struct sym_pool *pool, sym_id a, sym_id b);        /* sympy.gcd */
 sym_id divide_simple_gcd(struct sym_pool *pool, sym_id a, sym_id b); /* simple_floordiv_gcd */
 sym_id divide_exactly(struct sym_pool *pool, sym_id a, sym_id b);    /* b divides a */
-sym_id divide_simplify(struct sym_pool *pool, sym_id e);             /* sympy.simplify */
+/* factor.c: what has been taken out is left as an unevaluated factor. */
+sym_id factor_content(struct sym_pool *pool, sym_id e, sym_id *rest); /* returns a number */
+sym_id factor_together(struct sym_pool *pool, sym_id e);              /* together */
+sym_id factor_terms(struct sym_pool *pool, sym_id e, bool sign);      /* sign: -1, too */
+/* rewrite.c: builds e anew from its rewritten arguments, always or where one has changed. */
+typedef sym_id rewrite_fn(struct sym_pool *pool, sym_id e);
+sym_id rewrite_args(struct sym_pool *pool, sym_id e, rewrite_fn *rewrite, bool always);
+/* simplify.c: sympy.simplify(e / divisor), where the divisor divides e */
+sym_id divide_simplify(struct sym_pool *pool, sym_id e, sym_id divisor);
 
 /* make.c: results memoised under codes that are no kind. SYM_NONE when there is none. */
 enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY, MEMO_SORT_KEY };

@@ -1,19 +1,22 @@
 """Makes random expressions and asks sympy and torch.utils._sympy what they become.
 
-    sym_cases.py make SEED COUNT         a table on stdout: one case a line, fields split by tabs
-    sym_cases.py check PROGRAM SEED COUNT  makes one and compares PROGRAM's answers with it
+    sym_cases.py make SEED COUNT [FORM,...]  a table on stdout: one case a line, fields split by tabs
+    sym_cases.py check PROGRAM SEED COUNT [FORM,...]
+                                         makes one and compares PROGRAM's answers with it
 
 A case is a formula in prefix form, what it is asked for, and the answer:
 
     str<TAB>(FloorDiv (Add s0 1) 2)<TAB>((s0 + 1)//2)
 
-Forms: str, python and cpp text of the formula built step by step; expand and canonical, the str() of
+Forms: str, python and cpp text of the formula built step by step; size, the str() of what layers
+compute of sizes, with products of sums; expand and canonical, the str() of
 that rewriting; range, the bounds that bound_sympy gives; solve, what try_solve isolates the first
 symbol to; imply, the implications. An answer of "!" means that Python raised.
 
 SYMTAPE_PYTHON names an interpreter with PyTorch (default: this one); exits with 77 where there is
-none. Three answers of a thousand may differ: Identity of a number, Floats of more than double
-precision and relations with Piecewise are not mirrored.
+none. All sizes are the same as sympy's. Of the other forms three answers of a thousand may differ:
+Identity of a number, Floats of more than double precision and relations with Piecewise are not
+mirrored.
 """
 
 import os
@@ -138,8 +141,74 @@ class Maker:
             return f"(Not {self.condition(depth - 1)})"
         return f"({kind} {' '.join(self.condition(depth - 1) for _ in range(r.choice([2, 2, 3])))})"
 
+    def extent(self):
+        """A size as layers make them: convolved, upsampled, padded, concatenated, divided."""
+        r = self.random
+        s = r.choice(list(SYMBOLS)[: 4 if r.random() < 0.9 else None])
+        kind = r.choice(["symbol"] * 4 + ["conv", "conv", "up", "up", "twice", "scale", "scale", "cat", "div",
+                        "pad", "blocks", "clamp", "number"])
+        k = r.choice([2, 2, 3, 4, 8])
+        part = f"(FloorDiv (Add {s} {r.choice([-1, -1, -2, -3, 1, 3])}) {k})"
+        if kind == "conv":
+            return f"(Add {part} {r.choice([1, 1, 2, -1])})"
+        if kind == "twice":
+            return f"(Add (FloorDiv (Add (FloorDiv (Add {s} -1) {k}) {r.choice([-1, 1])}) {r.choice([2, k])}) 1)"
+        if kind == "up":
+            return f"(Mul {r.choice([2, 2, 4, 6])} (Add {part} {r.choice([1, 1, -1])}))"
+        if kind == "scale":
+            return f"(Mul {r.choice([2, 3, 4, 8])} {s})"
+        if kind == "cat":
+            return f"(Add (Mul {r.choice([1, 1, 2])} {s}) {r.choice([*SYMBOLS, 1, 2, -1, 8])})"
+        if kind == "div":
+            return f"(FloorDiv {s} {k})"
+        if kind == "pad":
+            return f"(Add {s} (PythonMod (Mul -1 {s}) {k}))"
+        if kind == "blocks":
+            return f"(Mul {k} (FloorDiv (Add {s} {k - 1}) {k}))"
+        if kind == "clamp":
+            return f"({r.choice(['Max', 'Min'])} {r.choice([1, 2, 8, 's1'])} (Add {s} {r.choice([0, -1, 1])}))"
+        return str(k) if kind == "number" else s
+
+    def sizes(self):
+        """What ShapeEnv asks of sizes: numels, strides, and quotients of them."""
+        r = self.random
+        extents = [self.extent() for _ in range(r.choice([1, 2, 2, 3, 3, 4]))]
+        if r.random() < 0.4:
+            extents.append(str(r.choice([2, 3, 4, 8, 32])))
+        r.shuffle(extents)
+        numel = extents[0]
+        for e in extents[1:]:
+            numel = f"(Mul {numel} {e})" if r.random() < 0.8 else f"(Mul {e} {numel})"
+        part = r.sample(extents, r.randint(1, min(2, len(extents))))
+        divisor = part[0] if len(part) == 1 else f"(Mul {' '.join(part)})"
+        if r.random() < 0.2:
+            divisor = str(r.choice([2, 3, 4, 6, 8, 16]))
+        kind = r.choice(["numel", "floor", "floor", "floor", "mod", "sum", "sumfloor", "sub", "scaled", "again",
+                         "ceil", "bound"])
+        if kind == "numel":
+            return numel
+        if kind == "floor":
+            return f"(FloorDiv {numel} {divisor})"
+        if kind == "mod":
+            return f"({r.choice(['Mod', 'PythonMod'])} {numel} {divisor})"
+        if kind == "sum":
+            return f"(Add {numel} {self.extent()} {r.choice([1, -1, 2])})"
+        if kind == "sumfloor":
+            return f"(FloorDiv (Add {numel} (Mul {self.extent()} {part[0]})) {divisor})"
+        if kind == "sub":
+            return f"(Add {numel} (Mul -1 {divisor}))"
+        if kind == "scaled":
+            return f"(Mul {r.choice([-1, 2, 3])} {numel})"
+        if kind == "again":
+            return f"(Mul (FloorDiv {numel} {divisor}) {self.extent()})"
+        if kind == "ceil":
+            return f"(CeilToInt (IntTrueDiv {numel} {divisor}))"
+        return f"({r.choice(['Max', 'Min'])} {r.choice([0, 1, 2])} {numel})"
+
     def formula(self, form):
         r = self.random
+        if form == "size":
+            return self.sizes()
         if form in ("solve", "imply"):
             return self.relation(r.choice([1, 2]))
         if form == "canonical":
@@ -180,7 +249,7 @@ def answer(form, text):
     e = build(tokens(text))
     if isinstance(e, bool):
         e = sympy.true if e else sympy.false
-    if form == "str":
+    if form in ("str", "size"):
         return str(e)
     if form == "python":
         return PythonPrinter().doprint(e)
@@ -202,7 +271,7 @@ def answer(form, text):
     return "; ".join(f"{p!s}: {v!s}" for p, v in pairs)
 
 
-FORMS = ["str"] * 6 + ["python", "python", "cpp", "expand", "canonical", "canonical", "range",
+FORMS = ["str"] * 6 + ["size"] * 4 + ["python", "python", "cpp", "expand", "canonical", "canonical", "range",
                        "range", "range", "solve", "imply"]
 
 
@@ -242,13 +311,13 @@ def check(program, seed, count, forms):
             print(f"  {text}\n    sympy: {reply}\n    ours:  {got}")
     n_wrong = sum(len(bad) for bad in wrong.values())
     print(f"seed {seed}: {len(rows) - n_wrong} of {len(rows)} equal")
-    return 1 if n_wrong * 1000 > len(rows) * 3 else 0
+    return 1 if "size" in wrong or n_wrong * 1000 > len(rows) * 3 else 0
 
 
 def main():
     command, *rest = sys.argv[1:]
     if command == "make":
-        for row in cases(int(rest[0]), int(rest[1])):
+        for row in cases(int(rest[0]), int(rest[1]), rest[2].split(",") if rest[2:] else None):
             print("\t".join(row))
         return 0
     return check(rest[0], int(rest[1]), int(rest[2]), rest[3].split(",") if rest[3:] else None)

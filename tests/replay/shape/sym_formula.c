@@ -174,7 +174,7 @@ void sym_answer_case(struct sym_pool *pool, struct str form, struct str formula,
     sym_id e = sym_formula(pool, formula);
     struct buf text = BUF_INIT;
     struct err err = { .kind = ERR_NONE };
-    if (str_is(form, "str"))
+    if (str_is(form, "str") || str_is(form, "size"))
         sym_print(pool, e, &text);
     else if (str_is(form, "python"))
         sym_print_python(pool, e, NULL, NULL, &text);
