@@ -195,6 +195,9 @@ static int run_why(struct cmd *cmd)
 {
     struct why_run r = { .cmd = cmd, .args = cmd->args };
     int code = read_options(&r);
+    if (code == EXIT_DONE && !names_tape(r.name) && names_tape(r.target))
+        code = out_usage(cmd->out, "why: %s: no such file; did you mean: symtape why %s %s?",
+                         r.name, r.target, r.name);
     if (code == EXIT_DONE)
         code = tape_arg_open(&r.tape, cmd->out, r.name, r.args->strict ? TAPE_ARG_STRICT : 0);
     if (code == EXIT_DONE) {

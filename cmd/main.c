@@ -182,7 +182,7 @@ static int dispatch(struct out *out, int argc, const char *const *argv)
     if (!args || !opt_parse(&parse, argc, argv, &err)) {
         code = front_error(out, argc, argv, &err);
     } else if (common.help) {
-        code = help_print(NULL, out);
+        code = help_print(parse.operands.n ? command_find(parse.operands.v[0]) : NULL, out);
     } else if (front.version) {
         const char *const json[] = { "--json" };
         const struct opt *given = first_given(diagnose->options, args);

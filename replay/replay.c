@@ -171,7 +171,8 @@ static bool load_selected(struct replay_loader *l, struct err *err)
         if (l->graphs->refs[i].attempt == TRACE_NONE && is_shown(l, i) && !load_program(l, i, err))
             return false;
     if (l->options->changes.n_sets && !l->n_sets)
-        return err_set(err, ERR_USAGE, "no attempt has a symbol %.*s",
+        return err_set(err, ERR_USAGE,
+                       "no attempt has a symbol %.*s; symtape show --symbols lists them",
                        STR_ARG(l->options->changes.sets[0].symbol));
     if (l->options->changes.n_marks && !l->n_marks)
         return err_set(err, ERR_USAGE,

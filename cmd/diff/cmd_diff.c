@@ -159,7 +159,8 @@ static int diff_usage(const struct diff_run *d)
                    ? EXIT_DONE
                    : out_usage(out, "diff: --save takes one TAPE and compares nothing");
     if (!args->vs.given && n != 2)
-        return out_usage(out, n < 2 ? "diff: name the two sides that are to be compared"
+        return out_usage(out, n < 2 ? "diff: name the two sides that are to be compared, as in: "
+                                      "symtape diff before.tape after.tape"
                                     : "diff: put --vs between the TAPEs of the two sides");
     if (args->vs.given && (args->vs.value == 0 || args->vs.value == n))
         return out_usage(out, "diff: there is no TAPE %s --vs",

@@ -160,6 +160,13 @@ static int export_tape(struct out *out, const struct export_args *args, struct t
     return code;
 }
 
+static bool names_graph(const char *operand)
+{
+    struct selector selector;
+    struct err err = { 0 };
+    return selector_parse(&selector, str_of(operand), &err) && selector.kind.n > 0;
+}
+
 static int run_export(struct cmd *cmd)
 {
     const struct export_args *args = cmd->args;
@@ -173,6 +180,11 @@ static int run_export(struct cmd *cmd)
                          has_sizes   ? "--sizes"
                          : args->cpu ? "--cpu"
                                      : "--allow");
+    if (!args->python && names_graph(cmd->operands[0]))
+        return out_usage(cmd->out,
+                         "export: %s: a log is that of a whole recording; --python writes a graph, "
+                         "and symtape show prints it",
+                         cmd->operands[0]);
     int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
                              whole | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE)

@@ -1,6 +1,7 @@
 /* Runs one graph at one point of the sizes: checks its memory, runs it, and keeps the results. */
 #include <string.h>
 
+#include "cmd/cli/nearest.h"
 #include "cmd/run/run_recorded.h"
 #include "cmd/run/run_session.h"
 #include "replay/backend/compare/perturb.h"
@@ -155,10 +156,16 @@ static void note_weights(const struct graph_run *g)
 static bool check_node_option(const struct graph *graph, const char *option, struct str name,
                               struct err *err)
 {
-    for (node_id id = 0; id < graph->n_nodes; id++)
+    struct nearest search = nearest_of(name);
+    char hint[NEAREST_TEXT];
+    for (node_id id = 0; id < graph->n_nodes; id++) {
         if (str_eq(graph->nodes[id].name, name))
             return true;
-    return err_set(err, ERR_USAGE, "%s: no node %.*s", option, STR_ARG(name));
+        nearest_offer(&search, graph->nodes[id].name);
+    }
+    return err_set(err, ERR_USAGE, "%s: no node %.*s%s", option, STR_ARG(name),
+                   search.best.n ? nearest_text(&search, hint)
+                                 : "; symtape show --graph prints the nodes");
 }
 
 static bool check_nodes(const struct graph_run *g, struct err *err)

@@ -1,4 +1,5 @@
 /* Reads the arguments, and opens the files and backends that they name. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,9 @@ static bool read_save(struct session *s, struct err *err)
     if (s->args->save && !s->args->outputs)
         return err_set(err, ERR_USAGE,
                        "--save-nodes goes with --outputs FILE, where it is written");
+    if (s->args->samples.given && !s->args->save)
+        return err_set(err, ERR_USAGE,
+                       "--samples goes with --save-nodes, whose values it thins out");
     while (rest.n) {
         size_t comma = str_find_char(rest, ',');
         struct str name = str_trim(str_first(rest, comma));
@@ -110,6 +114,19 @@ static bool open_backends(struct session *s, struct err *err)
     return true;
 }
 
+static bool open_expected(struct session *s, struct err *err)
+{
+    const char *name = s->args->compare;
+    struct stat there;
+    if (stat(name, &there) != 0 && errno == ENOENT)
+        return err_set(err, ERR_ENV,
+                       "--compare-with %s: there is no such file or backend; the backends are cpu, "
+                       "cuda and null",
+                       name);
+    s->expected = safetensors_open(name, err);
+    return s->expected != NULL;
+}
+
 /* --compare-with NAME is a backend if there is one of that name, otherwise a file. */
 bool session_read(struct session *s, struct err *err)
 {
@@ -122,8 +139,7 @@ bool session_read(struct session *s, struct err *err)
            size_grid_read_option(&s->grid, &s->args->sizes, &s->cmd->out->limit->meter, err) &&
            open_backends(s, err) &&
            (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
-           (!args->compare || s->pair.reference_kind ||
-            (s->expected = safetensors_open(args->compare, err)));
+           (!args->compare || s->pair.reference_kind || open_expected(s, err));
 }
 
 void session_print_backends(const struct session *s, struct buf *out)

@@ -84,7 +84,7 @@ Graphs that are not there.
     [exit 3]
 
     $ : > empty.log; symtape run empty.log
-    2> symtape: empty.log: it contains no record of TORCH_TRACE
+    2> symtape: empty.log: it contains no record of TORCH_TRACE; symtape record makes recordings
     [exit 3]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:nonsense

@@ -53,7 +53,7 @@ What is not there, or not what it claims to be.
     [exit 3]
 
     $ printf 'hello\n' > text.log && symtape info text.log
-    2> symtape: text.log: it contains no record of TORCH_TRACE
+    2> symtape: text.log: it contains no record of TORCH_TRACE; symtape record makes recordings
     [exit 3]
 
 A flag is switched off by --no-; options may follow operands.

@@ -119,11 +119,11 @@ What cannot be.
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --perturb nobody=1 --sizes s23=2..3
-    2> symtape: --perturb: no node nobody
+    2> symtape: --perturb: no node nobody; symtape show --graph prints the nodes
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --save-nodes nobody --outputs x.safetensors
-    2> symtape: 0/0_0:aot_forward_graph: --save-nodes: no node nobody
+    2> symtape: 0/0_0:aot_forward_graph: --save-nodes: no node nobody; symtape show --graph prints the nodes
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --perturb tanh
@@ -139,7 +139,7 @@ What cannot be.
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with nowhere.safetensors
-    2> symtape: nowhere.safetensors: No such file or directory
+    2> symtape: --compare-with nowhere.safetensors: there is no such file or backend; the backends are cpu, cuda and null
     [exit 4]
 
     $ printf 's23=2 s23=4\n' > twice.txt

@@ -83,7 +83,7 @@ Standard input, a selector, several tapes.
 What is no log, and a folder without logs.
 
     $ printf 'hello\n' > text.log && symtape text.log
-    2> symtape: text.log: it contains no record of TORCH_TRACE
+    2> symtape: text.log: it contains no record of TORCH_TRACE; symtape record makes recordings
     [exit 3]
 
     $ mkdir empty && symtape ./empty

@@ -213,7 +213,7 @@ Compiles, and parts of them.
 Mistakes.
 
     $ symtape diff $RECORDINGS/mlp.log.zst
-    2> symtape: diff: name the two sides that are to be compared
+    2> symtape: diff: name the two sides that are to be compared, as in: symtape diff before.tape after.tape
     [exit 2]
 
     $ symtape diff a b c

@@ -291,7 +291,7 @@ Mistakes.
     [exit 2]
 
     $ printf 'hello\n' > x.fx; symtape minify x.fx --check true
-    2> symtape: x.fx: it contains no record of TORCH_TRACE
+    2> symtape: x.fx: it contains no record of TORCH_TRACE; symtape record makes recordings
     [exit 3]
 
     $ symtape minify nowhere.tape:0/0:forward --check true

@@ -49,7 +49,7 @@ A policy invents no symbol, and a hint or a mark has to name something.
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --sizes s999=3
-    2> symtape: no attempt has a symbol s999
+    2> symtape: no attempt has a symbol s999; symtape show --symbols lists them
     [exit 2]
 
     $ symtape replay $RECORDINGS/mlp.log.zst --dynamic-shapes "L['nobody']:0=dynamic"

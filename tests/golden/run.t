@@ -15,7 +15,7 @@ The first line of a run is the answer for all graphs and sizes; then a line for 
       out.7: 16 elements agree; max absolute 0, 0 ULPs; 40 terms
       out.8: 80 elements agree; max absolute 0, 0 ULPs
       out.9: 5 elements agree; max absolute 0, 0 ULPs
-    2> symtape: 0/0_0:aot_forward_graph: --perturb: no node tanh_backward
+    2> symtape: 0/0_0:aot_forward_graph: --perturb: no node tanh_backward; symtape show --graph prints the nodes
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:backward --compare-with cpu --perturb tangents_1=1e-2 | head -n 3

@@ -239,3 +239,20 @@ Options of symtape TAPE stand before it, too; those of a command do not.
     2> symtape: info has no option --all; symtape info --help lists its options
     2> symtape: --json goes behind the command: symtape info --json ...
     [exit 2]
+
+What is in the wrong place, or goes with something else, is answered with what would be right.
+
+    $ symtape why s27 $RECORDINGS/encoder.log.zst
+    > symtape diff $RECORDINGS/mlp.log.zst
+    > symtape export $RECORDINGS/mlp.log.zst:0/0:forward
+    > symtape run $RECORDINGS/mlp.log.zst --samples 3
+    > symtape run $RECORDINGS/mlp.log.zst --compare-with gpu
+    > symtape run $RECORDINGS/train.log.zst:0/0:forward --perturb tahn=1
+    > symtape -h info | head -1
+    Usage: symtape info [options] TAPE[@RECORDING]...
+    2> symtape: why: s27: no such file; did you mean: symtape why $RECORDINGS/encoder.log.zst s27?
+    2> symtape: diff: name the two sides that are to be compared, as in: symtape diff before.tape after.tape
+    2> symtape: export: $RECORDINGS/mlp.log.zst:0/0:forward: a log is that of a whole recording; --python writes a graph, and symtape show prints it
+    2> symtape: --samples goes with --save-nodes, whose values it thins out
+    2> symtape: --compare-with gpu: there is no such file or backend; the backends are cpu, cuda and null
+    2> symtape: 0/0_0:aot_forward_graph: --perturb: no node tahn; did you mean "tanh"?

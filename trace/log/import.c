@@ -147,8 +147,9 @@ static bool import_all(struct importer *in, const struct import_inputs *inputs, 
     in->result->interrupted = importing_stopped(in);
     const char *first = inputs->open ? inputs->open->path : list.paths.n ? list.paths.v[0] : "";
     if (ok && in->result->records == 0 && !in->result->interrupted)
-        ok = err_set(err, ERR_INPUT, "%s: it contains no record of TORCH_TRACE%s", first,
-                     list.paths.n > 1 ? ", and the other inputs do not either" : "");
+        ok = err_set(err, ERR_INPUT,
+                     "%s: it contains no record of TORCH_TRACE%s; symtape record makes recordings",
+                     first, list.paths.n > 1 ? ", and the other inputs do not either" : "");
     source_list_release(&list);
     return ok;
 }
