@@ -116,7 +116,8 @@ static void explain_break(struct finder *d, struct finding_build *f, const struc
     find_place(f, b->file, b->line, b->code);
     find_evidence(d, f, "%s: %.*s", reason->cause,
                   STR_ARG(str_first(b->explanation.n > 0 ? b->explanation : b->summary, 300)));
-    find_absorb(d, f, FINDING_BREAK);
+    if (f && f->finding.kind == FINDING_NOTHING_COMPILED)
+        find_absorb(d, f, FINDING_BREAK);
     suggest_hint(d, f, b->hint);
     if (b->hint.n > 0)
         find_evidence(d, f, "PyTorch's hint: %.*s", STR_ARG(str_first(b->hint, 300)));
