@@ -95,5 +95,4 @@ Requires: shared
         recorded      guard of 0/0 that failed: self.scale == 0.5
         recorded      0/3 made it a symbol: other values need no compile
         suggested     pass torch.tensor(self.scale) instead of the float self.scale
-        or            keep self.scale constant; each value needs its compile
         ... and 4 more (--all)
