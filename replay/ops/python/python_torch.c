@@ -380,6 +380,8 @@ bool python_stft(struct call *c)
             sizes[i] = i < extra ? py_int(c, 1) : value_int(x.meta->size[i - extra]);
         half = python_number(c, STR("floordiv"), (struct value[]){ arg(c, 1), py_int(c, 2) }, 2,
                              &found);
+        if (half.kind == VALUE_INT) /* int(n_fft // 2) */
+            half = py_int(c, guard_int(c, half.u.sym));
         pads[0] = pads[1] = half;
         input = py_op(c, "aten.view", (struct value[]){ input, py_list(c, sizes, 3) }, 2);
         input = py_call(c, "pad", (struct value[]){ input, py_list(c, pads, 2), arg(c, 6) }, 3);
@@ -389,8 +391,14 @@ bool python_stft(struct call *c)
         struct value size = python_sizes(c, wide.meta->size + extra, x.meta->ndim);
         input = py_op(c, "aten.view", (struct value[]){ input, size }, 2);
     }
-    struct value args[] = { input,     arg(c, 1), arg(c, 2), arg(c, 3), arg(c, 4),
-                            arg(c, 7), arg(c, 8), arg(c, 9), arg(c, 10) };
+    struct value numbers[3]; /* ints of the schema: they become constants */
+    for (uint32_t i = 0; i < 3; i++) {
+        numbers[i] = arg(c, i + 1);
+        if (numbers[i].kind == VALUE_INT)
+            numbers[i] = py_int(c, guard_int(c, numbers[i].u.sym));
+    }
+    struct value args[] = { input,     numbers[0], numbers[1], numbers[2], arg(c, 4),
+                            arg(c, 7), arg(c, 8),  arg(c, 9),  arg(c, 10) };
     return ret_call(c, py_op(c, "aten.stft", args, 9));
 }
 

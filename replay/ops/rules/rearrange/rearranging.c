@@ -178,8 +178,12 @@ bool rule_pixel_shuffle(struct call *c)
     struct tensor_kind kind = { x.meta->dtype, x.meta->device };
     if (kind.device.type != DEVICE_CPU)
         format = FORMAT_CONTIGUOUS;
-    if (behaves(c->env, BEHAVIOR_PIXEL_SHUFFLE_MAKES_STRIDES))
-        return ret_tensor(c, new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format));
+    if (behaves(c->env, BEHAVIOR_PIXEL_SHUFFLE_MAKES_STRIDES)) {
+        struct tensor like =
+            new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format);
+        return like.meta && ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, g.size,
+                                                             like.meta->stride, g.n));
+    }
     struct tensor made = empty(c, kind, g.size, g.n);
     if (c->failed || suggest_format_c10(c, made) == format)
         return ret_tensor(c, made);
