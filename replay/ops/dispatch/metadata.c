@@ -1,6 +1,6 @@
 /* extract_tensor_metadata of torch/_subclasses/fake_tensor.py: for the key of its operator cache
- * PyTorch before 2.14 computes the memory format that each tensor's strides suggest, which adds guards
- * where sizes leave it open. */
+ * PyTorch before 2.14 computes the memory format that each tensor's strides suggest, which adds
+ * guards where sizes leave it open. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/layout/storage.h"

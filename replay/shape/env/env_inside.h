@@ -55,8 +55,8 @@ enum {
     HOLDS_LOOKED_AT = 1,
     HOLDS_MAX = 2,
     HOLDS_TRUNC = 4,
-    HOLDS_FLOORDIV = 8,  /* FloorDiv or CleanDiv */
-    HOLDS_MOD = 16,      /* Mod, not PythonMod */
+    HOLDS_FLOORDIV = 8,   /* FloorDiv or CleanDiv */
+    HOLDS_MOD = 16,       /* Mod, not PythonMod */
     HOLDS_CONDITION = 32, /* a condition below the top */
     HOLDS_MIN = 64
 };

@@ -67,8 +67,8 @@ static sym_id simplify_max(struct shape_env *env, sym_id part)
     return env_static(env, sym_ge(pool, b, a), ENV_STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
 }
 
-/* definitely_le of ShapeEnv.simplify: by the range of the difference. Its cheaper tests find nothing
- * that the range does not tell. `fallback`: by all that is known. */
+/* definitely_le of ShapeEnv.simplify: by the range of the difference. Its cheaper tests find
+ * nothing that the range does not tell. `fallback`: by all that is known. */
 static bool definitely_le(struct shape_env *env, sym_id a, sym_id b, bool fallback)
 {
     struct sym_pool *pool = env->pool;

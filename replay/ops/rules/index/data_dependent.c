@@ -322,7 +322,8 @@ bool rule_bincount(struct call *c)
     int64_t n, m;
     sym_id size;
     /* Before torch 2.13 the fake result has the argument's dtype, whatever the weights are. */
-    if (!behaves(c->env, BEHAVIOR_BINCOUNT_FOLLOWS_WEIGHTS) && !values_known(c, x) && !count_known(c, x, &n))
+    if (!behaves(c->env, BEHAVIOR_BINCOUNT_FOLLOWS_WEIGHTS) && !values_known(c, x) &&
+        !count_known(c, x, &n))
         dtype = dtype_of(x);
     if (eager(c) && weights.meta && plain_numel(c, x, &n) && plain_numel(c, weights, &m) &&
         !require(c, n == m && ndim_of(weights) == 1, "RuntimeError",

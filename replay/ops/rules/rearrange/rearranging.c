@@ -179,8 +179,7 @@ bool rule_pixel_shuffle(struct call *c)
     if (kind.device.type != DEVICE_CPU)
         format = FORMAT_CONTIGUOUS;
     if (behaves(c->env, BEHAVIOR_PIXEL_SHUFFLE_MAKES_STRIDES)) {
-        struct tensor like =
-            new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format);
+        struct tensor like = new_tensor_format(c, kind.dtype, kind.device, g.size, g.n, format);
         return like.meta && ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, g.size,
                                                              like.meta->stride, g.n));
     }

@@ -23,8 +23,7 @@ struct tensor geometry_view(struct call *c, struct tensor x, const struct geomet
 
 void geometry_pass(struct call *c, struct tensor x, const struct geometry *g)
 {
-    if (!c->symbolic || c->failed || g->n < 4 ||
-        behaves(c->env, BEHAVIOR_METADATA_SKIPS_SYMBOLIC))
+    if (!c->symbolic || c->failed || g->n < 4 || behaves(c->env, BEHAVIOR_METADATA_SKIPS_SYMBOLIC))
         return;
     struct tensor_meta meta = *x.meta;
     meta.ndim = g->n;

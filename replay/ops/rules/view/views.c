@@ -177,8 +177,8 @@ bool rule_as_strided(struct call *c)
     for (uint32_t i = 0; i < n && !c->failed; i++) {
         if (eager(c))
             CHECK(c, ge(c, stride[i], SYM_ID_ZERO), "RuntimeError",
-              "as_strided: Negative strides are not supported at the moment, got strides: %s",
-              sizes_text(c, stride, n));
+                  "as_strided: Negative strides are not supported at the moment, got strides: %s",
+                  sizes_text(c, stride, n));
         g.size[i] = size[i];
         g.stride[i] = stride[i];
     }
@@ -187,7 +187,7 @@ bool rule_as_strided(struct call *c)
         g.offset = arg_sym(c, 3);
     if (eager(c))
         CHECK(c, ge(c, g.offset, SYM_ID_ZERO), "RuntimeError", "Tensor: invalid storage offset %s",
-          sym_text(c, g.offset));
+              sym_text(c, g.offset));
     return ret_geometry(c, x, &g);
 }
 
