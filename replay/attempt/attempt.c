@@ -2,6 +2,7 @@
 
 #include "replay/attempt/constraints.h"
 #include "replay/attempt/float_constants.h"
+#include "replay/attempt/tensorify.h"
 
 #include <stdlib.h>
 
@@ -37,6 +38,7 @@ struct attempt_run {
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
+    bool has_floats; /* an input is a float with a symbol */
 };
 
 static bool attempt_input(void *user, const struct program *program, const struct step *step,
@@ -149,6 +151,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
         row->error = arena_copy(&run->result->arena, str_of(why.text));
     else if (g->kind == GRAPH_FORWARD || g->kind == GRAPH_INFERENCE)
         traced_evaluate_outputs(&run->traced, run->state.ops, p);
+    if (ok && run->has_floats && is_tensorified(g->kind) && !tensorify_evaluate(p, run->state.env))
+        return err_nomem(err);
     if (!guard_log_gather(&run->log) || !guard_log_apply(&run->log, g->record, true))
         return err_nomem(err);
     if (!ok)
@@ -390,6 +394,8 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                    .exported = run->load->attempt == TRACE_NONE,
                                    .by_hint = run->load->by_hint };
     run->walker.unbound.seen = env_n_symbols(run->state.env);
+    for (size_t i = 0; i < run->load->inputs.list.n; i++)
+        run->has_floats |= run->load->inputs.list.v[i].is_float;
     run->collecting = (struct result_collector){ .result = run->result,
                                                  .ops = run->state.ops,
                                                  .digests = run->options->digests };

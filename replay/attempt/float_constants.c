@@ -70,8 +70,7 @@ static bool was_specialized(const struct replay_state *state, const struct input
 {
     struct sym_range ignored;
     const struct replay_input *input = &state->inputs[i];
-    return inputs->list.v[i].kind == INPUT_SYMBOL &&
-           str_starts(inputs->list.v[i].symbol.name, STR("zf")) && input->number != SYM_NONE &&
+    return inputs->list.v[i].is_float && input->number != SYM_NONE &&
            env_range(state->env, input->number, &ignored) &&
            intern_find(placeholders, input->name) == INTERN_NONE;
 }

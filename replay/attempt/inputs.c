@@ -229,7 +229,8 @@ static bool read_symbol_record(struct input_reader *r)
         return true;
     }
     struct input input = { .kind = INPUT_SYMBOL, .symbol = symbol };
-    if (str_starts(symbol.name, STR("zf")))
+    input.is_float = str_starts(symbol.name, STR("zf"));
+    if (input.is_float)
         input.user_stack = record_stack(r->trace, &r->doc, STR("user_stack"));
     return vec_push(&r->inputs->list, input);
 }

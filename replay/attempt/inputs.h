@@ -54,7 +54,8 @@ enum recorded_input_kind { INPUT_TENSOR, INPUT_SYMBOL };
 struct input {
     enum recorded_input_kind kind;
     bool fixed;          /* a number that becomes a constant */
-    stack_id user_stack; /* where a float's symbol was created; 0 for others */
+    bool is_float;       /* a symbol of a Python float, */
+    stack_id user_stack; /* which was created there */
     union {
         struct input_tensor tensor;
         struct recorded_symbol symbol; /* that of a number, or of a tensor that was not described */

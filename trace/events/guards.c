@@ -69,15 +69,18 @@ static uint8_t class_of_frame(struct guard_builder *b, stack_id stack)
     return (uint8_t)(*known - 1);
 }
 
-/* Of Dynamo's frames, run_node and _get_fake_value_impl of torch/_dynamo/utils.py make calls (they
+/* Of the backend's passes, _tensorify_python_scalars.py looks at nothing but a graph's calls. Of
+ * Dynamo's frames, run_node and _get_fake_value_impl of torch/_dynamo/utils.py make calls (they
  * are the askers for builtin functions, which have no frame), and
  * remove_tensorify_specialized_graphargs of output_graph.py replaces arguments. */
 static bool is_of_graph(const struct guard_builder *b, const struct guard *guard)
 {
     struct frame frame = { 0 };
-    if (guard->asked_by != GUARD_BY_DYNAMO)
-        return guard->asked_by == GUARD_BY_KERNEL || guard->asked_by == GUARD_BY_TORCH_FUNCTION;
+    if (guard->asked_by == GUARD_BY_KERNEL || guard->asked_by == GUARD_BY_TORCH_FUNCTION)
+        return true;
     frame = stack_frame(b->trace, b->recording, guard->asker);
+    if (guard->asked_by == GUARD_BY_BACKEND)
+        return str_ends(frame.file, STR("torch/fx/passes/_tensorify_python_scalars.py"));
     return str_ends(frame.file, STR("torch/_dynamo/utils.py")) ||
            str_is(frame.function, "remove_tensorify_specialized_graphargs");
 }

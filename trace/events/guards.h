@@ -29,8 +29,8 @@ struct guard {
     struct str expr; /* "Eq(s97, 2)" */
     enum guard_kind kind;
     enum guard_class asked_by;
-    bool of_graph;  /* PyTorch asked in running the graph's calls, or in preparing their arguments;
-                       not for the code that Dynamo traces, and not in a pass of the backend */
+    bool of_graph;  /* what asked follows from the graph: the calls, the preparation of their
+                       arguments, or the pass that computes floats as tensors */
     stack_id asker; /* the frame that decides asked_by; 0 when no stack was recorded */
     stack_id user_stack, stack;
 };

@@ -172,6 +172,15 @@ static bool max_pool(struct call *c, struct tensor *values_, struct tensor *indi
     return !c->failed;
 }
 
+/* check_max_pool1d of aten/src/ATen/native/MaxPooling.h reads the length as a number. */
+bool rule_max_pool1d(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    if (x.meta->ndim)
+        guard_int(c, x.meta->size[x.meta->ndim - 1]);
+    return decompose(c, NULL);
+}
+
 bool rule_max_pool_with_indices(struct call *c)
 {
     struct tensor out[2];
