@@ -35,7 +35,7 @@ def main():
                       glob.glob(f'{shared}/variety/*.log.zst'))
     ops = collections.defaultdict(collections.Counter)
     example = {}
-    totals, kernel = collections.Counter(), collections.Counter()
+    totals, kernel, guards = collections.Counter(), collections.Counter(), collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for log, doc in zip(logs, pool.map(lambda log: replay(symtape, log), logs)):
             name = os.path.basename(log).replace('.log.zst', '')
@@ -45,6 +45,7 @@ def main():
             t, k = doc['totals'], doc['guards']['kernel']
             totals.update(t)
             kernel.update(k)
+            guards.update({key: doc['guards'][key] for key in ('recorded', 'computed', 'from_record')})
             print(f'{name:32}', *(f'{key} {t[key]}' for key in ('calls', 'match', 'mismatch', 'refused',
                                                                 'unsupported', 'adopted') if t[key]), ' guards',
                   *(f'{key} {k[key]}' for key in k if k[key]))
@@ -77,6 +78,7 @@ def main():
     print()
     print('totals', dict(totals))
     print('kernel guards', dict(kernel))
+    print('guards', dict(guards))
 
 
 main()

@@ -20,18 +20,24 @@ static struct value cudnn_enabled(void)
     return py_bool(true);
 }
 
+static bool refuse_eps(struct call *c, const char *method, struct value eps, const char *what)
+{
+    bool found;
+    struct value args[] = { eps, py_float(c, 0) };
+    struct value bad = python_number(c, str_of(method), args, 2, &found);
+    if (c->failed || !py_truth(c, bad))
+        return !c->failed;
+    return refuse(c, "ValueError", "batch_norm eps must be %s, but got %s", what,
+                  sym_text(c, eps.u.sym));
+}
+
 /* Checks eps, which may be a symbol. False: refused. */
 static bool check_eps(struct call *c, struct value eps, bool training)
 {
-    bool found, by_mode = behaves(c->env, BEHAVIOR_BATCH_NORM_CHECKS_EPS_BY_MODE);
-    bool positive = training || !by_mode;
-    struct value args[] = { eps, py_float(c, 0) };
-    struct value bad = python_number(c, positive ? STR("le") : STR("lt"), args, 2, &found);
-    if (c->failed || !py_truth(c, bad))
-        return !c->failed;
-    return refuse(c, "ValueError", "batch_norm eps must be %s%s, but got %s",
-                  positive ? "positive" : "non-negative",
-                  positive && by_mode ? " during training" : "", sym_text(c, eps.u.sym));
+    if (!behaves(c->env, BEHAVIOR_BATCH_NORM_CHECKS_EPS_BY_MODE))
+        return refuse_eps(c, "le", eps, "positive");
+    return (!training || refuse_eps(c, "le", eps, "positive during training")) &&
+           refuse_eps(c, "lt", eps, "non-negative");
 }
 
 /* input, running_mean, running_var, weight, bias, training, momentum, eps
