@@ -20,9 +20,7 @@ struct build_input {
     const struct symbol_table *symbols;
     const struct graph_list *graphs;
     struct deep *deep;
-    struct replay *replay; /* NULL if it was not requested */
-    int64_t
-        *estimated_ns; /* by record: the time that the estimate of lines gave to its user line */
+    struct replay *replay;  /* NULL if it was not requested */
     struct line_work work;  /* filled in by build_lines() */
     uint32_t *recording_of; /* by recording: index into profile->recordings, or PROFILE_NONE */
     uint32_t *compile_of;   /* by attempt: index into profile->compiles; PROFILE_NONE: left out */

@@ -85,10 +85,8 @@ static bool add_stack_record(struct stack_grouper *s, uint32_t record, stack_id 
     struct profile_group *row;
     if (!recorded_row(s, record, stack, &row))
         return false;
-    if (row) {
+    if (row)
         row->guards += guard;
-        build_add_ns(&row->estimated_ns, s->in->estimated_ns[record]);
-    }
     return true;
 }
 

@@ -36,7 +36,7 @@ struct profile_group {
     uint64_t real_dispatches, dispatches, exprs, symbolic_tensors;
     uint64_t saved_bytes;
     int64_t self_ns;      /* in real dispatches */
-    int64_t estimated_ns; /* as for lines */
+    int64_t estimated_ns; /* for a line: as there; 0 for others */
 };
 
 struct profile_groups {

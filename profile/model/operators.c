@@ -4,9 +4,10 @@
 struct operator_counter {
     struct profile_build *b;
     struct intern keys; /* (level, op) -> row */
-    vec_of(float)
-    weights;                /* by row */
-    struct line_work *work; /* of the current input */
+    vec_of(const struct operator_weight *)
+    weights;                     /* by row */
+    struct line_work *work;      /* of the current input */
+    struct call_weigher weigher; /* of its graphs */
     struct buf name;
     struct line_table *lines;
     struct err *err;
@@ -44,7 +45,8 @@ static unsigned char *best_forms(const struct build_input *in)
 }
 
 static bool count_operator(struct operator_counter *c, enum graph_kind level,
-                           const struct node *node, bool kept, float *weight)
+                           const struct node *node, bool kept,
+                           const struct operator_weight **weight)
 {
     buf_clear(&c->name);
     node_op_name(node, &c->name);
@@ -53,7 +55,7 @@ static bool count_operator(struct operator_counter *c, enum graph_kind level,
     if (row == INTERN_NONE)
         return false;
     if (row == c->b->operators.n &&
-        (!vec_push(&c->weights, line_work_weight(node->target, level)) ||
+        (!vec_push(&c->weights, operator_weight_of(node->target)) ||
          !vec_push(&c->b->operators, (struct profile_operator_row){ .level = level, .op = op })))
         return false;
     *weight = c->weights.v[row];
@@ -62,36 +64,61 @@ static bool count_operator(struct operator_counter *c, enum graph_kind level,
     return true;
 }
 
-static bool count_nodes(struct operator_counter *c, const struct graph *graph,
-                        const struct graph_ref *ref, bool kept, uint64_t *calls)
-{
-    for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const struct node *node = &graph->nodes[i];
-        if (!node_is_call(node))
-            continue;
-        struct work_call call = { .row = LINE_NOBODY };
-        ++*calls;
-        if (!count_operator(c, ref->kind, node, kept, &call.weight))
-            return false;
-        if (node->location != LOCATION_NONE &&
-            !line_table_node(c->lines, graph, node->location, ref->kind, kept, &call.row))
-            return false;
-        if (!vec_push(&c->work->calls, call))
-            return false;
-    }
-    for (uint32_t i = 0; i < graph->n_children; i++)
-        if (!count_nodes(c, graph->children[i], ref, kept, calls))
-            return false;
-    return true;
-}
-
 /* The argument of count_visited(). */
 struct operator_visit {
     struct operator_counter *c;
     const struct graph_ref *ref;
     bool kept, visited;
+    bool backward; /* a call has read a tangent */
     uint64_t calls, nodes;
 };
+
+static bool reads_tangent(const struct graph *graph, const struct node *node)
+{
+    for (uint32_t i = 0; i < node->n_args; i++) {
+        const struct arg *arg = &node_args(graph, node)[i];
+        if (arg->kind == ARG_NODE && arg->u.node < graph->n_nodes &&
+            str_starts(graph->nodes[arg->u.node].name, STR("tangents_")))
+            return true;
+    }
+    return false;
+}
+
+/* Calls of an attempt's Dynamo graph and of its other graphs are first made once each. */
+static uint64_t weight_scope(const struct graph_ref *ref)
+{
+    return (uint64_t)ref->attempt * 2 + (ref->kind == GRAPH_DYNAMO);
+}
+
+static bool count_call(struct operator_visit *visit, const struct graph *graph,
+                       const struct node *node, struct work_graph *done)
+{
+    struct operator_counter *c = visit->c;
+    const struct operator_weight *weight;
+    struct work_call call = { .row = LINE_NOBODY };
+    visit->calls++;
+    visit->backward = visit->backward || reads_tangent(graph, node);
+    done->n_forward += !visit->backward;
+    return count_operator(c, visit->ref->kind, node, visit->kept, &weight) &&
+           (node->location == LOCATION_NONE ||
+            line_table_node(c->lines, graph, node->location, visit->ref->kind, visit->kept,
+                            &call.row)) &&
+           call_weigh(&c->weigher, graph, node, weight, weight_scope(visit->ref), visit->backward,
+                      &call.weight) &&
+           vec_push(&c->work->calls, call);
+}
+
+static bool count_nodes(struct operator_visit *visit, const struct graph *graph,
+                        struct work_graph *done)
+{
+    for (uint32_t i = 0; i < graph->n_nodes; i++)
+        if (node_is_call(&graph->nodes[i]) && !count_call(visit, graph, &graph->nodes[i], done))
+            return false;
+    for (uint32_t i = 0; i < graph->n_children; i++)
+        if (!count_nodes(visit, graph->children[i], done))
+            return false;
+    return true;
+}
 
 static bool count_visited(void *user, const struct graph *graph)
 {
@@ -102,7 +129,7 @@ static bool count_visited(void *user, const struct graph *graph)
                                .first_call = (uint32_t)work->calls.n };
     visit->visited = true;
     visit->nodes = graph_counts(graph).nodes;
-    if (!count_nodes(visit->c, graph, visit->ref, visit->kept, &visit->calls))
+    if (!call_weigher_graph(&visit->c->weigher, graph) || !count_nodes(visit, graph, &done))
         return false;
     done.n_calls = (uint32_t)work->calls.n - done.first_call;
     return (done.kind != GRAPH_DYNAMO || line_work_inputs(work, &done, graph)) &&
@@ -147,7 +174,8 @@ static bool count_input_ops(struct operator_counter *c, struct build_input *in)
             ok = count_graph_ops(c, in, i);
     }
     free(best);
-    return ok;
+    call_weigher_release(&c->weigher);
+    return ok && line_work_settle(c->work, in->trace->n_attempts, c->b->lines.n);
 }
 
 /* Ties are broken by name, so that the order does not depend on the log's. */

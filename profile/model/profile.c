@@ -6,8 +6,7 @@ static bool read_profile_input(struct build_input *in, struct err *err)
     in->recording_of = calloc((size_t)in->trace->n_recordings + 1, sizeof *in->recording_of);
     in->compile_of = calloc(n + 1, sizeof *in->compile_of);
     in->metrics_of = calloc(n + 1, sizeof *in->metrics_of);
-    in->estimated_ns = calloc((size_t)in->trace->n_records + 1, sizeof *in->estimated_ns);
-    if (!in->recording_of || !in->compile_of || !in->metrics_of || !in->estimated_ns)
+    if (!in->recording_of || !in->compile_of || !in->metrics_of)
         return err_nomem(err);
     return (in->events = chromium_read(in->trace, err)) &&
            (in->metrics = metrics_read(in->trace, err)) &&
@@ -80,7 +79,6 @@ static void free_input(struct build_input *in)
     free(in->recording_of);
     free(in->compile_of);
     free(in->metrics_of);
-    free(in->estimated_ns);
     line_work_release(&in->work);
 }
 

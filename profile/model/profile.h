@@ -14,18 +14,20 @@
  *   compiles  measured by PyTorch (entire_frame_compile_time_s, or the phase of that name). Of a
  *             compile that never ended: from its first record to the log's last.
  *   lines     measured, the time in dispatches, in a deep recording (symtape-deep(5)); otherwise
- *             ESTIMATED, with bounds. The compiler goes over the program in passes: Dynamo's
- *             tracing of the bytecode, and AOTAutograd's runs of the graph. The records of a pass
- *             cut its time into gaps. What lies between two records are the calls of the recorded
- *             graph between the places where these records stand: Dynamo wraps a parameter just
- *             before the first call that reads it, and a guard has a user stack. The calls share
- *             the gap by what such calls cost in deep recordings (line_weights.def); what is
- *             beyond their usual time before a guard's record is the evaluation of that guard.
- *             Symbols, specializations of inputs, and descriptions of tensors begin and end no
- *             work. Time outside of these passes and in phases without user lines
- *             (phases/phase_names.def marks them: Inductor, code generation, autotuning, building
- *             guards) belongs to no line (unattributed_ns), and so do the wrapping of inputs and
- *             the gaps of an attempt whose graph is not known.
+ *             the same time ESTIMATED, with bounds. The compiler goes over the program in passes:
+ *             Dynamo's tracing of the bytecode, and AOTAutograd's runs of the graph. The records of
+ *             a pass cut its time into gaps. What lies between two records are the calls of the
+ *             recorded graph between the places where these records stand: Dynamo wraps a parameter
+ *             just before the first call that reads it, and a guard has a user stack. The calls
+ *             share the gap by weights that say which of them FakeTensorMode has in its cache, how
+ *             many symbols their sizes have, and which expressions are new (lines/call_weight.c);
+ *             the calls of a function are those of the operators that it became. Records themselves
+ *             begin and end no work, except a guard that a call asked for. Time outside of these
+ *             passes and in phases without user lines (phases/phase_names.def marks them: Inductor,
+ *             code generation, autotuning, building guards) belongs to no line (unattributed_ns),
+ *             and so do the interpretation of bytecode, the wrapping of inputs, the transformation
+ *             of graphs, and the gaps of an attempt whose graph is not known. Lines of PyTorch's
+ *             own files and user stacks have no estimate, since graphs do not name them.
  * tests/bench/lines.py compares the estimate with deep recordings. Some versions of PyTorch stamp
  * records in whole milliseconds, and writing the log is part of every gap, so the bounds are wide:
  * a share whose bounds are more than RANGE_POINTS points apart (format.h) is printed as a range. */
@@ -210,7 +212,7 @@ struct profile_line {
     int64_t estimated_ns, kept_estimated_ns;
     /* The line's time on profile->lines.basis, and the bounds within which it is: equal to it if
      * it was measured. A share of profile->lines.total_ns is printed as a range where they are far
-     * apart. 0 in library_lines. */
+     * apart. 0 in library_lines, as are the estimates. */
     int64_t ns, low_ns, high_ns;
     struct line_cost cost;
 };
@@ -369,7 +371,7 @@ static inline uint64_t profile_aten_calls(const uint64_t *calls)
 
 /* Returns the user line that took longest, if its time is known well enough to be named: it is at
  * least a tenth of what all lines took, and if it is estimated, its lower bound is above what every
- * other line is estimated at. NULL otherwise. */
+ * other line is estimated at, and its bounds are at most 50 points apart. NULL otherwise. */
 const struct profile_line *profile_slowest_line(const struct profile *profile);
 
 /* Returns the number of a line's nodes over all levels. */

@@ -65,17 +65,19 @@ static uint64_t weight_of(const struct profile_group *g, int choice)
     case 0: return (uint64_t)g->self_ns / 1000;
     case 1: return (uint64_t)g->estimated_ns / 1000;
     case 2: return g->dispatches;
-    default: return g->aten_calls;
+    case 3: return g->aten_calls;
+    default: return g->guards;
     }
 }
 
 static int choose_weight(const struct profile_groups *groups)
 {
-    for (int choice = 0; choice < 3; choice++)
+    enum { LAST = 4 };
+    for (int choice = 0; choice < LAST; choice++)
         for (uint32_t i = 0; i < groups->n_rows; i++)
             if (weight_of(&groups->rows[i], choice) > 0)
                 return choice;
-    return 3;
+    return LAST;
 }
 
 static void put_frames(const struct profile_group *g, struct buf *out)

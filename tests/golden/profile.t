@@ -5,8 +5,8 @@ Sort keys, and a misspelt one.
     $ symtape profile -n 2 --sort guards $RECORDINGS/encoder.log.zst | grep -A 3 '^User lines'
     User lines (time is estimated)
         time  share       guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
-      2.18 s  15 to 34 %      52        -            -            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
-      2.14 s  14 to 35 %      42        9            -            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+      1.40 s  14 to 35 %      52        -            -            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+      1.78 s  17 to 45 %      42        9            -            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
 
     $ symtape profile -n 2 --sort name $RECORDINGS/encoder.log.zst | grep -A 3 -E '^(User lines|Phases by name)'
     Phases by name, wherever they run (share: of all phases)
@@ -15,9 +15,9 @@ Sort keys, and a misspelt one.
         70.5 ms    1 %     5.04 s      3  backend_compile
     --
     User lines (time is estimated)
-         time  share  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
-      61.8 ms  1 %         3        -            -             1           1  demo/encoder.py:25  if length % WINDOW:
-      20.9 ms  <1 %        -        -            -             1           1  demo/encoder.py:26  x = F.pad(x, (0, 0, 0, WINDOW - length % WINDOW))
+        time  share  guards  symbols  specialized  Dynamo nodes  ATen nodes  line                code
+      442 us  <1 %        3        -            -             1           1  demo/encoder.py:25  if length % WINDOW:
+      442 us  <1 %        -        -            -             1           1  demo/encoder.py:26  x = F.pad(x, (0, 0, 0, WINDOW - length % WINDOW))
 
     $ symtape profile -n 3 --sort inclusive $RECORDINGS/encoder.log.zst | grep -A 4 '^Phases by name'
     Phases by name, wherever they run (share: of all phases)
@@ -69,8 +69,7 @@ Two ranks, and two tapes, side by side.
     948 ms of compiling: 2 compiles, 2 attempts, 4 graphs, 0 guards; 106 records
     No failure, recompile, restart, graph break or costly line was found.
       * 2 recordings; the slowest is rank1 with 477 ms; their compiles do not differ
-      * an estimated 35 to 78 % of the 625 ms in which user lines were traced went into one, demo/two_ranks.py:13 `return collectives.all_reduce(x * x.shape[0], "sum", dist.group.WOR...`
-      * by part of the compile time: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
+      * by part: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
       * 8 calls that Dynamo captured became 8 ATen calls (1.0 times as many)
 
     Recordings
@@ -82,6 +81,8 @@ Two ranks, and two tapes, side by side.
         time  thrown away  attempts  graphs  guards  symbols  status  compile    function
       477 ms            -         1       2       -        2  ok      0/0 rank1  average demo/two_ranks.py:12
       470 ms            -         1       2       -        2  ok      0/0 rank0  average demo/two_ranks.py:12
+
+    Phases (inclusive: with what runs inside; exclusive: itself)
 
     $ symtape profile -n 4 $RECORDINGS/graph_break.log.zst $RECORDINGS/mlp.log.zst | grep -A 17 '^Recordings'
     Recordings
@@ -166,16 +167,16 @@ In another order: by operator, user line, user stack, module.
 
     By user line
       est. time  dispatches  guards  exprs  symbolic tensors  Dynamo calls  ATen calls  line                code
-         2.34 s         474      10    500                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
-         2.18 s         356      52  1,293                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
-         2.14 s         333      42  1,506                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+         1.78 s         333      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+         1.52 s         474      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+         1.40 s         356      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
       ... and 8 more
 
     By user stack (outermost frame first)
-      est. time  guards  stack
-         2.34 s      10  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:32
-         2.18 s      52  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:29
-         2.14 s      42  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:31
+      guards  stack
+          52  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:29
+          42  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:31
+          25  demo/encoder.py:57 > demo/encoder.py:46 > demo/encoder.py:27
       ... and 5 more
 
     By module
@@ -186,8 +187,8 @@ In another order: by operator, user line, user stack, module.
       ... and 26 more
 
     $ symtape profile --by stack -f folded $RECORDINGS/encoder.log.zst | tail -2
-    forward (demo/encoder.py:57);forward (demo/encoder.py:46);forward (demo/encoder.py:33) 510989
-    forward (demo/encoder.py:57);forward (demo/encoder.py:47) 1134844
+    forward (demo/encoder.py:57);forward (demo/encoder.py:46);forward (demo/encoder.py:33) 11
+    forward (demo/encoder.py:57);forward (demo/encoder.py:47) 9
 
     $ symtape profile --by model $RECORDINGS/encoder.log.zst
     2> symtape: profile: --by: "model" is not one of op, line, stack, module; did you mean "module"?

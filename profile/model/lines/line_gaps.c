@@ -3,21 +3,22 @@
  * The records of a pass cut its time into gaps. Two facts place a record among the calls of the
  * pass: Dynamo wraps a parameter just before the first call that reads it, and a guard or symbol
  * has a user stack, whose line is that of a call. The calls between the places of two records are
- * those that were traced between them, and they share the gap by their weights. A guard's record
- * ends the evaluation of an expression on its line; what the gap before it has beyond the usual
- * time of its calls is the time of that evaluation. Other records end no work of their own: they
- * only tell how far the pass has come. */
+ * those that were traced between them, and they share the gap by their weights (call_weight.c). A
+ * part of it belongs to no line: what a pass does for a call besides dispatching it, such as
+ * running its bytecode. A guard's record ends the evaluation of an expression on its line. Other
+ * records end no work of their own: they only tell how far the pass has come. */
 #include "profile/model/lines/line_gaps.h"
 
-#define EVALUATION 4.0 /* the weight of evaluating a guard: what is least */
+#define EVALUATION 4.0 /* the weight of evaluating a guard */
 #define WRAPPING   5.0 /* the weight of wrapping an input */
 #define ERROR      1.7 /* the factor by which the weights of one line's calls may be wrong */
-#define ROUGHLY    1.2 /* the factor by which any time may be: what the log does not show */
+#define ROUGHLY    1.3 /* the factor by which any time may be: what the log does not show */
 
 struct gap_divider {
     struct gap_memory *m;
     const struct line_pass *pass;
-    double rate; /* nanoseconds for a weight of 1 */
+    double rate;      /* nanoseconds for a weight of 1 */
+    double mean_rate; /* the same of the whole pass, evaluations and all */
     bool (*give)(void *user, const struct line_share *share);
     void *user;
 };
@@ -36,6 +37,11 @@ static void *fill_rows(struct gap_memory *m, size_t n_rows)
 
 /* ---- Where each record stands ---- */
 
+static double call_weight(const struct line_pass *pass, uint32_t i)
+{
+    return (double)pass->calls[i].weight.runs[pass->run];
+}
+
 static bool has_call(const struct line_pass *pass, const struct pass_mark *mark)
 {
     return mark->call < pass->n_calls;
@@ -53,27 +59,66 @@ static void bound_places(struct gap_divider *d)
     }
 }
 
-/* Returns the place of a mark, at or after `at`: the call that is being traced or comes next. */
-static uint32_t place_mark(const struct gap_divider *d, const struct pass_mark *mark, uint32_t at,
+/* Returns the place of a mark of the line at which the mark before it stands: that call's, or, in a
+ * loop, the line's next call, if half the usual time of the calls until then has passed. */
+static uint32_t place_again(const struct gap_divider *d, uint32_t at, uint32_t current,
+                            uint32_t bound, int64_t ns)
+{
+    uint32_t next = d->m->next.v[current];
+    if (next >= bound || next >= d->pass->n_calls)
+        return at;
+    double usual = (d->m->sums.v[next] - d->m->sums.v[current]) * d->mean_rate;
+    return (double)ns >= usual / 2 ? next : at;
+}
+
+/* Returns the place of a mark, at or after that of the mark before: the call that is being traced
+ * or comes next. */
+static uint32_t place_mark(const struct gap_divider *d, size_t mark_index, uint32_t at,
                            uint32_t bound)
 {
     const struct work_call *calls = d->pass->calls;
+    const struct pass_mark *mark = &d->pass->marks[mark_index];
+    int64_t ns = mark->at_ns - (mark_index > 0 ? mark[-1].at_ns : 0);
     if (has_call(d->pass, mark))
         return mark->call > at ? mark->call : at;
-    if (mark->row == LINE_NOBODY || d->m->last.v[mark->row] <= at ||
-        (at > 0 && calls[at - 1].row == mark->row))
+    if (mark->row == LINE_NOBODY || d->m->last.v[mark->row] <= at)
         return at;
+    if (at > 0 && calls[at - 1].row == mark->row)
+        return place_again(d, at, at - 1, bound, ns);
+    if (mark_index > 0 && mark[-1].row == mark->row && calls[at].row == mark->row)
+        return place_again(d, at, at, bound, ns);
     uint32_t found = at;
     while (found < bound && calls[found].row != mark->row)
         found++;
     return found < d->pass->n_calls && calls[found].row == mark->row ? found : at;
 }
 
+/* Sums the weights of calls, and links each to the next one of its row. */
+static bool index_calls(struct gap_divider *d)
+{
+    const struct line_pass *pass = d->pass;
+    struct gap_memory *m = d->m;
+    m->next.n = m->sums.n = 0;
+    if (!vec_reserve(&m->next, pass->n_calls + 1) || !vec_reserve(&m->sums, pass->n_calls + 1))
+        return false;
+    m->sums.v[0] = 0;
+    for (uint32_t i = 0; i < pass->n_calls; i++)
+        m->sums.v[i + 1] = m->sums.v[i] + call_weight(pass, i) + pass->beside;
+    for (uint32_t i = pass->n_calls; i-- > 0;) {
+        uint32_t row = pass->calls[i].row;
+        m->next.v[i] = row == LINE_NOBODY || m->last.v[row] == 0 ? LINE_NOBODY : m->last.v[row] - 1;
+        if (row != LINE_NOBODY)
+            m->last.v[row] = i + 1;
+    }
+    d->mean_rate = m->sums.v[pass->n_calls] > 0 ? (double)pass->ns / m->sums.v[pass->n_calls] : 0;
+    return true;
+}
+
 static bool place_marks(struct gap_divider *d)
 {
     const struct line_pass *pass = d->pass;
     d->m->places.n = 0;
-    if (!vec_reserve(&d->m->places, pass->n_marks + 1))
+    if (!vec_reserve(&d->m->places, pass->n_marks + 1) || !index_calls(d))
         return false;
     for (uint32_t i = 0; i < pass->n_calls; i++)
         if (pass->calls[i].row != LINE_NOBODY)
@@ -81,7 +126,7 @@ static bool place_marks(struct gap_divider *d)
     bound_places(d);
     uint32_t at = 0;
     for (size_t i = 0; i < pass->n_marks; i++)
-        d->m->places.v[i] = at = place_mark(d, &pass->marks[i], at, d->m->places.v[i]);
+        d->m->places.v[i] = at = place_mark(d, i, at, d->m->places.v[i]);
     return true;
 }
 
@@ -107,12 +152,9 @@ static struct gap gap_before(const struct gap_divider *d, size_t i)
     return gap;
 }
 
-static double weight_of(const struct line_pass *pass, uint32_t from, uint32_t to)
+static double weight_between(const struct gap_divider *d, uint32_t from, uint32_t to)
 {
-    double sum = 0;
-    for (uint32_t i = from; i < to; i++)
-        sum += (double)pass->calls[i].weight;
-    return sum;
+    return from < to ? d->m->sums.v[to] - d->m->sums.v[from] : 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -126,14 +168,14 @@ static int ascending(const void *a, const void *b)
 static bool find_rate(struct gap_divider *d)
 {
     enum { FEW = 8 };
-    double weight = weight_of(d->pass, 0, d->pass->n_calls);
+    double weight = weight_between(d, 0, d->pass->n_calls);
     d->m->rates.n = 0;
     for (size_t i = 0; i < d->pass->n_marks; i++) {
         struct gap gap = gap_before(d, i);
         weight += gap.mark->evaluated ? EVALUATION : 0;
         if (gap.mark->evaluated || gap.from >= gap.to)
             continue;
-        double w = weight_of(d->pass, gap.from, gap.to);
+        double w = weight_between(d, gap.from, gap.to);
         if (w > 0 && !vec_push(&d->m->rates, (double)gap.ns / w))
             return false;
     }
@@ -158,15 +200,6 @@ static bool add_weight(struct gap_memory *m, uint32_t row, size_t n_rows, double
     return true;
 }
 
-/* Returns the weight of what a gap's last record ended or tells of its line. */
-static double mark_weight(const struct gap_divider *d, const struct gap *gap, double calls)
-{
-    if (!gap->mark->evaluated)
-        return WRAPPING;
-    double beyond = d->rate > 0 ? (double)gap->ns / d->rate - calls : 0;
-    return beyond > EVALUATION ? beyond : EVALUATION;
-}
-
 /* Returns whether the record before a mark is of the same line. */
 static bool continues_line(const struct gap_divider *d, const struct pass_mark *mark)
 {
@@ -179,8 +212,9 @@ static bool weigh_gap(struct gap_divider *d, const struct gap *gap, size_t n_row
     double sum = 0, most = d->rate > 0 ? (double)gap->ns / d->rate : 0;
     bool bounded = !gap->mark && pass->unfinished && d->rate > 0;
     for (uint32_t i = gap->from; i < gap->to && (!bounded || sum < most); i++) {
-        sum += (double)pass->calls[i].weight;
-        if (!add_weight(d->m, pass->calls[i].row, n_rows, (double)pass->calls[i].weight))
+        sum += call_weight(pass, i) + pass->beside;
+        if (!add_weight(d->m, LINE_NOBODY, n_rows, pass->beside) ||
+            !add_weight(d->m, pass->calls[i].row, n_rows, call_weight(pass, i)))
             return false;
     }
     if (!gap->mark)
@@ -194,7 +228,9 @@ static bool weigh_gap(struct gap_divider *d, const struct gap *gap, size_t n_row
         return true;
     if (pass->n_calls == 0 && !gap->mark->evaluated && !continues_line(d, gap->mark))
         return true; /* nothing tells which lines were traced until then */
-    return add_weight(d->m, row, n_rows, mark_weight(d, gap, sum));
+    if (!gap->mark->evaluated && pass->n_calls > 0)
+        row = LINE_NOBODY; /* Dynamo's own work, such as the wrapping of a float */
+    return add_weight(d->m, row, n_rows, gap->mark->evaluated ? EVALUATION : WRAPPING);
 }
 
 /* Returns the part of a gap that a weight has beside others if it is off by a factor. */
@@ -224,23 +260,17 @@ static bool divide_gap(struct gap_divider *d, const struct gap *gap, size_t n_ro
         uint32_t at = d->m->rows.v[i];
         double w = (double)d->m->weights.v[at];
         struct line_share share = { .row = at == n_rows ? LINE_NOBODY : at,
-                                    .library_row = LINE_NOBODY,
-                                    .record = PROFILE_NONE,
                                     .ns = part_of(gap->ns, w, all, 1) };
         set_bounds(&share, gap->ns, w, all);
         d->m->weights.v[at] = 0;
         if (d->pass->n_calls == 0) /* other lines may have been traced in the gap */
             share.low_ns = share.ns / 2;
-        if (gap->mark && gap->mark->row == at) {
-            share.record = gap->mark->record;
-            share.library_row = gap->mark->library_row;
-        }
         left -= share.ns;
         if (!d->give(d->user, &share))
             return false;
     }
     d->m->rows.n = 0;
-    struct line_share rest = { LINE_NOBODY, LINE_NOBODY, PROFILE_NONE, left, 0, 0 };
+    struct line_share rest = { LINE_NOBODY, left, 0, 0 };
     return left == 0 || d->give(d->user, &rest);
 }
 
@@ -264,5 +294,7 @@ void gap_memory_release(struct gap_memory *memory)
     vec_release(&memory->rows);
     vec_release(&memory->places);
     vec_release(&memory->last);
+    vec_release(&memory->next);
+    vec_release(&memory->sums);
     vec_release(&memory->rates);
 }

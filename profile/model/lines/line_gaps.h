@@ -7,11 +7,10 @@
 
 /* A record that shows where a pass was at a time. */
 struct pass_mark {
-    int64_t at_ns; /* of the pass's own time */
-    uint32_t record;
-    uint32_t row, library_row; /* of its user stack; LINE_NOBODY */
-    uint32_t call;             /* the call that comes next, if the record tells, or LINE_NOBODY */
-    bool evaluated;            /* a guard, which ends the evaluation of its expression */
+    int64_t at_ns;  /* of the pass's own time */
+    uint32_t row;   /* of its user stack; LINE_NOBODY */
+    uint32_t call;  /* the call that comes next, if the record tells, or LINE_NOBODY */
+    bool evaluated; /* a guard that a call asked for, which ends the evaluation of its expression */
 };
 
 /* A pass that has ended: its time, the calls that it traced, and the records in it. */
@@ -19,15 +18,16 @@ struct line_pass {
     int64_t ns;
     const struct work_call *calls; /* in the order in which they were traced */
     uint32_t n_calls;
-    bool unfinished; /* it may have stopped before its last call */
+    enum work_run run; /* of these calls */
+    double beside;     /* the weight of what is done for each call besides its dispatches */
+    bool unfinished;   /* it may have stopped before its last call */
     const struct pass_mark *marks;
     size_t n_marks;
 };
 
-/* What part of a time a line is given, and the record to which that is due. */
+/* What part of a time a line is given. */
 struct line_share {
-    uint32_t row, library_row; /* LINE_NOBODY: of no line */
-    uint32_t record;           /* or PROFILE_NONE */
+    uint32_t row; /* LINE_NOBODY: of no line */
     int64_t ns, low_ns, high_ns;
 };
 
@@ -41,6 +41,10 @@ struct gap_memory {
     places; /* by mark: the call that was being traced */
     vec_of(uint32_t)
     last; /* by row: its last call in the pass, plus 1 */
+    vec_of(uint32_t)
+    next; /* by call: the next one of its row, or LINE_NOBODY */
+    vec_of(double)
+    sums; /* by call: the weight of those before it */
     vec_of(double)
     rates;
 };

@@ -5,20 +5,30 @@
 
 #define DAY_US INT64_C(86400000000)
 
-enum { PASS_KINDS = 4 };
+enum { PASS_KINDS = 3 };
 
 /* A phase in which the program is traced, and the graphs whose calls are those that it traces: the
  * first kind that an attempt has. */
 static const struct tracing_phase {
     const char *name; /* NULL: an attempt without such phases */
     enum graph_kind kinds[PASS_KINDS];
+    enum work_run run; /* of these calls */
+    bool forward;      /* without those for gradients */
+    double beside;     /* the weight of what is done for each call besides its dispatches */
 } TRACING[] = {
-    { "bytecode_tracing", { GRAPH_DYNAMO, GRAPH_DYNAMO, GRAPH_DYNAMO, GRAPH_DYNAMO } },
-    { "aot_collect_metadata", { GRAPH_INFERENCE, GRAPH_FORWARD, GRAPH_JOINT, GRAPH_DYNAMO } },
-    { "aot_trace_joint_graph", { GRAPH_JOINT, GRAPH_FORWARD, GRAPH_DYNAMO, GRAPH_DYNAMO } },
-    { "create_aot_dispatcher_function",
-      { GRAPH_INFERENCE, GRAPH_INFERENCE, GRAPH_INFERENCE, GRAPH_INFERENCE } },
-    { NULL, { GRAPH_DYNAMO, GRAPH_EXPORTED, GRAPH_INFERENCE, GRAPH_JOINT } },
+    { "bytecode_tracing", { GRAPH_DYNAMO, GRAPH_DYNAMO, GRAPH_DYNAMO }, WORK_FIRST, true, 2 },
+    { "aot_collect_metadata", { GRAPH_INFERENCE, GRAPH_JOINT, GRAPH_DYNAMO }, WORK_AGAIN, true, 0 },
+    { "aot_trace_joint_graph",
+      { GRAPH_JOINT, GRAPH_FORWARD, GRAPH_DYNAMO },
+      WORK_TRACED,
+      false,
+      0 },
+    { "create_aot_dispatcher_function", /* it also transforms, prints and compiles the graph */
+      { GRAPH_INFERENCE, GRAPH_INFERENCE, GRAPH_INFERENCE },
+      WORK_TRACED,
+      false,
+      8 },
+    { NULL, { GRAPH_DYNAMO, GRAPH_EXPORTED, GRAPH_INFERENCE }, WORK_FIRST, true, 0 },
 };
 enum { PASSES_TRACING = sizeof TRACING / sizeof *TRACING, PASS_WHOLE = PASSES_TRACING - 1 };
 #define PASS_OTHER UINT32_MAX /* no user line is worked on */
@@ -41,10 +51,8 @@ struct time_estimate {
     struct line_table *lines;
     struct build_input *in;
     stack_id *user_stacks; /* by record: the stacks of guards, symbols and specializations; 0 */
-    bool *evaluated;       /* by record: a guard or a specialization */
+    bool *evaluated;       /* by record: a guard of a call, or a specialization */
     uint32_t *phases;      /* by record: the event of a phase that begins or ends there, plus 1 */
-    uint32_t *seen_at;     /* by row: a record with such a user stack, plus 1 */
-    size_t n_seen_at;
     struct running_pass passes[PASSES_TRACING];
     vec_of(struct open_phase)
     open;
@@ -81,7 +89,7 @@ static bool count_line_guards(struct time_estimate *e)
         const struct guard *guard = &e->in->guards->guards[i];
         struct line_pair rows;
         e->user_stacks[guard->record] = guard->user_stack;
-        e->evaluated[guard->record] = true;
+        e->evaluated[guard->record] = guard->asked_by != GUARD_BY_DYNAMO;
         if (!find_rows(e, guard->record, guard->user_stack, &rows))
             return false;
         if (guard->kind != GUARD_EVAL)
@@ -159,7 +167,7 @@ static uint32_t pass_in_phase(const struct time_estimate *e, struct str name)
         return PASS_WHOLE;
     if (pass != PASS_OTHER)
         return pass;
-    return phase_is_backend(name) || str_is(name, "backend_compile") ||
+    return phase_is_backend(name) || str_is(name, "backend_compile") || str_is(name, "gc") ||
                    str_is(name, "OutputGraph.call_user_compiler")
                ? PASS_OTHER
                : current_pass(e);
@@ -209,17 +217,6 @@ static bool give_share(void *user, const struct line_share *share)
     build_add_ns(&line->high_ns, share->high_ns);
     if (e->kept)
         build_add_ns(&line->kept_estimated_ns, share->ns);
-    if (share->library_row != LINE_NOBODY) {
-        struct profile_line *library = &e->b->library_lines.v[share->library_row];
-        build_add_ns(&library->estimated_ns, share->ns);
-        if (e->kept)
-            build_add_ns(&library->kept_estimated_ns, share->ns);
-    }
-    uint32_t record = share->record;
-    if (record == PROFILE_NONE && share->row < e->n_seen_at)
-        record = e->seen_at[share->row] - 1;
-    if (record != PROFILE_NONE)
-        build_add_ns(&e->in->estimated_ns[record], share->ns);
     return true;
 }
 
@@ -230,7 +227,11 @@ static bool end_pass(struct time_estimate *e, uint32_t index)
     struct line_pass pass = {
         .ns = running->ns,
         .calls = graph ? vec_from(&e->in->work.calls, graph->first_call) : NULL,
-        .n_calls = graph ? graph->n_calls : 0,
+        .n_calls = !graph                   ? 0
+                   : TRACING[index].forward ? graph->n_forward
+                                            : graph->n_calls,
+        .run = TRACING[index].run,
+        .beside = TRACING[index].beside,
         .unfinished = running->borrowed,
         .marks = running->marks.v,
         .n_marks = running->marks.n,
@@ -305,11 +306,10 @@ static bool find_input_call(struct time_estimate *e, const struct work_graph *gr
 static bool add_mark(struct time_estimate *e, struct running_pass *running, uint32_t record)
 {
     const struct trace *trace = e->in->trace;
+    uint32_t library_row;
     bool describes = trace->records[record].event == EVENT_DESCRIBE_SOURCE;
     struct pass_mark mark = { .at_ns = running->ns,
-                              .record = record,
                               .row = LINE_NOBODY,
-                              .library_row = LINE_NOBODY,
                               .call = LINE_NOBODY,
                               .evaluated = e->evaluated[record] };
     if (!describes && e->user_stacks[record] == 0)
@@ -318,7 +318,7 @@ static bool add_mark(struct time_estimate *e, struct running_pass *running, uint
         return true;
     if (describes ? !find_input_call(e, running->graph, record, &mark.call)
                   : !line_table_stack(e->lines, e->in, trace->records[record].recording,
-                                      e->user_stacks[record], &mark.row, &mark.library_row))
+                                      e->user_stacks[record], &mark.row, &library_row))
         return false;
     return (mark.row == LINE_NOBODY && mark.call == LINE_NOBODY) || vec_push(&running->marks, mark);
 }
@@ -367,21 +367,6 @@ static bool estimate_attempt(struct time_estimate *e, uint32_t index)
     return end_passes(e);
 }
 
-static bool note_rows(struct time_estimate *e)
-{
-    for (uint32_t i = 0; i < e->in->trace->n_records; i++) {
-        uint32_t row, library_row;
-        if (e->user_stacks[i] == 0 || !build_takes(e->b, e->in, i))
-            continue;
-        if (!line_table_stack(e->lines, e->in, e->in->trace->records[i].recording,
-                              e->user_stacks[i], &row, &library_row))
-            return false;
-        if (row != LINE_NOBODY && e->seen_at[row] == 0)
-            e->seen_at[row] = i + 1;
-    }
-    return true;
-}
-
 static bool estimate_input_times(struct profile_build *b, struct line_table *lines,
                                  struct build_input *in)
 {
@@ -396,9 +381,6 @@ static bool estimate_input_times(struct profile_build *b, struct line_table *lin
     };
     bool ok = e.user_stacks && e.evaluated && e.phases && line_table_start(lines, in) &&
               count_line_guards(&e) && count_symbols(&e);
-    e.n_seen_at = b->lines.n;
-    e.seen_at = calloc(e.n_seen_at + 1, sizeof *e.seen_at);
-    ok = ok && e.seen_at && note_rows(&e);
     if (ok)
         mark_phases(&e);
     for (uint32_t i = 0; ok && i < in->trace->n_attempts; i++)
@@ -412,7 +394,6 @@ static bool estimate_input_times(struct profile_build *b, struct line_table *lin
     free(e.user_stacks);
     free(e.evaluated);
     free(e.phases);
-    free(e.seen_at);
     return ok;
 }
 

@@ -3,27 +3,6 @@
 
 #include <stdlib.h>
 
-#define LINE_WEIGHT_OTHER 6.0F
-#define SAVING            14.0F /* of the calls that save a result for backward */
-
-float line_work_weight(struct str target, enum graph_kind kind)
-{
-    static const struct {
-        const char *name;
-        float weight;
-        bool saves;
-    } WEIGHTS[] = {
-#define LINE_WEIGHT(name, weight, saves) { name, weight, saves },
-#include "profile/model/lines/line_weights.def"
-#undef LINE_WEIGHT
-    };
-    struct str base = target_base_name(target);
-    for (size_t i = 0; i < sizeof WEIGHTS / sizeof *WEIGHTS; i++)
-        if (str_is(base, WEIGHTS[i].name))
-            return WEIGHTS[i].weight + (WEIGHTS[i].saves && kind == GRAPH_JOINT ? SAVING : 0);
-    return LINE_WEIGHT_OTHER;
-}
-
 static bool is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -102,6 +81,65 @@ bool line_work_inputs(struct line_work *work, struct work_graph *work_graph,
         qsort(work->inputs.v + work_graph->first_input, work_graph->n_inputs,
               sizeof *work->inputs.v, by_source);
     free(seen);
+    return ok;
+}
+
+/* ---- From functions to operators ---- */
+
+struct row_sum {
+    float function, aten; /* the weights of first runs */
+};
+
+/* Sums the first runs of a graph's calls by row, up to n of them. */
+static void sum_rows(const struct line_work *work, const struct work_graph *graph, uint32_t n,
+                     struct row_sum *rows, size_t n_rows, bool aten)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct work_call *call = &work->calls.v[graph->first_call + i];
+        if (call->row < n_rows)
+            *(aten ? &rows[call->row].aten : &rows[call->row].function) +=
+                call->weight.runs[WORK_FIRST];
+    }
+}
+
+static void settle_graph(struct line_work *work, const struct work_graph *dynamo,
+                         const struct work_graph *aten, struct row_sum *rows, size_t n_rows)
+{
+    sum_rows(work, dynamo, dynamo->n_calls, rows, n_rows, false);
+    sum_rows(work, aten, aten->n_forward, rows, n_rows, true);
+    for (uint32_t i = 0; i < dynamo->n_calls; i++) {
+        struct work_call *call = &work->calls.v[dynamo->first_call + i];
+        if (call->row < n_rows && rows[call->row].aten > 0 && rows[call->row].function > 0)
+            call->weight.runs[WORK_FIRST] *= rows[call->row].aten / rows[call->row].function;
+    }
+    /* Zeroes what was added, for the next graph. */
+    for (uint32_t i = 0; i < dynamo->n_calls; i++)
+        if (work->calls.v[dynamo->first_call + i].row < n_rows)
+            rows[work->calls.v[dynamo->first_call + i].row] = (struct row_sum){ 0, 0 };
+    for (uint32_t i = 0; i < aten->n_forward; i++)
+        if (work->calls.v[aten->first_call + i].row < n_rows)
+            rows[work->calls.v[aten->first_call + i].row] = (struct row_sum){ 0, 0 };
+}
+
+bool line_work_settle(struct line_work *work, uint32_t n_attempts, size_t n_rows)
+{
+    struct row_sum *rows = calloc(n_rows + 1, sizeof *rows);
+    uint32_t *dynamo = calloc((size_t)n_attempts + 1, sizeof *dynamo); /* its graph, plus 1 */
+    for (size_t i = 0; rows && dynamo && i < work->graphs.n; i++) {
+        const struct work_graph *graph = &work->graphs.v[i];
+        if (graph->attempt >= n_attempts)
+            continue;
+        if (graph->kind == GRAPH_DYNAMO)
+            dynamo[graph->attempt] = (uint32_t)i + 1;
+        else if ((graph->kind == GRAPH_JOINT || graph->kind == GRAPH_INFERENCE) &&
+                 dynamo[graph->attempt] > 0) {
+            settle_graph(work, &work->graphs.v[dynamo[graph->attempt] - 1], graph, rows, n_rows);
+            dynamo[graph->attempt] = 0;
+        }
+    }
+    bool ok = rows && dynamo;
+    free(rows);
+    free(dynamo);
     return ok;
 }
 

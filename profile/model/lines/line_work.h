@@ -3,14 +3,12 @@
 #ifndef SYMTAPE_PROFILE_MODEL_LINES_LINE_WORK_H
 #define SYMTAPE_PROFILE_MODEL_LINES_LINE_WORK_H
 
-#include "trace/base/vec.h"
-#include "trace/graphs.h"
+#include "profile/model/lines/call_weight.h"
 
-/* A call: its row in the table of user lines, or LINE_NOBODY, and what its tracing costs beside
- * that of other calls (line_weights.def). */
+/* A call: its row in the table of user lines, or LINE_NOBODY. */
 struct work_call {
     uint32_t row;
-    float weight;
+    struct call_weight weight;
 };
 
 /* The first call that reads an input of a Dynamo graph. Dynamo wraps a parameter when the bytecode
@@ -24,6 +22,7 @@ struct work_graph {
     uint32_t attempt;
     enum graph_kind kind;
     uint32_t first_call, n_calls, first_input, n_inputs;
+    uint32_t n_forward; /* the calls before the first one that reads a tangent */
 };
 
 /* Of one trace. */
@@ -36,8 +35,6 @@ struct line_work {
     graphs; /* in the order of their records */
 };
 
-/* Returns the weight of a call of this target in a graph of this kind. */
-float line_work_weight(struct str target, enum graph_kind kind);
 /* Returns a key that is equal for a source ("L['self'].eps") and for the name that Dynamo gives to
  * its input ("L_self_eps"). */
 uint64_t line_work_source(struct str source);
@@ -45,6 +42,10 @@ uint64_t line_work_source(struct str source);
  * on. Returns false when memory ran out. */
 bool line_work_inputs(struct line_work *work, struct work_graph *work_graph,
                       const struct graph *graph);
+/* Gives the calls of Dynamo's graphs the weights of the ATen calls that they became, by user line:
+ * those say what a composite function did. Call it once, after all graphs; rows and attempts are
+ * below n_rows and n_attempts. Returns false when memory ran out. */
+bool line_work_settle(struct line_work *work, uint32_t n_attempts, size_t n_rows);
 void line_work_release(struct line_work *work);
 
 #endif

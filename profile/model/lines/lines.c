@@ -127,6 +127,7 @@ bool build_lines(struct profile_build *b, struct err *err)
 
 const struct profile_line *profile_slowest_line(const struct profile *profile)
 {
+    enum { WIDEST = 50 }; /* points between the bounds of what is worth a headline */
     const struct profile_lines *all = &profile->lines;
     const struct profile_line *top = NULL;
     int64_t second = 0; /* what the next line took */
@@ -136,6 +137,9 @@ const struct profile_line *profile_slowest_line(const struct profile *profile)
     for (uint32_t i = 0; i < all->n_lines; i++)
         if (&all->lines[i] != top && all->lines[i].ns > second)
             second = all->lines[i].ns;
-    bool known = top && (all->basis == LINES_MEASURED || top->low_ns >= second);
+    bool known =
+        top &&
+        (all->basis == LINES_MEASURED ||
+         (top->low_ns >= second && (top->high_ns - top->low_ns) / WIDEST <= all->total_ns / 100));
     return known && top->low_ns > 0 && top->low_ns >= all->total_ns / 10 ? top : NULL;
 }
