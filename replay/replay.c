@@ -6,6 +6,7 @@
 #include "replay/attempt/hints.h"
 #include "replay/attempt/merge.h"
 #include "replay/parallel.h"
+#include "trace/events/guard_tree.h"
 
 struct replay_loader {
     struct trace *trace;
@@ -103,6 +104,31 @@ static bool change_inputs(struct replay_loader *l, struct attempt_load *load, st
                          err);
 }
 
+/* Corrects the inputs where other records contradict theirs. */
+static bool settle_records(struct replay_loader *l, struct attempt_load *load, struct err *err)
+{
+    struct recorded_graph *graphs = calloc(load->n_graphs + 1, sizeof *graphs);
+    if (!graphs)
+        return err_nomem(err);
+    for (size_t i = 0; i < load->n_graphs; i++)
+        graphs[i] = (struct recorded_graph){ load->graphs[i].ref, load->graphs[i].record,
+                                             load->graphs[i].kind, load->graphs[i].graph };
+    struct arena arena = ARENA_INIT;
+    struct attempt_records records = { .trace = l->trace,
+                                       .attempt = load->attempt,
+                                       .guards = l->guards,
+                                       .symbols = l->symbols,
+                                       .graphs = graphs,
+                                       .n_graphs = load->n_graphs };
+    for (uint32_t i = 0; i < l->graphs->n && !records.exported; i++)
+        records.exported = l->graphs->refs[i].kind == GRAPH_EXPORTED;
+    bool ok = guard_tree_read(l->trace, load->attempt, &arena, &records.tree, err) &&
+              contradictions_settle(&load->settled, &records, &load->inputs, err);
+    arena_release(&arena);
+    free(graphs);
+    return ok && (!load->settled.list.n || inputs_guess_sharing(&load->inputs) || err_nomem(err));
+}
+
 /* Loads an attempt. All its graphs up to the last selected one are walked, because of their
  * guards. */
 static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *err)
@@ -122,8 +148,7 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
         return err_nomem(err);
     if (l->options->torch)
         load->inputs.torch = l->options->torch;
-    if (!change_inputs(l, load, err))
-        return false;
+    load->table = l->symbols;
     for (uint32_t i = 0; i < l->graphs->n; i++) {
         const struct graph_ref *ref = &l->graphs->refs[i];
         bool shown = is_shown(l, i);
@@ -131,7 +156,7 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
             !load_graph(l, load, i, shown, err))
             return false;
     }
-    return true;
+    return settle_records(l, load, err) && change_inputs(l, load, err);
 }
 
 /* Loads a program of a .pt2, which belongs to no attempt and has its own symbols. */
@@ -249,8 +274,10 @@ struct replay *replay_trace(struct trace *trace, const struct replay_options *op
 {
     struct replay_loader l = { .trace = trace, .options = options, .only = TRACE_NONE };
     struct replay *ret = load_selected(&l, err) ? run_attempts(&l, err) : NULL;
-    for (size_t i = 0; i < l.loads.n; i++)
+    for (size_t i = 0; i < l.loads.n; i++) {
         inputs_release(&l.loads.v[i]->inputs);
+        contradictions_release(&l.loads.v[i]->settled);
+    }
     vec_release(&l.loads);
     arena_release(&l.arena);
     return ret;

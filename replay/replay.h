@@ -15,6 +15,7 @@
 #define SYMTAPE_REPLAY_REPLAY_H
 
 #include "replay/attempt/change.h"
+#include "replay/attempt/contradictions/contradictions.h"
 #include "replay/attempt/dispatch_passes.h"
 #include "replay/attempt/guard_log.h"
 #include "replay/ops/model/stats.h"
@@ -158,6 +159,8 @@ struct replay {
     uint64_t digest;
     struct replay_violation *violations;
     size_t n_violations;
+    struct contradiction *contradictions; /* records that others contradict */
+    size_t n_contradictions;
     struct replay_trail *trails;
     size_t n_trails;
     struct replay_operator *operators; /* sorted by name */
@@ -170,11 +173,12 @@ struct replay *replay_trace(struct trace *trace, const struct replay_options *op
                             struct err *err);
 void replay_free(struct replay *replay); /* accepts NULL */
 
-/* Returns whether all calls that count match and none is adopted. */
+/* Returns whether all calls that count match, none is adopted, and no record contradicts another.
+ */
 static inline bool replay_all_match(const struct replay *replay)
 {
     const struct replay_counts *t = &replay->totals;
-    return t->match == t->calls && t->adopted == 0;
+    return t->match == t->calls && t->adopted == 0 && replay->n_contradictions == 0;
 }
 
 #endif

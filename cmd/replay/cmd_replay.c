@@ -103,7 +103,7 @@ static bool has_errors(const struct replay *replay)
 static int verdict(const struct replay_args *args, const struct replay *replay)
 {
     const struct replay_counts *t = &replay->totals, *o = &replay->others;
-    if (t->mismatch + t->refused + o->mismatch + o->refused ||
+    if (t->mismatch + t->refused + o->mismatch + o->refused || replay->n_contradictions ||
         (args->dynamic_shapes && replay->n_violations))
         return EXIT_DIFFERS;
     if (has_errors(replay))

@@ -47,8 +47,17 @@ static bool attempt_input(void *user, const struct program *program, const struc
     struct attempt_run *run = user;
     if (step->expected->unbacked)
         know_unbacked(&run->walker.unbound, run->state.ops, step->expected);
-    *ret =
-        replay_state_placeholder(&run->state, &program->graph->nodes[step->node], step->expected);
+    const struct node *node = &program->graph->nodes[step->node];
+    const struct other_input *other =
+        contradictions_find(&run->load->settled, program->graph, node);
+    const struct expected *expected = step->expected;
+    if (other && other->other)
+        expected = expected_read(run->state.ops, other->other_graph, other->other->meta,
+                                 replay_state_resolve, &run->state, &program->root->arena);
+    if (!expected)
+        return err_nomem(err);
+    *ret = other && !other->other ? replay_state_input(&run->state, node)
+                                  : replay_state_placeholder(&run->state, node, expected);
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
@@ -471,6 +480,29 @@ static bool model_passes(struct attempt_run *run, struct err *err)
     return ok;
 }
 
+static bool check_contradictions(struct attempt_run *run)
+{
+    const struct attempt_load *load = run->load;
+    struct attempt_end end = { .guards = load->guards,
+                               .symbols = load->table,
+                               .attempt = load->attempt,
+                               .env = run->state.env,
+                               .log = &run->log,
+                               .replayed = run->programs.n > 0 };
+    for (size_t i = 0; i < run->result->graphs.n; i++)
+        end.replayed &= run->result->graphs.v[i].error.n == 0;
+    if (!load->table || load->inputs.changed || load->inputs.rehinted)
+        return true;
+    const struct graph **graphs = calloc(load->n_graphs + 1, sizeof *graphs);
+    for (size_t i = 0; graphs && i < load->n_graphs; i++)
+        if (load->graphs[i].graph)
+            graphs[end.n_graphs++] = load->graphs[i].graph;
+    end.graphs = graphs;
+    bool ok = graphs && contradictions_check(&run->result->contradictions, &end);
+    free(graphs);
+    return ok;
+}
+
 /* Comes last, because it adds guards. */
 static bool check_constraints(struct attempt_run *run)
 {
@@ -493,7 +525,8 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
     struct err err = { 0 };
     *result = (struct attempt_result){ .load = load };
     if (open_run(&run, &err) && walk_graphs(&run, &err)) {
-        if (!guard_log_apply(&run.log, UINT32_MAX, true) || !collect_guards(&run))
+        if (!guard_log_apply(&run.log, UINT32_MAX, true) || !collect_guards(&run) ||
+            !check_contradictions(&run))
             err_nomem(&err);
         if (run.state.ops)
             collect_operators(&run.collecting, run.stack_graph.v, run.stack_location.v,
@@ -524,6 +557,7 @@ void attempt_result_release(struct attempt_result *result)
     vec_release(&result->unsupported);
     vec_release(&result->operators);
     vec_release(&result->trails);
+    contradictions_release(&result->contradictions);
     vec_release(&result->pass_operators.rows);
     arena_release(&result->arena);
 }

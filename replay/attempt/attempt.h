@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_REPLAY_ATTEMPT_ATTEMPT_H
 #define SYMTAPE_REPLAY_ATTEMPT_ATTEMPT_H
 
+#include "replay/attempt/contradictions/contradictions.h"
 #include "replay/attempt/replay_state.h"
 #include "replay/program/walk.h"
 #include "replay/replay.h"
@@ -17,6 +18,8 @@ struct attempt_load {
     uint32_t n_symbols;
     struct attempt_graph *graphs;
     size_t n_graphs;
+    const struct symbol_table *table; /* for specializations; NULL for a .pt2 */
+    struct contradictions settled;    /* those that were found, and corrected, before the replay */
     bool scalar_outputs;
     bool inductor;   /* Inductor compiled it, and decomposes operators that others leave */
     bool inner_mods; /* of env_settings */
@@ -46,7 +49,8 @@ struct attempt_result {
     operators;
     vec_of(struct replay_trail)
     trails;
-    struct str violation; /* the text of a violated constraint, or "" */
+    struct contradictions contradictions; /* those that the replay found */
+    struct str violation;                 /* the text of a violated constraint, or "" */
     struct replay_costs costs;
     uint64_t choices; /* the number of decisions that depended on inner_mods */
     struct pass_counts passes[PASSES];

@@ -35,11 +35,16 @@ static bool has_differed(const struct outcome_note *note)
     return note->outcome >= OUTCOME_MISMATCH;
 }
 
+/* Returns whether an argument differs, or a node of a subgraph that is one. */
 static bool has_differing_argument(const struct program *p, const struct step *step)
 {
     for (uint32_t i = 0; i < step->n_patches; i++) {
         node_id from = p->patches[step->first_patch + i].from;
-        if (from < p->n_steps && has_differed(&p->notes[from]))
+        if (from >= p->n_steps)
+            continue;
+        const struct program *child =
+            p->steps[from].kind == STEP_SUBGRAPH ? program_child(p, p->steps[from].target) : NULL;
+        if (has_differed(&p->notes[from]) || (child && child->differs))
             return true;
     }
     return false;
@@ -122,7 +127,9 @@ void collect_program(struct result_collector *c, const struct program *program)
     for (uint32_t i = 0; i < program->n_steps; i++)
         if (node_is_call(&program->graph->nodes[i]))
             collect_call(c, program, &program->steps[i]);
-        else if (program->notes[i].outcome == OUTCOME_MISMATCH)
+        else if (program->notes[i].outcome == OUTCOME_MISMATCH &&
+                 !contradictions_find(&c->result->load->settled, program->graph,
+                                      &program->graph->nodes[i]))
             collect_difference(c, program, &program->steps[i]);
     for (uint32_t i = 0; i < program->n_children; i++)
         collect_program(c, program->children[i]);

@@ -63,6 +63,37 @@ static bool is_known_guard(struct guard_log *log, struct guard_entry *entry)
     return ret == SYM_ID_TRUE;
 }
 
+/* A float is recorded with 15 digits and its hint with 17. */
+static bool is_rounded_equality(struct shape_env *env, sym_id expr)
+{
+    struct sym_pool *pool = env_pool(env);
+    if (sym_kind_of(pool, expr) != SYM_EQ)
+        return false;
+    sym_id a = env_hint(env, sym_arg(pool, expr, 0)), b = env_hint(env, sym_arg(pool, expr, 1));
+    return a != SYM_NONE && b != SYM_NONE && sym_numbers_near(pool, a, b);
+}
+
+/* Returns an equality with the float that was rounded when it was printed. */
+static sym_id exact_condition(struct shape_env *env, sym_id expr)
+{
+    struct sym_pool *pool = env_pool(env);
+    if (env_hint(env, expr) != SYM_ID_FALSE || !is_rounded_equality(env, expr))
+        return expr;
+    sym_id a = sym_arg(pool, expr, 0), b = sym_arg(pool, expr, 1);
+    return sym_is_number(pool, a) ? sym_eq(pool, env_hint(env, b), b)
+                                  : sym_eq(pool, a, env_hint(env, a));
+}
+
+bool guard_is_denied(struct shape_env *env, sym_id expr)
+{
+    struct err ignored = { 0 };
+    bool ret =
+        expr != SYM_NONE && env_hint(env, expr) == SYM_ID_FALSE && !is_rounded_equality(env, expr);
+    env_raised(env);
+    sym_ok(env_pool(env), &ignored);
+    return ret;
+}
+
 static void apply_entry(struct guard_log *log, struct guard_entry *entry)
 {
     struct env_origin none = { .graph = UINT32_MAX,
@@ -74,11 +105,17 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
     entry->status = GUARD_STATUS_APPLIED;
     if (entry->expr == SYM_NONE)
         return;
+    /* PyTorch adds what is true; another condition would only make the environment contradict
+     * itself. */
+    entry->denied = guard_is_denied(log->env, entry->expr);
+    if (entry->denied)
+        return;
     env_set_origin(log->env, none);
+    sym_id expr = exact_condition(log->env, entry->expr);
     if (entry->guard->kind == GUARD_RUNTIME_ASSERT)
-        env_expect_true(log->env, entry->expr, STR(""), &ignored);
+        env_expect_true(log->env, expr, STR(""), &ignored);
     else
-        env_guard_bool(log->env, entry->expr, &ignored);
+        env_guard_bool(log->env, expr, &ignored);
     env_raised(log->env);
 }
 
@@ -261,15 +298,49 @@ static void look_at_symbol(void *user, struct str symbol)
     l->found |= l->visible(l->user, symbol);
 }
 
+/* The deferred asserts that rules added, in canonical form and sorted. */
+struct replayed_asserts {
+    vec_of(sym_id)
+    forms;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    const sym_id *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void gather_asserts(struct guard_log *log, struct replayed_asserts *all)
+{
+    for (uint32_t i = 0; i < env_n_asserts(log->env) && !log->failed; i++)
+        log->failed |=
+            !vec_push(&all->forms, canonical_guard(log, env_assert_at(log->env, i)->expr));
+    if (all->forms.n)
+        qsort(all->forms.v, all->forms.n, sizeof *all->forms.v, compare_ids);
+}
+
+static bool has_assert(const struct replayed_asserts *all, sym_id form)
+{
+    return all->forms.n &&
+           bsearch(&form, all->forms.v, all->forms.n, sizeof *all->forms.v, compare_ids);
+}
+
 void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
                       void *user, uint32_t n_graphs)
 {
+    struct replayed_asserts asserts = { { 0 } };
+    gather_asserts(log, &asserts);
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
         struct visibility_search l = { visible, user, false, false };
         if (entry->status != GUARD_STATUS_PENDING)
             continue;
         parse_entry(log, entry);
+        if (entry->guard->kind == GUARD_RUNTIME_ASSERT && entry->expr != SYM_NONE &&
+            has_assert(&asserts, entry->canonical)) {
+            entry->status = GUARD_STATUS_REPRODUCED;
+            continue;
+        }
         if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
             const struct guard_entry *met = find_matched(log, entry->expr, entry->canonical);
             if (met && (met->status == GUARD_STATUS_REPRODUCED || n_graphs)) {
@@ -290,4 +361,5 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
                         : l.found     ? GUARD_STATUS_MISSING
                                       : GUARD_STATUS_INVISIBLE;
     }
+    vec_release(&asserts.forms);
 }

@@ -26,6 +26,7 @@ struct guard_entry {
     sym_id canonical;          /* SYM_NONE when its text cannot be parsed */
     sym_id expr;
     enum guard_status status;
+    bool denied;   /* it is false at the hints, and was not applied */
     bool has_node; /* a node added it: graph and node identify it */
     uint32_t graph, node;
     const char *rule;
@@ -48,6 +49,10 @@ struct guard_log {
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user);
 void guard_log_release(struct guard_log *log);
+
+/* Returns whether a condition is false at the hints: PyTorch adds what is true, a condition or its
+ * negation (evaluate_expr and _log_guard of torch/fx/experimental/symbolic_shapes.py). */
+bool guard_is_denied(struct shape_env *env, sym_id expr);
 
 /* Applies guards that are due: those recorded before `record`, as far as the guards of calls among
  * them were replayed, or all of them with `all`. False: out of memory. */

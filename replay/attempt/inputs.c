@@ -7,6 +7,11 @@ struct description {
     struct input_tensor tensor;
 };
 
+struct described_storage {
+    int64_t bytes;
+    uint32_t record;
+};
+
 struct input_reader {
     struct trace *trace;
     struct inputs *inputs;
@@ -16,6 +21,10 @@ struct input_reader {
     tensor; /* the input of each source */
     vec_of(struct description)
     descriptions;
+    struct intern storage_keys; /* their describers and ids */
+    vec_of(struct described_storage)
+    storages;
+    uint32_t record; /* the one that is being read */
 };
 
 static json_id get(const struct input_reader *r, const char *key)
@@ -91,6 +100,34 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     return t->size && t->stride && t->marked && t->duck && t->change;
 }
 
+/* Returns the number of a storage in the table of those that were described; it is added there. */
+static uint32_t storage_number(struct input_reader *r, const char *id_key)
+{
+    struct buf key = BUF_INIT;
+    int64_t id, describer;
+    uint32_t ret = INTERN_NONE;
+    if (json_i64(&r->doc, get(r, id_key), &id) &&
+        json_i64(&r->doc, get(r, "describer_id"), &describer)) {
+        buf_le64(&key, (uint64_t)id);
+        buf_le64(&key, (uint64_t)describer);
+        ret = key.failed ? INTERN_NONE : intern(&r->storage_keys, buf_str(&key));
+        if (ret == r->storages.n &&
+            !vec_push(&r->storages, (struct described_storage){ -1, TRACE_NONE }))
+            ret = INTERN_NONE;
+    }
+    buf_release(&key);
+    return ret;
+}
+
+static bool read_storage(struct input_reader *r)
+{
+    uint32_t number = storage_number(r, "id");
+    int64_t bytes;
+    if (number != INTERN_NONE && json_i64(&r->doc, get(r, "size"), &bytes))
+        r->storages.v[number] = (struct described_storage){ bytes, r->record };
+    return true;
+}
+
 static bool read_description(struct input_reader *r)
 {
     struct description d = { 0 };
@@ -111,6 +148,10 @@ static bool read_description(struct input_reader *r)
     t->concrete = read_integer_list(r, "size", t->ndim, t->size) &&
                   read_integer_list(r, "stride", t->ndim, t->stride) && t->layout == LAYOUT_STRIDED;
     json_i64(&r->doc, get(r, "storage_offset"), &t->offset);
+    uint32_t storage = storage_number(r, "storage");
+    t->record = r->record;
+    t->storage_bytes = storage == INTERN_NONE ? -1 : r->storages.v[storage].bytes;
+    t->storage_record = storage == INTERN_NONE ? TRACE_NONE : r->storages.v[storage].record;
     d.base = -1;
     if (is_true_member(r, "is_view") && t->concrete)
         json_i64(&r->doc, get(r, "base"), &d.base);
@@ -217,6 +258,7 @@ static bool read_symbol_record(struct input_reader *r)
         json_decoded(&r->doc, get(r, "val"), arena),
         json_decoded(&r->doc, get(r, "vr"), arena),
         json_decoded(&r->doc, get(r, "source"), arena),
+        r->record,
     };
     if (!symbol.name.p || !symbol.value.p || !symbol.range.p || !symbol.source.p)
         return false;
@@ -279,7 +321,7 @@ static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint3
  * not, in a tensor of no module, means that sizes are static by default. Of several symbols with
  * one value, the shared one is that which was created last before a size was found to have its
  * value: the others were marked dynamic. */
-static bool guess_sharing(struct inputs *inputs)
+bool inputs_guess_sharing(struct inputs *inputs)
 {
     struct shared_sizes s = { .static_by_default = false };
     bool ok = true;
@@ -287,6 +329,7 @@ static bool guess_sharing(struct inputs *inputs)
         const struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
             continue;
+        memset(t->duck, 0, t->ndim * sizeof *t->duck);
         for (uint32_t d = 0; d < t->ndim && ok; d++)
             ok = t->size[d] == 0 || t->size[d] == 1 || see_size(&s, t, d);
     }
@@ -306,11 +349,13 @@ static bool read_input_record(struct input_reader *r, uint32_t record, struct er
     struct err why = { 0 };
     enum event event = r->trace->records[record].event;
     if (event != EVENT_DESCRIBE_TENSOR && event != EVENT_DESCRIBE_SOURCE &&
-        event != EVENT_CREATE_SYMBOL)
+        event != EVENT_CREATE_SYMBOL && event != EVENT_DESCRIBE_STORAGE)
         return true;
+    r->record = record;
     if (!record_json(r->trace, record, &r->doc, &why))
         return why.kind == ERR_INPUT || (*err = why, false);
-    bool ok = event == EVENT_DESCRIBE_TENSOR   ? read_description(r)
+    bool ok = event == EVENT_DESCRIBE_STORAGE  ? read_storage(r)
+              : event == EVENT_DESCRIBE_TENSOR ? read_description(r)
               : event == EVENT_DESCRIBE_SOURCE ? read_source(r)
                                                : read_symbol_record(r);
     return ok || err_nomem(err);
@@ -322,6 +367,23 @@ int recorded_torch(const struct trace *trace, uint32_t recording)
     return torch ? torch : TORCH_RELEASE_DEFAULT;
 }
 
+/* The name of a source (torch/_dynamo/output_graph.py): runs of characters
+ * that are no letters or digits become one underscore. A float is read from its wrapping tensor. */
+struct str inputs_placeholder_name(struct str source, struct arena *arena)
+{
+    if (str_starts(source, STR("___as_tensor(")) && str_ends(source, STR(")")))
+        source = (struct str){ source.p + 13, source.n - 14 };
+    char *text = arena_bytes(arena, source.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; text && i < source.n; i++) {
+        if (is_letter(source.p[i]) || is_digit(source.p[i]))
+            text[n++] = source.p[i];
+        else if (n == 0 || text[n - 1] != '_')
+            text[n++] = '_';
+    }
+    return (struct str){ text, n };
+}
+
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err)
 {
     struct input_reader r = { .trace = trace, .inputs = inputs };
@@ -330,7 +392,7 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     inputs->torch = recorded_torch(trace, a->recording);
     for (uint32_t i = 0; i < a->n_records && ok; i++)
         ok = read_input_record(&r, a->records[i], err);
-    ok = ok && (guess_sharing(inputs) || err_nomem(err));
+    ok = ok && (inputs_guess_sharing(inputs) || err_nomem(err));
     struct input *fit = inputs->list.n && ok
                             ? realloc(inputs->list.v, inputs->list.n * sizeof *inputs->list.v)
                             : NULL;
@@ -342,6 +404,8 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     intern_release(&r.sources);
     vec_release(&r.tensor);
     vec_release(&r.descriptions);
+    intern_release(&r.storage_keys);
+    vec_release(&r.storages);
     return ok;
 }
 

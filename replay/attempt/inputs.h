@@ -30,6 +30,7 @@ struct dim_change {
 /* A symbol of a create_symbol record; name is "" where there was none. */
 struct recorded_symbol {
     struct str name, value, range, source;
+    uint32_t record;
 };
 
 struct input_tensor {
@@ -37,6 +38,9 @@ struct input_tensor {
     enum dtype dtype;
     enum layout layout;
     struct device device;
+    uint32_t record; /* its describe_tensor */
+    uint32_t storage_record;
+    int64_t storage_bytes; /* -1: not recorded */
     uint32_t ndim;
     int64_t *size, *stride, offset;
     bool requires_grad;
@@ -76,6 +80,13 @@ struct inputs {
 int recorded_torch(const struct trace *trace, uint32_t recording);
 /* Reads the records; those that cannot be read are skipped. False: out of memory. */
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err);
+/* Finds out which sizes shared a symbol; again after sizes were corrected. False: out of memory. */
+bool inputs_guess_sharing(struct inputs *inputs);
+
+/* Returns the name of an input's placeholder in a dynamo graph, "L_x_" for "L['x']"; .p is NULL
+ * when memory ran out. */
+struct str inputs_placeholder_name(struct str source, struct arena *arena);
+
 void inputs_release(struct inputs *inputs);
 
 #endif

@@ -16,6 +16,8 @@ struct merger {
     trails;
     vec_of(struct replay_violation)
     violations;
+    vec_of(struct contradiction)
+    contradictions;
     struct intern unsupported_names, operator_names, stack_names;
     vec_of(struct replay_unsupported)
     unsupported;
@@ -110,6 +112,30 @@ static void merge_costs(struct merger *m, const struct attempt_result *r)
         struct replay_trail row = r->trails.v[i];
         row.text = copy_to_replay(m, row.text);
         fail_if(m, !vec_push(&m->trails, row));
+    }
+}
+
+static bool is_blamed(const struct attempt_result *r, const struct contradiction *c)
+{
+    for (size_t i = 0; i < r->differences.n; i++)
+        if (r->differences.v[i].ref == c->ref && str_eq(r->differences.v[i].node, c->name))
+            return true;
+    return false;
+}
+
+static void merge_contradictions(struct merger *m, const struct attempt_result *r,
+                                 const struct contradictions *from)
+{
+    for (size_t i = 0; i < from->list.n; i++) {
+        struct contradiction row = from->list.v[i];
+        /* A call's list of sizes differs from its meta, and so does the replay: the meta is wrong.
+         */
+        if (row.kind == CONTRADICTION_SIZES && is_blamed(r, &row))
+            continue;
+        row.name = copy_to_replay(m, row.name);
+        row.recorded = copy_to_replay(m, row.recorded);
+        row.expected = copy_to_replay(m, row.expected);
+        fail_if(m, !vec_push(&m->contradictions, row));
     }
 }
 
@@ -288,6 +314,7 @@ static void keep_all(struct merger *m)
     KEEP(m, guards, struct replay_guard);
     KEEP(m, trails, struct replay_trail);
     KEEP(m, violations, struct replay_violation);
+    KEEP(m, contradictions, struct contradiction);
     KEEP(m, unsupported, struct replay_unsupported);
     KEEP(m, operators, struct replay_operator);
     KEEP(m, pass_operators, struct pass_operator);
@@ -306,6 +333,7 @@ static void merger_release(struct merger *m)
     vec_release(&m->guards);
     vec_release(&m->trails);
     vec_release(&m->violations);
+    vec_release(&m->contradictions);
     vec_release(&m->unsupported);
     vec_release(&m->operators);
     vec_release(&m->pass_operators);
@@ -327,6 +355,8 @@ struct replay *replay_merge(const struct graph_list *list, const struct attempt_
         merge_graphs(&m, &results[i]);
         merge_differences(&m, &results[i]);
         merge_guards(&m, &results[i]);
+        merge_contradictions(&m, &results[i], &results[i].load->settled);
+        merge_contradictions(&m, &results[i], &results[i].contradictions);
         merge_costs(&m, &results[i]);
         merge_unsupported(&m, &results[i]);
         merge_operators(&m, &results[i]);

@@ -44,23 +44,6 @@ static sym_id adopt(struct replay_state *state, const struct recorded_symbol *sy
                             replay_state_range(pool, symbol->name, symbol->range), symbol->source);
 }
 
-/* Returns the placeholder's name for a source (torch/_dynamo/output_graph.py): runs of characters
- * that are no letters or digits become one underscore. A float is read from its wrapping tensor. */
-static struct str placeholder_name(struct str source, struct arena *arena)
-{
-    if (str_starts(source, STR("___as_tensor(")) && str_ends(source, STR(")")))
-        source = (struct str){ source.p + 13, source.n - 14 };
-    char *text = arena_bytes(arena, source.n + 1);
-    size_t n = 0;
-    for (size_t i = 0; text && i < source.n; i++) {
-        if (is_letter(source.p[i]) || is_digit(source.p[i]))
-            text[n++] = source.p[i];
-        else if (n == 0 || text[n - 1] != '_')
-            text[n++] = '_';
-    }
-    return (struct str){ text, n };
-}
-
 static bool named(struct sym_pool *pool, sym_id e, struct str name)
 {
     return e != SYM_NONE && sym_kind_of(pool, e) == SYM_SYMBOL && str_eq(sym_name(pool, e), name);
@@ -268,15 +251,14 @@ static void replay_state_symbol(struct replay_state *state, const struct recorde
     }
 }
 
-static bool replay_state_input(struct state_builder *s, const struct input *input,
-                               struct replay_input *ret)
+static bool make_input(struct state_builder *s, const struct input *input, struct replay_input *ret)
 {
     ret->number = SYM_NONE;
     if (input->kind == INPUT_TENSOR && !input->tensor.concrete)
         return true;
-    ret->name =
-        placeholder_name(input->kind == INPUT_TENSOR ? input->tensor.source : input->symbol.source,
-                         &s->state->arena);
+    ret->name = inputs_placeholder_name(input->kind == INPUT_TENSOR ? input->tensor.source
+                                                                    : input->symbol.source,
+                                        &s->state->arena);
     if (input->kind == INPUT_TENSOR)
         return ret->name.p && replay_state_tensor(s, &input->tensor, ret);
     if (input->fixed &&
@@ -353,8 +335,7 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
     state->inputs = arena_array(&state->arena, struct replay_input, state->n_inputs + 1);
     bool ok = state->inputs != NULL;
     for (size_t i = 0; i < state->n_inputs && ok; i++)
-        ok = replay_state_input(&s, &inputs->list.v[i], &state->inputs[i]) &&
-             add_name(state, (uint32_t)i);
+        ok = make_input(&s, &inputs->list.v[i], &state->inputs[i]) && add_name(state, (uint32_t)i);
     for (size_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++)
         compare_jagged(&s, i);
     vec_release(&s.duck);
@@ -384,7 +365,7 @@ bool replay_state_symbols(struct replay_state *state, const struct symbol *symbo
 {
     for (uint32_t i = 0; i < n; i++) {
         struct recorded_symbol symbol = { symbols[i].name, symbols[i].value, symbols[i].range,
-                                          symbols[i].source };
+                                          symbols[i].source, symbols[i].record };
         if (adopt(state, &symbol) == SYM_NONE && env_raised(state->env).kind == ENV_RAISED_MEMORY)
             return err_nomem(err);
     }
@@ -468,6 +449,24 @@ static struct value make_tensor(struct replay_state *state, const struct replay_
     return value_tensor(x);
 }
 
+static struct value make_number(struct replay_state *state, const struct replay_input *input)
+{
+    bool is_float = number_type_of(state->env, input->number) == NUMBER_FLOAT;
+    return value_sym(is_float ? VALUE_FLOAT : VALUE_INT, input->number);
+}
+
+struct value replay_state_input(struct replay_state *state, const struct node *node)
+{
+    uint32_t id = intern_find(&state->names, node->name);
+    if (id == INTERN_NONE)
+        return value_none();
+    const struct replay_input *tensor = input_at(state, state->named.v[id].tensor);
+    const struct replay_input *number = input_at(state, state->named.v[id].number);
+    if (tensor)
+        return make_tensor(state, tensor, number);
+    return number && number->number != SYM_NONE ? make_number(state, number) : value_none();
+}
+
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected)
 {
@@ -476,13 +475,8 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     const struct replay_input *tensor = found ? input_at(state, found->tensor) : NULL;
     const struct replay_input *number = found ? input_at(state, found->number) : NULL;
     const struct replay_input *input = tensor ? tensor : number;
-    if (input && agrees_with_meta(state, input, expected)) {
-        if (input->is_tensor)
-            return make_tensor(state, input, number);
-        return value_sym(number_type_of(state->env, input->number) == NUMBER_FLOAT ? VALUE_FLOAT
-                                                                                   : VALUE_INT,
-                         input->number);
-    }
+    if (input && agrees_with_meta(state, input, expected))
+        return input->is_tensor ? make_tensor(state, input, number) : make_number(state, input);
     /* A symbol passed as an input keeps its name after it became a number: s27: "Sym(16)". */
     sym_id symbol = sym_symbol_find(env_pool(state->env), node->name);
     if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&

@@ -66,6 +66,9 @@ sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name);
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected);
 
+/* Returns the input that has the name of a placeholder; VALUE_NONE when there is none. */
+struct value replay_state_input(struct replay_state *state, const struct node *node);
+
 /* Parses a number of a symbol's record: "24", "1e-05". Returns SYM_NONE for another text. */
 sym_id replay_state_number(struct sym_pool *pool, struct str text);
 /* Parses "[2, int_oo]"; returns the range that the name implies when the text is no range. */

@@ -97,6 +97,7 @@ struct note_detail {
 struct outcome_note {
     uint8_t outcome; /* an enum outcome */
     bool adopted;    /* the recorded meta replaces its result from here on */
+    bool tried;      /* for a mismatch: it is decided whether the record or the rule is wrong */
     bool pending;    /* it is compared again at the end of the graph */
     bool fresh; /* the call created unbacked symbols, or got them from a cache: a warm walk uses
                    its result as it was */
@@ -118,6 +119,7 @@ struct program {
     struct program **children;
     uint32_t n_children;
     bool walked;
+    bool differs; /* a node of it or of its subgraphs does; set by walk_finish() */
     uint32_t n_tree_nodes, n_tree_locations; /* only in the root: the sums over its tree */
     struct arena arena;                      /* that of the root; children use it */
 };

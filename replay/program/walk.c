@@ -208,6 +208,82 @@ static bool walk_has_ended(const struct walker *w)
     return w->stopped || err_is_set(&w->err);
 }
 
+/* ---- Which of two metas is wrong ---- */
+
+/* Calls without guards and counts, and returns whether the result is the recorded one. */
+static bool try_call(struct walker *w, const struct step *step, uint32_t *n_conditions)
+{
+    struct err ignored = { 0 };
+    uint32_t before = env_n_suppressed(w->env);
+    struct call_result result = call_step(w, step);
+    bool ret = result.outcome == OP_DONE && sym_ok(ops_pool(w->ops), &ignored) &&
+               compare_value(w->ops, step->expected, result.value) != LIKE_OTHER;
+    sym_ok(ops_pool(w->ops), &ignored);
+    env_raised(w->env);
+    *n_conditions = env_n_suppressed(w->env) - before;
+    return ret;
+}
+
+/* Returns whether a call may be made twice: it writes nothing, creates no symbol and runs no
+ * subgraph. */
+static bool can_try(const struct program *p, const struct step *step)
+{
+    struct str name = target_base_name(step->target);
+    bool ret = step->kind >= STEP_OPERATOR && step->kind <= STEP_METHOD &&
+               step->expected->kind != EXPECT_NOTHING && !step->expected->unbacked &&
+               !str_ends(name, STR("_"));
+    for (uint32_t i = 0; i < step->n_patches && ret; i++) {
+        node_id from = p->patches[step->first_patch + i].from;
+        ret = from >= p->n_steps || p->steps[from].kind != STEP_SUBGRAPH;
+    }
+    return ret;
+}
+
+/* Of a result that differs, the recorded meta is used from there on. The first call that uses it
+ * tells whether that was right: where only the rule's result leads to the call's own record, or
+ * both do and the recorded meta needs more conditions, the recorded meta is wrong, and the rule's
+ * result is used. */
+static void try_argument(struct walker *w, struct program *p, const struct step *step,
+                         const struct patch *patch)
+{
+    struct outcome_note *note = &p->notes[patch->from];
+    struct value recorded = *patch->at;
+    if (note->outcome != OUTCOME_MISMATCH || !note->adopted || note->tried || !note->detail)
+        return;
+    note->tried = true;
+    ops_set_muted(w->ops, true);
+    ops_model_silent(w->ops, true);
+    env_suppress_guards(w->env);
+    uint32_t as_recorded, as_computed;
+    bool right = try_call(w, step, &as_recorded);
+    *patch->at = note->detail->got;
+    ops_forget_calls(w->ops);
+    if (try_call(w, step, &as_computed) && (!right || as_computed < as_recorded)) {
+        note->adopted = false;
+        p->current[patch->from] = p->first[patch->from] = note->detail->got;
+    } else {
+        *patch->at = recorded;
+    }
+    env_resume_guards(w->env);
+    ops_forget_calls(w->ops);
+    ops_model_silent(w->ops, false);
+    ops_set_muted(w->ops, false);
+}
+
+static void try_arguments(struct walker *w, struct program *p, const struct step *step)
+{
+    bool can = false, known = false;
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        const struct patch *patch = &p->patches[step->first_patch + i];
+        if (patch->from >= p->n_steps || p->notes[patch->from].outcome != OUTCOME_MISMATCH)
+            continue;
+        can = known ? can : can_try(p, step);
+        known = true;
+        if (can)
+            try_argument(w, p, step, patch);
+    }
+}
+
 /* Reports a failed call; the operators have the reason, or a subgraph has set it. */
 static bool report_failed_call(struct walker *w, const struct program *p, const struct step *step)
 {
@@ -268,6 +344,8 @@ static bool first_call(struct interpreter *in, struct program *p, const struct s
     uint32_t n_symbols = env_n_symbols(w->env);
     uint64_t memo_uses = ops_memo_uses(w->ops);
     bool known = ready && !has_unknown(step);
+    if (known)
+        try_arguments(w, p, step);
     if (known)
         result = call_step(w, step);
     if (!check_call(w, p, step, &result))
@@ -493,9 +571,12 @@ void walk_finish(struct walker *w, struct program *p)
         if (note->pending && compare_value(w->ops, p->steps[i].expected, program_got(p, i)) > good)
             note->outcome = OUTCOME_MISMATCH;
         note->pending = false;
+        p->differs |= note->outcome >= OUTCOME_MISMATCH;
     }
-    for (uint32_t i = 0; i < p->n_children; i++)
+    for (uint32_t i = 0; i < p->n_children; i++) {
         walk_finish(w, p->children[i]);
+        p->differs |= p->children[i]->differs;
+    }
 }
 
 void walker_release(struct walker *walker)

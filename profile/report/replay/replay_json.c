@@ -116,6 +116,31 @@ static void put_json_passes(struct json_writer *w, const struct replay *replay)
     json_close(w);
 }
 
+static void put_json_contradictions(struct json_writer *w, const struct replay_report *report)
+{
+    const struct replay *replay = report->replay;
+    json_open_array(w, "contradictions");
+    for (size_t i = 0; i < replay->n_contradictions; i++) {
+        const struct contradiction *c = &replay->contradictions[i];
+        const struct attempt *a = &report->trace->attempts[c->attempt];
+        json_open_object(w, NULL);
+        json_put_str(w, "recording", report->trace->recordings[a->recording].name);
+        json_put_str(w, "compile", a->compile);
+        json_put_u64(w, "attempt", a->number);
+        json_put_cstr(w, "kind", contradiction_name(c->kind));
+        json_put_u64(w, "line", report->trace->records[c->record].line);
+        if (c->beside != TRACE_NONE)
+            json_put_u64(w, "beside", report->trace->records[c->beside].line);
+        if (c->ref != TRACE_NONE)
+            json_put_str(w, "graph", report->list->refs[c->ref].name);
+        json_put_str(w, "name", c->name);
+        json_put_str(w, "recorded", c->recorded);
+        json_put_str(w, "expected", c->expected);
+        json_close(w);
+    }
+    json_close(w);
+}
+
 static void put_json_violations(struct json_writer *w, const struct replay_report *report)
 {
     const struct replay *replay = report->replay;
@@ -156,6 +181,7 @@ void replay_json(const struct replay_report *report, struct buf *out)
     json_close(&w);
     failure_list_json(report->failures, &w);
     put_json_differences(&w, report);
+    put_json_contradictions(&w, report);
     put_json_violations(&w, report);
     fields_json_rows(&w, "operators", &replay_operator_fields, report, &operators, 0);
     put_json_passes(&w, replay);

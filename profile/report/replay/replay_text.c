@@ -141,6 +141,25 @@ static void write_others(const struct replay *replay, struct buf *out)
                    (unsigned long long)t->refused, (unsigned long long)t->unsupported);
 }
 
+static void write_contradiction_counts(const struct replay *replay, struct buf *out)
+{
+    uint64_t counts[CONTRADICTION_KINDS] = { 0 };
+    const char *between = "";
+    if (replay->n_contradictions == 0)
+        return;
+    buf_puts(out, "records that others contradict: ");
+    for (size_t i = 0; i < replay->n_contradictions; i++)
+        counts[replay->contradictions[i].kind]++;
+    for (unsigned k = 0; k < CONTRADICTION_KINDS; k++) {
+        if (!counts[k])
+            continue;
+        buf_printf(out, "%s%llu %s", between, (unsigned long long)counts[k],
+                   contradiction_name((enum contradiction_kind)k));
+        between = ", ";
+    }
+    buf_putc(out, '\n');
+}
+
 static void write_guard_counts(const struct replay *replay, struct buf *out)
 {
     const struct replay_guard_counts *n = &replay->guard_counts;
@@ -214,6 +233,36 @@ static void put_text_differences(const struct replay_report *report,
         buf_printf(out, "\n%u more differences\n", n - how->limit);
     if (derived)
         buf_printf(out, "\n%u differences follow from others\n", derived);
+}
+
+static void write_contradiction(const struct replay_report *report, const struct contradiction *c,
+                                struct buf *out)
+{
+    const struct trace *trace = report->trace;
+    const struct attempt *a = &trace->attempts[c->attempt];
+    buf_putc(out, '\n');
+    if (c->ref != TRACE_NONE)
+        replay_graph_name(report, c->ref, out);
+    else
+        buf_printf(out, "%.*s_%u", STR_ARG(a->compile), a->number);
+    buf_printf(out, ": %s %.*s, line %llu of the log\n  recorded  %.*s\n  expected  %.*s",
+               contradiction_name(c->kind), STR_ARG(c->name),
+               (unsigned long long)trace->records[c->record].line, STR_ARG(c->recorded),
+               STR_ARG(c->expected));
+    if (c->beside != TRACE_NONE)
+        buf_printf(out, ", as line %llu says", (unsigned long long)trace->records[c->beside].line);
+    buf_putc(out, '\n');
+}
+
+static void put_text_contradictions(const struct replay_report *report,
+                                    const struct report_options *how, struct buf *out)
+{
+    const struct replay *replay = report->replay;
+    uint32_t n = report_shown(how, (uint32_t)replay->n_contradictions);
+    for (uint32_t i = 0; i < n; i++)
+        write_contradiction(report, &replay->contradictions[i], out);
+    if (n < replay->n_contradictions)
+        buf_printf(out, "\n%zu more contradictions\n", replay->n_contradictions - n);
 }
 
 static void put_text_guards(const struct replay_report *report, const struct report_options *how,
@@ -298,6 +347,7 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_headline(report, out);
     write_others(replay, out);
     write_guard_counts(replay, out);
+    write_contradiction_counts(replay, out);
     if (replay->n_graphs)
         buf_putc(out, '\n');
     write_rows(&replay_graph_fields, report, ROWS(replay->graphs, (uint32_t)replay->n_graphs), 0,
@@ -307,6 +357,7 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_rows(&UNSUPPORTED_FIELDS, report,
                ROWS(replay->unsupported, (uint32_t)replay->n_unsupported), how->limit, how, out);
     put_text_differences(report, how, out);
+    put_text_contradictions(report, how, out);
     put_text_violations(report, out);
     if (report->operators)
         write_operators(report, how, out);

@@ -243,6 +243,13 @@ double sym_to_double(const struct sym_pool *pool, sym_id e)
     }
 }
 
+bool sym_numbers_near(const struct sym_pool *pool, sym_id a, sym_id b)
+{
+    double x = sym_to_double(pool, a), y = sym_to_double(pool, b);
+    double size = x < 0 ? -x : x, error = x < y ? y - x : x - y;
+    return a == b || error <= 1e-14 * size;
+}
+
 int number_sign(const struct sym_pool *pool, sym_id a)
 {
     uint32_t signs = facts_at(pool, a) & FACT_SIGNS;

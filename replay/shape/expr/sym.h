@@ -149,6 +149,8 @@ bool sym_to_i64(const struct sym_pool *pool, sym_id e, int64_t *ret);
 /* Returns any number as a double, like Python's float(); NAN for an expression that is no number.
  */
 double sym_to_double(const struct sym_pool *pool, sym_id e);
+/* Returns whether two numbers are equal as far as sympy prints floats, with 15 digits. */
+bool sym_numbers_near(const struct sym_pool *pool, sym_id a, sym_id b);
 /* Returns less than 0, 0 or more. Both are numbers, and neither is nan. */
 int sym_number_compare(struct sym_pool *pool, sym_id a, sym_id b);
 bool sym_has(struct sym_pool *pool, sym_id e, sym_id part);
