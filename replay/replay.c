@@ -219,16 +219,11 @@ static uint64_t disagreements(const struct attempt_result *result)
     return ret + result->differences.n;
 }
 
-/* Where PyTorch's choice depends on the order of a set, tries both orders and keeps the one that
- * agrees with the record. */
-static void retry_other_order(const struct replay_options *options, struct attempt_load *load,
-                              struct attempt_result *result)
+/* Replays again and keeps what agrees better with the record. */
+static bool retry(const struct replay_options *options, struct attempt_load *load,
+                  struct attempt_result *result)
 {
     struct attempt_result other;
-    if (load->by_hint || options->changes.n_sets || result->err.kind != ERR_NONE ||
-        !result->choices || !disagreements(result))
-        return;
-    load->inner_mods = true;
     attempt_replay(options, load, &other);
     bool better = other.err.kind == ERR_NONE && disagreements(&other) < disagreements(result);
     if (better) {
@@ -237,13 +232,32 @@ static void retry_other_order(const struct replay_options *options, struct attem
         other = worse;
     }
     attempt_result_release(&other);
+    return better;
+}
+
+/* Where PyTorch's choice depends on the order of a set, tries both orders. Where recorded guards
+ * are false at the hints, tries what they may have been. */
+static void retry_choices(const struct replay_options *options, struct attempt_load *load,
+                          struct attempt_result *result)
+{
+    if (load->by_hint || options->changes.n_sets || result->err.kind != ERR_NONE)
+        return;
+    for (unsigned i = 1; i < DENIED_GUARDS && result->n_denied && disagreements(result); i++) {
+        enum denied_guard before = load->instead;
+        load->instead = (enum denied_guard)i;
+        if (!retry(options, load, result))
+            load->instead = before;
+    }
+    load->inner_mods = result->choices && disagreements(result);
+    if (load->inner_mods)
+        retry(options, load, result);
 }
 
 static void do_attempt(void *user, size_t i)
 {
     struct replay_job *work = user;
     attempt_replay(work->options, work->loads[i], &work->results[i]);
-    retry_other_order(work->options, work->loads[i], &work->results[i]);
+    retry_choices(work->options, work->loads[i], &work->results[i]);
 }
 
 static struct replay *run_attempts(struct replay_loader *l, struct err *err)

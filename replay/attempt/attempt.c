@@ -410,9 +410,10 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                                  .digests = run->options->digests };
     if (calls && !set_switches(run))
         return err_nomem(err);
-    return guard_log_init(&run->log, run->load->guards, run->load->attempt, run->state.env,
-                          replay_state_resolve, &run->state) ||
-           err_nomem(err);
+    bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt, run->state.env,
+                             replay_state_resolve, &run->state);
+    run->log.instead = run->load->instead;
+    return ok || err_nomem(err);
 }
 
 static void close_run(struct attempt_run *run)
@@ -444,6 +445,7 @@ static void collect_costs(struct attempt_run *run)
     costs->replacements = env_n_replacements(env);
     costs->asserts = env_n_asserts(env);
     run->result->choices = env_counts(env).choices;
+    run->result->n_denied = run->log.n_denied;
     for (size_t i = 0; i < run->result->graphs.n; i++)
         costs->ns += run->result->graphs.v[i].counts.ns;
 }

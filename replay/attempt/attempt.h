@@ -23,6 +23,7 @@ struct attempt_load {
     bool scalar_outputs;
     bool inductor;   /* Inductor compiled it, and decomposes operators that others leave */
     bool inner_mods; /* of env_settings */
+    enum denied_guard instead; /* of recorded guards that are false at the hints */
 };
 
 struct attempt_graph {
@@ -52,7 +53,8 @@ struct attempt_result {
     struct contradictions contradictions; /* those that the replay found */
     struct str violation;                 /* the text of a violated constraint, or "" */
     struct replay_costs costs;
-    uint64_t choices; /* the number of decisions that depended on inner_mods */
+    uint32_t n_denied; /* the guards that were false at the hints */
+    uint64_t choices;  /* the number of decisions that depended on inner_mods */
     struct pass_counts passes[PASSES];
     struct pass_operators pass_operators; /* names belong to the operators' context until merged */
     uint64_t digest;

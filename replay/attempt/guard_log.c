@@ -94,6 +94,21 @@ bool guard_is_denied(struct shape_env *env, sym_id expr)
     return ret;
 }
 
+static sym_id instead_of_denied(struct guard_log *log, sym_id expr)
+{
+    struct sym_pool *pool = env_pool(log->env);
+    sym_id value;
+    switch (log->instead) {
+    case DENIED_VALUE:
+        if (sym_kind_of(pool, expr) != SYM_EQ)
+            return SYM_NONE;
+        value = env_hint(log->env, sym_arg(pool, expr, 0));
+        return value == SYM_NONE ? SYM_NONE : sym_eq(pool, sym_arg(pool, expr, 0), value);
+    case DENIED_NEGATION: return sym_not(pool, expr);
+    default: return SYM_NONE;
+    }
+}
+
 static void apply_entry(struct guard_log *log, struct guard_entry *entry)
 {
     struct env_origin none = { .graph = UINT32_MAX,
@@ -108,10 +123,12 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
     /* PyTorch adds what is true; another condition would only make the environment contradict
      * itself. */
     entry->denied = guard_is_denied(log->env, entry->expr);
-    if (entry->denied)
+    log->n_denied += entry->denied;
+    sym_id expr = entry->denied ? instead_of_denied(log, entry->expr)
+                                : exact_condition(log->env, entry->expr);
+    if (expr == SYM_NONE)
         return;
     env_set_origin(log->env, none);
-    sym_id expr = exact_condition(log->env, entry->expr);
     if (entry->guard->kind == GUARD_RUNTIME_ASSERT)
         env_expect_true(log->env, expr, STR(""), &ignored);
     else

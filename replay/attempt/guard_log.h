@@ -32,8 +32,19 @@ struct guard_entry {
     const char *rule;
 };
 
+/* What is applied instead of a recorded guard that is false at the hints. */
+enum denied_guard {
+    DENIED_NOTHING,
+    DENIED_VALUE, /* of an equality: that with the value at the hints, as if its number were wrong
+                   */
+    DENIED_NEGATION,
+    DENIED_GUARDS
+};
+
 struct guard_log {
     struct shape_env *env;
+    enum denied_guard instead;
+    uint32_t n_denied;
     vec_of(struct guard_entry)
     entries; /* the recorded ones in order, then the extra ones */
     uint32_t n_recorded, head;

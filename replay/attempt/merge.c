@@ -118,7 +118,9 @@ static void merge_costs(struct merger *m, const struct attempt_result *r)
 static bool is_blamed(const struct attempt_result *r, const struct contradiction *c)
 {
     for (size_t i = 0; i < r->differences.n; i++)
-        if (r->differences.v[i].ref == c->ref && str_eq(r->differences.v[i].node, c->name))
+        if (r->differences.v[i].ref == c->ref &&
+            r->differences.v[i].outcome != OUTCOME_UNSUPPORTED &&
+            str_eq(r->differences.v[i].node, c->name))
             return true;
     return false;
 }

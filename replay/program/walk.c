@@ -210,17 +210,45 @@ static bool walk_has_ended(const struct walker *w)
 
 /* ---- Which of two metas is wrong ---- */
 
-/* Calls without guards and counts, and returns whether the result is the recorded one. */
-static bool try_call(struct walker *w, const struct step *step, uint32_t *n_conditions)
+/* Compares the items of a call's result with the getitems after it. */
+static enum likeness compare_items(struct walker *w, const struct program *p,
+                                   const struct step *step, struct value result)
+{
+    enum { NEXT_STEPS = 32 };
+    enum likeness ret = LIKE_SAME;
+    for (uint32_t i = step->node + 1; i < p->n_steps && i <= step->node + NEXT_STEPS; i++) {
+        const struct step *item = &p->steps[i];
+        int64_t index;
+        if (item->kind != STEP_GETITEM || item->n_patches != 1 || item->n_args != 2 ||
+            p->patches[item->first_patch].from != step->node || !value_is_number(item->args[1]) ||
+            !sym_to_i64(ops_pool(w->ops), item->args[1].u.sym, &index) || index < 0)
+            continue;
+        enum likeness one = index >= result.n
+                                ? LIKE_OTHER
+                                : compare_value(w->ops, item->expected, result.u.items[index]);
+        ret = one > ret ? one : ret;
+    }
+    return ret;
+}
+
+struct trial {
+    enum likeness likeness;
+    uint32_t n_conditions;
+};
+
+/* Calls without guards and counts. */
+static struct trial try_call(struct walker *w, const struct program *p, const struct step *step)
 {
     struct err ignored = { 0 };
-    uint32_t before = env_n_suppressed(w->env);
+    struct trial ret = { LIKE_OTHER, env_n_suppressed(w->env) };
     struct call_result result = call_step(w, step);
-    bool ret = result.outcome == OP_DONE && sym_ok(ops_pool(w->ops), &ignored) &&
-               compare_value(w->ops, step->expected, result.value) != LIKE_OTHER;
+    if (result.outcome == OP_DONE && sym_ok(ops_pool(w->ops), &ignored))
+        ret.likeness = result.value.kind == VALUE_TUPLE || result.value.kind == VALUE_LIST
+                           ? compare_items(w, p, step, result.value)
+                           : compare_value(w->ops, step->expected, result.value);
     sym_ok(ops_pool(w->ops), &ignored);
     env_raised(w->env);
-    *n_conditions = env_n_suppressed(w->env) - before;
+    ret.n_conditions = env_n_suppressed(w->env) - ret.n_conditions;
     return ret;
 }
 
@@ -230,7 +258,7 @@ static bool can_try(const struct program *p, const struct step *step)
 {
     struct str name = target_base_name(step->target);
     bool ret = step->kind >= STEP_OPERATOR && step->kind <= STEP_METHOD &&
-               step->expected->kind != EXPECT_NOTHING && !step->expected->unbacked &&
+               !step->expected->unbacked && !step->expected->unreadable &&
                !str_ends(name, STR("_"));
     for (uint32_t i = 0; i < step->n_patches && ret; i++) {
         node_id from = p->patches[step->first_patch + i].from;
@@ -240,9 +268,8 @@ static bool can_try(const struct program *p, const struct step *step)
 }
 
 /* Of a result that differs, the recorded meta is used from there on. The first call that uses it
- * tells whether that was right: where only the rule's result leads to the call's own record, or
- * both do and the recorded meta needs more conditions, the recorded meta is wrong, and the rule's
- * result is used. */
+ * tells whether that was right: where the rule's result leads nearer to the call's own record, or
+ * as near with fewer conditions, the recorded meta is wrong, and the rule's result is used. */
 static void try_argument(struct walker *w, struct program *p, const struct step *step,
                          const struct patch *patch)
 {
@@ -250,15 +277,19 @@ static void try_argument(struct walker *w, struct program *p, const struct step 
     struct value recorded = *patch->at;
     if (note->outcome != OUTCOME_MISMATCH || !note->adopted || note->tried || !note->detail)
         return;
-    note->tried = true;
     ops_set_muted(w->ops, true);
     ops_model_silent(w->ops, true);
     env_suppress_guards(w->env);
-    uint32_t as_recorded, as_computed;
-    bool right = try_call(w, step, &as_recorded);
+    struct trial as_recorded = try_call(w, p, step);
     *patch->at = note->detail->got;
     ops_forget_calls(w->ops);
-    if (try_call(w, step, &as_computed) && (!right || as_computed < as_recorded)) {
+    struct trial as_computed = try_call(w, p, step);
+    int better = (int)as_recorded.likeness - (int)as_computed.likeness;
+    if (better == 0)
+        better = (as_recorded.n_conditions > as_computed.n_conditions) -
+                 (as_recorded.n_conditions < as_computed.n_conditions);
+    note->tried = better != 0;
+    if (better > 0) {
         note->adopted = false;
         p->current[patch->from] = p->first[patch->from] = note->detail->got;
     } else {

@@ -127,8 +127,8 @@ def other_meta(rng, text):
         return None if sym.group(1) in ("True", "False") or re.search(r"[<>=]|Eq|Ne|f\d|\.", sym.group(1)) else (
             f"Sym({other_size(rng, sym.group(1))})")
     parts = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\[([^\]]*)\])?([\w:]*)", text)
-    if not parts:
-        return None
+    if not parts or re.search(r"\w\(\w+, ", text):
+        return None  # a function's arguments are not sizes
     dtype, sizes, strides, device = parts.groups()
     sizes, strides = sizes.split(", ") if sizes else [], strides.split(", ") if strides else strides
     ways = ["dtype"] + ["size"] * 3 * bool(sizes) + ["stride"] * 3 * bool(strides) + ["ndim"] + ["device"] * bool(device)
@@ -177,7 +177,10 @@ def change_meta(rng, log):
     if not new:
         return None
     line = log.records[i].payload.decode().split("\n")[n].replace(f'"{m.group(2)}"', f'"{new}"', 1)
-    return Mutation("meta", i, m.group(1), before=m.group(2), after=new), with_line(log, i, n, line)
+    library = re.match(r"torch\.ops\.(\w+)\.", m.group(3))
+    same = None if not library or library.group(1) in ("aten", "prims", "higher_order", "_c10d_functional", "inductor") else (
+        "no rule knows the operator")
+    return Mutation("meta", i, m.group(1), before=m.group(2), after=new, same=same), with_line(log, i, n, line)
 
 
 def change_placeholder(rng, log):
@@ -374,6 +377,15 @@ def says_gradient(log, i):
                for n in names if n in placeholders)
 
 
+def is_used(log, i):
+    of, sources = log.compile_of(i), [log.records[k].envelope["describe_source"]["source"] for k in described(log, i)]
+    names = [re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"^___as_tensor\((.*)\)$", r"\1", s)) for s in sources]
+    texts = [log.records[k].payload.decode() for k in log.graphs() if log.compile_of(k) == of]
+    trees = [log.records[k].payload.decode() for k in log.by_event.get("dynamo_cpp_guards_str", []) if log.compile_of(k) == of]
+    return any(re.search(rf'\b{n}: "\w+\[', text) for n in names for text in texts) or any(
+        f"check_tensor({s}, " in text for s in sources for text in trees)
+
+
 def fits_storage(log, i, t):
     width = {"float32": 4, "int64": 8, "float64": 8, "float16": 2, "bfloat16": 2, "int32": 4, "bool": 1, "uint8": 1}
     unit = width.get(t["dtype"].removeprefix("torch."))
@@ -421,6 +433,8 @@ def change_description(rng, log):
         return None
     if way == "grad" and not same and not says_gradient(log, i):
         same = "no other record says whether the tensor requires a gradient"
+    if way in ("dtype", "device") and not same and not is_used(log, i):
+        same = "no graph of the compile has the tensor, and no guard"
     if way == "offset" and not same and fits_storage(log, i, t):
         same = "the storage has room for the tensor at the other offset"
     return Mutation("description", i, name=way, before=old, after=new, same=same), log.written(i, envelope)

@@ -37,9 +37,10 @@ static const struct node *names_find(const struct node_names *n, struct str name
     return id == INTERN_NONE ? NULL : n->nodes.v[id];
 }
 
-/* The inputs by the names of their placeholders; two with one name have none. */
+/* The tensors by the names of their placeholders. */
 struct input_names {
     struct intern names;
+    struct input_tensor several; /* stands for those that have one name */
     vec_of(struct input_tensor *)
     tensors;
 };
@@ -55,8 +56,8 @@ static void input_names_read(struct evidence *e, struct input_names *n, struct i
         struct input_tensor *t = input->kind == INPUT_TENSOR ? &input->tensor : NULL;
         if (id == INTERN_NONE || (id == n->tensors.n && !vec_push(&n->tensors, t)))
             e->failed = true;
-        else if (n->tensors.v[id] != t)
-            n->tensors.v[id] = NULL;
+        else if (t && t != n->tensors.v[id])
+            n->tensors.v[id] = n->tensors.v[id] ? &n->several : t;
     }
 }
 
@@ -187,7 +188,10 @@ static void family_open(struct evidence *e, struct graph_family *f,
     for (uint32_t i = 0; i < f->n_inputs && !e->failed; i++) {
         uint32_t id = intern_find(&inputs->names, f->inputs[i]->name);
         struct input_tensor *t = id == INTERN_NONE ? NULL : inputs->tensors.v[id];
-        if (t)
+        /* A float is wrapped in a tensor, and its placeholder may be the number. */
+        const uint32_t meta = f->inputs[i]->meta;
+        if (t && t != &inputs->several && meta != META_NONE &&
+            graph->pool->metas[meta].kind == META_TENSOR)
             witnesses_add(&f->witnesses[i],
                           (struct witness){ .described = t, .shape = evidence_described(e, t) });
         witnesses_add(&f->witnesses[i],

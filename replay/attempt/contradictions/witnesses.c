@@ -14,15 +14,23 @@ static size_t count_agreeing(struct evidence *e, const struct witnesses *w, size
     return n;
 }
 
-/* Returns the witness that most agree with; among several a description whose storage fits comes
- * first, then the order of the records. A list of sizes has no strides, so it is none. */
+/* Returns how much a storage says for a description: 1 that it is right, -1 that it is not. */
+static int storage_vote(const struct input_tensor *t)
+{
+    int64_t bytes;
+    if (!t || !storage_needs(t, -1, 0, &bytes))
+        return 0;
+    return bytes == t->storage_bytes ? 1 : bytes > t->storage_bytes ? -1 : 0;
+}
+
+/* Returns the witness that most agree with; its storage decides about a description, then the
+ * order of the records. A list of sizes has no strides, so it is none. */
 static size_t elect(struct evidence *e, const struct witnesses *w)
 {
     size_t best = 0, votes = 0;
     for (size_t i = 0; i < w->n; i++) {
         const struct witness *x = &w->v[i];
-        bool fits = x->described && storage_fits(x->described, -1, 0) == 1;
-        size_t n = 2 * count_agreeing(e, w, i) + fits;
+        size_t n = 2 * count_agreeing(e, w, i) + (size_t)(1 + storage_vote(x->described));
         if ((x->node || x->described) && n > votes) {
             best = i;
             votes = n;
