@@ -82,7 +82,8 @@ class Recorder:
         if env not in self.envs:
             self.envs[env] = len(self.envs)
             self.rows.append({"env": self.envs[env], "call": "settings",
-                              "torch": torch.__version__, **{k: getattr(env.settings, k) for k in SETTINGS}})
+                              "torch": torch.__version__,
+                              **{k: getattr(env.settings, k) for k in SETTINGS}})
         return self.envs[env]
 
     def patch(self, name):
