@@ -129,6 +129,7 @@ struct ops {
     struct memo *memo;
     struct model *model;
     uint32_t next_storage;
+    int32_t current_device; /* the index that "cuda" means */
     vec_of(sym_id)
     storage_bytes;             /* by storage; replay/ops/layout/storage.h */
     uint32_t depth, nesting;   /* composite operators add to nesting, but not to depth */

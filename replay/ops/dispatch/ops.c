@@ -70,15 +70,27 @@ struct value *ops_values(struct ops *ops, size_t n)
     return arena_array(&ops->arena, struct value, n ? n : 1);
 }
 
+struct device ops_pin_device(const struct ops *ops, struct device device)
+{
+    if (device.type == DEVICE_CUDA && device.index < 0)
+        device.index = ops->current_device;
+    return device;
+}
+
 const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta)
 {
-    const struct tensor_meta *ret = meta_intern(&ops->metas, ops->pool, meta);
+    struct tensor_meta pinned = *meta;
+    pinned.device = ops_pin_device(ops, meta->device);
+    const struct tensor_meta *ret = meta_intern(&ops->metas, ops->pool, &pinned);
     ops->short_of_memory |= !ret;
     return ret;
 }
 
 struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
 {
+    /* A process of several works on the device of its inputs. */
+    if (meta->device.type == DEVICE_CUDA && meta->device.index > 0 && !ops->current_device)
+        ops->current_device = meta->device.index;
     struct tensor x = { .meta = ops_intern(ops, meta) };
     x.storage = ops->next_storage++;
     if (x.meta && ops->metas.symbolic.v[x.meta->id])

@@ -172,7 +172,11 @@ const char *ops_keep_name(struct ops *ops, struct str name);
 
 /* --- Making arguments --- */
 
-/* Copies and interns a meta, ignoring meta.id. NULL: out of memory, see ops_short_of_memory(). */
+/* _normalize_fake_device of torch/_subclasses/fake_tensor.py: "cuda" is the current device, that of
+ * the inputs, or cuda:0. */
+struct device ops_pin_device(const struct ops *ops, struct device device);
+/* Copies and interns a meta, ignoring meta.id; its device is pinned. NULL: out of memory, see
+ * ops_short_of_memory(). */
 const struct tensor_meta *ops_intern(struct ops *ops, const struct tensor_meta *meta);
 struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta); /* new storage */
 /* Allocates n values that live until ops_reset(); NULL: out of memory. */

@@ -178,7 +178,7 @@ enum dtype arg_dtype(const struct call *c, uint32_t i, enum dtype otherwise)
 struct device arg_device(const struct call *c, uint32_t i, struct device otherwise)
 {
     struct value value = arg(c, i);
-    return value.kind == VALUE_DEVICE ? value.u.device : otherwise;
+    return ops_pin_device(c->ops, value.kind == VALUE_DEVICE ? value.u.device : otherwise);
 }
 
 enum memory_format arg_format(const struct call *c, uint32_t i, enum memory_format otherwise)

@@ -254,13 +254,6 @@ static struct value apply_conversion(struct call *c, struct value value,
     return py_op_keywords(c, "aten._to_copy", &value, 1, keywords, n);
 }
 
-static struct device indexed(struct device device)
-{
-    if (device.index < 0 && device.type == DEVICE_CUDA)
-        device.index = 0;
-    return device;
-}
-
 /* Reads one of to()'s positional arguments: a device, a dtype, a tensor, then two booleans. */
 static bool read_conversion(struct call *c, struct tensor_conversion *to, struct value value,
                             uint32_t *booleans)
@@ -270,12 +263,12 @@ static bool read_conversion(struct call *c, struct tensor_conversion *to, struct
     switch (value.kind) {
     case VALUE_NONE: return true;
     case VALUE_DTYPE: to->dtype = value.u.dtype; return true;
-    case VALUE_DEVICE: to->device = indexed(value.u.device); return true;
+    case VALUE_DEVICE: to->device = ops_pin_device(c->ops, value.u.device); return true;
     case VALUE_STRING:
         if (!device_parse(value.u.text, &device))
             return refuse(c, "RuntimeError", "Invalid device string: '%.*s'",
                           STR_ARG(value.u.text));
-        to->device = indexed(device);
+        to->device = ops_pin_device(c->ops, device);
         return true;
     case VALUE_INT:
         if (!sym_to_i64(c->pool, value.u.sym, &index))
