@@ -55,14 +55,16 @@ static inline bool str_eq(struct str a, struct str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+/* The first character decides most comparisons with the rows of a table, without a call. */
 static inline bool str_is(struct str a, const char *z)
 {
-    return str_eq(a, str_of(z));
+    return a.n ? a.p[0] == z[0] && str_eq(a, str_of(z)) : z[0] == 0;
 }
 
 static inline bool str_starts(struct str a, struct str prefix)
 {
-    return a.n >= prefix.n && memcmp(a.p, prefix.p, prefix.n) == 0;
+    return prefix.n == 0 ||
+           (a.n >= prefix.n && a.p[0] == prefix.p[0] && memcmp(a.p, prefix.p, prefix.n) == 0);
 }
 
 static inline bool str_ends(struct str a, struct str suffix)
