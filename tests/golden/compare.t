@@ -4,7 +4,7 @@ what a wrong kernel would look like: the first bad node with its user line, and 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --nodes --perturb convolution=1e-3
     1 graph on cpu, compared with cpu: differs; peak memory 18.5 kB
     0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
-      out.0: 81 of 200 elements differ; first 0: expected -2.20730805, got -2.20795703; max absolute 0.00144, relative 0.00456, 65236 ULPs; tolerance 0.000224 + 1.3e-06 |x|
+      out.0: 194 of 200 elements differ; first 1: expected -0.555395782, got -0.555535614; max absolute 0.000865, relative 0.154, 1924827 ULPs; tolerance 7.95e-06 + 1.3e-06 |x|
       out.1: 40 elements agree; max absolute 0, 0 ULPs
       out.2: 768 elements agree; max absolute 0, 0 ULPs
       out.3: 16 elements agree; max absolute 0, 0 ULPs
@@ -25,14 +25,14 @@ Integers are exact, and an output alone tells no node.
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --compare-with cpu --perturb primals_4=1 | grep -v agree
     1 graph on cpu, compared with cpu: differs; peak memory 18.5 kB
     0/0_0:aot_forward_graph: 13 operator calls, peak 18484 bytes
-      out.0: 200 of 200 elements differ; first 0: expected -2.20730805, got -3.80784035; max absolute 6.09, relative 42.5, 2156234844 ULPs; tolerance 0.000224 + 1.3e-06 |x|
-      out.1: 40 of 40 elements differ; first 0: expected 0, got 1; max absolute 1, relative 1, 0 ULPs; tolerance 0 + 0 |x|
-      out.6: 640 of 640 elements differ; first 0: expected -1.40610194, got 1.00601983; max absolute 2.73, relative 120, 2134707568 ULPs; tolerance 1e-05 + 1.3e-06 |x|
-      out.7: 640 of 640 elements differ; first 0: expected -1.9723407, got 0.211035609; max absolute 4.46, relative 221, 2149211998 ULPs; tolerance 5.6e-05 + 1.84e-06 |x|
-      out.8: 40 of 40 elements differ; first 0: expected 0.142540395, got -0.0578404665; max absolute 0.993, relative 18.4, 2111362360 ULPs; tolerance 5.61e-05 + 2.13e-06 |x| of 16 terms
-      out.9: 40 of 40 elements differ; first 0: expected 0.673771083, got 0.701223791; max absolute 0.14, relative 0.241, 2341462 ULPs; tolerance 5.61e-05 + 2.13e-06 |x| of 16 terms
-      out.10: 640 of 640 elements differ; first 0: expected -0.181967407, got 0.866492927; max absolute 3.04, relative 53.3, 2139405512 ULPs; tolerance 4.6e-05 + 1.88e-06 |x|
-      out.11: 522 of 640 elements differ; first 0: expected -0.566238761, got -0.794984221; max absolute 2, relative 12.9, 2130706432 ULPs; tolerance 5.6e-05 + 1.81e-06 |x|
+      out.0: 200 of 200 elements differ; first 0: expected 0.68799156, got 0.428267688; max absolute 3.47, relative 945, 2142521407 ULPs; tolerance 7.95e-06 + 1.3e-06 |x|
+      out.1: 40 of 40 elements differ; first 0: expected 32, got 33; max absolute 1, relative 0.5, 0 ULPs; tolerance 0 + 0 |x|
+      out.6: 640 of 640 elements differ; first 0: expected 0.846045077, got 0.0303933471; max absolute 3.94, relative 148, 2145198964 ULPs; tolerance 9.96e-06 + 1.3e-06 |x|
+      out.7: 640 of 640 elements differ; first 0: expected -0.0149555802, got -0.446548104; max absolute 5.12, relative 2.03e+03, 2152187529 ULPs; tolerance 1e-05 + 1.84e-06 |x|
+      out.8: 40 of 40 elements differ; first 0: expected 0.24157922, got -0.171688914; max absolute 1.18, relative 39.3, 2115691614 ULPs; tolerance 7.4e-06 + 2.13e-06 |x| of 16 terms
+      out.9: 40 of 40 elements differ; first 0: expected 0.823493421, got 0.79203707; max absolute 0.504, relative 0.544, 6133889 ULPs; tolerance 9.36e-06 + 2.13e-06 |x| of 16 terms
+      out.10: 640 of 640 elements differ; first 0: expected -0.150584623, got -0.157447323; max absolute 3.9, relative 517, 2146103531 ULPs; tolerance 1e-05 + 1.88e-06 |x|
+      out.11: 640 of 640 elements differ; first 0: expected -0.861000657, got -0.476941466; max absolute 1.94, relative 2.51e+03, 2129684054 ULPs; tolerance 6.98e-06 + 1.81e-06 |x|
 
 A tolerance that was widened lets it pass.
 

@@ -4,7 +4,7 @@ A size of an input is in several records. Here the hint of its symbol is changed
 with the size of the description.
 
     $ zstd -dcq $RECORDINGS/mlp.log.zst | sed 's/"s77", "val": "6"/"s77", "val": "9"/' > hint.log; symtape replay hint.log
-    4 graphs, 20 calls: 20 match, 0 mismatch, 0 refused, 0 unsupported; 0 adopted
+    4 graphs of 2 attempts, 20 calls (8 Dynamo, 12 ATen): 20 match, 0 mismatch, 0 refused, 0 unsupported; 0 adopted
     records that others contradict: 1 hint
 
     graph                      calls  match  mismatch  refused  unsupported  adopted  error
@@ -21,7 +21,7 @@ with the size of the description.
 A guard that is false at the hints is named. What is applied instead is what agrees best with the guards of kernels after it.
 
     $ zstd -dcq $RECORDINGS/encoder.log.zst | sed 's/"expr": "Eq(Mod(s27, 8), 0)"/"expr": "Eq(Mod(s27, 8), 1)"/' > guard.log; symtape replay guard.log:0/1 | head -9
-    2 graphs, 288 calls: 288 match, 0 mismatch, 0 refused, 0 unsupported; 0 adopted
+    2 graphs of 1 attempt, 288 calls (91 Dynamo, 197 ATen): 288 match, 0 mismatch, 0 refused, 0 unsupported; 0 adopted; 38 guards: 37 computed, 1 from the record
     kernel guards: 28 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 6 torch function, 4 dynamo, 0 backend, 0 user
     records that others contradict: 1 guard

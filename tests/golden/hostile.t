@@ -50,6 +50,17 @@ place. (Names that are none in Python only get others.)
 What a graph cannot be walked for is told with that graph; the others go on.
 
     $ symtape replay "$SHARED/hostile/device_minus_one.log" 2>/dev/null
+    4 graphs of 1 attempt, 88 calls (44 joint, 44 ATen): all match; 1 guard: 0 computed, 1 from the record
+    kernel guards: 0 reproduced, 0 missing, 0 extra, 1 invisible
+    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
+
+    graph                      calls  match  mismatch  refused  unsupported  adopted  error
+    0/0_0:dynamo_output_graph      0      0         -        -            -        -  cond_true_0: input l_s_modules_b_parameters_bias__false_branch: no tensor is passed where one was recorded
+    0/0_0:aot_joint_graph         44     44         -        -            -        -  -
+    0/0_0:aot_forward_graph       11     11         -        -            -        -  -
+    0/0_0:aot_backward_graph      33     33         -        -            -        -  -
+    [exit 3]
+
 <<<<<<< HEAD
     4 graphs of 1 attempt, 88 calls (44 joint, 44 ATen): all match
 =======

@@ -69,7 +69,7 @@ Two ranks, and two tapes, side by side.
     948 ms of compiling: 2 compiles, 2 attempts, 4 graphs, 0 guards; 106 records
     No failure, recompile, restart, graph break or costly line was found.
       * 2 recordings; the slowest is rank1 with 477 ms; their compiles do not differ
-      * by part: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
+      * by part of the compile time: 57 % AOTAutograd (tracing ATen graphs), 38 % Dynamo (tracing Python), 5 % building guards
       * 8 calls that Dynamo captured became 8 ATen calls (1.0 times as many)
 
     Recordings
@@ -82,7 +82,7 @@ Two ranks, and two tapes, side by side.
       477 ms            -         1       2       -        2  ok      0/0 rank1  average demo/two_ranks.py:12
       470 ms            -         1       2       -        2  ok      0/0 rank0  average demo/two_ranks.py:12
 
-    Phases (inclusive: with what runs inside; exclusive: itself)
+    Phases (inclusive: with what runs inside; exclusive: itself; share: of all phases)
 
     $ symtape profile -n 4 $RECORDINGS/graph_break.log.zst $RECORDINGS/mlp.log.zst | grep -A 17 '^Recordings'
     Recordings
@@ -167,9 +167,9 @@ In another order: by operator, user line, user stack, module.
 
     By user line
       est. time  dispatches  guards  exprs  symbolic tensors  Dynamo calls  ATen calls  line                code
-         1.78 s         333      42  1,281                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-         1.52 s         474      10    484                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
-         1.40 s         356      52  1,193                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+         1.78 s         333      42  1,506                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+         1.52 s         474      10    500                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+         1.40 s         356      52  1,293                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
       ... and 8 more
 
     By user stack (outermost frame first)

@@ -2,21 +2,21 @@ What releases of PyTorch do differently (replay/shape/env/behaviors.def): the sa
 did it.
 
     $ for r in "" torch-2.14/ torch-2.15/; do symtape replay $RECORDINGS/${r}releases.log.zst | head -n 2; done
-    8 graphs, 45 calls: all match
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 46 guards: 41 computed, 5 from the record
     kernel guards: 39 reproduced, 0 missing, 0 extra, 0 invisible, 4 in attempts without a graph
-    8 graphs, 45 calls: all match
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 41 guards: 36 computed, 5 from the record
     kernel guards: 34 reproduced, 0 missing, 0 extra, 0 invisible, 4 in attempts without a graph
-    8 graphs, 45 calls: all match
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 28 computed, 3 from the record
     kernel guards: 24 reproduced, 0 missing, 0 extra, 0 invisible, 2 in attempts without a graph
 
 A release that the caller names is simulated instead.
 
     $ symtape replay --torch 2.11 $RECORDINGS/releases.log.zst | head -n 2
-    8 graphs, 45 calls: 43 match, 2 mismatch, 0 refused, 0 unsupported; 0 adopted
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): 43 match, 2 mismatch, 0 refused, 0 unsupported; 0 adopted; 46 guards: 33 computed, 13 from the record
     kernel guards: 31 reproduced, 8 missing, 6 extra, 0 invisible, 4 in attempts without a graph
 
     $ symtape replay --torch 2.13.1+cpu $RECORDINGS/torch-2.15/releases.log.zst | head -n 2
-    8 graphs, 45 calls: all match
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 28 computed, 3 from the record
     kernel guards: 24 reproduced, 0 missing, 12 extra, 0 invisible, 2 in attempts without a graph
 
     $ symtape replay --torch new $RECORDINGS/releases.log.zst
@@ -26,5 +26,5 @@ A release that the caller names is simulated instead.
 Logs of torch 2.10 and 2.11 name it in the metrics of a compile.
 
     $ symtape info $RECORDINGS/torch-2.11/cond.log.zst | sed -n 4,5p
-    tape                                                        recording  rank  pid  torch         records  payloads  damaged  whole
+    tape                                                 recording  rank  pid  torch         records  payloads  damaged  whole
     $RECORDINGS/torch-2.11/cond.log.zst  cond          -  449  2.11.0+cu130       50        25        0  yes

@@ -1,6 +1,16 @@
 What a replay says of a recording: each graph's calls beside the record, then the guards.
 
     $ symtape replay $RECORDINGS/train.log.zst
+    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match; 1 guard: 1 computed, 0 from the record
+    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
+    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
+
+    graph                      calls  match  mismatch  refused  unsupported  adopted  error
+    0/0_0:dynamo_output_graph      8      8         -        -            -        -  -
+    0/0_0:aot_joint_graph         40     40         -        -            -        -  -
+    0/0_0:aot_forward_graph       17     17         -        -            -        -  -
+    0/0_0:aot_backward_graph      24     24         -        -            -        -  -
+
 <<<<<<< HEAD
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
 =======
@@ -18,6 +28,16 @@ What a replay says of a recording: each graph's calls beside the record, then th
 A graph that is named is reported alone; the graphs before it are walked for what they ask.
 
     $ symtape replay $RECORDINGS/train.log.zst:0/0:backward --guards
+    1 graph of 1 attempt, 24 calls: all match; 1 guard: 1 computed, 0 from the record
+    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
+    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
+
+    graph                     calls  match  mismatch  refused  unsupported  adopted  error
+    0/0_0:aot_backward_graph     24     24         -        -            -        -  -
+
+    compile  asked by  outcome     guard     node    operator      graph                      recorded in              user line
+    0/0_0    kernel    reproduced  s23 < 16  conv1d  torch.conv1d  0/0_0:dynamo_output_graph  fake_impls.py:1811 conv  demo/train.py:18
+
 <<<<<<< HEAD
     1 graph of 1 attempt, 24 calls: all match
 =======
@@ -147,7 +167,7 @@ A recording that ends in an exception never looks like one in which all is well,
 
     $ symtape replay -q --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -A 1 '"failures"'
     },"failures":[
-    "recording":"deep","compile":"0/0","attempt":0,"type":"UserError","summary":"Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)","file":"/home/user/demo/data_dependent.py","line":13}],"mismatches":[],"violations":[],"operators":[
+    "recording":"deep","compile":"0/0","attempt":0,"type":"UserError","summary":"Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)","file":"/home/user/demo/data_dependent.py","line":13}],"mismatches":[],"contradictions":[],"violations":[],"operators":[
 
     $ symtape run -q $RECORDINGS/deep.log.zst:0/0:partial_dynamo | head -1
     1 graph on cpu: ran; peak memory 468 B; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13

@@ -39,6 +39,11 @@ What is known already stays known, in a tape that exists: the same is replaced a
     [exit 1]
 
     $ symtape replay shown.tape | head -2; symtape replay plain.tape | head -2
+    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match; 1 guard: 1 computed, 0 from the record
+    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
+    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match; 1 guard: 1 computed, 0 from the record
+    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
+
 <<<<<<< HEAD
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible

@@ -200,7 +200,7 @@ Former names of options are accepted.
     > symtape minify $RECORDINGS/train.log.zst:0/0:forward --backend eager
     > symtape why $RECORDINGS/encoder.log.zst s27 --set s77=3
     > symtape replay --all $RECORDINGS/inductor.log.zst | head -2
-    2 graphs of 1 attempt, 18 calls (5 Dynamo, 13 ATen): all match
+    2 graphs of 1 attempt, 18 calls (5 Dynamo, 13 ATen): all match; 2 guards: 0 computed, 2 from the record
     other graphs: 6, 62 calls: 62 match, 0 mismatch, 0 refused, 0 unsupported
     2> symtape: --save-nodes goes with --outputs FILE, where it is written
     2> symtape: bisect: --first-bad: "12" is not an event's id, as in e1c81bad162d1681; the last line of an earlier run prints it
