@@ -68,7 +68,7 @@ bool storage_borrow(struct storages *s, uint32_t number, void *p, size_t bytes, 
     if (!storage_number(s, number, err))
         return false;
     storage_free(s, number);
-    s->by_number.v[number] = (struct memory){ p, bytes, true };
+    s->by_number.v[number] = (struct memory){ .p = p, .bytes = bytes, .borrowed = true };
     return true;
 }
 

@@ -10,10 +10,16 @@
 
 struct backend;
 
+enum { MEMORY_KNOWN = 16 };
+
 /* Memory of one device. */
 struct memory {
     void *p; /* an address of the host or the device */
     size_t bytes;
+    /* The first bytes, as the host wrote them; they are valid until `written` is set. Numbers that
+     * are inputs can be read from here, without waiting for a device. */
+    unsigned char known[MEMORY_KNOWN];
+    size_t n_known;
     bool borrowed; /* weights of a file: never written, never freed */
     bool written;  /* by exec_write(), or by a call whose schema says that it writes its argument */
 };

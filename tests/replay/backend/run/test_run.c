@@ -131,6 +131,35 @@ static void test_memory(void **state)
     }
 }
 
+static const char NUMBER[] = "    def forward(self, x: \"f64[][]cpu\"):\n"
+                             "        a: \"f64[][]cpu\" = torch.ops.aten.add.Tensor(x, 1.0)\n"
+                             "        return (a,)\n";
+
+static double number_of(struct world *w, struct tensor x)
+{
+    double ret;
+    assert_true(exec_read(&w->run->exec, x, &ret, sizeof ret, &w->err));
+    return ret;
+}
+
+/* A number that the host wrote is read without the backend, until a call writes the memory. */
+static void test_known_number(void **state)
+{
+    (void)state;
+    struct world w;
+    double other = 5;
+    open_world(&w, "cpu", NUMBER);
+    assert_true(execute(&w));
+    struct tensor x = run_value(w.run, 0).u.tensor;
+    struct memory *m = storage_at(&w.run->exec.storages, x.storage);
+    double before = number_of(&w, x);
+    assert_true(w.backend->kind->write(w.backend, m, 0, &other, sizeof other, &w.err));
+    assert_double_is(number_of(&w, x), before);
+    m->written = true;
+    assert_double_is(number_of(&w, x), other);
+    close_world(&w);
+}
+
 static const char WRITES[] = "    def forward(self, x: \"f32[s0][1]cpu\", y: \"f32[s0][1]cpu\"):\n"
                              "        a: \"f32[s0][1]cpu\" = torch.ops.aten.add.Tensor(x, y)\n"
                              "        b: \"f32[s0][1]cpu\" = torch.ops.aten.mul_.Tensor(y, 3.0)\n"
@@ -414,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_known_number),
         cmocka_unit_test(test_again),
         cmocka_unit_test(test_guards),
         cmocka_unit_test(test_sizes),

@@ -45,7 +45,7 @@ static struct kernel_tensor tensor(struct bench *b, enum dtype dtype, uint32_t n
                                    const int64_t *size, const int64_t *stride, unsigned shift)
 {
     uint32_t i = b->n++;
-    struct memory memory = { (void *)((uintptr_t)FAR * (i + 1) + shift), SIZE_MAX, false };
+    struct memory memory = { .p = (void *)((uintptr_t)FAR * (i + 1) + shift), .bytes = SIZE_MAX };
     bool empty = false;
     for (uint32_t d = 0; d < ndim; d++) {
         empty |= size[d] == 0;
