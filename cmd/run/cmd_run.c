@@ -22,6 +22,8 @@ const struct opt run_options_table[] = {
              "report where the time goes: by operator and fusion group, with user lines"),
     OPT_NUMBER(0, "runs", "N", struct run_args, runs,
                "with --profile: report medians of N runs (default: 5)"),
+    OPT_FLAG(0, "no-cuda-graph", struct run_args, no_cuda_graph,
+             "with --profile: make the calls of each run one by one, without a CUDA graph"),
     OPT_STRING(0, "inputs", "FILE", struct run_args, inputs,
                "values of the inputs, in order, from a .safetensors file (default: random)"),
     OPT_STRING(0, "input-prefix", "TEXT", struct run_args, input_prefix,

@@ -87,6 +87,9 @@ static bool check_combination(const struct session *s, struct err *err)
         return err_set(err, ERR_USAGE, "--profile: backend %s takes no time", kind->name);
     if (args->runs.given && !args->profile)
         return err_set(err, ERR_USAGE, "--runs: only with --profile");
+    if (args->no_cuda_graph && !args->profile)
+        return err_set(err, ERR_USAGE,
+                       "--no-cuda-graph: only with --profile, which runs a graph several times");
     if (args->nodes && !args->compare)
         return err_set(err, ERR_USAGE,
                        "--nodes: only with --compare-with, which names what to compare them with");

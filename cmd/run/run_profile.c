@@ -34,7 +34,9 @@ int profile_graph_run(struct session *s, uint32_t ref, size_t point)
 {
     struct graph_run g;
     struct run_options options;
-    const struct timing_options how = { .runs = (uint32_t)s->args->runs.value, .isolated = true };
+    const struct timing_options how = { .runs = (uint32_t)s->args->runs.value,
+                                        .isolated = true,
+                                        .captures = !s->args->no_cuda_graph };
     struct timing *t = NULL;
     int code = EXIT_DONE;
     bool ok = graph_run_begin(&g, s, ref, point, &options);

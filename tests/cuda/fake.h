@@ -43,6 +43,8 @@ enum {
     INVALID_CONTEXT = 201,
     NOT_FOUND = 500,
     LAUNCH_OUT_OF_RESOURCES = 701,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
 };
 
 /* What every call asks first. 0: go on. */
@@ -59,7 +61,16 @@ EXPORT void fake_pass_time(double us); /* for the libraries beside it, too (fake
 double fake_now(void);                 /* us */
 
 /* What exists now of memory, host memory, streams, events and modules. */
-enum fake_kind { FAKE_MEMORY, FAKE_HOST_MEMORY, FAKE_STREAM, FAKE_EVENT, FAKE_MODULE, FAKE_KINDS };
+enum fake_kind {
+    FAKE_MEMORY,
+    FAKE_HOST_MEMORY,
+    FAKE_STREAM,
+    FAKE_EVENT,
+    FAKE_MODULE,
+    FAKE_GRAPH,
+    FAKE_EXEC,
+    FAKE_KINDS
+};
 void fake_made(enum fake_kind kind);
 void fake_gone(enum fake_kind kind);
 /* The context ends: what exists was not given back; by a reset it need not be. */
@@ -67,6 +78,18 @@ void fake_end_context(bool reset);
 
 /* Of a function's one argument. */
 uint32_t fake_argument_bytes(cu_function function);
+
+/* Work on a stream: what a launch, a copy or a library does. It is run at once, or becomes a node
+ * of the graph that the stream captures, with a copy of its `bytes` of data. */
+typedef int fake_work(const void *data);
+EXPORT int fake_submit(cu_stream stream, fake_work *run, const void *data, size_t bytes);
+/* What waits for a stream that is captured ends the capture: CAPTURE_UNSUPPORTED. Otherwise 0. */
+int fake_wait(cu_stream stream);
+
+struct CUstream_st {
+    cu_graph captures; /* NULL: none */
+    bool invalid;      /* something ended the capture */
+};
 
 /* A launch: 0, or what it fails with before it begins. */
 int fake_launched(void);

@@ -291,10 +291,17 @@ static double scale_of(const struct problem *p, const void *x)
     return p->op->scale == CUBLAS_F64 ? *(const double *)x : (double)*(const float *)x;
 }
 
-static void compute(const struct problem *p, const void *alpha, const void *a, const void *b,
-                    const void *beta, const void *c, void *d)
+/* A product that was checked: copies of its operation and layouts, and its arguments. */
+struct product_work {
+    struct object parts[5];
+    double alpha, beta, us;
+    const void *a, *b, *c;
+    void *d, *workspace;
+};
+
+static void compute(const struct problem *p, double by, const void *a, const void *b, double add,
+                    const void *c, void *d)
 {
-    double by = scale_of(p, alpha), add = scale_of(p, beta);
     for (int64_t i = 0; i < p->d->batches * p->m * p->n; i++) {
         int64_t batch = i / p->n / p->m, row = i % p->m, column = i / p->m % p->n;
         double sum = 0;
@@ -309,6 +316,18 @@ static void compute(const struct problem *p, const void *alpha, const void *a, c
         store_real(dtype_of(p->d->type), d, batch * p->d->stride + row + column * p->d->leading,
                    sum);
     }
+}
+
+static int run_product(const void *data)
+{
+    const struct product_work *w = data;
+    struct object parts[5];
+    memcpy(parts, w->parts, sizeof parts);
+    struct problem p = problem_of(&parts[0], &parts[1], &parts[2], &parts[3], &parts[4]);
+    memset(w->workspace, 0xff, ROOM);
+    compute(&p, w->alpha, w->a, w->b, w->beta, w->c, w->d);
+    fake_took(w->us);
+    return 0;
 }
 
 int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, void *layout_a,
@@ -340,12 +359,19 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
           "%zu bytes of workspace", room_bytes);
     CHECK(stream, "no stream");
     CHECK(p.op->epilogue != EPILOGUE_BIAS || p.op->bias, "no bias");
-    memset(workspace, 0xff, ROOM);
     if (wanted("unsupported"))
         return CUBLAS_NOT_SUPPORTED;
     if (wanted("broken"))
         return CUBLAS_EXECUTION_FAILED;
-    compute(&p, alpha, a, b, beta, c, d);
-    fake_took(3e5 / (double)(1 + algorithm->data[7]));
-    return CUBLAS_OK;
+    const struct product_work work = { .parts = { *p.op, *p.a, *p.b, *p.c, *p.d },
+                                       .alpha = scale_of(&p, alpha),
+                                       .beta = scale_of(&p, beta),
+                                       .a = a,
+                                       .b = b,
+                                       .c = c,
+                                       .d = d,
+                                       .workspace = workspace,
+                                       .us = 3e5 / (double)(1 + algorithm->data[7]) };
+    return fake_queue(stream, run_product, &work, sizeof work) ? CUBLAS_EXECUTION_FAILED
+                                                               : CUBLAS_OK;
 }

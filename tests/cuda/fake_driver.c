@@ -7,9 +7,6 @@
 struct CUctx_st {
     int retained;
 };
-struct CUstream_st {
-    int unused;
-};
 struct CUevent_st {
     bool recorded;
     double us;
@@ -63,6 +60,10 @@ static const struct {
     { LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
       "too many resources requested for launch" },
     { CU_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure" },
+    { CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+      "operation not permitted when stream is capturing" },
+    { CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+      "operation failed due to a previous error during capture" },
     { CU_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
 };
 
@@ -233,8 +234,8 @@ EXPORT int cuStreamDestroy_v2(cu_stream stream)
 EXPORT int cuStreamSynchronize(cu_stream stream);
 EXPORT int cuStreamSynchronize(cu_stream stream)
 {
-    (void)stream;
-    return fake_enter_context(__func__);
+    int error = fake_enter_context(__func__);
+    return error ? error : fake_wait(stream);
 }
 
 EXPORT int cuEventCreate(cu_event *ret, unsigned flags);
@@ -259,16 +260,19 @@ EXPORT int cuEventDestroy_v2(cu_event event)
     return error;
 }
 
-EXPORT int cuEventRecord(cu_event event, cu_stream stream);
-EXPORT int cuEventRecord(cu_event event, cu_stream stream)
+static int record(const void *data)
 {
-    (void)stream;
-    int error = fake_enter_context(__func__);
-    if (error)
-        return error;
+    cu_event event = *(const cu_event *)data;
     event->recorded = true;
     event->us = fake_now();
     return CU_OK;
+}
+
+EXPORT int cuEventRecord(cu_event event, cu_stream stream);
+EXPORT int cuEventRecord(cu_event event, cu_stream stream)
+{
+    int error = fake_enter_context(__func__);
+    return error ? error : fake_submit(stream, record, &event, sizeof event);
 }
 
 EXPORT int cuEventElapsedTime(float *ms, cu_event start, cu_event end);

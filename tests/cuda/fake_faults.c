@@ -19,7 +19,8 @@ static struct {
     uint64_t exist[FAKE_KINDS], left[FAKE_KINDS];
 } state;
 
-static const char *const kind_names[] = { "memory", "host memory", "stream", "event", "module" };
+static const char *const kind_names[] = { "memory", "host memory", "stream",          "event",
+                                          "module", "graph",       "executable graph" };
 
 __attribute__((destructor)) static void write_report(void)
 {

@@ -1,6 +1,6 @@
-/* Graphs of kernels and events: as much of them as tests/device/experiments.c measures. A launch
- * runs its nodes at once, in the order in which they were added, which their dependencies must
- * follow. */
+/* Graphs of kernels and events, as much of them as tests/device/experiments.c measures, and graphs
+ * that are captured from a stream. A launch runs its nodes at once, in the order in which they were
+ * added, which their dependencies must follow. */
 #include "tests/cuda/fake.h"
 
 #include <stdlib.h>
@@ -11,7 +11,9 @@
 struct CUgraphNode_st {
     struct kernel_node params; /* arguments: one struct, a copy */
     void *argument;
-    cu_event event; /* of an event's node; NULL: a kernel's */
+    cu_event event;  /* of an event's node; NULL: a kernel's */
+    fake_work *work; /* of a captured node, whose data is `argument`; NULL: another node */
+    size_t bytes;
     bool off;
 };
 struct CUgraph_st {
@@ -43,14 +45,22 @@ static bool set_params(struct CUgraphNode_st *node, const struct kernel_node *pa
     return true;
 }
 
+static int new_graph(cu_graph *ret)
+{
+    *ret = calloc(1, sizeof **ret);
+    if (!*ret)
+        return CU_OUT_OF_MEMORY;
+    fake_made(FAKE_GRAPH);
+    return CU_OK;
+}
+
 EXPORT int cuGraphCreate(cu_graph *ret, unsigned flags);
 EXPORT int cuGraphCreate(cu_graph *ret, unsigned flags)
 {
     int error = fake_enter_context(__func__);
     if (error || flags)
         return error ? error : CU_INVALID_VALUE;
-    *ret = calloc(1, sizeof **ret);
-    return *ret ? CU_OK : CU_OUT_OF_MEMORY;
+    return new_graph(ret);
 }
 
 EXPORT int cuGraphDestroy(cu_graph graph);
@@ -62,6 +72,7 @@ EXPORT int cuGraphDestroy(cu_graph graph)
     }
     free(graph->nodes);
     free(graph);
+    fake_gone(FAKE_GRAPH);
     return CU_OK;
 }
 
@@ -111,11 +122,27 @@ EXPORT int cuGraphExecDestroy(cu_exec exec)
     free(exec->nodes);
     free(exec->of);
     free(exec);
+    fake_gone(FAKE_EXEC);
     return CU_OK;
+}
+
+static bool set_work(struct CUgraphNode_st *node, fake_work *work, const void *data, size_t bytes)
+{
+    void *copy = malloc(bytes);
+    if (!copy)
+        return false;
+    memcpy(copy, data, bytes);
+    free(node->argument);
+    node->argument = copy;
+    node->bytes = bytes;
+    node->work = work;
+    return true;
 }
 
 static bool copy_node(struct CUgraphNode_st *to, cu_node from)
 {
+    if (from->work)
+        return set_work(to, from->work, from->argument, from->bytes);
     to->event = from->event;
     return from->event || set_params(to, &from->params);
 }
@@ -129,6 +156,7 @@ EXPORT int cuGraphInstantiateWithFlags(cu_exec *ret, cu_graph graph, unsigned lo
     cu_exec exec = calloc(1, sizeof *exec);
     if (!exec)
         return CU_OUT_OF_MEMORY;
+    fake_made(FAKE_EXEC);
     exec->nodes = calloc(graph->n + 1, sizeof *exec->nodes);
     exec->of = calloc(graph->n + 1, sizeof(cu_node));
     bool ok = exec->nodes && exec->of;
@@ -192,9 +220,11 @@ EXPORT int cuGraphUpload(cu_exec exec, cu_stream stream)
     return fake_enter_context(__func__);
 }
 
-static int run(struct CUgraphNode_st *node, cu_stream stream)
+static int run_node(struct CUgraphNode_st *node, cu_stream stream)
 {
     const struct kernel_node *p = &node->params;
+    if (node->work)
+        return node->work(node->argument);
     if (node->event)
         return cuEventRecord(node->event, stream);
     return node->off ? CU_OK
@@ -208,6 +238,55 @@ EXPORT int cuGraphLaunch(cu_exec exec, cu_stream stream)
 {
     int error = fake_enter_context(__func__);
     for (size_t i = 0; !error && i < exec->n; i++)
-        error = run(&exec->nodes[i], stream);
+        error = run_node(&exec->nodes[i], stream);
     return error;
+}
+
+/* ---- Captures ---- */
+
+EXPORT int cuStreamBeginCapture_v2(cu_stream stream, int mode);
+EXPORT int cuStreamBeginCapture_v2(cu_stream stream, int mode)
+{
+    int error = fake_enter_context(__func__);
+    if (error || mode != CU_CAPTURE_RELAXED || stream->captures)
+        return error ? error : CU_INVALID_VALUE;
+    stream->invalid = false;
+    return new_graph(&stream->captures);
+}
+
+EXPORT int cuStreamEndCapture(cu_stream stream, cu_graph *ret);
+EXPORT int cuStreamEndCapture(cu_stream stream, cu_graph *ret)
+{
+    cu_graph graph = stream->captures;
+    int error = fake_enter_context(__func__);
+    stream->captures = *ret = NULL;
+    if (!error && !graph)
+        error = CU_INVALID_VALUE;
+    if (!error && stream->invalid)
+        error = CAPTURE_INVALIDATED;
+    if (!error)
+        *ret = graph;
+    else if (graph)
+        cuGraphDestroy(graph);
+    return error;
+}
+
+int fake_wait(cu_stream stream)
+{
+    if (!stream || !stream->captures)
+        return CU_OK;
+    stream->invalid = true;
+    return CAPTURE_UNSUPPORTED;
+}
+
+EXPORT int fake_submit(cu_stream stream, fake_work *run, const void *data, size_t bytes)
+{
+    cu_node node;
+    if (!stream || !stream->captures)
+        return run(data);
+    if (stream->invalid)
+        return CAPTURE_INVALIDATED;
+    if (add(stream->captures, NULL, 0, &node) || !set_work(node, run, data, bytes))
+        return CU_OUT_OF_MEMORY;
+    return CU_OK;
 }

@@ -178,55 +178,72 @@ EXPORT int cuMemFreeHost(void *p)
     return error;
 }
 
-static int copy(const char *name, void *to, const void *from, size_t bytes)
+struct range_work {
+    void *to;
+    const void *from;
+    size_t bytes;
+    unsigned char byte;
+};
+
+static int run_copy(const void *data)
+{
+    const struct range_work *w = data;
+    if (w->bytes)
+        memmove(w->to, w->from, w->bytes);
+    fake_pass_time((double)w->bytes / 4096);
+    return CU_OK;
+}
+
+static int run_fill(const void *data)
+{
+    const struct range_work *w = data;
+    if (w->bytes)
+        memset(w->to, w->byte, w->bytes);
+    return CU_OK;
+}
+
+static int copy(const char *name, void *to, const void *from, size_t bytes, cu_stream stream)
 {
     int error = fake_enter_context(name);
     if (error)
         return error;
     if (bytes && (!to || !from))
         return CU_INVALID_VALUE;
-    if (bytes)
-        memmove(to, from, bytes);
-    fake_pass_time((double)bytes / 4096);
-    return CU_OK;
+    return fake_submit(stream, run_copy, &(struct range_work){ to, from, bytes, 0 },
+                       sizeof(struct range_work));
 }
 
 EXPORT int cuMemcpyHtoDAsync_v2(cu_address to, const void *from, size_t bytes, cu_stream stream);
 EXPORT int cuMemcpyHtoDAsync_v2(cu_address to, const void *from, size_t bytes, cu_stream stream)
 {
-    (void)stream;
-    return copy(__func__, fake_memory(to, bytes), from, bytes);
+    return copy(__func__, fake_memory(to, bytes), from, bytes, stream);
 }
 
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, cu_address from, size_t bytes, cu_stream stream);
 EXPORT int cuMemcpyDtoHAsync_v2(void *to, cu_address from, size_t bytes, cu_stream stream)
 {
-    (void)stream;
     if (fake_idles()) { /* what is there was computed by nobody */
         memset(to, 0, bytes);
         return CU_OK;
     }
-    return copy(__func__, to, fake_memory(from, bytes), bytes);
+    return copy(__func__, to, fake_memory(from, bytes), bytes, stream);
 }
 
 EXPORT int cuMemcpyDtoDAsync_v2(cu_address to, cu_address from, size_t bytes, cu_stream stream);
 EXPORT int cuMemcpyDtoDAsync_v2(cu_address to, cu_address from, size_t bytes, cu_stream stream)
 {
-    (void)stream;
-    return copy(__func__, fake_memory(to, bytes), fake_memory(from, bytes), bytes);
+    return copy(__func__, fake_memory(to, bytes), fake_memory(from, bytes), bytes, stream);
 }
 
 EXPORT int cuMemsetD8Async(cu_address to, unsigned char byte, size_t n, cu_stream stream);
 EXPORT int cuMemsetD8Async(cu_address to, unsigned char byte, size_t n, cu_stream stream)
 {
-    (void)stream;
     int error = fake_enter_context(__func__);
     if (error)
         return error;
     void *p = fake_memory(to, n);
     if (n && !p)
         return CU_INVALID_VALUE;
-    if (n)
-        memset(p, byte, n);
-    return CU_OK;
+    return fake_submit(stream, run_fill, &(struct range_work){ p, NULL, n, byte },
+                       sizeof(struct range_work));
 }

@@ -232,42 +232,32 @@ static double host_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                          cu_stream stream, void **arguments, void **extra);
-EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-                          cu_stream stream, void **arguments, void **extra)
+/* A launch that was checked; its arguments follow it. */
+struct kernel_work {
+    cu_function f;
+    unsigned grid[3], threads, shared;
+};
+
+static int run_kernel(const void *data)
 {
-    (void)stream;
-    if (fake_idles())
-        return CU_OK;
-    int error = fake_enter_context(__func__);
-    if (error || (error = fake_launched()))
-        return error;
-    const unsigned grid[3] = { grid_x, grid_y, grid_z };
-    if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y != 1 || block_z != 1 ||
-        grid_x > INT32_MAX || grid_y > 65535 || grid_z > 65535 || block_x > MAX_THREADS || extra ||
-        !arguments || shared > f->dynamic_shared)
-        return CU_INVALID_VALUE; /* how much static memory a kernel may have, its compiler knows */
-    if (block_x > f->max_threads)
-        return LAUNCH_OUT_OF_RESOURCES;
+    const struct kernel_work *w = data;
+    const struct CUfunc_st *f = w->f;
     void *args = aligned_alloc(64, (f->args_bytes + 63) / 64 * 64);
     if (!args)
         return CU_OUT_OF_MEMORY;
-    memcpy(args, arguments[0], f->args_bytes);
+    memcpy(args, w + 1, f->args_bytes);
     struct block_launch launch = {
         .run = f->run,
         .args = args,
         .shim = f->module->shim,
-        .threads = block_x,
-        .grid = { grid_x, grid_y, grid_z },
-        .dynamic_shared = shared,
+        .threads = w->threads,
+        .grid = { w->grid[0], w->grid[1], w->grid[2] },
+        .dynamic_shared = w->shared,
         .shared = { f->module->shared[0], f->module->shared[1] },
     };
     struct block_failure failure;
     double start = host_us();
-    trace(f, grid, block_x);
+    trace(f, w->grid, w->threads);
     if (!block_run(&launch, &failure)) {
         tell(f, &failure);
         fake_break(failure.error);
@@ -275,4 +265,32 @@ EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsig
     free(args);
     fake_pass_time(1 + host_us() - start);
     return CU_OK;
+}
+
+EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                          cu_stream stream, void **arguments, void **extra);
+EXPORT int cuLaunchKernel(cu_function f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                          cu_stream stream, void **arguments, void **extra)
+{
+    if (fake_idles())
+        return CU_OK;
+    int error = fake_enter_context(__func__);
+    if (error || (error = fake_launched()))
+        return error;
+    if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y != 1 || block_z != 1 ||
+        grid_x > INT32_MAX || grid_y > 65535 || grid_z > 65535 || block_x > MAX_THREADS || extra ||
+        !arguments || shared > f->dynamic_shared)
+        return CU_INVALID_VALUE; /* how much static memory a kernel may have, its compiler knows */
+    if (block_x > f->max_threads)
+        return LAUNCH_OUT_OF_RESOURCES;
+    struct kernel_work *work = calloc(1, sizeof *work + f->args_bytes);
+    if (!work)
+        return CU_OUT_OF_MEMORY;
+    *work = (struct kernel_work){ f, { grid_x, grid_y, grid_z }, block_x, shared };
+    memcpy(work + 1, arguments[0], f->args_bytes);
+    error = fake_submit(stream, run_kernel, work, sizeof *work + f->args_bytes);
+    free(work);
+    return error;
 }

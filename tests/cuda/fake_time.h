@@ -1,4 +1,5 @@
-/* For libraries beside the fake driver: what they launch takes time on its clock. */
+/* For libraries beside the fake driver: what they launch takes time on its clock, and is captured
+ * where their stream is. */
 #ifndef SYMTAPE_TESTS_CUDA_FAKE_TIME_H
 #define SYMTAPE_TESTS_CUDA_FAKE_TIME_H
 
@@ -6,16 +7,35 @@
 #include <stddef.h>
 #include <string.h>
 
+/* The fake driver's function of that name; *driver is to be closed. NULL: another driver. */
+static inline void *fake_function(const char *name, void **driver)
+{
+    *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    return *driver ? dlsym(*driver, name) : NULL;
+}
+
 static inline void fake_took(double us)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    void *p = driver ? dlsym(driver, "fake_pass_time") : NULL;
+    void *driver, *p = fake_function("fake_pass_time", &driver);
     void (*pass)(double) = NULL;
     memcpy(&pass, &p, sizeof p);
     if (pass)
         pass(us);
     if (driver)
         dlclose(driver);
+}
+
+/* fake_submit() of fake.h. */
+static inline int fake_queue(void *stream, int (*run)(const void *data), const void *data,
+                             size_t bytes)
+{
+    void *driver, *p = fake_function("fake_submit", &driver);
+    int (*submit)(void *, int (*)(const void *), const void *, size_t) = NULL;
+    memcpy(&submit, &p, sizeof p);
+    int error = submit ? submit(stream, run, data, bytes) : run(data);
+    if (driver)
+        dlclose(driver);
+    return error;
 }
 
 #endif

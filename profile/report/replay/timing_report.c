@@ -174,7 +174,7 @@ static void put_first(const struct timing *t, struct buf *out)
 static void put_rest(const struct timing *t, struct buf *out)
 {
     buf_puts(out, ", which does not explain it within 10 %: shares are of the launches' time\n");
-    if (t->sum_us > t->wall_us) {
+    if (t->sum_us > t->wall_us || t->captured) {
         buf_puts(out, "  they were timed in runs with a log, which took ");
         format_us(out, t->logged_us);
         buf_putc(out, '\n');
@@ -192,6 +192,21 @@ static void put_rest(const struct timing *t, struct buf *out)
     buf_putc(out, '\n');
 }
 
+/* How runs without the log were launched, on a backend that can launch a run as one. */
+static void put_capture(const struct timing *t, struct buf *out)
+{
+    if (t->captured) {
+        buf_puts(out,
+                 "  each run was launched as one CUDA graph, which the second one captured in ");
+        format_us(out, t->captured_us);
+        buf_putc(out, '\n');
+    } else if (err_is_set(&t->not_captured)) {
+        buf_puts(out, "  runs cannot be launched as one CUDA graph: ");
+        format_text(out, str_of(t->not_captured.text), 0);
+        buf_putc(out, '\n');
+    }
+}
+
 static void put_wall(const struct timing *t, struct buf *out)
 {
     buf_puts(out, "  wall time ");
@@ -199,7 +214,9 @@ static void put_wall(const struct timing *t, struct buf *out)
     buf_printf(out, " without the log, the median of %u runs; the first of this size took ",
                t->runs);
     format_us(out, t->first_us);
-    buf_puts(out, "\n  launches take ");
+    buf_putc(out, '\n');
+    put_capture(t, out);
+    buf_puts(out, "  launches take ");
     format_us(out, t->sum_us);
     if (timing_explains(t))
         buf_printf(out, ", %.0f %% of it\n", 100 * t->sum_us / t->wall_us);
@@ -304,6 +321,11 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_double(w, "first_us", t->first_us);
     json_put_double(w, "wall_us", t->wall_us);
     json_put_double(w, "logged_us", t->logged_us);
+    json_put_bool(w, "captured", t->captured);
+    if (t->captured)
+        json_put_double(w, "captured_us", t->captured_us);
+    if (err_is_set(&t->not_captured))
+        json_put_str(w, "not_captured", str_of(t->not_captured.text));
     json_put_double(w, "sum_us", t->sum_us);
     json_put_bool(w, "explained", timing_explains(t));
     json_put_double(w, "host_us", t->host_us);

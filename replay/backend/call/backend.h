@@ -22,6 +22,7 @@
 
 struct backend;
 struct caller;
+struct captured;
 
 enum { BACKEND_MAX_ARGS = 64 };
 
@@ -112,6 +113,15 @@ struct backend_kind {
     bool (*has)(struct backend *backend, struct str base);
     /* Waits until all calls are done. A late error of one of them contains its node. */
     bool (*wait)(struct backend *backend, struct err *err);
+    /* Calls between capture_begin() and capture_end() are not run: what they would launch becomes
+     * one unit, which launch() runs any number of times, as wait() then waits for it. It works on
+     * the memory of its capture, which stays allocated until drop(), also the memory that was
+     * released in between. A call that cannot be captured fails; then capture_end() fails, too,
+     * with the reason, and nothing was run. NULL: the backend has no such unit. */
+    bool (*capture_begin)(struct backend *backend, struct err *err);
+    struct captured *(*capture_end)(struct backend *backend, struct err *err); /* NULL: err */
+    bool (*launch)(struct backend *backend, struct captured *captured, struct err *err);
+    void (*drop)(struct backend *backend, struct captured *captured); /* NULL is fine */
 };
 
 /* One launch: a kernel, a routine of a library, or a call that the CPU runs. A fused kernel stands

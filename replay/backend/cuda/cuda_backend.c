@@ -420,4 +420,8 @@ const struct backend_kind backend_cuda = {
     .call = cuda_call,
     .has = cuda_has,
     .wait = cuda_wait,
+    .capture_begin = cuda_capture_begin,
+    .capture_end = cuda_capture_end,
+    .launch = cuda_launch_captured,
+    .drop = cuda_drop_captured,
 };

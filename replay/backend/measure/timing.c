@@ -154,6 +154,19 @@ static bool time_first_run(struct timer *m, struct err *err)
     return t->sizes || err_nomem(err);
 }
 
+/* Runs once more if that makes later runs one launch. */
+static bool time_capture(struct timer *m, struct err *err)
+{
+    struct timing *t = m->t;
+    if (!m->options.captures || !m->backend->kind->capture_begin)
+        return true;
+    if (!wall_once(m, false, &t->captured_us, err))
+        return false;
+    t->captured = m->run->captured != NULL;
+    t->not_captured = m->run->not_captured;
+    return true;
+}
+
 static bool wall_runs(struct timer *m, struct err *err)
 {
     double us[MOST_RUNS], host[MOST_RUNS];
@@ -216,6 +229,7 @@ static bool logged_runs(struct timer *m, struct launches *all, struct err *err)
 /* Runs the graph from the start to count calls and to record memory. */
 static bool watched_run(struct timer *m, struct launches *all, struct err *err)
 {
+    m->options.captures = false;
     if (!begin_timing(m, err))
         return false;
     m->run->exec.storages.noting = true;
@@ -235,7 +249,7 @@ static bool measure_runs(struct timer *m, const struct timing_options *how, stru
     if (!time_first_run(m, err))
         return false;
     uint64_t compiled = m->backend->log.compiled;
-    if (!wall_runs(m, err) || !logged_runs(m, &all, err) ||
+    if (!time_capture(m, err) || !wall_runs(m, err) || !logged_runs(m, &all, err) ||
         (how->isolated && !execute_once(m, true, repeat_call, err)) || !watched_run(m, &all, err))
         return false;
     t->compiled_later = m->backend->log.compiled - compiled;
@@ -249,6 +263,7 @@ struct timing *timing_new(const struct graph *graph, const struct run_options *o
     if (!t)
         return err_nomem(err), NULL;
     struct timer m = { .t = t, .graph = graph, .options = *options, .backend = options->backend };
+    m.options.captures = how->captures;
     t->graph = graph;
     t->queues = options->backend->kind->queues;
     t->runs = how->runs == 0 ? DEFAULT_RUNS : how->runs < MOST_RUNS ? how->runs : MOST_RUNS;

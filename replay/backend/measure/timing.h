@@ -1,9 +1,10 @@
 /* The times of a graph's run: the graph is run several times on a backend, at one set of sizes.
  *
  * The first run computes shapes; the others reuse these (run_execute()). The first one is timed
- * once. Several runs without a log then measure the wall time, as many with a log measure the time
- * of each launch in place, and one run that repeats each call by itself measures its isolated time.
- * Figures are medians. Calls that write their arguments are not repeated. */
+ * once, and so is the second one if it captures the run. Several runs without a log then measure
+ * the wall time, as many with a log measure the time of each launch in place, and one run that
+ * repeats each call by itself measures its isolated time. Figures are medians. Calls that write
+ * their arguments are not repeated. */
 #ifndef SYMTAPE_REPLAY_BACKEND_MEASURE_TIMING_H
 #define SYMTAPE_REPLAY_BACKEND_MEASURE_TIMING_H
 
@@ -48,6 +49,11 @@ struct timing {
     /* host_us: until the host had made all calls, without the log; idle_us: time of the device
      * between launches, with the log. */
     double host_us, idle_us;
+    /* Runs without the log were launched as one, which the second run captured in captured_us; or
+     * the reason why they could not be, ERR_NONE if that was not wanted. */
+    bool captured;
+    double captured_us;
+    struct err not_captured;
     bool queues; /* calls return before they are done: host_us may be less than wall_us */
     uint32_t runs, calls, launches;
     struct backend_log once; /* counters of work that is done once, in the first run */
@@ -62,6 +68,7 @@ struct timing {
 struct timing_options {
     uint32_t runs; /* 0: 5 */
     bool isolated;
+    bool captures; /* runs are launched as one, if the backend can (struct run_options) */
 };
 
 /* Returns whether the sum of launches is within 10 % of the wall time; otherwise shares of it mean

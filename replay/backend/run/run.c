@@ -267,7 +267,7 @@ static bool finish_step(struct interpreter *in, struct program *p, const struct 
     }
     if (run->ns)
         run->ns[at] = clock_ns() - run->step_begin_ns;
-    if (is_given(step) && !wait_for_given(run, in->err))
+    if (is_given(step) && !run->capturing && !wait_for_given(run, in->err))
         return false;
     return o->keep || step->kind == STEP_OUTPUT ||
            run_count_values(run, at, run->first_storage, in->err);
@@ -282,20 +282,30 @@ static const struct interpreter_callbacks steps_of_root = {
     .missing = run_missing,
 };
 
-static bool execute_steps(struct run *run, struct err *err)
+static bool make_calls(struct run *run, struct err *err)
 {
-    struct backend *backend = run->options.backend;
-    uint64_t begin = clock_ns();
     struct value ignored;
     run->given_ns = 0;
     run->interpreter = (struct interpreter){ run->ops, run, NULL, err };
-    if (!interpret(&run->interpreter, &steps_of_root, run->program, NULL, 0, &ignored))
-        return place_error(run, run->at, err);
+    return interpret(&run->interpreter, &steps_of_root, run->program, NULL, 0, &ignored) ||
+           place_error(run, run->at, err);
+}
+
+/* Waits for the calls, which were begun at that time, and sets the run's times. */
+static bool wait_for_calls(struct run *run, uint64_t begin, struct err *err)
+{
+    struct backend *backend = run->options.backend;
     run->host_ns = clock_ns() - begin - run->given_ns;
     if (!backend->kind->wait(backend, err))
         return backend->late && place_error(run, run->at, err);
     run->calls_ns = clock_ns() - begin - run->given_ns;
     return true;
+}
+
+static bool execute_steps(struct run *run, struct err *err)
+{
+    uint64_t begin = clock_ns();
+    return make_calls(run, err) && wait_for_calls(run, begin, err);
 }
 
 static void reset_program(struct program *p)
@@ -305,11 +315,20 @@ static void reset_program(struct program *p)
         reset_program(p->children[i]);
 }
 
+/* The values that it computes must be freed before. */
+static void drop_captured(struct run *run)
+{
+    if (run->captured)
+        run->options.backend->kind->drop(run->options.backend, run->captured);
+    run->captured = NULL;
+}
+
 /* Resets the run to its start, but keeps what is known about calls of these sizes. */
 static void begin_again(struct run *run)
 {
     struct exec *exec = &run->exec;
     run_keep_inputs(run);
+    drop_captured(run);
     run_forget_values(run);
     reset_program(run->program);
     ops_reset(run->ops);
@@ -325,12 +344,71 @@ static void begin_again(struct run *run)
     run->calls = run->violations = 0;
 }
 
-bool run_execute(struct run *run, struct err *err)
+/* ---- Runs as one launch ---- */
+
+/* Returns whether nobody observes the calls of this run. */
+static bool may_capture(const struct run *run)
 {
+    const struct run_options *o = &run->options;
+    return o->captures && o->backend->kind->capture_begin && !o->node && !o->keep && !o->timing &&
+           !run->exec.watch && !o->backend->log.on;
+}
+
+static bool launch_captured(struct run *run, uint64_t begin, struct err *err)
+{
+    struct backend *backend = run->options.backend;
+    return (backend->kind->launch(backend, run->captured, err) ||
+            (backend->late && place_error(run, run->at, err))) &&
+           wait_for_calls(run, begin, err);
+}
+
+/* Makes the calls of a run that was reset. They are captured, and nothing is run. */
+static bool capture_calls(struct run *run, struct err *err)
+{
+    struct backend *backend = run->options.backend;
+    struct err ignored = { 0 };
+    if (!backend->kind->capture_begin(backend, err))
+        return false;
+    run->capturing = true;
+    bool made = make_calls(run, err);
+    run->capturing = false;
+    run->captured = backend->kind->capture_end(backend, made ? err : &ignored);
+    return made && run->captured;
+}
+
+/* Captures the run and launches it. *launched stays false if it cannot be captured. */
+static bool capture_and_launch(struct run *run, bool *launched, struct err *err)
+{
+    uint64_t begin = clock_ns();
+    struct err *why = &run->not_captured;
+    *launched = false;
+    if (!run_inputs_stay(run))
+        return err_set(why, ERR_ENV, "calls write the inputs"), true;
+    begin_again(run);
+    *launched = capture_calls(run, why);
+    run->options.backend->late = false;
+    return !*launched || launch_captured(run, begin, err);
+}
+
+static bool execute(struct run *run, struct err *err)
+{
+    bool launched = false;
+    if (may_capture(run) && run->captured)
+        return run->given_ns = 0, launch_captured(run, clock_ns(), err);
+    if (may_capture(run) && run->executed && !err_is_set(&run->not_captured) &&
+        !capture_and_launch(run, &launched, err))
+        return false;
+    if (launched)
+        return true;
     if (run->executed)
         begin_again(run);
     run->executed = true;
-    if (execute_steps(run, err))
+    return execute_steps(run, err);
+}
+
+bool run_execute(struct run *run, struct err *err)
+{
+    if (execute(run, err))
         return true;
     /* Late errors of this run's calls must not appear in the next run. */
     struct backend *backend = run->options.backend;
@@ -393,6 +471,7 @@ void run_free(struct run *run)
     program_free(run->program);
     if (run->exec.caller.backend)
         exec_release(&run->exec);
+    drop_captured(run);
     ops_free(run->ops);
     shape_env_free(run->env);
     vec_release(&run->lifetimes.holders);

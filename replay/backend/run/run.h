@@ -81,6 +81,10 @@ struct run_options {
     void *node_user;
     bool keep;   /* no memory is freed, so that run_value() works for every node */
     bool timing; /* measures run->ns of each node */
+    /* The second run is captured, if the backend can, and later ones launch the unit that it became
+     * (struct backend_kind), so that calls are not made again. A run that is watched or logged
+     * makes its calls. */
+    bool captures;
 };
 
 /* The number of values that use each storage (run_memory.c). */
@@ -126,8 +130,11 @@ struct run {
     struct run_size *first; /* n_first symbols, as before the first call */
     size_t n_first;
     bool executed;
-    uint32_t calls; /* how many were run */
-    node_id at;     /* the node that is being run, for errors */
+    struct captured *captured; /* the whole run as one launch; NULL: calls were made one by one */
+    struct err not_captured;   /* the reason why it could not be captured */
+    bool capturing;            /* internal: the calls that are made are captured */
+    uint32_t calls;            /* how many were run */
+    node_id at;                /* the node that is being run, for errors */
     struct interpreter interpreter;
     uint64_t step_begin_ns, given_ns; /* internal: when this step began; time of all inputs */
     uint32_t first_storage;           /* internal: the first one that this step may make */
@@ -142,7 +149,7 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
 void run_ignore_violation(void *user, struct str text);
 /* Runs the graph. A later run is quicker: results of rules are known, and inputs keep their memory
  * and values, unless a call wrote them by its schema. It frees the values and outputs of the run
- * before. */
+ * before; a run that launches what was captured computes them again in the same memory. */
 bool run_execute(struct run *run, struct err *err);
 void run_free(struct run *run); /* NULL is fine */
 

@@ -121,6 +121,17 @@ void run_keep_inputs(struct run *run)
     s->by_number.n = 0;
 }
 
+bool run_inputs_stay(struct run *run)
+{
+    for (uint32_t i = 0; i < run->program->n_steps; i++) {
+        const struct run_kept *kept = &run->kept[i];
+        const struct memory *m = storage_at(&run->exec.storages, kept->storage);
+        if (kept->valid && (!m || m->written))
+            return false;
+    }
+    return true;
+}
+
 void run_drop_inputs(struct run *run)
 {
     const struct backend_kind *kind = run->options.backend->kind;

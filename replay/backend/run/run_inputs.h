@@ -13,6 +13,8 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
 bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err);
 /* After a run: frees all memory except that of inputs that were not changed. */
 void run_keep_inputs(struct run *run);
+/* Returns whether all inputs and constants still have the memory and the values that they got. */
+bool run_inputs_stay(struct run *run);
 void run_drop_inputs(struct run *run); /* frees memory that was kept and not used again */
 
 #endif

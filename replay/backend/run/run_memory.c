@@ -82,6 +82,12 @@ static void count_written(struct run *run, const struct step *step)
     }
 }
 
+/* Returns whether the value keeps its memory after its last user, for later runs. */
+static bool stays(const struct run *run, const struct step *step)
+{
+    return step->kind == STEP_INPUT || (step->kind == STEP_ATTRIBUTE && run->options.captures);
+}
+
 bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *err)
 {
     struct run_lifetimes *l = &run->lifetimes;
@@ -100,7 +106,7 @@ bool run_count_values(struct run *run, node_id at, uint32_t first, struct err *e
         if (l->holders.v[i] == 0)
             storage_free(&run->exec.storages, i);
     for (uint32_t i = l->ends[at]; i < l->ends[at + 1]; i++)
-        if (p->steps[l->order[i]].kind != STEP_INPUT)
+        if (!stays(run, &p->steps[l->order[i]]))
             count_value(run, l->order[i], value_none());
     return true;
 }

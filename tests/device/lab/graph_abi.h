@@ -6,9 +6,7 @@
 
 #include "replay/backend/cuda/runtime/abi.h"
 
-typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphNode_st *cu_node;
-typedef struct CUgraphExec_st *cu_exec;
 
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 struct kernel_node {

@@ -108,7 +108,8 @@ uint32_t plan_choice_make(struct cuda *cuda, const struct plan_problem *problem,
     cu_event start = NULL, end = NULL;
     double from = clock_us();
     uint32_t best = 0;
-    if (trial->n > 1 && cuda_flush(cuda, &ignored) && d->event_create(&start, 0) == CU_OK &&
+    if (trial->n > 1 && cuda_may_wait(cuda, "plans of a library are timed", &ignored) &&
+        cuda_flush(cuda, &ignored) && d->event_create(&start, 0) == CU_OK &&
         d->event_create(&end, 0) == CU_OK) {
         best = fastest(cuda, trial, start, end);
         cuda->base.log.tried += trial->n;

@@ -13,6 +13,8 @@ typedef struct CUstream_st *cu_stream;
 typedef struct CUevent_st *cu_event;
 typedef struct CUmod_st *cu_module;
 typedef struct CUfunc_st *cu_function;
+typedef struct CUgraph_st *cu_graph;
+typedef struct CUgraphExec_st *cu_exec;
 typedef struct _nvrtcProgram *nvrtc_program;
 
 /* CUresult */
@@ -65,6 +67,7 @@ enum {
 
 enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 enum { CU_STREAM_NON_BLOCKING = 1 };
+enum { CU_CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
 enum { NVRTC_OK = 0 };
 
 struct driver {

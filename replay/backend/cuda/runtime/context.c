@@ -68,6 +68,7 @@ void cuda_context_close(struct cuda *cuda)
     bool lost = err_is_set(&cuda->failures.lost);
     if (cuda->pending.close)
         cuda->pending.close(cuda);
+    cuda_captured_close(cuda);
     if (cuda->stream)
         cuda->driver.stream_wait(cuda->stream);
     for (size_t i = 0; i < LIBRARIES; i++) {

@@ -17,6 +17,7 @@
 
 struct cuda_modules; /* modules.c */
 struct cuda_times;   /* launch.c */
+struct captured;     /* capture.c */
 
 struct cuda_function {
     const char *name; /* owned by the backend, until it is closed */
@@ -116,6 +117,8 @@ struct cuda {
     cu_context context;
     cu_stream stream;
     struct memory_pool pool;
+    struct captured *capture;  /* that is being made; NULL: calls are run */
+    struct captured *captured; /* those that exist */
     struct cuda_modules *modules;
     struct cuda_times *times;
     struct cuda_upload_buffer staging;
@@ -180,12 +183,32 @@ const char *cuda_error_name(struct cuda *cuda, int rc, char ret[CUDA_ERROR_NAME]
 bool cuda_settle(struct cuda *cuda, struct err *err);
 bool cuda_is_fatal(int rc);
 
+/* --- capture.c --- */
+
+/* The functions of the backend's vtable. */
+bool cuda_capture_begin(struct backend *backend, struct err *err);
+struct captured *cuda_capture_end(struct backend *backend, struct err *err);
+bool cuda_launch_captured(struct backend *backend, struct captured *captured, struct err *err);
+void cuda_drop_captured(struct backend *backend, struct captured *captured);
+/* Returns whether the host may wait for the device, which it cannot in a capture: then this sets
+ * err, and the capture fails with that reason. */
+bool cuda_may_wait(struct cuda *cuda, const char *reason, struct err *err);
+/* Returns the pool that memory is allocated from now: the capture's, or the backend's. */
+struct memory_pool *cuda_pool(struct cuda *cuda);
+/* Frees the address in the pool of a captured unit. */
+void cuda_give_back_captured(struct cuda *cuda, uint64_t address);
+/* Destroys all captured units before their context is closed; their owners drop them later. */
+void cuda_captured_close(struct cuda *cuda);
+
 /* --- device_memory.c --- */
 
 enum { CUDA_STAGING = 1 << 20 };
 
 bool cuda_memory_open(struct cuda *cuda, struct err *err);
 void cuda_memory_close(struct cuda *cuda);
+/* Makes an empty pool whose chunks are allocated by the driver. */
+void cuda_pool_init(struct cuda *cuda, struct memory_pool *pool);
+bool cuda_staging_open(struct cuda *cuda, struct err *err);
 bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err);
 void cuda_give_back(struct cuda *cuda, uint64_t address);
 /* Copies on the stream; `from` is no longer needed when it returns. */

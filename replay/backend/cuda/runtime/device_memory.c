@@ -23,16 +23,25 @@ static void release_chunk(void *user, uint64_t address)
     cuda->driver.release(address);
 }
 
-bool cuda_memory_open(struct cuda *cuda, struct err *err)
+void cuda_pool_init(struct cuda *cuda, struct memory_pool *pool)
+{
+    memory_pool_init(pool, (struct memory_pool_source){ allocate_chunk, release_chunk, cuda });
+}
+
+bool cuda_staging_open(struct cuda *cuda, struct err *err)
 {
     void *p = NULL;
-    memory_pool_init(&cuda->pool,
-                     (struct memory_pool_source){ allocate_chunk, release_chunk, cuda });
     if (!cuda_check(cuda, cuda->driver.allocate_host(&p, CUDA_STAGING), err,
                     "%d bytes of page-locked memory", CUDA_STAGING))
         return false;
-    cuda->staging.p = p;
+    cuda->staging = (struct cuda_upload_buffer){ .p = p };
     return true;
+}
+
+bool cuda_memory_open(struct cuda *cuda, struct err *err)
+{
+    cuda_pool_init(cuda, &cuda->pool);
+    return cuda_staging_open(cuda, err);
 }
 
 void cuda_memory_close(struct cuda *cuda)
@@ -60,12 +69,12 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
 {
     if (!cuda_usable(cuda, err))
         return false;
-    int outcome = memory_pool_get(&cuda->pool, bytes, ret);
+    int outcome = memory_pool_get(cuda_pool(cuda), bytes, ret);
     if (outcome != MEMORY_POOL_DONE &&
         cuda->pending.flush) { /* pending work keeps the memory that it reads */
         if (!cuda_flush(cuda, err))
             return false;
-        outcome = memory_pool_get(&cuda->pool, bytes, ret);
+        outcome = memory_pool_get(cuda_pool(cuda), bytes, ret);
     }
     switch (outcome) {
     case MEMORY_POOL_DONE: return true;
@@ -76,7 +85,8 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
 
 void cuda_give_back(struct cuda *cuda, uint64_t address)
 {
-    memory_pool_put(&cuda->pool, address);
+    if (!memory_pool_put(&cuda->pool, address))
+        cuda_give_back_captured(cuda, address);
 }
 
 /* ---- Copies ---- */
@@ -105,7 +115,8 @@ bool cuda_copy_to_host(struct cuda *cuda, void *to, uint64_t from, size_t bytes,
 {
     if (bytes == 0)
         return true;
-    return cuda_usable(cuda, err) && cuda_flush(cuda, err) &&
+    return cuda_usable(cuda, err) && cuda_may_wait(cuda, "the host reads values", err) &&
+           cuda_flush(cuda, err) &&
            cuda_check(cuda, cuda->driver.copy_to_host(to, from, bytes, cuda->stream), err,
                       "copying %zu bytes from the device", bytes) &&
            cuda_settle(cuda, err);

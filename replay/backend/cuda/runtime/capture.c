@@ -1,0 +1,202 @@
+/* Captures: the calls of a run as one CUDA graph, which a single call of the driver launches.
+ *
+ * The stream is captured (cuStreamBeginCapture), so that kernels, fills and what cuBLASLt and cuDNN
+ * launch become nodes with the arguments of their launches. Their addresses are part of them:
+ * memory that is allocated during a capture therefore comes from a pool of the captured unit's own,
+ * which exists as long as the unit, and nothing else can use it. The error words of its kernels are
+ * the first ones; their nodes are stored, for each launch of the unit writes the words again. The
+ * buffer of uploads is stored, too, since copies to the device read it at each launch.
+ *
+ * The capture is relaxed: chunks of memory may be allocated meanwhile. A captured stream cannot be
+ * waited for, so that reading a value ends a capture (cuda_may_wait()). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/backend/cuda/runtime/cuda.h"
+
+struct captured {
+    struct captured *next;
+    cu_exec exec; /* NULL: its context is closed */
+    struct memory_pool pool;
+    char *uploads;  /* page-locked; NULL: nothing is copied to the device */
+    uint32_t words; /* how many error words its kernels use */
+    uint32_t *nodes;
+    const char **what;
+    uint32_t last_node; /* of its last launch */
+    const char *last_what;
+    struct err broken; /* the reason why the capture failed */
+};
+
+bool cuda_may_wait(struct cuda *cuda, const char *reason, struct err *err)
+{
+    if (!cuda->capture)
+        return true;
+    if (!err_is_set(&cuda->capture->broken))
+        err_set(&cuda->capture->broken, ERR_ENV, "%s", reason);
+    return err_set(err, ERR_ENV, "%s", reason);
+}
+
+struct memory_pool *cuda_pool(struct cuda *cuda)
+{
+    return cuda->capture ? &cuda->capture->pool : &cuda->pool;
+}
+
+void cuda_give_back_captured(struct cuda *cuda, uint64_t address)
+{
+    for (struct captured *c = cuda->captured; c; c = c->next)
+        if (memory_pool_put(&c->pool, address))
+            return;
+}
+
+/* ---- The end of a unit ---- */
+
+/* Frees what belongs to the context. A launch may be running. */
+static void destroy(struct cuda *cuda, struct captured *c)
+{
+    if (c->exec) {
+        cuda->driver.stream_wait(cuda->stream);
+        cuda->driver.exec_destroy(c->exec);
+    }
+    if (c->uploads)
+        cuda->driver.release_host(c->uploads);
+    if (c->pool.source.put)
+        memory_pool_release(&c->pool);
+    c->exec = NULL;
+    c->uploads = NULL;
+}
+
+void cuda_captured_close(struct cuda *cuda)
+{
+    for (struct captured *c = cuda->captured; c; c = c->next)
+        destroy(cuda, c);
+}
+
+static void unlink_captured(struct cuda *cuda, struct captured *c)
+{
+    struct captured **at = &cuda->captured;
+    while (*at && *at != c)
+        at = &(*at)->next;
+    if (*at)
+        *at = c->next;
+}
+
+void cuda_drop_captured(struct backend *backend, struct captured *captured)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    if (!captured)
+        return;
+    unlink_captured(cuda, captured);
+    destroy(cuda, captured);
+    free(captured->nodes);
+    free(captured->what);
+    free(captured);
+}
+
+/* ---- Capturing ---- */
+
+bool cuda_capture_begin(struct backend *backend, struct err *err)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    if (!cuda_context_ready(cuda, err) || !cuda_settle(cuda, err))
+        return false;
+    struct captured *c = calloc(1, sizeof *c);
+    if (!c)
+        return err_nomem(err);
+    if (!cuda_check(cuda, cuda->driver.capture_begin(cuda->stream, CU_CAPTURE_RELAXED), err,
+                    "beginning the capture of a CUDA graph")) {
+        free(c);
+        return false;
+    }
+    cuda_pool_init(cuda, &c->pool);
+    c->next = cuda->captured;
+    cuda->captured = cuda->capture = c;
+    return true;
+}
+
+/* Stores the words that kernels report errors in. The first launch finds them in use already. */
+static bool keep_words(struct cuda *cuda, struct captured *c, struct err *err)
+{
+    const struct cuda_failures *f = &cuda->failures;
+    c->words = f->n;
+    c->last_node = f->last_node;
+    c->last_what = f->last_what;
+    c->nodes = malloc(((size_t)f->n + 1) * sizeof *c->nodes);
+    c->what = malloc(((size_t)f->n + 1) * sizeof *c->what);
+    if (!c->nodes || !c->what)
+        return err_nomem(err);
+    memcpy(c->nodes, f->nodes, f->n * sizeof *c->nodes);
+    memcpy(c->what, f->what, f->n * sizeof *c->what);
+    return true;
+}
+
+/* Gives the buffer of uploads to the unit that reads it, and the backend another one. */
+static bool keep_uploads(struct cuda *cuda, struct captured *c, struct err *err)
+{
+    struct cuda_upload_buffer used = cuda->staging;
+    if (used.at == 0)
+        return true;
+    if (!cuda_staging_open(cuda, err))
+        return false;
+    c->uploads = used.p;
+    return true;
+}
+
+static bool instantiate(struct cuda *cuda, struct captured *c, cu_graph graph, struct err *err)
+{
+    return cuda_check(cuda, cuda->driver.graph_instantiate(&c->exec, graph, 0), err,
+                      "making a CUDA graph executable");
+}
+
+/* Ends the stream's capture in any case, since the stream can be used only then. Pending work is
+ * launched before, also that of a capture that failed, whose memory does not outlive it. *ret: NULL
+ * if it failed. */
+static bool end_stream_capture(struct cuda *cuda, cu_graph *ret, struct err *err)
+{
+    struct captured *c = cuda->capture;
+    struct err ignored = { 0 };
+    bool flushed = cuda_flush(cuda, err_is_set(&c->broken) ? &ignored : err);
+    cuda_counts_forget(cuda);
+    *ret = NULL;
+    int rc = cuda->driver.capture_end(cuda->stream, ret);
+    cuda->capture = NULL;
+    if (err_is_set(&c->broken))
+        return err_set(err, c->broken.kind, "%s", c->broken.text);
+    return flushed && cuda_check(cuda, rc, err, "capturing a CUDA graph");
+}
+
+struct captured *cuda_capture_end(struct backend *backend, struct err *err)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    struct captured *c = cuda->capture;
+    cu_graph graph;
+    bool ok = end_stream_capture(cuda, &graph, err) && keep_words(cuda, c, err) &&
+              instantiate(cuda, c, graph, err) && keep_uploads(cuda, c, err);
+    if (graph)
+        cuda->driver.graph_destroy(graph);
+    /* a launch restores the words, and no kernel runs that was captured in vain */
+    cuda->failures.n = 0;
+    cuda->staging.at = 0;
+    if (ok)
+        return c;
+    cuda_drop_captured(backend, c);
+    return NULL;
+}
+
+/* ---- Launching ---- */
+
+bool cuda_launch_captured(struct backend *backend, struct captured *captured, struct err *err)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    struct cuda_failures *f = &cuda->failures;
+    if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) || (f->n && !cuda_settle(cuda, err)))
+        return false;
+    if (!captured->exec)
+        return err_set(err, ERR_ENV, "the device was lost, and this CUDA graph with it");
+    memcpy(f->nodes, captured->nodes, captured->words * sizeof *f->nodes);
+    memcpy(f->what, captured->what, captured->words * sizeof *f->what);
+    f->n = captured->words;
+    f->last_node = captured->last_node;
+    f->last_what = captured->last_what;
+    return cuda_check(cuda, cuda->driver.graph_launch(captured->exec, cuda->stream), err,
+                      "launching a CUDA graph");
+}

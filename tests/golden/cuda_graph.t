@@ -1,0 +1,22 @@
+symtape run --profile on the fake device: later runs of a size are one CUDA graph, or the report says why they are not.
+
+Requires: cuda
+
+    $ export SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda; symtape run --backend cuda --profile --runs 1 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '2p;/CUDA graph/s/[0-9.]+ [num]?s$/TIME/p'
+    0/0_0:aot_forward_graph: 13 calls, 7 launches on cuda at s23 = 4, s27 = 10
+      each run was launched as one CUDA graph, which the second one captured in TIME
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 $RECORDINGS/cond.log.zst | grep 'CUDA graph'
+      runs cannot be launched as one CUDA graph: node cond at /home/user/demo/cond.py:14 `return torch.cond(x.sum() > 0, grow, shrink, (x, weight)) + x.shape[0]`: the host reads values
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --json $RECORDINGS/cond.log.zst | grep -oE '"(not_)?captured":("[^"]*"|[a-z]*)'
+    "captured":false
+    "not_captured":"node cond at /home/user/demo/cond.py:14 `return torch.cond(x.sum() > 0, grow, shrink, (x, weight)) + x.shape[0]`: the host reads values"
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --no-cuda-graph $RECORDINGS/train.log.zst:0/0:forward | grep -c 'CUDA graph'
+    0
+    [exit 1]
+
+    $ symtape run --no-cuda-graph $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --no-cuda-graph: only with --profile, which runs a graph several times
+    [exit 2]

@@ -1,0 +1,395 @@
+/* Runs as one CUDA graph, on the fake device (tests/cuda) or, with $SYMTAPE_TEST_DEVICE, on the one
+ * that there is: every launch computes the bits that calls made one by one compute, nothing else
+ * uses the graph's memory, and what cannot be captured is run call by call with the reason. */
+#include "replay/backend/cuda/runtime/cuda.h"
+#include "tests/harness.h"
+#include "tests/replay/backend/cuda/cuda_calls.h"
+
+enum { MOST_BYTES = 1 << 20, MOST_OUTPUTS = 4 };
+
+static bool on_device(void)
+{
+    return getenv("SYMTAPE_TEST_DEVICE") != NULL;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!on_device())
+        use_fake_device();
+    unsetenv("SYMTAPE_CUDA_WITHOUT");
+    return 0;
+}
+
+static const struct run_symbol SYMBOLS[] = { { { "s0", 2 }, 6, true, { "6", 1 } } };
+
+struct world {
+    struct backend *backend;
+    struct err err;
+};
+
+static void open_world(struct world *w)
+{
+    *w = (struct world){ 0 };
+    w->backend = backend_find(STR("cuda"))->open(&w->err);
+    assert_no_err(&w->err);
+}
+
+static struct cuda *cuda_of_world(struct world *w)
+{
+    return (struct cuda *)w->backend;
+}
+
+static void close_world(struct world *w)
+{
+    assert_null(cuda_of_world(w)->captured);
+    w->backend->kind->close(w->backend);
+}
+
+/* A graph with a run of it at that size. */
+struct capture_case {
+    struct graph *graph;
+    struct run *run;
+};
+
+static struct capture_case case_of(struct world *w, const char *body, int64_t size)
+{
+    struct buf text = BUF_INIT;
+    struct capture_case c;
+    const struct run_size sizes[] = { { { "s0", 2 }, size } };
+    buf_printf(&text, "class f(torch.nn.Module):\n%s", body);
+    c.graph = graph_parse(buf_str(&text), &w->err);
+    buf_release(&text);
+    assert_no_err(&w->err);
+    struct run_options options = { .backend = w->backend,
+                                   .captures = true,
+                                   .seed = 7,
+                                   .symbols = SYMBOLS,
+                                   .n_symbols = 1,
+                                   .sizes = sizes,
+                                   .n_sizes = size ? 1 : 0 };
+    c.run = run_new(c.graph, &options, &w->err);
+    assert_no_err(&w->err);
+    return c;
+}
+
+static void case_free(struct capture_case *c)
+{
+    run_free(c->run);
+    graph_free(c->graph);
+}
+
+struct outputs {
+    uint32_t n;
+    size_t bytes[MOST_OUTPUTS];
+    char *values[MOST_OUTPUTS];
+};
+
+static struct outputs outputs_of(struct world *w, struct run *run)
+{
+    struct outputs ret = { .n = run->n_outputs };
+    assert_true(ret.n <= MOST_OUTPUTS);
+    for (uint32_t i = 0; i < ret.n; i++) {
+        struct arena arena = ARENA_INIT;
+        struct array a;
+        assert_true(run_array(run, run->outputs[i].u.tensor, &arena, &a, &w->err));
+        assert_true(a.bytes <= MOST_BYTES);
+        ret.bytes[i] = a.bytes;
+        assert_non_null(ret.values[i] = malloc(a.bytes + 1));
+        memcpy(ret.values[i], a.p, a.bytes);
+        arena_release(&arena);
+    }
+    return ret;
+}
+
+static void outputs_free(struct outputs *o)
+{
+    for (uint32_t i = 0; i < o->n; i++)
+        free(o->values[i]);
+}
+
+/* Runs again; the outputs must have the bits of `same`. */
+static void run_gives(struct world *w, struct run *run, const struct outputs *same)
+{
+    if (!run_execute(run, &w->err))
+        fail_msg("%s", w->err.text);
+    struct outputs o = outputs_of(w, run);
+    assert_int_equal(o.n, same->n);
+    for (uint32_t i = 0; i < o.n; i++) {
+        assert_int_equal(o.bytes[i], same->bytes[i]);
+        assert_memory_equal(o.values[i], same->values[i], o.bytes[i]);
+    }
+    outputs_free(&o);
+}
+
+static struct outputs first_outputs(struct world *w, struct run *run)
+{
+    if (!run_execute(run, &w->err))
+        fail_msg("%s", w->err.text);
+    assert_null(run->captured);
+    return outputs_of(w, run);
+}
+
+/* ---- Graphs that are captured ---- */
+
+#define FORWARD(inputs) "    def forward(self, " inputs "):\n"
+#define X               "x: \"f32[s0, 16][16, 1]cpu\""
+#define ATEN            " = torch.ops.aten."
+
+static const char POINTS[] = FORWARD(X) "        a" ATEN "sin.default(x)\n"
+                                        "        b" ATEN "mul.Tensor(a, 3.0)\n"
+                                        "        c" ATEN "sum.dim_IntList(b, [1], True)\n"
+                                        "        d" ATEN "div.Tensor(b, c)\n"
+                                        "        return (d, b)\n";
+static const char PRODUCT[] = FORWARD(
+    X ", w: \"f32[16, 16][16, 1]cpu\", b: \"f32[16][1]cpu\"") "        p" ATEN
+                                                              "addmm.default(b, x, w)\n"
+                                                              "        q" ATEN "relu.default(p)\n"
+                                                              "        r" ATEN "mm.default(q, w)\n"
+                                                              "        s" ATEN
+                                                              "_softmax.default(r, -1, False)\n"
+                                                              "        return (s,)\n";
+static const char CONVOLUTION[] = FORWARD(
+    "x: \"f32[s0, 3, 8, 8][192, 64, 8, 1]cpu\", w: \"f32[4, 3, 3, 3][27, 9, 3, 1]cpu\"") "        a" ATEN
+                                                                                         "convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1)\n"
+                                                                                         "        b" ATEN
+                                                                                         "relu.default(a)\n"
+                                                                                         "        return (b,)\n";
+static const char LOOKUP[] =
+    FORWARD("t: \"f32[50, 16][16, 1]cpu\", i: \"i64[s0][1]cpu\"") "        e" ATEN
+                                                                  "embedding.default(t, i)\n"
+                                                                  "        f" ATEN
+                                                                  "cat.default([e, e], 1)\n"
+                                                                  "        z" ATEN
+                                                                  "new_zeros.default(e, [4, 16])\n"
+                                                                  "        return (f, z)\n";
+static const char RANDOM[] = FORWARD(X) "        d" ATEN "native_dropout.default(x, 0.5, True)\n"
+                                        "        v = d[0]\n"
+                                        "        m = d[1]\n"
+                                        "        r" ATEN "rand_like.default(v)\n"
+                                        "        return (v, m, r)\n";
+/* The kernel's number of rows is copied from the host's memory at each launch. */
+static const char UPLOAD[] =
+    FORWARD("x: \"f32[0][1]cpu\"") "        n" ATEN
+                                   "nonzero_static.default(x, size = 9, fill_value = 3)\n"
+                                   "        return (n,)\n";
+/* A number that is an input is known to the host, as a float that Dynamo passes as a tensor. */
+static const char NUMBER[] =
+    FORWARD(X ", f: \"f64[][]cpu\"") "        n" ATEN "_local_scalar_dense.default(f)\n"
+                                     "        y" ATEN "mul.Tensor(x, n)\n"
+                                     "        return (y,)\n";
+/* The CPU computes the first call, which has no arguments in memory, and its result is copied. */
+static const char ON_HOST[] = FORWARD(X) "        w" ATEN "kaiser_window.default(16)\n"
+                                         "        y" ATEN "mul.Tensor(x, w)\n"
+                                         "        return (y,)\n";
+
+static void check_captured(const char *body)
+{
+    struct world w;
+    open_world(&w);
+    struct capture_case c = case_of(&w, body, 0);
+    size_t before = cuda_of_world(&w)->pool.bytes;
+    struct outputs first = first_outputs(&w, c.run);
+    for (int i = 0; i < 3; i++) {
+        run_gives(&w, c.run, &first);
+        if (!c.run->captured)
+            fail_msg("%s", c.run->not_captured.text);
+    }
+    w.backend->log.on = true; /* makes the calls */
+    run_gives(&w, c.run, &first);
+    assert_null(c.run->captured);
+    assert_true(w.backend->log.launches.n > 0);
+    w.backend->log.on = false;
+    for (int i = 0; i < 2; i++) {
+        run_gives(&w, c.run, &first);
+        assert_non_null(c.run->captured);
+    }
+    outputs_free(&first);
+    case_free(&c);
+    assert_int_equal(cuda_of_world(&w)->pool.bytes, before);
+    close_world(&w);
+}
+
+static void test_captured(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = { POINTS, PRODUCT, CONVOLUTION, LOOKUP,
+                                          RANDOM, UPLOAD,  NUMBER,      ON_HOST };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        check_captured(bodies[i]);
+}
+
+/* Graphs of several runs exist at once; other runs in between use the memory that theirs had. */
+static void test_several(void **state)
+{
+    (void)state;
+    struct world w;
+    struct capture_case c[3];
+    struct outputs first[3];
+    open_world(&w);
+    for (int i = 0; i < 3; i++) {
+        c[i] = case_of(&w, i == 1 ? PRODUCT : POINTS, 5 + i);
+        first[i] = first_outputs(&w, c[i].run);
+        run_gives(&w, c[i].run, &first[i]);
+    }
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < 3; i++) {
+            struct capture_case other = case_of(&w, LOOKUP, 40 + i);
+            assert_true(run_execute(other.run, &w.err));
+            case_free(&other);
+            run_gives(&w, c[i].run, &first[i]);
+            assert_non_null(c[i].run->captured);
+        }
+    for (int i = 0; i < 3; i++) {
+        outputs_free(&first[i]);
+        case_free(&c[i]);
+    }
+    close_world(&w);
+}
+
+/* An input that changed under the graph: kernels of a launch report errors as those of calls do. */
+static void test_bad_index(void **state)
+{
+    (void)state;
+    struct world w;
+    int64_t indices[6] = { 1, 2, 3, 4, 5, 6 };
+    open_world(&w);
+    struct capture_case c = case_of(&w, LOOKUP, 0);
+    assert_true(run_execute(c.run, &w.err));
+    assert_true(run_execute(c.run, &w.err));
+    assert_non_null(c.run->captured);
+    struct tensor i = run_value(c.run, 1).u.tensor;
+    assert_int_equal(i.meta->dtype, DTYPE_I64);
+    assert_true(exec_write(&c.run->exec, i, indices, sizeof indices, &w.err));
+    assert_true(run_execute(c.run, &w.err));
+    struct outputs good = outputs_of(&w, c.run);
+    for (int turn = 0; turn < 2; turn++) {
+        indices[2] = 50;
+        assert_true(exec_write(&c.run->exec, i, indices, sizeof indices, &w.err));
+        assert_false(run_execute(c.run, &w.err));
+        assert_err(&w.err, ERR_USAGE, "node e: aten.embedding.default: index 50 is out of range");
+        w.err = ERR_INIT;
+        indices[2] = 3;
+        assert_true(exec_write(&c.run->exec, i, indices, sizeof indices, &w.err));
+        run_gives(&w, c.run, &good);
+        assert_non_null(c.run->captured);
+    }
+    outputs_free(&good);
+    case_free(&c);
+    close_world(&w);
+}
+
+/* ---- What is not captured ---- */
+
+static const char READS[] = FORWARD("x: \"f32[s0][1]cpu\"") "        n" ATEN "nonzero.default(x)\n"
+                                                            "        return (n,)\n";
+static const char WRITES[] = FORWARD(X) "        a" ATEN "mul_.Tensor(x, 3.0)\n"
+                                        "        b" ATEN "add.Tensor(a, 1.0)\n"
+                                        "        return (b,)\n";
+
+static void check_not_captured(const char *body, const char *reason)
+{
+    struct world w;
+    open_world(&w);
+    struct capture_case c = case_of(&w, body, 0);
+    struct outputs first = first_outputs(&w, c.run);
+    for (int i = 0; i < 3; i++) {
+        run_gives(&w, c.run, &first);
+        assert_null(c.run->captured);
+        if (!strstr(c.run->not_captured.text, reason))
+            fail_msg("%s", c.run->not_captured.text);
+    }
+    outputs_free(&first);
+    case_free(&c);
+    close_world(&w);
+}
+
+static void test_not_captured(void **state)
+{
+    (void)state;
+    check_not_captured(READS, "node n (aten.nonzero.default of f32[6]): the host reads values");
+    check_not_captured(WRITES, "calls write the inputs");
+}
+
+/* ---- Failing calls of the driver, on the fake device ---- */
+
+static void test_failures(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call, *reason;
+    } rows[] = {
+        { "cuStreamBeginCapture_v2:0:1", "beginning the capture of a CUDA graph: CUDA_ERROR_INVA" },
+        { "cuStreamEndCapture:0:1", "capturing a CUDA graph: CUDA_ERROR_INVALID_VALUE 1" },
+        { "cuStreamEndCapture:0:901", "STREAM_CAPTURE_INVALIDATED 901" },
+        { "cuGraphInstantiateWithFlags:0:2", "making a CUDA graph executable: CUDA_ERROR_OUT_OF" },
+    };
+    if (on_device())
+        skip();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("SYMTAPE_FAKE_FAIL", rows[i].call, 1);
+        check_not_captured(PRODUCT, rows[i].reason);
+        unsetenv("SYMTAPE_FAKE_FAIL");
+    }
+}
+
+/* A launch that fails is the run's error; the next one succeeds. */
+static void test_failed_launch(void **state)
+{
+    (void)state;
+    struct world w;
+    if (on_device())
+        skip();
+    open_world(&w);
+    struct capture_case c = case_of(&w, POINTS, 0);
+    struct outputs first = first_outputs(&w, c.run);
+    run_gives(&w, c.run, &first);
+    setenv("SYMTAPE_FAKE_FAIL", "cuGraphLaunch:0:1", 1);
+    assert_false(run_execute(c.run, &w.err));
+    assert_err(&w.err, ERR_ENV, "launching a CUDA graph: CUDA_ERROR_INVALID_VALUE 1");
+    unsetenv("SYMTAPE_FAKE_FAIL");
+    w.err = ERR_INIT;
+    run_gives(&w, c.run, &first);
+    outputs_free(&first);
+    case_free(&c);
+    close_world(&w);
+}
+
+/* A lost context takes the graph along; its owner can still be freed. */
+static void test_lost(void **state)
+{
+    (void)state;
+    struct world w;
+    if (on_device())
+        skip();
+    open_world(&w);
+    struct capture_case c = case_of(&w, POINTS, 0);
+    struct outputs first = first_outputs(&w, c.run);
+    run_gives(&w, c.run, &first);
+    setenv("SYMTAPE_FAKE_FAIL", "cuGraphLaunch:0:700", 1);
+    assert_false(run_execute(c.run, &w.err));
+    assert_err(&w.err, ERR_ENV, "CUDA_ERROR_ILLEGAL_ADDRESS 700");
+    unsetenv("SYMTAPE_FAKE_FAIL");
+    assert_false(run_execute(c.run, &w.err));
+    outputs_free(&first);
+    case_free(&c);
+    w.err = ERR_INIT;
+    c = case_of(&w, POINTS, 0); /* in a new context */
+    first = first_outputs(&w, c.run);
+    run_gives(&w, c.run, &first);
+    assert_non_null(c.run->captured);
+    outputs_free(&first);
+    case_free(&c);
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_captured),  cmocka_unit_test(test_several),
+        cmocka_unit_test(test_bad_index), cmocka_unit_test(test_not_captured),
+        cmocka_unit_test(test_failures),  cmocka_unit_test(test_failed_launch),
+        cmocka_unit_test(test_lost),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
