@@ -6,6 +6,7 @@
 
 #include "replay/backend/measure/timing_groups.h"
 #include "trace/base/clock.h"
+#include "trace/base/hash.h"
 #include "trace/base/number.h"
 
 enum { DEFAULT_RUNS = 5, MOST_RUNS = 1000, MOST_REPEATS = 9 };
@@ -35,7 +36,8 @@ struct timer {
     struct run_options options;
     struct backend *backend;
     struct timed_node *nodes;
-    struct run *run; /* of the first run; later runs reuse it */
+    struct run *run;     /* of the first run; later runs reuse it */
+    uint64_t first_hash; /* of the first run's outputs, if later ones may be captured */
 };
 
 static void forget_log(struct backend *backend)
@@ -154,13 +156,48 @@ static bool time_first_run(struct timer *m, struct err *err)
     return t->sizes || err_nomem(err);
 }
 
+static bool captures(const struct timer *m)
+{
+    return m->options.captures && m->backend->kind->capture_begin;
+}
+
+static bool hash_outputs(struct timer *m, uint64_t *ret, struct err *err)
+{
+    const struct run *run = m->run;
+    bool ok = true;
+    *ret = 0;
+    for (uint32_t i = 0; ok && i < run->n_outputs; i++) {
+        struct arena arena = ARENA_INIT;
+        struct array a;
+        if (run->outputs[i].kind != VALUE_TENSOR)
+            continue;
+        ok = run_array(m->run, run->outputs[i].u.tensor, &arena, &a, err);
+        if (ok)
+            *ret = XXH3_64bits_withSeed(a.p, a.bytes, *ret);
+        arena_release(&arena);
+    }
+    return ok;
+}
+
+/* Compares the outputs of the last captured run with those of the first one. */
+static bool check_captured(struct timer *m, struct err *err)
+{
+    uint64_t hash;
+    if (!m->t->captured)
+        return true;
+    if (!hash_outputs(m, &hash, err))
+        return false;
+    m->t->captured_differs = hash != m->first_hash;
+    return true;
+}
+
 /* Runs once more if that makes later runs one launch. */
 static bool time_capture(struct timer *m, struct err *err)
 {
     struct timing *t = m->t;
-    if (!m->options.captures || !m->backend->kind->capture_begin)
+    if (!captures(m))
         return true;
-    if (!wall_once(m, false, &t->captured_us, err))
+    if (!hash_outputs(m, &m->first_hash, err) || !wall_once(m, false, &t->captured_us, err))
         return false;
     t->captured = m->run->captured != NULL;
     t->not_captured = m->run->not_captured;
@@ -249,8 +286,9 @@ static bool measure_runs(struct timer *m, const struct timing_options *how, stru
     if (!time_first_run(m, err))
         return false;
     uint64_t compiled = m->backend->log.compiled;
-    if (!time_capture(m, err) || !wall_runs(m, err) || !logged_runs(m, &all, err) ||
-        (how->isolated && !execute_once(m, true, repeat_call, err)) || !watched_run(m, &all, err))
+    if (!time_capture(m, err) || !wall_runs(m, err) || !check_captured(m, err) ||
+        !logged_runs(m, &all, err) || (how->isolated && !execute_once(m, true, repeat_call, err)) ||
+        !watched_run(m, &all, err))
         return false;
     t->compiled_later = m->backend->log.compiled - compiled;
     return true;

@@ -52,6 +52,7 @@ struct timing {
     /* Runs without the log were launched as one, which the second run captured in captured_us; or
      * the reason why they could not be, ERR_NONE if that was not wanted. */
     bool captured;
+    bool captured_differs; /* its outputs have other bits than those of the first run: a defect */
     double captured_us;
     struct err not_captured;
     bool queues; /* calls return before they are done: host_us may be less than wall_us */
