@@ -7,7 +7,8 @@ mode="reduce-overhead", symtape run.
 Each forward, backward and inference graph of the TAPEs is written as a program (symtape export --python) and run in one
 process at several sizes: op by op, and compiled once for all sizes, twice; between two such rounds symtape run --profile runs
 the same graph at the same sizes. Indices are the same numbers on all sides; at the first size all inputs are, and what eager
-PyTorch computes is compared with ours. Prints a table in markdown; medians of synchronised runs, in microseconds.
+PyTorch computes is compared with ours. Prints a table in markdown; medians of synchronised runs, in microseconds. Runs of ours, as those of
+reduce-overhead, are one CUDA graph from the third at a size on, where they can be.
 
 Graphs are compiled beside each other first, each in a process that then waits, and measured one after the other. What there was
 no time for is told. Exit 1: a graph failed, or its values differ by more than --tolerance.
