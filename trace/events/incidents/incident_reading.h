@@ -9,7 +9,7 @@
 struct incident_reader {
     struct incidents incidents; /* first, because it is what the caller sees and frees */
     struct trace *trace;
-    const struct chromium_list *events;
+    const struct chromium_list *events; /* NULL: only failures and graph breaks are read */
     const struct metrics_list *metrics;
     struct arena arena; /* of the texts that are kept */
     struct json doc;

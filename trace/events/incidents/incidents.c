@@ -74,7 +74,7 @@ static bool read_incident_artifact(struct incident_reader *r, uint32_t record, s
     json_id name = json_get(&r->doc, JSON_ROOT, STR("name"));
     if (json_is(&r->doc, name, "dynamo_graph_break_reason"))
         return incident_read_break(r, record, err);
-    if (json_is(&r->doc, name, "recompile_reasons"))
+    if (r->events && json_is(&r->doc, name, "recompile_reasons"))
         return incident_read_recompile(r, record, err);
     if (json_is(&r->doc, name, "dynamo_error"))
         r->attempts[r->trace->records[record].attempt].error = record;
@@ -115,6 +115,8 @@ static bool prepare_incidents(struct incident_reader *r, struct err *err)
         if (m->attempt != TRACE_NONE && !m->backward && !m->runtime)
             r->attempts[m->attempt].metrics = m;
     }
+    if (!r->events)
+        return true;
     time_attempts(r);
     return count_attempt_graphs(r, err) && count_attempt_guards(r, err);
 }
@@ -145,7 +147,7 @@ static struct incidents *read_with(struct trace *trace, const struct chromium_li
     r->events = events;
     r->metrics = metrics;
     bool ok = prepare_incidents(r, err) && read_incident_records(r, err) &&
-              incident_blame_breaks(r, err) && incident_find_restarts(r, err) &&
+              (!events || (incident_blame_breaks(r, err) && incident_find_restarts(r, err))) &&
               incident_find_failures(r, err);
     json_release(&r->doc);
     free(r->attempts);
@@ -156,18 +158,29 @@ static struct incidents *read_with(struct trace *trace, const struct chromium_li
     return NULL;
 }
 
+static struct incidents *read_incidents(struct trace *trace, const struct chromium_list *events,
+                                        struct err *err)
+{
+    struct metrics_list *metrics = metrics_read(trace, err);
+    struct incidents *incidents = metrics ? read_with(trace, events, metrics, err) : NULL;
+    metrics_free(metrics);
+    return incidents;
+}
+
 struct incidents *incidents_read(struct trace *trace, const struct chromium_list *events,
                                  struct err *err)
 {
-    struct chromium_list *own = events ? NULL : chromium_read(trace, err);
-    if (!events && !own)
-        return NULL;
-    struct metrics_list *metrics = metrics_read(trace, err);
-    struct incidents *incidents =
-        metrics ? read_with(trace, events ? events : own, metrics, err) : NULL;
-    metrics_free(metrics);
+    if (events)
+        return read_incidents(trace, events, err);
+    struct chromium_list *own = chromium_read(trace, err);
+    struct incidents *incidents = own ? read_incidents(trace, own, err) : NULL;
     chromium_free(own);
     return incidents;
+}
+
+struct incidents *incidents_read_failures(struct trace *trace, struct err *err)
+{
+    return read_incidents(trace, NULL, err);
 }
 
 void incidents_free(struct incidents *incidents)

@@ -90,6 +90,8 @@ struct incidents {
  * which is NULL with err set when memory ran out or the tape could not be read. */
 struct incidents *incidents_read(struct trace *trace, const struct chromium_list *events,
                                  struct err *err);
+/* Reads the failures and graph breaks only, in which `caused` and `n_graphs` are not set. */
+struct incidents *incidents_read_failures(struct trace *trace, struct err *err);
 void incidents_free(struct incidents *incidents); /* NULL is allowed */
 
 #endif

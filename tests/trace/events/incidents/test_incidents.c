@@ -14,6 +14,26 @@ static void start(struct log_make *log, const char *stack)
     buf_release(&meta);
 }
 
+/* Checks that the failures are the same if they are read alone. */
+static void check_failures_alone(const struct incidents *all, struct trace *trace)
+{
+    struct err err = ERR_INIT;
+    struct incidents *alone = incidents_read_failures(trace, &err);
+    assert_no_err(&err);
+    assert_non_null(alone);
+    assert_int_equal(alone->n_restarts + alone->n_recompiles, 0);
+    assert_int_equal(alone->n_breaks, all->n_breaks);
+    assert_int_equal(alone->n_failures, all->n_failures);
+    for (uint32_t i = 0; i < all->n_failures; i++) {
+        const struct failure *a = &alone->failures[i], *b = &all->failures[i];
+        assert_int_equal(a->record, b->record);
+        assert_int_equal(a->attempt, b->attempt);
+        assert_int_equal(a->is_break, b->is_break);
+        assert_true(str_eq(a->reason, b->reason) && str_eq(a->code, b->code));
+    }
+    incidents_free(alone);
+}
+
 static struct incidents *read_made(struct log_make *log, struct trace **trace)
 {
     struct err err = ERR_INIT;
@@ -21,6 +41,7 @@ static struct incidents *read_made(struct log_make *log, struct trace **trace)
     struct incidents *incidents = incidents_read(*trace, NULL, &err);
     assert_no_err(&err);
     assert_non_null(incidents);
+    check_failures_alone(incidents, *trace);
     return incidents;
 }
 
