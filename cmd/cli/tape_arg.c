@@ -7,12 +7,10 @@
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/nearest.h"
 #include "cmd/cmd.h"
-#include "profile/model/format.h"
-#include "trace/events/incidents/failure_text.h"
 #include "trace/graphs.h"
 #include "trace/pt2/signature.h"
 
-enum { DAMAGE_SHOWN = 3, FAILURES_SHOWN = 3, LONGEST = 240 /* bytes of a failure's message */ };
+enum { DAMAGE_SHOWN = 3, FAILURES_SHOWN = 3 };
 
 /* Prints "FILE:LINE: offset N: what", without a line if the tape itself is damaged. */
 static void note_place(struct out *out, const struct damage *place)
@@ -167,58 +165,17 @@ static bool check_operand(struct tape_arg *arg, unsigned flags, struct err *err)
     return !err_is_set(err) || err_at(err, "%.*s", STR_ARG(arg->selector.tape));
 }
 
-/* Appends the telling part of a message: what a call raised, the item of a violated constraint,
- * else the first line. */
-static void put_telling(const struct failure *failure, struct buf *out)
-{
-    struct failure_text text = failure_text_parse(failure->reason);
-    size_t item = str_find(failure->reason, STR("\n  - "));
-    size_t guard = str_find(text.summary, STR("Could not "));
-    struct str telling = text.summary;
-    if (guard < telling.n) {
-        telling = str_from(telling, guard);
-        telling = str_first(telling, str_find(telling, STR(".  (Size-like")));
-    } else if (text.message.n > 0) {
-        buf_printf(out, "%.*s: ", STR_ARG(text.call));
-        telling = text.message;
-    } else if (text.explanation.n > 0) {
-        telling = text.explanation;
-    } else if (item < failure->reason.n) {
-        telling = str_from(failure->reason, item + 5);
-        telling = str_first(telling, str_find_char(telling, '\n'));
-    }
-    buf_put(out, str_first(telling, LONGEST));
-    if (telling.n > LONGEST)
-        buf_puts(out, " ...");
-}
-
-static void note_failure(const struct trace *trace, const struct failure *failure, struct out *out)
-{
-    struct buf text = BUF_INIT;
-    if (failure->attempt != TRACE_NONE)
-        buf_printf(&text, "%.*s ", STR_ARG(trace->attempts[failure->attempt].compile));
-    else
-        buf_puts(&text, "a compile ");
-    buf_puts(&text, "failed in PyTorch: ");
-    if (failure->type.n > 0)
-        buf_printf(&text, "%.*s: ", STR_ARG(failure->type));
-    put_telling(failure, &text);
-    if (failure->file.n > 0) {
-        buf_puts(&text, ", ");
-        format_place(&text, failure->file, failure->line);
-    }
-    if (!text.failed)
-        out_note(out, "%.*s", STR_ARG(buf_str(&text)));
-    buf_release(&text);
-}
-
 /* Notes the exceptions that ended selected compiles, "0/0 failed in PyTorch: TorchRuntimeError:
  * ...", so that no command reads such a recording without a word about it. */
-static void note_failures(const struct trace *trace, const struct failure_list *failures,
-                          struct out *out)
+static void note_failures(const struct failure_list *failures, struct out *out)
 {
-    for (size_t i = 0; i < failures->v.n && i < FAILURES_SHOWN; i++)
-        note_failure(trace, failures->v.v[i], out);
+    for (size_t i = 0; i < failures->v.n && i < FAILURES_SHOWN; i++) {
+        struct buf text = BUF_INIT;
+        failure_list_note(failures, i, &text);
+        if (!text.failed)
+            out_note(out, "%.*s", STR_ARG(buf_str(&text)));
+        buf_release(&text);
+    }
     if (failures->v.n > FAILURES_SHOWN)
         out_note(out, "... and %zu more", failures->v.n - FAILURES_SHOWN);
 }
@@ -244,7 +201,7 @@ int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, un
     bool ok = check_operand(arg, flags, &err);
     if (ok && !(flags & TAPE_ARG_FAILURES)) {
         ok = failure_list_read(&arg->failures, arg->trace, &arg->selector, &err);
-        note_failures(arg->trace, &arg->failures, out);
+        note_failures(&arg->failures, out);
     }
     return ok ? EXIT_DONE : out_error(out, &err);
 }

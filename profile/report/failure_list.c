@@ -1,5 +1,6 @@
 #include "profile/report/failure_list.h"
 
+#include "profile/diagnosis/failures/failure_wording.h"
 #include "profile/model/format.h"
 
 static bool has_unsuccessful_attempt(const struct trace *trace)
@@ -26,7 +27,7 @@ bool failure_list_read(struct failure_list *list, struct trace *trace,
     *list = (struct failure_list){ .trace = trace };
     if (!has_unsuccessful_attempt(trace))
         return true;
-    list->incidents = incidents_read(trace, NULL, err);
+    list->incidents = incidents_read_failures(trace, err);
     for (uint32_t i = 0; list->incidents && i < list->incidents->n_failures; i++) {
         const struct failure *failure = &list->incidents->failures[i];
         if (!failure->is_break && is_selected(trace, selector, failure) &&
@@ -43,26 +44,52 @@ void failure_list_release(struct failure_list *list)
     list->incidents = NULL;
 }
 
+/* Appends "0/0 failed in PyTorch: UserError". */
+static void put_failed_compile(const struct failure_list *list, const struct failure *failure,
+                               struct buf *out)
+{
+    format_text(out,
+                failure->attempt == TRACE_NONE ? STR("a compile")
+                                               : list->trace->attempts[failure->attempt].compile,
+                0);
+    buf_puts(out, " failed in PyTorch");
+    if (failure->type.n > 0)
+        buf_puts(out, ": ");
+    format_text(out, failure->type, 0);
+}
+
+static void put_failed_line(const struct failure *failure, struct buf *out)
+{
+    if (failure->file.n > 0) {
+        buf_puts(out, ", ");
+        format_place(out, failure->file, failure->line);
+    }
+}
+
 void failure_list_print(const struct failure_list *list, struct buf *out)
 {
     if (!list || list->v.n == 0)
         return;
-    const struct failure *first = list->v.v[0];
     buf_puts(out, "; ");
-    format_text(out,
-                first->attempt == TRACE_NONE ? STR("a compile")
-                                             : list->trace->attempts[first->attempt].compile,
-                0);
-    buf_puts(out, " failed in PyTorch");
-    if (first->type.n > 0)
-        buf_puts(out, ": ");
-    format_text(out, first->type, 0);
-    if (first->file.n > 0) {
-        buf_puts(out, ", ");
-        format_place(out, first->file, first->line);
-    }
+    put_failed_compile(list, list->v.v[0], out);
+    put_failed_line(list->v.v[0], out);
     if (list->v.n > 1)
         buf_printf(out, " (and %zu more)", list->v.n - 1);
+}
+
+void failure_list_note(const struct failure_list *list, size_t i, struct buf *out)
+{
+    enum { LONGEST = 240 }; /* columns of a cause */
+    struct failure_wording words;
+    failure_word(list->v.v[i], &words);
+    struct str cause = buf_str(&words.cause);
+    put_failed_compile(list, list->v.v[i], out);
+    if (cause.n > 0)
+        buf_puts(out, ": ");
+    format_text(out, cause, LONGEST);
+    put_failed_line(list->v.v[i], out);
+    out->failed |= words.cause.failed;
+    failure_wording_release(&words);
 }
 
 void failure_list_json(const struct failure_list *list, struct json_writer *w)

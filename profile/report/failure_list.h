@@ -10,7 +10,7 @@
 
 struct failure_list {
     const struct trace *trace;   /* borrowed */
-    struct incidents *incidents; /* NULL if all attempts succeeded */
+    struct incidents *incidents; /* breaks and failures; NULL if all attempts succeeded */
     vec_of(const struct failure *)
     v;
 };
@@ -25,6 +25,9 @@ void failure_list_release(struct failure_list *list);
 /* Appends "; 0/0 failed in PyTorch: UserError, demo/model.py:13", for the end of a headline;
  * nothing if there is no failure, or the list is NULL. */
 void failure_list_print(const struct failure_list *list, struct buf *out);
+/* Appends "0/0 failed in PyTorch: UserError: ", the cause in the words of the diagnosis, and the
+ * user's line, for a note about the i-th failure. */
+void failure_list_note(const struct failure_list *list, size_t i, struct buf *out);
 /* Writes the member "failures". */
 void failure_list_json(const struct failure_list *list, struct json_writer *w);
 

@@ -27,18 +27,18 @@ Each command that reads the recording has a line about it.
 
     $ symtape replay $RECORDINGS/data_dependent.log.zst
     no graphs; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
 
     $ symtape info -q $RECORDINGS/data_dependent.log.zst | head -n 1
     45 records, 12 payloads, 96.2 kB of log
 
     $ symtape diff $RECORDINGS/data_dependent.log.zst $RECORDINGS/data_dependent.log.zst
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     2> symtape: no difference
 
     $ symtape show --guards $RECORDINGS/data_dependent.log.zst:0/0
     compile  kind    asked by  guard      values      user line                  code
     0/0_0    assert  kernel    u1 >= 0    u1=?        demo/data_dependent.py:12  y = x[:kept]
     0/0_0    assert  kernel    u1 <= s77  u1=? s77=9  demo/data_dependent.py:12  y = x[:kept]
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13

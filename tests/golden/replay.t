@@ -157,7 +157,7 @@ Exported programs, ranks, logs without graphs.
 
     $ symtape replay $RECORDINGS/data_dependent.log.zst --bisect-codes
     no graphs; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     [exit 125]
 
 A recording that ends in an exception never looks like one in which all is well, also without notes.

@@ -80,7 +80,7 @@ Guards of all kinds.
     compile  kind    asked by  guard      values      user line                  code
     0/0_0    assert  kernel    u1 >= 0    u1=?        demo/data_dependent.py:12  y = x[:kept]
     0/0_0    assert  kernel    u1 <= s77  u1=? s77=9  demo/data_dependent.py:12  y = x[:kept]
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
 
     $ symtape show $RECORDINGS/encoder.log.zst --guards --compile 0/1 --file encoder --limit 2
     compile  kind   asked by        guard             values       user line           code

@@ -147,7 +147,7 @@ Symbols whose value depends on data:
              -  range    -         [0, int_oo]                                                                                                                                                        -                          -
             87  assert   kernel    u1 <= s77                                                                                                                                                          demo/data_dependent.py:12  y = x[:kept]
            268  failed   -         UserError: Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none)  demo/data_dependent.py:13  -
-    2> symtape: 0/0 failed in PyTorch: UserError: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4), demo/data_dependent.py:13
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
 
 A program of torch.export:
 

@@ -1,27 +1,7 @@
 /* Findings: exceptions that ended a compile. */
 #include "profile/diagnosis/failures/find_failures.h"
 
-#include "trace/base/text/wildcard.h"
-#include "trace/events/incidents/failure_text.h"
-
-enum { MOST_PARTS = 4 };
-
-static const struct exception_row {
-    struct str pattern;
-    const char *cause;
-    enum remedy_kind remedy;
-    const char *text;
-} EXCEPTIONS[] = {
-#define EXCEPTION(pattern, cause, remedy, text) \
-    {                                           \
-        { pattern, sizeof pattern - 1 },        \
-        cause,                                  \
-        remedy,                                 \
-        text,                                   \
-    },
-#include "profile/diagnosis/failures/exceptions.def"
-#undef EXCEPTION
-};
+#include "profile/diagnosis/failures/failure_wording.h"
 
 /* ---- What is common to all failures ---- */
 
@@ -130,128 +110,25 @@ struct finding_build *failure_add(struct finder *d, enum finding_kind kind,
     return f;
 }
 
-/* ---- Causes from the table ---- */
-
-/* Returns whether a part ends in a quote or a parenthesis that was not opened in it, or in a full
- * stop. */
-static bool has_loose_end(struct str part)
-{
-    char last = part.n > 0 ? part.p[part.n - 1] : ' ';
-    size_t quotes = 0;
-    for (size_t i = 0; i < part.n; i++)
-        quotes += part.p[i] == last;
-    if (last == '\'' || last == '"')
-        return quotes % 2 == 1;
-    return last == '.' || (last == ')' && str_find_char(part, '(') == part.n);
-}
-
-/* Removes what the pattern's end left at the end of a part. */
-static struct str trimmed_part(struct str part)
-{
-    part = str_trim(part);
-    while (has_loose_end(part))
-        part.n--;
-    return part;
-}
-
-/* Appends "audio::normalize" for "audio.normalize.default". */
-static void put_operator(struct str op, struct buf *out)
-{
-    size_t dot = str_find_char(op, '.');
-    struct str name = str_from(op, dot + 1);
-    buf_put(out, str_first(op, dot));
-    if (dot < op.n) {
-        buf_puts(out, "::");
-        buf_put(out, str_first(name, str_find_char(name, '.')));
-    }
-}
-
-static void put_template(const char *template, struct str call, const struct str *parts,
-                         struct buf *out)
-{
-    for (const char *c = template; *c; c++) {
-        bool op = c[0] == '$' && c[1] == ':' && c[2] >= '1' && c[2] <= '0' + MOST_PARTS;
-        if (op) {
-            put_operator(parts[c[2] - '1'], out);
-            c += 2;
-        } else if (c[0] == '$' && c[1] >= '0' && c[1] <= '0' + MOST_PARTS) {
-            struct str part = c[1] == '0' ? call : parts[c[1] - '1'];
-            buf_put(out, part.n > 0 || c[1] != '0' ? part : STR("an operator"));
-            c++;
-        } else {
-            buf_putc(out, *c);
-        }
-    }
-}
-
-/* Returns the row whose pattern occurs in the text, or NULL. */
-static const struct exception_row *exception_row_of(struct str text, struct str *parts)
-{
-    for (size_t i = 0; i < sizeof EXCEPTIONS / sizeof *EXCEPTIONS; i++)
-        if (wildcard_find(text, EXCEPTIONS[i].pattern, parts, MOST_PARTS)) {
-            for (size_t k = 0; k < MOST_PARTS; k++)
-                parts[k] = trimmed_part(parts[k]);
-            return &EXCEPTIONS[i];
-        }
-    return NULL;
-}
-
-/* The cause where no row applies: what the message itself explains. */
-static void put_explained(const struct failure *is, const struct failure_text *text,
-                          struct buf *out)
-{
-    enum { LONGEST = 300 };
-    struct str explanation = text->explanation.n > 0 ? text->explanation : text->summary;
-    if (text->message.n > 0 && text->call.n > 0)
-        buf_printf(out, "%.*s failed: %.*s", STR_ARG(text->call), STR_ARG(text->message));
-    else if (explanation.n > 0)
-        buf_printf(out, "%.*s", STR_ARG(explanation));
-    else
-        buf_printf(out, "%.*s", STR_ARG(is->type));
-    if (out->n > LONGEST) {
-        out->n = LONGEST;
-        buf_puts(out, " ...");
-    }
-    while (out->n > 0 && out->p[out->n - 1] == '.' && out->n <= LONGEST)
-        out->n--;
-}
-
-static void add_remedies(struct finder *d, struct finding_build *f, const struct exception_row *row,
-                         const struct failure_text *text, const struct str *parts)
-{
-    struct buf remedy = BUF_INIT;
-    if (row && row->text[0]) {
-        put_template(row->text, text->call, parts, &remedy);
-        find_remedy(d, f, row->remedy, "%.*s", STR_ARG(buf_str(&remedy)));
-    }
-    for (size_t i = 0; i < text->n_hints; i++)
-        find_remedy(d, f, REMEDY_CHANGE_CODE, "%.*s", STR_ARG(text->hints[i]));
-    buf_release(&remedy);
-}
-
 static void add_exception(struct finder *d, const struct profile_failure *failure)
 {
     const struct failure *is = failure->is;
-    struct failure_text text = failure_text_parse(is->reason);
-    struct buf typed = BUF_INIT, cause = BUF_INIT;
-    struct str parts[MOST_PARTS];
-    buf_printf(&typed, "%.*s: %.*s", STR_ARG(is->type), STR_ARG(is->reason));
-    const struct exception_row *row = exception_row_of(buf_str(&typed), parts);
-    if (row)
-        put_template(row->cause, text.call, parts, &cause);
-    else
-        put_explained(is, &text, &cause);
-    struct finding_build *f = failure_add(d, FINDING_FAILURE, failure, buf_str(&cause), true);
+    struct failure_wording words;
+    failure_word(is, &words);
+    struct str cause = buf_str(&words.cause);
+    struct finding_build *f = failure_add(d, FINDING_FAILURE, failure, cause, true);
     if (find_is_new(f)) {
         struct symbol_scope scope = failure_scope(d, failure);
-        find_symbol_evidence(d, f, &scope, text.message.n > 0 ? text.message : buf_str(&cause));
+        find_symbol_evidence(d, f, &scope, words.text.message.n > 0 ? words.text.message : cause);
         add_graph_so_far(d, f, failure->where.recording, is->attempt);
-        add_remedies(d, f, row, &text, parts);
+        if (words.remedy.n > 0)
+            find_remedy(d, f, words.remedy_kind, "%.*s", STR_ARG(buf_str(&words.remedy)));
+        for (size_t i = 0; i < words.text.n_hints; i++)
+            find_remedy(d, f, REMEDY_CHANGE_CODE, "%.*s", STR_ARG(words.text.hints[i]));
     }
-    if (typed.failed || cause.failed)
+    if (words.cause.failed || words.remedy.failed)
         err_nomem(&d->err);
-    buf_release(&typed);
-    buf_release(&cause);
+    failure_wording_release(&words);
 }
 
 bool recompile_limit_reached(const struct failure *failure, struct str *limit)
