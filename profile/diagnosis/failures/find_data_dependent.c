@@ -2,6 +2,7 @@
  * (GuardOnDataDependentSymNode: _make_data_dependent_error in
  * torch/fx/experimental/symbolic_shapes.py). */
 #include "profile/diagnosis/failures/find_failures.h"
+#include "profile/diagnosis/failures/recorded_truth.h"
 #include "trace/base/text/wildcard.h"
 
 /* What was asked about data-dependent sizes. */
@@ -87,6 +88,54 @@ static void add_mark_remedy(struct finder *d, struct finding_build *f)
     buf_release(&call);
 }
 
+/* Suggests to state a fact, unless it was false at the recorded call; then, if it is one comparison,
+ * its negation. */
+static void add_check_remedy(struct finder *d, struct finding_build *f, struct str condition,
+                             enum recorded_truth truth, uint32_t line)
+{
+    struct buf text = BUF_INIT;
+    if (truth != RECORDED_FALSE)
+        buf_put(&text, condition);
+    else
+        condition_negate(condition, &text);
+    if (text.n > 0)
+        find_remedy(d, f, REMEDY_TORCH_CHECK,
+                    "torch._check(%.*s) before line %u, if it always holds",
+                    STR_ARG(buf_str(&text)), line);
+    if (text.failed)
+        err_nomem(&d->err);
+    buf_release(&text);
+}
+
+static void add_condition_remedies(struct finder *d, struct finding_build *f,
+                                   const struct question *q, const struct failure *is,
+                                   struct str condition)
+{
+    enum recorded_truth truth =
+        condition_truth(condition, recorded_truth(&q->scope, q->expr, is->code));
+    add_check_remedy(d, f, condition, truth, is->line);
+    if (q->has_guard_or) /* torch has both since 2.7; the value has to be that of the call */
+        find_remedy(d, f, REMEDY_GUARD_OR_FALSE,
+                    "guard_or_%s(%.*s) of torch.fx.experimental.symbolic_shapes as the "
+                    "condition, if %s branch is right for every size",
+                    truth == RECORDED_TRUE ? "true" : "false", STR_ARG(condition),
+                    truth == RECORDED_TRUE ? "this" : "the other");
+    find_remedy(d, f, REMEDY_CHANGE_CODE,
+                "torch.cond(%.*s, f, g, operands), if both branches are needed",
+                STR_ARG(condition));
+}
+
+/* Appends the fact that lets PyTorch answer a question of its own: that a size is at least 2 where
+ * it asks for 0 or 1, otherwise what it asks. */
+static void put_fact(const struct question *q, struct buf *out)
+{
+    struct str size = compared_size(q->expr);
+    if (size.n > 0)
+        buf_printf(out, "%.*s >= 2", STR_ARG(size));
+    else
+        buf_put(out, q->expr);
+}
+
 static void add_branch_remedies(struct finder *d, struct finding_build *f, const struct question *q,
                                 const struct failure *is)
 {
@@ -94,32 +143,17 @@ static void add_branch_remedies(struct finder *d, struct finding_build *f, const
     if (str_is(q->maker, "mark_unbacked"))
         add_mark_remedy(d, f);
     if (condition.n > 0) {
-        find_remedy(d, f, REMEDY_TORCH_CHECK,
-                    "torch._check(%.*s) before line %u, if it always holds", STR_ARG(condition),
-                    is->line);
-        if (q->has_guard_or)
-            find_remedy(d, f, REMEDY_GUARD_OR_FALSE,
-                        "guard_or_false(%.*s) of torch.fx.experimental.symbolic_shapes as the "
-                        "condition, if the other branch is right for every size",
-                        STR_ARG(condition));
-        find_remedy(d, f, REMEDY_CHANGE_CODE,
-                    "torch.cond(%.*s, f, g, operands), if both branches are needed",
-                    STR_ARG(condition));
+        add_condition_remedies(d, f, q, is, condition);
         return;
     }
-    struct str size = compared_size(q->expr);
-    struct buf code = BUF_INIT;
-    symbols_put_code(&q->scope, size, &code);
-    if (size.n > 0)
-        find_remedy(d, f, REMEDY_TORCH_CHECK,
-                    "torch._check(%.*s >= 2) before line %u, if it always holds",
-                    STR_ARG(buf_str(&code)), is->line);
-    else
-        find_remedy(d, f, REMEDY_TORCH_CHECK,
-                    "torch._check(%.*s) before line %u, if it always holds",
-                    STR_ARG(buf_str(&q->code)), is->line);
-    if (code.failed)
+    struct buf fact = BUF_INIT, code = BUF_INIT;
+    put_fact(q, &fact);
+    symbols_put_code(&q->scope, buf_str(&fact), &code);
+    add_check_remedy(d, f, buf_str(&code), recorded_truth(&q->scope, buf_str(&fact), is->code),
+                     is->line);
+    if (fact.failed || code.failed)
         err_nomem(&d->err);
+    buf_release(&fact);
     buf_release(&code);
 }
 

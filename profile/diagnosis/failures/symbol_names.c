@@ -4,6 +4,8 @@
 #include "replay/shape/expr/sym.h"
 #include "trace/events/user_line.h"
 
+enum { MOST_DIMS = 16 }; /* of a tensor, whose sizes are read */
+
 static const struct trace *scope_trace(const struct symbol_scope *scope)
 {
     return find_input(scope->d, scope->recording)->trace;
@@ -102,8 +104,20 @@ struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *s
  * (MetaTensorDescriber in torch/_subclasses/meta_utils.py). */
 struct marked_tensor {
     struct buf source;
-    int64_t ndim; /* 0: not known */
+    int64_t ndim;             /* 0: not known */
+    int64_t sizes[MOST_DIMS]; /* -1: not known */
 };
+
+static void read_sizes(const struct json *doc, int64_t *sizes)
+{
+    json_id list = json_get(doc, JSON_ROOT, STR("size"));
+    json_id item = json_kind_of(doc, list) == JSON_ARRAY ? json_first(doc, list) : JSON_NONE;
+    for (int i = 0; i < MOST_DIMS; i++) {
+        if (!json_i64(doc, item, &sizes[i]))
+            sizes[i] = -1;
+        item = item == JSON_NONE ? item : json_next(doc, item);
+    }
+}
 
 /* Reads the tensor that was described last before a symbol. */
 static void read_marked(const struct symbol_scope *scope, const struct symbol *symbol,
@@ -122,8 +136,8 @@ static void read_marked(const struct symbol_scope *scope, const struct symbol *s
         bool read = record_json(trace, i, &doc, &ignored);
         if (read && is_source)
             buf_put(&ret->source, json_str(&doc, json_get(&doc, JSON_ROOT, STR("source"))));
-        else if (read)
-            json_i64(&doc, json_get(&doc, JSON_ROOT, STR("ndim")), &ret->ndim);
+        else if (read && json_i64(&doc, json_get(&doc, JSON_ROOT, STR("ndim")), &ret->ndim))
+            read_sizes(&doc, ret->sizes);
         done = is_tensor || ret->source.n == 0;
     }
     json_release(&doc);
@@ -169,23 +183,47 @@ static int64_t dim_in_code(struct str code, struct str tensor, int64_t ndim)
     return same && (ndim == 0 || found < ndim) ? found : -1;
 }
 
-/* Appends the source of a symbol that mark_unbacked made. It has none of its own: the dimension is
- * the one that `code`, which asks for the symbol, reads, or the only one; without one the source is
- * the tensor's. */
+/* Returns the dimension that a symbol of a marked tensor is the size of: the one that `code`, which
+ * asks for the symbol, reads, or the only one; -1 if it is not known. */
+static int64_t marked_dim(struct marked_tensor *tensor, struct str code)
+{
+    struct buf name = BUF_INIT;
+    source_put_code(buf_str(&tensor->source), &name);
+    int64_t dim = tensor->ndim == 1 ? 0 : dim_in_code(code, buf_str(&name), tensor->ndim);
+    tensor->source.failed |= name.failed;
+    buf_release(&name);
+    return dim;
+}
+
+/* Appends the source of a symbol that mark_unbacked made. It has none of its own; if the dimension
+ * is not known, the source is the tensor's. */
 static void put_marked_source(const struct symbol_scope *scope, const struct symbol *symbol,
                               struct str code, struct buf *out)
 {
     struct marked_tensor tensor = { .source = BUF_INIT };
-    struct buf name = BUF_INIT;
     read_marked(scope, symbol, &tensor);
-    source_put_code(buf_str(&tensor.source), &name);
-    int64_t dim = tensor.ndim == 1 ? 0 : dim_in_code(code, buf_str(&name), tensor.ndim);
+    int64_t dim = marked_dim(&tensor, code);
     buf_put(out, buf_str(&tensor.source));
     if (out->n > 0 && dim >= 0)
         buf_printf(out, ".size()[%lld]", (long long)dim);
-    out->failed |= name.failed || tensor.source.failed;
+    out->failed |= tensor.source.failed;
     buf_release(&tensor.source);
-    buf_release(&name);
+}
+
+bool symbol_recorded_value(const struct symbol_scope *scope, const struct symbol *symbol,
+                           struct str code, int64_t *ret)
+{
+    struct marked_tensor tensor = { .source = BUF_INIT };
+    if (!symbol->unbacked)
+        return str_to_i64(symbol->value, ret);
+    if (!str_is(symbol_maker(scope, symbol), "mark_unbacked"))
+        return false;
+    read_marked(scope, symbol, &tensor);
+    int64_t dim = tensor.source.failed ? -1 : marked_dim(&tensor, code);
+    bool known = dim >= 0 && dim < tensor.ndim && dim < MOST_DIMS && tensor.sizes[dim] >= 0;
+    *ret = known ? tensor.sizes[dim] : 0;
+    buf_release(&tensor.source);
+    return known;
 }
 
 /* Returns whether code after "=" is a call or an indexing alone, whose result is what was made:

@@ -215,7 +215,9 @@ static void test_asserts(void **state)
 static void put_marked(struct log_make *log, int ndim)
 {
     struct buf meta = BUF_INIT;
-    buf_printf(&meta, "\"describe_tensor\": {\"id\": 0, \"describer_id\": 0, \"ndim\": %d}", ndim);
+    buf_printf(&meta,
+               "\"describe_tensor\": {\"id\": 0, \"describer_id\": 0, \"ndim\": %d, \"size\": [12, 40, 5]}",
+               ndim);
     buf_putc(&meta, '\0');
     log_put(log, meta.p, NULL);
     buf_release(&meta);
@@ -226,6 +228,23 @@ static void put_marked(struct log_make *log, int ndim)
             "\"user_stack\": [" MADE_USER "], \"stack\": [{\"line\": 9, \"name\": "
             "\"wrap_tensor\", \"filename\": 2, \"loc\": \"\"}]}",
             NULL);
+}
+
+/* A log of a failure on a branch on u0, whose line is `code`. */
+static struct made made_with_branch(int ndim, const char *expr, const char *code)
+{
+    struct log_make log = log_with_symbols();
+    struct buf reason = BUF_INIT;
+    put_marked(&log, ndim);
+    buf_printf(&reason,
+               "Could not guard on data-dependent expression %s (unhinted: %s).  consider "
+               "guard_or_false\\n\\nUser Stack (most recent call last):\\n  File "
+               "\\\"/u/zoo/model.py\\\", line 12, in forward\\n    %s\\n",
+               expr, expr, code);
+    buf_putc(&reason, '\0');
+    put_failure(&log, "UserError", reason.p);
+    buf_release(&reason);
+    return made_profile(&log, &(struct profile_options){ 0 });
 }
 
 /* The dimension of a marked size is the one that the line reads. */
@@ -247,24 +266,52 @@ static void test_marked_size(void **state)
         { 1, "if rows > 8:", "L['x'].size()[0]" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct log_make log = log_with_symbols();
-        struct buf reason = BUF_INIT;
-        put_marked(&log, cases[i].ndim);
-        buf_printf(
-            &reason,
-            "Could not guard on data-dependent expression u0 > 8 (unhinted: u0 > 8).\\n\\nUser "
-            "Stack (most recent call last):\\n  File \\\"/u/zoo/model.py\\\", line 12, in "
-            "forward\\n    %s\\n",
-            cases[i].code);
-        buf_putc(&reason, '\0');
-        put_failure(&log, "UserError", reason.p);
-        buf_release(&reason);
-        struct made made = made_profile(&log, &(struct profile_options){ 0 });
+        struct made made = made_with_branch(cases[i].ndim, "u0 > 8", cases[i].code);
         struct diagnosis *d = diagnosis_of(&made);
         const struct finding *f = first_finding(d);
         assert_str_is(f->code, cases[i].code);
         assert_str_is(f->source, cases[i].source);
         assert_int_equal(f->remedies[0].kind, REMEDY_MARK_DYNAMIC);
+        diagnosis_free(d);
+        made_drop(&made);
+    }
+}
+
+/* What was false at the recorded call, with sizes 12, 40 and 5, is not suggested as a fact. */
+static void test_recorded_truth(void **state)
+{
+    (void)state;
+    static const struct {
+        int ndim;
+        const char *expr, *code, *check, *guard_or; /* NULL: not suggested */
+    } cases[] = {
+        { 2, "u0 > 32", "if x.shape[0] > 32:", "(x.shape[0] <= 32)", "guard_or_false" },
+        { 2, "u0 > 32", "if x.shape[1] > 32:", "(x.shape[1] > 32)", "guard_or_true" },
+        { 1, "u0 > 32", "if not (rows > 32):", "(not (rows > 32))", "guard_or_true" },
+        { 1, "u0 > 8", "if not rows > 8:", "(rows > 8)", "guard_or_false" },
+        { 1, "u0 > s27", "if rows > columns:", "(rows <= columns)", "guard_or_false" },
+        { 1, "Eq(u0, 12)", "while len(x) == 12:", "(len(x) == 12)", "guard_or_true" },
+        { 1, "Ne(u0, 12)", "if len(x) != 12:", "(len(x) == 12)", "guard_or_false" },
+        { 2, "u0 > 32", "if rows > 32:", "(rows > 32)", "guard_or_false" },
+        { 1, "u0 > u9", "if rows > kept:", "(rows > kept)", "guard_or_false" },
+        { 1, "u0 > 32", "if rows > 32 or big:", "(rows > 32 or big)", "guard_or_false" },
+        { 1, "Eq(u0, 1)", "y = x.squeeze(0)", "(u0 >= 2)", NULL },
+        { 1, "u0 > 32", "y = f(x)", "(u0 <= 32)", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made made = made_with_branch(cases[i].ndim, cases[i].expr, cases[i].code);
+        struct diagnosis *d = diagnosis_of(&made);
+        const struct finding *f = first_finding(d);
+        struct str check = STR(""), guard_or = STR("");
+        for (size_t k = 0; k < f->n_remedies; k++) {
+            struct str text = f->remedies[k].text;
+            if (f->remedies[k].kind == REMEDY_TORCH_CHECK)
+                check = str_from(str_first(text, str_find(text, STR(" before"))), 12);
+            if (f->remedies[k].kind == REMEDY_GUARD_OR_FALSE)
+                guard_or = str_first(text, str_find_char(text, '('));
+        }
+        assert_str_is(check, cases[i].check);
+        assert_str_is(guard_or, cases[i].guard_or ? cases[i].guard_or : "");
         diagnosis_free(d);
         made_drop(&made);
     }
@@ -325,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_program_continued),
         cmocka_unit_test(test_asserts),
         cmocka_unit_test(test_marked_size),
+        cmocka_unit_test(test_recorded_truth),
         cmocka_unit_test(test_export),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
