@@ -181,6 +181,63 @@ static bool link_specializations(struct symbol_builder *b, struct err *err)
     return true;
 }
 
+/* Orders by attempt, name, recording and record. */
+static int compare_symbols(const struct symbol *x, const struct symbol *y)
+{
+    if (x->attempt != y->attempt)
+        return x->attempt < y->attempt ? -1 : 1;
+    int names = str_cmp(x->name, y->name);
+    if (names != 0)
+        return names;
+    if (x->recording != y->recording)
+        return x->recording < y->recording ? -1 : 1;
+    return (x->record > y->record) - (x->record < y->record);
+}
+
+static int by_symbol_name(const void *a, const void *b, void *symbols)
+{
+    const struct symbol *all = symbols;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int ret = compare_symbols(&all[x], &all[y]);
+    return ret != 0 ? ret : (x > y) - (x < y);
+}
+
+static uint32_t *sort_symbols(struct symbol_builder *b, struct err *err)
+{
+    uint32_t *order = arena_array(&b->trace->tables->arena, uint32_t, (size_t)b->n_symbols + 1);
+    if (!order) {
+        err_nomem(err);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < b->n_symbols; i++) {
+        b->symbols[i].recording = b->trace->records[b->symbols[i].record].recording;
+        order[i] = i;
+    }
+    qsort_r(order, b->n_symbols, sizeof *order, by_symbol_name, b->symbols);
+    return order;
+}
+
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint32_t recording,
+                                       uint32_t attempt, struct str name, uint32_t record)
+{
+    const struct symbol wanted = {
+        .recording = recording, .attempt = attempt, .name = name, .record = record
+    };
+    uint32_t first = 0, end = table->n_symbols; /* of those that are not before the wanted one */
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (compare_symbols(&table->symbols[table->by_name[middle]], &wanted) <= 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    const struct symbol *found = first ? &table->symbols[table->by_name[first - 1]] : NULL;
+    return found && found->attempt == attempt && found->recording == recording &&
+                   str_eq(found->name, name)
+               ? found
+               : NULL;
+}
+
 const struct symbol_table *trace_symbols(struct trace *trace, struct err *err)
 {
     struct trace_tables *tables = trace->tables;
@@ -192,9 +249,10 @@ const struct symbol_table *trace_symbols(struct trace *trace, struct err *err)
               read_logged_symbols(&b, err) && link_specializations(&b, err) &&
               add_programs(&b, err);
     json_release(&b.doc);
-    if (!ok)
+    const uint32_t *by_name = ok ? sort_symbols(&b, err) : NULL;
+    if (!by_name)
         return NULL;
-    *table = (struct symbol_table){ b.symbols, b.n_symbols, b.specializations, b.n_specializations,
-                                    b.n_unreadable };
+    *table = (struct symbol_table){ b.symbols,           b.n_symbols,    b.specializations,
+                                    b.n_specializations, b.n_unreadable, by_name };
     return tables->symbols = table;
 }

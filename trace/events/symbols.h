@@ -22,6 +22,7 @@ struct symbol {
     bool unbacked; /* from the record's event; in a program from the symbol's name: u0, zuf0 */
     stack_id user_stack, stack;
     uint32_t specialization; /* index of the first one of this symbol, or TRACE_NONE */
+    uint32_t recording;
 };
 
 struct specialization {
@@ -38,9 +39,15 @@ struct symbol_table {
     uint32_t n_symbols;
     const struct specialization *specializations;
     uint32_t n_specializations;
-    uint32_t n_unreadable; /* number of unreadable programs, whose symbols are missing here */
+    uint32_t n_unreadable;   /* number of unreadable programs, whose symbols are missing here */
+    const uint32_t *by_name; /* for symbol_table_find() */
 };
 
 const struct symbol_table *trace_symbols(struct trace *trace, struct err *err);
+
+/* Returns the last symbol of a name that was made up to a record in an attempt (TRACE_NONE: outside
+ * of compiles) of a recording; NULL if there is none. */
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint32_t recording,
+                                       uint32_t attempt, struct str name, uint32_t record);
 
 #endif

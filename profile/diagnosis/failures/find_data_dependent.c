@@ -88,8 +88,8 @@ static void add_mark_remedy(struct finder *d, struct finding_build *f)
     buf_release(&call);
 }
 
-/* Suggests to state a fact, unless it was false at the recorded call; then, if it is one comparison,
- * its negation. */
+/* Suggests to state a fact, unless it was false at the recorded call; then, if it is one
+ * comparison, its negation. */
 static void add_check_remedy(struct finder *d, struct finding_build *f, struct str condition,
                              enum recorded_truth truth, uint32_t line)
 {

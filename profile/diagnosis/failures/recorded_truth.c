@@ -23,8 +23,8 @@ static void add_recorded_value(void *user, struct str name)
         v->unknown = true;
         return;
     }
-    v->pairs[v->n++] = (struct sym_pair){ sym_by_name(NULL, v->pool, name),
-                                          sym_integer(v->pool, value) };
+    v->pairs[v->n++] =
+        (struct sym_pair){ sym_by_name(NULL, v->pool, name), sym_integer(v->pool, value) };
 }
 
 enum recorded_truth recorded_truth(const struct symbol_scope *scope, struct str expr,

@@ -13,17 +13,9 @@ static const struct trace *scope_trace(const struct symbol_scope *scope)
 
 const struct symbol *symbol_find(const struct symbol_scope *scope, struct str name)
 {
-    const struct symbol_table *table = find_input(scope->d, scope->recording)->symbols;
-    const struct trace *trace = scope_trace(scope);
-    uint32_t in = scope->d->p->recordings[scope->recording].recording;
-    const struct symbol *found = NULL;
-    for (uint32_t i = 0; i < table->n_symbols; i++) {
-        const struct symbol *s = &table->symbols[i];
-        if (s->attempt == scope->attempt && s->record <= scope->record &&
-            trace->records[s->record].recording == in && str_eq(s->name, name))
-            found = s;
-    }
-    return found;
+    return symbol_table_find(find_input(scope->d, scope->recording)->symbols,
+                             scope->d->p->recordings[scope->recording].recording, scope->attempt,
+                             name, scope->record);
 }
 
 /* ---- Sources ---- */

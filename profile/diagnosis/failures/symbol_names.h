@@ -27,9 +27,9 @@ void symbol_put_code(const struct symbol_scope *scope, struct str name, struct b
 struct str fake_operator(const struct symbol_scope *scope, stack_id stack);
 /* Returns what made an unbacked symbol: ".item()", "nonzero()", "mark_unbacked". */
 struct str symbol_maker(const struct symbol_scope *scope, const struct symbol *symbol);
-/* Finds what a symbol was at the recorded call: its hint; for a size that mark_unbacked marked, that
- * of the tensor, if the dimension is known (`code` is the line that asks for it). False for the
- * results of operators. */
+/* Finds what a symbol was at the recorded call: its hint; for a size that mark_unbacked marked,
+ * that of the tensor, if the dimension is known (`code` is the line that asks for it). False for
+ * the results of operators. */
 bool symbol_recorded_value(const struct symbol_scope *scope, const struct symbol *symbol,
                            struct str code, int64_t *ret);
 /* Appends a recorded expression as Python code in the program's names: "longest == 1" for

@@ -1,5 +1,7 @@
 /* Findings: attempts that were discarded, other than by graph breaks (find_breaks.c): which floats
  * were specialized, or which exception asked for it. */
+#include <stdlib.h>
+
 #include "profile/diagnosis/finder.h"
 
 #include "trace/events/incidents/recompile_guard.h"
@@ -65,23 +67,95 @@ static void count_float(struct floats *all, const struct symbol *symbol)
         all->groups[all->n_groups++] = (struct float_group){ name, owner, 1, symbol };
 }
 
+/* What is looked up for each restart of a trace: the floats of an attempt, whether a source had
+ * several values, and whether the attempt ended in a graph break. */
+struct restart_index {
+    uint32_t trace;        /* an index into profile->traces; PROFILE_NONE: none was read yet */
+    uint32_t *first_float; /* by attempt: a symbol, or TRACE_NONE */
+    uint32_t *next_float;  /* by symbol: the next one of its attempt, or TRACE_NONE */
+    bool *broken;          /* by attempt */
+    struct intern sources; /* of symbols */
+    vec_of(uint32_t)
+    source_floats; /* by source: its first symbol */
+    vec_of(bool)
+    source_varies; /* by source */
+};
+
+static void index_release(struct restart_index *index)
+{
+    free(index->first_float);
+    free(index->next_float);
+    free(index->broken);
+    intern_release(&index->sources);
+    vec_release(&index->source_floats);
+    vec_release(&index->source_varies);
+    *index = (struct restart_index){ .trace = PROFILE_NONE };
+}
+
+static bool index_source(struct restart_index *index, const struct symbol *all, uint32_t i)
+{
+    uint32_t id = intern(&index->sources, all[i].source);
+    if (id == INTERN_NONE ||
+        (id == index->source_floats.n &&
+         (!vec_push(&index->source_floats, i) || !vec_push(&index->source_varies, false))))
+        return false;
+    if (!str_eq(all[index->source_floats.v[id]].value, all[i].value))
+        index->source_varies.v[id] = true;
+    return true;
+}
+
+static bool index_floats(struct restart_index *index, const struct symbol_table *symbols)
+{
+    bool ok = true;
+    for (uint32_t i = symbols->n_symbols; i-- > 0;) { /* so that each list is in their order */
+        const struct symbol *s = &symbols->symbols[i];
+        if (s->attempt == TRACE_NONE || !str_starts(s->name, STR("zf")))
+            continue;
+        index->next_float[i] = index->first_float[s->attempt];
+        index->first_float[s->attempt] = i;
+    }
+    for (uint32_t i = 0; ok && i < symbols->n_symbols; i++)
+        ok = symbols->symbols[i].source.n == 0 || index_source(index, symbols->symbols, i);
+    return ok;
+}
+
+/* Indexes a trace, unless it is the one that was indexed last. */
+static bool index_trace(struct finder *d, struct restart_index *index, uint32_t trace)
+{
+    const struct build_input *in = &profile_inputs(d->p)[trace];
+    if (index->trace == trace)
+        return true;
+    index_release(index);
+    size_t n = (size_t)in->trace->n_attempts + 1;
+    index->first_float = malloc(n * sizeof *index->first_float);
+    index->next_float = malloc(((size_t)in->symbols->n_symbols + 1) * sizeof *index->next_float);
+    index->broken = calloc(n, sizeof *index->broken);
+    if (!index->first_float || !index->next_float || !index->broken)
+        return err_nomem(&d->err);
+    for (size_t i = 0; i < n; i++)
+        index->first_float[i] = TRACE_NONE;
+    for (uint32_t i = 0; i < in->incidents->n_breaks; i++)
+        if (in->incidents->breaks[i].attempt != TRACE_NONE)
+            index->broken[in->incidents->breaks[i].attempt] = true;
+    index->trace = trace;
+    return index_floats(index, in->symbols) || err_nomem(&d->err);
+}
+
 /* Finds the floats that the discarded attempt traced as symbols and then specialized; where no
  * record says which, all that it traced as symbols (tensorify_python_scalars() in
  * torch/fx/passes/_tensorify_python_scalars.py). */
-static void find_floats(const struct symbol_table *symbols, const struct restart *restart,
-                        struct floats *ret)
+static void find_floats(const struct restart_index *index, const struct symbol *symbols,
+                        const struct restart *restart, struct floats *ret)
 {
     for (int specialized = 1; specialized >= 0 && ret->count == 0; specialized--)
-        for (uint32_t i = 0; i < symbols->n_symbols; i++) {
-            const struct symbol *s = &symbols->symbols[i];
-            if (s->attempt == restart->attempt && str_starts(s->name, STR("zf")) &&
-                (s->specialization != TRACE_NONE) == specialized)
-                count_float(ret, s);
-        }
-    const struct symbol *first = ret->n_groups ? ret->groups[0].first : NULL;
-    for (uint32_t i = 0; first && i < symbols->n_symbols; i++)
-        ret->vary = ret->vary || (str_eq(symbols->symbols[i].source, first->source) &&
-                                  !str_eq(symbols->symbols[i].value, first->value));
+        for (uint32_t i = index->first_float[restart->attempt]; i != TRACE_NONE;
+             i = index->next_float[i])
+            if ((symbols[i].specialization != TRACE_NONE) == specialized)
+                count_float(ret, &symbols[i]);
+    if (ret->n_groups == 0)
+        return;
+    uint32_t source = intern_find(&index->sources, ret->groups[0].first->source);
+    ret->vary = source != INTERN_NONE && index->source_varies.v[source];
 }
 
 /* Appends "eps of 22 norm modules and momentum of 22 modules", or the name of one float. */
@@ -145,22 +219,15 @@ static void describe_other(struct finder *d, struct finding_build *f, const stru
         find_evidence(d, f, "%.*s", STR_ARG(restart->summary));
 }
 
-static bool was_broken(const struct incidents *incidents, uint32_t attempt)
-{
-    for (uint32_t i = 0; i < incidents->n_breaks; i++)
-        if (incidents->breaks[i].attempt == attempt)
-            return true;
-    return false;
-}
-
-static void describe_restart(struct finder *d, const struct profile_restart *r)
+static void describe_restart(struct finder *d, const struct restart_index *index,
+                             const struct profile_restart *r)
 {
     const struct build_input *in = find_input(d, r->where.recording);
     struct floats floats = { 0 };
-    if (was_broken(in->incidents, r->is->attempt))
+    if (index->broken[r->is->attempt])
         return;
     if (str_is(r->is->summary, "TensorifyScalarRestartAnalysis"))
-        find_floats(in->symbols, r->is, &floats);
+        find_floats(index, in->symbols->symbols, r->is, &floats);
     struct buf key = BUF_INIT;
     buf_printf(&key, "%.*s ", STR_ARG(r->is->summary));
     put_floats(&floats, &key);
@@ -177,6 +244,11 @@ static void describe_restart(struct finder *d, const struct profile_restart *r)
 
 void find_restarts(struct finder *d)
 {
-    for (uint32_t i = 0; i < d->p->n_restarts && !err_is_set(&d->err); i++)
-        describe_restart(d, &d->p->restarts[i]);
+    struct restart_index index = { .trace = PROFILE_NONE };
+    for (uint32_t i = 0; i < d->p->n_restarts && !err_is_set(&d->err); i++) {
+        const struct profile_restart *r = &d->p->restarts[i];
+        if (index_trace(d, &index, d->p->recordings[r->where.recording].input))
+            describe_restart(d, &index, r);
+    }
+    index_release(&index);
 }

@@ -142,6 +142,15 @@ static void test_many(void **state)
     const struct symbol_table *table = symbols_of(trace);
     assert_int_equal(table->n_symbols, N);
     assert_int_equal(table->symbols[N - 1].specialization, 0);
+    for (uint32_t i = 0; i < N; i++) {
+        const struct symbol *s = &table->symbols[i];
+        assert_ptr_equal(symbol_table_find(table, 0, s->attempt, STR("s0"), s->record), s);
+        assert_ptr_equal(symbol_table_find(table, 0, s->attempt, STR("s0"), s->record + 1), s);
+    }
+    uint32_t in = table->symbols[0].attempt, last = table->symbols[N - 1].record;
+    assert_null(symbol_table_find(table, 0, in, STR("s1"), last));
+    assert_null(symbol_table_find(table, 0, in, STR("r0"), last));
+    assert_null(symbol_table_find(table, 1, in, STR("s0"), last));
     trace_close(trace);
     buf_release(&log);
 }

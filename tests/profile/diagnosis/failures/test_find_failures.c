@@ -215,9 +215,10 @@ static void test_asserts(void **state)
 static void put_marked(struct log_make *log, int ndim)
 {
     struct buf meta = BUF_INIT;
-    buf_printf(&meta,
-               "\"describe_tensor\": {\"id\": 0, \"describer_id\": 0, \"ndim\": %d, \"size\": [12, 40, 5]}",
-               ndim);
+    buf_printf(
+        &meta,
+        "\"describe_tensor\": {\"id\": 0, \"describer_id\": 0, \"ndim\": %d, \"size\": [12, 40, 5]}",
+        ndim);
     buf_putc(&meta, '\0');
     log_put(log, meta.p, NULL);
     buf_release(&meta);
