@@ -1,7 +1,6 @@
 /* Findings: CUDA graphs that were asked for and skipped, or recorded again and again. */
 #include "profile/diagnosis/finder.h"
-#include "trace/events/user_line.h"
-#include "trace/graph/traceback.h"
+#include "trace/events/incidents/incident_text.h"
 
 enum {
     FEW_RECORDINGS = 2, /* of one graph: its first, and one after the sizes of the inputs settled */
@@ -46,17 +45,8 @@ static struct str reason_quote(struct str message)
 /* Returns the innermost user's frame of the stack that follows "Found from". */
 static bool reason_frame(struct str message, struct traceback_frame *ret)
 {
-    struct traceback_frame frame;
     struct str rest = str_from(message, str_find(message, STR("Found from")));
-    bool found = false;
-    rest = str_from(rest, str_find(rest, STR("File \"")));
-    while (traceback_next(&rest, &frame)) {
-        if (found && torch_is_own_file(frame.file))
-            continue;
-        *ret = frame;
-        found = true;
-    }
-    return found;
+    return traceback_program_frame(str_from(rest, str_find(rest, STR("File \""))), ret);
 }
 
 static uint32_t selected_recording(const struct build_input *in, uint32_t record)

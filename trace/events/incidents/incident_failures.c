@@ -1,14 +1,17 @@
 #include "trace/events/incidents/incident_reading.h"
 #include "trace/events/incidents/incident_text.h"
+#include "trace/events/user_line.h"
 
-/* Sets the user's frame, from the metrics where they name it, otherwise from a traceback in
- * `text`. */
+/* Sets the user's frame, from the metrics where they name it, otherwise from a traceback in `text`.
+ * The metrics name the innermost frame that was traced, which may be a module of PyTorch
+ * (fail_user_frame_filename: torch/_dynamo/convert_frame.py). */
 static void locate_failure(struct failure *failure, struct str text)
 {
     struct traceback_frame frame;
-    if (!traceback_last(traceback_of_user(text), &frame))
+    if (!traceback_program_frame(traceback_of_user(text), &frame))
         return;
-    if (failure->file.n == 0) {
+    if (failure->file.n == 0 ||
+        (torch_is_own_file(failure->file) && !torch_is_own_file(frame.file))) {
         failure->file = frame.file;
         failure->line = frame.line;
     }

@@ -26,6 +26,19 @@ static bool split_place(struct str place, struct str *file, uint32_t *line)
     return true;
 }
 
+bool traceback_program_frame(struct str text, struct traceback_frame *ret)
+{
+    struct traceback_frame frame;
+    bool found = false;
+    while (traceback_next(&text, &frame)) {
+        if (found && torch_is_own_file(frame.file))
+            continue;
+        *ret = frame;
+        found = true;
+    }
+    return found;
+}
+
 struct str text_summary(struct str text)
 {
     struct str line;

@@ -43,6 +43,10 @@ struct str restart_meaning(struct str summary);
 /* Returns the first line that is not empty, trimmed. */
 struct str text_summary(struct str text);
 
+/* Returns the innermost frame of a traceback that is not PyTorch's own, or the outermost one if all
+ * are; false when it has none. */
+bool traceback_program_frame(struct str text, struct traceback_frame *ret);
+
 /* Returns the exception that caused a failure: the first of a chain in a printed traceback (*type
  * is "ValueError", *message its text), or the one in "got ValueError('...')" of the message.
  * Returns false when neither is there. */

@@ -152,9 +152,28 @@ static void test_cause(void **state)
     assert_false(exception_cause(STR(""), &type, &message));
 }
 
+static void test_program_frame(void **state)
+{
+    (void)state;
+    static const char USER[] = "  File \"/u/m.py\", line 7, in forward\n    y = self.fc(x)\n";
+    static const char TORCH[] =
+        "  File \"/env/torch/nn/modules/linear.py\", line 125, in forward\n    return F.linear(\n";
+    struct traceback_frame frame;
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "%s%s", USER, TORCH);
+    assert_true(traceback_program_frame(buf_str(&text), &frame));
+    assert_str_is(frame.file, "/u/m.py");
+    assert_str_is(frame.code, "y = self.fc(x)");
+    assert_true(traceback_program_frame(str_of(TORCH), &frame));
+    assert_int_equal(frame.line, 125);
+    assert_false(traceback_program_frame(STR("no frames"), &frame));
+    buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_program_frame),
         cmocka_unit_test(test_break),          cmocka_unit_test(test_old_break),
         cmocka_unit_test(test_odd_breaks),     cmocka_unit_test(test_recompile),
         cmocka_unit_test(test_odd_recompiles), cmocka_unit_test(test_restart),

@@ -253,6 +253,28 @@ static void test_memory(void **state)
     incidents_free(NULL);
 }
 
+/* Metrics may name a line of PyTorch: the user's line stands in the message. */
+static void test_failure_in_torch(void **state)
+{
+    (void)state;
+    struct trace *trace;
+    struct log_make log = log_start();
+    log.context = LOG_COMPILE(0, 0, 0);
+    log_put(&log,
+            "\"compilation_metrics\": {\"fail_type\": \"E\", \"fail_reason\": \"no\\n\\nfrom user "
+            "code:\\n  File \\\"/u/m.py\\\", line 7, in f\\n    y = self.fc(x)\\n  File "
+            "\\\"/env/torch/nn/modules/linear.py\\\", line 125, in forward\\n    return x\\n\", "
+            "\"fail_user_frame_filename\": \"/env/torch/nn/modules/linear.py\", "
+            "\"fail_user_frame_lineno\": 125}",
+            NULL);
+    struct incidents *incidents = read_made(&log, &trace);
+    assert_int_equal(incidents->n_failures, 1);
+    assert_str_is(incidents->failures[0].file, "/u/m.py");
+    assert_int_equal(incidents->failures[0].line, 7);
+    assert_str_is(incidents->failures[0].code, "y = self.fc(x)");
+    drop(incidents, trace);
+}
+
 /* Records that name no compile, payloads that are missing: nothing, but no error either. */
 static void test_odd_records(void **state)
 {
@@ -277,6 +299,7 @@ static void test_odd_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_failure_in_torch),
         cmocka_unit_test(test_breaks),           cmocka_unit_test(test_restart),
         cmocka_unit_test(test_restarts_untimed), cmocka_unit_test(test_recompiles),
         cmocka_unit_test(test_failures),         cmocka_unit_test(test_memory),
