@@ -11,6 +11,7 @@ bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32
             !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],
                                                            .canonical = SYM_NONE,
                                                            .expr = SYM_NONE,
+                                                           .next = UINT32_MAX,
                                                            .rule = "" }))
             return false;
     log->n_recorded = (uint32_t)log->entries.n;
@@ -22,6 +23,8 @@ void guard_log_release(struct guard_log *log)
     for (size_t i = log->n_recorded; i < log->entries.n; i++)
         free((char *)log->entries.v[i].text.p);
     vec_release(&log->entries);
+    vec_release(&log->forms);
+    hash_index_release(&log->form_index);
 }
 
 /* Returns the canonical form. Products are multiplied out first: 4*(a + 1) equals 4*a + 4. */
@@ -35,16 +38,62 @@ static sym_id canonical_guard(struct guard_log *log, sym_id expr)
     return ret == SYM_NONE ? expr : ret;
 }
 
+static uint32_t form_hash(sym_id canonical)
+{
+    return (uint32_t)canonical * 2654435769u;
+}
+
+static struct guard_form *find_form(struct guard_log *log, sym_id canonical)
+{
+    uint32_t hash = form_hash(canonical), row;
+    for (size_t at = hash_index_start(&log->form_index, hash);
+         hash_index_next(&log->form_index, hash, &at, &row);)
+        if (log->forms.v[row].canonical == canonical)
+            return &log->forms.v[row];
+    return NULL;
+}
+
+/* Sets the status of an entry that was found. */
+static void set_matched(struct guard_log *log, struct guard_entry *entry, enum guard_status status)
+{
+    uint32_t at = (uint32_t)(entry - log->entries.v);
+    struct guard_form *form = entry->expr == SYM_NONE ? NULL : find_form(log, entry->canonical);
+    entry->status = status;
+    if (form && entry->guard->kind == GUARD_EVAL && at < form->matched)
+        form->matched = at;
+}
+
+/* Adds an entry to those of its form. */
+static bool add_to_form(struct guard_log *log, struct guard_entry *entry)
+{
+    uint32_t at = (uint32_t)(entry - log->entries.v);
+    struct guard_form *form = find_form(log, entry->canonical);
+    if (form) {
+        log->entries.v[form->last].next = at;
+        form->last = at;
+        form->pending = form->pending == UINT32_MAX ? at : form->pending;
+        return true;
+    }
+    if (!hash_index_reserve(&log->form_index, 1) ||
+        !vec_push(&log->forms, (struct guard_form){ entry->canonical, at, at, UINT32_MAX }))
+        return false;
+    hash_index_add(&log->form_index, form_hash(entry->canonical), (uint32_t)log->forms.n - 1);
+    return true;
+}
+
 /* Parses a recorded guard, when it is needed for the first time. */
 static void parse_entry(struct guard_log *log, struct guard_entry *entry)
 {
     struct err ignored = { 0 };
     struct sym_pool *pool = env_pool(log->env);
-    if (entry->expr != SYM_NONE || !entry->guard)
+    if (entry->read || !entry->guard)
         return;
+    entry->read = true;
     entry->expr = sym_parse(pool, entry->guard->expr, log->symbol, log->user);
     sym_ok(pool, &ignored);
     entry->canonical = canonical_guard(log, entry->expr);
+    if (entry->expr != SYM_NONE && entry->guard->kind == GUARD_EVAL)
+        log->failed |= !add_to_form(log, entry);
 }
 
 static bool is_kernel(const struct guard_entry *entry)
@@ -109,7 +158,8 @@ static sym_id instead_of_denied(struct guard_log *log, sym_id expr)
     }
 }
 
-static void apply_entry(struct guard_log *log, struct guard_entry *entry)
+/* Adds the condition of an entry to the environment. */
+static void add_condition(struct guard_log *log, struct guard_entry *entry)
 {
     struct env_origin none = { .graph = UINT32_MAX,
                                .node = ENV_NODE_NONE,
@@ -117,7 +167,6 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
                                .rule = "" };
     bool ignored;
     parse_entry(log, entry);
-    entry->status = GUARD_STATUS_APPLIED;
     if (entry->expr == SYM_NONE)
         return;
     /* PyTorch adds what is true; another condition would only make the environment contradict
@@ -134,6 +183,12 @@ static void apply_entry(struct guard_log *log, struct guard_entry *entry)
     else
         env_guard_bool(log->env, expr, &ignored);
     env_raised(log->env);
+}
+
+static void apply_entry(struct guard_log *log, struct guard_entry *entry)
+{
+    add_condition(log, entry);
+    set_matched(log, entry, GUARD_STATUS_APPLIED);
 }
 
 /* Returns whether a call's guard delays those that were recorded after it: it does until it is
@@ -181,35 +236,41 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
     return true;
 }
 
-/* Returns the first equal recorded guard that no replayed guard has matched yet. */
-static struct guard_entry *find_pending_entry(struct guard_log *log, sym_id expr, sym_id form)
+/* Returns the first guard of a form that no replayed guard has matched yet, of those that were
+ * parsed. */
+static struct guard_entry *first_pending(struct guard_log *log, struct guard_form *form)
 {
-    while (log->first_pending < log->n_recorded &&
-           log->entries.v[log->first_pending].status != GUARD_STATUS_PENDING)
-        log->first_pending++;
-    for (uint32_t i = log->first_pending; i < log->n_recorded; i++) {
-        struct guard_entry *entry = &log->entries.v[i];
-        if (entry->status != GUARD_STATUS_PENDING || entry->guard->kind != GUARD_EVAL)
-            continue;
-        parse_entry(log, entry);
-        if (entry->expr != SYM_NONE && (entry->expr == expr || entry->canonical == form))
+    while (form && form->pending != UINT32_MAX) {
+        struct guard_entry *entry = &log->entries.v[form->pending];
+        if (entry->status == GUARD_STATUS_PENDING)
             return entry;
+        form->pending = entry->next;
     }
     return NULL;
 }
 
+/* Returns the first equal recorded guard that no replayed guard has matched yet. Equal conditions
+ * have one canonical form. */
+static struct guard_entry *find_pending_entry(struct guard_log *log, sym_id canonical)
+{
+    struct guard_entry *found = first_pending(log, find_form(log, canonical));
+    for (; !found && log->first_unread < log->n_recorded; log->first_unread++) {
+        struct guard_entry *entry = &log->entries.v[log->first_unread];
+        if (entry->status != GUARD_STATUS_PENDING || entry->guard->kind != GUARD_EVAL)
+            continue;
+        parse_entry(log, entry);
+        if (entry->expr != SYM_NONE && entry->canonical == canonical)
+            found = entry;
+    }
+    return found;
+}
+
 /* Returns an equal guard that was matched already: PyTorch may add a guard again that its small
  * caches have evicted, and guards count as a set. */
-static struct guard_entry *find_matched(struct guard_log *log, sym_id expr, sym_id form)
+static const struct guard_entry *find_matched(struct guard_log *log, sym_id canonical)
 {
-    for (uint32_t i = 0; i < log->n_recorded; i++) {
-        struct guard_entry *entry = &log->entries.v[i];
-        if ((entry->status == GUARD_STATUS_REPRODUCED || entry->status == GUARD_STATUS_APPLIED) &&
-            entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE &&
-            (entry->expr == expr || entry->canonical == form))
-            return entry;
-    }
-    return NULL;
+    const struct guard_form *form = find_form(log, canonical);
+    return form && form->matched != UINT32_MAX ? &log->entries.v[form->matched] : NULL;
 }
 
 static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_id form)
@@ -255,15 +316,15 @@ static bool match_guard(struct guard_log *log, uint32_t i, uint32_t *next)
 {
     struct env_guard guard = *env_guard_at(log->env, i);
     sym_id form = canonical_guard(log, guard.expr);
-    struct guard_entry *entry = find_pending_entry(log, guard.expr, form);
-    if (!entry && find_matched(log, guard.expr, form))
+    struct guard_entry *entry = find_pending_entry(log, form);
+    if (!entry && find_matched(log, form))
         return true;
     sym_id printed = entry ? form : printed_form(log, guard.expr);
     if (printed != form && printed != SYM_NONE)
-        entry = find_pending_entry(log, printed, printed);
+        entry = find_pending_entry(log, printed);
     if (!entry)
         return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
-    entry->status = GUARD_STATUS_REPRODUCED;
+    set_matched(log, entry, GUARD_STATUS_REPRODUCED);
     entry->has_node = guard.origin.node != ENV_NODE_NONE;
     entry->graph = guard.origin.graph;
     entry->node = guard.origin.node;
@@ -281,7 +342,7 @@ bool guard_log_gather(struct guard_log *log)
             return false;
     move_head(log, next);
     log->seen = env_n_guards(log->env); /* without those that move_head() applied */
-    return true;
+    return !log->failed;
 }
 
 bool guard_log_concede(struct guard_log *log, uint32_t record)
@@ -295,8 +356,7 @@ bool guard_log_concede(struct guard_log *log, uint32_t record)
         parse_entry(log, entry);
         if (entry->expr == SYM_NONE || sym_kind_of(pool, entry->expr) != SYM_EQ)
             continue;
-        apply_entry(log, entry);
-        entry->status = GUARD_STATUS_PENDING;
+        add_condition(log, entry);
     }
     log->seen = env_n_guards(log->env);
     return true;
@@ -355,13 +415,13 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
         parse_entry(log, entry);
         if (entry->guard->kind == GUARD_RUNTIME_ASSERT && entry->expr != SYM_NONE &&
             has_assert(&asserts, entry->canonical)) {
-            entry->status = GUARD_STATUS_REPRODUCED;
+            set_matched(log, entry, GUARD_STATUS_REPRODUCED);
             continue;
         }
         if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
-            const struct guard_entry *met = find_matched(log, entry->expr, entry->canonical);
+            const struct guard_entry *met = find_matched(log, entry->canonical);
             if (met && (met->status == GUARD_STATUS_REPRODUCED || n_graphs)) {
-                entry->status = is_kernel(entry) ? GUARD_STATUS_REPRODUCED : met->status;
+                set_matched(log, entry, is_kernel(entry) ? GUARD_STATUS_REPRODUCED : met->status);
                 entry->has_node = met->has_node;
                 entry->graph = met->graph;
                 entry->node = met->node;
@@ -370,7 +430,7 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
             }
         }
         if (!is_kernel(entry)) {
-            entry->status = GUARD_STATUS_APPLIED;
+            set_matched(log, entry, GUARD_STATUS_APPLIED);
             continue;
         }
         guard_symbols(entry->guard->expr, look_at_symbol, &l);

@@ -8,6 +8,7 @@
 #define SYMTAPE_REPLAY_ATTEMPT_GUARD_LOG_H
 
 #include "replay/program/program.h"
+#include "trace/base/hash_index.h"
 #include "trace/events/guards.h"
 
 enum guard_status {
@@ -26,10 +27,20 @@ struct guard_entry {
     sym_id canonical;          /* SYM_NONE when its text cannot be parsed */
     sym_id expr;
     enum guard_status status;
+    uint32_t next; /* the next entry of its guard_form; UINT32_MAX: there is none */
+    bool read;     /* its text was parsed, if it can be */
     bool denied;   /* it is false at the hints, and was not applied */
     bool has_node; /* a node added it: graph and node identify it */
     uint32_t graph, node;
     const char *rule;
+};
+
+/* The recorded guards of one canonical form, in the order in which they were parsed. */
+struct guard_form {
+    sym_id canonical;
+    uint32_t pending; /* those before it are not pending any more; UINT32_MAX: none is */
+    uint32_t last;
+    uint32_t matched; /* the first one that is applied or reproduced; UINT32_MAX: none is */
 };
 
 /* What is applied instead of a recorded guard that is false at the hints. */
@@ -48,9 +59,12 @@ struct guard_log {
     vec_of(struct guard_entry)
     entries; /* the recorded ones in order, then the extra ones */
     uint32_t n_recorded, head;
-    uint32_t first_pending; /* those before it are matched or applied */
-    uint32_t seen;          /* how many of env_n_guards() were matched */
-    uint64_t last_change;   /* the state at the last check whether a guard is known */
+    vec_of(struct guard_form)
+    forms;
+    struct hash_index form_index; /* of forms by their canonical form */
+    uint32_t first_unread;        /* those before it were parsed, or are not pending */
+    uint32_t seen;                /* how many of env_n_guards() were matched */
+    uint64_t last_change;         /* the state at the last check whether a guard is known */
     sym_resolver *symbol;
     void *user;
     bool failed;
