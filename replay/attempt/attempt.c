@@ -48,8 +48,7 @@ static bool attempt_input(void *user, const struct program *program, const struc
     if (step->expected->unbacked)
         know_unbacked(&run->walker.unbound, run->state.ops, step->expected);
     const struct node *node = &program->graph->nodes[step->node];
-    const struct other_input *other =
-        contradictions_find(&run->load->settled, program->graph, node);
+    const struct other_input *other = contradictions_find(&run->load->settled, node);
     const struct expected *expected = step->expected;
     if (other && other->other)
         expected = expected_read(run->state.ops, other->other_graph, other->other->meta,

@@ -128,8 +128,7 @@ void collect_program(struct result_collector *c, const struct program *program)
         if (node_is_call(&program->graph->nodes[i]))
             collect_call(c, program, &program->steps[i]);
         else if (program->notes[i].outcome == OUTCOME_MISMATCH &&
-                 !contradictions_find(&c->result->load->settled, program->graph,
-                                      &program->graph->nodes[i]))
+                 !contradictions_find(&c->result->load->settled, &program->graph->nodes[i]))
             collect_difference(c, program, &program->steps[i]);
     for (uint32_t i = 0; i < program->n_children; i++)
         collect_program(c, program->children[i]);

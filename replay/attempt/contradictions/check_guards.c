@@ -5,6 +5,7 @@ struct end_checker {
     struct contradictions *found;
     const struct attempt_end *end;
     struct sym_pool *pool;
+    struct intern unguarded; /* symbols of guards that were not replayed */
     bool failed;
 };
 
@@ -115,26 +116,23 @@ static void check_guards(struct end_checker *k)
 
 /* ---- Specializations ---- */
 
-struct mention {
-    struct str symbol;
-    bool found;
-};
-
-static void look_for(void *user, struct str symbol)
+static void add_symbol(void *user, struct str symbol)
 {
-    struct mention *m = user;
-    m->found |= str_eq(m->symbol, symbol);
+    struct end_checker *k = user;
+    k->failed |= intern(&k->unguarded, symbol) == INTERN_NONE;
 }
 
-/* Returns whether a recorded guard on the symbol was not replayed, which is reported by itself. */
-static bool has_missing_guard(const struct guard_log *log, struct str symbol)
+/* Gathers the symbols of recorded guards that were not replayed, which are reported by themselves.
+ */
+static void gather_unguarded(struct end_checker *k)
 {
-    struct mention m = { symbol, false };
-    for (uint32_t i = 0; i < log->n_recorded && !m.found; i++)
-        if (log->entries.v[i].denied || (log->entries.v[i].status != GUARD_STATUS_REPRODUCED &&
-                                         log->entries.v[i].status != GUARD_STATUS_APPLIED))
-            guard_symbols(log->entries.v[i].guard->expr, look_for, &m);
-    return m.found;
+    const struct guard_log *log = k->end->log;
+    for (uint32_t i = 0; i < log->n_recorded && !k->failed; i++) {
+        const struct guard_entry *entry = &log->entries.v[i];
+        if (entry->denied ||
+            (entry->status != GUARD_STATUS_REPRODUCED && entry->status != GUARD_STATUS_APPLIED))
+            guard_symbols(entry->guard->expr, add_symbol, k);
+    }
 }
 
 static void check_specialization(struct end_checker *k, const struct specialization *s)
@@ -155,7 +153,7 @@ static void check_specialization(struct end_checker *k, const struct specializat
     if (!sym_numbers_near(k->pool, value, hint))
         sym_print(k->pool, hint, &text);
     else if (k->end->replayed && is != SYM_NONE && !sym_is_number(k->pool, is) &&
-             !has_missing_guard(k->end->log, s->symbol))
+             intern_find(&k->unguarded, s->symbol) == INTERN_NONE)
         buf_puts(&text, "no specialization");
     row.expected = buf_str(&text);
     if (text.n)
@@ -203,6 +201,7 @@ static void check_specializations(struct end_checker *k)
     const struct symbol_table *table = k->end->symbols;
     struct symbol_sources sources = { 0 };
     read_sources(k, &sources);
+    gather_unguarded(k);
     for (uint32_t i = 0; i < table->n_specializations && !k->failed; i++) {
         const struct specialization *s = &table->specializations[i];
         size_t n = k->found->list.n;
@@ -245,5 +244,6 @@ bool contradictions_check(struct contradictions *c, const struct attempt_end *en
     check_asserts(&k);
     check_specializations(&k);
     check_unbacked_ranges(&k);
+    intern_release(&k.unguarded);
     return !k.failed;
 }

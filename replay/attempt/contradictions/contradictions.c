@@ -16,16 +16,35 @@ void contradictions_release(struct contradictions *c)
 {
     vec_release(&c->list);
     vec_release(&c->others);
+    hash_index_release(&c->other_index);
     arena_release(&c->arena);
 }
 
-const struct other_input *contradictions_find(const struct contradictions *c,
-                                              const struct graph *graph, const struct node *node)
+static uint32_t node_hash(const struct node *node)
 {
-    for (size_t i = 0; i < c->others.n; i++)
-        if (c->others.v[i].graph == graph && c->others.v[i].node == node)
-            return &c->others.v[i];
+    return (uint32_t)(((uint64_t)(uintptr_t)node * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+/* A node is of one graph, so that it alone is the key. */
+const struct other_input *contradictions_find(const struct contradictions *c,
+                                              const struct node *node)
+{
+    uint32_t hash = node_hash(node), row;
+    for (size_t at = hash_index_start(&c->other_index, hash);
+         hash_index_next(&c->other_index, hash, &at, &row);)
+        if (c->others.v[row].node == node)
+            return &c->others.v[row];
     return NULL;
+}
+
+bool contradictions_add_other(struct contradictions *c, struct other_input other)
+{
+    if (contradictions_find(c, other.node))
+        return true;
+    if (!hash_index_reserve(&c->other_index, 1) || !vec_push(&c->others, other))
+        return false;
+    hash_index_add(&c->other_index, node_hash(other.node), (uint32_t)c->others.n - 1);
+    return true;
 }
 
 /* Names storages that are too small for what is in them. */

@@ -13,6 +13,7 @@
 
 #include "replay/attempt/guard_log.h"
 #include "replay/attempt/inputs.h"
+#include "trace/base/hash_index.h"
 #include "trace/events/symbols.h"
 #include "trace/graphs.h"
 
@@ -37,7 +38,7 @@ struct contradiction {
 /* A placeholder whose recorded meta is wrong: `other` is a node with the right one, or NULL for the
  * input that has its name. */
 struct other_input {
-    const struct graph *graph, *other_graph;
+    const struct graph *other_graph;
     const struct node *node, *other;
 };
 
@@ -46,13 +47,16 @@ struct contradictions {
     list;
     vec_of(struct other_input)
     others;
-    struct arena arena; /* the texts */
+    struct hash_index other_index; /* by node */
+    struct arena arena;            /* the texts */
 };
 void contradictions_release(struct contradictions *c);
 
 /* Returns the place of a placeholder whose recorded meta is wrong; NULL for all others. */
 const struct other_input *contradictions_find(const struct contradictions *c,
-                                              const struct graph *graph, const struct node *node);
+                                              const struct node *node);
+/* Adds one; where a node has one already, that remains. Returns false when memory ran out. */
+bool contradictions_add_other(struct contradictions *c, struct other_input other);
 
 /* A graph of the attempt; those without a `graph` could not be read. */
 struct recorded_graph {

@@ -125,11 +125,10 @@ static void blame(struct evidence *e, const struct witness *wrong, const struct 
     evidence_add(e, row);
     if (wrong->described)
         replace_description(e, wrong->described, &right->shape);
-    if (wrong->node &&
-        !vec_push(&e->found->others, (struct other_input){ wrong->graph->graph,
-                                                           right->node ? right->graph->graph : NULL,
-                                                           wrong->node, right->node }))
-        e->failed = true;
+    const struct graph *graph = right->node ? right->graph->graph : NULL;
+    if (wrong->node)
+        e->failed |= !contradictions_add_other(
+            e->found, (struct other_input){ graph, wrong->node, right->node });
 }
 
 void witnesses_vote(struct evidence *e, const struct witnesses *w)
