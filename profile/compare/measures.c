@@ -225,6 +225,7 @@ void measures_of_replay(const struct replay *replay, struct measures *ret)
     set_measure(ret, MEASURE_EXPRS, (double)replay->costs.exprs);
     set_measure(ret, MEASURE_EVALUATIONS, (double)replay->costs.evaluations);
     set_measure(ret, MEASURE_SYMBOLIC_TENSORS, (double)replay->costs.symbolic_tensors);
+    set_measure(ret, MEASURE_CONTRADICTIONS, (double)replay->n_contradictions);
 }
 
 static bool take_replay(struct trace *trace, const struct measure_options *options,

@@ -40,3 +40,11 @@ A specialization to another number than the hint, and a description of which its
     0/0_0: description L['self']._modules['embedding']._parameters['weight'], line 62 of the log
       recorded  f32[51, 16][16, 1]cpu
       expected  f32[50, 16][16, 1]cpu, as line 150 says
+
+Their number is a measure, so that a limit can be set on it.
+
+    $ symtape check --max contradictions:0 hint.log
+    1 of 1 limit is exceeded
+      verdict    limit                 baseline  here  change  allowed  meaning
+      regressed  max contradictions:0         -     1       -        0  records that other records of their attempt contradict
+    [exit 1]
