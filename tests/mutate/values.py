@@ -490,6 +490,27 @@ def change_hint(rng, log):
     return Mutation("hint", i, name=s["symbol"], same=is_said_once(log, i, s), before=old, after=s["val"]), log.written(i, envelope)
 
 
+def may_be_marked(log, i, symbol, lower, upper):
+    """A mark may give a size such a range, which nothing else records as long as what is checked at each call
+    is within it."""
+    m = re.fullmatch(r"(.*)\.size\(\)\[(\d+)\]", symbol.get("source", ""))
+    if not m or not re.fullmatch(r"\d+", lower):
+        return None
+    same_compile = [k for k in log.by_event.get("describe_source", []) if log.compile_of(k) == log.compile_of(i)]
+    named = [e for k in same_compile if (e := log.records[k].envelope["describe_source"])["source"] == m.group(1)]
+    marked = any(int(m.group(2)) in (t.get("dynamo_dynamic_indices") or []) for k in log.by_event.get("describe_tensor", [])
+                 if log.compile_of(k) == log.compile_of(i) for t in [log.records[k].envelope["describe_tensor"]]
+                 for e in named if (e["describer_id"], e["id"]) == (t["describer_id"], t["id"]))
+    if not marked:
+        return None
+    trees = [log.records[k].payload.decode() for k in log.by_event.get("dynamo_cpp_guards_str", [])
+             if log.compile_of(k) == log.compile_of(i)]
+    checks = [c for tree in trees
+              for c in re.findall(rf"(?:(\d+) <= )?{re.escape(symbol['source'])}(?: <= (\d+))?(?= +#)", tree) if any(c)]
+    within = all(int(low or 0) >= int(lower) and (upper == "int_oo" or high and int(high) <= int(upper)) for low, high in checks)
+    return "a mark may give the size this range" if within else None
+
+
 def change_range(rng, log):
     i = pick(rng, log, rng.choice(("create_symbol",) * 4 + ("create_unbacked_symbol",)))
     if i is None:
@@ -505,7 +526,8 @@ def change_range(rng, log):
     else:
         upper = str(int(upper) + 1) if re.fullmatch(r"\d+", upper) else "4096"
     s["vr"] = f"[{lower}, {upper}]"
-    return Mutation("range", i, name=s["symbol"], before=old, after=s["vr"]), log.written(i, envelope)
+    same = may_be_marked(log, i, s, lower, upper)
+    return Mutation("range", i, name=s["symbol"], before=old, after=s["vr"], same=same), log.written(i, envelope)
 
 
 def change_specialization(rng, log):

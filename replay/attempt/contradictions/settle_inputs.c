@@ -174,6 +174,16 @@ static void add_size_lists(struct evidence *e, struct graph_family *f)
     free(input_of);
 }
 
+/* An input that Dynamo adds for a symbol has the name of the symbol (_lift_basic_symbols() of
+ * torch/_dynamo/output_graph.py). */
+static void add_symbol_name(struct evidence *e, struct witnesses *w, const struct node *node)
+{
+    uint32_t id = intern_find(&e->names, node->name);
+    if (id != INTERN_NONE)
+        witnesses_add(
+            w, (struct witness){ .shape = { .kind = SHAPE_NUMBER, .number = e->hints.v[id] } });
+}
+
 static void family_open(struct evidence *e, struct graph_family *f,
                         const struct recorded_graph *dynamo, const struct input_names *inputs)
 {
@@ -198,6 +208,8 @@ static void family_open(struct evidence *e, struct graph_family *f,
                       (struct witness){ .graph = dynamo,
                                         .node = f->inputs[i],
                                         .shape = evidence_shape(e, graph, f->inputs[i]) });
+        if (meta != META_NONE && graph->pool->metas[meta].kind == META_SYM)
+            add_symbol_name(e, &f->witnesses[i], f->inputs[i]);
     }
     size_lists_read(e, &f->sizes, dynamo->record);
     if (!e->failed)
@@ -244,8 +256,11 @@ static void add_output(struct evidence *e, struct witnesses *w, const struct nod
             continue;
         const struct node *node = &graph->nodes[args[i].u.node];
         struct shape shape = evidence_shape(e, graph, node);
+        const sym_id *usual = shape.stride;
         shape.stride = NULL;
-        witnesses_add(w, (struct witness){ .graph = names->graph, .node = node, .shape = shape });
+        witnesses_add(
+            w, (struct witness){
+                   .graph = names->graph, .node = node, .shape = shape, .usual_stride = usual });
         return;
     }
 }

@@ -6,11 +6,24 @@ void witnesses_add(struct witnesses *w, struct witness witness)
         w->v[w->n++] = witness;
 }
 
-static size_t count_agreeing(struct evidence *e, const struct witnesses *w, size_t i)
+/* Returns whether a meta has the strides that a witness expects and does not ask for. */
+static bool has_usual_strides(const struct witness *x, const struct shape *shape)
+{
+    if (!x->usual_stride || !shape->stride || x->shape.ndim != shape->ndim)
+        return false;
+    for (uint32_t d = 0; d < shape->ndim; d++)
+        if (x->usual_stride[d] != shape->stride[d])
+            return false;
+    return true;
+}
+
+/* Returns the votes for a witness: 4 of each that agrees with it, and 1 for usual strides. */
+static size_t count_votes(struct evidence *e, const struct witnesses *w, size_t i)
 {
     size_t n = 0;
     for (size_t k = 0; k < w->n; k++)
-        n += shapes_agree(e->pool, &w->v[i].shape, &w->v[k].shape);
+        n += 4 * (size_t)shapes_agree(e->pool, &w->v[i].shape, &w->v[k].shape) +
+             (size_t)has_usual_strides(&w->v[k], &w->v[i].shape);
     return n;
 }
 
@@ -23,20 +36,34 @@ static int storage_vote(const struct input_tensor *t)
     return bytes == t->storage_bytes ? 1 : bytes > t->storage_bytes ? -1 : 0;
 }
 
-/* Returns the witness that most agree with; its storage decides about a description, then the
- * order of the records. A list of sizes has no strides, so it is none. */
-static size_t elect(struct evidence *e, const struct witnesses *w)
+/* Returns the witness that most agree with, of those that agree with `other` (NULL: of all); its
+ * storage decides about a description, then the order of the records. A list of sizes has no
+ * strides, so it is none, and `strict` excludes outputs, whose strides are not compared. */
+static size_t elect_among(struct evidence *e, const struct witnesses *w,
+                          const struct witness *other, bool strict)
 {
-    size_t best = 0, votes = 0;
+    size_t best = w->n, votes = 0;
     for (size_t i = 0; i < w->n; i++) {
         const struct witness *x = &w->v[i];
-        size_t n = 2 * count_agreeing(e, w, i) + (size_t)(1 + storage_vote(x->described));
-        if ((x->node || x->described) && n > votes) {
+        size_t n = count_votes(e, w, i) + 2 * (size_t)(1 + storage_vote(x->described));
+        bool fits = (x->node || x->described) && !(strict && x->usual_stride) &&
+                    (!other || shapes_agree(e->pool, &x->shape, &other->shape));
+        if (fits && n > votes) {
             best = i;
             votes = n;
         }
     }
     return best;
+}
+
+/* An output agrees with inputs of any strides, which may differ from each other. */
+static size_t elect(struct evidence *e, const struct witnesses *w)
+{
+    size_t best = elect_among(e, w, NULL, false);
+    if (best == w->n)
+        return 0;
+    size_t strict = w->v[best].usual_stride ? elect_among(e, w, &w->v[best], true) : w->n;
+    return strict == w->n ? best : strict;
 }
 
 static void print_numbers(struct evidence *e, const sym_id *list, uint32_t n, struct buf *out)
@@ -131,11 +158,15 @@ static void blame(struct evidence *e, const struct witness *wrong, const struct 
             e->found, (struct other_input){ graph, wrong->node, right->node });
 }
 
+static bool can_be_blamed(const struct witness *x)
+{
+    return x->node ? !node_is_call(x->node) : x->described || x->graph;
+}
+
 void witnesses_vote(struct evidence *e, const struct witnesses *w)
 {
     size_t right = w->n > 1 ? elect(e, w) : 0;
     for (size_t i = 0; i < w->n; i++)
-        if (!shapes_agree(e->pool, &w->v[i].shape, &w->v[right].shape) &&
-            !(w->v[i].node && node_is_call(w->v[i].node)))
+        if (!shapes_agree(e->pool, &w->v[i].shape, &w->v[right].shape) && can_be_blamed(&w->v[i]))
             blame(e, &w->v[i], node_beside(e, w, &w->v[right]));
 }

@@ -5,12 +5,13 @@
 #include "replay/attempt/contradictions/evidence.h"
 
 /* A record with a meta: a node of a graph, the list of sizes of a graph (node is NULL), or a
- * description (graph is NULL). */
+ * description (graph is NULL). One without all three is the name of a symbol. */
 struct witness {
     const struct recorded_graph *graph;
     const struct node *node;
     struct input_tensor *described;
     struct shape shape;
+    const sym_id *usual_stride; /* those that the input has unless AOT chose others; NULL */
 };
 
 struct witnesses {
