@@ -1,0 +1,320 @@
+/* Records that contradict each other: inputs before a replay, guards and specializations after. */
+#include "replay/attempt/contradictions/contradictions.h"
+
+#include "tests/harness.h"
+
+static const char *const forward_text =
+    "class f(torch.nn.Module):\n"
+    "    def forward(self, x: \"f32[s0, 8][8, 1]cpu\"):\n"
+    "        a: \"f32[s0, 8][8, 1]cpu\" = torch.ops.aten.relu.default(x)\n"
+    "        b: \"f32[s0, 8][8, 1]cpu\" = torch.ops.aten.sin.default(a)\n"
+    "        return (b, a)\n";
+/* The strides of `a` are wrong. */
+static const char *const backward_text =
+    "class b(torch.nn.Module):\n"
+    "    def forward(self, a: \"f32[s0, 8][9, 1]cpu\", t: \"f32[s0, 8][8, 1]cpu\"):\n"
+    "        c: \"f32[s0, 8][8, 1]cpu\" = torch.ops.aten.mul.Tensor(t, t)\n"
+    "        return (c,)\n";
+
+enum { DESCRIPTION = 10, STORAGE = 11, SYMBOL = 12, FORWARD = 20, BACKWARD = 21 };
+
+/* An input L['x'] of 4 rows of 8, whose first size has a symbol. */
+struct world {
+    int64_t size[2], stride[2];
+    bool duck[2], marked[2];
+    struct dim_change change[2];
+    struct recorded_symbol sizes[2], strides[2], offset;
+    struct inputs inputs;
+    struct graph *forward, *backward;
+    struct recorded_graph graphs[2];
+    struct guard_list guards;
+    struct symbol_table symbols;
+    struct attempt_records records;
+    struct contradictions found;
+};
+
+static bool world_open(struct world *w, const char *hint, struct err *err)
+{
+    const struct recorded_symbol nothing = { .record = TRACE_NONE };
+    *w = (struct world){ .size = { 4, 8 }, .stride = { 8, 1 } };
+    w->sizes[0] = (struct recorded_symbol){ STR("s0"), str_of(hint), STR("[2, int_oo]"),
+                                            STR("L['x'].size()[0]"), SYMBOL };
+    w->sizes[1] = w->strides[0] = w->strides[1] = w->offset = nothing;
+    struct input x = { .kind = INPUT_TENSOR };
+    x.tensor = (struct input_tensor){ .source = STR("L['x']"),
+                                      .dtype = DTYPE_F32,
+                                      .device = { DEVICE_CPU, -1 },
+                                      .record = DESCRIPTION,
+                                      .storage_record = STORAGE,
+                                      .storage_bytes = 4 * 8 * 4,
+                                      .ndim = 2,
+                                      .size = w->size,
+                                      .stride = w->stride,
+                                      .concrete = true,
+                                      .duck = w->duck,
+                                      .marked = w->marked,
+                                      .change = w->change,
+                                      .size_symbol = w->sizes,
+                                      .stride_symbol = w->strides,
+                                      .offset_symbol = &w->offset };
+    w->forward = graph_parse(str_of(forward_text), err);
+    w->backward = w->forward ? graph_parse(str_of(backward_text), err) : NULL;
+    w->graphs[0] = (struct recorded_graph){ 0, FORWARD, GRAPH_FORWARD, w->forward };
+    w->graphs[1] = (struct recorded_graph){ 1, BACKWARD, GRAPH_BACKWARD, w->backward };
+    w->records = (struct attempt_records){ .guards = &w->guards,
+                                           .symbols = &w->symbols,
+                                           .graphs = w->graphs,
+                                           .n_graphs = 2,
+                                           .tree = STR("") };
+    return w->backward && vec_push(&w->inputs.list, x);
+}
+
+static void world_close(struct world *w)
+{
+    contradictions_release(&w->found);
+    inputs_release(&w->inputs);
+    graph_free(w->forward);
+    graph_free(w->backward);
+}
+
+static struct contradiction settle_one(struct world *w)
+{
+    struct err err = ERR_INIT;
+    assert_true(contradictions_settle(&w->found, &w->records, &w->inputs, &err));
+    assert_no_err(&err);
+    assert_int_equal(w->found.list.n, 1);
+    return w->found.list.v[0];
+}
+
+static void open_without_graphs(struct world *w, const char *hint)
+{
+    struct err err = ERR_INIT;
+    assert_true(world_open(w, hint, &err));
+    w->records.n_graphs = 0;
+}
+
+static void hints(void **state)
+{
+    (void)state;
+    struct world w;
+    open_without_graphs(&w, "5");
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_HINT);
+    assert_int_equal(row.record, SYMBOL);
+    assert_int_equal(row.beside, DESCRIPTION);
+    assert_str_is(row.recorded, "5");
+    assert_str_is(row.expected, "4");
+    assert_str_is(w.sizes[0].value, "4");
+    world_close(&w);
+}
+
+static void descriptions_and_storages(void **state)
+{
+    (void)state;
+    struct world w;
+    open_without_graphs(&w, "4");
+    w.size[0] = 6; /* the storage has 4 rows, as the symbol says */
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_DESCRIPTION);
+    assert_int_equal(row.record, DESCRIPTION);
+    assert_int_equal(w.size[0], 4);
+    world_close(&w);
+
+    open_without_graphs(&w, "4");
+    w.inputs.list.v[0].tensor.storage_bytes = 127;
+    row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_STORAGE);
+    assert_int_equal(row.record, STORAGE);
+    assert_str_is(row.expected, "at least 128 bytes");
+    world_close(&w);
+}
+
+static void guards_of_each_call(void **state)
+{
+    (void)state;
+    struct world w;
+    open_without_graphs(&w, "4");
+    w.records.tree = STR("| +- TENSOR_MATCH: check_tensor(L['x'], Tensor, DispatchKeySet(CPU), "
+                         "torch.float32, device=None, requires_grad=True, size=[None, 8], "
+                         "stride=[8, 1])\n");
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_DESCRIPTION);
+    assert_str_is(row.expected, "requires_grad=True");
+    assert_true(w.inputs.list.v[0].tensor.requires_grad);
+    world_close(&w);
+
+    open_without_graphs(&w, "4");
+    w.sizes[0].range = STR("[3, int_oo]");
+    row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_RANGE);
+    assert_str_is(w.sizes[0].range, "[2, int_oo]");
+    world_close(&w);
+}
+
+static void placeholders(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct world w;
+    assert_true(world_open(&w, "4", &err));
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_PLACEHOLDER);
+    assert_int_equal(row.record, BACKWARD);
+    assert_int_equal(row.beside, FORWARD);
+    assert_str_is(row.name, "a");
+    assert_str_is(row.recorded, "f32[s0, 8][9, 1]cpu");
+    assert_str_is(row.expected, "f32[s0, 8][8, 1]cpu");
+    const struct other_input *other = contradictions_find(&w.found, &w.backward->nodes[0]);
+    assert_non_null(other);
+    assert_ptr_equal(other->other_graph, w.forward);
+    assert_str_is(other->other->name, "a");
+    assert_null(contradictions_find(&w.found, &w.backward->nodes[1]));
+    world_close(&w);
+}
+
+static void many_placeholders(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    static struct node nodes[N + 1];
+    struct contradictions c = { .arena = ARENA_INIT };
+    for (int i = 0; i < N; i++)
+        assert_true(
+            contradictions_add_other(&c, (struct other_input){ NULL, &nodes[i], &nodes[i + 1] }));
+    assert_true(contradictions_add_other(&c, (struct other_input){ NULL, &nodes[7], NULL }));
+    assert_int_equal(c.others.n, N);
+    for (int i = 0; i < N; i++)
+        assert_ptr_equal(contradictions_find(&c, &nodes[i])->other, &nodes[i + 1]);
+    assert_null(contradictions_find(&c, &nodes[N]));
+    contradictions_release(&c);
+}
+
+/* ---- After the replay ---- */
+
+struct end_world {
+    struct shape_env *env;
+    struct buf guard, symbol;
+    struct guard guards[2];
+    struct specialization specializations[2];
+    struct guard_list list;
+    struct symbol_table table;
+    struct guard_log log;
+    struct contradictions found;
+};
+
+/* A symbol with the hint 8, of which the records say that it is 9, in a guard and in the first
+ * specialization; the second one did not happen. */
+static bool end_open(struct end_world *w, struct err *err)
+{
+    *w = (struct end_world){ .env = shape_env_new(NULL, err) };
+    if (!w->env)
+        return false;
+    struct sym_pool *pool = env_pool(w->env);
+    sym_id s = env_create_symbol(
+        w->env, &(struct symbol_request){ .value = sym_integer(pool, 8), .source = STR("x") });
+    if (s == SYM_NONE)
+        return false;
+    buf_put(&w->symbol, sym_name(pool, s));
+    buf_printf(&w->guard, "Eq(%.*s, 9)", STR_ARG(buf_str(&w->symbol)));
+    if (w->guard.failed || w->symbol.failed)
+        return false;
+    w->guards[0] =
+        (struct guard){ .record = 3, .expr = buf_str(&w->guard), .asked_by = GUARD_BY_DYNAMO };
+    w->guards[1] = (struct guard){ .record = 4, .expr = STR("Eq("), .asked_by = GUARD_BY_DYNAMO };
+    w->list = (struct guard_list){ .guards = w->guards, .n = 2 };
+    for (int i = 0; i < 2; i++)
+        w->specializations[i] = (struct specialization){ .record = 5 + (uint32_t)i,
+                                                         .symbol = buf_str(&w->symbol),
+                                                         .value = i ? STR("8") : STR("9") };
+    w->table =
+        (struct symbol_table){ .specializations = w->specializations, .n_specializations = 2 };
+    return guard_log_init(&w->log, &w->list, 0, w->env, sym_by_name, NULL);
+}
+
+static bool end_run(struct end_world *w)
+{
+    struct attempt_end end = {
+        .guards = &w->list, .symbols = &w->table, .env = w->env, .log = &w->log, .replayed = true
+    };
+    return guard_log_apply(&w->log, UINT32_MAX, true) && guard_log_gather(&w->log) &&
+           contradictions_check(&w->found, &end);
+}
+
+static void end_close(struct end_world *w)
+{
+    contradictions_release(&w->found);
+    guard_log_release(&w->log);
+    shape_env_free(w->env);
+    buf_release(&w->guard);
+    buf_release(&w->symbol);
+}
+
+static void guards_and_specializations(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct end_world w;
+    assert_true(end_open(&w, &err));
+    assert_true(end_run(&w));
+    assert_int_equal(w.log.n_denied, 1);
+    /* The second specialization is not named: that its guard was not applied is the reason. */
+    assert_int_equal(w.found.list.n, 2);
+    assert_int_equal(w.found.list.v[0].kind, CONTRADICTION_GUARD);
+    assert_int_equal(w.found.list.v[0].record, 3);
+    assert_int_equal(w.found.list.v[1].kind, CONTRADICTION_SPECIALIZATION);
+    assert_int_equal(w.found.list.v[1].record, 5);
+    assert_str_is(w.found.list.v[1].expected, "8");
+    end_close(&w);
+
+    assert_true(end_open(&w, &err));
+    w.log.n_recorded = 0;
+    assert_true(end_run(&w));
+    assert_int_equal(w.found.list.n, 2);
+    assert_str_is(w.found.list.v[1].expected, "no specialization");
+    end_close(&w);
+}
+
+/* ---- Memory ---- */
+
+static bool settle(void *arg)
+{
+    (void)arg;
+    struct err err = { 0 };
+    struct world w;
+    bool ok = world_open(&w, "5", &err) &&
+              contradictions_settle(&w.found, &w.records, &w.inputs, &err) && w.found.list.n == 2;
+    world_close(&w);
+    return ok;
+}
+
+static bool check(void *arg)
+{
+    (void)arg;
+    struct err err = { 0 };
+    struct end_world w;
+    bool ok = end_open(&w, &err) && end_run(&w) && !sym_short_of_memory(env_pool(w.env)) &&
+              w.found.list.n == 2;
+    end_close(&w);
+    return ok;
+}
+
+static void memory_may_fail(void **state)
+{
+    (void)state;
+    check_alloc_failures(settle, NULL);
+    check_alloc_failures(check, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hints),
+        cmocka_unit_test(descriptions_and_storages),
+        cmocka_unit_test(guards_of_each_call),
+        cmocka_unit_test(placeholders),
+        cmocka_unit_test(many_placeholders),
+        cmocka_unit_test(guards_and_specializations),
+        cmocka_unit_test(memory_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
