@@ -16,6 +16,29 @@ static const char *const backward_text =
     "        c: \"f32[s0, 8][8, 1]cpu\" = torch.ops.aten.mul.Tensor(t, t)\n"
     "        return (c,)\n";
 
+/* The strides of the tangent are wrong; those of its output are not. */
+static const char *const joint_text =
+    "class j(torch.nn.Module):\n"
+    "    def forward(\n"
+    "        self,\n"
+    "        primals_1: \"f32[s0, 8][8, 1]cpu\",  # PlainAOTInput(idx=0)\n"
+    "        tangents_1: \"f32[s0, 8][9, 1]cpu\",  # "
+    "TangentAOTInput(output=PlainAOTOutput(idx=0))\n"
+    "    ):\n"
+    "        a: \"f32[s0, 8][8, 1]cpu\" = torch.ops.aten.relu.default(primals_1)\n"
+    "        return (\n"
+    "            a,  # PlainAOTOutput(idx=0)\n"
+    "        )\n";
+static const char *const tangent_text =
+    "class b(torch.nn.Module):\n"
+    "    def forward(\n"
+    "        self,\n"
+    "        tangents_1: \"f32[s0, 8][8, 1]cpu\",  # "
+    "TangentAOTInput(output=PlainAOTOutput(idx=0))\n"
+    "    ):\n"
+    "        c: \"f32[s0, 8][8, 1]cpu\" = torch.ops.aten.sin.default(tangents_1)\n"
+    "        return (c,)\n";
+
 enum { DESCRIPTION = 10, STORAGE = 11, SYMBOL = 12, FORWARD = 20, BACKWARD = 21 };
 
 /* An input L['x'] of 4 rows of 8, whose first size has a symbol. */
@@ -172,6 +195,29 @@ static void placeholders(void **state)
     world_close(&w);
 }
 
+/* The joint and the backward graph disagree, and the strides of the output decide. */
+static void tangents(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct world w;
+    assert_true(world_open(&w, "4", &err));
+    graph_free(w.forward);
+    graph_free(w.backward);
+    w.forward = graph_parse(str_of(joint_text), &err);
+    w.backward = graph_parse(str_of(tangent_text), &err);
+    assert_no_err(&err);
+    w.graphs[0] = (struct recorded_graph){ 0, FORWARD, GRAPH_JOINT, w.forward };
+    w.graphs[1].graph = w.backward;
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_PLACEHOLDER);
+    assert_int_equal(row.record, FORWARD);
+    assert_int_equal(row.beside, BACKWARD);
+    assert_str_is(row.name, "tangents_1");
+    assert_str_is(row.recorded, "f32[s0, 8][9, 1]cpu");
+    world_close(&w);
+}
+
 static void many_placeholders(void **state)
 {
     (void)state;
@@ -312,6 +358,7 @@ int main(void)
         cmocka_unit_test(descriptions_and_storages),
         cmocka_unit_test(guards_of_each_call),
         cmocka_unit_test(placeholders),
+        cmocka_unit_test(tangents),
         cmocka_unit_test(many_placeholders),
         cmocka_unit_test(guards_and_specializations),
         cmocka_unit_test(memory_may_fail),
