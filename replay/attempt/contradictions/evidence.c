@@ -57,8 +57,9 @@ static sym_id value_of_symbol(void *user, sym_id symbol)
 static sym_id evaluate(struct evidence *e, sym_id expr, struct value_reader reader)
 {
     struct err ignored = { 0 };
-    sym_id ret =
-        expr == SYM_NONE ? SYM_NONE : sym_evaluate(e->pool, expr, value_of_symbol, &reader);
+    if (expr == SYM_NONE || sym_is_number(e->pool, expr))
+        return expr;
+    sym_id ret = sym_evaluate(e->pool, expr, value_of_symbol, &reader);
     sym_ok(e->pool, &ignored);
     return ret;
 }
@@ -72,6 +73,9 @@ sym_id evidence_value(struct evidence *e, struct str text, struct str name, sym_
 sym_id evidence_size(struct evidence *e, struct str text)
 {
     struct err ignored = { 0 };
+    int64_t number;
+    if (str_to_i64(text, &number))
+        return sym_integer(e->pool, number);
     sym_id expr = sym_parse(e->pool, text, NULL, NULL);
     sym_id ret = evaluate(e, expr, (struct value_reader){ .e = e });
     sym_ok(e->pool, &ignored);
