@@ -98,7 +98,8 @@ bool session_sizes(const struct session *s, size_t point, struct arena *arena,
     return true;
 }
 
-/* Reads the recorded symbols and guards once for a graph, which may be run at many sizes. */
+/* Reads the recorded release, symbols and guards once for a graph, which may be run at many sizes.
+ */
 static bool gather_recorded(struct graph_run *g, struct run_options *options, struct err *err)
 {
     struct session *s = g->session;
@@ -110,6 +111,7 @@ static bool gather_recorded(struct graph_run *g, struct run_options *options, st
         s->has_recorded = true;
         s->recorded_ref = g->ref;
     }
+    options->torch = s->recorded.torch;
     options->symbols = s->recorded.symbols;
     options->n_symbols = s->recorded.n_symbols;
     options->guards = s->recorded.guards;

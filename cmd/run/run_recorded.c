@@ -1,5 +1,6 @@
 #include "cmd/run/run_recorded.h"
 #include "profile/model/format.h"
+#include "replay/attempt/inputs.h"
 #include "trace/events/guards.h"
 #include "trace/events/symbols.h"
 #include "trace/events/user_line.h"
@@ -101,6 +102,7 @@ bool run_recorded(struct trace *trace, uint32_t record, uint32_t attempt, struct
         ret->has_hint = str_to_i64(symbol->value, &ret->hint);
     }
     add_recorded_guards(&recorded, guards);
+    options->torch = recorded_torch(trace, recorded.recording);
     options->symbols = symbols;
     options->guards = recorded.list;
     options->n_guards = recorded.n;

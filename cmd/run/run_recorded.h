@@ -5,8 +5,8 @@
 #include "replay/backend/run/run.h"
 #include "trace/open.h"
 
-/* Sets the symbols of a graph's attempt, or of its program, as recorded, and the guards that their
- * values must satisfy. Texts are the trace's and the arena's. */
+/* Sets the release, and the symbols of a graph's attempt, or of its program, as recorded, and the
+ * guards that their values must satisfy. Texts are the trace's and the arena's. */
 bool run_recorded(struct trace *trace, uint32_t record, uint32_t attempt, struct arena *arena,
                   struct run_options *options, struct err *err);
 
