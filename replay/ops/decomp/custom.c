@@ -175,8 +175,14 @@ static bool is_constant(struct str name)
 static bool is_function(struct str name)
 {
     static const char *const functions[] = {
-        "check", "unbacked", "len",  "sum", "prod",  "max",           "min",
-        "int",   "float",    "bool", "abs", "range", "maybe_convert", "computation_dtype"
+        "check",         "unbacked",
+        "len",           "sum",
+        "prod",          "max",
+        "min",           "int",
+        "float",         "bool",
+        "abs",           "range",
+        "maybe_convert", "computation_dtype",
+        "behaves",       "suggest_memory_format",
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (str_is(name, functions[i]))

@@ -154,6 +154,17 @@ static struct value call_computation_dtype(struct rule_run *r, const struct valu
     return (struct value){ .kind = VALUE_DTYPE, .u.dtype = computation_dtype(args[0].u.dtype) };
 }
 
+/* suggest_memory_format(x) is that of torch/_prims_common. */
+static struct value call_suggest_format(struct rule_run *r, const struct value *args, uint32_t n)
+{
+    if (n != 1 || args[0].kind != VALUE_TENSOR) {
+        refuse(r->c, "TypeError", "expected a tensor");
+        return value_none();
+    }
+    return (struct value){ .kind = VALUE_MEMORY_FORMAT,
+                           .u.memory_format = suggest_format(r->c, args[0].u.tensor) };
+}
+
 /* behaves(name): whether the release of PyTorch behaves so (../../shape/env/behaviors.def). */
 static struct value call_behaves(struct rule_run *r, const struct value *args, uint32_t n)
 {
@@ -205,6 +216,7 @@ static const struct {
     { "range", call_range },
     { "maybe_convert", call_maybe_convert },
     { "computation_dtype", call_computation_dtype },
+    { "suggest_memory_format", call_suggest_format },
 };
 
 static struct value call_named(struct rule_run *r, const struct tree *tree)

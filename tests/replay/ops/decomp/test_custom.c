@@ -173,6 +173,45 @@ static void blocks_run(void **state)
     custom_rules_free(rules);
 }
 
+static const char release[] = "my::like(Tensor x) -> Tensor\n"
+                              "    if behaves('factors_use_sym_min'):\n"
+                              "        y = x.new_empty([4])\n"
+                              "    else:\n"
+                              "        y = x.new_empty([2])\n"
+                              "    return y.contiguous(memory_format=suggest_memory_format(x))\n"
+                              "my::unknown(Tensor x) -> Tensor\n"
+                              "    return x if behaves('nonsense') else x\n"
+                              "my::numbers(Tensor x) -> Tensor\n"
+                              "    return x.to(memory_format=suggest_memory_format(1))\n";
+
+static void assert_released(const struct custom_rules *rules, int torch, const char *expected)
+{
+    struct err err = { 0 };
+    struct env_settings settings = ENV_SETTINGS_DEFAULT;
+    settings.torch = torch;
+    struct shape_env *env = shape_env_new(&settings, &err);
+    struct ops *ops = ops_new_with_rules(env, rules, &err);
+    struct value x = matrix(ops, env_pool(env), sym_integer(env_pool(env), 3)), ret;
+    const struct arguments args = { &x, 1, NULL, 0 };
+    assert_int_equal(ops_call(ops, STR("my::like"), &args, &ret), OP_DONE);
+    assert_value(env_pool(env), ret, expected);
+    assert_int_equal(ops_call(ops, STR("my::unknown"), &args, &ret), OP_UNSUPPORTED);
+    assert_int_equal(ops_call(ops, STR("my::numbers"), &args, &ret), OP_REFUSED);
+    ops_free(ops);
+    shape_env_free(env);
+}
+
+static void rules_ask_for_the_release(void **state)
+{
+    (void)state;
+    struct err err = { 0 };
+    struct custom_rules *rules = rules_of(release, &err);
+    assert_non_null(rules);
+    assert_released(rules, 211, "f32[2][1]cpu");
+    assert_released(rules, 213, "f32[4][1]cpu");
+    custom_rules_free(rules);
+}
+
 /* Our own decompositions are written the same way. */
 static void assert_body(const struct op *op, enum body body, bool *seen)
 {
@@ -269,6 +308,7 @@ int main(void)
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(rules_answer),
         cmocka_unit_test(blocks_run),
+        cmocka_unit_test(rules_ask_for_the_release),
         cmocka_unit_test(bodies_are_rules),
         cmocka_unit_test(any_text_is_read),
         cmocka_unit_test(shipped_rules_survive_failing_memory),
