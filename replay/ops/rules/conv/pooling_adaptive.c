@@ -226,9 +226,10 @@ bool rule_fractional_max_pool_backward(struct call *c)
 
 /* --- Unpooling --- */
 
+/* max_unpool3d also has the strides and the padding. */
 bool rule_max_unpool(struct call *c)
 {
-    uint32_t n = (uint32_t)c->param, ndim;
+    uint32_t n = c->op->schema.n_positional > 3 ? 3 : 2, ndim;
     struct tensor x = arg_tensor(c, 0), indices = arg_tensor(c, 1);
     sym_id sizes[TENSOR_MAX_DIM];
     ndim = ndim_of(x);
@@ -254,8 +255,8 @@ bool rule_max_unpool(struct call *c)
     adaptive_sizes(c, x, 2, n, "pooling", sizes);
     if (c->failed)
         return false;
-    bool follows = n == 2 && (eager(c) || (behaves(c->env, BEHAVIOR_MAX_UNPOOL_KEEPS_FORMAT) &&
-                                           device_of(x).type == DEVICE_CPU));
-    enum memory_format format = follows ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
+    if (!eager(c))
+        return decompose(c, NULL);
+    enum memory_format format = n == 2 ? suggest_format(c, x) : FORMAT_CONTIGUOUS;
     return ret_tensor(c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, ndim, format));
 }
