@@ -200,6 +200,15 @@ bool rule_clamp_max(struct call *c)
     return one_bound(c, 2);
 }
 
+/* int(x): of a symbolic float a number, too, by a guard. */
+static struct value int_of_float(struct call *c, sym_id x)
+{
+    if (is_number(c, x))
+        return value_int(num(c, saturated(sym_to_double(c->pool, x))));
+    sym_id truncated = sym_make(c->pool, SYM_TRUNC_TO_INT, &x, 1);
+    return value_int(num(c, guard_int(c, truncated)));
+}
+
 /* hardtanh is a clamp whose bounds do not take part in the promotion. */
 bool rule_hardtanh(struct call *c)
 {
@@ -209,10 +218,9 @@ bool rule_hardtanh(struct call *c)
     if (eager(c))
         return check_refusals(c) && ret_tensor(c, iterator_result(c, c->args, 1, self.meta->dtype));
     struct value x[] = { arg(c, 0), arg(c, 1), arg(c, 2) };
-    if (dtype_is_integer(self.meta->dtype))
-        for (uint32_t i = 1; i < 3; i++)
-            if (x[i].kind == VALUE_FLOAT && is_number(c, x[i].u.sym))
-                x[i] = value_int(num(c, saturated(sym_to_double(c->pool, x[i].u.sym))));
+    for (uint32_t i = 1; i < 3 && dtype_is_integer(self.meta->dtype); i++)
+        if (x[i].kind == VALUE_FLOAT)
+            x[i] = int_of_float(c, x[i].u.sym);
     enum dtype compute, result;
     elementwise_dtypes(c, x, 1, PROMOTE_DEFAULT, &compute, &result);
     x[0] = maybe_convert(c, x[0], compute);
