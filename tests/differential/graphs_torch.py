@@ -13,6 +13,7 @@ Exits with 77 where Python has no torch.
 """
 import argparse
 import collections
+import itertools
 import json
 import os
 import shutil
@@ -107,7 +108,7 @@ def read_options():
     parser.add_argument("--samples", dest="kind", action="store_const", const="samples",
                         default="programs")
     parser.add_argument("--all", dest="kind", action="store_const", const="all")
-    parser.add_argument("--rounds", type=int, default=10**9)
+    parser.add_argument("--rounds", type=int, help="so many, whatever time they take; without it, --seconds")
     parser.add_argument("--expect", type=float, default=100, help="per cent of the calls")
     parser.add_argument("--expect-guards", type=float, default=0, help="per cent of the guards")
     parser.add_argument("--seconds", type=float, default=60)
@@ -123,8 +124,8 @@ def main():
         return 77
     print(f"seed {options.seed}", flush=True)
     end, totals = time.monotonic() + options.seconds, Totals()
-    for i in range(options.rounds):
-        if time.monotonic() > end:
+    for i in itertools.count():
+        if i == options.rounds or (options.rounds is None and time.monotonic() > end):
             break
         one_round(python, options, options.seed + i * ROUND, totals)
     print(totals)
