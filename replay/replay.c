@@ -5,6 +5,7 @@
 #include "replay/attempt/attempt.h"
 #include "replay/attempt/hints.h"
 #include "replay/attempt/merge.h"
+#include "replay/ops/layers.h"
 #include "replay/parallel.h"
 #include "trace/events/guard_tree.h"
 
@@ -14,6 +15,7 @@ struct replay_loader {
     const struct graph_list *graphs;
     const struct guard_list *guards;
     const struct symbol_table *symbols;
+    struct op_catalog *operators;
     size_t n_marks, n_sets; /* the numbers that apply to some attempt */
     uint32_t only;          /* the single graph that the selector names, or TRACE_NONE */
     struct arena arena;
@@ -283,16 +285,30 @@ static struct replay *run_attempts(struct replay_loader *l, struct err *err)
     return ret;
 }
 
+/* Makes the operators once for all attempts, unless there is no graph to walk. */
+static bool make_operators(struct replay_loader *l, struct err *err)
+{
+    size_t n_graphs = 0;
+    for (size_t i = 0; i < l->loads.n; i++)
+        n_graphs += l->loads.v[i]->n_graphs;
+    l->operators = n_graphs ? op_catalog_new(l->options->rules, err) : NULL;
+    for (size_t i = 0; i < l->loads.n; i++)
+        l->loads.v[i]->operators = l->operators;
+    return n_graphs == 0 || l->operators;
+}
+
 struct replay *replay_trace(struct trace *trace, const struct replay_options *options,
                             struct err *err)
 {
     struct replay_loader l = { .trace = trace, .options = options, .only = TRACE_NONE };
-    struct replay *ret = load_selected(&l, err) ? run_attempts(&l, err) : NULL;
+    struct replay *ret =
+        load_selected(&l, err) && make_operators(&l, err) ? run_attempts(&l, err) : NULL;
     for (size_t i = 0; i < l.loads.n; i++) {
         inputs_release(&l.loads.v[i]->inputs);
         contradictions_release(&l.loads.v[i]->settled);
     }
     vec_release(&l.loads);
+    op_catalog_free(l.operators);
     arena_release(&l.arena);
     return ret;
 }

@@ -390,7 +390,7 @@ static bool open_run(struct attempt_run *run, struct err *err)
     struct env_settings settings = settings_of(run->load);
     bool calls = run->load->n_graphs > 0;
     if (!replay_state_open(&run->state, &run->load->inputs, &settings, err) ||
-        (calls && !replay_state_make_ops(&run->state, run->options->rules, err)) ||
+        (calls && !replay_state_make_ops(&run->state, run->load->operators, err)) ||
         !replay_state_symbols(&run->state, run->load->symbols, run->load->n_symbols, err))
         return false;
     run->walker = (struct walker){ .ops = run->state.ops,

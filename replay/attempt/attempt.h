@@ -18,8 +18,9 @@ struct attempt_load {
     uint32_t n_symbols;
     struct attempt_graph *graphs;
     size_t n_graphs;
-    const struct symbol_table *table; /* for specializations; NULL for a .pt2 */
-    struct contradictions settled;    /* those that were found, and corrected, before the replay */
+    const struct op_catalog *operators; /* shared by all attempts; NULL if none has a graph */
+    const struct symbol_table *table;   /* for specializations; NULL for a .pt2 */
+    struct contradictions settled; /* those that were found, and corrected, before the replay */
     bool scalar_outputs;
     bool inductor;   /* Inductor compiled it, and decomposes operators that others leave */
     bool inner_mods; /* of env_settings */

@@ -342,10 +342,10 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
     return ok || err_nomem(err);
 }
 
-bool replay_state_make_ops(struct replay_state *state, const struct custom_rules *rules,
+bool replay_state_make_ops(struct replay_state *state, const struct op_catalog *catalog,
                            struct err *err)
 {
-    state->ops = ops_new_with_rules(state->env, rules, err);
+    state->ops = catalog ? ops_new_from(state->env, catalog, err) : ops_new(state->env, err);
     return state->ops != NULL;
 }
 

@@ -5,7 +5,7 @@
 #include "replay/attempt/inputs.h"
 #include "replay/program/program.h"
 
-struct custom_rules; /* replay/ops/decomp/custom.h */
+struct op_catalog; /* replay/ops/layers.h */
 
 /* An input whose sizes are expressions of the environment. */
 struct replay_input {
@@ -47,8 +47,8 @@ struct replay_state {
 bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
                        const struct env_settings *settings, struct err *err);
 /* Creates `ops`, which is NULL until then, because its table of operators takes more time than the
- * rest of an attempt without a graph. */
-bool replay_state_make_ops(struct replay_state *state, const struct custom_rules *rules,
+ * rest of an attempt without a graph. catalog: the operators, borrowed, or NULL: PyTorch's own. */
+bool replay_state_make_ops(struct replay_state *state, const struct op_catalog *catalog,
                            struct err *err);
 void replay_state_close(struct replay_state *state);
 

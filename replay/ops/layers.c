@@ -24,12 +24,23 @@ static bool add_layers(struct ops *ops, struct err *err)
 struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
                                struct err *err)
 {
+    struct op_catalog *catalog = op_catalog_new(rules, err);
+    struct ops *ops = catalog ? ops_new_from(env, catalog, err) : NULL;
+    if (ops)
+        ops->own_catalog = catalog;
+    else
+        op_catalog_free(catalog);
+    return ops;
+}
+
+struct ops *ops_new_from(struct shape_env *env, const struct op_catalog *catalog, struct err *err)
+{
     struct ops *ops = malloc(sizeof *ops);
     if (!ops) {
         err_nomem(err);
         return NULL;
     }
-    if (context_init(ops, env, rules, err) && add_layers(ops, err))
+    if (context_init(ops, env, catalog, err) && add_layers(ops, err))
         return ops;
     ops_free(ops);
     return NULL;
@@ -45,6 +56,7 @@ void ops_free(struct ops *ops)
     model_free(ops->model);
     memo_free(ops->memo);
     context_release(ops);
+    op_catalog_free(ops->own_catalog);
     free(ops);
 }
 

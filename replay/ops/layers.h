@@ -13,12 +13,20 @@
 #include "replay/ops/dispatch/ops.h"
 
 struct custom_rules; /* replay/ops/decomp/custom.h */
+struct op_catalog;
+
+/* Creates the catalog of all operators, and of custom ones, whose rules are borrowed, or NULL. */
+struct op_catalog *op_catalog_new(const struct custom_rules *rules, struct err *err);
+void op_catalog_free(struct op_catalog *catalog); /* accepts NULL */
 
 /* Creates a context with both layers on. */
 struct ops *ops_new(struct shape_env *env, struct err *err);
 /* As ops_new(), with custom operators, which are borrowed. */
 struct ops *ops_new_with_rules(struct shape_env *env, const struct custom_rules *rules,
                                struct err *err);
+/* As ops_new(), with the operators of a catalog, which is borrowed. Contexts that share one are
+ * created with a tenth of the instructions, also in several threads. */
+struct ops *ops_new_from(struct shape_env *env, const struct op_catalog *catalog, struct err *err);
 void ops_free(struct ops *ops); /* accepts NULL */
 
 /* Switches layers on and off. Without the memo each call is computed; without the model nothing is

@@ -1,6 +1,7 @@
 #include "replay/ops/decomp/bodies.h"
 #include "replay/ops/decomp/custom.h"
 #include "replay/ops/dispatch/context.h"
+#include "replay/ops/layers.h"
 #include "replay/ops/rules/pointwise/pointwise.h" /* the parameters of the rows of replay/ops/rules/pointwise/pointwise.def and replay/ops/rules/pointwise/prims.def */
 #include "trace/base/hash.h"
 
@@ -87,9 +88,9 @@ static void chain_overload(struct op_table *table, struct op *op, uint32_t hash)
         hash_index_add(&table->by_base, hash, op->index);
         return;
     }
-    while (last->next_overload)
-        last = last->next_overload;
-    last->next_overload = op;
+    for (struct op *next; (next = op_table_next(table, last));)
+        last = next;
+    last->next_overload = op->index + 1;
 }
 
 static bool make_name(struct op *op, struct arena *arena)
@@ -257,8 +258,8 @@ void ops_visit_rows(void (*visit)(void *user, struct str schema), void *user)
 }
 
 /* Custom operators come first: a rule of the user's replaces one of ours. */
-bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
-                   struct err *err)
+static bool table_init(struct op_table *table, const struct custom_rules *rules,
+                       struct arena *arena, struct err *err)
 {
     uint32_t n_custom = rules ? (uint32_t)custom_rules_count(rules) : 0;
     uint32_t n = n_custom;
@@ -282,10 +283,41 @@ bool op_table_init(struct op_table *table, const struct custom_rules *rules, str
     return true;
 }
 
-void op_table_release(struct op_table *table)
+struct op_catalog *op_catalog_new(const struct custom_rules *rules, struct err *err)
 {
-    hash_index_release(&table->by_name);
-    hash_index_release(&table->by_base);
+    struct op_catalog *catalog = calloc(1, sizeof *catalog);
+    if (!catalog)
+        return err_nomem(err), NULL;
+    catalog->rules = rules;
+    if (table_init(&catalog->table, rules, &catalog->arena, err))
+        return catalog;
+    op_catalog_free(catalog);
+    return NULL;
+}
+
+void op_catalog_free(struct op_catalog *catalog)
+{
+    if (!catalog)
+        return;
+    hash_index_release(&catalog->table.by_name);
+    hash_index_release(&catalog->table.by_base);
+    arena_release(&catalog->arena);
+    free(catalog);
+}
+
+bool op_table_copy(struct op_table *table, const struct op_catalog *catalog)
+{
+    size_t bytes = catalog->table.n * sizeof *table->rows;
+    *table = catalog->table;
+    table->rows = malloc(bytes);
+    if (table->rows)
+        memcpy(table->rows, catalog->table.rows, bytes);
+    return table->rows;
+}
+
+struct op *op_table_next(const struct op_table *table, const struct op *op)
+{
+    return op->next_overload ? &table->rows[op->next_overload - 1] : NULL;
 }
 
 struct op *op_table_find(const struct op_table *table, struct str name)

@@ -397,7 +397,8 @@ bool ret_custom(struct call *c, struct value value)
 bool rule_custom(struct call *c)
 {
     struct value ret;
-    return custom_eval(c, c->ops->rules, (uint32_t)c->param, c->args, &ret) && ret_custom(c, ret);
+    return custom_eval(c, c->ops->catalog->rules, (uint32_t)c->param, c->args, &ret) &&
+           ret_custom(c, ret);
 }
 
 bool custom_eval(struct call *c, const struct custom_rules *rules, uint32_t number,

@@ -28,8 +28,8 @@ struct op {
     enum op_bypass bypass; /* why PyTorch's cache bypasses it, by tag or namespace */
     bool slow;             /* a switch: it has no fast path */
     uint32_t index;        /* in the table */
-    struct op *next_overload; /* the next with the same base name, in the table's order */
-    struct str name;          /* "aten.add.Tensor" */
+    uint32_t next_overload; /* the index, plus 1, of the next with the same base name; 0: none */
+    struct str name;        /* "aten.add.Tensor" */
 };
 
 /* --- The table of operators (replay/ops/op_table.c) --- */
@@ -41,14 +41,22 @@ struct op_table {
 };
 
 struct custom_rules;
-/* rules: those of custom operators, borrowed, or NULL. */
-bool op_table_init(struct op_table *table, const struct custom_rules *rules, struct arena *arena,
-                   struct err *err);
-void op_table_release(struct op_table *table);
+/* The rows as no context has prepared them yet. A catalog does not change after op_catalog_new()
+ * (replay/ops/layers.h). */
+struct op_catalog {
+    const struct custom_rules *rules; /* borrowed, or NULL */
+    struct arena arena;               /* rows and names */
+    struct op_table table;
+};
+/* Makes a table of its own rows, which the user frees, and of the catalog's indexes, which it
+ * borrows. */
+bool op_table_copy(struct op_table *table, const struct op_catalog *catalog);
 op_rule rule_custom;
 struct op *op_table_find(const struct op_table *table, struct str name);
 /* Returns the first overload of "aten.add" or "aten::add", or NULL. */
 struct op *op_table_base(const struct op_table *table, struct str name);
+/* Returns the next overload in the table's order, or NULL. */
+struct op *op_table_next(const struct op_table *table, const struct op *op);
 /* Makes sure that the schema's slots are there: parses it on first use. */
 bool op_prepare(struct ops *ops, struct op *op);
 
@@ -112,7 +120,8 @@ struct memo;   /* replay/ops/memo/memo.h */
 struct model;  /* replay/ops/model/model.h */
 
 struct ops {
-    const struct custom_rules *rules;
+    const struct op_catalog *catalog;
+    struct op_catalog *own_catalog; /* or NULL: `catalog` is borrowed */
     struct bodies *bodies;
     struct autocast autocast;
     struct shape_env *env;
@@ -154,7 +163,7 @@ struct ops {
 
 /* Creates a context without layers: calls are computed. False: out of memory; it must be
  * released. */
-bool context_init(struct ops *ops, struct shape_env *env, const struct custom_rules *rules,
+bool context_init(struct ops *ops, struct shape_env *env, const struct op_catalog *catalog,
                   struct err *err);
 void context_release(struct ops *ops);
 /* Drops values and storages before the next graph. */

@@ -3,17 +3,17 @@
 
 #include "replay/ops/layout/storage.h"
 
-bool context_init(struct ops *ops, struct shape_env *env, const struct custom_rules *rules,
+bool context_init(struct ops *ops, struct shape_env *env, const struct op_catalog *catalog,
                   struct err *err)
 {
-    *ops = (struct ops){ .rules = rules, .env = env, .pool = env_pool(env) };
+    *ops = (struct ops){ .catalog = catalog, .env = env, .pool = env_pool(env) };
     ops->layers.enter = compute_call;
-    return op_table_init(&ops->table, rules, &ops->lifetime, err);
+    return op_table_copy(&ops->table, catalog) || err_nomem(err);
 }
 
 void context_release(struct ops *ops)
 {
-    op_table_release(&ops->table);
+    free(ops->table.rows);
     meta_table_release(&ops->metas);
     arena_release(&ops->arena);
     arena_release(&ops->schemas);

@@ -312,7 +312,7 @@ bool python_overloads(struct call *c, struct str base, bool method,
     struct op *op = python_base(c, base);
     bool numbers = op && takes_numbers(base);
     *found = op != NULL;
-    for (; op; op = op->next_overload) {
+    for (; op; op = op_table_next(&c->ops->table, op)) {
         if (!op_prepare(c->ops, op))
             return python_no_memory(c);
         struct binding_attempt attempt = {

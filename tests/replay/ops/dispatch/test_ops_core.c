@@ -154,9 +154,31 @@ static void test_table(void **state)
     assert_null(ops_find(w->ops, STR("")));
     bool seen = false;
     for (const struct op *op = op_table_base(&w->ops->table, STR("aten::add")); op;
-         op = op->next_overload)
+         op = op_table_next(&w->ops->table, op))
         seen |= op == add;
     assert_true(seen);
+}
+
+/* Preparing a row of one context changes neither the catalog nor its other contexts. */
+static void test_catalog(void **state)
+{
+    struct world *w = *state;
+    struct err err = ERR_INIT;
+    struct op_catalog *catalog = op_catalog_new(NULL, &err);
+    assert_non_null(catalog);
+    struct ops *a = ops_new_from(w->env, catalog, &err), *b = ops_new_from(w->env, catalog, &err);
+    assert_true(a && b);
+    assert_int_equal(ops_count(a), ops_count(w->ops));
+    const struct op *add = ops_find(a, STR("aten.add.Tensor"));
+    const struct op *other = ops_find(b, STR("aten.add.Tensor"));
+    assert_non_null(ops_prepare(a, add));
+    assert_true(add->parsed && !other->parsed && !catalog->table.rows[add->index].parsed);
+    ops_free(a);
+    assert_non_null(ops_prepare(b, other));
+    assert_str_is(op_name(other), "aten.add.Tensor");
+    assert_ptr_equal(op_table_next(&b->table, other), &b->table.rows[other->next_overload - 1]);
+    ops_free(b);
+    op_catalog_free(catalog);
 }
 
 /* --- Binding --- */
@@ -446,11 +468,17 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_schema),        T(test_table),
-        T(test_bind),          T(test_in_place),
-        T(test_view_in_place), T(test_out),
-        T(test_cache),         T(test_cache_effects),
-        T(test_hostile),       cmocka_unit_test(test_memory),
+        T(test_schema),
+        T(test_table),
+        T(test_catalog),
+        T(test_bind),
+        T(test_in_place),
+        T(test_view_in_place),
+        T(test_out),
+        T(test_cache),
+        T(test_cache_effects),
+        T(test_hostile),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
