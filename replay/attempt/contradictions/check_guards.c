@@ -22,10 +22,7 @@ static void add(struct end_checker *k, struct contradiction row)
 
 static sym_id parse(struct end_checker *k, struct str text)
 {
-    struct err ignored = { 0 };
-    sym_id ret = sym_parse(k->pool, text, k->end->log->symbol, k->end->log->user);
-    sym_ok(k->pool, &ignored);
-    return ret;
+    return guard_log_parse(k->end->log, text);
 }
 
 static sym_id hint_of(struct end_checker *k, sym_id expr)
