@@ -101,6 +101,11 @@ static bool change_inputs(struct replay_loader *l, struct attempt_load *load, st
 {
     const struct input_changes *changes = &l->options->changes;
     load->by_hint = changes_dims(changes);
+    load->stop = GUARD_STOP_NEVER;
+    load->stop.at_branch = changes->n_sets > 0;
+    for (size_t i = 0; i < l->options->n_until; i++)
+        if (l->options->until[i].attempt == load->attempt)
+            load->stop.record = l->options->until[i].guard->record;
     return inputs_set_hints(&load->inputs, changes->sets, changes->n_sets, &l->n_sets, err) &&
            inputs_change(l->trace, load->attempt, l->guards, changes, &load->inputs, &l->n_marks,
                          err);
@@ -169,6 +174,7 @@ static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
     uint32_t record = l->graphs->refs[i].record;
     if (!load)
         return err_nomem(err);
+    load->stop = GUARD_STOP_NEVER;
     load->inputs.torch = l->options->torch
                              ? l->options->torch
                              : recorded_torch(l->trace, l->trace->records[record].recording);

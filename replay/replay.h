@@ -22,6 +22,13 @@
 #include "trace/graphs.h"
 #include "trace/selector.h"
 
+/* A guard of the program's own Python code that is false at other hints: the program branches
+ * there, so that the replay of the attempt ends there. */
+struct replay_branch {
+    uint32_t attempt;
+    const struct guard *guard;
+};
+
 struct replay_options {
     struct selector selector;         /* selects attempts and graphs */
     bool all;                         /* includes graphs of other events and artifacts */
@@ -30,6 +37,8 @@ struct replay_options {
     const struct custom_rules *rules; /* rules of custom operators (ops/decomp/custom.h), or NULL */
     int torch; /* as this release of PyTorch (213: 2.13); 0: as the one that recorded the tape */
     struct input_changes changes;
+    const struct replay_branch *until; /* attempts end at these guards, for comparison */
+    size_t n_until;
     const struct replay_switch *switches; /* switches of the operators */
     size_t n_switches;
     /* The number of times that each graph is walked again after its first walk; the fastest time is
@@ -159,6 +168,8 @@ struct replay {
     uint64_t digest;
     struct replay_violation *violations;
     size_t n_violations;
+    struct replay_branch *branches;
+    size_t n_branches;
     struct contradiction *contradictions; /* records that others contradict */
     size_t n_contradictions;
     struct replay_trail *trails;

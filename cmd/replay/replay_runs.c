@@ -176,14 +176,17 @@ int replay_other_hints(struct cmd *cmd, struct trace *trace, struct replay_optio
     struct buf text = BUF_INIT;
     struct err err = { 0 };
     how->trails = true;
-    struct replay *base = replay_trace(trace, how, &err), *other = NULL;
-    how->changes.sets = lists->hints;
-    how->changes.n_sets = lists->n_hints;
-    if (base)
-        other = replay_trace(trace, how, &err);
+    struct replay_options with_hints = *how;
+    with_hints.changes.sets = lists->hints;
+    with_hints.changes.n_sets = lists->n_hints;
+    struct replay *other = replay_trace(trace, &with_hints, &err), *base = NULL;
+    how->until = other ? other->branches : NULL;
+    how->n_until = other ? other->n_branches : 0;
+    if (other)
+        base = replay_trace(trace, how, &err);
     struct replay_report report = { .trace = trace,
                                     .replay = base,
-                                    .list = other ? trace_graphs(trace, &err) : NULL };
+                                    .list = base ? trace_graphs(trace, &err) : NULL };
     if (report.list && args->run.json)
         replay_hints_json(&report, other, &text);
     else if (report.list)

@@ -69,7 +69,9 @@ static bool attempt_before_call(void *user, const struct program *program, const
                          ? 0
                          : run->first_stack.v[program->number] + program->first_location + location;
     ops_set_stack(run->state.ops, location == LOCATION_NONE ? 0 : stack + 1);
-    return guard_log_apply(&run->log, run->record, false) || err_nomem(err);
+    if (!guard_log_apply(&run->log, run->record, false))
+        return err_nomem(err);
+    return !run->log.ended;
 }
 
 static bool attempt_after_call(void *user, const struct program *program, const struct step *step,
@@ -83,7 +85,9 @@ static bool attempt_after_call(void *user, const struct program *program, const 
         traced_evaluate_view(&run->traced, run->state.ops, step, result);
     if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
         return err_nomem(err);
-    return guard_log_gather(&run->log) || err_nomem(err);
+    if (!guard_log_gather(&run->log))
+        return err_nomem(err);
+    return !run->log.ended;
 }
 
 static bool add_graph_locations(struct attempt_run *run, const struct graph *graph)
@@ -147,9 +151,11 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
         return err_nomem(err);
     uint64_t start = clock_ns();
     bool ok = p && walk_program(&run->walker, p);
+    bool stopped = p && run->walker.stopped;
     row->counts.ns = clock_ns() - start;
     float_constants_restore(&run->floats, run->state.env);
     ops_set_recall(run->state.ops, 0);
+    ok |= stopped;
     if (p && !ok)
         why = run->walker.err;
     run->walker.err = (struct err){ 0 };
@@ -157,9 +163,10 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
         return *err = why, false;
     if (!ok)
         row->error = arena_copy(&run->result->arena, str_of(why.text));
-    else if (g->kind == GRAPH_FORWARD || g->kind == GRAPH_INFERENCE)
+    else if (!stopped && (g->kind == GRAPH_FORWARD || g->kind == GRAPH_INFERENCE))
         traced_evaluate_outputs(&run->traced, run->state.ops, p);
-    if (ok && run->has_floats && is_tensorified(g->kind) && !tensorify_evaluate(p, run->state.env))
+    if (ok && !stopped && run->has_floats && is_tensorified(g->kind) &&
+        !tensorify_evaluate(p, run->state.env))
         return err_nomem(err);
     if (!guard_log_gather(&run->log) || !guard_log_apply(&run->log, g->record, true))
         return err_nomem(err);
@@ -168,9 +175,10 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     if (!run->walker.by_hint && walk_inputs_differ(&run->walker, p) &&
         !guard_log_concede(&run->log, g->record))
         return err_nomem(err);
-    run->walked.v[p->number] = true;
+    run->walked.v[p->number] = !stopped;
     walk_finish(&run->walker, p);
     run->collecting.graph = row;
+    run->collecting.partial = stopped;
     collect_program(&run->collecting, p);
     ops_reset(run->state.ops);
     if (!is_needed(run, g->kind)) {
@@ -209,7 +217,7 @@ static bool walk_warm(struct attempt_run *run, struct err *err)
 static bool walk_graphs(struct attempt_run *run, struct err *err)
 {
     struct attempt_load *load = run->load;
-    for (size_t i = 0; i < load->n_graphs; i++) {
+    for (size_t i = 0; i < load->n_graphs && !run->log.ended; i++) {
         const struct attempt_graph *g = &load->graphs[i];
         struct replay_graph row = { .ref = g->ref, .counted = g->counted, .error = g->error };
         size_t n_differences = run->result->differences.n;
@@ -315,6 +323,8 @@ static bool collect_guards(struct attempt_run *run)
         /* A program of a .pt2 has no recorded guards to compare with. */
         if (!entry->guard && run->load->attempt == TRACE_NONE)
             continue;
+        if (guard_log_ended_before(&run->log, entry))
+            continue;
         if (entry->guard)
             count_recorded(&run->result->guard_counts, entry);
         else
@@ -412,6 +422,7 @@ static bool open_run(struct attempt_run *run, struct err *err)
     bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt, run->state.env,
                              replay_state_resolve, &run->state);
     run->log.instead = run->load->instead;
+    run->log.stop = run->load->stop;
     return ok || err_nomem(err);
 }
 
@@ -445,6 +456,7 @@ static void collect_costs(struct attempt_run *run)
     costs->asserts = env_n_asserts(env);
     run->result->choices = env_counts(env).choices;
     run->result->n_denied = run->log.n_denied;
+    run->result->branch = run->log.branch;
     for (size_t i = 0; i < run->result->graphs.n; i++)
         costs->ns += run->result->graphs.v[i].counts.ns;
 }
@@ -512,7 +524,7 @@ static bool check_constraints(struct attempt_run *run)
     struct buf text = BUF_INIT;
     if (load->attempt != TRACE_NONE)
         places.recording = load->trace->attempts[load->attempt].recording;
-    bool ok = constraints_check(&run->state, &load->inputs, places, &text);
+    bool ok = run->log.ended || constraints_check(&run->state, &load->inputs, places, &text);
     if (ok)
         run->result->violation = arena_copy(&run->result->arena, buf_str(&text));
     buf_release(&text);

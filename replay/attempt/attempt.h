@@ -24,6 +24,7 @@ struct attempt_load {
     bool scalar_outputs;
     bool inductor;   /* Inductor compiled it, and decomposes operators that others leave */
     bool inner_mods; /* of env_settings */
+    struct guard_stop stop;
     enum denied_guard instead; /* of recorded guards that are false at the hints */
 };
 
@@ -54,8 +55,9 @@ struct attempt_result {
     struct contradictions contradictions; /* those that the replay found */
     struct str violation;                 /* the text of a violated constraint, or "" */
     struct replay_costs costs;
-    uint32_t n_denied; /* the guards that were false at the hints */
-    uint64_t choices;  /* the number of decisions that depended on inner_mods */
+    const struct guard *branch; /* where the program goes another way, or NULL */
+    uint32_t n_denied;          /* the guards that were false at the hints */
+    uint64_t choices;           /* the number of decisions that depended on inner_mods */
     struct pass_counts passes[PASSES];
     struct pass_operators pass_operators; /* names belong to the operators' context until merged */
     uint64_t digest;
@@ -75,6 +77,7 @@ struct result_collector {
     struct replay_graph *graph; /* its row */
     struct buf text;
     bool digests;
+    bool partial;                  /* the walk ended before the program's last call */
     const uint64_t *could_be_fast; /* by operator, or NULL */
     bool failed;
 };

@@ -108,6 +108,8 @@ static void collect_call(struct result_collector *c, const struct program *p,
 {
     const struct outcome_note *note = &p->notes[step->node];
     struct replay_counts *counts = &c->graph->counts;
+    if (c->partial && note->outcome == OUTCOME_NONE)
+        return;
     counts->calls++;
     counts->match += note->outcome == OUTCOME_MATCH;
     counts->mismatch += note->outcome == OUTCOME_MISMATCH;

@@ -6,7 +6,8 @@
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
                     struct shape_env *env, sym_resolver *symbol, void *user)
 {
-    *log = (struct guard_log){ .env = env, .symbol = symbol, .user = user };
+    *log =
+        (struct guard_log){ .env = env, .symbol = symbol, .user = user, .stop = GUARD_STOP_NEVER };
     for (uint32_t i = 0; i < list->n; i++)
         if (list->guards[i].attempt == attempt && list->guards[i].kind != GUARD_SUPPRESSED &&
             !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],
@@ -119,7 +120,8 @@ static bool is_kernel(const struct guard_entry *entry)
     return entry->guard->asked_by == GUARD_BY_KERNEL;
 }
 
-/* Returns whether the environment would evaluate the guard without adding it. */
+/* Returns whether the environment would evaluate the guard without adding it. At other hints, the
+ * negation of a recorded guard may be what is known. */
 static bool is_known_guard(struct guard_log *log, struct guard_entry *entry)
 {
     parse_entry(log, entry);
@@ -127,7 +129,7 @@ static bool is_known_guard(struct guard_log *log, struct guard_entry *entry)
         return true;
     sym_id ret = env_evaluate_static(log->env, entry->expr);
     env_raised(log->env);
-    return ret == SYM_ID_TRUE;
+    return ret == SYM_ID_TRUE || (log->stop.at_branch && ret == SYM_ID_FALSE);
 }
 
 /* A float is recorded with 15 digits and its hint with 17. */
@@ -161,11 +163,14 @@ bool guard_is_denied(struct shape_env *env, sym_id expr)
     return ret;
 }
 
-static sym_id instead_of_denied(struct guard_log *log, sym_id expr)
+static sym_id instead_of_denied(struct guard_log *log, const struct guard *guard, sym_id expr)
 {
     struct sym_pool *pool = env_pool(log->env);
+    enum denied_guard instead = log->instead;
     sym_id value;
-    switch (log->instead) {
+    if (log->stop.at_branch)
+        instead = guard->of_value ? DENIED_VALUE : DENIED_NEGATION;
+    switch (instead) {
     case DENIED_VALUE:
         if (sym_kind_of(pool, expr) != SYM_EQ)
             return SYM_NONE;
@@ -174,6 +179,21 @@ static sym_id instead_of_denied(struct guard_log *log, sym_id expr)
     case DENIED_NEGATION: return sym_not(pool, expr);
     default: return SYM_NONE;
     }
+}
+
+static bool is_python_branch(const struct guard *guard)
+{
+    return guard->kind == GUARD_EVAL && !guard->of_graph &&
+           (guard->asked_by == GUARD_BY_DYNAMO || guard->asked_by == GUARD_BY_USER);
+}
+
+/* Called when the replay has reached a recorded guard. */
+static void end_at(struct guard_log *log, const struct guard_entry *entry)
+{
+    if (entry->denied && log->stop.at_branch && is_python_branch(entry->guard))
+        log->branch = entry->guard;
+    log->ended = log->branch || entry->guard->record == log->stop.record;
+    log->last = entry->guard->record;
 }
 
 /* Adds the condition of an entry to the environment. */
@@ -191,7 +211,7 @@ static void add_condition(struct guard_log *log, struct guard_entry *entry)
      * itself. */
     entry->denied = guard_is_denied(log->env, entry->expr);
     log->n_denied += entry->denied;
-    sym_id expr = entry->denied ? instead_of_denied(log, entry->expr)
+    sym_id expr = entry->denied ? instead_of_denied(log, entry->guard, entry->expr)
                                 : exact_condition(log->env, entry->expr);
     if (expr == SYM_NONE)
         return;
@@ -236,7 +256,7 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
     uint64_t now = knowledge(log->env);
     if (!all && log->last_change == now + 1)
         return true;
-    while (log->head < log->n_recorded) {
+    while (log->head < log->n_recorded && !log->ended) {
         struct guard_entry *entry = &log->entries.v[log->head];
         if (entry->guard->record >= record)
             break;
@@ -248,6 +268,7 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
             apply_entry(log, entry);
             log->seen = env_n_guards(log->env);
         }
+        end_at(log, entry);
         log->head++;
     }
     log->last_change = knowledge(log->env) + 1;
@@ -309,10 +330,11 @@ static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_
 /* Applies the guards before `to`, which were recorded before the one that was just replayed. */
 static void move_head(struct guard_log *log, uint32_t to)
 {
-    for (; log->head < to; log->head++) {
+    for (; log->head < to && !log->ended; log->head++) {
         struct guard_entry *entry = &log->entries.v[log->head];
         if (entry->status == GUARD_STATUS_PENDING && !is_kernel(entry))
             apply_entry(log, entry);
+        end_at(log, entry);
     }
 }
 
@@ -380,6 +402,12 @@ bool guard_log_concede(struct guard_log *log, uint32_t record)
     return true;
 }
 
+bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry)
+{
+    return log->ended && entry->guard &&
+           (entry->status == GUARD_STATUS_PENDING || entry->guard->record > log->last);
+}
+
 struct visibility_search {
     bool (*visible)(void *user, struct str symbol);
     void *user;
@@ -428,7 +456,7 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         struct guard_entry *entry = &log->entries.v[i];
         struct visibility_search l = { visible, user, false, false };
-        if (entry->status != GUARD_STATUS_PENDING)
+        if (entry->status != GUARD_STATUS_PENDING || log->ended)
             continue;
         parse_entry(log, entry);
         if (entry->guard->kind == GUARD_RUNTIME_ASSERT && entry->expr != SYM_NONE &&

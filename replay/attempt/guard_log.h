@@ -43,6 +43,15 @@ struct guard_form {
     uint32_t matched; /* the first one that is applied or reproduced; UINT32_MAX: none is */
 };
 
+/* Where the replay of an attempt ends before its last graph. A guard of the program's own Python
+ * code that is false at other hints means that the program goes another way there: the calls and
+ * guards after it are those of another program. */
+struct guard_stop {
+    bool at_branch;  /* at the first such guard */
+    uint32_t record; /* or at the guard of this record; TRACE_NONE: at none */
+};
+#define GUARD_STOP_NEVER ((struct guard_stop){ .record = TRACE_NONE })
+
 /* What is applied instead of a recorded guard that is false at the hints. */
 enum denied_guard {
     DENIED_NOTHING,
@@ -65,6 +74,10 @@ struct guard_log {
     texts;
     enum denied_guard instead;
     uint32_t n_denied;
+    struct guard_stop stop;
+    bool ended;                 /* as `stop` says, */
+    uint32_t last;              /* at the guard of this record */
+    const struct guard *branch; /* the guard at which the program goes another way, or NULL */
     vec_of(struct guard_entry)
     entries; /* the recorded ones in order, then the extra ones */
     uint32_t n_recorded, head;
@@ -99,8 +112,11 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);
 bool guard_log_concede(struct guard_log *log, uint32_t record);
 /* Matches the guards that the environment added since the last call. */
 bool guard_log_gather(struct guard_log *log);
-/* Sets the status of the remaining guards. visible: returns whether a symbol of that name was
- * printed in a graph; n_graphs: the number of graphs of the attempt. */
+/* Returns whether the replay ended before it reached a recorded guard. */
+bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry);
+/* Sets the status of the remaining guards, unless the replay ended before them. visible: returns
+ * whether a symbol of that name was printed in a graph; n_graphs: the number of graphs of the
+ * attempt. */
 void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
                       void *user, uint32_t n_graphs);
 

@@ -16,6 +16,8 @@ struct merger {
     trails;
     vec_of(struct replay_violation)
     violations;
+    vec_of(struct replay_branch)
+    branches;
     vec_of(struct contradiction)
     contradictions;
     struct intern unsupported_names, operator_names, stack_names;
@@ -108,6 +110,9 @@ static void merge_costs(struct merger *m, const struct attempt_result *r)
     struct replay_violation violation = { r->load->attempt, copy_to_replay(m, r->violation) };
     if (r->violation.n)
         fail_if(m, !vec_push(&m->violations, violation));
+    struct replay_branch branch = { r->load->attempt, r->branch };
+    if (r->branch)
+        fail_if(m, !vec_push(&m->branches, branch));
     for (size_t i = 0; i < r->trails.n; i++) {
         struct replay_trail row = r->trails.v[i];
         row.text = copy_to_replay(m, row.text);
@@ -316,6 +321,7 @@ static void keep_all(struct merger *m)
     KEEP(m, guards, struct replay_guard);
     KEEP(m, trails, struct replay_trail);
     KEEP(m, violations, struct replay_violation);
+    KEEP(m, branches, struct replay_branch);
     KEEP(m, contradictions, struct contradiction);
     KEEP(m, unsupported, struct replay_unsupported);
     KEEP(m, operators, struct replay_operator);
@@ -335,6 +341,7 @@ static void merger_release(struct merger *m)
     vec_release(&m->guards);
     vec_release(&m->trails);
     vec_release(&m->violations);
+    vec_release(&m->branches);
     vec_release(&m->contradictions);
     vec_release(&m->unsupported);
     vec_release(&m->operators);

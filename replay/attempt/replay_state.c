@@ -225,10 +225,8 @@ static bool replay_state_tensor(struct state_builder *s, const struct input_tens
     ret->constraints = made ? constraints : NULL;
     if (!made && s->inputs->changed && !note_refusal(s->state))
         return false;
-    if (made && s->inputs->changed)
+    if (made && (s->inputs->changed || s->inputs->rehinted))
         return add_aliases(s->state, t, ret);
-    if (made && s->inputs->rehinted)
-        return true;
     if (!made || !has_recorded_names(s, t, ret)) {
         env_raised(s->state->env);
         ret->constraints = NULL;

@@ -93,18 +93,28 @@ The object has one shape: what was not asked for is empty or absent.
     Suggested fixes:
       batch = Dim('batch', max=15)
 
-    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --hints s27=31 | head -n 2
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --hints s27=31
+    0/1_0: the program branches at demo/encoder.py:25, because Eq(Mod(s27, 8), 0) does not hold; what comes after is another program
     guards
       - 0/1_0  Eq(Mod(s27, 8), 0)
+      + 0/1_0  Ne(Mod(s27, 8), 0)
+
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --sizes s27=31 --guards
+    1 graph of 1 attempt, 1 call: all match; 3 guards: 2 computed, 1 from the record
+    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
+    other guards: 1 torch function, 1 dynamo, 0 backend, 0 user
+    0/1_0: the program branches at demo/encoder.py:25, because Eq(Mod(s27, 8), 0) does not hold; what comes after is another program
+
+    graph                      calls  match  mismatch  refused  unsupported  adopted  error
+    0/1_0:dynamo_output_graph      1      1         -        -            -        -  -
+
+    compile  asked by        outcome     guard               node        operator                        graph                      recorded in                         user line
+    0/1_0    torch function  reproduced  Eq(zf14, 1.0e-5)    layer_norm  torch.nn.functional.layer_norm  0/1_0:dynamo_output_graph  functional.py:2987 layer_norm       demo/encoder.py:46
+    0/1_0    kernel          reproduced  Eq(s53, 32)         layer_norm  torch.nn.functional.layer_norm  0/1_0:dynamo_output_graph  __init__.py:3469 native_layer_norm  demo/encoder.py:46
+    0/1_0    dynamo          applied     Eq(Mod(s27, 8), 0)  -           -                               -                          symbolic_convert.py:962 inner       demo/encoder.py:25
 
     $ symtape replay $RECORDINGS/train.log.zst --set s23=5 | head -n 1
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match; 1 guard: 1 computed, 0 from the record
-
-<<<<<<< HEAD
-    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
-=======
-    4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
->>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
 
 Each of the two commands has options that make no sense for the other.
 

@@ -85,6 +85,19 @@ static bool is_of_graph(const struct guard_builder *b, const struct guard *guard
            str_is(frame.function, "remove_tensorify_specialized_graphargs");
 }
 
+/* Python code needs the number of a symbol (range(), int()) where SymNode.guard_int or guard_float
+ * of torch/fx/experimental/sym_node.py asks; a condition is asked by guard_bool. */
+static bool needs_value(const struct guard_builder *b, const struct guard *guard)
+{
+    bool ret = false;
+    for (stack_id at = guard->stack; at && at != guard->asker && !ret;
+         at = stack_parent(b->trace, at)) {
+        struct str function = stack_frame(b->trace, b->recording, at).function;
+        ret = str_is(function, "guard_int") || str_is(function, "guard_float");
+    }
+    return ret;
+}
+
 static void find_asker(struct guard_builder *b, struct guard *guard)
 {
     guard->asked_by = GUARD_BY_USER;
@@ -95,6 +108,7 @@ static void find_asker(struct guard_builder *b, struct guard *guard)
         guard->asked_by = (enum guard_class)class_;
         guard->asker = at;
         guard->of_graph = is_of_graph(b, guard);
+        guard->of_value = !guard->of_graph && needs_value(b, guard);
         return;
     }
 }

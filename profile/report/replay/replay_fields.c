@@ -163,6 +163,14 @@ static const struct field RECORDED[] = {
 };
 static const struct fields RECORDED_FIELDS = FIELDS_OF(RECORDED);
 
+static void json_branch_expr(const void *context, const void *at, struct json_writer *w,
+                             const char *key)
+{
+    const struct replay_branch *branch = at;
+    (void)context;
+    json_put_str(w, key, branch->guard->expr);
+}
+
 static const struct field GUARD[] = {
     { NULL, JSON(json_attempt, struct replay_guard, attempt), .cell = cell_attempt,
       TEXT(1, "compile", WORD, 0) },
@@ -178,6 +186,27 @@ static const struct field GUARD[] = {
     { NULL, BEHIND(RECORDED_FIELDS, struct replay_guard, guard) },
 };
 const struct fields replay_guard_fields = FIELDS_OF(GUARD);
+
+static const struct field BRANCH[] = {
+    { NULL, JSON(json_attempt, struct replay_branch, attempt) },
+    { "expr", .json = json_branch_expr },
+    { NULL, BEHIND(RECORDED_FIELDS, struct replay_branch, guard) },
+};
+const struct fields replay_branch_fields = FIELDS_OF(BRANCH);
+
+void replay_branches_text(const struct replay_report *report, const struct replay *replay,
+                          struct buf *out)
+{
+    for (size_t i = 0; i < replay->n_branches; i++) {
+        const struct replay_branch *branch = &replay->branches[i];
+        cell_attempt(report, &branch->attempt, out);
+        buf_puts(out, ": the program branches at ");
+        cell_line(report, branch->guard, out);
+        buf_puts(out, ", because ");
+        format_text(out, branch->guard->expr, 0);
+        buf_puts(out, " does not hold; what comes after is another program\n");
+    }
+}
 
 /* ---- Operators ------------------------------------------------------------------------------ */
 

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "profile/report/replay/replay_fields.h"
 #include "profile/report/replay/replay_runs.h"
 #include "trace/base/text/json_write.h"
 
@@ -85,7 +86,8 @@ void replay_hints_text(const struct replay_report *report, const struct replay *
     const struct replay *base = report->replay;
     struct text_emit gone = { report, out, "-", 0 }, added = { report, out, "+", 0 };
     static const char *const titles[] = { "guards\n", "specializations and replacements\n" };
-    bool any = false;
+    bool any = other->n_branches > 0;
+    replay_branches_text(report, other, out);
     for (int r = 0; r < 2; r++) {
         size_t at = out->n;
         gone.n = added.n = 0;
@@ -143,6 +145,8 @@ void replay_hints_json(const struct replay_report *report, const struct replay *
     json_open_object(&w, NULL);
     json_put_str(&w, "schema", STR("symtape.replay/1"));
     json_open_object(&w, "hints");
+    struct rows branches = ROWS(other->branches, (uint32_t)other->n_branches);
+    fields_json_rows(&w, "branches", &replay_branch_fields, report, &branches, 0);
     for (int r = 0; r < 2; r++) {
         json_open_object(&w, titles[r]);
         json_open_array(&w, "gone");

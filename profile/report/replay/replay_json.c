@@ -183,6 +183,8 @@ void replay_json(const struct replay_report *report, struct buf *out)
     put_json_differences(&w, report);
     put_json_contradictions(&w, report);
     put_json_violations(&w, report);
+    struct rows branches = ROWS(report->replay->branches, (uint32_t)report->replay->n_branches);
+    fields_json_rows(&w, "branches", &replay_branch_fields, report, &branches, 0);
     fields_json_rows(&w, "operators", &replay_operator_fields, report, &operators, 0);
     put_json_passes(&w, replay);
     put_json_guards(&w, report);

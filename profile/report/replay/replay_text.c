@@ -348,6 +348,7 @@ void replay_text(const struct replay_report *report, const struct report_options
     write_others(replay, out);
     write_guard_counts(replay, out);
     write_contradiction_counts(replay, out);
+    replay_branches_text(report, replay, out);
     if (replay->n_graphs)
         buf_putc(out, '\n');
     write_rows(&replay_graph_fields, report, ROWS(replay->graphs, (uint32_t)replay->n_graphs), 0,
