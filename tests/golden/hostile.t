@@ -61,11 +61,7 @@ What a graph cannot be walked for is told with that graph; the others go on.
     0/0_0:aot_backward_graph      33     33         -        -            -        -  -
     [exit 3]
 
-<<<<<<< HEAD
-    4 graphs of 1 attempt, 88 calls (44 joint, 44 ATen): all match
-=======
     4 graphs, 88 calls: all match; 1 guard: 0 computed, 1 from the record
->>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
     kernel guards: 0 reproduced, 0 missing, 0 extra, 1 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 

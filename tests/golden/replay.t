@@ -11,11 +11,7 @@ What a replay says of a recording: each graph's calls beside the record, then th
     0/0_0:aot_forward_graph       17     17         -        -            -        -  -
     0/0_0:aot_backward_graph      24     24         -        -            -        -  -
 
-<<<<<<< HEAD
-    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
-=======
     4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
->>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 
@@ -38,11 +34,7 @@ A graph that is named is reported alone; the graphs before it are walked for wha
     compile  asked by  outcome     guard     node    operator      graph                      recorded in              user line
     0/0_0    kernel    reproduced  s23 < 16  conv1d  torch.conv1d  0/0_0:dynamo_output_graph  fake_impls.py:1811 conv  demo/train.py:18
 
-<<<<<<< HEAD
-    1 graph of 1 attempt, 24 calls: all match
-=======
     1 graph, 24 calls: all match; 1 guard: 1 computed, 0 from the record
->>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 

@@ -44,15 +44,9 @@ What is known already stays known, in a tape that exists: the same is replaced a
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match; 1 guard: 1 computed, 0 from the record
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
 
-<<<<<<< HEAD
-    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
-    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
-    4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match
-=======
     4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
->>>>>>> 9d6b09b (replay/attempt: guards of torch's functions are computed, and counted on the first line)
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
 
 A folder's hash is another one in each tape.

@@ -1,4 +1,5 @@
 /* Adaptive and fractional pooling, unpooling. */
+#include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/conv/pooling_shape.h"
 
 static bool positive_sizes(struct call *c, struct tensor x, uint32_t from, const char *name,

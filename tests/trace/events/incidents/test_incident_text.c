@@ -173,11 +173,11 @@ static void test_program_frame(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program_frame),
-        cmocka_unit_test(test_break),          cmocka_unit_test(test_old_break),
-        cmocka_unit_test(test_odd_breaks),     cmocka_unit_test(test_recompile),
-        cmocka_unit_test(test_odd_recompiles), cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_cause),          cmocka_unit_test(test_exception),
+        cmocka_unit_test(test_program_frame), cmocka_unit_test(test_break),
+        cmocka_unit_test(test_old_break),     cmocka_unit_test(test_odd_breaks),
+        cmocka_unit_test(test_recompile),     cmocka_unit_test(test_odd_recompiles),
+        cmocka_unit_test(test_restart),       cmocka_unit_test(test_cause),
+        cmocka_unit_test(test_exception),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

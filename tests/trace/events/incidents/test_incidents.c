@@ -299,11 +299,10 @@ static void test_odd_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_failure_in_torch),
-        cmocka_unit_test(test_breaks),           cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_restarts_untimed), cmocka_unit_test(test_recompiles),
-        cmocka_unit_test(test_failures),         cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_odd_records),
+        cmocka_unit_test(test_failure_in_torch), cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_restart),          cmocka_unit_test(test_restarts_untimed),
+        cmocka_unit_test(test_recompiles),       cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_memory),           cmocka_unit_test(test_odd_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
