@@ -159,7 +159,7 @@ A recording that ends in an exception never looks like one in which all is well,
 
     $ symtape replay -q --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -A 1 '"failures"'
     },"failures":[
-    "recording":"deep","compile":"0/0","attempt":0,"type":"UserError","summary":"Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)","file":"/home/user/demo/data_dependent.py","line":13}],"mismatches":[],"contradictions":[],"violations":[],"operators":[
+    "recording":"deep","compile":"0/0","attempt":0,"type":"UserError","summary":"Consider annotating your code using torch._check*(). Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)","file":"/home/user/demo/data_dependent.py","line":13}],"mismatches":[],"contradictions":[],"violations":[],"branches":[],"operators":[
 
     $ symtape run -q $RECORDINGS/deep.log.zst:0/0:partial_dynamo | head -1
     1 graph on cpu: ran; peak memory 468 B; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13

@@ -1,5 +1,4 @@
 /* Adaptive and fractional pooling, unpooling. */
-#include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/conv/pooling_shape.h"
 
 static bool positive_sizes(struct call *c, struct tensor x, uint32_t from, const char *name,
@@ -227,10 +226,10 @@ bool rule_fractional_max_pool_backward(struct call *c)
 
 /* --- Unpooling --- */
 
-/* max_unpool3d also has the strides and the padding. */
+/* max_unpool3d has two more arguments, strides and padding; the out= forms have one more. */
 bool rule_max_unpool(struct call *c)
 {
-    uint32_t n = c->op->schema.n_positional > 3 ? 3 : 2, ndim;
+    uint32_t n = c->n_args > 4 ? 3 : 2, ndim;
     struct tensor x = arg_tensor(c, 0), indices = arg_tensor(c, 1);
     sym_id sizes[TENSOR_MAX_DIM];
     ndim = ndim_of(x);
