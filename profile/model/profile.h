@@ -26,8 +26,10 @@
  *             passes and in phases without user lines (phases/phase_names.def marks them: Inductor,
  *             code generation, autotuning, building guards) belongs to no line (unattributed_ns),
  *             and so do the interpretation of bytecode, the wrapping of inputs, the transformation
- *             of graphs, and the gaps of an attempt whose graph is not known. Lines of PyTorch's
- *             own files and user stacks have no estimate, since graphs do not name them.
+ *             of graphs. Where the graph is not known, as that of a compile that was killed, a gap
+ *             is shared by the lines of the records at both its ends (lines/unlogged_gaps.c), and
+ *             bounds are wide: either line may have had all of it. Lines of PyTorch's own files and
+ *             user stacks have no estimate, since graphs do not name them.
  * tests/bench/lines.py compares the estimate with deep recordings. Some versions of PyTorch stamp
  * records in whole milliseconds, and writing the log is part of every gap, so the bounds are wide:
  * a share whose bounds are more than RANGE_POINTS points apart (format.h) is printed as a range. */
@@ -231,6 +233,7 @@ struct profile_lines {
     const struct profile_line *library_lines;
     uint32_t n_library_lines;
     int64_t estimated_ns, unattributed_ns;
+    int64_t unplaced_ns; /* of unattributed_ns: some line took it, which left no record */
 };
 
 /* ---- Guards ---- */

@@ -99,6 +99,11 @@ static void put_coverage(const struct report *r)
         buf_puts(&text, "; ");
         format_ns(&text, lines->unattributed_ns);
         buf_puts(&text, " belong to no line");
+        if (lines->unplaced_ns > 0) {
+            buf_puts(&text, ", or, ");
+            format_ns(&text, lines->unplaced_ns);
+            buf_puts(&text, " of it, to one that is not known since the graph was not recorded");
+        }
     }
     if (lines->total_ns > 0)
         buf_puts(&text, ". ");

@@ -12,7 +12,6 @@
 #define EVALUATION 4.0 /* the weight of evaluating a guard */
 #define WRAPPING   5.0 /* the weight of wrapping an input */
 #define ERROR      1.7 /* the factor by which the weights of one line's calls may be wrong */
-#define ROUGHLY    1.3 /* the factor by which any time may be: what the log does not show */
 
 struct gap_divider {
     struct gap_memory *m;
@@ -200,12 +199,6 @@ static bool add_weight(struct gap_memory *m, uint32_t row, size_t n_rows, double
     return true;
 }
 
-/* Returns whether the record before a mark is of the same line. */
-static bool continues_line(const struct gap_divider *d, const struct pass_mark *mark)
-{
-    return mark > d->pass->marks && mark[-1].row == mark->row && mark->row != LINE_NOBODY;
-}
-
 static bool weigh_gap(struct gap_divider *d, const struct gap *gap, size_t n_rows)
 {
     const struct line_pass *pass = d->pass;
@@ -226,9 +219,7 @@ static bool weigh_gap(struct gap_divider *d, const struct gap *gap, size_t n_row
         return true; /* the start of the pass */
     if (row == LINE_NOBODY && gap->from < gap->to)
         return true;
-    if (pass->n_calls == 0 && !gap->mark->evaluated && !continues_line(d, gap->mark))
-        return true; /* nothing tells which lines were traced until then */
-    if (!gap->mark->evaluated && pass->n_calls > 0)
+    if (!gap->mark->evaluated)
         row = LINE_NOBODY; /* Dynamo's own work, such as the wrapping of a float */
     return add_weight(d->m, row, n_rows, gap->mark->evaluated ? EVALUATION : WRAPPING);
 }
@@ -242,8 +233,8 @@ static int64_t part_of(int64_t ns, double weight, double all, double factor)
 
 static void set_bounds(struct line_share *share, int64_t gap_ns, double weight, double all)
 {
-    share->low_ns = (int64_t)((double)part_of(gap_ns, weight, all, 1 / ERROR) / ROUGHLY);
-    share->high_ns = (int64_t)((double)part_of(gap_ns, weight, all, ERROR) * ROUGHLY);
+    share->low_ns = (int64_t)((double)part_of(gap_ns, weight, all, 1 / ERROR) / LINE_TIMES_ROUGHLY);
+    share->high_ns = (int64_t)((double)part_of(gap_ns, weight, all, ERROR) * LINE_TIMES_ROUGHLY);
 }
 
 static bool divide_gap(struct gap_divider *d, const struct gap *gap, size_t n_rows)
@@ -263,14 +254,12 @@ static bool divide_gap(struct gap_divider *d, const struct gap *gap, size_t n_ro
                                     .ns = part_of(gap->ns, w, all, 1) };
         set_bounds(&share, gap->ns, w, all);
         d->m->weights.v[at] = 0;
-        if (d->pass->n_calls == 0) /* other lines may have been traced in the gap */
-            share.low_ns = share.ns / 2;
         left -= share.ns;
         if (!d->give(d->user, &share))
             return false;
     }
     d->m->rows.n = 0;
-    struct line_share rest = { LINE_NOBODY, left, 0, 0 };
+    struct line_share rest = { .row = LINE_NOBODY, .ns = left };
     return left == 0 || d->give(d->user, &rest);
 }
 
@@ -278,6 +267,8 @@ bool line_gaps_divide(struct gap_memory *memory, const struct line_pass *pass, s
                       bool (*give)(void *user, const struct line_share *share), void *user)
 {
     struct gap_divider d = { .m = memory, .pass = pass, .give = give, .user = user };
+    if (pass->n_calls == 0)
+        return unlogged_gaps_divide(pass, give, user);
     if (!fill_rows(memory, n_rows) || !place_marks(&d) || !find_rate(&d))
         return false;
     for (size_t i = 0; i <= pass->n_marks; i++) {

@@ -11,6 +11,7 @@ struct pass_mark {
     uint32_t row;   /* of its user stack; LINE_NOBODY */
     uint32_t call;  /* the call that comes next, if the record tells, or LINE_NOBODY */
     bool evaluated; /* a guard that a call asked for, which ends the evaluation of its expression */
+    bool describes; /* an input, which the next call reads */
 };
 
 /* A pass that has ended: its time, the calls that it traced, and the records in it. */
@@ -29,7 +30,11 @@ struct line_pass {
 struct line_share {
     uint32_t row; /* LINE_NOBODY: of no line */
     int64_t ns, low_ns, high_ns;
+    bool unplaced; /* if of no line: some line took it, which is not known */
 };
+
+/* The factor by which any time may be wrong: what the log does not show. */
+#define LINE_TIMES_ROUGHLY 1.3
 
 /* Memory for passes, to be zeroed before the first and released after the last. */
 struct gap_memory {
@@ -53,6 +58,9 @@ struct gap_memory {
  * memory ran out, or if `give` does. */
 bool line_gaps_divide(struct gap_memory *memory, const struct line_pass *pass, size_t n_rows,
                       bool (*give)(void *user, const struct line_share *share), void *user);
+/* The same for a pass whose calls are not known. */
+bool unlogged_gaps_divide(const struct line_pass *pass,
+                          bool (*give)(void *user, const struct line_share *share), void *user);
 void gap_memory_release(struct gap_memory *memory);
 
 #endif

@@ -208,6 +208,7 @@ static bool give_share(void *user, const struct line_share *share)
     struct profile_lines *all = &e->b->profile.lines;
     if (share->row == LINE_NOBODY) {
         build_add_ns(&all->unattributed_ns, share->ns);
+        build_add_ns(&all->unplaced_ns, share->unplaced ? share->ns : 0);
         return true;
     }
     struct profile_line *line = &e->b->lines.v[share->row];
@@ -311,7 +312,8 @@ static bool add_mark(struct time_estimate *e, struct running_pass *running, uint
     struct pass_mark mark = { .at_ns = running->ns,
                               .row = LINE_NOBODY,
                               .call = LINE_NOBODY,
-                              .evaluated = e->evaluated[record] };
+                              .evaluated = e->evaluated[record],
+                              .describes = describes };
     if (!describes && e->user_stacks[record] == 0)
         return true;
     if (!build_takes(e->b, e->in, record))
@@ -320,7 +322,8 @@ static bool add_mark(struct time_estimate *e, struct running_pass *running, uint
                   : !line_table_stack(e->lines, e->in, trace->records[record].recording,
                                       e->user_stacks[record], &mark.row, &library_row))
         return false;
-    return (mark.row == LINE_NOBODY && mark.call == LINE_NOBODY) || vec_push(&running->marks, mark);
+    bool placed = mark.row != LINE_NOBODY || mark.call != LINE_NOBODY;
+    return (!placed && running->graph) || vec_push(&running->marks, mark);
 }
 
 static int64_t gap_ns(const struct trace *trace, uint32_t from, uint32_t to)

@@ -89,6 +89,16 @@ static bool sort_lines(struct profile_build *b, struct profile_line *lines, size
     return true;
 }
 
+/* Bounds a line's share of all lines, to which the unplaced time belongs, too. */
+static void bound_line(const struct profile_lines *all, struct profile_line *line)
+{
+    double total = (double)all->total_ns, lines = total + (double)all->unplaced_ns;
+    if (line->high_ns > all->total_ns)
+        line->high_ns = all->total_ns;
+    if (all->unplaced_ns > 0)
+        line->low_ns = (int64_t)((double)line->low_ns * (total / lines));
+}
+
 /* Sets the time of each line: a recorded time if there is any, else the estimate. */
 static void choose_basis(struct profile_build *b)
 {
@@ -102,9 +112,8 @@ static void choose_basis(struct profile_build *b)
             line->ns = line->estimated_ns;
         build_add_ns(&all->total_ns, line->ns);
     }
-    for (size_t i = 0; i < b->lines.n; i++)
-        if (b->lines.v[i].high_ns > all->total_ns)
-            b->lines.v[i].high_ns = all->total_ns;
+    for (size_t i = 0; all->basis == LINES_ESTIMATED && i < b->lines.n; i++)
+        bound_line(all, &b->lines.v[i]);
 }
 
 bool build_lines(struct profile_build *b, struct err *err)

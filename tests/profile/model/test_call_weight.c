@@ -150,13 +150,50 @@ static void test_loop(void **state)
     gap_memory_release(&memory);
 }
 
+/* A pass without a graph: a line's guard, the description of an input, and guards of another line.
+ */
+static void test_unlogged(void **state)
+{
+    (void)state;
+    enum { SECOND = 1000000000 };
+    const struct pass_mark marks[] = {
+        { INT64_C(1) * SECOND, 0, LINE_NOBODY, .evaluated = true },
+        { INT64_C(4) * SECOND, 1, LINE_NOBODY, .evaluated = true },
+        { INT64_C(14) * SECOND, 0, LINE_NOBODY, .evaluated = true },
+        { INT64_C(24) * SECOND, LINE_NOBODY, LINE_NOBODY, .describes = true },
+        { INT64_C(25) * SECOND, LINE_NOBODY, LINE_NOBODY, .describes = true },
+        { INT64_C(125) * SECOND, 1, LINE_NOBODY, .evaluated = true },
+        { INT64_C(225) * SECOND, 1, LINE_NOBODY, .evaluated = true },
+    };
+    struct line_pass pass = { .ns = INT64_C(226) * SECOND, .marks = marks };
+    struct gap_memory memory = { 0 };
+    int64_t rows[3] = { 0 }, none[3] = { 0 };
+    for (pass.n_marks = 0; pass.n_marks < 3; pass.n_marks++) {
+        int64_t part[3] = { 0 };
+        assert_true(line_gaps_divide(&memory, &pass, 2, add_share, part));
+        assert_int_equal(part[0] + part[1] + part[2], pass.ns);
+    }
+    pass.n_marks = sizeof marks / sizeof *marks;
+    assert_true(line_gaps_divide(&memory, &pass, 2, add_share, rows));
+    assert_int_equal(rows[0] + rows[1] + rows[2], pass.ns);
+    /* Half of the first gap, the greater part of the second, the smaller one of the third, and all
+     * until the input is described. */
+    assert_in_range(rows[0] / (SECOND / 10), 157, 159);
+    /* The rest of these, what follows the second input, and what lies between guards of the line.
+     */
+    assert_in_range(rows[1] / (SECOND / 10), 2076, 2078);
+    pass.n_marks = 0;
+    assert_true(line_gaps_divide(&memory, &pass, 2, add_share, none));
+    assert_true(none[0] == 0 && none[1] == 0 && none[2] == pass.ns);
+    gap_memory_release(&memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_settle),
-        cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_cache),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_settle),   cmocka_unit_test(test_loop),
+        cmocka_unit_test(test_unlogged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
