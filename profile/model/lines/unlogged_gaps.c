@@ -9,8 +9,7 @@
  */
 #include "profile/model/lines/line_gaps.h"
 
-#define BEFORE 2 / 3 /* what the line before a gap gets of it: the first guard of a line is early \
-                      */
+#define BEFORE 2 / 3 /* of a gap, for the line before: a line's first guard is early */
 #define WITHIN 3 / 4 /* the least that a line has of a gap at both ends of which it stands ... */
 #define QUIET  500000000 /* ... but for lines in between that leave no record, in nanoseconds */
 
