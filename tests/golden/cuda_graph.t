@@ -3,7 +3,7 @@ symtape run --profile on the fake device: later runs of a size are one CUDA grap
 Requires: cuda
 
     $ export SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda; symtape run --backend cuda --profile --runs 1 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '2p;/CUDA graph/s/[0-9.]+ [num]?s$/TIME/p'
-    0/0_0:aot_forward_graph: 13 calls, 7 launches on cuda at s23 = 4, s27 = 10
+    0/0_0:aot_forward_graph: 13 operator calls, 7 launches on cuda at s23 = 4, s27 = 10
       each run was launched as one CUDA graph, which the second one captured in TIME
 
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 $RECORDINGS/cond.log.zst | grep 'CUDA graph'

@@ -46,11 +46,6 @@ A replay of a failed compile says so, and so does a command that reads a recompi
     other guards: 10 torch function, 0 dynamo, 0 backend, 0 user
     2> symtape: 0/0 failed in PyTorch: TorchRuntimeError: view() cannot give the shape (s27*s77, 64) to a tensor of shape (s27, s77, 64) with strides (64, 64*s27, 1), because its elements are not in that order in memory, models/rec_fail.py:74
 
-    no graphs; 11 guards: 0 computed, 11 from the record
-    kernel guards: 0 reproduced, 0 missing, 0 extra, 0 invisible, 1 in attempts without a graph
-    other guards: 10 torch function, 0 dynamo, 0 backend, 0 user
-    2> symtape: 0/0 failed in PyTorch: TorchRuntimeError: view: Cannot view a tensor with shape torch.Size([s27, s77, 64]) and strides (64, 64*s27, 1) as a tensor with shape (s27*s77, 64)!, models/rec_fail.py:74
-
     $ symtape show --recompiles --limit 1 $SHARED/failures/recompile_storm.log.zst 2>&1 >/dev/null
     symtape: 0/8 failed in PyTorch: Unsupported: Dynamo attempted to recompile the code object too many times, exceeding the recompile_limit cache size limit (currently set to 8). Excessive recompilations can degrade performance due to the compilation overhead of each recompilation
     symtape: recompiles: 7 more not shown (--limit)

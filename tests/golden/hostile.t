@@ -61,17 +61,6 @@ What a graph cannot be walked for is told with that graph; the others go on.
     0/0_0:aot_backward_graph      33     33         -        -            -        -  -
     [exit 3]
 
-    4 graphs, 88 calls: all match; 1 guard: 0 computed, 1 from the record
-    kernel guards: 0 reproduced, 0 missing, 0 extra, 1 invisible
-    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
-
-    graph                      calls  match  mismatch  refused  unsupported  adopted  error
-    0/0_0:dynamo_output_graph      0      0         -        -            -        -  cond_true_0: input l_s_modules_b_parameters_bias__false_branch: no tensor is passed where one was recorded
-    0/0_0:aot_joint_graph         44     44         -        -            -        -  -
-    0/0_0:aot_forward_graph       11     11         -        -            -        -  -
-    0/0_0:aot_backward_graph      33     33         -        -            -        -  -
-    [exit 3]
-
     $ symtape profile "$SHARED/hostile/device_minus_one.log" 2>/dev/null | head -2
     1.86 s of compiling: 1 compile, 1 attempt, 4 graphs, 1 guard; 79 records
     No failure, recompile, restart, graph break or costly line was found.

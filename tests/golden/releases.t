@@ -25,6 +25,6 @@ A release that the caller names is simulated instead.
 
 Logs of torch 2.10 and 2.11 name it in the metrics of a compile.
 
-    $ symtape info $RECORDINGS/torch-2.11/cond.log.zst | sed -n 4,5p
-    tape                                                 recording  rank  pid  torch         records  payloads  damaged  whole
-    $RECORDINGS/torch-2.11/cond.log.zst  cond          -  449  2.11.0+cu130       50        25        0  yes
+    $ cd $RECORDINGS/torch-2.11; symtape info cond.log.zst | sed -n 4,5p
+    tape          recording  rank  pid  torch         records  payloads  damaged  whole
+    cond.log.zst  cond          -  449  2.11.0+cu130       50        25        0  yes

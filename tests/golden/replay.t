@@ -11,30 +11,10 @@ What a replay says of a recording: each graph's calls beside the record, then th
     0/0_0:aot_forward_graph       17     17         -        -            -        -  -
     0/0_0:aot_backward_graph      24     24         -        -            -        -  -
 
-    4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
-    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
-    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
-
-    graph                      calls  match  mismatch  refused  unsupported  adopted  error
-    0/0_0:dynamo_output_graph      8      8         -        -            -        -  -
-    0/0_0:aot_joint_graph         40     40         -        -            -        -  -
-    0/0_0:aot_forward_graph       17     17         -        -            -        -  -
-    0/0_0:aot_backward_graph      24     24         -        -            -        -  -
-
 A graph that is named is reported alone; the graphs before it are walked for what they ask.
 
     $ symtape replay $RECORDINGS/train.log.zst:0/0:backward --guards
     1 graph of 1 attempt, 24 calls: all match; 1 guard: 1 computed, 0 from the record
-    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
-    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
-
-    graph                     calls  match  mismatch  refused  unsupported  adopted  error
-    0/0_0:aot_backward_graph     24     24         -        -            -        -  -
-
-    compile  asked by  outcome     guard     node    operator      graph                      recorded in              user line
-    0/0_0    kernel    reproduced  s23 < 16  conv1d  torch.conv1d  0/0_0:dynamo_output_graph  fake_impls.py:1811 conv  demo/train.py:18
-
-    1 graph, 24 calls: all match; 1 guard: 1 computed, 0 from the record
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 

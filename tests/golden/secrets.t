@@ -44,11 +44,6 @@ What is known already stays known, in a tape that exists: the same is replaced a
     4 graphs of 1 attempt, 89 calls (8 Dynamo, 40 joint, 41 ATen): all match; 1 guard: 1 computed, 0 from the record
     kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
 
-    4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
-    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
-    4 graphs, 89 calls: all match; 1 guard: 1 computed, 0 from the record
-    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
-
 A folder's hash is another one in each tape.
 
     $ symtape export shown.tape | grep -oE -m 1 '/redacted/[0-9a-f]{10}/train' > a; symtape export log.tape | grep -oE -m 1 '/redacted/[0-9a-f]{10}/train' > b; cmp -s a b || echo differs; wc -l < a
