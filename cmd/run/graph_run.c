@@ -197,9 +197,8 @@ static bool prepare_run(struct graph_run *g, size_t point, struct run_options *o
         !gather_recorded(g, options, err) || !session_sizes(s, point, &g->arena, options, err))
         return false;
     g->inputs.weights = weights_open(s->trace, s->trace->records[ref->record].recording, err);
-    if (err_is_set(err))
+    if (err_is_set(err) || !graph_run_forward(g, point, err))
         return false;
-    graph_run_forward(g, point);
     note_weights(g);
     return check_memory(g, s->pair.reference, *options, err) &&
            (s->pair.tested == s->pair.reference || check_memory(g, s->pair.tested, *options, err));

@@ -84,7 +84,7 @@ static void note_random(const struct graph_run *g, const struct buf *refusal, co
             STR_ARG(buf_str(&g->name)), why->text);
 }
 
-void graph_run_forward(struct graph_run *g, size_t point)
+bool graph_run_forward(struct graph_run *g, size_t point, struct err *err)
 {
     struct session *s = g->session;
     struct forward_values *forward = &s->forward;
@@ -92,13 +92,20 @@ void graph_run_forward(struct graph_run *g, size_t point)
     struct err why = { 0 };
     uint32_t ref = find_forward(s, g->ref);
     if (ref == UINT32_MAX || s->inputs || s->pair.tested_kind->shapes_only)
-        return;
+        return true;
     if (!forward->known || forward->ref != ref || forward->point != point) {
         forward_values_release(forward);
         *forward = (struct forward_values){ .known = true, .ref = ref, .point = point };
-        if (!run_forward(g, ref, point, &forward->values, &refusal, &why))
+        bool ok = run_forward(g, ref, point, &forward->values, &refusal, &why);
+        if (!ok && why.kind != ERR_ENV)
             note_random(g, &refusal, &why);
         buf_release(&refusal);
+        if (!ok && why.kind == ERR_ENV) {
+            forward->known = false;
+            *err = why;
+            return false;
+        }
     }
     g->inputs.saved = forward->values;
+    return true;
 }

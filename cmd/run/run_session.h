@@ -129,8 +129,8 @@ bool session_sizes(const struct session *s, size_t point, struct arena *arena,
                    struct run_options *options, struct err *err);
 /* run_forward.c: if the graph is a backward graph, runs its forward graph at the same sizes, on the
  * reference if there is one, and takes the inputs from there. If that does not run, the inputs stay
- * random, which is noted. */
-void graph_run_forward(struct graph_run *g, size_t point);
+ * random, which is noted. Returns false when memory or a device is missing (ERR_ENV). */
+bool graph_run_forward(struct graph_run *g, size_t point, struct err *err);
 void forward_values_release(struct forward_values *forward);
 /* Returns whether the output has a line for each graph: at many sizes, a report of regions replaces
  * the notes of single runs. */

@@ -31,9 +31,9 @@ def both_graphs():
     if [row[0] for row in rows] != ["train 0/0 forward"] * 2 + ["train 0/0 backward"] * 2:
         return problems + [f"rows {rows}"]
     for row in rows:
-        problems += [f"{row[0]}: no time in {cell!r}" for cell in row[2:7] if not re.match(r"[0-9]", cell)]
+        problems += [f"{row[0]}: no time in {cell!r}" for cell in row[2:9] if not re.match(r"[0-9]", cell)]
     # At the first size values are compared, at others the first call is timed.
-    return problems + [f"{row[0]}: {row[7:]}" for row in rows if bool(row[10]) == bool(row[7])]
+    return problems + [f"{row[0]}: {row[9:]}" for row in rows if bool(row[13]) == bool(row[9])]
 
 
 def values_that_differ():
