@@ -290,16 +290,7 @@ static sym_id canonical_condition(struct sym_pool *pool, sym_id e)
 {
     if (!has_args(kind_at(pool, e)) || is_heavy(pool, e))
         return e;
-    struct list args;
-    list_init(&args, pool);
-    bool ok = true, changed = false;
-    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++) {
-        sym_id arg = arg_at(pool, e, i), image = canonical_condition(pool, arg);
-        changed |= image != arg;
-        ok = list_push(&args, image);
-    }
-    sym_id result = !ok ? SYM_NONE : changed ? sym_make(pool, kind_at(pool, e), args.v, args.n) : e;
-    list_release(&args);
+    sym_id result = rewrite_args(pool, e, canonical_condition, false);
     return result != SYM_NONE && is_relational(kind_at(pool, result)) ? symbol_first(pool, result)
                                                                       : result;
 }

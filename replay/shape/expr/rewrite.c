@@ -191,25 +191,16 @@ static sym_id expand_product(struct sym_pool *pool, sym_id e)
 
 static sym_id expand_anew(struct sym_pool *pool, sym_id e)
 {
-    struct list args;
-    list_init(&args, pool);
-    bool changed = false, ok = true;
-    for (uint32_t i = 0; ok && i < node_at(pool, e)->n; i++) {
-        sym_id arg = arg_at(pool, e, i), image = sym_expand(pool, arg);
-        changed |= image != arg;
-        ok = list_push(&args, image);
+    sym_id made = rewrite_args(pool, e, sym_expand, false);
+    if (made == SYM_NONE)
+        return SYM_NONE;
+    if (made != e)
+        return sym_expand(pool, made);
+    switch (kind_at(pool, e)) {
+    case SYM_POW: return expand_power(pool, e);
+    case SYM_MUL: return expand_product(pool, e);
+    default: return e;
     }
-    sym_id result = e;
-    if (!ok)
-        result = SYM_NONE;
-    else if (changed)
-        result = sym_expand(pool, sym_make(pool, kind_at(pool, e), args.v, args.n));
-    else if (kind_at(pool, e) == SYM_POW)
-        result = expand_power(pool, e);
-    else if (kind_at(pool, e) == SYM_MUL)
-        result = expand_product(pool, e);
-    list_release(&args);
-    return result;
 }
 
 sym_id sym_expand(struct sym_pool *pool, sym_id e)
