@@ -12,7 +12,7 @@ telling ones, and long cells are cut, paths at their beginning.
     10.7 s of compiling: 2 compiles, 3 attempts, 6 graphs, 192 guards; 858 records
      1  restarted, 4.42 s of 10.7 s
         Python floats were traced as symbols and then needed as constants, so the
-        compile began again: eps of 6 norm modules
+        compile began again: eps of 6 modules such as norm1
         demo/encoder.py:46  x = x + self.attention(self.norm1(x))
         recorded      L['self']._modules['blocks']._modules['0']._modules['norm1'].e
                       ps = 1e-05

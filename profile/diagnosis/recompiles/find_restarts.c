@@ -9,10 +9,10 @@
 
 enum { MOST_ATTRIBUTES = 8, MOST_LISTED = 5 };
 
-/* The floats of one name: "eps" of 22 modules "norm1", "norm2" ... */
+/* The floats of one name: "eps" of 22 modules such as "norm1". */
 struct float_group {
-    struct str attribute, owner; /* the last names of the sources; the owner without its number, ""
-                                    where owners differ */
+    struct str attribute; /* the last name of a source */
+    struct str owner;     /* the name before it, "" if no module of the group has one */
     uint32_t count;
     const struct symbol *first;
 };
@@ -34,14 +34,13 @@ static struct str take_last_name(struct str *source)
     return (struct str){ source->p + source->n, end - source->n };
 }
 
-/* Returns the name of the module that owns a float, without its number: "norm" for "norm1". An
- * element of a list has no name of its own. */
+/* Returns the name of the module that owns a float. An element of a list has no name of its own. */
 static struct str owner_name(struct str source)
 {
     struct str name = take_last_name(&source);
-    while (name.n > 0 && is_digit(name.p[name.n - 1]))
-        name.n--;
-    return str_is(name, "_modules") || str_is(name, "self") || str_is(name, "L") ? STR("") : name;
+    bool nameless = str_digits(name) == name.n || str_is(name, "_modules") ||
+                    str_is(name, "self") || str_is(name, "L");
+    return nameless ? STR("") : name;
 }
 
 static void count_float(struct floats *all, const struct symbol *symbol)
@@ -60,7 +59,7 @@ static void count_float(struct floats *all, const struct symbol *symbol)
         if (!str_eq(g->attribute, name))
             continue;
         g->count++;
-        g->owner = str_eq(g->owner, owner) ? owner : STR("");
+        g->owner = g->owner.n ? g->owner : owner;
         return;
     }
     if (all->n_groups < MOST_ATTRIBUTES)
@@ -158,7 +157,7 @@ static void find_floats(const struct restart_index *index, const struct symbol *
     ret->vary = source != INTERN_NONE && index->source_varies.v[source];
 }
 
-/* Appends "eps of 22 norm modules and momentum of 22 modules", or the name of one float. */
+/* Appends "eps of 22 modules such as norm1, momentum of 22 modules", or a float by its name. */
 static void put_floats(const struct floats *floats, struct buf *out)
 {
     for (uint32_t i = 0; i < floats->n_groups && i < MOST_LISTED; i++) {
@@ -167,8 +166,8 @@ static void put_floats(const struct floats *floats, struct buf *out)
         if (g->count == 1)
             source_spoken(out, g->first->source);
         else
-            buf_printf(out, "%.*s of %u %.*s%smodules", STR_ARG(g->attribute), g->count,
-                       STR_ARG(g->owner), g->owner.n ? " " : "");
+            buf_printf(out, "%.*s of %u modules%s%.*s", STR_ARG(g->attribute), g->count,
+                       g->owner.n ? " such as " : "", STR_ARG(g->owner));
     }
     if (floats->n_groups > MOST_LISTED)
         buf_puts(out, " and others");

@@ -258,7 +258,7 @@ static void test_restart(void **state)
     struct diagnosis *d = diagnosis_of(&made);
     const struct finding *f = finding_of(d, FINDING_RESTART);
     assert_str_is(f->cause, "Python floats were traced as symbols and then needed as constants, so "
-                            "the compile began again: eps of 2 norm modules");
+                            "the compile began again: eps of 2 modules such as norm1");
     assert_int_equal(f->line, 12);
     assert_int_equal(f->remedies[0].kind, REMEDY_SPECIALIZE_FLOAT);
     diagnosis_free(d);
