@@ -57,6 +57,8 @@ def documents(folder):
     yield "why", [["why", "--json", encoder, "x.size(1)", "--between", "31,24"],
                   ["why", "--json", encoder, "s27 % 8 == 0"],
                   ["why", "--json", f"{encoder}:0/1:dynamo", "layer_norm"]]
+    yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
+                    for limit in ([], ["--recompile-limit", "8"])]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]

@@ -48,6 +48,8 @@ COMMANDS = [
     ("info of an archive", ["info", "{archive}"], None),
     ("profile", ["profile", "{tape}"], None),
     ("profile json", ["profile", "--json", "{tape}"], None),
+    ("cache", ["cache", "--all", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
+    ("cache json", ["cache", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("diagnose", ["{trained}"], None),
     ("diagnose json", ["diagnose", "--json", "{broken}"], None),
     ("replay", ["replay", "{trained}"], None),

@@ -1,11 +1,11 @@
 #include "trace/events/guard_tree.h"
 
 /* Returns the text after the branches of the tree, "| | +- ", or "" if there are none. */
-static struct str after_branches(struct str line)
+static struct str after_branches(struct str line, uint32_t *branches)
 {
     size_t at = 0;
-    while (at < line.n && (line.p[at] == '|' || line.p[at] == ' '))
-        at++;
+    for (*branches = 0; at < line.n && (line.p[at] == '|' || line.p[at] == ' '); at++)
+        *branches += line.p[at] == '|';
     line = str_from(line, at);
     return str_starts(line, STR("+- ")) ? str_from(line, 3) : STR("");
 }
@@ -21,16 +21,18 @@ static void split_comment(struct str text, struct tree_guard *ret)
 static bool read_tree_line(struct str line, struct tree_guard *ret)
 {
     static const struct str SOURCE = { "source=", 7 };
-    struct str text = after_branches(line);
+    uint32_t depth;
+    struct str text = after_branches(line, &depth);
     size_t colon = str_find(text, STR(": "));
-    if (colon == text.n)
+    if (!text.n)
         return false;
-    *ret = (struct tree_guard){ .kind = str_first(text, colon) };
-    text = str_from(text, colon + 2);
+    *ret = (struct tree_guard){ .depth = depth, .kind = str_first(text, colon) };
+    ret->text = text = str_from(text, colon + 2);
     size_t source = str_find(text, SOURCE);
     if (str_ends(ret->kind, STR("Manager")) && source < text.n) {
         text = str_from(text, source + SOURCE.n);
-        ret->source = str_first(text, str_find(text, STR(", accessed_by=")));
+        size_t end = str_find(text, STR(", accessed_by="));
+        ret->source = str_first(text, end < text.n ? end : str_find(text, STR(", type=<")));
         return true;
     }
     split_comment(text, ret);

@@ -12,8 +12,10 @@
 #include "trace/open.h"
 
 struct tree_guard {
+    uint32_t depth;     /* number of branches before it; 0 is the outermost level */
     struct str kind;    /* "LAMBDA_GUARD"; "GuardManager" for a line that only names a source */
     struct str source;  /* of a GuardManager: "L['n']"; else "" */
+    struct str text;    /* all that follows the kind */
     struct str code;    /* "L['n'] == 2" */
     struct str comment; /* "return x * n  # train.py:64 in f", or why PyTorch added it; "" */
 };

@@ -17,8 +17,13 @@ static void test_lines(void **state)
     struct str text = STR(TREE);
     struct tree_guard guard;
     assert_true(guard_tree_next(&text, &guard));
+    assert_str_is(guard.kind, "RootGuardManager");
+    assert_str_is(guard.text, "");
+    assert_int_equal(guard.depth, 0);
+    assert_true(guard_tree_next(&text, &guard));
     assert_str_is(guard.kind, "GuardManager");
     assert_str_is(guard.source, "L['n']");
+    assert_int_equal(guard.depth, 1);
     assert_true(guard_tree_next(&text, &guard));
     assert_str_is(guard.kind, "EQUALS_MATCH");
     assert_str_is(guard.source, "");
@@ -39,9 +44,7 @@ static void test_lines(void **state)
 static void test_odd_lines(void **state)
 {
     (void)state;
-    static const char *const LINES[] = {
-        "", "+-", "+- ", "| | ", "+- X", "+- X:", ": ", "no tree"
-    };
+    static const char *const LINES[] = { "", "+-", "+- ", "| | ", ": ", "no tree" };
     for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
         struct str text = str_of(LINES[i]);
         struct tree_guard guard;

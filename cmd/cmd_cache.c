@@ -1,0 +1,112 @@
+#include "cmd/cli/memory_limit.h"
+#include "cmd/cli/tape_arg.h"
+#include "cmd/cli/text_file.h"
+#include "cmd/cmd.h"
+#include "profile/calls/cache/cache_report.h"
+
+struct cache_args {
+    const char *calls;
+    struct opt_number recompile_limit, accumulated_limit, limit;
+    bool all, json, strict;
+};
+
+enum { LIMIT_DEFAULT = 40 };
+
+static const struct opt options[] = {
+    OPT_STRING('c', "calls", "FILE", struct cache_args, calls,
+               "the calls of the program, one JSON object a line; - is standard input"),
+    OPT_NUMBER(0, "recompile-limit", "N", struct cache_args, recompile_limit,
+               "torch._dynamo.config.recompile_limit (default: as recorded)"),
+    OPT_NUMBER(0, "accumulated-recompile-limit", "N", struct cache_args, accumulated_limit,
+               "torch._dynamo.config.accumulated_recompile_limit (default: as recorded)"),
+    OPT_FLAG('a', "all", struct cache_args, all,
+             "also check the entries behind the one that answers"),
+    OPT_NUMBER('n', "limit", "N", struct cache_args, limit,
+               "print at most N rows of each list (default 40, 0: all)"),
+    OPT_JSON(struct cache_args, json),
+    OPT_STRICT(struct cache_args, strict),
+    OPT_END,
+};
+
+/* Returns the recording that the operand names, or the first log. */
+static uint32_t recording_of(const struct tape_arg *tape)
+{
+    for (uint32_t i = 0; i < tape->trace->n_recordings; i++)
+        if (tape->trace->recordings[i].kind == RECORDING_LOG &&
+            (!tape->selector.recording.n ||
+             str_eq(tape->trace->recordings[i].name, tape->selector.recording)))
+            return i;
+    return 0;
+}
+
+static bool read_calls(struct cmd *cmd, const char *path, struct call_log *log, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    bool ok = text_file_read(path, cmd->out->limit ? &cmd->out->limit->meter : NULL, &text, err) &&
+              (call_log_read(log, buf_str(&text), err) || err_at(err, "%s", path));
+    if (ok && !log->calls.n)
+        ok = err_set(err, ERR_INPUT, "%s: no calls; each line is an object with \"call\"", path);
+    buf_release(&text);
+    return ok;
+}
+
+static int print(struct cmd *cmd, const struct cache_run *run, const struct call_log *log)
+{
+    const struct cache_args *args = cmd->args;
+    struct buf out = BUF_INIT;
+    if (args->json) {
+        cmd->out->exact = true;
+        cache_json(run, log, &out);
+    } else {
+        uint64_t limit = args->limit.given ? args->limit.value : LIMIT_DEFAULT;
+        const struct report_options shown = {
+            .width = cmd->out->width,
+            .styles = out_styles(cmd->out),
+            .limit = limit < UINT32_MAX ? (uint32_t)limit : 0,
+        };
+        cache_text(run, log, &shown, &out);
+    }
+    int code = out_buf(cmd->out, &out);
+    buf_release(&out);
+    return code;
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct cache_args *args = cmd->args;
+    struct tape_arg tape = { 0 };
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct cache_options how = { .limits = { args->recompile_limit.value,
+                                             args->accumulated_limit.value },
+                                 .all_checks = args->all };
+    struct err err = { 0 };
+    if (!args->calls)
+        return out_usage(cmd->out, "cache: --calls FILE names the calls");
+    int code =
+        tape_arg_open(&tape, cmd->out, cmd->operands[0],
+                      TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
+    if (code == EXIT_DONE) {
+        bool ok = read_calls(cmd, args->calls, &log, &err) &&
+                  cache_run_make(&run, tape.trace, recording_of(&tape), &log, &how, &err);
+        code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
+    }
+    cache_run_release(&run);
+    call_log_release(&log);
+    tape_arg_close(&tape);
+    return code;
+}
+
+const struct command command_cache = {
+    .synopsis = "[options] --calls FILE TAPE",
+    .description =
+        "Replays Dynamo's caches over the calls that a program made: which compiled entry answers "
+        "each call, which guard turns it away, which compile follows and what it costs.",
+    .examples = "  symtape cache --calls calls.jsonl train.log\n"
+                "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n",
+    .options = options,
+    .args_size = sizeof(struct cache_args),
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run,
+};

@@ -1,0 +1,122 @@
+#include "profile/calls/cache/cache_report.h"
+#include "trace/base/text/json_write.h"
+
+static void put_text_or_null(struct json_writer *w, const char *key, struct str text)
+{
+    if (text.n)
+        json_put_str(w, key, text);
+    else
+        json_put_null(w, key);
+}
+
+static struct str compile_or_none(const struct cache_run *run, uint32_t entry)
+{
+    return entry == CALL_NONE ? STR("") : run->entries.v[entry].compile;
+}
+
+static void put_check(const struct cache_run *run, const struct entry_check_row *check,
+                      struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    json_put_str(w, "entry", run->entries.v[check->entry].compile);
+    if (check->verdict == GUARDS_UNDECIDED)
+        json_put_null(w, "pass");
+    else
+        json_put_bool(w, "pass", check->verdict == GUARDS_PASS);
+    put_text_or_null(w, "guard", check->reason);
+    put_text_or_null(w, "source", check->source);
+    json_close(w);
+}
+
+static void put_lookup(const struct cache_run *run, const struct lookup_row *row,
+                       struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    put_text_or_null(w, "code", row->code == CALL_NONE ? STR("") : run->codes.v[row->code].name);
+    json_put_cstr(w, "outcome", lookup_outcome_name(row->outcome));
+    put_text_or_null(w, "answered", compile_or_none(run, row->answered));
+    put_text_or_null(w, "compile", row->compile);
+    json_put_cstr(w, "why", row->why);
+    json_put_cstr(w, "limit", row->limit);
+    json_open_array(w, "checks");
+    for (uint32_t i = 0; i < row->n_checks; i++)
+        put_check(run, &run->checks.v[row->first_check + i], w);
+    json_close(w);
+    json_close(w);
+}
+
+static void put_call(const struct cache_run *run, const struct call_log *log,
+                     const struct lookup_row *row, struct json_writer *w)
+{
+    const struct program_call *call = &log->calls.v[row->call];
+    json_open_object(w, NULL);
+    json_put_u64(w, "call", call->number);
+    json_put_str(w, "function", call->function);
+    json_open_array(w, "lookups");
+    put_lookup(run, row, w);
+    json_close(w);
+    if (row->outcome == LOOKUP_HIT)
+        json_put_double(w, "saved_seconds", run->entries.v[row->answered].seconds);
+    else
+        json_put_null(w, "saved_seconds");
+    json_close(w);
+}
+
+static void put_entry(const struct cache_run *run, const struct cache_entry *entry,
+                      struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    json_put_str(w, "compile", entry->compile);
+    json_put_str(w, "code", run->codes.v[entry->code].name);
+    if (entry->region < 0)
+        json_put_null(w, "region");
+    else
+        json_put_i64(w, "region", entry->region);
+    json_put_u64(w, "hits", entry->hits);
+    json_put_double(w, "seconds", entry->seconds);
+    json_put_u64(w, "guards", entry->guards.leaves.n);
+    json_put_u64(w, "undecidable", entry->guards.n_undecidable);
+    json_close(w);
+}
+
+void cache_json(const struct cache_run *run, const struct call_log *log, struct buf *out)
+{
+    struct json_writer w = json_writer_of(out);
+    json_open_object(&w, NULL);
+    json_put_cstr(&w, "schema", SCHEMA_CACHE);
+    json_open_object(&w, "totals");
+    json_put_u64(&w, "calls", run->lookups.n);
+    json_put_u64(&w, "hits", run->n_hits);
+    json_put_u64(&w, "compiles", run->n_compiles);
+    json_put_u64(&w, "eager", run->n_eager);
+    json_put_u64(&w, "unknown", run->n_unknown);
+    json_put_u64(&w, "contradictions", run->n_contradictions);
+    json_put_u64(&w, "unused", run->n_unused);
+    json_put_double(&w, "saved_seconds", run->saved_seconds);
+    json_close(&w);
+    json_open_object(&w, "limits");
+    json_put_u64(&w, "recompile_limit", run->limits.recompile);
+    json_put_u64(&w, "accumulated_recompile_limit", run->limits.accumulated);
+    json_close(&w);
+    json_open_array(&w, "calls");
+    for (size_t i = 0; i < run->lookups.n; i++)
+        put_call(run, log, &run->lookups.v[i], &w);
+    json_close(&w);
+    json_open_array(&w, "entries");
+    for (size_t i = 0; i < run->entries.n; i++)
+        put_entry(run, &run->entries.v[i], &w);
+    json_close(&w);
+    json_open_array(&w, "order");
+    for (size_t i = 0; i < run->codes.n; i++) {
+        json_open_object(&w, NULL);
+        json_put_str(&w, "code", run->codes.v[i].name);
+        json_open_array(&w, "entries");
+        for (size_t k = 0; k < run->codes.v[i].order.n; k++)
+            json_put_str(&w, NULL, run->entries.v[run->codes.v[i].order.v[k]].compile);
+        json_close(&w);
+        json_close(&w);
+    }
+    json_close(&w);
+    json_close(&w);
+    buf_putc(out, '\n');
+}

@@ -1,0 +1,519 @@
+#include "profile/calls/cache/cache_run.h"
+
+#include "profile/calls/cache/tape_compiles.h"
+#include "trace/events/settings.h"
+
+/* torch/_dynamo/config.py: recompile_limit, accumulated_recompile_limit. */
+enum { DEFAULT_LIMIT = 8, DEFAULT_ACCUMULATED_LIMIT = 256 };
+
+/* What happened to a code object beside its entries; by code, as cache_run.codes. */
+struct code_state {
+    uint64_t next; /* number of the next compile */
+    bool skipped;  /* its frame is never looked up again */
+
+    vec_of(int64_t)
+    run_only; /* regions that are run-only */
+    bool claimed;
+};
+
+struct function_code {
+    struct str function;
+    uint32_t code;
+};
+
+struct cache_builder {
+    struct cache_run *run;
+    struct trace *trace;
+    struct call_log *log;
+    const struct cache_options *options;
+    struct tape_compiles tape;
+    struct world world;
+    vec_of(struct code_state)
+    states;
+    vec_of(struct function_code)
+    functions;
+    struct buf reason;
+    bool by_evidence; /* a call that an entry answers by assumption compiled, if what the tape's
+                         next compile logged fits it */
+    struct err *err;
+};
+
+const char *lookup_outcome_name(enum lookup_outcome outcome)
+{
+    static const char *const names[] = { "hit", "compiled", "no entry", "eager", "unknown" };
+    return names[outcome];
+}
+
+/* ---- Limits ---- */
+
+static void read_limit(struct str value, uint64_t *limit)
+{
+    uint64_t number;
+    if (!*limit && str_to_u64(value, &number))
+        *limit = number;
+}
+
+static bool read_limits(struct cache_builder *b, uint32_t recording)
+{
+    struct cache_limits *limits = &b->run->limits;
+    struct setting_list *list = settings_read(b->trace, b->err);
+    if (!list)
+        return false;
+    *limits = b->options->limits;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const struct setting *s = &list->settings[i];
+        if (!str_is(s->module, "torch._dynamo.config") ||
+            b->trace->records[s->record].recording != recording)
+            continue;
+        if (str_is(s->name, "recompile_limit"))
+            read_limit(s->value, &limits->recompile);
+        else if (str_is(s->name, "accumulated_recompile_limit"))
+            read_limit(s->value, &limits->accumulated);
+    }
+    settings_free(list);
+    read_limit(STR("8"), &limits->recompile);
+    read_limit(STR("256"), &limits->accumulated);
+    return true;
+}
+
+/* ---- Which code object a function is ---- */
+
+/* "Block.forward" and "power:a" are forward and power. */
+static struct str last_name(struct str function)
+{
+    function = str_first(function, str_find_char(function, ':'));
+    size_t dot = function.n;
+    while (dot && function.p[dot - 1] != '.')
+        dot--;
+    return str_from(function, dot);
+}
+
+static const struct tape_compile *compile_of(const struct cache_builder *b, uint32_t code)
+{
+    const struct tape_code *tape = &b->tape.codes.v[code];
+    for (size_t i = 0; i < tape->compiles.n; i++)
+        if (tape->compiles.v[i].number == b->states.v[code].next)
+            return &tape->compiles.v[i];
+    return NULL;
+}
+
+/* Chooses among the code objects of that name, or among those that no function has yet, the one
+ * whose compile is the next on the tape. */
+static uint32_t choose_code(struct cache_builder *b, struct str name, bool named)
+{
+    uint32_t best = CALL_NONE, order = UINT32_MAX;
+    for (uint32_t i = 0; i < b->tape.codes.n; i++) {
+        const struct tape_compile *next = compile_of(b, i);
+        if (named ? !str_eq(b->tape.codes.v[i].function, name) : b->states.v[i].claimed)
+            continue;
+        if (best == CALL_NONE || (next && next->order < order)) {
+            best = i;
+            order = next ? next->order : order;
+        }
+    }
+    return best;
+}
+
+static bool code_of(struct cache_builder *b, const struct program_call *call, uint32_t *ret)
+{
+    for (size_t i = 0; i < b->functions.n; i++)
+        if (str_eq(b->functions.v[i].function, call->function)) {
+            *ret = b->functions.v[i].code;
+            return true;
+        }
+    *ret = choose_code(b, last_name(call->function), true);
+    if (*ret == CALL_NONE)
+        *ret = choose_code(b, STR(""), false);
+    if (*ret != CALL_NONE)
+        b->states.v[*ret].claimed = true;
+    return vec_push(&b->functions, (struct function_code){ call->function, *ret }) ||
+           err_nomem(b->err);
+}
+
+/* ---- Checks ---- */
+
+static bool serves(const struct cache_entry *entry, int64_t region)
+{
+    return entry->region == region || entry->region < 0;
+}
+
+static bool check_entry(struct cache_builder *b, uint32_t id, const struct program_call *call,
+                        bool count, struct entry_check_row *row)
+{
+    struct cache_entry *entry = &b->run->entries.v[id];
+    buf_clear(&b->reason);
+    struct guards_answer answer =
+        entry_guards_check(&entry->guards, &b->world, &call->mode, count, &b->reason);
+    *row = (struct entry_check_row){ .entry = id, .verdict = answer.verdict };
+    if (answer.source != INTERN_NONE)
+        row->source = intern_text(&b->log->sources, answer.source);
+    row->reason = STR("");
+    if (answer.verdict == GUARDS_FAIL)
+        row->reason = arena_copy(&b->run->arena, str_trim(buf_str(&b->reason)));
+    else if (answer.verdict == GUARDS_UNDECIDED)
+        row->reason = entry->guards.leaves.v[answer.leaf].code;
+    return (!b->reason.failed && !answer.no_memory && row->reason.p) || err_nomem(b->err);
+}
+
+/* Checks the entries of a list that serve the region: its own first, then those of no region. Sets
+ * *answered to the one that passes first, or CALL_NONE. */
+static bool look_up(struct cache_builder *b, struct cache_code *code,
+                    const struct program_call *call, struct lookup_row *row)
+{
+    row->first_check = (uint32_t)b->run->checks.n;
+    row->answered = CALL_NONE;
+    for (int shared = call->region < 0; shared < 2; shared++)
+        for (size_t i = 0; i < code->order.n; i++) {
+            uint32_t id = code->order.v[i];
+            const struct cache_entry *entry = &b->run->entries.v[id];
+            struct entry_check_row check;
+            bool own = call->region >= 0 && entry->region == call->region;
+            if (!serves(entry, call->region) || own == (shared == 1))
+                continue;
+            bool open = row->answered == CALL_NONE;
+            if (!open && !b->options->all_checks && !b->by_evidence)
+                return true;
+            if (!check_entry(b, id, call, open, &check))
+                return false;
+            if (open && check.verdict != GUARDS_FAIL)
+                row->answered = id;
+            if (!vec_push(&b->run->checks, check))
+                return err_nomem(b->err);
+            row->n_checks++;
+        }
+    return true;
+}
+
+static void move_to_front(struct cache_code *code, uint32_t entry)
+{
+    size_t at = 0;
+    while (at < code->order.n && code->order.v[at] != entry)
+        at++;
+    for (; at > 0 && at < code->order.n; at--)
+        code->order.v[at] = code->order.v[at - 1];
+    if (code->order.n)
+        code->order.v[0] = entry;
+}
+
+/* ---- Compiles ---- */
+
+/* Returns whether the ID_MATCH guards of an entry on locals of the frame name the objects of this
+ * call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py). */
+static bool same_objects(struct cache_builder *b, const struct entry_guards *guards)
+{
+    for (size_t i = 0; i < guards->leaves.n; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[i];
+        if (leaf->how != LEAF_IDENTITY || leaf->source == INTERN_NONE ||
+            leaf->then.kind == PY_UNKNOWN || leaf->then.object == OBJECT_NONE ||
+            b->world.paths.v[leaf->source].step != PATH_ROOT)
+            continue;
+        const struct py_value *now = world_value(&b->world, leaf->source);
+        if (now->kind != PY_UNKNOWN && now->object != leaf->then.object)
+            return false;
+    }
+    return true;
+}
+
+/* Returns which limit refuses one more entry, or NULL. */
+static const char *limit_reached(struct cache_builder *b, const struct cache_code *code,
+                                 int64_t region)
+{
+    uint64_t same = 0;
+    if (code->order.n >= b->run->limits.accumulated)
+        return "accumulated_recompile_limit";
+    for (size_t i = 0; i < code->order.n; i++) {
+        const struct cache_entry *entry = &b->run->entries.v[code->order.v[i]];
+        same += entry->region == region && same_objects(b, &entry->guards);
+    }
+    return same >= b->run->limits.recompile ? "recompile_limit" : NULL;
+}
+
+static bool has_limits(const struct cache_builder *b)
+{
+    return b->options->limits.recompile || b->options->limits.accumulated;
+}
+
+/* Returns which limit refuses a compile, or NULL. Where no limit is given, what the tape says of
+ * the compile decides: torch.compile(recompile_limit=) sets limits of a function alone. */
+static const char *refusal(struct cache_builder *b, const struct cache_code *code,
+                           const struct tape_compile *compile, int64_t region)
+{
+    if (!compile || has_limits(b))
+        return limit_reached(b, code, region);
+    if (!compile->refused)
+        return NULL;
+    return code->order.n >= b->run->limits.accumulated ? "accumulated_recompile_limit"
+                                                       : "recompile_limit";
+}
+
+static bool is_run_only(const struct code_state *state, int64_t region)
+{
+    for (size_t i = 0; i < state->run_only.n; i++)
+        if (state->run_only.v[i] == region)
+            return true;
+    return false;
+}
+
+static bool add_entry(struct cache_builder *b, const struct tape_compile *compile,
+                      const struct program_call *call, struct lookup_row *row)
+{
+    struct cache_code *code = &b->run->codes.v[row->code];
+    struct cache_entry entry = { .code = row->code,
+                                 .compile = compile->id,
+                                 .region = call->region,
+                                 .seconds = compile->seconds };
+    struct str tree = arena_copy(&b->run->arena, compile->tree);
+    uint32_t id = (uint32_t)b->run->entries.n;
+    if (!tree.p || !vec_push(&b->run->entries, entry) || !vec_push(&code->order, id))
+        return err_nomem(b->err);
+    move_to_front(code, id);
+    row->outcome = LOOKUP_COMPILED;
+    row->answered = id;
+    return entry_guards_read(&b->run->entries.v[id].guards, tree, &b->world, &call->mode, b->err) &&
+           (entry_guards_learn(&b->run->entries.v[id].guards, &b->world) || err_nomem(b->err));
+}
+
+static bool compile_call(struct cache_builder *b, const struct program_call *call,
+                         struct lookup_row *row)
+{
+    struct code_state *state = &b->states.v[row->code];
+    struct cache_code *code = &b->run->codes.v[row->code];
+    const struct tape_compile *compile = compile_of(b, row->code);
+    row->outcome = LOOKUP_EAGER;
+    if (state->skipped || is_run_only(state, call->region)) {
+        row->why = state->skipped ? "skipped since a compile of it ended without an entry"
+                                  : "limit reached before";
+        return true;
+    }
+    state->next++;
+    const char *limit = refusal(b, code, compile, call->region);
+    if (limit) {
+        row->why = "limit reached";
+        row->limit = limit;
+        row->n_entries = (uint32_t)code->order.n;
+        row->compile = compile ? compile->id : STR("");
+        return vec_push(&state->run_only, call->region) || err_nomem(b->err);
+    }
+    if (!compile || compile->refused) {
+        row->outcome = LOOKUP_UNKNOWN;
+        row->why = "the tape has no such compile";
+        return true;
+    }
+    row->compile = compile->id;
+    row->seconds = compile->seconds;
+    code->compiles++;
+    if (compile->tree.n)
+        return add_entry(b, compile, call, row);
+    row->outcome = LOOKUP_NO_ENTRY;
+    state->skipped = !compile->raised;
+    return true;
+}
+
+/* ---- Calls ---- */
+
+static void count(struct cache_run *run, const struct lookup_row *row)
+{
+    struct cache_code *code = &run->codes.v[row->code];
+    code->lookups++;
+    switch (row->outcome) {
+    case LOOKUP_HIT:
+        run->n_hits++;
+        code->hits++;
+        run->entries.v[row->answered].hits++;
+        run->saved_seconds += run->entries.v[row->answered].seconds;
+        break;
+    case LOOKUP_EAGER:
+        run->n_eager++;
+        code->eager++;
+        break;
+    case LOOKUP_UNKNOWN: run->n_unknown++; break;
+    default: run->n_compiles++;
+    }
+}
+
+/* Returns whether what the tape logged for a compile ("0/1: self.n == 4") is what this look-up
+ * found: the same entries in the same order, each turned away by the same guard, or by one on a
+ * value of which the call says nothing. */
+static bool fits(struct cache_builder *b, const struct lookup_row *row,
+                 const struct tape_compile *compile)
+{
+    const struct recompile *why = compile->why;
+    if (!why || why->n_reasons != row->n_checks)
+        return !why && row->n_checks == 0;
+    for (uint32_t i = 0; i < row->n_checks; i++) {
+        const struct entry_check_row *check = &b->run->checks.v[row->first_check + i];
+        const struct cache_entry *entry = &b->run->entries.v[check->entry];
+        struct str logged = why->reasons[i].guard;
+        if (!str_eq(why->reasons[i].compile, entry->compile))
+            return false;
+        if (check->verdict == GUARDS_FAIL && str_starts(check->reason, str_trim(logged)))
+            continue;
+        if (!entry_guards_assumed(&entry->guards, &b->world, logged))
+            return false;
+    }
+    return true;
+}
+
+/* Removes the checks behind the entry that answered. */
+static void forget_later_checks(struct cache_run *run, struct lookup_row *row)
+{
+    uint32_t n = 0;
+    while (n < row->n_checks && run->checks.v[row->first_check + n].entry != row->answered)
+        n++;
+    row->n_checks = n < row->n_checks ? n + 1 : n;
+    run->checks.n = row->first_check + row->n_checks;
+}
+
+/* Decides whether a call that an entry answers compiled in truth, since a value changed that the
+ * call does not list. */
+static bool compiled_in_truth(struct cache_builder *b, const struct lookup_row *row)
+{
+    const struct tape_compile *next = compile_of(b, row->code);
+    return b->by_evidence && next && next->why && fits(b, row, next);
+}
+
+static bool run_call(struct cache_builder *b, uint32_t number)
+{
+    const struct program_call *call = &b->log->calls.v[number];
+    struct lookup_row row = { .call = number, .answered = CALL_NONE };
+    if (call->backward_of >= 0)
+        return true;
+    if (!code_of(b, call, &row.code))
+        return false;
+    if (row.code == CALL_NONE) {
+        row.outcome = LOOKUP_UNKNOWN;
+        row.why = "the tape has no compile of it";
+        b->run->n_unknown++;
+        return vec_push(&b->run->lookups, row) || err_nomem(b->err);
+    }
+    struct cache_code *code = &b->run->codes.v[row.code];
+    if (!world_enter(&b->world, call))
+        return err_nomem(b->err);
+    if (!look_up(b, code, call, &row))
+        return false;
+    bool hit =
+        row.answered != CALL_NONE && !b->states.v[row.code].skipped && !compiled_in_truth(b, &row);
+    if (hit) {
+        row.outcome = LOOKUP_HIT;
+        if (!b->options->all_checks)
+            forget_later_checks(b->run, &row);
+        move_to_front(code, row.answered);
+        if (!entry_guards_learn(&b->run->entries.v[row.answered].guards, &b->world))
+            return err_nomem(b->err);
+    } else {
+        const struct tape_compile *next = compile_of(b, row.code);
+        b->run->n_contradictions +=
+            next && !next->refused && !has_limits(b) && !fits(b, &row, next);
+        row.answered = CALL_NONE;
+        if (!compile_call(b, call, &row))
+            return false;
+    }
+    count(b->run, &row);
+    return vec_push(&b->run->lookups, row) || err_nomem(b->err);
+}
+
+static bool add_codes(struct cache_builder *b)
+{
+    for (size_t i = 0; i < b->tape.codes.n; i++) {
+        const struct tape_code *tape = &b->tape.codes.v[i];
+        struct buf name = BUF_INIT;
+        buf_printf(&name, "%.*s:%u:%.*s", STR_ARG(tape->file), tape->line, STR_ARG(tape->function));
+        struct cache_code code = { .name = arena_copy(&b->run->arena, buf_str(&name)),
+                                   .line = tape->line };
+        /* The parts point into the name: "FILE:LINE:FUNCTION". */
+        code.file = str_first(code.name, tape->file.n);
+        code.function = str_from(code.name, code.name.n - tape->function.n);
+        bool ok = !name.failed && code.name.p && vec_push(&b->run->codes, code) &&
+                  vec_push(&b->states, (struct code_state){ 0 });
+        buf_release(&name);
+        if (!ok)
+            return err_nomem(b->err);
+    }
+    return true;
+}
+
+/* Counts the compiles of the called functions that no call asked for. */
+static void count_unused(struct cache_builder *b)
+{
+    for (uint32_t i = 0; i < b->states.n; i++)
+        for (size_t k = 0; b->states.v[i].claimed && k < b->tape.codes.v[i].compiles.n; k++)
+            b->run->n_unused += b->tape.codes.v[i].compiles.v[k].number >= b->states.v[i].next;
+}
+
+static uint32_t count_misfits(const struct cache_run *run)
+{
+    return run->n_contradictions + run->n_unused + run->n_unknown;
+}
+
+static void forget_states(struct cache_builder *b)
+{
+    for (size_t i = 0; i < b->states.n; i++)
+        vec_release(&b->states.v[i].run_only);
+    b->states.n = 0;
+    b->functions.n = 0;
+    world_forget(&b->world);
+}
+
+static bool run_calls(struct cache_builder *b, uint32_t recording)
+{
+    forget_states(b);
+    bool ok = read_limits(b, recording) && add_codes(b);
+    for (uint32_t i = 0; ok && i < b->log->calls.n; i++)
+        ok = run_call(b, i);
+    if (ok)
+        count_unused(b);
+    return ok;
+}
+
+/* Values may change that the calls do not list. If the tape contradicts the look-ups, they are made
+ * once more with what it logged for its compiles as evidence, and the better of both is kept. */
+static bool run_with_evidence(struct cache_builder *b, uint32_t recording)
+{
+    struct cache_run first = *b->run, second = { 0 };
+    if (!count_misfits(&first) || has_limits(b))
+        return true;
+    *b->run = second;
+    b->by_evidence = true;
+    bool ok = run_calls(b, recording);
+    bool better = ok && count_misfits(b->run) < count_misfits(&first);
+    second = *b->run;
+    cache_run_release(better ? &first : &second);
+    *b->run = better ? second : first;
+    return ok;
+}
+
+bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recording,
+                    struct call_log *log, const struct cache_options *options, struct err *err)
+{
+    struct cache_builder b = { .run = run,
+                               .trace = trace,
+                               .log = log,
+                               .options = options,
+                               .world = { .sources = &log->sources },
+                               .err = err };
+    *run = (struct cache_run){ 0 };
+    bool ok = tape_compiles_read(&b.tape, trace, recording, err) &&
+              (b.tape.codes.n ||
+               err_set(err, ERR_USAGE, "%.*s has no compiles of Dynamo", STR_ARG(trace->path))) &&
+              run_calls(&b, recording) && run_with_evidence(&b, recording);
+    forget_states(&b);
+    vec_release(&b.states);
+    vec_release(&b.functions);
+    buf_release(&b.reason);
+    world_release(&b.world);
+    tape_compiles_release(&b.tape);
+    return ok;
+}
+
+void cache_run_release(struct cache_run *run)
+{
+    for (size_t i = 0; i < run->codes.n; i++)
+        vec_release(&run->codes.v[i].order);
+    for (size_t i = 0; i < run->entries.n; i++)
+        entry_guards_release(&run->entries.v[i].guards);
+    vec_release(&run->codes);
+    vec_release(&run->entries);
+    vec_release(&run->lookups);
+    vec_release(&run->checks);
+    arena_release(&run->arena);
+}

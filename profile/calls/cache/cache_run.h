@@ -1,0 +1,103 @@
+/* Dynamo's caches over a sequence of calls: which compiled entry answers each call, which guard
+ * turns it away, and which compile follows.
+ *
+ * The rules are those of lookup() and create_cache_entry() in torch/csrc/dynamo/extra_state.cpp and
+ * of torch/_dynamo/cache_size.py (2.13): the entries of a code object are checked newest first, the
+ * one that answers moves to the front, a new one goes to the front. A compile is refused when
+ * recompile_limit entries have the same ID_MATCH objects, or accumulated_recompile_limit entries
+ * are there; from then on the code object is run-only: entries go on answering, all else runs
+ * eagerly. isolate_recompiles gives each compiled function a list of its own (a region).
+ *
+ * The guards are those that the tape has for each compile. A function is that code object of the
+ * tape whose compile comes next; frames inside a call (functions called after a graph break, resume
+ * functions) have locals that a list of calls does not hold, and are not looked up. */
+#ifndef SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
+#define SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
+
+#include "profile/calls/guards/entry_guards.h"
+#include "trace/open.h"
+
+enum lookup_outcome {
+    LOOKUP_HIT,      /* an entry answered */
+    LOOKUP_COMPILED, /* none did, and the compile that followed made one */
+    LOOKUP_NO_ENTRY, /* the compile failed, or its frame is skipped from then on */
+    LOOKUP_EAGER,    /* nothing is compiled: `why` says why */
+    LOOKUP_UNKNOWN,  /* a compile that the tape does not have, so its guards are not known */
+};
+const char *lookup_outcome_name(enum lookup_outcome outcome); /* "hit", "no entry" ... */
+
+/* One entry of the list, checked on one call. */
+struct entry_check_row {
+    uint32_t entry; /* in cache_run.entries */
+    enum guards_verdict verdict;
+    struct str reason; /* as PyTorch logs it; "" when the guards pass */
+    struct str source; /* what the guard is about; "" */
+};
+
+struct lookup_row {
+    uint32_t call; /* in the log */
+    uint32_t code; /* in cache_run.codes; CALL_NONE when the tape has no compile of the function */
+    enum lookup_outcome outcome;
+    uint32_t answered;              /* entry; CALL_NONE */
+    struct str compile;             /* "0/3": what was compiled or refused; "" */
+    const char *why;                /* of LOOKUP_EAGER and LOOKUP_UNKNOWN; NULL */
+    const char *limit;              /* the limit that refused a compile: "recompile_limit"; NULL */
+    uint32_t n_entries;             /* of the code object, when the limit was reached */
+    uint32_t first_check, n_checks; /* in cache_run.checks, in check order */
+    double seconds;                 /* of the compile; 0 */
+};
+
+/* An entry that a compile made. */
+struct cache_entry {
+    uint32_t code;
+    struct str compile;
+    int64_t region; /* -1: of no region */
+    uint32_t hits;
+    double seconds; /* that its compile took; 0 if it is not recorded */
+    struct entry_guards guards;
+};
+
+struct cache_code {
+    struct str name; /* "/home/user/train.py:17:forward" */
+    struct str file, function;
+    uint32_t line;
+    uint32_t lookups, hits, compiles, eager;
+    vec_of(uint32_t)
+    order; /* entries in check order, of all regions */
+};
+
+struct cache_limits {
+    uint64_t recompile, accumulated;
+};
+
+struct cache_run {
+    struct arena arena;
+    vec_of(struct cache_code)
+    codes;
+    vec_of(struct cache_entry)
+    entries;
+    vec_of(struct lookup_row)
+    lookups;
+    vec_of(struct entry_check_row)
+    checks;
+    struct cache_limits limits; /* in force */
+    uint32_t n_hits, n_compiles, n_eager, n_unknown;
+    uint32_t
+        n_contradictions; /* compiles for which the tape logged other reasons than were found */
+    uint32_t n_unused;    /* compiles of the called functions that no call asked for */
+    double saved_seconds; /* the sum over all hits of what the compile of the entry took */
+};
+
+struct cache_options {
+    struct cache_limits limits; /* 0: as recorded, or PyTorch's default */
+    bool all_checks;            /* also check the entries behind the one that answered */
+};
+
+/* Replays the calls of `log` over the compiles of a recording. The result is freed with
+ * cache_run_release(), before the trace and the log. Returns false with err set when memory ran out
+ * or the tape could not be read. */
+bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recording,
+                    struct call_log *log, const struct cache_options *options, struct err *err);
+void cache_run_release(struct cache_run *run);
+
+#endif

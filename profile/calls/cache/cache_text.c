@@ -1,0 +1,168 @@
+#include "profile/calls/cache/cache_report.h"
+#include "profile/model/format.h"
+
+static void put_seconds(struct buf *out, double seconds)
+{
+    format_ns(out, (int64_t)(seconds * 1e9));
+}
+
+static void put_headline(const struct cache_run *run, struct buf *out)
+{
+    double compiled = 0;
+    for (size_t i = 0; i < run->lookups.n; i++)
+        compiled += run->lookups.v[i].seconds;
+    format_plural(out, run->lookups.n, "call");
+    buf_puts(out, ": ");
+    format_plural(out, run->n_hits, "hit");
+    buf_puts(out, ", ");
+    format_plural(out, run->n_compiles, "compile");
+    if (compiled > 0) {
+        buf_puts(out, " (");
+        put_seconds(out, compiled);
+        buf_puts(out, ")");
+    }
+    if (run->n_eager)
+        buf_printf(out, ", %u run without compiled code", run->n_eager);
+    if (run->n_unknown)
+        buf_printf(out, ", %u whose compile the tape does not have", run->n_unknown);
+    buf_puts(out, "\n");
+}
+
+static void put_code(const struct cache_code *code, struct buf *out)
+{
+    format_place(out, code->file, code->line);
+    buf_puts(out, " in ");
+    format_text(out, code->function, 0);
+}
+
+/* Says when the limit refused a compile, and what that led to. */
+static void put_refusals(const struct cache_run *run, const struct call_log *log, struct buf *out)
+{
+    for (size_t i = 0; i < run->lookups.n; i++) {
+        const struct lookup_row *row = &run->lookups.v[i];
+        if (!row->limit)
+            continue;
+        const struct cache_code *code = &run->codes.v[row->code];
+        buf_printf(out, "%s was reached at call %llu, with %u entries: from then on ", row->limit,
+                   (unsigned long long)log->calls.v[row->call].number, row->n_entries);
+        put_code(code, out);
+        buf_puts(out, " runs eagerly where no entry answers\n");
+    }
+}
+
+static void put_misfits(const struct cache_run *run, struct buf *out)
+{
+    if (run->n_contradictions) {
+        format_plural(out, run->n_contradictions, "compile");
+        buf_puts(out,
+                 ": PyTorch logged other reasons, so the calls are others, or a value changed that "
+                 "they do not list\n");
+    }
+    if (run->n_unused) {
+        format_plural(out, run->n_unused, "compile");
+        buf_puts(out, " of the tape not asked for by these calls\n");
+    }
+}
+
+/* "hit 0/1", "compiled 0/2", "eager: limit reached before" */
+static void put_outcome(const struct cache_run *run, const struct lookup_row *row, struct buf *out)
+{
+    buf_puts(out, lookup_outcome_name(row->outcome));
+    if (row->answered != CALL_NONE)
+        buf_printf(out, " %.*s", STR_ARG(run->entries.v[row->answered].compile));
+    else if (row->compile.n)
+        buf_printf(out, " %.*s", STR_ARG(row->compile));
+}
+
+/* The guard that turned the call away from the entry that was checked first, and how many entries
+ * turned it away beside that. */
+static void put_why(const struct cache_run *run, const struct lookup_row *row, struct buf *out)
+{
+    uint32_t failed = 0;
+    const struct entry_check_row *first = NULL;
+    for (uint32_t i = 0; i < row->n_checks; i++) {
+        const struct entry_check_row *check = &run->checks.v[row->first_check + i];
+        if (check->verdict != GUARDS_FAIL)
+            break;
+        first = first ? first : check;
+        failed++;
+    }
+    if (row->why)
+        buf_printf(out, "%s%s", row->why, first ? "; " : "");
+    if (!first)
+        return;
+    struct str reason = first->reason;
+    size_t comment = str_find(reason, STR("  # "));
+    buf_printf(out, "%.*s: ", STR_ARG(run->entries.v[first->entry].compile));
+    format_text(out, str_trim(str_first(reason, comment)), 0);
+    if (failed > 1)
+        buf_printf(out, "; and %u more", failed - 1);
+}
+
+/* A time that is not recorded, or none, is an empty cell. */
+static void put_time(struct table *table, double seconds)
+{
+    table_ns(table, seconds > 0 ? (int64_t)(seconds * 1e9) : -1);
+}
+
+static void put_calls(const struct cache_run *run, const struct call_log *log,
+                      const struct report_options *options, struct buf *out)
+{
+    static const struct column COLUMNS[] = {
+        { "call", COLUMN_RIGHT, 0 },          { "function", COLUMN_LEFT, 1 },
+        { "outcome", COLUMN_MARKUP, 0 },      { "compile time", COLUMN_RIGHT, 2 },
+        { "turned away by", COLUMN_WIDE, 0 },
+    };
+    struct table table = TABLE(COLUMNS);
+    uint32_t n = (uint32_t)run->lookups.n, shown = report_shown(options, n);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct lookup_row *row = &run->lookups.v[i];
+        const struct program_call *call = &log->calls.v[row->call];
+        table_u64(&table, call->number);
+        table_text(&table, call->function);
+        put_outcome(run, row, &table.text);
+        table_cell(&table);
+        put_time(&table, row->seconds);
+        put_why(run, row, &table.text);
+        table_cell(&table);
+    }
+    buf_puts(out, "\n");
+    report_table(&table, options, 0, n, out);
+}
+
+static void put_entries(const struct cache_run *run, const struct report_options *options,
+                        struct buf *out)
+{
+    static const struct column COLUMNS[] = {
+        { "entry", COLUMN_MARKUP, 0 }, { "hits", COLUMN_RIGHT, 0 },
+        { "guards", COLUMN_RIGHT, 2 }, { "compile time", COLUMN_RIGHT, 0 },
+        { "saved", COLUMN_RIGHT, 0 },  { "code", COLUMN_PATH, 1 },
+    };
+    struct table table = TABLE(COLUMNS);
+    uint32_t n = (uint32_t)run->entries.n, shown = report_shown(options, n);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct cache_entry *entry = &run->entries.v[i];
+        table_text(&table, entry->compile);
+        table_u64(&table, entry->hits);
+        table_u64(&table, entry->guards.leaves.n);
+        put_time(&table, entry->seconds);
+        put_time(&table, entry->seconds * entry->hits);
+        put_code(&run->codes.v[entry->code], &table.text);
+        table_cell(&table);
+    }
+    if (n)
+        buf_puts(out, "\nEntries; a hit saves the time of its compile\n");
+    report_table(&table, options, 0, n, out);
+}
+
+void cache_text(const struct cache_run *run, const struct call_log *log,
+                const struct report_options *options, struct buf *out)
+{
+    style_mark(options->styles, out, STYLE_BOLD);
+    put_headline(run, out);
+    style_mark(options->styles, out, STYLE_NONE);
+    put_refusals(run, log, out);
+    put_misfits(run, out);
+    put_calls(run, log, options, out);
+    put_entries(run, options, out);
+}

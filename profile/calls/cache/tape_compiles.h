@@ -1,0 +1,41 @@
+/* The compiles of a recording by code object, in the order in which PyTorch started them. */
+#ifndef SYMTAPE_PROFILE_CALLS_CACHE_TAPE_COMPILES_H
+#define SYMTAPE_PROFILE_CALLS_CACHE_TAPE_COMPILES_H
+
+#include "trace/base/vec.h"
+#include "trace/events/incidents/incidents.h"
+#include "trace/open.h"
+
+struct tape_compile {
+    struct str id;    /* "0/3" */
+    uint32_t attempt; /* the last */
+    uint32_t order;   /* among all compiles of the recording */
+    uint64_t number;  /* 3: its place among the compiles of the code object */
+    double seconds;   /* entire_frame_compile_time; 0 if it is not recorded */
+    bool raised;      /* it ended with an error that the call raised */
+    bool refused;     /* a limit was reached: nothing was compiled */
+    uint64_t limit;   /* of a refused compile: the limit as it was set then; 0 if it is not told */
+    struct str tree;  /* its guards; "" if it made no entry */
+    const struct recompile *why; /* why no entry answered, as recorded; or NULL */
+};
+
+struct tape_code {
+    uint64_t frame_id;
+    struct str file, function;
+    uint32_t line;
+    vec_of(struct tape_compile)
+    compiles; /* by number */
+};
+
+struct tape_compiles {
+    struct arena arena;
+    vec_of(struct tape_code)
+    codes; /* in the order of their first compile */
+    struct incidents *incidents;
+};
+
+bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t recording,
+                        struct err *err);
+void tape_compiles_release(struct tape_compiles *compiles);
+
+#endif

@@ -1,0 +1,343 @@
+#include "profile/calls/guards/check_leaf.h"
+
+struct entry_check {
+    struct entry_guards *guards;
+    struct world *world;
+    const struct call_mode *mode;
+    struct buf *reason;
+    bool count, no_memory;
+    struct guards_answer answer;
+};
+
+enum leaf_verdict { LEAF_PASS, LEAF_FAIL, LEAF_OPEN };
+
+void put_without_scope(struct str text, struct buf *out)
+{
+    while (text.n) {
+        size_t at = str_find(text, STR("L["));
+        struct str rest = str_from(text, at + 2);
+        char quote = rest.n ? rest.p[0] : 0;
+        size_t end =
+            quote == '\'' || quote == '"' ? str_find_char(str_from(rest, 1), quote) + 1 : 0;
+        buf_put(out, str_first(text, at));
+        if (at == text.n)
+            return;
+        if (end && end + 1 < rest.n && rest.p[end + 1] == ']') {
+            buf_put(out, str_from(str_first(rest, end), 1));
+            text = str_from(rest, end + 2);
+        } else {
+            buf_puts(out, "L[");
+            text = rest;
+        }
+    }
+}
+
+static enum leaf_verdict fail_with_text(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    if (c->reason)
+        put_without_scope(leaf->text, c->reason);
+    return LEAF_FAIL;
+}
+
+static enum leaf_verdict missing(struct entry_check *c, uint32_t source)
+{
+    if (c->reason) {
+        struct source_path path = c->world->paths.v[source];
+        if (world_value(c->world, source)->kind == PY_NONE) {
+            buf_puts(c->reason, "'NoneType' object has no attribute 'size'");
+            return LEAF_FAIL;
+        }
+        buf_puts(c->reason, path.step == PATH_KEY ? "KeyError on " : "no value of ");
+        put_without_scope(intern_text(c->world->sources, source), c->reason);
+    }
+    return LEAF_FAIL;
+}
+
+/* ---- Leaves ---- */
+
+/* EQUALS_MATCH compares types, too: True is not 1 (class EQUALS_MATCH). */
+static bool same_type(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct condition *node = &c->guards->conditions.nodes.v[leaf->condition];
+    if (!str_is(leaf->kind, "EQUALS_MATCH") || node->op != COND_EQUAL)
+        return true;
+    const struct condition *left = &c->guards->conditions.nodes.v[node->first];
+    const struct condition *right = &c->guards->conditions.nodes.v[node->second];
+    if (left->op != COND_SOURCE || right->op != COND_CONSTANT)
+        return true;
+    const struct py_value *value = world_value(c->world, left->source);
+    return value->kind == PY_UNKNOWN || value->kind == right->value.kind;
+}
+
+static void put_dims(uint64_t dims, struct buf *out)
+{
+    bool first = true;
+    for (unsigned d = 0; d < 64; d++)
+        if (dims >> d & 1) {
+            buf_printf(out, "%s%u", first ? "" : ", ", d);
+            first = false;
+        }
+}
+
+/* class DIMENSION_DYNAMIC_MARKING_GUARD, check_verbose_nopybind() */
+static enum leaf_verdict fail_with_marks(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct condition_pool *pool = &c->guards->conditions;
+    const struct condition *node = &pool->nodes.v[leaf->condition];
+    const struct py_value *value = world_value(c->world, leaf->source);
+    if (!c->reason)
+        return LEAF_FAIL;
+    if (node->op == COND_CHOICE)
+        node = &pool->nodes.v[node->first];
+    if (node->op != COND_MARKED || value->kind != PY_TENSOR) {
+        buf_puts(c->reason,
+                 "_has_dynamo_dim_marking is present on runtime tensor but was absent at "
+                 "compile time");
+        return LEAF_FAIL;
+    }
+    buf_printf(c->reason, "%.*s not a subset: runtime {", STR_ARG(node->text));
+    put_dims(value->tensor->marks[tensor_mark_of(node->text)], c->reason);
+    buf_puts(c->reason, "} is not a subset of compiled {");
+    put_dims(node->index, c->reason);
+    buf_puts(c->reason, "}");
+    return LEAF_FAIL;
+}
+
+static enum leaf_verdict check_condition(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    uint32_t absent = leaf->source;
+    if (leaf->condition == CONDITION_NONE)
+        return leaf->source != INTERN_NONE &&
+                       world_value(c->world, leaf->source)->kind != PY_UNKNOWN
+                   ? LEAF_OPEN
+                   : LEAF_PASS;
+    struct py_value value =
+        condition_value(&c->guards->conditions, c->world, leaf->condition, &absent);
+    if (value.kind == PY_MISSING)
+        return missing(c, absent);
+    /* What nothing is said about did not change. */
+    if (value.kind == PY_UNKNOWN)
+        return LEAF_PASS;
+    if (!py_is_true(&value) || !same_type(c, leaf))
+        return str_is(leaf->kind, "DIMENSION_DYNAMIC_MARKING_GUARD") ? fail_with_marks(c, leaf)
+                                                                     : fail_with_text(c, leaf);
+    return LEAF_PASS;
+}
+
+/* "type=<class 'torch.nn.modules.linear.Linear'>": "Linear". */
+static struct str class_name(struct str code)
+{
+    size_t at = str_find(code, STR("type=<class '"));
+    struct str name = str_from(code, at + STR("type=<class '").n);
+    name = str_first(name, str_find_char(name, '\''));
+    size_t dot = name.n;
+    while (dot && name.p[dot - 1] != '.')
+        dot--;
+    return str_from(name, dot);
+}
+
+static enum leaf_verdict check_type(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct py_value *value = world_value(c->world, leaf->source);
+    struct str expected = class_name(leaf->code);
+    if (value->kind == PY_MISSING)
+        return missing(c, leaf->source);
+    if (value->kind == PY_UNKNOWN || !value->type.n || !expected.n)
+        return LEAF_PASS;
+    return str_eq(value->type, expected) ? LEAF_PASS : fail_with_text(c, leaf);
+}
+
+static enum leaf_verdict check_identity(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    if (world_value(c->world, leaf->source)->kind == PY_MISSING)
+        return missing(c, leaf->source);
+    if (leaf->owner == INTERN_NONE || leaf->then.kind == PY_UNKNOWN)
+        return LEAF_PASS;
+    const struct py_value *value = world_value(c->world, leaf->owner);
+    if (value->kind == PY_UNKNOWN)
+        return LEAF_PASS;
+    return py_equal(value, &leaf->then) ? LEAF_PASS : fail_with_text(c, leaf);
+}
+
+static enum leaf_verdict check_tensor_leaf(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct py_value *value = world_value(c->world, leaf->source);
+    if (value->kind == PY_MISSING)
+        return missing(c, leaf->source);
+    if (value->kind == PY_UNKNOWN)
+        return LEAF_PASS;
+    if (check_tensor(c->guards, leaf, value, c->mode, c->reason))
+        return LEAF_PASS;
+    if (c->reason && str_contains(leaf->code, STR("._parameters[")))
+        buf_puts(c->reason, ". Guard failed on a parameter, consider using "
+                            "torch._dynamo.config.force_parameter_static_shapes = False to allow "
+                            "dynamism on parameters.");
+    return LEAF_FAIL;
+}
+
+static void put_source_name(struct entry_check *c, uint32_t source)
+{
+    buf_putc(c->reason, '"');
+    put_without_scope(intern_text(c->world->sources, source), c->reason);
+    buf_putc(c->reason, '"');
+}
+
+/* Names two tensors in the order of the first of these guards, which lists all of them. */
+static void put_duplicates(struct entry_check *c, uint32_t a, uint32_t b)
+{
+    const struct entry_guards *g = c->guards;
+    struct str list = g->aliasing == TENSOR_NONE ? STR("") : g->leaves.v[g->aliasing].code;
+    bool turned = str_find(list, intern_text(c->world->sources, a)) >
+                  str_find(list, intern_text(c->world->sources, b));
+    buf_puts(c->reason, "Duplicate tensors found: [");
+    put_source_name(c, turned ? b : a);
+    buf_puts(c->reason, ", ");
+    put_source_name(c, turned ? a : b);
+    buf_puts(c->reason, "]");
+}
+
+/* A relational guard: it stands at each of its tensors, and fails at the second of two that are one
+ * (class NO_TENSOR_ALIASING). */
+static enum leaf_verdict check_aliasing(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    struct entry_guards *g = c->guards;
+    const struct py_value *value = world_value(c->world, leaf->source);
+    uint32_t row, id = (uint32_t)(leaf - g->leaves.v), hash = value->object * 2654435761u;
+    if (value->kind != PY_TENSOR || value->object == OBJECT_NONE)
+        return LEAF_PASS;
+    for (size_t at = hash_index_start(&g->seen, hash);
+         hash_index_next(&g->seen, hash, &at, &row);) {
+        uint32_t other = g->leaves.v[row].source;
+        if (world_value(c->world, other)->object != value->object)
+            continue;
+        if (c->reason)
+            put_duplicates(c, other, leaf->source);
+        return LEAF_FAIL;
+    }
+    if (hash_index_reserve(&g->seen, 1))
+        hash_index_add(&g->seen, hash, id);
+    else
+        c->no_memory = true;
+    return LEAF_PASS;
+}
+
+static enum leaf_verdict check_leaf(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    switch (leaf->how) {
+    case LEAF_CONDITION: return check_condition(c, leaf);
+    case LEAF_MODE: return check_mode(&c->guards->mode, c->mode, c->reason) ? LEAF_PASS : LEAF_FAIL;
+    case LEAF_SAME: return LEAF_PASS;
+    default: break;
+    }
+    if (leaf->source == INTERN_NONE)
+        return LEAF_PASS;
+    if (leaf->how == LEAF_ALIASING)
+        return check_aliasing(c, leaf);
+    return leaf->how == LEAF_TENSOR ? check_tensor_leaf(c, leaf)
+           : leaf->how == LEAF_TYPE ? check_type(c, leaf)
+                                    : check_identity(c, leaf);
+}
+
+/* ---- Managers ---- */
+
+static bool check_leaves(struct entry_check *c, struct guard_manager *manager)
+{
+    for (uint32_t id = manager->first_leaf; id != TENSOR_NONE; id = c->guards->leaves.v[id].next) {
+        enum leaf_verdict verdict = check_leaf(c, &c->guards->leaves.v[id]);
+        c->answer.evaluated++;
+        if (verdict == LEAF_PASS)
+            continue;
+        if (verdict == LEAF_FAIL || c->answer.verdict == GUARDS_PASS) {
+            c->answer.leaf = id;
+            c->answer.source = c->guards->leaves.v[id].source;
+        }
+        c->answer.verdict = verdict == LEAF_FAIL ? GUARDS_FAIL : GUARDS_UNDECIDED;
+        if (verdict == LEAF_FAIL) {
+            manager->failures += c->count;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sorts the children of a manager by their failures, most first; equal ones keep their order. It is
+ * an insertion sort, since all but the child that has just failed are in order. */
+static void sort_children(struct entry_guards *g, struct guard_manager *manager)
+{
+    struct guard_manager *all = g->managers.v;
+    uint32_t sorted = MANAGER_NONE, last = MANAGER_NONE;
+    for (uint32_t id = manager->first_child, next; id != MANAGER_NONE; id = next) {
+        uint32_t *at = &sorted;
+        next = all[id].next;
+        if (last != MANAGER_NONE && all[last].failures >= all[id].failures)
+            at = &all[last].next;
+        while (*at != MANAGER_NONE && all[*at].failures >= all[id].failures)
+            at = &all[*at].next;
+        all[id].next = *at;
+        *at = id;
+        if (all[id].next == MANAGER_NONE)
+            last = id;
+    }
+    manager->first_child = sorted;
+    manager->last_child = last;
+}
+
+/* class DictGuardManager: the dict has as many keys as before. */
+static bool check_length(struct entry_check *c, const struct guard_manager *manager)
+{
+    if (manager->length < 0)
+        return true;
+    const struct py_value *dict = world_value(c->world, manager->source);
+    if (dict->kind != PY_DICT || dict->n == manager->length)
+        return true;
+    if (c->reason) {
+        buf_puts(c->reason, "len(");
+        put_without_scope(intern_text(c->world->sources, manager->source), c->reason);
+        buf_printf(c->reason, ") != %lld", (long long)manager->length);
+    }
+    c->answer.verdict = GUARDS_FAIL;
+    c->answer.leaf = TENSOR_NONE;
+    c->answer.source = manager->source;
+    return false;
+}
+
+static bool check_manager(struct entry_check *c, uint32_t id)
+{
+    struct entry_guards *g = c->guards;
+    if (!check_length(c, &g->managers.v[id])) {
+        g->managers.v[id].failures += c->count;
+        return false;
+    }
+    if (!check_leaves(c, &g->managers.v[id]))
+        return false;
+    bool first = true;
+    for (uint32_t child = g->managers.v[id].first_child; child != MANAGER_NONE;
+         child = g->managers.v[child].next, first = false) {
+        if (check_manager(c, child))
+            continue;
+        if (c->count) {
+            g->managers.v[id].failures++;
+            if (!first)
+                sort_children(g, &g->managers.v[id]);
+        }
+        return false;
+    }
+    return true;
+}
+
+struct guards_answer entry_guards_check(struct entry_guards *guards, struct world *world,
+                                        const struct call_mode *mode, bool count,
+                                        struct buf *reason)
+{
+    struct entry_check c = { .guards = guards,
+                             .world = world,
+                             .mode = mode,
+                             .reason = reason,
+                             .count = count,
+                             .answer = { .leaf = TENSOR_NONE, .source = INTERN_NONE } };
+    hash_index_clear(&guards->seen);
+    if (check_manager(&c, 0))
+        check_leaves(&c, &guards->managers.v[1]);
+    c.answer.no_memory = c.no_memory;
+    return c.answer;
+}

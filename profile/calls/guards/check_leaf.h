@@ -1,0 +1,13 @@
+/* The leaves that are not conditions. Private to this room. Each returns whether the leaf passes,
+ * and otherwise appends PyTorch's reason if it is given a buffer. */
+#ifndef SYMTAPE_PROFILE_CALLS_GUARDS_CHECK_LEAF_H
+#define SYMTAPE_PROFILE_CALLS_GUARDS_CHECK_LEAF_H
+
+#include "profile/calls/guards/entry_guards.h"
+
+bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason);
+/* TENSOR_MATCH, check_verbose() of struct TensorCheck. `value` is known. */
+bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
+                  const struct py_value *value, const struct call_mode *mode, struct buf *reason);
+
+#endif

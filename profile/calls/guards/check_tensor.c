@@ -1,0 +1,172 @@
+/* TENSOR_MATCH: TensorCheck::check() and check_verbose() in torch/csrc/dynamo/guards.cpp. */
+#include "profile/calls/guards/check_leaf.h"
+#include "trace/graph/dtype.h"
+
+struct tensor_reason {
+    struct buf *out; /* NULL: only the verdict is asked for */
+    const struct guard_leaf *leaf;
+};
+
+static void put_name(const struct tensor_reason *r)
+{
+    struct str code = r->leaf->code;
+    struct str name = str_from(code, str_find_char(code, '(') + 1);
+    name = str_first(name, source_length(name));
+    buf_puts(r->out, "tensor '");
+    put_without_scope(name, r->out);
+    buf_puts(r->out, "' ");
+}
+
+static const char *scalar_type(struct str dtype)
+{
+    static const struct {
+        const char *dtype, *name;
+    } rows[] = {
+        { "torch.float32", "Float" },
+        { "torch.float64", "Double" },
+        { "torch.float16", "Half" },
+        { "torch.bfloat16", "BFloat16" },
+        { "torch.int64", "Long" },
+        { "torch.int32", "Int" },
+        { "torch.int16", "Short" },
+        { "torch.int8", "Char" },
+        { "torch.uint8", "Byte" },
+        { "torch.bool", "Bool" },
+        { "torch.complex64", "ComplexFloat" },
+        { "torch.complex128", "ComplexDouble" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(dtype, rows[i].dtype))
+            return rows[i].name;
+    return "Undefined";
+}
+
+/* Removes from the keys of an ordinary tensor those that inference mode takes away: Autograd for
+ * every tensor in that mode, and ADInplaceOrView, too, for one that was made in it. */
+static void actual_keys(struct str expected, const struct tensor_value *tensor,
+                        const struct call_mode *mode, struct buf *out)
+{
+    bool inference = mode->known && mode->inference;
+    bool autograd = false, inplace = false;
+    while (expected.n) {
+        size_t comma = str_find_char(expected, ',');
+        struct str key = str_trim(str_first(expected, comma));
+        expected = str_from(expected, comma + 1);
+        bool is_autograd = str_starts(key, STR("Autograd"));
+        bool is_inplace = str_is(key, "ADInplaceOrView");
+        autograd |= is_autograd;
+        inplace |= is_inplace;
+        if ((is_autograd && (inference || tensor->inference)) || (is_inplace && tensor->inference))
+            continue;
+        buf_printf(out, "%s%.*s", out->n ? ", " : "", STR_ARG(key));
+    }
+    bool cpu = str_starts(tensor->device, STR("cpu"));
+    if (!inplace && !tensor->inference)
+        buf_puts(out, ", ADInplaceOrView");
+    if (!autograd && !inference && !tensor->inference)
+        buf_puts(out, cpu ? ", AutogradCPU" : ", AutogradCUDA");
+}
+
+static bool same_keys(const struct tensor_reason *r, const struct tensor_check *check,
+                      const struct tensor_value *tensor, const struct call_mode *mode)
+{
+    struct buf keys = BUF_INIT;
+    actual_keys(check->keys, tensor, mode, &keys);
+    bool same = keys.failed || !check->keys.n || str_eq(buf_str(&keys), check->keys);
+    if (!same && r->out) {
+        put_name(r);
+        buf_printf(r->out,
+                   "dispatch key set mismatch. expected DispatchKeySet(%.*s), actual "
+                   "DispatchKeySet(%.*s)",
+                   STR_ARG(check->keys), STR_ARG(buf_str(&keys)));
+    }
+    buf_release(&keys);
+    return same;
+}
+
+static bool same_dims(const struct tensor_reason *r, const char *what, const int64_t *expected,
+                      uint32_t n, const int64_t *actual)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (expected[i] == ANY_SIZE || expected[i] == actual[i])
+            continue;
+        if (r->out) {
+            put_name(r);
+            buf_printf(r->out, "%s mismatch at index %u. expected %lld, actual %lld", what, i,
+                       (long long)expected[i], (long long)actual[i]);
+        }
+        return false;
+    }
+    return true;
+}
+
+/* "cuda:1" is device 1; "cpu" has no number, and 0 is that of "cuda". */
+static bool same_device(const struct tensor_check *check, const struct tensor_value *tensor)
+{
+    struct str index = str_from(tensor->device, str_find_char(tensor->device, ':') + 1);
+    if (str_is(check->device, "None") || !check->device.n || !tensor->device.n)
+        return true;
+    return index.n ? str_eq(index, check->device) : str_is(check->device, "0");
+}
+
+static bool same_class(const struct tensor_reason *r, const struct tensor_check *check,
+                       const struct py_value *value)
+{
+    struct str type = value->type.n ? value->type : STR("NoneType");
+    if (value->kind == PY_TENSOR && str_eq(type, check->type))
+        return true;
+    if (r->out) {
+        struct str name = str_from(r->leaf->code, str_find_char(r->leaf->code, '(') + 1);
+        const char *module = str_is(type, "Parameter") ? "torch.nn.parameter."
+                             : str_is(type, "Tensor")  ? "torch."
+                                                       : "";
+        buf_puts(r->out, "expected type of '");
+        put_without_scope(str_first(name, source_length(name)), r->out);
+        buf_printf(r->out, "' to be a tensor type, ' but found <class '%s%.*s'>", module,
+                   STR_ARG(type));
+    }
+    return false;
+}
+
+bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
+                  const struct py_value *value, const struct call_mode *mode, struct buf *reason)
+{
+    const struct tensor_check *check = &guards->tensors.v[leaf->tensor];
+    const struct tensor_value *tensor = value->tensor;
+    const struct tensor_reason r = { reason, leaf };
+    if (!same_class(&r, check, value) || !same_keys(&r, check, tensor, mode))
+        return false;
+    size_t start = reason ? reason->n : 0;
+    if (reason)
+        put_name(&r);
+    if (check->dtype.n && !str_eq(check->dtype, tensor->dtype)) {
+        if (reason)
+            buf_printf(reason, "dtype mismatch. expected %s, actual %s", scalar_type(check->dtype),
+                       scalar_type(tensor->dtype));
+        return false;
+    }
+    if (!same_device(check, tensor)) {
+        if (reason)
+            buf_puts(reason, "device index mismatch");
+        return false;
+    }
+    if (check->requires_grad != tensor->requires_grad) {
+        if (reason)
+            buf_printf(reason, "requires_grad mismatch. expected requires_grad=%d",
+                       check->requires_grad);
+        return false;
+    }
+    if (check->n_sizes != tensor->n_dims) {
+        if (reason)
+            buf_printf(reason, "rank mismatch. expected %u, actual %u", check->n_sizes,
+                       tensor->n_dims);
+        return false;
+    }
+    if (reason)
+        reason->n = start;
+    const int64_t *dims = guards->dims.n ? guards->dims.v + check->first : NULL;
+    return same_dims(&r, "size", dims, check->n_sizes, tensor->sizes) &&
+           same_dims(&r, "stride", vec_from(&guards->dims, check->first + check->n_sizes),
+                     check->n_strides < tensor->n_dims ? check->n_strides : tensor->n_dims,
+                     tensor->strides);
+}

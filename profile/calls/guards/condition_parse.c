@@ -1,0 +1,475 @@
+/* Reads Python's expression grammar as far as guards use it, by recursive descent. */
+#include "profile/calls/guards/condition.h"
+
+enum {
+    MOST_NESTING = 100,
+    MOST_NODES = 4000, /* of a condition; evaluation recurses at most that deep */
+};
+
+struct condition_reader {
+    struct condition_pool *pool;
+    struct world *world;
+    struct str rest;
+    size_t start; /* number of nodes that the pool had before */
+    unsigned nesting;
+    bool failed;    /* the text is not of the grammar */
+    bool no_memory; /* then failed is set, too */
+};
+
+static condition_id read_choice(struct condition_reader *in);
+
+static condition_id fail(struct condition_reader *in)
+{
+    in->failed = true;
+    return CONDITION_NONE;
+}
+
+static condition_id make(struct condition_reader *in, struct condition node)
+{
+    if (in->failed)
+        return CONDITION_NONE;
+    if (in->pool->nodes.n - in->start == MOST_NODES)
+        return fail(in);
+    if (in->pool->nodes.n < CONDITION_NONE && vec_push(&in->pool->nodes, node))
+        return (condition_id)in->pool->nodes.n - 1;
+    in->no_memory = true;
+    return fail(in);
+}
+
+static condition_id make_op(struct condition_reader *in, enum condition_op op, condition_id first,
+                            condition_id second)
+{
+    return make(in, (struct condition){ .op = op,
+                                        .first = first,
+                                        .second = second,
+                                        .third = CONDITION_NONE,
+                                        .source = INTERN_NONE });
+}
+
+static condition_id make_constant(struct condition_reader *in, struct py_value value)
+{
+    value.object = OBJECT_NONE;
+    return make(in, (struct condition){ .op = COND_CONSTANT,
+                                        .first = CONDITION_NONE,
+                                        .second = CONDITION_NONE,
+                                        .third = CONDITION_NONE,
+                                        .source = INTERN_NONE,
+                                        .value = value });
+}
+
+static void skip(struct condition_reader *in, size_t n)
+{
+    in->rest = str_from(in->rest, n);
+    while (in->rest.n && is_space(in->rest.p[0]))
+        in->rest = str_from(in->rest, 1);
+}
+
+/* Moves past a sign or word if it stands there. A word ends where the text goes on otherwise. */
+static bool accept(struct condition_reader *in, const char *word)
+{
+    struct str text = str_of(word);
+    if (!str_starts(in->rest, text) ||
+        (is_letter(text.p[text.n - 1]) && in->rest.n > text.n && is_word_char(in->rest.p[text.n])))
+        return false;
+    skip(in, text.n);
+    return true;
+}
+
+static bool expect(struct condition_reader *in, const char *word)
+{
+    if (in->failed || !accept(in, word))
+        in->failed = true;
+    return !in->failed;
+}
+
+/* ---- Sources ---- */
+
+/* Returns the length of the bracket pair at the start of a text, or 0 if it does not end. */
+static size_t bracket_length(struct str text)
+{
+    unsigned depth = 0;
+    char quote = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (quote) {
+            i += c == '\\';
+            quote = c == quote ? 0 : quote;
+        } else if (c == '\'' || c == '"') {
+            quote = c;
+        } else if (c == '[' || c == '(') {
+            depth++;
+        } else if ((c == ']' || c == ')') && --depth == 0) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+static size_t word_length(struct str text)
+{
+    size_t n = 0;
+    while (n < text.n && is_word_char(text.p[n]))
+        n++;
+    return n;
+}
+
+size_t source_length(struct str text)
+{
+    static const struct str CALLS[] = { { "list(dict.keys(", 15 }, { "dict.__getitem__(", 17 } };
+    size_t n = str_starts(text, STR("L[")) || str_starts(text, STR("G[")) ? 1 : 0;
+    if (str_starts(text, CALLS[0]))
+        n = 4 + bracket_length(str_from(text, 4));
+    else if (str_starts(text, CALLS[1]))
+        n = CALLS[1].n - 1 + bracket_length(str_from(text, CALLS[1].n - 1));
+    while (n && n < text.n) {
+        struct str rest = str_from(text, n);
+        size_t word = rest.p[0] == '.' ? word_length(str_from(rest, 1)) : 0;
+        size_t part = rest.p[0] == '[' ? bracket_length(rest) : word ? word + 1 : 0;
+        if (!part || (word && part < rest.n && rest.p[part] == '('))
+            break;
+        n += part;
+    }
+    return n;
+}
+
+static uint32_t read_source(struct condition_reader *in)
+{
+    size_t n = source_length(in->rest);
+    uint32_t source = n ? world_source(in->world, str_first(in->rest, n)) : INTERN_NONE;
+    if (!n)
+        in->failed = true;
+    else if (source == INTERN_NONE)
+        in->no_memory = in->failed = true;
+    skip(in, n);
+    return source;
+}
+
+static condition_id make_of_source(struct condition_reader *in, enum condition_op op,
+                                   uint32_t source, uint64_t index, struct str text)
+{
+    return make(in, (struct condition){ .op = op,
+                                        .first = CONDITION_NONE,
+                                        .second = CONDITION_NONE,
+                                        .third = CONDITION_NONE,
+                                        .source = source,
+                                        .index = index,
+                                        .text = text });
+}
+
+static uint64_t read_index(struct condition_reader *in)
+{
+    uint64_t ret = 0;
+    if (!expect(in, "["))
+        return 0;
+    size_t n = str_digits(in->rest);
+    in->failed |= !str_to_u64(str_first(in->rest, n), &ret);
+    skip(in, n);
+    expect(in, "]");
+    return ret;
+}
+
+static condition_id read_source_term(struct condition_reader *in)
+{
+    uint32_t source = read_source(in);
+    if (accept(in, ".size()"))
+        return make_of_source(in, COND_SIZE, source, read_index(in), STR(""));
+    if (accept(in, ".stride()"))
+        return make_of_source(in, COND_STRIDE, source, read_index(in), STR(""));
+    return make_of_source(in, COND_SOURCE, source, 0, STR(""));
+}
+
+/* ---- Atoms ---- */
+
+static struct str read_quoted(struct condition_reader *in)
+{
+    char quote = in->rest.n ? in->rest.p[0] : 0;
+    size_t n = 1;
+    if (quote != '\'' && quote != '"')
+        in->failed = true;
+    while (n < in->rest.n && in->rest.p[n] != quote) {
+        in->failed |= in->rest.p[n] == '\\'; /* escapes are not decoded */
+        n++;
+    }
+    if (in->failed || n >= in->rest.n) {
+        in->failed = true;
+        return STR("");
+    }
+    struct str ret = str_from(str_first(in->rest, n), 1);
+    skip(in, n + 1);
+    return ret;
+}
+
+static condition_id read_number(struct condition_reader *in)
+{
+    char copy[64];
+    size_t n = 0;
+    while (
+        n < in->rest.n &&
+        (is_digit(in->rest.p[n]) || in->rest.p[n] == '.' || (in->rest.p[n] | 32) == 'e' ||
+         (n && (in->rest.p[n - 1] | 32) == 'e' && (in->rest.p[n] == '-' || in->rest.p[n] == '+'))))
+        n++;
+    struct py_value value = { .kind = PY_INT, .type = STR("int") };
+    struct str text = str_first(in->rest, n);
+    if (!n || n >= sizeof copy)
+        return fail(in);
+    skip(in, n);
+    if (str_to_i64(text, &value.integer))
+        return make_constant(in, value);
+    if (str_digits(text) == text.n)
+        return fail(in); /* beyond 64 bits */
+    memcpy(copy, text.p, text.n);
+    copy[text.n] = 0;
+    value = (struct py_value){ .kind = PY_FLOAT, .type = STR("float"), .real = strtod(copy, NULL) };
+    return make_constant(in, value);
+}
+
+static condition_id read_hasattr(struct condition_reader *in)
+{
+    uint32_t source = read_source(in);
+    expect(in, ",");
+    struct str name = read_quoted(in);
+    expect(in, ")");
+    return make_of_source(in, COND_HASATTR, source, 0, name);
+}
+
+static condition_id read_contains(struct condition_reader *in)
+{
+    condition_id key = read_choice(in);
+    expect(in, ",");
+    uint32_t source = read_source(in);
+    expect(in, ")");
+    condition_id id = make_of_source(in, COND_CONTAINS, source, 0, STR(""));
+    if (id != CONDITION_NONE)
+        in->pool->nodes.v[id].first = key;
+    return id;
+}
+
+/* "L['x'], '_dynamo_dynamic_indices', set()).issubset({0, 1})" or "..., None) == None". */
+static condition_id read_getattr(struct condition_reader *in)
+{
+    uint32_t source = read_source(in);
+    expect(in, ",");
+    struct str name = read_quoted(in);
+    expect(in, ",");
+    if (accept(in, "None") && accept(in, ")"))
+        return make_of_source(in, COND_HASATTR, source, 1, name);
+    uint64_t dims = 0;
+    expect(in, "set()).issubset({");
+    while (!in->failed && !accept(in, "}")) {
+        uint64_t dim = 0;
+        size_t n = str_digits(in->rest);
+        in->failed |= !str_to_u64(str_first(in->rest, n), &dim) || dim >= 64;
+        skip(in, n);
+        dims |= in->failed ? 0 : 1ull << dim;
+        accept(in, ",");
+    }
+    expect(in, ")");
+    return make_of_source(in, COND_MARKED, source, dims, name);
+}
+
+static condition_id read_function(struct condition_reader *in, enum condition_op op, bool two)
+{
+    condition_id first = read_choice(in), second = CONDITION_NONE;
+    if (two) {
+        expect(in, ",");
+        second = read_choice(in);
+    }
+    expect(in, ")");
+    return make_op(in, op, first, second);
+}
+
+static condition_id read_length(struct condition_reader *in)
+{
+    uint32_t source = read_source(in);
+    expect(in, ")");
+    return make_of_source(in, COND_LENGTH, source, 0, STR(""));
+}
+
+static condition_id read_atom(struct condition_reader *in)
+{
+    if (in->failed || !in->rest.n)
+        return fail(in);
+    if (source_length(in->rest))
+        return read_source_term(in);
+    if (accept(in, "(")) {
+        condition_id ret = read_choice(in);
+        expect(in, ")");
+        return ret;
+    }
+    if (accept(in, "None"))
+        return make_constant(in, (struct py_value){ .kind = PY_NONE, .type = STR("NoneType") });
+    bool is_true = accept(in, "True");
+    if (is_true || accept(in, "False"))
+        return make_constant(
+            in, (struct py_value){ .kind = PY_BOOL, .type = STR("bool"), .integer = is_true });
+    if (accept(in, "len("))
+        return read_length(in);
+    if (accept(in, "hasattr("))
+        return read_hasattr(in);
+    if (accept(in, "getattr("))
+        return read_getattr(in);
+    if (accept(in, "___dict_contains("))
+        return read_contains(in);
+    if (accept(in, "math.isnan("))
+        return read_function(in, COND_IS_NAN, false);
+    if (accept(in, "torch.sym_min(") || accept(in, "min("))
+        return read_function(in, COND_MIN, true);
+    if (accept(in, "torch.sym_max(") || accept(in, "max("))
+        return read_function(in, COND_MAX, true);
+    if (is_digit(in->rest.p[0]) || in->rest.p[0] == '.')
+        return read_number(in);
+    if (in->rest.p[0] == '\'' || in->rest.p[0] == '"') {
+        struct str text = read_quoted(in);
+        return make_constant(in,
+                             (struct py_value){ .kind = PY_STR, .type = STR("str"), .text = text });
+    }
+    return fail(in);
+}
+
+/* ---- Operators, tightest first ---- */
+
+static condition_id read_unary(struct condition_reader *in)
+{
+    if (in->nesting == MOST_NESTING)
+        return fail(in);
+    in->nesting++;
+    condition_id ret;
+    if (accept(in, "-")) {
+        ret = make_op(in, COND_NEGATIVE, read_unary(in), CONDITION_NONE);
+    } else {
+        ret = read_atom(in);
+        if (accept(in, "**"))
+            ret = make_op(in, COND_POWER, ret, read_unary(in));
+    }
+    in->nesting--;
+    return ret;
+}
+
+static condition_id read_product(struct condition_reader *in)
+{
+    condition_id left = read_unary(in);
+    while (!in->failed) {
+        enum condition_op op = accept(in, "//")  ? COND_FLOOR_DIVIDE
+                               : accept(in, "*") ? COND_MULTIPLY
+                               : accept(in, "/") ? COND_DIVIDE
+                               : accept(in, "%") ? COND_MODULO
+                                                 : COND_CONSTANT;
+        if (op == COND_CONSTANT)
+            break;
+        left = make_op(in, op, left, read_unary(in));
+    }
+    return left;
+}
+
+static condition_id read_sum(struct condition_reader *in)
+{
+    condition_id left = read_product(in);
+    while (!in->failed) {
+        bool plus = accept(in, "+");
+        if (!plus && !accept(in, "-"))
+            break;
+        left = make_op(in, plus ? COND_ADD : COND_SUBTRACT, left, read_product(in));
+    }
+    return left;
+}
+
+static enum condition_op read_relation(struct condition_reader *in)
+{
+    static const struct {
+        const char *sign;
+        enum condition_op op;
+    } rows[] = {
+        { "==", COND_EQUAL },         { "!=", COND_UNEQUAL }, { "<=", COND_LESS_EQUAL },
+        { ">=", COND_GREATER_EQUAL }, { "<", COND_LESS },     { ">", COND_GREATER },
+        { "is not", COND_IS_NOT },    { "is", COND_IS },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (accept(in, rows[i].sign))
+            return rows[i].op;
+    return COND_CONSTANT;
+}
+
+/* a < b <= c means a < b and b <= c. */
+static condition_id read_comparison(struct condition_reader *in)
+{
+    condition_id left = read_sum(in), ret = left;
+    bool first = true;
+    while (!in->failed) {
+        enum condition_op op = read_relation(in);
+        if (op == COND_CONSTANT)
+            break;
+        condition_id right = read_sum(in), one = make_op(in, op, left, right);
+        ret = first ? one : make_op(in, COND_AND, ret, one);
+        first = false;
+        left = right;
+    }
+    return ret;
+}
+
+static condition_id read_not(struct condition_reader *in)
+{
+    if (!accept(in, "not"))
+        return read_comparison(in);
+    if (in->nesting == MOST_NESTING)
+        return fail(in);
+    in->nesting++;
+    condition_id ret = make_op(in, COND_NOT, read_not(in), CONDITION_NONE);
+    in->nesting--;
+    return ret;
+}
+
+static condition_id read_and(struct condition_reader *in)
+{
+    condition_id left = read_not(in);
+    while (!in->failed && accept(in, "and"))
+        left = make_op(in, COND_AND, left, read_not(in));
+    return left;
+}
+
+static condition_id read_or(struct condition_reader *in)
+{
+    condition_id left = read_and(in);
+    while (!in->failed && accept(in, "or"))
+        left = make_op(in, COND_OR, left, read_and(in));
+    return left;
+}
+
+static condition_id read_choice(struct condition_reader *in)
+{
+    if (in->nesting == MOST_NESTING)
+        return fail(in);
+    in->nesting++;
+    condition_id yes = read_or(in);
+    if (!in->failed && accept(in, "if")) {
+        condition_id test = read_or(in);
+        expect(in, "else");
+        condition_id no = read_choice(in);
+        yes = make_op(in, COND_CHOICE, yes, no);
+        if (yes != CONDITION_NONE)
+            in->pool->nodes.v[yes].third = test;
+    }
+    in->nesting--;
+    return in->failed ? CONDITION_NONE : yes;
+}
+
+bool condition_parse(struct condition_pool *pool, struct world *world, struct str code,
+                     condition_id *ret)
+{
+    size_t before = pool->nodes.n;
+    struct condition_reader in = {
+        .pool = pool, .world = world, .rest = str_trim(code), .start = before
+    };
+    *ret = read_choice(&in);
+    if (in.rest.n)
+        in.failed = true;
+    if (in.failed) {
+        pool->nodes.n = before;
+        *ret = CONDITION_NONE;
+    }
+    return !in.no_memory;
+}
+
+void condition_pool_release(struct condition_pool *pool)
+{
+    vec_release(&pool->nodes);
+}

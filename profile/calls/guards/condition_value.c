@@ -1,0 +1,321 @@
+#include <math.h>
+
+#include "profile/calls/guards/condition.h"
+
+static const struct py_value UNKNOWN = { .kind = PY_UNKNOWN, .object = OBJECT_NONE };
+
+static struct py_value truth(bool value)
+{
+    return (struct py_value){
+        .kind = PY_BOOL, .type = STR("bool"), .integer = value, .object = OBJECT_NONE
+    };
+}
+
+static struct py_value integer(int64_t value)
+{
+    return (struct py_value){
+        .kind = PY_INT, .type = STR("int"), .integer = value, .object = OBJECT_NONE
+    };
+}
+
+static struct py_value real(double value)
+{
+    return (struct py_value){
+        .kind = PY_FLOAT, .type = STR("float"), .real = value, .object = OBJECT_NONE
+    };
+}
+
+bool py_is_true(const struct py_value *value)
+{
+    switch (value->kind) {
+    case PY_NONE: return false;
+    case PY_BOOL:
+    case PY_INT: return value->integer != 0;
+    case PY_FLOAT: return value->real != 0;
+    case PY_STR: return value->text.n != 0;
+    case PY_LIST:
+    case PY_DICT: return value->n != 0;
+    default: return true;
+    }
+}
+
+static bool is_integer(const struct py_value *value)
+{
+    return value->kind == PY_INT || value->kind == PY_BOOL;
+}
+
+static bool is_number(const struct py_value *value)
+{
+    return is_integer(value) || value->kind == PY_FLOAT;
+}
+
+static double as_real(const struct py_value *value)
+{
+    return value->kind == PY_FLOAT ? value->real : (double)value->integer;
+}
+
+static struct py_value dimension(const struct py_value *tensor, bool stride, uint64_t index)
+{
+    if (tensor->kind == PY_UNKNOWN)
+        return UNKNOWN;
+    if (tensor->kind != PY_TENSOR || index >= tensor->tensor->n_dims)
+        return (struct py_value){ .kind = PY_MISSING, .object = OBJECT_NONE };
+    return integer(stride ? tensor->tensor->strides[index] : tensor->tensor->sizes[index]);
+}
+
+int tensor_mark_of(struct str attribute)
+{
+    static const char *const names[] = {
+#define MARK(id, name, attribute) attribute,
+        TENSOR_MARKS(MARK)
+#undef MARK
+    };
+    for (int i = 0; i < TENSOR_MARK_COUNT; i++)
+        if (str_is(attribute, names[i]))
+            return i;
+    return -1;
+}
+
+static struct py_value has_attribute(const struct py_value *value, struct str name)
+{
+    int mark = tensor_mark_of(name);
+    if (value->kind == PY_TENSOR && mark >= 0)
+        return truth(value->tensor->marks[mark] != 0);
+    /* What else mark_unbacked() leaves is not recorded with a call. */
+    if (value->kind == PY_TENSOR && str_starts(name, STR("_dynamo_")))
+        return truth(false);
+    return UNKNOWN;
+}
+
+static struct py_value marks_within(const struct py_value *value, struct str name, uint64_t dims)
+{
+    int mark = tensor_mark_of(name);
+    if (value->kind != PY_TENSOR || mark < 0)
+        return UNKNOWN;
+    return truth(!(value->tensor->marks[mark] & ~dims));
+}
+
+static struct py_value length_of(const struct py_value *value)
+{
+    if (value->kind == PY_LIST || value->kind == PY_DICT)
+        return integer(value->n);
+    return value->kind == PY_STR ? integer((int64_t)value->text.n) : UNKNOWN;
+}
+
+static struct py_value contains(const struct py_value *dict, const struct py_value *key)
+{
+    if (dict->kind != PY_DICT || key->kind != PY_STR)
+        return UNKNOWN;
+    for (uint32_t i = 0; i < dict->n; i++)
+        if (str_eq(dict->keys[i], key->text))
+            return truth(true);
+    return truth(false);
+}
+
+static struct py_value floor_divide(int64_t a, int64_t b, bool rest)
+{
+    if (b == 0 || (a == INT64_MIN && b == -1))
+        return UNKNOWN;
+    int64_t q = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    return integer(rest ? (int64_t)((uint64_t)a - (uint64_t)q * (uint64_t)b) : q);
+}
+
+static struct py_value power(int64_t a, int64_t n)
+{
+    int64_t ret = 1;
+    if (n < 0 || n > 63)
+        return UNKNOWN;
+    for (; n; n--)
+        if (__builtin_mul_overflow(ret, a, &ret))
+            return UNKNOWN;
+    return integer(ret);
+}
+
+static struct py_value integer_arithmetic(enum condition_op op, int64_t a, int64_t b)
+{
+    int64_t ret;
+    switch (op) {
+    case COND_ADD: return __builtin_add_overflow(a, b, &ret) ? UNKNOWN : integer(ret);
+    case COND_SUBTRACT: return __builtin_sub_overflow(a, b, &ret) ? UNKNOWN : integer(ret);
+    case COND_MULTIPLY: return __builtin_mul_overflow(a, b, &ret) ? UNKNOWN : integer(ret);
+    case COND_FLOOR_DIVIDE: return floor_divide(a, b, false);
+    case COND_MODULO: return floor_divide(a, b, true);
+    case COND_DIVIDE: return b ? real((double)a / (double)b) : UNKNOWN;
+    case COND_POWER: return power(a, b);
+    case COND_MIN: return integer(a < b ? a : b);
+    case COND_MAX: return integer(a > b ? a : b);
+    default: return UNKNOWN;
+    }
+}
+
+static struct py_value real_arithmetic(enum condition_op op, double a, double b)
+{
+    switch (op) {
+    case COND_ADD: return real(a + b);
+    case COND_SUBTRACT: return real(a - b);
+    case COND_MULTIPLY: return real(a * b);
+    case COND_FLOOR_DIVIDE: return b != 0 ? real(floor(a / b)) : UNKNOWN;
+    case COND_DIVIDE: return b != 0 ? real(a / b) : UNKNOWN;
+    case COND_POWER: return real(pow(a, b));
+    case COND_MIN: return real(a < b ? a : b);
+    case COND_MAX: return real(a > b ? a : b);
+    default: return UNKNOWN;
+    }
+}
+
+static struct py_value arithmetic(enum condition_op op, const struct py_value *a,
+                                  const struct py_value *b)
+{
+    if (!is_number(a) || !is_number(b))
+        return UNKNOWN;
+    if (is_integer(a) && is_integer(b))
+        return integer_arithmetic(op, a->integer, b->integer);
+    return real_arithmetic(op, as_real(a), as_real(b));
+}
+
+static struct py_value ordered(enum condition_op op, const struct py_value *a,
+                               const struct py_value *b)
+{
+    int order;
+    if (!is_number(a) || !is_number(b))
+        return UNKNOWN;
+    if (is_integer(a) && is_integer(b)) {
+        order = a->integer < b->integer ? -1 : a->integer > b->integer;
+    } else {
+        double x = as_real(a), y = as_real(b);
+        if (isnan(x) || isnan(y))
+            return truth(false);
+        order = x < y ? -1 : x > y;
+    }
+    return truth(op == COND_LESS         ? order < 0
+                 : op == COND_LESS_EQUAL ? order <= 0
+                 : op == COND_GREATER    ? order > 0
+                                         : order >= 0);
+}
+
+static struct py_value equal(const struct py_value *a, const struct py_value *b)
+{
+    if (is_number(a) && is_number(b)) {
+        if (is_integer(a) && is_integer(b))
+            return truth(a->integer == b->integer);
+        return truth(as_real(a) == as_real(b));
+    }
+    if (a->kind == PY_STR && b->kind == PY_STR)
+        return truth(str_eq(a->text, b->text));
+    bool plain = (is_number(a) || a->kind == PY_STR || a->kind == PY_NONE) &&
+                 (is_number(b) || b->kind == PY_STR || b->kind == PY_NONE);
+    if (plain)
+        return truth(a->kind == b->kind);
+    /* A list or an object is no number, no text and not None. */
+    bool mixed = a->kind != b->kind && (b->kind == PY_NONE || is_number(b) || b->kind == PY_STR);
+    return mixed ? truth(false) : UNKNOWN;
+}
+
+static struct py_value identical(const struct py_value *a, const struct py_value *b)
+{
+    if (a->kind == PY_NONE || b->kind == PY_NONE || a->kind == PY_BOOL || b->kind == PY_BOOL)
+        return truth(a->kind == b->kind && a->integer == b->integer);
+    if (a->object != OBJECT_NONE && b->object != OBJECT_NONE)
+        return truth(a->object == b->object);
+    return UNKNOWN;
+}
+
+static struct py_value negated(struct py_value value)
+{
+    return value.kind == PY_BOOL ? truth(!value.integer) : value;
+}
+
+static struct py_value compare(enum condition_op op, const struct py_value *a,
+                               const struct py_value *b)
+{
+    switch (op) {
+    case COND_EQUAL: return equal(a, b);
+    case COND_UNEQUAL: return negated(equal(a, b));
+    case COND_IS: return identical(a, b);
+    case COND_IS_NOT: return negated(identical(a, b));
+    default: return ordered(op, a, b);
+    }
+}
+
+static bool is_settled(const struct py_value *value)
+{
+    return value->kind != PY_UNKNOWN && value->kind != PY_MISSING;
+}
+
+/* Evaluates what reads a source. */
+static struct py_value source_value(const struct condition *node, struct world *world,
+                                    const struct py_value *key, uint32_t *missing)
+{
+    struct py_value value = *world_value(world, node->source);
+    struct py_value ret = value;
+    if (value.kind == PY_UNKNOWN)
+        return UNKNOWN;
+    if (value.kind != PY_MISSING)
+        switch (node->op) {
+        case COND_SIZE: ret = dimension(&value, false, node->index); break;
+        case COND_STRIDE: ret = dimension(&value, true, node->index); break;
+        case COND_LENGTH: ret = length_of(&value); break;
+        case COND_HASATTR:
+            ret = has_attribute(&value, node->text);
+            /* getattr(x, name, None), which is compared with None */
+            if (node->index == 1)
+                ret = (struct py_value){ .kind = PY_NONE, .object = OBJECT_NONE };
+            break;
+        case COND_MARKED: ret = marks_within(&value, node->text, node->index); break;
+        case COND_CONTAINS: ret = contains(&value, key); break;
+        default: break;
+        }
+    if (ret.kind == PY_MISSING)
+        *missing = node->source;
+    return ret;
+}
+
+static struct py_value connective(const struct condition_pool *pool, struct world *world,
+                                  const struct condition *node, uint32_t *missing)
+{
+    struct py_value first = condition_value(pool, world, node->first, missing);
+    if (node->op == COND_NOT)
+        return is_settled(&first) ? truth(!py_is_true(&first)) : first;
+    if (!is_settled(&first))
+        return first;
+    /* Python's and and or return one of their operands. */
+    if (py_is_true(&first) == (node->op == COND_OR))
+        return first;
+    return condition_value(pool, world, node->second, missing);
+}
+
+struct py_value condition_value(const struct condition_pool *pool, struct world *world,
+                                condition_id id, uint32_t *missing)
+{
+    const struct condition *node = &pool->nodes.v[id];
+    struct py_value first = UNKNOWN, second = UNKNOWN;
+    switch (node->op) {
+    case COND_CONSTANT: return node->value;
+    case COND_NOT:
+    case COND_AND:
+    case COND_OR: return connective(pool, world, node, missing);
+    case COND_CHOICE:
+        first = condition_value(pool, world, node->third, missing);
+        if (!is_settled(&first))
+            return first;
+        return condition_value(pool, world, py_is_true(&first) ? node->first : node->second,
+                               missing);
+    default: break;
+    }
+    if (node->first != CONDITION_NONE)
+        first = condition_value(pool, world, node->first, missing);
+    if (node->source != INTERN_NONE)
+        return source_value(node, world, &first, missing);
+    if (!is_settled(&first))
+        return first;
+    if (node->op == COND_NEGATIVE)
+        return arithmetic(COND_SUBTRACT, &(struct py_value){ .kind = PY_INT }, &first);
+    if (node->op == COND_IS_NAN)
+        return is_number(&first) ? truth(isnan(as_real(&first))) : UNKNOWN;
+    second = condition_value(pool, world, node->second, missing);
+    if (!is_settled(&second))
+        return second;
+    return node->op >= COND_EQUAL && node->op <= COND_IS_NOT
+               ? compare(node->op, &first, &second)
+               : arithmetic(node->op, &first, &second);
+}

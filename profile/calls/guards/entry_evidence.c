@@ -1,0 +1,68 @@
+/* What guards say of values that a call does not list. */
+#include "profile/calls/guards/entry_guards.h"
+
+bool entry_guards_learn(const struct entry_guards *guards, struct world *world)
+{
+    for (size_t i = 0; i < guards->leaves.n; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[i];
+        if (leaf->how != LEAF_CONDITION || leaf->condition == CONDITION_NONE)
+            continue;
+        const struct condition *node = &guards->conditions.nodes.v[leaf->condition];
+        if (node->op != COND_EQUAL)
+            continue;
+        const struct condition *left = &guards->conditions.nodes.v[node->first];
+        const struct condition *right = &guards->conditions.nodes.v[node->second];
+        if (left->op == COND_SOURCE && right->op == COND_CONSTANT &&
+            world_value(world, left->source)->kind == PY_UNKNOWN &&
+            world_of_module(world, left->source) &&
+            !world_learn(world, left->source, &right->value))
+            return false;
+    }
+    return true;
+}
+
+/* "tensor 'x' size mismatch at index 0": "x". */
+static struct str tensor_name(struct str reason)
+{
+    static const struct str BEFORE = { "tensor '", 8 };
+    if (!str_starts(reason, BEFORE))
+        return STR("");
+    reason = str_from(reason, BEFORE.n);
+    return str_first(reason, str_find(reason, STR("' ")));
+}
+
+static bool is_subject(const struct guard_leaf *leaf, const struct world *world, struct str name,
+                       struct str reason, struct buf *text)
+{
+    buf_clear(text);
+    if (leaf->how == LEAF_TENSOR && name.n && leaf->source != INTERN_NONE) {
+        put_without_scope(intern_text(world->sources, leaf->source), text);
+        return str_eq(buf_str(text), name);
+    }
+    put_without_scope(leaf->code, text);
+    return text->n && str_starts(reason, buf_str(text));
+}
+
+static bool is_unknown(const struct entry_guards *guards, struct world *world,
+                       const struct guard_leaf *leaf)
+{
+    uint32_t missing;
+    if (leaf->how != LEAF_CONDITION)
+        return leaf->source != INTERN_NONE && world_value(world, leaf->source)->kind == PY_UNKNOWN;
+    return leaf->condition != CONDITION_NONE &&
+           condition_value(&guards->conditions, world, leaf->condition, &missing).kind ==
+               PY_UNKNOWN;
+}
+
+bool entry_guards_assumed(const struct entry_guards *guards, struct world *world, struct str reason)
+{
+    struct buf text = BUF_INIT;
+    struct str name = tensor_name(reason);
+    bool ret = false;
+    for (size_t i = 0; i < guards->leaves.n && !ret; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[i];
+        ret = is_subject(leaf, world, name, reason, &text) && is_unknown(guards, world, leaf);
+    }
+    buf_release(&text);
+    return ret;
+}

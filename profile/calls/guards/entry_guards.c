@@ -1,0 +1,264 @@
+#include "profile/calls/guards/entry_guards.h"
+
+#include "trace/events/guard_tree.h"
+
+enum { MOST_DEPTH = 128 };
+
+struct guards_reader {
+    struct entry_guards *guards;
+    struct world *world;
+    uint32_t open[MOST_DEPTH]; /* managers by depth */
+    struct err *err;
+};
+
+static enum leaf_how how_of(struct str kind)
+{
+    static const struct {
+        const char *name;
+        enum leaf_how how;
+    } rows[] = {
+#define LEAF(name, how) { #name, LEAF_##how },
+#include "profile/calls/guards/leaf_kinds.def"
+#undef LEAF
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_is(kind, rows[i].name))
+            return rows[i].how;
+    return LEAF_CONDITION;
+}
+
+/* ---- Managers ---- */
+
+static uint32_t add_manager(struct guards_reader *in, uint32_t parent, uint32_t source)
+{
+    struct entry_guards *g = in->guards;
+    uint32_t id = (uint32_t)g->managers.n;
+    struct guard_manager manager = { .source = source,
+                                     .length = -1,
+                                     .first_leaf = TENSOR_NONE,
+                                     .last_leaf = TENSOR_NONE,
+                                     .first_child = MANAGER_NONE,
+                                     .last_child = MANAGER_NONE,
+                                     .next = MANAGER_NONE };
+    if (!vec_push(&g->managers, manager)) {
+        err_nomem(in->err);
+        return MANAGER_NONE;
+    }
+    if (parent == MANAGER_NONE)
+        return id;
+    struct guard_manager *p = &g->managers.v[parent];
+    if (p->last_child == MANAGER_NONE)
+        p->first_child = id;
+    else
+        g->managers.v[p->last_child].next = id;
+    p->last_child = id;
+    return id;
+}
+
+/* Returns the manager of a line at this depth: the nearest above it. */
+static uint32_t manager_at(const struct guards_reader *in, uint32_t depth)
+{
+    return depth == 0 ? 1 : in->open[depth - 1 < MOST_DEPTH ? depth - 1 : MOST_DEPTH - 1];
+}
+
+static bool read_manager(struct guards_reader *in, const struct tree_guard *line)
+{
+    uint32_t source = line->source.n ? world_source(in->world, line->source) : INTERN_NONE;
+    if (line->source.n && source == INTERN_NONE)
+        return err_nomem(in->err);
+    uint32_t parent = line->depth ? manager_at(in, line->depth) : 0;
+    uint32_t id = line->depth ? add_manager(in, parent, source) : 0;
+    if (id == MANAGER_NONE)
+        return false;
+    if (line->depth && source != INTERN_NONE && str_contains(line->text, STR("type=<class")) &&
+        (str_is(line->kind, "DictGuardManager") ||
+         str_starts(line->text, STR("DictGuardManager")))) {
+        const struct py_value *dict = world_value(in->world, source);
+        in->guards->managers.v[id].length = dict->kind == PY_DICT ? (int64_t)dict->n : -1;
+    }
+    for (uint32_t depth = line->depth; depth < MOST_DEPTH; depth++)
+        in->open[depth] = id; /* deeper lines without a manager of their own belong to it */
+    return true;
+}
+
+/* ---- Leaves ---- */
+
+/* Returns the text of argument `i` of a call such as check_tensor(...). */
+static struct str argument(struct str code, unsigned i)
+{
+    size_t from = str_find_char(code, '(') + 1, depth = 0;
+    char quote = 0;
+    for (size_t at = from; at < code.n; at++) {
+        char c = code.p[at];
+        if (quote) {
+            at += c == '\\';
+            quote = c == quote ? 0 : quote;
+            continue;
+        }
+        if (c == '\'' || c == '"')
+            quote = c;
+        else if (c == '(' || c == '[' || c == '{')
+            depth++;
+        else if (depth && (c == ')' || c == ']' || c == '}'))
+            depth--;
+        else if (!depth && (c == ',' || c == ')')) {
+            if (i == 0)
+                return str_trim(str_from(str_first(code, at), from));
+            if (c == ')')
+                break;
+            i--;
+            from = at + 1;
+        }
+    }
+    return STR("");
+}
+
+/* Returns what follows "name=" in an argument; the argument itself if it has no such name. */
+static struct str named(struct str code, unsigned i, struct str name)
+{
+    struct str text = argument(code, i);
+    return str_starts(text, name) ? str_from(text, name.n) : text;
+}
+
+/* Reads "[None, 8]". */
+static bool read_dims(struct guards_reader *in, struct str text, uint32_t *n)
+{
+    *n = 0;
+    text = str_trim(text);
+    if (text.n < 2 || text.p[0] != '[')
+        return true;
+    text = str_from(str_first(text, text.n - 1), 1);
+    while (text.n) {
+        size_t comma = str_find_char(text, ',');
+        int64_t value;
+        if (!str_to_i64(str_trim(str_first(text, comma)), &value))
+            value = ANY_SIZE;
+        if (!vec_push(&in->guards->dims, value))
+            return err_nomem(in->err);
+        ++*n;
+        text = str_from(text, comma + 1);
+    }
+    return true;
+}
+
+/* "check_tensor(L['x'], Tensor, DispatchKeySet(CPU), torch.float32, device=None,
+ * requires_grad=False, size=[None, 8], stride=[8, 1])" */
+static bool read_tensor(struct guards_reader *in, struct guard_leaf *leaf)
+{
+    struct entry_guards *g = in->guards;
+    struct tensor_check check = { .first = (uint32_t)g->dims.n };
+    struct str code = leaf->code, keys = argument(code, 2);
+    check.type = argument(code, 1);
+    if (str_starts(keys, STR("DispatchKeySet(")) && keys.p[keys.n - 1] == ')')
+        check.keys = str_from(str_first(keys, keys.n - 1), STR("DispatchKeySet(").n);
+    check.dtype = argument(code, 3);
+    check.device = named(code, 4, STR("device="));
+    check.requires_grad = str_is(named(code, 5, STR("requires_grad=")), "True");
+    if (!read_dims(in, named(code, 6, STR("size=")), &check.n_sizes) ||
+        !read_dims(in, named(code, 7, STR("stride=")), &check.n_strides))
+        return false;
+    leaf->tensor = (uint32_t)g->tensors.n;
+    return vec_push(&g->tensors, check) || err_nomem(in->err);
+}
+
+/* The identity of a part of a function, as its __code__, is that of the function. */
+static void read_identity(struct guards_reader *in, struct guard_leaf *leaf)
+{
+    uint32_t owner = leaf->source;
+    if (owner == INTERN_NONE)
+        return;
+    while (world_value(in->world, owner)->kind == PY_UNKNOWN &&
+           in->world->paths.v[owner].step != PATH_ROOT)
+        owner = in->world->paths.v[owner].parent;
+    const struct py_value *value = world_value(in->world, owner);
+    if (owner == leaf->source || str_is(value->type, "function")) {
+        leaf->then = *value;
+        leaf->owner = owner;
+    }
+}
+
+static bool read_about(struct guards_reader *in, struct guard_leaf *leaf)
+{
+    size_t at = str_find_char(leaf->code, '(');
+    struct str about = leaf->how == LEAF_CONDITION ? leaf->code : str_from(leaf->code, at + 1);
+    while (about.n && !source_length(about))
+        about = str_from(about, 1);
+    if (about.n)
+        leaf->source = world_source(in->world, str_first(about, source_length(about)));
+    return !about.n || leaf->source != INTERN_NONE || err_nomem(in->err);
+}
+
+static bool read_code(struct guards_reader *in, struct guard_leaf *leaf)
+{
+    switch (leaf->how) {
+    case LEAF_CONDITION:
+        if (!condition_parse(&in->guards->conditions, in->world, leaf->code, &leaf->condition))
+            return err_nomem(in->err);
+        in->guards->n_undecidable += leaf->condition == CONDITION_NONE;
+        return true;
+    case LEAF_TENSOR: return read_tensor(in, leaf);
+    case LEAF_IDENTITY: read_identity(in, leaf); return true;
+    default: return true;
+    }
+}
+
+static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
+{
+    struct entry_guards *g = in->guards;
+    struct guard_leaf leaf = { .how = how_of(line->kind),
+                               .kind = line->kind,
+                               .text = line->text,
+                               .code = line->code,
+                               .comment = line->comment,
+                               .source = INTERN_NONE,
+                               .owner = INTERN_NONE,
+                               .condition = CONDITION_NONE,
+                               .tensor = TENSOR_NONE,
+                               .then = { .object = OBJECT_NONE },
+                               .next = TENSOR_NONE };
+    uint32_t id = (uint32_t)g->leaves.n;
+    struct guard_manager *manager = &g->managers.v[manager_at(in, line->depth)];
+    if (!read_about(in, &leaf) || !read_code(in, &leaf))
+        return false;
+    if (leaf.how == LEAF_ALIASING) { /* the first one lists all tensors, each stands for its own */
+        leaf.source = manager->source;
+        g->aliasing = g->aliasing == TENSOR_NONE ? id : g->aliasing;
+    }
+    if (!vec_push(&g->leaves, leaf))
+        return err_nomem(in->err);
+    if (manager->last_leaf == TENSOR_NONE)
+        manager->first_leaf = id;
+    else
+        g->leaves.v[manager->last_leaf].next = id;
+    manager->last_leaf = id;
+    return true;
+}
+
+bool entry_guards_read(struct entry_guards *guards, struct str tree, struct world *world,
+                       const struct call_mode *mode, struct err *err)
+{
+    struct guards_reader in = { .guards = guards, .world = world, .err = err };
+    struct tree_guard line;
+    guards->mode = *mode;
+    guards->aliasing = TENSOR_NONE;
+    if (add_manager(&in, MANAGER_NONE, INTERN_NONE) == MANAGER_NONE ||
+        add_manager(&in, MANAGER_NONE, INTERN_NONE) == MANAGER_NONE)
+        return false;
+    while (guard_tree_next(&tree, &line)) {
+        bool manager =
+            str_ends(line.kind, STR("Manager")) || str_starts(line.kind, STR("KeyValueManager"));
+        if (!(manager ? read_manager(&in, &line) : add_leaf(&in, &line)))
+            return false;
+    }
+    return true;
+}
+
+void entry_guards_release(struct entry_guards *guards)
+{
+    vec_release(&guards->leaves);
+    vec_release(&guards->managers);
+    vec_release(&guards->tensors);
+    vec_release(&guards->dims);
+    hash_index_release(&guards->seen);
+    condition_pool_release(&guards->conditions);
+}

@@ -1,0 +1,113 @@
+/* The guards of one cache entry: its tree (trace/events/guard_tree.h) read once, evaluated at each
+ * look-up.
+ *
+ * The order is that of torch/csrc/dynamo/guards.cpp: the leaves of a manager, then the managers
+ * below it, and after the whole tree the guards at the outermost level. A manager whose child fails
+ * sorts its children by how often each failed (RootGuardManager::check_nopybind and
+ * GuardManager::check_accessors_nopybind), so that the order depends on the look-ups before. */
+#ifndef SYMTAPE_PROFILE_CALLS_GUARDS_ENTRY_GUARDS_H
+#define SYMTAPE_PROFILE_CALLS_GUARDS_ENTRY_GUARDS_H
+
+#include "profile/calls/guards/condition.h"
+
+enum leaf_how {
+    LEAF_CONDITION,
+    LEAF_TENSOR,
+    LEAF_TYPE,
+    LEAF_IDENTITY,
+    LEAF_MODE,
+    LEAF_ALIASING,
+    LEAF_SAME,
+};
+
+struct guard_leaf {
+    enum leaf_how how;
+    struct str kind, text; /* "EQUALS_MATCH", "L['n'] == 2   # return x * n  # train.py:64 in f" */
+    struct str code, comment;
+    uint32_t source;        /* what it is about, or INTERN_NONE */
+    uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
+    condition_id condition; /* of a LEAF_CONDITION; CONDITION_NONE if it cannot be decided */
+    uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
+    struct py_value then;   /* of a LEAF_IDENTITY: the value when the entry was compiled, or that
+                               of the function whose part it is */
+    uint32_t next;          /* the next leaf of its manager */
+};
+
+#define TENSOR_NONE UINT32_MAX
+#define ANY_SIZE    INT64_MIN
+
+struct tensor_check {
+    struct str type, keys, dtype, device; /* "Tensor", "CPU, BackendSelect, AutogradCPU" ... */
+    bool requires_grad;
+    uint32_t n_sizes, n_strides;
+    uint32_t first; /* in entry_guards.dims: the sizes, then the strides; ANY_SIZE for None */
+};
+
+#define MANAGER_NONE UINT32_MAX
+
+struct guard_manager {
+    uint32_t source; /* INTERN_NONE if the tree names none */
+    int64_t length;  /* of the dict that a DictGuardManager was made for; -1: not checked */
+    uint32_t first_leaf, last_leaf;
+    uint32_t first_child, last_child, next;
+    uint32_t failures; /* number of look-ups that failed inside */
+};
+
+struct entry_guards {
+    vec_of(struct guard_leaf)
+    leaves;
+    vec_of(struct guard_manager)
+    managers; /* 0 is the root; 1 stands for the guards at the outermost level */
+    vec_of(struct tensor_check)
+    tensors;
+    vec_of(int64_t)
+    dims;
+    uint32_t aliasing;      /* the first NO_TENSOR_ALIASING, or TENSOR_NONE */
+    struct hash_index seen; /* objects of NO_TENSOR_ALIASING during a check; rows are leaves */
+    struct condition_pool conditions;
+    struct call_mode mode;  /* when the entry was compiled */
+    uint32_t n_undecidable; /* number of leaves that no call decides */
+};
+
+/* Reads a tree, whose text must outlive the guards. The present call of `world` is the one that
+ * compiled the entry, and `mode` its mode. Returns false with err set when memory ran out. */
+bool entry_guards_read(struct entry_guards *guards, struct str tree, struct world *world,
+                       const struct call_mode *mode, struct err *err);
+void entry_guards_release(struct entry_guards *guards);
+
+enum guards_verdict {
+    GUARDS_PASS,
+    GUARDS_FAIL,
+    GUARDS_UNDECIDED, /* a guard could not be evaluated; the others pass */
+};
+
+struct guards_answer {
+    enum guards_verdict verdict;
+    uint32_t leaf;      /* the first that fails or is undecided; TENSOR_NONE when they pass, or when
+                           the length of a dict differs */
+    uint32_t source;    /* what that is about, or INTERN_NONE */
+    uint32_t evaluated; /* number of leaves up to it */
+    bool no_memory;     /* the answer does not count */
+};
+
+/* Evaluates the guards on the present call. With `reason`, it is given the text that PyTorch would
+ * log for the failure. `count` counts a failure in the order of the managers, as a look-up of
+ * PyTorch does. */
+struct guards_answer entry_guards_check(struct entry_guards *guards, struct world *world,
+                                        const struct call_mode *mode, bool count,
+                                        struct buf *reason);
+
+/* Remembers what the guards, which pass, say of attributes of the module that is called and of
+ * which the call says nothing. Returns false when memory ran out. */
+bool entry_guards_learn(const struct entry_guards *guards, struct world *world);
+
+/* Returns whether a reason that PyTorch logged is about a value of which the present call says
+ * nothing. */
+bool entry_guards_assumed(const struct entry_guards *guards, struct world *world,
+                          struct str reason);
+
+/* Appends a text of a guard as PyTorch prints it in reasons: L['x'] becomes x
+ * (strip_local_scope() in torch/_dynamo/guards.py). */
+void put_without_scope(struct str text, struct buf *out);
+
+#endif

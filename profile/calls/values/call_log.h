@@ -1,0 +1,65 @@
+/* The calls of compiled functions that a program made, in order: JSON lines, one object a call.
+ *
+ *     {"call": 3, "function": "MLP.forward", "module": 1, "training": false,
+ *      "args": [{"source": "L['x']", "obj": 5, "size": [8, 16], "stride": [16, 1],
+ *                "dtype": "torch.float32", "device": "cpu", "requires_grad": false},
+ *               {"source": "L['n']", "type": "int", "value": 3}],
+ *      "state": [{"source": "L['self'].k", "type": "int", "value": 2}],
+ *      "mode": {"grad": true, "inference": false, "autocast": null,
+ *               "default_dtype": "torch.float32", "deterministic": false}}
+ *
+ * "args" are the function's locals and "state" attributes and globals that may have changed; what
+ * neither names is as it was. A value is a tensor, or has a "type" with "value", "len" or "keys".
+ * "module" numbers the module whose forward was called, "region" a function that was compiled with
+ * isolate_recompiles, "backward_of" the call whose backward this is. A line without "call" and
+ * other members are ignored. symtape-cache(1) documents the format for users. */
+#ifndef SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
+#define SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
+
+#include "profile/calls/values/py_value.h"
+#include "trace/base/buf.h"
+#include "trace/base/err.h"
+#include "trace/base/intern.h"
+
+/* Modes of the process that GLOBAL_STATE guards. */
+struct call_mode {
+    bool known;
+    bool grad, inference, deterministic;
+    struct str autocast_device; /* "" without autocast */
+    struct str autocast_dtype;  /* "torch.bfloat16" */
+    struct str default_dtype;
+};
+
+struct call_value {
+    uint32_t source; /* in call_log.sources */
+    struct py_value value;
+};
+
+#define CALL_NONE UINT32_MAX
+
+struct program_call {
+    uint64_t number;
+    struct str function;
+    int64_t module, region; /* -1: none */
+    int64_t backward_of;    /* the number of a call; -1: this is no backward */
+    const struct call_value *values;
+    uint32_t n_values;
+    struct call_mode mode;
+};
+
+struct call_log {
+    struct arena arena;    /* holds texts and values */
+    struct intern sources; /* spelled as source_spelling() does */
+    vec_of(struct program_call)
+    calls;
+};
+
+/* Reads the lines. The log owns all it holds, and `text` may be freed. It returns false with err
+ * set: ERR_INPUT with the line ("line 7: ..."), or when memory ran out. */
+bool call_log_read(struct call_log *log, struct str text, struct err *err);
+void call_log_release(struct call_log *log);
+
+/* Writes a source in the spelling of Dynamo's guards: L["x"] becomes L['x']. */
+void source_spelling(struct str source, struct buf *out);
+
+#endif

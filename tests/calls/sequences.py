@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""symtape cache on recorded sequences of calls (../shared/sequences), compared with what PyTorch did at each call.
+
+    sequences.py SYMTAPE [-v] [NAME...]
+
+Of a file with the truth beside each call, the answers are taken out; outcome and answering entry of each call of the called
+function, which entries pass, and the guard that fails first, in PyTorch's words, have to be those of PyTorch. A sequence whose
+calls do not hold what decides (attributes of 17 modules that differ) has a number of outcomes that are expected at least.
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from cases import Cases  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
+READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of")
+# Sequences in which a value changes that the calls do not list: the outcomes, verdicts and reasons that may differ.
+UNDECIDED = {"many_instances": (22, 116, 15), "train_backward": (0, 3, 0), "train_inductor": (0, 3, 0)}
+
+
+def plain(compile_id):
+    """An entry without its region."""
+    return compile_id.split("@")[0] if compile_id else compile_id
+
+
+def words(text):
+    return " ".join((text or "").split())
+
+
+def replay(symtape, name, rows):
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as calls:
+        for row in rows:
+            if "call" in row:
+                calls.write(json.dumps({key: row[key] for key in READ if key in row}) + "\n")
+        calls.flush()
+        done = subprocess.run([symtape, "cache", "--json", "--all", "--calls", calls.name, str(SHARED / f"{name}.log.zst")],
+                              capture_output=True, text=True, check=True)
+    return {call["call"]: call["lookups"][0] for call in json.loads(done.stdout)["calls"]}
+
+
+def compare_checks(number, truth, ours, say):
+    """Returns counts of verdicts and reasons, right and wrong."""
+    counts = collections.Counter()
+    found = {check["entry"]: check for check in ours["checks"]}
+    for check in truth["checks"] or []:
+        mine = found.get(plain(check["entry"]))
+        counts["checks"] += 1
+        if mine is None or mine["pass"] != check["pass"]:
+            counts["wrong verdicts"] += 1
+            say(f"call {number}, entry {check['entry']}: passes {check['pass']}, not {mine and mine['pass']}")
+        elif not check["pass"]:
+            counts["reasons"] += 1
+            if words(mine["guard"]) != words(check["reason"]):
+                counts["wrong reasons"] += 1
+                say(f"call {number}, entry {check['entry']}: {words(check['reason'])!r}, not {words(mine['guard'])!r}")
+    return counts
+
+
+def compare(symtape, name, verbose):
+    rows = [json.loads(line) for line in open(SHARED / f"{name}.calls.jsonl", encoding="utf-8")]
+    ours = replay(symtape, name, rows)
+    counts = collections.Counter()
+
+    def say(text):
+        if verbose:
+            print(f"  {name}: {text}")
+
+    for row in rows:
+        if not row.get("entries"):
+            continue
+        truth, mine = row["entries"][0]["lookups"][0], ours[row["call"]]
+        counts["calls"] += 1
+        if (mine["outcome"], mine["answered"]) != (truth["outcome"], plain(truth["answered"])):
+            counts["wrong outcomes"] += 1
+            say(f"call {row['call']}: {truth['outcome']} {truth['answered']}, not {mine['outcome']} {mine['answered']}")
+        counts += compare_checks(row["call"], truth, mine, say)
+    return counts
+
+
+def main():
+    verbose = "-v" in sys.argv
+    symtape, *names = [arg for arg in sys.argv[1:] if arg != "-v"]
+    cases, total = Cases(), collections.Counter()
+    if not SHARED.is_dir():
+        cases.skip("sequences", f"{SHARED} is absent")
+        cases.finish()
+    for path in sorted(SHARED.glob("*.calls.jsonl")):
+        name = path.name.removesuffix(".calls.jsonl")
+        if names and name not in names:
+            continue
+        counts = compare(symtape, name, verbose)
+        total += counts
+        limits = zip(("wrong outcomes", "wrong verdicts", "wrong reasons"), ("calls", "checks", "reasons"),
+                     UNDECIDED.get(name, (0, 0, 0)))
+        problems = [f"{counts[what]} {what} of {counts[of]}" for what, of, most in limits if counts[what] > most]
+        cases.check(f"{name}: {counts['calls']} calls, {counts['checks']} checks", problems)
+    print(dict(total))
+    cases.finish()
+
+
+main()

@@ -1,0 +1,147 @@
+# symtape cache
+
+Calls with other lengths, another scale and another mode, until the limit of 4 is reached:
+
+    $ symtape cache --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
+    12 calls: 6 hits, 4 compiles (2.21 s), 2 run without compiled code
+    recompile_limit was reached at call 7, with 4 entries: from then on demo/sequence.py:13 in scale runs eagerly where no entry answers
+
+    call  function  outcome       compile time  turned away by
+       0  scale     compiled 0/0        1.03 s
+       1  scale     hit 0/0                  -
+       2  scale     compiled 0/1        456 ms  0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6
+       3  scale     hit 0/1                  -
+       4  scale     compiled 0/2        408 ms  0/1: k == 2; and 1 more
+       5  scale     hit 0/2                  -
+       6  scale     compiled 0/3        310 ms  0/2: options['mode'] == 'sum'; and 2 more
+       7  scale     eager 0/4                -  limit reached; 0/3: 2 <= x.size()[0]; and 3 more
+       8  scale     eager                    -  limit reached before; 0/3: options['mode'] == 'keep'; and 3 more
+       9  scale     hit 0/2                  -  0/3: options['mode'] == 'keep'
+      10  scale     hit 0/3                  -  0/2: options['mode'] == 'sum'
+      11  scale     hit 0/2                  -  0/3: options['mode'] == 'keep'
+
+    Entries; a hit saves the time of its compile
+    entry  hits  guards  compile time   saved  code
+    0/0       1      13        1.03 s  1.03 s  demo/sequence.py:13 in scale
+    0/1       1      14        456 ms  456 ms  demo/sequence.py:13 in scale
+    0/2       3      14        408 ms  1.22 s  demo/sequence.py:13 in scale
+    0/3       1      14        310 ms  310 ms  demo/sequence.py:13 in scale
+
+A higher limit: the tape does not have the compiles that would have followed.
+
+    $ symtape cache -q --calls $RECORDINGS/sequence.jsonl --recompile-limit 8 $RECORDINGS/sequence.log.zst | head -14
+    12 calls: 6 hits, 4 compiles (2.21 s), 2 whose compile the tape does not have
+
+    call  function  outcome       compile time  turned away by
+       0  scale     compiled 0/0        1.03 s
+       1  scale     hit 0/0                  -
+       2  scale     compiled 0/1        456 ms  0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6
+       3  scale     hit 0/1                  -
+       4  scale     compiled 0/2        408 ms  0/1: k == 2; and 1 more
+       5  scale     hit 0/2                  -
+       6  scale     compiled 0/3        310 ms  0/2: options['mode'] == 'sum'; and 2 more
+       7  scale     unknown                  -  the tape has no such compile; 0/3: 2 <= x.size()[0]; and 3 more
+       8  scale     unknown                  -  the tape has no such compile; 0/3: options['mode'] == 'keep'; and 3 more
+       9  scale     hit 0/2                  -  0/3: options['mode'] == 'keep'
+      10  scale     hit 0/3                  -  0/2: options['mode'] == 'sum'
+
+A lower one:
+
+    $ symtape cache -q --calls $RECORDINGS/sequence.jsonl --recompile-limit 2 -n 4 $RECORDINGS/sequence.log.zst
+    12 calls: 2 hits, 2 compiles (1.49 s), 8 run without compiled code
+    recompile_limit was reached at call 4, with 2 entries: from then on demo/sequence.py:13 in scale runs eagerly where no entry answers
+    2 compiles of the tape not asked for by these calls
+
+    call  function  outcome       compile time  turned away by
+       0  scale     compiled 0/0        1.03 s
+       1  scale     hit 0/0                  -
+       2  scale     compiled 0/1        456 ms  0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6
+       3  scale     hit 0/1                  -
+      ... and 8 more
+
+    Entries; a hit saves the time of its compile
+    entry  hits  guards  compile time   saved  code
+    0/0       1      13        1.03 s  1.03 s  demo/sequence.py:13 in scale
+    0/1       1      14        456 ms  456 ms  demo/sequence.py:13 in scale
+
+All entries are checked, also behind the one that answers:
+
+    $ symtape cache -q --all --json --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | head -c 1200
+    {"schema":"symtape.cache/1","totals":{"calls":12,"hits":6,"compiles":4,"eager":2,"unknown":0,"contradictions":0,"unused":0,"saved_seconds":3.0243479999999994},"limits":{"recompile_limit":4,"accumulated_recompile_limit":256},"calls":[{"call":0,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/0","compile":"0/0","why":null,"limit":null,"checks":[]}],"saved_seconds":null},{"call":1,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"hit","answered":"0/0","compile":null,"why":null,"limit":null,"checks":[{"entry":"0/0","pass":true,"guard":null,"source":null}]}],"saved_seconds":1.034341},{"call":2,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/1","compile":"0/1","why":null,"limit":null,"checks":[{"entry":"0/0","pass":false,"guard":"tensor 'x' size mismatch at index 0. expected 4, actual 6","source":"L['x']"}]}],"saved_seconds":null},{"call":3,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"hit","answered":"0/1","compile":null,"why":null,"limit":null,"checks":[{"entry":"0/1","pass":true,"g
+
+Calls by hand; what a call does not list is as it was:
+
+    $ cat > calls.jsonl <<'END'
+    > {"call": 0, "function": "scale", "args": [{"source": "L[\"x\"]", "size": [4, 8], "stride": [8, 1], "dtype": "torch.float32"},
+    >  {"source": "L['k']", "type": "int", "value": 2}]}
+    > END
+
+    $ tr '\n' ' ' < calls.jsonl > one.jsonl
+
+    $ symtape cache -q --calls one.jsonl $RECORDINGS/sequence.log.zst
+    1 call: 0 hits, 1 compile (1.03 s)
+    4 compiles of the tape not asked for by these calls
+
+    call  function  outcome       compile time  turned away by
+       0  scale     compiled 0/0        1.03 s
+
+    Entries; a hit saves the time of its compile
+    entry  hits  guards  compile time  saved  code
+    0/0       0      13        1.03 s      -  demo/sequence.py:13 in scale
+
+    $ echo '{"call": 0, "function": "scale"}' | symtape cache -q --calls - $RECORDINGS/sequence.log.zst
+    1 call: 0 hits, 1 compile (1.03 s)
+    4 compiles of the tape not asked for by these calls
+
+    call  function  outcome       compile time  turned away by
+       0  scale     compiled 0/0        1.03 s
+
+    Entries; a hit saves the time of its compile
+    entry  hits  guards  compile time  saved  code
+    0/0       0      13        1.03 s      -  demo/sequence.py:13 in scale
+
+Errors name the line:
+
+    $ symtape cache --calls calls.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: calls.jsonl: line 1: offset 125: expected a value
+    [exit 3]
+
+    $ printf '{"program": 1}\n{"call": 0}\n' > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: line 2: a call has no "function"
+    [exit 3]
+
+    $ echo '{"call": 0, "function": "f", "args": [{"size": [1]}]}' > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: line 1: a value has no "source"
+    [exit 3]
+
+    $ echo '{"call": 0, "function": "f", "args": [{"source": "x", "size": [1], "stride": []}]}' > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: line 1: a tensor needs as many strides as sizes, at most 64
+    [exit 3]
+
+    $ echo '{"call": 0, "function": "f", "args": [{"source": "x", "size": ["a"], "stride": [1]}]}' > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: line 1: sizes and strides are lists of integers
+    [exit 3]
+
+    $ echo '{"call": 0, "function": "f", "args": [{"source": "x", "len": -1}]}' > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: line 1: "len" is not a length
+    [exit 3]
+
+    $ echo '[1]' > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: line 1: not an object
+    [exit 3]
+
+    $ : > bad.jsonl; symtape cache --calls bad.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: bad.jsonl: no calls; each line is an object with "call"
+    [exit 3]
+
+    $ symtape cache --calls nowhere.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: nowhere.jsonl: No such file or directory
+    [exit 4]
+
+    $ symtape cache $RECORDINGS/sequence.log.zst
+    2> symtape: cache: --calls FILE names the calls
+    [exit 2]
+
+    $ symtape cache --calls $RECORDINGS/sequence.jsonl $RECORDINGS/exported.pt2
+    2> symtape: $RECORDINGS/exported.pt2 has no compiles of Dynamo
+    [exit 2]

@@ -1,0 +1,183 @@
+#include "profile/calls/guards/condition.h"
+#include "tests/harness.h"
+
+static const char CALL[] =
+    "{\"call\": 0, \"function\": \"f\", \"args\": ["
+    "{\"source\": \"L['x']\", \"obj\": 1, \"size\": [6, 4], \"stride\": [4, 1], \"dtype\": "
+    "\"torch.float32\", \"marks\": {\"dynamic\": [0]}},"
+    "{\"source\": \"L['y']\", \"obj\": 1, \"size\": [6, 4], \"stride\": [4, 1]},"
+    "{\"source\": \"L['k']\", \"type\": \"int\", \"value\": 3},"
+    "{\"source\": \"L['b']\", \"type\": \"bool\", \"value\": true},"
+    "{\"source\": \"L['f']\", \"type\": \"float\", \"value\": 0.5},"
+    "{\"source\": \"L['nan']\", \"type\": \"float\", \"value\": NaN},"
+    "{\"source\": \"L['s']\", \"type\": \"str\", \"value\": \"relu\"},"
+    "{\"source\": \"L['none']\", \"type\": \"NoneType\", \"value\": null},"
+    "{\"source\": \"L['l']\", \"type\": \"list\", \"len\": 0},"
+    "{\"source\": \"L['d']\", \"type\": \"dict\", \"keys\": [\"a\"]}]}";
+
+enum { NO = 0, YES = 1, UNKNOWN_ = 2, RAISES = 3, NOT_PARSED = 4 };
+
+static const struct {
+    const char *code;
+    int answer;
+} CASES[] = {
+    { "2 <= L['x'].size()[0]", YES },
+    { "2 <= L['x'].size()[0] <= 5", NO },
+    { "(L['x'].size()[0] % 2) == 0", YES },
+    { "((-7) + L['k'] // 2) == -6", YES },
+    { "(-7 // 2) == -4 and (-7 % 2) == 1", YES },
+    { "2 ** 3 ** 2 == 512", YES },
+    { "L['x'].stride()[0] == L['x'].size()[1]", YES },
+    { "L['x'].size()[2] == 1", RAISES },
+    { "L['none'].size()[0] == 1", RAISES },
+    { "L['u'].size()[0] == 1", UNKNOWN_ },
+    { "L['u'] == 3 or L['k'] == 3", UNKNOWN_ },
+    { "L['k'] == 3 or L['u'] == 3", YES },
+    { "not L['k'] == 3", NO },
+    { "L['k'] != 3.0", NO },
+    { "L['f'] < 1", YES },
+    { "L['f'] + 1 == 1.5", YES },
+    { "1 / 2 == 0.5", YES },
+    { "L['nan'] < 1 or L['nan'] >= 1", NO },
+    { "not math.isnan(L['f'])", YES },
+    { "math.isnan(L['nan'])", YES },
+    { "L['s'] == 'relu'", YES },
+    { "L['s'] == \"tanh\"", NO },
+    { "L['s'] == 3", NO },
+    { "L['b'] == True", YES },
+    { "L['none'] is None", YES },
+    { "L['x'] is None", NO },
+    { "L['x'] is not None", YES },
+    { "L['x'] is L['y']", YES },
+    { "L['x'] is not L['y']", NO },
+    { "L['x'] is L['u']", UNKNOWN_ },
+    { "not L['l']", YES },
+    { "len(L['l']) == 0", YES },
+    { "len(L['d']) == 2", NO },
+    { "not ___dict_contains('b', L['d'])", YES },
+    { "___dict_contains('a', L['d'])", YES },
+    { "not ___dict_contains(12345, L['d'])", UNKNOWN_ },
+    { "L['d']['b'] == 1", RAISES },
+    { "list(dict.keys(L['d']))[0] == 'a'", YES },
+    { "hasattr(L['x'], '_dynamo_dynamic_indices') == False", NO },
+    { "hasattr(L['y'], '_dynamo_dynamic_indices') == False", YES },
+    { "hasattr(L['x'], 'other')", UNKNOWN_ },
+    { "((getattr(L['x'], '_dynamo_dynamic_indices', set()).issubset({0, 1})) if hasattr(L['x'], "
+      "'_dynamo_dynamic_indices') else True)",
+      YES },
+    { "((getattr(L['x'], '_dynamo_dynamic_indices', set()).issubset({1})) if hasattr(L['x'], "
+      "'_dynamo_dynamic_indices') else True)",
+      NO },
+    { "((getattr(L['x'], '_dynamo_shape_ids', None) == None) if hasattr(L['x'], "
+      "'_dynamo_unbacked_indices') else True)",
+      YES },
+    { "torch.sym_max(L['k'], 5) == 5", YES },
+    { "min(2, L['k']) == 2", YES },
+    { "1 // 0 == 1", UNKNOWN_ },
+    { "9223372036854775807 + 1 > 0", UNKNOWN_ },
+    { "9223372036854775808 > 0", NOT_PARSED },
+    { "L['k'] in (1, 2)", NOT_PARSED },
+    { "utils_device.CURRENT_DEVICE == None", NOT_PARSED },
+    { "L['k'] ==", NOT_PARSED },
+    { "", NOT_PARSED },
+    { "L['x", NOT_PARSED },
+    { "'no end", NOT_PARSED },
+};
+
+struct fixture {
+    struct call_log log;
+    struct world world;
+    struct condition_pool pool;
+};
+
+static void setup(struct fixture *f)
+{
+    struct err err = ERR_INIT;
+    *f = (struct fixture){ 0 };
+    assert_true(call_log_read(&f->log, STR(CALL), &err));
+    f->world.sources = &f->log.sources;
+    assert_true(world_enter(&f->world, &f->log.calls.v[0]));
+}
+
+static void release(struct fixture *f)
+{
+    condition_pool_release(&f->pool);
+    world_release(&f->world);
+    call_log_release(&f->log);
+}
+
+static int answer_of(struct fixture *f, const char *code)
+{
+    condition_id id;
+    uint32_t missing = INTERN_NONE;
+    assert_true(condition_parse(&f->pool, &f->world, str_of(code), &id));
+    if (id == CONDITION_NONE)
+        return NOT_PARSED;
+    struct py_value value = condition_value(&f->pool, &f->world, id, &missing);
+    if (value.kind == PY_MISSING)
+        assert_int_not_equal(missing, INTERN_NONE);
+    return value.kind == PY_UNKNOWN   ? UNKNOWN_
+           : value.kind == PY_MISSING ? RAISES
+                                      : py_is_true(&value);
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        if (answer_of(&f, CASES[i].code) != CASES[i].answer)
+            fail_msg("%s: %d, not %d", CASES[i].code, answer_of(&f, CASES[i].code),
+                     CASES[i].answer);
+    release(&f);
+}
+
+/* Depth and length are bounded. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *part;
+        int n;
+    } LONG[] = {
+        { "", "(", 100000 },     { "", "not ", 100000 },   { "", "-", 100000 },
+        { "1", " + 1", 100000 }, { "1", " ** 1", 100000 },
+    };
+    struct fixture f;
+    setup(&f);
+    for (size_t i = 0; i < sizeof LONG / sizeof *LONG; i++) {
+        struct buf code = BUF_INIT;
+        buf_puts(&code, LONG[i].before);
+        for (int k = 0; k < LONG[i].n; k++)
+            buf_puts(&code, LONG[i].part);
+        buf_putc(&code, 0);
+        assert_false(code.failed);
+        assert_int_equal(answer_of(&f, code.p), NOT_PARSED);
+        buf_release(&code);
+    }
+    release(&f);
+}
+
+static void test_sources(void **state)
+{
+    (void)state;
+    assert_int_equal(source_length(STR("L['x'].a[0] == 2")), strlen("L['x'].a[0]"));
+    assert_int_equal(source_length(STR("L['x'].size()[0]")), strlen("L['x']"));
+    assert_int_equal(source_length(STR("list(dict.keys(L['d']))[0] == 'a'")),
+                     strlen("list(dict.keys(L['d']))[0]"));
+    assert_int_equal(source_length(STR("dict.__getitem__(L['d'], 'k').b")),
+                     strlen("dict.__getitem__(L['d'], 'k').b"));
+    assert_int_equal(source_length(STR("math.isnan(L['x'])")), 0);
+    assert_int_equal(source_length(STR("L[")), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_sources),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

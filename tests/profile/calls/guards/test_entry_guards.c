@@ -1,0 +1,187 @@
+#include "profile/calls/guards/entry_guards.h"
+#include "tests/harness.h"
+
+#define TENSOR(source, obj, size)                                               \
+    "{\"source\": \"" source "\", \"obj\": " obj ", \"size\": " size            \
+    ", \"stride\": [4, 1], \"dtype\": \"torch.float32\", \"device\": \"cpu\", " \
+    "\"requires_grad\": false}"
+#define MODE(grad)                                                              \
+    "\"mode\": {\"grad\": " grad ", \"inference\": false, \"autocast\": null, " \
+    "\"default_dtype\": \"torch.float32\", \"deterministic\": false}"
+#define CALL(args, grad) \
+    "{\"call\": 0, \"function\": \"f\", \"args\": [" args "], " MODE(grad) "}\n"
+#define DICT(keys) "{\"source\": \"L['d']\", \"type\": \"dict\", \"keys\": " keys "}"
+#define FUNCTION(obj) \
+    "{\"source\": \"G['act']\", \"type\": \"function\", \"obj\": " obj ", \"value\": \"act\"}"
+#define INT(value) "{\"source\": \"L['n']\", \"type\": \"int\", \"value\": " value "}"
+
+/* The first call compiles the entry; each other is checked. */
+static const char CALLS[] =
+    CALL(TENSOR("L['x']", "1", "[6, 4]") "," TENSOR("L['y']", "2", "[6, 4]") "," DICT(
+             "[\"a\"]") "," FUNCTION("5") "," INT("2"),
+         "true")
+        CALL(TENSOR("L['x']", "3", "[9, 4]") "," TENSOR("L['y']", "4", "[6, 4]") "," DICT(
+                 "[\"a\"]") "," FUNCTION("5") "," INT("2"),
+             "true") CALL(TENSOR("L['x']", "3", "[9, 4]") "," TENSOR("L['y']", "3", "[6, 4]"),
+                          "true") CALL(TENSOR("L['x']", "3", "[9, 5]"), "true")
+            CALL(TENSOR("L['x']", "3", "[1, 4]"), "true") CALL(INT("3"), "true")
+                CALL(INT("true"), "true") CALL(INT("2"), "false") CALL(DICT("[]"), "true")
+                    CALL(DICT("[\"a\", \"b\"]"), "true") CALL(FUNCTION("6"), "true")
+                        CALL("{\"source\": \"L['x']\", \"type\": \"NoneType\", \"value\": null}",
+                             "true") CALL("", "true");
+
+static const char TREE[] =
+    "\nTREE_GUARD_MANAGER:\n"
+    "+- RootGuardManager\n"
+    "| +- GLOBAL_STATE: ___check_global_state() against {\"grad_mode\":true}\n"
+    "| +- GuardManager: source=L['x'], accessed_by=FrameLocalsGuardAccessor(key='x', "
+    "framelocals_idx=0), type=<class 'torch.Tensor'>, tag_safe=(False, False)\n"
+    "| | +- TENSOR_MATCH: check_tensor(L['x'], Tensor, DispatchKeySet(CPU, BackendSelect, "
+    "ADInplaceOrView, AutogradCPU), torch.float32, device=None, requires_grad=False, size=[None, 4], "
+    "stride=[4, 1])  # return x  # a.py:3 in f\n"
+    "| | +- NO_TENSOR_ALIASING: check_no_aliasing(L['x'], L['y'])\n"
+    "| +- GuardManager: source=L['y'], accessed_by=FrameLocalsGuardAccessor(key='y', "
+    "framelocals_idx=1), type=<class 'torch.Tensor'>, tag_safe=(False, False)\n"
+    "| | +- TYPE_MATCH: ___check_type_id(L['y'], 9), type=<class 'torch.Tensor'>  # return x\n"
+    "| | +- NO_TENSOR_ALIASING\n"
+    "| +- GuardManager: source=L['n'], accessed_by=FrameLocalsGuardAccessor(key='n', "
+    "framelocals_idx=2), type=<class 'int'>, tag_safe=(False, False)\n"
+    "| | +- EQUALS_MATCH: L['n'] == 2      # return x * n  # a.py:3 in f\n"
+    "| +- DictGuardManager: source=L['d'], accessed_by=FrameLocalsGuardAccessor(key='d', "
+    "framelocals_idx=3), type=<class 'dict'>, tag_safe=(False, False)\n"
+    "| | +- KeyValueManager pair at index=0\n"
+    "| | | +- ValueManager: GuardManager: source=L['d']['a'], type=<class 'int'>, tag_safe=(False, "
+    "False)\n"
+    "| | | | +- EQUALS_MATCH: L['d']['a'] == 1  # d\n"
+    "| +- GuardManager: source=G['act'].__code__, accessed_by=CodeGuardAccessor, type=<class 'code'>\n"
+    "| | +- ID_MATCH: ___check_obj_id(G['act'].__code__, 77), type=<class 'code'>  # act(x)\n"
+    "| | +- STRANGE: whatever(L['d']['a'])  # no rule\n"
+    "+- LAMBDA_GUARD: 2 <= L['x'].size()[0]  # return x\n"
+    "\nGuard latency = 1.00 us\n";
+
+static const char *const REASONS[] = {
+    "",
+    "",
+    "Duplicate tensors found: [\"x\", \"y\"]",
+    "tensor 'x' size mismatch at index 1. expected 4, actual 5",
+    "2 <= x.size()[0]  # return x",
+    "n == 2      # return x * n  # a.py:3 in f",
+    "n == 2      # return x * n  # a.py:3 in f",
+    "GLOBAL_STATE changed: grad_mode ",
+    "len(d) != 1",
+    "len(d) != 1",
+    "___check_obj_id(G['act'].__code__, 77), type=<class 'code'>  # act(x)",
+    "expected type of 'x' to be a tensor type, ' but found <class 'NoneType'>",
+    "",
+};
+
+struct fixture {
+    struct call_log log;
+    struct world world;
+    struct entry_guards guards;
+};
+
+static bool setup(struct fixture *f, struct err *err)
+{
+    *f = (struct fixture){ 0 };
+    f->world.sources = &f->log.sources;
+    return call_log_read(&f->log, STR(CALLS), err) && world_enter(&f->world, &f->log.calls.v[0]) &&
+           entry_guards_read(&f->guards, STR(TREE), &f->world, &f->log.calls.v[0].mode, err);
+}
+
+static void release(struct fixture *f)
+{
+    entry_guards_release(&f->guards);
+    world_release(&f->world);
+    call_log_release(&f->log);
+}
+
+static void test_reasons(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = ERR_INIT;
+    assert_true(setup(&f, &err));
+    assert_int_equal(f.log.calls.n, sizeof REASONS / sizeof *REASONS);
+    assert_int_equal(f.guards.n_undecidable, 1);
+    for (size_t i = 0; i < f.log.calls.n; i++) {
+        struct buf reason = BUF_INIT;
+        assert_true(world_enter(&f.world, &f.log.calls.v[i]));
+        struct guards_answer answer =
+            entry_guards_check(&f.guards, &f.world, &f.log.calls.v[i].mode, false, &reason);
+        assert_str_is(buf_str(&reason), REASONS[i]);
+        assert_int_equal(answer.verdict, REASONS[i][0] ? GUARDS_FAIL : GUARDS_PASS);
+        buf_release(&reason);
+    }
+    release(&f);
+}
+
+/* A child that fails often is checked before its siblings. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = ERR_INIT;
+    assert_true(setup(&f, &err));
+    const struct program_call *call = &f.log.calls.v[5]; /* n == 3 */
+    assert_true(world_enter(&f.world, call));
+    struct guards_answer first = entry_guards_check(&f.guards, &f.world, &call->mode, true, NULL);
+    struct guards_answer second = entry_guards_check(&f.guards, &f.world, &call->mode, true, NULL);
+    assert_int_equal(first.leaf, second.leaf);
+    assert_int_equal(second.evaluated, 2); /* GLOBAL_STATE, then EQUALS_MATCH */
+    assert_true(first.evaluated > second.evaluated);
+    release(&f);
+}
+
+static void test_scope(void **state)
+{
+    (void)state;
+    static const char *const CASES[][2] = {
+        { "L['x'] == L[\"y\"]", "x == y" },
+        { "L['self'].k", "self.k" },
+        { "G['a']", "G['a']" },
+        { "L[x]", "L[x]" },
+        { "L['x", "L['x" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct buf out = BUF_INIT;
+        put_without_scope(str_of(CASES[i][0]), &out);
+        assert_str_is(buf_str(&out), CASES[i][1]);
+        buf_release(&out);
+    }
+}
+
+static bool attempt(void *arg)
+{
+    (void)arg;
+    struct fixture f;
+    struct err err = ERR_INIT;
+    bool ok = setup(&f, &err);
+    if (ok) {
+        struct buf reason = BUF_INIT;
+        struct guards_answer answer =
+            entry_guards_check(&f.guards, &f.world, &f.guards.mode, true, &reason);
+        ok = !answer.no_memory && !reason.failed && entry_guards_learn(&f.guards, &f.world);
+        buf_release(&reason);
+    }
+    release(&f);
+    return ok;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    check_alloc_failures(attempt, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

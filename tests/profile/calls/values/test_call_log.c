@@ -1,0 +1,182 @@
+#include "profile/calls/values/world.h"
+#include "tests/harness.h"
+
+static const char LINES[] =
+    "{\"program\": \"p\"}\n"
+    "\n"
+    "{\"call\": 7, \"function\": \"Net.forward\", \"module\": 2, \"training\": true, \"region\": 1,"
+    " \"args\": [{\"source\": \"L[\\\"x\\\"]\", \"obj\": 9, \"size\": [4, 1], \"stride\": [1, 1],"
+    " \"dtype\": \"torch.float32\", \"device\": \"cuda:1\", \"requires_grad\": true,"
+    " \"marks\": {\"dynamic\": [0, 70], \"static\": [1]}},"
+    " {\"source\": \"L['d']\", \"type\": \"dict\", \"keys\": [\"a\", \"b\"]},"
+    " {\"source\": \"L['l']\", \"type\": \"list\", \"len\": 2},"
+    " {\"source\": \"L['f']\", \"type\": \"float\", \"value\": 2},"
+    " {\"source\": \"L['i']\", \"type\": \"int\", \"value\": 2},"
+    " {\"source\": \"L['n']\", \"type\": \"NoneType\", \"value\": null}],"
+    " \"state\": [{\"source\": \"G['act']\", \"type\": \"function\", \"obj\": 9, \"value\": \"act\"}],"
+    " \"mode\": {\"grad\": false, \"inference\": true, \"autocast\": {\"device\": \"cpu\","
+    " \"dtype\": \"torch.bfloat16\"}, \"default_dtype\": \"torch.float32\"}}\n"
+    "{\"call\": 8, \"function\": \"backward\", \"backward_of\": 7}\n";
+
+struct made {
+    struct call_log log;
+    struct world world;
+};
+
+static void read_lines(struct made *made, const char *lines)
+{
+    struct err err = ERR_INIT;
+    *made = (struct made){ 0 };
+    assert_true(call_log_read(&made->log, str_of(lines), &err));
+    assert_no_err(&err);
+    made->world.sources = &made->log.sources;
+}
+
+static void release(struct made *made)
+{
+    world_release(&made->world);
+    call_log_release(&made->log);
+}
+
+static const struct py_value *value_of(struct made *made, const char *source)
+{
+    uint32_t id = world_source(&made->world, str_of(source));
+    assert_int_not_equal(id, INTERN_NONE);
+    return world_value(&made->world, id);
+}
+
+static void test_read(void **state)
+{
+    (void)state;
+    struct made made;
+    read_lines(&made, LINES);
+    assert_int_equal(made.log.calls.n, 2);
+    const struct program_call *call = &made.log.calls.v[0];
+    assert_int_equal(call->number, 7);
+    assert_str_is(call->function, "Net.forward");
+    assert_int_equal(call->module, 2);
+    assert_int_equal(call->region, 1);
+    assert_int_equal(call->backward_of, -1);
+    assert_true(call->mode.known && call->mode.inference && !call->mode.grad);
+    assert_str_is(call->mode.autocast_dtype, "torch.bfloat16");
+    assert_int_equal(made.log.calls.v[1].backward_of, 7);
+
+    assert_true(world_enter(&made.world, call));
+    const struct py_value *x = value_of(&made, "L['x']");
+    assert_int_equal(x->kind, PY_TENSOR);
+    assert_str_is(x->type, "Tensor");
+    assert_int_equal(x->tensor->n_dims, 2);
+    assert_int_equal(x->tensor->sizes[0], 4);
+    assert_true(x->tensor->requires_grad && x->tensor->inference && x->tensor->plain);
+    assert_int_equal(x->tensor->marks[TENSOR_MARK_DYNAMIC], 1);
+    assert_int_equal(x->tensor->marks[TENSOR_MARK_STATIC], 2);
+    assert_int_equal(value_of(&made, "L['f']")->kind, PY_FLOAT);
+    assert_int_equal(value_of(&made, "L['i']")->kind, PY_INT);
+    assert_int_equal(value_of(&made, "L['n']")->kind, PY_NONE);
+    assert_int_equal(value_of(&made, "G['act']")->object, x->object);
+    assert_int_equal(value_of(&made, "L['self']")->kind, PY_OBJECT);
+    assert_int_equal(value_of(&made, "L['self'].training")->integer, 1);
+    release(&made);
+}
+
+/* What the parts of a source say of it. */
+static void test_derived(void **state)
+{
+    (void)state;
+    struct made made;
+    read_lines(&made, LINES);
+    assert_true(world_enter(&made.world, &made.log.calls.v[0]));
+    assert_int_equal(value_of(&made, "L['d']['a']")->kind, PY_UNKNOWN);
+    assert_int_equal(value_of(&made, "L['d']['c']")->kind, PY_MISSING);
+    assert_int_equal(value_of(&made, "L['d']['c'].size")->kind, PY_MISSING);
+    assert_str_is(value_of(&made, "list(dict.keys(L['d']))[1]")->text, "b");
+    assert_int_equal(value_of(&made, "list(dict.keys(L['d']))[2]")->kind, PY_MISSING);
+    assert_int_equal(value_of(&made, "dict.__getitem__(L['d'], list(dict.keys(L['d']))[0])")->kind,
+                     PY_UNKNOWN);
+    assert_int_equal(value_of(&made, "L['l'][1]")->kind, PY_UNKNOWN);
+    assert_int_equal(value_of(&made, "L['l'][2]")->kind, PY_MISSING);
+    assert_int_equal(value_of(&made, "L['n'].a")->kind, PY_MISSING);
+    assert_int_equal(value_of(&made, "L['x']._base")->kind, PY_NONE);
+    assert_int_equal(value_of(&made, "L['self']._modules['m'].training")->integer, 1);
+    assert_int_equal(value_of(&made, "L['other']._modules['m'].training")->kind, PY_UNKNOWN);
+    /* the next call says nothing of them */
+    assert_true(world_enter(&made.world, &made.log.calls.v[1]));
+    assert_int_equal(value_of(&made, "L['d']['c']")->kind, PY_UNKNOWN);
+    release(&made);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    struct made made;
+    struct py_value three = { .kind = PY_INT, .integer = 3, .object = OBJECT_NONE };
+    read_lines(&made, "{\"call\": 0, \"function\": \"f\", \"module\": 1}\n"
+                      "{\"call\": 1, \"function\": \"f\", \"module\": 2}\n");
+    assert_true(world_enter(&made.world, &made.log.calls.v[0]));
+    uint32_t n = world_source(&made.world, STR("L['self'].n"));
+    assert_true(world_of_module(&made.world, n));
+    assert_false(world_of_module(&made.world, world_source(&made.world, STR("L['x'].n"))));
+    assert_int_equal(world_value(&made.world, n)->kind, PY_UNKNOWN);
+    assert_true(world_learn(&made.world, n, &three));
+    assert_int_equal(world_value(&made.world, n)->integer, 3);
+    assert_true(world_enter(&made.world, &made.log.calls.v[1]));
+    assert_int_equal(world_value(&made.world, n)->kind, PY_UNKNOWN);
+    assert_true(world_enter(&made.world, &made.log.calls.v[0]));
+    assert_int_equal(world_value(&made.world, n)->integer, 3);
+    world_forget(&made.world);
+    assert_int_equal(world_value(&made.world, n)->kind, PY_UNKNOWN);
+    release(&made);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } CASES[] = {
+        { "{\"call\": 0}", "line 1: a call has no \"function\"" },
+        { "\n\n{", "line 3: " },
+        { "3", "line 1: not an object" },
+        { "{\"call\": 0, \"function\": \"f\", \"args\": [1]}", "has no \"source\"" },
+        { "{\"call\": 0, \"function\": \"f\", \"args\": [{\"source\": \"x\", \"size\": [1]}]}",
+          "as many strides" },
+        { "{\"call\": 0, \"function\": \"f\", \"args\": [{\"source\": \"x\", \"size\": [1.5], "
+          "\"stride\": [1]}]}",
+          "lists of integers" },
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct call_log log = { 0 };
+        struct err err = ERR_INIT;
+        assert_false(call_log_read(&log, str_of(CASES[i].text), &err));
+        assert_err(&err, ERR_INPUT, CASES[i].error);
+        call_log_release(&log);
+    }
+}
+
+static bool attempt(void *arg)
+{
+    (void)arg;
+    struct made made = { 0 };
+    struct err err = ERR_INIT;
+    bool ok = call_log_read(&made.log, STR(LINES), &err);
+    made.world.sources = &made.log.sources;
+    ok = ok && world_enter(&made.world, &made.log.calls.v[0]) &&
+         world_source(&made.world, STR("L['d']['a'].b[3]")) != INTERN_NONE;
+    release(&made);
+    return ok;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    check_alloc_failures(attempt, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),   cmocka_unit_test(test_derived), cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_errors), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
