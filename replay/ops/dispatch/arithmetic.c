@@ -186,3 +186,38 @@ uint32_t wrap_dim(struct call *c, int64_t dim, uint32_t ndim)
     }
     return (uint32_t)(dim < 0 ? dim + n : dim);
 }
+
+static enum number_type type_of(struct value x)
+{
+    return x.kind == VALUE_FLOAT ? NUMBER_FLOAT : NUMBER_INT;
+}
+
+static sym_id as_float(struct call *c, struct value x)
+{
+    enum number_type type = type_of(x);
+    if (type == NUMBER_FLOAT || c->failed)
+        return x.u.sym;
+    if (is_number(c, x.u.sym))
+        return sym_float(c->pool, sym_to_double(c->pool, x.u.sym));
+    return node_method(c->env, NODE_METHOD_SYM_FLOAT, &x.u.sym, &type, 1, &type);
+}
+
+struct value promoted_method(struct call *c, enum node_method method, struct value a, struct value b)
+{
+    enum number_type types[] = { type_of(a), type_of(b) }, type = NUMBER_INT;
+    sym_id args[] = { a.u.sym, b.u.sym };
+    if (types[0] != types[1]) {
+        args[0] = as_float(c, a);
+        args[1] = as_float(c, b);
+        types[0] = types[1] = NUMBER_FLOAT;
+    }
+    sym_id e = SYM_NONE;
+    if (!c->failed && args[0] != SYM_NONE && args[1] != SYM_NONE)
+        e = node_method(c->env, method, args, types, 2, &type);
+    if (e == SYM_NONE)
+        guard_bool(c, SYM_NONE); /* it raised */
+    return value_sym(type == NUMBER_FLOAT  ? VALUE_FLOAT
+                     : type == NUMBER_BOOL ? VALUE_BOOL
+                                           : VALUE_INT,
+                     e);
+}

@@ -1,5 +1,6 @@
 /* Variances, norms, distances and log-sum-exp. */
 #include <math.h>
+#include <stdio.h>
 
 #include "replay/ops/rules/reduce/reduce.h"
 
@@ -79,10 +80,7 @@ bool rule_var(struct call *c)
 
 /* --- Norms --- */
 
-static double number_or(const struct call *c, struct value value, double otherwise)
-{
-    return value_is_number(value) ? sym_to_double(c->pool, value.u.sym) : otherwise;
-}
+enum { ORDER_TEXT = 32 };
 
 static enum dtype norm_dtype(struct call *c, struct tensor x, enum dtype given)
 {
@@ -90,17 +88,64 @@ static enum dtype norm_dtype(struct call *c, struct tensor x, enum dtype given)
     return dtype_real(given == DTYPE_NONE ? dtype_of(x) : given);
 }
 
-/* _check_vector_norm_args of torch/_refs/linalg. */
-static bool check_norm(struct call *c, struct tensor x, double p, struct value dims)
+static struct value order_or(struct call *c, struct value value, double otherwise)
 {
-    if (!(p < 0 || isinf(p)) || c->failed)
+    return value_is_number(value) ? value : value_float(c, otherwise);
+}
+
+/* Evaluates `order < x`, `order == x` ... */
+static bool order_holds(struct call *c, enum node_method comparison, struct value order, double x)
+{
+    if (!is_number(c, order.u.sym))
+        return guard_bool(c, promoted_method(c, comparison, order, value_float(c, x)).u.sym);
+    double p = sym_to_double(c->pool, order.u.sym);
+    return comparison == NODE_METHOD_LT   ? p < x
+           : comparison == NODE_METHOD_GT ? p > x
+           : comparison == NODE_METHOD_GE ? p >= x
+                                          : p == x;
+}
+
+static bool order_is_even(struct call *c, struct value order)
+{
+    if (is_number(c, order.u.sym))
+        return fmod(sym_to_double(c->pool, order.u.sym), 2) == 0;
+    struct value two = value_number(c, 2), zero = value_number(c, 0);
+    if (order.kind == VALUE_FLOAT)
+        two = value_float(c, 2), zero = value_float(c, 0);
+    struct value rest = promoted_method(c, NODE_METHOD_MOD, order, two);
+    return guard_bool(c, promoted_method(c, NODE_METHOD_EQ, rest, zero).u.sym);
+}
+
+/* 1.0 / order */
+static struct value inverse_order(struct call *c, struct value order)
+{
+    if (is_number(c, order.u.sym))
+        return value_float(c, 1 / sym_to_double(c->pool, order.u.sym));
+    return promoted_method(c, NODE_METHOD_FLOAT_TRUEDIV, value_float(c, 1), order);
+}
+
+static const char *order_text(struct call *c, struct value order)
+{
+    char *text = is_number(c, order.u.sym) ? scratch(c, ORDER_TEXT) : NULL;
+    if (!text)
+        return sym_text(c, order.u.sym);
+    snprintf(text, ORDER_TEXT, "%g", sym_to_double(c->pool, order.u.sym));
+    return text;
+}
+
+/* _check_vector_norm_args of torch/_refs/linalg. */
+static bool check_norm(struct call *c, struct tensor x, struct value order, struct value dims)
+{
+    if (!(order_holds(c, NODE_METHOD_LT, order, 0) ||
+          order_holds(c, NODE_METHOD_EQ, order, (double)INFINITY)) ||
+        c->failed)
         return true;
     bool some = dims.kind == VALUE_LIST && dims.n;
     sym_id filled = ne(c, numel(c, x), SYM_ID_ZERO);
     return some || check(c, filled, "RuntimeError",
-                         "linalg.vector_norm cannot compute the %g norm on an empty tensor because "
+                         "linalg.vector_norm cannot compute the %s norm on an empty tensor because "
                          "the operation does not have an identity",
-                         p);
+                         order_text(c, order));
 }
 
 /* Returns true where every reduced dimension has size 1, so that the norm is the absolute value. */
@@ -148,14 +193,14 @@ static struct tensor reduce_call(struct call *c, const char *name, struct tensor
 }
 
 /* vector_norm of torch/_refs/linalg, for calls outside eager mode. */
-static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, double p,
+static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, struct value p,
                                           struct value dims, uint64_t mask, bool keepdim,
                                           enum dtype dtype)
 {
     enum dtype result = norm_dtype(c, x, dtype);
     enum dtype compute = computation_dtype(dtype == DTYPE_NONE ? dtype_of(x) : dtype);
     bool whole = dims.kind == VALUE_NONE || dims.n == 0;
-    if (p == 0) {
+    if (order_holds(c, NODE_METHOD_EQ, p, 0)) {
         struct tensor some = call2(c, "aten.ne.Scalar", value_tensor(x), value_float(c, 0));
         struct value args[] = { value_tensor(some), dims, value_bool(keepdim) };
         struct keyword keyword = { STR("dtype"), value_dtype(result) };
@@ -163,9 +208,10 @@ static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, doubl
         return sum.kind == VALUE_TENSOR ? sum.u.tensor : (struct tensor){ 0 };
     }
     struct value all = dims.kind == VALUE_NONE ? value_items(VALUE_LIST, NULL, 0) : dims;
-    if (isinf(p)) {
+    bool most = order_holds(c, NODE_METHOD_EQ, p, (double)INFINITY);
+    if (most || order_holds(c, NODE_METHOD_EQ, p, -(double)INFINITY)) {
         struct tensor absolute = call1(c, "aten.abs.default", value_tensor(x));
-        const char *name = p > 0 ? "aten.amax.default" : "aten.amin.default";
+        const char *name = most ? "aten.amax.default" : "aten.amin.default";
         return ref_convert(c, reduce_call(c, name, absolute, all, keepdim), result);
     }
     x = ref_convert(c, x, compute);
@@ -173,15 +219,15 @@ static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, doubl
         x = ref_convert(c, call1(c, "aten.abs.default", value_tensor(x)), result);
         return keepdim || !ndim_of(x) ? ref_contiguous(c, x) : norm_of_one(c, x, dims, whole);
     }
-    if (fmod(p, 2) != 0 || !dtype_is_float(compute))
+    if (!(order_is_even(c, p) && dtype_is_float(compute)))
         x = call1(c, "aten.abs.default", value_tensor(x));
-    x = call2(c, "aten.pow.Tensor_Scalar", value_tensor(x), value_float(c, p));
+    x = call2(c, "aten.pow.Tensor_Scalar", value_tensor(x), p);
     x = reduce_call(c, "aten.sum.dim_IntList", x, dims, keepdim);
-    x = call2(c, "aten.pow.Tensor_Scalar", value_tensor(x), value_float(c, 1 / p));
+    x = call2(c, "aten.pow.Tensor_Scalar", value_tensor(x), inverse_order(c, p));
     return ref_convert(c, x, result);
 }
 
-static bool vector_norm(struct call *c, struct tensor x, double p, uint32_t dim_arg, bool keepdim,
+static bool vector_norm(struct call *c, struct tensor x, struct value p, uint32_t dim_arg, bool keepdim,
                         enum dtype dtype)
 {
     if (!require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
@@ -206,7 +252,7 @@ static bool vector_norm(struct call *c, struct tensor x, double p, uint32_t dim_
 /* linalg_vector_norm(self, ord, dim, keepdim, *, dtype) */
 bool rule_vector_norm(struct call *c)
 {
-    return vector_norm(c, arg_tensor(c, 0), number_or(c, arg(c, 1), 2), 2, arg_bool(c, 3),
+    return vector_norm(c, arg_tensor(c, 0), order_or(c, arg(c, 1), 2), 2, arg_bool(c, 3),
                        arg_dtype(c, 4, DTYPE_NONE));
 }
 
@@ -216,14 +262,14 @@ bool rule_norm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     bool whole = c->param != 0;
-    double p = number_or(c, arg(c, 1), 2);
+    struct value p = order_or(c, arg(c, 1), 2);
     bool keepdim = !whole && arg_bool(c, 3);
     uint32_t dtype_arg = c->param == 2 ? 2 : c->param == 1 ? UINT32_MAX : 4;
     enum dtype dtype =
         arg(c, dtype_arg).kind == VALUE_DTYPE ? arg_dtype(c, dtype_arg, DTYPE_NONE) : DTYPE_NONE;
     if (!by_reference(c))
         return vector_norm(c, x, p, whole ? UINT32_MAX : 2, keepdim, dtype);
-    struct value args[] = { value_tensor(x), value_float(c, p), whole ? value_none() : arg(c, 2),
+    struct value args[] = { value_tensor(x), p, whole ? value_none() : arg(c, 2),
                             value_bool(keepdim) };
     struct keyword keyword = { STR("dtype"), value_dtype(dtype) };
     return ret_value(c, call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword,
@@ -292,7 +338,7 @@ bool rule_linalg_norm(struct call *c)
     struct value args[] = { value_tensor(x), arg(c, 1), arg(c, 2), arg(c, 3) };
     struct keyword keyword = { STR("dtype"), arg(c, 4) };
     if (!matrix) {
-        args[1] = value_float(c, number_or(c, arg(c, 1), 2));
+        args[1] = order_or(c, arg(c, 1), 2);
         return ret_value(
             c, call_op_keywords(c, "aten.linalg_vector_norm.default", args, 4, &keyword, 1));
     }
@@ -319,20 +365,27 @@ bool rule_dist(struct call *c)
     return ret_tensor(c, new_beside(c, pair[0], dtype, NULL, 0));
 }
 
+/* Returns whether argument i, unless it is symbolic, compares so with 0. */
+static bool fits_zero(struct call *c, uint32_t i, enum node_method comparison)
+{
+    struct value x = arg(c, i);
+    return !value_is_number(x) || !is_number(c, x.u.sym) || order_holds(c, comparison, x, 0);
+}
+
 /* renorm of torch/_refs, whose result is contiguous. */
 bool rule_renorm(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
-    double p = number_or(c, arg(c, 1), 1), limit = number_or(c, arg(c, 3), 1);
-    if (!require(c, !(p <= 0), "RuntimeError", "renorm: non-positive-norm not supported") ||
-        !require(c, !(limit < 0), "RuntimeError", "renorm: expected maxnorm to be >= 0 but got %g",
-                 limit) ||
+    if (!require(c, fits_zero(c, 1, NODE_METHOD_GT), "RuntimeError",
+                 "renorm: non-positive-norm not supported") ||
+        !require(c, fits_zero(c, 3, NODE_METHOD_GE), "RuntimeError",
+                 "renorm: expected maxnorm to be >= 0 but got %s", order_text(c, arg(c, 3))) ||
         !require(c, ndim_of(x) > 1, "RuntimeError",
                  "renorm: input needs at least 2 dimensions, got %u dimensions", ndim_of(x)))
         return false;
     wrap_dim(c, arg_int(c, 2), ndim_of(x));
     if (by_reference(c))
-        count_below(c, 9);
+        return decompose(c, NULL);
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
 }
 
