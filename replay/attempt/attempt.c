@@ -136,6 +136,29 @@ static bool is_needed(const struct attempt_run *run, enum graph_kind kind)
            (run->options->passes && kind != GRAPH_FORWARD && kind != GRAPH_BACKWARD);
 }
 
+/* Returns the joint or inference graph that AOTAutograd made of a Dynamo graph: the next one, or
+ * NULL. */
+static const struct graph *aot_graph_of(const struct attempt_load *load,
+                                        const struct attempt_graph *dynamo)
+{
+    for (const struct attempt_graph *g = dynamo + 1; g < load->graphs + load->n_graphs; g++) {
+        if (g->kind == GRAPH_DYNAMO)
+            break;
+        if (traces_results(g->kind))
+            return g->graph;
+    }
+    return NULL;
+}
+
+/* Evaluates the conditions of AOTAutograd's first run of a Dynamo graph that was walked. */
+static bool collect_metadata(struct attempt_run *run, const struct attempt_graph *g,
+                             const struct program *p)
+{
+    const struct graph *aot = g->kind == GRAPH_DYNAMO ? aot_graph_of(run->load, g) : NULL;
+    return !aot || (traced_evaluate_metadata(&run->traced, run->state.ops, p, aot) &&
+                    guard_log_gather(&run->log));
+}
+
 /* Returns false only when memory ran out; other failures of a graph are stored in its row. */
 static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
                        struct replay_graph *row, struct err *err)
@@ -174,6 +197,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
         return true;
     if (!run->walker.by_hint && walk_inputs_differ(&run->walker, p) &&
         !guard_log_concede(&run->log, g->record))
+        return err_nomem(err);
+    if (!stopped && !collect_metadata(run, g, p))
         return err_nomem(err);
     run->walked.v[p->number] = !stopped;
     walk_finish(&run->walker, p);

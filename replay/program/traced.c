@@ -1,6 +1,7 @@
 #include "replay/program/traced.h"
 
 #include "replay/ops/layout/layout.h"
+#include "replay/ops/model/stats.h"
 #include "replay/ops/rules/view/views.h"
 
 enum { NESTING = 16 };
@@ -195,6 +196,115 @@ static bool evaluate_layouts(struct traced *traced, struct ops *ops, const struc
 bool traced_evaluate(struct traced *traced, struct ops *ops, struct value result)
 {
     return evaluate_layouts(traced, ops, &result, 0);
+}
+
+/* --- The first run of AOTAutograd --- */
+
+static void wrap_result(struct ops *ops, struct call *c, const struct value *value, unsigned depth)
+{
+    if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE) {
+        for (uint32_t i = 0; i < value->n && depth < NESTING; i++)
+            wrap_result(ops, c, &value->u.items[i], depth + 1);
+    } else if (value->kind == VALUE_TENSOR && value->u.tensor.meta->layout == LAYOUT_STRIDED &&
+               has_symbolic_layout(ops, value->u.tensor.meta)) {
+        evaluate_storage_size(c, value->u.tensor.meta);
+    }
+}
+
+static bool view_as_itself(struct ops *ops, struct tensor x)
+{
+    struct value *sizes = ops_values(ops, x.meta->ndim + 1), result;
+    if (!sizes)
+        return false;
+    for (uint32_t d = 0; d < x.meta->ndim; d++)
+        sizes[d] = value_int(x.meta->size[d]);
+    struct value two[] = { value_tensor(x), value_items(VALUE_LIST, sizes, x.meta->ndim) };
+    struct arguments arguments = { .values = two, .n = 2 };
+    ops_set_muted(ops, true);
+    (void)ops_call(ops, STR("aten.view.default"), &arguments, &result);
+    ops_set_muted(ops, false);
+    return true;
+}
+
+/* Returns the next tangent of a joint graph from *node on, or NULL. */
+static const struct meta *next_tangent(const struct graph *aot, uint32_t *node)
+{
+    for (; *node < aot->n_nodes; ++*node) {
+        const struct node *n = &aot->nodes[*node];
+        const struct meta *meta = n->meta == META_NONE ? NULL : &aot->pool->metas[n->meta];
+        if (n->op == NODE_PLACEHOLDER && str_starts(n->name, STR("tangents_")) && meta &&
+            meta->kind == META_TENSOR)
+            return meta;
+    }
+    return NULL;
+}
+
+/* Tangents are in the order of the outputs that have one. */
+static bool view_outputs(struct ops *ops, const struct program *dynamo, const struct graph *aot)
+{
+    const struct step *last = dynamo->n_steps ? &dynamo->steps[dynamo->n_steps - 1] : NULL;
+    uint32_t node = 0;
+    const struct meta *tangent = next_tangent(aot, &node);
+    for (uint32_t i = 0; last && last->kind == STEP_OUTPUT && i < last->n_patches && tangent; i++) {
+        node_id from = dynamo->patches[last->first_patch + i].from;
+        struct value out = dynamo->valid[from] ? dynamo->first[from] : value_none();
+        if (out.kind != VALUE_TENSOR || out.u.tensor.meta->dtype != tangent->dtype ||
+            out.u.tensor.meta->ndim != tangent->n_sizes ||
+            out.u.tensor.meta->layout != LAYOUT_STRIDED)
+            continue;
+        if (has_symbolic_layout(ops, out.u.tensor.meta) && !view_as_itself(ops, out.u.tensor))
+            return false;
+        node++;
+        tangent = next_tangent(aot, &node);
+    }
+    return true;
+}
+
+static const struct meta *next_input(const struct graph *graph, uint32_t *node)
+{
+    for (; *node < graph->n_nodes; ++*node)
+        if (graph->nodes[*node].op == NODE_PLACEHOLDER && graph->nodes[*node].meta != META_NONE)
+            return &graph->pool->metas[graph->nodes[(*node)++].meta];
+    return NULL;
+}
+
+static bool is_symbol(const struct graph *graph, const struct meta *meta)
+{
+    return meta->kind == META_SYM && graph->pool->exprs.exprs.v[meta->sizes[0]].kind == EXPR_SYMBOL;
+}
+
+/* Returns whether a number that is an input has a symbol in Dynamo's graph and has none in the
+ * other, whose first inputs are those of Dynamo's: AOTAutograd specialized it. */
+static bool loses_symbol(const struct graph *dynamo, const struct graph *aot)
+{
+    uint32_t i = 0, k = 0;
+    for (;;) {
+        const struct meta *from = next_input(dynamo, &i), *to = next_input(aot, &k);
+        if (!from || !to)
+            return false;
+        if (is_symbol(dynamo, from) && to->kind == META_SYM && !is_symbol(aot, to))
+            return true;
+    }
+}
+
+bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
+                              const struct graph *aot)
+{
+    struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
+    struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
+    struct err ignored = { 0 };
+    bool lost = loses_symbol(dynamo->graph, aot), ok = true;
+    env_set_origin(ops_env(ops), none);
+    for (uint32_t i = 0; i < dynamo->n_steps; i++)
+        if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
+            wrap_result(ops, &c, &dynamo->first[dynamo->steps[i].node], 0);
+    ok = view_outputs(ops, dynamo, aot);
+    for (uint32_t i = 0; i < dynamo->n_steps && lost && ok; i++)
+        if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
+            ok = traced_evaluate(traced, ops, dynamo->first[dynamo->steps[i].node]);
+    env_raised(ops_env(ops));
+    sym_ok(ops_pool(ops), &ignored);
+    return ok;
 }
 
 void traced_release(struct traced *traced)

@@ -202,7 +202,8 @@ static sym_id as_float(struct call *c, struct value x)
     return node_method(c->env, NODE_METHOD_SYM_FLOAT, &x.u.sym, &type, 1, &type);
 }
 
-struct value promoted_method(struct call *c, enum node_method method, struct value a, struct value b)
+struct value promoted_method(struct call *c, enum node_method method, struct value a,
+                             struct value b)
 {
     enum number_type types[] = { type_of(a), type_of(b) }, type = NUMBER_INT;
     sym_id args[] = { a.u.sym, b.u.sym };

@@ -147,7 +147,8 @@ sym_id py_gt(struct call *c, sym_id a, sym_id b);
 sym_id py_ge(struct call *c, sym_id a, sym_id b);
 /* A method of two numbers, each of which may be a float or an int, constant or symbolic: if one is
  * a float, the other is converted first, as Python does. */
-struct value promoted_method(struct call *c, enum node_method method, struct value a, struct value b);
+struct value promoted_method(struct call *c, enum node_method method, struct value a,
+                             struct value b);
 bool is_number(const struct call *c, sym_id e);             /* without symbols */
 bool is_int(const struct call *c, sym_id e, int64_t value); /* exactly that number */
 sym_id numel(struct call *c, struct tensor x);              /* the product of the sizes, in order */

@@ -227,8 +227,8 @@ static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, struc
     return ref_convert(c, x, result);
 }
 
-static bool vector_norm(struct call *c, struct tensor x, struct value p, uint32_t dim_arg, bool keepdim,
-                        enum dtype dtype)
+static bool vector_norm(struct call *c, struct tensor x, struct value p, uint32_t dim_arg,
+                        bool keepdim, enum dtype dtype)
 {
     if (!require(c, dtype_is_float(dtype_of(x)) || dtype_is_complex(dtype_of(x)), "RuntimeError",
                  "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
