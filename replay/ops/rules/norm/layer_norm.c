@@ -1,7 +1,21 @@
 /* Layer and RMS normalisation (torch/_refs, torch/_decomp/decompositions.py). */
 #include "replay/ops/rules/compose.h"
 
-static bool check_inputs(struct call *c, struct tensor x, const sym_id *shape, uint32_t n,
+/* sym_equals of c10/core/SymIntArrayRef.h, or sym_eq of Python. */
+static sym_id same_shape(struct call *c, bool cpp, struct tensor x, uint32_t from,
+                         const sym_id *shape, uint32_t n)
+{
+    if (!cpp)
+        return shapes_equal(c, sizes_of(x) + from, ndim_of(x) - from, shape, n);
+    sym_id all = ndim_of(x) - from == n ? SYM_ID_TRUE : SYM_ID_FALSE;
+    for (uint32_t i = 0; i < n && all != SYM_ID_FALSE; i++)
+        all = both(c, all, eq(c, sizes_of(x)[from + i], shape[i]));
+    return all;
+}
+
+/* _check_layer_norm_inputs of C++ (layer_norm.h), which rms_norm calls, too, or native_layer_norm
+ * of torch/_refs. */
+static bool check_inputs(struct call *c, bool cpp, struct tensor x, const sym_id *shape, uint32_t n,
                          struct tensor weight, struct tensor bias)
 {
     const char *error = "RuntimeError", *wanted = sizes_text(c, shape, n);
@@ -19,17 +33,17 @@ static bool check_inputs(struct call *c, struct tensor x, const sym_id *shape, u
         if (!some(y))
             continue;
         const char *text = sizes_text(c, sizes_of(y), ndim_of(y));
-        check(c, shapes_equal(c, sizes_of(y), ndim_of(y), shape, n), error,
-              !eager(c) ? "Expected %s to be of same shape as normalized_shape, but got %s of "
-                          "shape torch.Size(%s) and normalized_shape = %s"
-                        : "Expected %s to be of same shape as normalized_shape, but got %s of "
-                          "shape %s and normalized_shape = %s",
+        check(c, same_shape(c, cpp, y, 0, shape, n), error,
+              !cpp ? "Expected %s to be of same shape as normalized_shape, but got %s of "
+                     "shape torch.Size(%s) and normalized_shape = %s"
+                   : "Expected %s to be of same shape as normalized_shape, but got %s of "
+                     "shape %s and normalized_shape = %s",
               affine[i].name, affine[i].name, text, wanted);
     }
     uint32_t ndim = ndim_of(x);
-    sym_id fits = ndim < n ? SYM_ID_FALSE : shapes_equal(c, sizes_of(x) + (ndim - n), n, shape, n);
+    sym_id fits = ndim < n ? SYM_ID_FALSE : same_shape(c, cpp, x, ndim - n, shape, n);
     const char *got = sizes_text(c, sizes_of(x), ndim);
-    if (!eager(c))
+    if (!cpp)
         return check(c, fits, error,
                      "Given normalized_shape=%s, expected input with shape %s, but got input of "
                      "size torch.Size(%s)",
@@ -83,7 +97,7 @@ bool rule_native_layer_norm(struct call *c)
     struct tensor x = arg_tensor(c, 0), weight = arg_tensor(c, 2), bias = arg_tensor(c, 3);
     const sym_id *shape;
     uint32_t n = arg_syms(c, 1, &shape);
-    if (!check_inputs(c, x, shape, n, weight, bias))
+    if (!check_inputs(c, eager(c), x, shape, n, weight, bias))
         return false;
     c->in_kernel = !c->symbolic;
     if (!eager(c))
@@ -190,6 +204,24 @@ bool rule_native_layer_norm_backward(struct call *c)
 }
 
 /* --- RMS --- */
+
+/* rms_norm_symint of C++, which gives the shape to _fused_rms_norm without reading symbols as
+ * ints. Only its length is used there. */
+bool rule_rms_norm(struct call *c)
+{
+    const sym_id *shape;
+    uint32_t n = arg_syms(c, 1, &shape);
+    struct tensor x = arg_tensor(c, 0);
+    if (!check_inputs(c, true, x, shape, n, arg_tensor(c, 2), no_tensor()))
+        return false;
+    struct value *sizes = values(c, n + 1);
+    for (uint32_t i = 0; sizes && i < n; i++)
+        sizes[i] = is_number(c, shape[i]) ? N(shape[i]) : I(c, 0);
+    struct value list = value_items(VALUE_LIST, sizes, sizes ? n : 0);
+    struct value both =
+        CALL_VALUE(c, "aten._fused_rms_norm.default", T(x), list, arg(c, 2), arg(c, 3));
+    return ret_tensor(c, item_tensor(c, both, 0));
+}
 
 bool rule_fused_rms_norm(struct call *c)
 {

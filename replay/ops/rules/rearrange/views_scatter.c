@@ -63,7 +63,7 @@ static bool ret_slice_scatter(struct call *c, struct tensor x, struct tensor sou
     struct geometry part = geometry_of(x);
     if (!eager(c))
         return ret_tensor(c, strided_copy(c, x));
-    if (!geometry_slice(c, &part, dim, start, end, step))
+    if (!geometry_slice(c, &part, dim, start, end, step, false))
         return false;
     if (!same_size(c, source, &part))
         return source_mismatch(c, source, &part, "slice");

@@ -52,8 +52,38 @@ static sym_id slice_length(struct call *c, sym_id size, sym_id first, sym_id las
     return floordiv(c, add(c, length, round), step);
 }
 
+/* Returns a bound of slice_forward of torch/_decomp/decompositions.py, at least `least`. */
+static sym_id clamped_bound(struct call *c, sym_id bound, sym_id least, sym_id size)
+{
+    if (guard_bool(c, py_lt(c, bound, least)))
+        return least;
+    return guard_bool(c, py_gt(c, bound, size)) ? size : bound;
+}
+
+/* slice_forward of torch/_decomp/decompositions.py, which computes slices of tensors on the meta
+ * device: those that meta kernels in Python make. */
+static bool slice_forward(struct call *c, struct geometry *g, uint32_t at, struct value start,
+                          struct value end, sym_id step)
+{
+    sym_id size = g->size[at], stride = g->stride[at];
+    sym_id first = start.kind == VALUE_NONE ? SYM_ID_ZERO : start.u.sym;
+    sym_id last = end.kind == VALUE_NONE ? num(c, INT64_MAX) : end.u.sym;
+    if (guard_bool(c, py_lt(c, first, SYM_ID_ZERO)))
+        first = add(c, first, size);
+    if (guard_bool(c, py_lt(c, last, SYM_ID_ZERO)))
+        last = add(c, last, size);
+    first = clamped_bound(c, first, SYM_ID_ZERO, size);
+    last = known_true(c, py_eq(c, last, num(c, INT64_MAX))) ? size
+                                                            : clamped_bound(c, last, first, size);
+    sym_id length = sub(c, last, first);
+    g->size[at] = floordiv(c, sub(c, add(c, length, step), SYM_ID_ONE), step);
+    g->stride[at] = mul(c, stride, step);
+    g->offset = add(c, g->offset, mul(c, first, stride));
+    return !c->failed;
+}
+
 bool geometry_slice(struct call *c, struct geometry *g, int64_t dim, struct value start,
-                    struct value end, sym_id step)
+                    struct value end, sym_id step, bool in_meta)
 {
     REQUIRE(c, g->n > 0, !eager(c) ? "RuntimeError" : "IndexError",
             "slice() cannot be applied to a 0-dim tensor.");
@@ -62,6 +92,8 @@ bool geometry_slice(struct call *c, struct geometry *g, int64_t dim, struct valu
         return false;
     if (guard_bool(c, py_le(c, step, SYM_ID_ZERO)))
         return refuse(c, "RuntimeError", "slice step must be positive");
+    if (in_meta)
+        return slice_forward(c, g, at, start, end, step);
     sym_id size = g->size[at], stride = g->stride[at];
     sym_id first = start.kind == VALUE_NONE ? SYM_ID_ZERO : slice_index(c, size, start.u.sym);
     sym_id last = size;
@@ -117,7 +149,8 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
 }
 
 /* narrow_symint of ATen/native/TensorShape.cpp, which calls slice */
-bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id start, sym_id length)
+bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id start, sym_id length,
+                     bool in_meta)
 {
     REQUIRE(c, g->n > 0, "RuntimeError", "narrow() cannot be applied to a 0-dim tensor.");
     CHECK(c, ge(c, length, SYM_ID_ZERO), "RuntimeError", "narrow(): length must be non-negative.");
@@ -138,7 +171,8 @@ bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id sta
     }
     if (c->failed)
         return false;
-    return geometry_slice(c, g, at, value_int(start), value_int(add(c, start, length)), SYM_ID_ONE);
+    return geometry_slice(c, g, at, value_int(start), value_int(add(c, start, length)), SYM_ID_ONE,
+                          in_meta);
 }
 
 /* _get_unfold_shape_stride of torch/_refs. The messages of C++ are in lower case. */

@@ -89,11 +89,19 @@ bool rule_diagonal(struct call *c)
            ret_geometry(c, x, &g);
 }
 
+/* A view_copy operator's meta kernel makes the view on the meta device (_make_copy_from_view of
+ * torch/_refs). */
+static bool copied_in_meta(const struct call *c)
+{
+    return c->param == AS_COPY && !eager(c);
+}
+
 bool rule_slice(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     struct geometry g = geometry_of(x);
-    return geometry_slice(c, &g, arg_int(c, 1), arg(c, 2), arg(c, 3), arg_sym(c, 4)) &&
+    return geometry_slice(c, &g, arg_int(c, 1), arg(c, 2), arg(c, 3), arg_sym(c, 4),
+                          copied_in_meta(c)) &&
            ret_geometry(c, x, &g);
 }
 
@@ -121,17 +129,30 @@ static bool check_narrow_copy(struct call *c, const struct geometry *g)
     return !c->failed;
 }
 
+/* narrow_tensor_symint of TensorShape.cpp reads the element of the tensor. */
+static sym_id narrow_start(struct call *c)
+{
+    struct tensor start = arg_tensor(c, 2);
+    if (!require(c, start.meta && start.meta->ndim == 0 && dtype_is_integer(start.meta->dtype),
+                 "RuntimeError", "start must be an 0-dim integral Tensor."))
+        return SYM_ID_ZERO;
+    struct value args[] = { value_tensor(start) };
+    struct value item = call_op(c, "aten.item.default", args, 1);
+    return !c->failed && value_is_number(item) ? item.u.sym : SYM_ID_ZERO;
+}
+
 bool rule_narrow(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     struct geometry g = geometry_of(x);
-    if (!value_is_number(arg(c, 2)))
-        return unsupported(c, "narrow from a tensor");
+    sym_id start = value_is_number(arg(c, 2)) ? arg_sym(c, 2) : narrow_start(c);
+    if (c->failed)
+        return false;
     if (eager(c))
         count_dispatches(c, 1);
     if (eager(c) && c->param == AS_COPY && !check_narrow_copy(c, &g))
         return false;
-    return geometry_narrow(c, &g, arg_int(c, 1), arg_sym(c, 2), arg_sym(c, 3)) &&
+    return geometry_narrow(c, &g, arg_int(c, 1), start, arg_sym(c, 3), copied_in_meta(c)) &&
            ret_geometry(c, x, &g);
 }
 

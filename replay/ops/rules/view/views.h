@@ -109,10 +109,13 @@ bool geometry_squeeze_all(struct call *c, struct geometry *g);
 bool geometry_squeeze(struct call *c, struct geometry *g, const int64_t *dims, uint32_t n);
 bool geometry_diagonal(struct call *c, struct geometry *g, int64_t offset, int64_t dim1,
                        int64_t dim2);
+/* in_meta: the tensor is on the meta device, as in a meta kernel, where a decomposition computes it
+ */
 bool geometry_slice(struct call *c, struct geometry *g, int64_t dim, struct value start,
-                    struct value end, sym_id step);
+                    struct value end, sym_id step, bool in_meta);
 bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id index);
-bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id start, sym_id length);
+bool geometry_narrow(struct call *c, struct geometry *g, int64_t dim, sym_id start, sym_id length,
+                     bool in_meta);
 bool geometry_unfold(struct call *c, struct geometry *g, int64_t dim, sym_id size, sym_id step);
 /* split_with_sizes, whose results share x's storage. */
 bool split_by_sizes(struct call *c, struct tensor x, const sym_id *sizes, uint32_t n, int64_t dim,

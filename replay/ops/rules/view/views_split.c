@@ -74,7 +74,7 @@ bool rule_split_with_sizes(struct call *c)
  * its arguments before any size is computed. Sets *whole where the result is a single piece. */
 static bool check_split(struct call *c, sym_id size, sym_id step, bool *whole)
 {
-    if (eager(c)) {
+    if (eager(c) || behaves(c->env, BEHAVIOR_SPLIT_CHECKS_SIZE)) {
         CHECK(c, py_ge(c, step, SYM_ID_ZERO), "RuntimeError",
               "split expects split_size be non-negative, but got split_size=%s", sym_text(c, step));
         *whole = guard_bool(c, py_eq(c, size, SYM_ID_ZERO));
