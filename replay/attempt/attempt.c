@@ -1,5 +1,6 @@
 #include "replay/attempt/attempt.h"
 
+#include "replay/attempt/aot_inputs.h"
 #include "replay/attempt/constraints.h"
 #include "replay/attempt/float_constants.h"
 #include "replay/attempt/tensorify.h"
@@ -33,6 +34,7 @@ struct attempt_run {
     uint32_t record;         /* the record of the graph being walked */
     uint64_t *could_be_fast; /* by operator */
     struct traced traced;
+    struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
     walked;      /* by program */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
@@ -50,9 +52,16 @@ static bool attempt_input(void *user, const struct program *program, const struc
     const struct node *node = &program->graph->nodes[step->node];
     const struct other_input *other = contradictions_find(&run->load->settled, node);
     const struct expected *expected = step->expected;
+    node_id earlier = program->root == program && run->traces
+                          ? aot_inputs_find(&run->aot_inputs, step->node)
+                          : NODE_NONE;
     if (other && other->other)
         expected = expected_read(run->state.ops, other->other_graph, other->other->meta,
                                  replay_state_resolve, &run->state, &program->root->arena);
+    else if (earlier != NODE_NONE)
+        expected = expected_read(run->state.ops, run->aot_inputs.dynamo,
+                                 run->aot_inputs.dynamo->nodes[earlier].meta, replay_state_resolve,
+                                 &run->state, &program->root->arena);
     if (!expected)
         return err_nomem(err);
     *ret = other && !other->other ? replay_state_input(&run->state, node)
@@ -159,6 +168,18 @@ static bool collect_metadata(struct attempt_run *run, const struct attempt_graph
                     guard_log_gather(&run->log));
 }
 
+/* Returns the Dynamo graph from which AOTAutograd made a joint or inference graph, or NULL. */
+static const struct graph *dynamo_graph_of(const struct attempt_load *load,
+                                           const struct attempt_graph *aot)
+{
+    for (const struct attempt_graph *g = aot; g-- > load->graphs;)
+        if (g->kind == GRAPH_DYNAMO)
+            return g->graph;
+        else if (traces_results(g->kind))
+            break;
+    return NULL;
+}
+
 /* Returns false only when memory ran out; other failures of a graph are stored in its row. */
 static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
                        struct replay_graph *row, struct err *err)
@@ -167,6 +188,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->record = g->record;
     run->traces = traces_results(g->kind);
     run->traced.decomposes = run->load->inductor;
+    if (run->traces && !aot_inputs_set(&run->aot_inputs, dynamo_graph_of(run->load, g), g->graph))
+        return err_nomem(err);
     struct program *p = make_program(run, g, &why);
     ops_set_recall(run->state.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
     if (p && g->kind == GRAPH_DYNAMO &&
@@ -465,6 +488,7 @@ static void close_run(struct attempt_run *run)
     walker_release(&run->walker);
     float_constants_release(&run->floats);
     traced_release(&run->traced);
+    aot_inputs_release(&run->aot_inputs);
     buf_release(&run->collecting.text);
     free(run->could_be_fast);
     replay_state_close(&run->state);
