@@ -27,60 +27,123 @@ static struct tensor promote_input(struct call *c, struct tensor x, bool to_comp
     return dtype == dtype_of(x) ? x : to_dtype(c, x, dtype);
 }
 
-/* resize_fft_input: dimension d gets size n. */
-static struct tensor resize_input(struct call *c, struct tensor x, uint32_t d, sym_id n)
-{
-    sym_id size = size_of(c, x, d), pad[2 * TENSOR_MAX_DIM];
-    uint32_t n_pad = 2 * (ndim_of(x) - d);
-    if (guard_bool(c, gt(c, size, n)))
-        return CALL(c, "aten.narrow.default", T(x), I(c, d), I(c, 0), N(n));
-    if (c->failed || guard_bool(c, eq(c, size, n)))
-        return x;
-    for (uint32_t i = 0; i < n_pad; i++)
-        pad[i] = SYM_ID_ZERO;
-    pad[n_pad - 1] = sub(c, n, size);
-    return CALL(c, "aten.constant_pad_nd.default", T(x), ints(c, pad, n_pad));
-}
-
 struct transform {
     int64_t dims[TENSOR_MAX_DIM];
-    sym_id sizes[TENSOR_MAX_DIM]; /* sizes of the dims; -1 keeps a size */
+    sym_id sizes[TENSOR_MAX_DIM]; /* of the input after resizing; of the dims in this order */
     uint32_t n;
+    bool resizes;
+    sym_id whole; /* the last dimension of a real result */
 };
 
+static bool check_size(struct call *c, sym_id size)
+{
+    return check(c, c->param & FFT_SEVERAL ? gt(c, size, SYM_ID_ZERO) : ge(c, size, SYM_ID_ONE),
+                 "RuntimeError", "Invalid number of data points (%s) specified", sym_text(c, size));
+}
+
+/* The size and the dimension of the functions that transform one dimension. */
+static bool read_one(struct call *c, struct tensor x, struct transform *t)
+{
+    t->n = 1;
+    t->dims[0] = wrap_dim(c, arg_int(c, 2), ndim_of(x));
+    if (c->failed)
+        return false;
+    sym_id size = size_of(c, x, (uint32_t)t->dims[0]);
+    t->resizes = arg_given(c, 1);
+    if (c->param & FFT_REAL_OUT)
+        size = mul(c, SYM_ID_TWO, sub(c, size, SYM_ID_ONE));
+    t->sizes[0] = t->resizes ? arg_sym(c, 1) : size;
+    t->whole = t->sizes[0];
+    return check_size(c, t->sizes[0]);
+}
+
 /* canonicalize_fft_shape_and_dim_args */
-static bool read_transform(struct call *c, struct tensor x, struct transform *t)
+static bool read_several(struct call *c, struct tensor x, struct transform *t)
 {
     const int64_t *dims = NULL;
     const sym_id *sizes = NULL;
     uint32_t n_dims = 0, n_sizes = 0, ndim = ndim_of(x);
-    *t = (struct transform){ 0 };
-    if (!(c->param & FFT_SEVERAL)) {
-        t->n = 1;
-        t->dims[0] = wrap_dim(c, arg_int(c, 2), ndim);
-        t->sizes[0] = arg_given(c, 1) ? arg_sym(c, 1) : SYM_ID_MINUS_ONE;
-        return !c->failed;
-    }
     if (arg_given(c, 2))
         n_dims = arg_ints(c, 2, &dims);
     if (arg_given(c, 1))
         n_sizes = arg_syms(c, 1, &sizes);
     t->n = arg_given(c, 2) ? n_dims : arg_given(c, 1) ? n_sizes : ndim;
+    t->resizes = true;
     if (!require(c, t->n <= ndim && t->n <= TENSOR_MAX_DIM, "RuntimeError",
                  "Got shape with %u values but input tensor only has %u dimensions.", t->n, ndim) ||
         !require(c, !sizes || !dims || n_sizes == n_dims, "RuntimeError",
                  "When given, dim and shape arguments must have the same length"))
         return false;
-    for (uint32_t i = 0; i < t->n; i++) {
+    bool keeps_last = !sizes;
+    for (uint32_t i = 0; i < t->n && !c->failed; i++) {
         t->dims[i] = dims ? wrap_dim(c, dims[i], ndim) : ndim - t->n + i;
-        t->sizes[i] = sizes ? sizes[i] : SYM_ID_MINUS_ONE;
+        bool keeps = c->failed || !sizes || guard_bool(c, eq_int(c, sizes[i], -1));
+        t->sizes[i] = !keeps      ? sizes[i]
+                      : c->failed ? SYM_ID_ONE
+                                  : size_of(c, x, (uint32_t)t->dims[i]);
+        keeps_last |= keeps && i + 1 == t->n;
     }
+    for (uint32_t i = 0; i < t->n && !c->failed; i++)
+        check_size(c, t->sizes[i]);
+    if (c->failed || !t->n)
+        return !c->failed;
+    t->whole = t->sizes[t->n - 1];
+    if (keeps_last && c->param & FFT_REAL_OUT)
+        t->whole = mul(c, SYM_ID_TWO, sub(c, t->whole, SYM_ID_ONE));
+    return !(c->param & FFT_REAL_OUT) || check_size(c, t->whole);
+}
+
+static bool read_transform(struct call *c, struct tensor x, struct transform *t)
+{
+    *t = (struct transform){ 0 };
+    if (!(c->param & FFT_SEVERAL ? read_several(c, x, t) : read_one(c, x, t)) ||
+        !require(c, t->n > 0, "RuntimeError", "FFT requires at least one dimension"))
+        return false;
+    if (c->param & FFT_REAL_OUT)
+        t->sizes[t->n - 1] = add(c, floordiv(c, t->whole, SYM_ID_TWO), SYM_ID_ONE);
     return !c->failed;
+}
+
+/* resize_fft_input */
+static struct tensor resize_input(struct call *c, struct tensor x, const struct transform *t)
+{
+    uint32_t n_pad = 2 * ndim_of(x);
+    sym_id pad[2 * TENSOR_MAX_DIM];
+    bool pads = false;
+    for (uint32_t i = 0; i < n_pad; i++)
+        pad[i] = SYM_ID_ZERO;
+    for (uint32_t i = 0; i < t->n && t->resizes && !c->failed; i++) {
+        uint32_t d = (uint32_t)t->dims[i];
+        sym_id size = size_of(c, x, d);
+        if (guard_bool(c, lt(c, size, t->sizes[i]))) {
+            pads = true;
+            pad[n_pad - 2 * d - 1] = sub(c, t->sizes[i], size);
+        }
+        if (!c->failed && guard_bool(c, gt(c, size, t->sizes[i])))
+            x = CALL(c, "aten.slice.Tensor", T(x), I(c, d), I(c, 0), N(t->sizes[i]));
+    }
+    return pads ? CALL(c, "aten.constant_pad_nd.default", T(x), ints(c, pad, n_pad)) : x;
 }
 
 static struct tensor conjugate(struct call *c, struct tensor x)
 {
     return CALL(c, "aten._conj.default", T(x));
+}
+
+/* fft_hfftn_impl, fft_ihfftn_impl */
+static bool hermitian(struct call *c, struct tensor x, const struct transform *t, int64_t norm)
+{
+    struct value others = dims(c, t->dims, t->n - 1), last = dims(c, t->dims + t->n - 1, 1);
+    if (c->param & FFT_REAL_OUT) {
+        if (t->n > 1)
+            x = CALL(c, "aten._fft_c2c.default", T(x), others, I(c, norm), B(true));
+        return ret_tensor(
+            c, CALL(c, "aten._fft_c2r.default", T(conjugate(c, x)), last, I(c, norm), N(t->whole)));
+    }
+    x = conjugate(c, CALL(c, "aten._fft_r2c.default", T(x), last, I(c, norm), B(true)));
+    if (t->n > 1)
+        x = CALL(c, "aten._fft_c2c.default", T(x), others, I(c, norm), B(false));
+    return ret_tensor(c, x);
 }
 
 bool rule_fft(struct call *c)
@@ -92,21 +155,15 @@ bool rule_fft(struct call *c)
     int64_t norm = norm_divisor(c, forward);
     if (!require(c, !real_in || !dtype_is_complex(dtype_of(x)), "RuntimeError",
                  "rfft expects a real input tensor, but got %s", dtype_scalar_name(dtype_of(x))) ||
-        !read_transform(c, x, &t) ||
-        !require(c, t.n > 0, "RuntimeError", "FFT requires at least one dimension"))
+        !read_transform(c, x, &t))
         return false;
-    sym_id *last = &t.sizes[t.n - 1], whole = *last;
-    if (real_out && is_int(c, whole, -1))
-        whole = mul(c, num(c, 2), sub(c, size_of(c, x, t.dims[t.n - 1]), SYM_ID_ONE));
-    if (real_out && !is_int(c, *last, -1))
-        *last = add(c, floordiv(c, whole, num(c, 2)), SYM_ID_ONE);
-    for (uint32_t i = 0; i < t.n && !c->failed; i++)
-        if (!is_int(c, t.sizes[i], -1))
-            x = resize_input(c, x, (uint32_t)t.dims[i], t.sizes[i]);
+    x = resize_input(c, x, &t);
     struct value where = dims(c, t.dims, t.n);
+    if (several && (real_out ? forward : real_in && !forward))
+        return hermitian(c, x, &t, norm);
     if (real_out)
         return ret_tensor(c, CALL(c, "aten._fft_c2r.default", T(forward ? conjugate(c, x) : x),
-                                  where, I(c, norm), N(whole)));
+                                  where, I(c, norm), N(t.whole)));
     if (dtype_is_complex(dtype_of(x)))
         return ret_tensor(c, CALL(c, "aten._fft_c2c.default", T(x), where, I(c, norm), B(forward)));
     x = CALL(c, "aten._fft_r2c.default", T(x), where, I(c, norm), B(real_in));
