@@ -117,9 +117,13 @@ static bool settle_records(struct replay_loader *l, struct attempt_load *load, s
     struct recorded_graph *graphs = calloc(load->n_graphs + 1, sizeof *graphs);
     if (!graphs)
         return err_nomem(err);
-    for (size_t i = 0; i < load->n_graphs; i++)
+    const struct graph *dynamo = NULL;
+    for (size_t i = 0; i < load->n_graphs; i++) {
         graphs[i] = (struct recorded_graph){ load->graphs[i].ref, load->graphs[i].record,
                                              load->graphs[i].kind, load->graphs[i].graph };
+        if (!dynamo && load->graphs[i].kind == GRAPH_DYNAMO)
+            dynamo = load->graphs[i].graph;
+    }
     struct arena arena = ARENA_INIT;
     struct attempt_records records = { .trace = l->trace,
                                        .attempt = load->attempt,
@@ -133,7 +137,7 @@ static bool settle_records(struct replay_loader *l, struct attempt_load *load, s
               contradictions_settle(&load->settled, &records, &load->inputs, err);
     arena_release(&arena);
     free(graphs);
-    return ok && (!load->settled.list.n || inputs_guess_sharing(&load->inputs) || err_nomem(err));
+    return ok && (inputs_guess_sharing(&load->inputs, dynamo) || err_nomem(err));
 }
 
 /* Loads an attempt. All its graphs up to the last selected one are walked, because of their

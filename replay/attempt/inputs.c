@@ -277,12 +277,16 @@ static bool read_symbol_record(struct input_reader *r)
     return vec_push(&r->inputs->list, input);
 }
 
+enum { MAX_LOOKUPS = 64 }; /* of values that several symbols have; each reads the whole graph */
+
 /* A value that sizes have, and which sizes with that value share a symbol. */
 struct shared_value {
     int64_t value;
     bool *last;  /* points to the latest recorded symbol of the value */
     bool *owner; /* points to the symbol that a size without a symbol of its own uses */
     uint32_t recorded;
+    const struct input_tensor *user; /* the first tensor with such a size, and its dimension */
+    uint32_t user_dim;
 };
 
 struct shared_sizes {
@@ -310,18 +314,53 @@ static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint3
         v->last = &t->duck[d];
         v->recorded++;
     } else if (v->last) {
-        v->owner = v->owner ? v->owner : v->last;
+        if (!v->owner) {
+            v->user = t;
+            v->user_dim = d;
+            v->owner = v->last;
+        }
     } else if (!t->attribute) {
         s->static_by_default = true;
     }
     return true;
 }
 
+/* Returns the name of the symbol that a graph prints for a size of an input; "" if it has none. */
+static struct str printed_symbol(const struct graph *graph, struct str input, uint32_t dim)
+{
+    for (uint32_t i = 0; i < graph->n_nodes && input.p; i++) {
+        const struct node *node = &graph->nodes[i];
+        if (node->op != NODE_PLACEHOLDER || node->meta == META_NONE || !str_eq(node->name, input))
+            continue;
+        const struct meta *meta = &graph->pool->metas[node->meta];
+        if (meta->kind != META_TENSOR || dim >= meta->n_sizes)
+            break;
+        const struct expr *e = &graph->pool->exprs.exprs.v[meta->sizes[dim]];
+        return e->kind == EXPR_SYMBOL ? e->text : STR("");
+    }
+    return STR("");
+}
+
+/* Makes the symbol the shared one of its value. */
+static void share_symbol(struct inputs *inputs, struct shared_value *v, struct str name)
+{
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        const struct input_tensor *t = &inputs->list.v[i].tensor;
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
+            continue;
+        for (uint32_t d = 0; d < t->ndim; d++)
+            if (t->size[d] == v->value && str_eq(t->size_symbol[d].name, name))
+                v->owner = &t->duck[d];
+    }
+}
+
 /* With duck shaping every size without a symbol has a value that occurred before. A size that has
  * not, in a tensor of no module, means that sizes are static by default. Of several symbols with
- * one value, the shared one is that which was created last before a size was found to have its
- * value: the others were marked dynamic. */
-bool inputs_guess_sharing(struct inputs *inputs)
+ * one value, the shared one is that which Dynamo's graph prints for a size without a symbol of its
+ * own; if there is no graph, that which was created last before such a size: the others were marked
+ * dynamic, which AOTAutograd does to tensors that it saves, too (maybe_mark_dynamic), without a
+ * record. */
+bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
 {
     struct shared_sizes s = { .static_by_default = false };
     bool ok = true;
@@ -334,8 +373,16 @@ bool inputs_guess_sharing(struct inputs *inputs)
             ok = t->size[d] == 0 || t->size[d] == 1 || see_size(&s, t, d);
     }
     inputs->static_by_default = s.static_by_default;
+    unsigned lookups = 0;
     for (size_t i = 0; i < s.values.n && ok; i++) {
-        const struct shared_value *v = &s.values.v[i];
+        struct shared_value *v = &s.values.v[i];
+        if (dynamo && v->user && v->recorded > 1 && lookups++ < MAX_LOOKUPS) {
+            struct str input = inputs_placeholder_name(v->user->source, &inputs->arena);
+            struct str name = printed_symbol(dynamo, input, v->user_dim);
+            ok = input.p != NULL;
+            if (name.n)
+                share_symbol(inputs, v, name);
+        }
         bool *owner = v->owner ? v->owner : v->recorded == 1 ? v->last : NULL;
         if (owner)
             *owner = true;
@@ -392,7 +439,7 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     inputs->torch = recorded_torch(trace, a->recording);
     for (uint32_t i = 0; i < a->n_records && ok; i++)
         ok = read_input_record(&r, a->records[i], err);
-    ok = ok && (inputs_guess_sharing(inputs) || err_nomem(err));
+    ok = ok && (inputs_guess_sharing(inputs, NULL) || err_nomem(err));
     struct input *fit = inputs->list.n && ok
                             ? realloc(inputs->list.v, inputs->list.n * sizeof *inputs->list.v)
                             : NULL;

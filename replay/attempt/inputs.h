@@ -81,7 +81,8 @@ int recorded_torch(const struct trace *trace, uint32_t recording);
 /* Reads the records; those that cannot be read are skipped. False: out of memory. */
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err);
 /* Finds out which sizes shared a symbol; again after sizes were corrected. False: out of memory. */
-bool inputs_guess_sharing(struct inputs *inputs);
+struct graph;
+bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo);
 
 /* Returns the name of an input's placeholder in a dynamo graph, "L_x_" for "L['x']"; .p is NULL
  * when memory ran out. */

@@ -31,7 +31,7 @@ def record(options, folder):
     here = os.path.dirname(os.path.abspath(__file__))
     subprocess.run([python, os.path.join(here, "record_database.py"), options.database, folder,
                     options.names, str(options.samples)], env=os.environ | {"TORCH_TRACE": folder},
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+                   cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
 def replay(symtape, log):

@@ -18,6 +18,7 @@ import types
 import warnings
 
 import torch
+import torch._dynamo.pgo
 
 from database import DATABASES
 
@@ -47,6 +48,7 @@ def compile_samples(samples):
             except Exception:  # what PyTorch cannot compile is in the log as far as it got
                 pass
             torch._dynamo.reset()
+            torch._dynamo.pgo.reset_code_state()  # it would know the sizes of the sample before
     except Exception:  # the database's own limits
         pass
 
