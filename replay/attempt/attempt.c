@@ -37,11 +37,38 @@ struct attempt_run {
     struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
     walked;      /* by program */
+    const struct graph *dynamo; /* the last Dynamo graph that was walked, or NULL */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
     bool has_floats; /* an input is a float with a symbol */
 };
+
+/* Returns whether a size is printed as an expression of other symbols, because its own was replaced
+ * before the graph was printed. */
+static bool prints_replaced(struct attempt_run *run, const struct expected *expected)
+{
+    struct sym_pool *pool = ops_pool(run->state.ops);
+    bool ret = expected->kind == EXPECT_NUMBER && !sym_is_number(pool, expected->number) &&
+               sym_kind_of(pool, expected->number) != SYM_SYMBOL;
+    for (uint32_t d = 0; expected->kind == EXPECT_TENSOR && d < expected->ndim && !ret; d++)
+        ret = !sym_is_number(pool, expected->size[d]) && sym_kind_of(pool, expected->size[d]) != SYM_SYMBOL;
+    return ret;
+}
+
+/* Returns the value of a placeholder. A joint or inference graph is printed after it was traced: a
+ * symbol that its calls replaced is still one where they begin, as in Dynamo's graph. */
+static struct value placeholder_value(struct attempt_run *run, const struct node *node,
+                                      const struct expected *expected)
+{
+    struct node named = *node;
+    const struct node *origin = run->traces && prints_replaced(run, expected)
+                                    ? replay_state_origin(run->dynamo, node)
+                                    : NULL;
+    if (origin)
+        named.name = origin->name;
+    return replay_state_placeholder(&run->state, &named, expected);
+}
 
 static bool attempt_input(void *user, const struct program *program, const struct step *step,
                           struct value *ret, struct err *err)
@@ -65,7 +92,7 @@ static bool attempt_input(void *user, const struct program *program, const struc
     if (!expected)
         return err_nomem(err);
     *ret = other && !other->other ? replay_state_input(&run->state, node)
-                                  : replay_state_placeholder(&run->state, node, expected);
+                                  : placeholder_value(run, node, expected);
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
@@ -186,6 +213,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
 {
     struct err why = { 0 };
     run->record = g->record;
+    if (g->kind == GRAPH_DYNAMO)
+        run->dynamo = g->graph;
     run->traces = traces_results(g->kind);
     run->traced.decomposes = run->load->inductor;
     if (run->traces && !aot_inputs_set(&run->aot_inputs, dynamo_graph_of(run->load, g), g->graph))

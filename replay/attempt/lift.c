@@ -24,33 +24,12 @@ struct lifter {
 
 /* ---- Inputs ---- */
 
-static const struct node *placeholder_at(const struct graph *graph, uint64_t index)
-{
-    for (uint32_t i = 0; i < graph->n_nodes; i++)
-        if (graph->nodes[i].op == NODE_PLACEHOLDER && index-- == 0)
-            return &graph->nodes[i];
-    return NULL;
-}
-
-/* Returns the input of the dynamo graph: "PlainAOTInput(idx=3)" is the fourth. */
-static const struct node *dynamo_placeholder(const struct lifter *l, const struct node *node)
-{
-    struct str before = STR("PlainAOTInput(idx="), rest;
-    uint64_t index;
-    if (!l->dynamo || !str_starts(node->descriptor, before))
-        return NULL;
-    rest = str_from(node->descriptor, before.n);
-    if (!str_to_u64(str_first(rest, str_find_char(rest, ')')), &index))
-        return NULL;
-    return placeholder_at(l->dynamo, index);
-}
-
 static bool lift_input(void *user, const struct program *program, const struct step *step,
                        struct value *ret, struct err *err)
 {
     struct lifter *l = user;
     struct node node = program->graph->nodes[step->node];
-    const struct node *origin = program == program->root ? dynamo_placeholder(l, &node) : NULL;
+    const struct node *origin = program == program->root ? replay_state_origin(l->dynamo, &node) : NULL;
     if (step->expected->unbacked)
         know_unbacked(&l->walker.unbound, l->state.ops, step->expected);
     if (origin)
