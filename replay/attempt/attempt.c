@@ -36,7 +36,7 @@ struct attempt_run {
     struct traced traced;
     struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
-    walked;      /* by program */
+    walked;                     /* by program */
     const struct graph *dynamo; /* the last Dynamo graph that was walked, or NULL */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
@@ -52,7 +52,8 @@ static bool prints_replaced(struct attempt_run *run, const struct expected *expe
     bool ret = expected->kind == EXPECT_NUMBER && !sym_is_number(pool, expected->number) &&
                sym_kind_of(pool, expected->number) != SYM_SYMBOL;
     for (uint32_t d = 0; expected->kind == EXPECT_TENSOR && d < expected->ndim && !ret; d++)
-        ret = !sym_is_number(pool, expected->size[d]) && sym_kind_of(pool, expected->size[d]) != SYM_SYMBOL;
+        ret = !sym_is_number(pool, expected->size[d]) &&
+              sym_kind_of(pool, expected->size[d]) != SYM_SYMBOL;
     return ret;
 }
 

@@ -29,7 +29,8 @@ static bool lift_input(void *user, const struct program *program, const struct s
 {
     struct lifter *l = user;
     struct node node = program->graph->nodes[step->node];
-    const struct node *origin = program == program->root ? replay_state_origin(l->dynamo, &node) : NULL;
+    const struct node *origin =
+        program == program->root ? replay_state_origin(l->dynamo, &node) : NULL;
     if (step->expected->unbacked)
         know_unbacked(&l->walker.unbound, l->state.ops, step->expected);
     if (origin)

@@ -66,8 +66,8 @@ sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name);
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected);
 
-/* Returns the placeholder of the Dynamo graph that became this one of AOTAutograd's graph; NULL when
- * it is not known. */
+/* Returns the placeholder of the Dynamo graph that became this one of AOTAutograd's graph; NULL
+ * when it is not known. */
 const struct node *replay_state_origin(const struct graph *dynamo, const struct node *node);
 
 /* Returns the input that has the name of a placeholder; VALUE_NONE when there is none. */

@@ -15,6 +15,32 @@ static bool has_same_text(struct sym_pool *pool, sym_id a, sym_id b)
     return ret;
 }
 
+struct shared_symbol {
+    struct shape_env *env;
+    bool found;
+};
+
+static void find_replacement(void *user, sym_id symbol)
+{
+    struct shared_symbol *shared = user;
+    struct sym_pool *pool = env_pool(shared->env);
+    for (uint32_t i = 0; i < env_n_replacements(shared->env) && !shared->found; i++)
+        shared->found = sym_has(pool, env_replacement_at(shared->env, i)->to, symbol);
+}
+
+/* Returns whether the record is the result in expanded form, with a symbol by which another one was
+ * replaced: ShapeEnv.replace expands what it replaces, which was done when the graph was printed,
+ * while the result was computed after the replacement. */
+static bool is_expanded(struct shape_env *env, sym_id recorded, sym_id got)
+{
+    struct sym_pool *pool = env_pool(env);
+    struct shared_symbol shared = { .env = env };
+    if (!env_n_replacements(env) || sym_is_number(pool, got) || sym_expand(pool, got) != recorded)
+        return false;
+    sym_free_symbols(pool, got, find_replacement, &shared);
+    return shared.found;
+}
+
 static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
 {
     struct shape_env *env = ops_env(ops);
@@ -27,7 +53,7 @@ static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
     if (a == b)
         return LIKE_SAME; /* because a float was recorded with 15 digits */
     if ((sym_kind_of(pool, a) != SYM_INTEGER || sym_kind_of(pool, b) != SYM_INTEGER) &&
-        has_same_text(pool, a, b))
+        (has_same_text(pool, a, b) || is_expanded(env, a, b)))
         return LIKE_SAME;
     sym_id x = env_hint(env, a), y = env_hint(env, b);
     if (x == SYM_NONE || y == SYM_NONE)

@@ -141,6 +141,17 @@ bool python_lp_pool(struct call *c)
     return ret_call(c, py_call(c, "pow", (struct value[]){ y, power }, 2));
 }
 
+/* max_unpool1d calls max_unpool2d with a last dimension of size 1. */
+static bool unpool_wide(struct call *c, struct value size)
+{
+    struct value sizes[] = { size, py_int(c, 1) }, last = py_int(c, -1);
+    struct value x[] = { arg(c, 0), last }, indices[] = { arg(c, 1), last };
+    struct value args[] = { py_call(c, "unsqueeze", x, 2), py_call(c, "unsqueeze", indices, 2),
+                            py_list(c, sizes, 2) };
+    struct value narrow[] = { py_call(c, "max_unpool2d", args, 3), last };
+    return ret_call(c, py_call(c, "squeeze", narrow, 2));
+}
+
 /* input, indices, kernel_size, stride, padding, output_size */
 bool python_max_unpool(struct call *c)
 {
@@ -158,6 +169,8 @@ bool python_max_unpool(struct call *c)
         sizes[i] = value_is_sequence(given) && given.n >= n ? given.u.items[given.n - n + i]
                                                             : value_int(size);
     }
+    if (n == 1)
+        return unpool_wide(c, sizes[0]);
     struct value args[] = { arg(c, 0), arg(c, 1), py_list(c, sizes, n), stride, padding };
     return ret_call(c, py_call(c, row_base(c), args, n == 3 ? 5 : 3));
 }

@@ -421,3 +421,13 @@ bool python_default_dtype(struct call *c)
 {
     return ret_call(c, (struct value){ .kind = VALUE_DTYPE, .u.dtype = DTYPE_F32 });
 }
+
+/* A, pivot, get_infos: lu of torch/functional.py */
+bool python_lu(struct call *c)
+{
+    struct value args[] = { arg(c, 0), arg(c, 1) };
+    struct value ret = py_call(c, "_lu_with_info", args, 2);
+    if (c->failed || !value_is_sequence(ret) || ret.n != 3)
+        return false;
+    return ret_call(c, py_truth(c, arg(c, 2)) ? ret : value_items(VALUE_TUPLE, ret.u.items, 2));
+}

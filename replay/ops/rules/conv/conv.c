@@ -82,6 +82,25 @@ static enum memory_format choose_format(struct call *c, const struct conv *v)
     return c->failed ? FORMAT_PRESERVE : conv_format(c, &wide, backend);
 }
 
+/* The kernel must not be larger than the padded input. */
+static bool check_kernel_fits(struct call *c, const struct conv *v)
+{
+    const sym_id *in = sizes_of(v->input), *weight = sizes_of(v->weight);
+    sym_id fits = SYM_ID_TRUE;
+    if (!behaves(c->env, BEHAVIOR_CONV_CHECKS_KERNEL_SIZE))
+        return true;
+    for (uint32_t i = 0; i < v->n; i++) {
+        sym_id padded = add(c, in[i + 2], mul(c, SYM_ID_TWO, v->padding[i]));
+        sym_id kernel = mul(c, v->dilation[i], sub(c, weight[i + 2], SYM_ID_ONE));
+        sym_id condition = py_ge(c, padded, add(c, kernel, SYM_ID_ONE));
+        fits = i ? sym_and(c->pool, fits, condition) : condition;
+    }
+    return check(c, fits, "RuntimeError",
+                 "Calculated padded input size per channel: %s. Kernel size: %s. Kernel size can't "
+                 "be greater than actual input size",
+                 sizes_text(c, in + 2, v->n), sizes_text(c, weight + 2, v->n));
+}
+
 /* calc_conv_nd_return_shape */
 static bool return_shape(struct call *c, const struct conv *v, sym_id *ret)
 {
@@ -100,6 +119,8 @@ static bool return_shape(struct call *c, const struct conv *v, sym_id *ret)
         check(c, eq(c, mul(c, weight[1], v->groups), in[1]), "RuntimeError",
               "Invalid channel dimensions");
     }
+    if (!v->transposed && !check_kernel_fits(c, v))
+        return false;
     sym_id two = num(c, 2), some_left = SYM_ID_FALSE;
     for (uint32_t i = 0; i < v->n; i++) {
         sym_id kernel = mul(c, v->dilation[i], sub(c, weight[i + 2], SYM_ID_ONE)), size;

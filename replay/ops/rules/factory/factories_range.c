@@ -43,6 +43,8 @@ static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
     }
     enum number_type type = NUMBER_BOOL;
     bool up = guard_bool(c, py_gt(c, p->step.u.sym, SYM_ID_ZERO));
+    if (!up)
+        guard_bool(c, py_lt(c, p->step.u.sym, SYM_ID_ZERO));
     sym_id holds =
         up ? py_ge(c, p->end.u.sym, p->start.u.sym) : py_le(c, p->end.u.sym, p->start.u.sym);
     (void)type;

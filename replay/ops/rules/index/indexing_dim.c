@@ -100,6 +100,12 @@ static bool check_index_func(struct call *c, const char *name, struct tensor x, 
                   sizes_text(c, x.meta->size, ndim_of(x)), sizes_text(c, source.meta->size, m));
 }
 
+static bool scales(struct call *c, struct value alpha)
+{
+    struct value differs = promoted_method(c, NODE_METHOD_NE, alpha, value_int(SYM_ID_ONE));
+    return !c->failed && guard_bool(c, differs.u.sym);
+}
+
 /* _index_add of torch/_decomp/decompositions.py calls index_put, then contiguous. */
 bool rule_index_add(struct call *c)
 {
@@ -114,7 +120,7 @@ bool rule_index_add(struct call *c)
                       dim, (long long)size);
     if (by_decomposition(c)) {
         count_dispatches(c, 1); /* index_put */
-        if (value_is_number(arg(c, 4)) && !(arg_double(c, 4) == 1))
+        if (value_is_number(arg(c, 4)) && scales(c, arg(c, 4)))
             call2(c, "aten.mul.Tensor", arg(c, 3), arg(c, 4));
     }
     return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));

@@ -142,14 +142,14 @@ bool rule_histc(struct call *c)
     struct tensor x = arg_tensor(c, 0);
     sym_id bins = arg_sym(c, 1);
     int64_t n = arg_int(c, 1);
-    double low = arg_double(c, 2), high = arg_double(c, 3);
+    sym_id ordered = promoted_method(c, NODE_METHOD_GE, arg(c, 3), arg(c, 2)).u.sym;
     if (!require(c, device_of(x).type != DEVICE_CPU || dtype_is_float(dtype_of(x)),
                  "NotImplementedError", "\"histogram_cpu\" not implemented for '%s'",
                  dtype_scalar_name(dtype_of(x))) ||
         !require(c, n > 0, "RuntimeError",
                  "torch.histogram(): bins must be > 0, but got %lld for dimension 0",
                  (long long)n) ||
-        !require(c, !(high < low), "RuntimeError", "torch.histc: max must be larger than min"))
+        !check(c, ordered, "RuntimeError", "torch.histc: max must be larger than min"))
         return false;
     return ret_tensor(c, new_beside(c, x, dtype_of(x), &bins, 1));
 }

@@ -36,8 +36,8 @@ bool rule_multi_margin_loss(struct call *c)
         return false;
     sym_id frames = ndim_of(x) == 2 ? size_of(c, x, 0) : SYM_ID_ONE;
     sym_id dim = ndim_of(x) ? size_of(c, x, -1) : SYM_ID_ONE;
-    require(c, arg_is_number(c, 2, 1) || arg_is_number(c, 2, 2), "RuntimeError",
-            "only p == 1 and p == 2 supported");
+    int64_t p = arg(c, 2).kind == VALUE_INT ? arg_int(c, 2) : (int64_t)arg_double(c, 2);
+    require(c, p == 1 || p == 2, "RuntimeError", "only p == 1 and p == 2 supported");
     bool fits = ndim_of(y) <= 1 && guard_bool(c, py_eq(c, numel(c, y), frames));
     require(c, fits, "RuntimeError", "inconsistent target size, expected %s but got %s",
             sym_text(c, frames), shape_text(c, y));
