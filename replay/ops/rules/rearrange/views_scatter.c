@@ -162,6 +162,36 @@ bool rule_diagonal_scatter(struct call *c)
 
 /* --- as_strided_scatter --- */
 
+/* validate_shape and validate_strides of torch/_prims_common/__init__.py */
+static bool validate_layout(struct call *c, const sym_id *size, const sym_id *stride, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && !c->failed; i++)
+        check(c, py_ge(c, size[i], SYM_ID_ZERO), "RuntimeError",
+              "Expected cond to be True, but got False. (Could this error message be improved? If "
+              "so, please report an enhancement request to PyTorch.)");
+    for (uint32_t i = 0; i < n && !c->failed; i++)
+        if (guard_bool(c, py_lt(c, stride[i], SYM_ID_ZERO)))
+            return refuse(c, "AssertionError", "stride must be non-negative, got %s",
+                          sym_text(c, stride[i]));
+    return !c->failed;
+}
+
+/* is_same_shape, which is one condition of all sizes (sym_eq) */
+static bool is_same_shape(struct call *c, struct tensor source, const struct geometry *part)
+{
+    sym_id same = SYM_ID_TRUE;
+    if (!behaves(c->env, BEHAVIOR_SHAPES_ARE_COMPARED_AT_ONCE) || eager(c))
+        return same_size(c, source, part);
+    if (source.meta->ndim != part->n)
+        return false;
+    for (uint32_t i = 0; i < part->n; i++)
+        same = sym_and(c->pool, same, py_eq(c, source.meta->size[i], part->size[i]));
+    return check(c, same, "RuntimeError",
+                 "expected src to have a size equal to the slice of self. src size = %s, slice size "
+                 "= %s",
+                 sizes_text(c, source.meta->size, part->n), sizes_text(c, part->size, part->n));
+}
+
 bool rule_as_strided_scatter(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), source = arg_tensor(c, 1);
@@ -174,12 +204,14 @@ bool rule_as_strided_scatter(struct call *c)
     REQUIRE(c, n == n_stride, "RuntimeError", "mismatch in length of strides and shape");
     memcpy(part.size, size, n * sizeof(*size));
     part.n = n;
+    bool by_kernel = behaves(c->env, BEHAVIOR_STRIDED_SCATTER_IS_A_META_KERNEL);
+    if (!eager(c) && !by_kernel && !validate_layout(c, size, stride, n))
+        return false;
     sym_id required = required_elements(c, size, stride, n, offset);
     sym_id bytes = num(c, (int64_t)dtype_size(x.meta->dtype));
     sym_id elements = !eager(c) ? numel(c, x)
                                 : required_elements(c, x.meta->size, x.meta->stride, x.meta->ndim,
                                                     x.meta->offset);
-    bool by_kernel = behaves(c->env, BEHAVIOR_STRIDED_SCATTER_IS_A_META_KERNEL);
     if (!eager(c) && !by_kernel)
         CHECK(c, py_ge(c, elements, required), "RuntimeError",
               "as_strided_scatter: sizes %s, strides %s, storage offset %s  and itemsize %s "
@@ -196,7 +228,7 @@ bool rule_as_strided_scatter(struct call *c)
               sym_text(c, mul(c, elements, bytes)));
     if (c->failed)
         return false;
-    if (!same_size(c, source, &part))
+    if (!is_same_shape(c, source, &part))
         return c->failed ? false : source_mismatch(c, source, &part, "slice");
     return ret_tensor(c, strided_copy(c, x));
 }
