@@ -115,6 +115,10 @@ struct autocast {
     bool enabled;
 };
 
+/* The kernels of scaled_dot_product_attention, by their numbers in torch.nn.attention.SDPBackend.
+ */
+enum sdpa_kernel { SDPA_MATH = 0, SDPA_FLASH = 1, SDPA_EFFICIENT = 2 };
+
 struct bodies; /* replay/ops/decomp/bodies.h */
 struct memo;   /* replay/ops/memo/memo.h */
 struct model;  /* replay/ops/model/model.h */
@@ -124,6 +128,7 @@ struct ops {
     struct op_catalog *own_catalog; /* or NULL: `catalog` is borrowed */
     struct bodies *bodies;
     struct autocast autocast;
+    uint32_t excluded_sdpa; /* bits: the kernels that torch.nn.attention.sdpa_kernel() excludes */
     struct shape_env *env;
     struct sym_pool *pool;
     struct arena arena;    /* lives until ops_reset() */

@@ -30,6 +30,7 @@ void context_reset(struct ops *ops)
 {
     arena_reset(&ops->arena);
     ops->autocast = (struct autocast){ 0 };
+    ops->excluded_sdpa = 0;
     ops->next_storage = 0;
     ops->storage_bytes.n = 0;
     tensor_memo_clear(&ops->memos);

@@ -104,7 +104,7 @@ bool call_key_push(struct call_keys *keys, const struct call *c, struct call_key
                               .storages_at = (uint32_t)keys->storages.n,
                               .usable = true };
     keys->epoch++;
-    bool ok = push_key_word(keys, c->op->index);
+    bool ok = push_key_word(keys, c->op->index | c->ops->excluded_sdpa << 28);
     for (uint32_t i = 0; i < c->n_args && ok && ret->usable; i++)
         ok = key_value(keys, ret, &c->args[i], 0);
     ret->n = (uint32_t)keys->words.n - ret->at;

@@ -212,20 +212,30 @@ bool python_auto_functionalized_v2(struct call *c)
     return !c->failed && ret_with(c, result, bases.u.items, bases.n);
 }
 
-/* token, op, *args, **kwargs: returns a token and the results. */
-bool python_with_effects(struct call *c)
+/* Calls the operator that `function` names with a list of arguments and a dict of others. */
+static struct value call_operator(struct call *c, struct value function, struct value args,
+                                  struct value given)
 {
-    struct op *op = operator_argument(c, arg(c, 1));
-    struct value args = arg(c, 2), given = arg(c, 3), result = value_none();
-    if (!op)
-        return false;
+    struct op *op = operator_argument(c, function);
+    struct value result = value_none();
     struct keyword keywords[SCHEMA_MAX_SLOTS];
     uint32_t n = 0;
+    if (!op)
+        return result;
     for (uint32_t i = 0; i + 1 < given.n && n < SCHEMA_MAX_SLOTS; i += 2)
         keywords[n++] = (struct keyword){ given.u.items[i].u.text, given.u.items[i + 1] };
     python_result(c,
                   ops_dispatch(c->ops, op, &(struct arguments){ args.u.items, args.n, keywords, n },
                                &result));
+    return result;
+}
+
+/* token, op, *args, **kwargs: returns a token and the results. */
+bool python_with_effects(struct call *c)
+{
+    struct value result = call_operator(c, arg(c, 1), arg(c, 2), arg(c, 3));
+    if (c->failed)
+        return false;
     sym_id zero = SYM_ID_ZERO;
     struct tensor token = new_tensor(c, DTYPE_F32, (struct device){ DEVICE_CPU, -1 }, &zero, 1);
     if (c->failed)
@@ -240,6 +250,72 @@ bool python_with_effects(struct call *c)
     else
         items[1] = result;
     return ret_call(c, value_items(VALUE_TUPLE, items, count + 1));
+}
+
+/* --- States of random numbers (torch/_prims/rng_prims.py) --- */
+
+/* Bytes of torch.get_rng_state() (CPUGeneratorImpl) and of torch.cuda.get_rng_state(). */
+enum { CPU_STATE = 5056, CUDA_STATE = 16 };
+
+/* Returns the length of a state. torch.get_rng_state() is a real tensor, of which FakeTensorMode
+ * makes a fake one: its size is a symbol where sizes are dynamic. */
+static sym_id state_length(struct call *c, int64_t bytes)
+{
+    static const char source[] = "__meta_utils_unknown_tensor";
+    sym_id length = num(c, bytes);
+    for (uint32_t i = 0; i < env_n_symbols(c->env); i++) {
+        sym_id symbol = env_symbol_at(c->env, i);
+        if (env_hint(c->env, symbol) == length &&
+            str_starts(env_source(c->env, symbol), STR(source)))
+            return symbol;
+    }
+    return length;
+}
+
+static bool is_on_cuda(struct value args)
+{
+    for (uint32_t i = 0; value_is_sequence(args) && i < args.n; i++)
+        if (args.u.items[i].kind == VALUE_TENSOR)
+            return args.u.items[i].u.tensor.meta->device.type == DEVICE_CUDA;
+    return false;
+}
+
+/* op, *args, **kwargs: returns the state before the call, and the result. */
+bool python_save_rng_state(struct call *c)
+{
+    sym_id length = state_length(c, is_on_cuda(arg(c, 1)) ? CUDA_STATE : CPU_STATE);
+    struct value both[2];
+    both[0] = value_tensor(new_tensor(c, DTYPE_U8, (struct device){ DEVICE_CPU, -1 }, &length, 1));
+    both[1] = call_operator(c, arg(c, 0), arg(c, 1), arg(c, 2));
+    struct value ret = py_list(c, both, 2);
+    ret.kind = VALUE_TUPLE;
+    return !c->failed && ret_call(c, ret);
+}
+
+/* rng_state, op, *args, **kwargs */
+bool python_with_rng_state(struct call *c)
+{
+    return ret_call(c, call_operator(c, arg(c, 1), arg(c, 2), arg(c, 3)));
+}
+
+/* *inputs, ..., dtype: _elementwise_output_like
+ * (torch/_higher_order_ops/inline_asm_elementwise.py). */
+bool python_inline_asm(struct call *c)
+{
+    struct value inputs = arg(c, 0);
+    struct value all = py_call(c, "broadcast_tensors", &inputs, 1);
+    if (c->failed || !value_is_sequence(all) || !all.n)
+        return c->failed ? false : unsupported(c, "no inputs");
+    struct tensor *x = scratch(c, all.n * sizeof *x);
+    sym_id stride[TENSOR_MAX_DIM];
+    for (uint32_t i = 0; x && i < all.n; i++)
+        x[i] = value_as_tensor(c, all.u.items[i]);
+    if (!x || c->failed)
+        return false;
+    const struct tensor_meta *first = x[0].meta;
+    elementwise_strides(c, x, all.n, stride);
+    return ret_tensor(c, new_tensor_permuted(c, arg_dtype(c, 3, first->dtype), first->device,
+                                             first->size, stride, first->ndim));
 }
 
 /* op, output_dtype, *args: calls op, then casts. */

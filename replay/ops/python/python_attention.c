@@ -342,3 +342,24 @@ bool python_multi_head_attention(struct call *c)
     return py_truth(c, arg(c, NEED_WEIGHTS)) ? with_weights(&a, dropout)
                                              : without_weights(&a, dropout);
 }
+
+/* backends, set_priority: torch.nn.attention.sdpa_kernel(), as the following calls see it. A name
+ * of an SDPBackend that is not modelled changes nothing. */
+bool python_sdpa_kernel(struct call *c)
+{
+    static const struct {
+        const char *name;
+        enum sdpa_kernel kernel;
+    } kernels[] = { { "MATH", SDPA_MATH },
+                    { "FLASH_ATTENTION", SDPA_FLASH },
+                    { "EFFICIENT_ATTENTION", SDPA_EFFICIENT } };
+    struct value given = arg(c, 0);
+    c->ops->excluded_sdpa = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        bool found = false;
+        for (uint32_t j = 0; value_is_sequence(given) && j < given.n && !found; j++)
+            found = py_is(given.u.items[j], kernels[i].name);
+        c->ops->excluded_sdpa |= found ? 0 : 1U << kernels[i].kernel;
+    }
+    return ret_none(c);
+}

@@ -207,6 +207,26 @@ static struct value unary_number(struct call *c, const struct number_method *num
     return value_none();
 }
 
+/* NUMBER < x is x > NUMBER: the method of an int or a float does not know torch.SymInt, so Python
+ * calls the reflected one. */
+static struct value compared(struct call *c, enum node_method m, struct value a, struct value b)
+{
+    static const struct {
+        enum node_method written, reflected;
+    } pairs[] = { { NODE_METHOD_LT, NODE_METHOD_GT },
+                  { NODE_METHOD_LE, NODE_METHOD_GE },
+                  { NODE_METHOD_GT, NODE_METHOD_LT },
+                  { NODE_METHOD_GE, NODE_METHOD_LE } };
+    if (!is_constant_value(c, a) || is_constant_value(c, b))
+        return method2(c, m, a, b);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (m == pairs[i].written) {
+            m = pairs[i].reflected;
+            break;
+        }
+    return method2(c, m, b, a);
+}
+
 static struct value binary_number(struct call *c, const struct number_method *number,
                                   struct value a, struct value b)
 {
@@ -222,7 +242,7 @@ static struct value binary_number(struct call *c, const struct number_method *nu
             b = from_bool(c, b);
         }
         promote2(c, &a, &b);
-        return method2(c, number->method, a, b);
+        return compared(c, number->method, a, b);
     case MIN_MAX:
         a = from_bool(c, a);
         b = from_bool(c, b);

@@ -1,5 +1,6 @@
 /* scaled_dot_product_attention: the choice of its kernel and the preparation of the arguments
  * (aten/src/ATen/native/transformers/attention.cpp, cuda/sdp_utils.cpp, sdp_utils_cpp.h). */
+#include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/compose.h"
 
 #include <math.h>
@@ -9,8 +10,6 @@ struct sdpa {
     struct value dropout, scale;
     bool causal, gqa;
 };
-
-enum sdpa_backend { SDPA_MATH = 0, SDPA_FLASH = 1, SDPA_EFFICIENT = 2 };
 
 /* --- Choosing --- */
 
@@ -149,14 +148,19 @@ static bool takes_flash_cpu(struct call *c, const struct sdpa *s)
            dense_rows_cpu(c, s);
 }
 
-static enum sdpa_backend choose_backend(struct call *c, const struct sdpa *s)
+static bool allows(const struct call *c, enum sdpa_kernel kernel)
+{
+    return !(c->ops->excluded_sdpa >> kernel & 1);
+}
+
+static enum sdpa_kernel choose_kernel(struct call *c, const struct sdpa *s)
 {
     if (on_cuda(s->q)) {
-        if (takes_flash_cuda(c, s))
+        if (allows(c, SDPA_FLASH) && takes_flash_cuda(c, s))
             return SDPA_FLASH;
-        return takes_efficient(c, s) ? SDPA_EFFICIENT : SDPA_MATH;
+        return allows(c, SDPA_EFFICIENT) && takes_efficient(c, s) ? SDPA_EFFICIENT : SDPA_MATH;
     }
-    return on_cpu(s->q) && takes_flash_cpu(c, s) ? SDPA_FLASH : SDPA_MATH;
+    return on_cpu(s->q) && allows(c, SDPA_FLASH) && takes_flash_cpu(c, s) ? SDPA_FLASH : SDPA_MATH;
 }
 
 /* --- Preparing the arguments --- */
@@ -355,11 +359,11 @@ bool rule_scaled_dot_product_attention(struct call *c)
     struct tensor out, attention;
     if (!read_sdpa(c, &s, 6))
         return false;
-    enum sdpa_backend backend = choose_backend(c, &s);
+    enum sdpa_kernel kernel = choose_kernel(c, &s);
     s.mask = float_mask(c, s.mask, s.q);
     if (c->failed)
         return false;
-    switch (backend) {
+    switch (kernel) {
     case SDPA_FLASH: return ret_tensor(c, call_flash(c, &s));
     case SDPA_EFFICIENT: return ret_tensor(c, call_efficient(c, &s));
     default: math_form(c, &s, &out, &attention); return ret_tensor(c, out);
@@ -381,5 +385,5 @@ bool rule_sdpa_math(struct call *c)
 bool rule_fused_sdp_choice(struct call *c)
 {
     struct sdpa s;
-    return read_sdpa(c, &s, 6) && ret_value(c, I(c, choose_backend(c, &s)));
+    return read_sdpa(c, &s, 6) && ret_value(c, I(c, choose_kernel(c, &s)));
 }

@@ -79,6 +79,21 @@ static struct tensor multiply_groups(struct call *c, const struct product_plan *
     return permute(c, view(c, result, out, n), back, n);
 }
 
+/* Swaps the operands where every dimension of the right one alone stands in front of those of the
+ * left one alone, so that the product has the order of the result. */
+static void order_operands(struct product_plan *p)
+{
+    struct dim_group *left = &p->left_only, *right = &p->right_only;
+    if (!left->n || !right->n || right->dim[right->n - 1] >= left->dim[0])
+        return;
+    struct dim_group group = *left;
+    struct tensor x = p->left;
+    *left = *right;
+    *right = group;
+    p->left = p->right;
+    p->right = x;
+}
+
 struct tensor sumproduct_pair(struct call *c, struct tensor left, struct tensor right,
                               const bool *sum)
 {
@@ -97,5 +112,6 @@ struct tensor sumproduct_pair(struct call *c, struct tensor left, struct tensor 
     p->shared.size = p->left_only.size = p->right_only.size = p->summed.size = SYM_ID_ONE;
     for (uint32_t i = 0; i < n && !c->failed; i++)
         classify_dim(c, p, i, sum[i]);
+    order_operands(p);
     return c->failed ? no_tensor() : multiply_groups(c, p);
 }
