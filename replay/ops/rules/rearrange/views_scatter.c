@@ -76,25 +76,6 @@ bool rule_slice_scatter(struct call *c)
                              arg(c, 4), arg_sym(c, 5));
 }
 
-/* mask = arange(size).view(1, .., -1, .. 1) == index; where(mask, src.unsqueeze(dim), x) */
-static bool select_by_mask(struct call *c, struct tensor x, struct tensor source, uint32_t at,
-                           sym_id index)
-{
-    sym_id shape[TENSOR_MAX_DIM];
-    const struct tensor_meta *m = x.meta;
-    for (uint32_t i = 0; i < m->ndim; i++)
-        shape[i] = i == at ? SYM_ID_MINUS_ONE : SYM_ID_ONE;
-    if (guard_bool(c, py_lt(c, index, SYM_ID_ZERO)))
-        index = add(c, index, m->size[at]);
-    struct tensor mask = call_arange(c, m->size[at], DTYPE_I64, m->device);
-    mask = call_view(c, mask, shape, m->ndim);
-    struct value compare[] = { value_tensor(mask), value_int(index) };
-    mask = call_tensor(c, "aten.eq.Scalar", compare, 2);
-    source = call_expand(c, call_unsqueeze(c, source, at), m->size, m->ndim);
-    struct value args[] = { value_tensor(mask), value_tensor(source), value_tensor(x) };
-    return ret_tensor(c, call_tensor(c, "aten.where.self", args, 3));
-}
-
 static bool ret_select_scatter(struct call *c, struct tensor x, struct tensor source, int64_t dim,
                                sym_id index)
 {
@@ -104,7 +85,7 @@ static bool ret_select_scatter(struct call *c, struct tensor x, struct tensor so
     if (c->failed)
         return false;
     if (!eager(c))
-        return select_by_mask(c, x, source, at, index);
+        return ret_tensor(c, strided_copy(c, x));
     struct geometry part = geometry_of(x);
     if (!geometry_select(c, &part, at, index))
         return false;
