@@ -1,18 +1,19 @@
 """Models of transformers, timm, torchvision, diffusers and torch_geometric with random weights, small enough to compile in seconds.
 
-usage: models.py FOLDER NAME.MODE...     (modes: eval, train, export)
+usage: models.py FOLDER NAME.MODE...     (modes: eval, train; program, for those of kinds.py)
        models.py --list
 
 This is the child process of models_torch.py. A model is a Python expression for it and one for its arguments, in which `i` is 0 for the first
 call, 1 and 2 for the others, and b, n and s are a batch, a length and the side of an image that grow with it. Each model
-runs in a process of its own that is forked from this one, which imports the packages once, and leaves FOLDER/NAME.MODE: a log, or the
-exported programs and their values.
+runs in a process of its own that is forked from this one, which imports the packages once, and leaves a log in FOLDER/NAME.MODE and, where it
+failed, the error in FOLDER/NAME.MODE.failed.
 """
 import importlib.util
 import os
 import resource
 import sys
-import traceback
+
+from kinds import PROGRAMS
 
 LIMIT = 200  # seconds of CPU for a model; its log is replayed as far as it got
 
@@ -168,7 +169,7 @@ def namespace(i):
 
 def packages(names):
     """Imports what the models come from."""
-    for package in {MODELS[n.split(".")[0]][0] for n in names}:
+    for package in {MODELS[n.split(".")[0]][0] for n in names if not n.endswith(".program")}:
         if package in ("torchvision", "timm", "transformers", "diffusers"):
             from torchvision_ops import import_torchvision
             import_torchvision()
@@ -236,9 +237,11 @@ def child(name, mode, folder):
     torch.manual_seed(0)
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
     try:
-        compile_model(name, mode)
+        if mode == "program":
+            PROGRAMS[name]()
+        else:
+            compile_model(name, mode)
     except Exception as e:
-        traceback.print_exc()
         with open(os.path.join(folder, f"{name}.{mode}.failed"), "w") as file:
             file.write(f"{type(e).__name__}: {str(e)[:2000]}\n")
         return 1
@@ -249,7 +252,8 @@ def main():
     if sys.argv[1] == "--list":
         for name, (package, *_) in MODELS.items():
             if importlib.util.find_spec(package):
-                print(name)
+                print(f"{name}.eval\n{name}.train")
+        print("\n".join(f"{name}.program" for name in PROGRAMS))
         return 0
     folder, names = sys.argv[1], sys.argv[2:]
     packages(names)

@@ -314,3 +314,40 @@ bool rule_efficient_attention_backward(struct call *c)
     out[3] = some(bias) ? grad_bias(c, bias) : new_on_device(c, x[0], DTYPE_F32, NULL, 0);
     return ret_tensors(c, out, 4);
 }
+
+/* --- Layers --- */
+
+/* meta__transformer_encoder_layer_fwd */
+bool rule_transformer_encoder_layer(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0);
+    if (guard_bool(c, eq_int(c, numel(c, x), 0)))
+        return ret_tensor(c, CALL(c, "aten.clone.default", T(x)));
+    return ret_tensor(c, new_like(c, x));
+}
+
+/* native_multi_head_attention_fake: query, key, value, embed_dim, num_head, qkv_weight, qkv_bias,
+ * proj_weight, proj_bias, mask, need_weights, average_attn_weights, mask_type */
+bool rule_native_multi_head_attention(struct call *c)
+{
+    struct tensor q = arg_tensor(c, 0), projection = arg_tensor(c, 7);
+    sym_id none = SYM_ID_ZERO, batch = size_of(c, q, 0), length = size_of(c, q, 1);
+    struct tensor out[2];
+    if (guard_bool(c, eq_int(c, numel(c, q), 0))) {
+        out[0] = new_on_device(c, q, dtype_of(q), sizes_of(q), ndim_of(q));
+        out[1] = new_on_device(c, q, dtype_of(q), &none, 1);
+        return ret_tensors(c, out, 2);
+    }
+    sym_id size[] = { batch, length, size_of(c, projection, 0) };
+    out[0] = new_on_device(c, q, dtype_of(q), size, 3);
+    sym_id mean[] = { batch, length, length }, all[] = { batch, arg_sym(c, 4), length, length };
+    bool weights = arg_bool(c, 10), average = arg_bool(c, 11);
+    out[1] = new_on_device(c, q, dtype_of(q),
+                           !weights  ? &none
+                           : average ? mean
+                                     : all,
+                           !weights  ? 1
+                           : average ? 3
+                                     : 4);
+    return ret_tensors(c, out, 2);
+}

@@ -334,3 +334,26 @@ bool rule_no_meta(struct call *c)
 {
     return refuse_without_meta(c);
 }
+
+/* _grouped_mm_fallback_fake of transformers: (rows, in), (groups, in, out), ends of groups. */
+bool rule_grouped_mm_fallback(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0), w = arg_tensor(c, 1), ends = arg_tensor(c, 2);
+    if (!require(c, ndim_of(x) == 2 && ndim_of(w) == 3 && ndim_of(ends) == 1, "AssertionError",
+                 "grouped_mm_fallback: input must be 2D, weight 3D and offs 1D"))
+        return false;
+    require(c, guard_bool(c, eq(c, size_of(c, ends, 0), size_of(c, w, 0))), "AssertionError",
+            "offs length %s must match number of experts %s", sym_text(c, size_of(c, ends, 0)),
+            sym_text(c, size_of(c, w, 0)));
+    require(c, guard_bool(c, eq(c, size_of(c, x, 1), size_of(c, w, 1))), "AssertionError",
+            "input_dim mismatch: input has %s, weight has %s", sym_text(c, size_of(c, x, 1)),
+            sym_text(c, size_of(c, w, 1)));
+    sym_id size[] = { size_of(c, x, 0), size_of(c, w, 2) };
+    return ret_tensor(c, new_tensor(c, dtype_of(x), device_of(x), size, 2));
+}
+
+bool rule_grouped_mm_fallback_backward(struct call *c)
+{
+    struct tensor x = arg_tensor(c, 0), w = arg_tensor(c, 1);
+    return ret_tensors(c, (struct tensor[]){ new_like(c, x), new_like(c, w) }, 2);
+}

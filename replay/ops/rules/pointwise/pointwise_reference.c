@@ -287,6 +287,16 @@ struct tensor prim_elementwise(struct call *c, const struct value *operands, uin
     return new_tensor_permuted(c, dtype, device, first->size, strides, first->ndim);
 }
 
+/* _prim_elementwise_meta of numbers only: TensorMeta(number), a tensor without dimensions. */
+static struct tensor prim_of_numbers(struct call *c, const struct value *operands, uint32_t n)
+{
+    enum dtype dtype = (c->param & POINTWISE_KIND) == PROMOTE_ALWAYS_BOOL ? DTYPE_B8 : DTYPE_I64;
+    for (uint32_t i = 0; i < n && dtype != DTYPE_B8; i++)
+        if (operands[i].kind == VALUE_FLOAT)
+            dtype = DTYPE_F32;
+    return new_tensor(c, dtype, (struct device){ DEVICE_CPU, -1 }, NULL, 0);
+}
+
 /* The prims whose operands have one dtype. call.param is the promotion that gives the result's
  * dtype. */
 bool rule_prim_elementwise(struct call *c)
@@ -297,7 +307,7 @@ bool rule_prim_elementwise(struct call *c)
         return false;
     uint32_t kept = tensors_among(c, c->args, n, x);
     if (!kept)
-        return unsupported(c, "a prim of numbers");
+        return ret_tensor(c, prim_of_numbers(c, c->args, n));
     if (!check_dtypes(c, x, kept))
         return false;
     enum dtype dtype = x[0].meta->dtype;

@@ -1,0 +1,244 @@
+"""Small programs of kinds that models rarely have: recurrent layers, higher-order operators, torch.func, nested tensors, hooks.
+
+A program is a function of PROGRAMS; models.py runs each in a process of its own. Most compile one function and call it with two sizes.
+"""
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+R = torch.randn
+PROGRAMS = {}
+
+
+def program(function):
+    PROGRAMS[function.__name__] = function
+    return function
+
+
+def compiled(function):
+    return torch.compile(function, backend="aot_eager", dynamic=True)
+
+
+def first(result):
+    return result if isinstance(result, torch.Tensor) else first(result[0])
+
+
+def infer(function, *calls):
+    f = compiled(function)
+    for call in calls:
+        f(*call)
+
+
+def train(function, *calls):
+    f = compiled(function)
+    for call in calls:
+        first(f(*call)).sum().backward()
+
+
+def leaf(*size):
+    return torch.randn(*size, requires_grad=True)
+
+
+@program
+def recurrent():
+    torch._dynamo.config.allow_rnn = True
+    for layer in nn.LSTM(8, 16, 2), nn.LSTM(8, 16, bidirectional=True), nn.RNN(8, 16):
+        train(layer, (R(5, 3, 8),), (R(6, 4, 8),))
+
+
+@program
+def gru_states():
+    torch._dynamo.config.allow_rnn = True
+    train(nn.GRU(8, 16), (R(5, 3, 8), R(1, 3, 16)), (R(6, 4, 8), R(1, 4, 16)))
+
+
+@program
+def recurrent_cells():
+    for cell in nn.LSTMCell(8, 16), nn.GRUCell(8, 16), nn.RNNCell(8, 16):
+        train(cell, (R(3, 8),), (R(4, 8),))
+
+
+@program
+def flex_attention():
+    from torch.nn.attention.flex_attention import create_block_mask, flex_attention as attention
+
+    def plain(q, k, v):
+        return attention(q, k, v, score_mod=lambda score, b, h, i, j: score + (i - j))
+
+    def masked(q, k, v):
+        mask = create_block_mask(lambda b, h, i, j: i >= j, None, None, q.shape[2], q.shape[2], device="cpu")
+        return attention(q, k, v, block_mask=mask)
+    infer(plain, *[[R(2, 2, n, 8) for _ in range(3)] for n in (48, 64)])
+    infer(masked, *[[R(2, 2, n, 8) for _ in range(3)] for n in (128, 256)])
+
+
+@program
+def compiled_autograd():
+    from torch._dynamo import compiled_autograd as autograd
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.LayerNorm(16), nn.Linear(16, 4))
+    for n in (3, 4, 5):
+        with autograd._enable(compiled):
+            model(R(n, 8)).sum().backward()
+
+
+@program
+def hook():
+    def f(x):
+        y = x.sin()
+        y.register_hook(lambda grad: grad * 2)
+        return y.cos()
+    train(f, (leaf(3, 8),), (leaf(4, 8),))
+
+
+@program
+def nested():
+    layer = nn.Linear(8, 16)
+
+    def f(x):
+        y = F.layer_norm(layer(x), (16,))
+        q = y.unflatten(-1, [2, 8]).transpose(1, 2)
+        return F.scaled_dot_product_attention(q, q, q).transpose(1, 2).flatten(-2).values()
+    infer(f, *[(torch.nested.nested_tensor([R(n, 8), R(n + 2, 8), R(1, 8)], layout=torch.jagged),) for n in (3, 4)])
+
+
+@program
+def invoke_quant():
+    from torch._higher_order_ops import InvokeQuant
+    quant = InvokeQuant()
+    infer(lambda x, y: quant(lambda a, b: (a * b).sin(), x, y, scheme="nf4"), (R(3, 8), R(3, 8)), (R(4, 8), R(4, 8)))
+
+
+@program
+def functionalized():
+    @torch.library.custom_op("symtape_test::increase", mutates_args={"x"})
+    def increase(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.add_(1)
+        return y + 1
+    increase.register_fake(lambda x, y: torch.empty_like(y))
+
+    def f(x, y):
+        z = x.sin()
+        return z + 1, increase(z, y), increase(z[1:], y)
+    infer(f, (R(3, 8), R(3, 8)), (R(4, 8), R(4, 8)))
+
+
+@program
+def scans():
+    from torch._higher_order_ops.associative_scan import associative_scan
+    from torch._higher_order_ops.map import map as map_
+    from torch._higher_order_ops.scan import scan
+    from torch._higher_order_ops.while_loop import while_loop
+    weight = leaf(8, 8)
+    infer(lambda c, x: scan(lambda a, b: (a + b, a * b), c, x, dim=0), (R(8), R(3, 8)), (R(8), R(4, 8)))
+    train(lambda c, x: scan(lambda a, b: (torch.tanh(a @ weight + b), a * 2), c, x, dim=0)[1], (R(8), R(3, 8)), (R(8), R(4, 8)))
+    infer(lambda x: associative_scan(lambda a, b: a + b, x, dim=1, combine_mode="generic"), (R(5, 13),), (R(9, 17),))
+    train(lambda x, y: map_(lambda a, b: a + b.sum(), x, y), (leaf(3, 8), R(8)), (leaf(4, 8), R(8)))
+    infer(lambda x: while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * 2), (torch.tensor(0), x)), (R(3, 8),), (R(4, 8),))
+
+
+@program
+def associative_pairs():
+    from torch._higher_order_ops.associative_scan import associative_scan
+
+    def combine(a, b):
+        return a[0] * b[0], a[1] * b[0] + b[1]
+    infer(lambda x, y: associative_scan(combine, (x, y), dim=0, combine_mode="generic"), (R(5, 8), R(5, 8)), (R(9, 8), R(9, 8)))
+
+
+@program
+def checkpointed_dropout():
+    from torch.utils.checkpoint import checkpoint
+    layer = nn.Linear(8, 8)
+    train(lambda x: checkpoint(lambda y: F.dropout(layer(y).relu(), 0.1), x, use_reentrant=False), (R(3, 8),), (R(4, 8),))
+
+
+@program
+def functional_transforms():
+    infer(lambda x, w: torch.vmap(lambda a: F.linear(a, w).softmax(-1))(x), (R(3, 5, 8), R(4, 8)), (R(4, 5, 8), R(4, 8)))
+    infer(lambda x, w: torch.func.grad(lambda a: (F.linear(a, w) ** 2).sum())(x), (R(3, 8), R(4, 8)), (R(4, 8), R(4, 8)))
+    infer(torch.func.jacrev(lambda a: a.sin() * a.sum()), (R(3),), (R(4),))
+    infer(torch.func.jacfwd(lambda a: a.sin() * a.sum()), (R(3),), (R(4),))
+
+
+@program
+def autograd_function():
+    class Sine(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            ctx.save_for_backward(x)
+            return x.sin().view(n, -1)
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, = ctx.saved_tensors
+            return grad.view(x.shape) * x.cos(), None
+    train(lambda x: Sine.apply(x, x.shape[0]), (leaf(3, 8),), (leaf(4, 8),))
+
+
+@program
+def tensor_subclass():
+    from torch.testing._internal.two_tensor import TwoTensor
+    infer(lambda x: x.sin() @ x.t(), (TwoTensor(R(3, 8), R(3, 8)),), (TwoTensor(R(4, 8), R(4, 8)),))
+
+
+@program
+def data_dependent():
+    torch._dynamo.config.capture_scalar_outputs = torch._dynamo.config.capture_dynamic_output_shape_ops = True
+
+    def f(x, n):
+        u = n.item()
+        torch._check(u <= x.shape[0])
+        return x[:u].sum(), x.nonzero().sum(), torch.masked_select(x, x > 0).sum(), torch.zeros(u).sum()
+    infer(f, (R(3, 8), torch.tensor(2)), (R(4, 8), torch.tensor(2)))
+
+
+@program
+def autocast():
+    model = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.Linear(16, 4))
+
+    def f(x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return model(x).softmax(-1)
+    train(f, (R(3, 8),), (R(4, 8),))
+
+
+@program
+def compile_regions():
+    layer = nn.Linear(8, 8)
+    region = torch.compiler.nested_compile_region(lambda x: layer(x).relu())
+    train(lambda x: region(region(x)), (R(3, 8),), (R(4, 8),))
+
+
+@program
+def chosen_attention():
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    def f(q):
+        with sdpa_kernel(SDPBackend.MATH):
+            return F.scaled_dot_product_attention(q, q, q, is_causal=True)
+    train(f, (leaf(2, 2, 3, 8),), (leaf(2, 2, 4, 8),))
+
+
+@program
+def transformer_layers():
+    attention, layer = nn.MultiheadAttention(8, 2, batch_first=True), nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    train(lambda x: attention(x, x, x)[0], (R(2, 3, 8),), (R(2, 4, 8),))
+    with torch.no_grad():
+        infer(layer, (R(2, 3, 8),), (R(2, 4, 8),))
+
+
+@program
+def optimizer():
+    model = nn.Linear(8, 4)
+    optimizer = torch.optim.AdamW(model.parameters())
+    step = compiled(optimizer.step)
+    for n in (3, 4):
+        model(R(n, 8)).sum().backward()
+        step()
+
+
+@program
+def transforms_of_signals():
+    def f(x):
+        return torch.fft.irfft(torch.fft.rfft(x) * 2, n=x.shape[-1]), torch.view_as_real(torch.fft.fft(x)), torch.stft(x, 8, return_complex=True)
+    infer(f, (R(3, 30),), (R(3, 44),))

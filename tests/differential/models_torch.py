@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Models of other packages and programs of rare kinds, compiled by the live PyTorch and replayed.
+
+usage: models_torch.py [--all | --draw N | NAME.MODE...] [--expect PERCENT] [--expect-guards PERCENT] [--keep DIR] SYMTAPE
+
+Compiles the models of models.py, in eval and in train, and the programs of kinds.py with dynamic sizes and two sizes each, and asks `symtape
+replay` for every call and guard. Without names, N of them are drawn, others every month, from those whose package is installed. Each line
+says what differs; too few calls or kernel guards that match fail the test. --keep DIR keeps the logs. Exits with 77 where Python has
+no torch.
+"""
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from graphs_torch import Totals, print_differences, replay  # noqa: E402
+from verdict import month_seed  # noqa: E402
+
+# What is known to differ, and why. It is compiled and printed, and not counted.
+KNOWN = {
+    "compiled_autograd.program": "the formulas of autograd's nodes (AddmmBackward0) are not modelled, and the list of inputs has no metas",
+    "functionalized.program": "the operator is the program's own, and no rules are given",
+    "scans.program": "the strides of vmap's batched tensors are those of their slices",
+    "associative_pairs.program": "the size of vmap's batch is that of the call, not that of the operands",
+    "longformer.eval": "symbols that a later guard replaced stand in the metas of the inputs",
+}
+
+CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models.py")
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--draw", type=int, default=6)
+    parser.add_argument("--expect", type=float, default=100, help="per cent of the calls")
+    parser.add_argument("--expect-guards", type=float, default=99, help="per cent of the kernel guards")
+    parser.add_argument("--keep")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("symtape")
+    return parser.parse_args()
+
+
+def run_child(python, folder, *args):
+    return subprocess.run([python, CHILD, *args], env=os.environ | {"TORCH_TRACE": folder, "HF_HUB_OFFLINE": "1"}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split()
+
+
+def problem_of(folder, name):
+    try:
+        with open(os.path.join(folder, name + ".failed")) as file:
+            return " (PyTorch: " + file.read().splitlines()[0][:80] + ")"
+    except (OSError, IndexError):
+        return ""
+
+
+def check(symtape, folder, name, totals):
+    """Returns whether everything of a model's log matches, or None where it has none."""
+    log = os.path.join(folder, name)
+    if not os.path.isdir(log) or not os.listdir(log):
+        print(f"{name}: nothing was compiled{problem_of(folder, name)}")
+        return None
+    report = replay(symtape, log)
+    counted = Totals() if name in KNOWN else totals
+    same, now, guards = counted.add(report), report["totals"], report["guards"]["kernel"]
+    print(f"{name}: {now['calls']} calls, {now['calls'] - now['match']} differ; guards: {guards['reproduced']} reproduced, "
+          f"{guards['missing']} missing, {guards['extra']} extra{problem_of(folder, name)}", flush=True)
+    if not same and name in KNOWN:
+        print(f"    known: {KNOWN[name]}")
+    elif not same:
+        print_differences(report)
+    return same
+
+
+def main():
+    options = read_options()
+    python = os.environ.get("SYMTAPE_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
+        return 77
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.keep or scratch
+        names = options.names or run_child(python, scratch, "--list")
+        if not options.names and not options.all:
+            names = random.Random(month_seed()).sample(names, min(options.draw, len(names)))
+        run_child(python, folder, folder, *names)
+        totals = Totals()
+        same = [check(options.symtape, folder, name, totals) for name in names]
+    print(totals)
+    print(f"{same.count(True)} of {len(same) - same.count(None)} tapes without a difference")
+    return 1 if (totals.calls_share() < options.expect or totals.guards_share() < options.expect_guards or
+                 not totals.counts["calls"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
