@@ -140,3 +140,90 @@ bool poly_has_root(struct poly a, int64_t bound)
     }
     return ret;
 }
+
+static int degree(struct poly a)
+{
+    return a.n[2] ? 2 : a.n[1] ? 1 : 0;
+}
+
+static bool is_zero(struct poly a)
+{
+    return a.n[0] == 0 && poly_is_constant(a);
+}
+
+/* Divides a by b, which is not 0. */
+static bool divide(struct poly a, struct poly b, struct poly *quotient, struct poly *rest)
+{
+    *quotient = poly_constant(0);
+    while (degree(a) >= degree(b) && !is_zero(a)) {
+        int up = degree(a) - degree(b), from = degree(a);
+        struct poly term = poly_constant(0), part;
+        term.n[up] = a.n[from];
+        term.d = a.d;
+        if (!poly_scale(term, b.d, b.n[degree(b)], &term) || !poly_add(*quotient, term, quotient) ||
+            !poly_mul(term, b, &part) || !poly_scale(part, -1, 1, &part) || !poly_add(a, part, &a))
+            return false;
+    }
+    *rest = a;
+    return true;
+}
+
+static bool common_factor(struct poly a, struct poly b, struct poly *ret)
+{
+    while (!is_zero(b)) {
+        struct poly quotient, rest;
+        if (!divide(a, b, &quotient, &rest))
+            return false;
+        a = b;
+        b = rest;
+    }
+    *ret = a;
+    return true;
+}
+
+static bool make_ratio(struct poly n, struct poly d, struct ratio *ret)
+{
+    struct poly factor, rest;
+    if (is_zero(d) || !common_factor(n, d, &factor) || is_zero(factor))
+        return false;
+    if (degree(factor) && (!divide(n, factor, &n, &rest) || !divide(d, factor, &d, &rest)))
+        return false;
+    int64_t by = d.d, divided_by = d.n[degree(d)];
+    return poly_scale(n, by, divided_by, &ret->n) && poly_scale(d, by, divided_by, &ret->d);
+}
+
+bool ratio_add(struct ratio a, struct ratio b, struct ratio *ret)
+{
+    struct poly x, y, d;
+    return poly_mul(a.n, b.d, &x) && poly_mul(b.n, a.d, &y) && poly_add(x, y, &x) &&
+           poly_mul(a.d, b.d, &d) && make_ratio(x, d, ret);
+}
+
+bool ratio_mul(struct ratio a, struct ratio b, struct ratio *ret)
+{
+    struct poly n, d;
+    struct ratio x, y; /* common factors first, so that degrees stay small */
+    return make_ratio(a.n, b.d, &x) && make_ratio(b.n, a.d, &y) && poly_mul(x.n, y.n, &n) &&
+           poly_mul(x.d, y.d, &d) && make_ratio(n, d, ret);
+}
+
+bool ratio_divide(struct ratio a, struct ratio b, struct ratio *ret)
+{
+    return ratio_mul(a, (struct ratio){ b.d, b.n }, ret);
+}
+
+bool ratio_subtract(struct ratio a, struct ratio b, struct ratio *ret)
+{
+    return poly_scale(b.n, -1, 1, &b.n) && ratio_add(a, b, ret);
+}
+
+bool ratio_at(struct ratio a, int64_t x, int64_t *ret)
+{
+    int64_t n, d;
+    if (!numerator_at(a.n, x, &n) || !numerator_at(a.d, x, &d) ||
+        __builtin_mul_overflow(n, a.d.d, &n) || __builtin_mul_overflow(d, a.n.d, &d) || d == 0 ||
+        d == -1 || n % d)
+        return false;
+    *ret = n / d;
+    return true;
+}

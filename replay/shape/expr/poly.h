@@ -35,4 +35,26 @@ bool poly_bound(struct poly a, enum poly_side side, bool strict, bool *upper, in
 /* Returns whether a is linear, or 0 at an integer next to that bound. */
 bool poly_has_root(struct poly a, int64_t bound);
 
+/* A quotient of polynomials without a common factor; the highest coefficient of d is 1. */
+struct ratio {
+    struct poly n, d;
+};
+
+static inline struct ratio ratio_of(struct poly a)
+{
+    return (struct ratio){ a, poly_constant(1) };
+}
+static inline bool ratio_is_poly(struct ratio a)
+{
+    return poly_is_constant(a.d);
+}
+
+/* Each returns false when the result cannot be stored, or when b is 0. */
+bool ratio_add(struct ratio a, struct ratio b, struct ratio *ret);
+bool ratio_mul(struct ratio a, struct ratio b, struct ratio *ret);
+bool ratio_divide(struct ratio a, struct ratio b, struct ratio *ret);
+bool ratio_subtract(struct ratio a, struct ratio b, struct ratio *ret);
+/* Computes the value if it is an integer; false otherwise. */
+bool ratio_at(struct ratio a, int64_t x, int64_t *ret);
+
 #endif

@@ -8,6 +8,7 @@ void dims_release(struct dim_solver *dims)
 {
     vec_release(&dims->symbols);
     vec_release(&dims->congruences);
+    vec_release(&dims->other_congruences);
     vec_release(&dims->conditions);
     vec_release(&dims->others);
     vec_release(&dims->equalities);
@@ -42,86 +43,141 @@ static void add_congruence(struct dim_solver *dims, struct congruence c)
     dims->failed |= !vec_push(&dims->congruences, c);
 }
 
-static bool rewrite_to_poly(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
-                            struct poly *ret);
+static bool same_poly(const struct poly *a, const struct poly *b)
+{
+    return a->n[0] == b->n[0] && a->n[1] == b->n[1] && a->n[2] == b->n[2] && a->d == b->d;
+}
+
+static bool same_ratio(const struct ratio *a, const struct ratio *b)
+{
+    return same_poly(&a->n, &b->n) && same_poly(&a->d, &b->d);
+}
+
+static void add_other_congruence(struct dim_solver *dims, struct other_congruence c)
+{
+    struct ratio quotient;
+    if (ratio_divide(c.base, c.divisor, &quotient) && ratio_is_poly(quotient) &&
+        poly_is_constant(quotient.n) && quotient.n.d == 1)
+        return; /* a multiple of the divisor: sympy's Mod is 0 */
+    for (size_t i = 0; i < dims->other_congruences.n; i++) {
+        const struct other_congruence *o = &dims->other_congruences.v[i];
+        if (o->symbol == c.symbol && same_ratio(&o->base, &c.base) &&
+            same_ratio(&o->divisor, &c.divisor))
+            return;
+    }
+    dims->failed |= !vec_push(&dims->other_congruences, c);
+}
+
+static size_t count_congruences(const struct dim_solver *dims)
+{
+    return dims->congruences.n + dims->other_congruences.n;
+}
+
+static bool is_integral(struct ratio a)
+{
+    return ratio_is_poly(a) && a.n.d == 1;
+}
+
+static bool rewrite(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
+                    struct ratio *ret);
 
 /* Rewrites b % d as its value k at the hint, and b // d as (b - k)/d, provided that b % d == k. */
 static bool rewrite_division(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
-                             struct poly *ret)
+                             struct ratio *ret)
 {
     struct sym_pool *pool = dims->env->pool;
-    struct poly base, by;
-    int64_t hint, value;
-    if (!rewrite_to_poly(dims, arg_at(pool, e, 0), symbol, depth, &base) ||
-        !rewrite_to_poly(dims, arg_at(pool, e, 1), symbol, depth, &by) || !poly_is_constant(by) ||
-        by.d != 1 || by.n[0] == 0 || base.n[2] || base.d != 1 ||
+    struct ratio base, by;
+    int64_t hint, value, divisor;
+    if (!rewrite(dims, arg_at(pool, e, 0), symbol, depth, &base) ||
+        !rewrite(dims, arg_at(pool, e, 1), symbol, depth, &by) ||
         !sym_to_i64(dims->env->pool, env_hint(dims->env, symbol), &hint) ||
-        !poly_at(base, hint, &value))
+        !ratio_at(base, hint, &value) || !ratio_at(by, hint, &divisor) || divisor == 0)
         return false;
-    int64_t divisor = by.n[0], rest = floor_mod(value, divisor);
-    if (!poly_add(base, poly_constant(-rest), &base))
+    int64_t rest = floor_mod(value, divisor);
+    if (!ratio_subtract(base, ratio_of(poly_constant(rest)), &base))
         return false;
-    add_congruence(dims, (struct congruence){ symbol, base.n[1], base.n[0], divisor });
-    if (kind_at(pool, e) == SYM_FLOORDIV)
-        return poly_scale(base, 1, divisor, ret);
-    *ret = poly_constant(rest);
+    if (is_integral(base) && base.n.n[2] == 0 && is_integral(by) && poly_is_constant(by.n))
+        add_congruence(dims, (struct congruence){ symbol, base.n.n[1], base.n.n[0], by.n.n[0] });
+    else
+        add_other_congruence(dims, (struct other_congruence){ symbol, base, by });
+    if (kind_at(pool, e) == SYM_FLOORDIV) {
+        dims->unreduced |= !poly_is_constant(by.n) && by.n.n[0];
+        return ratio_divide(base, by, ret);
+    }
+    *ret = ratio_of(poly_constant(rest));
     return true;
 }
 
 static bool rewrite_power(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
-                          struct poly *ret)
+                          struct ratio *ret)
 {
-    struct poly base;
+    struct ratio base;
     int64_t exponent;
     if (!sym_to_i64(dims->env->pool, arg_at(dims->env->pool, e, 1), &exponent) || exponent < 0 ||
-        exponent > 2 || !rewrite_to_poly(dims, arg_at(dims->env->pool, e, 0), symbol, depth, &base))
+        exponent > 2 || !rewrite(dims, arg_at(dims->env->pool, e, 0), symbol, depth, &base))
         return false;
-    *ret = poly_constant(1);
+    *ret = ratio_of(poly_constant(1));
     for (int64_t i = 0; i < exponent; i++)
-        if (!poly_mul(*ret, base, ret))
+        if (!ratio_mul(*ret, base, ret))
             return false;
     return true;
 }
 
-static bool rewrite_to_poly(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
-                            struct poly *ret)
+static bool rewrite_number(struct sym_pool *pool, sym_id e, struct ratio *ret)
+{
+    int64_t n, d = 1;
+    if (!sym_to_i64(pool, e, &n) &&
+        !(kind_at(pool, e) == SYM_RATIONAL && sym_to_i64(pool, number_numerator(pool, e), &n) &&
+          sym_to_i64(pool, number_denominator(pool, e), &d)))
+        return false;
+    *ret = ratio_of(poly_constant(1));
+    return poly_scale(ret->n, n, d, &ret->n);
+}
+
+static bool rewrite(struct dim_solver *dims, sym_id e, sym_id symbol, unsigned depth,
+                    struct ratio *ret)
 {
     struct sym_pool *pool = dims->env->pool;
     enum sym_kind kind = kind_at(pool, e);
-    int64_t number;
     if (depth > NESTING)
         return false;
     if (e == symbol) {
-        *ret = (struct poly){ { 0, 1, 0 }, 1 };
+        *ret = ratio_of((struct poly){ { 0, 1, 0 }, 1 });
         return true;
     }
-    if (sym_to_i64(pool, e, &number))
-        return poly_scale(poly_constant(1), number, 1, ret);
-    if (kind == SYM_RATIONAL) {
-        int64_t d;
-        return sym_to_i64(pool, number_numerator(pool, e), &number) &&
-               sym_to_i64(pool, number_denominator(pool, e), &d) &&
-               poly_scale(poly_constant(1), number, d, ret);
-    }
+    if (rewrite_number(pool, e, ret))
+        return true;
     if (kind == SYM_FLOORDIV || kind == SYM_MOD || kind == SYM_PYTHON_MOD)
         return rewrite_division(dims, e, symbol, depth + 1, ret);
     if (kind == SYM_POW)
         return rewrite_power(dims, e, symbol, depth + 1, ret);
     if (kind != SYM_ADD && kind != SYM_MUL)
         return false;
-    *ret = poly_constant(kind == SYM_MUL);
+    *ret = ratio_of(poly_constant(kind == SYM_MUL));
     for (uint32_t i = 0; i < sym_n_args(pool, e); i++) {
-        struct poly part;
-        if (!rewrite_to_poly(dims, arg_at(pool, e, i), symbol, depth + 1, &part) ||
-            !(kind == SYM_ADD ? poly_add(*ret, part, ret) : poly_mul(*ret, part, ret)))
+        struct ratio part;
+        if (!rewrite(dims, arg_at(pool, e, i), symbol, depth + 1, &part) ||
+            !(kind == SYM_ADD ? ratio_add(*ret, part, ret) : ratio_mul(*ret, part, ret)))
             return false;
     }
     return true;
 }
 
+static void forget_congruences(struct dim_solver *dims, size_t n, size_t n_others)
+{
+    dims->congruences.n = n;
+    dims->other_congruences.n = n_others;
+}
+
 bool dims_poly(struct dim_solver *dims, sym_id e, sym_id symbol, struct poly *ret)
 {
-    return rewrite_to_poly(dims, e, symbol, 0, ret);
+    size_t n = dims->congruences.n, n_others = dims->other_congruences.n;
+    struct ratio all;
+    bool ok = rewrite(dims, e, symbol, 0, &all) && ratio_is_poly(all) &&
+              count_congruences(dims) == n + n_others;
+    forget_congruences(dims, n, n_others);
+    *ret = ok ? all.n : poly_constant(0);
+    return ok;
 }
 
 /* --- add() --- */
@@ -138,12 +194,37 @@ static void add_bound(struct dim_symbol *s, bool upper, int64_t bound, bool root
     *has = true;
 }
 
-static void set_value_from(struct dim_symbol *s, struct poly f)
+/* Stores the value at which f is 0. Of two values of a square, sizes have the one at the hint. */
+static void set_value_from(struct dim_solver *dims, struct dim_symbol *s, struct poly f)
 {
-    if (f.n[2] || f.n[1] == 0 || f.n[0] % f.n[1] || s->has_value)
+    int64_t hint, zero;
+    if (s->has_value || poly_is_constant(f))
         return;
-    s->value = -f.n[0] / f.n[1];
+    if (f.n[2] == 0) {
+        if (f.n[0] % f.n[1])
+            return;
+        s->value = -f.n[0] / f.n[1];
+    } else {
+        if (!sym_to_i64(dims->env->pool, env_hint(dims->env, s->symbol), &hint) ||
+            !poly_at(f, hint, &zero) || zero != 0 || -f.n[1] / f.n[2] - hint >= 2)
+            return;
+        s->value = hint;
+    }
     s->has_value = s->pending = true;
+}
+
+/* Returns whether f is positive at all sizes, or not negative: no coefficient of x is negative, and
+ * f is not at x = 1, where sympy's _monotonic_sign looks. */
+static bool is_positive(struct poly f, bool or_zero)
+{
+    int64_t sum = f.n[0] + f.n[1] + f.n[2];
+    return f.n[1] >= 0 && f.n[2] >= 0 && (or_zero ? sum >= 0 : sum > 0);
+}
+
+/* Returns whether sympy evaluates the condition f > 0, f >= 0, f < 0 or f <= 0 to true. */
+static bool is_evaluated(struct poly f, enum poly_side side, bool strict)
+{
+    return (side == POLY_AT_LEAST || poly_scale(f, -1, 1, &f)) && is_positive(f, !strict);
 }
 
 static void add_condition_in(struct dim_solver *dims, sym_id condition, sym_id symbol,
@@ -151,31 +232,34 @@ static void add_condition_in(struct dim_solver *dims, sym_id condition, sym_id s
 {
     struct sym_pool *pool = dims->env->pool;
     enum sym_kind kind = kind_at(pool, condition);
-    size_t n_congruences = dims->congruences.n;
-    struct poly left, right, f;
-    if (!dims_poly(dims, arg_at(pool, condition, 0), symbol, &left) ||
-        !dims_poly(dims, arg_at(pool, condition, 1), symbol, &right) ||
-        !poly_scale(right, -1, 1, &right) || !poly_add(left, right, &f)) {
-        dims->congruences.n = n_congruences;
+    size_t n = dims->congruences.n, n_others = dims->other_congruences.n;
+    struct ratio left, right, both;
+    dims->unreduced = false;
+    if (!rewrite(dims, arg_at(pool, condition, 0), symbol, 0, &left) ||
+        !rewrite(dims, arg_at(pool, condition, 1), symbol, 0, &right) ||
+        !ratio_subtract(left, right, &both)) {
+        forget_congruences(dims, n, n_others);
         return;
     }
-    if (poly_is_constant(f)) {
-        *trivial = dims->congruences.n == n_congruences;
+    bool strict = kind == SYM_LT || kind == SYM_GT;
+    enum poly_side side = kind == SYM_LT || kind == SYM_LE ? POLY_AT_MOST : POLY_AT_LEAST;
+    if ((ratio_is_poly(both) && poly_is_constant(both.n)) ||
+        (kind != SYM_EQ && ratio_is_poly(both) && is_evaluated(both.n, side, strict))) {
+        *trivial = !dims->unreduced && count_congruences(dims) == n + n_others;
         return;
     }
     struct dim_symbol *s = dim_symbol_of(dims, symbol);
     if (!s)
         return;
     if (kind == SYM_EQ) {
-        set_value_from(s, f);
+        set_value_from(dims, s, both.n);
         return;
     }
-    bool upper, strict = kind == SYM_LT || kind == SYM_GT;
-    enum poly_side side = kind == SYM_LT || kind == SYM_LE ? POLY_AT_MOST : POLY_AT_LEAST;
+    bool upper;
     int64_t bound;
     dims->failed |= !vec_push(&dims->conditions, (struct dim_condition){ symbol, condition });
-    if (poly_bound(f, side, strict, &upper, &bound))
-        add_bound(s, upper, bound, poly_has_root(f, bound));
+    if (is_positive(both.d, false) && poly_bound(both.n, side, strict, &upper, &bound))
+        add_bound(s, upper, bound, poly_has_root(both.n, bound));
 }
 
 void dims_add(struct dim_solver *dims, sym_id condition, bool *trivial)

@@ -3,7 +3,8 @@
  *
  * Conditions in one symbol become bounds, values and congruences; those in several symbols wait
  * for values. What PyTorch's solver drops (Ne, Or, And, functions other than //, %) is dropped
- * here, too, and so are conditions of a higher degree than 2. */
+ * here, too, and so are conditions of a higher degree than 2. A division by an expression in the
+ * symbol makes a quotient of polynomials. */
 #ifndef SYMTAPE_REPLAY_SHAPE_GUARDS_DIMS_H
 #define SYMTAPE_REPLAY_SHAPE_GUARDS_DIMS_H
 
@@ -14,6 +15,12 @@
 struct congruence {
     sym_id symbol;
     int64_t mul, add, divisor;
+};
+
+/* base % divisor == 0 of another form, which PyTorch counts and does not solve. */
+struct other_congruence {
+    sym_id symbol;
+    struct ratio base, divisor;
 };
 
 struct dim_symbol {
@@ -41,13 +48,16 @@ struct dim_solver {
     symbols;
     vec_of(struct congruence)
     congruences;
+    vec_of(struct other_congruence)
+    other_congruences;
     vec_of(struct dim_condition)
     conditions; /* the inequalities in one symbol */
     vec_of(sym_id)
     others; /* the conditions in several symbols */
     vec_of(struct dim_equality)
     equalities;
-    bool failed; /* out of memory */
+    bool unreduced; /* the last rewriting divided by a sum, which sympy does not reduce by itself */
+    bool failed;    /* out of memory */
 };
 
 void dims_release(struct dim_solver *dims);
@@ -62,8 +72,7 @@ void dims_solve(struct dim_solver *dims);
 void dims_suggest(struct production *p, struct dim_solver *dims, struct buf *out);
 bool dims_forces(const struct production *p, const struct dim_solver *dims);
 
-/* Converts e to a polynomial in one symbol, rewriting // and % by numbers with the symbol's hint;
- * congruences that are found are added. False: e has another form. */
+/* Converts e to a polynomial in one symbol. False: e has another form, such as one with // or %. */
 bool dims_poly(struct dim_solver *dims, sym_id e, sym_id symbol, struct poly *ret);
 
 #endif

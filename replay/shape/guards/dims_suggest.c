@@ -148,10 +148,7 @@ static void put_equality(struct suggester *s, const struct dim_equality *e)
         return;
     sym_id symbol = env_symbol_of(s->p->env, k, 0)->id;
     struct str root = dim_name_of(s->p, symbol_source(s->p, symbol));
-    size_t n = s->dims->congruences.n;
-    bool plain = dims_poly(s->dims, e->expr, symbol, &f) && s->dims->congruences.n == n &&
-                 f.d == 1 && f.n[2] == 0;
-    s->dims->congruences.n = n;
+    bool plain = dims_poly(s->dims, e->expr, symbol, &f) && f.d == 1 && f.n[2] == 0;
     struct linear eq = linear_of(s, root);
     if (!plain || !root.n || __builtin_mul_overflow(eq.mul, f.n[1], &eq.mul) ||
         __builtin_mul_overflow(eq.add, f.n[1], &eq.add) ||

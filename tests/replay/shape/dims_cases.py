@@ -124,6 +124,14 @@ class Case:
             lambda: sympy.Eq(2 * s, t) if 2 * v == int(hint[t]) else sympy.Ge(s, v - 1 if v > 3 else 2),
             lambda: sympy.Lt(s, t) if v < int(hint[t]) else sympy.Le(t, s),
             lambda: sympy.Eq(FloorDiv(s, 2), v // 2),
+            lambda: sympy.Eq(FloorDiv(s + FloorDiv(s + k - 1, k) - 1, FloorDiv(s + k - 1, k)),
+                             (v + (v + k - 1) // k - 1) // ((v + k - 1) // k)),
+            lambda: sympy.Eq(Mod(s, FloorDiv(s, 2)), v % (v // 2)),
+            lambda: sympy.Eq(FloorDiv(s, FloorDiv(s, 2)), v // (v // 2)),
+            lambda: sympy.Ge(s - FloorDiv(s + 1, 2), 0),
+            lambda: sympy.Gt(FloorDiv(s - 1, 2) * k, 0) if v > 2 else sympy.Ge(s, 2),
+            lambda: sympy.Eq(s * s, v * v),
+            lambda: sympy.Le(FloorDiv(FloorDiv(s, 2), 2), v),
         ])()
 
     def shapes(self):
@@ -190,6 +198,7 @@ def cases(seed, n):
 
 def settled(text):
     """Constraints of one symbol are a set, and so are several bounds of one square."""
+    text = text.replace('Specializations unexpectedly', '\nSpecializations unexpectedly')
     return sorted(line for line in text.splitlines() if '*' not in line or 'Dim(' not in line)
 
 

@@ -52,11 +52,45 @@ static void test_arithmetic(void **state)
     assert_false(poly_scale(of(1, 0, 0), 1, 0, &b));
 }
 
+static void assert_ratio(struct ratio a, struct poly n, struct poly d)
+{
+    assert_memory_equal(&a.n, &n, sizeof n);
+    assert_memory_equal(&a.d, &d, sizeof d);
+}
+
+/* Common factors are taken out, so that a quotient that is a polynomial is one. */
+static void test_ratios(void **state)
+{
+    (void)state;
+    const struct ratio x = ratio_of(of(0, 1, 0)), half = ratio_of((struct poly){ { 0, 1, 0 }, 2 });
+    const struct ratio zero = ratio_of(of(0, 0, 0)), square = ratio_of(of(-1, 0, 1));
+    struct ratio r;
+    int64_t value;
+    assert_true(ratio_divide(x, half, &r));
+    assert_ratio(r, of(2, 0, 0), of(1, 0, 0));
+    assert_true(ratio_divide(square, ratio_of(of(-1, 1, 0)), &r));
+    assert_ratio(r, of(1, 1, 0), of(1, 0, 0));
+    assert_true(ratio_subtract(x, ratio_of(of(8, 0, 0)), &r) && ratio_divide(r, half, &r));
+    assert_ratio(r, of(-16, 2, 0), of(0, 1, 0));
+    assert_true(ratio_at(r, 8, &value));
+    assert_int_equal(value, 0);
+    assert_true(ratio_at(r, -16, &value));
+    assert_int_equal(value, 3);
+    assert_false(ratio_at(r, 3, &value));
+    assert_false(ratio_at(r, 0, &value));
+    assert_true(ratio_add(r, r, &r) && ratio_mul(r, half, &r));
+    assert_ratio(r, of(-16, 2, 0), of(1, 0, 0));
+    assert_false(ratio_divide(x, zero, &r));
+    assert_false(ratio_mul(square, ratio_of(of(0, 1, 0)), &r));
+    assert_false(ratio_mul(ratio_of(of(INT64_MAX / 5, 0, 0)), ratio_of(of(9, 0, 0)), &r));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_ratios),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
