@@ -108,7 +108,8 @@ struct replay_guard_counts {
     uint64_t suppressed, asserts;
 };
 
-/* The costs of replaying all attempts. */
+/* The costs of replaying all attempts. With `passes`, dispatches, hits, misses and the fast path
+ * are what PyTorch would count, else those of one walk of each graph. */
 struct replay_costs {
     uint64_t symbols, guards, replacements, asserts;
     uint64_t dispatches, hits, misses, exprs, evaluations, symbolic_tensors;

@@ -58,6 +58,7 @@ int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options 
     struct runs runs = { .n = 0 };
     struct err err = { 0 };
     bool ok = true;
+    how->passes = true;
     for (int round = 0; round < ROUNDS && ok; round++)
         for (size_t i = 0; i < lists->n_policies && ok; i++) {
             how->changes.policy = lists->policies[i];

@@ -216,12 +216,14 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->record = g->record;
     if (g->kind == GRAPH_DYNAMO)
         run->dynamo = g->graph;
-    run->traces = traces_results(g->kind);
+    run->traces = traces_results(g->kind) || run->load->inputs.exported;
+    run->traced.unwrapped = run->load->inputs.exported;
     run->traced.decomposes = run->load->inductor;
-    if (run->traces && !aot_inputs_set(&run->aot_inputs, dynamo_graph_of(run->load, g), g->graph))
+    if (traces_results(g->kind) &&
+        !aot_inputs_set(&run->aot_inputs, dynamo_graph_of(run->load, g), g->graph))
         return err_nomem(err);
     struct program *p = make_program(run, g, &why);
-    ops_set_recall(run->state.ops, run->traces ? 2 : g->kind == GRAPH_DYNAMO);
+    ops_set_recall(run->state.ops, traces_results(g->kind) ? 2 : g->kind == GRAPH_DYNAMO);
     if (p && g->kind == GRAPH_DYNAMO &&
         !float_constants_symbolize(&run->floats, run->load, &run->state, p))
         return err_nomem(err);
@@ -292,11 +294,25 @@ static bool walk_warm(struct attempt_run *run, struct err *err)
     return true;
 }
 
+/* torch.export traces what Dynamo's graph calls once, without AOTAutograd. Returns the record of
+ * that graph, the last one; TRACE_NONE: there is none, or the attempt is compiled. */
+static uint32_t last_dynamo_record(const struct attempt_load *load)
+{
+    uint32_t ret = TRACE_NONE;
+    for (size_t i = 0; i < load->n_graphs && load->inputs.exported; i++)
+        if (load->graphs[i].kind == GRAPH_DYNAMO && load->graphs[i].graph)
+            ret = load->graphs[i].record;
+    return ret;
+}
+
 static bool walk_graphs(struct attempt_run *run, struct err *err)
 {
     struct attempt_load *load = run->load;
+    const bool only_dynamo = last_dynamo_record(load) != TRACE_NONE;
     for (size_t i = 0; i < load->n_graphs && !run->log.ended; i++) {
         const struct attempt_graph *g = &load->graphs[i];
+        if (only_dynamo && g->kind != GRAPH_DYNAMO)
+            continue;
         struct replay_graph row = { .ref = g->ref, .counted = g->counted, .error = g->error };
         size_t n_differences = run->result->differences.n;
         size_t n_unsupported = run->result->unsupported.n;
@@ -372,6 +388,21 @@ static const struct node *origin_node(const struct attempt_run *run, uint32_t pr
     return NULL;
 }
 
+/* Returns the text of a guard: of one that was added with other inputs, the text that it has then.
+ */
+static struct str guard_text(struct attempt_run *run, const struct guard_entry *entry)
+{
+    struct buf text = BUF_INIT;
+    if (run->load->by_hint && entry->added != SYM_NONE)
+        sym_print(env_pool(run->state.env), entry->added, &text);
+    else
+        buf_put(&text, entry->guard ? entry->guard->expr : entry->text);
+    struct str ret =
+        text.failed ? (struct str){ 0 } : arena_copy(&run->result->arena, buf_str(&text));
+    buf_release(&text);
+    return ret;
+}
+
 static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
 {
     struct attempt_result *r = run->result;
@@ -379,8 +410,7 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     struct replay_guard row = { .guard = entry->guard,
                                 .attempt = run->load->attempt,
                                 .status = entry->status,
-                                .ref = TRACE_NONE,
-                                .expr = entry->guard ? entry->guard->expr : entry->text };
+                                .ref = TRACE_NONE };
     if (entry->has_node && entry->graph < run->refs.n)
         node = origin_node(run, entry->graph, entry->node);
     if (node) {
@@ -388,7 +418,7 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
         row.node = node->name;
     }
     row.rule = arena_copy(&r->arena, str_of(entry->rule ? entry->rule : ""));
-    row.expr = arena_copy(&r->arena, row.expr);
+    row.expr = guard_text(run, entry);
     return row.rule.p && row.expr.p && vec_push(&r->guards, row);
 }
 
@@ -397,11 +427,12 @@ static bool collect_guards(struct attempt_run *run)
     struct printed printed = { run->load };
     guard_log_finish(&run->log, is_printed_symbol, &printed, (uint32_t)run->load->n_graphs);
     for (size_t i = 0; i < run->log.entries.n; i++) {
-        const struct guard_entry *entry = &run->log.entries.v[i];
+        struct guard_entry *entry = &run->log.entries.v[i];
         /* A program of a .pt2 has no recorded guards to compare with. */
         if (!entry->guard && run->load->attempt == TRACE_NONE)
             continue;
-        if (guard_log_ended_before(&run->log, entry))
+        if (guard_log_ended_before(&run->log, entry) ||
+            (run->load->by_hint && guard_log_is_gone(&run->log, entry, run->load->inputs.exported)))
             continue;
         if (entry->guard)
             count_recorded(&run->result->guard_counts, entry);
@@ -464,7 +495,7 @@ static bool set_switches(struct attempt_run *run)
     ops_set_layers(run->state.ops, !has_switch(options, SWITCH_MODEL),
                    !has_switch(options, SWITCH_MEMO));
     ops_set_timing(run->state.ops, options->timing);
-    ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE); /* for programs of a .pt2 */
+    ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE || run->load->inputs.exported);
     for (size_t i = 0; i < options->n_switches; i++)
         set_switch(run->state.ops, &options->switches[i]);
     if (options->audit)
@@ -497,8 +528,9 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                                  .digests = run->options->digests };
     if (calls && !set_switches(run))
         return err_nomem(err);
-    bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt, run->state.env,
-                             replay_state_resolve, &run->state);
+    bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt,
+                             last_dynamo_record(run->load), run->state.env, replay_state_resolve,
+                             &run->state);
     run->log.instead = run->load->instead;
     run->log.stop = run->load->stop;
     return ok || err_nomem(err);
@@ -540,6 +572,25 @@ static void collect_costs(struct attempt_run *run)
         costs->ns += run->result->graphs.v[i].counts.ns;
 }
 
+/* What one walk of each graph counted is replaced by the sum over PyTorch's passes. */
+static void estimate_costs(struct attempt_result *result)
+{
+    struct replay_costs *costs = &result->costs;
+    costs->dispatches = costs->hits = costs->misses = 0;
+    costs->fast_attempts = costs->fast_answers = 0;
+    for (size_t i = 0; i < PASSES; i++) {
+        const struct pass_counts *pass = &result->passes[i];
+        costs->dispatches += pass->fake_mode;
+        costs->fast_attempts += pass->fast[OP_COUNTER_ATTEMPT_FAST];
+        costs->fast_answers +=
+            pass->fast[OP_COUNTER_FAST_CONTIGUOUS] + pass->fast[OP_COUNTER_FAST_CHANNELS_LAST];
+    }
+    for (size_t i = 0; i < result->pass_operators.rows.n; i++) {
+        costs->hits += result->pass_operators.rows.v[i].counts.hits;
+        costs->misses += result->pass_operators.rows.v[i].counts.misses;
+    }
+}
+
 static bool model_passes(struct attempt_run *run, struct err *err)
 {
     struct pass_run passes = { .walker = &run->walker,
@@ -569,6 +620,7 @@ static bool model_passes(struct attempt_run *run, struct err *err)
         ok = op->p || err_nomem(err);
     }
     free(kinds);
+    estimate_costs(run->result);
     return ok;
 }
 
@@ -599,7 +651,9 @@ static bool check_contradictions(struct attempt_run *run)
 static bool check_constraints(struct attempt_run *run)
 {
     const struct attempt_load *load = run->load;
-    struct constraint_places places = { .trace = load->trace, .log = &run->log };
+    struct constraint_places places = { .trace = load->trace,
+                                        .log = &run->log,
+                                        .exported = load->inputs.exported };
     struct buf text = BUF_INIT;
     if (load->attempt != TRACE_NONE)
         places.recording = load->trace->attempts[load->attempt].recording;

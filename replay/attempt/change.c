@@ -321,6 +321,31 @@ static void copy_range(const struct input_changes *changes, struct env_dim *dim)
     }
 }
 
+/* Returns whether a size is a Dim: torch.export traces the program then. */
+static bool has_dims(const struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        const struct input_tensor *t = &inputs->list.v[i].tensor;
+        for (uint32_t d = 0; inputs->list.v[i].kind == INPUT_TENSOR && d < t->ndim; d++)
+            if (t->change[d].kind == DIM_NAMED)
+                return true;
+    }
+    return false;
+}
+
+/* The sizes that dynamic_shapes does not name, and numbers, are constants of an export (fakify of
+ * torch/_export/non_strict_utils.py). */
+static void make_rest_static(struct inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        struct input *input = &inputs->list.v[i];
+        input->fixed = true;
+        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < input->tensor.ndim; d++)
+            if (input->tensor.change[d].kind == DIM_AS_RECORDED)
+                force(&input->tensor, d);
+    }
+}
+
 bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_list *guards,
                    const struct input_changes *changes, struct inputs *inputs, size_t *found,
                    struct err *err)
@@ -336,6 +361,9 @@ bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_lis
             copy_range(changes, &mark.change.dim);
         apply_mark(inputs, &mark, found);
     }
+    inputs->exported = has_dims(inputs);
+    if (inputs->exported)
+        make_rest_static(inputs);
     intern_release(&p.names);
     return p.failed ? err_nomem(err) : ok;
 }

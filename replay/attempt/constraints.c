@@ -155,7 +155,7 @@ static void print_stack(const struct constraint_places *places, stack_id stack, 
 static void locate(void *user, struct env_origin origin, enum env_locate what, struct buf *out)
 {
     const struct constraint_places *places = user;
-    if (what == ENV_LOCATE_STACK && places->trace)
+    if (what == ENV_LOCATE_STACK && places->trace && !places->exported)
         print_stack(places, guard_stack(places, origin), out);
 }
 

@@ -11,6 +11,7 @@ struct constraint_places {
     const struct trace *trace;
     uint32_t recording;
     const struct guard_log *log;
+    bool exported; /* torch.export does not know the user's stack, unlike Dynamo */
 };
 
 /* Appends the text of ConstraintViolationError, or nothing when all constraints are satisfied or

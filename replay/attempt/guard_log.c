@@ -4,15 +4,17 @@
 #include "trace/base/hash.h"
 
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
-                    struct shape_env *env, sym_resolver *symbol, void *user)
+                    uint32_t end, struct shape_env *env, sym_resolver *symbol, void *user)
 {
     *log =
         (struct guard_log){ .env = env, .symbol = symbol, .user = user, .stop = GUARD_STOP_NEVER };
     for (uint32_t i = 0; i < list->n; i++)
         if (list->guards[i].attempt == attempt && list->guards[i].kind != GUARD_SUPPRESSED &&
+            list->guards[i].record < end &&
             !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],
                                                            .canonical = SYM_NONE,
                                                            .expr = SYM_NONE,
+                                                           .added = SYM_NONE,
                                                            .next = UINT32_MAX,
                                                            .rule = "" }))
             return false;
@@ -216,11 +218,14 @@ static void add_condition(struct guard_log *log, struct guard_entry *entry)
     if (expr == SYM_NONE)
         return;
     env_set_origin(log->env, none);
+    uint32_t n = env_n_guards(log->env);
     if (entry->guard->kind == GUARD_RUNTIME_ASSERT)
         env_expect_true(log->env, expr, STR(""), &ignored);
     else
         env_guard_bool(log->env, expr, &ignored);
     env_raised(log->env);
+    if (env_n_guards(log->env) > n)
+        entry->added = env_guard_at(log->env, n)->expr;
 }
 
 static void apply_entry(struct guard_log *log, struct guard_entry *entry)
@@ -319,6 +324,7 @@ static bool add_extra(struct guard_log *log, const struct env_guard *guard, sym_
     return !text.failed &&
            vec_push(&log->entries, (struct guard_entry){ .text = { text.p, text.n },
                                                          .expr = guard->expr,
+                                                         .added = guard->expr,
                                                          .canonical = form,
                                                          .status = GUARD_STATUS_EXTRA,
                                                          .has_node = true,
@@ -365,6 +371,7 @@ static bool match_guard(struct guard_log *log, uint32_t i, uint32_t *next)
     if (!entry)
         return guard.origin.node == ENV_NODE_NONE || add_extra(log, &guard, form);
     set_matched(log, entry, GUARD_STATUS_REPRODUCED);
+    entry->added = guard.expr;
     entry->has_node = guard.origin.node != ENV_NODE_NONE;
     entry->graph = guard.origin.graph;
     entry->node = guard.origin.node;
@@ -400,6 +407,13 @@ bool guard_log_concede(struct guard_log *log, uint32_t record)
     }
     log->seen = env_n_guards(log->env);
     return true;
+}
+
+bool guard_log_is_gone(struct guard_log *log, struct guard_entry *entry, bool exported)
+{
+    if (entry->added != SYM_NONE || !entry->guard || entry->guard->kind != GUARD_EVAL)
+        return false;
+    return exported || entry->status != GUARD_STATUS_MISSING || is_known_guard(log, entry);
 }
 
 bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry)

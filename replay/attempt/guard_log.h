@@ -26,6 +26,7 @@ struct guard_entry {
     struct str text;           /* only for an extra guard */
     sym_id canonical;          /* SYM_NONE when its text cannot be parsed */
     sym_id expr;
+    sym_id added; /* the guard that the replay added for it; SYM_NONE: none */
     enum guard_status status;
     uint32_t next; /* the next entry of its guard_form; UINT32_MAX: there is none */
     bool read;     /* its text was parsed, if it can be */
@@ -92,9 +93,10 @@ struct guard_log {
     bool failed;
 };
 
-/* Takes the attempt's guards; none is parsed until it is needed. */
+/* Takes the attempt's guards before a record, or all for TRACE_NONE; none is parsed until it is
+ * needed. */
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
-                    struct shape_env *env, sym_resolver *symbol, void *user);
+                    uint32_t end, struct shape_env *env, sym_resolver *symbol, void *user);
 void guard_log_release(struct guard_log *log);
 /* Parses a text of the record, which must outlive the log, once; SYM_NONE: it is no expression. */
 sym_id guard_log_parse(struct guard_log *log, struct str text);
@@ -112,6 +114,9 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);
 bool guard_log_concede(struct guard_log *log, uint32_t record);
 /* Matches the guards that the environment added since the last call. */
 bool guard_log_gather(struct guard_log *log);
+/* Returns whether a recorded guard is none of a replay whose inputs differ from the record: it was
+ * not added, because it is known there or has no symbols left, or torch.export does not ask. */
+bool guard_log_is_gone(struct guard_log *log, struct guard_entry *entry, bool exported);
 /* Returns whether the replay ended before it reached a recorded guard. */
 bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry);
 /* Sets the status of the remaining guards, unless the replay ended before them. visible: returns

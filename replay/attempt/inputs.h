@@ -71,6 +71,7 @@ struct inputs {
     list;
     bool rehinted;          /* hints were changed: equal sizes may have one symbol now */
     bool changed;           /* something differs from the record */
+    bool exported;          /* sizes are Dims: torch.export traces the program */
     bool static_by_default; /* assume_static_by_default: sizes not recorded as symbols are static */
     int torch;              /* the release that recorded them (replay/shape/env/behavior.h) */
     struct arena arena;

@@ -42,11 +42,12 @@ static void evaluate_storage_size(struct call *c, const struct tensor_meta *meta
             return;
 }
 
-static void ask_formats(struct ops *ops, struct tensor x)
+static void ask_formats(const struct traced *traced, struct ops *ops, struct tensor x)
 {
     struct err ignored = { 0 };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
-    evaluate_storage_size(&c, x.meta);
+    if (!traced->unwrapped)
+        evaluate_storage_size(&c, x.meta);
     bool found = contiguous_or_false(&c, x) ||
                  channels_last_or_false(&c, x, FORMAT_CHANNELS_LAST) ||
                  channels_last_or_false(&c, x, FORMAT_CHANNELS_LAST_3D);
@@ -188,7 +189,7 @@ static bool evaluate_layouts(struct traced *traced, struct ops *ops, const struc
     } else if (value->kind == VALUE_TENSOR && value->u.tensor.meta->layout == LAYOUT_STRIDED &&
                has_symbolic_layout(ops, value->u.tensor.meta) &&
                !mark_evaluated(traced, value->u.tensor.meta->id, &failed)) {
-        ask_formats(ops, value->u.tensor);
+        ask_formats(traced, ops, value->u.tensor);
     }
     return !failed;
 }

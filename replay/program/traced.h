@@ -17,6 +17,7 @@ struct traced {
     vec_of(bool)
     evaluated;       /* by meta: its conditions were evaluated */
     bool decomposes; /* _unsafe_view is printed as view */
+    bool unwrapped;  /* results are not functionalized: torch.export traces */
     bool cloned;     /* the last call that created a tensor was a clone to contiguous memory, */
     uint32_t clone;  /* with this storage */
 };

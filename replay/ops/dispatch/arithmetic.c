@@ -136,7 +136,7 @@ sym_id py_gt(struct call *c, sym_id a, sym_id b)
 
 sym_id py_min(struct call *c, sym_id a, sym_id b)
 {
-    if (c->ops->exporting && !(is_number(c, a) && is_number(c, b)))
+    if (exporting(c) && !(is_number(c, a) && is_number(c, b)))
         return sym_min2(c, a, b);
     return guard_bool(c, py_lt(c, b, a)) ? b : a;
 }

@@ -155,6 +155,11 @@ bool eager(const struct call *c)
     return !c->symbolic && c->ops->eager;
 }
 
+bool exporting(const struct call *c)
+{
+    return c->ops->exporting;
+}
+
 bool fast_path(const struct call *c)
 {
     return c->symbolic && !c->ops->fast_off && !c->op->slow;

@@ -231,6 +231,8 @@ bool in_kernel(const struct call *c);
 /* Returns whether eager PyTorch is simulated and there are no symbols: kernels run, not references.
  */
 bool eager(const struct call *c);
+/* Returns whether torch.export traces the call (ops_set_export()). */
+bool exporting(const struct call *c);
 /* Returns whether this operator's fast path applies: a size is symbolic and no switch is off. */
 bool fast_path(const struct call *c);
 

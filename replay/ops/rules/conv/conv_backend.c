@@ -255,8 +255,12 @@ static bool use_cudnn_depthwise(struct call *c, const struct conv *v)
     return square;
 }
 
+/* torch.export traces without MKLDNN and NNPACK (_ignore_backend_decomps of
+ * torch/export/_trace.py). */
 static bool use_mkldnn(struct call *c, const struct conv *v)
 {
+    if (exporting(c))
+        return false;
     if (v->transposed && big_output_padding(c, v))
         return false;
     if (!on_cpu(v->input))
@@ -279,7 +283,7 @@ static bool use_mkldnn(struct call *c, const struct conv *v)
 
 static bool use_nnpack(struct call *c, const struct conv *v)
 {
-    if (!on_cpu(v->input) || dtype_of(v->input) != DTYPE_F32 || v->transposed ||
+    if (exporting(c) || !on_cpu(v->input) || dtype_of(v->input) != DTYPE_F32 || v->transposed ||
         ndim_of(v->input) != 4 || ndim_of(v->weight) != 4)
         return false;
     sym_id height = size_of(c, v->weight, 2), width = size_of(c, v->weight, 3);
