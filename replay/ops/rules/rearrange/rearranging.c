@@ -237,6 +237,7 @@ bool rule_pixel_unshuffle(struct call *c)
         return ret_tensor(c,
                           new_tensor_format(c, x.meta->dtype, x.meta->device, whole, g.n, format));
     }
+    c->in_kernel = !c->symbolic;
     struct tensor y = permuted(c, call_view(c, x, apart, batch + 5), batch, order);
     y = call_reshape(c, y, whole, g.n);
     format = c->failed ? format : suggest_format(c, x);
