@@ -241,7 +241,7 @@ static bool note_earlier(struct policy_run *p, struct buf *key, struct err *err)
     return true;
 }
 
-/* auto: keeps symbolic only the sizes that had another value in an earlier compile. */
+/* auto: only the sizes that had another value in an earlier compile are symbols. */
 static bool keep_changed(struct policy_run *p, struct err *err)
 {
     struct buf key = BUF_INIT;
@@ -256,6 +256,8 @@ static bool keep_changed(struct policy_run *p, struct err *err)
             print_dim_key(&key, t, d, true);
             if (!known || noted(p, buf_str(&key)))
                 force(t, d);
+            else if (!t->size_symbol[d].name.n && t->concrete && !t->of_module)
+                t->change[d].kind = DIM_MADE_DYNAMIC;
         }
     }
     p->failed |= key.failed;
@@ -263,34 +265,34 @@ static bool keep_changed(struct policy_run *p, struct err *err)
     return ok;
 }
 
-/* Fails when a size other than 0 and 1 was recorded as a number, which a policy cannot change. */
-static bool check_all(const struct inputs *inputs, bool first_only, enum policy policy,
-                      struct err *err)
+/* Makes symbols of the first sizes, or of all, that were recorded as numbers because sizes are
+ * static by default. */
+static void make_symbols(struct inputs *inputs, bool first_only)
 {
-    if (!inputs->static_by_default)
-        return true;
-    for (size_t i = 0; i < inputs->list.n; i++) {
-        const struct input_tensor *t = &inputs->list.v[i].tensor;
+    for (size_t i = 0; i < inputs->list.n && inputs->static_by_default; i++) {
+        struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module || t->attribute)
             continue;
         for (uint32_t d = 0; d < t->ndim && !(first_only && d); d++)
-            if (t->size[d] > 1 && t->size_symbol[d].name.n == 0)
-                return err_set(err, ERR_USAGE,
-                               "policy %s: size %u of %.*s was recorded as the number %lld, and "
-                               "a policy cannot make it a symbol",
-                               policy_name(policy), d, STR_ARG(t->source), (long long)t->size[d]);
+            if (!t->marked[d])
+                t->change[d].kind = DIM_MADE_DUCK;
     }
-    return true;
 }
 
 static bool apply_policy(struct policy_run *p, enum policy policy, struct err *err)
 {
     switch (policy) {
     case POLICY_STATIC: make_static(p->inputs); return true;
-    case POLICY_BATCH: keep_batch(p->inputs); return check_all(p->inputs, true, policy, err);
+    case POLICY_BATCH:
+        keep_batch(p->inputs);
+        make_symbols(p->inputs, true);
+        return true;
     case POLICY_PARTIAL: keep_unused(p); return true;
     case POLICY_AUTO: return keep_changed(p, err);
-    case POLICY_ALL: return check_all(p->inputs, false, policy, err);
+    case POLICY_ALL:
+        make_symbols(p->inputs, false);
+        p->inputs->static_by_default = false;
+        return true;
     default: return true;
     }
 }

@@ -1,14 +1,15 @@
 /* Inputs that differ from the recorded ones: a policy, marks on sizes, other hints.
  *
- * A policy says which of the recorded symbols remain:
- *   recorded  all of them, as they were
+ * A policy says which sizes are symbols:
+ *   recorded  those that were
  *   static    none
  *   batch     the first size of each tensor
- *   partial   those without guards from Python code: sizes in recorded guards of the user's code,
- * of dynamo and of torch functions become numbers auto      those whose values differ from an
- * earlier compile of the same frame all       all of them, and every size must be one: a size that
- * was recorded as a number is an error A policy creates no symbols: it cannot turn sizes that were
- * recorded as numbers into symbols. */
+ *   partial   those recorded ones without guards from Python code: sizes in recorded guards of the
+ *             user's code, of dynamo and of torch functions become numbers
+ *   auto      those whose values differ from an earlier compile of the same frame
+ *   all       all of them
+ * Where sizes are static by default, batch, auto and all make symbols of sizes that were recorded
+ * as numbers. Numbers that the program computed of such sizes remain in the recorded calls. */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_CHANGE_H
 #define SYMTAPE_REPLAY_ATTEMPT_CHANGE_H
 

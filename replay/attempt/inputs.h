@@ -18,8 +18,10 @@ enum dim_change_kind {
     DIM_FORCED_DYNAMIC,
     DIM_FORCED_STATIC,
     DIM_FORCED_UNBACKED,
-    DIM_RANGE, /* dynamic, from min to max; INT64_MAX means no bound */
-    DIM_NAMED  /* a Dim of torch.export; the range is that of `dim`, or of its root if derived */
+    DIM_MADE_DUCK, /* a symbol that a policy makes: shared by equal sizes, as with dynamic=True */
+    DIM_MADE_DYNAMIC, /* or its own, as automatic dynamic shapes make it */
+    DIM_RANGE,        /* dynamic, from min to max; INT64_MAX means no bound */
+    DIM_NAMED /* a Dim of torch.export; the range is that of `dim`, or of its root if derived */
 };
 struct dim_change {
     enum dim_change_kind kind;

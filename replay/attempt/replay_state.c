@@ -71,6 +71,8 @@ static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_t
     switch (t->change[d].kind) {
     case DIM_FORCED_STATIC: return DIM_STATIC;
     case DIM_FORCED_UNBACKED: return DIM_UNBACKED;
+    case DIM_MADE_DUCK: return DIM_DUCK;
+    case DIM_MADE_DYNAMIC:
     case DIM_FORCED_DYNAMIC:
     case DIM_NAMED:
     case DIM_RANGE: return DIM_DYNAMIC;

@@ -34,11 +34,26 @@ Several policies are put side by side; times differ from run to run.
     symbols 2 0
     guards 1 0
 
-A policy invents no symbol, and a hint or a mark has to name something.
+A policy makes symbols of sizes that were recorded as numbers.
 
-    $ symtape replay $RECORDINGS/mlp.log.zst:0/0 --dynamic all
-    2> symtape: policy all: size 0 of L['x'] was recorded as the number 4, and a policy cannot make it a symbol
-    [exit 2]
+    $ symtape replay $RECORDINGS/mlp.log.zst:0/0 --dynamic all --guards
+    2 graphs of 1 attempt, 10 calls (4 Dynamo, 6 ATen): all match
+    kernel guards: 0 reproduced, 0 missing, 1 extra, 0 invisible
+    other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
+
+    graph                      calls  match  mismatch  refused  unsupported  adopted  error
+    0/0_0:dynamo_output_graph      4      4         -        -            -        -  -
+    0/0_0:aot_inference_graph      6      6         -        -            -        -  -
+
+    compile  asked by  outcome  guard        node    operator             graph                      recorded in  user line
+    0/0_0    kernel    extra    Eq(s27, 16)  linear  torch._C._nn.linear  0/0_0:dynamo_output_graph  -            -
+
+    $ symtape replay $RECORDINGS/mlp.log.zst:0/0 --dynamic static,batch,all --json | python3 -c 'import json,sys; [print(run["name"], run["match"], run["symbols"], run["dispatches"]) for run in json.load(sys.stdin)["runs"]]'
+    static 10 0 104
+    batch 10 1 110
+    all 10 2 110
+
+A hint or a mark has to name something.
 
     $ symtape replay $RECORDINGS/mlp.log.zst --sizes s999=3
     2> symtape: no attempt has a symbol s999; symtape show --symbols lists them
