@@ -16,12 +16,12 @@ import re
 import subprocess
 import sys
 import tempfile
-import types
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live  # noqa: E402, F401
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
+from prediction import ask, copy_of, recorded_guards, report  # noqa: E402
 
 CASES = []
 
@@ -130,11 +130,6 @@ def as_number(x):
     return x + torch.ones(width) * (width > 4)
 
 
-def copy_of(fn):
-    """A code object of its own, for Dynamo to give it a frame id of its own."""
-    return types.FunctionType(fn.__code__.replace(), fn.__globals__, fn.__name__)
-
-
 def compile_at(fn, size):
     torch.compile(copy_of(fn), backend="aot_eager", dynamic=True)(torch.randn(*size))
 
@@ -145,19 +140,6 @@ def record():
         for size in (recorded, predicted):
             torch._dynamo.pgo.reset_code_state()  # it would know the sizes of the compile before
             compile_at(fn, size)
-
-
-def ask(symtape, *args):
-    done = subprocess.run([symtape, "replay", "--json", *args], capture_output=True, text=True)
-    if done.returncode not in (0, 1):
-        raise SystemExit(f"symtape replay {args}: {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)
-
-
-def recorded_guards(symtape, log, number):
-    """The guards of a compile in the order in which they were added."""
-    rows = ask(symtape, "--guards", f"{log}:{number}/0")["guards"]["list"]
-    return [row["expr"] for row in rows if row["outcome"] != "extra" and row["kind"] == "guard"]
 
 
 def symbols(log):
@@ -178,7 +160,7 @@ def predict(symtape, log, number, names, sizes):
     """The guards at other sizes, and whether they end at a branch."""
     sets = ",".join(f"{names[d]}={n}" for d, n in enumerate(sizes) if d in names)
     hints = ask(symtape, "--what-if", sets, f"{log}:{number}/0")["hints"]
-    before = recorded_guards(symtape, log, number)
+    before = recorded_guards(symtape, f"{log}:{number}/0")
     if hints["branches"]:
         before = before[:before.index(hints["branches"][0]["expr"]) + 1]
     gone = [row["expr"] for row in hints["guards"]["gone"]]
@@ -190,16 +172,13 @@ def predict(symtape, log, number, names, sizes):
 def check(symtape, log, number, names, case_):
     fn, recorded, sizes = case_
     predicted, opposite = predict(symtape, log, number, names, sizes)
-    actual = recorded_guards(symtape, log, number + 1)
+    actual = recorded_guards(symtape, f"{log}:{number + 1}/0")
     if opposite in actual:
         actual = actual[:actual.index(opposite) + 1]
     same = set(actual) == set(predicted)
-    print(f"{'ok' if same else 'not ok'} - {fn.__name__} {recorded} at {sizes}"
-          f"{', which branches' if opposite else ''}")
-    if not same:
-        print(f"    only PyTorch: {sorted(set(actual) - set(predicted))}\n"
-              f"    only symtape: {sorted(set(predicted) - set(actual))}")
-    return same
+    name = f"{fn.__name__} {recorded} at {sizes}{', which branches' if opposite else ''}"
+    return report(name, same, sorted(set(actual) - set(predicted)),
+                  sorted(set(predicted) - set(actual)))
 
 
 def main():
