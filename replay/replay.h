@@ -69,7 +69,8 @@ struct replay_switch {
 };
 
 struct replay_counts {
-    uint64_t graphs, calls, match, mismatch, refused, unsupported, adopted, ns;
+    uint64_t graphs, calls, match, mismatch, refused, unsupported, adopted;
+    uint64_t ns; /* processor time of the walk */
 };
 
 struct replay_graph {

@@ -227,10 +227,10 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     if (p && g->kind == GRAPH_DYNAMO &&
         !float_constants_symbolize(&run->floats, run->load, &run->state, p))
         return err_nomem(err);
-    uint64_t start = clock_ns();
+    uint64_t start = clock_thread_ns();
     bool ok = p && walk_program(&run->walker, p);
     bool stopped = p && run->walker.stopped;
-    row->counts.ns = clock_ns() - start;
+    row->counts.ns = clock_thread_ns() - start;
     float_constants_restore(&run->floats, run->state.env);
     ops_set_recall(run->state.ops, 0);
     ok |= stopped;
@@ -278,9 +278,9 @@ static bool walk_warm(struct attempt_run *run, struct err *err)
             ops_reset(run->state.ops);
             if (options->on_warm)
                 options->on_warm(options->on_warm_user, true);
-            uint64_t start = clock_ns();
+            uint64_t start = clock_thread_ns();
             bool ok = walk_again(&run->walker, run->programs.v[i]);
-            uint64_t ns = clock_ns() - start;
+            uint64_t ns = clock_thread_ns() - start;
             if (options->on_warm)
                 options->on_warm(options->on_warm_user, false);
             if (!ok)
