@@ -80,12 +80,21 @@ struct expr_info {
 
 enum { ENV_MAX_DEPTH = 500 };
 
+/* The result of a method of two integers (node_int()), which replacements change. */
+struct node_result {
+    uint32_t version; /* 0 when it was never computed */
+    uint32_t method;  /* enum node_method */
+    sym_id a, b, result;
+};
+enum { ENV_NODE_RESULT_BITS = 9 };
+
 struct shape_env {
     struct sym_pool *pool;
     struct env_settings settings;
 
     struct expr_info *known;
     size_t n_known;
+    struct node_result node_results[1 << ENV_NODE_RESULT_BITS]; /* by a hash; the latest ones */
     vec_of(struct env_symbol)
     symbols;
     vec_of(uint32_t)

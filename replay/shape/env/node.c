@@ -440,13 +440,18 @@ static bool is_simple_binary(enum node_method method)
            methods[method].arity == 2 && method != NODE_METHOD_ROUND;
 }
 
-sym_id node_int(struct shape_env *env, enum node_method method, sym_id a, sym_id b)
+static struct node_result *node_result_of(struct shape_env *env, enum node_method method, sym_id a,
+                                          sym_id b)
+{
+    uint32_t h = (a * 0x9E3779B1u ^ b) * 0x85EBCA77u + method * 0xC2B2AE3Du;
+    return &env->node_results[h >> (32 - ENV_NODE_RESULT_BITS)];
+}
+
+static sym_id compute_int(struct shape_env *env, enum node_method method, sym_id a, sym_id b)
 {
     static const enum number_type ints[] = { NUMBER_INT, NUMBER_INT };
     int64_t x, y;
     sym_id result;
-    if (a == SYM_NONE || b == SYM_NONE || (unsigned)method >= NODE_METHODS)
-        return env_ok(env), SYM_NONE;
     if (sym_to_i64(env->pool, a, &x) && sym_to_i64(env->pool, b, &y) &&
         fold_integers(env->pool, method, x, y, &result))
         return result;
@@ -458,4 +463,20 @@ sym_id node_int(struct shape_env *env, enum node_method method, sym_id a, sym_id
     b = env_replace(env, b);
     result = a == SYM_NONE || b == SYM_NONE ? SYM_NONE : build_binary(env, method, a, b);
     return result != SYM_NONE ? result : (env_ok(env), SYM_NONE);
+}
+
+sym_id node_int(struct shape_env *env, enum node_method method, sym_id a, sym_id b)
+{
+    if (a == SYM_NONE || b == SYM_NONE || (unsigned)method >= NODE_METHODS)
+        return env_ok(env), SYM_NONE;
+    struct node_result *known = node_result_of(env, method, a, b);
+    if (known->version == env->version && known->a == a && known->b == b && known->method == method)
+        return known->result;
+    uint32_t version = env->version;
+    sym_id result = compute_int(env, method, a, b);
+    /* That of Mod depends on ranges, too, and powers may add guards. */
+    if (result != SYM_NONE && version == env->version && method != NODE_METHOD_MOD &&
+        method != NODE_METHOD_POW)
+        *known = (struct node_result){ version, method, a, b, result };
+    return result;
 }

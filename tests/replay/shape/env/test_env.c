@@ -174,6 +174,27 @@ static void floats_and_numbers(void **state)
     shape_env_free(env);
 }
 
+static void results_follow_replacements_and_ranges(void **state)
+{
+    (void)state;
+    struct shape_env *env = new_env();
+    struct sym_pool *pool = env_pool(env);
+    sym_id a = size(env, "L['x'].size()[0]", 8), b = size(env, "L['x'].size()[1]", 16);
+    sym_id n = env_create_unspecified_symbol(env, sym_integer(pool, 5), STR("n"), DIM_DYNAMIC);
+    bool yes;
+    for (int i = 0; i < 2; i++) {
+        assert_text(env, node_int(env, NODE_METHOD_MUL, a, b), "s27*s77");
+        assert_text(env, node_int(env, NODE_METHOD_FLOORDIV, a, b), "(s77//s27)");
+        assert_int_equal(sym_kind_of(pool, node_int(env, NODE_METHOD_MOD, n, b)), SYM_PYTHON_MOD);
+    }
+    assert_true(env_guard_bool(env, sym_ge(pool, n, SYM_ID_ZERO), &yes) && yes);
+    assert_int_equal(sym_kind_of(pool, node_int(env, NODE_METHOD_MOD, n, b)), SYM_MOD);
+    assert_true(env_guard_bool(env, sym_eq(pool, a, sym_integer(pool, 8)), &yes) && yes);
+    assert_text(env, node_int(env, NODE_METHOD_MUL, a, b), "8*s27");
+    assert_text(env, node_int(env, NODE_METHOD_FLOORDIV, a, b), "(8//s27)");
+    shape_env_free(env);
+}
+
 static void suppressed_guards_leave_nothing(void **state)
 {
     (void)state;
@@ -222,6 +243,7 @@ int main(void)
         cmocka_unit_test(data_dependent_texts),
         cmocka_unit_test(unbacked_inputs),
         cmocka_unit_test(floats_and_numbers),
+        cmocka_unit_test(results_follow_replacements_and_ranges),
         cmocka_unit_test(suppressed_guards_leave_nothing),
         cmocka_unit_test(one_of_several_mods),
     };
