@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "trace/base/hash.h"
+
 struct constraint_checker {
     struct replay_state *state;
     const struct inputs *inputs;
@@ -124,15 +126,46 @@ static void gather_constraints(struct constraint_checker *c)
 
 /* --- The user's stack --- */
 
-static stack_id guard_stack(const struct constraint_places *places, struct env_origin origin)
+struct guard_stacks {
+    const struct constraint_places *places;
+    struct hash_index by_node; /* of the log's first recorded guard of each node */
+};
+
+static uint32_t node_hash(uint32_t graph, uint32_t node)
 {
-    const struct guard_log *log = places->log;
-    for (uint32_t i = 0; i < log->n_recorded && !origin.user_stack; i++) {
+    return (uint32_t)hash_mix(graph, node);
+}
+
+static const struct guard_entry *find_guard(const struct guard_stacks *stacks, uint32_t graph,
+                                            uint32_t node)
+{
+    const struct guard_entry *entries = stacks->places->log->entries.v;
+    uint32_t hash = node_hash(graph, node), row;
+    for (size_t at = hash_index_start(&stacks->by_node, hash);
+         hash_index_next(&stacks->by_node, hash, &at, &row);)
+        if (entries[row].graph == graph && entries[row].node == node)
+            return &entries[row];
+    return NULL;
+}
+
+static bool index_guards(struct guard_stacks *stacks)
+{
+    const struct guard_log *log = stacks->places->log;
+    if (!hash_index_reserve(&stacks->by_node, log->n_recorded))
+        return false;
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
         const struct guard_entry *entry = &log->entries.v[i];
-        if (entry->has_node && entry->graph == origin.graph && entry->node == origin.node)
-            return entry->guard->user_stack;
+        if (entry->has_node && !find_guard(stacks, entry->graph, entry->node))
+            hash_index_add(&stacks->by_node, node_hash(entry->graph, entry->node), i);
     }
-    return origin.user_stack;
+    return true;
+}
+
+static stack_id guard_stack(const struct guard_stacks *stacks, struct env_origin origin)
+{
+    const struct guard_entry *entry =
+        origin.user_stack ? NULL : find_guard(stacks, origin.graph, origin.node);
+    return entry ? entry->guard->user_stack : origin.user_stack;
 }
 
 /* Prints a stack as format_list() of traceback does, outermost frame first. */
@@ -154,9 +187,9 @@ static void print_stack(const struct constraint_places *places, stack_id stack, 
 
 static void locate(void *user, struct env_origin origin, enum env_locate what, struct buf *out)
 {
-    const struct constraint_places *places = user;
-    if (what == ENV_LOCATE_STACK && places->trace && !places->exported)
-        print_stack(places, guard_stack(places, origin), out);
+    const struct guard_stacks *stacks = user;
+    if (what == ENV_LOCATE_STACK && stacks->places->trace && !stacks->places->exported)
+        print_stack(stacks->places, guard_stack(stacks, origin), out);
 }
 
 static void ignore_guard_text(void *user, struct str text, uint32_t guard)
@@ -195,11 +228,14 @@ bool constraints_check(struct replay_state *state, const struct inputs *inputs,
         buf_put(ret, state->refused);
         return !ret->failed;
     }
+    struct guard_stacks stacks = { .places = &places };
     gather_constraints(&c);
-    env_set_locator(state->env, locate, &places);
+    c.failed |= c.any && !index_guards(&stacks);
+    env_set_locator(state->env, locate, &stacks);
     if (c.any && !c.failed)
         check_all_constraints(&c, ret);
     env_set_locator(state->env, NULL, NULL);
+    hash_index_release(&stacks.by_node);
     vec_release(&c.list);
     vec_release(&c.dims);
     vec_release(&c.pairs);

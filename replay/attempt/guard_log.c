@@ -395,10 +395,12 @@ bool guard_log_gather(struct guard_log *log)
 bool guard_log_concede(struct guard_log *log, uint32_t record)
 {
     struct sym_pool *pool = env_pool(log->env);
-    for (uint32_t i = 0; i < log->n_recorded; i++) {
-        struct guard_entry *entry = &log->entries.v[i];
+    for (; log->conceded < log->n_recorded; log->conceded++) {
+        struct guard_entry *entry = &log->entries.v[log->conceded];
+        if (entry->guard->record >= record)
+            break;
         if (entry->status != GUARD_STATUS_PENDING || !is_kernel(entry) ||
-            entry->guard->kind != GUARD_EVAL || entry->guard->record >= record)
+            entry->guard->kind != GUARD_EVAL)
             continue;
         parse_entry(log, entry);
         if (entry->expr == SYM_NONE || sym_kind_of(pool, entry->expr) != SYM_EQ)

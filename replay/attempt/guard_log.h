@@ -86,6 +86,7 @@ struct guard_log {
     forms;
     struct hash_index form_index; /* of forms by their canonical form */
     uint32_t first_unread;        /* those before it were parsed, or are not pending */
+    uint32_t conceded;            /* guard_log_concede() has looked at those before it */
     uint32_t seen;                /* how many of env_n_guards() were matched */
     uint64_t last_change;         /* the state at the last check whether a guard is known */
     sym_resolver *symbol;
@@ -108,7 +109,8 @@ bool guard_is_denied(struct shape_env *env, sym_id expr);
 /* Applies guards that are due: those recorded before `record`, as far as the guards of calls among
  * them were replayed, or all of them with `all`. False: out of memory. */
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);
-/* Applies kernel guards before `record` that no rule added. They still count as missing. This is
+/* Applies kernel guards before `record` that no rule added, each once: the record that is given
+ * only grows. They still count as missing. This is
  * for sizes of inputs that could not be compared otherwise (an equality may have renamed a symbol
  * in all of a graph, including the call that added it). */
 bool guard_log_concede(struct guard_log *log, uint32_t record);

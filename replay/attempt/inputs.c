@@ -1,5 +1,7 @@
 #include "replay/attempt/inputs.h"
 
+#include "replay/attempt/value_set.h"
+
 #include <stdlib.h>
 
 struct description {
@@ -279,9 +281,8 @@ static bool read_symbol_record(struct input_reader *r)
 
 enum { MAX_LOOKUPS = 64 }; /* of values that several symbols have; each reads the whole graph */
 
-/* A value that sizes have, and which sizes with that value share a symbol. */
+/* Which sizes with one value share a symbol. */
 struct shared_value {
-    int64_t value;
     bool *last;  /* points to the latest recorded symbol of the value */
     bool *owner; /* points to the symbol that a size without a symbol of its own uses */
     uint32_t recorded;
@@ -290,19 +291,19 @@ struct shared_value {
 };
 
 struct shared_sizes {
+    struct value_set distinct;
     vec_of(struct shared_value)
-    values;
+    values; /* by the value's number */
     bool static_by_default;
 };
 
 static struct shared_value *find_shared_value(struct shared_sizes *s, int64_t value)
 {
-    for (size_t i = 0; i < s->values.n; i++)
-        if (s->values.v[i].value == value)
-            return &s->values.v[i];
-    return vec_push(&s->values, (struct shared_value){ .value = value })
-               ? &s->values.v[s->values.n - 1]
-               : NULL;
+    uint32_t row = value_set_add(&s->distinct, value);
+    if (row == UINT32_MAX ||
+        (row == s->values.n && !vec_push(&s->values, (struct shared_value){ .recorded = 0 })))
+        return NULL;
+    return &s->values.v[row];
 }
 
 static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint32_t d)
@@ -344,12 +345,13 @@ static struct str printed_symbol(const struct graph *graph, struct str input, ui
 /* Makes the symbol the shared one of its value. */
 static void share_symbol(struct inputs *inputs, struct shared_value *v, struct str name)
 {
+    int64_t value = v->user->size[v->user_dim];
     for (size_t i = 0; i < inputs->list.n; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
             continue;
         for (uint32_t d = 0; d < t->ndim; d++)
-            if (t->size[d] == v->value && str_eq(t->size_symbol[d].name, name))
+            if (t->size[d] == value && str_eq(t->size_symbol[d].name, name))
                 v->owner = &t->duck[d];
     }
 }
@@ -388,6 +390,7 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
             *owner = true;
     }
     vec_release(&s.values);
+    value_set_release(&s.distinct);
     return ok;
 }
 

@@ -1,4 +1,5 @@
 #include "replay/attempt/replay_state.h"
+#include "replay/attempt/value_set.h"
 #include "replay/ops/layers.h"
 
 #define NESTED_INT_HINT ((int64_t)1 << 40)
@@ -52,17 +53,12 @@ static bool named(struct sym_pool *pool, sym_id e, struct str name)
 struct state_builder {
     struct replay_state *state;
     const struct inputs *inputs;
-    vec_of(int64_t)
-    duck; /* sizes that are symbols already */
+    struct value_set duck; /* sizes that are symbols already */
+    struct intern symbol_sources;
+    vec_of(uint32_t)
+    latest; /* by source: the latest input that is a symbol of it */
+    bool failed;
 };
-
-static bool is_duck(const struct state_builder *s, int64_t value)
-{
-    for (size_t i = 0; i < s->duck.n; i++)
-        if (s->duck.v[i] == value)
-            return true;
-    return false;
-}
 
 static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_tensor *t,
                                    uint32_t d)
@@ -82,7 +78,7 @@ static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_t
         return s->inputs->static_by_default || !t->duck[d] ? DIM_DYNAMIC : DIM_DUCK;
     if (t->of_module || s->inputs->static_by_default)
         return DIM_STATIC;
-    return zero_one || is_duck(s, t->size[d]) ? DIM_DUCK : DIM_STATIC;
+    return zero_one || value_set_find(&s->duck, t->size[d]) != UINT32_MAX ? DIM_DUCK : DIM_STATIC;
 }
 
 /* Returns the range of a Dim; that of a derived Dim follows from its root's. */
@@ -169,7 +165,8 @@ static bool add_alias(struct replay_state *state, const struct recorded_symbol *
 {
     if (symbol->name.n == 0 || named(env_pool(state->env), expr, symbol->name))
         return true;
-    return vec_push(&state->aliases, (struct replay_state_alias){ symbol->name, expr });
+    uint32_t id = intern(&state->alias_names, symbol->name);
+    return id != INTERN_NONE && (id < state->aliases.n || vec_push(&state->aliases, expr));
 }
 
 static bool add_aliases(struct replay_state *state, const struct input_tensor *t,
@@ -204,7 +201,7 @@ static bool replay_state_tensor(struct state_builder *s, const struct input_tens
     for (uint32_t d = 0; d < t->ndim; d++) {
         dynamic[d] = dynamic_of(s, t, d);
         constraints[d] = constraint_of(s, t, d);
-        if (t->size_symbol[d].name.n && !is_duck(s, t->size[d]) && !vec_push(&s->duck, t->size[d]))
+        if (t->size_symbol[d].name.n && value_set_add(&s->duck, t->size[d]) == UINT32_MAX)
             return false;
     }
     struct tensor_request request = { .source = t->source,
@@ -270,17 +267,28 @@ static bool make_input(struct state_builder *s, const struct input *input, struc
     return ret->name.p;
 }
 
-/* Returns the latest symbol before `end` whose source is `of` and `property`, or SYM_NONE. */
-static sym_id find_part_before(const struct state_builder *s, size_t end, struct str of,
-                               struct str property)
+/* Notes the source of an input, if it is a symbol. */
+static bool note_symbol_source(struct state_builder *s, uint32_t i)
 {
-    for (size_t i = end; i-- > 0;) {
-        const struct input *input = &s->inputs->list.v[i];
-        struct str source = input->kind == INPUT_SYMBOL ? input->symbol.source : STR("");
-        if (source.n == of.n + property.n && str_starts(source, of) && str_ends(source, property))
-            return s->state->inputs[i].number;
-    }
-    return SYM_NONE;
+    if (s->inputs->list.v[i].kind != INPUT_SYMBOL)
+        return true;
+    uint32_t id = intern(&s->symbol_sources, s->inputs->list.v[i].symbol.source);
+    if (id == INTERN_NONE || (id == s->latest.n && !vec_push(&s->latest, i)))
+        return false;
+    s->latest.v[id] = i;
+    return true;
+}
+
+/* Returns the latest symbol so far whose source is `of` and `property`, or SYM_NONE. */
+static sym_id find_part(struct state_builder *s, struct str of, const char *property)
+{
+    struct buf source = BUF_INIT;
+    buf_put(&source, of);
+    buf_puts(&source, property);
+    uint32_t id = source.failed ? INTERN_NONE : intern_find(&s->symbol_sources, buf_str(&source));
+    s->failed |= source.failed;
+    buf_release(&source);
+    return id == INTERN_NONE ? SYM_NONE : s->state->inputs[s->latest.v[id]].number;
 }
 
 /* A jagged tensor that is a view is rebuilt from its parts, whose sizes are compared with its own:
@@ -298,9 +306,8 @@ static void compare_jagged(struct state_builder *s, size_t at)
         return;
     struct str of = str_first(source, source.n - end.n);
     sym_id made[] = { sym_sub(pool, s->state->inputs[at].number, SYM_ID_ONE),
-                      find_part_before(s, at, of, STR("._values.size()[1]")) };
-    sym_id outer[] = { find_part_before(s, at, of, STR(".size()[0]")),
-                       find_part_before(s, at, of, STR(".size()[2]")) };
+                      find_part(s, of, "._values.size()[1]") };
+    sym_id outer[] = { find_part(s, of, ".size()[0]"), find_part(s, of, ".size()[2]") };
     bool differs = false;
     for (int i = 0; i < 2 && !differs; i++)
         if (made[i] != SYM_NONE && outer[i] != SYM_NONE &&
@@ -336,9 +343,13 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
     bool ok = state->inputs != NULL;
     for (size_t i = 0; i < state->n_inputs && ok; i++)
         ok = make_input(&s, &inputs->list.v[i], &state->inputs[i]) && add_name(state, (uint32_t)i);
-    for (size_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++)
+    for (uint32_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++) {
         compare_jagged(&s, i);
-    vec_release(&s.duck);
+        ok = note_symbol_source(&s, i) && !s.failed;
+    }
+    value_set_release(&s.duck);
+    intern_release(&s.symbol_sources);
+    vec_release(&s.latest);
     return ok || err_nomem(err);
 }
 
@@ -354,6 +365,7 @@ void replay_state_close(struct replay_state *state)
     ops_free(state->ops);
     shape_env_free(state->env);
     vec_release(&state->aliases);
+    intern_release(&state->alias_names);
     vec_release(&state->named);
     intern_release(&state->names);
     arena_release(&state->arena);
@@ -378,9 +390,9 @@ sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name)
     struct sym_range ignored;
     sym_id known = sym_symbol_find(pool, name);
     uint64_t number;
-    for (size_t i = 0; i < state->aliases.n; i++)
-        if (str_eq(state->aliases.v[i].name, name))
-            return state->aliases.v[i].expr;
+    uint32_t alias = state->aliases.n ? intern_find(&state->alias_names, name) : INTERN_NONE;
+    if (alias != INTERN_NONE)
+        return state->aliases.v[alias];
     if (known != SYM_NONE && env_range(state->env, known, &ignored))
         return known;
     bool is_size = str_starts(name, STR("s")) && str_to_u64(str_from(name, 1), &number);

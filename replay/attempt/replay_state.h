@@ -17,12 +17,6 @@ struct replay_input {
     sym_id number;
 };
 
-/* A recorded name with another meaning here: a symbol that a policy turned into a number. */
-struct replay_state_alias {
-    struct str name;
-    sym_id expr;
-};
-
 /* The first inputs of a name: a float has the name of the tensor that wraps it. */
 struct replay_name {
     uint32_t tensor, number; /* indices of inputs, or UINT32_MAX */
@@ -34,9 +28,11 @@ struct replay_state {
     struct replay_input *inputs; /* by input */
     struct intern names;         /* those of the inputs */
     vec_of(struct replay_name)
-    named; /* by name */
-    vec_of(struct replay_state_alias)
-    aliases;
+    named;                     /* by name */
+    struct intern alias_names; /* recorded names that mean something else here: symbols that a
+                                  policy turned into numbers */
+    vec_of(sym_id)
+    aliases; /* by name */
     size_t n_inputs;
     struct str refused; /* PyTorch's error for a size that violates its constraint, or "" */
     struct arena arena;

@@ -37,9 +37,10 @@ struct env_symbol {
     sym_id hint;            /* backed_var_to_val; SYM_NONE for none */
     struct sym_range range; /* SYM_RANGE_FAILED for none */
     struct source_location lower, upper;
-    uint32_t changed_at; /* env->time when range, hint or size_like changed last */
-    sym_id to;           /* its entry of replacements; SYM_NONE */
-    sym_id found;        /* the result of _find at version found_at */
+    uint32_t changed_at;  /* env->time when range, hint or size_like changed last */
+    sym_id to;            /* its replacement; SYM_NONE */
+    uint32_t replacement; /* index of env->replacements, if it has one */
+    sym_id found;         /* the result of _find at version found_at */
     uint32_t found_at;
     uint32_t first_source; /* index of env->sources, a chain; the first source prints it */
 };
@@ -107,7 +108,8 @@ struct shape_env {
     vec_of(sym_id)
     source_answers; /* source_to_symbol_cache, by the source's number */
     vec_of(uint64_t)
-    unique_ids; /* a bit set of the ids in use */
+    unique_ids;          /* a bit set of the ids in use */
+    uint32_t full_words; /* how many words of unique_ids from the third on are full */
     vec_of(sym_id)
     shape_symbols; /* the symbols of shape ids: evaluate_static_shape_0 ... */
     uint32_t next_unbacked, next_unbacked_float;

@@ -176,24 +176,22 @@ static bool note_specialization(struct shape_env *env, sym_id a, sym_id to, cons
 static bool store_replacement(struct shape_env *env, sym_id a, sym_id to, const char *reason)
 {
     struct env_symbol *s = env_symbol(env, a);
-    bool first = s->to == SYM_NONE;
-    s->to = to;
     env->counts.replacements++;
-    if (first) {
-        struct env_replacement new = { .symbol = a,
-                                       .to = to,
-                                       .reason = reason,
-                                       .origin = env->origin,
-                                       .backtrace = backtrace_capture(&env->backtraces) };
-        if (!vec_push(&env->replacements, new))
-            return env_no_memory(env);
-        env_update_version(env);
+    if (s->to != SYM_NONE) {
+        /* The origin is that of the first replacement (replacements_slocs). */
+        s->to = env->replacements.v[s->replacement].to = to;
         return true;
     }
-    /* The origin is that of the first replacement (replacements_slocs). */
-    for (size_t i = 0; i < env->replacements.n; i++)
-        if (env->replacements.v[i].symbol == a)
-            env->replacements.v[i].to = to;
+    struct env_replacement new = { .symbol = a,
+                                   .to = to,
+                                   .reason = reason,
+                                   .origin = env->origin,
+                                   .backtrace = backtrace_capture(&env->backtraces) };
+    if (!vec_push(&env->replacements, new))
+        return env_no_memory(env);
+    s->replacement = (uint32_t)env->replacements.n - 1;
+    s->to = to;
+    env_update_version(env);
     return true;
 }
 

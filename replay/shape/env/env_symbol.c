@@ -16,6 +16,29 @@ static bool take_id(struct shape_env *env, uint32_t id)
     return true;
 }
 
+static uint64_t ids_of_word(const struct shape_env *env, uint32_t word)
+{
+    return word < env->unique_ids.n ? env->unique_ids.v[word] : 0;
+}
+
+/* Returns the first id from `id` on, which is below 128, that is not in use. Ids stay in use, so
+ * that each full word above is passed over once. */
+static uint32_t free_id(struct shape_env *env, uint32_t id)
+{
+    uint32_t word = id / 64;
+    uint64_t below = (UINT64_C(1) << (id % 64)) - 1;
+    if (word == 0 && (ids_of_word(env, 0) | below) == UINT64_MAX) {
+        word = 1;
+        below = 0;
+    }
+    if (word == 1 && (ids_of_word(env, 1) | below) == UINT64_MAX) {
+        for (word = env->full_words + 2; ids_of_word(env, word) == UINT64_MAX; word++)
+            env->full_words++;
+        below = 0;
+    }
+    return word * 64 + (uint32_t)__builtin_ctzll(~(ids_of_word(env, word) | below));
+}
+
 static bool unique_id(struct shape_env *env, struct str source, uint32_t *ret)
 {
     unsigned char digest[SHA256_BYTES];
@@ -23,10 +46,8 @@ static bool unique_id(struct shape_env *env, struct str source, uint32_t *ret)
     sha256(source, digest);
     for (unsigned i = 0; i < sizeof digest; i++)
         id = (id * 256 + digest[i]) % 100;
-    while (id / 64 < env->unique_ids.n && (env->unique_ids.v[id / 64] >> (id % 64) & 1))
-        id++;
-    *ret = id;
-    return take_id(env, id);
+    *ret = free_id(env, id);
+    return take_id(env, *ret);
 }
 
 static sym_id numbered_symbol(struct shape_env *env, const char *prefix, uint32_t id,

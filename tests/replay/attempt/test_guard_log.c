@@ -1,4 +1,5 @@
 /* Kernel guards of recordings: every one that PyTorch asked for, and no other. */
+#include "replay/attempt/guard_log.h"
 #include "replay/replay.h"
 #include "tests/harness.h"
 
@@ -71,13 +72,52 @@ static void test_torch_functions(void **state)
     }
 }
 
+/* Each graph may concede; what was conceded before is not evaluated again. */
+static void test_conceded_once(void **state)
+{
+    (void)state;
+    enum { SIZES = 50 };
+    struct guard guards[SIZES];
+    char texts[SIZES][32], sources[SIZES][32];
+    struct err err = ERR_INIT;
+    struct shape_env *env = shape_env_new(NULL, &err);
+    assert_non_null(env);
+    for (int i = 0; i < SIZES; i++) {
+        snprintf(sources[i], sizeof sources[i], "L['x%d'].size()[0]", i);
+        sym_id size = env_create_symbol(
+            env, &(struct symbol_request){ .value = sym_integer(env_pool(env), 10 + i),
+                                           .source = str_of(sources[i]),
+                                           .dynamic = DIM_DYNAMIC,
+                                           .positive = true });
+        struct str name = sym_name(env_pool(env), size);
+        snprintf(texts[i], sizeof texts[i], "Eq(%.*s, %d)", STR_ARG(name), 10 + i);
+        guards[i] = (struct guard){ .record = (uint32_t)i,
+                                    .expr = str_of(texts[i]),
+                                    .kind = GUARD_EVAL,
+                                    .asked_by = GUARD_BY_KERNEL };
+    }
+    struct guard_list list = { .guards = guards, .n = SIZES };
+    struct guard_log log;
+    assert_true(guard_log_init(&log, &list, 0, env, sym_by_name, NULL));
+    assert_true(guard_log_concede(&log, 20));
+    assert_int_equal(env_n_replacements(env), 20);
+    uint64_t evaluations = env_counts(env).evaluations;
+    for (int i = 0; i < 10; i++)
+        assert_true(guard_log_concede(&log, 20));
+    assert_int_equal(env_counts(env).evaluations, evaluations);
+    assert_true(guard_log_concede(&log, SIZES));
+    assert_int_equal(env_n_replacements(env), SIZES);
+    assert_int_equal(log.entries.v[0].status, GUARD_STATUS_PENDING);
+    guard_log_release(&log);
+    shape_env_free(env);
+}
+
 int main(void)
 {
     require_shared();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_order_of_a_set),
-        cmocka_unit_test(test_jagged_inputs),
+        cmocka_unit_test(test_models),          cmocka_unit_test(test_order_of_a_set),
+        cmocka_unit_test(test_jagged_inputs),   cmocka_unit_test(test_conceded_once),
         cmocka_unit_test(test_torch_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

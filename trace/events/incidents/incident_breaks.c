@@ -7,7 +7,7 @@
 static int break_depth(struct incident_reader *r, uint32_t record, struct str traceback)
 {
     const struct record *where = &r->trace->records[record];
-    stack_id start = r->attempts[incident_first_attempt(r->trace, where->attempt)].start;
+    stack_id start = r->attempts[r->attempts[where->attempt].first].start;
     struct frame compiled = stack_frame(r->trace, where->recording, start);
     if (start == 0 || compiled.file.n == 0)
         return -1;
@@ -82,7 +82,7 @@ static bool is_inside(const struct blame *b, uint32_t attempt, uint32_t graph_br
         return false;
     if (!directly)
         return true;
-    stack_id start = b->r->attempts[incident_first_attempt(trace, g->attempt)].start;
+    stack_id start = b->r->attempts[b->r->attempts[g->attempt].first].start;
     return resumes(stack_frame(trace, compile->recording, b->r->attempts[attempt].start).function,
                    stack_frame(trace, broken->recording, start).function);
 }
@@ -111,7 +111,7 @@ static void blame_all(struct blame *b)
     for (uint32_t i = 0; i < trace->n_attempts; i++) {
         uint32_t first = trace->attempts[i].n_records ? trace->attempts[i].records[0] : 0;
         while (next_break < b->r->breaks.n && b->r->breaks.v[next_break].record < first) {
-            uint32_t broken = incident_first_attempt(trace, b->r->breaks.v[next_break].attempt);
+            uint32_t broken = b->r->attempts[b->r->breaks.v[next_break].attempt].first;
             stack_id start = b->r->attempts[broken].start;
             if (start != 0)
                 b->latest[stack_parent(trace, start)] = (uint32_t)next_break + 1;
@@ -141,13 +141,13 @@ static bool collect_caused(struct blame *b)
         g->caused = caused + first;
         first += g->n_caused;
         g->n_caused = 0;
-        g->n_graphs = r->attempts[incident_last_attempt(r->trace, g->attempt)].n_dynamo_graphs;
+        g->n_graphs = r->attempts[r->attempts[g->attempt].last].n_dynamo_graphs;
     }
     for (uint32_t i = 0; i < r->trace->n_attempts; i++) {
         if (!b->blamed[i])
             continue;
         struct graph_break *g = &r->breaks.v[b->blamed[i] - 1];
-        uint32_t last = incident_last_attempt(r->trace, i);
+        uint32_t last = r->attempts[i].last;
         caused[(g->caused - caused) + g->n_caused++] = last;
         g->n_graphs += r->attempts[last].n_dynamo_graphs;
     }

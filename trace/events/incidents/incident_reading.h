@@ -21,6 +21,7 @@ struct incident_reader {
         uint32_t graph_break; /* index into breaks of the last one in this attempt, or TRACE_NONE */
         uint32_t error;       /* record of a dynamo_error artifact, or TRACE_NONE */
         int64_t phase_ns;     /* duration of its compile_attempt_N phase, or -1 */
+        uint32_t first, last; /* attempts of its compile */
     } * attempts;
     vec_of(struct restart)
     restarts;
@@ -44,26 +45,6 @@ bool incident_find_failures(struct incident_reader *r, struct err *err);
 static inline bool incident_pass_over(const struct err *unreadable, struct err *err)
 {
     return unreadable->kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable->text);
-}
-
-static inline uint32_t incident_first_attempt(const struct trace *trace, uint32_t attempt)
-{
-    uint32_t previous = trace->attempts[attempt].previous;
-    while (previous != TRACE_NONE && previous < attempt) {
-        attempt = previous;
-        previous = trace->attempts[attempt].previous;
-    }
-    return attempt;
-}
-
-static inline uint32_t incident_last_attempt(const struct trace *trace, uint32_t attempt)
-{
-    uint32_t next = trace->attempts[attempt].next;
-    while (next != TRACE_NONE && next > attempt) {
-        attempt = next;
-        next = trace->attempts[attempt].next;
-    }
-    return attempt;
 }
 
 #endif

@@ -74,7 +74,7 @@ bool incident_read_recompile(struct incident_reader *r, uint32_t record, struct 
         .attempt = r->trace->records[record].attempt,
         .ns = -1,
     };
-    uint32_t last = incident_last_attempt(r->trace, recompile.attempt);
+    uint32_t last = r->attempts[recompile.attempt].last;
     const struct metrics *metrics = r->attempts[last].metrics;
     if (metrics && metrics->values[METRIC_ENTIRE_FRAME_COMPILE] != METRIC_ABSENT)
         recompile.ns = metrics->values[METRIC_ENTIRE_FRAME_COMPILE];

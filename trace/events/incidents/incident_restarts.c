@@ -22,7 +22,7 @@ static int64_t span_ns(const struct trace *trace, uint32_t attempt, uint32_t nex
  * others for another reason. */
 static struct str restart_reason(const struct incident_reader *r, uint32_t attempt)
 {
-    const struct metrics *m = r->attempts[incident_last_attempt(r->trace, attempt)].metrics;
+    const struct metrics *m = r->attempts[r->attempts[attempt].last].metrics;
     uint32_t graph_break = r->attempts[attempt].graph_break;
     struct str broken = graph_break == TRACE_NONE ? STR("") : r->breaks.v[graph_break].summary;
     if (!m || m->n_restart_reasons == 0)

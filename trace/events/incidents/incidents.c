@@ -100,6 +100,20 @@ static bool read_incident_records(struct incident_reader *r, struct err *err)
     return ok;
 }
 
+/* Sets the first and last attempt of each attempt's compile. */
+static void set_ends(struct incident_reader *r)
+{
+    const struct attempt *attempts = r->trace->attempts;
+    for (uint32_t i = 0; i < r->trace->n_attempts; i++) {
+        uint32_t previous = attempts[i].previous; /* TRACE_NONE is more than i */
+        r->attempts[i].first = previous < i ? r->attempts[previous].first : i;
+    }
+    for (uint32_t i = r->trace->n_attempts; i-- > 0;) {
+        uint32_t next = attempts[i].next;
+        r->attempts[i].last = next != TRACE_NONE && next > i ? r->attempts[next].last : i;
+    }
+}
+
 static bool prepare_incidents(struct incident_reader *r, struct err *err)
 {
     size_t n = r->trace->n_attempts;
@@ -115,6 +129,7 @@ static bool prepare_incidents(struct incident_reader *r, struct err *err)
         if (m->attempt != TRACE_NONE && !m->backward && !m->runtime)
             r->attempts[m->attempt].metrics = m;
     }
+    set_ends(r);
     if (!r->events)
         return true;
     time_attempts(r);
