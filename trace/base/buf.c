@@ -44,9 +44,12 @@ void buf_vprintf(struct buf *buf, const char *fmt, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    size_t space = buf->failed ? 0 : buf->cap - buf->n;
+    int n = vsnprintf(space ? buf->p + buf->n : NULL, space, fmt, args);
     if (n < 0)
         buf->failed = true;
+    else if ((size_t)n < space)
+        buf->n += (size_t)n;
     else if (buf_reserve(buf, (size_t)n + 1))
         buf->n += (size_t)vsnprintf(buf->p + buf->n, (size_t)n + 1, fmt, again);
     va_end(again);
@@ -68,6 +71,13 @@ void buf_u64(struct buf *buf, uint64_t value)
         digits[--n] = (char)('0' + value % 10);
     while (value /= 10);
     buf_put(buf, (struct str){ digits + n, sizeof digits - n });
+}
+
+void buf_i64(struct buf *buf, int64_t value)
+{
+    if (value < 0)
+        buf_putc(buf, '-');
+    buf_u64(buf, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 static void put_le(struct buf *buf, uint64_t value, size_t width)

@@ -41,6 +41,7 @@ void buf_putc(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *fmt, ...) ERR_PRINTF(2, 3);
 void buf_vprintf(struct buf *buf, const char *fmt, va_list args) ERR_PRINTF(2, 0);
 void buf_u64(struct buf *buf, uint64_t value); /* decimal digits */
+void buf_i64(struct buf *buf, int64_t value);
 
 /* Little-endian fixed width and LEB128 variable width; zigzag for signed values. */
 void buf_le32(struct buf *buf, uint32_t value);

@@ -1,6 +1,5 @@
 #include "replay/ops/dispatch/value.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 /* Deep enough for every pytree; deeper values print as "...". */
@@ -18,8 +17,10 @@ void device_print(struct device device, struct buf *out)
         if (device_names[i].type == device.type)
             name = device_names[i].name;
     buf_puts(out, device.type == DEVICE_NONE ? "" : name);
-    if (device.index >= 0 && device.type != DEVICE_NONE)
-        buf_printf(out, ":%" PRId32, device.index);
+    if (device.index >= 0 && device.type != DEVICE_NONE) {
+        buf_putc(out, ':');
+        buf_i64(out, device.index);
+    }
 }
 
 static bool is_lowercase_name(struct str text)

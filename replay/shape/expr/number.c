@@ -2,7 +2,6 @@
  *
  * Sums and products of integers that fit 64 bits are computed directly; everything else goes
  * through BIGNUM. The infinities follow torch/utils/_sympy/numbers.py. */
-#include <inttypes.h>
 #include <math.h>
 #include <openssl/bn.h>
 
@@ -114,7 +113,7 @@ sym_id sym_integer_text(struct sym_pool *pool, struct str digits)
 void number_print_integer(const struct sym_pool *pool, sym_id a, struct buf *out)
 {
     if (kind_at(pool, a) == SYM_INTEGER) {
-        buf_printf(out, "%" PRId64, node_at(pool, a)->integer);
+        buf_i64(out, node_at(pool, a)->integer);
         return;
     }
     BIGNUM *bn = to_bn(pool, a);

@@ -29,6 +29,13 @@ static void test_decimal(void **state)
     buf_putc(&buf, ' ');
     buf_u64(&buf, UINT64_MAX);
     assert_str_is(buf_str(&buf), "0 1042 18446744073709551615");
+    buf_clear(&buf);
+    buf_i64(&buf, -7);
+    buf_putc(&buf, ' ');
+    buf_i64(&buf, INT64_MIN);
+    buf_putc(&buf, ' ');
+    buf_i64(&buf, INT64_MAX);
+    assert_str_is(buf_str(&buf), "-7 -9223372036854775808 9223372036854775807");
     buf_release(&buf);
 }
 
