@@ -173,35 +173,51 @@ static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t sto
     return ret;
 }
 
-static bool find_call(struct ops *ops, const struct call_key *key, unsigned run)
+/* Writes the sizes of the key's storages in a run. Returns whether one is not what stood there. */
+static bool put_sizes(struct ops *ops, const struct call_key *key, unsigned run, uint32_t *to)
 {
-    const struct call_keys *keys = memo_keys(ops->memo);
+    const uint32_t *storages = call_key_storages(memo_keys(ops->memo), key);
+    bool differs = false;
+    for (uint32_t i = 0; i < key->n_storages; i++) {
+        sym_id size = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
+        differs |= to[i] != size;
+        to[i] = size;
+    }
+    return differs;
+}
+
+/* Looks a call up in each run. Only the sizes of storages are others in the second run. */
+static unsigned find_call(struct ops *ops, const struct call_key *key)
+{
     struct recall *r = ops->model->recall;
     struct call_key_translation to = { meta_now, expr_now, ops };
-    const uint32_t *storages = call_key_storages(keys, key);
     size_t n = (size_t)key->n + key->n_storages;
-    if (!vec_reserve(&r->words, n))
-        return note_short_of_memory(ops);
+    unsigned found = 0;
+    if (!vec_reserve(&r->words, n)) {
+        note_short_of_memory(ops);
+        return (1u << ops->model->recalls) - 1;
+    }
     uint32_t *words = r->words.v + r->words.n;
-    call_key_translate(call_key_words(keys, key), key->n, &to, words);
-    for (uint32_t i = 0; i < key->n_storages; i++)
-        words[key->n + i] = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
-    if (add_seen(ops, words, n))
-        return true;
+    call_key_translate(call_key_words(memo_keys(ops->memo), key), key->n, &to, words);
+    for (unsigned run = 0; run < ops->model->recalls; run++) {
+        bool differs = put_sizes(ops, key, run, words + key->n);
+        bool seen = (run > 0 && !differs) || add_seen(ops, words, n);
+        found |= (unsigned)seen << run;
+    }
     /* Only the calls of graphs that others follow are needed later: those of Dynamo, in one run. */
     struct earlier e = { r->words.n, key->n, key->n_storages };
-    if (ops->model->recalls == 1 && vec_push(&r->earlier, e))
+    if (ops->model->recalls != 1 || found)
+        return found;
+    if (vec_push(&r->earlier, e))
         r->words.n += n;
-    else if (ops->model->recalls == 1)
+    else
         note_short_of_memory(ops);
-    return false;
+    return found;
 }
 
 unsigned recall_call(struct ops *ops, const struct call_key *key)
 {
-    unsigned found = 0;
-    for (unsigned run = 0; run < ops->model->recalls; run++)
-        found |= (unsigned)find_call(ops, key, run) << run;
+    unsigned found = ops->model->recalls ? find_call(ops, key) : 0;
     for (unsigned run = ops->model->recalls; run < RECALL_RUNS; run++)
         found |= (found & 1) << run;
     return found;
@@ -231,9 +247,9 @@ static void note_tensor(const struct call *c, struct tensor x, unsigned found)
         !ops->metas.symbolic.v[x.meta->id])
         return;
     struct storage_sizes sizes = { .known = true };
+    sym_id synthesized = found ? synthesized_bytes(ops, x.meta) : SYM_NONE;
     for (unsigned run = 0; run < RECALL_RUNS; run++)
-        sizes.bytes[run] =
-            found >> run & 1 ? synthesized_bytes(ops, x.meta) : storage_bytes(ops, x.storage);
+        sizes.bytes[run] = found >> run & 1 ? synthesized : storage_bytes(ops, x.storage);
     while (r->sizes.n <= x.storage)
         if (!vec_push(&r->sizes, (struct storage_sizes){ .known = false })) {
             note_short_of_memory(ops);
