@@ -14,6 +14,9 @@ void evidence_release(struct evidence *e)
 {
     intern_release(&e->names);
     vec_release(&e->hints);
+    intern_release(&e->size_texts);
+    vec_release(&e->text_sizes);
+    vec_release(&e->sizes);
     intern_release(&e->tree_sources);
     vec_release(&e->tree_facts);
     arena_release(&e->arena);
@@ -70,16 +73,39 @@ sym_id evidence_value(struct evidence *e, struct str text, struct str name, sym_
                     (struct value_reader){ e, name, value });
 }
 
+/* Returns the value of an expression, or the expression; it is evaluated once. */
+static sym_id size_of(struct evidence *e, sym_id expr)
+{
+    if (expr == SYM_NONE || sym_is_number(e->pool, expr))
+        return expr;
+    while (e->sizes.n <= expr)
+        if (!vec_push(&e->sizes, SYM_NONE)) {
+            e->failed = true;
+            return expr;
+        }
+    if (e->sizes.v[expr] == SYM_NONE) {
+        sym_id value = evaluate(e, expr, (struct value_reader){ .e = e });
+        e->sizes.v[expr] = value == SYM_NONE ? expr : value;
+    }
+    return e->sizes.v[expr];
+}
+
 sym_id evidence_size(struct evidence *e, struct str text)
 {
     struct err ignored = { 0 };
     int64_t number;
     if (str_to_i64(text, &number))
         return sym_integer(e->pool, number);
-    sym_id expr = sym_parse(e->pool, text, NULL, NULL);
-    sym_id ret = evaluate(e, expr, (struct value_reader){ .e = e });
-    sym_ok(e->pool, &ignored);
-    return ret == SYM_NONE ? expr : ret;
+    uint32_t id = intern(&e->size_texts, text);
+    if (id == INTERN_NONE)
+        return e->failed = true, SYM_NONE;
+    if (id == e->text_sizes.n) {
+        sym_id size = size_of(e, sym_parse(e->pool, text, NULL, NULL));
+        sym_ok(e->pool, &ignored);
+        e->failed |= !vec_push(&e->text_sizes, size);
+        return size;
+    }
+    return id < e->text_sizes.n ? e->text_sizes.v[id] : SYM_NONE;
 }
 
 static const sym_id *evaluate_list(struct evidence *e, const struct graph *graph,
@@ -88,10 +114,9 @@ static const sym_id *evaluate_list(struct evidence *e, const struct graph *graph
     sym_id *ret = arena_array(&e->arena, sym_id, (size_t)n + 1);
     e->failed |= !ret;
     for (uint32_t i = 0; ret && i < n; i++) {
-        sym_id expr = sym_read(e->pool, &graph->pool->exprs, exprs[i], NULL, NULL);
-        ret[i] = evaluate(e, expr, (struct value_reader){ .e = e });
-        if (ret[i] == SYM_NONE)
-            ret[i] = expr;
+        struct err ignored = { 0 };
+        ret[i] = size_of(e, sym_read(e->pool, &graph->pool->exprs, exprs[i], NULL, NULL));
+        sym_ok(e->pool, &ignored);
     }
     return ret;
 }

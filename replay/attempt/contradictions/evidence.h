@@ -32,6 +32,12 @@ struct evidence {
     struct intern names;
     vec_of(sym_id)
     hints; /* by name */
+    /* While inputs are settled, when all hints are set: */
+    struct intern size_texts;
+    vec_of(sym_id)
+    text_sizes; /* by text */
+    vec_of(sym_id)
+    sizes; /* by expression: its value, or itself; SYM_NONE: not evaluated yet */
     struct intern tree_sources;
     vec_of(struct tree_fact)
     tree_facts; /* by source */
@@ -49,7 +55,7 @@ void evidence_set_hint(struct evidence *e, struct str name, struct str value);
  * SYM_NONE when it is not known. */
 sym_id evidence_value(struct evidence *e, struct str text, struct str name, sym_id value);
 
-/* Does the same, and returns the expression where its value is not known. */
+/* Does the same when all hints are set, and returns the expression where its value is not known. */
 sym_id evidence_size(struct evidence *e, struct str text);
 
 /* Returns the meta of a node at the hints. */
