@@ -306,7 +306,16 @@ static bool read_boxed(struct graph_reader *in, struct node node)
     return false;
 }
 
-/* Reads the inputs that are unpacked from a pytree (_PyTreeCodeGen, _ExportCodeGen), "a, b, =
+/* Returns whether a name is followed by a comma. An input that has a descriptor and no annotation
+ * is printed with the two spaces before its comment (gen_var_bindings of _PyTreeCodeGen in
+ * torch/fx/graph.py). */
+static bool at_unpacked_comma(const struct graph_reader *in)
+{
+    struct str rest = str_trim(lex_rest(in));
+    return rest.n && rest.p[0] == ',';
+}
+
+/* Reads the inputs that are unpacked from a pytree (_PyTreeCodeGen, _ExportCodeGen), "a, b  , =
  * ...", after the first name. The function's parameters were containers; the inputs' annotations
  * may stand on earlier lines of their own. */
 static bool read_unpacking(struct graph_reader *in, struct node node)
@@ -321,6 +330,7 @@ static bool read_unpacking(struct graph_reader *in, struct node node)
     for (struct str name = node.name; known && name.n && !in->b->failed; name = lex_name(in), n++) {
         node_id old = build_find(in->b, name);
         known = add_body_input(in, old == NODE_NONE ? node : in->b->nodes.v[old], name);
+        lex_skip_indent(in);
         if (lex_char(in, ','))
             lex_skip_indent(in);
     }
@@ -421,8 +431,8 @@ bool read_statement(struct graph_reader *in)
     node.name = lex_name(in);
     if (node.name.n == 0 || in->returned)
         return false;
-    if (*in->p == ',')
-        return in->prologue && read_unpacking(in, node);
+    if (in->prologue && at_unpacked_comma(in))
+        return read_unpacking(in, node);
     if (*in->p == '(' || *in->p == '.' || in->p == in->eol)
         return read_bare(in, node.name);
     bool quoted = at_quoted_annotation(in);

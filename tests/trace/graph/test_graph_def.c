@@ -88,6 +88,34 @@ static void test_pytree(void **state)
     graph_free(graph);
 }
 
+/* Parts of tensor subclasses that are no tensors have descriptors and no annotations. */
+static void test_undeclared_inputs(void **state)
+{
+    (void)state;
+    static const char *const lists[] = { "a  , b, c  , d", "a  , b,c , d", "a, b  , c, d" };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "class inner_f(torch.nn.Module):\n"
+                 "    def forward(\n        self,\n        primals,\n    ):\n"
+                 "        b: \"f32[2]\"  # PlainAOTInput(idx=0)\n"
+                 "        d: \"Sym(s0)\"\n"
+                 "        %s, = fx_pytree.tree_flatten_spec([primals], self._in_spec)\n"
+                 "        e = f(b, d)\n"
+                 "        return e\n",
+                 lists[i]);
+        struct graph *graph = graph_of(text);
+        check_inputs(graph, (const char *const[]){ "a", "b", "c", "d" }, 4);
+        assert_int_equal(graph->nodes[0].meta, META_NONE);
+        assert_int_equal(graph->pool->metas[graph->nodes[1].meta].kind, META_TENSOR);
+        assert_int_equal(graph->nodes[2].meta, META_NONE);
+        assert_int_equal(arg_at(graph, &graph->nodes[4], 1)->u.node, 3);
+        assert_int_equal(graph->n_opaque, 0);
+        assert_survives_printing(graph);
+        graph_free(graph);
+    }
+}
+
 static void test_boxed(void **state)
 {
     (void)state;
@@ -181,13 +209,10 @@ static void test_broken_ones_are_opaque(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_line),
-        cmocka_unit_test(test_expanded),
-        cmocka_unit_test(test_pytree),
-        cmocka_unit_test(test_boxed),
-        cmocka_unit_test(test_exported),
-        cmocka_unit_test(test_returns),
-        cmocka_unit_test(test_broken_ones_are_opaque),
+        cmocka_unit_test(test_one_line), cmocka_unit_test(test_expanded),
+        cmocka_unit_test(test_pytree),   cmocka_unit_test(test_undeclared_inputs),
+        cmocka_unit_test(test_boxed),    cmocka_unit_test(test_exported),
+        cmocka_unit_test(test_returns),  cmocka_unit_test(test_broken_ones_are_opaque),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
