@@ -5,6 +5,7 @@
 #include "replay/attempt/attempt.h"
 #include "replay/attempt/hints.h"
 #include "replay/attempt/merge.h"
+#include "replay/attempt/substitutes.h"
 #include "replay/ops/layers.h"
 #include "replay/parallel.h"
 #include "trace/events/guard_tree.h"
@@ -15,6 +16,7 @@ struct replay_loader {
     const struct graph_list *graphs;
     const struct guard_list *guards;
     const struct symbol_table *symbols;
+    const uint32_t *substitutes; /* by attempt */
     struct op_catalog *operators;
     size_t n_marks, n_sets; /* the numbers that apply to some attempt */
     uint32_t only;          /* the single graph that the selector names, or TRACE_NONE */
@@ -70,6 +72,23 @@ static bool load_graph(struct replay_loader *l, struct attempt_load *load, uint3
     }
     load->graphs[load->n_graphs++] = g;
     return true;
+}
+
+/* Loads the graph that is walked for the guards of an attempt without one. */
+static bool load_substitute(struct replay_loader *l, struct attempt_load *load, struct err *err)
+{
+    uint32_t i = l->substitutes[load->attempt];
+    struct err why = { 0 };
+    if (load->n_graphs || i == TRACE_NONE || l->options->changes.n_sets ||
+        changes_dims(&l->options->changes))
+        return true;
+    load->substitute = (struct attempt_graph){ .ref = i,
+                                               .kind = GRAPH_DYNAMO,
+                                               .record = l->graphs->refs[i].record,
+                                               .graph = trace_graph(l->trace, i, &why) };
+    load->substitute_is_same = str_eq(l->trace->attempts[l->graphs->refs[i].attempt].compile,
+                                      l->trace->attempts[load->attempt].compile);
+    return load->substitute.graph || why.kind == ERR_INPUT || (*err = why, false);
 }
 
 /* Returns whether Inductor compiled the attempt: only Inductor records graphs of these kinds. */
@@ -167,7 +186,8 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
             !load_graph(l, load, i, shown, err))
             return false;
     }
-    return settle_records(l, load, err) && change_inputs(l, load, err);
+    return load_substitute(l, load, err) && settle_records(l, load, err) &&
+           change_inputs(l, load, err);
 }
 
 /* Loads a program of a .pt2, which belongs to no attempt and has its own symbols. */
@@ -198,6 +218,9 @@ static bool load_selected(struct replay_loader *l, struct err *err)
     l->symbols = l->guards ? trace_symbols(l->trace, err) : NULL;
     if (!l->symbols)
         return false;
+    l->substitutes = substitute_graphs(l->trace, l->graphs, &l->arena);
+    if (!l->substitutes)
+        return err_nomem(err);
     if (l->options->selector.kind.n &&
         !selector_graph(l->trace, l->graphs, &l->options->selector, &l->only, err))
         return false;
@@ -300,7 +323,7 @@ static bool make_operators(struct replay_loader *l, struct err *err)
 {
     size_t n_graphs = 0;
     for (size_t i = 0; i < l->loads.n; i++)
-        n_graphs += l->loads.v[i]->n_graphs;
+        n_graphs += l->loads.v[i]->n_graphs + (l->loads.v[i]->substitute.graph != NULL);
     l->operators = n_graphs ? op_catalog_new(l->options->rules, err) : NULL;
     for (size_t i = 0; i < l->loads.n; i++)
         l->loads.v[i]->operators = l->operators;

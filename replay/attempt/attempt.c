@@ -38,6 +38,7 @@ struct attempt_run {
     vec_of(bool)
     walked;                     /* by program */
     const struct graph *dynamo; /* the last Dynamo graph that was walked, or NULL */
+    bool substitute;            /* walks the graph of another attempt */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
@@ -92,8 +93,10 @@ static bool attempt_input(void *user, const struct program *program, const struc
                                  &run->state, &program->root->arena);
     if (!expected)
         return err_nomem(err);
-    *ret = other && !other->other ? replay_state_input(&run->state, node)
-                                  : placeholder_value(run, node, expected);
+    bool as_described = run->walker.other || (other && !other->other);
+    *ret = as_described ? replay_state_input(&run->state, node) : value_none();
+    if (!as_described || (run->walker.other && ret->kind == VALUE_NONE))
+        *ret = placeholder_value(run, node, expected);
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
@@ -151,8 +154,9 @@ static bool add_tree_stacks(struct attempt_run *run, const struct program *progr
 static struct program *make_program(struct attempt_run *run, const struct attempt_graph *g,
                                     struct err *err)
 {
-    struct program *p = program_new(run->state.ops, g->graph, (uint32_t)run->programs.n,
-                                    replay_state_resolve, &run->state, err);
+    struct program *p =
+        program_new(run->state.ops, g->graph, (uint32_t)run->programs.n,
+                    run->walker.other ? replay_state_find : replay_state_resolve, &run->state, err);
     if (!p)
         return NULL;
     if (!vec_push(&run->programs, p)) {
@@ -410,11 +414,15 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     struct replay_guard row = { .guard = entry->guard,
                                 .attempt = run->load->attempt,
                                 .status = entry->status,
-                                .ref = TRACE_NONE };
-    if (entry->has_node && entry->graph < run->refs.n)
+                                 .ref = TRACE_NONE };
+    const struct attempt_graph *substitute = &run->load->substitute;
+    uint32_t at = entry->node;
+    if (entry->has_node && substitute->graph)
+        node = node_in(substitute->graph, &at);
+    else if (entry->has_node && entry->graph < run->refs.n)
         node = origin_node(run, entry->graph, entry->node);
     if (node) {
-        row.ref = run->refs.v[entry->graph];
+        row.ref = substitute->graph ? substitute->ref : run->refs.v[entry->graph];
         row.node = node->name;
     }
     row.rule = arena_copy(&r->arena, str_of(entry->rule ? entry->rule : ""));
@@ -507,7 +515,7 @@ static bool set_switches(struct attempt_run *run)
 static bool open_run(struct attempt_run *run, struct err *err)
 {
     struct env_settings settings = settings_of(run->load);
-    bool calls = run->load->n_graphs > 0;
+    bool calls = run->load->n_graphs > 0 || run->substitute;
     if (!replay_state_open(&run->state, &run->load->inputs, &settings, err) ||
         (calls && !replay_state_make_ops(&run->state, run->load->operators, err)) ||
         !replay_state_symbols(&run->state, run->load->symbols, run->load->n_symbols, err))
@@ -632,7 +640,7 @@ static bool check_contradictions(struct attempt_run *run)
                                .attempt = load->attempt,
                                .env = run->state.env,
                                .log = &run->log,
-                               .replayed = run->programs.n > 0 };
+                               .replayed = load->n_graphs > 0 };
     for (size_t i = 0; i < run->result->graphs.n; i++)
         end.replayed &= run->result->graphs.v[i].error.n == 0;
     if (!load->table || load->inputs.changed || load->inputs.rehinted)
@@ -664,13 +672,42 @@ static bool check_constraints(struct attempt_run *run)
     return ok && run->result->violation.p;
 }
 
+/* Walks the graph of another attempt for the guards that its calls add, in an environment of its
+ * own, because this attempt may have ended before its last call. */
+static bool walk_substitute(struct attempt_run *run, struct err *err)
+{
+    struct err why = { 0 };
+    run->substitute = true;
+    if (!open_run(run, err))
+        return false;
+    run->record = TRACE_NONE;
+    run->walker.other = true;
+    struct program *p = make_program(run, &run->load->substitute, &why);
+    ops_set_recall(run->state.ops, true);
+    if (p && !walk_program(&run->walker, p))
+        why = run->walker.err;
+    if (why.kind == ERR_ENV)
+        return *err = why, false;
+    return guard_log_gather(&run->log) || err_nomem(err);
+}
+
+static bool take_substitute_guards(struct attempt_run *run, struct attempt_run *substitute,
+                                   struct err *err)
+{
+    return walk_substitute(substitute, err) &&
+           (guard_log_take(&run->log, &substitute->log, run->load->substitute_is_same) ||
+            err_nomem(err));
+}
+
 void attempt_replay(const struct replay_options *options, struct attempt_load *load,
                     struct attempt_result *result)
 {
     struct attempt_run run = { .options = options, .load = load, .result = result };
     struct err err = { 0 };
     *result = (struct attempt_result){ .load = load };
-    if (open_run(&run, &err) && walk_graphs(&run, &err)) {
+    struct attempt_run substitute = run;
+    if (open_run(&run, &err) && walk_graphs(&run, &err) &&
+        (!load->substitute.graph || take_substitute_guards(&run, &substitute, &err))) {
         if (!guard_log_apply(&run.log, UINT32_MAX, true) || !collect_guards(&run) ||
             !check_contradictions(&run))
             err_nomem(&err);
@@ -692,6 +729,7 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
     if (!err_is_set(&err) && run.state.ops && ops_short_of_memory(run.state.ops))
         err_nomem(&err);
     result->err = err;
+    close_run(&substitute);
     close_run(&run);
 }
 

@@ -7,6 +7,14 @@
 #include "replay/program/walk.h"
 #include "replay/replay.h"
 
+struct attempt_graph {
+    uint32_t ref, record;
+    enum graph_kind kind;
+    bool counted, shown; /* shown: the selector names it; others are walked for their guards */
+    const struct graph *graph; /* NULL after an error */
+    struct str error;
+};
+
 /* What is loaded from the trace before the replay, which does not access the trace. */
 struct attempt_load {
     uint32_t attempt; /* TRACE_NONE: graphs that belong to no attempt (one program of a .pt2) */
@@ -18,6 +26,8 @@ struct attempt_load {
     uint32_t n_symbols;
     struct attempt_graph *graphs;
     size_t n_graphs;
+    struct attempt_graph substitute;    /* of an attempt without graphs: substitutes.h */
+    bool substitute_is_same;            /* it is a graph of the same compile */
     const struct op_catalog *operators; /* shared by all attempts; NULL if none has a graph */
     const struct symbol_table *table;   /* for specializations; NULL for a .pt2 */
     struct contradictions settled; /* those that were found, and corrected, before the replay */
@@ -26,14 +36,6 @@ struct attempt_load {
     bool inner_mods; /* of env_settings */
     struct guard_stop stop;
     enum denied_guard instead; /* of recorded guards that are false at the hints */
-};
-
-struct attempt_graph {
-    uint32_t ref, record;
-    enum graph_kind kind;
-    bool counted, shown; /* shown: the selector names it; others are walked for their guards */
-    const struct graph *graph; /* NULL after an error */
-    struct str error;
 };
 
 /* The result of an attempt; its texts belong to the arena. */

@@ -18,7 +18,7 @@ bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32
                                                            .next = UINT32_MAX,
                                                            .rule = "" }))
             return false;
-    log->n_recorded = (uint32_t)log->entries.n;
+    log->n_recorded = log->n_confirmed = (uint32_t)log->entries.n;
     return true;
 }
 
@@ -378,6 +378,7 @@ static bool match_guard(struct guard_log *log, uint32_t i, uint32_t *next)
     entry->rule = guard.origin.rule;
     uint32_t at = (uint32_t)(entry - log->entries.v);
     *next = at > *next ? at : *next;
+    log->n_confirmed = (uint32_t)log->entries.n;
     return true;
 }
 
@@ -416,6 +417,28 @@ bool guard_log_is_gone(struct guard_log *log, struct guard_entry *entry, bool ex
     if (entry->added != SYM_NONE || !entry->guard || entry->guard->kind != GUARD_EVAL)
         return false;
     return exported || entry->status != GUARD_STATUS_MISSING || is_known_guard(log, entry);
+}
+
+bool guard_log_take(struct guard_log *log, struct guard_log *from, bool extra)
+{
+    for (uint32_t i = 0; i < log->n_recorded; i++) {
+        const struct guard_entry *found = &from->entries.v[i];
+        struct guard_entry *entry = &log->entries.v[i];
+        if (found->status != GUARD_STATUS_REPRODUCED || entry->status == GUARD_STATUS_REPRODUCED)
+            continue;
+        parse_entry(log, entry);
+        set_matched(log, entry, GUARD_STATUS_REPRODUCED);
+        entry->has_node = found->has_node;
+        entry->graph = found->graph;
+        entry->node = found->node;
+        entry->rule = found->rule;
+    }
+    for (uint32_t i = from->n_recorded; extra && i < from->n_confirmed; i++) {
+        if (!vec_push(&log->entries, from->entries.v[i]))
+            return false;
+        from->entries.v[i].text = (struct str){ NULL, 0 };
+    }
+    return !log->failed;
 }
 
 bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry)

@@ -82,6 +82,7 @@ struct guard_log {
     vec_of(struct guard_entry)
     entries; /* the recorded ones in order, then the extra ones */
     uint32_t n_recorded, head;
+    uint32_t n_confirmed; /* the entries at the time when a guard was reproduced last */
     vec_of(struct guard_form)
     forms;
     struct hash_index form_index; /* of forms by their canonical form */
@@ -119,6 +120,9 @@ bool guard_log_gather(struct guard_log *log);
 /* Returns whether a recorded guard is none of a replay whose inputs differ from the record: it was
  * not added, because it is known there or has no symbols left, or torch.export does not ask. */
 bool guard_log_is_gone(struct guard_log *log, struct guard_entry *entry, bool exported);
+/* Takes what another log of the same attempt reproduced, and, with `extra`, its extra guards that
+ * came before the last of that. False: out of memory. */
+bool guard_log_take(struct guard_log *log, struct guard_log *from, bool extra);
 /* Returns whether the replay ended before it reached a recorded guard. */
 bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry);
 /* Sets the status of the remaining guards, unless the replay ended before them. visible: returns

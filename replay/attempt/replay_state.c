@@ -384,22 +384,33 @@ bool replay_state_symbols(struct replay_state *state, const struct symbol *symbo
     return true;
 }
 
-sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name)
+/* Returns whether a name is that of a size or a float, which only an input makes a symbol. */
+static bool is_backed_name(struct str name)
+{
+    uint64_t number;
+    return (str_starts(name, STR("s")) && str_to_u64(str_from(name, 1), &number)) ||
+           (str_starts(name, STR("zf")) && str_to_u64(str_from(name, 2), &number));
+}
+
+sym_id replay_state_find(void *user, struct sym_pool *pool, struct str name)
 {
     struct replay_state *state = user;
     struct sym_range ignored;
     sym_id known = sym_symbol_find(pool, name);
-    uint64_t number;
     uint32_t alias = state->aliases.n ? intern_find(&state->alias_names, name) : INTERN_NONE;
     if (alias != INTERN_NONE)
         return state->aliases.v[alias];
     if (known != SYM_NONE && env_range(state->env, known, &ignored))
         return known;
-    bool is_size = str_starts(name, STR("s")) && str_to_u64(str_from(name, 1), &number);
-    bool is_float = str_starts(name, STR("zf")) && str_to_u64(str_from(name, 2), &number);
-    if (is_size || is_float)
-        return adopt(state, &(struct recorded_symbol){ .name = name, .source = STR("") });
-    return sym_by_name(NULL, pool, name);
+    return is_backed_name(name) ? SYM_NONE : sym_by_name(NULL, pool, name);
+}
+
+sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name)
+{
+    sym_id found = replay_state_find(user, pool, name);
+    if (found == SYM_NONE && is_backed_name(name))
+        return adopt(user, &(struct recorded_symbol){ .name = name, .source = STR("") });
+    return found;
 }
 
 /* Removes the number of a repeated name: "l_x_1" is the second input named "l_x_". */

@@ -56,6 +56,8 @@ bool replay_state_symbols(struct replay_state *state, const struct symbol *symbo
  * that they imply: "s7" a size, "zf3" a float, "u0" an unbacked symbol. user is the replay_state.
  */
 sym_id replay_state_resolve(void *user, struct sym_pool *pool, struct str name);
+/* Does the same, but returns SYM_NONE for a size or a float that is unknown. */
+sym_id replay_state_find(void *user, struct sym_pool *pool, struct str name);
 
 /* Returns the value of a placeholder: that of the input with its name if it agrees with the printed
  * meta, else that of the printed meta. VALUE_NONE when there is neither. */

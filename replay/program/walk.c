@@ -179,6 +179,8 @@ static void compare_result(struct walker *w, struct program *p, const struct ste
     }
     if (w->unbound.symbols.n)
         bind_unbacked_symbols(&w->unbound, w->ops, e, result->value);
+    if (w->other)
+        return;
     note->outcome = OUTCOME_MATCH;
     note->pending = true;
     if (compare_value(w->ops, e, result->value) == LIKE_OTHER) {
@@ -381,6 +383,8 @@ static bool first_call(struct interpreter *in, struct program *p, const struct s
         result = call_step(w, step);
     if (!check_call(w, p, step, &result))
         return false;
+    if (w->other && result.outcome != OP_DONE)
+        return stop_walk(w);
     if (known)
         call_after_export(w, step, &result);
     if (!unbound_gather(&w->unbound, w->env))

@@ -34,10 +34,12 @@ struct walker {
     uint32_t counts_from;           /* and counts from this node of the root on */
     bool exported;                  /* the program is that of a .pt2: see call_after_export() */
     bool by_hint; /* inputs were changed: results with equal hints count as equal */
+    bool other;   /* the recorded metas are those of another attempt: they replace no result, and a
+                     call without a result ends the walk */
     struct interpreter interpreter;
     uint32_t depth;
     struct err arithmetic; /* the failure of size arithmetic in the last call */
-    bool stopped;          /* before() or after() ended the walk */
+    bool stopped;          /* before() or after() ended the walk, or a call as `other` says */
     struct err err;        /* why the walk failed: ERR_ENV when memory ran out, ERR_INPUT when this
                               graph cannot be walked, which does not affect others */
 };

@@ -2,22 +2,22 @@ What releases of PyTorch do differently (replay/shape/env/behaviors.def): the sa
 did it.
 
     $ for r in "" torch-2.14/ torch-2.15/; do symtape replay $RECORDINGS/${r}releases.log.zst | head -n 2; done
-    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 46 guards: 41 computed, 5 from the record
-    kernel guards: 39 reproduced, 0 missing, 0 extra, 0 invisible, 4 in attempts without a graph
-    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 41 guards: 36 computed, 5 from the record
-    kernel guards: 34 reproduced, 0 missing, 0 extra, 0 invisible, 4 in attempts without a graph
-    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 28 computed, 3 from the record
-    kernel guards: 24 reproduced, 0 missing, 0 extra, 0 invisible, 2 in attempts without a graph
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 46 guards: 46 computed, 0 from the record
+    kernel guards: 43 reproduced, 0 missing, 0 extra, 0 invisible
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 41 guards: 41 computed, 0 from the record
+    kernel guards: 38 reproduced, 0 missing, 0 extra, 0 invisible
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 31 computed, 0 from the record
+    kernel guards: 26 reproduced, 0 missing, 0 extra, 0 invisible
 
 A release that the caller names is simulated instead.
 
     $ symtape replay --torch 2.11 $RECORDINGS/releases.log.zst | head -n 2
-    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): 43 match, 2 mismatch, 0 refused, 0 unsupported; 0 adopted; 46 guards: 33 computed, 13 from the record
-    kernel guards: 31 reproduced, 8 missing, 6 extra, 0 invisible, 4 in attempts without a graph
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): 43 match, 2 mismatch, 0 refused, 0 unsupported; 0 adopted; 46 guards: 38 computed, 8 from the record
+    kernel guards: 35 reproduced, 8 missing, 6 extra, 0 invisible
 
     $ symtape replay --torch 2.13.1+cpu $RECORDINGS/torch-2.15/releases.log.zst | head -n 2
-    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 28 computed, 3 from the record
-    kernel guards: 24 reproduced, 0 missing, 12 extra, 0 invisible, 2 in attempts without a graph
+    8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 31 computed, 0 from the record
+    kernel guards: 26 reproduced, 0 missing, 14 extra, 0 invisible
 
     $ symtape replay --torch new $RECORDINGS/releases.log.zst
     2> symtape: --torch new: not a version such as 2.13
