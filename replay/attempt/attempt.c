@@ -527,6 +527,7 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                    .after = attempt_after_call,
                                    .user = run,
                                    .exported = run->load->attempt == TRACE_NONE,
+                                   .mesh = run->load->inputs.mesh,
                                    .by_hint = run->load->by_hint };
     run->walker.unbound.seen = env_n_symbols(run->state.env);
     for (size_t i = 0; i < run->load->inputs.list.n; i++)

@@ -130,6 +130,20 @@ static bool read_storage(struct input_reader *r)
     return true;
 }
 
+/* Reads the mesh of a DTensor. Which of several meshes a DTensor has is not printed in graphs. */
+static void read_mesh(struct input_reader *r)
+{
+    json_id opaque = json_get(&r->doc, get(r, "opaque_attrs"), STR("device_mesh"));
+    struct device_mesh mesh = { 0 }, *known = &r->inputs->mesh;
+    if (!device_mesh_parse(json_text(&r->doc, opaque), &mesh) &&
+        !device_mesh_parse(json_text(&r->doc, get(r, "ctx")), &mesh))
+        return;
+    mesh.several =
+        known->several ||
+        (known->n && (known->n != mesh.n || memcmp(known->size, mesh.size, sizeof mesh.size) != 0));
+    *known = mesh;
+}
+
 static bool read_description(struct input_reader *r)
 {
     struct description d = { 0 };
@@ -158,6 +172,7 @@ static bool read_description(struct input_reader *r)
     if (is_true_member(r, "is_view") && t->concrete)
         json_i64(&r->doc, get(r, "base"), &d.base);
     read_dynamic_marks(r, t);
+    read_mesh(r);
     return vec_push(&r->descriptions, d);
 }
 
@@ -442,6 +457,8 @@ bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, s
     inputs->torch = recorded_torch(trace, a->recording);
     for (uint32_t i = 0; i < a->n_records && ok; i++)
         ok = read_input_record(&r, a->records[i], err);
+    if (inputs->mesh.several)
+        inputs->mesh.n = 0;
     ok = ok && (inputs_guess_sharing(inputs, NULL) || err_nomem(err));
     struct input *fit = inputs->list.n && ok
                             ? realloc(inputs->list.v, inputs->list.n * sizeof *inputs->list.v)

@@ -6,6 +6,7 @@
 #define SYMTAPE_REPLAY_ATTEMPT_INPUTS_H
 
 #include "replay/ops/dispatch/value.h"
+#include "replay/program/dtensor.h"
 #include "replay/shape/env/env.h"
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
@@ -75,7 +76,8 @@ struct inputs {
     bool changed;           /* something differs from the record */
     bool exported;          /* sizes are Dims: torch.export traces the program */
     bool static_by_default; /* assume_static_by_default: sizes not recorded as symbols are static */
-    int torch;              /* the release that recorded them (replay/shape/env/behavior.h) */
+    struct device_mesh mesh; /* that of the DTensors among them */
+    int torch;               /* the release that recorded them (replay/shape/env/behavior.h) */
     struct arena arena;
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "replay/ops/dispatch/schema.h"
+#include "replay/program/dtensor.h"
 
 struct builder {
     struct program *root;
@@ -49,6 +50,8 @@ static bool is_tuple_getitem(const struct graph *graph, const struct node *node)
 static enum step_kind step_kind_of(const struct program *p, struct step *step,
                                    const struct node *node)
 {
+    if (node_is_call(node) && dtensor_is_call(node))
+        return STEP_DTENSOR;
     switch (node->op) {
     case NODE_PLACEHOLDER: return STEP_INPUT;
     case NODE_CALL_METHOD: return STEP_METHOD;

@@ -33,7 +33,8 @@ enum step_kind {
     STEP_OPERATOR, /* calls `op` */
     STEP_FUNCTION, /* calls `target` */
     STEP_METHOD,
-    STEP_MODULE,  /* a call that cannot be replayed */
+    STEP_MODULE,  /* a call of a nested graph; a call of another module cannot be replayed */
+    STEP_DTENSOR, /* a call of dtensor.h */
     STEP_GETITEM, /* of a tuple or list by a number; other getitems are a STEP_FUNCTION */
     STEP_ATTRIBUTE,
     STEP_SUBGRAPH, /* a get_attr that names a subgraph */

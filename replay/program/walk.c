@@ -12,6 +12,9 @@ struct call_result {
 
 /* The functions warm_*() handle a further walk, first_*() the first one. */
 
+static enum op_outcome walk_subgraph(void *user, struct str graph, const struct value *args,
+                                     uint32_t n, struct value *ret);
+
 static bool fail_memory(struct walker *w)
 {
     return err_nomem(&w->err);
@@ -96,7 +99,16 @@ static bool has_unknown(const struct step *step)
     return false;
 }
 
-static struct call_result call_step(struct walker *w, const struct step *step)
+/* Runs the nested graph that a call of a module names, as those of split_module
+ * (torch/fx/passes/split_module.py) are called. */
+static enum op_outcome call_module(struct walker *w, const struct step *step, struct value *ret)
+{
+    return step->n_keywords ? OP_UNSUPPORTED
+                            : walk_subgraph(w, step->target, step->args, step->n_args, ret);
+}
+
+static struct call_result call_step(struct walker *w, const struct program *p,
+                                    const struct step *step)
 {
     const struct arguments arguments = step_arguments(step);
     struct call_result ret = { .outcome = OP_UNSUPPORTED };
@@ -108,6 +120,8 @@ static struct call_result call_step(struct walker *w, const struct step *step)
     case STEP_METHOD:
         ret.outcome = ops_call_method(w->ops, step->target, &arguments, &ret.value);
         break;
+    case STEP_MODULE: ret.outcome = call_module(w, step, &ret.value); break;
+    case STEP_DTENSOR: ret.outcome = dtensor_call(w->ops, &w->mesh, p, step, &ret.value); break;
     case STEP_GETITEM: return call_getitem(w, step);
     default: break;
     }
@@ -120,14 +134,15 @@ static struct call_result call_step(struct walker *w, const struct step *step)
  * but when the operator cache has a call from the export itself, it returns that result. The
  * archive does not say which calls the export made, so a call that differs is made in the other
  * way, too. Where the two add different guards and results, the record matches one of them. */
-static void call_after_export(struct walker *w, const struct step *step, struct call_result *result)
+static void call_after_export(struct walker *w, const struct program *p, const struct step *step,
+                              struct call_result *result)
 {
     if (!w->exported || result->outcome != OP_DONE ||
         compare_value(w->ops, step->expected, result->value) == LIKE_SAME)
         return;
     ops_set_export(w->ops, false);
     ops_forget_calls(w->ops);
-    struct call_result other = call_step(w, step);
+    struct call_result other = call_step(w, p, step);
     ops_set_export(w->ops, true);
     if (other.outcome == OP_DONE && compare_value(w->ops, step->expected, other.value) == LIKE_SAME)
         *result = other;
@@ -243,7 +258,7 @@ static struct trial try_call(struct walker *w, const struct program *p, const st
 {
     struct err ignored = { 0 };
     struct trial ret = { LIKE_OTHER, env_n_suppressed(w->env) };
-    struct call_result result = call_step(w, step);
+    struct call_result result = call_step(w, p, step);
     if (result.outcome == OP_DONE && sym_ok(ops_pool(w->ops), &ignored))
         ret.likeness = result.value.kind == VALUE_TUPLE || result.value.kind == VALUE_LIST
                            ? compare_items(w, p, step, result.value)
@@ -380,13 +395,13 @@ static bool first_call(struct interpreter *in, struct program *p, const struct s
     if (known)
         try_arguments(w, p, step);
     if (known)
-        result = call_step(w, step);
+        result = call_step(w, p, step);
     if (!check_call(w, p, step, &result))
         return false;
     if (w->other && result.outcome != OP_DONE)
         return stop_walk(w);
     if (known)
-        call_after_export(w, step, &result);
+        call_after_export(w, p, step, &result);
     if (!unbound_gather(&w->unbound, w->env))
         return fail_memory(w);
     if (known)
@@ -411,7 +426,7 @@ static bool warm_call(struct interpreter *in, struct program *p, const struct st
     bool known = ready && !has_unknown(step);
     set_origin(w, p, step);
     if (known && (!note->fresh || w->counts))
-        result = call_step(w, step);
+        result = call_step(w, p, step);
     if (note->fresh)
         result = (struct call_result){ OP_DONE, value_again(w, p->first[step->node], 0), false };
     if (!check_call(w, p, step, &result))

@@ -7,6 +7,7 @@
 #define SYMTAPE_REPLAY_PROGRAM_WALK_H
 
 #include "replay/program/compare_results.h"
+#include "replay/program/dtensor.h"
 #include "replay/program/inject.h"
 #include "replay/program/interpret.h"
 #include "replay/program/program.h"
@@ -31,6 +32,7 @@ struct walker {
     void *user;
     const struct injection *inject; /* the fault to inject (replay/program/inject.h), or NULL */
     bool counts;                    /* a further walk makes every call, to count dispatches */
+    struct device_mesh mesh;        /* that of the DTensors */
     uint32_t counts_from;           /* and counts from this node of the root on */
     bool exported;                  /* the program is that of a .pt2: see call_after_export() */
     bool by_hint; /* inputs were changed: results with equal hints count as equal */

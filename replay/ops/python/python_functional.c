@@ -7,6 +7,12 @@ bool python_plain(struct call *c)
     return ret_call(c, py_call(c, row_base(c), c->args, c->n_args));
 }
 
+/* Calls the operator that is named by base, which is not of aten. */
+bool python_named_operator(struct call *c)
+{
+    return ret_call(c, py_op(c, row_base(c), c->args, c->n_args));
+}
+
 /* Calls base(all but the last), or base_() when the last, `inplace`, is set. */
 bool python_inplace(struct call *c)
 {

@@ -19,11 +19,28 @@ bool rule_collective_inplace(struct call *c)
     return ret_value(c, arg(c, 0));
 }
 
+static struct tensor sent(struct call *c, struct tensor x)
+{
+    sym_id zero = SYM_ID_ZERO;
+    return new_tensor(c, x.meta->dtype, x.meta->device, &zero, 1);
+}
+
 bool rule_collective_send(struct call *c)
 {
-    struct tensor x = arg_tensor(c, 0);
-    sym_id zero = SYM_ID_ZERO;
-    return ret_tensor(c, new_tensor(c, x.meta->dtype, x.meta->device, &zero, 1));
+    return ret_tensor(c, sent(c, arg_tensor(c, 0)));
+}
+
+/* op_list, peer_list, tag_list, tensors: what is received is the tensor itself. */
+bool rule_collective_batch(struct call *c)
+{
+    struct value list = arg(c, 0);
+    const struct tensor *x;
+    uint32_t n = arg_tensors(c, 3, &x);
+    n = n < list.n ? n : list.n;
+    struct tensor *out = n ? scratch(c, n * sizeof *out) : NULL;
+    for (uint32_t i = 0; out && i < n; i++)
+        out[i] = str_is(list.u.items[i].u.text, "irecv") ? x[i] : sent(c, x[i]);
+    return ret_list(c, out, out ? n : 0);
 }
 
 /* --- One tensor, or each of a list --- */
