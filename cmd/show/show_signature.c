@@ -242,10 +242,14 @@ static const struct meta *output_meta(const struct graph *graph, uint32_t i)
 REACH(reach_output, struct signature_item, &row->program->signature->outputs[row->i])
 GETTER(get_output_kind, struct output_spec, datum_name(output_kind_name(row->kind)))
 
+GETTER(get_returned_as, struct output_spec, datum_string(row->target.n ? row->target : row->path))
+
 static const struct field OUTPUT[] = {
     { "kind", .get = get_output_kind, TEXT(2, "kind", WORD, 0) },
     { "name", MEMBER(struct output_spec, name), TEXT(3, "output", TEXT, 0) },
-    { "target", MEMBER(struct output_spec, target), TEXT(4, "written to", TEXT, 0) },
+    { "target", MEMBER(struct output_spec, target) },
+    { "path", MEMBER(struct output_spec, path) },
+    { NULL, .get = get_returned_as, TEXT(4, "goes to", TEXT, 0) },
 };
 static const struct fields OUTPUT_FIELDS = FIELDS_OF(OUTPUT);
 

@@ -165,14 +165,14 @@ Inputs that are not what the graph takes.
 
     $ symtape run $RECORDINGS/exported.pt2 --inputs i64.safetensors
     1 graph on cpu: failed
-    2> symtape: ::exported/models/model.json: i64.safetensors: in.0 is i64, and input x is f32
+    2> symtape: ::exported/models/model.json: i64.safetensors: in.0 is i64, and input L['x'] is f32
     [exit 3]
 
     $ printf '\071\0\0\0\0\0\0\0{"in.0":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > flat.safetensors
 
     $ symtape run $RECORDINGS/exported.pt2 --inputs flat.safetensors
     1 graph on cpu: failed
-    2> symtape: ::exported/models/model.json: flat.safetensors: in.0 has 1 dimensions, and input x has 2
+    2> symtape: ::exported/models/model.json: flat.safetensors: in.0 has 1 dimensions, and input L['x'] has 2
     [exit 3]
 
     $ printf '\073\0\0\0\0\0\0\0{"in.0":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}\0\0\0\0\0\0\0\0' > narrow.safetensors
@@ -191,7 +191,7 @@ Inputs that are not what the graph takes.
 
     $ symtape run $RECORDINGS/exported.pt2 --inputs flat.safetensors --input-prefix other.
     1 graph on cpu: failed
-    2> symtape: ::exported/models/model.json: flat.safetensors: no other.0, for input x
+    2> symtape: ::exported/models/model.json: flat.safetensors: no other.0, for input L['x']
     [exit 3]
 
 Weights that are not at hand any more.

@@ -20,10 +20,10 @@ What a program takes, returns and demands, and its symbols:
     exported/models/model.json  constant_input           repeat     L['repeat']        3
 
     outputs
-    program                     kind             output  written to  meta
-    exported/models/model.json  buffer_mutation  add     calls       i64[][]cpu
-    exported/models/model.json  user_output      add_18  -           f32[s77, 4][4, 1]cpu
-    exported/models/model.json  user_output      sum_2   -           f32[4][1]cpu
+    program                     kind             output  goes to    meta
+    exported/models/model.json  buffer_mutation  add     calls      i64[][]cpu
+    exported/models/model.json  user_output      add_18  output[0]  f32[s77, 4][4, 1]cpu
+    exported/models/model.json  user_output      sum_2   output[1]  f32[4][1]cpu
 
     range_constraints
     program                     symbol  min                  max
@@ -50,7 +50,7 @@ Where its tensors lie; a tape of it says the same, without the weights:
     same
 
     $ symtape show exported.tape --symbols --signature --weights --limit 1 --json | grep -o '"inputs.*omitted.*'
-    "inputs":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","kind":"parameter","name":"p_scale","target":"scale","source":"","meta":"f32[4][1]cpu"}],"outputs":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","kind":"buffer_mutation","name":"add","target":"calls","meta":"i64[][]cpu"}],"range_constraints":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","symbol":"u0","min":0,"max":9223372036854775806}],"guards_code":[],"weights":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","fqn":"scale","kind":"parameter","dtype":"torch.float32","sizes":[4],"strides":[1],"storage_offset":0,"device":"cpu","requires_grad":true,"member":"exported/data/weights/weight_0","offset":64,"bytes":16,"pickled":false,"readable":true}],"omitted":{"symbols": 2, "inputs": 6, "outputs": 2, "range_constraints": 2, "weights": 3}}
+    "inputs":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","kind":"parameter","name":"p_scale","target":"scale","source":"","meta":"f32[4][1]cpu"}],"outputs":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","kind":"buffer_mutation","name":"add","target":"calls","path":"","meta":"i64[][]cpu"}],"range_constraints":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","symbol":"u0","min":0,"max":9223372036854775806}],"guards_code":[],"weights":[{"recording":"exported","compile":null,"attempt":null,"log_line":1,"program":"exported/models/model.json","fqn":"scale","kind":"parameter","dtype":"torch.float32","sizes":[4],"strides":[1],"storage_offset":0,"device":"cpu","requires_grad":true,"member":"exported/data/weights/weight_0","offset":64,"bytes":16,"pickled":false,"readable":true}],"omitted":{"symbols": 2, "inputs": 6, "outputs": 2, "range_constraints": 2, "weights": 3}}
 
     $ symtape info exported.tape | head -8
     13 records, 8 payloads, 21.8 kB of log in {*} of tape {*}

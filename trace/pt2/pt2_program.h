@@ -130,5 +130,8 @@ bool program_read_signature(struct program_reader *program, struct graph_signatu
  * before. */
 void program_name_sources(struct program_reader *program, const struct graph_signature *signature,
                           struct input_spec *inputs);
+/* Sets the paths of the outputs that the user gets. */
+void program_name_outputs(struct program_reader *program, const struct graph_signature *signature,
+                          struct output_spec *outputs);
 
 #endif

@@ -93,6 +93,7 @@ static struct output_spec read_output_spec(struct program_reader *program, json_
         .kind = kind,
         .name = bound_name(program, inner),
         .target = bound_target(program, inner, OUTPUTS[kind].target),
+        .path = STR(""),
     };
 }
 
@@ -199,14 +200,17 @@ bool program_read_signature(struct program_reader *program, struct graph_signatu
     struct input_spec *inputs =
         read_input_specs(program, json_get(doc, specs, STR("input_specs")), &s->n_inputs);
     s->inputs = inputs;
-    s->outputs =
+    struct output_spec *outputs =
         read_output_specs(program, json_get(doc, specs, STR("output_specs")), &s->n_outputs);
+    s->outputs = outputs;
     s->ranges =
         read_ranges(program, json_get(doc, JSON_ROOT, STR("range_constraints")), &s->n_ranges);
     s->modules =
         read_modules(program, json_get(doc, module, STR("module_call_graph")), &s->n_modules);
     if (!program->failed)
         program_name_sources(program, s, inputs);
+    if (!program->failed)
+        program_name_outputs(program, s, outputs);
     s->guards = read_strings(program, json_get(doc, JSON_ROOT, STR("guards_code")), &s->n_guards);
     json_i64(doc, json_get(doc, version, STR("major")), &s->schema_major);
     json_i64(doc, json_get(doc, version, STR("minor")), &s->schema_minor);

@@ -50,6 +50,8 @@ struct output_spec {
     enum output_kind kind;
     struct str name;   /* of the node that is returned; "" for a constant */
     struct str target; /* buffer, parameter or user input that receives it; "" otherwise */
+    struct str path;   /* its place in the value of forward(): "output[0]", "output.logits"; "" for
+                          everything else, and when the pytree does not name it */
 };
 
 /* min <= symbol <= max. */

@@ -20,24 +20,33 @@ static uint32_t count_user_inputs(const struct graph *graph)
     return n;
 }
 
-/* Checks that the file's tensor has the dtype and rank of the graph's input. */
-static bool check_given(const struct given_inputs *given, const struct node *node, const char *name,
-                        const struct array *array, struct err *err)
+/* Returns what the user calls an input: a leaf of an argument's pytree, or the placeholder. */
+static struct str name_of(const struct graph_signature *signature, uint32_t i,
+                          const struct node *node)
 {
+    bool named = signature && i < signature->n_inputs && signature->inputs[i].source.n;
+    return named ? signature->inputs[i].source : node->name;
+}
+
+/* Checks that the file's tensor has the dtype and rank of the graph's input. */
+static bool check_given(const struct given_inputs *given, uint32_t i, const struct node *node,
+                        const char *name, const struct array *array, struct err *err)
+{
+    struct str input = name_of(given->graph->signature, i, node);
     const struct meta *meta =
         node->meta == META_NONE ? NULL : &given->graph->pool->metas[node->meta];
     if (!meta || meta->kind != META_TENSOR)
         return true;
     if (!array)
         return err_set(err, ERR_INPUT, "%s: no %s, for input %.*s", given->path, name,
-                       STR_ARG(node->name));
+                       STR_ARG(input));
     if (array->dtype != meta->dtype)
         return err_set(err, ERR_INPUT, "%s: %s is %s, and input %.*s is %s", given->path, name,
-                       dtype_short_name(array->dtype), STR_ARG(node->name),
+                       dtype_short_name(array->dtype), STR_ARG(input),
                        dtype_short_name(meta->dtype));
     return array->ndim == meta->n_sizes ||
            err_set(err, ERR_INPUT, "%s: %s has %u dimensions, and input %.*s has %u", given->path,
-                   name, array->ndim, STR_ARG(node->name), meta->n_sizes);
+                   name, array->ndim, STR_ARG(input), meta->n_sizes);
 }
 
 bool given_input(const struct given_inputs *given, uint32_t i, const struct node *node,
@@ -60,7 +69,7 @@ bool given_input(const struct given_inputs *given, uint32_t i, const struct node
         return true;
     snprintf(name, sizeof name, "%s%u", given->prefix, number);
     bool found = safetensors_find(given->file, str_of(name), ret);
-    return check_given(given, node, name, found ? ret : NULL, err);
+    return check_given(given, i, node, name, found ? ret : NULL, err);
 }
 
 bool given_inputs_check(const struct given_inputs *given, struct err *err)

@@ -12,6 +12,8 @@
 #define LIST(of)       TREE("\"builtins.list\"", "null", of)
 #define OTHER(of)      TREE("\"my.Class\"", "[]", of)
 #define DICT(keys, of) TREE("\"builtins.dict\"", "[" keys "]", of)
+#define DATA(keys, of) TREE("\"my.Data\"", "[[" keys "], [\\\"rest\\\"]]", of)
+#define NAMED(of)      TREE("\"collections.namedtuple\"", "my.Pair", of)
 #define NO_KEYWORDS    DICT("", "")
 #define SPEC(positional, keywords) "[1, " TUPLE(TUPLE(positional) "," keywords) "]"
 
@@ -24,18 +26,35 @@
     "{\"fqn\": \"\", \"signature\": {\"forward_arg_names\": [\"x\", \"y\"], \"in_spec\": "
 /* clang-format on */
 
-static struct graph *program_of(const char *in_spec)
+/* The same with three inputs that are named as placeholders of paths are, and four outputs. */
+#define RETURNED(name) "{\"user_output\": {\"arg\": {\"as_tensor\": {\"name\": \"" name "\"}}}}"
+#define PATHS_HEAD                                                                                                                                                        \
+    "{\"graph_module\": {\"graph\": {}, \"signature\": {\"input_specs\": [" USER("x_left") ", " USER("x_1_ids") ", " USER(                                                \
+        "y_0_right") "], \"output_specs\": [" RETURNED("a") ", "                                                                                                          \
+                                                            "{\"buffer_mutation\": {\"arg\": {\"name\": \"m\"}, \"buffer_name\": \"calls\"}}, " RETURNED(                 \
+                                                                "b") ", " RETURNED("c") "]}, "                                                                            \
+                                                                                        "\"module_call_graph\": [{\"fqn\": \"\", \"signature\": {\"forward_arg_names\": " \
+                                                                                        "[\"x\", \"y\"], \"in_spec\": "
+
+static struct graph *program_from(const char *head, const char *in_spec, const char *out_spec)
 {
     struct err err = ERR_INIT;
     struct buf text = BUF_INIT;
-    buf_puts(&text, PROGRAM_HEAD);
+    buf_puts(&text, head);
     json_quote(&text, str_of(in_spec));
+    buf_puts(&text, ", \"out_spec\": ");
+    json_quote(&text, str_of(out_spec));
     buf_puts(&text, "}}]}}");
     struct graph *graph = pt2_program_parse(buf_str(&text), &err);
     if (!graph)
         fail_msg("%s", err.text);
     buf_release(&text);
     return graph;
+}
+
+static struct graph *program_of(const char *in_spec)
+{
+    return program_from(PROGRAM_HEAD, in_spec, "");
 }
 
 static void check(const char *in_spec, const char *const expected[4])
@@ -58,6 +77,64 @@ static void test_the_tree_names_inputs(void **state)
           (const char *const[]){ "L['x']", "L['y'][0]", "L['y'][1]", "L['z']" });
     check(SPEC(TUPLE(LEAF "," DICT("\\\"k\\\", 7", LEAF "," LEAF)) "," LEAF, NO_KEYWORDS),
           (const char *const[]){ "L['x'][0]", "L['x'][1]['k']", "L['x'][1][7]", "L['y']" });
+}
+
+/* A dataclass has attributes; the name of a named tuple's field is the end of its placeholder's. */
+static void test_attributes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        const char *sources[3];
+    } rows[] = {
+        { SPEC(NAMED(LEAF "," DATA("\\\"ids\\\"", LEAF)) "," LIST(NAMED(LEAF)), NO_KEYWORDS),
+          { "L['x'].left", "L['x'][1].ids", "L['y'][0].right" } },
+        { SPEC(DATA("\\\"ids\\\", \\\"Mask\\\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
+          { "L['x'].ids", "L['x'].Mask", "L['y']" } },
+        /* A field whose placeholder has another name has its number. */
+        { SPEC(LIST(NAMED(LEAF "," LEAF)) "," LEAF, NO_KEYWORDS),
+          { "L['x'][0][0]", "L['x'][0][1]", "L['y']" } },
+        /* The context is not that of a dataclass. */
+        { SPEC(DATA("\\\"ids\\\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
+          { "L['x_left']", "L['x_1_ids']", "L['y']" } },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct graph *graph = program_from(PATHS_HEAD, rows[i].spec, "");
+        for (int k = 0; k < 3; k++)
+            assert_str_is(graph->signature->inputs[k].source, rows[i].sources[k]);
+        graph_free(graph);
+    }
+}
+
+static void test_outputs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *spec;
+        const char *paths[3];
+    } rows[] = {
+        { "[1, " TUPLE(LEAF "," DICT("\\\"k\\\"", LEAF) "," LEAF) "]",
+          { "output[0]", "output[1]['k']", "output[2]" } },
+        { "[1, " DATA("\\\"out\\\", \\\"extra\\\"", LEAF "," NAMED(LEAF "," LEAF)) "]",
+          { "output.out", "output.extra[0]", "output.extra[1]" } },
+        { "[1, " TUPLE(OTHER(LEAF "," LEAF) "," LEAF) "]", { "", "", "output[1]" } },
+        /* Another number of leaves */
+        { "[1, " TUPLE(LEAF "," LEAF) "]", { "", "", "" } },
+        { "[1, " TUPLE(LEAF "," LEAF "," LEAF "," LEAF) "]", { "", "", "" } },
+        { "[1, " LEAF "]", { "", "", "" } },
+        { "[1]", { "", "", "" } },
+        { "[", { "", "", "" } },
+        { "", { "", "", "" } },
+    };
+    static const uint32_t at[] = { 0, 2, 3 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct graph *graph = program_from(PATHS_HEAD, "", rows[i].spec);
+        assert_int_equal(graph->signature->n_outputs, 4);
+        assert_str_is(graph->signature->outputs[1].path, "");
+        for (int k = 0; k < 3; k++)
+            assert_str_is(graph->signature->outputs[at[k]].path, rows[i].paths[k]);
+        graph_free(graph);
+    }
 }
 
 /* A class of the user's has no names for its parts; what stands beside it has. */
@@ -113,6 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_tree_names_inputs),
+        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_what_is_not_known_goes_by_its_placeholder),
         cmocka_unit_test(test_a_tree_of_other_inputs_names_none),
         cmocka_unit_test(test_deep_trees_are_left_alone),
