@@ -34,9 +34,9 @@ int row_options_read(int argc, char **argv, struct row_options *o)
     return i;
 }
 
-bool row_is_shown(const struct row_options *o, enum verdict verdict, uint32_t before)
+bool row_is_shown(const struct row_options *o, enum case_verdict verdict, uint32_t before)
 {
-    bool bad = verdict == ROW_FAILED || verdict == ROW_UNSUPPORTED;
+    bool bad = verdict == CASE_FAILED || verdict == CASE_MISSING;
     return bad && (o->all || (o->verbose && before < (o->op ? 20u : 2u)));
 }
 
@@ -56,17 +56,17 @@ void tally_print_table(const struct tally *tally)
     printf("%-52s %6s %6s %6s %6s\n", "operator", "passed", "failed", "skip", "unsup");
     for (uint32_t i = 0; i < tally->rows.n; i++) {
         const uint32_t *n = tally->rows.v[i].n;
-        printf("%-52.*s %6u %6u %6u %6u\n", STR_ARG(intern_text(&tally->names, i)), n[ROW_PASSED],
-               n[ROW_FAILED], n[ROW_SKIPPED], n[ROW_UNSUPPORTED]);
+        printf("%-52.*s %6u %6u %6u %6u\n", STR_ARG(intern_text(&tally->names, i)), n[CASE_PASSED],
+               n[CASE_FAILED], n[CASE_SKIPPED], n[CASE_MISSING]);
     }
 }
 
 double tally_print_totals(const struct tally *tally)
 {
     const uint32_t *n = tally->totals.n;
-    uint32_t failed = n[ROW_FAILED] + n[ROW_UNSUPPORTED];
-    printf("%u passed, %u failed, %u skipped\n", n[ROW_PASSED], failed, n[ROW_SKIPPED]);
-    return n[ROW_PASSED] + failed ? 100.0 * n[ROW_PASSED] / (n[ROW_PASSED] + failed) : 100;
+    uint32_t failed = n[CASE_FAILED] + n[CASE_MISSING];
+    printf("%u passed, %u failed, %u skipped\n", n[CASE_PASSED], failed, n[CASE_SKIPPED]);
+    return n[CASE_PASSED] + failed ? 100.0 * n[CASE_PASSED] / (n[CASE_PASSED] + failed) : 100;
 }
 
 void tally_release(struct tally *tally)

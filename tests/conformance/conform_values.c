@@ -24,7 +24,7 @@ struct conform {
     const struct backend_kind *kind;
     struct backend *backend;
     unsigned long n_rows, on_host; /* rows seen; rows that passed by the CPU's kernels only */
-    struct row row;
+    struct op_case row;
     struct tally tally;
     const char *path;
     size_t line;
@@ -32,7 +32,8 @@ struct conform {
 
 /* ---- Comparing ---- */
 
-static struct array array_of(const struct row *row, struct tensor x, const void *p, size_t bytes)
+static struct array array_of(const struct op_case *row, struct tensor x, const void *p,
+                             size_t bytes)
 {
     struct array ret = { .dtype = x.meta->dtype, .ndim = x.meta->ndim, .p = p, .bytes = bytes };
     for (uint32_t i = 0; i < ret.ndim; i++)
@@ -40,40 +41,40 @@ static struct array array_of(const struct row *row, struct tensor x, const void 
     return ret;
 }
 
-static bool compare_elements(struct row *row, struct exec *exec, struct tensor expected,
+static bool compare_elements(struct op_case *row, struct exec *exec, struct tensor expected,
                              struct tensor got, const char *what)
 {
     size_t bytes;
     struct err err = { .kind = ERR_NONE };
     if (!tensor_bytes(row->pool, got.meta, &bytes))
-        return row_differs(row, "%s: another size", what);
+        return op_case_differs(row, "%s: another size", what);
     char *values = arena_bytes(&row->arena, bytes + 16);
     if (!values || !exec_read(exec, got, values, bytes, &err))
-        return row_differs(row, "%s: %s", what, err.text);
+        return op_case_differs(row, "%s: %s", what, err.text);
     struct array a = array_of(row, expected, expected.data, bytes);
     struct array b = array_of(row, got, values, bytes);
     struct difference d = compare_arrays(&a, &b, tolerance_of(got.meta->dtype));
     if (!d.comparable)
-        return row_differs(row, "%s: another dtype or size", what);
-    return !d.bad || row_differs(row, "%s[%llu]: %.9g, got %.9g", what,
-                                 (unsigned long long)d.first_bad, d.expected, d.got);
+        return op_case_differs(row, "%s: another dtype or size", what);
+    return !d.bad || op_case_differs(row, "%s[%llu]: %.9g, got %.9g", what,
+                                     (unsigned long long)d.first_bad, d.expected, d.got);
 }
 
-static bool compare_numbers(struct row *row, struct value expected, struct value got,
+static bool compare_numbers(struct op_case *row, struct value expected, struct value got,
                             const char *what)
 {
     bool bools = expected.kind == VALUE_BOOL;
     if (bools != (got.kind == VALUE_BOOL) || (!bools && !value_is_number(got)))
-        return row_differs(row, "%s: no such number", what);
+        return op_case_differs(row, "%s: no such number", what);
     if (bools)
-        return expected.u.sym == got.u.sym || row_differs(row, "%s: the other truth", what);
+        return expected.u.sym == got.u.sym || op_case_differs(row, "%s: the other truth", what);
     double x = sym_to_double(row->pool, expected.u.sym), y = sym_to_double(row->pool, got.u.sym);
     bool same = x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-7 * fabs(x);
-    return same || row_differs(row, "%s: %.9g, got %.9g", what, x, y);
+    return same || op_case_differs(row, "%s: %.9g, got %.9g", what, x, y);
 }
 
 /* Tensors with values, and numbers: *compared counts them. */
-static bool compare_values(struct row *row, struct exec *exec, struct value expected,
+static bool compare_values(struct op_case *row, struct exec *exec, struct value expected,
                            struct value got, const char *what, uint32_t *compared)
 {
     if (expected.kind == VALUE_LIST || expected.kind == VALUE_TUPLE) {
@@ -116,7 +117,7 @@ static bool write_args(struct exec *exec, const struct value *args, uint32_t n, 
     return true;
 }
 
-static bool write_keywords(struct exec *exec, const struct row *row, struct err *err)
+static bool write_keywords(struct exec *exec, const struct op_case *row, struct err *err)
 {
     for (uint32_t i = 0; i < row->n_keywords; i++)
         if (!write_args(exec, &row->keywords[i].value, 1, err))
@@ -125,7 +126,7 @@ static bool write_keywords(struct exec *exec, const struct row *row, struct err 
 }
 
 /* An argument after the call, which may have changed its meta (transpose_). */
-static struct value argument_now(const struct row *row, uint32_t i)
+static struct value argument_now(const struct op_case *row, uint32_t i)
 {
     for (size_t w = 0; w < ops_n_written(row->ops); w++) {
         uint32_t arg;
@@ -136,60 +137,60 @@ static struct value argument_now(const struct row *row, uint32_t i)
     return row->args[i];
 }
 
-static enum verdict judge_results(struct row *row, struct exec *exec, struct value got)
+static enum case_verdict judge_results(struct op_case *row, struct exec *exec, struct value got)
 {
     struct value expected;
     uint32_t compared = 0;
-    if (!row_read_value(row, json_get(row->doc, JSON_ROOT, STR("out")), &expected))
-        return ROW_SKIPPED;
+    if (!op_case_read_value(row, json_get(row->doc, JSON_ROOT, STR("out")), &expected))
+        return CASE_SKIPPED;
     bool ok = compare_values(row, exec, expected, got, "out", &compared);
     json_id after = json_get(row->doc, JSON_ROOT, STR("after"));
     uint32_t i = 0;
     for (json_id at = json_first(row->doc, after); at != JSON_NONE && ok;
          at = json_next(row->doc, at), i++) {
-        if (i < row->n_args && row_read_value(row, at, &expected))
+        if (i < row->n_args && op_case_read_value(row, at, &expected))
             ok = compare_values(row, exec, expected, argument_now(row, i), "after", &compared);
     }
-    return !ok ? ROW_FAILED : compared ? ROW_PASSED : ROW_SKIPPED;
+    return !ok ? CASE_FAILED : compared ? CASE_PASSED : CASE_SKIPPED;
 }
 
-static enum verdict judge(struct conform *c, struct exec *exec, struct str name)
+static enum case_verdict judge(struct conform *c, struct exec *exec, struct str name)
 {
-    struct row *row = &c->row;
+    struct op_case *row = &c->row;
     struct err err = { .kind = ERR_NONE };
     struct value got;
     const struct op *op = ops_find(c->ops, name);
     bool unspecified = json_get(row->doc, JSON_ROOT, STR("unspecified_values")) != JSON_NONE;
     if (unspecified || json_get(row->doc, JSON_ROOT, STR("error")) != JSON_NONE || !op ||
-        !row_read_args(row) || row->skip || row->lacks_data)
-        return ROW_SKIPPED;
+        !op_case_read_args(row) || row->skip || row->lacks_data)
+        return CASE_SKIPPED;
     if (!write_args(exec, row->args, row->n_args, &err) || !write_keywords(exec, row, &err))
-        return row_differs(row, "%s", err.text), ROW_FAILED;
+        return op_case_differs(row, "%s", err.text), CASE_FAILED;
     switch (
         exec_call(exec, op, row->args, row->n_args, row->keywords, row->n_keywords, &got, &err)) {
     case EXEC_DONE:
         if (!c->kind->wait(c->backend, &err))
-            return row_differs(row, "%s", err.text), ROW_FAILED;
+            return op_case_differs(row, "%s", err.text), CASE_FAILED;
         return judge_results(row, exec, got);
     case EXEC_REFUSED:
-        return row_differs(row, "refused: %.*s", STR_ARG(ops_error(c->ops)->text)), ROW_FAILED;
+        return op_case_differs(row, "refused: %.*s", STR_ARG(ops_error(c->ops)->text)), CASE_FAILED;
     default:
         if (err.kind)
-            row_differs(row, "%s", err.text);
+            op_case_differs(row, "%s", err.text);
         else
-            row_differs(row, "no rule: %.*s", STR_ARG(ops_error(c->ops)->text));
+            op_case_differs(row, "no rule: %.*s", STR_ARG(ops_error(c->ops)->text));
         if (strstr(err.text, "without plain strides"))
-            return ROW_SKIPPED; /* sparse */
-        return strstr(err.text, "no kernel") ? ROW_UNSUPPORTED : ROW_FAILED;
+            return CASE_SKIPPED; /* sparse */
+        return strstr(err.text, "no kernel") ? CASE_MISSING : CASE_FAILED;
     }
 }
 
-static bool tally_up(struct conform *c, struct str op, enum verdict verdict)
+static bool tally_up(struct conform *c, struct str op, enum case_verdict verdict)
 {
     struct tally_row *row = tally_row(&c->tally, op);
     if (!row)
         return false;
-    uint32_t before = row->n[ROW_FAILED] + row->n[ROW_UNSUPPORTED];
+    uint32_t before = row->n[CASE_FAILED] + row->n[CASE_MISSING];
     if (row_is_shown(&c->options, verdict, before))
         printf("%s:%zu: %.*s: %.*s\n", c->path, c->line, STR_ARG(op),
                STR_ARG(buf_str(&c->row.why)));
@@ -223,7 +224,7 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
 {
     struct conform *c = user;
     struct err err = { .kind = ERR_NONE };
-    struct row *row = &c->row;
+    struct op_case *row = &c->row;
     struct exec exec;
     c->path = path;
     c->line = line;
@@ -234,7 +235,7 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
         return true;
     if (c->options.every && c->n_rows++ % c->options.every)
         return true;
-    row_clear(row);
+    op_case_clear(row);
     row->doc = doc;
     row->env = c->env;
     row->ops = c->ops;
@@ -242,11 +243,11 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
     ops_reset(c->ops);
     exec_init(&exec, c->ops, c->backend, 0);
     c->backend->log.launches.n = c->backend->log.nodes.n = 0;
-    enum verdict verdict = judge(c, &exec, op);
-    if (verdict == ROW_PASSED)
+    enum case_verdict verdict = judge(c, &exec, op);
+    if (verdict == CASE_PASSED)
         c->on_host += was_on_host(&c->backend->log);
     exec_release(&exec);
-    if (verdict == ROW_FAILED && !reopen(c))
+    if (verdict == CASE_FAILED && !reopen(c))
         return false;
     return tally_up(c, op, verdict);
 }
@@ -278,8 +279,7 @@ int main(int argc, char **argv)
         printf("%lu of them on the host\n", c.on_host);
     tally_release(&c.tally);
     c.kind->close(c.backend);
-    buf_release(&c.row.why);
-    arena_release(&c.row.arena);
+    op_case_release(&c.row);
     ops_free(c.ops);
     shape_env_free(c.env);
     return code ? code : share < c.options.expect ? 1 : 0;
