@@ -40,6 +40,7 @@
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
     COMMAND(check, "check a tape against a baseline and limits, for CI")               \
+    COMMAND(opcheck, "check operators by recorded calls, and kernels with PyTorch")    \
     COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \
     COMMAND(bisect, "find the first event after which a guard holds, or a call fails") \
     COMMAND(completions, "print a shell's completion script")                          \
@@ -65,6 +66,7 @@ enum exit_code {
 #define SCHEMA_INFO_BACKENDS "symtape.info.backends/1"
 #define SCHEMA_SHOW          "symtape.show/1"
 #define SCHEMA_RUN           "symtape.run/1"
+#define SCHEMA_OPCHECK       "symtape.opcheck/1"
 #define SCHEMA_MINIFY        "symtape.minify/1"
 #define SCHEMA_BISECT        "symtape.bisect/1"
 #define SCHEMA_IMPORT        "symtape.import/1"

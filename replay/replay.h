@@ -49,6 +49,7 @@ struct replay_options {
     bool digests; /* computes digests of results, by which two replays can be compared */
     bool audit;   /* counts calls that the fast path could have handled */
     bool passes;  /* counts as PyTorch does (replay/attempt/dispatch_passes.h) */
+    bool calls;   /* lists the calls of operators as cases */
     bool trails;  /* lists guards and replacements at the end, as texts */
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
@@ -145,6 +146,16 @@ struct replay_operator {
     size_t n_stacks;
 };
 
+/* A call of an operator, of which equal ones in an attempt are one row. */
+struct replay_call {
+    uint32_t ref; /* the graph of the first of them */
+    uint64_t count;
+    struct str text;        /* a case (replay/cases/op_case.h) without its closing brace */
+    struct str graph, node; /* graph: the subgraph's name, "" for the root */
+    const struct graph *location_graph;
+    uint32_t location; /* LOCATION_NONE when the line is not known */
+};
+
 struct replay_unsupported {
     struct str op;
     uint64_t calls;
@@ -176,6 +187,8 @@ struct replay {
     size_t n_contradictions;
     struct replay_trail *trails;
     size_t n_trails;
+    struct replay_call *calls; /* set with `calls`: by attempt, in the order of first calls */
+    size_t n_calls;
     struct replay_operator *operators; /* sorted by name */
     size_t n_operators;
     struct arena arena;

@@ -44,6 +44,8 @@ def documents(folder):
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],
                     ["check", "--list", "--json", str(recordings[0])]]
+    yield "opcheck", [["opcheck", "--json", str(r)] for r in recordings] + [
+        ["opcheck", "--json", "--cases", str(ROOT / "tests" / "replay" / "cases" / "wrong.jsonl")]]
     yield "replay", [["replay", "--json", "--guards", "--operators", f"{RECORDINGS}/train.log.zst"],
                      ["replay", "--json", f"{RECORDINGS}/deep.log.zst"],
                      ["replay", "--json", "--dynamic", "recorded,static", f"{RECORDINGS}/train.log.zst"],
@@ -87,7 +89,7 @@ def documented(command):
 def check(command, arguments):
     """The fields that the page lacks; a program that fails lacks all."""
     run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
-    if run.returncode > (command in ("diff", "run")): # two that differ
+    if run.returncode > (command in ("diff", "opcheck", "run")):  # what differs
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     if document.get("schema") != f"symtape.{SCHEMAS.get(command, command)}/1":

@@ -21,7 +21,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--signature", "--weights"]
 COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "run", "diff",
-            "check", "minify", "bisect", "completions", "help", "version"]
+            "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
 
 
 def of_tape(tape, folder):
@@ -48,6 +48,8 @@ def of_tape(tape, folder):
     yield ["run", "--compare-with", "cpu", "--nodes", tape]
     yield ["check", "--max", "guards:1,recompiles:0,ms_per_op:1", tape]
     yield ["check", "--list", tape]
+    yield ["opcheck", tape]
+    yield ["opcheck", "--coverage", tape]
     yield ["diff", tape, other]
     yield ["bisect", "--list", tape]
     yield ["bisect", "--first-difference", tape, other]

@@ -264,6 +264,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->collecting.graph = row;
     run->collecting.partial = stopped;
     collect_program(&run->collecting, p);
+    if (run->options->calls && g->shown)
+        collect_calls(&run->collecting, p);
     ops_reset(run->state.ops);
     if (!is_needed(run, g->kind)) {
         program_free(p);
@@ -742,6 +744,8 @@ void attempt_result_release(struct attempt_result *result)
     vec_release(&result->unsupported);
     vec_release(&result->operators);
     vec_release(&result->trails);
+    vec_release(&result->calls);
+    intern_release(&result->call_texts);
     contradictions_release(&result->contradictions);
     vec_release(&result->pass_operators.rows);
     arena_release(&result->arena);

@@ -54,6 +54,9 @@ struct attempt_result {
     operators;
     vec_of(struct replay_trail)
     trails;
+    struct intern call_texts;
+    vec_of(struct replay_call)
+    calls;                                /* by id in call_texts */
     struct contradictions contradictions; /* those that the replay found */
     struct str violation;                 /* the text of a violated constraint, or "" */
     struct replay_costs costs;
@@ -84,6 +87,7 @@ struct result_collector {
     bool failed;
 };
 void collect_program(struct result_collector *c, const struct program *program);
+void collect_calls(struct result_collector *c, const struct program *program);
 void collect_trails(struct result_collector *c, struct shape_env *env);
 void collect_operators(struct result_collector *c, const struct graph *const *stack_graph,
                        const uint32_t *stack_location, uint32_t n_stacks);

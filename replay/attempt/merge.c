@@ -14,6 +14,8 @@ struct merger {
     guards;
     vec_of(struct replay_trail)
     trails;
+    vec_of(struct replay_call)
+    calls;
     vec_of(struct replay_violation)
     violations;
     vec_of(struct replay_branch)
@@ -117,6 +119,15 @@ static void merge_costs(struct merger *m, const struct attempt_result *r)
         struct replay_trail row = r->trails.v[i];
         row.text = copy_to_replay(m, row.text);
         fail_if(m, !vec_push(&m->trails, row));
+    }
+}
+
+static void merge_calls(struct merger *m, const struct attempt_result *r)
+{
+    for (size_t i = 0; i < r->calls.n; i++) {
+        struct replay_call row = r->calls.v[i];
+        row.text = copy_to_replay(m, row.text);
+        fail_if(m, !vec_push(&m->calls, row));
     }
 }
 
@@ -320,6 +331,7 @@ static void keep_all(struct merger *m)
     KEEP(m, differences, struct replay_difference);
     KEEP(m, guards, struct replay_guard);
     KEEP(m, trails, struct replay_trail);
+    KEEP(m, calls, struct replay_call);
     KEEP(m, violations, struct replay_violation);
     KEEP(m, branches, struct replay_branch);
     KEEP(m, contradictions, struct contradiction);
@@ -340,6 +352,7 @@ static void merger_release(struct merger *m)
     vec_release(&m->differences);
     vec_release(&m->guards);
     vec_release(&m->trails);
+    vec_release(&m->calls);
     vec_release(&m->violations);
     vec_release(&m->branches);
     vec_release(&m->contradictions);
@@ -367,6 +380,7 @@ struct replay *replay_merge(const struct graph_list *list, const struct attempt_
         merge_contradictions(&m, &results[i], &results[i].load->settled);
         merge_contradictions(&m, &results[i], &results[i].contradictions);
         merge_costs(&m, &results[i]);
+        merge_calls(&m, &results[i]);
         merge_unsupported(&m, &results[i]);
         merge_operators(&m, &results[i]);
         merge_pass_operators(&m, &results[i]);

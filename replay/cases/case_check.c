@@ -8,12 +8,25 @@
 
 /* --- Judging --- */
 
+/* Eq(Max(1, s16), s16) is read as Eq(s16, s16), which stays as it was written. */
+static bool is_trivial(const struct op_case *call, sym_id guard)
+{
+    return sym_kind_of(call->pool, guard) == SYM_EQ &&
+           sym_arg(call->pool, guard, 0) == sym_arg(call->pool, guard, 1);
+}
+
 /* In each way that there is to ask, since ShapeEnv remembers answers by how it was asked. */
 static bool give(struct op_case *call, sym_id guard)
 {
-    bool yes = false, no = false;
-    return guard != SYM_NONE && env_guard_bool(call->env, guard, &yes) && yes &&
-           env_guard_or(call->env, guard, false, &no) && env_guard_or(call->env, guard, true, &no);
+    bool yes = false, ignored;
+    if (guard != SYM_NONE && is_trivial(call, guard))
+        return true;
+    if (guard == SYM_NONE || !env_guard_bool(call->env, guard, &yes) || !yes)
+        return false;
+    if (!env_guard_or(call->env, guard, false, &ignored) ||
+        !env_guard_or(call->env, guard, true, &ignored))
+        env_raised(call->env);
+    return true;
 }
 
 static bool apply_given(struct op_case *call)
@@ -98,6 +111,8 @@ static enum case_verdict judge_answer(struct op_case *call, enum op_outcome outc
         return op_case_differs(call, "raises %.*s: %.*s", STR_ARG(ops_error(call->ops)->type),
                                STR_ARG(ops_error(call->ops)->text)),
                CASE_FAILED;
+    if (json_get(call->doc, JSON_ROOT, STR("out")) == JSON_NONE)
+        return CASE_SKIPPED;
     bool ok =
         op_case_compare_value(call, json_get(call->doc, JSON_ROOT, STR("out")), result, "out");
     ok &= compare_after(call);
@@ -127,13 +142,20 @@ static enum case_verdict judge_again(struct op_case *call, struct str op, struct
  * x.item() is a symbol that was there before tells which. */
 static bool remember_item(struct op_case *call, struct str op)
 {
-    json_id symbol = json_get(call->doc, json_get(call->doc, JSON_ROOT, STR("out")), STR("symint"));
+    json_id out = json_get(call->doc, JSON_ROOT, STR("out"));
+    json_id symbol = json_get(call->doc, out, STR("symint"));
+    bool is_float = symbol == JSON_NONE;
+    if (is_float)
+        symbol = json_get(call->doc, out, STR("symfloat"));
     struct str name = json_str(call->doc, symbol);
     if (!str_is(op, "aten._local_scalar_dense.default") || call->n_args != 1 ||
         call->args[0].kind != VALUE_TENSOR ||
         json_get(call->doc, json_get(call->doc, JSON_ROOT, STR("hints")), name) == JSON_NONE)
         return true;
-    struct value number = value_int(op_case_expr_text(call, name));
+    sym_id e = op_case_expr_text(call, name);
+    if (e == SYM_NONE)
+        return op_case_differs(call, "the symbol of the result makes no sense");
+    struct value number = value_sym(is_float ? VALUE_FLOAT : VALUE_INT, e);
     return ops_remember_item(call->ops, call->args[0].u.tensor, number);
 }
 
@@ -156,7 +178,7 @@ static bool read_call(struct op_case *call)
         if (op_case_read_args(call))
             return true;
     }
-    return call->why.n ? false : op_case_differs(call, "the case makes no sense");
+    return call->why.n ? false : op_case_differs(call, "its symbols or arguments cannot be read");
 }
 
 static enum op_outcome make_call(struct op_case *call, struct str op, struct value *ret)
@@ -266,6 +288,7 @@ static bool enter_environment(struct case_checker *checker, struct err *err)
     struct err before = { .kind = ERR_NONE };
     sym_ok(env_pool(call->env), &before); /* what the case before failed with */
     ops_set_eager(checker->ops, !call->symbolic);
+    ops_set_export(checker->ops, call->exporting);
     call->ops = checker->ops;
     call->pool = env_pool(call->env);
     return true;
@@ -293,17 +316,23 @@ static bool check_once(struct case_checker *checker, const struct json *doc, enu
     return true;
 }
 
+/* A case does not say whether its tensors were inputs or results, nor of an export, whether the
+ * result was remembered from before (call_after_export() of replay/program/walk.c). */
 bool case_check(struct case_checker *checker, const struct json *doc, enum case_verdict *ret,
                 struct err *err)
 {
-    checker->call.results = false;
-    if (!check_once(checker, doc, ret, err))
-        return false;
-    if (*ret != CASE_FAILED || !checker->call.symbolic)
-        return true;
-    /* A case does not say whether its tensors were inputs or results. */
-    checker->call.results = true;
-    return check_once(checker, doc, ret, err);
+    bool exported = json_kind_of(doc, json_get(doc, JSON_ROOT, STR("exported"))) == JSON_TRUE;
+    bool symbolic = json_get(doc, JSON_ROOT, STR("hints")) != JSON_NONE;
+    *ret = CASE_FAILED;
+    for (unsigned way = 0; way < 4 && *ret == CASE_FAILED; way++) {
+        checker->call.results = way & 1;
+        checker->call.exporting = exported && way < 2;
+        if ((!symbolic && checker->call.results) || (!exported && way >= 2))
+            continue;
+        if (!check_once(checker, doc, ret, err))
+            return false;
+    }
+    return true;
 }
 
 bool case_open(struct case_checker *checker, const struct json *doc, struct err *err)

@@ -43,10 +43,12 @@ static sym_id number_or_none(struct op_case *call, sym_id e)
 static struct sym_range recorded_range(struct op_case *call, struct str name)
 {
     json_id at = json_get(call->doc, json_get(call->doc, JSON_ROOT, STR("ranges")), name);
+    if (at == JSON_NONE)
+        return SYM_RANGE_UNKNOWN_INT;
     struct sym_range ret = read_range(call, json_str(call->doc, at));
     ret.lower = number_or_none(call, ret.lower);
     ret.upper = number_or_none(call, ret.upper);
-    return at == JSON_NONE ? SYM_RANGE_UNKNOWN_INT : ret;
+    return ret;
 }
 
 /* Its hint and range are numbers: a name in them does not get here again, since the symbol's row is
@@ -415,13 +417,13 @@ bool op_case_read_args(struct op_case *call)
         return false;
     for (json_id at = json_first(call->doc, list); at != JSON_NONE; at = json_next(call->doc, at))
         if (!op_case_read_value(call, at, &call->args[call->n_args++]))
-            return false;
+            return op_case_differs(call, "argument %u cannot be read", call->n_args - 1);
     for (json_id at = json_first(call->doc, keywords); at != JSON_NONE;) {
         struct keyword *keyword = &call->keywords[call->n_keywords++];
         keyword->name = json_str(call->doc, at);
         at = json_next(call->doc, at);
         if (!op_case_read_value(call, at, &keyword->value))
-            return false;
+            return op_case_differs(call, "argument %.*s cannot be read", STR_ARG(keyword->name));
         at = json_next(call->doc, at);
     }
     return true;

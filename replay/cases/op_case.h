@@ -18,7 +18,7 @@
  * of an eager kernel. With "guards" the guards that the call adds are compared, too, and
  * "replaced". In "out" what is missing of a tensor was not recorded: its device, strides, offset or
  * storage. A tuple of which some items were recorded is {"items": {"0": ..., "2": ...}}. "torch" is
- * the version that recorded the call.
+ * the version that recorded the call; with "exported": true it was a torch.export.
  *
  * Lines may come from anywhere: a line that makes no sense is a failed case that says so. */
 #ifndef SYMTAPE_REPLAY_CASES_OP_CASE_H
@@ -69,6 +69,7 @@ struct op_case {
      * with `any_rank` up to CASE_MAX_DIM are passed, to see how they are refused. */
     bool any_rank;
     bool symbolic, skip, lacks_data;
+    bool exporting; /* the call is made as while torch.export traces */
     bool results;   /* the arguments are taken to be results of views */
     struct buf why; /* what differs */
 };

@@ -36,6 +36,7 @@ RECORDS = [
     "check --max guards:3,calls:10 {in}", "check --list {in}", "check --save out.json {in}",
     "check -b {baseline} {in}", "check -b {baseline} {in} --json", "check -b {baseline} {in} --format markdown",
     "check -b {baseline} --fail-on guards:+0,calls:+5% {in} {good} --bisect-codes",
+    "opcheck {in} --coverage", "opcheck {in} --json --rules {rules}", "opcheck {in} --generate out.jsonl",
     "export --log {in}", "export --log {in} -o out.log", "export --log {in} -o out",
     "import {in} -o out.tape", "import {in} -o out.tape --redact", "import {in} {good} -o out.tape --json",
     "import {in} -o out.tape --strict", "import {in} -o -", "import -o out.tape {stdin}", "info {stdin}",
