@@ -64,6 +64,9 @@ class Bases:
         self.fx = [p.read_text(errors="replace") for p in sorted((corpus / "candidate").iterdir())] + [self.made_fx]
         self.fx += [p.read_text() for p in sorted((cases.ROOT / "tests" / "hostile").glob("*.fx"))]
         self.rules = [p.read_text() for p in [*sorted((corpus / "rules").iterdir()), self.files["rules"]]]
+        self.op_cases = [line for p in sorted((corpus / "cases").iterdir()) if p.name != "xfail"
+                         for line in p.read_bytes().splitlines()]
+        self.xfail = (corpus / "cases" / "xfail").read_bytes()
         self.snapshots = [p.read_bytes() for p in sorted((corpus / "snapshot").iterdir())] + [self.made_snapshot]
         self.baselines = [p.read_bytes() for p in sorted((corpus / "baseline").glob("*.json"))] + [
             self.files["baseline"].read_bytes()]
@@ -126,6 +129,13 @@ class Bases:
     def a_baseline(self, rng):
         return self.one("in.json", jsons.mutate_bytes(rng, rng.choice(self.baselines)), commands.BASELINE)
 
+    def a_case_file(self, rng):
+        lines = [jsons.mutate_bytes(rng, rng.choice(self.op_cases)) for _ in range(3)]
+        return self.one("in.jsonl", b"\n".join(line.replace(b"\n", b" ") for line in lines), commands.CASES)
+
+    def an_xfail_file(self, rng):
+        return self.one("in.json", jsons.mutate_bytes(rng, self.xfail), commands.XFAIL)
+
     def a_snapshot(self, rng):
         return self.one("in.json", jsons.mutate_bytes(rng, rng.choice(self.snapshots), 5), commands.SNAPSHOT)
 
@@ -139,7 +149,7 @@ class Bases:
     KINDS = {"log": (30, a_log), "tape": (30, a_tape), "pt2": (20, an_archive), "fx": (20, an_fx),
              "folder": (6, a_folder), "rules": (5, a_rules_file), "values": (4, values_file),
              "baseline": (3, a_baseline), "snapshot": (5, a_snapshot), "journal": (5, a_journal),
-             "sizes": (1, a_sizes_file)}
+             "sizes": (1, a_sizes_file), "cases": (4, a_case_file), "xfail": (1, an_xfail_file)}
 
     def play(self, seed, number, kind=None):
         """The kind, files and arguments of one run, whether it has a terminal, and what its standard input

@@ -93,6 +93,11 @@ VALUES = ["run --backend cpu {goodgraph} --inputs {in}", "run --backend cpu {goo
 BASELINE = ["check -b {in} {good}", "check -b {in} {good} --json", "check -b {in} {good} --format markdown -o out.md",
             "check -b {in} {good} --bisect-codes"]
 
+CASES = ["opcheck --cases {in}", "opcheck --cases {in} --json", "opcheck --cases {in} --coverage {good}",
+         "opcheck --cases {in} --xfail out.json --update", "opcheck --cases {in} --generate out.jsonl"]
+
+XFAIL = ["opcheck {good} --xfail {in}", "opcheck {good} --xfail {in} --json", "opcheck {good} --op aten.addmm --xfail {in}"]
+
 SNAPSHOT = ["diff {in} {good}", "diff {good} {in} --json", "diff {in} {in} --format markdown",
             "diff {in} {good} --bisect-codes", "diff {in} {good} --vs {in} {good} --json"]
 
