@@ -106,13 +106,13 @@ static enum case_verdict judge_answer(struct op_case *call, enum op_outcome outc
         return compare_error(call, error) ? CASE_PASSED : CASE_FAILED;
     if (outcome == OP_REFUSED && call->lacks_data &&
         str_is(ops_error(call->ops)->type, "DataDependentOutputException"))
-        return CASE_SKIPPED;
+        return op_case_differs(call, "the result depends on data"), CASE_SKIPPED;
     if (outcome != OP_DONE)
         return op_case_differs(call, "raises %.*s: %.*s", STR_ARG(ops_error(call->ops)->type),
                                STR_ARG(ops_error(call->ops)->text)),
                CASE_FAILED;
     if (json_get(call->doc, JSON_ROOT, STR("out")) == JSON_NONE)
-        return CASE_SKIPPED;
+        return op_case_differs(call, "no result was recorded"), CASE_SKIPPED;
     bool ok =
         op_case_compare_value(call, json_get(call->doc, JSON_ROOT, STR("out")), result, "out");
     ok &= compare_after(call);
@@ -196,7 +196,7 @@ static enum case_verdict judge(struct op_case *call, struct str op, struct err *
     if (!read_call(call))
         return CASE_FAILED;
     if (call->skip)
-        return CASE_SKIPPED;
+        return op_case_differs(call, "it has an argument that a case cannot have"), CASE_SKIPPED;
     if (!remember_item(call, op) || (call->results && !were_results(call)))
         return CASE_FAILED;
     uint32_t guards = env_n_guards(call->env);

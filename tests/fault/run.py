@@ -55,6 +55,9 @@ COMMANDS = [
     ("replay", ["replay", "{trained}"], None),
     ("replay guards", ["replay", "--guards", "--json", "{tape}"], None),
     ("replay json", ["replay", "--json", "{trained}"], None),
+    ("opcheck", ["opcheck", "--json", "{trained}"], None),
+    ("opcheck cases", ["opcheck", "--cases", "{cases}", "--xfail", "out.json", "--update"], "out.json"),
+    ("opcheck to a file", ["opcheck", "{tape}", "--generate", "out.jsonl"], "out.jsonl"),
     ("run on the CPU", ["run", "--backend", "cpu", "{trained}", "--compare-with", "cpu", "--nodes",
                            "--json"], None),
     ("run to a file", ["run", "--backend", "cpu", "{trained}:0/0:forward", "--outputs", "out.st",
@@ -209,7 +212,8 @@ def make_inputs(folder):
     cases.run(["import", cases.RECORDINGS / "train.log.zst", "-o", trained])
     cases.run(["import", cases.RECORDINGS / "graph_break.log.zst", "-o", broken])
     return {"broken": str(broken), "log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive),
-            "snapshot": str(snapshot), "trained": str(trained)}
+            "snapshot": str(snapshot), "trained": str(trained),
+            "cases": str(cases.ROOT / "tests" / "replay" / "cases" / "wrong.jsonl")}
 
 
 def main():
