@@ -267,7 +267,8 @@ static void put_failures(const struct opcheck_run *run, const struct opcheck_ope
             put_operator(run, list[i], styles, out);
     }
     if (n > rows)
-        buf_printf(out, "\n... and %u more operators fail\n", n - rows);
+        buf_printf(out, "\n... and %u more %s\n", n - rows,
+                   n - rows == 1 ? "operator fails" : "operators fail");
 }
 
 /* ---- Tables ---- */
