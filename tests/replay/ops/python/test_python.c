@@ -135,6 +135,10 @@ static void test_numbers(void **arg)
     assert_value(st, CALL(st, "math_ceil", real(st, 2.5)), "3");
     assert_value(st, CALL(st, "operator.pow", s, two), "Sym(s77**2)");
     assert_value(st, METHOD(st, "__eq__", two, integer(st, 2)), "True");
+    assert_value(st, CALL(st, "operator.eq", integer(st, 9), s), "Sym(Eq(s77, 9))");
+    assert_value(st, CALL(st, "operator.lt", integer(st, 4), s), "Sym(s77 > 4)");
+    assert_value(st, CALL(st, "operator.ge", integer(st, 4), s), "Sym(s77 <= 4)");
+    assert_value(st, CALL(st, "operator.lt", s, integer(st, 4)), "Sym(s77 < 4)");
 }
 
 static void test_methods(void **arg)
@@ -188,6 +192,71 @@ static void test_reflected(void **arg)
     assert_value(st, CALL(st, "operator.pow", integer(st, 2), x), "f32[s77][1]cuda:0");
     assert_int_equal(CALL(st, "operator.iadd", x, integer(st, 1)).u.tensor.storage,
                      x.u.tensor.storage);
+}
+
+/* Gradients, duals and vmap's slices, as torch.func's transforms call them. */
+static void test_transforms(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t }, 2);
+    struct value list = value_items(VALUE_LIST, &x, 1);
+    assert_value(st, CALL(st, "torch._C._functorch._wrap_for_grad", x, integer(st, 1)),
+                 "f32[s77, s27][s27, 1]cuda:0");
+    assert_value(st, CALL(st, "torch._functorch.eager_transforms._autograd_grad", list, list),
+                 "(f32[s77, s27][s27, 1]cuda:0,)");
+    assert_value(st, CALL(st, "torch._functorch.predispatch._unpack_dual", x, integer(st, 0)),
+                 "(f32[s77, s27][s27, 1]cuda:0, f32[s77, s27][s27, 1]cuda:0)");
+    struct value narrow = METHOD(st, "narrow", x, integer(st, 1), integer(st, 0), integer(st, 2));
+    assert_value(st,
+                 CALL(st, "torch._functorch.predispatch._remove_batch_dim", narrow, integer(st, 1),
+                      integer(st, 3), integer(st, 0)),
+                 "f32[3, s77, 2][s27*s77, s27, 1]cuda:0");
+}
+
+static void test_compiled_autograd(void **arg)
+{
+    struct state *st = *arg;
+    struct value grad = tensor(st, (sym_id[]){ st->s, st->t }, 2);
+    struct value sizes[] = { value_int(st->t) };
+    struct value metadata[] = { value_none(), value_items(VALUE_LIST, sizes, 1) };
+    struct value all = value_items(VALUE_TUPLE, metadata, 2);
+    struct value grads = value_items(VALUE_LIST, &grad, 1),
+                 wanted = value_items(VALUE_LIST, &all, 1);
+    assert_value(st,
+                 CALL(st, "torch__dynamo_compiled_autograd_ops_validate_outputs", grads, wanted),
+                 "[f32[s27][1]cuda:0]");
+    assert_value(st,
+                 CALL(st, "torch__dynamo_compiled_autograd_ops_AccumulateGrad", grads, grad,
+                      value_none(), value_sym(VALUE_BOOL, SYM_ID_FALSE)),
+                 "[f32[s77, s27][s27, 1]cuda:0]");
+    struct value ret, none[] = { value_none(), value_none() };
+    assert_int_equal(ops_call_function(st->ops,
+                                       STR("torch__dynamo_compiled_autograd_ops_validate_outputs"),
+                                       &(struct arguments){ none, 2, NULL, 0 }, &ret),
+                     OP_UNSUPPORTED);
+}
+
+/* The state of random numbers is bytes on the CPU, also for a call on a GPU. */
+static void test_random_state(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s }, 1);
+    struct value op = { .kind = VALUE_FUNCTION, .u.text = STR("torch.ops.aten.relu.default") };
+    assert_value(st, CALL(st, "higher_order.run_and_save_rng_state", op, x),
+                 "(u8[16][1]cpu, f32[s77][1]cuda:0)");
+    assert_value(st, CALL(st, "higher_order.run_with_rng_state", x, op, x), "f32[s77][1]cuda:0");
+}
+
+/* sdpa_kernel() excludes kernels for the calls that follow it, also for calls seen before. */
+static void test_chosen_attention(void **arg)
+{
+    struct state *st = *arg;
+    sym_id size[] = { st->s, st->t, sym_integer(st->pool, 16), sym_integer(st->pool, 64) };
+    struct value q = METHOD(st, "half", tensor(st, size, 4));
+    struct value math = { .kind = VALUE_STRING, .u.text = STR("MATH") };
+    assert_value(st, CALL(st, "torch._fused_sdp_choice", q, q, q), "1");
+    CALL(st, "torch.nn.attention._sdpa_kernel", value_items(VALUE_LIST, &math, 1));
+    assert_value(st, CALL(st, "torch._fused_sdp_choice", q, q, q), "0");
 }
 
 static void test_autocast(void **arg)
@@ -310,6 +379,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_methods, setup, teardown),
         cmocka_unit_test_setup_teardown(test_getitem, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_transforms, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compiled_autograd, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_random_state, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chosen_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
