@@ -40,14 +40,14 @@ static const struct value *first_items(struct call *c, struct value list, uint32
     return NULL;
 }
 
-/* at::is_expandable_to(sizes, size of x) is true, and the sizes differ. */
+/* Whether InputMetadata::is_same_shape() is false: the sizes of the metadata stand on the left. */
 static bool has_other_size(struct call *c, struct tensor x, struct value sizes)
 {
     if (!value_is_sequence(sizes))
         return false;
     bool other = x.meta->ndim != sizes.n;
     for (uint32_t i = 0; i < sizes.n && !other && !c->failed; i++)
-        other = !guard_bool(c, eq(c, x.meta->size[i], sizes.u.items[i].u.sym));
+        other = !guard_bool(c, eq(c, sizes.u.items[i].u.sym, x.meta->size[i]));
     return other;
 }
 
