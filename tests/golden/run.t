@@ -89,9 +89,9 @@ The object has one shape: what was not asked for is empty or absent.
     Sums over the graphs, each replayed with symbols and guards of its own
      recorded static
 
-    $ symtape replay $RECORDINGS/train.log.zst --mark "L['ids']:0=Dim(batch)" | tail -n 2
+    $ symtape replay $RECORDINGS/layers.log.zst:0/0 --mark "L['x']:2=Dim(width)" | tail -n 2
     Suggested fixes:
-      batch = Dim('batch', max=15)
+      width = 32
 
     $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --hints s27=31
     0/1_0: the program branches at demo/encoder.py:25, because Eq(Mod(s27, 8), 0) does not hold; what comes after is another program
