@@ -336,16 +336,43 @@ static bool has_dims(const struct inputs *inputs)
 }
 
 /* The sizes that dynamic_shapes does not name, and numbers, are constants of an export (fakify of
- * torch/_export/non_strict_utils.py). */
+ * torch/_export/non_strict_utils.py). The base of a view has a symbol for each size, because no
+ * view_base_context is given for it (meta_tensor of torch/_subclasses/meta_utils.py). */
 static void make_rest_static(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->list.n; i++) {
         struct input *input = &inputs->list.v[i];
+        struct input_tensor *t = &input->tensor;
         input->fixed = true;
-        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < input->tensor.ndim; d++)
-            if (input->tensor.change[d].kind == DIM_AS_RECORDED)
-                force(&input->tensor, d);
+        for (uint32_t d = 0; input->kind == INPUT_TENSOR && d < t->ndim; d++)
+            if (t->change[d].kind == DIM_AS_RECORDED)
+                t->change[d].kind =
+                    str_ends(t->source, STR("._base")) ? DIM_MADE_DUCK : DIM_FORCED_STATIC;
     }
+}
+
+static bool belongs_to(const struct input *input, struct str source)
+{
+    struct str of = input->kind == INPUT_TENSOR ? input->tensor.source : STR("");
+    if (str_ends(of, STR("._base")))
+        of.n -= STR("._base").n;
+    return str_eq(of, source);
+}
+
+/* torch.export makes inputs in the order of the signature, which is that of dynamic_shapes. Dynamo
+ * made them in the order in which the program uses them. */
+static void order_by_marks(struct inputs *inputs, const struct input_changes *changes)
+{
+    struct input *list = inputs->list.v;
+    size_t n = 0;
+    for (size_t m = 0; m < changes->n_marks; m++)
+        for (size_t i = n; i < inputs->list.n; i++) {
+            struct input input = list[i];
+            if (!belongs_to(&input, changes->marks[m].source))
+                continue;
+            memmove(&list[n + 1], &list[n], (i - n) * sizeof *list);
+            list[n++] = input;
+        }
 }
 
 bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_list *guards,
@@ -364,8 +391,10 @@ bool inputs_change(struct trace *trace, uint32_t attempt, const struct guard_lis
         apply_mark(inputs, &mark, found);
     }
     inputs->exported = has_dims(inputs);
-    if (inputs->exported)
+    if (inputs->exported) {
         make_rest_static(inputs);
+        order_by_marks(inputs, changes);
+    }
     intern_release(&p.names);
     return p.failed ? err_nomem(err) : ok;
 }
