@@ -45,28 +45,13 @@ struct attempt_run {
     bool has_floats; /* an input is a float with a symbol */
 };
 
-/* Returns whether a size is printed as an expression of other symbols, because its own was replaced
- * before the graph was printed. */
-static bool prints_replaced(struct attempt_run *run, const struct expected *expected)
-{
-    struct sym_pool *pool = ops_pool(run->state.ops);
-    bool ret = expected->kind == EXPECT_NUMBER && !sym_is_number(pool, expected->number) &&
-               sym_kind_of(pool, expected->number) != SYM_SYMBOL;
-    for (uint32_t d = 0; expected->kind == EXPECT_TENSOR && d < expected->ndim && !ret; d++)
-        ret = !sym_is_number(pool, expected->size[d]) &&
-              sym_kind_of(pool, expected->size[d]) != SYM_SYMBOL;
-    return ret;
-}
-
 /* Returns the value of a placeholder. A joint or inference graph is printed after it was traced: a
  * symbol that its calls replaced is still one where they begin, as in Dynamo's graph. */
 static struct value placeholder_value(struct attempt_run *run, const struct node *node,
                                       const struct expected *expected)
 {
     struct node named = *node;
-    const struct node *origin = run->traces && prints_replaced(run, expected)
-                                    ? replay_state_origin(run->dynamo, node)
-                                    : NULL;
+    const struct node *origin = run->traces ? replay_state_origin(run->dynamo, node) : NULL;
     if (origin)
         named.name = origin->name;
     return replay_state_placeholder(&run->state, &named, expected);

@@ -167,10 +167,11 @@ static bool is_same_shape(struct call *c, struct tensor source, const struct geo
         return false;
     for (uint32_t i = 0; i < part->n; i++)
         same = sym_and(c->pool, same, py_eq(c, source.meta->size[i], part->size[i]));
-    return check(c, same, "RuntimeError",
-                 "expected src to have a size equal to the slice of self. src size = %s, slice size "
-                 "= %s",
-                 sizes_text(c, source.meta->size, part->n), sizes_text(c, part->size, part->n));
+    return check(
+        c, same, "RuntimeError",
+        "expected src to have a size equal to the slice of self. src size = %s, slice size "
+        "= %s",
+        sizes_text(c, source.meta->size, part->n), sizes_text(c, part->size, part->n));
 }
 
 bool rule_as_strided_scatter(struct call *c)
