@@ -45,6 +45,26 @@ struct attempt_run {
     bool has_floats; /* an input is a float with a symbol */
 };
 
+static bool is_replaced(struct shape_env *env, sym_id size, sym_id printed)
+{
+    return size != printed && env_replace(env, size) == printed;
+}
+
+/* Returns whether the environment already replaced the symbols of a value as they are printed. */
+static bool is_up_to_date(struct shape_env *env, struct value value, const struct expected *printed)
+{
+    if (value_is_number(value))
+        return value.u.sym == printed->number || is_replaced(env, value.u.sym, printed->number);
+    if (value.kind != VALUE_TENSOR)
+        return true;
+    const struct tensor_meta *meta = value.u.tensor.meta;
+    bool ret = meta && printed->kind == EXPECT_TENSOR && meta->ndim == printed->ndim;
+    for (uint32_t d = 0; ret && d < meta->ndim; d++)
+        ret =
+            meta->size[d] == printed->size[d] || is_replaced(env, meta->size[d], printed->size[d]);
+    return ret;
+}
+
 /* Returns the value of a placeholder. A joint or inference graph is printed after it was traced: a
  * symbol that its calls replaced is still one where they begin, as in Dynamo's graph. */
 static struct value placeholder_value(struct attempt_run *run, const struct node *node,
@@ -52,9 +72,13 @@ static struct value placeholder_value(struct attempt_run *run, const struct node
 {
     struct node named = *node;
     const struct node *origin = run->traces ? replay_state_origin(run->dynamo, node) : NULL;
-    if (origin)
-        named.name = origin->name;
-    return replay_state_placeholder(&run->state, &named, expected);
+    if (!origin)
+        return replay_state_placeholder(&run->state, node, expected);
+    named.name = origin->name;
+    struct value value = replay_state_placeholder(&run->state, &named, expected);
+    return is_up_to_date(run->state.env, value, expected)
+               ? replay_state_placeholder(&run->state, node, expected)
+               : value;
 }
 
 static bool attempt_input(void *user, const struct program *program, const struct step *step,

@@ -364,6 +364,14 @@ static struct tensor new_resized(struct call *c, const struct resize *r)
                              suggest_format(c, r->x));
 }
 
+/* upsample_bicubic2d_default computes the scales first, which asks whether a size is 1. */
+static bool ret_bicubic(struct call *c, struct resize *r)
+{
+    for (uint32_t d = 0; d < r->n && !c->failed && !eager(c); d++)
+        scale_along(c, r, d);
+    return !c->failed && ret_tensor(c, new_resized(c, r));
+}
+
 bool rule_upsample_bicubic(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0), .n = 2 };
@@ -372,15 +380,19 @@ bool rule_upsample_bicubic(struct call *c)
     if (!require(c, n == 2 && ndim_of(r.x) == 4, "RuntimeError",
                  "It is expected input_size equals to 4, but got size %u", ndim_of(r.x)))
         return false;
-    r.out[0] = out[0];
-    r.out[1] = out[1];
-    return ret_tensor(c, new_resized(c, &r));
+    r.align = arg_bool(c, 2);
+    for (uint32_t i = 0; i < n; i++) {
+        r.out[i] = out[i];
+        r.scale[i] = arg(c, 3 + i);
+    }
+    return ret_bicubic(c, &r);
 }
 
 bool rule_upsample_bicubic_vec(struct call *c)
 {
     struct resize r = { .x = arg_tensor(c, 0) };
-    return read_vec(c, &r, 1, 3) && ret_tensor(c, new_resized(c, &r));
+    r.align = arg_bool(c, 2);
+    return read_vec(c, &r, 1, 3) && ret_bicubic(c, &r);
 }
 
 /* _upsample_bilinear2d_aa.vec and similar overloads call the default overload. */

@@ -139,6 +139,24 @@ static void order_dims(struct tensor x, const struct indices *indices, const sym
         }
 }
 
+/* _maybe_broadcast of torch/_refs/__init__.py expands the indices that have another shape, which
+ * asks whether a size is -1. */
+static void expand_to(struct call *c, const struct indices *indices, const sym_id *shape,
+                      uint32_t n)
+{
+    for (uint32_t i = 0; i < indices->n && !eager(c); i++) {
+        const struct tensor_meta *meta = indices->at[i].meta;
+        if (!meta || meta->ndim > n)
+            continue;
+        const sym_id *wanted = shape + n - meta->ndim;
+        bool expands = meta->ndim != n;
+        for (uint32_t d = 0; d < meta->ndim && !expands; d++)
+            expands = is_int(c, meta->size[d], 1) != is_int(c, wanted[d], 1);
+        for (uint32_t d = 0; d < meta->ndim && expands && !c->failed; d++)
+            (void)guard_or_false(c, eq_int(c, wanted[d], -1));
+    }
+}
+
 /* meta_index_Tensor of torch/_meta_registrations.py: the strides follow the indexed tensor's as
  * those of TensorIterator do. */
 static struct tensor index_result(struct call *c, struct tensor x, const struct indices *indices)
@@ -149,6 +167,7 @@ static struct tensor index_result(struct call *c, struct tensor x, const struct 
     struct index_layout r;
     if (c->failed || !broadcast_indices(c, indices, shape, &inner))
         return none;
+    expand_to(c, indices, shape, inner);
     order_dims(x, indices, shape, inner, &r);
     if (!require(c, r.n <= TENSOR_MAX_DIM, "RuntimeError", "too many dimensions: %u", r.n))
         return none;
