@@ -6,6 +6,7 @@
 #include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
+#include <math.h>
 #include <string.h>
 
 enum cast { CAST_NONE, CAST_CONVERT, CAST_BINARY, CAST_WRAP, CAST_BINARY_WRAP, CAST_TO, CAST_ARGS };
@@ -204,6 +205,14 @@ bool rule_softshrink(struct call *c)
 {
     enum dtype dtype = arg_tensor(c, 0).meta->dtype;
     double lambda = arg_double(c, 1);
+    if (isnan(lambda) && value_is_number(arg(c, 1)) && !is_number(c, arg(c, 1).u.sym)) {
+        /* 0 <= lambda <= largest */
+        struct value least = F(c, 0), most = F(c, largest_float(dtype));
+        if (!guard_bool(c, promoted_method(c, NODE_METHOD_GE, arg(c, 1), least).u.sym) ||
+            !guard_bool(c, promoted_method(c, NODE_METHOD_LE, arg(c, 1), most).u.sym))
+            return refuse(c, "RuntimeError", "lambda must be in range [0, %g] for input dtype %s",
+                          largest_float(dtype), dtype_python_name(dtype));
+    }
     if (lambda < 0 || lambda > largest_float(dtype))
         return refuse(c, "RuntimeError",
                       "lambda must be in range [0, %g] for input dtype %s, but found %g",

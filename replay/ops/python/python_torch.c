@@ -218,6 +218,15 @@ bool python_broadcast_shapes(struct call *c)
     return ret_call(c, ret);
 }
 
+static struct value range_of(struct call *c, int64_t from, int64_t to)
+{
+    struct value items[TENSOR_MAX_DIM];
+    uint32_t n = 0;
+    for (int64_t i = from; i < to && n < TENSOR_MAX_DIM; i++)
+        items[n++] = py_int(c, i);
+    return py_list(c, items, n);
+}
+
 /* input, p, dim, keepdim, out, dtype */
 bool python_norm(struct call *c)
 {
@@ -227,18 +236,12 @@ bool python_norm(struct call *c)
     bool two = !value_is_sequence(dim) || dim.n <= 2;
     if (p.kind == VALUE_NONE || (py_is(p, "fro") && two))
         args[1] = py_int(c, 2);
-    else if (p.kind == VALUE_STRING)
+    else if (p.kind == VALUE_STRING) {
+        if (dim.kind == VALUE_NONE && args[0].kind == VALUE_TENSOR)
+            args[2] = range_of(c, 0, args[0].u.tensor.meta->ndim);
         return ret_call(c, py_call_keywords(c, "linalg_matrix_norm", args, 4, &keyword, n));
+    }
     return ret_call(c, py_op_keywords(c, "aten.linalg_vector_norm", args, 4, &keyword, n));
-}
-
-static struct value range_of(struct call *c, int64_t from, int64_t to)
-{
-    struct value items[TENSOR_MAX_DIM];
-    uint32_t n = 0;
-    for (int64_t i = from; i < to && n < TENSOR_MAX_DIM; i++)
-        items[n++] = py_int(c, i);
-    return py_list(c, items, n);
 }
 
 /* a, b, dims */
@@ -295,6 +298,7 @@ bool python_unique_consecutive(struct call *c)
 }
 
 /* indices, shape: one coordinate for each dimension. */
+/* Returns views of one tensor, whose last dimension has the coordinates. */
 bool python_unravel_index(struct call *c)
 {
     struct value indices = arg(c, 0), shape = arg(c, 1), *out;
@@ -312,7 +316,11 @@ bool python_unravel_index(struct call *c)
         out[i] = py_call(c, "remainder", (struct value[]){ part, shape.u.items[i] }, 2);
         stride = mul(c, stride, shape.u.items[i].u.sym);
     }
-    return ret_call(c, value_items(VALUE_TUPLE, out, shape.n));
+    if (!shape.n)
+        return ret_call(c, value_items(VALUE_TUPLE, out, 0));
+    struct value list = value_items(VALUE_LIST, out, shape.n), last = py_int(c, -1);
+    struct value all = py_call(c, "stack", (struct value[]){ list, last }, 2);
+    return ret_call(c, py_call(c, "unbind", (struct value[]){ all, last }, 2));
 }
 
 /* input, as_tuple: a tensor for each dimension, or one of all coordinates. */
