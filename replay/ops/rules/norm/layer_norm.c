@@ -13,8 +13,8 @@ static sym_id same_shape(struct call *c, bool cpp, struct tensor x, uint32_t fro
     return all;
 }
 
-/* _check_layer_norm_inputs of C++ (layer_norm.h), which rms_norm calls, too, or native_layer_norm
- * of torch/_refs. */
+/* _check_layer_norm_inputs of C++ (aten/src/ATen/native/layer_norm.h), which rms_norm calls, too,
+ * or native_layer_norm of torch/_refs. */
 static bool check_inputs(struct call *c, bool cpp, struct tensor x, const sym_id *shape, uint32_t n,
                          struct tensor weight, struct tensor bias)
 {
