@@ -159,6 +159,24 @@ static bool settle_records(struct replay_loader *l, struct attempt_load *load, s
     return ok && (inputs_guess_sharing(&load->inputs, dynamo) || err_nomem(err));
 }
 
+static bool read_fixed_sizes(struct attempt_load *load, struct err *err)
+{
+    const struct graph *dynamo = NULL, *aot = NULL;
+    uint32_t n_aot = 0;
+    for (size_t i = 0; i < load->n_graphs; i++) {
+        const struct attempt_graph *g = &load->graphs[i];
+        if (g->kind == GRAPH_DYNAMO && !dynamo)
+            dynamo = g->graph;
+        if (g->kind == GRAPH_JOINT || g->kind == GRAPH_INFERENCE) {
+            aot = g->graph;
+            n_aot++;
+        }
+    }
+    /* Of several backend calls each takes inputs of its own. */
+    aot = n_aot == 1 ? aot : NULL;
+    return !dynamo || inputs_read_fixed(&load->inputs, dynamo, aot) || err_nomem(err);
+}
+
 /* Loads an attempt. All its graphs up to the last selected one are walked, because of their
  * guards. */
 static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *err)
@@ -186,8 +204,8 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
             !load_graph(l, load, i, shown, err))
             return false;
     }
-    return load_substitute(l, load, err) && settle_records(l, load, err) &&
-           change_inputs(l, load, err);
+    return read_fixed_sizes(load, err) && load_substitute(l, load, err) &&
+           settle_records(l, load, err) && change_inputs(l, load, err);
 }
 
 /* Loads a program of a .pt2, which belongs to no attempt and has its own symbols. */

@@ -97,9 +97,10 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     t->stride = arena_array(arena, int64_t, n);
     t->marked = arena_array(arena, bool, n);
     t->duck = arena_array(arena, bool, n);
+    t->fixed = arena_array(arena, bool, n);
     t->change = arena_array(arena, struct dim_change, n);
     t->size_symbol = t->stride_symbol = t->offset_symbol = no_symbols;
-    return t->size && t->stride && t->marked && t->duck && t->change;
+    return t->size && t->stride && t->marked && t->duck && t->fixed && t->change;
 }
 
 /* Returns the number of a storage in the table of those that were described; it is added there. */
@@ -387,7 +388,7 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
             continue;
         memset(t->duck, 0, t->ndim * sizeof *t->duck);
         for (uint32_t d = 0; d < t->ndim && ok; d++)
-            ok = t->size[d] == 0 || t->size[d] == 1 || see_size(&s, t, d);
+            ok = t->size[d] == 0 || t->size[d] == 1 || t->fixed[d] || see_size(&s, t, d);
     }
     inputs->static_by_default = s.static_by_default;
     unsigned lookups = 0;
@@ -407,6 +408,111 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
     vec_release(&s.values);
     value_set_release(&s.distinct);
     return ok;
+}
+
+/* ---- Sizes that stayed numbers ---- */
+
+struct printed_sizes {
+    const struct graph *dynamo, *aot;
+    struct intern names; /* of the Dynamo graph's placeholders, */
+    vec_of(uint32_t)
+    nodes; /* their nodes */
+    vec_of(uint32_t)
+    aot_nodes;           /* of the AOT graph's, by index of the input; NODE_NONE: none */
+    struct intern sizes; /* the values of the symbols that are printed, as texts */
+    struct intern symbols;
+    struct arena arena;
+};
+
+static const struct meta *printed_meta(const struct graph *graph, uint32_t node)
+{
+    uint32_t meta = graph && node < graph->n_nodes ? graph->nodes[node].meta : META_NONE;
+    return meta != META_NONE && graph->pool->metas[meta].kind == META_TENSOR
+               ? &graph->pool->metas[meta]
+               : NULL;
+}
+
+static bool read_placeholders(struct printed_sizes *p)
+{
+    const struct str plain = STR("PlainAOTInput(idx=");
+    uint64_t index;
+    for (uint32_t i = 0; i < p->dynamo->n_nodes; i++) {
+        const struct node *node = &p->dynamo->nodes[i];
+        const struct meta *meta = printed_meta(p->dynamo, i);
+        if (node->op != NODE_PLACEHOLDER)
+            continue;
+        uint32_t id = intern(&p->names, node->name);
+        if (id == INTERN_NONE || (id == p->nodes.n && !vec_push(&p->nodes, i)) ||
+            !vec_push(&p->aot_nodes, NODE_NONE))
+            return false;
+        for (uint32_t d = 0; meta && d < meta->n_sizes; d++) {
+            const struct expr *e = expr_at(&p->dynamo->pool->exprs, meta->sizes[d]);
+            if (e->kind == EXPR_SYMBOL && intern(&p->symbols, e->text) == INTERN_NONE)
+                return false;
+        }
+    }
+    for (uint32_t i = 0; p->aot && i < p->aot->n_nodes; i++) {
+        struct str text = p->aot->nodes[i].descriptor;
+        if (str_starts(text, plain) && str_ends(text, STR(")")) &&
+            str_to_u64(str_from(str_first(text, text.n - 1), plain.n), &index) &&
+            index < p->aot_nodes.n)
+            p->aot_nodes.v[index] = i;
+    }
+    return true;
+}
+
+static uint32_t value_id(struct printed_sizes *p, int64_t value, bool add)
+{
+    struct str key = { (const char *)&value, sizeof value };
+    return add ? intern(&p->sizes, key) : intern_find(&p->sizes, key);
+}
+
+static bool prints_number(const struct graph *graph, const struct meta *meta, uint32_t d,
+                          int64_t value)
+{
+    const struct expr *e = d < meta->n_sizes ? expr_at(&graph->pool->exprs, meta->sizes[d]) : NULL;
+    return e && e->kind == EXPR_INT && e->fits && e->value == value;
+}
+
+static bool note_fixed(struct printed_sizes *p, struct input_tensor *t)
+{
+    struct str name = inputs_placeholder_name(t->source, &p->arena);
+    uint32_t id = name.p ? intern_find(&p->names, name) : INTERN_NONE;
+    const struct meta *meta = id == INTERN_NONE ? NULL : printed_meta(p->dynamo, p->nodes.v[id]);
+    const struct meta *aot = id == INTERN_NONE ? NULL : printed_meta(p->aot, p->aot_nodes.v[id]);
+    for (uint32_t d = 0; meta && meta->n_sizes == t->ndim && d < t->ndim; d++)
+        t->fixed[d] = t->size_symbol[d].name.n == 0 &&
+                      value_id(p, t->size[d], false) != INTERN_NONE &&
+                      prints_number(p->dynamo, meta, d, t->size[d]) &&
+                      (!aot || prints_number(p->aot, aot, d, t->size[d]));
+    return name.p;
+}
+
+bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const struct graph *aot)
+{
+    struct printed_sizes p = { .dynamo = dynamo, .aot = aot };
+    bool ok = read_placeholders(&p);
+    for (size_t i = 0; i < inputs->list.n && ok; i++) {
+        const struct input_tensor *t = &inputs->list.v[i].tensor;
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete)
+            continue;
+        for (uint32_t d = 0; d < t->ndim && ok; d++)
+            if (t->size_symbol[d].name.n &&
+                intern_find(&p.symbols, t->size_symbol[d].name) != INTERN_NONE)
+                ok = value_id(&p, t->size[d], true) != INTERN_NONE;
+    }
+    for (size_t i = 0; i < inputs->list.n && ok && p.sizes.texts.n; i++) {
+        struct input *input = &inputs->list.v[i];
+        if (input->kind == INPUT_TENSOR && input->tensor.concrete && !input->tensor.of_module)
+            ok = note_fixed(&p, &input->tensor);
+    }
+    intern_release(&p.names);
+    intern_release(&p.sizes);
+    intern_release(&p.symbols);
+    vec_release(&p.nodes);
+    vec_release(&p.aot_nodes);
+    arena_release(&p.arena);
+    return ok && inputs_guess_sharing(inputs);
 }
 
 static bool read_input_record(struct input_reader *r, uint32_t record, struct err *err)

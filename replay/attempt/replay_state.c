@@ -76,7 +76,7 @@ static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_t
     }
     if (t->size_symbol[d].name.n)
         return s->inputs->static_by_default || !t->duck[d] ? DIM_DYNAMIC : DIM_DUCK;
-    if (t->of_module || s->inputs->static_by_default)
+    if (t->of_module || t->fixed[d] || s->inputs->static_by_default)
         return DIM_STATIC;
     return zero_one || value_set_find(&s->duck, t->size[d]) != UINT32_MAX ? DIM_DUCK : DIM_STATIC;
 }
