@@ -69,8 +69,10 @@ static sym_id evaluate(struct evidence *e, sym_id expr, struct value_reader read
 
 sym_id evidence_value(struct evidence *e, struct str text, struct str name, sym_id value)
 {
-    return evaluate(e, sym_parse(e->pool, text, NULL, NULL),
-                    (struct value_reader){ e, name, value });
+    struct err ignored = { 0 };
+    sym_id expr = sym_parse(e->pool, text, NULL, NULL);
+    sym_ok(e->pool, &ignored); /* a text that is no expression must not fail the next one */
+    return evaluate(e, expr, (struct value_reader){ e, name, value });
 }
 
 /* Returns the value of an expression, or the expression; it is evaluated once. */

@@ -131,6 +131,33 @@ static void hints(void **state)
     world_close(&w);
 }
 
+/* A guard and a specialization outvote the hint of a float; guards before it that are no equality
+ * of a symbol and a number do not matter. */
+static void hints_of_numbers(void **state)
+{
+    (void)state;
+    struct world w;
+    struct guard guards[] = { { .record = 1, .expr = STR("Eq(s0, 1) | Eq(s0, 4)") },
+                              { .record = 2, .expr = STR("Eq(zf1, 1.0e-5)") } };
+    struct specialization value = { .record = 3,
+                                    .symbol = STR("zf1"),
+                                    .value = STR("1.00000000000000e-5") };
+    struct input number = { .kind = INPUT_SYMBOL,
+                            .is_float = true,
+                            .symbol = { STR("zf1"), STR("1.00002"), STR("[-oo, oo]"),
+                                        STR("L['eps']"), SYMBOL } };
+    open_without_graphs(&w, "4");
+    w.guards = (struct guard_list){ .guards = guards, .n = 2 };
+    w.symbols = (struct symbol_table){ .specializations = &value, .n_specializations = 1 };
+    assert_true(vec_push(&w.inputs.list, number));
+    struct contradiction row = settle_one(&w);
+    assert_int_equal(row.kind, CONTRADICTION_HINT);
+    assert_int_equal(row.record, SYMBOL);
+    assert_str_is(row.recorded, "1.00002");
+    assert_str_is(row.expected, "1.00000000000000e-5");
+    world_close(&w);
+}
+
 static void descriptions_and_storages(void **state)
 {
     (void)state;
@@ -355,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hints),
+        cmocka_unit_test(hints_of_numbers),
         cmocka_unit_test(descriptions_and_storages),
         cmocka_unit_test(guards_of_each_call),
         cmocka_unit_test(placeholders),
