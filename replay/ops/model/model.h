@@ -21,10 +21,17 @@
 #include "replay/ops/model/recall.h"
 #include "replay/ops/model/stats.h"
 
+struct op_stats_row {
+    struct op_stats stats;
+    struct op_outer outer;
+};
+
 struct op_stats_table {
-    struct op_stats *by_op; /* one for each row */
-    struct op_outer *outer; /* one for each row */
-    uint32_t n_ops, top;    /* top: the running outer operator */
+    uint32_t *rows; /* by operator: its row plus 1, or 0: most operators are never called */
+    vec_of(struct op_stats_row)
+    counted;
+    struct op_stats_row lost; /* counts for which there was no memory */
+    uint32_t n_ops, top;      /* top: the running outer operator; n_ops: none */
     vec_of(struct op_stack_stats)
     by_stack;
     struct hash_index index; /* of by_stack */

@@ -24,14 +24,21 @@ const char *op_bypass_reason(enum op_bypass bypass)
     return bypass_reasons[bypass];
 }
 
+static const struct op_stats_row *find_stats(const struct ops *ops, uint32_t op)
+{
+    static const struct op_stats_row nothing;
+    const struct op_stats_table *stats = &ops->model->stats;
+    return stats->rows[op] ? &stats->counted.v[stats->rows[op] - 1] : &nothing;
+}
+
 const struct op_stats *ops_stats(const struct ops *ops, const struct op *op)
 {
-    return &ops->model->stats.by_op[op->index];
+    return &find_stats(ops, op->index)->stats;
 }
 
 const struct op_outer *ops_outer(const struct ops *ops, const struct op *op)
 {
-    return &ops->model->stats.outer[op->index];
+    return &find_stats(ops, op->index)->outer;
 }
 
 const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
@@ -42,8 +49,8 @@ const struct op_stack_stats *ops_stack_stats(const struct ops *ops, size_t i)
 void ops_stats_clear(struct ops *ops)
 {
     struct op_stats_table *stats = &ops->model->stats;
-    memset(stats->by_op, 0, ((size_t)stats->n_ops + 1) * sizeof *stats->by_op);
-    memset(stats->outer, 0, ((size_t)stats->n_ops + 1) * sizeof *stats->outer);
+    memset(stats->rows, 0, ((size_t)stats->n_ops + 1) * sizeof *stats->rows);
+    stats->counted.n = 0;
     stats->top = stats->n_ops;
     stats->by_stack.n = 0;
     stats->fake_tensor = 0;
@@ -52,16 +59,15 @@ void ops_stats_clear(struct ops *ops)
 
 bool stats_init(struct op_stats_table *stats, uint32_t n_ops)
 {
-    stats->by_op = calloc((size_t)n_ops + 1, sizeof *stats->by_op);
-    stats->outer = calloc((size_t)n_ops + 1, sizeof *stats->outer);
+    stats->rows = calloc((size_t)n_ops + 1, sizeof *stats->rows);
     stats->n_ops = stats->top = n_ops;
-    return stats->by_op && stats->outer;
+    return stats->rows;
 }
 
 void stats_release(struct op_stats_table *stats)
 {
-    free(stats->by_op);
-    free(stats->outer);
+    free(stats->rows);
+    vec_release(&stats->counted);
     hash_index_release(&stats->index);
     vec_release(&stats->by_stack);
 }
@@ -84,14 +90,33 @@ static struct op_stack_stats *stats_of_stack(struct op_stats_table *stats, uint3
 
 /* --- Counting --- */
 
+/* Returns the counts of an operator, or of none (n_ops); they are valid until the next ones. */
+static struct op_stats_row *stats_of(struct ops *ops, uint32_t op)
+{
+    struct op_stats_table *stats = &ops->model->stats;
+    if (!stats->rows[op]) {
+        if (!vec_push(&stats->counted, (struct op_stats_row){ .stats = { .calls = 0 } })) {
+            ops->short_of_memory = true;
+            return &stats->lost;
+        }
+        stats->rows[op] = (uint32_t)stats->counted.n;
+    }
+    return &stats->counted.v[stats->rows[op] - 1];
+}
+
+static struct op_outer *top_of(struct ops *ops)
+{
+    return &stats_of(ops, ops->model->stats.top)->outer;
+}
+
 void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
     if (ops->model->stats.muted)
         return;
-    struct op_stats *stats = &ops->model->stats.by_op[op];
+    struct op_stats *stats = &stats_of(ops, op)->stats;
     stats->dispatches += n;
     stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
-    ops->model->stats.outer[ops->model->stats.top].within += depth ? n : 0;
+    top_of(ops)->within += depth ? n : 0;
     ops->model->stats.dispatches += n;
 }
 
@@ -111,44 +136,54 @@ void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
     if (ops->model->stats.muted || !dispatches_by_fake_tensor(ops->table.rows[op].name))
         return;
     ops->model->stats.fake_tensor += n;
-    ops->model->stats.outer[ops->model->stats.top].fake_tensor += n;
+    top_of(ops)->fake_tensor += n;
 }
 
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
 {
-    ops->model->stats.by_op[op].fast[counter] += !ops->model->stats.muted;
-    ops->model->stats.outer[ops->model->stats.top].fast +=
-        !ops->model->stats.muted && counter == OP_COUNTER_ATTEMPT_FAST;
+    if (ops->model->stats.muted)
+        return;
+    stats_of(ops, op)->stats.fast[counter]++;
+    top_of(ops)->fast += counter == OP_COUNTER_ATTEMPT_FAST;
 }
 
 void stats_outer(struct ops *ops, uint32_t op)
 {
     ops->model->stats.top = op;
-    ops->model->stats.outer[op].calls++;
+    top_of(ops)->calls++;
 }
 
 void stats_hit(struct ops *ops, uint32_t op)
 {
-    ops->model->stats.by_op[op].hits += !ops->model->stats.muted;
-    ops->model->stats.outer[op].hits += !ops->model->stats.muted && !ops->depth;
+    if (ops->model->stats.muted)
+        return;
+    struct op_stats_row *row = stats_of(ops, op);
+    row->stats.hits++;
+    row->outer.hits += !ops->depth;
 }
 
 void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
 {
-    struct op_stats *stats = &ops->model->stats.by_op[op];
-    uint64_t *counter = bypass == OP_BYPASS_NONE ? &stats->misses : &stats->bypasses[bypass];
-    *counter += !ops->model->stats.muted;
-    if (!ops->model->stats.muted && !ops->depth)
-        *(bypass == OP_BYPASS_NONE ? &ops->model->stats.outer[op].misses
-                                   : &ops->model->stats.outer[op].bypasses) += 1;
+    if (ops->model->stats.muted)
+        return;
+    struct op_stats_row *row = stats_of(ops, op);
+    if (bypass == OP_BYPASS_NONE) {
+        row->stats.misses++;
+        row->outer.misses += !ops->depth;
+    } else {
+        row->stats.bypasses[bypass]++;
+        row->outer.bypasses += !ops->depth;
+    }
 }
 
 void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass)
 {
-    struct op_stats *stats = &ops->model->stats.by_op[op];
-    stats->answered += !ops->model->stats.muted;
+    if (ops->model->stats.muted)
+        return;
+    struct op_stats *stats = &stats_of(ops, op)->stats;
+    stats->answered++;
     if (bypass != OP_BYPASS_NONE)
-        stats->bypasses[bypass] += !ops->model->stats.muted;
+        stats->bypasses[bypass]++;
 }
 
 struct stats_mark stats_begin(const struct ops *ops)
@@ -164,7 +199,7 @@ void stats_end(struct ops *ops, uint32_t op, const struct stats_mark *mark)
 {
     if (ops->model->stats.muted)
         return;
-    struct op_stats *stats = &ops->model->stats.by_op[op];
+    struct op_stats *stats = &stats_of(ops, op)->stats;
     struct env_counts env = env_counts(ops->env);
     uint64_t ns = ops->model->stats.timing ? clock_ns() - mark->begin_ns : 0;
     uint64_t exprs = sym_pool_count(ops->pool) - mark->exprs;
@@ -196,8 +231,8 @@ void ops_set_muted(struct ops *ops, bool on)
 struct op_totals ops_totals(const struct ops *ops)
 {
     struct op_totals ret = { .fake_tensor = ops->model->stats.fake_tensor };
-    for (uint32_t i = 0; i < ops->table.n; i++) {
-        const struct op_stats *s = &ops->model->stats.by_op[i];
+    for (size_t i = 0; i < ops->model->stats.counted.n; i++) {
+        const struct op_stats *s = &ops->model->stats.counted.v[i].stats;
         ret.dispatches += s->dispatches;
         ret.outermost += s->by_depth[0];
         for (size_t k = 0; k < OP_COUNTERS; k++)

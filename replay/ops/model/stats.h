@@ -44,6 +44,7 @@ struct op_outer {
     uint64_t within, fake_tensor, fast; /* dispatches; those through FakeTensor; attempts */
 };
 
+/* What they return is valid until the next call of an operator. */
 const struct op_outer *ops_outer(const struct ops *ops, const struct op *op);
 const struct op_stats *ops_stats(const struct ops *ops, const struct op *op);
 /* Returns rows in the order of the first calls; NULL past the end. */
