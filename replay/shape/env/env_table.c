@@ -5,9 +5,8 @@
 
 static bool grow_infos(struct shape_env *env, sym_id e)
 {
-    size_t n = env->n_known ? env->n_known : 256;
-    while (n <= e)
-        n *= 2;
+    size_t n = env->n_known + env->n_known / 2; /* twice as many would mostly stay unused */
+    n = n > e ? n : (size_t)e + 256;
     struct expr_info *known = realloc(env->known, n * sizeof *known);
     if (!known)
         return env_no_memory(env);
