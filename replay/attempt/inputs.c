@@ -512,7 +512,7 @@ bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const 
     vec_release(&p.nodes);
     vec_release(&p.aot_nodes);
     arena_release(&p.arena);
-    return ok && inputs_guess_sharing(inputs);
+    return ok && inputs_guess_sharing(inputs, NULL);
 }
 
 static bool read_input_record(struct input_reader *r, uint32_t record, struct err *err)
