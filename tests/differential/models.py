@@ -129,7 +129,6 @@ MODELS = {
     "sd3": diffusers("SD3Transformer2DModel(sample_size=16, num_layers=2, attention_head_dim=8, num_attention_heads=4, joint_attention_dim=32, caption_projection_dim=32, pooled_projection_dim=16, pos_embed_max_size=16)", "(R(b, 16, 16 + 2 * i, 16), R(b, 9 + i, 32), R(b, 16), ids(b))"),
     "flux": diffusers("FluxTransformer2DModel(in_channels=16, num_layers=1, num_single_layers=1, attention_head_dim=16, num_attention_heads=2, joint_attention_dim=32, pooled_projection_dim=16, axes_dims_rope=(4, 4, 8))", "dict(hidden_states=R(b, 16 + 4 * i, 16), encoder_hidden_states=R(b, 9 + i, 32), pooled_projections=R(b, 16), timestep=R(b), img_ids=R(16 + 4 * i, 3), txt_ids=R(9 + i, 3))"),
     "pixart": diffusers("PixArtTransformer2DModel(num_attention_heads=2, attention_head_dim=16, in_channels=4, out_channels=8, num_layers=2, cross_attention_dim=32, sample_size=16, caption_channels=24, norm_num_groups=8, use_additional_conditions=False)", "dict(hidden_states=R(b, 4, 16, 16), encoder_hidden_states=R(b, 9 + i, 24), timestep=ids(b), added_cond_kwargs=dict(resolution=None, aspect_ratio=None))"),
-    "unet1d": diffusers("UNet1DModel(sample_size=64, block_out_channels=(8, 16, 16), in_channels=2, out_channels=2, extra_in_channels=16)", "(R(b, 2, 64 + 64 * i), 3)"),
     "autoencoder_dc": diffusers("AutoencoderDC(encoder_block_out_channels=(8, 16), decoder_block_out_channels=(8, 16), encoder_layers_per_block=(1, 1), decoder_layers_per_block=(1, 1), encoder_block_types='ResBlock', decoder_block_types='ResBlock', latent_channels=4, encoder_qkv_multiscales=((), ()), decoder_qkv_multiscales=((), ()))", "R(b, 3, s // 2, s // 2)"),
     "wan_vae": diffusers("AutoencoderKLWan(base_dim=8, z_dim=4, dim_mult=[1, 1, 1, 1], num_res_blocks=1)", "R(1, 3, 5, 32, 32 + 16 * i)"),
     # torch_geometric.
@@ -145,8 +144,9 @@ def tiny(name, config_name, changes):
     import transformers
     cls = getattr(transformers, name)
     config = getattr(transformers, config_name) if config_name else cls.config_class
-    known = {*config().to_dict(), *getattr(config, "attribute_map", {})}
-    return cls(config(**({k: v for k, v in TINY.items() if k in known} | changes)))
+    names = getattr(config, "attribute_map", {})
+    known = {*config().to_dict(), *names}
+    return cls(config(**({k: v for k, v in TINY.items() if k in known and names.get(k) not in changes} | changes)))
 
 
 def namespace(i):

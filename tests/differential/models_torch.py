@@ -26,6 +26,10 @@ KNOWN = {
     "functionalized.program": "the operator is the program's own, and no rules are given",
     "scans.program": "the strides of vmap's batched tensors are those of their slices",
     "associative_pairs.program": "the size of vmap's batch is that of the call, not that of the operands",
+    "data_dependent.program": "the symbol of n.item() is bound again where aot_eager traces the graph, and guards on it are extra",
+    "gru_states.program": "a guard of not_() on a hidden size is extra",
+    "transformer_layers.program": "eps, a float that Dynamo specializes, is guarded where the layer is called",
+    "mamba2.eval": "guards on the strides of chunks, a size divided by its quotient, differ in their Max(1, ...)",
     "longformer.eval": "symbols that a later guard replaced stand in the metas of the inputs",
 }
 
