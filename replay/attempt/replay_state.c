@@ -161,6 +161,12 @@ static void adopt_tensor(struct state_builder *s, const struct input_tensor *t, 
     *offset = adopt_or(s->state, t->offset_symbol, sym_integer(pool, t->offset));
 }
 
+static bool is_base_of(struct str source, struct str view)
+{
+    return str_ends(source, STR("._base")) && str_starts(source, view) &&
+           source.n == view.n + STR("._base").n;
+}
+
 static bool add_alias(struct replay_state *state, const struct recorded_symbol *symbol, sym_id expr)
 {
     if (symbol->name.n == 0 || named(env_pool(state->env), expr, symbol->name))
@@ -176,6 +182,24 @@ static bool add_aliases(struct replay_state *state, const struct input_tensor *t
     for (uint32_t d = 0; d < t->ndim && ok; d++)
         ok = add_alias(state, &t->size_symbol[d], made->meta.size[d]) &&
              add_alias(state, &t->stride_symbol[d], made->meta.stride[d]);
+    return ok;
+}
+
+/* In an export, a view and its base have symbols of their own, and the program sees the view: a
+ * recorded symbol that both shared means the size of the view. The base stands before it. */
+static bool add_base_aliases(struct state_builder *s, size_t view)
+{
+    const struct input_tensor *t = &s->inputs->list.v[view].tensor;
+    const struct input_tensor *base = view ? &s->inputs->list.v[view - 1].tensor : NULL;
+    bool ok = true;
+    if (!base || s->inputs->list.v[view].kind != INPUT_TENSOR ||
+        s->inputs->list.v[view - 1].kind != INPUT_TENSOR || !is_base_of(base->source, t->source))
+        return true;
+    for (uint32_t b = 0; b < base->ndim; b++)
+        for (uint32_t d = 0; d < t->ndim && ok; d++)
+            if (base->size[b] == t->size[d] && !t->size_symbol[d].name.n)
+                ok =
+                    add_alias(s->state, &base->size_symbol[b], s->state->inputs[view].meta.size[d]);
     return ok;
 }
 
@@ -342,7 +366,8 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
     state->inputs = arena_array(&state->arena, struct replay_input, state->n_inputs + 1);
     bool ok = state->inputs != NULL;
     for (size_t i = 0; i < state->n_inputs && ok; i++)
-        ok = make_input(&s, &inputs->list.v[i], &state->inputs[i]) && add_name(state, (uint32_t)i);
+        ok = make_input(&s, &inputs->list.v[i], &state->inputs[i]) &&
+             add_name(state, (uint32_t)i) && (!inputs->exported || add_base_aliases(&s, i));
     for (uint32_t i = 0; i < state->n_inputs && ok && !inputs->changed; i++) {
         compare_jagged(&s, i);
         ok = note_symbol_source(&s, i) && !s.failed;
@@ -392,14 +417,21 @@ static bool is_backed_name(struct str name)
            (str_starts(name, STR("zf")) && str_to_u64(str_from(name, 2), &number));
 }
 
+/* Returns what a recorded name means here if it is another symbol's; else SYM_NONE. */
+static sym_id find_alias(const struct replay_state *state, struct str name)
+{
+    uint32_t id = state->aliases.n ? intern_find(&state->alias_names, name) : INTERN_NONE;
+    return id == INTERN_NONE ? SYM_NONE : state->aliases.v[id];
+}
+
 sym_id replay_state_find(void *user, struct sym_pool *pool, struct str name)
 {
     struct replay_state *state = user;
     struct sym_range ignored;
     sym_id known = sym_symbol_find(pool, name);
-    uint32_t alias = state->aliases.n ? intern_find(&state->alias_names, name) : INTERN_NONE;
-    if (alias != INTERN_NONE)
-        return state->aliases.v[alias];
+    sym_id alias = find_alias(state, name);
+    if (alias != SYM_NONE)
+        return alias;
     if (known != SYM_NONE && env_range(state->env, known, &ignored))
         return known;
     return is_backed_name(name) ? SYM_NONE : sym_by_name(NULL, pool, name);
@@ -501,7 +533,8 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     if (input && agrees_with_meta(state, input, expected))
         return input->is_tensor ? make_tensor(state, input, number) : make_number(state, input);
     /* A symbol passed as an input keeps its name after it became a number: s27: "Sym(16)". */
-    sym_id symbol = sym_symbol_find(env_pool(state->env), node->name);
+    sym_id alias = find_alias(state, node->name);
+    sym_id symbol = alias != SYM_NONE ? alias : sym_symbol_find(env_pool(state->env), node->name);
     if (expected->kind == EXPECT_NUMBER && symbol != SYM_NONE &&
         env_range(state->env, symbol, &ignored))
         return value_sym(

@@ -85,9 +85,7 @@ static bool ret_select_scatter(struct call *c, struct tensor x, struct tensor so
     if (c->failed)
         return false;
     if (!eager(c))
-        return behaves(c->env, BEHAVIOR_DIAGONAL_SCATTER_HAS_META)
-                   ? ret_tensor(c, strided_copy(c, x))
-                   : select_by_mask(c, x, source, at, index);
+        return ret_tensor(c, strided_copy(c, x));
     struct geometry part = geometry_of(x);
     if (!geometry_select(c, &part, at, index))
         return false;
