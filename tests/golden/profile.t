@@ -181,9 +181,9 @@ In another order: by operator, user line, user stack, module.
 
     By module
       guards  with below  Dynamo calls  with below  ATen calls  with below  module
-           -         113             -         187           -         423  (the model)
-           -         113             4         187           8         423  blocks
-          66         105            47          61         115         141  blocks.0
+           -         112             -         187           -         423  (the model)
+           -         112             4         187           8         423  blocks
+          65         104            47          61         115         141  blocks.0
       ... and 26 more
 
     $ symtape profile --by stack -f folded $RECORDINGS/encoder.log.zst | tail -2
