@@ -36,7 +36,6 @@ def compile_sample(function, args, kwargs):
 
 
 def compile_samples(samples):
-    logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
     torch.set_num_threads(1)
