@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "replay/attempt/attempt.h"
-#include "replay/attempt/hints.h"
+#include "replay/attempt/changes/hints.h"
 #include "replay/attempt/merge.h"
 #include "replay/attempt/substitutes.h"
 #include "replay/ops/layers.h"

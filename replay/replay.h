@@ -14,7 +14,7 @@
 #ifndef SYMTAPE_REPLAY_REPLAY_H
 #define SYMTAPE_REPLAY_REPLAY_H
 
-#include "replay/attempt/change.h"
+#include "replay/attempt/changes/change.h"
 #include "replay/attempt/contradictions/contradictions.h"
 #include "replay/attempt/dispatch_passes.h"
 #include "replay/attempt/guard_log.h"

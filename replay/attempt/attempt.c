@@ -425,7 +425,7 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     struct replay_guard row = { .guard = entry->guard,
                                 .attempt = run->load->attempt,
                                 .status = entry->status,
-                                 .ref = TRACE_NONE };
+                                .ref = TRACE_NONE };
     const struct attempt_graph *substitute = &run->load->substitute;
     uint32_t at = entry->node;
     if (entry->has_node && substitute->graph)

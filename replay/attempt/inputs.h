@@ -13,7 +13,7 @@
 #include "trace/events/symbols.h"
 #include "trace/open.h"
 
-/* How a replay changes a recorded size (replay/attempt/change.h). */
+/* How a replay changes a recorded size (replay/attempt/changes/change.h). */
 enum dim_change_kind {
     DIM_AS_RECORDED,
     DIM_FORCED_DYNAMIC,

@@ -10,15 +10,15 @@
  *   all       all of them
  * Where sizes are static by default, batch, auto and all make symbols of sizes that were recorded
  * as numbers. Numbers that the program computed of such sizes remain in the recorded calls. */
-#ifndef SYMTAPE_REPLAY_ATTEMPT_CHANGE_H
-#define SYMTAPE_REPLAY_ATTEMPT_CHANGE_H
+#ifndef SYMTAPE_REPLAY_ATTEMPT_CHANGES_CHANGE_H
+#define SYMTAPE_REPLAY_ATTEMPT_CHANGES_CHANGE_H
 
 #include "replay/attempt/inputs.h"
 #include "trace/events/guards.h"
 
 enum policy {
 #define POLICY(id, name) POLICY_##id,
-#include "replay/attempt/policies.def"
+#include "replay/attempt/changes/policies.def"
 #undef POLICY
     POLICIES
 };

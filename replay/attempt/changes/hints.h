@@ -1,8 +1,8 @@
 /* Changes the hints of the inputs' symbols: sizes and strides that contain them follow. */
-#ifndef SYMTAPE_REPLAY_ATTEMPT_HINTS_H
-#define SYMTAPE_REPLAY_ATTEMPT_HINTS_H
+#ifndef SYMTAPE_REPLAY_ATTEMPT_CHANGES_HINTS_H
+#define SYMTAPE_REPLAY_ATTEMPT_CHANGES_HINTS_H
 
-#include "replay/attempt/change.h"
+#include "replay/attempt/changes/change.h"
 #include "replay/attempt/replay_state.h"
 
 /* *found counts the sets whose symbols the attempt has. */

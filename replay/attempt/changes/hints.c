@@ -1,4 +1,4 @@
-#include "replay/attempt/hints.h"
+#include "replay/attempt/changes/hints.h"
 
 #include "replay/shape/expr/solve.h"
 

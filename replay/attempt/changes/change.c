@@ -1,4 +1,4 @@
-#include "replay/attempt/change.h"
+#include "replay/attempt/changes/change.h"
 
 #include <stdio.h>
 
@@ -6,7 +6,7 @@ const char *policy_name(enum policy policy)
 {
     static const char *const names[] = {
 #define POLICY(id, name) name,
-#include "replay/attempt/policies.def"
+#include "replay/attempt/changes/policies.def"
 #undef POLICY
     };
     return policy < POLICIES ? names[policy] : "";
