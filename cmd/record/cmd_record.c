@@ -14,7 +14,7 @@
 
 struct record_args {
     const char *output, *grace, *deep, *process;
-    bool overwrite, redact, expensive, keep_logs, json;
+    bool overwrite, redact, calls, expensive, keep_logs, json;
 };
 
 static const struct opt options[] = {
@@ -22,6 +22,8 @@ static const struct opt options[] = {
                "write the tape here (default: record.tape)"),
     OPT_OVERWRITE(struct record_args, overwrite),
     OPT_REDACT(struct record_args, redact),
+    OPT_FLAG('c', "calls", struct record_args, calls,
+             "also note each call of a compiled function (symtape cache)"),
     OPT_OPTIONAL(0, "deep", "LEVEL", struct record_args, deep,
                  "also record what the log lacks: counts, graphs or all (default)"),
     OPT_FLAG(0, "expensive", struct record_args, expensive,
@@ -85,7 +87,8 @@ static bool read_recording_cost(struct record_report *report, struct err *err)
 {
     struct trace *trace = trace_open(report->tape, NULL, err);
     report->counted = trace && record_cost_read(trace, &report->cost, err) &&
-                      (!report->level || record_deep_read(trace, &report->deep, err));
+                      (!report->level || record_deep_read(trace, &report->deep, err)) &&
+                      (!report->calls || call_totals_read(trace, &report->noted, err));
     bool ok = report->counted && record_diagnose(report, trace, err);
     trace_close(trace);
     return ok;
@@ -160,6 +163,7 @@ static int run_and_pack(struct record_report *report, const struct record_args *
         code = out_error(report->out, &err);
     import_result_release(&report->import);
     record_deep_release(&report->deep);
+    call_totals_release(&report->noted);
     buf_release(&report->diagnosis);
     return report->run.end.status != 0 ? report->run.end.status : code;
 }
@@ -171,6 +175,7 @@ static int run_record(struct cmd *cmd)
                                     .tape = args->output ? args->output : "record.tape" };
     struct record_options how = { .expensive = args->expensive,
                                   .keep_logs = args->keep_logs,
+                                  .calls = args->calls,
                                   .redact = args->redact };
     struct err err = { 0 };
     pid_t process = 0;
@@ -182,6 +187,7 @@ static int run_record(struct cmd *cmd)
         !check_output(args, report.tape, &err))
         return out_error(cmd->out, &err);
     report.level = how.deep;
+    report.calls = how.calls || how.deep;
     memory_limit_end(cmd->out->limit); /* CMD would inherit it */
     return run_and_pack(&report, args, &how, process, cmd->operands);
 }
@@ -192,6 +198,7 @@ const struct command command_record = {
                    "every process of it logged into a tape, also when CMD fails, is killed or "
                    "interrupted. Streams, signals and the exit status are CMD's own.",
     .examples = "  symtape record -o bert.tape -- python train.py\n"
+                "  symtape record --calls -o bert.tape -- python train.py\n"
                 "  symtape record --deep -o bert.tape -- python train.py\n"
                 "  symtape record -o dist.tape -- torchrun --nproc-per-node 2 train.py\n",
     .options = options,

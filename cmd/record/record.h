@@ -3,6 +3,7 @@
 #define SYMTAPE_CMD_RECORD_RECORD_H
 
 #include "cmd/cli/out.h"
+#include "trace/events/calls.h"
 #include "trace/log/import.h"
 #include "trace/record/record.h"
 #include "trace/record/record_cost.h"
@@ -19,7 +20,9 @@ struct record_report {
     struct record_cost cost;
     const char *level;       /* the level of a deep recording, or NULL */
     struct record_deep deep; /* counters of the deep recording */
-    struct buf diagnosis;    /* causes, if the program failed or compiled for long; else empty */
+    bool calls;              /* calls of compiled functions were to be noted */
+    struct call_totals noted;
+    struct buf diagnosis; /* causes, if the program failed or compiled for long; else empty */
 };
 
 /* Fills in `diagnosis`. Returns false with err set when memory ran out or the tape could not be

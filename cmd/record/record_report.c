@@ -106,12 +106,25 @@ static void note_deep_cost(const struct record_report *report)
         out_note(report->out, "deep: by its own count the recorder took %s", own);
 }
 
+static void note_calls(const struct record_report *report)
+{
+    const struct call_totals *noted = &report->noted;
+    if (noted->calls)
+        out_note(report->out, "%llu call%s of compiled functions (symtape cache %s)",
+                 (unsigned long long)noted->calls, plural(noted->calls), report->tape);
+    else if (report->run.n_logs)
+        out_note(report->out, "calls: no call of a compiled function was noted");
+    if (noted->dropped)
+        out_note(report->out, "calls: %llu call%s not noted%s", (unsigned long long)noted->dropped,
+                 noted->dropped == 1 ? " was" : "s were",
+                 noted->full ? ": the most that a process notes was reached" : "");
+    if (noted->not_recorded.n)
+        out_note(report->out, "calls: not recorded: %.*s", STR_ARG(buf_str(&noted->not_recorded)));
+}
+
 static void note_deep_recording(const struct record_report *report)
 {
     const struct record_deep *deep = &report->deep;
-    if (report->run.deep_failure)
-        out_note(report->out, "deep: the recorder could not be loaded: %s",
-                 report->run.deep_failure);
     if (deep->processes)
         note_deep_cost(report);
     else if (report->run.n_logs)
@@ -191,8 +204,13 @@ void record_note_text(const struct record_report *report)
         out_note(report->out, "PyTorch logged nothing: %s; no tape is written",
                  why_nothing(report));
     note_time(report);
+    if (report->run.deep_failure)
+        out_note(report->out, "%s: the recorder could not be loaded: %s",
+                 report->level ? "deep" : "calls", report->run.deep_failure);
     if (report->level)
         note_deep_recording(report);
+    if (report->calls)
+        note_calls(report);
     note_surroundings(report);
     if (report->diagnosis.n > 0)
         out_note_text(report->out, buf_str(&report->diagnosis));
@@ -255,6 +273,22 @@ static void put_deep(struct json_writer *w, const struct record_report *report)
     json_close(w);
 }
 
+static void put_calls(struct json_writer *w, const struct record_report *report)
+{
+    const struct call_totals *noted = &report->noted;
+    if (!report->calls) {
+        json_put_null(w, "calls");
+        return;
+    }
+    json_open_object(w, "calls");
+    json_put_u64(w, "calls", noted->calls);
+    json_put_u64(w, "dropped", noted->dropped);
+    json_put_bool(w, "full", noted->full);
+    json_put_str(w, "not_recorded", buf_str(&noted->not_recorded));
+    json_put_cstr(w, "failure", report->run.deep_failure);
+    json_close(w);
+}
+
 int record_print_json(const struct record_report *report)
 {
     struct buf text = BUF_INIT;
@@ -264,6 +298,7 @@ int record_print_json(const struct record_report *report)
     put_run(&w, &report->run);
     put_tape(&w, report);
     put_deep(&w, report);
+    put_calls(&w, report);
     json_close(&w);
     buf_putc(&text, '\n');
     int code = out_buf(report->out, &text);

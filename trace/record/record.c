@@ -87,29 +87,34 @@ static bool add_python_path(struct environment *environment, const char *folder)
     return ok;
 }
 
+/* Returns whether a recorder is loaded into the program's Python processes. */
+static bool loads_recorder(const struct record_options *options)
+{
+    return options->calls || options->deep;
+}
+
 static bool add_deep_variables(struct environment *environment, const struct record_run *run,
-                               const struct record_options *options, const char *library)
+                               const struct record_options *options)
 {
     return add_python_path(environment, run->folder.path) &&
-           add_environment_variable(environment, deep_variables[1], options->deep) &&
+           (!options->deep ||
+            (add_environment_variable(environment, deep_variables[1], options->deep) &&
+             add_environment_variable(environment, deep_variables[3], run->library))) &&
            add_environment_variable(environment, deep_variables[2], run->folder.path) &&
-           add_environment_variable(environment, deep_variables[3], library) &&
            (!options->redact || add_environment_variable(environment, deep_variables[4], "1"));
 }
 
-/* Makes the environment; `library` is NULL unless the recording is deep. */
 static bool environment_make(struct environment *ret, const struct record_run *run,
-                             const struct record_options *options, const char *library)
+                             const struct record_options *options)
 {
-    bool ok = true;
+    bool ok = true, loads = loads_recorder(options);
     for (char **entry = environ; ok && entry && *entry; entry++)
-        ok =
-            is_own_variable(*entry) || (library && is_deep(*entry)) || vec_push(&ret->vars, *entry);
+        ok = is_own_variable(*entry) || (loads && is_deep(*entry)) || vec_push(&ret->vars, *entry);
     ok = ok && add_environment_variable(ret, folder_variables[0], run->folder.path);
     if (run->expensive)
         ok = ok && add_environment_variable(ret, folder_variables[1], run->folder.path);
-    if (library)
-        ok = ok && add_deep_variables(ret, run, options, library);
+    if (loads)
+        ok = ok && add_deep_variables(ret, run, options);
     return ok && vec_push(&ret->vars, NULL);
 }
 
@@ -150,15 +155,16 @@ static bool gather_logs(struct record_run *run, struct err *err)
     return true;
 }
 
-/* Makes the folder and holds signals; of a deep recording, writes the Python part and finds the C
- * part. */
+/* Makes the folder and holds signals, writes the recorder's Python part and finds the C part of a
+ * deep recording. */
 static bool prepare(const struct record_options *options, struct record_run *run, struct err *err)
 {
     if (!scratch_make(&run->folder, SCRATCH_LOGS, err))
         return false;
     signals_hold(&run->held);
     run->library = options->deep ? deep_library(err) : NULL;
-    bool ok = !options->deep || (run->library && deep_install(&run->folder, err));
+    bool ok = (!options->deep || run->library) &&
+              (!loads_recorder(options) || deep_install(&run->folder, err));
     if (!ok)
         run->end.status = NO_RESOURCES;
     return ok;
@@ -168,7 +174,7 @@ static bool run_program(const char *const *argv, const struct record_options *op
                         struct record_run *run, struct err *err)
 {
     struct environment environment = { 0 };
-    bool ok = environment_make(&environment, run, options, run->library) || err_nomem(err);
+    bool ok = environment_make(&environment, run, options) || err_nomem(err);
     if (!ok)
         run->end.status = NO_RESOURCES;
     ok = ok && supervise(argv, environment.vars.v, &run->held, &run->end, err);
@@ -179,7 +185,7 @@ static bool run_program(const char *const *argv, const struct record_options *op
 static bool collect(const struct record_options *options, unsigned grace_ms, struct record_run *run,
                     struct err *err)
 {
-    run->deep_failure = options->deep ? log_folder_failure(&run->folder) : NULL;
+    run->deep_failure = loads_recorder(options) ? log_folder_failure(&run->folder) : NULL;
     run->keep_logs = options->keep_logs;
     wait_for_writers(run, grace_ms);
     run->disk_full = scratch_is_full(&run->folder);

@@ -43,6 +43,7 @@ struct record_options {
     bool expensive;    /* set TORCH_DTRACE as well: every expression and guard in full, slow */
     bool keep_logs;    /* record_finish() does not remove the folder */
     bool redact;       /* collect what a deep recording's processes set in their environment */
+    bool calls;        /* note calls of compiled functions; a deep recording does so, too */
     const char *deep;  /* NULL, or the level of a deep recording (trace/record/deep_install.h) */
     unsigned grace_ms; /* wait this long for processes that outlive the program; 0 does not wait */
 };
@@ -57,7 +58,7 @@ struct record_run {
     size_t n_logs;         /* 0: PyTorch never logged anything */
     size_t n_sides;     /* side files of a deep recording; their paths follow those of the logs */
     char *library;      /* path of the C part of a deep recording; NULL */
-    char *deep_failure; /* why a process could not load the deep recorder; NULL */
+    char *deep_failure; /* why a process could not load the recorder; NULL */
     uint64_t log_bytes;
     struct buf set; /* with options.redact: NAME=VALUE, each followed by a NUL */
     size_t writers; /* number of other processes that had a log open after the grace period */

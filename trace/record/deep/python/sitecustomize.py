@@ -19,7 +19,8 @@ def _load_recorder():
     module = importlib.util.module_from_spec(spec)
     sys.modules["_symtape_recorder"] = module
     spec.loader.exec_module(module)
-    return module.start()
+    module.start()
+    return module.imports
 
 
 class _Finder:

@@ -11,7 +11,7 @@ import os
 import sys
 
 
-recorder = None  # of this process
+recorder = calls = imports = None  # of this process
 
 
 def load_c_part(path):
@@ -27,17 +27,24 @@ def is_free_threaded():
 
 
 def start(level=None, folder=None, library=None):
-    """Starts the recorder. What is not given stands in the environment, where `symtape record` puts
-    it. Modules that are imported already are wrapped at once, the others when they are imported."""
-    global recorder
+    """Starts the recorders: the deep one, and that of calls. What is not given stands in the
+    environment, where `symtape record` puts it. Modules that are imported already are wrapped at
+    once, the others when they are imported."""
+    global recorder, calls, imports
     if is_free_threaded():
         raise RuntimeError("a Python without the GIL is not supported")
     from _symtape_recorder import wrapping
-    level = level or os.environ.get("SYMTAPE_DEEP", "all")
-    level = wrapping.LEVELS.index(level) if level in wrapping.LEVELS else wrapping.ALL
-    recorder = wrapping.Recorder(load_c_part(library or os.environ["SYMTAPE_DEEP_LIBRARY"]), level,
-                                 folder or os.environ["SYMTAPE_DEEP_FOLDER"])
-    recorder.tell()
-    recorder.watch_imports()
-    atexit.register(recorder.stop)
+    from _symtape_recorder.calls import Calls
+    from _symtape_recorder.imports import Imports
+    imports, calls = Imports(), Calls()
+    level = level or os.environ.get("SYMTAPE_DEEP")
+    if level:
+        level = wrapping.LEVELS.index(level) if level in wrapping.LEVELS else wrapping.ALL
+        recorder = wrapping.Recorder(load_c_part(library or os.environ["SYMTAPE_DEEP_LIBRARY"]),
+                                     level, folder or os.environ["SYMTAPE_DEEP_FOLDER"], calls)
+        recorder.tell()
+        imports.add(recorder)
+        atexit.register(recorder.stop)
+    imports.add(calls)
+    imports.watch()
     return recorder

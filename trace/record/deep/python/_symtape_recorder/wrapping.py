@@ -1,5 +1,4 @@
 """What of PyTorch is wrapped, module by module, when that module has been imported."""
-import importlib.machinery
 import inspect
 import json
 import os
@@ -7,6 +6,7 @@ import sys
 import types
 
 from _symtape_recorder import events, graphs, names
+from _symtape_recorder.imports import code_objects
 
 LEVELS = ("counts", "graphs", "all")
 COUNTS, GRAPHS, ALL = range(3)
@@ -65,8 +65,8 @@ class CountedPytree(types.ModuleType):
 
 
 class Recorder:
-    def __init__(self, c, level, folder):
-        self.c, self.level, self.folder = c, level, folder
+    def __init__(self, c, level, folder, calls):
+        self.c, self.level, self.folder, self.calls = c, level, folder, calls
         self.torch_version, self.log, self.missing = None, None, []
         self.names = names.Names(c)
         self.graphs = graphs.Graphs(c)
@@ -95,41 +95,10 @@ class Recorder:
             self.hooks["torch.fx.experimental.sym_node"] = [self.on_sym_node]
         os.register_at_fork(after_in_child=self.forked)
 
-    # ---------------------------------------------------------------------------------------------
-    # Imports.
+    def failed(self, what, why):
+        self.not_wrapped(what, why)
 
-    def watch_imports(self):
-        for name in [n for n in self.hooks if is_imported(n)]:
-            for hook in self.hooks.pop(name):
-                self.run_hook(hook, sys.modules[name])
-        sys.meta_path.insert(0, self)
-
-    def find_spec(self, name, path=None, target=None):
-        """The module is found as it would be; its hooks run when it has been executed."""
-        hooks = self.hooks.pop(name, None)
-        if not hooks:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
-        if spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def exec_module(module):
-            execute(module)
-            for hook in hooks:
-                self.run_hook(hook, module)
-
-        try:
-            spec.loader.exec_module = exec_module
-        except AttributeError:
-            self.not_wrapped(name, "its loader cannot be watched")
-        return spec
-
-    def run_hook(self, hook, module):
-        try:
-            hook(module)
-        except Exception as error:
-            self.not_wrapped(module.__name__, f"{type(error).__name__}: {error}")
+    def hooked(self):
         self.tell()
 
     def not_wrapped(self, what, why):
@@ -176,12 +145,14 @@ class Recorder:
     def resume(self, folder):
         """After stop(): what is wrapped already records again, into another folder."""
         self.folder = folder
+        self.calls.resume()
         self.set_active(True)
         self.begin_file()
 
     def stop(self):
         if not self.active:
             return
+        self.calls.stop()
         try:
             self.events.stop()
             self.set_active(False)
@@ -333,29 +304,5 @@ class Recorder:
         """Dynamo must not try to compile the recorder."""
         skip = module.skip_code
         for recorder_module in (sys.modules[__name__], events, graphs, names):
-            for code in all_code(recorder_module):
+            for code in code_objects(recorder_module):
                 skip(code)
-
-
-def is_imported(name):
-    """Whether a module has been imported, and not only begun."""
-    module = sys.modules.get(name)
-    return module is not None and not getattr(module.__spec__, "_initializing", False)
-
-
-def all_code(module):
-    """Every code object of a module: functions, methods, and the functions inside them."""
-    found = []
-
-    def add(code):
-        found.append(code)
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                add(constant)
-
-    for value in vars(module).values():
-        members = vars(value).values() if isinstance(value, type) else (value,)
-        for member in members:
-            if isinstance(member, types.FunctionType) and member.__module__ == module.__name__:
-                add(member.__code__)
-    return found

@@ -1,0 +1,113 @@
+"""Attributes and globals that guards read, and which of them changed from one call to another.
+
+While the same entry answers, what its guards compare for equality has not changed, so values are
+read when another entry answers or a compile begins; those that an entry takes as they come (sizes
+of tensors, ints and floats that are dynamic) are read at each call."""
+import ast
+
+from _symtape_recorder import call_values
+
+MOST_SOURCES = 2000  # of one code object
+
+
+class Source:
+    """A source of Dynamo, as L['self'].lin.k or G['RATE'], which is read as its guards read it."""
+    __slots__ = ("text", "code", "of_module", "is_global")
+
+    def __init__(self, text):
+        self.text = text
+        tree = ast.parse(text, mode="eval")
+        self.is_global = check_part(tree.body) == "G"
+        self.of_module = text.startswith("L['self']")
+        self.code = compile(tree, "<source>", "eval")
+
+    def read(self, scope, values, new):
+        try:
+            value = eval(self.code, scope)
+        except (AttributeError, LookupError, TypeError):
+            return (call_values.MISSING,)
+        return values.shallow(value, new)
+
+
+def check_part(node):
+    """The name at the root of a source; ValueError if reading it could do more than reading."""
+    if isinstance(node, ast.Name) and node.id in ("L", "G"):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return check_part(node.value)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return check_part(node.value)
+    raise ValueError("not a plain source")
+
+
+def is_argument(text):
+    """Whether a source is a local or a member of one, which the arguments of a call tell."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "L"
+
+
+def source_of(text):
+    if len(text) > 1000 or is_argument(text):
+        return None
+    try:
+        return Source(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+class CodeState:
+    """The sources of one code object."""
+
+    def __init__(self, globals_name):
+        self.globals_name = globals_name
+        self.sources = {}       # text -> Source or None
+        self.known = {}         # (module number or -1, text) -> key
+        self.varying = []       # texts of sources that were seen to change
+        self.last = {}          # module number -> (entry, state)
+
+    def add(self, texts):
+        for text in texts:
+            if len(self.sources) >= MOST_SOURCES:
+                return
+            if text not in self.sources:
+                self.sources[text] = source_of(text)
+
+    def scope(self, local):
+        return {"__builtins__": {}, "L": local,
+                "G": call_values.module_globals(self.globals_name) or {}}
+
+    def read(self, entry, module, local, values, new):
+        """The values of all sources that ever changed: ((text, key), ...). `entry`: what answered,
+        or None."""
+        last = self.last.get(module)
+        same = last is not None and entry is not None and last[0] is entry
+        if same and not entry.loose:
+            return last[1]
+        texts = entry.loose if same else self.sources
+        scope = self.scope(local)
+        for text in list(texts):
+            source = self.sources.get(text)
+            if source is None:
+                continue
+            key = source.read(scope, values, new)
+            where = (module if source.of_module else -1, text)
+            before = self.known.get(where)
+            if before is None and source.of_module:
+                before = self.known.get((None, text))
+            if before is not None and before != key and text not in self.varying:
+                self.varying.append(text)
+            self.known[where] = key
+            if source.of_module:
+                self.known[None, text] = key  # the last module's
+        state = tuple((t, self.known.get((module if self.sources[t].of_module else -1, t)))
+                      for t in self.varying)
+        state = tuple((t, k) for t, k in state if k is not None)
+        if len(self.last) > 1000:
+            self.last.clear()
+        self.last[module] = entry, state
+        return state

@@ -1,0 +1,244 @@
+"""What a call was given, as keys that can be compared and that keep no reference to a value, and
+keys as JSON.
+
+A key is a tuple whose first member says what it is. Objects have numbers: equal numbers mean the
+same object. In a key, an object that no earlier call had is -1, -2, ... in the order in which it is
+met, so that calls that differ in nothing but new tensors have equal keys."""
+import json
+import math
+import sys
+import weakref
+
+TENSOR, PLAIN, LIST, DICT, OBJECT, DEEP, MISSING = range(7)
+
+MOST_DEPTH = 6        # of lists and dicts in each other
+MOST_VALUES = 2000    # of one call
+MOST_TEXT = 4096      # characters of a string
+MARKS = (("dynamic", "_dynamo_dynamic_indices"), ("weak_dynamic", "_dynamo_weak_dynamic_indices"),
+         ("unbacked", "_dynamo_unbacked_indices"),
+         ("strict_unbacked", "_dynamo_strict_unbacked_indices"),
+         ("static", "_dynamo_static_indices"))
+
+
+class Objects:
+    """The numbers of objects, which are not kept alive."""
+
+    def __init__(self):
+        self.known, self.next, self.limit = {}, 0, 4096
+
+    def number(self, value):
+        """The number of an object; None if it cannot be referred to weakly."""
+        known = self.known.get(id(value))
+        if known is not None and known[0]() is value:
+            return known[1]
+        try:
+            reference = weakref.ref(value)
+        except TypeError:
+            return None
+        number, self.next = self.next, self.next + 1
+        self.known[id(value)] = reference, number
+        if len(self.known) > self.limit:
+            self.purge()
+        return number
+
+    def purge(self):
+        self.known = {i: k for i, k in list(self.known.items()) if k[0]() is not None}
+        self.limit = max(4096, 2 * len(self.known))
+
+
+class Values:
+    """Makes the keys of the values of one process."""
+
+    def __init__(self, torch, objects):
+        self.torch, self.objects = torch, objects
+        self.texts = (torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format)
+        self.makers = {torch.Tensor: self.tensor, torch.nn.Parameter: self.tensor,
+                       list: self.list, tuple: self.list, dict: self.dict,
+                       int: plain, bool: plain, str: text, type(None): plain, float: number}
+
+    def key(self, value, new, depth=0):
+        """`new`: the numbers of the objects of this call that no earlier call had, which grows."""
+        maker = self.makers.get(type(value))
+        if maker is None:
+            maker = self.maker_of(value)
+        return maker(value, new, depth)
+
+    def maker_of(self, value):
+        torch = self.torch
+        if isinstance(value, torch.Tensor):
+            return self.subclass
+        if isinstance(value, self.texts):
+            return printed
+        if isinstance(value, (list, tuple)):
+            return self.list
+        if isinstance(value, dict):
+            return self.dict
+        return self.object
+
+    def object_number(self, value, new):
+        known = self.objects.known.get(id(value))
+        number = known[1] if known is not None and known[0]() is value \
+            else self.objects.number(value)
+        if number is None:
+            return None
+        if new.first <= number:
+            if number not in new.numbers:
+                new.numbers.append(number)
+            return -1 - new.numbers.index(number)
+        return number
+
+    def tensor(self, value, new, depth=0, name=None):
+        try:
+            stride, offset = value.stride(), value.storage_offset()
+        except Exception:  # a layout without strides
+            stride = offset = None
+        extra = value.__dict__
+        return (TENSOR, value.shape, stride, offset, value.dtype, value.device, value.requires_grad,
+                value.is_leaf, name if type(value) is self.torch.Tensor else type(value).__name__,
+                marks(extra) if extra else None, self.object_number(value, new))
+
+    def subclass(self, value, new, depth=0):
+        with self.torch._C.DisableTorchFunctionSubclass():
+            return self.tensor(value, new)
+
+    def list(self, value, new, depth=0):
+        new.n += len(value)
+        if depth >= MOST_DEPTH or new.n > MOST_VALUES:
+            return DEEP, type(value).__name__, len(value)
+        return (LIST, type(value).__name__, *[self.key(v, new, depth + 1) for v in value])
+
+    def dict(self, value, new, depth=0):
+        new.n += len(value)
+        keys = tuple(k if type(k) in (str, int) else repr(k) if is_plain(k) else type(k).__name__
+                     for k in value)
+        if depth >= MOST_DEPTH or new.n > MOST_VALUES:
+            return DICT, type(value).__name__, keys, None
+        return (DICT, type(value).__name__, keys,
+                tuple(self.key(v, new, depth + 1) for v in list(value.values())))
+
+    def object(self, value, new, depth=0):
+        name = None
+        if callable(value) and not isinstance(value, self.torch.nn.Module):
+            name = getattr(value, "__qualname__", None)
+        return (OBJECT, type(value).__name__, name if isinstance(name, str) else None,
+                self.object_number(value, new))
+
+    def shallow(self, value, new):
+        """A key that says nothing of the members of a list or dict, whose guards have their own
+        sources."""
+        if isinstance(value, (list, tuple)) and not isinstance(value, self.texts):
+            return DEEP, type(value).__name__, len(value)
+        if isinstance(value, dict):
+            new.n += len(value)
+            return self.dict(value, new, MOST_DEPTH)
+        return self.key(value, new)
+
+
+class New:
+    """The objects of a call that no earlier call had; `n` values were met."""
+    __slots__ = ("first", "numbers", "n")
+
+    def __init__(self, objects):
+        self.first, self.numbers, self.n = objects.next, [], 0
+
+
+def plain(value, new=None, depth=0):
+    return PLAIN, type(value).__name__, value
+
+
+def number(value, new=None, depth=0):
+    """0.0 and -0.0 are equal, and NaN equals nothing."""
+    if value and math.isfinite(value):
+        return PLAIN, "float", value
+    return PLAIN, "float", value if value == 0 and math.copysign(1, value) > 0 else repr(value)
+
+
+def text(value, new=None, depth=0):
+    if len(value) > MOST_TEXT:
+        return DEEP, "str", len(value)
+    return PLAIN, "str", value
+
+
+def printed(value, new=None, depth=0):
+    return PLAIN, type(value).__name__, str(value)
+
+
+def is_plain(value):
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def marks(extra):
+    found = []
+    for name, attribute in MARKS:
+        dims = extra.get(attribute)
+        if dims:
+            found.append((name, tuple(sorted(int(d) for d in dims))))
+    kind = extra.get("_dynamo_static_input_type")
+    if kind:
+        found.append(("static_input", str(kind)))
+    return tuple(found) or None
+
+
+# -------------------------------------------------------------------------------------------------
+# Keys as JSON: one object for each source.
+
+def describe(source, key, new, out):
+    """Appends what a key says of a source, and of the parts of a list or dict."""
+    kind = key[0]
+    if kind == TENSOR:
+        out.append(describe_tensor(source, key, new))
+    elif kind == LIST:
+        out.append({"source": source, "type": key[1], "len": len(key) - 2})
+        for i, part in enumerate(key[2:]):
+            describe(f"{source}[{i}]", part, new, out)
+    elif kind == DICT:
+        out.append({"source": source, "type": key[1], "keys": list(key[2])})
+        for name, part in zip(key[2], key[3] or ()):
+            describe(f"{source}[{name!r}]", part, new, out)
+    elif kind == DEEP:
+        out.append({"source": source, "type": key[1], "len": key[2]})
+    elif kind == MISSING:
+        out.append({"source": source, "type": "missing"})
+    elif kind == PLAIN:
+        out.append({"source": source, "type": key[1], "value": key[2]})
+    else:
+        row = {"source": source, "type": key[1]}
+        if key[3] is not None:
+            row["obj"] = object_number(key[3], new)
+        if key[2] is not None:
+            row["value"] = key[2]
+        out.append(row)
+
+
+def describe_tensor(source, key, new):
+    _, size, stride, offset, dtype, device, requires_grad, is_leaf, name, marked, number = key
+    row = {"source": source}
+    if number is not None:
+        row["obj"] = object_number(number, new)
+    row["size"] = [int(n) for n in size]
+    row["stride"] = [int(n) for n in stride] if stride is not None else None
+    row["offset"] = int(offset) if offset is not None else None
+    row.update(dtype=str(dtype), device=str(device), requires_grad=requires_grad)
+    if name is not None:
+        row["class"] = name
+    if not is_leaf:
+        row["is_leaf"] = False
+    for kind, what in marked or ():
+        if kind == "static_input":
+            row["static_input"] = what
+        else:
+            row.setdefault("marks", {})[kind] = list(what)
+    return row
+
+
+def object_number(number, new):
+    return number if number >= 0 else new.numbers[-1 - number]
+
+
+def to_json(value):
+    return json.dumps(value)
+
+
+def module_globals(name):
+    module = sys.modules.get(name)
+    return module.__dict__ if module is not None else None

@@ -1,0 +1,653 @@
+"""`symtape record --calls`: notes each call of a compiled function, and which compiled entry answered
+it, as rows of the process's own TORCH_TRACE log (symtape-deep(5), symtape_calls).
+
+Nothing that the program holds is replaced. PyTorch's own functions tell what happens:
+- the wrapper that torch.compile() returns calls _callback_from_stance() and _maybe_set_eval_frame()
+  when a call begins and ends (torch/_dynamo/eval_frame.py);
+- an entry's guards get one more, which always passes and is checked when all others have passed, so
+  it sees which entry answers, and the frame's locals (torch/_dynamo/guards.py);
+- _compile() sees the locals of a frame that no entry answers (torch/_dynamo/convert_frame.py);
+- the backward of a compiled graph is a method of the class CompiledFunction
+  (torch/_functorch/_aot_autograd/runtime_wrappers.py).
+
+A failure here is never the program's."""
+import atexit
+import functools
+import hashlib
+import inspect
+import itertools
+import logging
+import os
+import sys
+import threading
+import time
+import weakref
+
+from _symtape_recorder import call_values
+from _symtape_recorder.call_state import CodeState
+from _symtape_recorder.imports import code_objects
+
+MOST_CALLS = 1_000_000
+MOST_BYTES = 256 << 20     # of all rows
+MOST_ROWS_KNOWN = 4096     # keys of rows that later rows can refer to
+MOST_CODES = 10_000
+FLUSH_ROWS, FLUSH_BYTES, FLUSH_SECONDS = 512, 1 << 20, 1.0
+
+
+class Entry:
+    """A compiled entry, as its last guard knows it."""
+    __slots__ = ("id", "code", "loose", "mode", "root")
+
+    def __init__(self, compile_id, code, loose, call):
+        self.id, self.code, self.loose = compile_id, code, loose
+        # GLOBAL_STATE guards the modes, but for inference mode.
+        self.mode = call.mode if call is not None else None
+        self.root = None  # the function whose calls it answers
+
+
+class Code:
+    """A code object that was compiled or called; it is not kept alive."""
+    __slots__ = ("name", "free", "state")
+
+    def __init__(self, code, globals_name):
+        self.name = f"{code.co_filename}:{code.co_firstlineno}:{code.co_name}"
+        self.free = frozenset(code.co_freevars)
+        self.state = CodeState(globals_name)
+
+
+class Call:
+    """A call that runs."""
+    __slots__ = ("number", "frame", "began", "armed", "looked", "compiling", "compiles", "mode",
+                 "entry", "region", "backward_of", "first", "numbers", "n")
+
+    def __init__(self, number, frame, objects):
+        self.number, self.frame = number, frame
+        self.armed, self.looked, self.compiling, self.compiles = False, [], 0, ()
+        self.mode = self.entry = self.backward_of = None
+        self.first, self.numbers, self.n = objects.next, [], 0  # as call_values.New
+
+
+class Thread(threading.local):
+    def __init__(self):
+        self.stack, self.done = [], []
+
+
+class Calls:
+    def __init__(self):
+        self.active, self.missing, self.torch = True, [], None
+        self.thread, self.lock = Thread(), threading.RLock()
+        self.codes, self.targets, self.compiled = {}, {}, False
+        self.begin()
+        self.hooks = {
+            "torch._dynamo.eval_frame": [self.on_eval_frame],
+            "torch._dynamo.guards": [self.on_guards],
+            "torch._dynamo.convert_frame": [self.on_convert_frame],
+            "torch._functorch._aot_autograd.runtime_wrappers": [self.on_autograd],
+        }
+        os.register_at_fork(after_in_child=self.forked)
+        atexit.register(self.stop)
+
+    def begin(self):
+        self.numbers = itertools.count()
+        self.objects = call_values.Objects()
+        self.values = None
+        self.known, self.last = {}, None   # key -> number of its row; the run of equal rows
+        self.rows, self.bytes, self.written = [], 0, 0
+        self.calls, self.dropped, self.full = 0, 0, False
+        self.flushed, self.told = time.monotonic(), None
+
+    def forked(self):
+        """The child has a log of its own."""
+        self.thread, self.lock, self.compiled = Thread(), threading.RLock(), False
+        self.begin()
+
+    def resume(self):
+        self.begin()
+        self.active = True
+
+    def hooked(self):
+        pass
+
+    def failed(self, what, why):
+        self.missing.append({"what": what, "why": why})
+
+    # ---------------------------------------------------------------------------------------------
+    # Hooks.
+
+    def on_eval_frame(self, module):
+        start, end = module._callback_from_stance, module._maybe_set_eval_frame
+        thread, get_frame = self.thread, sys._getframe
+
+        @functools.wraps(start)
+        def callback_from_stance(callback):
+            if self.active:
+                frame = get_frame(1)
+                if frame.f_code.co_name == "compile_wrapper":
+                    if self.values is None:
+                        self.prepare()
+                    self.thread.stack.append(Call(next(self.numbers), id(frame), self.objects))
+            return start(callback)
+
+        @functools.wraps(end)
+        def maybe_set_eval_frame(callback):
+            stack = self.thread.stack
+            if stack:
+                call, frame = stack[-1], get_frame(1)
+                if call.frame == id(frame):
+                    if call.armed:
+                        stack.pop()
+                        try:
+                            self.call_ends(call, sys.exc_info()[0], frame)
+                        except Exception:
+                            self.dropped += 1
+                    else:
+                        call.armed = True
+                        call.began = time.perf_counter()
+            return end(callback)
+
+        if "compile_wrapper" not in inspect.getsource(module):
+            raise RuntimeError("torch.compile() has no compile_wrapper")
+        module._callback_from_stance = callback_from_stance
+        module._maybe_set_eval_frame = maybe_set_eval_frame
+
+    def on_guards(self, module):
+        manager = module.CheckFunctionManager
+        make = manager.__init__
+        signature = inspect.signature(make)
+        context = module.CompileContext if hasattr(module, "CompileContext") \
+            else sys.modules["torch._guards"].CompileContext
+
+        @functools.wraps(make)
+        def init(this, *args, **kwargs):
+            sources = None
+            if self.active:
+                try:
+                    given = signature.bind(this, *args, **kwargs).arguments
+                    sources = self.sources_of(given["output_graph"])
+                except Exception as error:
+                    self.failed("sources of guards", f"{type(error).__name__}: {error}")
+            make(this, *args, **kwargs)
+            if sources is not None:
+                try:
+                    self.watch_entry(this.guard_manager.root, given["f_code"],
+                                     str(context.current_compile_id()), *sources)
+                except Exception as error:
+                    self.failed("guards of an entry", f"{type(error).__name__}: {error}")
+        manager.__init__ = init
+
+    def on_convert_frame(self, module):
+        compile_frame = module._compile
+        signature = inspect.signature(compile_frame)
+
+        @functools.wraps(compile_frame)
+        def compile_and_note(*args, **kwargs):
+            call = lookup = None
+            if self.active:
+                try:
+                    given = signature.bind(*args, **kwargs).arguments
+                    call = self.thread.stack[-1] if self.thread.stack else None
+                    if call is not None:
+                        lookup = self.compile_begins(call, given)
+                except Exception:
+                    self.dropped += 1
+            if call is None:
+                return compile_frame(*args, **kwargs)
+            call.compiling += 1
+            try:
+                ret = compile_frame(*args, **kwargs)
+                if lookup is not None and getattr(ret, "guarded_code", ret) is not None:
+                    lookup[1] = "compiled"
+                return ret
+            finally:
+                call.compiling -= 1
+                self.compiled = True
+        module._compile = compile_and_note
+        for recorder_module in (sys.modules[__name__], call_values,
+                                sys.modules[CodeState.__module__]):
+            for code in code_objects(recorder_module):
+                module.skip_code(code)
+
+    def on_autograd(self, module):
+        """CompiledFunction is a class in a function of this module; its metaclass sees it."""
+        meta = type(sys.modules["torch"].autograd.Function)
+        make = meta.__init__
+
+        @functools.wraps(make)
+        def init(cls, name, bases, attrs):
+            make(cls, name, bases, attrs)
+            if name == "CompiledFunction" and attrs.get("__module__") == module.__name__:
+                try:
+                    self.watch_autograd(cls)
+                except Exception as error:
+                    self.failed("CompiledFunction", f"{type(error).__name__}: {error}")
+        meta.__init__ = init
+
+    def watch_autograd(self, cls):
+        forward, backward = cls.forward, cls.backward
+
+        @functools.wraps(forward)
+        def note_forward(ctx, *args):
+            if self.active and self.thread.stack:
+                try:
+                    ctx._symtape_call = self.thread.stack[-1].number
+                except Exception:
+                    pass
+            return forward(ctx, *args)
+
+        @functools.wraps(backward)
+        def note_backward(ctx, *args):
+            number = getattr(ctx, "_symtape_call", None)
+            if not self.active or number is None:
+                return backward(ctx, *args)
+            call = None
+            try:
+                call = self.backward_begins(number, args)
+            except Exception:
+                self.dropped += 1
+            try:
+                return backward(ctx, *args)
+            finally:
+                if call is not None:
+                    try:
+                        self.thread.stack.remove(call)
+                        self.call_ends(call, sys.exc_info()[0])
+                    except Exception:
+                        self.dropped += 1
+        cls.forward, cls.backward = staticmethod(note_forward), staticmethod(note_backward)
+
+    # ---------------------------------------------------------------------------------------------
+    # Entries.
+
+    def sources_of(self, output):
+        """The sources of guards, and those of inputs that are dynamic or whose values may change
+        while the guards hold; and the module of the globals."""
+        texts = [called(g.name) for g in output.guards or ()]
+        loose = []
+        for fake in getattr(output, "tracked_fakes", None) or ():
+            if is_dynamic(fake.fake):
+                loose.append(called(fake.source.name))
+        names = getattr(output, "global_scope", None)
+        name = names.get("__name__") if isinstance(names, dict) else None
+        if call_values.module_globals(name) is not names:
+            name = None
+        return [t for t in texts if t], [t for t in loose if t], name
+
+    def watch_entry(self, root, f_code, compile_id, texts, loose, globals_name):
+        code = self.code_of(f_code, globals_name)
+        code.state.add(loose)
+        code.state.add(texts)
+        loose = [t for t in loose if code.state.sources.get(t) is not None]
+        stack = self.thread.stack
+        entry = Entry(compile_id, code, loose, stack[-1] if stack else None)
+
+        def entry_answers(local):
+            if self.active:
+                stack = self.thread.stack
+                if stack and not stack[-1].compiling:
+                    try:
+                        self.entry_answers(stack[-1], entry, local)
+                    except Exception:
+                        self.dropped += 1
+            return True
+        try:
+            root.add_epilogue_lambda_guard(entry_answers, ["symtape: the entry answers"], None)
+        except TypeError:
+            root.add_epilogue_lambda_guard(entry_answers, ["symtape: the entry answers"])
+
+    def code_of(self, code, globals_name=None):
+        known = self.codes.get(id(code))
+        if known is None or known[0]() is not code:
+            if len(self.codes) > MOST_CODES:
+                self.codes.clear()
+            known = self.codes[id(code)] = weakref.ref(code), Code(code, globals_name)
+        if globals_name and known[1].state.globals_name is None:
+            known[1].state.globals_name = globals_name
+        return known[1]
+
+    # ---------------------------------------------------------------------------------------------
+    # What happens.
+
+    def prepare(self):
+        self.torch = sys.modules["torch"]
+        self.values = call_values.Values(self.torch, self.objects)
+        self.inference = self.torch._C.is_inference_mode_enabled
+        # torch 2.13 has isolate_recompiles=True.
+        self.region = getattr(self.torch._C._dynamo.eval_frame,
+                              "get_eval_frame_isolate_recompiles_id", lambda: None)
+
+    def backward_begins(self, number, gradients):
+        call = Call(next(self.numbers), None, self.objects)
+        call.backward_of, call.began, call.mode = number, time.perf_counter(), mode_of(self.torch)
+        if len(gradients) == 1 and type(gradients[0]) is list:  # a list that the callee empties
+            gradients = gradients[0]
+        call.looked = tuple((f"grads[{i}]", self.values.key(g, call))
+                            for i, g in enumerate(gradients))
+        self.thread.stack.append(call)
+        return call
+
+    def compile_begins(self, call, given):
+        if call.backward_of is not None:
+            return None
+        names = given["globals"]
+        name = names.get("__name__")
+        code = self.code_of(given["code"],
+                            name if call_values.module_globals(name) is names else None)
+        compile_id = str(given["compile_id"])
+        call.compiles += compile_id,
+        if call.mode is None:
+            call.mode = mode_of(self.torch)
+        return self.look_up(call, code, None, given["locals"], "no entry", compile_id)
+
+    def entry_answers(self, call, entry, local):
+        if call.backward_of is not None:
+            return
+        if call.mode is None:
+            call.entry, call.mode, call.region = entry, entry.mode, self.region()
+            if call.mode is None or call.mode[1] != self.inference():
+                call.mode = mode_of(self.torch)
+        self.look_up(call, entry.code, entry, local, "hit", entry.id)
+
+    def look_up(self, call, code, entry, local, outcome, answered):
+        c = self.torch._C
+        if c._len_torch_function_stack():
+            with c.DisableTorchFunction():
+                return self.look_up_plainly(call, code, entry, local, outcome, answered)
+        return self.look_up_plainly(call, code, entry, local, outcome, answered)
+
+    def look_up_plainly(self, call, code, entry, local, outcome, answered):
+        values = self.values
+        module, training, makers, args = -1, None, values.makers, []
+        for name, value in local.items():
+            maker = makers.get(type(value))
+            if maker is not None:
+                args.append((name, maker(value, call)))
+            elif name == "self" and isinstance(value, self.torch.nn.Module):
+                module, training = self.objects.number(value), value.training
+            else:
+                args.append((name, values.key(value, call)))
+        state = code.state.read(entry, module, local, values, KNOWN) if code.state.sources else ()
+        lookup = [code, outcome, answered, module, training, tuple(args), state]
+        call.looked.append(lookup)
+        return lookup
+
+    def call_ends(self, call, error, frame=None):
+        seconds = time.perf_counter() - call.began
+        if call.backward_of is not None:
+            key = "backward", call.mode, call.looked
+        else:
+            key = self.key_of(call, error, frame)
+        done, stack = self.thread.done, self.thread.stack
+        if not done and not stack:
+            with self.lock:
+                self.write(call, key, seconds)
+            return
+        done.append((call.number, call, key, seconds))
+        if not stack:
+            self.thread.done = []
+            with self.lock:
+                for _, call, key, seconds in sorted(done, key=lambda d: d[0]):
+                    self.write(call, key, seconds)
+
+    def key_of(self, call, error, frame):
+        looked, entry = call.looked, call.entry
+        if call.mode is None:
+            call.mode = mode_of(self.torch)
+        if entry is not None and entry.root is not None and looked[0][1] == "hit":
+            function, region = entry.root, call.region
+            root, frames = looked[0], looked[1:]
+            module = root[3] if root[4] is not None else None
+            training = root[4]
+        else:
+            names = frame.f_locals
+            fn, wrapper = names["fn"], names.get("self")
+            function, module, code = self.target_of(fn)
+            region = getattr(wrapper, "_isolate_recompiles_id", None)
+            if looked and (code is None or self.code_of(code) is looked[0][0]
+                           or is_inlined(looked[0][0].name)):
+                root, frames = looked[0], looked[1:]
+                if entry is not None and root[1] == "hit" and self.code_of(code) is root[0] \
+                        and (module is None) == (root[4] is None):
+                    entry.root = function
+            else:
+                frames = tuple(looked)
+                root = self.look_up_eagerly(call, fn, names.get("args", ()),
+                                            names.get("kwargs", {}), code)
+            training = module.training if module is not None else None
+            module = self.objects.number(module) if module is not None else None
+        return ("call", function, module, training, region, call.mode,
+                error.__name__ if error is not None else None,
+                tuple(root) if root is not None else None,
+                tuple([tuple(f) for f in frames]) if frames else (), call.compiles)
+
+    def target_of(self, fn):
+        known = self.targets.get(id(fn))
+        if known is None or known[0]() is not fn:
+            function, module, code = target_of(self.torch, fn)
+            if len(self.targets) > MOST_CODES:
+                self.targets.clear()
+            known = self.targets[id(fn)] = (weakref.ref(fn), function, weak(module), weak(code))
+        return known[1], known[2](), known[3]()
+
+    def look_up_eagerly(self, call, fn, args, kwargs, code):
+        """A call that was not looked up: its arguments as its signature binds them."""
+        try:
+            inner = getattr(fn, "__self__", None)
+            inner = inner.forward if isinstance(inner, self.torch.nn.Module) else fn
+            bound = inspect.signature(inner, follow_wrapped=False).bind(*args, **kwargs)
+            bound.apply_defaults()
+            local = dict(bound.arguments)
+        except (TypeError, ValueError, AttributeError):
+            local = {}
+        if getattr(inner, "__self__", None) is not None:
+            local["self"] = inner.__self__
+        if code is None:
+            return None
+        return self.look_up(call, self.code_of(code), None, local, "eager", None)
+
+    # ---------------------------------------------------------------------------------------------
+    # Rows.
+
+    def write(self, call, key, seconds):
+        """Appends a row; a run of equal calls is one row. The lock is held."""
+        if not self.active or self.full:
+            self.dropped += 1
+            return
+        self.calls += 1
+        last, count = self.last, len(call.numbers)
+        if call.backward_of is None and last is not None and last[0] == key \
+                and last[1] + last[2] == call.number \
+                and (not count or call.numbers[0] == last[4] + count * last[2]):
+            last[2] += 1
+            last[3] += seconds
+        else:
+            self.write_last()
+            self.last = [key, call.number, 1, seconds, call.numbers[0] if count else None, call]
+            if call.compiles:
+                self.write_last()
+        if self.calls >= MOST_CALLS or self.written > MOST_BYTES:
+            self.full = True
+            self.flush()
+        elif self.compiled and (len(self.rows) >= FLUSH_ROWS or self.bytes >= FLUSH_BYTES
+                                or time.monotonic() - self.flushed > FLUSH_SECONDS):
+            self.flush()
+
+    def write_last(self):
+        if self.last is None:
+            return
+        key, number, count, seconds, first, new = self.last
+        self.last = None
+        row = {"call": number}
+        if new.backward_of is not None:
+            row["backward_of"] = new.backward_of
+        before = self.known.get(key)
+        if before is None:
+            if len(self.known) >= MOST_ROWS_KNOWN:
+                self.known.clear()
+            self.known[key] = number
+            row.update(row_of(key, new))
+        else:
+            row["as"] = before
+        if count > 1:
+            row["repeat"] = count
+        if first is not None:
+            row["new"] = [first, len(new.numbers)]
+        row["seconds"] = round(seconds, 7)
+        text = call_values.to_json(row)
+        self.rows.append(text)
+        self.bytes += len(text)
+        self.written += len(text)
+
+    def flush(self):
+        """Writes the rows to the log as a record."""
+        self.write_last()
+        rows, self.rows, self.bytes = self.rows, [], 0
+        self.flushed = time.monotonic()
+        told = self.calls, self.dropped, len(self.missing)
+        if (not rows and told == self.told) or not self.compiled:
+            return
+        self.told = told
+        details = {"rows": len(rows), "calls": self.calls, "dropped": self.dropped,
+                   "full": self.full, "not_recorded": self.missing[:20]}
+        self.log(details, "\n".join(rows))
+
+    def log(self, details, payload):
+        """Writes a record as trace_structured() in torch/_logging/_internal.py does; ours would name
+        the folder of this file."""
+        log = sys.modules["torch._logging._internal"].trace_log
+        metadata = {"symtape_calls": details}
+        distributed = self.torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            metadata["rank"] = distributed.get_rank()
+        record = logging.LogRecord(log.name, logging.DEBUG, "symtape/calls", 1, "", (), None)
+        if payload:
+            metadata["has_payload"] = hashlib.md5(payload.encode(), usedforsecurity=False).hexdigest()
+            record.payload = payload
+        record.metadata = metadata
+        log.handle(record)
+
+    def stop(self):
+        if not self.active:
+            return
+        try:
+            with self.lock:
+                if self.torch is not None:
+                    self.flush()
+        except Exception:
+            pass
+        self.active = False
+
+
+class Known:
+    """Of state: every object has its number."""
+    first, numbers, n = float("inf"), (), 0
+
+
+KNOWN = Known()
+
+
+def mode_of(torch):
+    c = torch._C
+    autocast = None
+    if c._is_any_autocast_enabled():
+        for device in ("cpu", "cuda", "xpu", "mps", "hpu"):
+            try:
+                if torch.is_autocast_enabled(device):
+                    autocast = device, str(torch.get_autocast_dtype(device))
+                    break
+            except RuntimeError:
+                pass
+    return (c.is_grad_enabled(), c.is_inference_mode_enabled(), autocast,
+            torch.get_default_dtype(), c._get_deterministic_algorithms())
+
+
+def weak(value):
+    return weakref.ref(value) if value is not None else lambda: None
+
+
+def target_of(torch, fn):
+    """The name of a compiled function, the module whose forward it is, and its code object."""
+    if "torch/_dynamo/external_utils" in getattr(getattr(fn, "__code__", None), "co_filename", ""):
+        fn = getattr(fn, "__wrapped__", fn)
+    module = fn if isinstance(fn, torch.nn.Module) else getattr(fn, "__self__", None)
+    if isinstance(module, torch.nn.Module) and getattr(fn, "__name__", "") in (
+            "", "__call__", "_wrapped_call_impl", "_call_impl", "forward"):
+        code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
+        return type(module).__qualname__ + ".forward", module, code
+    module = module if isinstance(module, torch.nn.Module) else None
+    name = getattr(fn, "__qualname__", None) or type(fn).__qualname__
+    return name, module, getattr(getattr(fn, "__func__", fn), "__code__", None)
+
+
+def is_inlined(code_name):
+    """Whether a code object is PyTorch's own function around the user's (wrap_inline() in
+    torch/_dynamo/external_utils.py, Module._call_impl)."""
+    return "torch/_dynamo/external_utils.py" in code_name or "torch/nn/modules/module.py" in code_name
+
+
+def is_dynamic(fake):
+    """Whether an entry takes an input with other values or sizes, too."""
+    sizes = getattr(fake, "shape", None)
+    return sizes is None or any(type(n) is not int for n in sizes)
+
+
+def called(name):
+    """The name of a guard or source, a method until torch 2.9."""
+    return name() if callable(name) else name
+
+
+def row_of(key, new):
+    """A key as the members of a row."""
+    if key[0] == "backward":
+        _, mode, args = key
+        row = {"function": "backward", "args": []}
+        for source, part in args:
+            call_values.describe(source, part, new, row["args"])
+        row["mode"] = describe_mode(mode)
+        return row
+    _, function, module, training, region, mode, raised, root, frames, compiles = key
+    row = {"function": function}
+    if root is not None:
+        row["code"] = root[0].name
+    if module is not None:
+        row["module"], row["training"] = module, training
+    if region is not None and region >= 0:
+        row["region"] = region
+    row.update(describe_lookup(root, new, module is None) if root is not None else {"args": []})
+    row["mode"] = describe_mode(mode)
+    row["compiles"] = list(compiles)
+    if frames:
+        row["frames"] = [{"code": frame[0].name, **describe_frame_module(frame),
+                          **describe_lookup(frame, new, False)} for frame in frames]
+    if raised is not None:
+        row["raised"] = raised
+    return row
+
+
+def describe_frame_module(frame):
+    return {"module": frame[3], "training": frame[4]} if frame[4] is not None else {}
+
+
+def describe_lookup(lookup, new, with_module):
+    code, outcome, answered, module, training, args, state = lookup
+    row = describe_frame_module(lookup) if with_module else {}
+    row["args"] = []
+    for name, part in args:
+        at = len(row["args"])
+        call_values.describe(f"L[{name!r}]", part, new, row["args"])
+        if name in code.free:
+            row["args"][at]["closure"] = True
+    if state:
+        row["state"] = []
+        for source, part in state:
+            call_values.describe(source, part, new, row["state"])
+    row["outcome"] = outcome
+    if answered is not None:
+        row["compile" if outcome == "no entry" else "answered"] = answered
+    return row
+
+
+def describe_mode(mode):
+    grad, inference, autocast, dtype, deterministic = mode
+    return {"grad": grad, "inference": inference,
+            "autocast": {"device": autocast[0], "dtype": autocast[1]} if autocast else None,
+            "default_dtype": str(dtype), "deterministic": deterministic}
