@@ -57,12 +57,13 @@ class Code:
 
 class Call:
     """A call that runs."""
-    __slots__ = ("number", "frame", "began", "armed", "looked", "compiling", "compiles", "mode",
-                 "entry", "region", "backward_of", "first", "numbers", "n")
+    __slots__ = ("number", "frame", "began", "armed", "looked", "compiling", "compiles", "refused",
+                 "mode", "entry", "region", "backward_of", "first", "numbers", "n")
 
     def __init__(self, number, frame, objects):
         self.number, self.frame = number, frame
-        self.armed, self.looked, self.compiling, self.compiles = False, [], 0, ()
+        self.armed, self.looked, self.compiling = False, [], 0
+        self.compiles = self.refused = ()
         self.mode = self.entry = self.backward_of = None
         self.first, self.numbers, self.n = objects.next, [], 0  # as call_values.New
 
@@ -198,6 +199,10 @@ class Calls:
                 if lookup is not None and getattr(ret, "guarded_code", ret) is not None:
                     lookup[1] = "compiled"
                 return ret
+            except Exception as error:
+                if lookup is not None and is_refusal(error):
+                    self.compile_refused(call, lookup)
+                raise
             finally:
                 call.compiling -= 1
                 self.compiled = True
@@ -338,6 +343,11 @@ class Calls:
             call.mode = mode_of(self.torch)
         return self.look_up(call, code, None, given["locals"], "no entry", compile_id)
 
+    def compile_refused(self, call, lookup):
+        lookup[1], compile_id = "eager", lookup[2]
+        call.compiles = tuple(c for c in call.compiles if c != compile_id)
+        call.refused += compile_id,
+
     def entry_answers(self, call, entry, local):
         if call.backward_of is not None:
             return
@@ -417,7 +427,8 @@ class Calls:
         return ("call", function, module, training, region, call.mode,
                 error.__name__ if error is not None else None,
                 tuple(root) if root is not None else None,
-                tuple([tuple(f) for f in frames]) if frames else (), call.compiles)
+                tuple([tuple(f) for f in frames]) if frames else (), call.compiles,
+                call.refused)
 
     def target_of(self, fn):
         known = self.targets.get(id(fn))
@@ -584,6 +595,13 @@ def is_inlined(code_name):
     return "torch/_dynamo/external_utils.py" in code_name or "torch/nn/modules/module.py" in code_name
 
 
+def is_refusal(error):
+    """Whether _compile() raised because a limit was reached: the frame is run-only from then on, or
+    the call fails (torch/_dynamo/convert_frame.py)."""
+    action = getattr(getattr(error, "frame_exec_strategy", None), "cur_action", None)
+    return type(error).__name__ == "FailOnRecompileLimitHit" or str(action).endswith("RUN_ONLY")
+
+
 def is_dynamic(fake):
     """Whether an entry takes an input with other values or sizes, too."""
     sizes = getattr(fake, "shape", None)
@@ -604,7 +622,7 @@ def row_of(key, new):
             call_values.describe(source, part, new, row["args"])
         row["mode"] = describe_mode(mode)
         return row
-    _, function, module, training, region, mode, raised, root, frames, compiles = key
+    _, function, module, training, region, mode, raised, root, frames, compiles, refused = key
     row = {"function": function}
     if root is not None:
         row["code"] = root[0].name
@@ -615,6 +633,8 @@ def row_of(key, new):
     row.update(describe_lookup(root, new, module is None) if root is not None else {"args": []})
     row["mode"] = describe_mode(mode)
     row["compiles"] = list(compiles)
+    if refused:
+        row["refused"] = list(refused)
     if frames:
         row["frames"] = [{"code": frame[0].name, **describe_frame_module(frame),
                           **describe_lookup(frame, new, False)} for frame in frames]
@@ -642,7 +662,7 @@ def describe_lookup(lookup, new, with_module):
             call_values.describe(source, part, new, row["state"])
     row["outcome"] = outcome
     if answered is not None:
-        row["compile" if outcome == "no entry" else "answered"] = answered
+        row["answered" if outcome in ("hit", "compiled") else "compile"] = answered
     return row
 
 

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""symtape record --calls, end to end, with the real PyTorch: for each call of the programs below,
+the entry that answered as the recorder saw it is the one that `symtape cache` finds.
+
+SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3).
+Exits with 77, "skipped" to meson, when that one has no torch.
+
+    calls_torch.py [PROGRAM...]
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SYMTAPE = os.environ.get("SYMTAPE", "symtape")
+PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
+FOLDER = tempfile.TemporaryDirectory(prefix="symtape-calls-")
+
+BEGIN = """
+import threading, torch
+torch.set_num_threads(1)
+ones = torch.ones
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin, self.k, self.mode = torch.nn.Linear(4, 4), 2, "up"
+    def forward(self, x, n=1):
+        y = self.lin(x) * self.k + n
+        return y.sin() if self.mode == "up" else y.cos()
+
+class Broken(Net):
+    def forward(self, x):
+        y = self.lin(x) * self.k
+        torch._dynamo.graph_break()
+        return y.relu() if y.shape[0] > 3 else y.sigmoid()
+
+class Plain:
+    def __init__(self, a): self.a = a
+    def run(self, x): return x * self.a
+RATE = 3
+"""
+
+# name: what it does, and how many calls it makes (None: as many as there are)
+PROGRAMS = {
+    "sizes": ("f = torch.compile(lambda x: x * 2, backend='eager')\n"
+              "for n in (3, 3, 4, 5, 6, 1, 0, 3): f(ones(n, 2))", 8),
+    "module": ("m = Net(); f = torch.compile(m, backend='eager')\n"
+               "for n in (2, 2, 3, 4): f(ones(n, 4))\nm.k = 5; f(ones(2, 4)); f(ones(7, 4))\n"
+               "m.k = 2; f(ones(2, 4)); m.mode = 'down'; f(ones(2, 4)); m.eval(); f(ones(2, 4))", 9),
+    "ints": ("f = torch.compile(lambda x, n: x * n, backend='eager')\n"
+             "for n in (1, 2, 2, 3, 4, 5, True): f(ones(3), n)", 7),
+    "strings": ("f = torch.compile(lambda x, s: x * 2 if s == 'a' else x, backend='eager')\n"
+                "for s in 'aabac': f(ones(3), s)", 5),
+    "none": ("f = torch.compile(lambda x, y=None: x if y is None else x + y, backend='eager')\n"
+             "f(ones(2)); f(ones(2), ones(2)); f(ones(2)); f(ones(2), y=ones(2))", 4),
+    "lists": ("f = torch.compile(lambda xs: sum(xs), backend='eager')\n"
+              "for n in (1, 2, 2, 3, 1): f([ones(2) for _ in range(n)])\nf((ones(2),))", 6),
+    "dicts": ("f = torch.compile(lambda d: sum(d.values()), backend='eager')\n"
+              "f({'a': ones(2)}); f({'a': ones(2)}); f({'b': ones(2)}); f({'a': ones(2), 'b': ones(2)})\n"
+              "f({'a': ones(2)})", 5),
+    "globals": ("def g(x): return x * RATE\nf = torch.compile(g, backend='eager')\n"
+                "f(ones(2)); f(ones(2)); RATE = 4; f(ones(2)); f(ones(2)); RATE = 3; f(ones(2))", 5),
+    "breaks": ("m = Broken(); f = torch.compile(m, backend='eager')\n"
+               "for n in (2, 2, 5, 3, 6): f(ones(n, 4))", 5),
+    "limit": ("torch._dynamo.config.recompile_limit = 2\n"
+              "f = torch.compile(lambda x, s: x * len(s), backend='eager')\n"
+              "for s in ('a', 'bb', 'ccc', 'a', 'ccc', 'bb'): f(ones(2), s)", 6),
+    "dtypes": ("f = torch.compile(lambda x: x + 1, backend='eager')\n"
+               "for t in (torch.float32, torch.float64, torch.int32, torch.float32): f(ones(2, dtype=t))\n"
+               "f(ones(2, requires_grad=True)); f(ones(4, 4).t()); f(ones(4, 6).t())", 7),
+    "modes": ("f = torch.compile(lambda x: x * 2, backend='eager')\nf(ones(2))\n"
+              "with torch.no_grad(): f(ones(2)); f(ones(2))\nf(ones(2))\n"
+              "with torch.autocast('cpu', dtype=torch.bfloat16): f(ones(2))\nf(ones(2))", 6),
+    "instances": ("fs = [torch.compile(Net(), backend='eager') for _ in range(3)]\n"
+                  "for i in (0, 1, 0, 2, 1, 2): fs[i](ones(2, 4))", 6),
+    "method": ("p = Plain(2); f = torch.compile(p.run, backend='eager')\n"
+               "f(ones(2)); f(ones(2)); p.a = 3; f(ones(2)); p.a = 2; f(ones(2))", 4),
+    "decorator": ("@torch.compile(backend='eager')\ndef f(x, *, scale=2): return x * scale\n"
+                  "f(ones(2)); f(ones(3)); f(ones(3), scale=4); f(ones(9))", 4),
+    "backward": ("m = Net(); f = torch.compile(m, backend='aot_eager')\n"
+                 "for n in (2, 2, 3): f(ones(n, 4)).sum().backward()\nf(ones(2, 4))", 7),
+    "dynamic": ("f = torch.compile(lambda x: x.relu() if x.shape[0] > 4 else x, backend='eager', dynamic=True)\n"
+                "for n in (3, 4, 5, 9, 2): f(ones(n))", 5),
+    "marks": ("f = torch.compile(lambda x: x * 2, backend='eager')\n"
+              "x = ones(4, 2); torch._dynamo.mark_dynamic(x, 0); f(x); f(ones(5, 2)); f(ones(6, 3)); f(ones(7, 2))", 4),
+    "raises": ("def g(x, n):\n    if n: raise ValueError('no')\n    return x + n\n"
+               "f = torch.compile(g, backend='eager')\nf(ones(2), 0)\n"
+               "try: f(ones(2), 1)\nexcept ValueError: pass\nf(ones(2), 0)", 3),
+    "threads": ("f = torch.compile(lambda x: x * 2, backend='eager'); f(ones(2))\n"
+                "ts = [threading.Thread(target=lambda: [f(ones(2)) for _ in range(50)]) for _ in range(3)]\n"
+                "[t.start() for t in ts]; [t.join() for t in ts]", 151),
+    "repeats": ("f = torch.compile(lambda x: x * 2, backend='eager'); x = ones(2)\n"
+                "for _ in range(500): f(x)\nfor _ in range(500): f(ones(2))", 1000),
+}
+
+
+def run(*argv):
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, (argv, done.returncode, done.stderr)
+    return done.stdout
+
+
+def written_out(rows):
+    """Each call by itself, as trace/events/calls.h writes them out."""
+    told, calls = {}, []
+    for row in rows:
+        told.setdefault(row["call"], row)
+        for i in range(row.get("repeat", 1)):
+            own = {k: v for k, v in row.items() if k not in ("as", "repeat")}
+            calls.append({**told[row.get("as", row["call"])], **own, "call": row["call"] + i})
+    return sorted(calls, key=lambda c: c["call"])
+
+
+def record(name, text):
+    tape, program = (os.path.join(FOLDER.name, name + end) for end in (".tape", ".py"))
+    with open(program, "w") as out:
+        out.write(BEGIN + text)
+    report = json.loads(run(SYMTAPE, "record", "--calls", "--json", "-o", tape, "--", PYTHON,
+                            program).splitlines()[-1])
+    assert report["calls"]["dropped"] == 0 and not report["calls"]["not_recorded"], report["calls"]
+    rows = [json.loads(line) for line in run(SYMTAPE, "show", "--artifact", "symtape_calls",
+                                             tape).splitlines() if line.startswith('{"call"')]
+    return tape, report["calls"]["calls"], rows
+
+
+def check(name):
+    text, expected = PROGRAMS[name]
+    tape, noted, rows = record(name, text)
+    calls = written_out(rows)
+    assert len(calls) == noted == expected, (len(calls), noted, expected)
+    assert [c["call"] for c in calls] == list(range(expected))
+    path = os.path.join(FOLDER.name, name + ".jsonl")
+    with open(path, "w") as out:
+        out.writelines(json.dumps(c) + "\n" for c in calls)
+    answers = json.loads(run(SYMTAPE, "cache", "--json", "--calls", path, tape))["calls"]
+    forward = [c for c in calls if "backward_of" not in c]
+    wrong = [(c["call"], c["outcome"], c.get("answered"), a["lookups"])
+             for c, a in zip(forward, answers, strict=True)
+             if (c["outcome"], c.get("answered")) != (a["lookups"][0]["outcome"],
+                                                      a["lookups"][0]["answered"])]
+    assert not wrong, wrong
+    return f"{len(forward)} calls in {len(rows)} rows: all answered as recorded"
+
+
+def main():
+    have = subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"],
+                          capture_output=True, text=True)
+    if have.returncode != 0:
+        sys.exit(print(f"skipped: {PYTHON} has no torch (SYMTAPE_PYTHON names another)") or 77)
+    failed = 0
+    for name in sys.argv[1:] or PROGRAMS:
+        try:
+            print("ok  ", name, check(name), flush=True)
+        except AssertionError as error:
+            failed += 1
+            print("FAIL", name, error, flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

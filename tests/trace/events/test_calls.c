@@ -1,0 +1,115 @@
+#include "tests/log_make.h"
+#include "trace/events/calls.h"
+
+static const char *const first =
+    "{\"call\": 0, \"function\": \"f\", \"args\": [{\"source\": \"L['x']\", \"obj\": 7, \"size\": [2]}, "
+    "{\"source\": \"L['y']\", \"obj\": 3}, {\"source\": \"L['s']\", \"value\": \"\\\"obj\\\": 7\"}], "
+    "\"repeat\": 3, \"new\": [7, 1], \"seconds\": 0.5}\n"
+    "no row\n"
+    "{\"call\": 4, \"backward_of\": 3, \"function\": \"backward\", \"args\": [], \"seconds\": 1}";
+
+/* A call that began before the others and ended after them, and repetitions. */
+static const char *const second = "{\"call\": 5, \"as\": 0, \"new\": [20, 1], \"seconds\": 0.1}\n"
+                                  "{\"call\": 6, \"backward_of\": 5, \"as\": 4, \"seconds\": 1}\n"
+                                  "{\"call\": 7, \"as\": 99}\n"
+                                  "{\"call\": 3, \"function\": \"g\", \"args\": []}";
+
+static void put_all(struct log_make *log)
+{
+    log_put(
+        log,
+        "\"symtape_calls\": {\"calls\": 5, \"dropped\": 0, \"not_recorded\": [{\"what\": \"a\", "
+        "\"why\": \"b\"}]}",
+        first);
+    log_put(log,
+            "\"symtape_calls\": {\"calls\": 8, \"dropped\": 2, \"full\": true, \"not_recorded\": "
+            "[{\"what\": \"a\", \"why\": \"b\"}]}",
+            second);
+}
+
+static struct str line_of(const struct recorded_calls *calls, int n)
+{
+    struct str text = buf_str(&calls->lines);
+    for (; n > 0; n--)
+        text = str_from(text, str_find_char(text, '\n') + 1);
+    return str_first(text, str_find_char(text, '\n'));
+}
+
+static bool has(struct str text, const char *part)
+{
+    return str_find(text, str_of(part)) < text.n;
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct log_make log = log_start();
+    put_all(&log);
+    struct trace *trace = log_open(&log);
+    struct recorded_calls calls = { 0 };
+    assert_true(recorded_calls_read(trace, 0, &calls, &err));
+    assert_int_equal(calls.n, 7);
+    assert_int_equal(calls.skipped, 2);
+    assert_true(str_starts(line_of(&calls, 0), STR("{\"call\": 0, \"function\": \"f\"")));
+    assert_true(has(line_of(&calls, 0), "\"obj\": 7,"));
+    assert_true(str_starts(line_of(&calls, 2), STR("{\"call\": 2, \"function\": \"f\"")));
+    assert_true(has(line_of(&calls, 2), "\"obj\": 9,"));
+    assert_true(has(line_of(&calls, 2), "\"obj\": 3}"));
+    assert_true(has(line_of(&calls, 2), "\\\"obj\\\": 7"));
+    assert_true(str_starts(line_of(&calls, 3), STR("{\"call\": 3, \"function\": \"g\"")));
+    assert_true(has(line_of(&calls, 5), "\"obj\": 20,"));
+    assert_true(str_starts(line_of(&calls, 6),
+                           STR("{\"call\": 6, \"backward_of\": 5, \"function\": \"backward\"")));
+    recorded_calls_release(&calls);
+    trace_close(trace);
+}
+
+static void test_totals(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct log_make log = log_start();
+    put_all(&log);
+    struct trace *trace = log_open(&log);
+    struct call_totals totals;
+    assert_true(call_totals_read(trace, &totals, &err));
+    assert_int_equal(totals.records, 2);
+    assert_int_equal(totals.calls, 8);
+    assert_int_equal(totals.dropped, 2);
+    assert_true(totals.full);
+    assert_str_is(buf_str(&totals.not_recorded), "a (b)");
+    call_totals_release(&totals);
+    trace_close(trace);
+}
+
+static bool attempt(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct recorded_calls calls = { 0 };
+    struct call_totals totals = { 0 };
+    bool ok = recorded_calls_read(arg, 0, &calls, &err) && call_totals_read(arg, &totals, &err);
+    recorded_calls_release(&calls);
+    call_totals_release(&totals);
+    return ok;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct log_make log = log_start();
+    put_all(&log);
+    struct trace *trace = log_open(&log);
+    check_alloc_failures(attempt, trace);
+    trace_close(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
