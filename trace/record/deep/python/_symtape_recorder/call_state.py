@@ -97,9 +97,11 @@ class CodeState:
             key = source.read(scope, values, new)
             where = (module if source.of_module else -1, text)
             before = self.known.get(where)
-            if before is None and source.of_module:
-                before = self.known.get((None, text))
-            if before is not None and before != key and text not in self.varying:
+            changed = before is not None and before != key
+            if before is None and source.of_module and (None, text) in self.known:
+                changed = call_values.without_number(self.known[None, text]) \
+                    != call_values.without_number(key)
+            if changed and text not in self.varying:
                 self.varying.append(text)
             self.known[where] = key
             if source.of_module:

@@ -142,6 +142,11 @@ class New:
         self.first, self.numbers, self.n = objects.next, [], 0
 
 
+def without_number(key):
+    """A key of an object of one module, to be compared with that of another."""
+    return key[:-1] if key[0] in (TENSOR, OBJECT) else key
+
+
 def plain(value, new=None, depth=0):
     return PLAIN, type(value).__name__, value
 
@@ -205,8 +210,7 @@ def describe(source, key, new, out):
         row = {"source": source, "type": key[1]}
         if key[3] is not None:
             row["obj"] = object_number(key[3], new)
-        if key[2] is not None:
-            row["value"] = key[2]
+        row["value"] = key[2] if key[2] is not None else key[1]
         out.append(row)
 
 
