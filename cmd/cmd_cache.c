@@ -3,6 +3,7 @@
 #include "cmd/cli/text_file.h"
 #include "cmd/cmd.h"
 #include "profile/calls/cache/cache_report.h"
+#include "trace/events/calls.h"
 
 struct cache_args {
     const char *calls;
@@ -13,8 +14,10 @@ struct cache_args {
 enum { LIMIT_DEFAULT = 40 };
 
 static const struct opt options[] = {
-    OPT_STRING('c', "calls", "FILE", struct cache_args, calls,
-               "the calls of the program, one JSON object a line; - is standard input"),
+    OPT_STRING(
+        'c', "calls", "FILE", struct cache_args, calls,
+        "the calls of the program, one JSON object a line; - is standard input (default: those "
+        "on the tape, which symtape record --calls notes)"),
     OPT_NUMBER(0, "recompile-limit", "N", struct cache_args, recompile_limit,
                "torch._dynamo.config.recompile_limit (default: as recorded)"),
     OPT_NUMBER(0, "accumulated-recompile-limit", "N", struct cache_args, accumulated_limit,
@@ -50,6 +53,22 @@ static bool read_calls(struct cmd *cmd, const char *path, struct call_log *log, 
     return ok;
 }
 
+/* Reads the calls that `symtape record --calls` noted. */
+static bool read_recorded_calls(struct trace *trace, uint32_t recording, struct call_log *log,
+                                struct err *err)
+{
+    struct recorded_calls calls = { 0 };
+    bool ok = recorded_calls_read(trace, recording, &calls, err);
+    if (ok && !calls.n)
+        ok = err_set(err, ERR_USAGE,
+                     "%.*s has no calls: record them with symtape record --calls, or name a file "
+                     "with --calls FILE",
+                     STR_ARG(trace->path));
+    ok = ok && call_log_read(log, buf_str(&calls.lines), err);
+    recorded_calls_release(&calls);
+    return ok;
+}
+
 static int print(struct cmd *cmd, const struct cache_run *run, const struct call_log *log)
 {
     const struct cache_args *args = cmd->args;
@@ -81,14 +100,14 @@ static int run(struct cmd *cmd)
                                              args->accumulated_limit.value },
                                  .all_checks = args->all };
     struct err err = { 0 };
-    if (!args->calls)
-        return out_usage(cmd->out, "cache: --calls FILE names the calls");
     int code =
         tape_arg_open(&tape, cmd->out, cmd->operands[0],
                       TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE) {
-        bool ok = read_calls(cmd, args->calls, &log, &err) &&
-                  cache_run_make(&run, tape.trace, recording_of(&tape), &log, &how, &err);
+        uint32_t recording = recording_of(&tape);
+        bool ok = args->calls ? read_calls(cmd, args->calls, &log, &err)
+                              : read_recorded_calls(tape.trace, recording, &log, &err);
+        ok = ok && cache_run_make(&run, tape.trace, recording, &log, &how, &err);
         code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
     }
     cache_run_release(&run);
@@ -98,11 +117,12 @@ static int run(struct cmd *cmd)
 }
 
 const struct command command_cache = {
-    .synopsis = "[options] --calls FILE TAPE",
+    .synopsis = "[options] TAPE",
     .description =
         "Replays Dynamo's caches over the calls that a program made: which compiled entry answers "
         "each call, which guard turns it away, which compile follows and what it costs.",
-    .examples = "  symtape cache --calls calls.jsonl train.log\n"
+    .examples = "  symtape cache train.tape\n"
+                "  symtape cache --calls calls.jsonl train.log\n"
                 "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n",
     .options = options,
     .args_size = sizeof(struct cache_args),

@@ -139,7 +139,7 @@ Errors name the line:
     [exit 4]
 
     $ symtape cache $RECORDINGS/sequence.log.zst
-    2> symtape: cache: --calls FILE names the calls
+    2> symtape: $RECORDINGS/sequence.log.zst has no calls: record them with symtape record --calls, or name a file with --calls FILE
     [exit 2]
 
     $ symtape cache --calls $RECORDINGS/sequence.jsonl $RECORDINGS/exported.pt2

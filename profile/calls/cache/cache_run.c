@@ -17,8 +17,8 @@ struct code_state {
 };
 
 struct function_code {
-    struct str function;
-    uint32_t code;
+    struct str function, code; /* as the calls name them */
+    uint32_t found;            /* in cache_run.codes; CALL_NONE */
 };
 
 struct cache_builder {
@@ -114,19 +114,30 @@ static uint32_t choose_code(struct cache_builder *b, struct str name, bool named
     return best;
 }
 
+static uint32_t named_code(const struct cache_builder *b, struct str name)
+{
+    for (uint32_t i = 0; i < b->run->codes.n; i++)
+        if (str_eq(b->run->codes.v[i].name, name))
+            return i;
+    return CALL_NONE;
+}
+
 static bool code_of(struct cache_builder *b, const struct program_call *call, uint32_t *ret)
 {
     for (size_t i = 0; i < b->functions.n; i++)
-        if (str_eq(b->functions.v[i].function, call->function)) {
-            *ret = b->functions.v[i].code;
+        if (str_eq(b->functions.v[i].function, call->function) &&
+            str_eq(b->functions.v[i].code, call->code)) {
+            *ret = b->functions.v[i].found;
             return true;
         }
-    *ret = choose_code(b, last_name(call->function), true);
-    if (*ret == CALL_NONE)
+    *ret = call->code.n ? named_code(b, call->code) : CALL_NONE;
+    if (*ret == CALL_NONE && !call->code.n)
+        *ret = choose_code(b, last_name(call->function), true);
+    if (*ret == CALL_NONE && !call->code.n)
         *ret = choose_code(b, STR(""), false);
     if (*ret != CALL_NONE)
         b->states.v[*ret].claimed = true;
-    return vec_push(&b->functions, (struct function_code){ call->function, *ret }) ||
+    return vec_push(&b->functions, (struct function_code){ call->function, call->code, *ret }) ||
            err_nomem(b->err);
 }
 

@@ -169,6 +169,10 @@ static bool read_length(struct call_reader *in, json_id item, struct py_value *r
 static void read_plain(struct call_reader *in, json_id item, struct py_value *ret)
 {
     const struct json *doc = &in->doc;
+    if (item == JSON_NONE && !str_is(ret->type, "NoneType")) {
+        ret->kind = str_is(ret->type, "missing") ? PY_MISSING : PY_OBJECT;
+        return;
+    }
     switch (json_kind_of(doc, item)) {
     case JSON_NULL: ret->kind = PY_NONE; break;
     case JSON_TRUE:
@@ -297,6 +301,7 @@ static bool read_call(struct call_reader *in, struct str line)
         return json_kind_of(&in->doc, JSON_ROOT) == JSON_OBJECT ||
                err_set(in->err, ERR_INPUT, "not an object");
     call.function = text_of(in, json_get(&in->doc, JSON_ROOT, STR("function")));
+    call.code = text_of(in, json_get(&in->doc, JSON_ROOT, STR("code")));
     call.module = number_or(&in->doc, JSON_ROOT, STR("module"), -1);
     call.region = number_or(&in->doc, JSON_ROOT, STR("region"), -1);
     call.backward_of = number_or(&in->doc, JSON_ROOT, STR("backward_of"), -1);

@@ -9,10 +9,11 @@
  *               "default_dtype": "torch.float32", "deterministic": false}}
  *
  * "args" are the function's locals and "state" attributes and globals that may have changed; what
- * neither names is as it was. A value is a tensor, or has a "type" with "value", "len" or "keys".
- * "module" numbers the module whose forward was called, "region" a function that was compiled with
- * isolate_recompiles, "backward_of" the call whose backward this is. A line without "call" and
- * other members are ignored. symtape-cache(1) documents the format for users. */
+ * neither names is as it was. "code" names the code object ("train.py:17:forward"), where it is
+ * known. A value is a tensor, or has a "type" with "value", "len" or "keys". "module" numbers the
+ * module whose forward was called, "region" a function that was compiled with isolate_recompiles,
+ * "backward_of" the call whose backward this is. A line without "call" and other members are
+ * ignored. symtape-cache(1) documents the format for users. */
 #ifndef SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 #define SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 
@@ -40,6 +41,7 @@ struct call_value {
 struct program_call {
     uint64_t number;
     struct str function;
+    struct str code;        /* "FILE:LINE:NAME"; "" if it is not told */
     int64_t module, region; /* -1: none */
     int64_t backward_of;    /* the number of a call; -1: this is no backward */
     const struct call_value *values;
