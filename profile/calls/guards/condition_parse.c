@@ -1,5 +1,6 @@
 /* Reads Python's expression grammar as far as guards use it, by recursive descent. */
 #include "profile/calls/guards/condition.h"
+#include "profile/calls/values/python_scan.h"
 
 enum {
     MOST_NESTING = 100,
@@ -87,21 +88,10 @@ static bool expect(struct condition_reader *in, const char *word)
 /* Returns the length of the bracket pair at the start of a text, or 0 if it does not end. */
 static size_t bracket_length(struct str text)
 {
-    unsigned depth = 0;
-    char quote = 0;
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        if (quote) {
-            i += c == '\\';
-            quote = c == quote ? 0 : quote;
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-        } else if (c == '[' || c == '(') {
-            depth++;
-        } else if ((c == ']' || c == ')') && --depth == 0) {
-            return i + 1;
-        }
-    }
+    struct python_scan scan = { text };
+    while (python_scan_next(&scan))
+        if (scan.depth == 0)
+            return scan.at + 1;
     return 0;
 }
 

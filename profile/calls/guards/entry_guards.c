@@ -1,5 +1,6 @@
 #include "profile/calls/guards/entry_guards.h"
 
+#include "profile/calls/values/python_scan.h"
 #include "trace/events/guard_tree.h"
 
 enum { MOST_DEPTH = 128 };
@@ -86,29 +87,18 @@ static bool read_manager(struct guards_reader *in, const struct tree_guard *line
 /* Returns the text of argument `i` of a call such as check_tensor(...). */
 static struct str argument(struct str code, unsigned i)
 {
-    size_t from = str_find_char(code, '(') + 1, depth = 0;
-    char quote = 0;
-    for (size_t at = from; at < code.n; at++) {
-        char c = code.p[at];
-        if (quote) {
-            at += c == '\\';
-            quote = c == quote ? 0 : quote;
+    size_t from = str_find_char(code, '(') + 1;
+    struct python_scan scan = { code, .next = from - 1 };
+    while (from <= code.n && python_scan_next(&scan)) {
+        bool last = scan.depth == 0;
+        if (!last && !(scan.depth == 1 && scan.c == ','))
             continue;
-        }
-        if (c == '\'' || c == '"')
-            quote = c;
-        else if (c == '(' || c == '[' || c == '{')
-            depth++;
-        else if (depth && (c == ')' || c == ']' || c == '}'))
-            depth--;
-        else if (!depth && (c == ',' || c == ')')) {
-            if (i == 0)
-                return str_trim(str_from(str_first(code, at), from));
-            if (c == ')')
-                break;
-            i--;
-            from = at + 1;
-        }
+        if (i == 0)
+            return str_trim(str_from(str_first(code, scan.at), from));
+        if (last)
+            break;
+        i--;
+        from = scan.at + 1;
     }
     return STR("");
 }

@@ -1,5 +1,7 @@
 #include "profile/calls/values/world.h"
 
+#include "profile/calls/values/python_scan.h"
+
 enum { MOST_PARTS = 32 };
 
 static const struct py_value UNKNOWN = { .kind = PY_UNKNOWN, .object = OBJECT_NONE };
@@ -8,29 +10,20 @@ static const struct py_value NONE = { .kind = PY_NONE,
                                       .object = OBJECT_NONE };
 static const struct py_value MISSING = { .kind = PY_MISSING, .object = OBJECT_NONE };
 
-/* Returns the offset of the '[' that the last ']' closes, or text.n. */
+/* Returns the offset of the bracket that the last one closes, or text.n. */
 static size_t last_bracket(struct str text)
 {
-    int depth = 0;
-    char quote = 0;
-    size_t at[MOST_PARTS];
-    size_t ret = text.n;
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        if (quote) {
-            i += c == '\\';
-            quote = c == quote ? 0 : quote;
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-        } else if (c == '[' || c == '(') {
-            if (depth == MOST_PARTS)
-                return text.n;
-            at[depth++] = i;
-        } else if ((c == ']' || c == ')') && depth) {
-            ret = at[--depth];
-        }
+    struct python_scan scan = { text };
+    size_t open[MOST_PARTS], ret = text.n;
+    while (python_scan_next(&scan)) {
+        if (scan.depth >= MOST_PARTS)
+            return text.n;
+        if (python_is_bracket(scan.c, true))
+            open[scan.depth] = scan.at;
+        else if (scan.closes)
+            ret = open[scan.depth + 1];
     }
-    return depth || quote ? text.n : ret;
+    return scan.depth || scan.unended ? text.n : ret;
 }
 
 static bool is_quoted(struct str text)
