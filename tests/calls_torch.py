@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """symtape record --calls, end to end, with the real PyTorch: for each call of the programs below,
-the entry that answered as the recorder saw it is the one that `symtape cache` finds.
+the entry that answered as the recorder saw it is the one that `symtape cache` finds, inside the
+calls, too.
 
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3).
 Exits with 77, "skipped" to meson, when that one has no torch.
@@ -131,17 +132,17 @@ def check(name):
     calls = written_out(rows)
     assert len(calls) == noted == expected, (len(calls), noted, expected)
     assert [c["call"] for c in calls] == list(range(expected))
-    path = os.path.join(FOLDER.name, name + ".jsonl")
-    with open(path, "w") as out:
-        out.writelines(json.dumps(c) + "\n" for c in calls)
-    answers = json.loads(run(SYMTAPE, "cache", "--json", "--calls", path, tape))["calls"]
+    answers = json.loads(run(SYMTAPE, "cache", "--json", tape))["calls"]
     forward = [c for c in calls if "backward_of" not in c]
-    wrong = [(c["call"], c["outcome"], c.get("answered"), a["lookups"])
-             for c, a in zip(forward, answers, strict=True)
-             if (c["outcome"], c.get("answered")) != (a["lookups"][0]["outcome"],
-                                                      a["lookups"][0]["answered"])]
+    wrong, inside = [], 0
+    for c, a in zip(forward, answers, strict=True):
+        recorded = [(r["outcome"], r.get("answered")) for r in [c, *c.get("frames", [])]]
+        found = [(look["outcome"], look["answered"]) for look in a["lookups"]]
+        inside += len(recorded) - 1
+        if recorded != found:
+            wrong.append((c["call"], recorded, found))
     assert not wrong, wrong
-    return f"{len(forward)} calls in {len(rows)} rows: all answered as recorded"
+    return f"{len(forward)} calls in {len(rows)} rows, {inside} look-ups inside: all answered as recorded"
 
 
 def main():

@@ -45,21 +45,36 @@ static void put_lookup(const struct cache_run *run, const struct lookup_row *row
     json_close(w);
 }
 
-static void put_call(const struct cache_run *run, const struct call_log *log,
-                     const struct lookup_row *row, struct json_writer *w)
+/* Writes a call with its look-up and those inside it; returns the number of look-ups. */
+static size_t put_call(const struct cache_run *run, const struct call_log *log, size_t first,
+                       struct json_writer *w)
 {
+    const struct lookup_row *row = &run->lookups.v[first];
     const struct program_call *call = &log->calls.v[row->call];
+    size_t n = 1;
     json_open_object(w, NULL);
     json_put_u64(w, "call", call->number);
     json_put_str(w, "function", call->function);
     json_open_array(w, "lookups");
     put_lookup(run, row, w);
+    for (; first + n < run->lookups.n && log->calls.v[run->lookups.v[first + n].call].inside; n++)
+        put_lookup(run, &run->lookups.v[first + n], w);
     json_close(w);
     if (row->outcome == LOOKUP_HIT)
         json_put_double(w, "saved_seconds", run->entries.v[row->answered].seconds);
     else
         json_put_null(w, "saved_seconds");
     json_close(w);
+    return n;
+}
+
+static void put_totals(const struct lookup_totals *totals, struct json_writer *w)
+{
+    json_put_u64(w, "hits", totals->hits);
+    json_put_u64(w, "compiles", totals->compiles);
+    json_put_u64(w, "eager", totals->eager);
+    json_put_u64(w, "unknown", totals->unknown);
+    json_put_double(w, "compile_seconds", totals->compile_seconds);
 }
 
 static void put_entry(const struct cache_run *run, const struct cache_entry *entry,
@@ -85,11 +100,12 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", SCHEMA_CACHE);
     json_open_object(&w, "totals");
-    json_put_u64(&w, "calls", run->lookups.n);
-    json_put_u64(&w, "hits", run->n_hits);
-    json_put_u64(&w, "compiles", run->n_compiles);
-    json_put_u64(&w, "eager", run->n_eager);
-    json_put_u64(&w, "unknown", run->n_unknown);
+    json_put_u64(&w, "calls", run->calls.lookups);
+    put_totals(&run->calls, &w);
+    json_open_object(&w, "inside");
+    json_put_u64(&w, "lookups", run->inside.lookups);
+    put_totals(&run->inside, &w);
+    json_close(&w);
     json_put_u64(&w, "contradictions", run->n_contradictions);
     json_put_u64(&w, "unused", run->n_unused);
     json_put_double(&w, "saved_seconds", run->saved_seconds);
@@ -99,8 +115,8 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     json_put_u64(&w, "accumulated_recompile_limit", run->limits.accumulated);
     json_close(&w);
     json_open_array(&w, "calls");
-    for (size_t i = 0; i < run->lookups.n; i++)
-        put_call(run, log, &run->lookups.v[i], &w);
+    for (size_t i = 0; i < run->lookups.n;)
+        i += put_call(run, log, i, &w);
     json_close(&w);
     json_open_array(&w, "entries");
     for (size_t i = 0; i < run->entries.n; i++)

@@ -312,7 +312,6 @@ static bool compile_call(struct cache_builder *b, const struct program_call *cal
     }
     row->compile = compile->id;
     row->seconds = compile->seconds;
-    code->compiles++;
     if (compile->tree.n)
         return add_entry(b, compile, call, row);
     row->outcome = LOOKUP_NO_ENTRY;
@@ -322,24 +321,19 @@ static bool compile_call(struct cache_builder *b, const struct program_call *cal
 
 /* ---- Calls ---- */
 
-static void count(struct cache_run *run, const struct lookup_row *row)
+static void count(struct cache_run *run, const struct call_log *log, const struct lookup_row *row)
 {
-    struct cache_code *code = &run->codes.v[row->code];
-    code->lookups++;
-    switch (row->outcome) {
-    case LOOKUP_HIT:
-        run->n_hits++;
-        code->hits++;
-        run->entries.v[row->answered].hits++;
-        run->saved_seconds += run->entries.v[row->answered].seconds;
-        break;
-    case LOOKUP_EAGER:
-        run->n_eager++;
-        code->eager++;
-        break;
-    case LOOKUP_UNKNOWN: run->n_unknown++; break;
-    default: run->n_compiles++;
-    }
+    struct lookup_totals *totals = log->calls.v[row->call].inside ? &run->inside : &run->calls;
+    totals->lookups++;
+    totals->compile_seconds += row->seconds;
+    totals->hits += row->outcome == LOOKUP_HIT;
+    totals->eager += row->outcome == LOOKUP_EAGER;
+    totals->unknown += row->outcome == LOOKUP_UNKNOWN;
+    totals->compiles += row->outcome == LOOKUP_COMPILED || row->outcome == LOOKUP_NO_ENTRY;
+    if (row->outcome != LOOKUP_HIT)
+        return;
+    run->entries.v[row->answered].hits++;
+    run->saved_seconds += run->entries.v[row->answered].seconds;
 }
 
 /* Returns whether what the tape logged for a compile ("0/1: self.n == 4") is what this look-up
@@ -394,7 +388,7 @@ static bool run_call(struct cache_builder *b, uint32_t number)
     if (row.code == CALL_NONE) {
         row.outcome = LOOKUP_UNKNOWN;
         row.why = "the tape has no compile of it";
-        b->run->n_unknown++;
+        count(b->run, b->log, &row);
         return vec_push(&b->run->lookups, row) || err_nomem(b->err);
     }
     struct cache_code *code = &b->run->codes.v[row.code];
@@ -419,7 +413,7 @@ static bool run_call(struct cache_builder *b, uint32_t number)
         if (!compile_call(b, call, &row))
             return false;
     }
-    count(b->run, &row);
+    count(b->run, b->log, &row);
     return vec_push(&b->run->lookups, row) || err_nomem(b->err);
 }
 
@@ -453,7 +447,7 @@ static void count_unused(struct cache_builder *b)
 
 static uint32_t count_misfits(const struct cache_run *run)
 {
-    return run->n_contradictions + run->n_unused + run->n_unknown;
+    return run->n_contradictions + run->n_unused + run->calls.unknown;
 }
 
 static void forget_states(struct cache_builder *b)

@@ -8,9 +8,10 @@
  * are there; from then on the code object is run-only: entries go on answering, all else runs
  * eagerly. isolate_recompiles gives each compiled function a list of its own (a region).
  *
- * The guards are those that the tape has for each compile. A function is that code object of the
- * tape whose compile comes next; frames inside a call (functions called after a graph break, resume
- * functions) have locals that a list of calls does not hold, and are not looked up. */
+ * The guards are those that the tape has for each compile. A function is the code object that its
+ * calls name, or that code object of the tape whose compile comes next. Frames inside a call
+ * (functions called after a graph break, resume functions) are looked up where the list has their
+ * locals. */
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
 
@@ -61,13 +62,18 @@ struct cache_code {
     struct str name; /* "/home/user/train.py:17:forward" */
     struct str file, function;
     uint32_t line;
-    uint32_t lookups, hits, compiles, eager;
     vec_of(uint32_t)
     order; /* entries in check order, of all regions */
 };
 
 struct cache_limits {
     uint64_t recompile, accumulated;
+};
+
+/* Counts of look-ups by their outcome. */
+struct lookup_totals {
+    uint32_t lookups, hits, compiles, eager, unknown;
+    double compile_seconds;
 };
 
 struct cache_run {
@@ -80,8 +86,8 @@ struct cache_run {
     lookups;
     vec_of(struct entry_check_row)
     checks;
-    struct cache_limits limits; /* in force */
-    uint32_t n_hits, n_compiles, n_eager, n_unknown;
+    struct cache_limits limits;         /* in force */
+    struct lookup_totals calls, inside; /* of called functions, and of frames inside the calls */
     uint32_t
         n_contradictions; /* compiles for which the tape logged other reasons than were found */
     uint32_t n_unused;    /* compiles of the called functions that no call asked for */

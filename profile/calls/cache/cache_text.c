@@ -6,26 +6,32 @@ static void put_seconds(struct buf *out, double seconds)
     format_ns(out, (int64_t)(seconds * 1e9));
 }
 
-static void put_headline(const struct cache_run *run, struct buf *out)
+static void put_totals(const struct lookup_totals *totals, const char *noun, struct buf *out)
 {
-    double compiled = 0;
-    for (size_t i = 0; i < run->lookups.n; i++)
-        compiled += run->lookups.v[i].seconds;
-    format_plural(out, run->lookups.n, "call");
+    format_plural(out, totals->lookups, noun);
     buf_puts(out, ": ");
-    format_plural(out, run->n_hits, "hit");
+    format_plural(out, totals->hits, "hit");
     buf_puts(out, ", ");
-    format_plural(out, run->n_compiles, "compile");
-    if (compiled > 0) {
+    format_plural(out, totals->compiles, "compile");
+    if (totals->compile_seconds > 0) {
         buf_puts(out, " (");
-        put_seconds(out, compiled);
+        put_seconds(out, totals->compile_seconds);
         buf_puts(out, ")");
     }
-    if (run->n_eager)
-        buf_printf(out, ", %u run without compiled code", run->n_eager);
-    if (run->n_unknown)
-        buf_printf(out, ", %u whose compile the tape does not have", run->n_unknown);
+    if (totals->eager)
+        buf_printf(out, ", %u run without compiled code", totals->eager);
+    if (totals->unknown)
+        buf_printf(out, ", %u whose compile the tape does not have", totals->unknown);
     buf_puts(out, "\n");
+}
+
+static void put_headline(const struct cache_run *run, struct buf *out)
+{
+    put_totals(&run->calls, "call", out);
+    if (run->inside.lookups) {
+        buf_puts(out, "inside them ");
+        put_totals(&run->inside, "look-up", out);
+    }
 }
 
 static void put_code(const struct cache_code *code, struct buf *out)
@@ -118,8 +124,13 @@ static void put_calls(const struct cache_run *run, const struct call_log *log,
     for (uint32_t i = 0; i < shown; i++) {
         const struct lookup_row *row = &run->lookups.v[i];
         const struct program_call *call = &log->calls.v[row->call];
-        table_u64(&table, call->number);
-        table_text(&table, call->function);
+        if (call->inside)
+            table_text(&table, STR(""));
+        else
+            table_u64(&table, call->number);
+        buf_puts(&table.text, call->inside ? "  " : "");
+        format_text(&table.text, call->function, 0);
+        table_cell(&table);
         put_outcome(run, row, &table.text);
         table_cell(&table);
         put_time(&table, row->seconds);

@@ -244,9 +244,10 @@ static void read_mode(struct call_reader *in, json_id mode, struct call_mode *re
 }
 
 /* Adds what the call says of the module: L['self'], and whether it trains. */
-static bool add_module(struct call_reader *in, struct call_value *values, struct program_call *call)
+static bool add_module(struct call_reader *in, json_id row, struct call_value *values,
+                       struct program_call *call)
 {
-    json_id training = json_get(&in->doc, JSON_ROOT, STR("training"));
+    json_id training = json_get(&in->doc, row, STR("training"));
     if (call->module >= 0) {
         struct call_value *self = &values[call->n_values++];
         char name[32];
@@ -270,25 +271,58 @@ static bool add_module(struct call_reader *in, struct call_value *values, struct
     return true;
 }
 
-static bool read_values(struct call_reader *in, struct program_call *call)
+static bool read_values(struct call_reader *in, json_id row, struct program_call *call)
 {
     static const struct str LISTS[] = { { "args", 4 }, { "state", 5 } };
     const struct json *doc = &in->doc;
     size_t n = 2;
     for (int i = 0; i < 2; i++)
-        n += json_count(doc, json_get(doc, JSON_ROOT, LISTS[i]));
+        n += json_count(doc, json_get(doc, row, LISTS[i]));
     struct call_value *values = arena_array(&in->log->arena, struct call_value, n);
     if (!values || n > UINT32_MAX)
         return err_nomem(in->err);
-    if (!add_module(in, values, call))
+    if (!add_module(in, row, values, call))
         return false;
     for (int i = 0; i < 2; i++) {
-        json_id list = json_get(doc, JSON_ROOT, LISTS[i]);
+        json_id list = json_get(doc, row, LISTS[i]);
         for (json_id v = json_first(doc, list); v != JSON_NONE; v = json_next(doc, v))
             if (!read_value(in, v, &call->mode, &values[call->n_values++]))
                 return false;
     }
     call->values = values;
+    return true;
+}
+
+/* Reads what the row of a call and that of a frame have in common, and adds it. */
+static bool add_call(struct call_reader *in, json_id row, struct program_call *call)
+{
+    call->code = text_of(in, json_get(&in->doc, row, STR("code")));
+    call->module = number_or(&in->doc, row, STR("module"), -1);
+    call->region = number_or(&in->doc, row, STR("region"), -1);
+    call->backward_of = number_or(&in->doc, row, STR("backward_of"), -1);
+    return read_values(in, row, call) && (vec_push(&in->log->calls, *call) || err_nomem(in->err));
+}
+
+/* "/home/user/train.py:17:forward": "forward". */
+static struct str function_of(struct str code)
+{
+    size_t colon = code.n;
+    while (colon && code.p[colon - 1] != ':')
+        colon--;
+    return str_from(code, colon);
+}
+
+static bool read_frames(struct call_reader *in, const struct program_call *call)
+{
+    json_id frames = json_get(&in->doc, JSON_ROOT, STR("frames"));
+    for (json_id f = json_first(&in->doc, frames); f != JSON_NONE; f = json_next(&in->doc, f)) {
+        struct program_call frame = { .number = call->number, .inside = true, .mode = call->mode };
+        frame.function = function_of(text_of(in, json_get(&in->doc, f, STR("code"))));
+        if (!frame.function.n)
+            return err_set(in->err, ERR_INPUT, "a frame has no \"code\"");
+        if (!add_call(in, f, &frame))
+            return false;
+    }
     return true;
 }
 
@@ -301,16 +335,10 @@ static bool read_call(struct call_reader *in, struct str line)
         return json_kind_of(&in->doc, JSON_ROOT) == JSON_OBJECT ||
                err_set(in->err, ERR_INPUT, "not an object");
     call.function = text_of(in, json_get(&in->doc, JSON_ROOT, STR("function")));
-    call.code = text_of(in, json_get(&in->doc, JSON_ROOT, STR("code")));
-    call.module = number_or(&in->doc, JSON_ROOT, STR("module"), -1);
-    call.region = number_or(&in->doc, JSON_ROOT, STR("region"), -1);
-    call.backward_of = number_or(&in->doc, JSON_ROOT, STR("backward_of"), -1);
     read_mode(in, json_get(&in->doc, JSON_ROOT, STR("mode")), &call.mode);
     if (!call.function.n)
         return err_set(in->err, ERR_INPUT, "a call has no \"function\"");
-    if (!read_values(in, &call))
-        return false;
-    return vec_push(&in->log->calls, call) || err_nomem(in->err);
+    return add_call(in, JSON_ROOT, &call) && read_frames(in, &call);
 }
 
 bool call_log_read(struct call_log *log, struct str text, struct err *err)

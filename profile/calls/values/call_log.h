@@ -40,6 +40,7 @@ struct call_value {
 
 struct program_call {
     uint64_t number;
+    bool inside; /* a frame that was looked up during the call before it, which has its number */
     struct str function;
     struct str code;        /* "FILE:LINE:NAME"; "" if it is not told */
     int64_t module, region; /* -1: none */

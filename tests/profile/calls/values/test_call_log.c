@@ -16,7 +16,9 @@ static const char LINES[] =
     " \"state\": [{\"source\": \"G['act']\", \"type\": \"function\", \"obj\": 9, \"value\": \"act\"}],"
     " \"mode\": {\"grad\": false, \"inference\": true, \"autocast\": {\"device\": \"cpu\","
     " \"dtype\": \"torch.bfloat16\"}, \"default_dtype\": \"torch.float32\"}}\n"
-    "{\"call\": 8, \"function\": \"backward\", \"backward_of\": 7}\n";
+    "{\"call\": 8, \"function\": \"backward\", \"backward_of\": 7}\n"
+    "{\"call\": 9, \"function\": \"f\", \"code\": \"a.py:1:f\", \"frames\": [{\"code\": \"a.py:3:g\", \"args\": "
+    "[{\"source\": \"L['y']\", \"type\": \"int\", \"value\": 4}]}]}\n";
 
 struct made {
     struct call_log log;
@@ -50,7 +52,7 @@ static void test_read(void **state)
     (void)state;
     struct made made;
     read_lines(&made, LINES);
-    assert_int_equal(made.log.calls.n, 2);
+    assert_int_equal(made.log.calls.n, 4);
     const struct program_call *call = &made.log.calls.v[0];
     assert_int_equal(call->number, 7);
     assert_str_is(call->function, "Net.forward");
@@ -60,6 +62,12 @@ static void test_read(void **state)
     assert_true(call->mode.known && call->mode.inference && !call->mode.grad);
     assert_str_is(call->mode.autocast_dtype, "torch.bfloat16");
     assert_int_equal(made.log.calls.v[1].backward_of, 7);
+    assert_str_is(made.log.calls.v[2].code, "a.py:1:f");
+    const struct program_call *frame = &made.log.calls.v[3];
+    assert_true(frame->inside);
+    assert_int_equal(frame->number, 9);
+    assert_str_is(frame->function, "g");
+    assert_int_equal(frame->n_values, 1);
 
     assert_true(world_enter(&made.world, call));
     const struct py_value *x = value_of(&made, "L['x']");
