@@ -1,9 +1,11 @@
+#include <stdlib.h>
+
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/tape_arg.h"
-#include "cmd/cli/text_file.h"
 #include "cmd/cmd.h"
 #include "profile/calls/cache/cache_report.h"
 #include "trace/events/calls.h"
+#include "trace/log/source.h"
 
 struct cache_args {
     const char *calls;
@@ -42,14 +44,29 @@ static uint32_t recording_of(const struct tape_arg *tape)
     return 0;
 }
 
+static bool read_pieces(struct source *in, struct call_reader *reader, struct err *err)
+{
+    char *piece = malloc(SOURCE_READ_SIZE);
+    bool ok = piece || err_nomem(err);
+    for (size_t n = 1; ok && n > 0;)
+        ok = source_read(in, piece, SOURCE_READ_SIZE, &n, err) &&
+             call_reader_take(reader, (struct str){ piece, n }, err);
+    free(piece);
+    return ok && call_reader_end(reader, err);
+}
+
 static bool read_calls(struct cmd *cmd, const char *path, struct call_log *log, struct err *err)
 {
-    struct buf text = BUF_INIT;
-    bool ok = text_file_read(path, cmd->out->limit ? &cmd->out->limit->meter : NULL, &text, err) &&
-              (call_log_read(log, buf_str(&text), err) || err_at(err, "%s", path));
+    struct source *in = source_open(path, err);
+    struct call_reader *reader = call_reader_new(log);
+    bool ok = in && (reader || err_nomem(err));
+    if (ok)
+        source_set_meter(in, cmd->out->limit ? &cmd->out->limit->meter : NULL);
+    ok = ok && (read_pieces(in, reader, err) || err_at(err, "%s", path));
     if (ok && !log->calls.n)
         ok = err_set(err, ERR_INPUT, "%s: no calls; each line is an object with \"call\"", path);
-    buf_release(&text);
+    call_reader_free(reader);
+    source_close(in);
     return ok;
 }
 

@@ -6,6 +6,15 @@ static void put_seconds(struct buf *out, double seconds)
     format_ns(out, (int64_t)(seconds * 1e9));
 }
 
+static void put_count(uint32_t count, const char *what, struct buf *out)
+{
+    if (!count)
+        return;
+    buf_puts(out, ", ");
+    format_count(out, count);
+    buf_puts(out, what);
+}
+
 static void put_totals(const struct lookup_totals *totals, const char *noun, struct buf *out)
 {
     format_plural(out, totals->lookups, noun);
@@ -18,10 +27,8 @@ static void put_totals(const struct lookup_totals *totals, const char *noun, str
         put_seconds(out, totals->compile_seconds);
         buf_puts(out, ")");
     }
-    if (totals->eager)
-        buf_printf(out, ", %u run without compiled code", totals->eager);
-    if (totals->unknown)
-        buf_printf(out, ", %u whose compile the tape does not have", totals->unknown);
+    put_count(totals->eager, " run without compiled code", out);
+    put_count(totals->unknown, " whose compile the tape does not have", out);
     buf_puts(out, "\n");
 }
 

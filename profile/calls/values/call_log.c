@@ -1,6 +1,7 @@
 #include "profile/calls/values/call_log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "trace/base/text/json.h"
 
@@ -9,6 +10,8 @@ enum { MOST_DIMS = 64 };
 struct call_reader {
     struct call_log *log;
     struct json doc;
+    struct buf pending; /* a line whose end was not read yet */
+    uint64_t line;      /* number of lines that were read */
     struct buf spelled;
     struct intern objects; /* the numbers of the objects that were seen */
     vec_of(bool)
@@ -41,11 +44,15 @@ void source_spelling(struct str source, struct buf *out)
 
 static struct str text_of(struct call_reader *in, json_id id)
 {
-    struct str text = json_decoded(&in->doc, id, &in->log->arena);
-    if (!text.n)
+    buf_clear(&in->spelled);
+    json_decode(&in->doc, id, &in->spelled);
+    uint32_t text =
+        in->spelled.failed ? INTERN_NONE : intern(&in->log->texts, buf_str(&in->spelled));
+    if (text == INTERN_NONE) {
+        err_nomem(in->err);
         return STR("");
-    /* json_str() points into the line, which does not live as long as the log. */
-    return arena_copy(&in->log->arena, text);
+    }
+    return intern_text(&in->log->texts, text);
 }
 
 static bool read_numbers(struct call_reader *in, json_id list, int64_t *ret, uint32_t n)
@@ -341,20 +348,66 @@ static bool read_call(struct call_reader *in, struct str line)
     return add_call(in, JSON_ROOT, &call) && read_frames(in, &call);
 }
 
+static bool read_line(struct call_reader *in, struct str line)
+{
+    in->line++;
+    line = str_trim(line);
+    bool ok = !line.n || (read_call(in, line) && !err_is_set(in->err));
+    return ok || err_at(in->err, "line %llu", (unsigned long long)in->line);
+}
+
+struct call_reader *call_reader_new(struct call_log *log)
+{
+    struct call_reader *in = calloc(1, sizeof *in);
+    if (in)
+        in->log = log;
+    return in;
+}
+
+bool call_reader_take(struct call_reader *in, struct str piece, struct err *err)
+{
+    in->err = err;
+    while (piece.n) {
+        size_t end = str_find_char(piece, '\n');
+        struct str part = str_first(piece, end);
+        bool ends = end<piece.n, joined = in->pending.n> 0;
+        piece = str_from(piece, end + 1);
+        if (joined || !ends)
+            buf_put(&in->pending, part);
+        if (in->pending.failed)
+            return err_nomem(err);
+        if (!ends)
+            break;
+        if (!read_line(in, joined ? buf_str(&in->pending) : part))
+            return false;
+        buf_clear(&in->pending);
+    }
+    return true;
+}
+
+bool call_reader_end(struct call_reader *in, struct err *err)
+{
+    in->err = err;
+    return !in->pending.n || read_line(in, buf_str(&in->pending));
+}
+
+void call_reader_free(struct call_reader *in)
+{
+    if (!in)
+        return;
+    json_release(&in->doc);
+    buf_release(&in->pending);
+    buf_release(&in->spelled);
+    intern_release(&in->objects);
+    vec_release(&in->inference);
+    free(in);
+}
+
 bool call_log_read(struct call_log *log, struct str text, struct err *err)
 {
-    struct call_reader in = { .log = log, .err = err };
-    bool ok = true;
-    for (uint64_t line = 1; ok && text.n; line++) {
-        size_t end = str_find_char(text, '\n');
-        struct str one = str_trim(str_first(text, end));
-        text = str_from(text, end + 1);
-        ok = !one.n || read_call(&in, one) || err_at(err, "line %llu", (unsigned long long)line);
-    }
-    json_release(&in.doc);
-    buf_release(&in.spelled);
-    intern_release(&in.objects);
-    vec_release(&in.inference);
+    struct call_reader *in = call_reader_new(log);
+    bool ok = in ? call_reader_take(in, text, err) && call_reader_end(in, err) : err_nomem(err);
+    call_reader_free(in);
     return ok;
 }
 
@@ -362,5 +415,6 @@ void call_log_release(struct call_log *log)
 {
     vec_release(&log->calls);
     intern_release(&log->sources);
+    intern_release(&log->texts);
     arena_release(&log->arena);
 }

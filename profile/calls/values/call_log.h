@@ -51,14 +51,30 @@ struct program_call {
 };
 
 struct call_log {
-    struct arena arena;    /* holds texts and values */
+    struct arena arena;    /* holds values */
+    struct intern texts;   /* names, types, dtypes, keys ... */
     struct intern sources; /* spelled as source_spelling() does */
     vec_of(struct program_call)
     calls;
 };
 
-/* Reads the lines. The log owns all it holds, and `text` may be freed. It returns false with err
- * set: ERR_INPUT with the line ("line 7: ..."), or when memory ran out. */
+/* Reads calls piece by piece, so that a file need not be held.
+ *
+ *     struct call_reader *in = call_reader_new(&log);
+ *     while (... a piece of the file ...)
+ *         ok = ok && call_reader_take(in, piece, err);
+ *     ok = ok && call_reader_end(in, err);
+ *     call_reader_free(in);
+ *
+ * The log owns all it holds. Both calls return false with err set: ERR_INPUT with the line
+ * ("line 7: ..."), or when memory ran out. call_reader_new() returns NULL when memory ran out. */
+struct call_reader;
+struct call_reader *call_reader_new(struct call_log *log);
+bool call_reader_take(struct call_reader *in, struct str piece, struct err *err);
+bool call_reader_end(struct call_reader *in, struct err *err);
+void call_reader_free(struct call_reader *in); /* NULL is allowed */
+
+/* Reads all lines of a text. */
 bool call_log_read(struct call_log *log, struct str text, struct err *err);
 void call_log_release(struct call_log *log);
 
