@@ -30,9 +30,13 @@ struct cache_builder {
     struct world world;
     vec_of(struct code_state)
     states;
-    vec_of(struct function_code)
-    functions;
-    struct buf reason;
+    struct intern code_names;
+    vec_of(uint32_t)
+    named_codes;             /* by name: in cache_run.codes */
+    struct intern functions; /* names and code objects of calls */
+    vec_of(uint32_t)
+    function_codes; /* by function: in cache_run.codes, or CALL_NONE */
+    struct buf key, reason;
     bool by_evidence; /* a call that an entry answers by assumption compiled, if what the tape's
                          next compile logged fits it */
     struct err *err;
@@ -90,11 +94,7 @@ static struct str last_name(struct str function)
 
 static const struct tape_compile *compile_of(const struct cache_builder *b, uint32_t code)
 {
-    const struct tape_code *tape = &b->tape.codes.v[code];
-    for (size_t i = 0; i < tape->compiles.n; i++)
-        if (tape->compiles.v[i].number == b->states.v[code].next)
-            return &tape->compiles.v[i];
-    return NULL;
+    return tape_code_compile(&b->tape.codes.v[code], b->states.v[code].next);
 }
 
 /* Chooses among the code objects of that name, or among those that no function has yet, the one
@@ -114,31 +114,38 @@ static uint32_t choose_code(struct cache_builder *b, struct str name, bool named
     return best;
 }
 
+/* Of several code objects of one name, the first. */
 static uint32_t named_code(const struct cache_builder *b, struct str name)
 {
-    for (uint32_t i = 0; i < b->run->codes.n; i++)
-        if (str_eq(b->run->codes.v[i].name, name))
-            return i;
-    return CALL_NONE;
+    uint32_t id = intern_find(&b->code_names, name);
+    return id == INTERN_NONE ? CALL_NONE : b->named_codes.v[id];
+}
+
+static uint32_t find_code(struct cache_builder *b, const struct program_call *call)
+{
+    if (call->code.n)
+        return named_code(b, call->code);
+    uint32_t code = choose_code(b, last_name(call->function), true);
+    return code == CALL_NONE ? choose_code(b, STR(""), false) : code;
 }
 
 static bool code_of(struct cache_builder *b, const struct program_call *call, uint32_t *ret)
 {
-    for (size_t i = 0; i < b->functions.n; i++)
-        if (str_eq(b->functions.v[i].function, call->function) &&
-            str_eq(b->functions.v[i].code, call->code)) {
-            *ret = b->functions.v[i].found;
-            return true;
-        }
-    *ret = call->code.n ? named_code(b, call->code) : CALL_NONE;
-    if (*ret == CALL_NONE && !call->code.n)
-        *ret = choose_code(b, last_name(call->function), true);
-    if (*ret == CALL_NONE && !call->code.n)
-        *ret = choose_code(b, STR(""), false);
-    if (*ret != CALL_NONE)
-        b->states.v[*ret].claimed = true;
-    return vec_push(&b->functions, (struct function_code){ call->function, call->code, *ret }) ||
-           err_nomem(b->err);
+    buf_clear(&b->key);
+    buf_counted(&b->key, call->function);
+    buf_put(&b->key, call->code);
+    uint32_t id = b->key.failed ? INTERN_NONE : intern(&b->functions, buf_str(&b->key));
+    if (id == INTERN_NONE)
+        return err_nomem(b->err);
+    if (id == b->function_codes.n) {
+        uint32_t code = find_code(b, call);
+        if (!vec_push(&b->function_codes, code))
+            return err_nomem(b->err);
+        if (code != CALL_NONE)
+            b->states.v[code].claimed = true;
+    }
+    *ret = b->function_codes.v[id];
+    return true;
 }
 
 /* ---- Checks ---- */
@@ -428,8 +435,10 @@ static bool add_codes(struct cache_builder *b)
         /* The parts point into the name: "FILE:LINE:FUNCTION". */
         code.file = str_first(code.name, tape->file.n);
         code.function = str_from(code.name, code.name.n - tape->function.n);
-        bool ok = !name.failed && code.name.p && vec_push(&b->run->codes, code) &&
-                  vec_push(&b->states, (struct code_state){ 0 });
+        uint32_t id = name.failed ? INTERN_NONE : intern(&b->code_names, buf_str(&name));
+        bool ok = id != INTERN_NONE && code.name.p && vec_push(&b->run->codes, code) &&
+                  vec_push(&b->states, (struct code_state){ 0 }) &&
+                  (id < b->named_codes.n || vec_push(&b->named_codes, (uint32_t)i));
         buf_release(&name);
         if (!ok)
             return err_nomem(b->err);
@@ -455,7 +464,9 @@ static void forget_states(struct cache_builder *b)
     for (size_t i = 0; i < b->states.n; i++)
         vec_release(&b->states.v[i].run_only);
     b->states.n = 0;
-    b->functions.n = 0;
+    intern_release(&b->functions);
+    intern_release(&b->code_names);
+    b->function_codes.n = b->named_codes.n = 0;
     world_forget(&b->world);
 }
 
@@ -503,7 +514,9 @@ bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recordi
               run_calls(&b, recording) && run_with_evidence(&b, recording);
     forget_states(&b);
     vec_release(&b.states);
-    vec_release(&b.functions);
+    vec_release(&b.function_codes);
+    vec_release(&b.named_codes);
+    buf_release(&b.key);
     buf_release(&b.reason);
     world_release(&b.world);
     tape_compiles_release(&b.tape);

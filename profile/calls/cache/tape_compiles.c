@@ -11,15 +11,32 @@ static bool read_id(struct str id, uint64_t *frame, uint64_t *number)
     return str_to_u64(str_first(id, slash), frame) && str_to_u64(str_from(id, slash + 1), number);
 }
 
-static struct tape_code *find_code(struct tape_compiles *all, uint64_t frame)
+static uint32_t frame_hash(uint64_t frame)
 {
-    /* Frames are numbered from 0 in the order of their first compile, so the search is short. */
-    for (size_t i = all->codes.n; i-- > 0;)
-        if (all->codes.v[i].frame_id == frame)
-            return &all->codes.v[i];
-    return vec_push(&all->codes, (struct tape_code){ .frame_id = frame })
-               ? &all->codes.v[all->codes.n - 1]
-               : NULL;
+    return (uint32_t)(frame * 0x9e3779b97f4a7c15u >> 32);
+}
+
+static struct tape_code *find_code(const struct tape_compiles *all, uint64_t frame)
+{
+    uint32_t row, hash = frame_hash(frame);
+    const struct hash_index *index = &all->frames;
+    for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, &row);)
+        if (all->codes.v[row].frame_id == frame)
+            return &all->codes.v[row];
+    return NULL;
+}
+
+/* Returns the code object of a frame, which is added if it is new; NULL when memory ran out. */
+static struct tape_code *make_code(struct tape_compiles *all, uint64_t frame)
+{
+    struct tape_code *code = find_code(all, frame);
+    if (code)
+        return code;
+    if (!hash_index_reserve(&all->frames, 1) ||
+        !vec_push(&all->codes, (struct tape_code){ .frame_id = frame }))
+        return NULL;
+    hash_index_add(&all->frames, frame_hash(frame), (uint32_t)all->codes.n - 1);
+    return &all->codes.v[all->codes.n - 1];
 }
 
 static bool add_compile(struct tape_compiles *all, struct trace *trace, uint32_t attempt,
@@ -30,7 +47,7 @@ static bool add_compile(struct tape_compiles *all, struct trace *trace, uint32_t
     uint64_t frame;
     if (!read_id(a->compile, &frame, &compile.number))
         return true;
-    struct tape_code *code = find_code(all, frame);
+    struct tape_code *code = make_code(all, frame);
     if (!code)
         return err_nomem(err);
     compile.order = attempt;
@@ -50,22 +67,28 @@ static uint64_t read_limit(struct str reason)
     return ret;
 }
 
-static struct tape_compile *compile_of_attempt(struct tape_compiles *all, struct trace *trace,
+static int by_number(const void *a, const void *b)
+{
+    const struct tape_compile *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+struct tape_compile *tape_code_compile(const struct tape_code *code, uint64_t number)
+{
+    struct tape_compile key = { .number = number };
+    return code->compiles.n
+               ? bsearch(&key, code->compiles.v, code->compiles.n, sizeof key, by_number)
+               : NULL;
+}
+
+static struct tape_compile *compile_of_attempt(const struct tape_compiles *all, struct trace *trace,
                                                uint32_t attempt, struct tape_code **ret)
 {
     uint64_t frame, number;
     if (attempt == TRACE_NONE || !read_id(trace->attempts[attempt].compile, &frame, &number))
         return NULL;
-    for (size_t i = 0; i < all->codes.n; i++) {
-        struct tape_code *code = &all->codes.v[i];
-        if (code->frame_id != frame)
-            continue;
-        *ret = code;
-        for (size_t k = 0; k < code->compiles.n; k++)
-            if (code->compiles.v[k].number == number)
-                return &code->compiles.v[k];
-    }
-    return NULL;
+    *ret = find_code(all, frame);
+    return *ret ? tape_code_compile(*ret, number) : NULL;
 }
 
 static void add_metrics(struct tape_compiles *all, struct trace *trace, const struct metrics *m)
@@ -89,12 +112,6 @@ static void add_metrics(struct tape_compiles *all, struct trace *trace, const st
     c->limit = c->refused ? read_limit(m->fail_reason) : 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct tape_compile *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
 static struct str copy(struct tape_compiles *all, struct str text)
 {
     struct str ret = arena_copy(&all->arena, text);
@@ -110,6 +127,9 @@ bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t
         if (a->recording == recording && a->next == TRACE_NONE && !add_compile(ret, trace, i, err))
             return false;
     }
+    for (size_t i = 0; i < ret->codes.n; i++)
+        qsort(ret->codes.v[i].compiles.v, ret->codes.v[i].compiles.n, sizeof(struct tape_compile),
+              by_number);
     struct metrics_list *metrics = metrics_read(trace, err);
     if (!metrics)
         return false;
@@ -131,7 +151,6 @@ bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t
         struct tape_code *code = &ret->codes.v[i];
         code->file = copy(ret, code->file);
         code->function = copy(ret, code->function);
-        qsort(code->compiles.v, code->compiles.n, sizeof *code->compiles.v, by_number);
     }
     metrics_free(metrics);
     return ret->incidents != NULL;
@@ -142,6 +161,7 @@ void tape_compiles_release(struct tape_compiles *compiles)
     for (size_t i = 0; i < compiles->codes.n; i++)
         vec_release(&compiles->codes.v[i].compiles);
     vec_release(&compiles->codes);
+    hash_index_release(&compiles->frames);
     incidents_free(compiles->incidents);
     arena_release(&compiles->arena);
 }

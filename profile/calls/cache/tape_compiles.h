@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_TAPE_COMPILES_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_TAPE_COMPILES_H
 
+#include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 #include "trace/events/incidents/incidents.h"
 #include "trace/open.h"
@@ -30,12 +31,15 @@ struct tape_code {
 struct tape_compiles {
     struct arena arena;
     vec_of(struct tape_code)
-    codes; /* in the order of their first compile */
+    codes;                    /* in the order of their first compile */
+    struct hash_index frames; /* of codes, by frame_id */
     struct incidents *incidents;
 };
 
 bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t recording,
                         struct err *err);
+/* Returns the compile of a code object that has this number, or NULL. */
+struct tape_compile *tape_code_compile(const struct tape_code *code, uint64_t number);
 void tape_compiles_release(struct tape_compiles *compiles);
 
 #endif
