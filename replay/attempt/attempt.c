@@ -200,11 +200,13 @@ static const struct graph *aot_graph_of(const struct attempt_load *load,
     return NULL;
 }
 
-/* Evaluates the conditions of AOTAutograd's first run of a Dynamo graph that was walked. */
+/* Evaluates the conditions of AOTAutograd's first run of a Dynamo graph that was walked;
+ * torch.export has no such run. */
 static bool collect_metadata(struct attempt_run *run, const struct attempt_graph *g,
                              const struct program *p)
 {
-    const struct graph *aot = g->kind == GRAPH_DYNAMO ? aot_graph_of(run->load, g) : NULL;
+    bool runs = g->kind == GRAPH_DYNAMO && !run->load->inputs.exported;
+    const struct graph *aot = runs ? aot_graph_of(run->load, g) : NULL;
     return !aot || (traced_evaluate_metadata(&run->traced, run->state.ops, p, aot) &&
                     guard_log_gather(&run->log));
 }
