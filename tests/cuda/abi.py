@@ -52,12 +52,14 @@ CONSTANTS = {
 
 
 # Structs: ours, theirs, members whose places must agree.
+STRUCTS = [
+    ("struct cu_update_result", "CUgraphExecUpdateResultInfo", {"node": "errorNode", "from": "errorFromNode"}),
+]
 GRAPH_STRUCTS = [
     ("struct kernel_node", "CUDA_KERNEL_NODE_PARAMS_v2",
      {"grid": "gridDimX", "block": "blockDimX", "shared": "sharedMemBytes", "arguments": "kernelParams",
       "extra": "extra", "kernel": "kern", "context": "ctx"}),
     ("union node_attribute", "CUlaunchAttributeValue", {"cluster": "clusterDim"}),
-    ("struct update_result", "CUgraphExecUpdateResultInfo", {"node": "errorNode", "from": "errorFromNode"}),
     ("struct chunk_properties", "CUmemAllocationProp", {"location": "location", "flags": "allocFlags"}),
     ("struct chunk_access", "CUmemAccessDesc", {"flags": "flags"}),
 ]
@@ -127,7 +129,7 @@ def main():
     good, seen = True, 0
     needed = "nvrtc" in os.environ.get("SYMTAPE_NEED", "").split(",")
     for header, table, constants, *more in (
-            ("cuda.h", "replay/backend/cuda/runtime/driver.def", CONSTANTS),
+            ("cuda.h", "replay/backend/cuda/runtime/driver.def", CONSTANTS, "replay/backend/cuda/runtime/abi.h", STRUCTS),
             ("cuda.h", "tests/device/lab/graph.def", GRAPH_CONSTANTS, "tests/device/lab/graph_abi.h", GRAPH_STRUCTS),
             ("nvrtc.h", "replay/backend/cuda/runtime/nvrtc.def", {"NVRTC_OK": "NVRTC_SUCCESS"})):
         folder = next((f for f in include_folders() if os.path.exists(os.path.join(f, header))), None)

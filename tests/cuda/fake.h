@@ -45,6 +45,7 @@ enum {
     LAUNCH_OUT_OF_RESOURCES = 701,
     CAPTURE_UNSUPPORTED = 900,
     CAPTURE_INVALIDATED = 901,
+    EXEC_UPDATE_FAILURE = 910,
 };
 
 /* What every call asks first. 0: go on. */

@@ -200,13 +200,37 @@ EXPORT int cuGraphNodeSetEnabled(cu_exec exec, cu_node node, unsigned on)
     return CU_OK;
 }
 
+EXPORT int cuGraphGetNodes(cu_graph graph, cu_node *ret, size_t *n);
+EXPORT int cuGraphGetNodes(cu_graph graph, cu_node *ret, size_t *n)
+{
+    int error = fake_enter_context(__func__);
+    if (error)
+        return error;
+    if (ret)
+        memcpy(ret, graph->nodes, (*n < graph->n ? *n : graph->n) * sizeof *ret);
+    *n = graph->n;
+    return CU_OK;
+}
+
+/* A kind of work is a type of nodes; the driver has other numbers for them. */
+EXPORT int cuGraphNodeGetType(cu_node node, void *ret);
+EXPORT int cuGraphNodeGetType(cu_node node, void *ret)
+{
+    int error = fake_enter_context(__func__);
+    *(int *)ret = node->work ? (int)(uintptr_t)node->work : node->event ? 1 : 0;
+    return error;
+}
+
 EXPORT int cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, void *result);
 EXPORT int cuGraphExecUpdate_v2(cu_exec exec, cu_graph graph, void *result)
 {
     int error = fake_enter_context(__func__);
-    *(struct update_result *)result = (struct update_result){ 0 };
+    *(struct cu_update_result *)result = (struct cu_update_result){ 0 };
     if (error || exec->n != graph->n)
-        return error ? error : CU_INVALID_VALUE;
+        return error ? error : EXEC_UPDATE_FAILURE;
+    for (size_t i = 0; i < exec->n; i++)
+        if (exec->nodes[i].work != graph->nodes[i]->work)
+            return EXEC_UPDATE_FAILURE;
     for (size_t i = 0; i < exec->n; i++)
         if (!copy_node(&exec->nodes[i], graph->nodes[i]))
             return CU_OUT_OF_MEMORY;

@@ -6,6 +6,11 @@ Requires: cuda
     0/0_0:aot_forward_graph: 13 operator calls, 7 launches on cuda at s23 = 4, s27 = 10
       each run was launched as one CUDA graph, which the second one captured in TIME
 
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --sizes s23=4..6 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '/CUDA graph/s/captured in [0-9.]+ [num]?s/captured in TIME/p'
+      each run was launched as one CUDA graph, which the second one captured in TIME
+      each run was launched as one CUDA graph, which the second one captured in TIME, updating that of another size
+      each run was launched as one CUDA graph, which the second one captured in TIME, updating that of another size
+
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 $RECORDINGS/cond.log.zst | grep 'CUDA graph'
       runs cannot be launched as one CUDA graph: node cond at /home/user/demo/cond.py:14 `return torch.cond(x.sum() > 0, grow, shrink, (x, weight)) + x.shape[0]`: the host reads values
 

@@ -199,6 +199,7 @@ static void put_capture(const struct timing *t, struct buf *out)
         buf_puts(out,
                  "  each run was launched as one CUDA graph, which the second one captured in ");
         format_us(out, t->captured_us);
+        buf_puts(out, t->captured_updates ? ", updating that of another size" : "");
         buf_puts(out, t->captured_differs ? "; its outputs differ from the first run's\n" : "\n");
     } else if (err_is_set(&t->not_captured)) {
         buf_puts(out, "  runs cannot be launched as one CUDA graph: ");
@@ -324,6 +325,8 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_bool(w, "captured", t->captured);
     if (t->captured)
         json_put_double(w, "captured_us", t->captured_us);
+    if (t->captured)
+        json_put_bool(w, "captured_updates", t->captured_updates);
     if (t->captured)
         json_put_bool(w, "captured_differs", t->captured_differs);
     if (err_is_set(&t->not_captured))

@@ -197,8 +197,10 @@ static bool time_capture(struct timer *m, struct err *err)
     struct timing *t = m->t;
     if (!captures(m))
         return true;
+    const uint64_t updated = m->backend->log.updated;
     if (!hash_outputs(m, &m->first_hash, err) || !wall_once(m, false, &t->captured_us, err))
         return false;
+    t->captured_updates = m->backend->log.updated != updated;
     t->captured = m->run->captured != NULL;
     t->not_captured = m->run->not_captured;
     return true;

@@ -54,6 +54,7 @@ struct timing {
     bool captured;
     bool captured_differs; /* its outputs have other bits than those of the first run: a defect */
     double captured_us;
+    bool captured_updates; /* the executable graph of another size computes it */
     struct err not_captured;
     bool queues; /* calls return before they are done: host_us may be less than wall_us */
     uint32_t runs, calls, launches;

@@ -6,8 +6,6 @@
 
 #include "replay/backend/cuda/runtime/abi.h"
 
-typedef struct CUgraphNode_st *cu_node;
-
 /* CUDA_KERNEL_NODE_PARAMS_v2 */
 struct kernel_node {
     cu_function function;
@@ -27,12 +25,6 @@ enum { ATTRIBUTE_CLUSTER = 4 };
 union node_attribute {
     char bytes[64];
     unsigned cluster[3];
-};
-
-/* CUgraphExecUpdateResultInfo */
-struct update_result {
-    int result;
-    cu_node node, from;
 };
 
 /* CUmemLocation, CUmemAllocationProp, CUmemAccessDesc */

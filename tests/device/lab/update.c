@@ -141,7 +141,7 @@ static bool measure_update(struct lab *lab, struct table *t, struct chain *chain
 {
     double us[3][REPEATS_MAX];
     struct chain other[2];
-    struct update_result result = { 0 };
+    struct cu_update_result result = { 0 };
     bool ok = chain_build(lab, chain->n, false, 1, &other[0], err);
     if (!chain_build(lab, chain->n, false, 2, &other[1], err))
         ok = false;

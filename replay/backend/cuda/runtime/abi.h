@@ -15,6 +15,7 @@ typedef struct CUmod_st *cu_module;
 typedef struct CUfunc_st *cu_function;
 typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphExec_st *cu_exec;
+typedef struct CUgraphNode_st *cu_node;
 typedef struct _nvrtcProgram *nvrtc_program;
 
 /* CUresult */
@@ -69,6 +70,12 @@ enum { CU_JIT_ERROR_LOG = 5, CU_JIT_ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 enum { CU_STREAM_NON_BLOCKING = 1 };
 enum { CU_CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
 enum { NVRTC_OK = 0 };
+
+/* CUgraphExecUpdateResultInfo */
+struct cu_update_result {
+    int result;
+    cu_node node, from;
+};
 
 struct driver {
 #define SYMBOL(needed, member, symbol, parameters) int(*member) parameters;

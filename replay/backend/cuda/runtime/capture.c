@@ -3,9 +3,10 @@
  * The stream is captured (cuStreamBeginCapture), so that kernels, fills and what cuBLASLt and cuDNN
  * launch become nodes with the arguments of their launches. Their addresses are part of them:
  * memory that is allocated during a capture therefore comes from a pool of the captured unit's own,
- * which exists as long as the unit, and nothing else can use it. The error words of its kernels are
- * the first ones; their nodes are stored, for each launch of the unit writes the words again. The
- * buffer of uploads is stored, too, since copies to the device read it at each launch.
+ * which exists as long as the unit, and nothing else can use it. Its chunks are blocks of the
+ * backend's pool, so that the units of other sizes use them later. The error words of its kernels
+ * are the first ones; their nodes are stored, for each launch of the unit writes the words again.
+ * The buffer of uploads is stored, too, since copies to the device read it at each launch.
  *
  * The capture is relaxed: chunks of memory may be allocated meanwhile. A captured stream cannot be
  * waited for, so that reading a value ends a capture (cuda_may_wait()). */
@@ -16,7 +17,7 @@
 
 struct captured {
     struct captured *next;
-    cu_exec exec; /* NULL: its context is closed */
+    struct cuda_executable executable; /* .exec NULL: its context is closed */
     struct memory_pool pool;
     char *uploads;  /* page-locked; NULL: nothing is copied to the device */
     uint32_t words; /* how many error words its kernels use */
@@ -41,11 +42,12 @@ struct memory_pool *cuda_pool(struct cuda *cuda)
     return cuda->capture ? &cuda->capture->pool : &cuda->pool;
 }
 
-void cuda_give_back_captured(struct cuda *cuda, uint64_t address)
+bool cuda_give_back_captured(struct cuda *cuda, uint64_t address)
 {
     for (struct captured *c = cuda->captured; c; c = c->next)
         if (memory_pool_put(&c->pool, address))
-            return;
+            return true;
+    return false;
 }
 
 /* ---- The end of a unit ---- */
@@ -53,15 +55,15 @@ void cuda_give_back_captured(struct cuda *cuda, uint64_t address)
 /* Frees what belongs to the context. A launch may be running. */
 static void destroy(struct cuda *cuda, struct captured *c)
 {
-    if (c->exec) {
+    if (c->executable.exec)
+        cuda_executable_give_back(cuda, c->executable);
+    if (c->uploads) {
         cuda->driver.stream_wait(cuda->stream);
-        cuda->driver.exec_destroy(c->exec);
-    }
-    if (c->uploads)
         cuda->driver.release_host(c->uploads);
+    }
     if (c->pool.source.put)
         memory_pool_release(&c->pool);
-    c->exec = NULL;
+    c->executable.exec = NULL;
     c->uploads = NULL;
 }
 
@@ -69,6 +71,7 @@ void cuda_captured_close(struct cuda *cuda)
 {
     for (struct captured *c = cuda->captured; c; c = c->next)
         destroy(cuda, c);
+    cuda_executables_close(cuda);
 }
 
 static void unlink_captured(struct cuda *cuda, struct captured *c)
@@ -107,7 +110,7 @@ bool cuda_capture_begin(struct backend *backend, struct err *err)
         free(c);
         return false;
     }
-    cuda_pool_init(cuda, &c->pool);
+    cuda_subpool_init(cuda, &c->pool);
     c->next = cuda->captured;
     cuda->captured = cuda->capture = c;
     return true;
@@ -141,12 +144,6 @@ static bool keep_uploads(struct cuda *cuda, struct captured *c, struct err *err)
     return true;
 }
 
-static bool instantiate(struct cuda *cuda, struct captured *c, cu_graph graph, struct err *err)
-{
-    return cuda_check(cuda, cuda->driver.graph_instantiate(&c->exec, graph, 0), err,
-                      "making a CUDA graph executable");
-}
-
 /* Ends the stream's capture in any case, since the stream can be used only then. Pending work is
  * launched before, also that of a capture that failed, whose memory does not outlive it. *ret: NULL
  * if it failed. */
@@ -170,7 +167,7 @@ struct captured *cuda_capture_end(struct backend *backend, struct err *err)
     struct captured *c = cuda->capture;
     cu_graph graph;
     bool ok = end_stream_capture(cuda, &graph, err) && keep_words(cuda, c, err) &&
-              instantiate(cuda, c, graph, err) && keep_uploads(cuda, c, err);
+              cuda_executable_make(cuda, graph, &c->executable, err) && keep_uploads(cuda, c, err);
     if (graph)
         cuda->driver.graph_destroy(graph);
     /* a launch restores the words, and no kernel runs that was captured in vain */
@@ -190,13 +187,13 @@ bool cuda_launch_captured(struct backend *backend, struct captured *captured, st
     struct cuda_failures *f = &cuda->failures;
     if (!cuda_usable(cuda, err) || !cuda_flush(cuda, err) || (f->n && !cuda_settle(cuda, err)))
         return false;
-    if (!captured->exec)
+    if (!captured->executable.exec)
         return err_set(err, ERR_ENV, "the device was lost, and this CUDA graph with it");
     memcpy(f->nodes, captured->nodes, captured->words * sizeof *f->nodes);
     memcpy(f->what, captured->what, captured->words * sizeof *f->what);
     f->n = captured->words;
     f->last_node = captured->last_node;
     f->last_what = captured->last_what;
-    return cuda_check(cuda, cuda->driver.graph_launch(captured->exec, cuda->stream), err,
+    return cuda_check(cuda, cuda->driver.graph_launch(captured->executable.exec, cuda->stream), err,
                       "launching a CUDA graph");
 }

@@ -92,6 +92,20 @@ struct cuda_failures {
     const char *last_what; /* NULL: nothing was launched */
 };
 
+/* A CUDA graph that can be launched. */
+struct cuda_executable {
+    cu_exec exec;
+    uint64_t topology; /* graphs with another one cannot update it */
+    bool single_use;   /* the topology is not known */
+};
+
+/* Those that no captured unit uses; the one that was used last is the last one. */
+enum { CUDA_IDLE_EXECUTABLES = 8 };
+struct cuda_executables {
+    struct cuda_executable idle[CUDA_IDLE_EXECUTABLES];
+    uint32_t n;
+};
+
 /* Page-locked memory for uploads, which are then asynchronous. */
 struct cuda_upload_buffer {
     char *p;
@@ -119,6 +133,7 @@ struct cuda {
     struct memory_pool pool;
     struct captured *capture;  /* that is being made; NULL: calls are run */
     struct captured *captured; /* those that exist */
+    struct cuda_executables executables;
     struct cuda_modules *modules;
     struct cuda_times *times;
     struct cuda_upload_buffer staging;
@@ -195,10 +210,21 @@ void cuda_drop_captured(struct backend *backend, struct captured *captured);
 bool cuda_may_wait(struct cuda *cuda, const char *reason, struct err *err);
 /* Returns the pool that memory is allocated from now: the capture's, or the backend's. */
 struct memory_pool *cuda_pool(struct cuda *cuda);
-/* Frees the address in the pool of a captured unit. */
-void cuda_give_back_captured(struct cuda *cuda, uint64_t address);
+/* Frees the address in the pool of a captured unit. False: it is in none. */
+bool cuda_give_back_captured(struct cuda *cuda, uint64_t address);
 /* Destroys all captured units before their context is closed; their owners drop them later. */
 void cuda_captured_close(struct cuda *cuda);
+
+/* --- executables.c --- */
+
+/* Makes the graph executable: in an idle executable graph with the same topology, or in a new one.
+ */
+bool cuda_executable_make(struct cuda *cuda, cu_graph graph, struct cuda_executable *ret,
+                          struct err *err);
+/* A launch of it may be running. It becomes idle; the one that has been idle for the longest time
+ * is destroyed if there are too many. */
+void cuda_executable_give_back(struct cuda *cuda, struct cuda_executable executable);
+void cuda_executables_close(struct cuda *cuda); /* destroys the idle ones */
 
 /* --- device_memory.c --- */
 
@@ -208,6 +234,8 @@ bool cuda_memory_open(struct cuda *cuda, struct err *err);
 void cuda_memory_close(struct cuda *cuda);
 /* Makes an empty pool whose chunks are allocated by the driver. */
 void cuda_pool_init(struct cuda *cuda, struct memory_pool *pool);
+/* Makes an empty pool whose chunks are blocks of the backend's. */
+void cuda_subpool_init(struct cuda *cuda, struct memory_pool *pool);
 bool cuda_staging_open(struct cuda *cuda, struct err *err);
 bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err);
 void cuda_give_back(struct cuda *cuda, uint64_t address);

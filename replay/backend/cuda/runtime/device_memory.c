@@ -28,6 +28,23 @@ void cuda_pool_init(struct cuda *cuda, struct memory_pool *pool)
     memory_pool_init(pool, (struct memory_pool_source){ allocate_chunk, release_chunk, cuda });
 }
 
+static bool take_chunk(void *user, size_t bytes, uint64_t *ret)
+{
+    struct cuda *cuda = user;
+    return memory_pool_get(&cuda->pool, bytes, ret) == MEMORY_POOL_DONE;
+}
+
+static void give_chunk_back(void *user, uint64_t address)
+{
+    struct cuda *cuda = user;
+    memory_pool_put(&cuda->pool, address);
+}
+
+void cuda_subpool_init(struct cuda *cuda, struct memory_pool *pool)
+{
+    memory_pool_init(pool, (struct memory_pool_source){ take_chunk, give_chunk_back, cuda });
+}
+
 bool cuda_staging_open(struct cuda *cuda, struct err *err)
 {
     void *p = NULL;
@@ -85,8 +102,9 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
 
 void cuda_give_back(struct cuda *cuda, uint64_t address)
 {
-    if (!memory_pool_put(&cuda->pool, address))
-        cuda_give_back_captured(cuda, address);
+    /* the first block of a captured unit's chunk has the address of the chunk in the pool */
+    if (!cuda_give_back_captured(cuda, address))
+        memory_pool_put(&cuda->pool, address);
 }
 
 /* ---- Copies ---- */

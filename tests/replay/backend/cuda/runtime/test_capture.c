@@ -247,6 +247,71 @@ static void test_several(void **state)
     close_world(&w);
 }
 
+/* Runs that size twice, call by call and then as a CUDA graph, and once more. */
+static void run_size(struct world *w, const char *body, int64_t size)
+{
+    struct capture_case c = case_of(w, body, size);
+    struct outputs first = first_outputs(w, c.run);
+    for (int i = 0; i < 2; i++) {
+        run_gives(w, c.run, &first);
+        assert_non_null(c.run->captured);
+    }
+    outputs_free(&first);
+    case_free(&c);
+}
+
+/* A graph that is no longer used computes the next size, with the same bits; one of other nodes
+ * does not. */
+static void test_updated(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w);
+    const struct backend_log *log = &w.backend->log;
+    run_size(&w, POINTS, 3);
+    assert_int_equal(log->updated, 0);
+    size_t reserved = cuda_of_world(&w)->pool.reserved;
+    for (int64_t size = 4; size < 40; size++)
+        run_size(&w, POINTS, size);
+    assert_int_equal(log->updated, 36);
+    assert_int_equal(cuda_of_world(&w)->executables.n, 1);
+    assert_int_equal(cuda_of_world(&w)->pool.reserved, reserved);
+    run_size(&w, UPLOAD, 0);
+    assert_int_equal(log->updated, 36);
+    assert_int_equal(cuda_of_world(&w)->executables.n, 2);
+    run_size(&w, UPLOAD, 0);
+    run_size(&w, POINTS, 5);
+    assert_int_equal(log->updated, 38);
+    assert_int_equal(cuda_of_world(&w)->executables.n, 2);
+    close_world(&w);
+}
+
+/* As many sizes at once need as many executable graphs, of which a limited number is kept. */
+static void test_most_idle(void **state)
+{
+    (void)state;
+    enum { SIZES = CUDA_IDLE_EXECUTABLES + 3 };
+    struct world w;
+    struct capture_case c[SIZES];
+    struct outputs first[SIZES];
+    open_world(&w);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < SIZES; i++) {
+            c[i] = case_of(&w, POINTS, 3 + i + SIZES * round);
+            first[i] = first_outputs(&w, c[i].run);
+            run_gives(&w, c[i].run, &first[i]);
+        }
+        for (int i = 0; i < SIZES; i++) {
+            run_gives(&w, c[i].run, &first[i]);
+            outputs_free(&first[i]);
+            case_free(&c[i]);
+        }
+        assert_int_equal(cuda_of_world(&w)->executables.n, CUDA_IDLE_EXECUTABLES);
+    }
+    assert_int_equal(w.backend->log.updated, CUDA_IDLE_EXECUTABLES);
+    close_world(&w);
+}
+
 /* An input that changed under the graph: kernels of a launch report errors as those of calls do. */
 static void test_bad_index(void **state)
 {
@@ -333,6 +398,29 @@ static void test_failures(void **state)
     }
 }
 
+/* Without an update, the graph of another size is made executable itself. */
+static void test_failed_updates(void **state)
+{
+    (void)state;
+    static const char *const calls[] = { "cuGraphExecUpdate_v2:0:910", "cuGraphGetNodes:0:1",
+                                         "cuGraphNodeGetType:0:1" };
+    if (on_device())
+        skip();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct world w;
+        open_world(&w);
+        setenv("SYMTAPE_FAKE_FAIL", calls[i], 1);
+        run_size(&w, PRODUCT, 3);
+        run_size(&w, PRODUCT, 4);
+        assert_int_equal(w.backend->log.updated, 0);
+        unsetenv("SYMTAPE_FAKE_FAIL");
+        run_size(&w, PRODUCT, 5);
+        run_size(&w, PRODUCT, 6);
+        assert_in_range(w.backend->log.updated, 1, 2);
+        close_world(&w);
+    }
+}
+
 /* A launch that fails is the run's error; the next one succeeds. */
 static void test_failed_launch(void **state)
 {
@@ -386,10 +474,11 @@ static void test_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_captured),  cmocka_unit_test(test_several),
-        cmocka_unit_test(test_bad_index), cmocka_unit_test(test_not_captured),
-        cmocka_unit_test(test_failures),  cmocka_unit_test(test_failed_launch),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_captured),       cmocka_unit_test(test_several),
+        cmocka_unit_test(test_updated),        cmocka_unit_test(test_most_idle),
+        cmocka_unit_test(test_bad_index),      cmocka_unit_test(test_not_captured),
+        cmocka_unit_test(test_failed_updates), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_failed_launch),  cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
