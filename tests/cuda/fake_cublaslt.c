@@ -227,18 +227,15 @@ static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
     return p;
 }
 
-/* What a choice was made for; an algorithm carries it to the product. */
+/* What a choice was made for; an algorithm carries it to the product, of any sizes. */
 static void stamp(const struct problem *p, const uint64_t *alignment,
                   struct cublaslt_algorithm *ret)
 {
     const struct object *x[] = { p->a, p->b, p->d };
     memset(ret, 0, sizeof *ret);
-    ret->data[0] = (uint64_t)p->m << 32 ^ (uint64_t)p->n << 16 ^ (uint64_t)p->inner;
     for (int i = 0; i < 3; i++)
-        ret->data[1 + i] =
-            (uint64_t)x[i]->leading << 24 ^ (uint64_t)x[i]->stride << 4 ^ (uint64_t)x[i]->type;
+        ret->data[1 + i] = (uint64_t)x[i]->type;
     ret->data[4] = (uint64_t)(p->op->turn_a * 2 + p->op->turn_b) << 8 | (uint64_t)p->op->epilogue;
-    ret->data[5] = (uint64_t)p->d->batches;
     for (int i = 0; i < 4; i++)
         ret->data[6] |= alignment[i] << 16 * i;
 }
@@ -262,6 +259,27 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, voi
         ret[i].algorithm.data[7] = (uint64_t)i;
     }
     return *found ? CUBLAS_OK : CUBLAS_NOT_SUPPORTED;
+}
+
+/* An algorithm is for the types, alignments and operation that it was offered for. */
+int cublasLtMatmulAlgoCheck(void *handle, void *op, void *a, void *b, void *c, void *d,
+                            const struct cublaslt_algorithm *algorithm,
+                            struct cublaslt_choice *ret);
+int cublasLtMatmulAlgoCheck(void *handle, void *op, void *a, void *b, void *c, void *d,
+                            const struct cublaslt_algorithm *algorithm, struct cublaslt_choice *ret)
+{
+    struct problem p = problem_of(op, a, b, c, d);
+    struct cublaslt_algorithm same;
+    uint64_t alignment[4];
+    as(handle, HANDLE);
+    for (int i = 0; i < 4; i++)
+        alignment[i] = algorithm->data[6] >> 16 * i & 0xffff;
+    stamp(&p, alignment, &same);
+    same.data[7] = algorithm->data[7];
+    if (memcmp(&same, algorithm, sizeof same) != 0 || algorithm->data[7] >= OFFERED)
+        return CUBLAS_NOT_SUPPORTED;
+    *ret = (struct cublaslt_choice){ .algorithm = *algorithm, .workspace = ROOM };
+    return CUBLAS_OK;
 }
 
 static enum dtype dtype_of(int type)

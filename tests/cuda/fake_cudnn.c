@@ -11,7 +11,7 @@
 
 #include "tests/cuda/fake_time.h"
 
-enum { HANDLE_KIND = 0x48414e44, ENGINES = 6, OFFERED = 4, ROOM = 1024 };
+enum { HANDLE_KIND = 0x48414e44, ENGINES = 6, OFFERED = 4, ROOM = 1024, KNOB = 3 };
 
 static const struct {
     int32_t note;
@@ -181,15 +181,25 @@ int cudnnBackendSetAttribute(void *descriptor, int name, int type, int64_t n, co
 {
     static const struct {
         int kind, from, to;
-    } belongs[] = { { CUDNN_POINT_OF, 0, 9 },          { CUDNN_CONVOLUTION_OF, 100, 106 },
-                    { CUDNN_HEURISTIC, 200, 201 },     { CUDNN_ENGINE_CONFIG, 300, 300 },
-                    { CUDNN_PLAN, 400, 401 },          { CUDNN_FORWARD, 700, 705 },
-                    { CUDNN_BACKWARD_DATA, 706, 711 }, { CUDNN_BACKWARD_FILTER, 712, 717 },
-                    { CUDNN_POINT, 750, 758 },         { CUDNN_GRAPH, 800, 801 },
-                    { CUDNN_TENSOR, 900, 908 },        { CUDNN_PACK, 1000, 1003 },
-                    { CUDNN_ENGINE, 1300, 1301 },      { CUDNN_PRODUCT_OF, 1500, 1500 },
-                    { CUDNN_PRODUCT, 1520, 1523 },     { CUDNN_REDUCTION_OF, 1600, 1601 },
-                    { CUDNN_REDUCTION, 1610, 1612 },   { CUDNN_RESHAPE, 2200, 2201 } };
+    } belongs[] = { { CUDNN_POINT_OF, 0, 9 },
+                    { CUDNN_CONVOLUTION_OF, 100, 106 },
+                    { CUDNN_HEURISTIC, 200, 201 },
+                    { CUDNN_ENGINE_CONFIG, 300, 302 },
+                    { CUDNN_KNOB_CHOICE, 500, 501 },
+                    { CUDNN_PLAN, 400, 401 },
+                    { CUDNN_FORWARD, 700, 705 },
+                    { CUDNN_BACKWARD_DATA, 706, 711 },
+                    { CUDNN_BACKWARD_FILTER, 712, 717 },
+                    { CUDNN_POINT, 750, 758 },
+                    { CUDNN_GRAPH, 800, 801 },
+                    { CUDNN_TENSOR, 900, 908 },
+                    { CUDNN_PACK, 1000, 1003 },
+                    { CUDNN_ENGINE, 1300, 1301 },
+                    { CUDNN_PRODUCT_OF, 1500, 1500 },
+                    { CUDNN_PRODUCT, 1520, 1523 },
+                    { CUDNN_REDUCTION_OF, 1600, 1601 },
+                    { CUDNN_REDUCTION, 1610, 1612 },
+                    { CUDNN_RESHAPE, 2200, 2201 } };
     struct object *x = descriptor;
     int found = 0;
     CHECK(x && !x->finished && x->n < MOST_ATTRIBUTES && n > 0 && n <= MOST_VALUES,
@@ -241,6 +251,17 @@ static void check_engine(struct object *x)
     CHECK(x->engine >= 0 && x->engine < ENGINES, "engine %d", x->engine);
 }
 
+/* The one setting of every engine is KNOB, whose value is the engine's number. */
+static void check_knobs(const struct object *config)
+{
+    if (!has(config, CONFIG_KNOBS))
+        return;
+    const struct object *choice = object(config, CONFIG_KNOBS, CUDNN_KNOB_CHOICE);
+    expect(config, CONFIG_KNOBS, CUDNN_DESCRIPTORS, 1);
+    CHECK(integer(choice, KNOB_TYPE, 0) == KNOB && integer(choice, KNOB_VALUE, 0) == config->engine,
+          "knob %d", (int)integer(choice, KNOB_TYPE, 0));
+}
+
 /* A plan outlives the descriptors that it was made of: it keeps copies. */
 static void check_plan(struct object *x)
 {
@@ -289,6 +310,11 @@ int cudnnBackendFinalize(void *descriptor)
     case CUDNN_ENGINE_CONFIG:
         x->graph = object(x, CONFIG_ENGINE, CUDNN_ENGINE)->graph;
         x->engine = object(x, CONFIG_ENGINE, CUDNN_ENGINE)->engine;
+        check_knobs(x);
+        break;
+    case CUDNN_KNOB_CHOICE:
+        expect(x, KNOB_TYPE, CUDNN_KNOB_TYPES, 1);
+        expect(x, KNOB_VALUE, CUDNN_INT64S, 1);
         break;
     case CUDNN_PLAN: check_plan(x); break;
     default: CHECK(x->kind == CUDNN_PACK, "kind %d", x->kind); check_pack(x);
@@ -331,6 +357,17 @@ int cudnnBackendGetAttribute(void *descriptor, int name, int type, int64_t want,
         struct object *engine = as(*(void **)values, CUDNN_ENGINE);
         engine->engine = x->engine;
         engine->finished = 1;
+    } else if (name == CONFIG_KNOBS) {
+        CHECK(x->kind == CUDNN_ENGINE_CONFIG && type == CUDNN_DESCRIPTORS && want > 0, "knobs");
+        struct object *choice = as(*(void **)values, CUDNN_KNOB_CHOICE);
+        choice->engine = x->engine;
+        choice->finished = 1;
+    } else if (name == KNOB_TYPE) {
+        CHECK(x->kind == CUDNN_KNOB_CHOICE && type == CUDNN_KNOB_TYPES && want == 1, "knob");
+        *(int32_t *)values = KNOB;
+    } else if (name == KNOB_VALUE) {
+        CHECK(x->kind == CUDNN_KNOB_CHOICE && type == CUDNN_INT64S && want == 1, "knob");
+        *(int64_t *)values = x->engine;
     } else if (name == ENGINE_NOTES) {
         CHECK(x->kind == CUDNN_ENGINE && type == CUDNN_NOTES && want == NOTES, "notes");
         *(int32_t *)values = engines[x->engine].note;

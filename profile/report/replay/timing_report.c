@@ -162,6 +162,8 @@ static void put_first(const struct timing *t, struct buf *out)
     put_once(out, &between, once->compiled, "kernels compiled", once->compile_ns);
     put_once(out, &between, once->loaded, "kernels loaded", once->load_ns);
     put_once(out, &between, once->planned, "library calls planned", once->plan_ns);
+    if (once->recalled)
+        buf_printf(out, " (%llu as chosen before)", (unsigned long long)once->recalled);
     put_once(out, &between, once->tried, "of their plans timed to choose", once->try_ns);
     if (between[0] == ',')
         buf_putc(out, '\n');
@@ -346,6 +348,7 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_u64(w, "planned", t->once.planned);
     json_put_u64(w, "plan_ns", t->once.plan_ns);
     json_put_u64(w, "compiled_later", t->compiled_later);
+    json_put_u64(w, "plans_recalled", t->once.recalled);
     json_put_u64(w, "plans_tried", t->once.tried);
     json_put_u64(w, "plans_ns", t->once.try_ns);
     write_ceilings(&t->ceilings, w);

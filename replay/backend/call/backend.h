@@ -146,6 +146,7 @@ struct backend_log {
     uint64_t opened, open_ns;      /* libraries */
     uint64_t loaded, load_ns;      /* kernels loaded on the device */
     uint64_t planned, plan_ns;     /* calls of libraries prepared for their sizes */
+    uint64_t recalled;      /* those of them whose plan was chosen before, or at other sizes */
     uint64_t updated;       /* captured units that an executable graph of another size computes */
     uint64_t tried, try_ns; /* plans of libraries that were timed to choose among them */
 };

@@ -146,6 +146,7 @@ static bool time_first_run(struct timer *m, struct err *err)
                                     .load_ns = now->load_ns - before.load_ns,
                                     .planned = now->planned - before.planned,
                                     .plan_ns = now->plan_ns - before.plan_ns,
+                                    .recalled = now->recalled - before.recalled,
                                     .tried = now->tried - before.tried,
                                     .try_ns = now->try_ns - before.try_ns };
     t->sizes = arena_array(&t->arena, struct run_size, run->n_symbols + 1);

@@ -4,6 +4,7 @@
 #include "replay/backend/cuda/libraries/cudnn.h"
 #include "replay/backend/cuda/libraries/cudnn_convolution.h"
 #include "replay/backend/cuda/libraries/cudnn_run.h"
+#include "replay/backend/cuda/libraries/plan_choice.h"
 #include "replay/backend/cuda/runtime/cuda.h"
 
 /* Computes the strides of contiguous sizes. */
@@ -80,6 +81,26 @@ static bool convolution_problem_of(const struct cuda_conv *c, enum conv_part par
     return true;
 }
 
+/* Makes the key of the problems that get the same plan: they differ in their batch and positions,
+ * and their work is within a factor of four. Memory formats and alignments are theirs, and a weight
+ * has the same sizes. */
+static struct cudnn_convolution convolution_class_of(const struct cudnn_convolution *p)
+{
+    struct cudnn_convolution class = *p;
+    struct cudnn_tensor *varying[] = { &class.in, &class.out };
+    for (int i = 0; i < 2; i++) {
+        struct cudnn_tensor *x = varying[i];
+        int64_t all = 1;
+        for (int d = 0; d < x->ndim; d++) {
+            all *= d == 1 ? 1 : x->size[d];
+            x->size[d] = d == 1 ? x->size[d] : x->size[d] == 1;
+            x->stride[d] = d == 1 ? x->stride[d] == 1 : 0;
+        }
+        x->size[0] = plan_size_range(all) / 2;
+    }
+    return class;
+}
+
 static void describe_convolution(struct cudnn_graph *g, const void *key)
 {
     cudnn_graph_convolve(g, key);
@@ -93,10 +114,12 @@ bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part 
     struct cudnn_convolution p;
     if (!convolution_problem_of(c, part, !cuda_of(k)->base.tf32, &p))
         return false;
+    const struct cudnn_convolution class = convolution_class_of(&p);
     struct cudnn_job job = {
         .name = names[part],
         .kind = CUDNN_CONVOLUTIONS,
         .key = &p,
+        .class = &class,
         .describe = describe_convolution,
         .exact = p.exact,
         .n = CUDNN_TENSORS,

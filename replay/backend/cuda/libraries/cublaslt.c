@@ -42,6 +42,7 @@ struct cublaslt {
     vec_of(struct lt_plan)
     plans;
     struct key_table keys; /* their keys */
+    struct plan_recipes recipes;
 };
 
 /* ---- Opening ---- */
@@ -105,6 +106,7 @@ void cublaslt_close(struct cublaslt *lt)
         lt->table.destroy(lt->handle);
     vec_release(&lt->plans);
     key_table_release(&lt->keys);
+    plan_recipes_release(&lt->recipes);
     free(lt);
 }
 
@@ -180,6 +182,55 @@ static bool make_lt_key(const struct cuda_product *p, bool tf32, bool bias, stru
     return true;
 }
 
+/* ---- Classes of problems ---- */
+
+/* The range of a size or stride, and how far it is aligned. */
+static uint64_t aligned_range(uint64_t n)
+{
+    uint64_t range = (uint64_t)plan_size_range((int64_t)n) * 32;
+    while (n && n % 2 == 0 && range % 32 < 4) {
+        n /= 2;
+        range++;
+    }
+    return range;
+}
+
+/* Replaces the rows or columns of the matrix as it is multiplied. */
+static void range_of_side(struct layout_key *x, bool rows)
+{
+    if (rows != (x->turned != 0)) {
+        x->rows = aligned_range(x->rows);
+        x->leading = aligned_range(x->leading);
+    } else {
+        x->columns = (uint64_t)plan_size_range((int64_t)x->columns);
+    }
+    x->batch = (int64_t)aligned_range((uint64_t)x->batch);
+}
+
+enum { RANGE_M = 1, RANGE_N = 2, RANGE_K = 4 };
+
+/* Makes the key of the problems that get the same algorithm: the named sizes of c[m, n] = a[m, k]
+ * b[k, n] in row-major order differ within a factor of two, and so do the batches. */
+static struct plan_key product_class_of(const struct plan_key *key, int ranges)
+{
+    struct plan_key class = *key;
+    class.unused = (uint32_t)ranges;
+    class.batches = (uint64_t)plan_size_range((int64_t)key->batches) + (key->batches > 1);
+    if (ranges & RANGE_N) {
+        range_of_side(&class.a, true);
+        range_of_side(&class.c, true);
+    }
+    if (ranges & RANGE_M) {
+        range_of_side(&class.b, false);
+        range_of_side(&class.c, false);
+    }
+    if (ranges & RANGE_K) {
+        range_of_side(&class.a, false);
+        range_of_side(&class.b, true);
+    }
+    return class;
+}
+
 /* ---- Plans ---- */
 
 static bool make_layout(const struct cublaslt *lt, const struct layout_key *key, uint64_t batches,
@@ -229,18 +280,24 @@ static int run_plan(const struct cublaslt *lt, const struct lt_plan *plan,
         (void *)(uintptr_t)workspace, plan->workspace, stream);
 }
 
-/* Asks the heuristic for algorithms and returns their number. It needs the bias, whose pointer's
- * alignment counts. */
-static int query_lt_heuristic(const struct cublaslt *lt, const struct plan_key *key,
-                              const void *bias, struct lt_plan *plan,
-                              struct cublaslt_choice *choices)
+/* Describes the problem to the library. It needs the bias, whose pointer's alignment counts. */
+static bool describe_problem(const struct cublaslt *lt, const struct plan_key *key,
+                             const void *bias, struct lt_plan *plan)
 {
-    int found = 0, n = 0;
     *plan = (struct lt_plan){ .wide = key->scale == CUBLAS_F64, .added = key->added };
-    if (!make_op(lt, key, &plan->op) || !make_layout(lt, &key->a, key->batches, &plan->a) ||
-        !make_layout(lt, &key->b, key->batches, &plan->b) ||
-        !make_layout(lt, &key->c, key->batches, &plan->c) || !prefer_alignment(lt, key) ||
-        (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &bias, sizeof bias) != CUBLAS_OK) ||
+    return make_op(lt, key, &plan->op) && make_layout(lt, &key->a, key->batches, &plan->a) &&
+           make_layout(lt, &key->b, key->batches, &plan->b) &&
+           make_layout(lt, &key->c, key->batches, &plan->c) &&
+           (!bias || lt->table.op_set(plan->op, MATMUL_BIAS, &bias, sizeof bias) == CUBLAS_OK);
+}
+
+/* Asks the heuristic for algorithms and returns their number. */
+static uint32_t query_lt_heuristic(const struct cublaslt *lt, const struct plan_key *key,
+                                   const struct lt_plan *plan, struct cublaslt_choice *choices)
+{
+    int found = 0;
+    uint32_t n = 0;
+    if (!prefer_alignment(lt, key) ||
         lt->table.heuristic(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c,
                             lt->preference, MOST_CHOICES, choices, &found) != CUBLAS_OK)
         return 0;
@@ -277,31 +334,22 @@ static size_t result_reach(const struct plan_key *key, const struct cuda_product
     return (size_t)(batches + key->c.leading * key->c.columns) * dtype_size(p->c.dtype);
 }
 
-/* Chooses an algorithm. If the result is added to memory, trials write to other memory. */
+/* Chooses an algorithm. If the result is added to memory, trials write to other memory. *measured:
+ * they were timed. */
 static uint32_t choose_algorithm(struct kernel *k, const struct cublaslt *lt,
                                  const struct plan_key *key, const struct cuda_product *p,
                                  const struct lt_plan *plan, const struct cublaslt_choice *choices,
-                                 uint32_t n)
+                                 uint32_t n, bool *measured)
 {
     struct cuda *cuda = cuda_of(k);
-    struct plan_problem problem = { &lt->library, key, sizeof *key };
     struct lt_trial t = { lt, plan, p, choices, 0, p->c.address, cuda->stream };
     struct err none = { 0 };
-    uint64_t ids[MOST_CHOICES], known;
     uint32_t best = 0;
-    if (n < 2 || !plan_choice_matters(cuda->now->flops))
+    if (n < 2 || !cuda_take(cuda, WORKSPACE_BYTES, &t.workspace, &none))
         return 0;
-    known = plan_choice_recall(cuda, &problem);
-    for (uint32_t i = 0; i < n; i++) {
-        ids[i] = XXH3_64bits(&choices[i].algorithm, sizeof choices[i].algorithm) | 1;
-        if (ids[i] == known)
-            return i;
-    }
-    if (!cuda_take(cuda, WORKSPACE_BYTES, &t.workspace, &none))
-        return 0;
-    struct plan_trial trial = { ids, n, try_choice, &t };
+    const struct plan_trial trial = { n, try_choice, &t };
     if (!key->added || cuda_take(cuda, result_reach(key, p), &t.to, &none)) {
-        best = plan_choice_make(cuda, &problem, &trial);
+        *measured = plan_choice_make(cuda, &trial, &best);
         if (key->added)
             cuda_give_back(cuda, t.to);
     }
@@ -309,17 +357,65 @@ static uint32_t choose_algorithm(struct kernel *k, const struct cublaslt *lt,
     return best;
 }
 
-static void make_lt_plan(struct kernel *k, const struct cublaslt *lt, const struct plan_key *key,
-                         const struct cuda_product *p, const void *bias, struct lt_plan *plan)
+_Static_assert(sizeof(struct cublaslt_algorithm) <= PLAN_RECIPE_BYTES, "a recipe of cuBLASLt");
+
+/* Takes the algorithm that was chosen before, if it supports this problem. */
+static bool recall_algorithm(struct cuda *cuda, const struct cublaslt *lt,
+                             const struct plan_problem *problem, struct lt_plan *plan)
+{
+    struct plan_recipe stored;
+    struct cublaslt_choice choice = { 0 };
+    if (!lt->table.check || !plan_choice_recall(cuda, problem, &stored))
+        return false;
+    memcpy(&plan->algorithm, stored.bytes, sizeof plan->algorithm);
+    if (lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c, &plan->algorithm,
+                        &choice) != CUBLAS_OK ||
+        choice.workspace > WORKSPACE_BYTES)
+        return false;
+    plan->workspace = choice.workspace;
+    cuda->base.log.recalled++;
+    return true;
+}
+
+/* Takes one of the algorithms that the heuristic offers, and stores the choice. */
+static bool choose_new_algorithm(struct kernel *k, const struct cublaslt *lt,
+                                 const struct plan_key *key, const struct cuda_product *p,
+                                 const struct plan_problem *problem, struct lt_plan *plan)
 {
     struct cublaslt_choice choices[MOST_CHOICES] = { 0 };
-    int n = query_lt_heuristic(lt, key, bias, plan, choices);
-    plan->refused = n == 0;
-    if (plan->refused)
-        return;
-    uint32_t best = choose_algorithm(k, lt, key, p, plan, choices, (uint32_t)n);
+    struct plan_recipe stored = { 0 };
+    bool measured = false;
+    uint32_t n = query_lt_heuristic(lt, key, plan, choices);
+    if (n == 0)
+        return false;
+    uint32_t best =
+        problem->matters ? choose_algorithm(k, lt, key, p, plan, choices, n, &measured) : 0;
     plan->algorithm = choices[best].algorithm;
     plan->workspace = choices[best].workspace;
+    memcpy(stored.bytes, &plan->algorithm, sizeof plan->algorithm);
+    plan_choice_save(cuda_of(k), problem, &stored, measured);
+    return true;
+}
+
+static void make_lt_plan(struct kernel *k, struct cublaslt *lt, const struct plan_key *key,
+                         const struct cuda_product *p, const void *bias, struct lt_plan *plan)
+{
+    const bool batched = key->batches > 1;
+    const struct plan_key first = product_class_of(key, RANGE_M),
+                          second = product_class_of(key, batched ? RANGE_M | RANGE_N | RANGE_K
+                                                                 : RANGE_K);
+    const struct plan_problem problem = {
+        .library = &lt->library,
+        .recipes = &lt->recipes,
+        .key = key,
+        .bytes = sizeof *key,
+        .classes = { &first, &second },
+        .n_classes = 2,
+        .matters = plan_choice_matters(cuda_of(k)->now->flops),
+    };
+    plan->refused = !describe_problem(lt, key, bias, plan) ||
+                    (!recall_algorithm(cuda_of(k), lt, &problem, plan) &&
+                     !choose_new_algorithm(k, lt, key, p, &problem, plan));
 }
 
 /* Returns the plan of a key; NULL: out of memory. Plans are stored, also those that were

@@ -25,6 +25,7 @@ struct cudnn {
     struct cudnn_table table;
     void *handle;
     struct plans plans[CUDNN_KINDS];
+    struct plan_recipes recipes;
 };
 
 /* ---- Opening ---- */
@@ -67,6 +68,7 @@ void cudnn_close(struct cudnn *dnn)
     }
     if (dnn->handle)
         dnn->table.destroy(dnn->handle);
+    plan_recipes_release(&dnn->recipes);
     free(dnn);
 }
 
@@ -156,59 +158,90 @@ static bool try_plan(void *user, uint32_t i)
     return execute_plan(t->dnn, t->job, t->plans[i].plan, t->workspace) == CUDNN_OK;
 }
 
+/* Returns the number of the fastest plan. *measured: they were timed. */
 static uint32_t choose_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job,
-                            const struct plan_problem *problem, const struct cudnn_plan *plans,
-                            uint32_t n)
+                            const struct cudnn_plan *plans, uint32_t n, bool *measured)
 {
     struct cuda *cuda = cuda_of(k);
     struct cudnn_trial t = { dnn, job, plans, 0 };
     struct err none = { 0 };
-    uint64_t ids[CUDNN_MOST_PLANS];
     int64_t workspace = 1;
-    for (uint32_t i = 0; i < n; i++) {
-        ids[i] = plans[i].id;
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < n; i++)
         workspace = plans[i].workspace > workspace ? plans[i].workspace : workspace;
-    }
-    struct plan_trial trial = { ids, n, try_plan, &t };
     if (n < 2 || !cuda_take(cuda, (size_t)workspace, &t.workspace, &none))
         return 0;
-    uint32_t best = dnn->table.set_stream(dnn->handle, cuda->stream) == CUDNN_OK
-                        ? plan_choice_make(cuda, problem, &trial)
-                        : 0;
+    const struct plan_trial trial = { n, try_plan, &t };
+    *measured = dnn->table.set_stream(dnn->handle, cuda->stream) == CUDNN_OK &&
+                plan_choice_make(cuda, &trial, &best);
     cuda_give_back(cuda, t.workspace);
     return best;
 }
 
-/* Makes a plan: the one that was chosen before, or one that is chosen now, or the first one if
- * there is little work. */
-static struct cudnn_plan make_cudnn_plan(struct kernel *k, struct cudnn *dnn,
-                                         const struct cudnn_job *job)
+_Static_assert(sizeof(struct cudnn_recipe) <= PLAN_RECIPE_BYTES, "a recipe of cuDNN");
+
+/* Makes the plan of a recipe that was stored. */
+static bool recalled_plan(struct cuda *cuda, struct cudnn *dnn, const struct cudnn_target *target,
+                          void *graph, const struct cudnn_rule *rule,
+                          const struct plan_problem *problem, struct cudnn_plan *ret)
 {
-    struct plan_problem problem = { &dnn->library, job->key, dnn->plans[job->kind].keys.key_bytes };
-    struct cudnn_plan plans[CUDNN_MOST_PLANS] = { 0 }, chosen;
-    struct cudnn_rule rule = { .exact = job->exact, .most = MOST_ROOM };
-    struct cudnn_target target = { .handle = dnn->handle };
-    struct cudnn_graph g;
-    bool worth = job->kind == CUDNN_CONVOLUTIONS && plan_choice_matters(cuda_of(k)->now->flops);
-    uint64_t known = worth ? plan_choice_recall(cuda_of(k), &problem) : 0;
-    uint32_t n = 0, best = 0;
+    struct plan_recipe stored;
+    struct cudnn_recipe recipe;
+    if (!plan_choice_recall(cuda, problem, &stored))
+        return false;
+    memcpy(&recipe, stored.bytes, sizeof recipe);
+    bool ok = cudnn_plan_again(&dnn->table, target, graph, rule, &recipe, ret);
+    cuda->base.log.recalled += ok;
+    return ok;
+}
+
+/* Makes the plans that the library offers, chooses one, drops the others, and stores the choice. */
+static struct cudnn_plan chosen_plan(struct kernel *k, struct cudnn *dnn,
+                                     const struct cudnn_job *job, const struct cudnn_target *target,
+                                     void *graph, const struct cudnn_rule *rule,
+                                     const struct plan_problem *problem)
+{
+    struct cudnn_plan plans[CUDNN_MOST_PLANS] = { 0 };
+    struct plan_recipe stored = { 0 };
+    bool measured = false;
     int status;
-    cudnn_graph_open(&g, &dnn->table);
-    job->describe(&g, job->key);
-    void *graph = cudnn_graph_finish(&g, dnn->handle);
-    if (graph && known)
-        n = cudnn_plans(&dnn->table, &target, graph, &rule, known, plans, 1, &status);
-    if (graph && !n) {
-        n = cudnn_plans(&dnn->table, &target, graph, &rule, 0, plans, worth ? CUDNN_MOST_PLANS : 1,
-                        &status);
-        best = choose_plan(k, dnn, job, &problem, plans, n);
-    }
-    chosen = plans[best];
+    uint32_t n = cudnn_plans(&dnn->table, target, graph, rule, plans,
+                             problem->matters ? CUDNN_MOST_PLANS : 1, &status);
+    uint32_t best = choose_plan(k, dnn, job, plans, n, &measured);
     for (uint32_t i = 0; i < n; i++)
         if (i != best)
             cudnn_drop(&dnn->table, plans[i].plan);
+    memcpy(stored.bytes, &plans[best].recipe, sizeof plans[best].recipe);
+    if (n && plans[best].recipe.n >= 0)
+        plan_choice_save(cuda_of(k), problem, &stored, measured);
+    return plans[best];
+}
+
+/* Makes a plan: by the recipe that was chosen before for this problem or its class, or one that is
+ * chosen now, which is the first one if there is little work. */
+static struct cudnn_plan make_cudnn_plan(struct kernel *k, struct cudnn *dnn,
+                                         const struct cudnn_job *job)
+{
+    const struct plan_problem problem = {
+        .library = &dnn->library,
+        .recipes = &dnn->recipes,
+        .key = job->key,
+        .bytes = dnn->plans[job->kind].keys.key_bytes,
+        .classes = { job->class },
+        .n_classes = job->class != NULL,
+        .matters = job->kind == CUDNN_CONVOLUTIONS && plan_choice_matters(cuda_of(k)->now->flops),
+    };
+    const struct cudnn_rule rule = { .exact = job->exact, .most = MOST_ROOM };
+    const struct cudnn_target target = { .handle = dnn->handle };
+    struct cudnn_plan plan = { 0 };
+    struct cudnn_graph g;
+    cudnn_graph_open(&g, &dnn->table);
+    job->describe(&g, job->key);
+    void *graph = cudnn_graph_finish(&g, dnn->handle);
+    if (graph && !recalled_plan(cuda_of(k), dnn, &target, graph, &rule, &problem, &plan))
+        plan = chosen_plan(k, dnn, job, &target, graph, &rule, &problem);
     cudnn_graph_close(&g);
-    return chosen;
+    return plan;
 }
 
 /* Returns the plan of a problem; NULL: out of memory. Refused problems are stored, too. */

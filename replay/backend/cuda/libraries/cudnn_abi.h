@@ -28,6 +28,7 @@ enum {
     CUDNN_ENGINE_CONFIG = 3,
     CUDNN_HEURISTIC = 4,
     CUDNN_PLAN = 5,
+    CUDNN_KNOB_CHOICE = 7,
     CUDNN_FORWARD = 10,
     CUDNN_BACKWARD_FILTER = 11,
     CUDNN_BACKWARD_DATA = 12,
@@ -53,6 +54,7 @@ enum {
     CUDNN_POINTERS = 6,
     CUDNN_CONVOLUTION_MODES = 7,
     CUDNN_HEURISTIC_MODES = 8,
+    CUDNN_KNOB_TYPES = 9,
     CUDNN_NOTES = 11,
     CUDNN_POINT_MODES = 14,
     CUDNN_DESCRIPTORS = 15,
@@ -76,10 +78,13 @@ enum {
     HEURISTIC_RESULTS = 202,
     HEURISTIC_DEVICE = 204,
     CONFIG_ENGINE = 300,
+    CONFIG_KNOBS = 302,
     PLAN_HANDLE = 400,
     PLAN_CONFIG = 401,
     PLAN_WORKSPACE = 402,
     PLAN_DEVICE = 407,
+    KNOB_TYPE = 500,
+    KNOB_VALUE = 501,
     FORWARD_ALPHA = 700,         /* then beta, the convolution, w, x, y */
     BACKWARD_DATA_ALPHA = 706,   /* then beta, the convolution, w, dx, dy */
     BACKWARD_FILTER_ALPHA = 712, /* then beta, the convolution, dw, x, dy */

@@ -1,7 +1,6 @@
 #include "replay/backend/cuda/libraries/cudnn_engines.h"
 
 #include "replay/backend/cuda/libraries/cudnn_graph.h"
-#include "trace/base/hash.h"
 
 /* For float32, the first dozens may all be for tensor cores. */
 enum { MOST_CONFIGS = 96, MOST_ENGINES = 256 };
@@ -10,7 +9,6 @@ struct engine_search {
     const struct cudnn_table *t;
     const struct cudnn_target *target;
     const struct cudnn_rule *rule;
-    uint64_t only;
     struct cudnn_plan *ret;
     uint32_t n, most;
     int *status;
@@ -34,7 +32,7 @@ static bool look_at_engine(const struct cudnn_table *t, void *engine, struct cud
               t->get(engine, ENGINE_INDEX, CUDNN_INT64S, 1, &one, &index) == CUDNN_OK;
     for (int64_t i = 0; ok && i < n && i < NOTES; i++)
         ret->notes |= notes[i] >= 0 && notes[i] < 32 ? 1u << notes[i] : 0;
-    ret->engine = (int32_t)index;
+    ret->recipe.engine = index;
     return ok;
 }
 
@@ -49,10 +47,34 @@ static bool engine_of(const struct cudnn_table *t, void *config, struct cudnn_pl
     return ok;
 }
 
-static bool seen(const struct engine_search *s, int32_t engine)
+/* Reads the settings of a configuration. */
+static void read_knobs(const struct cudnn_table *t, void *config, struct cudnn_recipe *ret)
+{
+    void *choices[CUDNN_MOST_KNOBS] = { 0 };
+    int64_t n = 0, one = 0;
+    bool ok = true;
+    for (int i = 0; i < CUDNN_MOST_KNOBS && ok; i++)
+        ok = t->make(CUDNN_KNOB_CHOICE, &choices[i]) == CUDNN_OK;
+    ok = ok &&
+         t->get(config, CONFIG_KNOBS, CUDNN_DESCRIPTORS, CUDNN_MOST_KNOBS, &n, choices) ==
+             CUDNN_OK &&
+         n >= 0 && n <= CUDNN_MOST_KNOBS;
+    for (int64_t i = 0; i < n && ok; i++) {
+        int32_t type = -1;
+        ok =
+            t->get(choices[i], KNOB_TYPE, CUDNN_KNOB_TYPES, 1, &one, &type) == CUDNN_OK &&
+            t->get(choices[i], KNOB_VALUE, CUDNN_INT64S, 1, &one, &ret->knobs[i].value) == CUDNN_OK;
+        ret->knobs[i].type = type;
+    }
+    ret->n = ok ? n : -1;
+    for (int i = 0; i < CUDNN_MOST_KNOBS; i++)
+        cudnn_drop(t, choices[i]);
+}
+
+static bool seen(const struct engine_search *s, int64_t engine)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        if (s->ret[i].engine == engine)
+        if (s->ret[i].recipe.engine == engine)
             return true;
     return false;
 }
@@ -62,8 +84,6 @@ static void add_plan(struct engine_search *s, void *config, struct cudnn_plan pl
     const struct cudnn_table *t = s->t;
     int64_t n = 0;
     int status;
-    if (s->only && plan.id != s->only)
-        return;
     struct cudnn_builder m = cudnn_make(t, CUDNN_PLAN);
     if (s->target->handle)
         cudnn_set(&m, PLAN_HANDLE, CUDNN_HANDLES, 1, &s->target->handle);
@@ -73,10 +93,12 @@ static void add_plan(struct engine_search *s, void *config, struct cudnn_plan pl
     plan.plan = cudnn_made(&m, &status);
     if (plan.plan &&
         t->get(plan.plan, PLAN_WORKSPACE, CUDNN_INT64S, 1, &n, &plan.workspace) == CUDNN_OK &&
-        plan.workspace >= 0 && plan.workspace <= s->rule->most)
+        plan.workspace >= 0 && plan.workspace <= s->rule->most) {
+        read_knobs(t, config, &plan.recipe);
         s->ret[s->n++] = plan;
-    else
+    } else {
         cudnn_drop(t, plan.plan);
+    }
 }
 
 /* ---- The heuristics ---- */
@@ -85,12 +107,10 @@ static void add_plan(struct engine_search *s, void *config, struct cudnn_plan pl
 static void take_all(struct engine_search *s, void **configs, int64_t n, int32_t mode)
 {
     for (int64_t i = 0; i < n && i < MOST_CONFIGS && s->n < s->most; i++) {
-        struct cudnn_plan plan = { .id = 1 + (uint64_t)mode * MOST_CONFIGS + (uint64_t)i };
+        struct cudnn_plan plan = { 0 };
         if (engine_of(s->t, configs[i], &plan) && suits(s->rule, plan.notes) &&
-            (mode == HEURISTIC_BEST || !seen(s, plan.engine))) {
-            plan.id = hash_mix((uint64_t)plan.engine, plan.id) | 1;
+            (mode == HEURISTIC_BEST || !seen(s, plan.recipe.engine)))
             add_plan(s, configs[i], plan);
-        }
     }
 }
 
@@ -119,22 +139,48 @@ static void query_engines(struct engine_search *s, void *graph, int32_t mode)
 
 /* ---- Engines without a heuristic ---- */
 
-static void try_engine(struct engine_search *s, void *graph, int64_t index)
+/* Makes the descriptor of a setting; NULL: *status. */
+static void *make_knob(const struct cudnn_table *t, int64_t type, int64_t value, int *status)
+{
+    struct cudnn_builder m = cudnn_make(t, CUDNN_KNOB_CHOICE);
+    int32_t number = (int32_t)type;
+    cudnn_set(&m, KNOB_TYPE, CUDNN_KNOB_TYPES, 1, &number);
+    cudnn_set(&m, KNOB_VALUE, CUDNN_INT64S, 1, &value);
+    return cudnn_made(&m, status);
+}
+
+/* Returns the engine's configuration with the settings of the recipe; NULL: there is none. */
+static void *configure(const struct cudnn_table *t, void *engine, const struct cudnn_recipe *recipe)
+{
+    void *choices[CUDNN_MOST_KNOBS] = { 0 }, *config = NULL;
+    int status = CUDNN_OK;
+    for (int64_t i = 0; i < recipe->n && status == CUDNN_OK; i++)
+        choices[i] = make_knob(t, recipe->knobs[i].type, recipe->knobs[i].value, &status);
+    if (status == CUDNN_OK) {
+        struct cudnn_builder m = cudnn_make(t, CUDNN_ENGINE_CONFIG);
+        cudnn_set(&m, CONFIG_ENGINE, CUDNN_DESCRIPTORS, 1, &engine);
+        if (recipe->n)
+            cudnn_set(&m, CONFIG_KNOBS, CUDNN_DESCRIPTORS, recipe->n, choices);
+        config = cudnn_made(&m, &status);
+    }
+    for (int64_t i = 0; i < recipe->n; i++)
+        cudnn_drop(t, choices[i]);
+    return config;
+}
+
+static void try_engine(struct engine_search *s, void *graph, const struct cudnn_recipe *recipe)
 {
     const struct cudnn_table *t = s->t;
-    struct cudnn_plan plan = { .id = hash_mix((uint64_t)index, 0) | 1 };
+    struct cudnn_plan plan = { 0 };
     struct cudnn_builder m = cudnn_make(t, CUDNN_ENGINE);
     int status;
     cudnn_set(&m, ENGINE_GRAPH, CUDNN_DESCRIPTORS, 1, &graph);
-    cudnn_set(&m, ENGINE_INDEX, CUDNN_INT64S, 1, &index);
+    cudnn_set(&m, ENGINE_INDEX, CUDNN_INT64S, 1, &recipe->engine);
     if (s->target->device)
         cudnn_set(&m, ENGINE_DEVICE, CUDNN_DESCRIPTORS, 1, &s->target->device);
     void *engine = cudnn_made(&m, &status), *config = NULL;
-    if (engine && look_at_engine(t, engine, &plan) && suits(s->rule, plan.notes)) {
-        m = cudnn_make(t, CUDNN_ENGINE_CONFIG);
-        cudnn_set(&m, CONFIG_ENGINE, CUDNN_DESCRIPTORS, 1, &engine);
-        config = cudnn_made(&m, &status);
-    }
+    if (engine && look_at_engine(t, engine, &plan) && suits(s->rule, plan.notes))
+        config = configure(t, engine, recipe);
     if (config)
         add_plan(s, config, plan);
     cudnn_drop(t, config);
@@ -147,22 +193,33 @@ static void try_engines(struct engine_search *s, void *graph)
     if (s->t->get(graph, GRAPH_ENGINES, CUDNN_INT64S, 1, &n, &engines) != CUDNN_OK)
         return;
     for (int64_t i = 0; i < engines && i < MOST_ENGINES && s->n < s->most; i++)
-        if (!seen(s, (int32_t)i))
-            try_engine(s, graph, i);
+        if (!seen(s, i))
+            try_engine(s, graph, &(struct cudnn_recipe){ .engine = i });
 }
 
 uint32_t cudnn_plans(const struct cudnn_table *t, const struct cudnn_target *target, void *graph,
-                     const struct cudnn_rule *rule, uint64_t only, struct cudnn_plan *ret,
-                     uint32_t most, int *status)
+                     const struct cudnn_rule *rule, struct cudnn_plan *ret, uint32_t most,
+                     int *status)
 {
     static const int32_t modes[] = { HEURISTIC_BEST, HEURISTIC_SLOW, HEURISTIC_FALLBACK };
-    struct engine_search s = { t, target, rule, only, ret, 0, most, status };
+    struct engine_search s = { t, target, rule, ret, 0, most, status };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (s.n < most && (s.n == 0 || modes[i] != HEURISTIC_FALLBACK))
             query_engines(&s, graph, modes[i]);
-    if (s.n < most && rule->exact && (most > 1 || only))
+    if (s.n < most && rule->exact && most > 1)
         try_engines(&s, graph);
     if (s.n == 0 && *status == CUDNN_OK)
         *status = CUDNN_NOT_SUPPORTED;
     return s.n;
+}
+
+bool cudnn_plan_again(const struct cudnn_table *t, const struct cudnn_target *target, void *graph,
+                      const struct cudnn_rule *rule, const struct cudnn_recipe *recipe,
+                      struct cudnn_plan *ret)
+{
+    int status = CUDNN_OK;
+    struct engine_search s = { t, target, rule, ret, 0, 1, &status };
+    if (recipe->engine >= 0 && recipe->n >= 0 && recipe->n <= CUDNN_MOST_KNOBS)
+        try_engine(&s, graph, recipe);
+    return s.n == 1;
 }

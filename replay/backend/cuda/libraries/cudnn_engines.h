@@ -24,20 +24,35 @@ struct cudnn_target {
     void *handle, *device;
 };
 
+enum { CUDNN_MOST_KNOBS = 24 };
+
+/* An engine and its settings, of which a plan can be made without a heuristic, also for a graph
+ * with other sizes. */
+struct cudnn_recipe {
+    int64_t engine, n; /* the engine's number; n -1: its settings cannot be repeated */
+    struct {
+        int64_t type, value;
+    } knobs[CUDNN_MOST_KNOBS];
+};
+
 struct cudnn_plan {
     void *plan;
     int64_t workspace;
-    uint64_t id;    /* the same for the same configuration in another process; never 0 */
-    int32_t engine; /* its number */
     uint32_t notes; /* bits of cudnnBackendNumericalNote_t */
+    struct cudnn_recipe recipe;
 };
 
 /* Makes plans of the first `most` acceptable engines: those of the best heuristic, of the slower
  * one, of the fallback, and, if more than one is wanted, of all other engines (on an H200 the
- * heuristics propose little but TF32 for f32). only: the id of the only engine to use; 0: any. If
- * it returns 0, *status is the last status. The caller drops the plans. */
+ * heuristics propose little but TF32 for f32). If it returns 0, *status is the last status. The
+ * caller drops the plans. */
 uint32_t cudnn_plans(const struct cudnn_table *t, const struct cudnn_target *target, void *graph,
-                     const struct cudnn_rule *rule, uint64_t only, struct cudnn_plan *ret,
-                     uint32_t most, int *status);
+                     const struct cudnn_rule *rule, struct cudnn_plan *ret, uint32_t most,
+                     int *status);
+
+/* Makes the plan of a recipe. False: this graph has none, or it is not acceptable. */
+bool cudnn_plan_again(const struct cudnn_table *t, const struct cudnn_target *target, void *graph,
+                      const struct cudnn_rule *rule, const struct cudnn_recipe *recipe,
+                      struct cudnn_plan *ret);
 
 #endif

@@ -15,23 +15,48 @@ enum { TIMES = 4 };
 
 #define ENOUGH ((uint64_t)1 << 26)
 
-bool plan_choice_matters(uint64_t flops)
+static const char *plans_wanted(void)
 {
     const char *how = getenv("SYMTAPE_CUDA_PLANS");
-    return how && strcmp(how, "first") == 0 ? false
-           : how && strcmp(how, "all") == 0 ? true
-                                            : flops >= ENOUGH;
+    return how ? how : "";
 }
 
-static struct cubin_key choice_key(struct cuda *cuda, const struct plan_problem *problem)
+bool plan_choice_matters(uint64_t flops)
+{
+    const char *how = plans_wanted();
+    return strcmp(how, "first") == 0 ? false : strcmp(how, "all") == 0 ? true : flops >= ENOUGH;
+}
+
+int64_t plan_size_range(int64_t size)
+{
+    int64_t range = 0;
+    while (size > 1) {
+        size /= 2;
+        range++;
+    }
+    return range;
+}
+
+void plan_recipes_release(struct plan_recipes *recipes)
+{
+    key_table_release(&recipes->keys);
+    vec_release(&recipes->recipes);
+}
+
+/* ---- Stored choices ---- */
+
+/* The key of the problem, or of its class of that number from 1. */
+static struct cubin_key choice_key(struct cuda *cuda, const struct plan_problem *problem,
+                                   uint32_t class)
 {
     char text[256];
-    snprintf(text, sizeof text, "plan 1 %s %zu %s %d", library_name(problem->library->id),
-             library_version(problem->library), cuda->device_name, cuda->driver_version);
+    snprintf(text, sizeof text, "plan 2 %u %d %s %zu %s %d", class, problem->matters,
+             library_name(problem->library->id), library_version(problem->library),
+             cuda->device_name, cuda->driver_version);
     XXH3_state_t state;
     XXH3_128bits_reset(&state);
     XXH3_128bits_update(&state, text, strlen(text));
-    XXH3_128bits_update(&state, problem->key, problem->bytes);
+    XXH3_128bits_update(&state, class ? problem->classes[class - 1] : problem->key, problem->bytes);
     XXH128_hash_t hash = XXH3_128bits_digest(&state);
     return (struct cubin_key){ hash.high64, hash.low64 };
 }
@@ -41,32 +66,83 @@ static int version_of(const struct plan_problem *problem)
     return (int)library_version(problem->library);
 }
 
-uint64_t plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem)
+static bool read_recipe(const struct plan_problem *problem, struct cubin_key key,
+                        struct plan_recipe *ret)
 {
     struct buf text = BUF_INIT;
     char folder[1100];
-    uint64_t id = 0;
-    if (cubin_cache_folder(folder, sizeof folder) &&
-        cubin_cache_read(folder, choice_key(cuda, problem), version_of(problem), 0, &text)) {
-        struct bytes in = bytes_of(buf_str(&text));
-        id = bytes_le64(&in);
-        if (in.failed)
-            id = 0;
-    }
+    bool ok = cubin_cache_folder(folder, sizeof folder) &&
+              cubin_cache_read(folder, key, version_of(problem), 0, &text) &&
+              buf_str(&text).n == sizeof ret->bytes;
+    if (ok)
+        memcpy(ret->bytes, buf_str(&text).p, sizeof ret->bytes);
     buf_release(&text);
-    return id;
+    return ok;
 }
 
-static void save_plan_choice(struct cuda *cuda, const struct plan_problem *problem, uint64_t id)
+static void write_recipe(const struct plan_problem *problem, struct cubin_key key,
+                         const struct plan_recipe *recipe)
 {
-    struct buf text = BUF_INIT;
     char folder[1100];
-    buf_le64(&text, id);
-    if (!text.failed && cubin_cache_folder(folder, sizeof folder))
-        cubin_cache_write(folder, choice_key(cuda, problem), version_of(problem), 0,
-                          buf_str(&text));
-    buf_release(&text);
+    if (cubin_cache_folder(folder, sizeof folder))
+        cubin_cache_write(folder, key, version_of(problem), 0,
+                          (struct str){ (const char *)recipe->bytes, sizeof recipe->bytes });
 }
+
+static bool known_recipe(struct plan_recipes *r, struct cubin_key key, struct plan_recipe *ret)
+{
+    r->keys.key_bytes = sizeof key;
+    uint32_t found = key_table_find(&r->keys, &key);
+    if (found != KEY_NONE)
+        *ret = r->recipes.v[found];
+    return found != KEY_NONE;
+}
+
+/* Without memory it is not known the next time. */
+static void note_recipe(struct plan_recipes *r, struct cubin_key key,
+                        const struct plan_recipe *recipe)
+{
+    if (vec_reserve(&r->recipes, 1) && key_table_add(&r->keys, &key))
+        r->recipes.v[r->recipes.n++] = *recipe;
+}
+
+bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
+                        struct plan_recipe *ret)
+{
+    const bool all = strcmp(plans_wanted(), "all") == 0;
+    if (strcmp(plans_wanted(), "first") == 0)
+        return false;
+    if (problem->matters && read_recipe(problem, choice_key(cuda, problem, 0), ret))
+        return true;
+    for (uint32_t i = 0; i < problem->n_classes && !all; i++) {
+        struct cubin_key key = choice_key(cuda, problem, i + 1);
+        if (known_recipe(problem->recipes, key, ret))
+            return true;
+        if (!problem->matters || !read_recipe(problem, key, ret))
+            continue;
+        note_recipe(problem->recipes, key, ret);
+        return true;
+    }
+    return false;
+}
+
+void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
+                      const struct plan_recipe *recipe, bool measured)
+{
+    struct plan_recipe other;
+    if (measured)
+        write_recipe(problem, choice_key(cuda, problem, 0), recipe);
+    for (uint32_t i = 0; i < problem->n_classes; i++) {
+        struct cubin_key key = choice_key(cuda, problem, i + 1);
+        if (known_recipe(problem->recipes, key, &other))
+            continue;
+        note_recipe(problem->recipes, key, recipe);
+        if (measured)
+            write_recipe(problem, key, recipe);
+    }
+}
+
+/* ---- Measurements ---- */
 
 /* Returns the time in ms; INFINITY: the plan does not run. */
 static float time_once(struct cuda *cuda, const struct plan_trial *trial, uint32_t i,
@@ -100,25 +176,24 @@ static uint32_t fastest(struct cuda *cuda, const struct plan_trial *trial, cu_ev
     return best;
 }
 
-uint32_t plan_choice_make(struct cuda *cuda, const struct plan_problem *problem,
-                          const struct plan_trial *trial)
+bool plan_choice_make(struct cuda *cuda, const struct plan_trial *trial, uint32_t *ret)
 {
     const struct driver *d = &cuda->driver;
     struct err ignored = { 0 };
     cu_event start = NULL, end = NULL;
     double from = clock_us();
-    uint32_t best = 0;
-    if (trial->n > 1 && cuda_may_wait(cuda, "plans of a library are timed", &ignored) &&
-        cuda_flush(cuda, &ignored) && d->event_create(&start, 0) == CU_OK &&
-        d->event_create(&end, 0) == CU_OK) {
-        best = fastest(cuda, trial, start, end);
+    *ret = 0;
+    bool measured = trial->n > 1 && cuda_may_wait(cuda, "plans of a library are timed", &ignored) &&
+                    cuda_flush(cuda, &ignored) && d->event_create(&start, 0) == CU_OK &&
+                    d->event_create(&end, 0) == CU_OK;
+    if (measured) {
+        *ret = fastest(cuda, trial, start, end);
         cuda->base.log.tried += trial->n;
         cuda->base.log.try_ns += (uint64_t)((clock_us() - from) * 1e3);
-        save_plan_choice(cuda, problem, trial->ids[best]);
     }
     if (start)
         d->event_destroy(start);
     if (end)
         d->event_destroy(end);
-    return best;
+    return measured;
 }

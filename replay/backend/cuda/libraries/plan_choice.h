@@ -1,36 +1,67 @@
-/* Chooses the fastest of the plans that a library offers for a problem.
+/* Chooses the fastest of the plans that a library offers for a problem, and remembers it.
  *
- * If the problem has enough work, the plans are timed with events when the problem occurs for the
- * first time. The choice is stored on disk beside the cubins, by the library's version, the device
- * and the problem, so that later runs use the same plan and measure nothing. Of plans that are
- * equally fast, the first in the library's order is chosen. $SYMTAPE_CUDA_PLANS "all": always
- * measures; "first": always uses the library's first plan. */
+ * If a problem has enough work, its plans are timed with events when it occurs for the first time.
+ * The recipe of the chosen plan is stored on disk beside the cubins, by the library's version, the
+ * device and the problem, so that later runs make the same plan, measure nothing and ask no
+ * heuristic. It is stored for the classes of the problem, too: a problem of another size that is in
+ * one of these classes gets the same recipe at once, if the library supports it there. Of plans
+ * that are equally fast, the first in the library's order is chosen. $SYMTAPE_CUDA_PLANS "all":
+ * measures each problem, whatever its work and its classes; "first": always uses the library's
+ * first plan. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
 
 #include "replay/backend/cuda/runtime/cuda.h"
+#include "replay/backend/cuda/runtime/key_table.h"
+
+enum { PLAN_CLASSES = 2, PLAN_RECIPE_BYTES = 512 };
+
+/* All that a library needs to make a plan again, without pointers; unused bytes are 0. */
+struct plan_recipe {
+    unsigned char bytes[PLAN_RECIPE_BYTES];
+};
+
+/* The recipes that this process made or read, which a library's state owns. */
+struct plan_recipes {
+    struct key_table keys;
+    vec_of(struct plan_recipe)
+    recipes;
+};
+void plan_recipes_release(struct plan_recipes *recipes);
 
 struct plan_problem {
     const struct cuda_library *library;
+    struct plan_recipes *recipes;
     const void *key; /* all properties that the choice depends on, compared by its bytes */
     size_t bytes;
+    /* Keys of as many bytes, in which sizes are replaced by their ranges; the first one that has a
+     * recipe counts. */
+    const void *classes[PLAN_CLASSES];
+    uint32_t n_classes;
+    bool matters; /* plan_choice_matters() */
 };
+
+/* The logarithm of a size, for the key of a class. */
+int64_t plan_size_range(int64_t size);
 
 /* Returns whether that many floating point operations are worth a measurement. */
 bool plan_choice_matters(uint64_t flops);
 
-/* Returns the id of the plan that was chosen before; 0: none. */
-uint64_t plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem);
+/* Finds the recipe of the problem, which was chosen before, or else that of one of its classes. */
+bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
+                        struct plan_recipe *ret);
+/* Stores the choice for the classes that have none, and for the problem if it was measured. */
+void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
+                      const struct plan_recipe *recipe, bool measured);
 
 struct plan_trial {
-    const uint64_t *ids; /* not 0 */
     uint32_t n;
     /* Runs a plan on the backend's stream; its results are never read. False: it does not run. */
     bool (*run)(void *user, uint32_t i);
     void *user;
 };
-/* Measures, stores the choice and returns its number; a failure of the device is detected later. */
-uint32_t plan_choice_make(struct cuda *cuda, const struct plan_problem *problem,
-                          const struct plan_trial *trial);
+/* Measures and returns the number of the fastest; a failure of the device is detected later. False:
+ * it could not be measured, and the first one is as good. */
+bool plan_choice_make(struct cuda *cuda, const struct plan_trial *trial, uint32_t *ret);
 
 #endif

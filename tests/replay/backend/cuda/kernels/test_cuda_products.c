@@ -150,6 +150,71 @@ static void test_choice(void **state)
     assert_int_equal(system(text), 0);
 }
 
+/* Runs the call beside the CPU; returns how many of its plans were chosen before. */
+static uint64_t plans_recalled(struct backend *cpu, struct backend *cuda, const struct call *c)
+{
+    struct err err = ERR_INIT;
+    struct graph *graph = graph_of(c);
+    const uint64_t before = cuda->log.recalled;
+    struct run *expected = run_on(cpu, graph, &err), *got = run_on(cuda, graph, &err);
+    assert_no_err(&err);
+    compare(expected, got, c, 2e-5);
+    run_free(got);
+    run_free(expected);
+    graph_free(graph);
+    return cuda->log.recalled - before;
+}
+
+/* A problem of other sizes gets the plan of the first one of its class, without a heuristic; one
+ * that is too far away, or of another layout, gets its own. */
+static void test_classes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct call call;
+        uint64_t recalled;
+    } rows[] = {
+        { { "x: \"f32[65, 33][33, 1]cpu\", y: \"f32[33, 70][70, 1]cpu\"", "mm.default(x, y)", 1 },
+          0 },
+        { { "x: \"f32[90, 33][33, 1]cpu\", y: \"f32[33, 70][70, 1]cpu\"", "mm.default(x, y)", 1 },
+          1 },
+        { { "x: \"f32[65, 39][39, 1]cpu\", y: \"f32[39, 70][70, 1]cpu\"", "mm.default(x, y)", 1 },
+          1 },
+        { { "x: \"f32[130, 33][33, 1]cpu\", y: \"f32[33, 70][70, 1]cpu\"", "mm.default(x, y)", 1 },
+          0 },
+        { { "x: \"f32[65, 33][33, 1]cpu\", y: \"f32[33, 72][72, 1]cpu\"", "mm.default(x, y)", 1 },
+          0 },
+        { { "x: \"f32[90, 33][1, 90]cpu\", y: \"f32[33, 70][70, 1]cpu\"", "mm.default(x, y)", 1 },
+          0 },
+        { { "x: \"f32[4, 9, 17][153, 17, 1]cpu\", y: \"f32[4, 17, 9][153, 9, 1]cpu\"",
+            "bmm.default(x, y)", 1 },
+          0 },
+        { { "x: \"f32[5, 11, 19][209, 19, 1]cpu\", y: \"f32[5, 19, 11][209, 11, 1]cpu\"",
+            "bmm.default(x, y)", 1 },
+          1 },
+        { { "x: \"f32[2, 5, 9][45, 9, 1]cpu\", w: \"f32[7, 5, 3][15, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          0 },
+        { { "x: \"f32[2, 5, 13][65, 13, 1]cpu\", w: \"f32[7, 5, 3][15, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          1 },
+        { { "x: \"f32[20, 5, 13][65, 13, 1]cpu\", w: \"f32[7, 5, 3][15, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          0 },
+        { { "x: \"f32[2, 5, 13][65, 13, 1]cpu\", w: \"f32[6, 5, 3][15, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          0 },
+    };
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t recalled = plans_recalled(cpu, cuda, &rows[i].call);
+        if (recalled != rows[i].recalled)
+            fail_msg("row %zu: %llu", i, (unsigned long long)recalled);
+    }
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+}
+
 /* ---- TF32 ---- */
 
 static double most_off(const struct call *c, bool tf32)
@@ -213,7 +278,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_with_libraries), cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
+        cmocka_unit_test(test_classes),        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_tf32),
     };
     return run_calls(tests, sizeof tests / sizeof *tests);
 }
