@@ -82,9 +82,10 @@ static bool convolution_problem_of(const struct cuda_conv *c, enum conv_part par
 }
 
 /* Makes the key of the problems that get the same plan: they differ in their batch and positions,
- * and their work is within a factor of four. Memory formats and alignments are theirs, and a weight
- * has the same sizes. */
-static struct cudnn_convolution convolution_class_of(const struct cudnn_convolution *p)
+ * whose number is within a factor of four, or, with `further`, that many factors more. Memory
+ * formats and alignments are theirs, and a weight has the same sizes. */
+static struct cudnn_convolution convolution_class_of(const struct cudnn_convolution *p,
+                                                     int64_t further)
 {
     struct cudnn_convolution class = *p;
     struct cudnn_tensor *varying[] = { &class.in, &class.out };
@@ -96,7 +97,7 @@ static struct cudnn_convolution convolution_class_of(const struct cudnn_convolut
             x->size[d] = d == 1 ? x->size[d] : x->size[d] == 1;
             x->stride[d] = d == 1 ? x->stride[d] == 1 : 0;
         }
-        x->size[0] = plan_size_range(all) / 2;
+        x->size[0] = plan_size_range(all) / 2 + further;
     }
     return class;
 }
@@ -114,12 +115,15 @@ bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part 
     struct cudnn_convolution p;
     if (!convolution_problem_of(c, part, !cuda_of(k)->base.tf32, &p))
         return false;
-    const struct cudnn_convolution class = convolution_class_of(&p);
+    const struct cudnn_convolution class = convolution_class_of(&p, 0),
+                                   less = convolution_class_of(&p, -1),
+                                   more = convolution_class_of(&p, 1);
     struct cudnn_job job = {
         .name = names[part],
         .kind = CUDNN_CONVOLUTIONS,
         .key = &p,
         .class = &class,
+        .near = { &less, &more },
         .describe = describe_convolution,
         .exact = p.exact,
         .n = CUDNN_TENSORS,

@@ -411,6 +411,7 @@ static void make_lt_plan(struct kernel *k, struct cublaslt *lt, const struct pla
         .bytes = sizeof *key,
         .classes = { &first, &second },
         .n_classes = 2,
+        .n_own = 2,
         .matters = plan_choice_matters(cuda_of(k)->now->flops),
     };
     plan->refused = !describe_problem(lt, key, bias, plan) ||

@@ -227,8 +227,9 @@ static struct cudnn_plan make_cudnn_plan(struct kernel *k, struct cudnn *dnn,
         .recipes = &dnn->recipes,
         .key = job->key,
         .bytes = dnn->plans[job->kind].keys.key_bytes,
-        .classes = { job->class },
-        .n_classes = job->class != NULL,
+        .classes = { job->class, job->near[0], job->near[1] },
+        .n_classes = job->class ? 3 : 0,
+        .n_own = job->class != NULL,
         .matters = job->kind == CUDNN_CONVOLUTIONS && plan_choice_matters(cuda_of(k)->now->flops),
     };
     const struct cudnn_rule rule = { .exact = job->exact, .most = MOST_ROOM };

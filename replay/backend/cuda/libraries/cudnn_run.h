@@ -14,7 +14,9 @@ struct cudnn_job {
     const char *name; /* for the log */
     enum cudnn_kind kind;
     const void *key;
-    const void *class; /* the key with ranges for sizes (plan_choice.h); NULL: none */
+    /* The key with ranges for sizes (plan_choice.h): its own, and those that are near; NULL: none
+     */
+    const void *class, *near[2];
     void (*describe)(struct cudnn_graph *g, const void *key);
     bool exact; /* f32 does not use TF32 inputs */
     int64_t n, ids[CUDNN_POINTERS_MOST];

@@ -50,7 +50,7 @@ static struct cubin_key choice_key(struct cuda *cuda, const struct plan_problem 
                                    uint32_t class)
 {
     char text[256];
-    snprintf(text, sizeof text, "plan 2 %u %d %s %zu %s %d", class, problem->matters,
+    snprintf(text, sizeof text, "plan 2 %d %d %s %zu %s %d", class > 0, problem->matters,
              library_name(problem->library->id), library_version(problem->library),
              cuda->device_name, cuda->driver_version);
     XXH3_state_t state;
@@ -132,7 +132,7 @@ void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
     struct plan_recipe other;
     if (measured)
         write_recipe(problem, choice_key(cuda, problem, 0), recipe);
-    for (uint32_t i = 0; i < problem->n_classes; i++) {
+    for (uint32_t i = 0; i < problem->n_own; i++) {
         struct cubin_key key = choice_key(cuda, problem, i + 1);
         if (known_recipe(problem->recipes, key, &other))
             continue;

@@ -14,7 +14,7 @@
 #include "replay/backend/cuda/runtime/cuda.h"
 #include "replay/backend/cuda/runtime/key_table.h"
 
-enum { PLAN_CLASSES = 2, PLAN_RECIPE_BYTES = 512 };
+enum { PLAN_CLASSES = 3, PLAN_RECIPE_BYTES = 512 };
 
 /* All that a library needs to make a plan again, without pointers; unused bytes are 0. */
 struct plan_recipe {
@@ -35,9 +35,10 @@ struct plan_problem {
     const void *key; /* all properties that the choice depends on, compared by its bytes */
     size_t bytes;
     /* Keys of as many bytes, in which sizes are replaced by their ranges; the first one that has a
-     * recipe counts. */
+     * recipe counts. The problem's choice is stored for the first n_own of them; the others are
+     * near. */
     const void *classes[PLAN_CLASSES];
-    uint32_t n_classes;
+    uint32_t n_classes, n_own;
     bool matters; /* plan_choice_matters() */
 };
 
