@@ -25,7 +25,7 @@ with 77, "skipped" to meson, when that one has no torch.
 
     diagnosis_torch.py [--all] [--tapes DIR] [--no-remedy] [--count N] [--seed N] [NAME...]
 
-Without --all and names, N (8) programs are tried, the same ones for a seed. With --tapes,
+Without --all and names, N (5) programs are tried, the same ones for a seed. With --tapes,
 DIR/NAME.tape is read instead of recording the program, and written where it is not there. Exits with 1 unless the cause stands first in 22 of
 24, among the first three in all, and the remedies work in 20 of 24 and make nothing worse.
 """
@@ -303,7 +303,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--tapes")
     parser.add_argument("--no-remedy", action="store_true")
-    parser.add_argument("--count", type=int, default=8)
+    parser.add_argument("--count", type=int, default=5)
     parser.add_argument("--seed", type=int, default=24323)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()

@@ -212,7 +212,7 @@ def main():
     parser = argparse.ArgumentParser()
     today = datetime.date.today()
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--sample", type=int, default=24)
     parser.add_argument("--seed", type=int, default=today.year * 100 + today.month)
     parser.add_argument("--max-calls", type=int, default=250)
     parser.add_argument("--seconds", type=float, default=120)
