@@ -185,7 +185,7 @@ int cudnnBackendSetAttribute(void *descriptor, int name, int type, int64_t n, co
                     { CUDNN_CONVOLUTION_OF, 100, 106 },
                     { CUDNN_HEURISTIC, 200, 201 },
                     { CUDNN_ENGINE_CONFIG, 300, 302 },
-                    { CUDNN_KNOB_CHOICE, 500, 501 },
+                    { CUDNN_KNOB_CHOICE, 600, 601 },
                     { CUDNN_PLAN, 400, 401 },
                     { CUDNN_FORWARD, 700, 705 },
                     { CUDNN_BACKWARD_DATA, 706, 711 },

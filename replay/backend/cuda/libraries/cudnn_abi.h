@@ -83,8 +83,8 @@ enum {
     PLAN_CONFIG = 401,
     PLAN_WORKSPACE = 402,
     PLAN_DEVICE = 407,
-    KNOB_TYPE = 500,
-    KNOB_VALUE = 501,
+    KNOB_TYPE = 600,
+    KNOB_VALUE = 601,
     FORWARD_ALPHA = 700,         /* then beta, the convolution, w, x, y */
     BACKWARD_DATA_ALPHA = 706,   /* then beta, the convolution, w, dx, dy */
     BACKWARD_FILTER_ALPHA = 712, /* then beta, the convolution, dw, x, dy */
