@@ -122,6 +122,9 @@ struct backend_kind {
     struct captured *(*capture_end)(struct backend *backend, struct err *err); /* NULL: err */
     bool (*launch)(struct backend *backend, struct captured *captured, struct err *err);
     void (*drop)(struct backend *backend, struct captured *captured); /* NULL is fine */
+    /* Makes choices that calls put off, since they take long: between runs. Returns whether later
+     * calls may compute other bits than before. NULL: the backend puts nothing off. */
+    bool (*refine)(struct backend *backend);
 };
 
 /* One launch: a kernel, a routine of a library, or a call that the CPU runs. A fused kernel stands

@@ -403,6 +403,19 @@ static bool cuda_wait(struct backend *backend, struct err *err)
            cuda_settle(cuda_backend_of(backend), err);
 }
 
+static bool cuda_refine(struct backend *backend)
+{
+    struct cuda *cuda = cuda_backend_of(backend);
+    struct err ignored = { 0 };
+    bool changed = false;
+    if (cuda->capture || !cuda_usable(cuda, &ignored))
+        return false;
+    for (size_t i = 0; i < LIBRARIES; i++)
+        if (cuda->library_refine[i] && cuda->library_refine[i](cuda))
+            changed = true;
+    return changed;
+}
+
 const struct backend_kind backend_cuda = {
     .name = "cuda",
     .description = "an NVIDIA GPU: kernels compiled at first use, cuBLASLt, cuDNN",
@@ -424,4 +437,5 @@ const struct backend_kind backend_cuda = {
     .capture_end = cuda_capture_end,
     .launch = cuda_launch_captured,
     .drop = cuda_drop_captured,
+    .refine = cuda_refine,
 };

@@ -37,7 +37,8 @@ struct timer {
     struct backend *backend;
     struct timed_node *nodes;
     struct run *run;     /* of the first run; later runs reuse it */
-    uint64_t first_hash; /* of the first run's outputs, if later ones may be captured */
+    uint64_t first_hash; /* of the outputs that were made call by call, if later ones may be
+                            captured */
 };
 
 static void forget_log(struct backend *backend)
@@ -146,15 +147,31 @@ static bool time_first_run(struct timer *m, struct err *err)
                                     .load_ns = now->load_ns - before.load_ns,
                                     .planned = now->planned - before.planned,
                                     .plan_ns = now->plan_ns - before.plan_ns,
-                                    .recalled = now->recalled - before.recalled,
-                                    .tried = now->tried - before.tried,
-                                    .try_ns = now->try_ns - before.try_ns };
+                                    .recalled = now->recalled - before.recalled };
     t->sizes = arena_array(&t->arena, struct run_size, run->n_symbols + 1);
     t->n_sizes = t->sizes ? run->n_symbols : 0;
     for (size_t i = 0; i < t->n_sizes; i++)
         t->sizes[i] = (struct run_size){ arena_copy(&t->arena, run->symbols[i].symbol),
                                          run->symbols[i].value };
     return t->sizes || err_nomem(err);
+}
+
+/* Makes choices that the first run put off. If later runs may compute other bits, one more run is
+ * made call by call, with which a captured one is compared. */
+static bool refine_choices(struct timer *m, struct err *err)
+{
+    struct backend *backend = m->backend;
+    const struct backend_log before = backend->log;
+    double us;
+    const bool changed = backend->kind->refine && backend->kind->refine(backend);
+    m->t->once.tried = backend->log.tried - before.tried;
+    m->t->once.try_ns = backend->log.try_ns - before.try_ns;
+    if (!changed)
+        return true;
+    m->run->options.captures = false;
+    bool ok = wall_once(m, false, &us, err);
+    m->run->options.captures = m->options.captures;
+    return ok;
 }
 
 static bool captures(const struct timer *m)
@@ -286,7 +303,7 @@ static bool measure_runs(struct timer *m, const struct timing_options *how, stru
     t->nodes = m->nodes;
     if (!m->nodes)
         return err_nomem(err);
-    if (!time_first_run(m, err))
+    if (!time_first_run(m, err) || !refine_choices(m, err))
         return false;
     uint64_t compiled = m->backend->log.compiled;
     if (!time_capture(m, err) || !wall_runs(m, err) || !check_captured(m, err) ||

@@ -107,29 +107,37 @@ static void describe_convolution(struct cudnn_graph *g, const void *key)
     cudnn_graph_convolve(g, key);
 }
 
+void cudnn_convolution_job(const struct cudnn_convolution *key, struct cudnn_convolution_job *ret)
+{
+    ret->key = *key;
+    ret->class = convolution_class_of(key, 0);
+    ret->less = convolution_class_of(key, -1);
+    ret->more = convolution_class_of(key, 1);
+    ret->job = (struct cudnn_job){
+        .kind = CUDNN_CONVOLUTIONS,
+        .key = &ret->key,
+        .class = &ret->class,
+        .near = { &ret->less, &ret->more },
+        .describe = describe_convolution,
+        .exact = key->exact,
+        .n = CUDNN_TENSORS,
+        .ids = { CUDNN_WEIGHT_ID, CUDNN_IN_ID, CUDNN_OUT_ID },
+    };
+}
+
 bool cudnn_convolve(struct kernel *k, const struct cuda_conv *c, enum conv_part part)
 {
     static const char *const names[] = { [CONV_TO_OUTPUT] = "cudnn convolution forward",
                                          [CONV_TO_INPUT] = "cudnn convolution backward data",
                                          [CONV_TO_WEIGHT] = "cudnn convolution backward filter" };
+    const uint64_t addresses[] = { c->weight.at.p, c->in.at.p, c->out.at.p };
     struct cudnn_convolution p;
+    struct cudnn_convolution_job convolution;
     if (!convolution_problem_of(c, part, !cuda_of(k)->base.tf32, &p))
         return false;
-    const struct cudnn_convolution class = convolution_class_of(&p, 0),
-                                   less = convolution_class_of(&p, -1),
-                                   more = convolution_class_of(&p, 1);
-    struct cudnn_job job = {
-        .name = names[part],
-        .kind = CUDNN_CONVOLUTIONS,
-        .key = &p,
-        .class = &class,
-        .near = { &less, &more },
-        .describe = describe_convolution,
-        .exact = p.exact,
-        .n = CUDNN_TENSORS,
-        .ids = { CUDNN_WEIGHT_ID, CUDNN_IN_ID, CUDNN_OUT_ID },
-        .pointers = { (void *)(uintptr_t)c->weight.at.p, (void *)(uintptr_t)c->in.at.p,
-                      (void *)(uintptr_t)c->out.at.p },
-    };
-    return cudnn_run(k, &job);
+    cudnn_convolution_job(&p, &convolution);
+    convolution.job.name = names[part];
+    for (int i = 0; i < CUDNN_TENSORS; i++)
+        convolution.job.pointers[i] = (void *)(uintptr_t)addresses[i];
+    return cudnn_run(k, &convolution.job);
 }

@@ -33,6 +33,8 @@ struct lt_plan {
     struct cublaslt_algorithm algorithm;
     size_t workspace;
     bool refused; /* no algorithm supports it */
+    bool matters; /* plan_choice_matters() */
+    bool put_off; /* the choice was made without a measurement */
 };
 
 struct cublaslt {
@@ -307,57 +309,31 @@ static uint32_t query_lt_heuristic(const struct cublaslt *lt, const struct plan_
     return n;
 }
 
-struct lt_trial {
-    const struct cublaslt *lt;
-    const struct lt_plan *plan;
-    const struct cuda_product *product;
-    const struct cublaslt_choice *choices;
-    uint64_t workspace, to;
-    void *stream;
+_Static_assert(sizeof(struct cublaslt_algorithm) <= PLAN_RECIPE_BYTES, "a recipe of cuBLASLt");
+
+/* The problem with the keys of its classes. */
+struct lt_problem {
+    struct plan_key key, m, others;
+    struct plan_problem problem;
 };
 
-static bool try_choice(void *user, uint32_t i)
+static void describe_choice(struct cublaslt *lt, const struct plan_key *key, bool matters,
+                            struct lt_problem *ret)
 {
-    const struct lt_trial *t = user;
-    struct lt_plan plan = *t->plan;
-    struct cuda_product p = *t->product;
-    plan.algorithm = t->choices[i].algorithm;
-    plan.workspace = t->choices[i].workspace;
-    p.c.address = t->to;
-    return run_plan(t->lt, &plan, &p, t->workspace, t->stream) == CUBLAS_OK;
+    ret->key = *key;
+    ret->m = product_class_of(key, RANGE_M);
+    ret->others = product_class_of(key, key->batches > 1 ? RANGE_M | RANGE_N | RANGE_K : RANGE_K);
+    ret->problem = (struct plan_problem){
+        .library = &lt->library,
+        .recipes = &lt->recipes,
+        .key = &ret->key,
+        .bytes = sizeof ret->key,
+        .classes = { &ret->m, &ret->others },
+        .n_classes = 2,
+        .n_own = 2,
+        .matters = matters,
+    };
 }
-
-/* Returns the bytes that the result extends over. */
-static size_t result_reach(const struct plan_key *key, const struct cuda_product *p)
-{
-    uint64_t batches = (key->batches - 1) * (uint64_t)(key->c.batch < 0 ? 0 : key->c.batch);
-    return (size_t)(batches + key->c.leading * key->c.columns) * dtype_size(p->c.dtype);
-}
-
-/* Chooses an algorithm. If the result is added to memory, trials write to other memory. *measured:
- * they were timed. */
-static uint32_t choose_algorithm(struct kernel *k, const struct cublaslt *lt,
-                                 const struct plan_key *key, const struct cuda_product *p,
-                                 const struct lt_plan *plan, const struct cublaslt_choice *choices,
-                                 uint32_t n, bool *measured)
-{
-    struct cuda *cuda = cuda_of(k);
-    struct lt_trial t = { lt, plan, p, choices, 0, p->c.address, cuda->stream };
-    struct err none = { 0 };
-    uint32_t best = 0;
-    if (n < 2 || !cuda_take(cuda, WORKSPACE_BYTES, &t.workspace, &none))
-        return 0;
-    const struct plan_trial trial = { n, try_choice, &t };
-    if (!key->added || cuda_take(cuda, result_reach(key, p), &t.to, &none)) {
-        *measured = plan_choice_make(cuda, &trial, &best);
-        if (key->added)
-            cuda_give_back(cuda, t.to);
-    }
-    cuda_give_back(cuda, t.workspace);
-    return best;
-}
-
-_Static_assert(sizeof(struct cublaslt_algorithm) <= PLAN_RECIPE_BYTES, "a recipe of cuBLASLt");
 
 /* Takes the algorithm that was chosen before, if it supports this problem. */
 static bool recall_algorithm(struct cuda *cuda, const struct cublaslt *lt,
@@ -365,72 +341,70 @@ static bool recall_algorithm(struct cuda *cuda, const struct cublaslt *lt,
 {
     struct plan_recipe stored;
     struct cublaslt_choice choice = { 0 };
+    struct cublaslt_algorithm algorithm;
     if (!lt->table.check || !plan_choice_recall(cuda, problem, &stored))
         return false;
-    memcpy(&plan->algorithm, stored.bytes, sizeof plan->algorithm);
-    if (lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c, &plan->algorithm,
+    memcpy(&algorithm, stored.bytes, sizeof algorithm);
+    if (lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c, &algorithm,
                         &choice) != CUBLAS_OK ||
         choice.workspace > WORKSPACE_BYTES)
         return false;
+    plan->algorithm = algorithm;
     plan->workspace = choice.workspace;
-    cuda->base.log.recalled++;
+    plan->put_off = problem->matters && !stored.measured;
     return true;
 }
 
-/* Takes one of the algorithms that the heuristic offers, and stores the choice. */
-static bool choose_new_algorithm(struct kernel *k, const struct cublaslt *lt,
-                                 const struct plan_key *key, const struct cuda_product *p,
-                                 const struct plan_problem *problem, struct lt_plan *plan)
+static void take_algorithm(struct cuda *cuda, const struct plan_problem *problem,
+                           const struct cublaslt_choice *choice, bool measured,
+                           struct lt_plan *plan)
+{
+    struct plan_recipe stored = { .measured = measured };
+    plan->algorithm = choice->algorithm;
+    plan->workspace = choice->workspace;
+    memcpy(stored.bytes, &plan->algorithm, sizeof plan->algorithm);
+    plan_choice_save(cuda, problem, &stored);
+}
+
+/* Takes the first of the algorithms that the heuristic offers. */
+static bool take_first_algorithm(struct cuda *cuda, const struct cublaslt *lt,
+                                 const struct plan_key *key, const struct plan_problem *problem,
+                                 struct lt_plan *plan)
 {
     struct cublaslt_choice choices[MOST_CHOICES] = { 0 };
-    struct plan_recipe stored = { 0 };
-    bool measured = false;
-    uint32_t n = query_lt_heuristic(lt, key, plan, choices);
-    if (n == 0)
+    if (query_lt_heuristic(lt, key, plan, choices) == 0)
         return false;
-    uint32_t best =
-        problem->matters ? choose_algorithm(k, lt, key, p, plan, choices, n, &measured) : 0;
-    plan->algorithm = choices[best].algorithm;
-    plan->workspace = choices[best].workspace;
-    memcpy(stored.bytes, &plan->algorithm, sizeof plan->algorithm);
-    plan_choice_save(cuda_of(k), problem, &stored, measured);
+    take_algorithm(cuda, problem, &choices[0], false, plan);
+    plan->put_off = problem->matters;
     return true;
 }
 
-static void make_lt_plan(struct kernel *k, struct cublaslt *lt, const struct plan_key *key,
-                         const struct cuda_product *p, const void *bias, struct lt_plan *plan)
+static void make_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct plan_key *key,
+                         const void *bias, struct lt_plan *plan)
 {
-    const bool batched = key->batches > 1;
-    const struct plan_key first = product_class_of(key, RANGE_M),
-                          second = product_class_of(key, batched ? RANGE_M | RANGE_N | RANGE_K
-                                                                 : RANGE_K);
-    const struct plan_problem problem = {
-        .library = &lt->library,
-        .recipes = &lt->recipes,
-        .key = key,
-        .bytes = sizeof *key,
-        .classes = { &first, &second },
-        .n_classes = 2,
-        .n_own = 2,
-        .matters = plan_choice_matters(cuda_of(k)->now->flops),
-    };
-    plan->refused = !describe_problem(lt, key, bias, plan) ||
-                    (!recall_algorithm(cuda_of(k), lt, &problem, plan) &&
-                     !choose_new_algorithm(k, lt, key, p, &problem, plan));
+    struct lt_problem p;
+    plan->refused = !describe_problem(lt, key, bias, plan);
+    plan->matters = plan_choice_matters(cuda->now->flops);
+    if (plan->refused)
+        return;
+    describe_choice(lt, key, plan->matters, &p);
+    if (recall_algorithm(cuda, lt, &p.problem, plan))
+        cuda->base.log.recalled++;
+    else
+        plan->refused = !take_first_algorithm(cuda, lt, key, &p.problem, plan);
 }
 
 /* Returns the plan of a key; NULL: out of memory. Plans are stored, also those that were
  * refused. */
 static struct lt_plan *stored_plan(struct kernel *k, struct cublaslt *lt,
-                                   const struct plan_key *key, const struct cuda_product *p,
-                                   const void *bias)
+                                   const struct plan_key *key, const void *bias)
 {
     uint32_t found = key_table_find(&lt->keys, key);
     struct lt_plan plan;
     if (found != KEY_NONE)
         return &lt->plans.v[found];
     double start = clock_us();
-    make_lt_plan(k, lt, key, p, bias, &plan);
+    make_lt_plan(cuda_of(k), lt, key, bias, &plan);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
     if (vec_reserve(&lt->plans, 1) && key_table_add(&lt->keys, key)) {
@@ -441,6 +415,96 @@ static struct lt_plan *stored_plan(struct kernel *k, struct cublaslt *lt,
     err_nomem(k->err);
     k->failed = true;
     return NULL;
+}
+
+/* ---- Choices that were put off ---- */
+
+/* Trials multiply memory of their own, whose values do not matter. */
+struct lt_trial {
+    const struct cublaslt *lt;
+    struct lt_plan plan;
+    struct cuda_product product; /* its addresses */
+    struct cublaslt_choice choices[MOST_CHOICES];
+    uint64_t workspace, bias;
+    void *stream;
+};
+
+static bool try_choice(void *user, uint32_t i)
+{
+    struct lt_trial *t = user;
+    t->plan.algorithm = t->choices[i].algorithm;
+    t->plan.workspace = t->choices[i].workspace;
+    return run_plan(t->lt, &t->plan, &t->product, t->workspace, t->stream) == CUBLAS_OK;
+}
+
+static size_t element_bytes(uint32_t type)
+{
+    return type == CUBLAS_F64 ? 8 : type == CUBLAS_F32 ? 4 : 2;
+}
+
+/* Returns the bytes that a matrix extends over. */
+static size_t reach_of(const struct plan_key *key, const struct layout_key *x)
+{
+    uint64_t batches = (key->batches - 1) * (uint64_t)(x->batch < 0 ? 0 : x->batch);
+    return (size_t)(batches + x->leading * x->columns) * element_bytes(x->type);
+}
+
+/* Takes memory for the operands, of the alignment that the key says. */
+static bool take_operands(struct cuda *cuda, const struct plan_key *key, struct cuda_scratch *from,
+                          struct lt_trial *t)
+{
+    const size_t bias = key->c.rows * element_bytes(key->c.type);
+    return cuda_scratch(cuda, from, WORKSPACE_BYTES, 0, &t->workspace) &&
+           cuda_scratch(cuda, from, reach_of(key, &key->a), key->a.alignment,
+                        &t->product.b.address) &&
+           cuda_scratch(cuda, from, reach_of(key, &key->b), key->b.alignment,
+                        &t->product.a.address) &&
+           cuda_scratch(cuda, from, reach_of(key, &key->c), key->c.alignment,
+                        &t->product.c.address) &&
+           (!key->bias_alignment ||
+            cuda_scratch(cuda, from, bias, key->bias_alignment, &t->bias)) &&
+           (!key->bias_alignment ||
+            t->lt->table.op_set(t->plan.op, MATMUL_BIAS, &t->bias, sizeof t->bias) == CUBLAS_OK);
+}
+
+static void measure_algorithms(struct cuda *cuda, const struct cublaslt *lt,
+                               const struct plan_problem *problem, struct lt_plan *plan)
+{
+    const struct plan_key *key = problem->key;
+    struct lt_trial t = {
+        .lt = lt, .plan = *plan, .product = { .alpha = 1, .beta = 1 }, .stream = cuda->stream
+    };
+    struct cuda_scratch from = { 0 };
+    const struct plan_trial trial = { query_lt_heuristic(lt, key, plan, t.choices), try_choice,
+                                      &t };
+    uint32_t best = 0;
+    if (trial.n > 1 && take_operands(cuda, key, &from, &t) && plan_choice_make(cuda, &trial, &best))
+        take_algorithm(cuda, problem, &t.choices[best], true, plan);
+    cuda_scratch_release(cuda, &from);
+}
+
+/* Returns whether the plan is another one now. */
+static bool refine_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct plan_key *key,
+                           struct lt_plan *plan)
+{
+    const struct cublaslt_algorithm before = plan->algorithm;
+    struct lt_problem p;
+    describe_choice(lt, key, plan->matters, &p);
+    if (!recall_algorithm(cuda, lt, &p.problem, plan) || plan->put_off)
+        measure_algorithms(cuda, lt, &p.problem, plan);
+    plan->put_off = false;
+    return memcmp(&before, &plan->algorithm, sizeof before) != 0;
+}
+
+static bool refine_cublaslt(struct cuda *cuda)
+{
+    struct cublaslt *lt = cuda->library_state[LIBRARY_CUBLASLT];
+    bool changed = false;
+    for (uint32_t i = 0; lt && i < lt->plans.n; i++)
+        if (lt->plans.v[i].put_off && !lt->plans.v[i].refused &&
+            refine_lt_plan(cuda, lt, key_table_key(&lt->keys, i), &lt->plans.v[i]))
+            changed = true;
+    return changed;
 }
 
 /* ---- Matmuls ---- */
@@ -462,6 +526,7 @@ static struct cublaslt *cublaslt_state(struct kernel *k)
     struct err why = { 0 };
     if (!cuda->library_close[LIBRARY_CUBLASLT]) {
         cuda->library_close[LIBRARY_CUBLASLT] = close_cublaslt;
+        cuda->library_refine[LIBRARY_CUBLASLT] = refine_cublaslt;
         double start = clock_us();
         cuda->library_state[LIBRARY_CUBLASLT] = cublaslt_open(&why);
         cuda->base.log.opened += cuda->library_state[LIBRARY_CUBLASLT] != NULL;
@@ -512,7 +577,7 @@ static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct
     struct plan_key key;
     if (!make_lt_key(p, cuda_of(k)->base.tf32, bias, &key))
         return false;
-    struct lt_plan *plan = stored_plan(k, lt, &key, p, vector);
+    struct lt_plan *plan = stored_plan(k, lt, &key, vector);
     if (!plan || plan->refused)
         return !plan;
     if (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &vector, sizeof vector) != CUBLAS_OK)
@@ -546,7 +611,7 @@ bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
     if (p->self.dtype != p->c.dtype || !make_lt_key(p, cuda_of(k)->base.tf32, false, &key))
         return false;
     q.self = q.c;
-    struct lt_plan *plan = stored_plan(k, lt, &key, p, NULL);
+    struct lt_plan *plan = stored_plan(k, lt, &key, NULL);
     if (!plan || plan->refused)
         return !plan;
     cuda_put_self(k, p);

@@ -14,9 +14,15 @@
 #define MOST_ROOM ((int64_t)1 << 30)
 
 /* plan NULL: refused. */
+struct made_plan {
+    struct cudnn_plan plan;
+    bool matters; /* plan_choice_matters() */
+    bool put_off; /* the choice was made without a measurement */
+};
+
 struct plans {
     struct key_table keys;
-    vec_of(struct cudnn_plan)
+    vec_of(struct made_plan)
     made;
 };
 
@@ -26,6 +32,9 @@ struct cudnn {
     void *handle;
     struct plans plans[CUDNN_KINDS];
     struct plan_recipes recipes;
+    /* Plans that others replaced: captured units may launch what they made. */
+    vec_of(void *)
+    replaced;
 };
 
 /* ---- Opening ---- */
@@ -62,10 +71,13 @@ void cudnn_close(struct cudnn *dnn)
     for (int kind = 0; kind < CUDNN_KINDS; kind++) {
         struct plans *plans = &dnn->plans[kind];
         for (size_t i = 0; i < plans->made.n; i++)
-            cudnn_drop(&dnn->table, plans->made.v[i].plan);
+            cudnn_drop(&dnn->table, plans->made.v[i].plan.plan);
         vec_release(&plans->made);
         key_table_release(&plans->keys);
     }
+    for (size_t i = 0; i < dnn->replaced.n; i++)
+        cudnn_drop(&dnn->table, dnn->replaced.v[i]);
+    vec_release(&dnn->replaced);
     if (dnn->handle)
         dnn->table.destroy(dnn->handle);
     plan_recipes_release(&dnn->recipes);
@@ -81,24 +93,10 @@ static void close_cudnn(struct cuda *cuda)
         dnn->handle = NULL;
         for (int kind = 0; kind < CUDNN_KINDS; kind++)
             dnn->plans[kind].made.n = 0;
+        dnn->replaced.n = 0;
     }
     cudnn_close(cuda->library_state[LIBRARY_CUDNN]);
     cuda->library_state[LIBRARY_CUDNN] = NULL;
-}
-
-/* Returns the state, which is opened at first use; NULL: it cannot be opened. */
-static struct cudnn *cudnn_state(struct kernel *k)
-{
-    struct cuda *cuda = cuda_of(k);
-    struct err why = { 0 };
-    if (!cuda->library_close[LIBRARY_CUDNN]) {
-        cuda->library_close[LIBRARY_CUDNN] = close_cudnn;
-        double start = clock_us();
-        cuda->library_state[LIBRARY_CUDNN] = cudnn_open(&why);
-        cuda->base.log.opened += cuda->library_state[LIBRARY_CUDNN] != NULL;
-        cuda->base.log.open_ns += (uint64_t)((clock_us() - start) * 1e3);
-    }
-    return cuda->library_state[LIBRARY_CUDNN];
 }
 
 /* ---- Problems ---- */
@@ -145,104 +143,85 @@ static int execute_plan(const struct cudnn *dnn, const struct cudnn_job *job, vo
 
 /* ---- Plans ---- */
 
-struct cudnn_trial {
-    const struct cudnn *dnn;
-    const struct cudnn_job *job;
-    const struct cudnn_plan *plans;
-    uint64_t workspace;
-};
-
-static bool try_plan(void *user, uint32_t i)
-{
-    const struct cudnn_trial *t = user;
-    return execute_plan(t->dnn, t->job, t->plans[i].plan, t->workspace) == CUDNN_OK;
-}
-
-/* Returns the number of the fastest plan. *measured: they were timed. */
-static uint32_t choose_plan(struct kernel *k, struct cudnn *dnn, const struct cudnn_job *job,
-                            const struct cudnn_plan *plans, uint32_t n, bool *measured)
-{
-    struct cuda *cuda = cuda_of(k);
-    struct cudnn_trial t = { dnn, job, plans, 0 };
-    struct err none = { 0 };
-    int64_t workspace = 1;
-    uint32_t best = 0;
-    for (uint32_t i = 0; i < n; i++)
-        workspace = plans[i].workspace > workspace ? plans[i].workspace : workspace;
-    if (n < 2 || !cuda_take(cuda, (size_t)workspace, &t.workspace, &none))
-        return 0;
-    const struct plan_trial trial = { n, try_plan, &t };
-    *measured = dnn->table.set_stream(dnn->handle, cuda->stream) == CUDNN_OK &&
-                plan_choice_make(cuda, &trial, &best);
-    cuda_give_back(cuda, t.workspace);
-    return best;
-}
-
 _Static_assert(sizeof(struct cudnn_recipe) <= PLAN_RECIPE_BYTES, "a recipe of cuDNN");
 
+/* All that the choice of a plan depends on. */
+struct choice {
+    struct cuda *cuda;
+    struct cudnn *dnn;
+    const struct cudnn_job *job;
+    struct plan_problem problem;
+    struct cudnn_rule rule;
+    struct cudnn_target target;
+    struct cudnn_graph graph;
+};
+
+/* False: cuDNN does not know such a graph. */
+static bool open_choice(struct cuda *cuda, struct cudnn *dnn, const struct cudnn_job *job,
+                        bool matters, struct choice *ret)
+{
+    *ret = (struct choice){
+        .cuda = cuda,
+        .dnn = dnn,
+        .job = job,
+        .problem = { .library = &dnn->library,
+                     .recipes = &dnn->recipes,
+                     .key = job->key,
+                     .bytes = dnn->plans[job->kind].keys.key_bytes,
+                     .classes = { job->class, job->near[0], job->near[1] },
+                     .n_classes = job->class ? 3 : 0,
+                     .n_own = job->class != NULL,
+                     .matters = matters },
+        .rule = { .exact = job->exact, .most = MOST_ROOM },
+        .target = { .handle = dnn->handle },
+    };
+    cudnn_graph_open(&ret->graph, &dnn->table);
+    job->describe(&ret->graph, job->key);
+    return cudnn_graph_finish(&ret->graph, dnn->handle) != NULL;
+}
+
 /* Makes the plan of a recipe that was stored. */
-static bool recalled_plan(struct cuda *cuda, struct cudnn *dnn, const struct cudnn_target *target,
-                          void *graph, const struct cudnn_rule *rule,
-                          const struct plan_problem *problem, struct cudnn_plan *ret)
+static bool recall_plan(struct choice *c, struct made_plan *ret)
 {
     struct plan_recipe stored;
     struct cudnn_recipe recipe;
-    if (!plan_choice_recall(cuda, problem, &stored))
+    if (!plan_choice_recall(c->cuda, &c->problem, &stored))
         return false;
     memcpy(&recipe, stored.bytes, sizeof recipe);
-    bool ok = cudnn_plan_again(&dnn->table, target, graph, rule, &recipe, ret);
-    cuda->base.log.recalled += ok;
-    return ok;
+    ret->plan = (struct cudnn_plan){ 0 };
+    ret->put_off = c->problem.matters && !stored.measured;
+    return cudnn_plan_again(&c->dnn->table, &c->target, c->graph.graph, &c->rule, &recipe,
+                            &ret->plan);
 }
 
-/* Makes the plans that the library offers, chooses one, drops the others, and stores the choice. */
-static struct cudnn_plan chosen_plan(struct kernel *k, struct cudnn *dnn,
-                                     const struct cudnn_job *job, const struct cudnn_target *target,
-                                     void *graph, const struct cudnn_rule *rule,
-                                     const struct plan_problem *problem)
+static void save_plan(struct choice *c, const struct cudnn_plan *plan, bool measured)
 {
-    struct cudnn_plan plans[CUDNN_MOST_PLANS] = { 0 };
-    struct plan_recipe stored = { 0 };
-    bool measured = false;
+    struct plan_recipe stored = { .measured = measured };
+    memcpy(stored.bytes, &plan->recipe, sizeof plan->recipe);
+    if (plan->recipe.n >= 0)
+        plan_choice_save(c->cuda, &c->problem, &stored);
+}
+
+/* Makes a plan at once: by the recipe that was chosen before for this problem or its class, or else
+ * the first one that the library offers. */
+static struct made_plan make_cudnn_plan(struct cuda *cuda, struct cudnn *dnn,
+                                        const struct cudnn_job *job)
+{
+    struct made_plan made = { .matters = job->kind == CUDNN_CONVOLUTIONS &&
+                                         plan_choice_matters(cuda->now->flops) };
+    struct choice c;
     int status;
-    uint32_t n = cudnn_plans(&dnn->table, target, graph, rule, plans,
-                             problem->matters ? CUDNN_MOST_PLANS : 1, &status);
-    uint32_t best = choose_plan(k, dnn, job, plans, n, &measured);
-    for (uint32_t i = 0; i < n; i++)
-        if (i != best)
-            cudnn_drop(&dnn->table, plans[i].plan);
-    memcpy(stored.bytes, &plans[best].recipe, sizeof plans[best].recipe);
-    if (n && plans[best].recipe.n >= 0)
-        plan_choice_save(cuda_of(k), problem, &stored, measured);
-    return plans[best];
-}
-
-/* Makes a plan: by the recipe that was chosen before for this problem or its class, or one that is
- * chosen now, which is the first one if there is little work. */
-static struct cudnn_plan make_cudnn_plan(struct kernel *k, struct cudnn *dnn,
-                                         const struct cudnn_job *job)
-{
-    const struct plan_problem problem = {
-        .library = &dnn->library,
-        .recipes = &dnn->recipes,
-        .key = job->key,
-        .bytes = dnn->plans[job->kind].keys.key_bytes,
-        .classes = { job->class, job->near[0], job->near[1] },
-        .n_classes = job->class ? 3 : 0,
-        .n_own = job->class != NULL,
-        .matters = job->kind == CUDNN_CONVOLUTIONS && plan_choice_matters(cuda_of(k)->now->flops),
-    };
-    const struct cudnn_rule rule = { .exact = job->exact, .most = MOST_ROOM };
-    const struct cudnn_target target = { .handle = dnn->handle };
-    struct cudnn_plan plan = { 0 };
-    struct cudnn_graph g;
-    cudnn_graph_open(&g, &dnn->table);
-    job->describe(&g, job->key);
-    void *graph = cudnn_graph_finish(&g, dnn->handle);
-    if (graph && !recalled_plan(cuda_of(k), dnn, &target, graph, &rule, &problem, &plan))
-        plan = chosen_plan(k, dnn, job, &target, graph, &rule, &problem);
-    cudnn_graph_close(&g);
-    return plan;
+    if (!open_choice(cuda, dnn, job, made.matters, &c)) {
+        /* it stays refused */
+    } else if (recall_plan(&c, &made)) {
+        cuda->base.log.recalled++;
+    } else if (cudnn_plans(&dnn->table, &c.target, c.graph.graph, &c.rule, &made.plan, 1,
+                           &status)) {
+        save_plan(&c, &made.plan, false);
+        made.put_off = made.matters;
+    }
+    cudnn_graph_close(&c.graph);
+    return made;
 }
 
 /* Returns the plan of a problem; NULL: out of memory. Refused problems are stored, too. */
@@ -252,19 +231,160 @@ static const struct cudnn_plan *stored_cudnn_plan(struct kernel *k, struct cudnn
     struct plans *plans = &dnn->plans[job->kind];
     uint32_t found = key_table_find(&plans->keys, job->key);
     if (found != KEY_NONE)
-        return &plans->made.v[found];
+        return &plans->made.v[found].plan;
     double start = clock_us();
-    struct cudnn_plan plan = make_cudnn_plan(k, dnn, job);
+    struct made_plan made = make_cudnn_plan(cuda_of(k), dnn, job);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
     if (vec_reserve(&plans->made, 1) && key_table_add(&plans->keys, job->key)) {
-        plans->made.v[plans->made.n++] = plan;
-        return &plans->made.v[plans->made.n - 1];
+        plans->made.v[plans->made.n++] = made;
+        return &plans->made.v[plans->made.n - 1].plan;
     }
-    cudnn_drop(&dnn->table, plan.plan);
+    cudnn_drop(&dnn->table, made.plan.plan);
     err_nomem(k->err);
     k->failed = true;
     return NULL;
+}
+
+/* ---- Choices that were put off ---- */
+
+/* Trials compute in memory of their own, whose values do not matter. */
+struct cudnn_trial {
+    const struct cudnn *dnn;
+    const struct cudnn_job *job;
+    struct cudnn_plan plans[CUDNN_MOST_PLANS];
+    uint64_t workspace;
+};
+
+static bool try_plan(void *user, uint32_t i)
+{
+    const struct cudnn_trial *t = user;
+    return execute_plan(t->dnn, t->job, t->plans[i].plan, t->workspace) == CUDNN_OK;
+}
+
+/* Returns the bytes that a tensor extends over. */
+static size_t tensor_reach(const struct cudnn_tensor *x)
+{
+    size_t last = 0;
+    for (int d = 0; d < x->ndim; d++)
+        last += (size_t)((x->size[d] - 1) * x->stride[d]);
+    return (last + 1) * (x->type == CUDNN_F64 ? 8 : x->type == CUDNN_F32 ? 4 : 2);
+}
+
+static bool take_tensors(struct cuda *cuda, struct cudnn_convolution_job *convolution,
+                         struct cuda_scratch *from)
+{
+    const struct cudnn_tensor *tensors[] = { &convolution->key.weight, &convolution->key.in,
+                                             &convolution->key.out };
+    for (int i = 0; i < CUDNN_TENSORS; i++) {
+        uint64_t address;
+        if (!cuda_scratch(cuda, from, tensor_reach(tensors[i]), (uint64_t)tensors[i]->alignment,
+                          &address))
+            return false;
+        convolution->job.pointers[i] = (void *)(uintptr_t)address;
+    }
+    return true;
+}
+
+static bool time_plans(struct choice *c, struct cudnn_trial *t, uint32_t n, uint32_t *best)
+{
+    const struct plan_trial trial = { n, try_plan, t };
+    struct cuda_scratch from = { 0 };
+    int64_t workspace = 1;
+    for (uint32_t i = 0; i < n; i++)
+        workspace = t->plans[i].workspace > workspace ? t->plans[i].workspace : workspace;
+    bool measured = n > 1 && cuda_scratch(c->cuda, &from, (size_t)workspace, 0, &t->workspace) &&
+                    c->dnn->table.set_stream(c->dnn->handle, c->cuda->stream) == CUDNN_OK &&
+                    plan_choice_make(c->cuda, &trial, best);
+    cuda_scratch_release(c->cuda, &from);
+    return measured;
+}
+
+/* Makes the plans that the library offers and keeps the fastest one. */
+static bool fastest_plan(struct choice *c, struct made_plan *ret)
+{
+    struct cudnn_trial t = { .dnn = c->dnn, .job = c->job };
+    uint32_t best = 0;
+    int status;
+    uint32_t n = cudnn_plans(&c->dnn->table, &c->target, c->graph.graph, &c->rule, t.plans,
+                             CUDNN_MOST_PLANS, &status);
+    bool measured = time_plans(c, &t, n, &best);
+    for (uint32_t i = 0; i < n; i++)
+        if (!measured || i != best)
+            cudnn_drop(&c->dnn->table, t.plans[i].plan);
+    if (measured) {
+        ret->plan = t.plans[best];
+        save_plan(c, &ret->plan, true);
+    }
+    return measured;
+}
+
+static bool same_recipe(const struct cudnn_recipe *a, const struct cudnn_recipe *b)
+{
+    return a->engine == b->engine && a->n == b->n && a->n >= 0 &&
+           memcmp(a->knobs, b->knobs, sizeof a->knobs) == 0;
+}
+
+/* Returns whether the plan is another one now. */
+static bool refine_plan(struct cuda *cuda, struct cudnn *dnn, const struct cudnn_convolution *key,
+                        struct made_plan *made)
+{
+    struct made_plan next = { .matters = made->matters };
+    struct cudnn_convolution_job convolution;
+    struct cuda_scratch from = { 0 };
+    struct choice c;
+    bool changed = false;
+    made->put_off = false;
+    cudnn_convolution_job(key, &convolution);
+    if (!take_tensors(cuda, &convolution, &from) || !vec_reserve(&dnn->replaced, 1)) {
+        cuda_scratch_release(cuda, &from);
+        return false;
+    }
+    bool opened = open_choice(cuda, dnn, &convolution.job, made->matters, &c);
+    bool found = opened && recall_plan(&c, &next);
+    if (found && next.put_off) {
+        cudnn_drop(&dnn->table, next.plan.plan);
+        found = false;
+    }
+    if (found || (opened && fastest_plan(&c, &next))) {
+        changed = !same_recipe(&made->plan.recipe, &next.plan.recipe);
+        dnn->replaced.v[dnn->replaced.n++] = changed ? made->plan.plan : next.plan.plan;
+        if (changed)
+            made->plan = next.plan;
+    }
+    cudnn_graph_close(&c.graph);
+    cuda_scratch_release(cuda, &from);
+    return changed;
+}
+
+static bool refine_cudnn(struct cuda *cuda)
+{
+    struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
+    struct plans *plans = dnn ? &dnn->plans[CUDNN_CONVOLUTIONS] : NULL;
+    bool changed = false;
+    for (uint32_t i = 0; plans && i < plans->made.n; i++)
+        if (plans->made.v[i].put_off && plans->made.v[i].plan.plan &&
+            refine_plan(cuda, dnn, key_table_key(&plans->keys, i), &plans->made.v[i]))
+            changed = true;
+    return changed;
+}
+
+/* ---- Calls ---- */
+
+/* Returns the state, which is opened at first use; NULL: it cannot be opened. */
+static struct cudnn *cudnn_state(struct kernel *k)
+{
+    struct cuda *cuda = cuda_of(k);
+    struct err why = { 0 };
+    if (!cuda->library_close[LIBRARY_CUDNN]) {
+        cuda->library_close[LIBRARY_CUDNN] = close_cudnn;
+        cuda->library_refine[LIBRARY_CUDNN] = refine_cudnn;
+        double start = clock_us();
+        cuda->library_state[LIBRARY_CUDNN] = cudnn_open(&why);
+        cuda->base.log.opened += cuda->library_state[LIBRARY_CUDNN] != NULL;
+        cuda->base.log.open_ns += (uint64_t)((clock_us() - start) * 1e3);
+    }
+    return cuda->library_state[LIBRARY_CUDNN];
 }
 
 bool cudnn_takes(struct kernel *k, const struct cudnn_job *job)

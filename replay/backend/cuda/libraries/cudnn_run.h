@@ -2,7 +2,7 @@
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_RUN_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_CUDNN_RUN_H
 
-#include "replay/backend/cuda/libraries/cudnn_graph.h"
+#include "replay/backend/cuda/libraries/cudnn_convolution.h"
 #include "replay/backend/cuda/runtime/kernel.h"
 
 /* The kinds of problems; each has one struct, compared by its bytes. */
@@ -23,6 +23,13 @@ struct cudnn_job {
     void *pointers[CUDNN_POINTERS_MOST]; /* to device memory, or to numbers that are passed by value
                                           */
 };
+
+/* A convolution as a job without pointers, whose keys it contains. */
+struct cudnn_convolution_job {
+    struct cudnn_convolution key, class, less, more;
+    struct cudnn_job job;
+};
+void cudnn_convolution_job(const struct cudnn_convolution *key, struct cudnn_convolution_job *ret);
 
 /* False: it does not support this problem, and nothing was done. */
 bool cudnn_run(struct kernel *k, const struct cudnn_job *job);

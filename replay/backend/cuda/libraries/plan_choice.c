@@ -13,7 +13,8 @@
 enum { TIMES = 4 };
 #define FASTER 0.97
 
-#define ENOUGH ((uint64_t)1 << 26)
+/* Less work takes a few microseconds, whatever the plan. */
+#define ENOUGH ((uint64_t)1 << 20)
 
 static const char *plans_wanted(void)
 {
@@ -89,55 +90,84 @@ static void write_recipe(const struct plan_problem *problem, struct cubin_key ke
                           (struct str){ (const char *)recipe->bytes, sizeof recipe->bytes });
 }
 
-static bool known_recipe(struct plan_recipes *r, struct cubin_key key, struct plan_recipe *ret)
+static struct plan_recipe *known_recipe(struct plan_recipes *r, struct cubin_key key)
 {
     r->keys.key_bytes = sizeof key;
     uint32_t found = key_table_find(&r->keys, &key);
-    if (found != KEY_NONE)
-        *ret = r->recipes.v[found];
-    return found != KEY_NONE;
+    return found == KEY_NONE ? NULL : &r->recipes.v[found];
 }
 
 /* Without memory it is not known the next time. */
 static void note_recipe(struct plan_recipes *r, struct cubin_key key,
                         const struct plan_recipe *recipe)
 {
-    if (vec_reserve(&r->recipes, 1) && key_table_add(&r->keys, &key))
+    struct plan_recipe *known = known_recipe(r, key);
+    if (known)
+        *known = *recipe;
+    else if (vec_reserve(&r->recipes, 1) && key_table_add(&r->keys, &key))
         r->recipes.v[r->recipes.n++] = *recipe;
+}
+
+/* Finds the recipe of a class that this process used. */
+static bool recall_used(struct cuda *cuda, const struct plan_problem *problem,
+                        struct plan_recipe *ret)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < problem->n_classes; i++) {
+        const struct plan_recipe *known =
+            known_recipe(problem->recipes, choice_key(cuda, problem, i + 1));
+        if (!known || (found && !known->measured))
+            continue;
+        *ret = *known;
+        ret->measured = known->measured && i < problem->n_own;
+        found = true;
+        if (known->measured)
+            break;
+    }
+    return found;
+}
+
+/* Finds the recipe that another process stored; all of them were measured. */
+static bool recall_stored(struct cuda *cuda, const struct plan_problem *problem, uint32_t n_classes,
+                          struct plan_recipe *ret)
+{
+    ret->measured = true;
+    if (read_recipe(problem, choice_key(cuda, problem, 0), ret))
+        return true;
+    for (uint32_t i = 0; i < n_classes; i++) {
+        struct cubin_key key = choice_key(cuda, problem, i + 1);
+        if (!read_recipe(problem, key, ret))
+            continue;
+        note_recipe(problem->recipes, key, ret);
+        ret->measured = i < problem->n_own;
+        return true;
+    }
+    return false;
 }
 
 bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
                         struct plan_recipe *ret)
 {
     const bool all = strcmp(plans_wanted(), "all") == 0;
+    *ret = (struct plan_recipe){ .measured = false };
     if (strcmp(plans_wanted(), "first") == 0)
         return false;
-    if (problem->matters && read_recipe(problem, choice_key(cuda, problem, 0), ret))
-        return true;
-    for (uint32_t i = 0; i < problem->n_classes && !all; i++) {
-        struct cubin_key key = choice_key(cuda, problem, i + 1);
-        if (known_recipe(problem->recipes, key, ret))
-            return true;
-        if (!problem->matters || !read_recipe(problem, key, ret))
-            continue;
-        note_recipe(problem->recipes, key, ret);
-        return true;
-    }
-    return false;
+    return (!all && recall_used(cuda, problem, ret)) ||
+           (problem->matters && recall_stored(cuda, problem, all ? 0 : problem->n_classes, ret));
 }
 
 void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
-                      const struct plan_recipe *recipe, bool measured)
+                      const struct plan_recipe *recipe)
 {
-    struct plan_recipe other;
-    if (measured)
+    if (recipe->measured)
         write_recipe(problem, choice_key(cuda, problem, 0), recipe);
     for (uint32_t i = 0; i < problem->n_own; i++) {
         struct cubin_key key = choice_key(cuda, problem, i + 1);
-        if (known_recipe(problem->recipes, key, &other))
+        const struct plan_recipe *known = known_recipe(problem->recipes, key);
+        if (known && (known->measured || !recipe->measured))
             continue;
         note_recipe(problem->recipes, key, recipe);
-        if (measured)
+        if (recipe->measured)
             write_recipe(problem, key, recipe);
     }
 }

@@ -1,13 +1,15 @@
 /* Chooses the fastest of the plans that a library offers for a problem, and remembers it.
  *
- * If a problem has enough work, its plans are timed with events when it occurs for the first time.
- * The recipe of the chosen plan is stored on disk beside the cubins, by the library's version, the
+ * A call whose problem is new gets a plan at once: one that was chosen before for its class, or
+ * else the first that the library's heuristic offers. If the problem has enough work, its plans are
+ * timed with events between runs (the backend's `refine`), and the fastest one replaces it. The
+ * recipe of the chosen plan is stored on disk beside the cubins, by the library's version, the
  * device and the problem, so that later runs make the same plan, measure nothing and ask no
  * heuristic. It is stored for the classes of the problem, too: a problem of another size that is in
- * one of these classes gets the same recipe at once, if the library supports it there. Of plans
- * that are equally fast, the first in the library's order is chosen. $SYMTAPE_CUDA_PLANS "all":
- * measures each problem, whatever its work and its classes; "first": always uses the library's
- * first plan. */
+ * one of these classes gets the same recipe, if the library supports it there. Of plans that are
+ * equally fast, the first in the library's order is chosen. $SYMTAPE_CUDA_PLANS "all": measures
+ * each problem, whatever its work and its classes; "first": always uses the library's first
+ * plan. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
 
@@ -19,6 +21,7 @@ enum { PLAN_CLASSES = 3, PLAN_RECIPE_BYTES = 512 };
 /* All that a library needs to make a plan again, without pointers; unused bytes are 0. */
 struct plan_recipe {
     unsigned char bytes[PLAN_RECIPE_BYTES];
+    bool measured; /* the fastest of several */
 };
 
 /* The recipes that this process made or read, which a library's state owns. */
@@ -48,12 +51,14 @@ int64_t plan_size_range(int64_t size);
 /* Returns whether that many floating point operations are worth a measurement. */
 bool plan_choice_matters(uint64_t flops);
 
-/* Finds the recipe of the problem, which was chosen before, or else that of one of its classes. */
+/* Finds the recipe of the problem, which was chosen before, or else that of one of its classes,
+ * preferably one that was measured. One of a class that is near counts as not measured. */
 bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
                         struct plan_recipe *ret);
-/* Stores the choice for the classes that have none, and for the problem if it was measured. */
+/* Stores the choice for the classes that have none which was measured, and for the problem if this
+ * one was. */
 void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
-                      const struct plan_recipe *recipe, bool measured);
+                      const struct plan_recipe *recipe);
 
 struct plan_trial {
     uint32_t n;

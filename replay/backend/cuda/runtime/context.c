@@ -74,6 +74,7 @@ void cuda_context_close(struct cuda *cuda)
     for (size_t i = 0; i < LIBRARIES; i++) {
         if (cuda->library_close[i])
             cuda->library_close[i](cuda);
+        cuda->library_refine[i] = NULL;
         cuda->library_close[i] = NULL; /* so that it is opened again when it is needed */
     }
     cuda_counts_forget(cuda);

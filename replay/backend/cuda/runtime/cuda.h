@@ -150,7 +150,9 @@ struct cuda {
     struct intern names;
     void *library_state[LIBRARIES]; /* the states of cuBLASLt and cuDNN ... */
     void (*library_close[LIBRARIES])(
-        struct cuda *cuda); /* ... and the functions that close them before the context */
+        struct cuda *cuda); /* ... the functions that close them before the context ... */
+    bool (*library_refine[LIBRARIES])(
+        struct cuda *cuda); /* ... and those that do the backend's `refine`; NULL: not open */
 };
 
 /* --- replay/backend/cuda/cuda_backend.c --- */
@@ -239,6 +241,16 @@ void cuda_subpool_init(struct cuda *cuda, struct memory_pool *pool);
 bool cuda_staging_open(struct cuda *cuda, struct err *err);
 bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err);
 void cuda_give_back(struct cuda *cuda, uint64_t address);
+/* Memory that is given back together. */
+struct cuda_scratch {
+    vec_of(uint64_t)
+    addresses;
+};
+/* Adds memory with an address that is a multiple of `alignment`, a power of two, but not of twice
+ * as many up to 256; 0: any. */
+bool cuda_scratch(struct cuda *cuda, struct cuda_scratch *scratch, size_t bytes, uint64_t alignment,
+                  uint64_t *ret);
+void cuda_scratch_release(struct cuda *cuda, struct cuda_scratch *scratch);
 /* Copies on the stream; `from` is no longer needed when it returns. */
 bool cuda_copy_to_device(struct cuda *cuda, uint64_t to, const void *from, size_t bytes,
                          struct err *err);

@@ -107,6 +107,26 @@ void cuda_give_back(struct cuda *cuda, uint64_t address)
         memory_pool_put(&cuda->pool, address);
 }
 
+bool cuda_scratch(struct cuda *cuda, struct cuda_scratch *scratch, size_t bytes, uint64_t alignment,
+                  uint64_t *ret)
+{
+    struct err ignored = { 0 };
+    const uint64_t from = alignment < MEMORY_POOL_ALIGNMENT ? alignment : 0;
+    if (bytes > SIZE_MAX - from || !vec_reserve(&scratch->addresses, 1) ||
+        !cuda_take(cuda, bytes + (size_t)from, ret, &ignored))
+        return false;
+    scratch->addresses.v[scratch->addresses.n++] = *ret;
+    *ret += from;
+    return true;
+}
+
+void cuda_scratch_release(struct cuda *cuda, struct cuda_scratch *scratch)
+{
+    for (size_t i = 0; i < scratch->addresses.n; i++)
+        cuda_give_back(cuda, scratch->addresses.v[i]);
+    vec_release(&scratch->addresses);
+}
+
 /* ---- Copies ---- */
 
 bool cuda_copy_to_device(struct cuda *cuda, uint64_t to, const void *from, size_t bytes,

@@ -47,6 +47,11 @@ uint32_t key_table_find(const struct key_table *table, const void *key)
     return KEY_NONE;
 }
 
+const void *key_table_key(const struct key_table *table, uint32_t i)
+{
+    return key_at(table, i);
+}
+
 bool key_table_add(struct key_table *table, const void *key)
 {
     if ((table->n + 1) * 2 > table->slots.n && !grow_key_slots(table))

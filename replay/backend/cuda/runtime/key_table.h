@@ -22,6 +22,8 @@ uint32_t key_table_find(const struct key_table *table,
                         const void *key); /* KEY_NONE: there is none */
 /* Adds a key that is not there; false: out of memory, nothing has changed. */
 bool key_table_add(struct key_table *table, const void *key);
+/* Returns the key of an entry, which is valid until another one is added. */
+const void *key_table_key(const struct key_table *table, uint32_t i);
 void key_table_release(struct key_table *table);
 
 #endif

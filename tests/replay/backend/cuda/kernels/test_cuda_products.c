@@ -103,26 +103,80 @@ static const struct call addition = {
     "addmm_.default(b, x, y, beta = 3)", 1
 };
 
-/* Runs the call beside the CPU; how many plans were tried for it. */
-static uint64_t plans_tried(const struct call *c)
+/* Runs the call beside the CPU, before and after choices that it put off; returns how many plans
+ * were tried for them. */
+static uint64_t plans_tried_by(struct backend *cpu, struct backend *cuda, const struct call *c)
 {
-    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
     struct err err = ERR_INIT;
     struct graph *graph = graph_of(c);
+    const uint64_t before = cuda->log.tried;
     struct run *expected = run_on(cpu, graph, &err), *got = run_on(cuda, graph, &err);
     assert_no_err(&err);
     compare(expected, got, c, 2e-5);
-    uint64_t tried = cuda->log.tried;
-    assert_true((tried > 0) == (cuda->log.try_ns > 0));
     run_free(got);
+    assert_int_equal(cuda->log.tried, before); /* a call does not wait for it */
+    cuda->kind->refine(cuda);
+    const uint64_t tried = cuda->log.tried - before;
+    assert_false(cuda->kind->refine(cuda));
     got = run_on(cuda, graph, &err);
-    assert_int_equal(cuda->log.tried, tried); /* the second time it is known */
+    assert_no_err(&err);
+    compare(expected, got, c, 2e-5);
+    assert_int_equal(cuda->log.tried, before + tried); /* the second time it is known */
     run_free(got);
     run_free(expected);
     graph_free(graph);
+    return tried;
+}
+
+static uint64_t plans_tried(const struct call *c)
+{
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    const uint64_t tried = plans_tried_by(cpu, cuda, c);
+    assert_true((tried > 0) == (cuda->log.try_ns > 0));
     cuda->kind->close(cuda);
     cpu->kind->close(cpu);
     return tried;
+}
+
+/* Enough work: the plans of a class are tried once, for its first size. */
+static void test_refined(void **state)
+{
+    (void)state;
+    static const struct {
+        struct call call;
+        uint64_t tried;
+    } rows[] = {
+        { { "x: \"f32[65, 99][99, 1]cpu\", y: \"f32[99, 170][170, 1]cpu\"", "mm.default(x, y)", 1 },
+          3 },
+        { { "x: \"f32[90, 99][99, 1]cpu\", y: \"f32[99, 170][170, 1]cpu\"", "mm.default(x, y)", 1 },
+          0 },
+        { { "x: \"f32[2, 25, 90][2250, 90, 1]cpu\", w: \"f32[80, 25, 3][75, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          3 },
+        { { "x: \"f32[2, 25, 95][2375, 95, 1]cpu\", w: \"f32[80, 25, 3][75, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          0 },
+        { { "x: \"f32[7, 25, 90][2250, 90, 1]cpu\", w: \"f32[80, 25, 3][75, 3, 1]cpu\"",
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
+          3 }, /* the first run got the plan of a class that is near */
+    };
+    char folder[] = "/tmp/symtape-plans-XXXXXX", text[256];
+    const char *old = getenv("XDG_CACHE_HOME");
+    char *before = old ? strdup(old) : NULL;
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t tried = plans_tried_by(cpu, cuda, &rows[i].call);
+        if (tried != rows[i].tried)
+            fail_msg("row %zu: %llu", i, (unsigned long long)tried);
+    }
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    before ? setenv("XDG_CACHE_HOME", before, 1) : unsetenv("XDG_CACHE_HOME");
+    free(before);
+    snprintf(text, sizeof text, "rm -r %s", folder);
+    assert_int_equal(system(text), 0);
 }
 
 /* Little to do: the first will do. Otherwise three algorithms of cuBLASLt, and of cuDNN the three
@@ -278,8 +332,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_with_libraries), cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_classes),        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_tf32),
+        cmocka_unit_test(test_refined),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
     };
     return run_calls(tests, sizeof tests / sizeof *tests);
 }
