@@ -2,9 +2,10 @@
 """new_sizes.py [options] SYMTAPE TAPE...: what sizes cost that the process has not seen, as a table in markdown.
 
 Each graph of the TAPEs (LOG, LOG:COMPILE or LOG:COMPILE:KIND) is profiled at many sizes in one process (symtape run --profile):
-the first run at a size makes its calls one by one, the second one captures them as a CUDA graph, in the executable graph of the
-size before where the driver updates it, and later runs launch that. Every output of the launches must have the bits of the first
-run. The first size of the process, which opens libraries and compiles kernels, is left out of the times.
+the first run at a size makes its calls one by one; then plans of libraries are timed, once for a class of sizes; the next run is
+captured as a CUDA graph, in the executable graph of the size before where the driver updates it, and later runs launch that. Every
+output of the launches must have the bits of a run call by call. The first size of the process, which opens libraries and compiles
+kernels, is left out of the times. Graphs with much memory get fewer sizes, since random weights are made anew for each.
 """
 import argparse
 import json
@@ -15,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from peers_recorded import graphs_of, sizes_of, spelled
+from peers_recorded import call, graphs_of, sizes_of, spelled
 
 
 def arguments():
@@ -27,6 +28,7 @@ def arguments():
     parser.add_argument("--runs", type=int, default=1, help="timed runs at a size (default: 1)")
     parser.add_argument("--symbol", help="that changes (default: the first that may)")
     parser.add_argument("--graph-seconds", type=float, default=60, help="for a graph (default: 60)")
+    parser.add_argument("--json", type=Path, metavar="FOLDER", help="writes the figures of each size there")
     options = parser.parse_args()
     options.device = "cuda"
     return options
@@ -46,8 +48,18 @@ def choose(options, selector):
     for symbol in free:
         if sizes_of(options, selector, {symbol: recorded[symbol] + 1}):
             known = {s: n for s, n in recorded.items() if not s.startswith("u")}
-            return symbol, sizes_around(known, symbol, options.count)
+            return symbol, sizes_around(known, symbol, affordable(options, selector))
     return None, []
+
+
+BYTES_A_SECOND = 100e6  # of random inputs
+
+
+def affordable(options, selector):
+    """How many sizes fit into the seconds of a graph."""
+    code, text, _ = call(options, "run", "--backend", "null", "--json", selector)
+    peak = max([g.get("peak_bytes") or 0 for g in json.loads(text)["graphs"]] + [1]) if text and code == 0 else 1
+    return max(3, min(options.count, int(options.graph_seconds * BYTES_A_SECOND / peak)))
 
 
 def profile(options, selector, chosen):
@@ -76,13 +88,14 @@ def row(name, symbol, graphs):
             us([g["captured_us"] for g in updated], 0.5), us([g["wall_us"] for g in later], 0.5),
             len(captured), len(updated), len(fresh), sum(bool(g.get("captured_differs")) for g in graphs),
             sum(g.get("planned", 0) for g in later), sum(g.get("plans_recalled", 0) for g in later),
-            us([g.get("plan_ns", 0) / 1e3 for g in later], 0.5)]
+            us([g.get("plan_ns", 0) / 1e3 for g in later], 0.5), sum(g.get("plans_tried", 0) for g in graphs),
+            f"{sum(g.get('plans_ns', 0) for g in graphs) / 1e6:,.0f}"]
 
 
 def main():
     options = arguments()
     heads = ["graph", "symbol", "sizes", "launches", "first run: p50 us", "p99", "captured by an update: p50", "later runs: p50", "captured",
-             "updated", "instantiated", "differ", "planned", "as before", "planning: p50 us"]
+             "updated", "instantiated", "differ", "planned", "as before", "planning: p50 us", "timed between runs", "ms"]
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))
     bad, firsts = 0, []
@@ -103,6 +116,9 @@ def main():
             print("| " + " | ".join(map(str, row(name, symbol, graphs))) + " |", flush=True)
             bad += sum(bool(g.get("captured_differs")) for g in graphs)
             firsts += [g["first_us"] for g in graphs[1:]]
+            if options.json:
+                (options.json / (name.replace(" ", ".").replace("/", "_").replace(":", "_") + ".json")).write_text(json.dumps(
+                    [{k: g[k] for k in g if isinstance(g[k], (int, float, bool, type(None))) or k == "sizes"} for g in graphs]))
     if firsts:
         print(f"\nThe first run at a new size: median {statistics.median(firsts):,.0f} us over {len(firsts)} sizes of graphs.")
     return 1 if bad else 0

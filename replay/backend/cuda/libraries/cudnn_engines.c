@@ -93,12 +93,10 @@ static void add_plan(struct engine_search *s, void *config, struct cudnn_plan pl
     plan.plan = cudnn_made(&m, &status);
     if (plan.plan &&
         t->get(plan.plan, PLAN_WORKSPACE, CUDNN_INT64S, 1, &n, &plan.workspace) == CUDNN_OK &&
-        plan.workspace >= 0 && plan.workspace <= s->rule->most) {
-        read_knobs(t, config, &plan.recipe);
+        plan.workspace >= 0 && plan.workspace <= s->rule->most)
         s->ret[s->n++] = plan;
-    } else {
+    else
         cudnn_drop(t, plan.plan);
-    }
 }
 
 /* ---- The heuristics ---- */
@@ -109,8 +107,10 @@ static void take_all(struct engine_search *s, void **configs, int64_t n, int32_t
     for (int64_t i = 0; i < n && i < MOST_CONFIGS && s->n < s->most; i++) {
         struct cudnn_plan plan = { 0 };
         if (engine_of(s->t, configs[i], &plan) && suits(s->rule, plan.notes) &&
-            (mode == HEURISTIC_BEST || !seen(s, plan.recipe.engine)))
+            (mode == HEURISTIC_BEST || !seen(s, plan.recipe.engine))) {
+            read_knobs(s->t, configs[i], &plan.recipe);
             add_plan(s, configs[i], plan);
+        }
     }
 }
 
@@ -181,6 +181,7 @@ static void try_engine(struct engine_search *s, void *graph, const struct cudnn_
     void *engine = cudnn_made(&m, &status), *config = NULL;
     if (engine && look_at_engine(t, engine, &plan) && suits(s->rule, plan.notes))
         config = configure(t, engine, recipe);
+    plan.recipe = *recipe;
     if (config)
         add_plan(s, config, plan);
     cudnn_drop(t, config);
