@@ -110,29 +110,29 @@ static struct value leaf_input(void *user, const struct program *program, const 
     return value;
 }
 
-static sym_id settled(struct shape_env *env, sym_id size)
-{
-    sym_id known = sym_is_number(env_pool(env), size) ? size : env_replace(env, size);
-    return known != SYM_NONE && sym_is_number(env_pool(env), known) ? known : size;
-}
-
-/* AOTAutograd creates its inputs anew, after sizes may have become numbers. */
-static struct value settled_input(const struct pass_run *run, struct value value)
+/* Returns a tensor with the numbers that its sizes and strides have become: always a new one, or
+ * only where they differ. */
+static struct value settled(const struct pass_run *run, struct value value, bool anew)
 {
     struct ops *ops = run->walker->ops;
     sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     if (value.kind != VALUE_TENSOR || !value.u.tensor.meta->stride)
         return value;
-    struct tensor_meta meta = *value.u.tensor.meta;
+    struct tensor x = value.u.tensor;
+    struct tensor_meta meta = *x.meta;
+    bool same = true;
     for (uint32_t i = 0; i < meta.ndim; i++) {
-        sizes[i] = settled(run->walker->env, meta.size[i]);
-        strides[i] = settled(run->walker->env, meta.stride[i]);
+        sizes[i] = ops_model_settled(ops, meta.size[i]);
+        strides[i] = ops_model_settled(ops, meta.stride[i]);
+        same &= sizes[i] == meta.size[i] && strides[i] == meta.stride[i];
     }
+    if (same && !anew)
+        return value;
     meta.size = sizes;
     meta.stride = strides;
-    struct tensor x = ops_new_tensor(ops, &meta);
-    x.data = value.u.tensor.data;
-    return x.meta ? value_tensor(x) : value;
+    struct tensor y = ops_new_tensor(ops, &meta);
+    y.data = x.data;
+    return y.meta ? value_tensor(y) : value;
 }
 
 /* Returns an input of Dynamo's graph as AOTAutograd runs it. */
@@ -140,7 +140,7 @@ static struct value traced_input(void *user, const struct program *program, cons
                                  struct value value)
 {
     const struct pass_run *run = user;
-    value = settled_input(run, value);
+    value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
     mark_leaf(run, program, step, value);
     return value;
 }
@@ -153,7 +153,7 @@ static struct value joint_input(void *user, const struct program *program, const
     const struct program *dynamo = run->dynamo;
     struct str name = program->graph->nodes[step->node].name;
     int64_t k = 0;
-    value = settled_input(run, value);
+    value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
     if (!str_starts(name, STR("primals_")) || !str_to_i64(str_from(name, 8), &k))
         return value;
     for (uint32_t i = 0; i < dynamo->n_steps; i++)
@@ -175,6 +175,40 @@ struct pass_walk {
     uint32_t from; /* the first step that counts */
     bool proxied;
 };
+
+/* Dynamo's graph gets its asserts of sizes when it is done (insert_deferred_runtime_asserts of
+ * torch/fx/passes/runtime_assert.py). */
+static bool is_inserted(const struct step *step)
+{
+    return step->kind == STEP_OPERATOR && str_is(op_name(step->op), "aten._assert_scalar.default");
+}
+
+/* Returns whether the graph asks a tensor for the sizes that a step takes. */
+static bool takes_sizes(const struct program *p, const struct step *step)
+{
+    for (uint32_t k = 0; k < step->n_patches; k++) {
+        node_id from = p->patches[step->first_patch + k].from;
+        if (from < p->n_steps && p->steps[from].kind == STEP_METHOD &&
+            str_is(p->steps[from].target, "size"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_counted(void *user, const struct program *program, const struct step *step)
+{
+    const struct pass_run *run = user;
+    const struct pass_walk *walk = run->walk;
+    bool dynamo = walk->pass == PASS_DYNAMO;
+    ops_model_at(run->walker->ops, dynamo ? program->number : UINT32_MAX,
+                 program->first_node + step->node, !takes_sizes(program, step));
+    return step - program->steps >= walk->from && !(dynamo && is_inserted(step));
+}
+
+static struct value settled_result(void *user, struct value value)
+{
+    return settled(user, value, false);
+}
 
 static bool add_pass_operators(struct pass_run *run, enum pass pass)
 {
@@ -198,10 +232,15 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     ops_set_model_mode(ops, walk->mode);
     if (!walk->from)
         ops_model_next_pass(ops);
-    run->walker->counts_from = walk->from;
+    run->walk = walk;
+    run->walker->counted = is_counted;
+    run->walker->result_again = walk->pass == PASS_DYNAMO ? settled_result : NULL;
     run->walker->input_again = walk->input;
     bool ok = walk_again(run->walker, walk->program);
     run->walker->input_again = NULL;
+    run->walker->result_again = NULL;
+    run->walker->counted = NULL;
+    run->walk = NULL;
     ops_set_muted(ops, false);
     struct op_totals totals = ops_totals(ops);
     const struct dispatch_model *dispatch = ops_model(ops);

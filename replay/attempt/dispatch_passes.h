@@ -50,6 +50,7 @@ struct replay_state;
 struct inputs;
 struct program;
 
+struct pass_walk;
 struct pass_run {
     struct walker *walker; /* its callbacks are replaced */
     const struct replay_state *state;
@@ -60,8 +61,9 @@ struct pass_run {
     struct pass_counts *counts;       /* of PASSES items; they are added to */
     struct pass_operators *operators; /* is added to */
     /* Private. */
-    struct program *dynamo; /* the Dynamo graph of the current compile */
-    bool gradients;         /* AOTAutograd traces it with its gradients */
+    const struct pass_walk *walk; /* the current walk */
+    struct program *dynamo;       /* the Dynamo graph of the current compile */
+    bool gradients;               /* AOTAutograd traces it with its gradients */
 };
 
 /* Must be the last use of an attempt: clears its counters and its cache. False: the error is that

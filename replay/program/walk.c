@@ -435,7 +435,7 @@ static bool warm_call(struct interpreter *in, struct program *p, const struct st
         result.value = recorded_value(w, step);
     if (!note->fresh)
         take_written(p, step, &result);
-    *ret = result.value;
+    *ret = w->counts && w->result_again ? w->result_again(w->user, result.value) : result.value;
     return true;
 }
 
@@ -529,12 +529,11 @@ static bool first_end(struct interpreter *in, struct program *p, const struct st
     return true;
 }
 
-/* A walk that only counts starts to count at a given node of the root. */
 static bool walk_begin(struct interpreter *in, struct program *p, const struct step *step)
 {
     struct walker *w = in->user;
-    if (w->counts && p == p->root) {
-        bool silent = step - p->steps < w->counts_from;
+    if (w->counts && w->counted && p == p->root) {
+        bool silent = !w->counted(w->user, p, step);
         ops_set_muted(w->ops, silent);
         ops_model_silent(w->ops, silent);
     }

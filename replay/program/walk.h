@@ -29,11 +29,15 @@ struct walker {
     /* Returns an input of a further walk; may be NULL. */
     struct value (*input_again)(void *user, const struct program *program, const struct step *step,
                                 struct value value);
+    /* Called before each step of the root of a walk that counts, and returns whether the step
+     * counts; may be NULL. */
+    bool (*counted)(void *user, const struct program *program, const struct step *step);
+    /* Returns the result of a call of a walk that counts; may be NULL. */
+    struct value (*result_again)(void *user, struct value value);
     void *user;
     const struct injection *inject; /* the fault to inject (replay/program/inject.h), or NULL */
     bool counts;                    /* a further walk makes every call, to count dispatches */
     struct device_mesh mesh;        /* that of the DTensors */
-    uint32_t counts_from;           /* and counts from this node of the root on */
     bool exported;                  /* the program is that of a .pt2: see call_after_export() */
     bool by_hint; /* inputs were changed: results with equal hints count as equal */
     bool other;   /* the recorded metas are those of another attempt: they replace no result, and a

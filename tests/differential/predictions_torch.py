@@ -25,6 +25,7 @@ import live  # noqa: E402, F401
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from prediction import ask, copy_of, recorded_guards, report  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv  # noqa: E402
 from torch.utils._stats import simple_call_counter  # noqa: E402
 
@@ -285,6 +286,7 @@ def outcome(number, kind, shapes):
     fn, sizes = PROGRAMS[number]
     torch._dynamo.reset()
     torch._dynamo.pgo.reset_code_state()
+    FakeTensorMode.cache_clear()  # predicted is a compile of a new process
     args, text = arguments(sizes), ""
     simple_call_counter.clear()
     with Watched() as watched:

@@ -8,6 +8,15 @@
 
 #include "replay/ops/dispatch/rule.h"
 
+/* Sizes, strides and offset of a strided tensor, which rules of views change step by step. */
+struct geometry {
+    uint32_t n;
+    sym_id offset;
+    sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+};
+
+struct geometry geometry_of(struct tensor x);
+
 /* make_contiguous_strides_for: strides[n-1] = 1, products of Max(1, size). */
 void contiguous_strides(struct call *c, const sym_id *sizes, uint32_t n, sym_id *strides);
 /* get_channels_last_strides_2d/_3d, or _1d, if n allows it; contiguous ones for other formats. */

@@ -4,6 +4,20 @@
 
 #include "replay/ops/layout/strides.h"
 
+struct geometry geometry_of(struct tensor x)
+{
+    struct geometry g = { .offset = SYM_ID_ZERO };
+    if (!x.meta)
+        return g;
+    g.n = x.meta->ndim;
+    g.offset = x.meta->offset;
+    for (uint32_t i = 0; i < g.n; i++) {
+        g.size[i] = x.meta->size[i];
+        g.stride[i] = x.meta->stride[i];
+    }
+    return g;
+}
+
 void contiguous_strides(struct call *c, const sym_id *sizes, uint32_t n, sym_id *strides)
 {
     sym_id one = num(c, 1), stride = one;

@@ -1,7 +1,7 @@
 /* The counts that rules report (replay/ops/dispatch/rule.h): dispatches that they compute
  * themselves, and the counters of the fast path. */
+#include "replay/ops/layout/layout.h"
 #include "replay/ops/model/model.h"
-#include "replay/ops/rules/view/views.h"
 
 void count_counter(struct call *c, enum op_counter counter)
 {

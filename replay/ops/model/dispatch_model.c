@@ -62,6 +62,19 @@ void ops_model_next_pass(struct ops *ops)
     ops->model->fake_cache.pass++;
 }
 
+void ops_model_at(struct ops *ops, uint32_t graph, uint32_t node, bool takes_numbers)
+{
+    ops->model->fake_cache.takes_numbers = takes_numbers;
+    ops->model->fake_cache.graph = graph;
+    ops->model->fake_cache.node = node;
+}
+
+sym_id ops_model_settled(struct ops *ops, sym_id size)
+{
+    sym_id known = sym_is_number(ops->pool, size) ? size : fake_cache_replaced(ops, size, 1);
+    return sym_is_number(ops->pool, known) ? known : size;
+}
+
 void ops_model_silent(struct ops *ops, bool on)
 {
     ops->model->dispatch.silent = on;

@@ -35,6 +35,12 @@ const struct dispatch_model *ops_model(const struct ops *ops);
 void ops_model_leaf(struct ops *ops, struct value input, bool tracked);
 /* Starts the next pass, in which sizes that depend on data are new symbols. */
 void ops_model_next_pass(struct ops *ops);
+/* Sets the node at which calls are made, as in struct env_origin: of the replacements only those
+ * that were made before it are known then. Graph UINT32_MAX: all are known. `takes_numbers`:
+ * numbers among its arguments are those of the graph's inputs, not of a tensor's size(). */
+void ops_model_at(struct ops *ops, uint32_t graph, uint32_t node, bool takes_numbers);
+/* Returns the number that a size had become by the end of the current node's call, or the size. */
+sym_id ops_model_settled(struct ops *ops, sym_id size);
 void ops_model_silent(struct ops *ops, bool on);
 
 /* Only for this room. */

@@ -3,7 +3,6 @@
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/layout/storage.h"
 #include "replay/ops/model/model.h"
-#include "replay/ops/rules/view/views.h"
 #include "trace/base/hash.h"
 
 enum { MAX_NESTING = 16 };
@@ -50,11 +49,37 @@ static bool hash_word(struct fake_cache *cache, uint32_t word)
     return vec_push(&cache->words, word);
 }
 
+sym_id fake_cache_replaced(struct ops *ops, sym_id size, uint32_t later)
+{
+    const struct fake_cache *cache = &ops->model->fake_cache;
+    const struct env_replacement *replacement = env_replacement_of(ops->env, size);
+    if (cache->graph != UINT32_MAX) {
+        if (!replacement)
+            return size; /* a sum or product whose symbols are replaced is taken as it is */
+        const struct env_origin *made = &replacement->origin;
+        if (made->node != ENV_NODE_NONE &&
+            (made->graph != cache->graph || made->node >= cache->node + later))
+            return size;
+    }
+    sym_id ret = env_replace(ops->env, size);
+    return ret == SYM_NONE ? size : ret;
+}
+
+/* A SymInt that became a number differs from that number (_PySymInputStub). */
+static bool hash_sym(struct ops *ops, sym_id sym)
+{
+    struct fake_cache *cache = &ops->model->fake_cache;
+    if (sym_is_number(ops->pool, sym))
+        return hash_word(cache, sym);
+    sym_id known = fake_cache_replaced(ops, sym, 0);
+    return hash_word(cache, known) && (!sym_is_number(ops->pool, known) || hash_word(cache, sym));
+}
+
 static bool hash_syms(struct ops *ops, const sym_id *syms, uint32_t n, bool *unbacked)
 {
     bool ok = true;
     for (uint32_t i = 0; i < n && ok; i++) {
-        ok = hash_word(&ops->model->fake_cache, syms[i]);
+        ok = hash_sym(ops, syms[i]);
         *unbacked |= !sym_is_number(ops->pool, syms[i]) && env_has_unbacked(ops->env, syms[i]);
     }
     return ok;
@@ -129,13 +154,61 @@ static bool hash_value(struct ops *ops, const struct value *value, unsigned nest
     return true;
 }
 
+static bool holds_size(const struct value *value, sym_id size, unsigned nesting)
+{
+    bool holds = false;
+    if (value->kind == VALUE_TENSOR)
+        for (uint32_t i = 0; i < value->u.tensor.meta->ndim; i++)
+            holds |= value->u.tensor.meta->size[i] == size;
+    if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE)
+        for (uint32_t i = 0; i < value->n && nesting < MAX_NESTING; i++)
+            holds |= holds_size(&value->u.items[i], size, nesting + 1);
+    return holds;
+}
+
+static bool holds_number(const struct value *value, sym_id number, unsigned nesting)
+{
+    bool holds = value->kind == VALUE_INT && value->u.sym == number;
+    if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE)
+        for (uint32_t i = 0; i < value->n && nesting < MAX_NESTING; i++)
+            holds |= holds_number(&value->u.items[i], number, nesting + 1);
+    return holds;
+}
+
+/* The SymNode of a number that is an input of the graph is that of a size of Dynamo's input, and a
+ * key refers to the size (_InputBackref). AOTAutograd makes the inputs' sizes anew, but not the
+ * numbers. */
+static bool hash_own_node(const struct call *c, sym_id number)
+{
+    const struct call *graphs = c->ops->model->outermost;
+    bool size = false, passed = false;
+    for (uint32_t i = 0; i < c->n_args; i++)
+        size |= holds_size(&c->args[i], number, 0);
+    for (uint32_t i = 0; size && i < graphs->n_args; i++)
+        passed |= holds_number(&graphs->args[i], number, 0);
+    return !passed || hash_word(&c->ops->model->fake_cache, SYM_NONE);
+}
+
+static bool hash_own_nodes(const struct call *c, const struct value *value)
+{
+    bool ok = true;
+    if (value->kind == VALUE_INT && !sym_is_number(c->pool, value->u.sym))
+        return hash_own_node(c, value->u.sym);
+    if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE)
+        for (uint32_t i = 0; i < value->n && ok; i++)
+            ok = value->u.items[i].kind != VALUE_INT || hash_own_nodes(c, &value->u.items[i]);
+    return ok;
+}
+
 bool fake_cache_key(const struct call *c, struct fake_key *ret)
 {
     struct fake_cache *cache = &c->ops->model->fake_cache;
+    bool outside = c->ops->depth == 0 && cache->takes_numbers &&
+                   c->ops->model->dispatch.mode == MODEL_FUNCTIONAL;
     cache->words.n = 0;
     bool ok = hash_word(cache, c->op->index);
     for (uint32_t i = 0; i < c->n_args && ok; i++)
-        ok = hash_value(c->ops, &c->args[i], 0);
+        ok = hash_value(c->ops, &c->args[i], 0) && (!outside || hash_own_nodes(c, &c->args[i]));
     XXH128_hash_t hash = XXH3_128bits(cache->words.v, cache->words.n * sizeof(uint32_t));
     *ret = (struct fake_key){ hash.low64, hash.high64 };
     return ok;

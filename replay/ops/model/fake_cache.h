@@ -4,8 +4,9 @@
  * replay/ops/memo/memo.h.
  *
  * A key has a tensor's meta, whether it requires a gradient, and its storage's size as an
- * expression, which for a hit is the one of empty_strided(). The SymNode of a size makes no
- * difference: in 90,000 recorded calls equal values had equal keys. */
+ * expression, which for a hit is the one of empty_strided(). Sizes are as they had been replaced by
+ * then; a size that became a number differs from the number. Of the SymNodes only those of numbers
+ * that AOTAutograd passes from the graph's inputs make a difference (hash_own_node()). */
 #ifndef SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 #define SYMTAPE_REPLAY_OPS_MODEL_FAKE_CACHE_H
 
@@ -35,6 +36,8 @@ struct fake_cache {
     struct hash_index grad_index;
     vec_of(uint32_t)
     words;
+    uint32_t graph, node; /* see ops_model_at() */
+    bool takes_numbers;
     uint32_t pass; /* the current pass; sizes that depend on data are new symbols in each */
 };
 
@@ -58,6 +61,9 @@ void fake_cache_synthesize(struct ops *ops, const struct value *result, uint32_t
 /* Notes that the tensor requires a gradient, until ops_reset(). False: out of memory. */
 bool fake_cache_requires_grad(struct ops *ops, struct tensor x);
 bool fake_cache_has_grad(const struct fake_cache *cache, struct tensor x);
+/* Returns a size with the replacements that were known before `later` nodes after the current one.
+ */
+sym_id fake_cache_replaced(struct ops *ops, sym_id size, uint32_t later);
 void fake_cache_forget_tensors(struct fake_cache *cache);
 void fake_cache_clear(struct fake_cache *cache);
 void fake_cache_release(struct fake_cache *cache);

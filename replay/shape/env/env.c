@@ -194,6 +194,14 @@ const struct env_replacement *env_replacement_at(const struct shape_env *env, ui
     return &env->replacements.v[i];
 }
 
+const struct env_replacement *env_replacement_of(struct shape_env *env, sym_id symbol)
+{
+    if (sym_kind_of(env->pool, symbol) != SYM_SYMBOL || env_symbol_index(env, symbol) == UINT32_MAX)
+        return NULL;
+    const struct env_symbol *s = env_symbol(env, symbol);
+    return s->to == SYM_NONE ? NULL : &env->replacements.v[s->replacement];
+}
+
 uint32_t env_n_asserts(const struct shape_env *env)
 {
     return (uint32_t)env->asserts.n;

@@ -256,6 +256,8 @@ const struct env_guard *env_guard_at(const struct shape_env *env, uint32_t i);
 uint32_t env_n_suppressed(const struct shape_env *env);
 uint32_t env_n_replacements(const struct shape_env *env); /* the current ones, by symbol */
 const struct env_replacement *env_replacement_at(const struct shape_env *env, uint32_t i);
+/* Returns the current replacement of a symbol, or NULL. */
+const struct env_replacement *env_replacement_of(struct shape_env *env, sym_id symbol);
 uint32_t env_n_asserts(const struct shape_env *env);
 const struct env_assert *env_assert_at(const struct shape_env *env, uint32_t i);
 uint32_t env_n_specializations(const struct shape_env *env);

@@ -192,6 +192,7 @@ bool rule_upsample_backward(struct call *c)
 static struct tensor arange(struct call *c, struct tensor like, sym_id end, enum dtype dtype)
 {
     struct value arg_end = value_int(end);
+    count_devices(c, 1);
     struct keyword keywords[] = {
         { STR("device"), { .kind = VALUE_DEVICE, .u.device = device_of(like) } },
         { STR("dtype"), dtype_value(dtype) },

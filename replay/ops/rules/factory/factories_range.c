@@ -142,8 +142,11 @@ static struct tensor computed_range(struct call *c, const struct progression *p,
     index = call_tensor(c, "aten.add.Tensor", moved, 2);
     if (index.meta && index.meta->dtype == kind.dtype)
         return index;
-    struct value to[] = { value_tensor(index), dtype_value(kind.dtype) };
-    return call_tensor(c, "prims.convert_element_type.default", to, 2);
+    count_dispatches(c, 1); /* aten.to.dtype */
+    struct value from = value_tensor(index);
+    struct keyword dtype = { STR("dtype"), dtype_value(kind.dtype) };
+    struct value ret = call_op_keywords(c, "aten._to_copy.default", &from, 1, &dtype, 1);
+    return ret.kind == VALUE_TENSOR ? ret.u.tensor : (struct tensor){ .meta = NULL };
 }
 
 static bool ret_range(struct call *c, struct progression p, struct tensor_kind kind)

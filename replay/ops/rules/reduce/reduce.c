@@ -185,9 +185,12 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
         new_tensor_strided(c, dtype, device_of(x), inner, inner_strides, n_inner);
     if (!keepdim)
         return result;
-    count_prim(c);
     sym_id sizes[TENSOR_MAX_DIM], strides[TENSOR_MAX_DIM];
     uint32_t n = reduced_sizes(x, mask, true, sizes);
+    if (!c->in_kernel) {
+        struct geometry g = geometry_of(result);
+        count_call(c, "prims.broadcast_in_dim", result, &g, sizes, n, 1); /* as_strided */
+    }
     keepdim_strides(c, x, mask, inner, inner_strides, n_inner, strides);
     return new_view(c, result, sizes, strides, n, SYM_ID_ZERO);
 }

@@ -2,20 +2,6 @@
 
 #include <string.h>
 
-struct geometry geometry_of(struct tensor x)
-{
-    struct geometry g = { .offset = SYM_ID_ZERO };
-    if (!x.meta)
-        return g;
-    g.n = x.meta->ndim;
-    g.offset = x.meta->offset;
-    for (uint32_t i = 0; i < g.n; i++) {
-        g.size[i] = x.meta->size[i];
-        g.stride[i] = x.meta->stride[i];
-    }
-    return g;
-}
-
 struct tensor geometry_view(struct call *c, struct tensor x, const struct geometry *g)
 {
     return new_view(c, x, g->size, g->stride, g->n, g->offset);

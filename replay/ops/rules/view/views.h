@@ -1,17 +1,10 @@
-/* Declarations that the rules of views, factories and copies share: a tensor's geometry, which
- * the rules change step by step, and decompositions that other rules call. */
+/* Declarations that the rules of views, factories and copies share: steps that change a tensor's
+ * geometry, and decompositions that other rules call. */
 #ifndef SYMTAPE_REPLAY_OPS_RULES_VIEW_VIEWS_H
 #define SYMTAPE_REPLAY_OPS_RULES_VIEW_VIEWS_H
 
 #include "replay/ops/layout/layout.h"
 
-struct geometry {
-    uint32_t n;
-    sym_id offset;
-    sym_id size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-};
-
-struct geometry geometry_of(struct tensor x);
 struct tensor geometry_view(struct call *c, struct tensor x, const struct geometry *g);
 sym_id geometry_numel(struct call *c, const struct geometry *g);
 /* Evaluates the guards of suggest_memory_format() on x with geometry g, the result of a nested
