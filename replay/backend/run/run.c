@@ -239,11 +239,11 @@ static bool store_outputs(struct run *run, const struct step *step, struct err *
     return true;
 }
 
-/* Waits for the copies of inputs, so that their time is measured. */
-static bool wait_for_given(struct run *run, struct err *err)
+/* Waits for the copies of inputs, so that their time is measured. A capture makes none. */
+static bool end_given(struct run *run, struct err *err)
 {
     struct backend *backend = run->options.backend;
-    if (!backend->kind->wait(backend, err))
+    if (!run->capturing && !backend->kind->wait(backend, err))
         return false;
     run->given_ns += clock_ns() - run->step_begin_ns;
     return true;
@@ -267,7 +267,7 @@ static bool finish_step(struct interpreter *in, struct program *p, const struct 
     }
     if (run->ns)
         run->ns[at] = clock_ns() - run->step_begin_ns;
-    if (is_given(step) && !run->capturing && !wait_for_given(run, in->err))
+    if (is_given(step) && !end_given(run, in->err))
         return false;
     return o->keep || step->kind == STEP_OUTPUT ||
            run_count_values(run, at, run->first_storage, in->err);
@@ -321,6 +321,7 @@ static void drop_captured(struct run *run)
     if (run->captured)
         run->options.backend->kind->drop(run->options.backend, run->captured);
     run->captured = NULL;
+    run_drop_stored(run);
 }
 
 /* Resets the run to its start, but keeps what is known about calls of these sizes. */
@@ -357,7 +358,9 @@ static bool may_capture(const struct run *run)
 static bool launch_captured(struct run *run, uint64_t begin, struct err *err)
 {
     struct backend *backend = run->options.backend;
-    return (backend->kind->launch(backend, run->captured, err) ||
+    run->step_begin_ns = clock_ns();
+    return run_write_stored(run, err) && end_given(run, err) &&
+           (backend->kind->launch(backend, run->captured, err) ||
             (backend->late && place_error(run, run->at, err))) &&
            wait_for_calls(run, begin, err);
 }
@@ -373,6 +376,11 @@ static bool capture_calls(struct run *run, struct err *err)
     bool made = make_calls(run, err);
     run->capturing = false;
     run->captured = backend->kind->capture_end(backend, made ? err : &ignored);
+    if (made && run->captured && !run_stored_stay(run)) {
+        err_set(err, ERR_ENV, "calls exchange the memory of inputs");
+        backend->kind->drop(backend, run->captured);
+        run->captured = NULL;
+    }
     return made && run->captured;
 }
 
@@ -382,8 +390,6 @@ static bool capture_and_launch(struct run *run, bool *launched, struct err *err)
     uint64_t begin = clock_ns();
     struct err *why = &run->not_captured;
     *launched = false;
-    if (!run_inputs_stay(run))
-        return err_set(why, ERR_ENV, "calls write the inputs"), true;
     begin_again(run);
     *launched = capture_calls(run, why);
     run->options.backend->late = false;

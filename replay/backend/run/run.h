@@ -100,6 +100,10 @@ struct run_kept {
     struct memory memory; /* between runs */
     uint32_t storage;
     bool valid;
+    void *stored; /* owned: the values of an input that calls of a captured run change; or NULL */
+    size_t stored_bytes;
+    struct tensor tensor; /* that they belong to */
+    const void *address;  /* of its memory */
 };
 
 struct run {

@@ -58,14 +58,37 @@ static bool recorded_number(const struct run *run, node_id input, double *ret)
     return chosen || symbol->text.n || symbol->has_hint;
 }
 
-static bool number_input(struct run *run, struct tensor x, double number, struct err *err)
+/* Writes an input's values. During a capture, in which nothing is copied, they are stored instead,
+ * and run_write_stored() writes them before each launch: calls of the run change them. */
+static bool write_values(struct run *run, struct tensor x, node_id node, const void *p,
+                         size_t bytes, struct err *err)
+{
+    if (!run->capturing || run->interpreter.program != run->program)
+        return exec_write(&run->exec, x, p, bytes, err);
+    if (!exec_write(&run->exec, x, NULL, 0, err))
+        return false;
+    struct run_kept *kept = &run->kept[node];
+    kept->stored = malloc(bytes + 1);
+    if (!kept->stored)
+        return err_nomem(err);
+    if (bytes)
+        memcpy(kept->stored, p, bytes);
+    kept->stored_bytes = bytes;
+    kept->tensor = x;
+    const struct memory *m = storage_at(&run->exec.storages, x.storage);
+    kept->address = m ? m->p : NULL;
+    return true;
+}
+
+static bool number_input(struct run *run, struct tensor x, node_id node, double number,
+                         struct err *err)
 {
     unsigned char p[16];
     if (dense_kind_of(x.meta->dtype) == DENSE_INT)
         store_int(x.meta->dtype, p, 0, (int64_t)number);
     else
         store_complex(x.meta->dtype, p, 0, number);
-    return exec_write(&run->exec, x, p, dtype_size(x.meta->dtype), err);
+    return write_values(run, x, node, p, dtype_size(x.meta->dtype), err);
 }
 
 /* Returns the elements of the last dimension, or 1. */
@@ -99,7 +122,7 @@ static bool random_input(struct run *run, struct tensor x, node_id node, uint32_
     });
     if (x.meta->ndim)
         input_sums_apply(run, node, x.meta->dtype, p, bytes / size, row);
-    bool ok = exec_write(&run->exec, x, p, bytes, err);
+    bool ok = write_values(run, x, node, p, bytes, err);
     free(p);
     return ok;
 }
@@ -121,15 +144,34 @@ void run_keep_inputs(struct run *run)
     s->by_number.n = 0;
 }
 
-bool run_inputs_stay(struct run *run)
+bool run_stored_stay(struct run *run)
 {
     for (uint32_t i = 0; i < run->program->n_steps; i++) {
         const struct run_kept *kept = &run->kept[i];
         const struct memory *m = storage_at(&run->exec.storages, kept->storage);
-        if (kept->valid && (!m || m->written))
+        if (kept->stored && (m ? m->p : NULL) != kept->address)
             return false;
     }
     return true;
+}
+
+bool run_write_stored(struct run *run, struct err *err)
+{
+    for (uint32_t i = 0; i < run->program->n_steps; i++) {
+        const struct run_kept *kept = &run->kept[i];
+        if (kept->stored &&
+            !exec_write(&run->exec, kept->tensor, kept->stored, kept->stored_bytes, err))
+            return false;
+    }
+    return true;
+}
+
+void run_drop_stored(struct run *run)
+{
+    for (uint32_t i = 0; run->kept && i < run->program->n_steps; i++) {
+        free(run->kept[i].stored);
+        run->kept[i].stored = NULL;
+    }
 }
 
 void run_drop_inputs(struct run *run)
@@ -150,26 +192,28 @@ static bool is_input_kept(struct run *run, const struct step *step, struct tenso
     struct err ignored = { 0 };
     if (run->interpreter.program != run->program)
         return false;
-    *kept = (struct run_kept){ .memory = kept->memory, .storage = x.storage, .valid = true };
+    kept->storage = x.storage;
+    kept->valid = true;
     if (!kept->memory.p || !storage_put(&run->exec.storages, x.storage, kept->memory, &ignored))
         return false;
     kept->memory = (struct memory){ 0 };
     return true;
 }
 
-/* Records that the values are set; a call that writes them later clears this. */
+/* Records that the values are set; a call that writes them later clears this. The memory of a
+ * capture stays marked, since it does not stay for runs that make the calls. */
 static bool record_filled(struct run *run, struct tensor x, bool ok)
 {
     struct memory *m = storage_at(&run->exec.storages, x.storage);
     if (m)
-        m->written = false;
+        m->written = run->capturing;
     return ok;
 }
 
 /* ---- Inputs ---- */
 
-static bool write_given_input(struct run *run, struct tensor x, const struct array *given,
-                              struct err *err)
+static bool write_given_input(struct run *run, struct tensor x, node_id node,
+                              const struct array *given, struct err *err)
 {
     size_t bytes;
     if (run->options.backend->kind->shapes_only)
@@ -181,7 +225,7 @@ static bool write_given_input(struct run *run, struct tensor x, const struct arr
                        "bytes are expected",
                        dtype_short_name(given->dtype), given->bytes,
                        dtype_short_name(x.meta->dtype), bytes);
-    return exec_write(&run->exec, x, given->p, bytes, err);
+    return write_values(run, x, node, given->p, bytes, err);
 }
 
 bool run_input(struct run *run, const struct step *step, uint32_t number, struct value *ret,
@@ -203,8 +247,8 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
     double recorded;
     bool is_number = !given.p && x.meta->ndim == 0 && recorded_number(run, step->node, &recorded);
     return record_filled(run, x,
-                         given.p     ? write_given_input(run, x, &given, err)
-                         : is_number ? number_input(run, x, recorded, err)
+                         given.p     ? write_given_input(run, x, step->node, &given, err)
+                         : is_number ? number_input(run, x, step->node, recorded, err)
                                      : random_input(run, x, step->node, number, err));
 }
 

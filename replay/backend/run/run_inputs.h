@@ -13,8 +13,12 @@ bool run_input(struct run *run, const struct step *step, uint32_t number, struct
 bool run_constant(struct run *run, const struct step *step, struct value *ret, struct err *err);
 /* After a run: frees all memory except that of inputs that were not changed. */
 void run_keep_inputs(struct run *run);
-/* Returns whether all inputs and constants still have the memory and the values that they got. */
-bool run_inputs_stay(struct run *run);
+/* After a capture: returns whether the inputs that its calls change still have the memory that they
+ * got; set_() and resize_() exchange it. */
+bool run_stored_stay(struct run *run);
+/* Before a launch of a captured run: writes the values of the inputs that its calls change. */
+bool run_write_stored(struct run *run, struct err *err);
+void run_drop_stored(struct run *run); /* frees the host's copies of these values */
 void run_drop_inputs(struct run *run); /* frees memory that was kept and not used again */
 
 #endif

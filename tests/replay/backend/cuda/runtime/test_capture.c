@@ -182,6 +182,14 @@ static const char NUMBER[] =
 static const char ON_HOST[] = FORWARD(X) "        w" ATEN "kaiser_window.default(16)\n"
                                          "        y" ATEN "mul.Tensor(x, w)\n"
                                          "        return (y,)\n";
+/* Calls change inputs, which have their first values again before each launch: one in the order of
+ * memory, one in another layout, and a number. */
+static const char WRITES[] = FORWARD(
+    X ", t: \"f32[5, 16][1, 5]cpu\", n: \"i64[][]cpu\"") "        a" ATEN "mul_.Tensor(x, 3.0)\n"
+                                                         "        b" ATEN "add.Tensor(a, 1.0)\n"
+                                                         "        u" ATEN "mul_.Tensor(t, 2.0)\n"
+                                                         "        m" ATEN "add_.Tensor(n, 1)\n"
+                                                         "        return (b, a, u, m)\n";
 
 static void check_captured(const char *body)
 {
@@ -213,8 +221,8 @@ static void check_captured(const char *body)
 static void test_captured(void **state)
 {
     (void)state;
-    static const char *const bodies[] = { POINTS, PRODUCT, CONVOLUTION, LOOKUP,
-                                          RANDOM, UPLOAD,  NUMBER,      ON_HOST };
+    static const char *const bodies[] = { POINTS, PRODUCT, CONVOLUTION, LOOKUP, RANDOM,
+                                          UPLOAD, NUMBER,  ON_HOST,     WRITES };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         check_captured(bodies[i]);
 }
@@ -348,9 +356,10 @@ static void test_bad_index(void **state)
 
 static const char READS[] = FORWARD("x: \"f32[s0][1]cpu\"") "        n" ATEN "nonzero.default(x)\n"
                                                             "        return (n,)\n";
-static const char WRITES[] = FORWARD(X) "        a" ATEN "mul_.Tensor(x, 3.0)\n"
-                                        "        b" ATEN "add.Tensor(a, 1.0)\n"
-                                        "        return (b,)\n";
+static const char EXCHANGES[] = FORWARD(X) "        a" ATEN "sin.default(x)\n"
+                                           "        s" ATEN "set_.source_Tensor(x, a)\n"
+                                           "        b" ATEN "add.Tensor(s, 1.0)\n"
+                                           "        return (b,)\n";
 
 static void check_not_captured(const char *body, const char *reason)
 {
@@ -373,7 +382,7 @@ static void test_not_captured(void **state)
 {
     (void)state;
     check_not_captured(READS, "node n (aten.nonzero.default of f32[6]): the host reads values");
-    check_not_captured(WRITES, "calls write the inputs");
+    check_not_captured(EXCHANGES, "calls exchange the memory of inputs");
 }
 
 /* ---- Failing calls of the driver, on the fake device ---- */
