@@ -54,61 +54,76 @@ DEVICE void give(const struct combine_args *a, u32 key, i64 j, ACC x, i64 count)
 
 /* ---- Few entries: every block reads all keys ---- */
 
-/* Returns a bit for each lane: whether the entry there has the key. */
-DEVICE u32 alike(const u32 *keys, i64 n, i64 from, u32 key)
+/* Returns a bit for each lane: whether the entry there, of those in [low, high), has the key. */
+DEVICE u32 alike(const u32 *keys, u32 low, u32 high, u32 from, u32 key)
 {
-    return BALLOT(from + LANE < n && keys[from + LANE] == key);
+    u32 at = from + LANE;
+    return BALLOT(at >= low && at < high && keys[at] == key);
 }
 
-DEVICE i32 is_first(const u32 *keys, i64 p)
+/* Returns whether an entry in [low, high) has the key. Four words of bits do not wait for each
+ * other. */
+DEVICE i32 is_among(const u32 *keys, u32 low, u32 high, u32 key)
 {
     ROLLED
-    for (i64 from = 0; from < p; from += WARP)
-        if (alike(keys, p, from, keys[p]))
-            return 0;
-    return 1;
+    for (u32 from = low; from < high; from += 4 * WARP) {
+        u32 any = 0;
+        UNROLL
+        for (u32 t = 0; t < 4; t++)
+            any |= alike(keys, low, high, from + t * WARP, key);
+        if (any)
+            return 1;
+    }
+    return 0;
 }
 
-DEVICE i32 is_last(const u32 *keys, i64 n, i64 p)
+/* Combines the entries of the list. Lanes that share a column process them in turn, eight at
+ * once. */
+DEVICE ACC take_matches(const struct combine_args *a, const u32 *matches, u32 n, i64 j, ACC x,
+                        i64 *count)
 {
+    const u32 rows = WARP / a->columns;
+    SYNC_WARP();
     ROLLED
-    for (i64 from = p + 1; from < n; from += WARP)
-        if (alike(keys, n, from, keys[p]))
-            return 0;
-    return 1;
+    for (u32 m = LANE / a->columns; m < n && j < a->inner; m += 8 * rows) {
+        ACC v[8];
+        UNROLL
+        for (u32 t = 0; t < 8; t++)
+            v[t] = m + t * rows < n ? value_of(a, matches[m + t * rows], j) : 0;
+        UNROLL
+        for (u32 t = 0; t < 8; t++)
+            if (m + t * rows < n)
+                x = (*count)++ ? combined(x, v[t]) : v[t];
+    }
+    SYNC_WARP();
+    return x;
 }
 
-/* Lanes that share a column process the entries of a warp's width in turn, four at once. */
-DEVICE ACC take(const struct combine_args *a, const u32 *keys, i64 p, i64 j, i64 *count)
+/* Combines all entries that have the key of p, the first of them. */
+DEVICE ACC take(const struct combine_args *a, const u32 *keys, u32 *matches, u32 p, i64 j,
+                i64 *count)
 {
-    const u32 row = LANE / a->columns, rows = WARP / a->columns;
+    const u32 n = (u32)a->n, row = LANE / a->columns;
+    u32 found = 0;
     ACC x = 0;
     ROLLED
-    for (i64 from = p; from < a->n; from += WARP) {
-        u32 bits = alike(keys, a->n, from, keys[p]), own = 0;
-        ROLLED
-        for (u32 r = row; r < WARP; r += rows)
-            own |= 1u << r;
-        bits = j < a->inner ? bits & own : 0;
-        ROLLED
-        while (bits) {
-            ACC v[4];
-            u32 n = 0;
-            UNROLL
-            for (u32 t = 0; t < 4; t++) {
-                v[t] = 0;
-                if (bits) {
-                    v[t] = value_of(a, (u32)(from + lowest_bit(bits)), j);
-                    n++;
-                }
-                bits &= bits - 1;
-            }
-            UNROLL
-            for (u32 t = 0; t < 4; t++)
-                if (t < n)
-                    x = (*count)++ ? combined(x, v[t]) : v[t];
+    for (u32 from = p; from < n; from += 4 * WARP) {
+        u32 bits[4];
+        UNROLL
+        for (u32 t = 0; t < 4; t++)
+            bits[t] = alike(keys, p, n, from + t * WARP, keys[p]);
+        UNROLL
+        for (u32 t = 0; t < 4; t++) {
+            if (bits[t] >> LANE & 1)
+                matches[found + popcount32(bits[t] & ((1u << LANE) - 1))] = from + t * WARP + LANE;
+            found += popcount32(bits[t]);
+        }
+        if (found > COMBINE_MATCHES - 4 * WARP) {
+            x = take_matches(a, matches, found, j, x, count);
+            found = 0;
         }
     }
+    x = take_matches(a, matches, found, j, x, count);
     ROLLED
     for (u32 mask = a->columns; mask < WARP; mask *= 2) {
         ACC other = XOR_LANE(x, mask);
@@ -125,27 +140,28 @@ DEVICE ACC take(const struct combine_args *a, const u32 *keys, i64 p, i64 j, i64
 KERNEL(combine_small, struct combine_small_args)
 {
     SHARED(u32, keys, COMBINE_SMALL);
-    const i64 tiles = (a.c.inner + a.c.columns - 1) / a.c.columns, all = a.c.n * tiles;
+    SHARED(u32, matches, (COMBINE_THREADS / WARP) * COMBINE_MATCHES);
+    const u32 n = (u32)a.c.n, tiles = (u32)((a.c.inner + a.c.columns - 1) / a.c.columns);
     ROLLED
-    for (i64 p = THREAD; p < a.c.n; p += THREADS)
+    for (u32 p = THREAD; p < n; p += THREADS)
         keys[p] = a.index.n ? entry_key(&a.index, p) : PTR(const u32, a.c.keys)[p];
     SYNC();
     ROLLED
-    for (i64 w = (i64)BLOCK_X * (THREADS / WARP) + THREAD / WARP; w < all;
-         w += (i64)GRID_X * (THREADS / WARP)) {
-        i64 p = w / tiles, j = (w - p * tiles) * a.c.columns + LANE % a.c.columns, count = 0;
+    for (u32 w = BLOCK_X * (THREADS / WARP) + THREAD / WARP; w < n * tiles;
+         w += GRID_X * (THREADS / WARP)) {
+        u32 p = w / tiles;
+        i64 j = (i64)(w - p * tiles) * a.c.columns + LANE % a.c.columns, count = 0;
         if (keys[p] >= a.c.limit)
             continue;
 #if HOW == 0
-        if (is_last(keys, a.c.n, p) && LANE < a.c.columns && j < a.c.inner)
+        if (!is_among(keys, p + 1, n, keys[p]) && LANE < a.c.columns && j < a.c.inner)
             STORE(T, PTR(T, a.c.to), (i64)keys[p] * a.c.unit + j * a.c.to_inner,
-                  LOAD(V, PTR(const V, a.c.values),
-                       value_place(&a.c, (u32)p) + j * a.c.value_inner));
+                  LOAD(V, PTR(const V, a.c.values), value_place(&a.c, p) + j * a.c.value_inner));
         (void)count;
 #else
-        if (!is_first(keys, p))
+        if (is_among(keys, 0, p, keys[p]))
             continue;
-        ACC x = take(&a.c, keys, p, j, &count);
+        ACC x = take(&a.c, keys, matches + THREAD / WARP * COMBINE_MATCHES, p, j, &count);
         if (LANE < a.c.columns && j < a.c.inner)
             give(&a.c, keys[p], j, x, count);
 #endif

@@ -4,8 +4,9 @@
 
 #include "replay/backend/cuda/device/index/index.h"
 
-/* SMALL: keys that a block searches in shared memory; CHUNK: sorted entries of a chunk. */
-enum { COMBINE_SMALL = 4096, COMBINE_THREADS = 256, COMBINE_CHUNK = 32 };
+/* SMALL: keys that a block searches in shared memory; MATCHES: those that a warp found and did not
+ * combine yet; CHUNK: sorted entries of a chunk. */
+enum { COMBINE_SMALL = 4096, COMBINE_MATCHES = 256, COMBINE_THREADS = 256, COMBINE_CHUNK = 32 };
 
 /* HOW: the values of COMBINE_ADD ... of replay/backend/call/combine.h. */
 struct combine_args {

@@ -40,7 +40,7 @@ DEVICE u32 entry_key(const struct index_args *a, i64 entry)
     I place = offset_of(a->from_stride, a->ndim, at);
     i32 goes = (!mask || mask[offset_of(a->mask_stride, a->ndim, at)]) &&
                add_indices(a, at, &place, &skipped) && !skipped;
-    return (u32)(goes ? (i64)place / a->unit : a->limit);
+    return goes ? (u32)(place / (I)a->unit) : (u32)a->limit;
 }
 #endif
 
