@@ -1,11 +1,6 @@
-#include <stdlib.h>
-
-#include "cmd/cli/memory_limit.h"
-#include "cmd/cli/tape_arg.h"
+#include "cmd/cli/calls_arg.h"
 #include "cmd/cmd.h"
 #include "profile/calls/cache/cache_report.h"
-#include "trace/events/calls.h"
-#include "trace/log/source.h"
 
 struct cache_args {
     const char *calls;
@@ -32,59 +27,6 @@ static const struct opt options[] = {
     OPT_STRICT(struct cache_args, strict),
     OPT_END,
 };
-
-/* Returns the recording that the operand names, or the first log. */
-static uint32_t recording_of(const struct tape_arg *tape)
-{
-    for (uint32_t i = 0; i < tape->trace->n_recordings; i++)
-        if (tape->trace->recordings[i].kind == RECORDING_LOG &&
-            (!tape->selector.recording.n ||
-             str_eq(tape->trace->recordings[i].name, tape->selector.recording)))
-            return i;
-    return 0;
-}
-
-static bool read_pieces(struct source *in, struct call_reader *reader, struct err *err)
-{
-    char *piece = malloc(SOURCE_READ_SIZE);
-    bool ok = piece || err_nomem(err);
-    for (size_t n = 1; ok && n > 0;)
-        ok = source_read(in, piece, SOURCE_READ_SIZE, &n, err) &&
-             call_reader_take(reader, (struct str){ piece, n }, err);
-    free(piece);
-    return ok && call_reader_end(reader, err);
-}
-
-static bool read_calls(struct cmd *cmd, const char *path, struct call_log *log, struct err *err)
-{
-    struct source *in = source_open(path, err);
-    struct call_reader *reader = call_reader_new(log);
-    bool ok = in && (reader || err_nomem(err));
-    if (ok)
-        source_set_meter(in, cmd->out->limit ? &cmd->out->limit->meter : NULL);
-    ok = ok && (read_pieces(in, reader, err) || err_at(err, "%s", path));
-    if (ok && !log->calls.n)
-        ok = err_set(err, ERR_INPUT, "%s: no calls; each line is an object with \"call\"", path);
-    call_reader_free(reader);
-    source_close(in);
-    return ok;
-}
-
-/* Reads the calls that `symtape record --calls` noted. */
-static bool read_recorded_calls(struct trace *trace, uint32_t recording, struct call_log *log,
-                                struct err *err)
-{
-    struct recorded_calls calls = { 0 };
-    bool ok = recorded_calls_read(trace, recording, &calls, err);
-    if (ok && !calls.n)
-        ok = err_set(err, ERR_USAGE,
-                     "%.*s has no calls: record them with symtape record --calls, or name a file "
-                     "with --calls FILE",
-                     STR_ARG(trace->path));
-    ok = ok && call_log_read(log, buf_str(&calls.lines), err);
-    recorded_calls_release(&calls);
-    return ok;
-}
 
 static int print(struct cmd *cmd, const struct cache_run *run, const struct call_log *log)
 {
@@ -121,9 +63,8 @@ static int run(struct cmd *cmd)
         tape_arg_open(&tape, cmd->out, cmd->operands[0],
                       TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE) {
-        uint32_t recording = recording_of(&tape);
-        bool ok = args->calls ? read_calls(cmd, args->calls, &log, &err)
-                              : read_recorded_calls(tape.trace, recording, &log, &err);
+        uint32_t recording = calls_recording(&tape);
+        bool ok = calls_arg_read(cmd->out, args->calls, &tape, &log, &err);
         ok = ok && cache_run_make(&run, tape.trace, recording, &log, &how, &err);
         code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
     }

@@ -215,23 +215,6 @@ static void move_to_front(struct cache_code *code, uint32_t entry)
 
 /* ---- Compiles ---- */
 
-/* Returns whether the ID_MATCH guards of an entry on locals of the frame name the objects of this
- * call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py). */
-static bool same_objects(struct cache_builder *b, const struct entry_guards *guards)
-{
-    for (size_t i = 0; i < guards->leaves.n; i++) {
-        const struct guard_leaf *leaf = &guards->leaves.v[i];
-        if (leaf->how != LEAF_IDENTITY || leaf->source == INTERN_NONE ||
-            leaf->then.kind == PY_UNKNOWN || leaf->then.object == OBJECT_NONE ||
-            b->world.paths.v[leaf->source].step != PATH_ROOT)
-            continue;
-        const struct py_value *now = world_value(&b->world, leaf->source);
-        if (now->kind != PY_UNKNOWN && now->object != leaf->then.object)
-            return false;
-    }
-    return true;
-}
-
 /* Returns which limit refuses one more entry, or NULL. */
 static const char *limit_reached(struct cache_builder *b, const struct cache_code *code,
                                  int64_t region)
@@ -241,7 +224,7 @@ static const char *limit_reached(struct cache_builder *b, const struct cache_cod
         return "accumulated_recompile_limit";
     for (size_t i = 0; i < code->order.n; i++) {
         const struct cache_entry *entry = &b->run->entries.v[code->order.v[i]];
-        same += entry->region == region && same_objects(b, &entry->guards);
+        same += entry->region == region && entry_guards_same_objects(&entry->guards, &b->world);
     }
     return same >= b->run->limits.recompile ? "recompile_limit" : NULL;
 }

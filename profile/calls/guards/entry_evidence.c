@@ -66,3 +66,18 @@ bool entry_guards_assumed(const struct entry_guards *guards, struct world *world
     buf_release(&text);
     return ret;
 }
+
+bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world)
+{
+    for (size_t i = 0; i < guards->leaves.n; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[i];
+        if (leaf->how != LEAF_IDENTITY || leaf->source == INTERN_NONE ||
+            leaf->then.kind == PY_UNKNOWN || leaf->then.object == OBJECT_NONE ||
+            world->paths.v[leaf->source].step != PATH_ROOT)
+            continue;
+        const struct py_value *now = world_value(world, leaf->source);
+        if (now->kind != PY_UNKNOWN && now->object != leaf->then.object)
+            return false;
+    }
+    return true;
+}

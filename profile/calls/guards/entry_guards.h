@@ -106,6 +106,10 @@ bool entry_guards_learn(const struct entry_guards *guards, struct world *world);
 bool entry_guards_assumed(const struct entry_guards *guards, struct world *world,
                           struct str reason);
 
+/* Returns whether the ID_MATCH guards of an entry on locals of the frame name the objects of the
+ * present call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py). */
+bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world);
+
 /* Appends a text of a guard as PyTorch prints it in reasons: L['x'] becomes x
  * (strip_local_scope() in torch/_dynamo/guards.py). */
 void put_without_scope(struct str text, struct buf *out);

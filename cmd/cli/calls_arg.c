@@ -1,0 +1,66 @@
+#include "cmd/cli/calls_arg.h"
+
+#include <stdlib.h>
+
+#include "cmd/cli/memory_limit.h"
+#include "trace/events/calls.h"
+#include "trace/log/source.h"
+
+uint32_t calls_recording(const struct tape_arg *tape)
+{
+    for (uint32_t i = 0; i < tape->trace->n_recordings; i++)
+        if (tape->trace->recordings[i].kind == RECORDING_LOG &&
+            (!tape->selector.recording.n ||
+             str_eq(tape->trace->recordings[i].name, tape->selector.recording)))
+            return i;
+    return 0;
+}
+
+static bool read_pieces(struct source *in, struct call_reader *reader, struct err *err)
+{
+    char *piece = malloc(SOURCE_READ_SIZE);
+    bool ok = piece || err_nomem(err);
+    for (size_t n = 1; ok && n > 0;)
+        ok = source_read(in, piece, SOURCE_READ_SIZE, &n, err) &&
+             call_reader_take(reader, (struct str){ piece, n }, err);
+    free(piece);
+    return ok && call_reader_end(reader, err);
+}
+
+static bool read_calls(struct out *out, const char *path, struct call_log *log, struct err *err)
+{
+    struct source *in = source_open(path, err);
+    struct call_reader *reader = call_reader_new(log);
+    bool ok = in && (reader || err_nomem(err));
+    if (ok)
+        source_set_meter(in, out->limit ? &out->limit->meter : NULL);
+    ok = ok && (read_pieces(in, reader, err) || err_at(err, "%s", path));
+    if (ok && !log->calls.n)
+        ok = err_set(err, ERR_INPUT, "%s: no calls; each line is an object with \"call\"", path);
+    call_reader_free(reader);
+    source_close(in);
+    return ok;
+}
+
+/* Reads the calls that `symtape record --calls` noted. */
+static bool read_recorded_calls(struct trace *trace, uint32_t recording, struct call_log *log,
+                                struct err *err)
+{
+    struct recorded_calls calls = { 0 };
+    bool ok = recorded_calls_read(trace, recording, &calls, err);
+    if (ok && !calls.n)
+        ok = err_set(err, ERR_USAGE,
+                     "%.*s has no calls: record them with symtape record --calls, or name a file "
+                     "with --calls FILE",
+                     STR_ARG(trace->path));
+    ok = ok && call_log_read(log, buf_str(&calls.lines), err);
+    recorded_calls_release(&calls);
+    return ok;
+}
+
+bool calls_arg_read(struct out *out, const char *path, const struct tape_arg *tape,
+                    struct call_log *log, struct err *err)
+{
+    return path ? read_calls(out, path, log, err)
+                : read_recorded_calls(tape->trace, calls_recording(tape), log, err);
+}

@@ -1,0 +1,33 @@
+/* Writes what dynamic_run_make() found: a text for people, and JSON, "symtape.dynamic/1". */
+#ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_REPORT_H
+#define SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_REPORT_H
+
+#include "profile/calls/dynamic/dynamic_run.h"
+#include "profile/report/report.h"
+
+#define SCHEMA_DYNAMIC "symtape.dynamic/1"
+
+/* Writes the answer, the policies, the inputs, and what to paste. */
+void dynamic_text(const struct dynamic_run *run, const struct report_options *options,
+                  struct buf *out);
+void dynamic_json(const struct dynamic_run *run, struct buf *out);
+
+/* How a program states the marks that symtape proposes. */
+struct paste_line {
+    uint32_t code; /* in calls_table.codes; NO_ENTRY: of all */
+    struct str text;
+};
+typedef vec_of(struct paste_line)
+paste_lines;
+
+/* Appends the lines to `lines`, their texts in `arena`: calls of mark_dynamic() for functions that
+ * the program calls, and, where the release on the tape has them, dynamic_sources and shapes_spec.
+ * Returns false when memory ran out. */
+bool paste_make(const struct dynamic_run *run, struct arena *arena, paste_lines *lines);
+
+/* "x.size()[0]", "n" */
+void put_input_name(const struct dynamic_run *run, const struct input_row *row, struct buf *out);
+/* "4", "S(1)", "?" */
+void put_atom(struct atom atom, struct buf *out);
+
+#endif

@@ -1,0 +1,260 @@
+#include "profile/calls/dynamic/dynamic_report.h"
+#include "profile/model/format.h"
+
+static void put_seconds(double seconds, struct buf *out)
+{
+    format_ns(out, (int64_t)(seconds * 1e9));
+}
+
+static void put_time(struct table *table, double seconds)
+{
+    table_ns(table, seconds > 0 ? (int64_t)(seconds * 1e9) : -1);
+}
+
+void put_atom(struct atom atom, struct buf *out)
+{
+    switch (atom.kind) {
+    case ATOM_INT: buf_i64(out, atom.integer); break;
+    case ATOM_FLOAT: buf_printf(out, "%g", atom.real); break;
+    case ATOM_INFER: buf_printf(out, "S(%lld)", (long long)atom.integer); break;
+    default: buf_puts(out, "?");
+    }
+}
+
+void put_input_name(const struct dynamic_run *run, const struct input_row *row, struct buf *out)
+{
+    const struct code_calls *code = &run->table.codes.v[row->code];
+    put_without_scope(intern_text(&run->table.log->sources, code->inputs.v[row->input].source),
+                      out);
+    if (!row->number)
+        buf_printf(out, ".size()[%u]", row->dim);
+}
+
+/* ---- The answer ---- */
+
+static void put_compiles(const struct policy_counts *counts, struct buf *out)
+{
+    format_plural(out, counts->compiles, "compile");
+    if (counts->seconds > 0) {
+        buf_puts(out, " (");
+        put_seconds(counts->seconds, out);
+        buf_puts(out, ")");
+    }
+    if (counts->eager) {
+        buf_puts(out, ", ");
+        format_plural(out, counts->eager, "call");
+        buf_puts(out, " run eagerly");
+    }
+}
+
+static void put_answer(const struct dynamic_run *run, const struct report_options *options,
+                       struct buf *out)
+{
+    const struct policy_counts *marked = &run->policies[CALLS_MARKED];
+    struct buf line = BUF_INIT;
+    format_plural(&line, run->recorded.lookups, "look-up");
+    buf_puts(&line, ": ");
+    put_compiles(&run->recorded, &line);
+    style_mark(options->styles, out, STYLE_BOLD);
+    format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    style_mark(options->styles, out, STYLE_NONE);
+    buf_clear(&line);
+    if (run->n_marks) {
+        buf_puts(&line, "with the ");
+        format_plural(&line, run->n_marks, "mark");
+        buf_puts(&line, " below: ");
+        put_compiles(marked, &line);
+    } else {
+        buf_puts(&line, "no mark spares a compile of torch.compile(): ");
+        put_compiles(marked, &line);
+    }
+    if (marked->seconds > 0)
+        buf_puts(&line, ", estimated");
+    format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    buf_release(&line);
+}
+
+/* ---- Policies ---- */
+
+static void put_policy(const char *name, const struct policy_counts *counts, const char *meaning,
+                       struct table *table)
+{
+    table_text(table, str_of(name));
+    table_u64(table, counts->compiles);
+    put_time(table, counts->seconds);
+    table_u64(table, counts->entries);
+    table_count(table, counts->refused);
+    table_count(table, counts->eager);
+    put_time(table, counts->guard_seconds);
+    buf_puts(&table->text, meaning);
+    if (counts->bail_outs)
+        buf_printf(&table->text, "; %llu bail-outs, %llu compiles with breaks",
+                   (unsigned long long)counts->bail_outs, (unsigned long long)counts->breaks);
+    table_cell(table);
+}
+
+static void put_policies(const struct dynamic_run *run, const struct report_options *options,
+                         struct buf *out)
+{
+    static const struct column COLUMNS[] = {
+        { "policy", COLUMN_MARKUP, 0 },      { "compiles", COLUMN_RIGHT, 0 },
+        { "compile time", COLUMN_RIGHT, 0 }, { "entries", COLUMN_RIGHT, 2 },
+        { "refused", COLUMN_RIGHT, 4 },      { "eager", COLUMN_RIGHT, 0 },
+        { "guard time", COLUMN_RIGHT, 3 },   { "how", COLUMN_WIDE, 1 },
+    };
+    struct table table = TABLE(COLUMNS);
+    put_policy("recorded", &run->recorded, "as the tape has it", &table);
+    for (int i = 0; i < CALLS_COUNT; i++)
+        put_policy(calls_policy_name((enum calls_policy)i), &run->policies[i],
+                   calls_policy_meaning((enum calls_policy)i), &table);
+    buf_puts(out, "\nThe same calls under other policies; times are estimates\n");
+    report_table(&table, options, 0, CALLS_COUNT + 1, out);
+}
+
+/* ---- Inputs ---- */
+
+static bool is_shown(const struct input_row *row)
+{
+    return row->n_values > 1 || row->from_profile;
+}
+
+static void put_values(const struct input_row *row, struct table *table)
+{
+    for (uint32_t i = 0; i < row->n_values && i < MOST_SEEN; i++) {
+        buf_puts(&table->text, i ? ", " : "");
+        put_atom(row->seen[i], &table->text);
+    }
+    if (row->n_values > MOST_SEEN)
+        buf_printf(&table->text, " and %u more", row->n_values - MOST_SEEN);
+    table_cell(table);
+}
+
+/* "0/1: 4, then 6", "profile; stale", "static" */
+static void put_state(const struct dynamic_run *run, const struct input_row *row,
+                      struct table *table)
+{
+    const struct code_calls *code = &run->table.codes.v[row->code];
+    if (row->from_profile) {
+        buf_puts(&table->text, row->n_values > 1 ? "the profile" : "the profile; stale");
+    } else if (row->change != NO_ENTRY) {
+        const struct state_change *change = &code->changes.v[row->change];
+        const struct lookup_row *lookup =
+            &run->cache.lookups.v[code->compiles.v[row->compile].lookup];
+        buf_printf(&table->text, "%.*s: ", STR_ARG(lookup->compile));
+        if (change->dim == CHANGE_ALL) {
+            buf_puts(&table->text, "another rank");
+        } else {
+            put_atom(change->from, &table->text);
+            buf_puts(&table->text, ", then ");
+            put_atom(change->to, &table->text);
+        }
+    } else if (row->dynamic) {
+        buf_puts(&table->text, "a mark");
+    }
+    if (row->constant)
+        buf_printf(&table->text, "%sthe code makes it a constant", row->dynamic ? "; " : "");
+    table_cell(table);
+}
+
+static void put_inputs(const struct dynamic_run *run, const struct report_options *options,
+                       struct buf *out)
+{
+    static const struct column COLUMNS[] = {
+        { "input", COLUMN_LEFT, 0 },         { "values", COLUMN_WIDE, 0 },
+        { "dynamic since", COLUMN_WIDE, 0 }, { "recompiles", COLUMN_RIGHT, 0 },
+        { "served", COLUMN_RIGHT, 1 },       { "mark", COLUMN_MARKUP, 2 },
+        { "code", COLUMN_PATH, 3 },
+    };
+    struct table table = TABLE(COLUMNS);
+    uint32_t n = 0, shown = 0;
+    for (size_t i = 0; i < run->rows.n; i++)
+        n += is_shown(&run->rows.v[i]);
+    for (size_t i = 0; i < run->rows.n && shown < report_shown(options, n); i++) {
+        const struct input_row *row = &run->rows.v[i];
+        if (!is_shown(row))
+            continue;
+        const struct cache_code *code = &run->cache.codes.v[run->table.codes.v[row->code].code];
+        put_input_name(run, row, &table.text);
+        table_cell(&table);
+        put_values(row, &table);
+        put_state(run, row, &table);
+        table_count(&table, row->caused);
+        table_count(&table, row->served);
+        table_text(&table, row->proposed ? STR("yes") : STR(""));
+        table_place(&table, code->file, code->line);
+        shown++;
+    }
+    if (n)
+        buf_puts(out, "\nSizes and numbers that changed; served: hits at another value\n");
+    report_table(&table, options, 0, n, out);
+}
+
+static void put_profile(const struct dynamic_run *run, const struct report_options *options,
+                        struct buf *out)
+{
+    uint32_t n = 0, stale = 0, first = NO_ENTRY;
+    struct buf line = BUF_INIT;
+    for (uint32_t i = 0; i < run->rows.n; i++) {
+        const struct input_row *row = &run->rows.v[i];
+        n += row->from_profile;
+        stale += row->from_profile && row->n_values == 1;
+        if (row->from_profile && row->n_values == 1 && first == NO_ENTRY)
+            first = i;
+    }
+    if (!run->profile)
+        return;
+    buf_puts(&line, "The profile of an earlier run made ");
+    format_plural(&line, n, "input");
+    buf_puts(&line, " dynamic");
+    if (stale) {
+        buf_printf(&line, "; %u of them had one value here, such as ", stale);
+        put_input_name(run, &run->rows.v[first], &line);
+        buf_puts(&line, " = ");
+        put_atom(run->rows.v[first].seen[0], &line);
+    }
+    buf_puts(out, "\n");
+    format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    buf_release(&line);
+}
+
+/* ---- What to paste ---- */
+
+static void put_paste(const struct dynamic_run *run, struct buf *out)
+{
+    struct arena arena = ARENA_INIT;
+    paste_lines lines = { 0 };
+    uint32_t before = NO_ENTRY;
+    out->failed |= !paste_make(run, &arena, &lines);
+    if (lines.n)
+        buf_printf(out, "\nTo paste%s\n", run->minimal ? "" : "; not all sets of marks were tried");
+    for (size_t i = 0; i < lines.n; i++) {
+        const struct paste_line *line = &lines.v[i];
+        if (line->code != NO_ENTRY && line->code != before) {
+            const struct cache_code *code =
+                &run->cache.codes.v[run->table.codes.v[line->code].code];
+            buf_puts(out, "    # ");
+            format_place(out, code->file, code->line);
+            buf_puts(out, " in ");
+            format_text(out, code->function, 0);
+            buf_puts(out, "\n");
+        }
+        if (line->code == NO_ENTRY && i > 0)
+            buf_puts(out, "    # or\n");
+        before = line->code;
+        buf_puts(out, "    ");
+        format_text(out, line->text, 0);
+        buf_puts(out, "\n");
+    }
+    vec_release(&lines);
+    arena_release(&arena);
+}
+
+void dynamic_text(const struct dynamic_run *run, const struct report_options *options,
+                  struct buf *out)
+{
+    put_answer(run, options, out);
+    put_policies(run, options, out);
+    put_inputs(run, options, out);
+    put_profile(run, options, out);
+    put_paste(run, out);
+}

@@ -1,0 +1,169 @@
+/* What a program states to have the marks that symtape proposes. */
+#include "profile/calls/dynamic/dynamic_report.h"
+
+struct paster {
+    const struct dynamic_run *run;
+    struct arena *arena;
+    paste_lines *lines;
+    struct buf text;
+};
+
+static struct str source_of(const struct paster *p, const struct input_row *row)
+{
+    const struct code_calls *code = &p->run->table.codes.v[row->code];
+    return intern_text(&p->run->table.log->sources, code->inputs.v[row->input].source);
+}
+
+static uint32_t slot_of(const struct paster *p, const struct input_row *row)
+{
+    return p->run->table.codes.v[row->code].inputs.v[row->input].first_slot + row->dim;
+}
+
+static bool end_line(struct paster *p, uint32_t code)
+{
+    struct str copy = arena_copy(p->arena, buf_str(&p->text));
+    bool ok = !p->text.failed && copy.p && vec_push(p->lines, (struct paste_line){ code, copy });
+    buf_clear(&p->text);
+    return ok;
+}
+
+/* Returns whether a program can reach the inputs of a code object: it is no frame inside a call. */
+static bool is_called(const struct dynamic_run *run, uint32_t code)
+{
+    const struct code_calls *calls = &run->table.codes.v[code];
+    for (size_t i = 0; i < calls->calls.n && i < 1; i++)
+        return !run->table.log->calls.v[run->cache.lookups.v[calls->calls.v[i].lookup].call].inside;
+    return false;
+}
+
+/* torch._dynamo.mark_dynamic(x, 0); maybe_mark_dynamic() does not raise where the code compares the
+ * size with a constant. */
+static bool put_marks(struct paster *p)
+{
+    for (size_t i = 0; i < p->run->rows.n; i++) {
+        const struct input_row *row = &p->run->rows.v[i];
+        if (!row->proposed || row->number || !is_called(p->run, row->code))
+            continue;
+        bool pinned = is_pinned_slot(&p->run->table.codes.v[row->code], slot_of(p, row));
+        buf_printf(&p->text, "torch._dynamo.%s(", pinned ? "maybe_mark_dynamic" : "mark_dynamic");
+        put_without_scope(source_of(p, row), &p->text);
+        buf_printf(&p->text, ", %u)", row->dim);
+        if (!end_line(p, row->code))
+            return false;
+    }
+    return true;
+}
+
+/* torch.compiler.config.dynamic_sources; from 2.13 on ":N" names a dimension
+ * (_parse_source_entry() in torch/_dynamo/variables/builder.py). */
+static bool put_sources(struct paster *p)
+{
+    bool dims = release_is(p->run->release, 2, 13);
+    const struct input_row *before = NULL;
+    if (!release_is(p->run->release, 2, 8))
+        return true;
+    buf_puts(&p->text, "torch.compiler.config.dynamic_sources = \"");
+    for (size_t i = 0; i < p->run->rows.n; i++) {
+        const struct input_row *row = &p->run->rows.v[i];
+        if (!row->proposed || (!dims && before && str_eq(source_of(p, before), source_of(p, row))))
+            continue;
+        buf_puts(&p->text, before ? "," : "");
+        buf_put(&p->text, source_of(p, row));
+        if (dims && !row->number)
+            buf_printf(&p->text, ":%u", row->dim);
+        before = row;
+    }
+    buf_puts(&p->text, "\"");
+    return end_line(p, NO_ENTRY);
+}
+
+/* "L['x']": x, "" if the source is no argument itself. */
+static struct str argument_name(struct str source)
+{
+    if (!str_starts(source, STR("L['")) || !str_ends(source, STR("']")))
+        return STR("");
+    struct str name = str_from(str_first(source, source.n - 2), 3);
+    for (size_t i = 0; i < name.n; i++)
+        if (!is_word_char(name.p[i]))
+            return STR("");
+    return name;
+}
+
+static void put_spec_input(struct paster *p, const struct input_row *rows, uint32_t n, bool first)
+{
+    struct str name = argument_name(source_of(p, rows));
+    buf_printf(&p->text, "%s\"%.*s\": ", first ? "" : ", ", STR_ARG(name));
+    if (rows->number) {
+        buf_printf(&p->text, "ShapeVar(\"%.*s\")", STR_ARG(name));
+        return;
+    }
+    buf_puts(&p->text, "TensorSpec([");
+    for (uint32_t d = 0; d < n; d++) {
+        buf_puts(&p->text, d ? ", " : "");
+        if (rows[d].n_values > 1)
+            buf_printf(&p->text, "ShapeVar(\"%.*s%u\")", STR_ARG(name), d);
+        else
+            buf_puts(&p->text, "None");
+    }
+    buf_puts(&p->text, "])");
+}
+
+/* Returns whether shapes_spec can state the sizes of a code object. Its sizes are unbacked
+ * (_symbolic_context_from_shapes_spec()), so Python must not read them, and what it does not name
+ * is static. Sizes 0 and 1 are no exception. */
+static bool fits_spec(const struct paster *p, uint32_t code, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
+        const struct input_row *row = &p->run->rows.v[i];
+        if (row->n_values < 2)
+            continue;
+        if (row->is_float || row->constant || !argument_name(source_of(p, row)).n ||
+            is_read_slot(&p->run->table.codes.v[code], slot_of(p, row)))
+            return false;
+    }
+    return true;
+}
+
+/* torch.compile(shapes_spec=) (torch/fx/experimental/dynamic_spec.py, 2.13). */
+static bool put_spec(struct paster *p, uint32_t code, size_t from, size_t to)
+{
+    bool first = true;
+    buf_puts(&p->text, "shapes_spec=ShapesSpec({");
+    for (size_t i = from; i < to;) {
+        const struct input_row *row = &p->run->rows.v[i];
+        uint32_t rank = p->run->table.codes.v[code].inputs.v[row->input].rank, varies = 0;
+        for (uint32_t d = 0; d < rank; d++)
+            varies += p->run->rows.v[i + d].n_values > 1;
+        if (varies) {
+            put_spec_input(p, row, rank, first);
+            first = false;
+        }
+        i += rank;
+    }
+    buf_puts(&p->text, "})");
+    return end_line(p, code);
+}
+
+static bool put_specs(struct paster *p)
+{
+    if (!release_is(p->run->release, 2, 13))
+        return true;
+    for (size_t from = 0, to; from < p->run->rows.n; from = to) {
+        uint32_t code = p->run->rows.v[from].code;
+        bool proposed = false;
+        for (to = from; to < p->run->rows.n && p->run->rows.v[to].code == code; to++)
+            proposed |= p->run->rows.v[to].proposed;
+        if (proposed && is_called(p->run, code) && fits_spec(p, code, from, to) &&
+            !put_spec(p, code, from, to))
+            return false;
+    }
+    return true;
+}
+
+bool paste_make(const struct dynamic_run *run, struct arena *arena, paste_lines *lines)
+{
+    struct paster p = { .run = run, .arena = arena, .lines = lines };
+    bool ok = !run->n_marks || (put_marks(&p) && put_sources(&p) && put_specs(&p));
+    buf_release(&p.text);
+    return ok;
+}

@@ -1,0 +1,27 @@
+/* Marks that spare compiles: the dimensions and numbers of a code object to make dynamic from the
+ * first call on. */
+#ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_PROPOSE_H
+#define SYMTAPE_PROFILE_CALLS_DYNAMIC_PROPOSE_H
+
+#include "profile/calls/dynamic/policy_run.h"
+
+struct proposal {
+    uint8_t *marks; /* by slot; NULL: none */
+    uint32_t n_marks;
+    bool minimal;                 /* no fewer marks reach as few compiles: all were tried */
+    struct policy_counts without; /* CALLS_AUTOMATIC */
+    struct policy_counts with;    /* CALLS_MARKED; that without if there are no marks */
+};
+
+/* `varies`: by slot, whether it had several values. Returns false when memory ran out. */
+bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
+                   struct proposal *ret);
+void proposal_release(struct proposal *proposal);
+
+/* Returns whether the code compared a slot with one constant in some compile: mark_dynamic() would
+ * raise there, maybe_mark_dynamic() does not. */
+bool is_pinned_slot(const struct code_calls *code, uint32_t slot);
+/* Returns whether Python code read a slot. */
+bool is_read_slot(const struct code_calls *code, uint32_t slot);
+
+#endif

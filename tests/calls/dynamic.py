@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""symtape dynamic on recorded sequences of calls (../shared/sequences), compared with what PyTorch did.
+
+    dynamic.py SYMTAPE [-v] [NAME...]
+
+What automatic dynamic shapes remember at the end is what the truth file says, and the symbols of each compile are those that the log has.
+From the recording of a program under dynamic=None, the calls that compile or are refused under dynamic=True, dynamic=False and with marks
+have to be those of the recordings of the same program made that way.
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from cases import Cases  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
+POLICIES = {"none": "automatic", "true": "dynamic", "false": "static", "mark": "marked"}
+PART = re.compile(r"\.(size|stride|storage_offset)\(\)(\[\d+\])?$")
+
+
+def replay(symtape, name, *options):
+    done = subprocess.run([symtape, "dynamic", "--json", "-q", *options, "--calls", str(SHARED / f"{name}.calls.jsonl"),
+                           str(SHARED / f"{name}.log.zst")], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def read(name):
+    return [json.loads(line) for line in open(SHARED / f"{name}.calls.jsonl", encoding="utf-8")]
+
+
+def atom(value):
+    """An element of the truth as symtape prints it."""
+    if value == "dynamic":
+        return "?"
+    if isinstance(value, list):
+        return [atom(item) for item in value]
+    stride = re.fullmatch(r"InferStride\(dim=(\d+)\)", str(value))
+    return f"S({stride[1]})" if stride else value
+
+
+def listed(rows):
+    """The sources that calls give; what is remembered of others is told by guards alone."""
+    return {arg["source"] for row in rows if "call" in row for arg in row["args"] + row.get("state", [])}
+
+
+def compare_state(ours, rows, code_of_calls):
+    """Returns what is remembered wrongly, of sources that calls give, and counts of those and of others."""
+    mine = {(row["code"], row["source"]): row for row in ours["state"]}
+    problems, counts = [], collections.Counter()
+    given = listed(rows)
+    for state in rows[-1]["final"] and rows[-1]["frame_state"] or []:
+        code = re.sub(r"^hash\(\w*\)", "", state["code"])
+        key = (code, state["source"].replace('"', "'"))
+        about = state["source"] in given and code in code_of_calls
+        kind = "remembered" if about else "remembered of sources that no call gives"
+        counts[kind] += 1
+        want = {part: atom(state[part]) for part in ("scalar", "size", "stride")}
+        got = {part: mine[key][part] for part in want} if key in mine else None
+        if got != want:
+            counts["wrongly " + kind] += 1
+            if about:
+                problems.append(f"{key[1]} of {code}: {want}, not {got}")
+    return problems, counts
+
+
+def created(name):
+    """By compile: the sources of symbols that the log has."""
+    ret = collections.defaultdict(dict)
+    log = subprocess.run(["zstd", "-dc", "--long=27", str(SHARED / f"{name}.log.zst")], capture_output=True, check=True).stdout
+    for line in log.decode("utf-8", "replace").splitlines():
+        if '"create_symbol"' not in line or "{" not in line:
+            continue
+        record = json.loads(line[line.index("{"):])
+        if "frame_id" in record and record.get("attempt", 0) >= 0:
+            symbol = record["create_symbol"]
+            ret[f"{record['frame_id']}/{record['frame_compile_id']}"][symbol["source"].replace('"', "'")] = symbol["val"]
+    return ret
+
+
+def compare_symbols(ours, name, rows):
+    """Sizes and numbers that calls give. With dynamic=True, equal sizes share a symbol."""
+    problems, counts, log = [], collections.Counter(), created(name)
+    given = listed(rows)
+    unbacked = {f"{arg['source']}.size()[{dim}]" for row in rows if "call" in row for arg in row["args"]
+                for dim in arg.get("marks", {}).get("unbacked", [])}
+    for compile in ours["compiles"]:
+        want = {source for source in log[compile["compile"]] if PART.sub("", source) in given and ".stride()" not in source and
+                ".storage_offset()" not in source}
+        got = set(compile["symbols"]) - unbacked  # their records name no source
+        shared = {source for source in got - want if rows[0]["policy"] == "true" and PART.search(source)}
+        counts["symbols"] += len(want)
+        for source in sorted((want ^ got) - shared):
+            counts["wrong symbols"] += 1
+            problems.append(f"{compile['compile']}: {source} is {'not ' if source in want else ''}made a symbol")
+    return problems, counts
+
+
+def compiles_of(rows):
+    return ([row["call"] for row in rows if "call" in row and row["compiles"]],
+            [row["call"] for row in rows if "call" in row and row.get("refused")])
+
+
+def marks_of(rows):
+    """The marks that the recorded program set, as --marks takes them."""
+    marks = {f"{arg['source']}:{dim}" for row in rows if "call" in row for arg in row["args"]
+             for dim in arg.get("marks", {}).get("dynamic", [])}
+    return ",".join(sorted(marks))
+
+
+def compare_policy(symtape, program, policy):
+    rows = read(f"{program}.{policy}")
+    options = ("--marks", marks_of(rows)) if policy == "mark" else ()
+    ours = replay(symtape, f"{program}.none", *options)
+    mine = next(row for row in ours["policies"] if row["policy"] == POLICIES[policy])
+    want, got = compiles_of(rows), (mine["compiled"], mine["refused_at"])
+    return [] if want == got else [f"compiles and refusals at {want}, not {got}"]
+
+
+def main():
+    verbose = "-v" in sys.argv
+    symtape, *names = [arg for arg in sys.argv[1:] if arg != "-v"]
+    cases, total = Cases(), collections.Counter()
+    if not SHARED.is_dir():
+        cases.skip("dynamic", f"{SHARED} is absent")
+        cases.finish()
+    for path in sorted(SHARED.glob("*.calls.jsonl")):
+        name = path.name.removesuffix(".calls.jsonl")
+        if names and name not in names:
+            continue
+        rows, ours = read(name), replay(symtape, name)
+        codes = {row["entries"][0]["code"] for row in rows if row.get("entries")}
+        state, counts = compare_state(ours, rows, codes)
+        total += counts
+        symbols, counts = compare_symbols(ours, name, rows)
+        total += counts
+        cases.check(f"{name}: what is remembered", state)
+        cases.check(f"{name}: symbols", symbols)
+        program, _, policy = name.partition(".")
+        if policy in POLICIES:
+            cases.check(f"{name}: compiles, from {program}.none", compare_policy(symtape, program, policy))
+    print(dict(total))
+    cases.finish()
+
+
+main()
