@@ -56,8 +56,10 @@ static int run(struct cmd *cmd)
     struct call_log log = { 0 };
     struct dynamic_run run = { 0 };
     uint64_t bail_outs = args->bail_outs.given ? args->bail_outs.value : BAIL_OUTS_DEFAULT;
-    struct dynamic_options how = { .bail_outs =
-                                       bail_outs < UINT32_MAX ? (uint32_t)bail_outs : UINT32_MAX };
+    struct dynamic_options how = {
+        .marks = args->marks,
+        .bail_outs = bail_outs < UINT32_MAX ? (uint32_t)bail_outs : UINT32_MAX,
+    };
     struct err err = { 0 };
     int code =
         tape_arg_open(&tape, cmd->out, cmd->operands[0],

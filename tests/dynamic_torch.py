@@ -62,22 +62,24 @@ import programs
 started = [0]
 def start(*args): started[0] += 1
 callback_handler.register_start_callback(start)
-policy, marks = sys.argv[1], json.loads(sys.argv[2])
-dynamic = {"none": None, "true": True, "false": False, "mark": None}[policy]
-def value(name, row):
+marks = json.loads(sys.argv[1])
+dynamic = {"none": None, "true": True, "false": False, "mark": None}
+def value(policy, name, row):
     if not isinstance(row, list): return row
     tensor = torch.zeros(row)
     for dim in marks.get(name, []) if policy == "mark" else []: torch._dynamo.maybe_mark_dynamic(tensor, dim)
     return tensor
-answers = []
-for number, calls in enumerate(programs.CALLS):
-    f = torch.compile(getattr(programs, f"f{number}"), backend="eager", dynamic=dynamic)
-    answers.append([])
-    for call in calls:
-        before = started[0]
-        f(**{name: value(name, row) for name, row in call.items()})
-        answers[-1].append(started[0] - before)
-print("answers " + json.dumps(answers))
+for policy in sys.argv[2:]:
+    answers = []
+    torch._dynamo.reset()
+    for number, calls in enumerate(programs.CALLS):
+        f = torch.compile(getattr(programs, f"f{number}"), backend="eager", dynamic=dynamic[policy])
+        answers.append([])
+        for call in calls:
+            before = started[0]
+            f(**{name: value(policy, name, row) for name, row in call.items()})
+            answers[-1].append(started[0] - before)
+    print(f"answers {policy} {json.dumps(answers)}")
 """
 
 
@@ -123,12 +125,14 @@ def program_text(programs):
     return "\n".join(lines) + "\n"
 
 
-def run_live(folder, policy, marks, record=()):
-    done = subprocess.run([*record, PYTHON, "run.py", policy, json.dumps(marks)], cwd=folder, capture_output=True, text=True, check=False)
-    for line in done.stdout.splitlines():
-        if line.startswith("answers "):
-            return json.loads(line.removeprefix("answers "))
-    raise SystemExit(f"the programs failed under {policy}:\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+def run_live(folder, marks, *policies, record=()):
+    """Returns, by policy, the number of compiles that each call of each program started."""
+    done = subprocess.run([*record, PYTHON, "run.py", json.dumps(marks), *policies], cwd=folder, capture_output=True, text=True,
+                          check=False)
+    rows = [line.split(" ", 2) for line in done.stdout.splitlines() if line.startswith("answers ")]
+    if len(rows) != len(policies):
+        raise SystemExit(f"the programs failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
+    return {policy: json.loads(answers) for _, policy, answers in rows}
 
 
 def replay(tape, marks):
@@ -158,9 +162,9 @@ def main():
         (folder / "programs.py").write_text(program_text(programs), encoding="utf-8")
         (folder / "run.py").write_text(RUN, encoding="utf-8")
         tape = str(folder / "calls.tape")
-        live = {"none": run_live(folder, "none", marks, (SYMTAPE, "record", "-q", "--calls", "-o", tape, "--"))}
-        for policy in ("true", "false", "mark"):
-            live[policy] = run_live(folder, policy, marks)
+        live = run_live(folder, marks, "none", record=(SYMTAPE, "record", "-q", "--overwrite", "--calls", "-o", tape, "--"))
+        live |= run_live(folder, marks, "true", "false", "mark")
+        (folder / "answers.json").write_text(json.dumps(live), encoding="utf-8")
         ours = replay(tape, marks)
     counts = collections.Counter()
     for policy, named in POLICIES.items():

@@ -139,7 +139,7 @@ static bool find_slots(struct inputs_maker *m, condition_id id, unsigned depth)
            find_slots(m, node->third, depth + 1);
 }
 
-/* "L['x'].size()[0] == 3": the slot. 0 and 1 are sizes that are constants in any case. */
+/* "L['x'].size()[0] == 3": the slot. The sizes 0 and 1 are constants in any case. */
 static uint32_t pinned_slot(const struct inputs_maker *m, const struct condition *node)
 {
     const struct condition *nodes = m->entry->guards.conditions.nodes.v;
@@ -147,11 +147,11 @@ static uint32_t pinned_slot(const struct inputs_maker *m, const struct condition
         return NO_ENTRY;
     const struct condition *left = &nodes[node->first], *right = &nodes[node->second];
     const struct condition *constant = left->op == COND_CONSTANT ? left : right;
-    if (constant->op != COND_CONSTANT)
+    const struct condition *other = constant == left ? right : left;
+    bool zero_one = constant->value.kind == PY_INT && (uint64_t)constant->value.integer < 2;
+    if (constant->op != COND_CONSTANT || (zero_one && other->op == COND_SIZE))
         return NO_ENTRY;
-    if (constant->value.kind == PY_INT && (uint64_t)constant->value.integer < 2)
-        return NO_ENTRY;
-    return slot_of(m, constant == left ? right : left);
+    return slot_of(m, other);
 }
 
 /* Adds the comparisons that a condition joins with "and". */

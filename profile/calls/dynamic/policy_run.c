@@ -304,15 +304,14 @@ struct donor {
     uint32_t n_covered; /* symbols that it tells about */
 };
 
-/* Returns whether a condition is about a symbol of the entry that is being made. */
+/* Returns whether a condition is about a symbol of the entry that is being made of which nothing is
+ * known yet. */
 static bool is_about_symbol(const struct policy_state *s, const struct known_entry *known,
                             const struct size_condition *condition)
 {
-    for (uint32_t i = 0; i < condition->n_slots; i++) {
-        uint32_t dim = s->slot_dim[known->slots.v[condition->first_slot + i]];
-        if (dim != NO_ENTRY && s->dims.v[dim].symbol)
+    for (uint32_t i = 0; i < condition->n_slots; i++)
+        if (s->wanted[known->slots.v[condition->first_slot + i]])
             return true;
-    }
     return false;
 }
 
@@ -353,8 +352,10 @@ static struct donor rate(struct policy_state *s, uint32_t entry)
 
 static void make_constant(struct policy_state *s, uint32_t slot)
 {
-    if (s->slot_dim[slot] != NO_ENTRY)
-        s->dims.v[s->slot_dim[slot]].symbol = false;
+    if (s->slot_dim[slot] == NO_ENTRY)
+        return;
+    s->dims.v[s->slot_dim[slot]].symbol = false;
+    s->wanted[slot] = 0;
 }
 
 /* Takes what a known entry says of the symbols that are not covered yet. */
