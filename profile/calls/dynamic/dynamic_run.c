@@ -259,21 +259,24 @@ static void take_mark(struct dynamic_run *run, const struct code_calls *code, st
 static bool take_marks(struct dynamic_run *run, const struct code_calls *code, const char *marks,
                        struct proposal *proposal)
 {
-    struct buf spelled = BUF_INIT;
-    source_spelling(str_of(marks), &spelled);
-    struct python_scan scan = { buf_str(&spelled) };
+    struct python_scan scan = { str_of(marks) };
+    struct buf item = BUF_INIT;
     size_t from = 0;
     proposal->marks = calloc(code->n_slots + 1, 1);
-    bool ok = proposal->marks && !spelled.failed;
+    bool ok = proposal->marks != NULL;
     for (bool more = ok; more;) {
         more = python_scan_next(&scan);
         if (more && (scan.depth || scan.c != ','))
             continue;
-        size_t end = more ? scan.at : spelled.n;
-        take_mark(run, code, str_trim(str_from(str_first(buf_str(&spelled), end), from)), proposal);
-        from = end + 1;
+        buf_clear(&item);
+        source_spelling(
+            str_trim(str_from(str_first(scan.text, more ? scan.at : scan.text.n), from)), &item);
+        ok = !item.failed;
+        more &= ok;
+        take_mark(run, code, buf_str(&item), proposal);
+        from = scan.at + 1;
     }
-    buf_release(&spelled);
+    buf_release(&item);
     return ok;
 }
 

@@ -1,0 +1,118 @@
+#include "profile/calls/dynamic/dynamic_report.h"
+#include "tests/harness.h"
+
+/* The recording and its calls are those of tests/golden/cache.t: 12 calls, a limit of 4. */
+struct made_run {
+    struct trace *trace;
+    struct call_log log;
+    struct dynamic_run run;
+};
+
+static bool make(struct made_run *made, struct str calls, const char *marks, struct err *err)
+{
+    const struct dynamic_options options = { .marks = marks, .bail_outs = 2 };
+    *made = (struct made_run){ 0 };
+    made->trace = trace_open(source_path("tests/recordings/sequence.log.zst"), NULL, err);
+    return made->trace && call_log_read(&made->log, calls, err) &&
+           dynamic_run_make(&made->run, made->trace, 0, &made->log, &options, err);
+}
+
+static void make_whole(struct made_run *made, const char *marks)
+{
+    struct err err = ERR_INIT;
+    struct buf calls = read_file(source_path("tests/recordings/sequence.jsonl"));
+    assert_true(make(made, buf_str(&calls), marks, &err));
+    assert_no_err(&err);
+    buf_release(&calls);
+}
+
+static void release(struct made_run *made)
+{
+    dynamic_run_release(&made->run);
+    call_log_release(&made->log);
+    trace_close(made->trace);
+}
+
+static void check_counts(const struct policy_counts *counts, uint64_t compiles, uint64_t refused,
+                         uint64_t eager)
+{
+    assert_int_equal(counts->lookups, 12);
+    assert_int_equal(counts->compiles, compiles);
+    assert_int_equal(counts->refused, refused);
+    assert_int_equal(counts->eager, eager);
+    assert_int_equal(counts->hits, 12 - compiles - eager);
+}
+
+static void test_policies(void **state)
+{
+    (void)state;
+    struct made_run made;
+    make_whole(&made, NULL);
+    check_counts(&made.run.recorded, 4, 1, 2);
+    check_counts(&made.run.policies[CALLS_AUTOMATIC], 4, 1, 2);
+    check_counts(&made.run.policies[CALLS_STATIC], 4, 1, 7);
+    check_counts(&made.run.policies[CALLS_DYNAMIC], 4, 0, 0);
+    check_counts(&made.run.policies[CALLS_MARKED], 4, 0, 0);
+    assert_int_equal(made.run.n_marks, 2);
+    assert_true(made.run.minimal);
+    assert_int_equal(made.run.answers[CALLS_AUTOMATIC][7], ANSWER_REFUSED);
+    release(&made);
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    struct made_run made;
+    make_whole(&made, "L[\"x\"]:1, L['k'],L['nothing']:0, ");
+    assert_int_equal(made.run.n_marks, 2);
+    for (size_t i = 0; i < made.run.rows.n; i++)
+        assert_int_equal(made.run.rows.v[i].proposed,
+                         made.run.rows.v[i].number || made.run.rows.v[i].dim == 1);
+    release(&made);
+}
+
+static void test_releases(void **state)
+{
+    (void)state;
+    assert_true(release_is(STR("2.13.0+cpu"), 2, 13));
+    assert_true(release_is(STR("3.0"), 2, 13));
+    assert_false(release_is(STR("2.9.1"), 2, 13));
+    assert_false(release_is(STR(""), 2, 8));
+}
+
+static bool attempt(void *arg)
+{
+    const struct buf *calls = arg;
+    struct made_run made;
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    const struct report_options options = { .width = 80 };
+    bool ok = make(&made, buf_str(calls), NULL, &err);
+    if (ok) {
+        dynamic_text(&made.run, &options, &out);
+        dynamic_json(&made.run, &out);
+        ok = !out.failed;
+    }
+    buf_release(&out);
+    release(&made);
+    return ok;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct buf calls = read_file(source_path("tests/recordings/sequence.jsonl"));
+    check_alloc_failures(attempt, &calls);
+    buf_release(&calls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_policies),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
