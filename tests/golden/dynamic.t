@@ -3,7 +3,7 @@
 Calls with other lengths, another scale and another mode, until the limit of 4 is reached:
 
     $ symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
-    12 look-ups: 4 compiles (2.21 s), 2 calls run eagerly
+    12 calls: 4 compiles (2.21 s), 2 calls run eagerly
     with the 2 marks below: 4 compiles (1.44 s), estimated
 
     The same calls under other policies; times are estimates
@@ -21,18 +21,18 @@ Calls with other lengths, another scale and another mode, until the limit of 4 i
     x.size()[0]  4, 6, 9, 1 and 1 more  0/1: 4, then 6           1       2  yes   demo/sequence.py:13
     k            2, 3, 5, 7             0/2: 2, then 3           1       3  yes   demo/sequence.py:13
 
-    To paste
-        # demo/sequence.py:13 in scale
+    To paste; no fewer marks spare as much
+        # before demo/sequence.py:13 in scale
         torch._dynamo.mark_dynamic(x, 0)
-        # or
+        # or for all functions, numbers included
         torch.compiler.config.dynamic_sources = "L['x']:0,L['k']"
-        # demo/sequence.py:13 in scale
+        # or to torch.compile() for demo/sequence.py:13 in scale; makes the sizes unbacked
         shapes_spec=ShapesSpec({"x": TensorSpec([ShapeVar("x0"), None]), "k": ShapeVar("k")})
 
 In 60 columns:
 
     $ symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst > whole; script -qec "stty cols 60; COLUMNS= symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst" /dev/null < /dev/null | tr -d "\\r" | sed "s,\x1b\\[[0-9;]*m,,g"
-    12 look-ups: 4 compiles (2.21 s), 2 calls run eagerly
+    12 calls: 4 compiles (2.21 s), 2 calls run eagerly
     with the 2 marks below: 4 compiles (1.44 s), estimated
 
     The same calls under other policies; times are estimates
@@ -51,20 +51,21 @@ In 60 columns:
     x.size()[0]  4, 6, 9, 1 and 1...  0/1: 4, then 6           1
     k            2, 3, 5, 7           0/2: 2, then 3           1
 
-    To paste
-        # demo/sequence.py:13 in scale
+    To paste; no fewer marks spare as much
+        # before demo/sequence.py:13 in scale
         torch._dynamo.mark_dynamic(x, 0)
-        # or
+        # or for all functions, numbers included
         torch.compiler.config.dynamic_sources =
           "L['x']:0,L['k']"
-        # demo/sequence.py:13 in scale
+        # or to torch.compile() for demo/sequence.py:13 in
+          scale; makes the sizes unbacked
         shapes_spec=ShapesSpec({"x": TensorSpec([ShapeVar("x0"),
           None]), "k": ShapeVar("k")})
 
 Other marks:
 
     $ symtape dynamic -q --marks "L['x']:1" --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | head -2
-    12 look-ups: 4 compiles (2.21 s), 2 calls run eagerly
+    12 calls: 4 compiles (2.21 s), 2 calls run eagerly
     with the 1 mark below: 4 compiles (1.63 s), 2 calls run eagerly, estimated
 
 As JSON:

@@ -13,7 +13,13 @@ void dynamic_text(const struct dynamic_run *run, const struct report_options *op
 void dynamic_json(const struct dynamic_run *run, struct buf *out);
 
 /* How a program states the marks that symtape proposes. */
+enum paste_kind {
+    PASTE_MARK,    /* a call of mark_dynamic(), before the function is called */
+    PASTE_SOURCES, /* instead of those, and for numbers */
+    PASTE_SPEC,    /* an argument of torch.compile(), instead of both */
+};
 struct paste_line {
+    enum paste_kind kind;
     uint32_t code; /* in calls_table.codes; NO_ENTRY: of all */
     struct str text;
 };

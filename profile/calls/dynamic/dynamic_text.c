@@ -52,7 +52,7 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
 {
     const struct policy_counts *marked = &run->policies[CALLS_MARKED];
     struct buf line = BUF_INIT;
-    format_plural(&line, run->recorded.lookups, "look-up");
+    format_plural(&line, run->recorded.lookups, run->cache.inside.lookups ? "look-up" : "call");
     buf_puts(&line, ": ");
     put_compiles(&run->recorded, &line);
     style_mark(options->styles, out, STYLE_BOLD);
@@ -219,28 +219,43 @@ static void put_profile(const struct dynamic_run *run, const struct report_optio
 
 /* ---- What to paste ---- */
 
+static void put_place(const struct dynamic_run *run, uint32_t code, struct buf *out)
+{
+    const struct cache_code *row = &run->cache.codes.v[run->table.codes.v[code].code];
+    format_place(out, row->file, row->line);
+    buf_puts(out, " in ");
+    format_text(out, row->function, 0);
+}
+
+/* The comment above lines of one kind. */
+static void put_title(const struct dynamic_run *run, const struct paste_line *line, bool first,
+                      struct buf *out)
+{
+    buf_puts(out, first || line->kind == PASTE_MARK ? "    # " : "    # or ");
+    if (line->kind == PASTE_SOURCES) {
+        buf_puts(out, "for all functions, numbers included");
+    } else {
+        buf_puts(out, line->kind == PASTE_MARK ? "before " : "to torch.compile() for ");
+        put_place(run, line->code, out);
+        buf_puts(out, line->kind == PASTE_MARK ? "" : "; makes the sizes unbacked");
+    }
+    buf_puts(out, "\n");
+}
+
 static void put_paste(const struct dynamic_run *run, struct buf *out)
 {
     struct arena arena = ARENA_INIT;
     paste_lines lines = { 0 };
-    uint32_t before = NO_ENTRY;
     out->failed |= !paste_make(run, &arena, &lines);
     if (lines.n)
-        buf_printf(out, "\nTo paste%s\n", run->minimal ? "" : "; not all sets of marks were tried");
+        buf_printf(out, "\nTo paste%s\n",
+                   run->given     ? ""
+                   : run->minimal ? "; no fewer marks spare as much"
+                                  : "; not all sets of marks were tried");
     for (size_t i = 0; i < lines.n; i++) {
         const struct paste_line *line = &lines.v[i];
-        if (line->code != NO_ENTRY && line->code != before) {
-            const struct cache_code *code =
-                &run->cache.codes.v[run->table.codes.v[line->code].code];
-            buf_puts(out, "    # ");
-            format_place(out, code->file, code->line);
-            buf_puts(out, " in ");
-            format_text(out, code->function, 0);
-            buf_puts(out, "\n");
-        }
-        if (line->code == NO_ENTRY && i > 0)
-            buf_puts(out, "    # or\n");
-        before = line->code;
+        if (i == 0 || line->kind != line[-1].kind || line->code != line[-1].code)
+            put_title(run, line, i == 0, out);
         buf_puts(out, "    ");
         format_text(out, line->text, 0);
         buf_puts(out, "\n");

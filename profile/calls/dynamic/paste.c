@@ -19,10 +19,11 @@ static uint32_t slot_of(const struct paster *p, const struct input_row *row)
     return p->run->table.codes.v[row->code].inputs.v[row->input].first_slot + row->dim;
 }
 
-static bool end_line(struct paster *p, uint32_t code)
+static bool end_line(struct paster *p, enum paste_kind kind, uint32_t code)
 {
     struct str copy = arena_copy(p->arena, buf_str(&p->text));
-    bool ok = !p->text.failed && copy.p && vec_push(p->lines, (struct paste_line){ code, copy });
+    bool ok =
+        !p->text.failed && copy.p && vec_push(p->lines, (struct paste_line){ kind, code, copy });
     buf_clear(&p->text);
     return ok;
 }
@@ -48,7 +49,7 @@ static bool put_marks(struct paster *p)
         buf_printf(&p->text, "torch._dynamo.%s(", pinned ? "maybe_mark_dynamic" : "mark_dynamic");
         put_without_scope(source_of(p, row), &p->text);
         buf_printf(&p->text, ", %u)", row->dim);
-        if (!end_line(p, row->code))
+        if (!end_line(p, PASTE_MARK, row->code))
             return false;
     }
     return true;
@@ -74,7 +75,7 @@ static bool put_sources(struct paster *p)
         before = row;
     }
     buf_puts(&p->text, "\"");
-    return end_line(p, NO_ENTRY);
+    return end_line(p, PASTE_SOURCES, NO_ENTRY);
 }
 
 /* "L['x']": x, "" if the source is no argument itself. */
@@ -141,7 +142,7 @@ static bool put_spec(struct paster *p, uint32_t code, size_t from, size_t to)
         i += rank;
     }
     buf_puts(&p->text, "})");
-    return end_line(p, code);
+    return end_line(p, PASTE_SPEC, code);
 }
 
 static bool put_specs(struct paster *p)
