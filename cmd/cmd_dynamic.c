@@ -1,4 +1,4 @@
-#include "cmd/cli/calls_arg.h"
+#include "cmd/calls/calls_arg.h"
 #include "cmd/cmd.h"
 #include "profile/calls/dynamic/dynamic_report.h"
 

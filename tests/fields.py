@@ -61,6 +61,7 @@ def documents(folder):
                   ["why", "--json", f"{encoder}:0/1:dynamo", "layer_norm"]]
     yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
                     for limit in ([], ["--recompile-limit", "8"])]
+    yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]

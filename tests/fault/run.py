@@ -50,6 +50,8 @@ COMMANDS = [
     ("profile json", ["profile", "--json", "{tape}"], None),
     ("cache", ["cache", "--all", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("cache json", ["cache", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
+    ("dynamic", ["dynamic", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
+    ("dynamic json", ["dynamic", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("diagnose", ["{trained}"], None),
     ("diagnose json", ["diagnose", "--json", "{broken}"], None),
     ("replay", ["replay", "{trained}"], None),

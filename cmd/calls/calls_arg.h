@@ -1,6 +1,6 @@
 /* The calls of a program: a file that --calls names, or what the tape has of them. */
-#ifndef SYMTAPE_CMD_CLI_CALLS_ARG_H
-#define SYMTAPE_CMD_CLI_CALLS_ARG_H
+#ifndef SYMTAPE_CMD_CALLS_CALLS_ARG_H
+#define SYMTAPE_CMD_CALLS_CALLS_ARG_H
 
 #include "cmd/cli/tape_arg.h"
 #include "profile/calls/values/call_log.h"

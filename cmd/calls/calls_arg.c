@@ -1,4 +1,4 @@
-#include "cmd/cli/calls_arg.h"
+#include "cmd/calls/calls_arg.h"
 
 #include <stdlib.h>
 
