@@ -59,6 +59,12 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
     style_mark(options->styles, out, STYLE_NONE);
     buf_clear(&line);
+    if (run->table.n_compiles > run->recorded.compiles) {
+        format_plural(&line, run->table.n_compiles - run->recorded.compiles, "more compile");
+        buf_puts(&line, " of the tape no call asked for, as of frames that the calls do not list");
+        format_wrapped(out, buf_str(&line), options->width, 0, 0);
+        buf_clear(&line);
+    }
     if (run->n_marks) {
         buf_puts(&line, "with the ");
         format_plural(&line, run->n_marks, "mark");

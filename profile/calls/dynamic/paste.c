@@ -59,23 +59,31 @@ static bool put_marks(struct paster *p)
  * (_parse_source_entry() in torch/_dynamo/variables/builder.py). */
 static bool put_sources(struct paster *p)
 {
-    bool dims = release_is(p->run->release, 2, 13);
-    const struct input_row *before = NULL;
+    bool dims = release_is(p->run->release, 2, 13), ok = true;
+    struct intern listed = INTERN_INIT;
+    struct buf item = BUF_INIT;
     if (!release_is(p->run->release, 2, 8))
         return true;
     buf_puts(&p->text, "torch.compiler.config.dynamic_sources = \"");
-    for (size_t i = 0; i < p->run->rows.n; i++) {
+    for (size_t i = 0; ok && i < p->run->rows.n; i++) {
         const struct input_row *row = &p->run->rows.v[i];
-        if (!row->proposed || (!dims && before && str_eq(source_of(p, before), source_of(p, row))))
+        if (!row->proposed)
             continue;
-        buf_puts(&p->text, before ? "," : "");
-        buf_put(&p->text, source_of(p, row));
+        size_t n = listed.texts.n;
+        buf_clear(&item);
+        buf_put(&item, source_of(p, row));
         if (dims && !row->number)
-            buf_printf(&p->text, ":%u", row->dim);
-        before = row;
+            buf_printf(&item, ":%u", row->dim);
+        ok = !item.failed && intern(&listed, buf_str(&item)) != INTERN_NONE;
+        if (!ok || listed.texts.n == n) /* another function has it, too */
+            continue;
+        buf_puts(&p->text, n ? "," : "");
+        buf_put(&p->text, buf_str(&item));
     }
+    buf_release(&item);
+    intern_release(&listed);
     buf_puts(&p->text, "\"");
-    return end_line(p, PASTE_SOURCES, NO_ENTRY);
+    return ok && end_line(p, PASTE_SOURCES, NO_ENTRY);
 }
 
 /* "L['x']": x, "" if the source is no argument itself. */
