@@ -61,7 +61,6 @@ from torch._dynamo.callback import callback_handler
 import programs
 started = [0]
 def start(*args): started[0] += 1
-callback_handler.register_start_callback(start)
 marks = json.loads(sys.argv[1])
 dynamic = {"none": None, "true": True, "false": False, "mark": None}
 def value(policy, name, row):
@@ -71,7 +70,8 @@ def value(policy, name, row):
     return tensor
 for policy in sys.argv[2:]:
     answers = []
-    torch._dynamo.reset()
+    torch._dynamo.reset()  # forgets callbacks, too
+    callback_handler.register_start_callback(start)
     for number, calls in enumerate(programs.CALLS):
         f = torch.compile(getattr(programs, f"f{number}"), backend="eager", dynamic=dynamic[policy])
         answers.append([])
@@ -154,7 +154,7 @@ def main():
         cases.finish()
     draw = random.Random(args.seed)
     programs = [make_program(draw) for _ in range(args.programs)]
-    marks = {name: sorted(draw.sample([0, 1], draw.randint(0, 2))) for name in "xyw"}
+    marks = {name: sorted(draw.sample([0, 1], draw.randint(1, 2))) for name in "xyw"}
     marks["w"] = [dim for dim in marks["w"] if dim == 0]
     print(f"seed {args.seed}, marks {marks}")
     with tempfile.TemporaryDirectory(prefix="symtape-dynamic-") as name:

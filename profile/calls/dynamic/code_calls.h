@@ -35,7 +35,7 @@ struct known_input {
 };
 
 struct known_dim {
-    int64_t size;  /* ANY_SIZE: a symbol. Of a number 0 or ANY_SIZE */
+    int64_t size;  /* or the value of an int; ANY_SIZE: a symbol */
     bool expected; /* it was to be a symbol by the settings that were recorded */
 };
 

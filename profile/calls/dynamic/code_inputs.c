@@ -224,7 +224,6 @@ static void drop_leaf(struct guard_leaf *leaf)
 
 static bool take_condition(struct inputs_maker *m, struct guard_leaf *leaf)
 {
-    static const int64_t CONSTANT = 0;
     const struct condition *nodes = m->entry->guards.conditions.nodes.v;
     const struct condition *node = &nodes[leaf->condition];
     size_t n_slots = m->entry->slots.n;
@@ -234,7 +233,7 @@ static bool take_condition(struct inputs_maker *m, struct guard_leaf *leaf)
         if (input == NO_ENTRY || m->values[input]->kind == PY_TENSOR)
             return true;
         drop_leaf(leaf);
-        return add_known(m, input, m->values[input]->kind, &CONSTANT, 1);
+        return add_known(m, input, m->values[input]->kind, &m->values[input]->integer, 1);
     }
     m->mentions_size = m->mentions_number = false;
     if (!find_slots(m, leaf->condition, 0))

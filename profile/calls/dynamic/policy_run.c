@@ -24,7 +24,9 @@ struct made_input {
 struct made_condition {
     uint32_t entry; /* a known entry */
     condition_id id;
-    bool holds; /* what it must be */
+    bool holds; /* what it must be; or, with is_value, the expression is `value` */
+    bool is_value;
+    int64_t value;
 };
 
 struct made_entry {
@@ -156,6 +158,16 @@ static bool input_passes(struct policy_state *s, const struct made_input *made,
     return true;
 }
 
+/* Evaluates a number on the present call; false if it is none, or cannot be told. */
+static bool expression_value(struct calls_table *table, const struct entry_guards *guards,
+                             condition_id id, int64_t *ret)
+{
+    uint32_t missing;
+    struct py_value value = condition_value(&guards->conditions, &table->world, id, &missing);
+    *ret = value.integer;
+    return value.kind == PY_INT;
+}
+
 /* Sets *ret to whether the guards of an entry pass on the present call. */
 static bool check_made(struct policy_state *s, const struct made_entry *entry, uint32_t class,
                        bool sizes_of_python, bool *ret)
@@ -174,7 +186,10 @@ static bool check_made(struct policy_state *s, const struct made_entry *entry, u
         *ret = input_passes(s, &s->inputs.v[entry->first_input + i], sizes_of_python);
     for (uint32_t i = 0; i < entry->n_conditions && *ret && sizes_of_python; i++) {
         const struct made_condition *c = &s->conditions.v[entry->first_condition + i];
-        *ret = condition_holds(s->table, &s->code->entries.v[c->entry].guards, c->id) == c->holds;
+        const struct entry_guards *guards = &s->code->entries.v[c->entry].guards;
+        int64_t value;
+        *ret = c->is_value ? expression_value(s->table, guards, c->id, &value) && value == c->value
+                           : condition_holds(s->table, guards, c->id) == c->holds;
     }
     return true;
 }
@@ -339,7 +354,12 @@ static struct donor rate(struct policy_state *s, uint32_t entry)
         uint32_t slot = s->code->inputs.v[input->input].first_slot;
         for (uint32_t k = 0; k < input->n; k++) {
             const struct known_dim *dim = &known->dims.v[input->first + k];
-            ret.n_covered += s->wanted[slot + k] && covers(input, dim);
+            if (!s->wanted[slot + k] || !covers(input, dim))
+                continue;
+            ret.n_covered++;
+            /* A constant of another value is a branch that this call does not take. */
+            ret.n_failed += dim->size != ANY_SIZE && input->kind != PY_FLOAT &&
+                            dim->size != s->dims.v[s->slot_dim[slot + k]].size;
         }
     }
     for (size_t i = 0; ret.n_covered && i < known->conditions.n; i++) {
@@ -358,6 +378,21 @@ static void make_constant(struct policy_state *s, uint32_t slot)
     s->wanted[slot] = 0;
 }
 
+/* "min(3, n) == 0" that fails where it is 1: Python took the number, so it is 1 from then on. A
+ * remainder is compared by a branch, which is the other one as long as it differs. */
+static void turn_round(struct policy_state *s, const struct known_entry *known,
+                       struct made_condition *made)
+{
+    const struct condition *nodes = known->guards.conditions.nodes.v, *node = &nodes[made->id];
+    if (node->op != COND_EQUAL || nodes[node->first].op == COND_MODULO ||
+        nodes[node->second].op != COND_CONSTANT || nodes[node->second].value.kind != PY_INT)
+        return;
+    if (!expression_value(s->table, &known->guards, node->first, &made->value))
+        return;
+    made->is_value = true;
+    made->id = node->first;
+}
+
 /* Takes what a known entry says of the symbols that are not covered yet. */
 static bool take_conditions(struct policy_state *s, const struct donor *donor)
 {
@@ -371,7 +406,9 @@ static bool take_conditions(struct policy_state *s, const struct donor *donor)
             make_constant(s, condition->pinned); /* each value has an entry of its own */
             continue;
         }
-        struct made_condition made = { donor->entry, condition->id, holds };
+        struct made_condition made = { .entry = donor->entry, .id = condition->id, .holds = holds };
+        if (!holds)
+            turn_round(s, known, &made);
         if (!vec_push(&s->conditions, made))
             return false;
     }
@@ -477,7 +514,7 @@ static bool finish_entry(struct policy_state *s, struct made_entry *entry, uint3
 
 static bool make_entry(struct policy_state *s, uint32_t class, int64_t region)
 {
-    enum { MOST_MEMO = 1 << 20 };
+    enum { MOST_MEMO = 1 << 18 };
     struct made_entry entry = { .class = class,
                                 .region = region,
                                 .first_input = (uint32_t)s->inputs.n,
