@@ -379,6 +379,7 @@ static void release_code(struct code_calls *code)
         vec_release(&entry->slots);
         vec_release(&entry->inputs);
         vec_release(&entry->dims);
+        vec_release(&entry->unlisted);
     }
     vec_release(&code->calls);
     vec_release(&code->classes);

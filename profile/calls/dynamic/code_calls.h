@@ -56,6 +56,8 @@ struct known_entry {
     inputs;
     vec_of(struct known_dim)
     dims;
+    vec_of(int64_t)
+    unlisted; /* sizes of tensors that no call gives, from 2 on, but for parameters */
 };
 
 /* Calls with the same values. */

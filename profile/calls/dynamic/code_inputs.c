@@ -199,10 +199,29 @@ static uint32_t open_input(const struct inputs_maker *m, uint32_t source)
     return id == NO_ENTRY || m->code->inputs.v[id].fixed || !m->values[id] ? NO_ENTRY : id;
 }
 
+/* Keeps the sizes of a tensor that no call gives, as a global. */
+static bool keep_unlisted(struct inputs_maker *m, const struct guard_leaf *leaf)
+{
+    const struct entry_guards *g = &m->entry->guards;
+    const struct tensor_check *check = &g->tensors.v[leaf->tensor];
+    const struct py_value value = { .kind = PY_TENSOR, .type = check->type };
+    struct str source = intern_text(&m->table->log->sources, leaf->source);
+    if (is_parameter(&value) || is_fixed_input(source, &value, false))
+        return true;
+    for (uint32_t i = 0; i < check->n_sizes; i++)
+        if (g->dims.v[check->first + i] > 1 &&
+            !vec_push(&m->entry->unlisted, g->dims.v[check->first + i]))
+            return false;
+    return true;
+}
+
 static bool take_tensor(struct inputs_maker *m, struct guard_leaf *leaf)
 {
     struct entry_guards *g = &m->entry->guards;
     uint32_t input = open_input(m, leaf->source);
+    if (leaf->tensor != TENSOR_NONE && leaf->source != INTERN_NONE &&
+        code_input_of(m->code, leaf->source) == NO_ENTRY)
+        return keep_unlisted(m, leaf);
     if (input == NO_ENTRY || leaf->tensor == TENSOR_NONE || m->values[input]->kind != PY_TENSOR)
         return true;
     struct tensor_check *check = &g->tensors.v[leaf->tensor];

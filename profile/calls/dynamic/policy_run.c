@@ -222,12 +222,25 @@ static bool share_symbol(struct policy_state *s, uint32_t id)
     uint32_t row, hash = (uint32_t)((uint64_t)dim->size * 0x9e3779b97f4a7c15u >> 32);
     for (size_t at = hash_index_start(&s->duck, hash); hash_index_next(&s->duck, hash, &at, &row);)
         if (same_size(s, row, dim->size)) {
-            dim->same = row;
+            dim->symbol &= s->dims.v[row].symbol; /* false: a tensor that does not change */
+            dim->same = dim->symbol ? row : NO_ENTRY;
             return true;
         }
     if (!hash_index_reserve(&s->duck, 1))
         return false;
     hash_index_add(&s->duck, hash, id);
+    return true;
+}
+
+/* Tensors that no call gives do not change, and share symbols like all others. */
+static bool share_unlisted(struct policy_state *s, uint32_t known)
+{
+    const struct known_entry *entry = known == NO_ENTRY ? NULL : &s->code->entries.v[known];
+    for (size_t i = 0; entry && !s->settings.assume_static && i < entry->unlisted.n; i++) {
+        struct made_dim dim = { .size = entry->unlisted.v[i], .same = NO_ENTRY };
+        if (!vec_push(&s->dims, dim) || !share_symbol(s, (uint32_t)s->dims.n - 1))
+            return false;
+    }
     return true;
 }
 
@@ -498,7 +511,10 @@ static bool finish_entry(struct policy_state *s, struct made_entry *entry, uint3
     bool any = false;
     uint32_t first = s->inputs.n > entry->first_input ? s->inputs.v[entry->first_input].first
                                                       : (uint32_t)s->dims.n;
-    for (uint32_t i = first; i < s->dims.n; i++) {
+    uint32_t end = (uint32_t)s->dims.n;
+    if (!share_unlisted(s, entry->known))
+        return false;
+    for (uint32_t i = first; i < end; i++) {
         any |= s->dims.v[i].symbol;
         if (s->dims.v[i].symbol && s->dims.v[i].duck && !share_symbol(s, i))
             return false;

@@ -8,12 +8,18 @@ struct made_run {
     struct dynamic_run run;
 };
 
+static struct trace *open_trace(void)
+{
+    struct err err = ERR_INIT;
+    struct trace *ret = trace_open(source_path("tests/recordings/sequence.log.zst"), NULL, &err);
+    assert_no_err(&err);
+    return ret;
+}
+
 static bool make(struct made_run *made, struct str calls, const char *marks, struct err *err)
 {
     const struct dynamic_options options = { .marks = marks, .bail_outs = 2 };
-    *made = (struct made_run){ 0 };
-    made->trace = trace_open(source_path("tests/recordings/sequence.log.zst"), NULL, err);
-    return made->trace && call_log_read(&made->log, calls, err) &&
+    return call_log_read(&made->log, calls, err) &&
            dynamic_run_make(&made->run, made->trace, 0, &made->log, &options, err);
 }
 
@@ -21,6 +27,7 @@ static void make_whole(struct made_run *made, const char *marks)
 {
     struct err err = ERR_INIT;
     struct buf calls = read_file(source_path("tests/recordings/sequence.jsonl"));
+    *made = (struct made_run){ .trace = open_trace() };
     assert_true(make(made, buf_str(&calls), marks, &err));
     assert_no_err(&err);
     buf_release(&calls);
@@ -30,7 +37,6 @@ static void release(struct made_run *made)
 {
     dynamic_run_release(&made->run);
     call_log_release(&made->log);
-    trace_close(made->trace);
 }
 
 static void check_counts(const struct policy_counts *counts, uint64_t compiles, uint64_t refused,
@@ -57,6 +63,7 @@ static void test_policies(void **state)
     assert_true(made.run.minimal);
     assert_int_equal(made.run.answers[CALLS_AUTOMATIC][7], ANSWER_REFUSED);
     release(&made);
+    trace_close(made.trace);
 }
 
 static void test_marks(void **state)
@@ -69,6 +76,7 @@ static void test_marks(void **state)
         assert_int_equal(made.run.rows.v[i].proposed,
                          made.run.rows.v[i].number || made.run.rows.v[i].dim == 1);
     release(&made);
+    trace_close(made.trace);
 }
 
 static void test_releases(void **state)
@@ -80,14 +88,19 @@ static void test_releases(void **state)
     assert_false(release_is(STR(""), 2, 8));
 }
 
+struct attempt_input {
+    struct trace *trace;
+    struct buf calls;
+};
+
 static bool attempt(void *arg)
 {
-    const struct buf *calls = arg;
-    struct made_run made;
+    const struct attempt_input *input = arg;
+    struct made_run made = { .trace = input->trace };
     struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
     const struct report_options options = { .width = 80 };
-    bool ok = make(&made, buf_str(calls), NULL, &err);
+    bool ok = make(&made, buf_str(&input->calls), NULL, &err);
     if (ok) {
         dynamic_text(&made.run, &options, &out);
         dynamic_json(&made.run, &out);
@@ -101,9 +114,13 @@ static bool attempt(void *arg)
 static void test_memory(void **state)
 {
     (void)state;
-    struct buf calls = read_file(source_path("tests/recordings/sequence.jsonl"));
-    check_alloc_failures(attempt, &calls);
-    buf_release(&calls);
+    struct attempt_input input = {
+        .trace = open_trace(),
+        .calls = read_file(source_path("tests/recordings/sequence.jsonl")),
+    };
+    check_alloc_failures(attempt, &input);
+    buf_release(&input.calls);
+    trace_close(input.trace);
 }
 
 int main(void)
