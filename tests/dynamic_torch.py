@@ -144,8 +144,8 @@ def replay(tape, marks):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("-v", action="store_true")
-    parser.add_argument("--programs", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--programs", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--least", type=float, default=0.95)
     args = parser.parse_args()
     cases = Cases()
