@@ -443,8 +443,9 @@ static bool take_conditions(struct policy_state *s, const struct donor *donor)
 /* Covers the symbols of an entry with conditions: first from entries that the call meets. */
 static bool add_conditions(struct policy_state *s, uint32_t class, uint32_t *first_donor)
 {
+    enum { MOST_DONORS = 16 }; /* each covers symbols that those before it do not */
     *first_donor = NO_ENTRY;
-    for (size_t round = 0; round <= s->code->entries.n; round++) {
+    for (int round = 0; round < MOST_DONORS; round++) {
         struct donor best = { .entry = NO_ENTRY };
         for (uint32_t i = 0; i < s->code->entries.n; i++) {
             bool passes;
@@ -530,7 +531,7 @@ static bool finish_entry(struct policy_state *s, struct made_entry *entry, uint3
 
 static bool make_entry(struct policy_state *s, uint32_t class, int64_t region)
 {
-    enum { MOST_MEMO = 1 << 18 };
+    enum { MOST_MEMO = 1 << 18, MOST_MEMOS = 256 };
     struct made_entry entry = { .class = class,
                                 .region = region,
                                 .first_input = (uint32_t)s->inputs.n,
@@ -548,7 +549,7 @@ static bool make_entry(struct policy_state *s, uint32_t class, int64_t region)
         return false;
     entry.n_inputs = (uint32_t)s->inputs.n - entry.first_input;
     entry.n_conditions = (uint32_t)s->conditions.n - entry.first_condition;
-    if (s->code->classes.n <= MOST_MEMO)
+    if (s->code->classes.n <= MOST_MEMO && s->entries.n < MOST_MEMOS)
         entry.memo = calloc(s->code->classes.n, 1);
     if (!vec_push(&s->entries, entry) || !vec_reserve(&s->order, 1)) {
         return false;
