@@ -14,6 +14,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from cases import Cases  # noqa: E402
@@ -122,6 +123,18 @@ def compare_policy(symtape, program, policy):
     return [] if want == got else [f"compiles and refusals at {want}, not {got}"]
 
 
+def stale_inputs(symtape):
+    """Of the run that starts from a profile, only the calls with the first size of w: the profile made that size dynamic."""
+    rows = [row for row in read("pgo_job.run2") if "call" in row]
+    size = {row["call"]: next(arg["size"] for arg in row["args"] if arg["source"] == "L['w']") for row in rows}
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as calls:
+        calls.write("".join(json.dumps(row) + "\n" for row in rows if size[row["call"]] == size[rows[0]["call"]]))
+        calls.flush()
+        done = subprocess.run([symtape, "dynamic", "--json", "-q", "--calls", calls.name, str(SHARED / "pgo_job.run2.log.zst")],
+                              capture_output=True, text=True, check=True)
+    return {(row["source"], row["dim"]) for row in json.loads(done.stdout)["inputs"] if row["stale"]}
+
+
 def main():
     verbose = "-v" in sys.argv
     symtape, *names = [arg for arg in sys.argv[1:] if arg != "-v"]
@@ -144,6 +157,9 @@ def main():
         program, _, policy = name.partition(".")
         if policy in POLICIES:
             cases.check(f"{name}: compiles, from {program}.none", compare_policy(symtape, program, policy))
+    if not names:
+        stale = stale_inputs(symtape)
+        cases.check("pgo_job.run2: the profile is stale", [] if stale == {("L['w']", 1)} else [f"stale are {stale}"])
     print(dict(total))
     cases.finish()
 
