@@ -6,9 +6,14 @@ static const struct meta *meta_of(const struct graph *graph, node_id node)
     return meta == META_NONE ? NULL : &graph->pool->metas[meta];
 }
 
+bool aot_inputs_is_tangent(const struct node *node)
+{
+    return node->op == NODE_PLACEHOLDER && str_starts(node->name, STR("tangents_"));
+}
+
 static bool is_input(const struct node *node)
 {
-    return node->op == NODE_PLACEHOLDER && !str_starts(node->name, STR("tangents_"));
+    return node->op == NODE_PLACEHOLDER && !aot_inputs_is_tangent(node);
 }
 
 static bool fits(const struct meta *from, const struct meta *to)
@@ -18,37 +23,97 @@ static bool fits(const struct meta *from, const struct meta *to)
            from->has_strides == to->has_strides && str_eq(from->device, to->device);
 }
 
+/* Reads "PlainAOTInput(idx=3)", where `before` is its text up to the number. */
+static bool read_index(struct str descriptor, struct str before, uint64_t *ret)
+{
+    struct str rest = str_from(descriptor, before.n);
+    return str_starts(descriptor, before) &&
+           str_to_u64(str_first(rest, str_find_char(rest, ')')), ret);
+}
+
+/* Finds the origin of each input: by its descriptor, or, in graphs of releases that print none, by
+ * its ordinal. AOTAutograd leaves out inputs that are the same tensor as another, so that their
+ * indices are missing between others; where it gets parts of Dynamo's graph (DDPOptimizer of
+ * torch/_dynamo/backends/distributed.py), indices are missing at the end only. Returns whether the
+ * inputs correspond. */
+static bool find_inputs(struct aot_inputs *inputs, const struct graph *dynamo,
+                        const struct graph *aot)
+{
+    uint64_t n = 0, index = 0, expected = 0;
+    bool has_gap = false;
+    for (node_id i = 0; i < aot->n_nodes; i++) {
+        if (!is_input(&aot->nodes[i]))
+            continue;
+        index = n++;
+        if (aot->nodes[i].descriptor.n &&
+            !read_index(aot->nodes[i].descriptor, STR("PlainAOTInput(idx="), &index))
+            continue;
+        has_gap |= index > expected;
+        expected = index + 1;
+        if (index >= inputs->inputs.n)
+            continue;
+        if (!fits(meta_of(dynamo, inputs->inputs.v[index]), meta_of(aot, i)))
+            return false;
+        inputs->origins.v[i] = inputs->inputs.v[index];
+    }
+    return n >= inputs->inputs.n || has_gap;
+}
+
+/* Finds the output of each tangent by its descriptor, or in the order of the outputs. */
+static void find_outputs(struct aot_inputs *inputs, const struct graph *dynamo,
+                         const struct graph *aot)
+{
+    const struct node *output = dynamo->n_nodes ? &dynamo->nodes[dynamo->n_nodes - 1] : NULL;
+    if (!output || output->op != NODE_OUTPUT)
+        return;
+    const struct arg *args = node_args(dynamo, output);
+    uint64_t next = 0;
+    for (node_id i = 0; i < aot->n_nodes; i++) {
+        const struct node *node = &aot->nodes[i];
+        if (!aot_inputs_is_tangent(node))
+            continue;
+        uint64_t at = next, end = output->n_args;
+        if (node->descriptor.n) {
+            if (!read_index(node->descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="),
+                            &at))
+                continue;
+            end = at < end ? at + 1 : end;
+        }
+        while (at < end && !(args[at].kind == ARG_NODE && args[at].u.node < dynamo->n_nodes &&
+                             fits(meta_of(dynamo, args[at].u.node), meta_of(aot, i))))
+            at++;
+        if (at < end)
+            inputs->origins.v[i] = args[at].u.node;
+        next = at + 1;
+    }
+}
+
 bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const struct graph *aot)
 {
     inputs->dynamo = NULL;
-    inputs->nodes.n = inputs->ordinals.n = 0;
+    inputs->inputs.n = inputs->origins.n = 0;
     if (!dynamo)
         return true;
     for (node_id i = 0; i < dynamo->n_nodes; i++)
-        if (is_input(&dynamo->nodes[i]) && !vec_push(&inputs->nodes, i))
+        if (is_input(&dynamo->nodes[i]) && !vec_push(&inputs->inputs, i))
             return false;
-    uint32_t n = 0;
-    for (node_id i = 0; i < aot->n_nodes; i++) {
-        uint32_t ordinal = is_input(&aot->nodes[i]) ? n++ : UINT32_MAX;
-        if (ordinal < inputs->nodes.n &&
-            !fits(meta_of(dynamo, inputs->nodes.v[ordinal]), meta_of(aot, i)))
-            return true;
-        if (!vec_push(&inputs->ordinals, ordinal))
+    for (node_id i = 0; i < aot->n_nodes; i++)
+        if (!vec_push(&inputs->origins, NODE_NONE))
             return false;
-    }
-    if (n >= inputs->nodes.n)
-        inputs->dynamo = dynamo;
+    if (!find_inputs(inputs, dynamo, aot))
+        return true;
+    find_outputs(inputs, dynamo, aot);
+    inputs->dynamo = dynamo;
     return true;
 }
 
 node_id aot_inputs_find(const struct aot_inputs *inputs, node_id node)
 {
-    uint32_t ordinal = node < inputs->ordinals.n ? inputs->ordinals.v[node] : UINT32_MAX;
-    return inputs->dynamo && ordinal < inputs->nodes.n ? inputs->nodes.v[ordinal] : NODE_NONE;
+    return inputs->dynamo && node < inputs->origins.n ? inputs->origins.v[node] : NODE_NONE;
 }
 
 void aot_inputs_release(struct aot_inputs *inputs)
 {
-    vec_release(&inputs->nodes);
-    vec_release(&inputs->ordinals);
+    vec_release(&inputs->inputs);
+    vec_release(&inputs->origins);
 }

@@ -37,7 +37,6 @@ struct attempt_run {
     struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
     walked;                     /* by program */
-    const struct graph *dynamo; /* the last Dynamo graph that was walked, or NULL */
     bool substitute;            /* walks the graph of another attempt */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
@@ -65,20 +64,19 @@ static bool is_up_to_date(struct shape_env *env, struct value value, const struc
     return ret;
 }
 
-/* Returns the value of a placeholder. A joint or inference graph is printed after it was traced: a
- * symbol that its calls replaced is still one where they begin, as in Dynamo's graph. */
-static struct value placeholder_value(struct attempt_run *run, const struct node *node,
-                                      const struct expected *expected)
+/* Returns the value that an input of a joint or inference graph has before the graph is traced: the
+ * meta of its origin in Dynamo's graph, unless its hints are not those of the printed meta. */
+static struct value value_before_tracing(struct attempt_run *run, const struct node *node,
+                                         const struct node *origin, const struct expected *before,
+                                         const struct expected *printed)
 {
-    struct node named = *node;
-    const struct node *origin = run->traces ? replay_state_origin(run->dynamo, node) : NULL;
-    if (!origin)
-        return replay_state_placeholder(&run->state, node, expected);
-    named.name = origin->name;
-    struct value value = replay_state_placeholder(&run->state, &named, expected);
-    return is_up_to_date(run->state.env, value, expected)
-               ? replay_state_placeholder(&run->state, node, expected)
-               : value;
+    if (!replay_state_agree(&run->state, before, printed))
+        return replay_state_placeholder(&run->state, node, printed);
+    if (aot_inputs_is_tangent(node))
+        return expected_value(run->state.ops, before);
+    struct value value = replay_state_placeholder(&run->state, origin, before);
+    return is_up_to_date(run->state.env, value, before) ? expected_value(run->state.ops, before)
+                                                        : value;
 }
 
 static bool attempt_input(void *user, const struct program *program, const struct step *step,
@@ -89,23 +87,26 @@ static bool attempt_input(void *user, const struct program *program, const struc
         know_unbacked(&run->walker.unbound, run->state.ops, step->expected);
     const struct node *node = &program->graph->nodes[step->node];
     const struct other_input *other = contradictions_find(&run->load->settled, node);
+    const struct graph *dynamo = run->aot_inputs.dynamo;
     const struct expected *expected = step->expected;
-    node_id earlier = program->root == program && run->traces
-                          ? aot_inputs_find(&run->aot_inputs, step->node)
-                          : NODE_NONE;
+    node_id origin = program->root == program && run->traces
+                         ? aot_inputs_find(&run->aot_inputs, step->node)
+                         : NODE_NONE;
     if (other && other->other)
         expected = expected_read(run->state.ops, other->other_graph, other->other->meta,
                                  replay_state_resolve, &run->state, &program->root->arena);
-    else if (earlier != NODE_NONE)
-        expected = expected_read(run->state.ops, run->aot_inputs.dynamo,
-                                 run->aot_inputs.dynamo->nodes[earlier].meta, replay_state_resolve,
-                                 &run->state, &program->root->arena);
+    else if (origin != NODE_NONE)
+        expected = expected_read(run->state.ops, dynamo, dynamo->nodes[origin].meta,
+                                 replay_state_resolve, &run->state, &program->root->arena);
     if (!expected)
         return err_nomem(err);
     bool as_described = run->walker.other || (other && !other->other);
     *ret = as_described ? replay_state_input(&run->state, node) : value_none();
     if (!as_described || (run->walker.other && ret->kind == VALUE_NONE))
-        *ret = placeholder_value(run, node, expected);
+        *ret = origin == NODE_NONE || expected == step->expected || (other && other->other)
+                   ? replay_state_placeholder(&run->state, node, expected)
+                   : value_before_tracing(run, node, &dynamo->nodes[origin], expected,
+                                          step->expected);
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
@@ -229,13 +230,11 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
 {
     struct err why = { 0 };
     run->record = g->record;
-    if (g->kind == GRAPH_DYNAMO)
-        run->dynamo = g->graph;
     run->traces = traces_results(g->kind) || run->load->inputs.exported;
     run->traced.unwrapped = run->load->inputs.exported;
     run->traced.decomposes = run->load->inductor;
-    if (traces_results(g->kind) &&
-        !aot_inputs_set(&run->aot_inputs, dynamo_graph_of(run->load, g), g->graph))
+    const struct graph *dynamo = traces_results(g->kind) ? dynamo_graph_of(run->load, g) : NULL;
+    if (!aot_inputs_set(&run->aot_inputs, dynamo, g->graph))
         return err_nomem(err);
     struct program *p = make_program(run, g, &why);
     ops_set_recall(run->state.ops, traces_results(g->kind) ? 2 : g->kind == GRAPH_DYNAMO);

@@ -1,8 +1,10 @@
 #include "replay/attempt/lift.h"
 
+#include "replay/attempt/aot_inputs.h"
 #include "replay/attempt/guard_log.h"
 #include "replay/attempt/replay_state.h"
 #include "replay/ops/layers.h"
+#include "replay/program/traced.h"
 
 struct lifter {
     struct trace *trace;
@@ -11,6 +13,7 @@ struct lifter {
     const struct graph *graph;
     const struct graph *dynamo; /* the graph from which this one was made, or NULL */
     uint32_t dynamo_record;
+    struct aot_inputs aot_inputs;
     struct inputs inputs;
     struct replay_state state;
     struct guard_log log;
@@ -29,12 +32,12 @@ static bool lift_input(void *user, const struct program *program, const struct s
 {
     struct lifter *l = user;
     struct node node = program->graph->nodes[step->node];
-    const struct node *origin =
-        program == program->root ? replay_state_origin(l->dynamo, &node) : NULL;
+    node_id origin =
+        program == program->root ? aot_inputs_find(&l->aot_inputs, step->node) : NODE_NONE;
     if (step->expected->unbacked)
         know_unbacked(&l->walker.unbound, l->state.ops, step->expected);
-    if (origin)
-        node.name = origin->name;
+    if (origin != NODE_NONE && !aot_inputs_is_tangent(&node))
+        node.name = l->dynamo->nodes[origin].name;
     (void)err;
     *ret = replay_state_placeholder(&l->state, &node, step->expected);
     return true;
@@ -224,6 +227,12 @@ static bool find_dynamo(struct lifter *l, const struct graph_list *list, struct 
     return true;
 }
 
+static bool find_inputs(struct lifter *l, struct err *err)
+{
+    bool starts = traces_results(l->ref->kind) || l->ref->kind == GRAPH_FORWARD;
+    return aot_inputs_set(&l->aot_inputs, starts ? l->dynamo : NULL, l->graph) || err_nomem(err);
+}
+
 static bool open_state(struct lifter *l, struct err *err)
 {
     struct env_settings settings = ENV_SETTINGS_DEFAULT;
@@ -319,12 +328,14 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
     l.ref = &list->refs[ref];
     l.graph = ret->graph = trace_graph(trace, ref, err);
     ret->kind = l.ref->kind;
-    bool ok = l.graph && find_dynamo(&l, list, err) && open_state(&l, err) &&
+    bool ok = l.graph && find_dynamo(&l, list, err) && find_inputs(&l, err) &&
+              open_state(&l, err) &&
               lift_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
     program_free(l.program);
     walker_release(&l.walker);
     guard_log_release(&l.log);
     replay_state_close(&l.state);
+    aot_inputs_release(&l.aot_inputs);
     inputs_release(&l.inputs);
     vec_release(&l.noted);
     vec_release(&l.guards);

@@ -542,25 +542,18 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
     return expected_value(state->ops, expected);
 }
 
-static const struct node *placeholder_at(const struct graph *graph, uint64_t index)
+bool replay_state_agree(struct replay_state *state, const struct expected *a,
+                        const struct expected *b)
 {
-    for (uint32_t i = 0; i < graph->n_nodes; i++)
-        if (graph->nodes[i].op == NODE_PLACEHOLDER && index-- == 0)
-            return &graph->nodes[i];
-    return NULL;
-}
-
-/* "PlainAOTInput(idx=3)" is the fourth. */
-const struct node *replay_state_origin(const struct graph *dynamo, const struct node *node)
-{
-    struct str before = STR("PlainAOTInput(idx="), rest;
-    uint64_t index;
-    if (!dynamo || !str_starts(node->descriptor, before))
-        return NULL;
-    rest = str_from(node->descriptor, before.n);
-    if (!str_to_u64(str_first(rest, str_find_char(rest, ')')), &index))
-        return NULL;
-    return placeholder_at(dynamo, index);
+    if (a->kind != b->kind || a->dtype != b->dtype || a->ndim != b->ndim || a->unreadable ||
+        !a->stride != !b->stride ||
+        (a->kind == EXPECT_NUMBER && !same_hint(state, a->number, b->number)))
+        return false;
+    for (uint32_t d = 0; a->kind == EXPECT_TENSOR && d < a->ndim; d++)
+        if (!same_hint(state, a->size[d], b->size[d]) ||
+            (a->stride && !same_hint(state, a->stride[d], b->stride[d])))
+            return false;
+    return true;
 }
 
 bool replay_state_requires_grad(const struct replay_state *state, struct str placeholder)

@@ -64,9 +64,10 @@ sym_id replay_state_find(void *user, struct sym_pool *pool, struct str name);
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected);
 
-/* Returns the placeholder of the Dynamo graph that became this one of AOTAutograd's graph; NULL
- * when it is not known. */
-const struct node *replay_state_origin(const struct graph *dynamo, const struct node *node);
+/* Returns whether two metas of one input have the same dtype, and sizes and strides of the same
+ * hints. */
+bool replay_state_agree(struct replay_state *state, const struct expected *a,
+                        const struct expected *b);
 
 /* Returns the input that has the name of a placeholder; VALUE_NONE when there is none. */
 struct value replay_state_input(struct replay_state *state, const struct node *node);
