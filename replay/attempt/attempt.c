@@ -38,6 +38,7 @@ struct attempt_run {
     vec_of(bool)
     walked;                     /* by program */
     bool substitute;            /* walks the graph of another attempt */
+    bool traced_joint; /* a joint graph was walked */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
@@ -224,6 +225,13 @@ static const struct graph *dynamo_graph_of(const struct attempt_load *load,
     return NULL;
 }
 
+/* Returns whether a graph is cut out of a joint graph. PyTorch does not call its operators again
+ * (torch/_functorch/partitioners.py copies nodes with their metas), so that it adds no guards. */
+static bool is_part_of_joint(enum graph_kind kind)
+{
+    return kind == GRAPH_FORWARD || kind == GRAPH_BACKWARD;
+}
+
 /* Returns false only when memory ran out; other failures of a graph are stored in its row. */
 static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
                        struct replay_graph *row, struct err *err)
@@ -241,9 +249,15 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     if (p && g->kind == GRAPH_DYNAMO &&
         !float_constants_symbolize(&run->floats, run->load, &run->state, p))
         return err_nomem(err);
+    const bool is_part = run->traced_joint && is_part_of_joint(g->kind);
+    if (is_part)
+        env_suppress_guards(run->state.env);
     uint64_t start = clock_thread_ns();
     bool ok = p && walk_program(&run->walker, p);
     bool stopped = p && run->walker.stopped;
+    if (is_part)
+        env_resume_guards(run->state.env);
+    run->traced_joint |= ok && g->kind == GRAPH_JOINT;
     row->counts.ns = clock_thread_ns() - start;
     float_constants_restore(&run->floats, run->state.env);
     ops_set_recall(run->state.ops, 0);
