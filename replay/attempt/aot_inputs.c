@@ -1,19 +1,16 @@
 #include "replay/attempt/aot_inputs.h"
 
+#include "replay/program/traced.h"
+
 static const struct meta *meta_of(const struct graph *graph, node_id node)
 {
     uint32_t meta = graph->nodes[node].meta;
     return meta == META_NONE ? NULL : &graph->pool->metas[meta];
 }
 
-bool aot_inputs_is_tangent(const struct node *node)
-{
-    return node->op == NODE_PLACEHOLDER && str_starts(node->name, STR("tangents_"));
-}
-
 static bool is_input(const struct node *node)
 {
-    return node->op == NODE_PLACEHOLDER && !aot_inputs_is_tangent(node);
+    return node->op == NODE_PLACEHOLDER && !is_tangent(node);
 }
 
 static bool fits(const struct meta *from, const struct meta *to)
@@ -70,7 +67,7 @@ static void find_outputs(struct aot_inputs *inputs, const struct graph *dynamo,
     uint64_t next = 0;
     for (node_id i = 0; i < aot->n_nodes; i++) {
         const struct node *node = &aot->nodes[i];
-        if (!aot_inputs_is_tangent(node))
+        if (!is_tangent(node))
             continue;
         uint64_t at = next, end = output->n_args;
         if (node->descriptor.n) {

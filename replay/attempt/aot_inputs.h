@@ -22,7 +22,4 @@ bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const
 node_id aot_inputs_find(const struct aot_inputs *inputs, node_id node);
 void aot_inputs_release(struct aot_inputs *inputs);
 
-/* Returns whether a node is a tangent of a joint graph. */
-bool aot_inputs_is_tangent(const struct node *node);
-
 #endif

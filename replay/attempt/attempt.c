@@ -73,7 +73,7 @@ static struct value value_before_tracing(struct attempt_run *run, const struct n
 {
     if (!replay_state_agree(&run->state, before, printed))
         return replay_state_placeholder(&run->state, node, printed);
-    if (aot_inputs_is_tangent(node))
+    if (is_tangent(node))
         return expected_value(run->state.ops, before);
     struct value value = replay_state_placeholder(&run->state, origin, before);
     return is_up_to_date(run->state.env, value, before) ? expected_value(run->state.ops, before)
@@ -129,11 +129,10 @@ static bool attempt_after_call(void *user, const struct program *program, const 
                                struct value result, struct err *err)
 {
     struct attempt_run *run = user;
-    (void)program;
     if (run->could_be_fast && could_be_fast(run->state.ops, step, result))
         run->could_be_fast[op_index(step->op)]++;
     if (run->traces)
-        traced_evaluate_view(&run->traced, run->state.ops, step, result);
+        traced_evaluate_view(&run->traced, run->state.ops, program, step, result);
     if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
         return err_nomem(err);
     if (!guard_log_gather(&run->log))
@@ -239,6 +238,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     struct err why = { 0 };
     run->record = g->record;
     run->traces = traces_results(g->kind) || run->load->inputs.exported;
+    run->traced.backward = false;
     run->traced.unwrapped = run->load->inputs.exported;
     run->traced.decomposes = run->load->inductor;
     const struct graph *dynamo = traces_results(g->kind) ? dynamo_graph_of(run->load, g) : NULL;

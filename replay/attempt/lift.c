@@ -36,7 +36,7 @@ static bool lift_input(void *user, const struct program *program, const struct s
         program == program->root ? aot_inputs_find(&l->aot_inputs, step->node) : NODE_NONE;
     if (step->expected->unbacked)
         know_unbacked(&l->walker.unbound, l->state.ops, step->expected);
-    if (origin != NODE_NONE && !aot_inputs_is_tangent(&node))
+    if (origin != NODE_NONE && !is_tangent(&node))
         node.name = l->dynamo->nodes[origin].name;
     (void)err;
     *ret = replay_state_placeholder(&l->state, &node, step->expected);

@@ -11,6 +11,11 @@ bool traces_results(enum graph_kind kind)
     return kind == GRAPH_JOINT || kind == GRAPH_INFERENCE;
 }
 
+bool is_tangent(const struct node *node)
+{
+    return node->op == NODE_PLACEHOLDER && str_starts(node->name, STR("tangents_"));
+}
+
 static bool has_symbolic_layout(struct ops *ops, const struct tensor_meta *meta)
 {
     bool ret = false;
@@ -56,36 +61,6 @@ static void ask_formats(const struct traced *traced, struct ops *ops, struct ten
     sym_ok(c.pool, &ignored);
 }
 
-/* Evaluates the conditions for one run of dimensions that are contiguous in memory: the view's
- * dimensions from *view_d down must have `numel` elements together. */
-static bool evaluate_dense_run(struct call *c, const sym_id *shape, uint32_t *view_d, sym_id numel)
-{
-    sym_id made = num(c, 1);
-    while (*view_d > 0 && !c->failed &&
-           (guard_or_true(c, lt(c, made, numel)) ||
-            guard_or_false(c, eq(c, shape[*view_d - 1], num(c, 1)))))
-        made = mul(c, made, shape[--*view_d]);
-    return !guard_or_true(c, ne(c, made, numel));
-}
-
-/* The conditions of computeStride_impl of aten/src/ATen/TensorUtils.cpp, until it finds no
- * strides. */
-static void evaluate_strides(struct call *c, const struct tensor_meta *from, const sym_id *shape,
-                             uint32_t n)
-{
-    sym_id numel = num(c, 1), base = from->stride[from->ndim - 1];
-    for (uint32_t d = from->ndim; d-- > 0 && !c->failed;) {
-        numel = mul(c, numel, from->size[d]);
-        if (d > 0 && !(guard_or_true(c, ne(c, from->size[d - 1], num(c, 1))) &&
-                       guard_or_true(c, ne(c, from->stride[d - 1], mul(c, numel, base)))))
-            continue;
-        if (!evaluate_dense_run(c, shape, &n, numel) || d == 0)
-            return;
-        base = from->stride[d - 1];
-        numel = num(c, 1);
-    }
-}
-
 /* Reads the sizes that were passed to a view, as C++ reads them. */
 static bool requested_shape(struct call *c, struct tensor from, struct value list, sym_id *shape)
 {
@@ -120,21 +95,41 @@ static bool views_copy(const struct traced *traced, const struct step *step)
            step->args[0].u.tensor.storage == traced->clone;
 }
 
-void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct step *step,
-                          struct value result)
+static bool uses_tangent(const struct program *program, const struct step *step)
+{
+    for (uint32_t i = 0; i < step->n_patches; i++)
+        if (is_tangent(&program->graph->nodes[program->patches[step->first_patch + i].from]))
+            return true;
+    return false;
+}
+
+/* Returns whether a call is the view of a reshape() that found strides, in a formula of autograd:
+ * they, and the matmul that they call, view by reshape() only. */
+static bool views_in_backward(const struct traced *traced, struct call *c, const struct step *step)
+{
+    return traced->backward && str_is(step->target, "torch.ops.aten.view.default") &&
+           step->args[0].u.tensor.meta->layout == LAYOUT_STRIDED &&
+           !contiguous_or_false(c, step->args[0].u.tensor);
+}
+
+void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct program *program,
+                          const struct step *step, struct value result)
 {
     struct err ignored = { 0 };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
-    sym_id shape[TENSOR_MAX_DIM];
+    sym_id shape[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
+    traced->backward |= uses_tangent(program, step);
     if (result.kind != VALUE_TENSOR)
         return;
-    if (step->n_args >= 2 && step->args[0].kind == VALUE_TENSOR && views_copy(traced, step)) {
+    if (step->n_args >= 2 && step->args[0].kind == VALUE_TENSOR &&
+        (views_copy(traced, step) || views_in_backward(traced, &c, step))) {
         struct tensor from = step->args[0].u.tensor;
+        struct geometry g = geometry_of(from);
         if (from.meta->ndim &&
             (has_symbolic_layout(ops, from.meta) ||
              has_symbolic_layout(ops, result.u.tensor.meta)) &&
             requested_shape(&c, from, step->args[1], shape))
-            evaluate_strides(&c, from.meta, shape, step->args[1].n);
+            (void)compute_stride(&c, &g, shape, step->args[1].n, STRIDE_CPP, stride);
         env_raised(c.env);
         sym_ok(c.pool, &ignored);
     }
@@ -233,8 +228,7 @@ static const struct meta *next_tangent(const struct graph *aot, uint32_t *node)
     for (; *node < aot->n_nodes; ++*node) {
         const struct node *n = &aot->nodes[*node];
         const struct meta *meta = n->meta == META_NONE ? NULL : &aot->pool->metas[n->meta];
-        if (n->op == NODE_PLACEHOLDER && str_starts(n->name, STR("tangents_")) && meta &&
-            meta->kind == META_TENSOR)
+        if (is_tangent(n) && meta && meta->kind == META_TENSOR)
             return meta;
     }
     return NULL;

@@ -18,17 +18,21 @@ struct traced {
     evaluated;       /* by meta: its conditions were evaluated */
     bool decomposes; /* _unsafe_view is printed as view */
     bool unwrapped;  /* results are not functionalized: torch.export traces */
+    bool backward;   /* a tangent of the graph was used */
     bool cloned;     /* the last call that created a tensor was a clone to contiguous memory, */
     uint32_t clone;  /* with this storage */
 };
 
 bool traces_results(enum graph_kind kind);
+/* Returns whether a node is a tangent of a joint graph. */
+bool is_tangent(const struct node *node);
 /* Evaluates the conditions for a result and each tensor in it. False: out of memory. */
 bool traced_evaluate(struct traced *traced, struct ops *ops, struct value result);
-/* For the view of a copy that reshape() made: evaluates the conditions by which C++ determines its
- * strides, with the sizes as they were passed, which the result may write in another way. */
-void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct step *step,
-                          struct value result);
+/* For a view that reshape() made of a copy, or in the backward part of a joint graph: evaluates the
+ * conditions by which C++ determines its strides, with the sizes as they were passed, which the
+ * result may write in another way. */
+void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct program *program,
+                          const struct step *step, struct value result);
 /* Evaluates what AOTAutograd evaluates beside the calls when it first runs Dynamo's graph, before
  * it traces the joint or inference graph (run_functionalized_fw_and_collect_metadata of
  * torch/_functorch/_aot_autograd/collect_metadata_analysis.py): results are wrapped for
