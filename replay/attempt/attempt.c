@@ -65,19 +65,39 @@ static bool is_up_to_date(struct shape_env *env, struct value value, const struc
     return ret;
 }
 
+/* Returns the value of a tangent: with the sizes of its output, and, unless the output's are kept,
+ * with contiguous strides (coerce_tangent_and_suggest_memory_format of
+ * torch/_functorch/_aot_autograd/collect_metadata_analysis.py). VALUE_NONE: the printed meta has
+ * other hints. */
+static struct value tangent_of(struct attempt_run *run, const struct expected *output,
+                               const struct expected *printed)
+{
+    struct expected tangent = *output;
+    if (!replay_state_agree(&run->state, output, printed))
+        tangent.stride = NULL;
+    struct value ret = expected_value(run->state.ops, &tangent);
+    if (ret.kind != VALUE_TENSOR || !ret.u.tensor.meta)
+        return value_none();
+    tangent.stride = ret.u.tensor.meta->stride;
+    return replay_state_agree(&run->state, &tangent, printed) ? ret : value_none();
+}
+
 /* Returns the value that an input of a joint or inference graph has before the graph is traced: the
  * meta of its origin in Dynamo's graph, unless its hints are not those of the printed meta. */
 static struct value value_before_tracing(struct attempt_run *run, const struct node *node,
                                          const struct node *origin, const struct expected *before,
                                          const struct expected *printed)
 {
-    if (!replay_state_agree(&run->state, before, printed))
-        return replay_state_placeholder(&run->state, node, printed);
+    struct value value = value_none();
     if (is_tangent(node))
-        return expected_value(run->state.ops, before);
-    struct value value = replay_state_placeholder(&run->state, origin, before);
-    return is_up_to_date(run->state.env, value, before) ? expected_value(run->state.ops, before)
-                                                        : value;
+        value = tangent_of(run, before, printed);
+    else if (replay_state_agree(&run->state, before, printed))
+        value = replay_state_placeholder(&run->state, origin, before);
+    if (value.kind == VALUE_NONE)
+        return replay_state_placeholder(&run->state, node, printed);
+    return !is_tangent(node) && is_up_to_date(run->state.env, value, before)
+               ? expected_value(run->state.ops, before)
+               : value;
 }
 
 static bool attempt_input(void *user, const struct program *program, const struct step *step,
