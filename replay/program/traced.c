@@ -103,12 +103,23 @@ static bool uses_tangent(const struct program *program, const struct step *step)
     return false;
 }
 
-/* Returns whether a call is the view of a reshape() that found strides, in a formula of autograd:
- * they, and the matmul that they call, view by reshape() only. */
+static bool infers_size(struct value sizes)
+{
+    for (uint32_t i = 0; i < sizes.n; i++)
+        if (sizes.u.items[i].kind == VALUE_INT && sizes.u.items[i].u.sym == SYM_ID_MINUS_ONE)
+            return true;
+    return false;
+}
+
+/* Returns whether a call is the view of a reshape() that found strides, in a formula of autograd or
+ * the matmul that it calls. What is not contiguous is viewed otherwise only with a size that is to
+ * be inferred, as max_pool_double_backward does (torch/csrc/autograd/FunctionsManual.cpp); reshape()
+ * passes the size that it inferred. */
 static bool views_in_backward(const struct traced *traced, struct call *c, const struct step *step)
 {
     return traced->backward && str_is(step->target, "torch.ops.aten.view.default") &&
-           step->args[0].u.tensor.meta->layout == LAYOUT_STRIDED &&
+           (step->args[1].kind == VALUE_LIST || step->args[1].kind == VALUE_TUPLE) &&
+           !infers_size(step->args[1]) && step->args[0].u.tensor.meta->layout == LAYOUT_STRIDED &&
            !contiguous_or_false(c, step->args[0].u.tensor);
 }
 

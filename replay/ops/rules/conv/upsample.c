@@ -354,8 +354,6 @@ bool rule_upsample_linear_vec(struct call *c)
     return read_vec(c, &r, 1, 3) && ret_tensor(c, linear(c, &r));
 }
 
-/* --- Cubic, antialiased --- */
-
 static struct tensor new_resized(struct call *c, const struct resize *r)
 {
     sym_id sizes[TENSOR_MAX_DIM] = { size_of(c, r->x, 0), size_of(c, r->x, 1) };
@@ -365,12 +363,164 @@ static struct tensor new_resized(struct call *c, const struct resize *r)
                              suggest_format(c, r->x));
 }
 
-/* upsample_bicubic2d_default computes the scales first, which asks whether a size is 1. */
+/* --- Bicubic: upsample_bicubic2d_default of torch/_decomp/decompositions.py --- */
+
+enum { TAPS = 4 };
+
+struct cubic_axis {
+    struct tensor index[TAPS], weight[TAPS];
+};
+
+/* _upsample_cubic_convolution1 */
+static struct tensor inner_weight(struct call *c, struct tensor x)
+{
+    struct tensor y = minus(c, T(times(c, T(x), F(c, -0.75 + 2))), F(c, -0.75 + 3));
+    return plus(c, T(times(c, T(times(c, T(y), T(x))), T(x))), I(c, 1));
+}
+
+/* _upsample_cubic_convolution2 */
+static struct tensor outer_weight(struct call *c, struct tensor x)
+{
+    struct tensor y = minus(c, T(times(c, T(x), F(c, -0.75))), F(c, 5 * -0.75));
+    y = plus(c, T(times(c, T(y), T(x))), F(c, 8 * -0.75));
+    return minus(c, T(times(c, T(y), T(x))), F(c, 4 * -0.75));
+}
+
+static struct tensor subtract_from(struct call *c, double from, struct tensor x)
+{
+    return CALL(c, "aten.rsub.Scalar", T(x), F(c, from));
+}
+
+static struct tensor stack_two(struct call *c, struct tensor a, struct tensor b)
+{
+    struct value *both = values(c, 2);
+    if (!both)
+        return no_tensor();
+    both[0] = T(a);
+    both[1] = T(b);
+    return CALL(c, "aten.stack.default", value_items(VALUE_LIST, both, 2), I(c, 0));
+}
+
+static bool unbind_two(struct call *c, struct tensor x, struct tensor *a, struct tensor *b)
+{
+    struct value two = CALL_VALUE(c, "aten.unbind.int", T(x), I(c, 0));
+    if (c->failed || two.kind != VALUE_LIST || two.n != 2)
+        return false;
+    *a = two.u.items[0].u.tensor;
+    *b = two.u.items[1].u.tensor;
+    return true;
+}
+
+/* _upsample_get_cubic_coefficients */
+static bool cubic_weights(struct call *c, struct tensor t, struct tensor *weight)
+{
+    if (device_of(t).type != DEVICE_CPU) {
+        weight[0] = outer_weight(c, plus(c, T(t), F(c, 1)));
+        weight[1] = inner_weight(c, t);
+        weight[2] = inner_weight(c, subtract_from(c, 1, t));
+        weight[3] = outer_weight(c, subtract_from(c, 2, t));
+        return !c->failed;
+    }
+    struct tensor inner = stack_two(c, t, subtract_from(c, 1, t));
+    struct tensor after = plus(c, T(t), F(c, 1));
+    struct tensor outer = stack_two(c, after, subtract_from(c, 2, t));
+    outer = outer_weight(c, outer);
+    inner = inner_weight(c, inner);
+    return unbind_two(c, outer, &weight[0], &weight[3]) &&
+           unbind_two(c, inner, &weight[1], &weight[2]);
+}
+
+/* _compute_source_index */
+static struct tensor source_index(struct call *c, const struct resize *r, struct tensor i,
+                                  struct value scale)
+{
+    if (r->align)
+        return times(c, T(i), scale);
+    return minus(c, T(times(c, T(plus(c, T(i), F(c, 0.5))), scale)), F(c, 0.5));
+}
+
+static struct tensor fraction(struct call *c, struct tensor at, struct tensor whole)
+{
+    return clamp(c, minus(c, T(at), T(whole)), F(c, 0), F(c, 1));
+}
+
+static void read_taps(struct call *c, struct tensor at, struct tensor *index)
+{
+    index[0] = minus(c, T(at), I(c, 1));
+    index[1] = at;
+    index[2] = plus(c, T(at), I(c, 1));
+    index[3] = plus(c, T(at), I(c, 2));
+}
+
+/* Computes the indices and the weights of rows and columns, in the order of the decomposition. */
+static bool cubic_axes(struct call *c, const struct resize *r, enum dtype dtype,
+                       struct cubic_axis *rows, struct cubic_axis *columns)
+{
+    struct value row_scale = scale_along(c, r, 0), column_scale = scale_along(c, r, 1);
+    struct tensor i = to_dtype(c, arange(c, r->x, r->out[0], DTYPE_NONE), dtype);
+    struct tensor j = to_dtype(c, arange(c, r->x, r->out[1], DTYPE_NONE), dtype);
+    struct tensor column = source_index(c, r, j, column_scale);
+    struct tensor row = unsqueeze(c, source_index(c, r, i, row_scale), -1);
+    struct tensor left = CALL(c, "aten.floor.default", T(column));
+    struct tensor top = CALL(c, "aten.floor.default", T(row));
+    struct tensor row_fraction = fraction(c, row, top);
+    struct tensor column_fraction = fraction(c, column, left);
+    left = to_dtype(c, left, DTYPE_I64);
+    top = to_dtype(c, top, DTYPE_I64);
+    read_taps(c, top, rows->index);
+    read_taps(c, left, columns->index);
+    return !c->failed && cubic_weights(c, column_fraction, columns->weight) &&
+           cubic_weights(c, row_fraction, rows->weight);
+}
+
+static struct tensor weighted_sum(struct call *c, const struct tensor *x,
+                                  const struct tensor *weight)
+{
+    struct tensor sum = times(c, T(x[0]), T(weight[0]));
+    for (int i = 1; i < TAPS && !c->failed; i++)
+        sum = plus(c, T(sum), T(times(c, T(x[i]), T(weight[i]))));
+    return sum;
+}
+
+static struct tensor load_bounded(struct call *c, struct tensor x, struct tensor row,
+                                  struct tensor column)
+{
+    struct tensor index[] = {
+        clamp(c, row, I(c, 0), N(sub(c, size_of(c, x, 2), SYM_ID_ONE))),
+        clamp(c, column, I(c, 0), N(sub(c, size_of(c, x, 3), SYM_ID_ONE))),
+    };
+    return c->failed ? no_tensor() : index_spatial(c, x, index, 2);
+}
+
+static struct tensor bicubic(struct call *c, struct resize *r)
+{
+    enum dtype dtype, result = cast_for_opmath(c, (struct tensor *[]){ &r->x }, 1);
+    struct value all = T(r->x);
+    struct cubic_axis rows, columns;
+    elementwise_dtypes(c, &all, 1, PROMOTE_INT_TO_FLOAT, NULL, &dtype);
+    if (c->failed || !cubic_axes(c, r, dtype, &rows, &columns))
+        return no_tensor();
+    struct tensor along[TAPS], at[TAPS];
+    for (int y = 0; y < TAPS && !c->failed; y++) {
+        for (int x = 0; x < TAPS && !c->failed; x++)
+            at[x] = load_bounded(c, r->x, rows.index[y], columns.index[x]);
+        along[y] = c->failed ? no_tensor() : weighted_sum(c, at, columns.weight);
+    }
+    if (c->failed)
+        return no_tensor();
+    struct tensor out = weighted_sum(c, along, rows.weight);
+    return to_dtype(c, contiguous_as(c, out, suggest_format(c, r->x)), result);
+}
+
+/* Images of bytes are computed with integer weights, of which only the result is known here. */
 static bool ret_bicubic(struct call *c, struct resize *r)
 {
-    for (uint32_t d = 0; d < r->n && !c->failed && !eager(c); d++)
-        scale_along(c, r, d);
-    return !c->failed && ret_tensor(c, new_resized(c, r));
+    if (eager(c) || dtype_of(r->x) == DTYPE_U8) {
+        for (uint32_t d = 0; d < r->n && !c->failed && !eager(c); d++)
+            scale_along(c, r, d);
+        return !c->failed && ret_tensor(c, new_resized(c, r));
+    }
+    return ret_tensor(c, bicubic(c, r));
 }
 
 bool rule_upsample_bicubic(struct call *c)
