@@ -11,8 +11,10 @@
 
 struct aot_inputs {
     const struct graph *dynamo; /* NULL: the inputs do not correspond */
-    vec_of(node_id) inputs;     /* of Dynamo's graph */
-    vec_of(node_id) origins;    /* by node of the other graph; NODE_NONE for none */
+    vec_of(node_id)
+    inputs; /* of Dynamo's graph */
+    vec_of(node_id)
+    origins; /* by node of the other graph; NODE_NONE for none */
 };
 
 /* Replaces what is in it. dynamo may be NULL. False: out of memory. */

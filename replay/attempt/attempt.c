@@ -36,8 +36,8 @@ struct attempt_run {
     struct traced traced;
     struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
-    walked;                     /* by program */
-    bool substitute;            /* walks the graph of another attempt */
+    walked;            /* by program */
+    bool substitute;   /* walks the graph of another attempt */
     bool traced_joint; /* a joint graph was walked */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
@@ -124,10 +124,10 @@ static bool attempt_input(void *user, const struct program *program, const struc
     bool as_described = run->walker.other || (other && !other->other);
     *ret = as_described ? replay_state_input(&run->state, node) : value_none();
     if (!as_described || (run->walker.other && ret->kind == VALUE_NONE))
-        *ret = origin == NODE_NONE || expected == step->expected || (other && other->other)
-                   ? replay_state_placeholder(&run->state, node, expected)
-                   : value_before_tracing(run, node, &dynamo->nodes[origin], expected,
-                                          step->expected);
+        *ret =
+            origin == NODE_NONE || expected == step->expected || (other && other->other)
+                ? replay_state_placeholder(&run->state, node, expected)
+                : value_before_tracing(run, node, &dynamo->nodes[origin], expected, step->expected);
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
@@ -140,6 +140,7 @@ static bool attempt_before_call(void *user, const struct program *program, const
                          ? 0
                          : run->first_stack.v[program->number] + program->first_location + location;
     ops_set_stack(run->state.ops, location == LOCATION_NONE ? 0 : stack + 1);
+    guard_log_set_backward(&run->log, run->traces && run->traced.backward);
     if (!guard_log_apply(&run->log, run->record, false))
         return err_nomem(err);
     return !run->log.ended;

@@ -249,11 +249,32 @@ static uint64_t knowledge(const struct shape_env *env)
            (uint64_t)env_n_asserts(env);
 }
 
+/* Returns whether an entry at the head is the condition of an if in a formula of autograd, which is
+ * being replayed: no call adds it, and the calls after it depend on it. Formulas compare sizes by
+ * order; equalities come from the calls that they make. */
+static bool is_due_formula(struct guard_log *log, struct guard_entry *entry)
+{
+    if (!log->backward || !entry->guard->of_formula || entry->guard->kind != GUARD_EVAL)
+        return false;
+    parse_entry(log, entry);
+    if (entry->expr == SYM_NONE)
+        return false;
+    enum sym_kind kind = sym_kind_of(env_pool(log->env), entry->expr);
+    return kind == SYM_LT || kind == SYM_LE || kind == SYM_GT || kind == SYM_GE;
+}
+
 /* Returns whether an entry at the head is applied. A call's guard that is known already needs no
  * application, and a rule may add it later. */
-static bool is_applied(const struct guard_entry *entry, bool all)
+static bool is_applied(struct guard_log *log, struct guard_entry *entry, bool all)
 {
-    return !is_kernel(entry) && (all || !entry->guard->of_graph);
+    return !is_kernel(entry) && (all || !entry->guard->of_graph || is_due_formula(log, entry));
+}
+
+void guard_log_set_backward(struct guard_log *log, bool backward)
+{
+    if (log->backward != backward)
+        log->last_change = 0;
+    log->backward = backward;
 }
 
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
@@ -265,9 +286,10 @@ bool guard_log_apply(struct guard_log *log, uint32_t record, bool all)
         struct guard_entry *entry = &log->entries.v[log->head];
         if (entry->guard->record >= record)
             break;
-        if (!all && entry->guard->of_graph && delays_others(log, entry))
+        if (!all && entry->guard->of_graph && !is_due_formula(log, entry) &&
+            delays_others(log, entry))
             break;
-        if (entry->status == GUARD_STATUS_PENDING && is_applied(entry, all)) {
+        if (entry->status == GUARD_STATUS_PENDING && is_applied(log, entry, all)) {
             if (!guard_log_gather(log))
                 return false;
             apply_entry(log, entry);

@@ -89,6 +89,7 @@ struct guard_log {
     uint32_t first_unread;        /* those before it were parsed, or are not pending */
     uint32_t conceded;            /* guard_log_concede() has looked at those before it */
     uint32_t seen;                /* how many of env_n_guards() were matched */
+    bool backward;                /* the calls being replayed are those of autograd's formulas */
     uint64_t last_change;         /* the state at the last check whether a guard is known */
     sym_resolver *symbol;
     void *user;
@@ -107,6 +108,8 @@ sym_id guard_log_parse(struct guard_log *log, struct str text);
  * negation (evaluate_expr and _log_guard of torch/fx/experimental/symbolic_shapes.py). */
 bool guard_is_denied(struct shape_env *env, sym_id expr);
 
+/* Sets whether the calls to come are those of autograd's formulas, whose own conditions are due. */
+void guard_log_set_backward(struct guard_log *log, bool backward);
 /* Applies guards that are due: those recorded before `record`, as far as the guards of calls among
  * them were replayed, or all of them with `all`. False: out of memory. */
 bool guard_log_apply(struct guard_log *log, uint32_t record, bool all);

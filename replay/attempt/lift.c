@@ -329,8 +329,7 @@ bool lift_graph(struct trace *trace, uint32_t ref, struct lifted *ret, struct er
     l.graph = ret->graph = trace_graph(trace, ref, err);
     ret->kind = l.ref->kind;
     bool ok = l.graph && find_dynamo(&l, list, err) && find_inputs(&l, err) &&
-              open_state(&l, err) &&
-              lift_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
+              open_state(&l, err) && lift_symbols(&l, err) && open_walk(&l, err) && walk(&l, err);
     program_free(l.program);
     walker_release(&l.walker);
     guard_log_release(&l.log);

@@ -113,8 +113,8 @@ static bool infers_size(struct value sizes)
 
 /* Returns whether a call is the view of a reshape() that found strides, in a formula of autograd or
  * the matmul that it calls. What is not contiguous is viewed otherwise only with a size that is to
- * be inferred, as max_pool_double_backward does (torch/csrc/autograd/FunctionsManual.cpp); reshape()
- * passes the size that it inferred. */
+ * be inferred, as max_pool_double_backward does (torch/csrc/autograd/FunctionsManual.cpp);
+ * reshape() passes the size that it inferred. */
 static bool views_in_backward(const struct traced *traced, struct call *c, const struct step *step)
 {
     return traced->backward && str_is(step->target, "torch.ops.aten.view.default") &&

@@ -85,6 +85,15 @@ static bool is_of_graph(const struct guard_builder *b, const struct guard *guard
            str_is(frame.function, "remove_tensorify_specialized_graphargs");
 }
 
+/* The formulas of torch/csrc/autograd have no frames: their conditions are asked from the function
+ * of torch/autograd/graph.py that runs the engine. */
+static bool is_of_formula(const struct guard_builder *b, const struct guard *guard)
+{
+    return guard->asked_by == GUARD_BY_TORCH_FUNCTION &&
+           str_is(stack_frame(b->trace, b->recording, guard->asker).function,
+                  "_engine_run_backward");
+}
+
 /* Python code needs the number of a symbol (range(), int()) where SymNode.guard_int or guard_float
  * of torch/fx/experimental/sym_node.py asks; a condition is asked by guard_bool. */
 static bool needs_value(const struct guard_builder *b, const struct guard *guard)
@@ -108,6 +117,7 @@ static void find_asker(struct guard_builder *b, struct guard *guard)
         guard->asked_by = (enum guard_class)class_;
         guard->asker = at;
         guard->of_graph = is_of_graph(b, guard);
+        guard->of_formula = is_of_formula(b, guard);
         guard->of_value = !guard->of_graph && needs_value(b, guard);
         return;
     }

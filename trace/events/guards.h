@@ -29,11 +29,12 @@ struct guard {
     struct str expr; /* "Eq(s97, 2)" */
     enum guard_kind kind;
     enum guard_class asked_by;
-    bool of_graph;  /* what asked follows from the graph: the calls, the preparation of their
-                       arguments, or the pass that computes floats as tensors */
-    bool of_value;  /* of an equality: a number was needed, so that another hint gives an equality
-                       with another number */
-    stack_id asker; /* the frame that decides asked_by; 0 when no stack was recorded */
+    bool of_graph;   /* what asked follows from the graph: the calls, the preparation of their
+                        arguments, or the pass that computes floats as tensors */
+    bool of_formula; /* a C++ formula of autograd asked, beside the calls that it makes */
+    bool of_value;   /* of an equality: a number was needed, so that another hint gives an equality
+                        with another number */
+    stack_id asker;  /* the frame that decides asked_by; 0 when no stack was recorded */
     stack_id user_stack, stack;
 };
 
