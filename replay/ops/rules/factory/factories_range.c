@@ -1,5 +1,6 @@
 /* arange, linspace, eye, triangles, windows, frequencies, iota: tensors whose sizes are computed
  * from numbers. */
+#include "replay/ops/rules/compose.h"
 #include "replay/ops/rules/factory/factories.h"
 
 #include <math.h>
@@ -290,9 +291,9 @@ bool rule_eye(struct call *c)
     struct tensor_kind kind = arg_kind(c, (uint32_t)c->param, DTYPE_F32, cpu);
     if (c->failed)
         return false;
-    if (!eager(c))
-        mask_of_ranges(c, size[0], size[1], kind.device);
-    return ret_tensor(c, empty(c, kind, size, 2));
+    if (eager(c))
+        return ret_tensor(c, empty(c, kind, size, 2));
+    return ret_tensor(c, to_dtype(c, mask_of_ranges(c, size[0], size[1], kind.device), kind.dtype));
 }
 
 bool rule_eye_out(struct call *c)
