@@ -251,7 +251,7 @@ static uint64_t knowledge(const struct shape_env *env)
 
 /* Returns whether an entry at the head is the condition of an if in a formula of autograd, which is
  * being replayed: no call adds it, and the calls after it depend on it. Formulas compare sizes by
- * order; equalities come from the calls that they make. */
+ * order, and need some of them as numbers; other equalities come from the calls that they make. */
 static bool is_due_formula(struct guard_log *log, struct guard_entry *entry)
 {
     if (!log->backward || !entry->guard->of_formula || entry->guard->kind != GUARD_EVAL)
@@ -259,7 +259,11 @@ static bool is_due_formula(struct guard_log *log, struct guard_entry *entry)
     parse_entry(log, entry);
     if (entry->expr == SYM_NONE)
         return false;
-    enum sym_kind kind = sym_kind_of(env_pool(log->env), entry->expr);
+    struct sym_pool *pool = env_pool(log->env);
+    enum sym_kind kind = sym_kind_of(pool, entry->expr);
+    if (kind == SYM_EQ)
+        return sym_kind_of(pool, sym_arg(pool, entry->expr, 0)) == SYM_SYMBOL &&
+               sym_kind_of(pool, sym_arg(pool, entry->expr, 1)) == SYM_INTEGER;
     return kind == SYM_LT || kind == SYM_LE || kind == SYM_GT || kind == SYM_GE;
 }
 

@@ -67,6 +67,46 @@ static bool run_group_norm_reference(struct call *c, struct group_norm *g)
     return ret_tensors(c, (struct tensor[]){ out, mean, rstd }, 3);
 }
 
+static bool fits_channels(struct call *c, const struct group_norm *g, struct tensor x,
+                          const char *name)
+{
+    return !some(x) ||
+           (require(c, ndim_of(x) == 1, "RuntimeError",
+                    "Expected %s to be a vector of size equal to the number of channels in input, "
+                    "but got %s of shape torch.Size(%s) and input of shape torch.Size(%s)",
+                    name, name, sizes_text(c, sizes_of(x), ndim_of(x)),
+                    sizes_text(c, sizes_of(g->input), ndim_of(g->input))) &&
+            check(c, py_eq(c, numel(c, x), g->channels), "RuntimeError",
+                  "Expected %s to be a vector of size equal to the number of channels in input, "
+                  "but got %s of shape torch.Size(%s) and input of shape torch.Size(%s)",
+                  name, name, sizes_text(c, sizes_of(x), ndim_of(x)),
+                  sizes_text(c, sizes_of(g->input), ndim_of(g->input))));
+}
+
+static bool is_positive_number(struct call *c, sym_id n, const char *what)
+{
+    return check(c, py_gt(c, n, SYM_ID_ZERO), "RuntimeError",
+                 "Expected %s to be greater than 0, got %s", what, sym_text(c, n));
+}
+
+/* The checks before the one for divisible channels, and those after it. */
+static bool counts_are_positive(struct call *c, const struct group_norm *g)
+{
+    return is_positive_number(c, g->channels, "number of channels") &&
+           is_positive_number(c, g->inner, "HxW") &&
+           is_positive_number(c, g->groups, "num groups");
+}
+
+/* What is contiguous as the kernel makes it. */
+static void make_contiguous(struct call *c, struct group_norm *g)
+{
+    enum memory_format format = on_cpu(g->input) ? suggest_format(c, g->input) : FORMAT_CONTIGUOUS;
+    if (!c->failed && !is_contiguous(c, g->input, format))
+        g->input = clone_format(c, g->input, format);
+    g->weight = contiguous(c, g->weight);
+    g->bias = contiguous(c, g->bias);
+}
+
 bool rule_native_group_norm(struct call *c)
 {
     struct group_norm g = { .input = arg_tensor(c, 0), .weight = arg_tensor(c, 1) };
@@ -77,15 +117,21 @@ bool rule_native_group_norm(struct call *c)
     g.groups = num(c, arg_int(c, 6));
     g.eps = arg(c, 7);
     uint32_t n = ndim_of(g.input);
+    c->in_kernel = !c->symbolic;
+    const bool checks = !eager(c) && behaves(c->env, BEHAVIOR_GROUP_NORM_CHECKS_SIZES);
     if (!require(c, n >= 2, "RuntimeError",
                  "Expected at least 2 dimensions for input tensor but received %u", n) ||
+        (checks && !counts_are_positive(c, &g)) ||
         !check(c, eq_int(c, mod(c, g.channels, g.groups), 0), "RuntimeError",
                "Expected number of channels in input to be divisible by num_groups, but got input "
                "of shape torch.Size(%s) and num_groups = %s",
-               sizes_text(c, sizes_of(g.input), n), sym_text(c, g.groups)))
+               sizes_text(c, sizes_of(g.input), n), sym_text(c, g.groups)) ||
+        (checks && (!fits_channels(c, &g, g.weight, "weight") ||
+                    !fits_channels(c, &g, g.bias, "bias"))))
         return false;
+    if (checks)
+        make_contiguous(c, &g);
     g.per_group = floordiv(c, g.channels, g.groups);
-    c->in_kernel = !c->symbolic;
     if (!eager(c))
         return run_group_norm_reference(c, &g);
     sym_id stat[] = { g.batch, g.groups };
