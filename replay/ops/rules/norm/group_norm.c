@@ -93,8 +93,7 @@ static bool is_positive_number(struct call *c, sym_id n, const char *what)
 static bool counts_are_positive(struct call *c, const struct group_norm *g)
 {
     return is_positive_number(c, g->channels, "number of channels") &&
-           is_positive_number(c, g->inner, "HxW") &&
-           is_positive_number(c, g->groups, "num groups");
+           is_positive_number(c, g->inner, "HxW") && is_positive_number(c, g->groups, "num groups");
 }
 
 /* What is contiguous as the kernel makes it. */
@@ -126,8 +125,8 @@ bool rule_native_group_norm(struct call *c)
                "Expected number of channels in input to be divisible by num_groups, but got input "
                "of shape torch.Size(%s) and num_groups = %s",
                sizes_text(c, sizes_of(g.input), n), sym_text(c, g.groups)) ||
-        (checks && (!fits_channels(c, &g, g.weight, "weight") ||
-                    !fits_channels(c, &g, g.bias, "bias"))))
+        (checks &&
+         (!fits_channels(c, &g, g.weight, "weight") || !fits_channels(c, &g, g.bias, "bias"))))
         return false;
     if (checks)
         make_contiguous(c, &g);
