@@ -175,14 +175,23 @@ static bool is_constant(struct str name)
 static bool is_function(struct str name)
 {
     static const char *const functions[] = {
-        "check",         "unbacked",
-        "len",           "sum",
-        "prod",          "max",
-        "min",           "int",
-        "float",         "bool",
-        "abs",           "range",
-        "maybe_convert", "computation_dtype",
-        "behaves",       "suggest_memory_format",
+        "check",
+        "unbacked",
+        "len",
+        "sum",
+        "prod",
+        "max",
+        "min",
+        "int",
+        "float",
+        "bool",
+        "abs",
+        "range",
+        "maybe_convert",
+        "computation_dtype",
+        "behaves",
+        "suggest_memory_format",
+        "statically_known_true",
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (str_is(name, functions[i]))

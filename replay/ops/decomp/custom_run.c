@@ -176,16 +176,10 @@ static struct value call_behaves(struct rule_run *r, const struct value *args, u
     return py_bool(behaves(r->c->env, behavior));
 }
 
-static struct value call_prod(struct rule_run *r, const struct value *args, uint32_t n)
+/* statically_known_true(condition) adds no guard. */
+static struct value call_known_true(struct rule_run *r, const struct value *args, uint32_t n)
 {
-    struct value product = py_int(r->c, 1), list = n ? args[0] : value_none();
-    bool found;
-    for (uint32_t i = 0; value_is_sequence(list) && i < list.n && !r->c->failed; i++) {
-        struct value pair[] = { product, list.u.items[i] }, next = value_none();
-        python_operator(r->c, STR("mul"), pair, 2, &next, &found);
-        product = next;
-    }
-    return product;
+    return py_bool(n == 1 && args[0].kind == VALUE_BOOL && known_true(r->c, args[0].u.sym));
 }
 
 /* Returns the full name of a builtin of Python. Other names are full names already. */
@@ -196,7 +190,7 @@ static struct str full_name(struct str name)
     } names[] = {
         { "len", "builtins.len" },   { "sum", "torch.sym_sum" }, { "max", "torch.sym_max" },
         { "min", "torch.sym_min" },  { "int", "torch.sym_int" }, { "float", "torch.sym_float" },
-        { "bool", "builtins.bool" }, { "abs", "operator.abs" },
+        { "bool", "builtins.bool" }, { "abs", "operator.abs" },  { "prod", "math.prod" },
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_is(name, names[i].bare))
@@ -212,11 +206,11 @@ static const struct {
     { "check", call_check },
     { "unbacked", call_unbacked },
     { "behaves", call_behaves },
-    { "prod", call_prod },
     { "range", call_range },
     { "maybe_convert", call_maybe_convert },
     { "computation_dtype", call_computation_dtype },
     { "suggest_memory_format", call_suggest_format },
+    { "statically_known_true", call_known_true },
 };
 
 static struct value call_named(struct rule_run *r, const struct tree *tree)

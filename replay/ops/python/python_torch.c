@@ -92,6 +92,20 @@ bool python_sym_sum(struct call *c)
     return ret_call(c, sum);
 }
 
+bool python_prod(struct call *c)
+{
+    struct value list = arg(c, 0), product = arg_given(c, 1) ? arg(c, 1) : py_int(c, 1);
+    bool found;
+    if (!value_is_sequence(list))
+        return refuse(c, "TypeError", "'int' object is not iterable");
+    for (uint32_t i = 0; i < list.n && !c->failed; i++) {
+        struct value pair[] = { product, list.u.items[i] }, next = value_none();
+        python_operator(c, STR("mul"), pair, 2, &next, &found);
+        product = next;
+    }
+    return ret_call(c, product);
+}
+
 bool python_tuple(struct call *c)
 {
     struct value list = arg(c, 0);
