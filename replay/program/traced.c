@@ -245,8 +245,9 @@ static const struct meta *next_tangent(const struct graph *aot, uint32_t *node)
     return NULL;
 }
 
-/* Tangents are in the order of the outputs that have one. */
-static bool view_outputs(struct ops *ops, const struct program *dynamo, const struct graph *aot)
+/* Calls fn for each output that has a tangent; tangents are in the order of the outputs. */
+static bool each_tangent_output(struct ops *ops, const struct program *dynamo,
+                                const struct graph *aot, bool (*fn)(struct ops *ops, struct tensor))
 {
     const struct step *last = dynamo->n_steps ? &dynamo->steps[dynamo->n_steps - 1] : NULL;
     uint32_t node = 0;
@@ -258,11 +259,21 @@ static bool view_outputs(struct ops *ops, const struct program *dynamo, const st
             out.u.tensor.meta->ndim != tangent->n_sizes ||
             out.u.tensor.meta->layout != LAYOUT_STRIDED)
             continue;
-        if (has_symbolic_layout(ops, out.u.tensor.meta) && !view_as_itself(ops, out.u.tensor))
+        if (has_symbolic_layout(ops, out.u.tensor.meta) && !fn(ops, out.u.tensor))
             return false;
         node++;
         tangent = next_tangent(aot, &node);
     }
+    return true;
+}
+
+/* coerce_tangent_and_suggest_memory_format: a tangent is made contiguous in the memory format of
+ * its output. */
+static bool suggest_tangent_format(struct ops *ops, struct tensor x)
+{
+    struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
+    enum memory_format format = suggest_format(&c, x);
+    (void)is_contiguous(&c, x, format);
     return true;
 }
 
@@ -304,7 +315,8 @@ bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const stru
     for (uint32_t i = 0; i < dynamo->n_steps; i++)
         if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
             wrap_result(ops, &c, &dynamo->first[dynamo->steps[i].node], 0);
-    ok = view_outputs(ops, dynamo, aot);
+    ok = each_tangent_output(ops, dynamo, aot, view_as_itself) &&
+         each_tangent_output(ops, dynamo, aot, suggest_tangent_format);
     for (uint32_t i = 0; i < dynamo->n_steps && lost && ok; i++)
         if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
             ok = traced_evaluate(traced, ops, dynamo->first[dynamo->steps[i].node]);

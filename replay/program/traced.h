@@ -36,10 +36,11 @@ void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct p
 /* Evaluates what AOTAutograd evaluates beside the calls when it first runs Dynamo's graph, before
  * it traces the joint or inference graph (run_functionalized_fw_and_collect_metadata of
  * torch/_functorch/_aot_autograd/collect_metadata_analysis.py): results are wrapped for
- * functionalization, and each output that gets a tangent is viewed with its own sizes
- * (view_avoid_dupes_with_primals). Where AOTAutograd makes a symbolic number a constant, which the
- * graph that it traces prints in place of the symbol, the layouts of Dynamo's results are evaluated
- * instead, as tracing does before the symbol is gone. False: out of memory. */
+ * functionalization, each output that gets a tangent is viewed with its own sizes
+ * (view_avoid_dupes_with_primals), and its memory format decides that of the tangent
+ * (coerce_tangent_and_suggest_memory_format). Where AOTAutograd makes a symbolic number a constant,
+ * which the graph that it traces prints in place of the symbol, the layouts of Dynamo's results are
+ * evaluated instead, as tracing does before the symbol is gone. False: out of memory. */
 bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
                               const struct graph *aot);
 /* Evaluates the conditions of Inductor's lowering for the outputs of a forward or inference graph
