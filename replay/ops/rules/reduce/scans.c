@@ -72,6 +72,12 @@ bool rule_diff(struct call *c)
         !require(c, n >= 0, "RuntimeError", "order must be non-negative but got %lld",
                  (long long)n))
         return false;
+    if (n == 0) {
+        struct tensor copy = call1(c, "aten.zeros_like.default", value_tensor(x));
+        if (ops_has_nested_observer(c->ops))
+            call2(c, "aten.copy_.default", value_tensor(copy), value_tensor(x));
+        return ret_tensor(c, copy);
+    }
     if (arg_given(c, 3) || arg_given(c, 4)) {
         struct value *list = values(c, 3);
         uint32_t count = 0;
@@ -95,12 +101,6 @@ bool rule_diff(struct call *c)
         struct value a = call_op(c, "aten.narrow.default", tail, 4);
         struct value b = call_op(c, "aten.narrow.default", head, 4);
         x = call2(c, op, a, b);
-    }
-    if (n == 0) {
-        struct tensor copy = call1(c, "aten.zeros_like.default", value_tensor(x));
-        if (ops_has_nested_observer(c->ops))
-            call2(c, "aten.copy_.default", value_tensor(copy), value_tensor(x));
-        return ret_tensor(c, copy);
     }
     return ret_tensor(c, x);
 }
