@@ -224,6 +224,26 @@ bool rule_linalg_qr(struct call *c)
     return ret_tensors(c, ret, 2);
 }
 
+/* linalg_polar_meta */
+bool rule_linalg_polar(struct call *c)
+{
+    struct tensor a = arg_tensor(c, 0);
+    if (!linalg_matrix(c, a, "linalg.polar", "A") || !linalg_floating(c, a, "linalg.polar", true) ||
+        !check(c, py_ge(c, side(a, 2), side(a, 1)), "RuntimeError",
+               "linalg.polar: input must have at least as many rows as columns, but got %s by %s "
+               "matrices",
+               sym_text(c, side(a, 2)), sym_text(c, side(a, 1))))
+        return false;
+    uint32_t n = a.meta->ndim;
+    sym_id *size = linalg_sizes(c, a);
+    if (!size)
+        return false;
+    struct tensor u = new_tensor(c, a.meta->dtype, a.meta->device, size, n);
+    size[n - 2] = size[n - 1];
+    return ret_tensors(
+        c, (struct tensor[]){ u, new_tensor(c, a.meta->dtype, a.meta->device, size, n) }, 2);
+}
+
 bool rule_linalg_svd(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0);
