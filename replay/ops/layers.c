@@ -4,6 +4,7 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/memo/memo.h"
 #include "replay/ops/model/model.h"
+#include "replay/ops/python/vmap.h"
 
 struct ops *ops_new(struct shape_env *env, struct err *err)
 {
@@ -18,6 +19,7 @@ static bool add_layers(struct ops *ops, struct err *err)
     if (!ops->bodies || !ops->memo || !ops->model)
         return err_nomem(err);
     ops_set_layers(ops, true, true);
+    ops->call_batched = vmap_call;
     return true;
 }
 

@@ -165,8 +165,8 @@ static enum op_outcome answer_call(struct call *c, struct value *bound)
     return c->ops->kernel ? run_call(c, false) : c->ops->layers.enter(c);
 }
 
-static enum op_outcome dispatch_bound(struct ops *ops, struct op *op, struct value *bound,
-                                      struct value *ret)
+enum op_outcome ops_dispatch_slices(struct ops *ops, struct op *op, struct value *bound,
+                                    struct value *ret)
 {
     if (ops->nesting >= OPS_MAX_DEPTH)
         return ops_unsupported(ops, "%.*s: its calls nest too deep", STR_ARG(op->name));
@@ -180,6 +180,34 @@ static enum op_outcome dispatch_bound(struct ops *ops, struct op *op, struct val
     return OP_DONE;
 }
 
+static bool has_batched_item(struct value list)
+{
+    for (uint32_t i = 0; i < list.n; i++)
+        if (list.u.items[i].kind == VALUE_TENSOR && list.u.items[i].u.tensor.batch)
+            return true;
+    return false;
+}
+
+static bool has_batched(const struct value *args, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (args[i].kind == VALUE_TENSOR
+                ? args[i].u.tensor.batch != 0
+                : (args[i].kind == VALUE_LIST || args[i].kind == VALUE_TUPLE) &&
+                      has_batched_item(args[i]))
+            return true;
+    return false;
+}
+
+enum op_outcome ops_dispatch_bound(struct ops *ops, struct op *op, struct value *bound,
+                                   struct value *ret)
+{
+    return ops->batched.n && ops->call_batched && !ops->nested_observer &&
+                   has_batched(bound, op->schema.n_args)
+               ? ops->call_batched(ops, op, bound, ret)
+               : ops_dispatch_slices(ops, op, bound, ret);
+}
+
 enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct arguments *arguments,
                              struct value *ret)
 {
@@ -189,7 +217,7 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct argume
         return ops->outcome;
     ops->outcome = OP_DONE;
     enum op_outcome outcome = ops_bind(ops, op, arguments, bound);
-    return outcome == OP_DONE ? dispatch_bound(ops, op, bound, ret) : outcome;
+    return outcome == OP_DONE ? ops_dispatch_bound(ops, op, bound, ret) : outcome;
 }
 
 /* --- Calls from outside --- */
@@ -234,7 +262,7 @@ enum op_outcome ops_call_bound(struct ops *ops, const struct op *op, struct valu
     ops->written.n = 0;
     ops->failure = (struct err){ .kind = ERR_NONE };
     ops->outcome = OP_DONE;
-    return dispatch_bound(ops, &ops->table.rows[op->index], bound, ret);
+    return ops_dispatch_bound(ops, &ops->table.rows[op->index], bound, ret);
 }
 
 /* --- Counts of PyTorch that rules report --- */

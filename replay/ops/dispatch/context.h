@@ -108,6 +108,18 @@ struct written {
     struct tensor tensor;
 };
 
+/* A tensor that vmap batches (BatchedTensorImpl): its meta is that of one slice of `whole`, which
+ * has the batch dimension `dim`, and may be batched at a lower level. */
+struct batched {
+    struct tensor whole;
+    uint32_t dim;
+    int64_t level;
+};
+
+/* Handles a call with a batched argument (replay/ops/python/vmap.c). */
+typedef enum op_outcome batched_call(struct ops *ops, struct op *op, struct value *bound,
+                                     struct value *ret);
+
 /* The state of torch.autocast, as the calls of a captured graph set it last. */
 struct autocast {
     enum device_type device;
@@ -151,6 +163,9 @@ struct ops {
     uint64_t symbolic_tensors; /* number made so far; differences of it are used */
     vec_of(struct written)
     written;
+    vec_of(struct batched)
+    batched;                    /* by struct tensor.batch - 1 */
+    batched_call *call_batched; /* or NULL: batched tensors are called as slices */
     struct tensor_memo_table memos;
     uint64_t memo_uses; /* results from a tensor's memo must not be memoised again */
     /* How the last call ended. */
@@ -185,6 +200,12 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct argume
  * OPS_MAX_ARGS items. */
 enum op_outcome ops_bind(struct ops *ops, const struct op *op, const struct arguments *arguments,
                          struct value *bound);
+/* Calls op with bound arguments at the current depth, without batching rules. */
+enum op_outcome ops_dispatch_slices(struct ops *ops, struct op *op, struct value *bound,
+                                    struct value *ret);
+/* Calls op with bound arguments at the current depth. */
+enum op_outcome ops_dispatch_bound(struct ops *ops, struct op *op, struct value *bound,
+                                   struct value *ret);
 /* Returns a call of op, not made yet, with bound arguments, which it borrows. */
 struct call call_of(struct ops *ops, const struct op *op, const struct value *bound);
 

@@ -21,6 +21,7 @@ void context_release(struct ops *ops)
     intern_release(&ops->names);
     vec_release(&ops->parsed);
     vec_release(&ops->written);
+    vec_release(&ops->batched);
     vec_release(&ops->storage_bytes);
     tensor_memo_release(&ops->memos);
     buf_release(&ops->error_text);
@@ -35,6 +36,7 @@ void context_reset(struct ops *ops)
     ops->storage_bytes.n = 0;
     tensor_memo_clear(&ops->memos);
     ops->written.n = 0;
+    ops->batched.n = 0;
 }
 
 void context_set_env(struct ops *ops, struct shape_env *env)

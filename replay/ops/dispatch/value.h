@@ -52,6 +52,9 @@ struct tensor {
     /* data has no elements but an int64_t, the result that the operator's rule would compute from
      * the elements (how many are not zero, how many differ, their sum, the greatest). */
     bool counted;
+    /* Of a tensor that vmap batches, its number, from 1, in ops.batched (context.h); 0: of others.
+     */
+    uint16_t batch;
     /* The elements in contiguous order, little endian, if they are known and an operator reads them
      * (a size in a tensor, a mask), or NULL. They are never part of the meta. */
     const unsigned char *data;

@@ -150,7 +150,7 @@ static void index_by_tensor(struct index_builder *in, struct tensor index, uint3
     struct call *c = in->c;
     enum dtype dtype = index.meta->dtype;
     bool integral = dtype == DTYPE_B8 || dtype_is_integer(dtype);
-    if (index.meta->ndim || !integral) {
+    if (index.meta->ndim || !integral || index.batch) { /* a batched one has no single value */
         record_tensor(in, index);
         return;
     }

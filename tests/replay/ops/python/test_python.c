@@ -213,6 +213,46 @@ static void test_transforms(void **arg)
                  "f32[3, s77, 2][s27*s77, s27, 1]cuda:0");
 }
 
+/* Calls on slices are calls on the whole batch: mul() has the batch in front, a size of which no
+ * slice knows is broadcast, and what no rule has leaves vmap contiguous. */
+static void test_batched(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, sym_integer(st->pool, 3), st->t }, 3);
+    struct value y = tensor(st, (sym_id[]){ sym_integer(st->pool, 3) }, 1);
+    struct value level = integer(st, 1), size = value_int(st->t), zero = integer(st, 0);
+    struct value slice =
+        CALL(st, "torch._functorch.predispatch._add_batch_dim", x, integer(st, 2), level);
+    assert_value(st, slice, "f32[s77, 3][3*s27, s27]cuda:0");
+    struct value product = CALL(st, "operator.mul", slice, y);
+    assert_value(st, product, "f32[s77, 3][3*s27, s27]cuda:0");
+    assert_value(
+        st, CALL(st, "torch._functorch.predispatch._remove_batch_dim", product, level, size, zero),
+        "f32[s27, s77, 3][1, 3*s27, s27]cuda:0");
+    struct value sum = METHOD(st, "sum", slice, integer(st, -1));
+    assert_value(st, sum, "f32[s77][1]cuda:0");
+    assert_value(st,
+                 CALL(st, "torch._functorch.predispatch._remove_batch_dim", sum, level, size,
+                      integer(st, 1)),
+                 "f32[s77, s27][1, s77]cuda:0");
+    struct value pair[] = { METHOD(st, "exp", slice),
+                            METHOD(st, "select", x, integer(st, 2), zero) };
+    struct value joined = CALL(st, "torch.stack", value_items(VALUE_LIST, pair, 2));
+    assert_value(st, joined, "f32[2, s77, 3][3*s77, 3, 1]cuda:0");
+    assert_value(
+        st, CALL(st, "torch._functorch.predispatch._remove_batch_dim", joined, level, size, zero),
+        "f32[s27, 2, s77, 3][6*s77, 3*s77, 3, 1]cuda:0");
+    struct value inner =
+        CALL(st, "torch._functorch.predispatch._add_batch_dim", slice, zero, integer(st, 2));
+    struct value again = METHOD(st, "unsqueeze", METHOD(st, "neg", inner), zero);
+    assert_value(st, again, "f32[1, 3][3*s27, s27]cuda:0");
+    again = CALL(st, "torch._functorch.predispatch._remove_batch_dim", again, integer(st, 2),
+                 value_int(st->s), zero);
+    assert_value(
+        st, CALL(st, "torch._functorch.predispatch._remove_batch_dim", again, level, size, zero),
+        "f32[s27, s77, 1, 3][1, 3*s27, 3*s27, s27]cuda:0");
+}
+
 static void test_compiled_autograd(void **arg)
 {
     struct state *st = *arg;
@@ -380,6 +420,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_getitem, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
         cmocka_unit_test_setup_teardown(test_transforms, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_batched, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compiled_autograd, setup, teardown),
         cmocka_unit_test_setup_teardown(test_random_state, setup, teardown),
         cmocka_unit_test_setup_teardown(test_chosen_attention, setup, teardown),

@@ -1,0 +1,365 @@
+/* vmap's batching rules: what is called on whole tensors for a call on their slices. */
+#include "replay/ops/python/python_internal.h"
+#include "replay/ops/python/vmap.h"
+
+#include <stdlib.h>
+
+/* --- Helpers of rules --- */
+
+static struct value call_bound(struct vmap_call *v, struct value *bound)
+{
+    struct value ret = value_none();
+    if (v->outcome == OP_DONE)
+        v->outcome = ops_dispatch_bound(v->ops, v->op, bound, &ret);
+    return ret;
+}
+
+static struct value call_named(struct vmap_call *v, const char *name, const struct value *args,
+                               uint32_t n)
+{
+    struct value ret = value_none();
+    struct op *op = op_table_find(&v->ops->table, str_of(name));
+    if (v->outcome == OP_DONE)
+        v->outcome = op ? ops_dispatch(v->ops, op, &(struct arguments){ args, n, NULL, 0 }, &ret)
+                        : ops_unsupported(v->ops, "%s", name);
+    return ret;
+}
+#define RUN(v, name, ...)                                          \
+    call_named((v), (name), (const struct value[]){ __VA_ARGS__ }, \
+               (uint32_t)(sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value)))
+
+static struct value list_of(struct vmap_call *v, const struct value *items, uint32_t n)
+{
+    struct value *copy = ops_values(v->ops, n);
+    if (!copy && v->outcome == OP_DONE)
+        v->outcome = ops_no_memory(v->ops);
+    if (copy && n)
+        memcpy(copy, items, n * sizeof *copy);
+    return value_items(VALUE_LIST, copy, copy ? n : 0);
+}
+
+static struct value integer(struct vmap_call *v, int64_t n)
+{
+    return py_int(v->call, n);
+}
+
+static uint32_t rank_of(struct value x)
+{
+    return x.kind == VALUE_TENSOR ? x.u.tensor.meta->ndim : 0;
+}
+
+static bool is_batched(const struct vmap_call *v, struct value x)
+{
+    return x.kind == VALUE_TENSOR && vmap_batched(v->ops, x.u.tensor, v->level);
+}
+
+/* moveBatchDimToFront (BatchRulesHelper.cpp) of a tensor that is batched; others are left. */
+static struct value to_front(struct vmap_call *v, struct value x)
+{
+    const struct batched *batched =
+        x.kind == VALUE_TENSOR ? vmap_batched(v->ops, x.u.tensor, v->level) : NULL;
+    struct value order[TENSOR_MAX_DIM], whole;
+    uint32_t n = 0;
+    if (!batched)
+        return x;
+    whole = value_tensor(batched->whole);
+    if (!batched->dim)
+        return whole;
+    order[n++] = integer(v, batched->dim);
+    for (uint32_t i = 0; i < batched->whole.meta->ndim; i++)
+        if (i != batched->dim)
+            order[n++] = integer(v, i);
+    return RUN(v, "aten.permute.default", whole, list_of(v, order, n));
+}
+
+/* maybePadToLogicalRank: a view with sizes of 1 behind the batch. */
+static struct value padded(struct vmap_call *v, struct value front, uint32_t rank)
+{
+    struct value sizes[TENSOR_MAX_DIM];
+    uint32_t n = 0, now = rank_of(front) - 1;
+    if (v->outcome != OP_DONE || front.kind != VALUE_TENSOR || now >= rank ||
+        rank >= TENSOR_MAX_DIM)
+        return front;
+    const struct tensor_meta *meta = front.u.tensor.meta;
+    sizes[n++] = value_int(meta->size[0]);
+    for (uint32_t i = now; i < rank; i++)
+        sizes[n++] = integer(v, 1);
+    for (uint32_t i = 1; i <= now; i++)
+        sizes[n++] = value_int(meta->size[i]);
+    return RUN(v, "aten.view.default", front, list_of(v, sizes, n));
+}
+
+/* ensure_has_bdim: expands a tensor that is not batched. */
+static struct value with_batch(struct vmap_call *v, struct value x)
+{
+    struct value sizes[TENSOR_MAX_DIM];
+    uint32_t n = 0;
+    if (is_batched(v, x))
+        return to_front(v, x);
+    if (x.kind != VALUE_TENSOR || rank_of(x) + 1 >= TENSOR_MAX_DIM)
+        return x;
+    sizes[n++] = value_int(v->size);
+    for (uint32_t i = 0; i < rank_of(x); i++)
+        sizes[n++] = value_int(x.u.tensor.meta->size[i]);
+    struct value one = RUN(v, "aten.unsqueeze.default", x, integer(v, 0));
+    return RUN(v, "aten.expand.default", one, list_of(v, sizes, n));
+}
+
+/* --- Rules: false if there is none for these arguments --- */
+
+typedef bool vmap_rule(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim);
+
+/* BASIC_UNARY_BATCH_RULE: the batch stays where it is. */
+static bool batch_same(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    (void)extra;
+    if (!is_batched(v, v->args[0]))
+        return false;
+    const struct batched *batched = vmap_batched(v->ops, v->args[0].u.tensor, v->level);
+    *dim = batched->dim;
+    v->args[0] = value_tensor(batched->whole);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+/* clone_batch_rule: in the contiguous format the batch comes first. */
+static bool batch_clone(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    struct value format = v->args[1];
+    if (format.kind != VALUE_MEMORY_FORMAT || format.u.memory_format != FORMAT_CONTIGUOUS)
+        return batch_same(v, extra, ret, dim);
+    v->args[0] = to_front(v, v->args[0]);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+static bool takes_tensor(const struct schema_slot *slot)
+{
+    return slot->type == SCHEMA_TENSOR && !slot->list;
+}
+
+/* _binary_pointwise_batch_rule, and its like for three tensors. */
+static bool batch_pointwise(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    const struct schema *schema = &v->op->schema;
+    uint32_t tensors = 0, rank = 0;
+    for (uint32_t i = 0; i < schema->n_args; i++) {
+        if (schema->args[i].type == SCHEMA_TENSOR && schema->args[i].list)
+            return false;
+        if (!takes_tensor(&schema->args[i]))
+            continue;
+        tensors++;
+        if (rank_of(v->args[i]) > rank)
+            rank = rank_of(v->args[i]);
+    }
+    if (tensors == 1)
+        return batch_same(v, extra, ret, dim);
+    for (uint32_t i = 0; i < schema->n_args; i++)
+        if (takes_tensor(&schema->args[i]) && is_batched(v, v->args[i]))
+            v->args[i] = padded(v, to_front(v, v->args[i]), rank);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+static bool is_dim(const struct schema_slot *slot)
+{
+    static const char *const names[] = { "dim", "dims", "dim0", "dim1", "dim2", "dimension" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(slot->name, names[i]))
+            return true;
+    return false;
+}
+
+/* getPhysicalDim(): a dimension of the slice, counted in the whole. */
+static bool shift_dim(struct vmap_call *v, struct value *dim, uint32_t rank)
+{
+    int64_t n;
+    if (dim->kind != VALUE_INT || !sym_to_i64(v->call->pool, dim->u.sym, &n))
+        return false;
+    n += n < 0 ? rank : 0;
+    if (n < 0 || n >= rank)
+        return false;
+    *dim = integer(v, n + 1);
+    return true;
+}
+
+static bool shift_dims(struct vmap_call *v, struct value *dims, uint32_t rank)
+{
+    if (dims->kind == VALUE_INT)
+        return shift_dim(v, dims, rank);
+    struct value items[TENSOR_MAX_DIM];
+    if (!value_is_sequence(*dims) || dims->n > TENSOR_MAX_DIM)
+        return false;
+    memcpy(items, dims->u.items, dims->n * sizeof *items);
+    for (uint32_t i = 0; i < dims->n; i++)
+        if (!shift_dim(v, &items[i], rank))
+            return false;
+    *dims = list_of(v, items, dims->n);
+    return true;
+}
+
+static bool batch_dims(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    const struct schema *schema = &v->op->schema;
+    struct value args[OPS_MAX_ARGS];
+    uint32_t rank = rank_of(v->args[0]) + (uint32_t)extra;
+    bool has_dim = false;
+    if (!is_batched(v, v->args[0]) || !rank)
+        return false;
+    memcpy(args, v->args, schema->n_args * sizeof *args);
+    for (uint32_t i = 1; i < schema->n_args; i++) {
+        if (args[i].kind == VALUE_TENSOR)
+            return false;
+        if (!is_dim(&schema->args[i]))
+            continue;
+        has_dim = true;
+        if (!shift_dims(v, &args[i], rank))
+            return false;
+    }
+    if (!has_dim)
+        return false;
+    args[0] = to_front(v, args[0]);
+    *ret = call_bound(v, args);
+    *dim = 0;
+    return true;
+}
+
+/* boxed_reduction_batch_rule: without dimensions, all but the batch are reduced. */
+static bool batch_reduce(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    const struct schema *schema = &v->op->schema;
+    uint32_t rank = rank_of(v->args[0]);
+    struct value dims[TENSOR_MAX_DIM];
+    for (uint32_t i = 0; i < rank; i++)
+        dims[i] = integer(v, i + 1);
+    for (uint32_t i = 1; i < schema->n_args; i++)
+        if (is_dim(&schema->args[i])) {
+            if (v->args[i].kind != VALUE_NONE && !(value_is_sequence(v->args[i]) && !v->args[i].n))
+                return batch_dims(v, extra, ret, dim);
+            if (!rank || !is_batched(v, v->args[0]))
+                return false;
+            v->args[i] = list_of(v, dims, rank);
+            v->args[0] = to_front(v, v->args[0]);
+            *ret = call_bound(v, v->args);
+            return true;
+        }
+    /* sum(x) and mean(x) are decomposed to the overload with dimensions. */
+    if (!rank || !is_batched(v, v->args[0]) || schema->n_args < 2 ||
+        (!str_is(schema->base, "sum") && !str_is(schema->base, "mean")))
+        return false;
+    struct value front = to_front(v, v->args[0]);
+    *ret = RUN(v, str_is(schema->base, "sum") ? "aten.sum.dim_IntList" : "aten.mean.dim", front,
+               list_of(v, dims, rank));
+    return true;
+}
+
+static bool batch_permute(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    struct value dims = v->args[1], order[TENSOR_MAX_DIM];
+    (void)extra;
+    (void)dim;
+    if (!is_batched(v, v->args[0]) || dims.n + 1 > TENSOR_MAX_DIM ||
+        !shift_dims(v, &dims, rank_of(v->args[0])))
+        return false;
+    order[0] = integer(v, 0);
+    memcpy(order + 1, dims.u.items, dims.n * sizeof *order);
+    v->args[1] = list_of(v, order, dims.n + 1);
+    v->args[0] = to_front(v, v->args[0]);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+static bool prepend_batch(struct vmap_call *v, struct value *sizes)
+{
+    struct value all[TENSOR_MAX_DIM];
+    if (!value_is_sequence(*sizes) || sizes->n + 1 > TENSOR_MAX_DIM)
+        return false;
+    all[0] = value_int(v->size);
+    if (sizes->n)
+        memcpy(all + 1, sizes->u.items, sizes->n * sizeof *all);
+    *sizes = list_of(v, all, sizes->n + 1);
+    return true;
+}
+
+static bool batch_view(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    (void)extra;
+    (void)dim;
+    if (!is_batched(v, v->args[0]) || !prepend_batch(v, &v->args[1]))
+        return false;
+    v->args[0] = to_front(v, v->args[0]);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+static bool batch_expand(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    uint32_t rank = v->args[1].n;
+    (void)extra;
+    (void)dim;
+    if (!is_batched(v, v->args[0]) || !prepend_batch(v, &v->args[1]))
+        return false;
+    v->args[0] = padded(v, to_front(v, v->args[0]), rank);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+/* cat and stack: tensors that are not batched are expanded. */
+static bool batch_join(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    struct value list = v->args[0];
+    (void)dim;
+    if (!value_is_sequence(list) || !list.n || list.n > 4096)
+        return false;
+    uint32_t rank = rank_of(list.u.items[0]) + (uint32_t)extra;
+    for (uint32_t i = 0; i < list.n; i++)
+        if (list.u.items[i].kind != VALUE_TENSOR ||
+            rank_of(list.u.items[i]) + (uint32_t)extra != rank)
+            return false;
+    if (!shift_dim(v, &v->args[1], rank))
+        return false;
+    v->args[0] = list_of(v, list.u.items, list.n);
+    for (uint32_t i = 0; i < v->args[0].n; i++)
+        ((struct value *)v->args[0].u.items)[i] = with_batch(v, list.u.items[i]);
+    *ret = call_bound(v, v->args);
+    return true;
+}
+
+/* mm_batch_rule, bmm_batch_rule (BatchRulesLinearAlgebra.cpp). */
+static bool batch_matmul(struct vmap_call *v, int extra, struct value *ret, uint32_t *dim)
+{
+    (void)extra;
+    (void)dim;
+    struct value a = to_front(v, v->args[0]), b = to_front(v, v->args[1]);
+    *ret = RUN(v, "aten.matmul.default", a, b);
+    return true;
+}
+
+/* --- Finding a rule --- */
+
+static const struct vmap_row {
+    const char *base;
+    vmap_rule *rule;
+    int extra;
+} rows[] = {
+#define VMAP_RULE(base, rule, extra) { base, batch_##rule, extra },
+#include "replay/ops/python/vmap_rules.def"
+#undef VMAP_RULE
+};
+
+static int compare_row(const void *key, const void *row)
+{
+    return str_cmp(*(const struct str *)key, str_of(((const struct vmap_row *)row)->base));
+}
+
+bool vmap_run_rule(struct vmap_call *v, struct value *ret, uint32_t *dim)
+{
+    *dim = 0;
+    if (v->op->writes || !str_is(v->op->schema.space, "aten"))
+        return false;
+    if (v->op->pointwise)
+        return batch_pointwise(v, 0, ret, dim);
+    const struct vmap_row *row =
+        bsearch(&v->op->schema.base, rows, sizeof rows / sizeof *rows, sizeof *rows, compare_row);
+    return row && row->rule(v, row->extra, ret, dim);
+}
