@@ -21,7 +21,7 @@ bool env_add_divisible(struct shape_env *env, sym_id mod)
 /* _update_divisible: drops those that became numbers. */
 static bool update_divisible(struct shape_env *env)
 {
-    if (env->divisible_at == env->version)
+    if (env->divisible_at == env->version || env->peeking)
         return true;
     uint32_t version = env->version;
     size_t kept = 0;
@@ -284,7 +284,8 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
     env->depth--;
     if (result == SYM_NONE || !env_ok(env) || !env_known(env, e))
         return SYM_NONE;
-    env->known[e].simplified[size_oblivious] = (struct remembered){ version, result };
+    if (!env->peeking)
+        env->known[e].simplified[size_oblivious] = (struct remembered){ version, result };
     return result;
 }
 
