@@ -141,6 +141,14 @@ static struct tensor contiguous_as(struct call *c, struct tensor x, enum memory_
     return clone_format(c, x, format);
 }
 
+/* Whether a tensor has the strides that empty() gives it. Then C++ knows that it is contiguous
+ * (TensorImpl::generic_set_sizes_contiguous()), and contiguous() evaluates no condition. */
+static bool is_fresh(struct call *c, struct tensor x)
+{
+    return some(x) &&
+           new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim).meta == x.meta;
+}
+
 /* upsample_nearest1d ... 3d and the antialiased operators. The arguments are input, output_size,
  * ...; param is the number of dimensions. */
 bool rule_upsample(struct call *c)
@@ -234,8 +242,11 @@ static struct tensor nearest(struct call *c, struct resize *r, bool exact)
     if (c->failed)
         return no_tensor();
     struct tensor out = index_spatial(c, x, index, r->n);
-    if (r->n >= 2)
-        out = contiguous_as(c, out, result_format(c, x, 4));
+    if (r->n >= 2) {
+        enum memory_format format = result_format(c, x, 4);
+        if (format != FORMAT_CONTIGUOUS || !is_fresh(c, out))
+            out = contiguous_as(c, out, format);
+    }
     return to_dtype(c, out, result);
 }
 
