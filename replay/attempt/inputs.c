@@ -299,8 +299,10 @@ enum { MAX_LOOKUPS = 64 }; /* of values that several symbols have; each reads th
 
 /* Which sizes with one value share a symbol. */
 struct shared_value {
-    bool *last;  /* points to the latest recorded symbol of the value */
-    bool *owner; /* points to the symbol that a size without a symbol of its own uses */
+    bool *last;   /* points to the latest recorded symbol of the value */
+    bool *owner;  /* points to the symbol that a size without a symbol of its own uses */
+    bool printed; /* a graph prints the owner */
+    bool of_base; /* `last` is a size of a view's base */
     uint32_t recorded;
     const struct input_tensor *user; /* the first tensor with such a size, and its dimension */
     uint32_t user_dim;
@@ -328,7 +330,9 @@ static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint3
     if (!v)
         return false;
     if (t->size_symbol[d].name.n) {
-        v->last = &t->duck[d];
+        if (!v->of_base)
+            v->last = &t->duck[d];
+        v->of_base |= str_ends(t->source, STR("._base"));
         v->recorded++;
     } else if (v->last) {
         if (!v->owner) {
@@ -367,8 +371,36 @@ static void share_symbol(struct inputs *inputs, struct shared_value *v, struct s
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
             continue;
         for (uint32_t d = 0; d < t->ndim; d++)
-            if (t->size[d] == value && str_eq(t->size_symbol[d].name, name))
+            if (t->size[d] == value && str_eq(t->size_symbol[d].name, name)) {
                 v->owner = &t->duck[d];
+                v->printed = true;
+            }
+    }
+}
+
+static bool shares_any(const struct input_tensor *t)
+{
+    for (uint32_t d = 0; d < t->ndim; d++)
+        if (t->duck[d])
+            return true;
+    return false;
+}
+
+/* The sizes of a tensor are shared or not together, as those of a view and of its base: where the
+ * graph prints an expression for a value, its symbol is that of a tensor which shares another. */
+static void share_alike(struct inputs *inputs, struct shared_value *v)
+{
+    int64_t value = v->user->size[v->user_dim];
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        const struct input_tensor *t = &inputs->list.v[i].tensor;
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module ||
+            !shares_any(t))
+            continue;
+        for (uint32_t d = 0; d < t->ndim; d++)
+            if (t->size[d] == value && t->size_symbol[d].name.n) {
+                v->owner = &t->duck[d];
+                return;
+            }
     }
 }
 
@@ -376,8 +408,8 @@ static void share_symbol(struct inputs *inputs, struct shared_value *v, struct s
  * not, in a tensor of no module, means that sizes are static by default. Of several symbols with
  * one value, the shared one is that which Dynamo's graph prints for a size without a symbol of its
  * own; if there is no graph, that which was created last before such a size: the others were marked
- * dynamic, which AOTAutograd does to tensors that it saves, too (maybe_mark_dynamic), without a
- * record. */
+ * dynamic, which AOTAutograd does to tensors that it saves, too (maybe_mark_dynamic), and to what a
+ * graph returns, without a record. A view's base is neither. */
 bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
 {
     struct shared_sizes s = { .static_by_default = false };
@@ -400,7 +432,14 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
             ok = input.p != NULL;
             if (name.n)
                 share_symbol(inputs, v, name);
+            if (v->printed)
+                *v->owner = true;
         }
+    }
+    for (size_t i = 0; i < s.values.n && ok; i++) {
+        struct shared_value *v = &s.values.v[i];
+        if (v->user && v->recorded > 1 && !v->printed && i < MAX_LOOKUPS)
+            share_alike(inputs, v);
         bool *owner = v->owner ? v->owner : v->recorded == 1 ? v->last : NULL;
         if (owner)
             *owner = true;
