@@ -242,3 +242,48 @@ def transforms_of_signals():
     def f(x):
         return torch.fft.irfft(torch.fft.rfft(x) * 2, n=x.shape[-1]), torch.view_as_real(torch.fft.fft(x)), torch.stft(x, 8, return_complex=True)
     infer(f, (R(3, 30),), (R(3, 44),))
+
+
+@program
+def vmaps():
+    infer(lambda x, y: torch.vmap(lambda a, b: (a * b).sum(-1) + a.mean())(x, y), (R(3, 5, 8), R(3, 5, 8)), (R(4, 5, 8), R(4, 5, 8)))
+    infer(torch.vmap(torch.vmap(lambda a: a.cumsum(0)[1:] / a.norm())), (R(3, 5, 8),), (R(4, 6, 8),))
+    infer(torch.vmap(lambda a, b: torch.cat([a @ b, a]), in_dims=(1, None), out_dims=1), (R(8, 3), R(8, 4)), (R(8, 5), R(8, 4)))
+    infer(torch.vmap(lambda a, j: a[j]), (R(3, 8), torch.zeros(3, dtype=torch.long)), (R(4, 8), torch.zeros(4, dtype=torch.long)))
+    gradient = torch.vmap(torch.func.grad(lambda w, x: ((x @ w) ** 2).sum()), (None, 0))
+    infer(gradient, (R(8), R(3, 8)), (R(8), R(5, 8)))
+
+
+@program
+def resized_positions():
+    positions = nn.Parameter(R(1, 8, 4, 4))
+    for mode in "bicubic", "bilinear", "nearest":
+        infer(lambda x: x + F.interpolate(positions, size=x.shape[2:], mode=mode), (R(2, 8, 6, 10),), (R(2, 8, 8, 12),))
+
+
+@program
+def lists_of_sizes():
+    torch._dynamo.config.specialize_int = False
+
+    def f(values, lengths, splits):
+        return [p.sum() for p in torch.split(values, splits)], lengths.cumsum(0), values * splits[0]
+    infer(f, *[(R(sum(splits)), torch.tensor([2, 3]), splits) for splits in ([4, 6], [5, 10], [0, 15])])
+
+
+@program
+def static_cache():
+    class Cached(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("keys", torch.zeros(2, 16, 8))
+            self.layer = nn.Linear(8, 8)
+
+        def forward(self, x, positions):
+            self.keys.index_copy_(1, positions, self.layer(x))
+            return F.scaled_dot_product_attention(self.layer(x), self.keys, self.keys)
+    model = Cached()
+    torch._dynamo.mark_static_address(model.keys)
+    with torch.no_grad():
+        infer(model, (R(2, 4, 8), torch.arange(4)), (R(2, 3, 8), torch.arange(4, 7)))
+        model.keys.zero_()
+        infer(model, (R(2, 5, 8), torch.arange(5)))

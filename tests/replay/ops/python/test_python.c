@@ -269,6 +269,24 @@ static void test_compiled_autograd(void **arg)
                  CALL(st, "torch__dynamo_compiled_autograd_ops_AccumulateGrad", grads, grad,
                       value_none(), value_sym(VALUE_BOOL, SYM_ID_FALSE)),
                  "[f32[s77, s27][s27, 1]cuda:0]");
+    /* The gradient of a transposed matrix is transposed; what is not needed is None. */
+    sym_id four = sym_integer(st->pool, 4);
+    struct value mat1 = tensor(st, (sym_id[]){ st->s, four }, 2),
+                 mat2 = METHOD(st, "t", tensor(st, (sym_id[]){ st->t, four }, 2));
+    struct value needs[] = { value_sym(VALUE_BOOL, SYM_ID_FALSE),
+                             value_sym(VALUE_BOOL, SYM_ID_TRUE),
+                             value_sym(VALUE_BOOL, SYM_ID_TRUE) };
+    struct value wide[] = { value_int(st->s), value_int(four) },
+                 tall[] = { value_int(four), value_int(st->t) };
+    struct value rows[] = { value_int(four), integer(st, 1) },
+                 columns[] = { integer(st, 1), value_int(four) };
+    assert_value(st,
+                 CALL(st, "torch__dynamo_compiled_autograd_ops_AddmmBackward0", grads,
+                      value_items(VALUE_LIST, needs, 3), integer(st, 1), integer(st, 1), mat1,
+                      integer(st, 0), value_items(VALUE_LIST, wide, 2),
+                      value_items(VALUE_LIST, rows, 2), mat2, integer(st, 0),
+                      value_items(VALUE_LIST, tall, 2), value_items(VALUE_LIST, columns, 2)),
+                 "[None, f32[s77, 4][4, 1]cuda:0, f32[4, s27][1, 4]cuda:0]");
     struct value ret, none[] = { value_none(), value_none() };
     assert_int_equal(ops_call_function(st->ops,
                                        STR("torch__dynamo_compiled_autograd_ops_validate_outputs"),
