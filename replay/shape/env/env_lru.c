@@ -2,17 +2,6 @@
 
 #include <stdlib.h>
 
-static uint16_t oldest_entry(const struct env_lru *lru)
-{
-    uint64_t least = UINT64_MAX;
-    for (uint16_t i = 0; i < ENV_LRU_SIZE; i++)
-        least = lru->used[i] < least ? lru->used[i] : least;
-    uint16_t at = 0;
-    while (lru->used[at] != least)
-        at++;
-    return at;
-}
-
 static void unlink_entry(struct env_lru *lru, uint16_t at)
 {
     const struct env_lru_entry *e = &lru->entries[at];
@@ -27,14 +16,12 @@ static bool allocate_entries(struct env_lru *lru)
     if (lru->entries)
         return true;
     lru->slots = malloc(ENV_LRU_SLOTS * sizeof *lru->slots);
-    lru->used = malloc(ENV_LRU_SIZE * sizeof *lru->used);
-    struct env_lru_entry *entries = malloc(ENV_LRU_SIZE * sizeof *entries);
-    if (!lru->slots || !lru->used || !entries) {
-        free(entries);
+    lru->entries = malloc(ENV_LRU_SIZE * sizeof *lru->entries);
+    if (!lru->slots || !lru->entries) {
         env_lru_release(lru);
         return false;
     }
-    lru->entries = entries;
+    lru->newest = lru->oldest = ENV_LRU_NONE;
     for (uint32_t i = 0; i < ENV_LRU_SLOTS; i++)
         lru->slots[i] = ENV_LRU_NONE;
     return true;
@@ -51,12 +38,13 @@ bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result)
     if (lru->n < ENV_LRU_SIZE) {
         lru->n++;
     } else {
-        at = oldest_entry(lru);
+        at = lru->oldest;
+        env_lru_leave(lru, at);
         unlink_entry(lru, at);
     }
     uint16_t *slot = env_lru_slot(lru, a, b);
     lru->entries[at] = (struct env_lru_entry){ .a = a, .b = b, .result = result, .next = *slot };
-    lru->used[at] = ++lru->clock;
+    env_lru_enter(lru, at);
     *slot = at;
     return true;
 }
@@ -64,7 +52,6 @@ bool env_lru_put(struct env_lru *lru, uint64_t a, uint64_t b, uint32_t result)
 void env_lru_release(struct env_lru *lru)
 {
     free(lru->entries);
-    free(lru->used);
     free(lru->slots);
     *lru = (struct env_lru){ 0 };
 }
