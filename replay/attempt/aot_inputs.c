@@ -88,7 +88,7 @@ static void find_outputs(struct aot_inputs *inputs, const struct graph *dynamo,
 bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const struct graph *aot)
 {
     inputs->dynamo = NULL;
-    inputs->inputs.n = inputs->origins.n = 0;
+    inputs->inputs.n = inputs->origins.n = inputs->metas.n = 0;
     if (!dynamo)
         return true;
     for (node_id i = 0; i < dynamo->n_nodes; i++)
@@ -109,8 +109,24 @@ node_id aot_inputs_find(const struct aot_inputs *inputs, node_id node)
     return inputs->dynamo && node < inputs->origins.n ? inputs->origins.v[node] : NODE_NONE;
 }
 
+const struct expected *aot_inputs_meta(struct aot_inputs *inputs, struct ops *ops, node_id node,
+                                       sym_resolver *symbol, void *user, struct arena *arena)
+{
+    uint32_t meta = inputs->dynamo->nodes[node].meta;
+    if (meta == META_NONE)
+        return expected_read(ops, inputs->dynamo, meta, symbol, user, arena);
+    while (inputs->metas.n <= meta)
+        if (!vec_push(&inputs->metas, NULL))
+            return NULL;
+    const struct expected **known = &inputs->metas.v[meta];
+    if (!*known)
+        *known = expected_read(ops, inputs->dynamo, meta, symbol, user, arena);
+    return *known;
+}
+
 void aot_inputs_release(struct aot_inputs *inputs)
 {
+    vec_release(&inputs->metas);
     vec_release(&inputs->inputs);
     vec_release(&inputs->origins);
 }

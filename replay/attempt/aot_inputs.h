@@ -6,8 +6,7 @@
 #ifndef SYMTAPE_REPLAY_ATTEMPT_AOT_INPUTS_H
 #define SYMTAPE_REPLAY_ATTEMPT_AOT_INPUTS_H
 
-#include "trace/base/vec.h"
-#include "trace/graph/graph.h"
+#include "replay/program/program.h"
 
 struct aot_inputs {
     const struct graph *dynamo; /* NULL: the inputs do not correspond */
@@ -15,6 +14,8 @@ struct aot_inputs {
     inputs; /* of Dynamo's graph */
     vec_of(node_id)
     origins; /* by node of the other graph; NODE_NONE for none */
+    vec_of(const struct expected *)
+    metas; /* by number of the meta in Dynamo's graph; NULL for those not read yet */
 };
 
 /* Replaces what is in it. dynamo may be NULL. False: out of memory. */
@@ -22,6 +23,10 @@ bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const
 /* Returns the node of Dynamo's graph that has the meta of this node before it was traced: the same
  * input, or the output of which this is the tangent. NODE_NONE: none, or not known. */
 node_id aot_inputs_find(const struct aot_inputs *inputs, node_id node);
+/* Returns the meta of a node of Dynamo's graph, which arena keeps until the next aot_inputs_set().
+ * NULL: out of memory. */
+const struct expected *aot_inputs_meta(struct aot_inputs *inputs, struct ops *ops, node_id node,
+                                       sym_resolver *symbol, void *user, struct arena *arena);
 void aot_inputs_release(struct aot_inputs *inputs);
 
 #endif

@@ -166,8 +166,8 @@ static bool attempt_input(void *user, const struct program *program, const struc
         expected = expected_read(run->state.ops, other->other_graph, other->other->meta,
                                  replay_state_resolve, &run->state, &program->root->arena);
     else if (origin != NODE_NONE)
-        expected = expected_read(run->state.ops, dynamo, dynamo->nodes[origin].meta,
-                                 replay_state_resolve, &run->state, &program->root->arena);
+        expected = aot_inputs_meta(&run->aot_inputs, run->state.ops, origin, replay_state_resolve,
+                                   &run->state, &program->root->arena);
     if (!expected)
         return err_nomem(err);
     bool as_described = run->walker.other || (other && !other->other);
