@@ -39,9 +39,9 @@ struct meta_reader {
 
 static sym_id convert_meta_expr(struct meta_reader *r, expr_id expr)
 {
-    struct err why = { 0 };
     sym_id ret = sym_read(r->pool, &r->graph->pool->exprs, expr, r->symbol, r->user);
     if (ret == SYM_NONE) {
+        struct err why = { 0 };
         sym_ok(r->pool, &why);
         r->failed = true;
         r->no_memory |= why.kind == ERR_ENV;

@@ -126,7 +126,7 @@ static bool views_in_backward(const struct traced *traced, struct call *c, const
 void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct program *program,
                           const struct step *step, struct value result)
 {
-    struct err ignored = { 0 };
+    struct err ignored;
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
     sym_id shape[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     traced->backward |= uses_tangent(program, step);
@@ -142,6 +142,7 @@ void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct p
             requested_shape(&c, from, step->args[1], shape))
             (void)compute_stride(&c, &g, shape, step->args[1].n, STRIDE_CPP, stride);
         env_raised(c.env);
+        err_clear(&ignored);
         sym_ok(c.pool, &ignored);
     }
     traced->cloned = is_contiguous_clone(step);

@@ -47,4 +47,12 @@ static inline bool err_is_set(const struct err *err)
     return err->kind != ERR_NONE;
 }
 
+/* Makes it no error, without writing all of its text. */
+static inline void err_clear(struct err *err)
+{
+    err->kind = ERR_NONE;
+    err->text[0] = 0;
+    err->no_memory = false;
+}
+
 #endif

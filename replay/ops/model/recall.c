@@ -29,6 +29,8 @@ struct recall {
     vec_of(uint32_t)
     metas;                   /* by id: the meta after replacements, plus 1 */
     uint32_t n_replacements; /* the environment's number when `metas` and hashes were computed */
+    vec_of(sym_id)
+    synthesized; /* by id of a meta: its synthesized_bytes(), or SYM_NONE */
 };
 
 struct recall *recall_new(void)
@@ -49,6 +51,7 @@ void recall_free(struct recall *recall)
     forget_earlier(recall);
     vec_release(&recall->sizes);
     vec_release(&recall->metas);
+    vec_release(&recall->synthesized);
     vec_release(&recall->seen);
     hash_index_release(&recall->seen_index);
     free(recall);
@@ -57,7 +60,7 @@ void recall_free(struct recall *recall)
 void recall_clear(struct recall *recall)
 {
     recall->sizes.n = recall->words.n = recall->earlier.n = recall->metas.n = 0;
-    recall->seen.n = 0;
+    recall->seen.n = recall->synthesized.n = 0;
     hash_index_clear(&recall->seen_index);
 }
 
@@ -239,6 +242,20 @@ static sym_id synthesized_bytes(struct ops *ops, const struct tensor_meta *meta)
     return sym_mul(pool, sym_integer(pool, dtype_size(meta->dtype)), span);
 }
 
+/* Returns the same, computed once for a meta. */
+static sym_id synthesized_size(struct ops *ops, const struct tensor_meta *meta)
+{
+    struct recall *r = ops->model->recall;
+    while (r->synthesized.n <= meta->id)
+        if (!vec_push(&r->synthesized, SYM_NONE)) {
+            note_short_of_memory(ops);
+            return synthesized_bytes(ops, meta);
+        }
+    if (r->synthesized.v[meta->id] == SYM_NONE)
+        r->synthesized.v[meta->id] = synthesized_bytes(ops, meta);
+    return r->synthesized.v[meta->id];
+}
+
 static void note_tensor(const struct call *c, struct tensor x, unsigned found)
 {
     struct ops *ops = c->ops;
@@ -247,7 +264,7 @@ static void note_tensor(const struct call *c, struct tensor x, unsigned found)
         !ops->metas.symbolic.v[x.meta->id])
         return;
     struct storage_sizes sizes = { .known = true };
-    sym_id synthesized = found ? synthesized_bytes(ops, x.meta) : SYM_NONE;
+    sym_id synthesized = found ? synthesized_size(ops, x.meta) : SYM_NONE;
     for (unsigned run = 0; run < RECALL_RUNS; run++)
         sizes.bytes[run] = found >> run & 1 ? synthesized : storage_bytes(ops, x.storage);
     while (r->sizes.n <= x.storage)

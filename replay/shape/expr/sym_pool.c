@@ -39,7 +39,7 @@ bool sym_ok(struct sym_pool *pool, struct err *err)
     if (!pool_failed(pool))
         return true;
     err_set(err, pool->failure.kind, "%s", pool->failure.text);
-    pool->failure = (struct err){ .kind = ERR_NONE };
+    err_clear(&pool->failure);
     return false;
 }
 
