@@ -70,8 +70,8 @@ static bool same_name(const struct schema *a, const struct schema *b, bool base_
 }
 
 /* Returns the first row of that name, or of that base name, or NULL. */
-static struct op *find_row(const struct op_table *table, const struct schema *name, uint32_t hash,
-                           bool base_only)
+static const struct op *find_row(const struct op_table *table, const struct schema *name,
+                                 uint32_t hash, bool base_only)
 {
     const struct hash_index *index = base_only ? &table->by_base : &table->by_name;
     uint32_t row;
@@ -81,15 +81,16 @@ static struct op *find_row(const struct op_table *table, const struct schema *na
     return NULL;
 }
 
-static void chain_overload(struct op_table *table, struct op *op, uint32_t hash)
+static void chain_overload(struct op_catalog *catalog, const struct op *op, uint32_t hash)
 {
-    struct op *last = find_row(table, &op->schema, hash, true);
-    if (!last) {
-        hash_index_add(&table->by_base, hash, op->index);
+    const struct op *first = find_row(&catalog->table, &op->schema, hash, true);
+    if (!first) {
+        hash_index_add(&catalog->table.by_base, hash, op->index);
         return;
     }
-    for (struct op *next; (next = op_table_next(table, last));)
-        last = next;
+    struct op *last = &catalog->rows[first->index];
+    while (last->next_overload)
+        last = &catalog->rows[last->next_overload - 1];
     last->next_overload = op->index + 1;
 }
 
@@ -117,12 +118,21 @@ static bool is_builtin(struct str space)
     return str_is(space, "aten") || str_is(space, "prim") || str_is(space, "prims");
 }
 
-static void apply_tags(struct op_table *table)
+static const struct op *find_named(const struct op_table *table, struct str name)
+{
+    struct schema parts;
+    if (!split_name(name, &parts))
+        return NULL;
+    return find_row(table, &parts, (uint32_t)hash_name(&parts, hash_base(&parts)), false);
+}
+
+static void apply_tags(struct op_catalog *catalog)
 {
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        struct op *op = op_table_find(table, str_of(tags[i].name));
-        if (!op)
+        const struct op *row = find_named(&catalog->table, str_of(tags[i].name));
+        if (!row)
             continue;
+        struct op *op = &catalog->rows[row->index];
         op->bypass = tags[i].tag;
         op->inplace_view = tags[i].tag == OP_BYPASS_INPLACE_VIEW;
     }
@@ -155,10 +165,12 @@ static bool name_form(struct op *op, struct arena *arena)
 }
 
 /* Adds a form; `name` is that of the row's schema. */
-static bool add_form(struct op_table *table, struct arena *arena, const struct op_row *row,
+static bool add_form(struct op_catalog *catalog, const struct op_row *row,
                      const struct schema *name, struct str form, struct err *err)
 {
-    struct op *op = &table->rows[table->n];
+    struct op_table *table = &catalog->table;
+    struct arena *arena = &catalog->arena;
+    struct op *op = &catalog->rows[table->n];
     op->row = name->text;
     op->schema = *name;
     op->form = form;
@@ -175,7 +187,7 @@ static bool add_form(struct op_table *table, struct arena *arena, const struct o
     if (find_row(table, &op->schema, hash, false))
         return true; /* of two rows with one name the first counts */
     hash_index_add(&table->by_name, hash, op->index);
-    chain_overload(table, op, (uint32_t)base);
+    chain_overload(catalog, op, (uint32_t)base);
     return make_name(op, arena) || err_nomem(err);
 }
 
@@ -187,15 +199,14 @@ static struct str next_form(struct str *forms)
     return form;
 }
 
-static bool add_op_row(struct op_table *table, struct arena *arena, const struct op_row *row,
-                       struct err *err)
+static bool add_op_row(struct op_catalog *catalog, const struct op_row *row, struct err *err)
 {
     struct str forms = str_of(row->forms), form = STR("");
     struct schema name = { 0 };
     if (!schema_parse_name(str_of(row->schema), &name))
-        return err_set(err, ERR_INPUT, "row %u of the operators has no name", table->n);
+        return err_set(err, ERR_INPUT, "row %u of the operators has no name", catalog->table.n);
     do {
-        if (!add_form(table, arena, row, &name, form, err))
+        if (!add_form(catalog, row, &name, form, err))
             return false;
         form = next_form(&forms);
     } while (form.n);
@@ -258,28 +269,27 @@ void ops_visit_rows(void (*visit)(void *user, struct str schema), void *user)
 }
 
 /* Custom operators come first: a rule of the user's replaces one of ours. */
-static bool table_init(struct op_table *table, const struct custom_rules *rules,
-                       struct arena *arena, struct err *err)
+static bool add_rows(struct op_catalog *catalog, const struct custom_rules *rules, struct err *err)
 {
+    struct op_table *table = &catalog->table;
     uint32_t n_custom = rules ? (uint32_t)custom_rules_count(rules) : 0;
     uint32_t n = n_custom;
     for (uint32_t i = 0; i < ROWS; i++)
         n += count_forms(&rows[i]);
-    table->n = 0;
-    table->rows = arena_array(arena, struct op, (size_t)n + 1);
+    table->rows = catalog->rows = arena_array(&catalog->arena, struct op, (size_t)n + 1);
     if (!table->rows || !hash_index_reserve(&table->by_name, n) ||
         !hash_index_reserve(&table->by_base, n))
         return err_nomem(err);
     for (uint32_t i = 0; i < n_custom; i++) {
         struct op_row row = { custom_rules_schema(rules, i), "", rule_custom, (int32_t)i,
                               ROW_PLAIN };
-        if (!add_op_row(table, arena, &row, err))
+        if (!add_op_row(catalog, &row, err))
             return false;
     }
     for (uint32_t i = 0; i < ROWS; i++)
-        if (!add_op_row(table, arena, &rows[i], err))
+        if (!add_op_row(catalog, &rows[i], err))
             return false;
-    apply_tags(table);
+    apply_tags(catalog);
     return true;
 }
 
@@ -289,7 +299,7 @@ struct op_catalog *op_catalog_new(const struct custom_rules *rules, struct err *
     if (!catalog)
         return err_nomem(err), NULL;
     catalog->rules = rules;
-    if (table_init(&catalog->table, rules, &catalog->arena, err))
+    if (add_rows(catalog, rules, err))
         return catalog;
     op_catalog_free(catalog);
     return NULL;
@@ -305,27 +315,42 @@ void op_catalog_free(struct op_catalog *catalog)
     free(catalog);
 }
 
-bool op_table_copy(struct op_table *table, const struct op_catalog *catalog)
+bool op_table_borrow(struct op_table *table, const struct op_catalog *catalog)
 {
-    size_t bytes = catalog->table.n * sizeof *table->rows;
     *table = catalog->table;
-    table->rows = malloc(bytes);
-    if (table->rows)
-        memcpy(table->rows, catalog->table.rows, bytes);
-    return table->rows;
+    table->own = calloc(1, sizeof *table->own + table->n * sizeof table->own->rows[0]);
+    return table->own;
+}
+
+void op_table_release(struct op_table *table)
+{
+    if (table->own)
+        arena_release(&table->own->arena);
+    free(table->own);
+}
+
+struct op *op_table_row(const struct op_table *table, uint32_t index)
+{
+    struct own_rows *own = table->own;
+    if (!own->rows[index]) {
+        struct op *copy = arena_new(&own->arena, struct op);
+        own->no_memory |= !copy;
+        if (copy)
+            *copy = table->rows[index];
+        own->rows[index] = copy;
+    }
+    return own->rows[index];
 }
 
 struct op *op_table_next(const struct op_table *table, const struct op *op)
 {
-    return op->next_overload ? &table->rows[op->next_overload - 1] : NULL;
+    return op->next_overload ? op_table_row(table, op->next_overload - 1) : NULL;
 }
 
 struct op *op_table_find(const struct op_table *table, struct str name)
 {
-    struct schema parts;
-    if (!split_name(name, &parts))
-        return NULL;
-    return find_row(table, &parts, (uint32_t)hash_name(&parts, hash_base(&parts)), false);
+    const struct op *row = find_named(table, name);
+    return row ? op_table_row(table, row->index) : NULL;
 }
 
 struct op *op_table_base(const struct op_table *table, struct str name)
@@ -333,7 +358,8 @@ struct op *op_table_base(const struct op_table *table, struct str name)
     struct schema parts;
     if (!split_name(name, &parts) || parts.overload.n)
         return NULL;
-    return find_row(table, &parts, (uint32_t)hash_base(&parts), true);
+    const struct op *row = find_row(table, &parts, (uint32_t)hash_base(&parts), true);
+    return row ? op_table_row(table, row->index) : NULL;
 }
 
 /* Sets the properties of the schema that the dispatcher reads at each call. */

@@ -225,9 +225,11 @@ enum op_outcome ops_dispatch(struct ops *ops, struct op *op, const struct argume
 enum op_outcome ops_call_op(struct ops *ops, const struct op *op, const struct arguments *arguments,
                             struct value *ret)
 {
-    struct op *row = &ops->table.rows[op->index];
+    struct op *row = op_table_row(&ops->table, op->index);
     ops->written.n = 0;
-    ops->failure = (struct err){ .kind = ERR_NONE };
+    err_clear(&ops->failure);
+    if (!row)
+        return ops_no_memory(ops);
     return (ops->layers.outside ? ops->layers.outside : ops_dispatch)(ops, row, arguments, ret);
 }
 
@@ -246,8 +248,10 @@ enum op_outcome ops_bind_call(struct ops *ops, const struct op *op,
                               const struct arguments *arguments, struct value *bound,
                               const struct schema **schema)
 {
-    struct op *row = &ops->table.rows[op->index];
-    ops->failure = (struct err){ .kind = ERR_NONE };
+    struct op *row = op_table_row(&ops->table, op->index);
+    err_clear(&ops->failure);
+    if (!row)
+        return ops_no_memory(ops);
     if (!op_prepare(ops, row))
         return ops->outcome;
     *schema = &row->schema;
@@ -260,9 +264,10 @@ enum op_outcome ops_call_bound(struct ops *ops, const struct op *op, struct valu
 {
     *ret = value_none();
     ops->written.n = 0;
-    ops->failure = (struct err){ .kind = ERR_NONE };
+    err_clear(&ops->failure);
     ops->outcome = OP_DONE;
-    return ops_dispatch_bound(ops, &ops->table.rows[op->index], bound, ret);
+    struct op *row = op_table_row(&ops->table, op->index);
+    return row ? ops_dispatch_bound(ops, row, bound, ret) : ops_no_memory(ops);
 }
 
 /* --- Counts of PyTorch that rules report --- */

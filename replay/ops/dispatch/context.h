@@ -34,10 +34,19 @@ struct op {
 
 /* --- The table of operators (replay/ops/op_table.c) --- */
 
+/* A context calls few of the operators: it has copies of the rows that it looked up, because
+ * schemas are parsed for its environment. */
+struct own_rows {
+    struct arena arena;
+    bool no_memory;    /* a look-up returned NULL because memory ran out */
+    struct op *rows[]; /* by index; NULL for those that were not looked up */
+};
+
 struct op_table {
-    struct op *rows;
+    const struct op *rows; /* the catalog's, which all contexts share */
     uint32_t n;
     struct hash_index by_name, by_base; /* of rows; the first overload has the base name */
+    struct own_rows *own;               /* NULL in a catalog */
 };
 
 struct custom_rules;
@@ -46,12 +55,16 @@ struct custom_rules;
 struct op_catalog {
     const struct custom_rules *rules; /* borrowed, or NULL */
     struct arena arena;               /* rows and names */
+    struct op *rows;
     struct op_table table;
 };
-/* Makes a table of its own rows, which the user frees, and of the catalog's indexes, which it
- * borrows. */
-bool op_table_copy(struct op_table *table, const struct op_catalog *catalog);
+/* Makes the table of a context, which borrows the catalog's rows and indexes. */
+bool op_table_borrow(struct op_table *table, const struct op_catalog *catalog);
+void op_table_release(struct op_table *table);
 op_rule rule_custom;
+/* Returns a context's own row; NULL when memory ran out, which own->no_memory says, too. */
+struct op *op_table_row(const struct op_table *table, uint32_t index);
+/* Returns the row, as op_table_row(), or NULL. */
 struct op *op_table_find(const struct op_table *table, struct str name);
 /* Returns the first overload of "aten.add" or "aten::add", or NULL. */
 struct op *op_table_base(const struct op_table *table, struct str name);

@@ -8,12 +8,12 @@ bool context_init(struct ops *ops, struct shape_env *env, const struct op_catalo
 {
     *ops = (struct ops){ .catalog = catalog, .env = env, .pool = env_pool(env) };
     ops->layers.enter = compute_call;
-    return op_table_copy(&ops->table, catalog) || err_nomem(err);
+    return op_table_borrow(&ops->table, catalog) || err_nomem(err);
 }
 
 void context_release(struct ops *ops)
 {
-    free(ops->table.rows);
+    op_table_release(&ops->table);
     meta_table_release(&ops->metas);
     arena_release(&ops->arena);
     arena_release(&ops->schemas);
@@ -47,7 +47,7 @@ void context_set_env(struct ops *ops, struct shape_env *env)
     ops->env = env;
     ops->pool = env_pool(env);
     for (size_t i = 0; i < ops->parsed.n; i++)
-        ops->table.rows[ops->parsed.v[i]].parsed =
+        ops->table.own->rows[ops->parsed.v[i]]->parsed =
             false; /* default values belong to the old pool */
     ops->parsed.n = 0;
     arena_release(&ops->schemas);
@@ -103,7 +103,7 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
 
 bool ops_short_of_memory(const struct ops *ops)
 {
-    return ops->short_of_memory || env_short_of_memory(ops->env);
+    return ops->short_of_memory || ops->table.own->no_memory || env_short_of_memory(ops->env);
 }
 
 uint64_t ops_memo_uses(const struct ops *ops)
@@ -142,7 +142,9 @@ void ops_set_fast_path(struct ops *ops, bool on)
 
 void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
 {
-    ops->table.rows[op->index].slow = !on;
+    struct op *row = op_table_row(&ops->table, op->index);
+    if (row)
+        row->slow = !on;
 }
 
 /* --- The kind of call, for rules --- */
@@ -181,7 +183,9 @@ size_t ops_count(const struct ops *ops)
 
 const struct op *ops_at(const struct ops *ops, size_t i)
 {
-    return i < ops->table.n ? &ops->table.rows[i] : NULL;
+    if (i >= ops->table.n)
+        return NULL;
+    return ops->table.own->rows[i] ? ops->table.own->rows[i] : &ops->table.rows[i];
 }
 
 const struct schema *op_schema(const struct op *op)
@@ -191,7 +195,10 @@ const struct schema *op_schema(const struct op *op)
 
 const struct schema *ops_prepare(struct ops *ops, const struct op *op)
 {
-    return op_prepare(ops, &ops->table.rows[op->index]) ? &op->schema : NULL;
+    struct op *row = op_table_row(&ops->table, op->index);
+    if (!row)
+        ops_no_memory(ops);
+    return row && op_prepare(ops, row) ? &row->schema : NULL;
 }
 
 bool op_is_pointwise(const struct op *op)
@@ -233,6 +240,8 @@ enum op_outcome ops_refuse(struct ops *ops, struct str type, const char *format,
 
 enum op_outcome ops_unsupported(struct ops *ops, const char *format, ...)
 {
+    if (ops->table.own->no_memory)
+        return ops_no_memory(ops); /* the operator may be known */
     va_list args;
     va_start(args, format);
     enum op_outcome outcome = set_error(ops, OP_UNSUPPORTED, STR("unsupported"), format, args);

@@ -239,7 +239,7 @@ static void bodies_are_rules(void **state)
     struct shape_env *env = shape_env_new(NULL, &err);
     struct ops *ops = ops_new(env, &err);
     for (uint32_t i = 0; i < ops->table.n; i++) {
-        struct op *op = &ops->table.rows[i];
+        struct op *op = op_table_row(&ops->table, i);
         uint32_t body = (uint32_t)op->param >> POINTWISE_BODY_SHIFT;
         assert_true(op_prepare(ops, op));
         if (op->rule == rule_body)
