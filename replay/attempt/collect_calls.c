@@ -100,10 +100,12 @@ static struct str whole_name(const struct step *step, struct buf *text)
 }
 
 /* Writes the case without its closing brace, so that its place can be added. */
-static void put_case(struct result_collector *c, const struct program *p,
-                     const struct item_steps *items, const struct step *step)
+static void put_case(struct result_collector *c, struct case_environments *environments,
+                     const struct program *p, const struct item_steps *items,
+                     const struct step *step)
 {
     struct case_writer cw = case_writer_of(c->ops, &c->text);
+    cw.environments = environments;
     const struct arguments arguments = step_arguments(step);
     struct buf name = BUF_INIT;
     char torch[24];
@@ -131,14 +133,15 @@ static bool is_operator_call(const struct program *p, const struct step *step)
             str_starts(p->graph->nodes[step->node].target, STR("torch.ops.")));
 }
 
-static void collect_case(struct result_collector *c, const struct program *p,
-                         const struct item_steps *items, const struct step *step)
+static void collect_case(struct result_collector *c, struct case_environments *environments,
+                         const struct program *p, const struct item_steps *items,
+                         const struct step *step)
 {
     struct attempt_result *r = c->result;
     const struct node *node = &p->graph->nodes[step->node];
     if (!is_operator_call(p, step) || (c->partial && !p->notes[step->node].outcome))
         return;
-    put_case(c, p, items, step);
+    put_case(c, environments, p, items, step);
     uint32_t id = c->failed ? INTERN_NONE : intern(&r->call_texts, buf_str(&c->text));
     if (id == r->calls.n) {
         const struct replay_call row = { .ref = c->graph->ref,
@@ -154,14 +157,22 @@ static void collect_case(struct result_collector *c, const struct program *p,
         r->calls.v[id].count++;
 }
 
-void collect_calls(struct result_collector *c, const struct program *program)
+static void collect_cases(struct result_collector *c, struct case_environments *environments,
+                          const struct program *program)
 {
     struct item_steps items = { 0 };
     c->failed |= !find_items(program, &items);
     for (uint32_t i = 0; i < program->n_steps && !c->failed; i++)
-        collect_case(c, program, &items, &program->steps[i]);
+        collect_case(c, environments, program, &items, &program->steps[i]);
     free(items.first);
     free(items.next);
     for (uint32_t i = 0; i < program->n_children && !c->failed; i++)
-        collect_calls(c, program->children[i]);
+        collect_cases(c, environments, program->children[i]);
+}
+
+void collect_calls(struct result_collector *c, const struct program *program)
+{
+    struct case_environments environments = { 0 };
+    collect_cases(c, &environments, program);
+    case_environments_release(&environments);
 }

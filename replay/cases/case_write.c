@@ -332,7 +332,7 @@ static bool put_condition(struct case_writer *cw, sym_id e, bool deferred)
     return true;
 }
 
-void case_put_environment(struct case_writer *cw)
+static void put_environment(struct case_writer *cw)
 {
     struct shape_env *env = ops_env(cw->ops);
     uint32_t n = 0;
@@ -347,4 +347,42 @@ void case_put_environment(struct case_writer *cw)
     for (uint32_t i = 0; i < env_n_asserts(env) && n < CASE_GUARDS_WRITTEN; i++)
         n += put_condition(cw, env_assert_at(env, i)->expr, true);
     json_close(&cw->json);
+}
+
+/* Returns the number of the case's symbols: the arguments', which come first, and the others. */
+static uint32_t symbols_number(struct case_writer *cw)
+{
+    sym_id key[CASE_MAX_SYMBOLS + 1];
+    size_t n = cw->symbols.n;
+    if (n)
+        memcpy(key, cw->symbols.v, n * sizeof *key);
+    key[n] = (sym_id)cw->n_argument_symbols;
+    return intern(&cw->environments->symbols,
+                  (struct str){ (const char *)key, (n + 1) * sizeof *key });
+}
+
+/* The members are written once for the same symbols; another member stands before them. */
+void case_put_environment(struct case_writer *cw)
+{
+    struct case_environments *known = cw->environments;
+    if (!known) {
+        put_environment(cw);
+        return;
+    }
+    uint32_t number = symbols_number(cw);
+    if (number < known->texts.n) {
+        buf_put(out_of(cw), known->texts.v[number]);
+        return;
+    }
+    size_t before = out_of(cw)->n;
+    put_environment(cw);
+    struct str text = arena_copy(&known->arena, str_from(buf_str(out_of(cw)), before));
+    out_of(cw)->failed |= number == INTERN_NONE || !text.p || !vec_push(&known->texts, text);
+}
+
+void case_environments_release(struct case_environments *environments)
+{
+    intern_release(&environments->symbols);
+    vec_release(&environments->texts);
+    arena_release(&environments->arena);
 }

@@ -11,15 +11,29 @@
 #define SYMTAPE_REPLAY_CASES_CASE_WRITE_H
 
 #include "replay/ops/dispatch/ops.h"
+#include "trace/base/arena.h"
+#include "trace/base/intern.h"
 #include "trace/base/text/json_write.h"
+#include "trace/base/vec.h"
 
 enum { CASE_GUARDS_WRITTEN = 64 };
+
+/* What case_put_environment() wrote, by the symbols of the case. It holds while the environment
+ * does not change. */
+struct case_environments {
+    struct intern symbols; /* the bytes of their ids */
+    vec_of(struct str)
+    texts; /* by number of the symbols */
+    struct arena arena;
+};
+void case_environments_release(struct case_environments *environments);
 
 struct case_writer {
     struct json_writer json; /* its object stays open after case_put_call() */
     struct ops *ops;
     const struct sym_pair *sizes; /* by symbol: its number; NULL: expressions are written */
     uint32_t n_sizes;
+    struct case_environments *environments; /* of cases that were written before, or NULL */
     bool symbolic; /* set when an expression was written that is no number */
     bool negative; /* set when a size or stride that was written is negative */
     vec_of(uint32_t)
