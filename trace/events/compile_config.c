@@ -1,55 +1,41 @@
 #include "trace/events/compile_config.h"
 
-struct config_reader {
-    struct json doc, inner;
-    struct buf text;
-    struct arena *arena;
-};
+#include "trace/events/settings.h"
 
-static enum config_flag read_flag(const struct json *doc, const char *key)
+/* Returns the value of a setting as Python writes it; "" when it was not recorded. */
+static struct str value_of(const struct setting_list *list, const char *module, const char *name)
 {
-    json_id id = json_get(doc, JSON_ROOT, str_of(key));
-    if (id == JSON_NONE)
-        return CONFIG_UNKNOWN;
-    switch (json_kind_of(doc, id)) {
-    case JSON_TRUE: return CONFIG_ON;
-    case JSON_FALSE: return CONFIG_OFF;
-    default: return CONFIG_UNKNOWN;
-    }
+    for (uint32_t i = 0; i < list->n; i++)
+        if (str_is(list->settings[i].name, name) && str_is(list->settings[i].module, module))
+            return list->settings[i].value;
+    return STR("");
 }
 
-/* Parses the JSON text that a member holds as a string; false when there is none. */
-static bool open_inner(struct config_reader *r, const char *key)
+static enum config_flag flag_of(const struct setting_list *list, const char *name)
 {
-    struct err ignored = { 0 };
-    json_id id = json_get(&r->doc, JSON_ROOT, str_of(key));
-    buf_clear(&r->text);
-    if (json_kind_of(&r->doc, id) != JSON_STRING)
-        return false;
-    json_decode(&r->doc, id, &r->text);
-    return !r->text.failed && json_parse(&r->inner, buf_str(&r->text), &ignored);
+    struct str value = value_of(list, "torch._dynamo.config", name);
+    return str_is(value, "True") ? CONFIG_ON : str_is(value, "False") ? CONFIG_OFF : CONFIG_UNKNOWN;
 }
 
-static bool keep_pattern(struct config_reader *r, const char *key, struct str *ret)
+/* Copies a string without its quotes. */
+static bool keep_pattern(const struct setting_list *list, const char *name, struct arena *arena,
+                         struct str *ret)
 {
-    struct str text =
-        json_decoded(&r->inner, json_get(&r->inner, JSON_ROOT, str_of(key)), r->arena);
-    *ret = text.p ? arena_copy(r->arena, text) : text; /* the document goes */
+    struct str value = value_of(list, "torch.compiler.config", name);
+    bool text = value.n >= 2 && value.p[0] == '\'';
+    *ret = text ? arena_copy(arena, (struct str){ value.p + 1, value.n - 2 }) : STR("");
     return ret->p != NULL;
 }
 
-static bool read_both_configs(struct config_reader *r, struct compile_config *ret)
+static bool read_settings(const struct setting_list *list, struct arena *arena,
+                          struct compile_config *ret)
 {
-    if (open_inner(r, "dynamo_config")) {
-        ret->assume_static_by_default = read_flag(&r->inner, "assume_static_by_default");
-        ret->automatic_dynamic_shapes = read_flag(&r->inner, "automatic_dynamic_shapes");
-        ret->specialize_int = read_flag(&r->inner, "specialize_int");
-        ret->specialize_float = read_flag(&r->inner, "specialize_float");
-    }
-    if (!r->text.failed && open_inner(r, "compiler_config"))
-        return keep_pattern(r, "dynamic_sources", &ret->dynamic_sources) &&
-               keep_pattern(r, "unbacked_sources", &ret->unbacked_sources);
-    return !r->text.failed;
+    ret->assume_static_by_default = flag_of(list, "assume_static_by_default");
+    ret->automatic_dynamic_shapes = flag_of(list, "automatic_dynamic_shapes");
+    ret->specialize_int = flag_of(list, "specialize_int");
+    ret->specialize_float = flag_of(list, "specialize_float");
+    return keep_pattern(list, "dynamic_sources", arena, &ret->dynamic_sources) &&
+           keep_pattern(list, "unbacked_sources", arena, &ret->unbacked_sources);
 }
 
 /* Returns the record of the compile's metrics, which belongs to its last attempt; or TRACE_NONE. */
@@ -68,17 +54,12 @@ static uint32_t find_metrics(const struct trace *trace, uint32_t attempt)
 bool compile_config_read(struct trace *trace, uint32_t attempt, struct arena *arena,
                          struct compile_config *ret, struct err *err)
 {
-    struct config_reader r = { .arena = arena };
-    struct err unreadable = { 0 };
     uint32_t record = find_metrics(trace, attempt);
-    bool ok = true;
     *ret = (struct compile_config){ .dynamic_sources = STR(""), .unbacked_sources = STR("") };
-    if (record != TRACE_NONE && !record_json(trace, record, &r.doc, &unreadable))
-        ok = unreadable.kind != ERR_ENV || err_set(err, ERR_ENV, "%s", unreadable.text);
-    else if (record != TRACE_NONE)
-        ok = read_both_configs(&r, ret) || err_nomem(err);
-    json_release(&r.doc);
-    json_release(&r.inner);
-    buf_release(&r.text);
+    if (record == TRACE_NONE)
+        return true;
+    struct setting_list *list = settings_of_record(trace, record, err);
+    bool ok = list && (read_settings(list, arena, ret) || err_nomem(err));
+    settings_free(list);
     return ok;
 }

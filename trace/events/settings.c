@@ -170,7 +170,9 @@ static bool read_settings_record(struct settings_reader *r, uint32_t i, struct e
            read_program(r, i, err);
 }
 
-struct setting_list *settings_read(struct trace *trace, struct err *err)
+/* Reads records from `first` to before `end`. */
+static struct setting_list *read_records(struct trace *trace, uint32_t first, uint32_t end,
+                                         struct err *err)
 {
     struct settings_reader *r = calloc(1, sizeof *r);
     if (!r) {
@@ -179,8 +181,8 @@ struct setting_list *settings_read(struct trace *trace, struct err *err)
     }
     r->trace = trace;
     bool ok = true;
-    for (uint32_t i = 0; ok && i < trace->n_records; i++) {
-        if (i == 0 || trace->records[i].recording != r->recording)
+    for (uint32_t i = first; ok && i < end; i++) {
+        if (i == first || trace->records[i].recording != r->recording)
             begin_recording(r, trace->records[i].recording);
         ok = read_settings_record(r, i, err);
     }
@@ -194,6 +196,16 @@ struct setting_list *settings_read(struct trace *trace, struct err *err)
         return &r->list;
     settings_free(&r->list);
     return NULL;
+}
+
+struct setting_list *settings_read(struct trace *trace, struct err *err)
+{
+    return read_records(trace, 0, trace->n_records, err);
+}
+
+struct setting_list *settings_of_record(struct trace *trace, uint32_t record, struct err *err)
+{
+    return read_records(trace, record, record + 1, err);
 }
 
 void settings_free(struct setting_list *list)

@@ -27,6 +27,8 @@ struct setting_list {
  * the record before are read. The caller frees the list, which is NULL with err set when memory ran
  * out or the tape could not be read. */
 struct setting_list *settings_read(struct trace *trace, struct err *err);
+/* Reads the settings of one record in the same way. */
+struct setting_list *settings_of_record(struct trace *trace, uint32_t record, struct err *err);
 void settings_free(struct setting_list *list); /* NULL is allowed */
 
 #endif
