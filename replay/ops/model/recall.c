@@ -176,13 +176,17 @@ static struct storage_sizes sizes_of_storage(const struct ops *ops, uint32_t sto
     return ret;
 }
 
-/* Writes the sizes of the key's storages in a run. Returns whether one is not what stood there. */
+/* Writes the sizes of the key's storages in a run, after those of the run before. Returns whether
+ * one is not what stood there. */
 static bool put_sizes(struct ops *ops, const struct call_key *key, unsigned run, uint32_t *to)
 {
     const uint32_t *storages = call_key_storages(memo_keys(ops->memo), key);
     bool differs = false;
     for (uint32_t i = 0; i < key->n_storages; i++) {
-        sym_id size = expr_now(ops, sizes_of_storage(ops, storages[i]).bytes[run]);
+        struct storage_sizes sizes = sizes_of_storage(ops, storages[i]);
+        if (run > 0 && sizes.bytes[run] == sizes.bytes[run - 1])
+            continue;
+        sym_id size = expr_now(ops, sizes.bytes[run]);
         differs |= to[i] != size;
         to[i] = size;
     }
