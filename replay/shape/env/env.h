@@ -160,9 +160,6 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret);
 bool env_statically_known(struct shape_env *env, sym_id e); /* true without any guard */
 /* _maybe_evaluate_static: returns a number or boolean, or SYM_NONE, which is no failure. */
 sym_id env_evaluate_static(struct shape_env *env, sym_id e);
-/* The same for a question that PyTorch does not ask: its caches, whose results may be older than
- * the guards, do not learn the answer. */
-sym_id env_peek_static(struct shape_env *env, sym_id e);
 /* Variants of static evaluation: size_oblivious; unbacked_only (the expression may contain backed
  * symbols); compute_hint. "Without axioms" means axioms=(). */
 enum env_static {

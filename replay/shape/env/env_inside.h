@@ -129,7 +129,6 @@ struct shape_env {
     axioms;
     vec_of(struct env_specialization)
     specializations;
-    bool peeking;      /* results of _maybe_evaluate_static and simplify are not cached */
     bool axioms_stale; /* they need _resimplify_floor_div_axioms */
     struct env_lru evaluate_memo, assert_memo, learn_memo;
     struct intern messages;

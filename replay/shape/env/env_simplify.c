@@ -21,7 +21,7 @@ bool env_add_divisible(struct shape_env *env, sym_id mod)
 /* _update_divisible: drops those that became numbers. */
 static bool update_divisible(struct shape_env *env)
 {
-    if (env->divisible_at == env->version || env->peeking)
+    if (env->divisible_at == env->version)
         return true;
     uint32_t version = env->version;
     size_t kept = 0;
@@ -284,8 +284,7 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
     env->depth--;
     if (result == SYM_NONE || !env_ok(env) || !env_known(env, e))
         return SYM_NONE;
-    if (!env->peeking)
-        env->known[e].simplified[size_oblivious] = (struct remembered){ version, result };
+    env->known[e].simplified[size_oblivious] = (struct remembered){ version, result };
     return result;
 }
 

@@ -30,7 +30,7 @@ bool env_add_axioms(struct shape_env *env, sym_id condition)
 /* resimplify_floor_div: new guards may have turned a FloorDiv of an axiom into a CleanDiv. */
 bool env_refresh_axioms(struct shape_env *env)
 {
-    if (!env->axioms_stale || env->peeking)
+    if (!env->axioms_stale)
         return true;
     env->axioms_stale = false;
     size_t n = env->axioms.n;
@@ -302,8 +302,7 @@ sym_id env_static(struct shape_env *env, sym_id e, enum env_static way)
     sym_id result = static_(env, e, way, true);
     if (!env_ok(env) || !env_known(env, e))
         return SYM_NONE;
-    if (!env->peeking)
-        env->known[e].evaluated[way] = (struct remembered){ version, result };
+    env->known[e].evaluated[way] = (struct remembered){ version, result };
     return result;
 }
 
@@ -316,14 +315,6 @@ sym_id env_evaluate_static(struct shape_env *env, sym_id e)
 {
     sym_id result = env_static(env, e, ENV_STATIC_PLAIN);
     env_ok(env);
-    return result;
-}
-
-sym_id env_peek_static(struct shape_env *env, sym_id e)
-{
-    env->peeking = true;
-    sym_id result = env_evaluate_static(env, e);
-    env->peeking = false;
     return result;
 }
 
