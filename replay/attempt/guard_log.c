@@ -129,7 +129,7 @@ static bool is_known_guard(struct guard_log *log, struct guard_entry *entry)
     parse_entry(log, entry);
     if (entry->expr == SYM_NONE)
         return true;
-    sym_id ret = env_evaluate_static(log->env, entry->expr);
+    sym_id ret = env_peek_static(log->env, entry->expr);
     env_raised(log->env);
     return ret == SYM_ID_TRUE || (log->stop.at_branch && ret == SYM_ID_FALSE);
 }

@@ -160,13 +160,19 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret);
 bool env_statically_known(struct shape_env *env, sym_id e); /* true without any guard */
 /* _maybe_evaluate_static: returns a number or boolean, or SYM_NONE, which is no failure. */
 sym_id env_evaluate_static(struct shape_env *env, sym_id e);
+/* The same for an observer, which PyTorch does not have: what PyTorch's caches hold of static
+ * evaluation stays as it is. */
+sym_id env_peek_static(struct shape_env *env, sym_id e);
 /* Variants of static evaluation: size_oblivious; unbacked_only (the expression may contain backed
- * symbols); compute_hint. "Without axioms" means axioms=(). */
+ * symbols); compute_hint. "Without axioms" means axioms=(). Bare is the call without any keyword
+ * argument, which PyTorch's lru_cache keeps apart from evaluate_expr's, plain, with
+ * size_oblivious=False: guards that are added between the two make their results differ. */
 enum env_static {
     ENV_STATIC_PLAIN,
     ENV_STATIC_OBLIVIOUS,
     ENV_STATIC_UNBACKED_ONLY,
     ENV_STATIC_HINT,
+    ENV_STATIC_BARE,
     ENV_STATIC_WAYS
 };
 sym_id env_evaluate_static_as(struct shape_env *env, sym_id e, enum env_static way, bool axioms);

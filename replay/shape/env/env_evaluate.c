@@ -158,7 +158,7 @@ bool env_guard_or(struct shape_env *env, sym_id e, bool fallback, bool *ret)
 {
     sym_id value = e;
     if (e > SYM_ID_TRUE && env->settings.backed_size_oblivious) {
-        value = env_static(env, e, ENV_STATIC_PLAIN);
+        value = env_static(env, e, ENV_STATIC_BARE);
         if (!env_ok(env))
             env_raised(env); /* _static_eval_sym_bool ignores exceptions */
         if (value == SYM_NONE)
@@ -176,7 +176,7 @@ bool env_statically_known(struct shape_env *env, sym_id e)
 {
     if (e <= SYM_ID_TRUE)
         return e == SYM_ID_TRUE;
-    sym_id value = env_static(env, e, ENV_STATIC_PLAIN);
+    sym_id value = env_static(env, e, ENV_STATIC_BARE);
     if (!env_ok(env)) {
         if (env->raising != ENV_RAISED_MEMORY)
             env_raised(env);
@@ -260,7 +260,7 @@ static bool defer(struct shape_env *env, sym_id e, struct str message, bool *ret
         return true;
     sym_id rest = e;
     if (!is_unbounded_nonnegative(env, e)) {
-        sym_id known = env_static(env, e, ENV_STATIC_PLAIN);
+        sym_id known = env_static(env, e, ENV_STATIC_BARE);
         if (!env_ok(env))
             return false;
         if (known != SYM_NONE) {

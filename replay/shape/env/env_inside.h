@@ -76,7 +76,8 @@ struct expr_info {
     bool divisible;
     uint32_t symbol_plus_1; /* for a symbol: its index in env->symbols plus 1 */
     sym_id duck_plus_1;     /* for a number: its entry of val_to_var plus 1 */
-    struct remembered replaced, simplified[2], evaluated[ENV_STATIC_WAYS], worked[3];
+    struct remembered replaced, worked[3];
+    struct remembered simplified[3], evaluated[ENV_STATIC_WAYS + 1]; /* the last: while peeking */
 };
 
 enum { ENV_MAX_DEPTH = 500 };
@@ -141,6 +142,7 @@ struct shape_env {
     uint32_t suppressed;            /* nesting depth of suppress_guards() */
     uint32_t n_suppressed;
     bool frozen, asserts_frozen;
+    bool peeking; /* in env_peek_static() */
     bool short_of_memory;
     unsigned level, depth;
     struct env_origin origin;

@@ -64,7 +64,7 @@ static sym_id simplify_max(struct shape_env *env, sym_id part)
     }
     if (a != SYM_ID_ONE && a != SYM_ID_ZERO)
         return SYM_NONE;
-    return env_static(env, sym_ge(pool, b, a), ENV_STATIC_PLAIN) == SYM_ID_TRUE ? b : SYM_NONE;
+    return env_static(env, sym_ge(pool, b, a), ENV_STATIC_BARE) == SYM_ID_TRUE ? b : SYM_NONE;
 }
 
 /* definitely_le of ShapeEnv.simplify: by the range of the difference. Its cheaper tests find
@@ -77,7 +77,7 @@ static bool definitely_le(struct shape_env *env, sym_id a, sym_id b, bool fallba
     struct sym_range range = env_bound(env, env_expand(pool, sym_sub(pool, b, a)));
     if (sym_range_ok(range) && sym_ge(pool, range.lower, SYM_ID_ZERO) == SYM_ID_TRUE)
         return true;
-    return fallback && env_static(env, sym_le(pool, a, b), ENV_STATIC_PLAIN) == SYM_ID_TRUE;
+    return fallback && env_static(env, sym_le(pool, a, b), ENV_STATIC_BARE) == SYM_ID_TRUE;
 }
 
 static bool is_zero_or_one(sym_id e)
@@ -271,8 +271,9 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
 {
     if (e == SYM_NONE || e <= SYM_ID_TRUE || is_number(env->pool, e))
         return e;
-    if (e < env->n_known && env->known[e].simplified[size_oblivious].at == env->version)
-        return env->known[e].simplified[size_oblivious].result;
+    unsigned slot = env->peeking ? 2 : size_oblivious;
+    if (e < env->n_known && env->known[e].simplified[slot].at == env->version)
+        return env->known[e].simplified[slot].result;
     if (env->depth >= ENV_MAX_DEPTH)
         return env_raise(env, ENV_RAISED_OTHER, "RecursionError",
                          "maximum recursion depth exceeded"),
@@ -284,7 +285,7 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
     env->depth--;
     if (result == SYM_NONE || !env_ok(env) || !env_known(env, e))
         return SYM_NONE;
-    env->known[e].simplified[size_oblivious] = (struct remembered){ version, result };
+    env->known[e].simplified[slot] = (struct remembered){ version, result };
     return result;
 }
 

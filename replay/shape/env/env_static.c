@@ -229,7 +229,7 @@ sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
 /* The worker's result depends only on e and its symbols: it is cached while these do not change. */
 static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
 {
-    unsigned slot = way == ENV_STATIC_HINT ? ENV_STATIC_PLAIN : way;
+    unsigned slot = way == ENV_STATIC_HINT || way == ENV_STATIC_BARE ? ENV_STATIC_PLAIN : way;
     const struct expr_info *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
@@ -296,13 +296,14 @@ sym_id env_static(struct shape_env *env, sym_id e, enum env_static way)
 {
     if (e == SYM_NONE || (e <= SYM_ID_TRUE && !is_poisoned(env, e)))
         return e;
-    if (e < env->n_known && env->known[e].evaluated[way].at == env->static_version)
-        return env->known[e].evaluated[way].result;
+    unsigned slot = env->peeking ? ENV_STATIC_WAYS : way;
+    if (e < env->n_known && env->known[e].evaluated[slot].at == env->static_version)
+        return env->known[e].evaluated[slot].result;
     uint32_t version = env->static_version;
     sym_id result = static_(env, e, way, true);
     if (!env_ok(env) || !env_known(env, e))
         return SYM_NONE;
-    env->known[e].evaluated[way] = (struct remembered){ version, result };
+    env->known[e].evaluated[slot] = (struct remembered){ version, result };
     return result;
 }
 
@@ -313,8 +314,16 @@ sym_id env_static_without_axioms(struct shape_env *env, sym_id e, bool size_obli
 
 sym_id env_evaluate_static(struct shape_env *env, sym_id e)
 {
-    sym_id result = env_static(env, e, ENV_STATIC_PLAIN);
+    sym_id result = env_static(env, e, ENV_STATIC_BARE);
     env_ok(env);
+    return result;
+}
+
+sym_id env_peek_static(struct shape_env *env, sym_id e)
+{
+    env->peeking = true;
+    sym_id result = env_evaluate_static(env, e);
+    env->peeking = false;
     return result;
 }
 

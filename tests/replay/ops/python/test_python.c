@@ -323,7 +323,7 @@ static void test_autocast(void **arg)
     struct value x = tensor(st, (sym_id[]){ st->s, st->s }, 2);
     struct value enter[] = { { .kind = VALUE_STRING, .u.text = STR("cuda") },
                              { .kind = VALUE_DTYPE, .u.dtype = DTYPE_BF16 },
-                             value_sym(VALUE_BOOL, SYM_ID_TRUE) };
+                             py_bool(true) };
     struct value mode = function(st, "torch.amp.autocast_mode._enter_autocast", enter, 3, NULL, 0);
     assert_value(st, CALL(st, "operator.matmul", x, x), "bf16[s77, s77][s77, 1]cuda:0");
     assert_value(st, METHOD(st, "softmax", METHOD(st, "bfloat16", x), integer(st, -1)),
@@ -412,6 +412,26 @@ static void test_floats(void **arg)
     assert_guards(st, from, "");
 }
 
+/* torch.masked._ops; the operators of the same last names bind other arguments. */
+static void test_masked(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t }, 2), one = integer(st, 1);
+    struct keyword keep[] = { { STR("keepdim"), py_bool(true) },
+                              { STR("mask"), tensor(st, (sym_id[]){ st->t }, 1) } };
+    struct value norm[] = { x, real(st, 2.0), one };
+    assert_value(st, function(st, "torch.masked._ops.norm", norm, 3, keep, 2),
+                 "f32[s77, 1][1, 1]cuda:0");
+    struct value var[] = { x, one };
+    assert_value(st, function(st, "torch.masked._ops.var", var, 2, keep + 1, 1),
+                 "f32[s77][1]cuda:0");
+    assert_value(st, function(st, "torch.masked._ops.std", var, 2, keep, 1),
+                 "f32[s77, 1][1, 1]cuda:0");
+    struct value normalize[] = { x, real(st, 2.0), integer(st, 0) };
+    assert_value(st, function(st, "torch.masked._ops.normalize", normalize, 3, keep + 1, 1),
+                 "f32[s77, s27][s27, 1]cuda:0");
+}
+
 static void test_unknown(void **arg)
 {
     struct state *st = *arg;
@@ -445,6 +465,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,34 @@ static void one_of_several_mods(void **state)
     }
 }
 
+/* lru_cache keys by arguments: what evaluate_expr found unknown before a guard does not hide from
+ * statically_known_true what the guard says; what that found before does, unless it only peeked. */
+static void static_evaluation_is_cached(void **state)
+{
+    (void)state;
+    for (int peeks = 0; peeks < 2; peeks++) {
+        struct shape_env *env = new_env();
+        struct sym_pool *pool = env_pool(env);
+        struct symbol_request request = { .value = sym_integer(pool, 8),
+                                          .source = STR("L['a']"),
+                                          .dynamic = DIM_DYNAMIC };
+        sym_id a = env_create_symbol(env, &request);
+        request.value = sym_integer(pool, 5);
+        request.source = STR("L['b']");
+        sym_id less = sym_sub(pool, a, env_create_symbol(env, &request)),
+               positive = sym_ge(pool, less, SYM_ID_ONE);
+        sym_id clipped = sym_binary(pool, SYM_MAX, SYM_ID_ONE, less);
+        sym_id known = peeks ? env_peek_static(env, positive) : env_evaluate_static(env, positive);
+        assert_int_equal(known, SYM_NONE);
+        bool yes;
+        assert_true(env_guard_bool(env, positive, &yes) && yes);
+        assert_int_equal(env_n_guards(env), 1);
+        assert_text(env, env_simplify(env, clipped), peeks ? "-s56 + s71" : "Max(1, -s56 + s71)");
+        assert_int_equal(env_statically_known(env, positive), peeks);
+        shape_env_free(env);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +274,7 @@ int main(void)
         cmocka_unit_test(results_follow_replacements_and_ranges),
         cmocka_unit_test(suppressed_guards_leave_nothing),
         cmocka_unit_test(one_of_several_mods),
+        cmocka_unit_test(static_evaluation_is_cached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
