@@ -492,22 +492,42 @@ static bool agrees_with_meta(struct replay_state *state, const struct replay_inp
     return true;
 }
 
+static struct value make_number(struct replay_state *state, const struct replay_input *input)
+{
+    bool is_float = number_type_of(state->env, input->number) == NUMBER_FLOAT;
+    return value_sym(is_float ? VALUE_FLOAT : VALUE_INT, input->number);
+}
+
+/* Returns the symbol of L['x'].item(), which FakeTensorConverter.from_real_tensor of
+ * torch/_subclasses/fake_tensor.py creates for a tensor of one int64 or float64 on the CPU; NULL:
+ * there is none. */
+static const struct replay_input *find_item(const struct replay_state *state,
+                                            const struct replay_input *input)
+{
+    struct buf name = BUF_INIT;
+    buf_printf(&name, "%.*sitem_", STR_ARG(input->name));
+    uint32_t id = name.failed ? INTERN_NONE : intern_find(&state->names, buf_str(&name));
+    buf_release(&name);
+    return id == INTERN_NONE ? NULL : input_at(state, state->named.v[id].number);
+}
+
 /* Makes the tensor of an input. If it wraps a float, its item() is the float's symbol
  * (wrap_symfloat of torch/_dynamo/variables/builder.py). */
 static struct value make_tensor(struct replay_state *state, const struct replay_input *input,
                                 const struct replay_input *number)
 {
     struct tensor x = ops_new_tensor(state->ops, &input->meta);
-    if (number && x.meta && input->meta.ndim == 0 &&
-        number_type_of(state->env, number->number) == NUMBER_FLOAT)
-        ops_remember_item(state->ops, x, value_sym(VALUE_FLOAT, number->number));
+    if (!x.meta || input->meta.ndim != 0)
+        return value_tensor(x);
+    if (number && number_type_of(state->env, number->number) != NUMBER_FLOAT)
+        number = NULL;
+    enum dtype dtype = input->meta.dtype;
+    if (!number && (dtype == DTYPE_I64 || dtype == DTYPE_F64) &&
+        input->meta.device.type == DEVICE_CPU)
+        number = find_item(state, input);
+    if (number && number->number != SYM_NONE)
+        ops_remember_item(state->ops, x, make_number(state, number));
     return value_tensor(x);
-}
-
-static struct value make_number(struct replay_state *state, const struct replay_input *input)
-{
-    bool is_float = number_type_of(state->env, input->number) == NUMBER_FLOAT;
-    return value_sym(is_float ? VALUE_FLOAT : VALUE_INT, input->number);
 }
 
 struct value replay_state_input(struct replay_state *state, const struct node *node)
