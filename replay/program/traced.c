@@ -51,12 +51,12 @@ static void ask_formats(const struct traced *traced, struct ops *ops, struct ten
 {
     struct err ignored = { 0 };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
-    if (!traced->unwrapped)
-        evaluate_storage_size(&c, x.meta);
     bool found = contiguous_or_false(&c, x) ||
                  channels_last_or_false(&c, x, FORMAT_CHANNELS_LAST) ||
                  channels_last_or_false(&c, x, FORMAT_CHANNELS_LAST_3D);
     (void)found;
+    if (!traced->unwrapped)
+        evaluate_storage_size(&c, x.meta);
     env_raised(c.env);
     sym_ok(c.pool, &ignored);
 }
