@@ -1,6 +1,7 @@
 /* Fourier transforms (torch/_meta_registrations.py, meta_fft_*). The mode determines the sizes.
  * The strides follow from the order in which the libraries take the dimensions: MKL on a CPU,
  * cuFFT on a GPU. */
+#include "replay/ops/layout/storage.h"
 #include "replay/ops/rules/compose.h"
 
 enum { CUFFT_MAX_DIMS = 3 };
@@ -110,6 +111,11 @@ static struct tensor transform(struct call *c, struct tensor x, enum dtype dtype
     for (uint32_t i = n_batch; i-- > 0;) {
         strides[order[i]] = step;
         step = mul(c, step, sizes[order[i]]);
+    }
+    if (c->symbolic) { /* as_strided_() of the result that was contiguous */
+        struct tensor out = new_tensor(c, dtype, x.meta->device, sizes, n);
+        if (!c->failed)
+            check_in_bounds(c, out, dtype, sizes, strides, n, SYM_ID_ZERO);
     }
     return new_tensor_strided(c, dtype, x.meta->device, sizes, strides, n);
 }
