@@ -36,9 +36,11 @@ struct attempt_run {
     struct traced traced;
     struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
-    walked;            /* by program */
-    bool substitute;   /* walks the graph of another attempt */
-    bool traced_joint; /* a joint graph was walked */
+    walked;               /* by program */
+    bool substitute;      /* walks the graph of another attempt */
+    bool traced_joint;    /* a joint graph was walked */
+    bool infers;          /* an inference graph is being walked, */
+    bool evaluated_early; /* and the call being made must not add guards */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
@@ -183,6 +185,14 @@ static bool attempt_input(void *user, const struct program *program, const struc
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
+/* Lets the next calls add guards after one that must not, because it was evaluated early. */
+static void let_calls_ask(struct attempt_run *run)
+{
+    if (run->evaluated_early)
+        env_resume_guards(run->state.env);
+    run->evaluated_early = false;
+}
+
 static bool attempt_before_call(void *user, const struct program *program, const struct step *step,
                                 struct err *err)
 {
@@ -195,6 +205,11 @@ static bool attempt_before_call(void *user, const struct program *program, const
     guard_log_set_backward(&run->log, run->traces && run->traced.backward);
     if (!guard_log_apply(&run->log, run->record, false))
         return err_nomem(err);
+    let_calls_ask(run);
+    run->evaluated_early =
+        run->infers && traced_was_early(&run->traced, run->state.ops, step->expected);
+    if (run->evaluated_early)
+        env_suppress_guards(run->state.env);
     return !run->log.ended;
 }
 
@@ -208,6 +223,7 @@ static bool attempt_after_call(void *user, const struct program *program, const 
         traced_evaluate_view(&run->traced, run->state.ops, program, step, result);
     if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
         return err_nomem(err);
+    let_calls_ask(run);
     if (!guard_log_gather(&run->log))
         return err_nomem(err);
     return !run->log.ended;
@@ -310,6 +326,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
 {
     struct err why = { 0 };
     run->record = g->record;
+    run->infers = g->kind == GRAPH_INFERENCE;
     run->traces = traces_results(g->kind) || run->load->inputs.exported;
     run->traced.backward = false;
     run->traced.unwrapped = run->load->inputs.exported;
@@ -330,6 +347,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     bool stopped = p && run->walker.stopped;
     if (is_part)
         env_resume_guards(run->state.env);
+    let_calls_ask(run);
     run->traced_joint |= ok && g->kind == GRAPH_JOINT;
     row->counts.ns = clock_thread_ns() - start;
     float_constants_restore(&run->floats, run->state.env);

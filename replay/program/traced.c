@@ -1,5 +1,7 @@
 #include "replay/program/traced.h"
 
+#include <inttypes.h>
+
 #include "replay/ops/layout/layout.h"
 #include "replay/ops/model/stats.h"
 #include "replay/ops/rules/view/views.h"
@@ -305,6 +307,50 @@ static bool loses_symbol(const struct graph *dynamo, const struct graph *aot)
     }
 }
 
+static bool write_layout(struct ops *ops, const sym_id *size, const sym_id *stride, uint32_t n,
+                         struct buf *out)
+{
+    for (uint32_t d = 0; d < n; d++)
+        buf_printf(out,
+                   "%" PRIu32 ","
+                   "%" PRIu32 ";",
+                   (uint32_t)env_replace(ops_env(ops), size[d]),
+                   (uint32_t)env_replace(ops_env(ops), stride[d]));
+    return !out->failed;
+}
+
+static bool note_early(struct traced *traced, struct ops *ops, const struct value *value,
+                       unsigned depth)
+{
+    struct buf key = BUF_INIT;
+    bool ok = true;
+    if (value->kind == VALUE_LIST || value->kind == VALUE_TUPLE) {
+        for (uint32_t i = 0; i < value->n && depth < NESTING && ok; i++)
+            ok = note_early(traced, ops, &value->u.items[i], depth + 1);
+    } else if (value->kind == VALUE_TENSOR && value->u.tensor.meta->layout == LAYOUT_STRIDED) {
+        const struct tensor_meta *meta = value->u.tensor.meta;
+        ok = write_layout(ops, meta->size, meta->stride, meta->ndim, &key) &&
+             intern(&traced->early, buf_str(&key)) != INTERN_NONE;
+    }
+    buf_release(&key);
+    return ok;
+}
+
+bool traced_was_early(const struct traced *traced, struct ops *ops, const struct expected *result)
+{
+    struct buf key = BUF_INIT;
+    bool ret = false;
+    if (!traced->early.texts.n || !result)
+        return false;
+    if (result->kind == EXPECT_NOTHING) /* several tensors, whose metas no graph prints */
+        return !result->unreadable;
+    if (result->kind == EXPECT_TENSOR && result->stride)
+        ret = write_layout(ops, result->size, result->stride, result->ndim, &key) &&
+              intern_find(&traced->early, buf_str(&key)) != INTERN_NONE;
+    buf_release(&key);
+    return ret;
+}
+
 bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
                               const struct graph *aot)
 {
@@ -321,6 +367,10 @@ bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const stru
     for (uint32_t i = 0; i < dynamo->n_steps && lost && ok; i++)
         if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
             ok = traced_evaluate(traced, ops, dynamo->first[dynamo->steps[i].node]);
+    intern_release(&traced->early);
+    for (uint32_t i = 0; i < dynamo->n_steps && lost && ok; i++)
+        if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
+            ok = note_early(traced, ops, &dynamo->first[dynamo->steps[i].node], 0);
     env_raised(ops_env(ops));
     sym_ok(ops_pool(ops), &ignored);
     return ok;
@@ -329,4 +379,5 @@ bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const stru
 void traced_release(struct traced *traced)
 {
     vec_release(&traced->evaluated);
+    intern_release(&traced->early);
 }

@@ -10,17 +10,20 @@
 #define SYMTAPE_REPLAY_PROGRAM_TRACED_H
 
 #include "replay/program/program.h"
+#include "trace/base/intern.h"
 #include "trace/base/vec.h"
 #include "trace/graphs.h"
 
 struct traced {
     vec_of(bool)
-    evaluated;       /* by meta: its conditions were evaluated */
-    bool decomposes; /* _unsafe_view is printed as view */
-    bool unwrapped;  /* results are not functionalized: torch.export traces */
-    bool backward;   /* a tangent of the graph was used */
-    bool cloned;     /* the last call that created a tensor was a clone to contiguous memory, */
-    uint32_t clone;  /* with this storage */
+    evaluated;           /* by meta: its conditions were evaluated */
+    struct intern early; /* layouts of Dynamo's results that were evaluated in place of those of the
+                            graph that AOTAutograd traces */
+    bool decomposes;     /* _unsafe_view is printed as view */
+    bool unwrapped;      /* results are not functionalized: torch.export traces */
+    bool backward;       /* a tangent of the graph was used */
+    bool cloned;         /* the last call that created a tensor was a clone to contiguous memory, */
+    uint32_t clone;      /* with this storage */
 };
 
 bool traces_results(enum graph_kind kind);
@@ -43,6 +46,9 @@ void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct p
  * evaluated instead, as tracing does before the symbol is gone. False: out of memory. */
 bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
                               const struct graph *aot);
+/* Returns whether a call of the graph that AOTAutograd traces has a result whose layout was
+ * evaluated instead: PyTorch asks about it once, and so did the call of Dynamo's graph. */
+bool traced_was_early(const struct traced *traced, struct ops *ops, const struct expected *result);
 /* Evaluates the conditions of Inductor's lowering for the outputs of a forward or inference graph
  * (run_node of torch/_inductor/graph.py): whether they are dense. The origin is no node of the
  * graph. */
