@@ -185,7 +185,10 @@ static void index_one(struct index_builder *in, struct value index, uint32_t rea
 {
     struct call *c = in->c;
     switch (index.kind) {
-    case VALUE_INT: in->result = apply_select(c, in->result, in->dim, index, real_dim); break;
+    case VALUE_INT: /* PyNumber_Index: a SymInt becomes an int */
+        index = value_int(num(c, guard_int(c, index.u.sym)));
+        in->result = apply_select(c, in->result, in->dim, index, real_dim);
+        break;
     case VALUE_SLICE:
         in->result = apply_slice(c, in->result, in->dim, index, false);
         in->dim++;
