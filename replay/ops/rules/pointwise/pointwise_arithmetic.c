@@ -157,10 +157,15 @@ bool rule_rsub(struct call *c)
 
 /* --- Powers --- */
 
-static bool is_value(const struct call *c, struct value x, double value)
+static bool is_value(struct call *c, struct value x, double value)
 {
     if (x.kind == VALUE_BOOL && x.u.sym <= SYM_ID_TRUE)
         return value == (x.u.sym == SYM_ID_TRUE);
+    if (value_is_number(x) && !is_number(c, x.u.sym) &&
+        !behaves(c->env, BEHAVIOR_POW_ASKS_STATIC)) {
+        sym_id e = x.kind == VALUE_INT ? sym_unary(c->pool, SYM_TO_FLOAT, x.u.sym) : x.u.sym;
+        return guard_bool(c, py_eq(c, e, sym_float(c->pool, value)));
+    }
     return value_is_number(x) && is_number(c, x.u.sym) && sym_to_double(c->pool, x.u.sym) == value;
 }
 
