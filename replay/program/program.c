@@ -64,7 +64,7 @@ static enum step_kind step_kind_of(const struct program *p, struct step *step,
     }
     if (is_tuple_getitem(p->graph, node))
         return STEP_GETITEM;
-    if (str_starts(node->target, STR("torch.ops.")))
+    if (str_starts(node->target, STR("torch.ops.")) && !ops_is_packet(p->ops, node->target))
         step->op = ops_find(p->ops, node->target);
     return step->op ? STEP_OPERATOR : STEP_FUNCTION;
 }

@@ -176,6 +176,15 @@ const struct op *ops_find(const struct ops *ops, struct str name)
     return op_table_find(&ops->table, name);
 }
 
+bool ops_is_packet(const struct ops *ops, struct str name)
+{
+    struct str prefix = STR("torch.ops.");
+    struct str rest = str_starts(name, prefix) ? str_from(name, prefix.n) : name;
+    const struct op *first =
+        str_starts(rest, STR("aten.")) ? op_table_base(&ops->table, rest) : NULL;
+    return first && first->next_overload;
+}
+
 size_t ops_count(const struct ops *ops)
 {
     return ops->table.n;

@@ -63,6 +63,9 @@ struct arguments {
 /* Returns the row of "aten.add.Tensor" (also "aten::add.Tensor", "torch.ops.aten.add.Tensor";
  * ".default" may be left out), or NULL. Rows belong to the context. */
 const struct op *ops_find(const struct ops *ops, struct str name);
+/* Returns whether "aten.sum" names several overloads (an OpOverloadPacket), of which the arguments
+ * of a call choose one; ops_find() finds the one that is called default. */
+bool ops_is_packet(const struct ops *ops, struct str name);
 /* Returns whether that operator, named as by node_op_name(), returns memory of its arguments ("->
  * Tensor(a)" of views, "-> Tensor(a!)" of in-place forms). It uses the table of rows, without a
  * context, and returns false for operators that are not in it. */

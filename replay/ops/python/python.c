@@ -426,7 +426,8 @@ enum op_outcome ops_call_function(struct ops *ops, struct str target,
     struct str name = target;
     if (str_starts(name, STR("torch.ops.")))
         name = str_from(name, 10);
-    struct op *op = op_table_find(&ops->table, name);
+    bool packet = name.n != target.n && ops_is_packet(ops, name);
+    struct op *op = packet ? NULL : op_table_find(&ops->table, name);
     if (op && !ops->autocast.enabled)
         return ops_dispatch(ops, op, arguments, ret);
     struct call c = frame(ops);
