@@ -244,11 +244,11 @@ static const char *pad_operator(struct str mode, uint32_t n)
                                             : NULL;
 }
 
-/* _pad_circular writes a new tensor part by part. */
+/* _pad_circular writes a new tensor part by part. The input has a channel, and a batch or none. */
 static bool pad_circular(struct call *c, struct tensor x, const sym_id *pad, uint32_t n)
 {
     struct geometry g = geometry_of(x);
-    REQUIRE(c, n % 2 == 0 && n / 2 + 2 == g.n, "RuntimeError",
+    REQUIRE(c, n % 2 == 0 && (n / 2 + 2 == g.n || n / 2 + 1 == g.n), "RuntimeError",
             "Invalid padding size, expected %u but got %u", g.n > 2 ? 2 * (g.n - 2) : 0, n);
     for (uint32_t i = 0; i < n / 2 && !c->failed; i++) {
         uint32_t dim = g.n - 1 - i;
