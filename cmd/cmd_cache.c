@@ -63,8 +63,8 @@ static int run(struct cmd *cmd)
         tape_arg_open(&tape, cmd->out, cmd->operands[0],
                       TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE) {
-        uint32_t recording = calls_recording(&tape);
-        bool ok = calls_arg_read(cmd->out, args->calls, &tape, &log, &err);
+        uint32_t recording = calls_arg_recording(&tape);
+        bool ok = calls_arg_required(cmd->out, args->calls, &tape, &log, &err);
         ok = ok && cache_run_make(&run, tape.trace, recording, &log, &how, &err);
         code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
     }

@@ -65,8 +65,8 @@ static int run(struct cmd *cmd)
         tape_arg_open(&tape, cmd->out, cmd->operands[0],
                       TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE) {
-        bool ok = calls_arg_read(cmd->out, args->calls, &tape, &log, &err) &&
-                  dynamic_run_make(&run, tape.trace, calls_recording(&tape), &log, &how, &err);
+        bool ok = calls_arg_required(cmd->out, args->calls, &tape, &log, &err) &&
+                  dynamic_run_make(&run, tape.trace, calls_arg_recording(&tape), &log, &how, &err);
         code = ok ? print(cmd, &run) : out_error(cmd->out, &err);
     }
     dynamic_run_release(&run);

@@ -6,7 +6,7 @@
 #include "trace/events/calls.h"
 #include "trace/log/source.h"
 
-uint32_t calls_recording(const struct tape_arg *tape)
+uint32_t calls_arg_recording(const struct tape_arg *tape)
 {
     for (uint32_t i = 0; i < tape->trace->n_recordings; i++)
         if (tape->trace->recordings[i].kind == RECORDING_LOG &&
@@ -27,7 +27,7 @@ static bool read_pieces(struct source *in, struct call_reader *reader, struct er
     return ok && call_reader_end(reader, err);
 }
 
-static bool read_calls(struct out *out, const char *path, struct call_log *log, struct err *err)
+bool calls_arg_read(struct out *out, const char *path, struct call_log *log, struct err *err)
 {
     struct source *in = source_open(path, err);
     struct call_reader *reader = call_reader_new(log);
@@ -42,25 +42,25 @@ static bool read_calls(struct out *out, const char *path, struct call_log *log, 
     return ok;
 }
 
-/* Reads the calls that `symtape record --calls` noted. */
-static bool read_recorded_calls(struct trace *trace, uint32_t recording, struct call_log *log,
-                                struct err *err)
+bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log *log,
+                        struct err *err)
 {
     struct recorded_calls calls = { 0 };
     bool ok = recorded_calls_read(trace, recording, &calls, err);
-    if (ok && !calls.n)
-        ok = err_set(err, ERR_USAGE,
-                     "%.*s has no calls: record them with symtape record --calls, or name a file "
-                     "with --calls FILE",
-                     STR_ARG(trace->path));
-    ok = ok && call_log_read(log, buf_str(&calls.lines), err);
+    ok = ok && (!calls.n || call_log_read(log, buf_str(&calls.lines), err));
     recorded_calls_release(&calls);
     return ok;
 }
 
-bool calls_arg_read(struct out *out, const char *path, const struct tape_arg *tape,
-                    struct call_log *log, struct err *err)
+bool calls_arg_required(struct out *out, const char *path, const struct tape_arg *tape,
+                        struct call_log *log, struct err *err)
 {
-    return path ? read_calls(out, path, log, err)
-                : read_recorded_calls(tape->trace, calls_recording(tape), log, err);
+    if (path)
+        return calls_arg_read(out, path, log, err);
+    return calls_arg_recorded(tape->trace, calls_arg_recording(tape), log, err) &&
+           (log->calls.n ||
+            err_set(err, ERR_USAGE,
+                    "%.*s has no calls: record them with symtape record --calls, or name a file "
+                    "with --calls FILE",
+                    STR_ARG(tape->trace->path)));
 }

@@ -1,4 +1,4 @@
-/* The calls of a program: a file that --calls names, or what the tape has of them. */
+/* The calls of a program as an argument: those of --calls FILE, or those on the tape. */
 #ifndef SYMTAPE_CMD_CALLS_CALLS_ARG_H
 #define SYMTAPE_CMD_CALLS_CALLS_ARG_H
 
@@ -6,10 +6,17 @@
 #include "profile/calls/values/call_log.h"
 
 /* Returns the recording that the operand names, or the first log. */
-uint32_t calls_recording(const struct tape_arg *tape);
-/* Reads the calls of `path`, "-" for standard input, or, where it is NULL, those that
- * `symtape record --calls` noted. Returns false with err set; a list without calls is an error. */
-bool calls_arg_read(struct out *out, const char *path, const struct tape_arg *tape,
-                    struct call_log *log, struct err *err);
+uint32_t calls_arg_recording(const struct tape_arg *tape);
+
+/* Reads the calls of a file ("-": standard input). Returns false with err set. */
+bool calls_arg_read(struct out *out, const char *path, struct call_log *log, struct err *err);
+/* Reads the calls that `symtape record --calls` noted. A recording without calls is no error: the
+ * log stays empty. */
+bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log *log,
+                        struct err *err);
+/* Reads the calls of a file, or, where path is NULL, those of a recording, in which a lack of calls is
+ * an error that says how to get some. */
+bool calls_arg_required(struct out *out, const char *path, const struct tape_arg *tape,
+                        struct call_log *log, struct err *err);
 
 #endif
