@@ -38,6 +38,7 @@
     COMMAND(why, "explain why a size is a symbol, a constant, or shared")              \
     COMMAND(cache, "replay Dynamo's caches over the calls of a program")               \
     COMMAND(dynamic, "replay automatic dynamic shapes, and compare policies")          \
+    COMMAND(guards, "print what guards tell apart, cost, and which can go")            \
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
     COMMAND(check, "check a tape against a baseline and limits, for CI")               \

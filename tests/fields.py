@@ -62,6 +62,9 @@ def documents(folder):
     yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
                     for limit in ([], ["--recompile-limit", "8"])]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
+    calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
+    yield "guards", [["guards", "--json", *calls, f"{RECORDINGS}/sequence.log.zst"],
+                     ["guards", "--json", f"{RECORDINGS}/mlp.log.zst", f"{RECORDINGS}/train.log.zst"]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))
     yield "info", [["info", "--json", str(a)] for a in archives]
     yield "show", [["show", "--json", str(a), *EXPORTED] for a in archives]
@@ -90,10 +93,11 @@ def documented(command):
 def check(command, arguments):
     """The fields that the page lacks; a program that fails lacks all."""
     run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
-    if run.returncode > (command in ("diff", "opcheck", "run")):  # what differs
+    if run.returncode > (command in ("diff", "guards", "opcheck", "run")):  # what differs
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
-    if document.get("schema") != f"symtape.{SCHEMAS.get(command, command)}/1":
+    schema = f"symtape.{SCHEMAS.get(command, command)}"
+    if document.get("schema") not in (f"{schema}/1", f"{schema}.compare/1"):
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)

@@ -52,15 +52,19 @@ bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log
     return ok;
 }
 
+bool calls_arg_missing(const struct trace *trace, struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "%.*s has no calls: record them with symtape record --calls, or name a file "
+                   "with --calls FILE",
+                   STR_ARG(trace->path));
+}
+
 bool calls_arg_required(struct out *out, const char *path, const struct tape_arg *tape,
                         struct call_log *log, struct err *err)
 {
     if (path)
         return calls_arg_read(out, path, log, err);
     return calls_arg_recorded(tape->trace, calls_arg_recording(tape), log, err) &&
-           (log->calls.n ||
-            err_set(err, ERR_USAGE,
-                    "%.*s has no calls: record them with symtape record --calls, or name a file "
-                    "with --calls FILE",
-                    STR_ARG(tape->trace->path)));
+           (log->calls.n || calls_arg_missing(tape->trace, err));
 }

@@ -244,7 +244,7 @@ static bool check_leaves(struct entry_check *c, struct guard_manager *manager)
 {
     for (uint32_t id = manager->first_leaf; id != TENSOR_NONE; id = c->guards->leaves.v[id].next) {
         enum leaf_verdict verdict = check_leaf(c, &c->guards->leaves.v[id]);
-        c->answer.evaluated++;
+        c->answer.evaluated += !c->guards->leaves.v[id].joined;
         if (verdict == LEAF_PASS)
             continue;
         if (verdict == LEAF_FAIL || c->answer.verdict == GUARDS_PASS) {
@@ -313,6 +313,7 @@ static bool check_manager(struct entry_check *c, uint32_t id)
     bool first = true;
     for (uint32_t child = g->managers.v[id].first_child; child != MANAGER_NONE;
          child = g->managers.v[child].next, first = false) {
+        c->answer.accessors += g->managers.v[child].source != INTERN_NONE;
         if (check_manager(c, child))
             continue;
         if (c->count) {
@@ -339,5 +340,27 @@ struct guards_answer entry_guards_check(struct entry_guards *guards, struct worl
     if (check_manager(&c, 0))
         check_leaves(&c, &guards->managers.v[1]);
     c.answer.no_memory = c.no_memory;
+    return c.answer;
+}
+
+void entry_guards_begin(struct entry_guards *guards)
+{
+    hash_index_clear(&guards->seen);
+}
+
+struct guards_answer entry_guards_check_leaf(struct entry_guards *guards, struct world *world,
+                                             const struct call_mode *mode, uint32_t leaf)
+{
+    struct entry_check c = { .guards = guards, .world = world, .mode = mode };
+    enum leaf_verdict verdict = check_leaf(&c, &guards->leaves.v[leaf]);
+    c.answer = (struct guards_answer){
+        .verdict = verdict == LEAF_PASS   ? GUARDS_PASS
+                   : verdict == LEAF_FAIL ? GUARDS_FAIL
+                                          : GUARDS_UNDECIDED,
+        .leaf = verdict == LEAF_PASS ? TENSOR_NONE : leaf,
+        .source = guards->leaves.v[leaf].source,
+        .evaluated = 1,
+        .no_memory = c.no_memory,
+    };
     return c.answer;
 }

@@ -192,6 +192,23 @@ static bool read_code(struct guards_reader *in, struct guard_leaf *leaf)
     }
 }
 
+/* Each part of a guard's code is a line of the tree (GuardManagerWrapper.get_guard_lines() in
+ * torch/_dynamo/guards.py): one DIMENSION_DYNAMIC_MARKING_GUARD reads all marks of a tensor, one
+ * function has all conditions on sizes, and another one those on objects that are the same
+ * ("L['x'] is L['y']"). */
+static bool is_joined(const struct guards_reader *in, uint32_t manager, struct str kind,
+                      struct str code)
+{
+    static const struct str SAME = { " is ", 4 };
+    const struct entry_guards *g = in->guards;
+    uint32_t last = g->managers.v[manager].last_leaf;
+    bool several_parts = str_is(kind, "DIMENSION_DYNAMIC_MARKING_GUARD") ||
+                         str_is(kind, "SYMBOLIC_SHAPE_GUARD") ||
+                         (manager == 1 && str_is(kind, "LAMBDA_GUARD"));
+    return several_parts && last != TENSOR_NONE && str_eq(g->leaves.v[last].kind, kind) &&
+           str_contains(g->leaves.v[last].code, SAME) == str_contains(code, SAME);
+}
+
 static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
 {
     struct entry_guards *g = in->guards;
@@ -206,8 +223,9 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
                                .tensor = TENSOR_NONE,
                                .then = { .object = OBJECT_NONE },
                                .next = TENSOR_NONE };
-    uint32_t id = (uint32_t)g->leaves.n;
-    struct guard_manager *manager = &g->managers.v[manager_at(in, line->depth)];
+    uint32_t id = (uint32_t)g->leaves.n, at = manager_at(in, line->depth);
+    struct guard_manager *manager = &g->managers.v[at];
+    leaf.joined = is_joined(in, at, line->kind, line->code);
     if (!read_about(in, &leaf) || !read_code(in, &leaf))
         return false;
     if (leaf.how == LEAF_ALIASING) { /* the first one lists all tensors, each stands for its own */

@@ -28,9 +28,10 @@ struct guard_leaf {
     uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
     condition_id condition; /* of a LEAF_CONDITION; CONDITION_NONE if it cannot be decided */
     uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
-    struct py_value then;   /* of a LEAF_IDENTITY: the value when the entry was compiled, or that
-                               of the function whose part it is */
-    uint32_t next;          /* the next leaf of its manager */
+    bool joined;          /* PyTorch evaluates it together with the leaf before it, as one guard */
+    struct py_value then; /* of a LEAF_IDENTITY: the value when the entry was compiled, or that
+                             of the function whose part it is */
+    uint32_t next;        /* the next leaf of its manager */
 };
 
 #define TENSOR_NONE UINT32_MAX
@@ -86,7 +87,8 @@ struct guards_answer {
     uint32_t leaf;      /* the first that fails or is undecided; TENSOR_NONE when they pass, or when
                            the length of a dict differs */
     uint32_t source;    /* what that is about, or INTERN_NONE */
-    uint32_t evaluated; /* number of leaves up to it */
+    uint32_t evaluated; /* number of guards up to it; leaves that are joined are one */
+    uint32_t accessors; /* number of accessors that were followed for them */
     bool no_memory;     /* the answer does not count */
 };
 
@@ -96,6 +98,20 @@ struct guards_answer {
 struct guards_answer entry_guards_check(struct entry_guards *guards, struct world *world,
                                         const struct call_mode *mode, bool count,
                                         struct buf *reason);
+
+/* Evaluates one leaf by itself on the present call, whatever the others say. That of a
+ * NO_TENSOR_ALIASING compares its tensor with those of the leaves that were evaluated since
+ * entry_guards_begin(). */
+void entry_guards_begin(struct entry_guards *guards);
+struct guards_answer entry_guards_check_leaf(struct entry_guards *guards, struct world *world,
+                                             const struct call_mode *mode, uint32_t leaf);
+
+/* Removes leaves, and managers that are left without any, as torch.compile's guard_filter_fn does.
+ * `removed` has an element for each leaf. Returns false when memory ran out. */
+bool entry_guards_remove(struct entry_guards *guards, const bool *removed);
+/* Returns how many guards or accessors a look-up evaluates that passes. */
+uint32_t entry_guards_evaluated(const struct entry_guards *guards);
+uint32_t entry_guards_accessors(const struct entry_guards *guards);
 
 /* Remembers what the guards, which pass, say of attributes of the module that is called and of
  * which the call says nothing. Returns false when memory ran out. */

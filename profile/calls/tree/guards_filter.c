@@ -1,0 +1,129 @@
+#include "profile/calls/tree/guards_filter.h"
+
+#include "profile/calls/tree/guard_owner.h"
+#include "trace/base/text/json_write.h"
+
+/* ---- What has to stay ---- */
+
+static enum owner_status status_of(const struct guard_trees *trees, const struct merged_leaf *leaf,
+                                   bool arguments)
+{
+    struct str owner = intern_text(&trees->owners, leaf->owner);
+    size_t ends[MOST_OWNER_PARTS];
+    if (str_is(leaf->kind, "TENSOR_MATCH") && !owner_is_parameter(owner))
+        return OWNER_TENSOR;
+    bool too_deep = owner_parts(owner, ends) > MOST_OWNER_PARTS;
+    return too_deep || (owner_is_argument(owner) && !arguments) ? OWNER_ARGUMENT : OWNER_REMOVABLE;
+}
+
+static void set_statuses(struct guard_trees *trees, const struct guard_function *function,
+                         bool arguments)
+{
+    for (size_t i = 0; i < function->tree.leaves.n; i++) {
+        const struct merged_leaf *leaf = &function->tree.leaves.v[i];
+        if (leaf->owner == INTERN_NONE)
+            continue;
+        enum owner_status *status = &trees->owner_rows.v[leaf->owner].status;
+        if (*status == OWNER_TELLS || *status == OWNER_NOT_SEEN)
+            continue;
+        enum owner_status now = status_of(trees, leaf, arguments);
+        if (!function->n_lookups)
+            *status = OWNER_NOT_SEEN;
+        else if (*status != OWNER_TENSOR && now != OWNER_REMOVABLE)
+            *status = now;
+    }
+}
+
+/* ---- Names that stand for several owners ---- */
+
+/* Adds all names that stand for an owner that has to stay. */
+static bool block(struct intern *blocked, struct str owner)
+{
+    size_t ends[MOST_OWNER_PARTS];
+    size_t n = owner_parts(owner, ends);
+    for (size_t i = 0; i < n && i < MOST_OWNER_PARTS; i++)
+        if (intern(blocked, str_first(owner, ends[i])) == INTERN_NONE)
+            return false;
+    return true;
+}
+
+/* Returns the shortest name that stands for an owner and for nothing that has to stay. "L" is not
+ * used: it would stand for all arguments. */
+static struct str choose_name(const struct intern *blocked, struct str owner)
+{
+    size_t ends[MOST_OWNER_PARTS];
+    size_t n = owner_parts(owner, ends);
+    for (size_t i = 0; i < n; i++) {
+        struct str name = str_first(owner, ends[i]);
+        if (!str_is(name, "L") && intern_find(blocked, name) == INTERN_NONE)
+            return name;
+    }
+    return STR("");
+}
+
+static bool choose_names(struct guard_trees *trees, const struct intern *blocked)
+{
+    struct intern names = INTERN_INIT;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < trees->owner_rows.n; i++) {
+        struct guard_owner_row *row = &trees->owner_rows.v[i];
+        if (row->status != OWNER_REMOVABLE || !row->n_leaves)
+            continue;
+        struct str name = choose_name(blocked, intern_text(&trees->owners, i));
+        row->removed = name.n > 0;
+        if (!row->removed)
+            continue;
+        size_t known = names.texts.n;
+        uint32_t id = intern(&names, name);
+        ok = id != INTERN_NONE && (id < known || vec_push(&trees->removed, name));
+    }
+    intern_release(&names);
+    return ok;
+}
+
+static void count_removed(struct guard_trees *trees)
+{
+    for (size_t i = 0; i < trees->owner_rows.n; i++)
+        if (trees->owner_rows.v[i].removed)
+            trees->n_removed += trees->owner_rows.v[i].n_leaves;
+}
+
+bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err *err)
+{
+    struct intern blocked = INTERN_INIT;
+    for (size_t i = 0; i < trees->functions.n; i++)
+        set_statuses(trees, &trees->functions.v[i], arguments);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < trees->owner_rows.n; i++)
+        if (trees->owner_rows.v[i].status != OWNER_REMOVABLE)
+            ok = block(&blocked, intern_text(&trees->owners, i));
+    ok = ok && choose_names(trees, &blocked);
+    intern_release(&blocked);
+    if (trees->removed.n)
+        qsort(trees->removed.v, trees->removed.n, sizeof *trees->removed.v, str_compare);
+    count_removed(trees);
+    return ok || err_nomem(err);
+}
+
+/* ---- Python ---- */
+
+void guards_filter_python(const struct guard_trees *trees, struct buf *out)
+{
+    buf_puts(out, "REMOVED_GUARDS = (\n");
+    for (size_t i = 0; i < trees->removed.n; i++) {
+        buf_puts(out, "    ");
+        json_quote(out, trees->removed.v[i]);
+        buf_puts(out, ",\n");
+    }
+    buf_puts(out, ")\n"
+                  "\n"
+                  "def keep_guards(guards):\n"
+                  "    def keep(name):\n"
+                  "        return not any(\n"
+                  "            name == r or name.startswith((r + \".\", r + \"[\"))\n"
+                  "            for r in REMOVED_GUARDS)\n"
+                  "    return [keep(g.orig_guard.name) for g in guards]\n"
+                  "\n"
+                  "# torch.compile(f, options={\n"
+                  "#     \"guard_filter_fn\": keep_guards})\n");
+}

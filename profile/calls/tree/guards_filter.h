@@ -1,0 +1,17 @@
+/* Which guards a guard_filter_fn of torch.compile can remove. */
+#ifndef SYMTAPE_PROFILE_CALLS_TREE_GUARDS_FILTER_H
+#define SYMTAPE_PROFILE_CALLS_TREE_GUARDS_FILTER_H
+
+#include "profile/calls/tree/guard_trees.h"
+
+/* Decides which owners can be removed, of which the status says which of them told calls apart, and
+ * chooses names that stand for all of them: "L['self']._modules" for what is below it, if none of
+ * that must stay. Guards on the process, on sizes and on tensors that are no parameters always
+ * stay, and so do those on arguments, unless `arguments` is set. Returns false with err set when
+ * memory ran out. */
+bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err *err);
+
+/* Appends the function as Python, to be pasted. */
+void guards_filter_python(const struct guard_trees *trees, struct buf *out);
+
+#endif
