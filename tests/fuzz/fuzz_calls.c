@@ -3,6 +3,56 @@
 #include "tests/fuzz/walk.h"
 
 #include "profile/calls/guards/entry_guards.h"
+#include "profile/calls/tree/guard_owner.h"
+#include "profile/calls/tree/merged_tree.h"
+
+/* What passes with all guards passes without some of them, too. */
+static void check_filter(struct call_log *log, struct str tree)
+{
+    struct world world = { .sources = &log->sources };
+    struct entry_guards all = { 0 }, some = { 0 };
+    struct err err = { .kind = ERR_NONE };
+    const struct call_mode *mode = &log->calls.v[0].mode;
+    bool removed[64];
+    bool ok = world_enter(&world, &log->calls.v[0]) &&
+              entry_guards_read(&all, tree, &world, mode, &err) &&
+              entry_guards_read(&some, tree, &world, mode, &err) && all.leaves.n < 64;
+    for (size_t i = 0; i < 64; i++)
+        removed[i] = tree.n >> (i % 8) & 1;
+    FUZZ_CHECK(!ok || entry_guards_remove(&some, removed));
+    for (size_t i = 0; ok && i < log->calls.n; i++) {
+        mode = &log->calls.v[i].mode;
+        FUZZ_CHECK(world_enter(&world, &log->calls.v[i]));
+        enum guards_verdict before = entry_guards_check(&all, &world, mode, true, NULL).verdict;
+        enum guards_verdict after = entry_guards_check(&some, &world, mode, true, NULL).verdict;
+        FUZZ_CHECK(before == GUARDS_FAIL || after != GUARDS_FAIL);
+        FUZZ_CHECK(before != GUARDS_PASS || after == GUARDS_PASS);
+    }
+    entry_guards_release(&all);
+    entry_guards_release(&some);
+    world_release(&world);
+}
+
+/* Merges a tree with its own second half: each line has an owner, and each use an entry. */
+static void check_merged(struct str tree)
+{
+    struct merged_tree merged = { .several_processes = tree.n & 1 };
+    struct intern owners = INTERN_INIT;
+    struct err err = { .kind = ERR_NONE };
+    size_t ends[MOST_OWNER_PARTS];
+    FUZZ_CHECK(merged_tree_add(&merged, STR("0/0"), 0, tree, &owners, &err));
+    FUZZ_CHECK(merged_tree_add(&merged, STR("0/1"), 1, str_from(tree, tree.n / 2), &owners, &err));
+    FUZZ_CHECK(merged.uses.n ==
+               (size_t)merged.entries.v[0].n_leaves + merged.entries.v[1].n_leaves);
+    for (size_t i = 0; i < merged.leaves.n; i++) {
+        const struct merged_leaf *leaf = &merged.leaves.v[i];
+        FUZZ_CHECK(leaf->n_entries > 0 && leaf->n_entries <= 2);
+        if (leaf->owner != INTERN_NONE)
+            FUZZ_CHECK(owner_parts(intern_text(&owners, leaf->owner), ends) > 0);
+    }
+    merged_tree_release(&merged);
+    intern_release(&owners);
+}
 
 static void check(struct call_log *log, struct str tree)
 {
@@ -36,6 +86,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     size_t end = str_find(input, STR("\n====\n"));
     if (call_log_read(&log, str_from(input, end + 6), &err))
         check(&log, str_first(input, end));
+    if (log.calls.n)
+        check_filter(&log, str_first(input, end));
+    check_merged(str_first(input, end));
     FUZZ_CHECK(err.kind == ERR_NONE || err.kind == ERR_INPUT);
     call_log_release(&log);
     return 0;

@@ -116,6 +116,58 @@ static void test_reasons(void **state)
     release(&f);
 }
 
+/* Without the guard on n, any n passes, and one value less is looked up. A dict keeps its length.
+ */
+static void test_filter(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = ERR_INIT;
+    bool removed[16] = { false };
+    assert_true(setup(&f, &err));
+    uint32_t guards = entry_guards_evaluated(&f.guards);
+    uint32_t accessors = entry_guards_accessors(&f.guards);
+    assert_int_equal(guards, f.guards.leaves.n);
+    for (size_t i = 0; i < f.guards.leaves.n; i++)
+        removed[i] = str_contains(f.guards.leaves.v[i].code, STR("L['n'] == 2")) ||
+                     str_contains(f.guards.leaves.v[i].code, STR("L['d']['a'] == 1"));
+    assert_true(entry_guards_remove(&f.guards, removed));
+    assert_int_equal(entry_guards_evaluated(&f.guards), guards - 2);
+    assert_int_equal(entry_guards_accessors(&f.guards), accessors - 2);
+    static const struct {
+        size_t call;
+        enum guards_verdict verdict;
+    } ROWS[] = { { 0, GUARDS_PASS }, { 5, GUARDS_PASS }, { 3, GUARDS_FAIL }, { 9, GUARDS_FAIL } };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        const struct program_call *call = &f.log.calls.v[ROWS[i].call];
+        assert_true(world_enter(&f.world, call));
+        assert_int_equal(entry_guards_check(&f.guards, &f.world, &call->mode, true, NULL).verdict,
+                         ROWS[i].verdict);
+    }
+    release(&f);
+}
+
+/* One leaf is evaluated whatever the others say. */
+static void test_one_leaf(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = ERR_INIT;
+    uint32_t failed = 0;
+    assert_true(setup(&f, &err));
+    const struct program_call *call = &f.log.calls.v[2]; /* x and y are one tensor */
+    assert_true(world_enter(&f.world, call));
+    entry_guards_begin(&f.guards);
+    for (uint32_t i = 0; i < f.guards.leaves.n; i++) {
+        struct guards_answer answer = entry_guards_check_leaf(&f.guards, &f.world, &call->mode, i);
+        failed += answer.verdict == GUARDS_FAIL;
+        if (answer.verdict == GUARDS_FAIL)
+            assert_int_equal(f.guards.leaves.v[i].how, LEAF_ALIASING);
+    }
+    assert_int_equal(failed, 1);
+    release(&f);
+}
+
 /* A child that fails often is checked before its siblings. */
 static void test_order(void **state)
 {
@@ -178,10 +230,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_scope),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_reasons),  cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_one_leaf), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_scope),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
