@@ -54,7 +54,7 @@ COMMANDS = [
     ("dynamic json", ["dynamic", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("guards", ["guards", "--tree", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("guards json", ["guards", "--json", "--arguments", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
-    ("guards of two", ["guards", "{tape}", "{log}"], None),
+    ("guards of two", ["guards", "--json", "{trained}", "{trained}"], None),
     ("diagnose", ["{trained}"], None),
     ("diagnose json", ["diagnose", "--json", "{broken}"], None),
     ("replay", ["replay", "{trained}"], None),

@@ -112,10 +112,10 @@ static void add_metrics(struct tape_compiles *all, struct trace *trace, const st
     c->limit = c->refused ? read_limit(m->fail_reason) : 0;
 }
 
-static struct str copy(struct tape_compiles *all, struct str text)
+static bool copy(struct tape_compiles *all, struct str *text)
 {
-    struct str ret = arena_copy(&all->arena, text);
-    return ret.p ? ret : STR("");
+    *text = arena_copy(&all->arena, *text);
+    return text->p != NULL;
 }
 
 bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t recording,
@@ -147,13 +147,11 @@ bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t
         if (c)
             c->why = why;
     }
-    for (size_t i = 0; i < ret->codes.n; i++) {
-        struct tape_code *code = &ret->codes.v[i];
-        code->file = copy(ret, code->file);
-        code->function = copy(ret, code->function);
-    }
+    bool ok = true;
+    for (size_t i = 0; ok && i < ret->codes.n; i++)
+        ok = copy(ret, &ret->codes.v[i].file) && copy(ret, &ret->codes.v[i].function);
     metrics_free(metrics);
-    return ret->incidents != NULL;
+    return ret->incidents && (ok || err_nomem(err));
 }
 
 void tape_compiles_release(struct tape_compiles *compiles)

@@ -97,7 +97,7 @@ static bool mark_reason(struct reason_reader *r, struct str compile,
         return false;
     uint32_t text = entry == TREE_NONE ? INTERN_NONE : intern_find(&r->texts, buf_str(&r->key));
     if (text == INTERN_NONE)
-        return vec_push(&r->function->unexplained, compile);
+        return intern(&r->function->unexplained, compile) != INTERN_NONE;
     r->function->counts.v[r->leaves.v[text]].tells = true;
     r->function->counts.v[r->leaves.v[text]].logged++;
     return true;
@@ -168,7 +168,7 @@ void guard_trees_release(struct guard_trees *trees)
     for (size_t i = 0; i < trees->functions.n; i++) {
         merged_tree_release(&trees->functions.v[i].tree);
         vec_release(&trees->functions.v[i].counts);
-        vec_release(&trees->functions.v[i].unexplained);
+        intern_release(&trees->functions.v[i].unexplained);
     }
     vec_release(&trees->functions);
     vec_release(&trees->owner_rows);

@@ -28,8 +28,7 @@ struct guard_function {
     vec_of(struct leaf_use_counts)
     counts; /* by leaf of the tree */
     uint32_t n_recompiles;
-    vec_of(struct str)
-    unexplained;                  /* compiles for which PyTorch logged a reason of no guard here */
+    struct intern unexplained;    /* compiles for which PyTorch logged a reason of no guard here */
     uint32_t n_lookups, n_checks; /* of the calls; a look-up checks entries until one answers */
     struct lookup_cost cost, filtered_cost;
 };

@@ -269,11 +269,9 @@ static void add_cost(struct guard_function *function, const struct entry_use *en
 static void check_logged(struct use_pass *p, const struct guard_function *function,
                          const struct lookup_row *lookup, uint32_t entry)
 {
-    if (lookup->answered == entry)
-        return;
-    for (size_t i = 0; i < function->unexplained.n; i++)
+    if (lookup->answered != entry && !p->filtered)
         p->trees->n_unexplained +=
-            !p->filtered && str_eq(function->unexplained.v[i], lookup->compile);
+            intern_find(&function->unexplained, lookup->compile) != INTERN_NONE;
 }
 
 static bool check(struct use_pass *p, struct guard_function *function,
