@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """symtape record --calls, end to end, with the real PyTorch: for each call of the programs below,
 the entry that answered as the recorder saw it is the one that `symtape cache` finds, inside the
-calls, too.
+calls, too. Where `symtape guards` finds guards that can go, the program runs once more with its
+filter: the answers are the same, and its look-ups cost what was predicted. A passing check evaluates
+as many guards as PyTorch counts.
 
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3).
 Exits with 77, "skipped" to meson, when that one has no torch.
@@ -96,6 +98,42 @@ PROGRAMS = {
                 "for _ in range(500): f(x)\nfor _ in range(500): f(ones(2))", 1000),
 }
 
+# Put in front of a program, after the filter.
+FILTERED = """
+plain = torch.compile
+def filtered(f=None, **how):
+    how["options"] = {**how.pop("options", {}), "guard_filter_fn": keep_guards}
+    return plain(f, **how)
+torch.compile = filtered
+"""
+
+# A compile and a hit each; prints how many guards PyTorch evaluates for the hit.
+COUNT = """
+from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
+def count(function, **scope):
+    [entry] = _debug_get_cache_entry_list(function.__code__)
+    answer = entry.guard_manager.check_verbose(scope)
+    assert answer.result, answer
+    # The recorder itself adds a guard, which is no part of the tree.
+    own = [g for g in entry.guard_manager.root.get_epilogue_lambda_guards()
+           if g.verbose_code_parts()[0].startswith("symtape:")]
+    print("COUNTED", answer.num_guards_executed - len(own), flush=True)
+"""
+COUNTED = {
+    "count module": ("m = Net(); f = torch.compile(m, backend='eager')\n"
+                     "f(ones(2, 4)); f(ones(2, 4)); count(Net.forward, self=m, x=ones(2, 4), n=1)"),
+    "count shapes": ("def g(x, y): return x + y if x.shape[0] % 2 else x - y\n"
+                     "f = torch.compile(g, backend='eager', dynamic=True)\n"
+                     "f(ones(5), ones(5)); f(ones(7), ones(7)); count(g, x=ones(7), y=ones(7))"),
+    "count containers": ("def g(d, xs): return sum(d.values()) + xs[0] * len(xs) + RATE\n"
+                         "f = torch.compile(g, backend='eager')\n"
+                         "d = {'a': ones(2), 'b': ones(2)}; xs = [ones(2), 3]\n"
+                         "f(d, xs); f(d, xs); count(g, d=d, xs=xs)"),
+    "count one tensor": ("def g(x, y, s): return x + y if s == 'a' else x\n"
+                         "f = torch.compile(g, backend='eager', dynamic=True); x = ones(3, 2)\n"
+                         "f(x, x, 'a'); f(x, x, 'a'); count(g, x=x, y=x, s='a')"),
+}
+
 
 def run(*argv):
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
@@ -114,35 +152,69 @@ def written_out(rows):
     return sorted(calls, key=lambda c: c["call"])
 
 
-def record(name, text):
+def record(name, text, begin=BEGIN):
     tape, program = (os.path.join(FOLDER.name, name + end) for end in (".tape", ".py"))
     with open(program, "w") as out:
-        out.write(BEGIN + text)
-    report = json.loads(run(SYMTAPE, "record", "--calls", "--json", "-o", tape, "--", PYTHON,
-                            program).splitlines()[-1])
+        out.write(begin + text)
+    lines = run(SYMTAPE, "record", "--calls", "--json", "-o", tape, "--", PYTHON, program).splitlines()
+    report = json.loads(lines[-1])
     assert report["calls"]["dropped"] == 0 and not report["calls"]["not_recorded"], report["calls"]
     rows = [json.loads(line) for line in run(SYMTAPE, "show", "--artifact", "symtape_calls",
                                              tape).splitlines() if line.startswith('{"call"')]
-    return tape, report["calls"]["calls"], rows
+    return tape, report["calls"]["calls"], rows, lines[:-1]
+
+
+def answers_of(calls):
+    return [[(r["outcome"], r.get("answered")) for r in [c, *c.get("frames", [])]]
+            for c in calls if "backward_of" not in c]
+
+
+def check_filter(name, tape, calls):
+    """The program with the filter that symtape guards prints."""
+    before = json.loads(run(SYMTAPE, "guards", "--json", tape))
+    code = before["filter"]["python"]
+    assert before["filter"]["proved"], before["filter"]
+    assert code == run(SYMTAPE, "guards", "--filter", tape)
+    if not before["filter"]["guards"]:
+        return "no guard can go"
+    filtered, _, rows, _ = record(name + " filtered", PROGRAMS[name][0], BEGIN + code + FILTERED)
+    assert answers_of(written_out(rows)) == answers_of(calls), "with the filter, other entries answer"
+    after = json.loads(run(SYMTAPE, "guards", "--json", filtered))
+    cost = {side: {k: v for k, v in before["totals"][side].items() if k != "us"}
+            for side in ("cost", "filtered_cost")}
+    found = {k: v for k, v in after["totals"]["cost"].items() if k != "us"}
+    assert found == cost["filtered_cost"], (cost, found)
+    return f"filtered from {cost['cost']['guards']} guards evaluated to {found['guards']}"
+
+
+def check_count(name):
+    tape, _, _, lines = record(name, COUNTED[name], BEGIN + COUNT)
+    [counted] = [int(line.split()[1]) for line in lines if line.startswith("COUNTED")]
+    totals = json.loads(run(SYMTAPE, "guards", "--json", tape))["totals"]
+    assert (totals["lookups"], totals["checks"]) == (2, 1), totals
+    assert totals["cost"]["guards"] == counted, (totals, counted)
+    return f"{counted} guards evaluated"
 
 
 def check(name):
+    if name in COUNTED:
+        return check_count(name)
     text, expected = PROGRAMS[name]
-    tape, noted, rows = record(name, text)
+    tape, noted, rows, _ = record(name, text)
     calls = written_out(rows)
     assert len(calls) == noted == expected, (len(calls), noted, expected)
     assert [c["call"] for c in calls] == list(range(expected))
     answers = json.loads(run(SYMTAPE, "cache", "--json", tape))["calls"]
     forward = [c for c in calls if "backward_of" not in c]
     wrong, inside = [], 0
-    for c, a in zip(forward, answers, strict=True):
-        recorded = [(r["outcome"], r.get("answered")) for r in [c, *c.get("frames", [])]]
+    for c, recorded, a in zip(forward, answers_of(calls), answers, strict=True):
         found = [(look["outcome"], look["answered"]) for look in a["lookups"]]
         inside += len(recorded) - 1
         if recorded != found:
             wrong.append((c["call"], recorded, found))
     assert not wrong, wrong
-    return f"{len(forward)} calls in {len(rows)} rows, {inside} look-ups inside: all answered as recorded"
+    return (f"{len(forward)} calls in {len(rows)} rows, {inside} look-ups inside: all answered as recorded; "
+            f"{check_filter(name, tape, calls)}")
 
 
 def main():
@@ -151,7 +223,7 @@ def main():
     if have.returncode != 0:
         sys.exit(print(f"skipped: {PYTHON} has no torch (SYMTAPE_PYTHON names another)") or 77)
     failed = 0
-    for name in sys.argv[1:] or PROGRAMS:
+    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED]:
         try:
             print("ok  ", name, check(name), flush=True)
         except AssertionError as error:
