@@ -101,6 +101,8 @@ A module. The last call of its three fails the guards of the first entry:
       ... and 11 more
 
     A filter that removes the guards that can go
+    # 43 guards that told none of 3 look-ups apart.
+    # Other calls can be answered wrongly without them.
     REMOVED_GUARDS = (
         "G",
         "L['self']",
@@ -119,6 +121,8 @@ A module. The last call of its three fails the guards of the first entry:
 The filter alone is a Python program:
 
     $ symtape guards --calls mlp.jsonl --filter $RECORDINGS/mlp.log.zst
+    # 43 guards that told none of 3 look-ups apart.
+    # Other calls can be answered wrongly without them.
     REMOVED_GUARDS = (
         "G",
         "L['self']",

@@ -300,7 +300,8 @@ static bool check(struct use_pass *p, struct guard_function *function,
     if (answer.leaf != TENSOR_NONE) {
         uint32_t leaf = merged_leaf_of(p, function, row->entry, answer.leaf);
         function->counts.v[leaf].turned_away++;
-        mark_leaf(p, function, leaf);
+        if (!function->counts.v[leaf].tells)
+            mark_leaf(p, function, leaf);
     } else if (answer.source != INTERN_NONE) {
         mark_owner(p, intern_text(&p->log->sources, answer.source));
     }
@@ -397,6 +398,7 @@ bool guard_use_make(struct guard_trees *trees, const struct cache_run *run, stru
                     const struct guard_use_options *options, struct err *err)
 {
     trees->has_calls = true;
+    trees->n_unused = run->n_unused;
     return run_pass(trees, run, log, false, err) &&
            guards_filter_choose(trees, options->arguments, err) &&
            run_pass(trees, run, log, true, err);

@@ -96,6 +96,13 @@ void put_text_or_null(struct json_writer *w, const char *key, struct str text)
         json_put_null(w, key);
 }
 
+void put_function_name(const struct guard_function *function, struct buf *out)
+{
+    format_place(out, function->file, function->line);
+    buf_puts(out, " in ");
+    format_text(out, function->function, 0);
+}
+
 /* ---- Kinds ---- */
 
 static bool count_kind(struct guard_kinds *kinds, struct str name, bool accessor, uint32_t n_all)
@@ -181,8 +188,11 @@ struct guard_totals guard_totals_of(const struct guard_trees *trees, struct str 
         sum.checks += f->n_checks;
         for (size_t k = 0; k < f->tree.nodes.n; k++)
             sum.accessors += f->tree.nodes.v[k].source.n > 0;
-        for (size_t k = 0; k < f->counts.n; k++)
+        for (size_t k = 0; k < f->counts.n; k++) {
+            uint32_t owner = f->tree.leaves.v[k].owner;
             sum.telling += f->counts.v[k].tells;
+            sum.removed += owner != INTERN_NONE && trees->owner_rows.v[owner].removed;
+        }
         add_entries(&sum, &f->tree);
         add_cost(&sum.cost, &f->cost);
         add_cost(&sum.filtered_cost, &f->filtered_cost);

@@ -12,6 +12,8 @@ void put_guard(const struct merged_leaf *leaf, struct buf *out);
 
 /* Appends that as a cell. */
 void put_guard_cell(struct table *table, const struct merged_leaf *leaf);
+/* Appends "train.py:17 in forward". */
+void put_function_name(const struct guard_function *function, struct buf *out);
 /* Appends the entries that have a guard: "0/0 0/2", "all", "0/0 0/1 0/2 0/3 and 4 more". */
 void put_guard_entries(const struct merged_tree *tree, const struct merged_leaf *leaf,
                        struct buf *out);
@@ -37,7 +39,7 @@ void guard_kinds_release(struct guard_kinds *kinds);
 
 /* Sums over the functions of that name ("": all). */
 struct guard_totals {
-    uint32_t functions, entries, recompiles, merged, telling, accessors;
+    uint32_t functions, entries, recompiles, merged, telling, removed, accessors;
     uint64_t leaves; /* of all entries */
     uint32_t lookups, checks;
     struct lookup_cost cost, filtered_cost;

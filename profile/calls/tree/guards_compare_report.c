@@ -38,9 +38,7 @@ void guards_compare_text(const struct guards_comparison *c, const struct report_
         put_leaf_entries(tree_of(c, change, true), change->after, &table);
         table_text(&table, change->kind);
         put_guard_cell(&table, &tree->leaves.v[before ? change->before : change->after]);
-        format_place(&table.text, f->file, f->line);
-        buf_puts(&table.text, " in ");
-        format_text(&table.text, f->function, 0);
+        put_function_name(f, &table.text);
         table_cell(&table);
     }
     style_mark(options->styles, out, STYLE_BOLD);

@@ -109,6 +109,13 @@ bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err 
 
 void guards_filter_python(const struct guard_trees *trees, struct buf *out)
 {
+    if (trees->n_misanswered || trees->n_unexplained)
+        buf_puts(out, "# Not proved: these guards may have told calls apart.\n");
+    else
+        buf_printf(out,
+                   "# %u guards that told none of %u look-ups apart.\n"
+                   "# Other calls can be answered wrongly without them.\n",
+                   trees->n_removed, trees->n_lookups);
     buf_puts(out, "REMOVED_GUARDS = (\n");
     for (size_t i = 0; i < trees->removed.n; i++) {
         buf_puts(out, "    ");

@@ -117,13 +117,18 @@ static void put_removable(struct guards_writer *w)
         put_line(w);
         return;
     }
-    buf_printf(&w->line, "%u of %u guards can go", trees->n_removed, w->totals.merged);
-    if (trees->n_removed && w->totals.checks) {
+    buf_printf(&w->line, "%u of %u guards can go", w->totals.removed, w->totals.merged);
+    if (w->totals.removed && w->totals.checks) {
         buf_puts(&w->line, "; a look-up then costs ");
         put_per_lookup(w, &w->totals.filtered_cost);
     }
     put_line(w);
-    if (!trees->n_removed)
+    if (trees->n_unused) {
+        format_plural(&w->line, trees->n_unused, "compile");
+        buf_puts(&w->line, " of the tape not asked for by these calls");
+        put_line(w);
+    }
+    if (!w->totals.removed)
         return;
     if (trees->n_misanswered) {
         format_plural(&w->line, trees->n_misanswered, "check");
@@ -149,13 +154,6 @@ static void put_heading(struct guards_writer *w, const char *text)
     buf_puts(w->out, text);
     style_mark(w->options->styles, w->out, STYLE_NONE);
     buf_putc(w->out, '\n');
-}
-
-static void put_function(const struct guard_function *function, struct buf *out)
-{
-    format_place(out, function->file, function->line);
-    buf_puts(out, " in ");
-    format_text(out, function->function, 0);
 }
 
 static void put_functions(struct guards_writer *w)
@@ -189,7 +187,7 @@ static void put_functions(struct guards_writer *w)
             table_printf(&table, "%.1f", (double)f->cost.leaves / f->n_lookups);
         else
             table_text(&table, STR(""));
-        put_function(f, &table.text);
+        put_function_name(f, &table.text);
         table_cell(&table);
     }
     put_heading(w, "Functions; guards of several entries count once");
@@ -265,7 +263,7 @@ static void put_latencies(struct guards_writer *w)
             table_u64(&table, entry->n_leaves);
             table_u64(&table, entry->n_accessors);
             table_ns(&table, entry->latency_us < 0 ? -1 : (int64_t)(entry->latency_us * 1e3));
-            put_function(f, &table.text);
+            put_function_name(f, &table.text);
             table_cell(&table);
         }
     }
@@ -309,7 +307,7 @@ static void put_leaf(struct guards_writer *w, const struct guard_function *f, ui
 }
 
 /* The depth of a tree is limited where it is read. */
-static void put_node(struct guards_writer *w, const struct guard_function *f, uint32_t id) // NOLINT
+static void put_node(struct guards_writer *w, const struct guard_function *f, uint32_t id)
 {
     const struct merged_node *node = &f->tree.nodes.v[id];
     uint32_t depth = node->depth + 1;
@@ -328,7 +326,7 @@ static void put_trees(struct guards_writer *w)
         const struct guard_function *f = &w->trees->functions.v[i];
         if (!guard_function_is(f, w->shown->function))
             continue;
-        put_function(f, &w->line);
+        put_function_name(f, &w->line);
         buf_puts(&w->line, "; * told calls apart, [entries] that have it");
         buf_putc(w->out, '\n');
         put_line(w);
