@@ -103,6 +103,8 @@ A module. The last call of its three fails the guards of the first entry:
     A filter that removes the guards that can go
     # 43 guards that told none of 3 look-ups apart.
     # Other calls can be answered wrongly without them.
+    import re
+
     REMOVED_GUARDS = (
         "G",
         "L['self']",
@@ -110,8 +112,10 @@ A module. The last call of its three fails the guards of the first entry:
 
     def keep_guards(guards):
         def keep(name):
+            at = re.search(r"\b[LG]\[", name)
+            name = name[at.start():] if at else ""
             return not any(
-                name == r or name.startswith((r + ".", r + "["))
+                name.startswith(r) and name[len(r):][:1] in ".[),"
                 for r in REMOVED_GUARDS)
         return [keep(g.orig_guard.name) for g in guards]
 
@@ -123,6 +127,8 @@ The filter alone is a Python program:
     $ symtape guards --calls mlp.jsonl --filter $RECORDINGS/mlp.log.zst
     # 43 guards that told none of 3 look-ups apart.
     # Other calls can be answered wrongly without them.
+    import re
+
     REMOVED_GUARDS = (
         "G",
         "L['self']",
@@ -130,8 +136,10 @@ The filter alone is a Python program:
 
     def keep_guards(guards):
         def keep(name):
+            at = re.search(r"\b[LG]\[", name)
+            name = name[at.start():] if at else ""
             return not any(
-                name == r or name.startswith((r + ".", r + "["))
+                name.startswith(r) and name[len(r):][:1] in ".[),"
                 for r in REMOVED_GUARDS)
         return [keep(g.orig_guard.name) for g in guards]
 

@@ -3,46 +3,36 @@
 #include "profile/calls/guards/condition.h"
 #include "profile/calls/values/python_scan.h"
 
-/* Removes "type(" and the like in front, with what follows the bracket that it opens. */
-static struct str without_call(struct str source, struct str call)
+struct str next_source(struct str *code)
 {
-    if (!str_starts(source, call))
-        return source;
-    struct python_scan scan = { source };
-    unsigned calls = 0;
-    for (size_t i = 0; i < call.n; i++)
-        calls += call.p[i] == '(';
-    while (python_scan_next(&scan))
-        if (scan.closes && scan.depth + 1 == calls)
-            return str_from(str_first(source, scan.at), call.n);
-    return source;
+    struct python_scan scan = { *code };
+    while (python_scan_next(&scan)) {
+        bool begins = (scan.c == 'L' || scan.c == 'G') && scan.next < code->n &&
+                      code->p[scan.next] == '[' &&
+                      (scan.at == 0 || !is_word_char(code->p[scan.at - 1]));
+        struct str rest = str_from(*code, scan.at);
+        size_t n = begins ? source_length(rest) : 0;
+        if (n) {
+            *code = str_from(rest, n);
+            return str_first(rest, n);
+        }
+    }
+    *code = STR("");
+    return STR("");
 }
 
 struct str guard_owner(struct str source)
 {
     static const struct str ENDS[] = { { ".__dict__", 9 }, { ".__code__", 9 } };
-    static const struct str CALLS[] = { { "list(dict.keys(", 15 }, { "type(", 5 } };
-    for (size_t before = source.n + 1; before != source.n;) {
-        before = source.n;
+    bool whole = str_is(source, "G") || str_is(source, "L");
+    struct str owner = whole ? source : next_source(&source);
+    for (size_t before = owner.n + 1; before != owner.n;) {
+        before = owner.n;
         for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++)
-            if (str_ends(source, ENDS[i]))
-                source = str_first(source, source.n - ENDS[i].n);
-        for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++)
-            source = without_call(source, CALLS[i]);
+            if (str_ends(owner, ENDS[i]))
+                owner = str_first(owner, owner.n - ENDS[i].n);
     }
-    return source;
-}
-
-struct str next_source(struct str *code)
-{
-    while (code->n) {
-        size_t n = source_length(*code);
-        struct str source = str_first(*code, n);
-        *code = str_from(*code, n ? n : 1);
-        if (n)
-            return source;
-    }
-    return STR("");
+    return owner;
 }
 
 bool owner_is_parameter(struct str owner)

@@ -5,13 +5,15 @@
 
 #include "trace/base/str.h"
 
-/* Returns the owner of a source, a part of its text. The leaves of L['m'].__dict__, of
- * L['f'].__code__ and of list(dict.keys(L['d']))[0] can be made by the guards on L['m'], L['f'] and
- * L['d'] (NOT_PRESENT_IN_GENERIC_DICT, CLOSURE_MATCH and DICT_KEYS_MATCH in
- * torch/_dynamo/guards.py). */
+/* Returns the owner of a source, a part of its text: the first local or global that it names, with
+ * its attributes and items. The leaves of L['m'].__dict__, L['f'].__code__ and
+ * list(dict.keys(L['d']))[0] can be made by the guards on L['m'], L['f'] and L['d']
+ * (NOT_PRESENT_IN_GENERIC_DICT, CLOSURE_MATCH and DICT_KEYS_MATCH in torch/_dynamo/guards.py), and
+ * what is reached through type(L['m']) belongs to L['m']. "" if there is none. */
 struct str guard_owner(struct str source);
 
-/* Finds the next source in the code of a guard and advances *code past it; "" at the end. */
+/* Finds the next local or global in the code of a guard and advances *code past it; "" at the end.
+ */
 struct str next_source(struct str *code);
 
 /* What guards are about, as far as it decides whether one may go. */

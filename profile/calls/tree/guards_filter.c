@@ -116,18 +116,21 @@ void guards_filter_python(const struct guard_trees *trees, struct buf *out)
                    "# %u guards that told none of %u look-ups apart.\n"
                    "# Other calls can be answered wrongly without them.\n",
                    trees->n_removed, trees->n_lookups);
-    buf_puts(out, "REMOVED_GUARDS = (\n");
+    buf_puts(out, "import re\n\nREMOVED_GUARDS = (\n");
     for (size_t i = 0; i < trees->removed.n; i++) {
         buf_puts(out, "    ");
         json_quote(out, trees->removed.v[i]);
         buf_puts(out, ",\n");
     }
+    /* The names in Python are those that guard_owner() reads: type(L['m']) is about L['m']. */
     buf_puts(out, ")\n"
                   "\n"
                   "def keep_guards(guards):\n"
                   "    def keep(name):\n"
+                  "        at = re.search(r\"\\b[LG]\\[\", name)\n"
+                  "        name = name[at.start():] if at else \"\"\n"
                   "        return not any(\n"
-                  "            name == r or name.startswith((r + \".\", r + \"[\"))\n"
+                  "            name.startswith(r) and name[len(r):][:1] in \".[),\"\n"
                   "            for r in REMOVED_GUARDS)\n"
                   "    return [keep(g.orig_guard.name) for g in guards]\n"
                   "\n"

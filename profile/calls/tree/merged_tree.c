@@ -129,13 +129,13 @@ static bool merge_node(struct tree_merger *m, const struct tree_guard *line)
 static bool owner_of(struct tree_merger *m, const struct tree_guard *line, uint32_t node,
                      uint32_t *ret)
 {
-    struct str code = line->code, source = node <= 1 ? STR("") : next_source(&code);
-    if (!source.n && node > 1)
-        source = m->merged->nodes.v[node].source;
+    struct str owner = node <= 1 ? STR("") : guard_owner(line->code);
+    if (!owner.n && node > 1)
+        owner = guard_owner(m->merged->nodes.v[node].source);
     *ret = INTERN_NONE;
-    if (!source.n)
+    if (!owner.n)
         return true;
-    *ret = intern(m->owners, guard_owner(source));
+    *ret = intern(m->owners, owner);
     return *ret != INTERN_NONE || err_nomem(m->err);
 }
 

@@ -109,7 +109,10 @@ static void test_owners(void **state)
         { "list(dict.keys(L['d']))[0]", "L['d']" },
         { "type(L['d'].x.__dict__)", "L['d'].x" },
         { "L['m']._modules['a']", "L['m']._modules['a']" },
-        { "type(", "type(" },
+        { "dict(type(L['self'].config).__mro__[1].__dict__)['a']", "L['self'].config" },
+        { "___dict_contains('L[0]', G['d'])", "G['d']" },
+        { "G", "G" },
+        { "type(", "" },
         { "", "" },
     };
     size_t ends[MOST_OWNER_PARTS];
