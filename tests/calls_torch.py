@@ -80,6 +80,10 @@ PROGRAMS = {
                   "for i in (0, 1, 0, 2, 1, 2): fs[i](ones(2, 4))", 6),
     "method": ("p = Plain(2); f = torch.compile(p.run, backend='eager')\n"
                "f(ones(2)); f(ones(2)); p.a = 3; f(ones(2)); p.a = 2; f(ones(2))", 4),
+    "classes": ("class Config:\n    scale = 2\n    @property\n    def twice(self): return self.scale * 2\n"
+                "class Sized(Net):\n    def forward(self, x): return self.lin(x) * self.config.twice\n"
+                "m = Sized(); m.config = Config(); f = torch.compile(m, backend='eager')\n"
+                "for n in (2, 2, 3): f(ones(n, 4))", 3),
     "decorator": ("@torch.compile(backend='eager')\ndef f(x, *, scale=2): return x * scale\n"
                   "f(ones(2)); f(ones(3)); f(ones(3), scale=4); f(ones(9))", 4),
     "backward": ("m = Net(); f = torch.compile(m, backend='aot_eager')\n"
