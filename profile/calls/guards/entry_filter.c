@@ -3,19 +3,23 @@
 
 #include <stdlib.h>
 
-/* Both return whether they removed anything. */
+/* Both return whether they removed anything. Of leaves that are joined, the first that is left
+ * stands for them. */
 static bool remove_leaves(struct entry_guards *g, struct guard_manager *manager,
                           const bool *removed)
 {
-    bool ret = false;
+    bool ret = false, headless = false;
     uint32_t *at = &manager->first_leaf;
     manager->last_leaf = TENSOR_NONE;
     while (*at != TENSOR_NONE) {
         struct guard_leaf *leaf = &g->leaves.v[*at];
         if (removed[*at]) {
             *at = leaf->next;
+            headless |= !leaf->joined;
             ret = true;
         } else {
+            leaf->joined &= !headless;
+            headless = false;
             manager->last_leaf = *at;
             at = &leaf->next;
         }
@@ -41,7 +45,7 @@ static bool remove_children(struct entry_guards *g, struct guard_manager *manage
     return ret;
 }
 
-bool entry_guards_remove(struct entry_guards *guards, const bool *removed)
+bool entry_guards_remove(struct entry_guards *guards, const bool *removed, const bool *unguarded)
 {
     bool *emptied = calloc(guards->managers.n + 1, 1);
     if (!emptied)
@@ -51,8 +55,11 @@ bool entry_guards_remove(struct entry_guards *guards, const bool *removed)
         struct guard_manager *manager = &guards->managers.v[id];
         bool leaves = remove_leaves(guards, manager, removed);
         bool children = remove_children(guards, manager, emptied);
-        emptied[id] = (leaves || children) && id > 1 && manager->length < 0 &&
+        bool less = leaves || children;
+        emptied[id] = id > 1 && (unguarded[id] || (less && manager->length < 0)) &&
                       manager->first_leaf == TENSOR_NONE && manager->first_child == MANAGER_NONE;
+        if (unguarded[id])
+            manager->length = -1;
     }
     free(emptied);
     return true;

@@ -107,8 +107,9 @@ struct guards_answer entry_guards_check_leaf(struct entry_guards *guards, struct
                                              const struct call_mode *mode, uint32_t leaf);
 
 /* Removes leaves, and managers that are left without any, as torch.compile's guard_filter_fn does.
- * `removed` has an element for each leaf. Returns false when memory ran out. */
-bool entry_guards_remove(struct entry_guards *guards, const bool *removed);
+ * `removed` has an element for each leaf; `unguarded` has one for each manager, true if no guard on
+ * its value is left, so that only what is below keeps it. Returns false when memory ran out. */
+bool entry_guards_remove(struct entry_guards *guards, const bool *removed, const bool *unguarded);
 /* Returns how many guards or accessors a look-up evaluates that passes. */
 uint32_t entry_guards_evaluated(const struct entry_guards *guards);
 uint32_t entry_guards_accessors(const struct entry_guards *guards);

@@ -56,7 +56,8 @@ struct guard_trees {
     vec_of(struct guard_owner_row)
     owner_rows; /* by owner */
     vec_of(struct guard_function)
-    functions; /* those that have entries */
+    functions;                   /* those that have entries */
+    struct intern removed_names; /* the same, to be found */
     vec_of(struct str)
     removed;            /* what the filter removes: owners, with all that is below them */
     uint32_t n_removed; /* leaves of the merged trees that this removes */

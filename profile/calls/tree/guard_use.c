@@ -212,14 +212,38 @@ static bool is_removed(const struct use_pass *p, const struct guard_function *fu
     return owner != INTERN_NONE && p->trees->owner_rows.v[owner].removed;
 }
 
+/* PyTorch adds NO_TENSOR_ALIASING only if there are two tensors with a TENSOR_MATCH. */
+static void remove_single_alias(const struct entry_guards *guards, bool *removed)
+{
+    uint32_t n = 0, last = 0;
+    for (uint32_t i = 0; i < guards->leaves.n; i++)
+        if (guards->leaves.v[i].how == LEAF_ALIASING && !removed[i]) {
+            n++;
+            last = i;
+        }
+    if (n == 1)
+        removed[last] = true;
+}
+
 static bool remove_guards(struct use_pass *p, const struct guard_function *function, uint32_t entry)
 {
     struct entry_guards *guards = &p->entries.v[entry].guards;
     bool *removed = calloc(guards->leaves.n + 1, 1);
-    for (uint32_t i = 0; removed && i < guards->leaves.n; i++)
+    bool *unguarded = calloc(guards->managers.n + 1, 1);
+    bool ok = removed && unguarded;
+    for (uint32_t i = 0; ok && i < guards->leaves.n; i++)
         removed[i] = is_removed(p, function, merged_leaf_of(p, function, entry, i));
-    bool ok = removed && entry_guards_remove(guards, removed);
+    for (uint32_t i = 0; ok && i < guards->managers.n; i++) {
+        uint32_t source = guards->managers.v[i].source;
+        unguarded[i] =
+            source != INTERN_NONE &&
+            guards_filter_removes(p->trees, guard_owner(intern_text(&p->log->sources, source)));
+    }
+    if (ok)
+        remove_single_alias(guards, removed);
+    ok = ok && entry_guards_remove(guards, removed, unguarded);
     free(removed);
+    free(unguarded);
     return ok || err_nomem(p->err);
 }
 

@@ -10,7 +10,8 @@ static enum owner_status status_of(const struct guard_trees *trees, const struct
 {
     struct str owner = intern_text(&trees->owners, leaf->owner);
     size_t ends[MOST_OWNER_PARTS];
-    if (str_is(leaf->kind, "TENSOR_MATCH") && !owner_is_parameter(owner))
+    bool same_objects = leaf->node == 1 && owner_is_argument(owner);
+    if (same_objects || (str_is(leaf->kind, "TENSOR_MATCH") && !owner_is_parameter(owner)))
         return OWNER_TENSOR;
     bool too_deep = owner_parts(owner, ends) > MOST_OWNER_PARTS;
     return too_deep || (owner_is_argument(owner) && !arguments) ? OWNER_ARGUMENT : OWNER_REMOVABLE;
@@ -63,9 +64,8 @@ static struct str choose_name(const struct intern *blocked, struct str owner)
 
 static bool choose_names(struct guard_trees *trees, const struct intern *blocked)
 {
-    struct intern names = INTERN_INIT;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < trees->owner_rows.n; i++) {
+    struct intern *names = &trees->removed_names;
+    for (uint32_t i = 0; i < trees->owner_rows.n; i++) {
         struct guard_owner_row *row = &trees->owner_rows.v[i];
         if (row->status != OWNER_REMOVABLE || !row->n_leaves)
             continue;
@@ -73,12 +73,22 @@ static bool choose_names(struct guard_trees *trees, const struct intern *blocked
         row->removed = name.n > 0;
         if (!row->removed)
             continue;
-        size_t known = names.texts.n;
-        uint32_t id = intern(&names, name);
-        ok = id != INTERN_NONE && (id < known || vec_push(&trees->removed, name));
+        size_t known = names->texts.n;
+        uint32_t id = intern(names, name);
+        if (id == INTERN_NONE || (id == known && !vec_push(&trees->removed, name)))
+            return false;
     }
-    intern_release(&names);
-    return ok;
+    return true;
+}
+
+bool guards_filter_removes(const struct guard_trees *trees, struct str owner)
+{
+    size_t ends[MOST_OWNER_PARTS];
+    size_t n = owner.n ? owner_parts(owner, ends) : 0;
+    for (size_t i = 0; i < n && i < MOST_OWNER_PARTS; i++)
+        if (intern_find(&trees->removed_names, str_first(owner, ends[i])) != INTERN_NONE)
+            return true;
+    return false;
 }
 
 static void count_removed(struct guard_trees *trees)

@@ -11,6 +11,9 @@
  * memory ran out. */
 bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err *err);
 
+/* Returns whether the filter removes the guards that have this owner. */
+bool guards_filter_removes(const struct guard_trees *trees, struct str owner);
+
 /* Appends the function as Python, to be pasted. */
 void guards_filter_python(const struct guard_trees *trees, struct buf *out);
 

@@ -126,10 +126,20 @@ static bool merge_node(struct tree_merger *m, const struct tree_guard *line)
 
 /* ---- Leaves ---- */
 
+/* At the outermost level, "L['y'] is L['x']" is made by the guard on L['x'] (DUPLICATE_INPUT in
+ * torch/_dynamo/guards.py). The others there are about sizes or the process. */
+static struct str same_object(struct str code)
+{
+    static const struct str IS = { " is ", 4 };
+    size_t at = str_find(code, IS);
+    struct str first = guard_owner(str_first(code, at));
+    return first.n && at < code.n ? guard_owner(str_from(code, at + IS.n)) : STR("");
+}
+
 static bool owner_of(struct tree_merger *m, const struct tree_guard *line, uint32_t node,
                      uint32_t *ret)
 {
-    struct str owner = node <= 1 ? STR("") : guard_owner(line->code);
+    struct str owner = node <= 1 ? same_object(line->code) : guard_owner(line->code);
     if (!owner.n && node > 1)
         owner = guard_owner(m->merged->nodes.v[node].source);
     *ret = INTERN_NONE;
