@@ -82,6 +82,13 @@ static struct str start_of(struct str reason)
     return str_trim(str_first(reason, str_find(reason, STR("  # "))));
 }
 
+void put_reason_key(struct str compile, struct str entry, struct buf *out)
+{
+    buf_clear(out);
+    buf_counted(out, compile);
+    buf_put(out, entry);
+}
+
 static bool mark_reason(struct reason_reader *r, struct str compile,
                         const struct recompile_reason *reason)
 {
@@ -96,8 +103,10 @@ static bool mark_reason(struct reason_reader *r, struct str compile,
     if (r->key.failed)
         return false;
     uint32_t text = entry == TREE_NONE ? INTERN_NONE : intern_find(&r->texts, buf_str(&r->key));
-    if (text == INTERN_NONE)
-        return intern(&r->function->unexplained, compile) != INTERN_NONE;
+    if (text == INTERN_NONE) {
+        put_reason_key(compile, reason->compile, &r->key);
+        return !r->key.failed && intern(&r->function->unexplained, buf_str(&r->key)) != INTERN_NONE;
+    }
     r->function->counts.v[r->leaves.v[text]].tells = true;
     r->function->counts.v[r->leaves.v[text]].logged++;
     return true;

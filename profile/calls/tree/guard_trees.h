@@ -28,7 +28,7 @@ struct guard_function {
     vec_of(struct leaf_use_counts)
     counts; /* by leaf of the tree */
     uint32_t n_recompiles;
-    struct intern unexplained;    /* compiles for which PyTorch logged a reason of no guard here */
+    struct intern unexplained;    /* put_reason_key() of reasons that are of no guard here */
     uint32_t n_lookups, n_checks; /* of the calls; a look-up checks entries until one answers */
     struct lookup_cost cost, filtered_cost;
 };
@@ -74,6 +74,8 @@ struct guard_trees {
  */
 bool guard_trees_read(struct guard_trees *trees, struct trace *trace, uint32_t recording,
                       bool several_processes, struct err *err);
+/* Writes the key of the reason for which an entry did not answer in front of a compile. */
+void put_reason_key(struct str compile, struct str entry, struct buf *out);
 void guard_trees_release(struct guard_trees *trees);
 
 /* Returns whether a name means a function: "forward", "train.py:17", "train.py:17:forward"; ""

@@ -48,6 +48,7 @@ struct use_pass {
     vec_of(struct entry_use)
     entries; /* by entry of the run */
     struct call_hasher hasher;
+    struct buf key;
     struct err *err;
 };
 
@@ -293,9 +294,10 @@ static void add_cost(struct guard_function *function, const struct entry_use *en
 static void check_logged(struct use_pass *p, const struct guard_function *function,
                          const struct lookup_row *lookup, uint32_t entry)
 {
-    if (lookup->answered != entry && !p->filtered)
-        p->trees->n_unexplained +=
-            intern_find(&function->unexplained, lookup->compile) != INTERN_NONE;
+    if (lookup->answered == entry || p->filtered)
+        return;
+    put_reason_key(lookup->compile, p->run->entries.v[entry].compile, &p->key);
+    p->trees->n_unexplained += intern_find(&function->unexplained, buf_str(&p->key)) != INTERN_NONE;
 }
 
 static bool check(struct use_pass *p, struct guard_function *function,
@@ -394,6 +396,7 @@ static void release(struct use_pass *p)
     vec_release(&p->entries);
     vec_release(&p->functions);
     call_hasher_release(&p->hasher);
+    buf_release(&p->key);
     world_release(&p->world);
 }
 
@@ -413,7 +416,7 @@ static bool run_pass(struct guard_trees *trees, const struct cache_run *run, str
             if (trees->functions.v[i].counts.v[k].tells)
                 mark_leaf(&p, &trees->functions.v[i], k);
     for (size_t i = 0; ok && i < run->lookups.n; i++)
-        ok = look_up(&p, &run->lookups.v[i]);
+        ok = look_up(&p, &run->lookups.v[i]) && (!p.key.failed || err_nomem(err));
     release(&p);
     return ok;
 }
