@@ -166,7 +166,7 @@ static enum leaf_verdict check_tensor_leaf(struct entry_check *c, const struct g
         return missing(c, leaf->source);
     if (value->kind == PY_UNKNOWN)
         return LEAF_PASS;
-    if (check_tensor(c->guards, leaf, value, c->mode, c->reason))
+    if (check_tensor(c->guards, leaf, value, c->mode, c->reason, &c->no_memory))
         return LEAF_PASS;
     if (c->reason && str_contains(leaf->code, STR("._parameters[")))
         buf_puts(c->reason, ". Guard failed on a parameter, consider using "

@@ -6,8 +6,10 @@
 #include "profile/calls/guards/entry_guards.h"
 
 bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason);
-/* TENSOR_MATCH, check_verbose() of struct TensorCheck. `value` is known. */
+/* TENSOR_MATCH, check_verbose() of struct TensorCheck. `value` is known.
+ * Sets *no_memory if the answer does not count. */
 bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
-                  const struct py_value *value, const struct call_mode *mode, struct buf *reason);
+                  const struct py_value *value, const struct call_mode *mode, struct buf *reason,
+                  bool *no_memory);
 
 #endif

@@ -4,6 +4,7 @@
 
 struct tensor_reason {
     struct buf *out; /* NULL: only the verdict is asked for */
+    bool *no_memory;
     const struct guard_leaf *leaf;
 };
 
@@ -72,6 +73,7 @@ static bool same_keys(const struct tensor_reason *r, const struct tensor_check *
 {
     struct buf keys = BUF_INIT;
     actual_keys(check->keys, tensor, mode, &keys);
+    *r->no_memory |= keys.failed;
     bool same = keys.failed || !check->keys.n || str_eq(buf_str(&keys), check->keys);
     if (!same && r->out) {
         put_name(r);
@@ -129,11 +131,12 @@ static bool same_class(const struct tensor_reason *r, const struct tensor_check 
 }
 
 bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
-                  const struct py_value *value, const struct call_mode *mode, struct buf *reason)
+                  const struct py_value *value, const struct call_mode *mode, struct buf *reason,
+                  bool *no_memory)
 {
     const struct tensor_check *check = &guards->tensors.v[leaf->tensor];
     const struct tensor_value *tensor = value->tensor;
-    const struct tensor_reason r = { reason, leaf };
+    const struct tensor_reason r = { reason, no_memory, leaf };
     if (!same_class(&r, check, value) || !same_keys(&r, check, tensor, mode))
         return false;
     size_t start = reason ? reason->n : 0;
