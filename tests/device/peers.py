@@ -75,7 +75,7 @@ def print_head(options, torch, where):
     print(f"PyTorch {torch.__version__} and symtape --backend {options.backend} on {where}, TF32 {'on' if options.tf32 else 'off'};"
           f" medians of {options.runs} synchronised runs, in us. A ratio above 1: ours is faster. *new size*: the first call at a size"
           " that the process had not seen, others having been run. *differs*: eager PyTorch from ours, the same inputs, of an"
-          " output's greatest element.\n")
+          " output's greatest element, or of a thousandth of all outputs' if that is more.\n")
     heads = ["graph", "sizes", *MODES.values(), "ours", *(f"{name} / ours" for name in MODES.values()), "new size: eager",
              *list(MODES.values())[1:], "ours", "differs"]
     print("| " + " | ".join(heads) + " |")

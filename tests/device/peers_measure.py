@@ -12,6 +12,8 @@ from pathlib import Path
 
 from peers_recorded import call, program_of, read_safetensors, spelled
 
+LEAST_PART = 1e-3  # of the outputs' greatest element: that of an output counts as no less
+
 
 class Graph:
     """The programs of a graph at its sizes: one function, inputs by size."""
@@ -33,6 +35,7 @@ class Graph:
             self.function = self.function or scope["f"]
             self.inputs.append(scope["inputs"])
         self.names = list(inspect.signature(self.function).parameters)
+        self.ours = {}  # by parameter: the input's name in the graph
 
     def wait(self):
         if self.options.device == "cuda":
@@ -52,18 +55,30 @@ class Graph:
     def precision(self):
         return ["--tf32"] if self.options.tf32 else []
 
+    def name_inputs(self, values):
+        """Parameters have no underscores in front, which names of a graph's inputs may have."""
+        inputs = {name.lstrip("_"): name for name in values if not name.startswith("out.")}
+        self.ours = {name: name if name in values else inputs.get(name) for name in self.names}
+        unknown = [name for name, ours in self.ours.items() if ours is None]
+        if unknown:
+            raise RuntimeError(f"symtape has no value of {', '.join(unknown[:3])}")
+
     def fill(self, number):
         """Values of ours into the inputs; all of them at the first size, elsewhere those that index."""
-        indices = [n for n, t in zip(self.names, self.inputs[number]) if not t.is_floating_point()]
+        indices = [self.ours[n] for n, t in zip(self.names, self.inputs[number]) if number and not t.is_floating_point()]
         names = "inputs" if number == 0 or len(indices) > 60 else ",".join(indices)
         if not names:
             return None
         values = self.values(number, names)
+        if number == 0:
+            self.name_inputs(values)
         for name, tensor in zip(self.names, self.inputs[number]):
-            if name in values:
-                if tensor.shape != values[name].shape:
-                    raise RuntimeError(f"{name} is {list(tensor.shape)} here, {list(values[name].shape)} in symtape")
-                tensor.copy_(values[name])
+            value = values.get(self.ours[name])
+            if value is None:
+                continue
+            if tensor.shape != value.shape:
+                raise RuntimeError(f"{name} is {list(tensor.shape)} here, {list(value.shape)} in symtape")
+            tensor.copy_(value)
         return values
 
     def once(self, function, number):
@@ -76,26 +91,28 @@ class Graph:
 
     def compare(self, result, values):
         """The greatest difference of an output, as a part of its greatest element; outputs that hold a number."""
-        worst, n_told = 0.0, 0
         theirs = [r for r in result if isinstance(r, self.torch.Tensor)]
         mine = [values[name] for name in sorted((v for v in values if v.startswith("out.")), key=lambda v: int(v[4:]))]
         n = len(mine)
-        if len(theirs) != n:
+        if [r.shape for r in theirs] != [m.shape for m in mine]:
             return math.inf, n
-        for got, expected in zip(theirs, mine):
-            if got.shape != expected.shape:
-                return math.inf, n
-            kind = self.torch.complex128 if got.is_complex() else self.torch.float64
-            got, expected = got.cpu().to(kind), expected.to(kind)
-            n_told += bool(got.numel() == 0 or (got.isfinite() | expected.isfinite()).any())
-            same = (got == expected) | (got.isnan() & expected.isnan())
-            off = (got - expected).abs().masked_fill(same, 0)
-            if got.numel() and not bool(same.all()):
-                finite = expected.abs()[expected.isfinite()]
-                most = float(finite.max()) if finite.numel() else 0.0
-                off = float(off.nan_to_num(nan=math.inf).max())
-                worst = max(worst, off / most if most else math.inf)
-        return worst, n_told
+        found = [self.difference(*pair) for pair in zip(theirs, mine)]
+        # What is 0 but for rounding, as the gradient of a bias that a normalization takes away, has no digits to compare.
+        least = LEAST_PART * max((most for _, most, _ in found), default=0.0)
+        worst = max((off / max(most, least) if max(most, least) else math.inf for off, most, _ in found if off), default=0.0)
+        return worst, sum(told for _, _, told in found)
+
+    def difference(self, got, expected):
+        """The greatest difference, the greatest finite element that is expected, whether there is a number."""
+        kind = self.torch.complex128 if got.is_complex() else self.torch.float64
+        got, expected = got.cpu().to(kind), expected.to(kind)
+        if not got.numel():
+            return 0.0, 0.0, True
+        same = (got == expected) | (got.isnan() & expected.isnan())
+        off = (got - expected).abs().masked_fill(same, 0).nan_to_num(nan=math.inf)
+        finite = expected.abs()[expected.isfinite()]
+        most = float(finite.max()) if finite.numel() else 0.0
+        return float(off.max()), most, bool((got.isfinite() | expected.isfinite()).any())
 
     def is_random(self):
         words = ("rand", "dropout", "bernoulli", "normal_functional", "multinomial")
