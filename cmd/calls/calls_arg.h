@@ -16,8 +16,8 @@ bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log
                         struct err *err);
 /* Sets the error that says how to get calls, and returns false. */
 bool calls_arg_missing(const struct trace *trace, struct err *err);
-/* Reads the calls of a file, or, where path is NULL, those of a recording, in which a lack of calls is
- * that error. */
+/* Reads the calls of a file, or, where path is NULL, those of a recording, in which a lack of calls
+ * is that error. */
 bool calls_arg_required(struct out *out, const char *path, const struct tape_arg *tape,
                         struct call_log *log, struct err *err);
 

@@ -474,6 +474,8 @@ void run_free(struct run *run)
     if (!run)
         return;
     run_drop_inputs(run);
+    run_drop_stored(run);
+    run->kept = NULL; /* its length is the program's */
     program_free(run->program);
     if (run->exec.caller.backend)
         exec_release(&run->exec);

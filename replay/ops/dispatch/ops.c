@@ -180,8 +180,9 @@ bool ops_is_packet(const struct ops *ops, struct str name)
 {
     struct str prefix = STR("torch.ops.");
     struct str rest = str_starts(name, prefix) ? str_from(name, prefix.n) : name;
-    const struct op *first =
-        str_starts(rest, STR("aten.")) ? op_table_base(&ops->table, rest) : NULL;
+    bool packet = str_starts(rest, STR("aten.")) &&
+                  str_find_char(str_from(rest, 5), '.') == rest.n - 5; /* no overload is named */
+    const struct op *first = packet ? op_table_base(&ops->table, rest) : NULL;
     return first && first->next_overload;
 }
 
