@@ -207,6 +207,8 @@ struct program *program_new(struct ops *ops, const struct graph *graph, uint32_t
     root->number = number;
     b.metas = calloc((size_t)b.n_metas + 1, sizeof *b.metas);
     bool ok = b.metas ? build_program(&b, root, graph, 0, err) : err_nomem(err);
+    if (ok && ops_short_of_memory(ops))
+        ok = err_nomem(err); /* an operator that was not found may be known */
     free(b.metas);
     vec_release(&b.patches.list);
     if (!ok) {

@@ -411,6 +411,8 @@ static const struct op *op_named(struct exec *exec, const char *name, uint32_t n
     const struct op *op = ops_find(exec->ops, str_of(name));
     if (n > BACKEND_MAX_ARGS)
         err_set(err, ERR_USAGE, "too many arguments");
+    else if (!op && ops_short_of_memory(exec->ops))
+        err_nomem(err);
     else if (!op)
         err_set(err, ERR_USAGE, "it is made of %s, which has no rule", name);
     return n > BACKEND_MAX_ARGS ? NULL : op;
