@@ -50,8 +50,8 @@ place. (Names that are none in Python only get others.)
 What a graph cannot be walked for is told with that graph; the others go on.
 
     $ symtape replay "$SHARED/hostile/device_minus_one.log" 2>/dev/null
-    4 graphs of 1 attempt, 88 calls (44 joint, 44 ATen): all match; 1 guard: 1 computed, 0 from the record
-    kernel guards: 1 reproduced, 0 missing, 0 extra, 0 invisible
+    4 graphs of 1 attempt, 88 calls (44 joint, 44 ATen): all match; 1 guard: 0 computed, 1 from the record
+    kernel guards: 0 reproduced, 0 missing, 0 extra, 1 invisible
     other guards: 0 torch function, 0 dynamo, 0 backend, 0 user
 
     graph                      calls  match  mismatch  refused  unsupported  adopted  error
