@@ -40,7 +40,7 @@ static void put_lookup(const struct cache_run *run, const struct lookup_row *row
     json_put_cstr(w, "limit", row->limit);
     json_open_array(w, "checks");
     for (uint32_t i = 0; i < row->n_checks; i++)
-        put_check(run, &run->checks.v[row->first_check + i], w);
+        put_check(run, lookup_check(run, row, i), w);
     json_close(w);
     json_close(w);
 }

@@ -1,25 +1,13 @@
 #include "profile/calls/cache/cache_run.h"
 
-#include "profile/calls/cache/tape_compiles.h"
+#include <string.h>
+
+#include "profile/calls/cache/check_memo.h"
+#include "profile/calls/cache/code_choice.h"
 #include "trace/events/settings.h"
 
 /* torch/_dynamo/config.py: recompile_limit, accumulated_recompile_limit. */
 enum { DEFAULT_LIMIT = 8, DEFAULT_ACCUMULATED_LIMIT = 256 };
-
-/* What happened to a code object beside its entries; by code, as cache_run.codes. */
-struct code_state {
-    uint64_t next; /* number of the next compile */
-    bool skipped;  /* its frame is never looked up again */
-
-    vec_of(int64_t)
-    run_only; /* regions that are run-only */
-    bool claimed;
-};
-
-struct function_code {
-    struct str function, code; /* as the calls name them */
-    uint32_t found;            /* in cache_run.codes; CALL_NONE */
-};
 
 struct cache_builder {
     struct cache_run *run;
@@ -27,16 +15,14 @@ struct cache_builder {
     struct call_log *log;
     const struct cache_options *options;
     struct tape_compiles tape;
+    struct code_choice choice;
+    vec_of(uint32_t)
+    form_codes; /* by form: code object plus 2, 1 for none, or 0 before the first call */
     struct world world;
-    vec_of(struct code_state)
-    states;
-    struct intern code_names;
-    vec_of(uint32_t)
-    named_codes;             /* by name: in cache_run.codes */
-    struct intern functions; /* names and code objects of calls */
-    vec_of(uint32_t)
-    function_codes; /* by function: in cache_run.codes, or CALL_NONE */
-    struct buf key, reason;
+    bool entered; /* the values of the present call are those of the world */
+    struct check_memo memo;
+    uint32_t kind; /* of the present call */
+    struct buf reason;
     bool by_evidence; /* a call that an entry answers by assumption compiled, if what the tape's
                          next compile logged fits it */
     struct err *err;
@@ -82,69 +68,22 @@ static bool read_limits(struct cache_builder *b, uint32_t recording)
 
 /* ---- Which code object a function is ---- */
 
-/* "Block.forward" and "power:a" are forward and power. */
-static struct str last_name(struct str function)
-{
-    function = str_first(function, str_find_char(function, ':'));
-    size_t dot = function.n;
-    while (dot && function.p[dot - 1] != '.')
-        dot--;
-    return str_from(function, dot);
-}
-
 static const struct tape_compile *compile_of(const struct cache_builder *b, uint32_t code)
 {
-    return tape_code_compile(&b->tape.codes.v[code], b->states.v[code].next);
-}
-
-/* Chooses among the code objects of that name, or among those that no function has yet, the one
- * whose compile is the next on the tape. */
-static uint32_t choose_code(struct cache_builder *b, struct str name, bool named)
-{
-    uint32_t best = CALL_NONE, order = UINT32_MAX;
-    for (uint32_t i = 0; i < b->tape.codes.n; i++) {
-        const struct tape_compile *next = compile_of(b, i);
-        if (named ? !str_eq(b->tape.codes.v[i].function, name) : b->states.v[i].claimed)
-            continue;
-        if (best == CALL_NONE || (next && next->order < order)) {
-            best = i;
-            order = next ? next->order : order;
-        }
-    }
-    return best;
-}
-
-/* Of several code objects of one name, the first. */
-static uint32_t named_code(const struct cache_builder *b, struct str name)
-{
-    uint32_t id = intern_find(&b->code_names, name);
-    return id == INTERN_NONE ? CALL_NONE : b->named_codes.v[id];
-}
-
-static uint32_t find_code(struct cache_builder *b, const struct program_call *call)
-{
-    if (call->code.n)
-        return named_code(b, call->code);
-    uint32_t code = choose_code(b, last_name(call->function), true);
-    return code == CALL_NONE ? choose_code(b, STR(""), false) : code;
+    return tape_code_compile(&b->tape.codes.v[code], b->choice.states.v[code].next);
 }
 
 static bool code_of(struct cache_builder *b, const struct program_call *call, uint32_t *ret)
 {
-    buf_clear(&b->key);
-    buf_counted(&b->key, call->function);
-    buf_put(&b->key, call->code);
-    uint32_t id = b->key.failed ? INTERN_NONE : intern(&b->functions, buf_str(&b->key));
-    if (id == INTERN_NONE)
-        return err_nomem(b->err);
-    if (id == b->function_codes.n) {
-        uint32_t code = find_code(b, call);
-        if (!vec_push(&b->function_codes, code))
+    while (b->form_codes.n <= call->form)
+        if (!vec_push(&b->form_codes, 0))
             return err_nomem(b->err);
-        if (code != CALL_NONE)
-            b->states.v[code].claimed = true;
+    if (!b->form_codes.v[call->form]) {
+        if (!code_choice_make(&b->choice, call, ret))
+            return err_nomem(b->err);
+        b->form_codes.v[call->form] = *ret == CALL_NONE ? 1 : *ret + 2;
     }
-    *ret = b->function_codes.v[id];
+    *ret = b->form_codes.v[call->form] == 1 ? CALL_NONE : b->form_codes.v[call->form] - 2;
     return true;
 }
 
@@ -155,22 +94,135 @@ static bool serves(const struct cache_entry *entry, int64_t region)
     return entry->region == region || entry->region < 0;
 }
 
-static bool check_entry(struct cache_builder *b, uint32_t id, const struct program_call *call,
-                        bool count, struct entry_check_row *row)
+static bool enter(struct cache_builder *b, const struct program_call *call)
+{
+    if (!b->entered && !world_enter(&b->world, call))
+        return err_nomem(b->err);
+    b->entered = true;
+    return true;
+}
+
+static uint32_t row_hash(const struct entry_check_row *row)
+{
+    uint64_t hash = row->entry * 0x9e3779b97f4a7c15u ^ row->manager * 0xc2b2ae3d27d4eb4fu ^
+                    (uintptr_t)row->reason.p * 0x165667b19e3779f9u ^
+                    (uintptr_t)row->source.p * 0x27d4eb2f165667c5u ^ (uint64_t)row->verdict << 60;
+    return (uint32_t)(hash >> 32 ^ hash);
+}
+
+/* Numbers what a check found; its texts were interned, so that equal ones are one. */
+static bool number_check(struct cache_run *run, const struct entry_check_row *found, uint32_t *ret)
+{
+    uint32_t hash = row_hash(found);
+    const struct hash_index *index = &run->found_index;
+    for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, ret);) {
+        const struct entry_check_row *row = &run->found.v[*ret];
+        if (row->entry == found->entry && row->manager == found->manager &&
+            row->reason.p == found->reason.p && row->source.p == found->source.p &&
+            row->verdict == found->verdict)
+            return true;
+    }
+    *ret = (uint32_t)run->found.n;
+    if (!hash_index_reserve(&run->found_index, 1) || !vec_push(&run->found, *found))
+        return false;
+    hash_index_add(&run->found_index, hash, *ret);
+    return true;
+}
+
+static bool evaluate(struct cache_builder *b, uint32_t id, const struct program_call *call,
+                     uint32_t *ret)
 {
     struct cache_entry *entry = &b->run->entries.v[id];
+    if (!enter(b, call))
+        return false;
     buf_clear(&b->reason);
     struct guards_answer answer =
-        entry_guards_check(&entry->guards, &b->world, &call->mode, count, &b->reason);
-    *row = (struct entry_check_row){ .entry = id, .verdict = answer.verdict };
+        entry_guards_check(&entry->guards, &b->world, &call->mode, false, &b->reason);
+    struct entry_check_row row = {
+        .entry = id,
+        .verdict = answer.verdict,
+        .reason = STR(""),
+        .source = STR(""),
+        .manager = answer.manager,
+    };
     if (answer.source != INTERN_NONE)
-        row->source = intern_text(&b->log->sources, answer.source);
-    row->reason = STR("");
-    if (answer.verdict == GUARDS_FAIL)
-        row->reason = arena_copy(&b->run->arena, str_trim(buf_str(&b->reason)));
-    else if (answer.verdict == GUARDS_UNDECIDED)
-        row->reason = entry->guards.leaves.v[answer.leaf].code;
-    return (!b->reason.failed && !answer.no_memory && row->reason.p) || err_nomem(b->err);
+        row.source = intern_text(&b->log->sources, answer.source);
+    if (answer.verdict == GUARDS_UNDECIDED)
+        row.reason = entry->guards.leaves.v[answer.leaf].code;
+    if (answer.verdict == GUARDS_FAIL) {
+        uint32_t text = intern(&b->run->texts, str_trim(buf_str(&b->reason)));
+        if (text == INTERN_NONE)
+            return err_nomem(b->err);
+        row.reason = intern_text(&b->run->texts, text);
+    }
+    return (!b->reason.failed && !answer.no_memory && number_check(b->run, &row, ret)) ||
+           err_nomem(b->err);
+}
+
+/* Returns the cell of an entry for the present call; NULL if it has none. */
+static struct memo_cell *cell_of(struct cache_builder *b, const struct cache_entry *entry)
+{
+    return b->options->no_memo ? NULL
+                               : check_memo_cell(&b->memo, b->kind, entry->ordinal,
+                                                 (uint32_t)b->run->codes.v[entry->code].order.n);
+}
+
+static bool is_valid(const struct cache_builder *b, const struct memo_cell *cell,
+                     const struct cache_entry *entry)
+{
+    return cell->check != CALL_NONE && cell->facts == b->world.facts.n &&
+           (cell->version == entry->guards.version ||
+            b->run->found.v[cell->check].verdict == GUARDS_PASS);
+}
+
+static bool check_entry(struct cache_builder *b, uint32_t id, const struct program_call *call,
+                        bool count, uint32_t *ret)
+{
+    struct cache_entry *entry = &b->run->entries.v[id];
+    struct memo_cell *cell = cell_of(b, entry);
+    if (cell && is_valid(b, cell, entry))
+        *ret = cell->check;
+    else if (!evaluate(b, id, call, ret))
+        return false;
+    else if (cell)
+        *cell = (struct memo_cell){ .check = *ret,
+                                    .version = entry->guards.version,
+                                    .facts = (uint32_t)b->world.facts.n };
+    const struct entry_check_row *row = &b->run->found.v[*ret];
+    if (count && row->verdict == GUARDS_FAIL)
+        entry_guards_count(&entry->guards, row->manager);
+    return true;
+}
+
+/* Learns what the guards of the entry that answered say of the module's attributes. */
+static bool learn(struct cache_builder *b, uint32_t id, const struct program_call *call)
+{
+    const struct cache_entry *entry = &b->run->entries.v[id];
+    struct memo_cell *cell = cell_of(b, entry);
+    if (cell && is_valid(b, cell, entry) && cell->learned)
+        return true;
+    if (!enter(b, call))
+        return false;
+    if (!entry_guards_learn(&entry->guards, &b->world))
+        return err_nomem(b->err);
+    if (cell && is_valid(b, cell, entry))
+        cell->learned = true;
+    return true;
+}
+
+/* Lets a look-up whose checks are those of the last one of its kind share them. */
+static void share_checks(struct cache_builder *b, struct lookup_row *row)
+{
+    struct call_kind *kind = &b->memo.kinds.v[b->kind];
+    const uint32_t *checks = b->run->checks.v;
+    if (row->n_checks && kind->first_check != CALL_NONE && kind->n_checks == row->n_checks &&
+        !memcmp(checks + kind->first_check, checks + row->first_check,
+                row->n_checks * sizeof *checks)) {
+        b->run->checks.n = row->first_check;
+        row->first_check = kind->first_check;
+    }
+    kind->first_check = row->first_check;
+    kind->n_checks = row->n_checks;
 }
 
 /* Checks the entries of a list that serve the region: its own first, then those of no region. Sets
@@ -184,21 +236,22 @@ static bool look_up(struct cache_builder *b, struct cache_code *code,
         for (size_t i = 0; i < code->order.n; i++) {
             uint32_t id = code->order.v[i];
             const struct cache_entry *entry = &b->run->entries.v[id];
-            struct entry_check_row check;
+            uint32_t check = 0;
             bool own = call->region >= 0 && entry->region == call->region;
             if (!serves(entry, call->region) || own == (shared == 1))
                 continue;
             bool open = row->answered == CALL_NONE;
             if (!open && !b->options->all_checks && !b->by_evidence)
-                return true;
+                break;
             if (!check_entry(b, id, call, open, &check))
                 return false;
-            if (open && check.verdict != GUARDS_FAIL)
+            if (open && b->run->found.v[check].verdict != GUARDS_FAIL)
                 row->answered = id;
             if (!vec_push(&b->run->checks, check))
                 return err_nomem(b->err);
             row->n_checks++;
         }
+    share_checks(b, row);
     return true;
 }
 
@@ -255,11 +308,21 @@ static bool is_run_only(const struct code_state *state, int64_t region)
     return false;
 }
 
+/* Calls differ in kind if they differ in an object that the guards compare. */
+static bool watch_objects(struct cache_builder *b, const struct entry_guards *guards)
+{
+    for (size_t i = 0; i < guards->identities.n; i++)
+        if (!check_memo_watch(&b->memo, guards->leaves.v[guards->identities.v[i]].then.object))
+            return err_nomem(b->err);
+    return true;
+}
+
 static bool add_entry(struct cache_builder *b, const struct tape_compile *compile,
                       const struct program_call *call, struct lookup_row *row)
 {
     struct cache_code *code = &b->run->codes.v[row->code];
     struct cache_entry entry = { .code = row->code,
+                                 .ordinal = (uint32_t)code->order.n,
                                  .compile = compile->id,
                                  .region = call->region,
                                  .seconds = compile->seconds };
@@ -271,13 +334,14 @@ static bool add_entry(struct cache_builder *b, const struct tape_compile *compil
     row->outcome = LOOKUP_COMPILED;
     row->answered = id;
     return entry_guards_read(&b->run->entries.v[id].guards, tree, &b->world, &call->mode, b->err) &&
+           watch_objects(b, &b->run->entries.v[id].guards) &&
            (entry_guards_learn(&b->run->entries.v[id].guards, &b->world) || err_nomem(b->err));
 }
 
 static bool compile_call(struct cache_builder *b, const struct program_call *call,
                          struct lookup_row *row)
 {
-    struct code_state *state = &b->states.v[row->code];
+    struct code_state *state = &b->choice.states.v[row->code];
     struct cache_code *code = &b->run->codes.v[row->code];
     const struct tape_compile *compile = compile_of(b, row->code);
     row->outcome = LOOKUP_EAGER;
@@ -336,7 +400,7 @@ static bool fits(struct cache_builder *b, const struct lookup_row *row,
     if (!why || why->n_reasons != row->n_checks)
         return !why && row->n_checks == 0;
     for (uint32_t i = 0; i < row->n_checks; i++) {
-        const struct entry_check_row *check = &b->run->checks.v[row->first_check + i];
+        const struct entry_check_row *check = lookup_check(b->run, row, i);
         const struct cache_entry *entry = &b->run->entries.v[check->entry];
         struct str logged = why->reasons[i].guard;
         if (!str_eq(why->reasons[i].compile, entry->compile))
@@ -350,21 +414,59 @@ static bool fits(struct cache_builder *b, const struct lookup_row *row,
 }
 
 /* Removes the checks behind the entry that answered. */
-static void forget_later_checks(struct cache_run *run, struct lookup_row *row)
+static void forget_later_checks(const struct cache_run *run, struct lookup_row *row)
 {
     uint32_t n = 0;
-    while (n < row->n_checks && run->checks.v[row->first_check + n].entry != row->answered)
+    while (n < row->n_checks && lookup_check(run, row, n)->entry != row->answered)
         n++;
     row->n_checks = n < row->n_checks ? n + 1 : n;
-    run->checks.n = row->first_check + row->n_checks;
 }
 
 /* Decides whether a call that an entry answers compiled in truth, since a value changed that the
  * call does not list. */
-static bool compiled_in_truth(struct cache_builder *b, const struct lookup_row *row)
+static bool compiled_in_truth(struct cache_builder *b, const struct program_call *call,
+                              const struct lookup_row *row, bool *ret)
 {
     const struct tape_compile *next = compile_of(b, row->code);
-    return b->by_evidence && next && next->why && fits(b, row, next);
+    struct call_kind *kind = &b->memo.kinds.v[b->kind];
+    *ret = false;
+    if (!b->by_evidence || !next || !next->why ||
+        (kind->unfit_check == row->first_check && kind->unfit_compile == next->order))
+        return true;
+    if (!enter(b, call))
+        return false;
+    *ret = fits(b, row, next);
+    if (!*ret && !b->options->no_memo) {
+        kind->unfit_check = row->first_check;
+        kind->unfit_compile = next->order;
+    }
+    return true;
+}
+
+/* Looks a call up, and compiles it if no entry answers. */
+static bool answer_call(struct cache_builder *b, const struct program_call *call,
+                        struct lookup_row *row)
+{
+    struct cache_code *code = &b->run->codes.v[row->code];
+    bool compiled;
+    b->entered = false;
+    if (!check_memo_meet(&b->memo, call, &b->kind))
+        return err_nomem(b->err);
+    if (!look_up(b, code, call, row) || !compiled_in_truth(b, call, row, &compiled))
+        return false;
+    if (row->answered != CALL_NONE && !b->choice.states.v[row->code].skipped && !compiled) {
+        row->outcome = LOOKUP_HIT;
+        if (!b->options->all_checks)
+            forget_later_checks(b->run, row);
+        move_to_front(code, row->answered);
+        return learn(b, row->answered, call);
+    }
+    if (!enter(b, call))
+        return false;
+    const struct tape_compile *next = compile_of(b, row->code);
+    b->run->n_contradictions += next && !next->refused && !has_limits(b) && !fits(b, row, next);
+    row->answered = CALL_NONE;
+    return compile_call(b, call, row);
 }
 
 static bool run_call(struct cache_builder *b, uint32_t number)
@@ -378,30 +480,8 @@ static bool run_call(struct cache_builder *b, uint32_t number)
     if (row.code == CALL_NONE) {
         row.outcome = LOOKUP_UNKNOWN;
         row.why = "the tape has no compile of it";
-        count(b->run, b->log, &row);
-        return vec_push(&b->run->lookups, row) || err_nomem(b->err);
-    }
-    struct cache_code *code = &b->run->codes.v[row.code];
-    if (!world_enter(&b->world, call))
-        return err_nomem(b->err);
-    if (!look_up(b, code, call, &row))
+    } else if (!answer_call(b, call, &row)) {
         return false;
-    bool hit =
-        row.answered != CALL_NONE && !b->states.v[row.code].skipped && !compiled_in_truth(b, &row);
-    if (hit) {
-        row.outcome = LOOKUP_HIT;
-        if (!b->options->all_checks)
-            forget_later_checks(b->run, &row);
-        move_to_front(code, row.answered);
-        if (!entry_guards_learn(&b->run->entries.v[row.answered].guards, &b->world))
-            return err_nomem(b->err);
-    } else {
-        const struct tape_compile *next = compile_of(b, row.code);
-        b->run->n_contradictions +=
-            next && !next->refused && !has_limits(b) && !fits(b, &row, next);
-        row.answered = CALL_NONE;
-        if (!compile_call(b, call, &row))
-            return false;
     }
     count(b->run, b->log, &row);
     return vec_push(&b->run->lookups, row) || err_nomem(b->err);
@@ -412,16 +492,13 @@ static bool add_codes(struct cache_builder *b)
     for (size_t i = 0; i < b->tape.codes.n; i++) {
         const struct tape_code *tape = &b->tape.codes.v[i];
         struct buf name = BUF_INIT;
-        buf_printf(&name, "%.*s:%u:%.*s", STR_ARG(tape->file), tape->line, STR_ARG(tape->function));
+        put_code_name(tape, &name);
         struct cache_code code = { .name = arena_copy(&b->run->arena, buf_str(&name)),
                                    .line = tape->line };
         /* The parts point into the name: "FILE:LINE:FUNCTION". */
         code.file = str_first(code.name, tape->file.n);
         code.function = str_from(code.name, code.name.n - tape->function.n);
-        uint32_t id = name.failed ? INTERN_NONE : intern(&b->code_names, buf_str(&name));
-        bool ok = id != INTERN_NONE && code.name.p && vec_push(&b->run->codes, code) &&
-                  vec_push(&b->states, (struct code_state){ 0 }) &&
-                  (id < b->named_codes.n || vec_push(&b->named_codes, (uint32_t)i));
+        bool ok = !name.failed && code.name.p && vec_push(&b->run->codes, code);
         buf_release(&name);
         if (!ok)
             return err_nomem(b->err);
@@ -432,9 +509,10 @@ static bool add_codes(struct cache_builder *b)
 /* Counts the compiles of the called functions that no call asked for. */
 static void count_unused(struct cache_builder *b)
 {
-    for (uint32_t i = 0; i < b->states.n; i++)
-        for (size_t k = 0; b->states.v[i].claimed && k < b->tape.codes.v[i].compiles.n; k++)
-            b->run->n_unused += b->tape.codes.v[i].compiles.v[k].number >= b->states.v[i].next;
+    for (uint32_t i = 0; i < b->choice.states.n; i++)
+        for (size_t k = 0; b->choice.states.v[i].claimed && k < b->tape.codes.v[i].compiles.n; k++)
+            b->run->n_unused +=
+                b->tape.codes.v[i].compiles.v[k].number >= b->choice.states.v[i].next;
 }
 
 static uint32_t count_misfits(const struct cache_run *run)
@@ -444,19 +522,18 @@ static uint32_t count_misfits(const struct cache_run *run)
 
 static void forget_states(struct cache_builder *b)
 {
-    for (size_t i = 0; i < b->states.n; i++)
-        vec_release(&b->states.v[i].run_only);
-    b->states.n = 0;
-    intern_release(&b->functions);
-    intern_release(&b->code_names);
-    b->function_codes.n = b->named_codes.n = 0;
+    code_choice_release(&b->choice);
+    check_memo_release(&b->memo);
+    b->memo = (struct check_memo){ 0 };
+    b->form_codes.n = 0;
     world_forget(&b->world);
 }
 
 static bool run_calls(struct cache_builder *b, uint32_t recording)
 {
     forget_states(b);
-    bool ok = read_limits(b, recording) && add_codes(b);
+    bool ok = read_limits(b, recording) && add_codes(b) &&
+              (code_choice_init(&b->choice, &b->tape) || err_nomem(b->err));
     for (uint32_t i = 0; ok && i < b->log->calls.n; i++)
         ok = run_call(b, i);
     if (ok)
@@ -496,10 +573,7 @@ bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recordi
                err_set(err, ERR_USAGE, "%.*s has no compiles of Dynamo", STR_ARG(trace->path))) &&
               run_calls(&b, recording) && run_with_evidence(&b, recording);
     forget_states(&b);
-    vec_release(&b.states);
-    vec_release(&b.function_codes);
-    vec_release(&b.named_codes);
-    buf_release(&b.key);
+    vec_release(&b.form_codes);
     buf_release(&b.reason);
     world_release(&b.world);
     tape_compiles_release(&b.tape);
@@ -515,6 +589,9 @@ void cache_run_release(struct cache_run *run)
     vec_release(&run->codes);
     vec_release(&run->entries);
     vec_release(&run->lookups);
+    vec_release(&run->found);
+    hash_index_release(&run->found_index);
+    intern_release(&run->texts);
     vec_release(&run->checks);
     arena_release(&run->arena);
 }

@@ -27,12 +27,13 @@ enum lookup_outcome {
 };
 const char *lookup_outcome_name(enum lookup_outcome outcome); /* "hit", "no entry" ... */
 
-/* One entry of the list, checked on one call. */
+/* What a check of an entry found; calls on which it found the same share it. */
 struct entry_check_row {
     uint32_t entry; /* in cache_run.entries */
     enum guards_verdict verdict;
     struct str reason; /* as PyTorch logs it; "" when the guards pass */
     struct str source; /* what the guard is about; "" */
+    uint32_t manager;  /* in which the guards failed; MANAGER_NONE */
 };
 
 struct lookup_row {
@@ -44,13 +45,13 @@ struct lookup_row {
     const char *why;                /* of LOOKUP_EAGER and LOOKUP_UNKNOWN; NULL */
     const char *limit;              /* the limit that refused a compile: "recompile_limit"; NULL */
     uint32_t n_entries;             /* of the code object, when the limit was reached */
-    uint32_t first_check, n_checks; /* in cache_run.checks, in check order */
+    uint32_t first_check, n_checks; /* see lookup_check() */
     double seconds;                 /* of the compile; 0 */
 };
 
 /* An entry that a compile made. */
 struct cache_entry {
-    uint32_t code;
+    uint32_t code, ordinal; /* it is number `ordinal` of the code object, from 0 */
     struct str compile;
     int64_t region; /* -1: of no region */
     uint32_t hits;
@@ -85,7 +86,11 @@ struct cache_run {
     vec_of(struct lookup_row)
     lookups;
     vec_of(struct entry_check_row)
-    checks;
+    found; /* each once */
+    struct hash_index found_index;
+    struct intern texts; /* of found */
+    vec_of(uint32_t)
+    checks; /* in found: the checks of look-ups, in check order; look-ups may share them */
     struct cache_limits limits;         /* in force */
     struct lookup_totals calls, inside; /* of called functions, and of frames inside the calls */
     uint32_t
@@ -97,6 +102,7 @@ struct cache_run {
 struct cache_options {
     struct cache_limits limits; /* 0: as recorded, or PyTorch's default */
     bool all_checks;            /* also check the entries behind the one that answered */
+    bool no_memo;               /* evaluate all guards at each look-up; the answers are the same */
 };
 
 /* Replays the calls of `log` over the compiles of a recording. The result is freed with
@@ -105,5 +111,12 @@ struct cache_options {
 bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recording,
                     struct call_log *log, const struct cache_options *options, struct err *err);
 void cache_run_release(struct cache_run *run);
+
+/* Returns check number i of a look-up. */
+static inline const struct entry_check_row *lookup_check(const struct cache_run *run,
+                                                         const struct lookup_row *row, uint32_t i)
+{
+    return &run->found.v[run->checks.v[row->first_check + i]];
+}
 
 #endif

@@ -94,7 +94,7 @@ static void put_why(const struct cache_run *run, const struct lookup_row *row, s
     uint32_t failed = 0;
     const struct entry_check_row *first = NULL;
     for (uint32_t i = 0; i < row->n_checks; i++) {
-        const struct entry_check_row *check = &run->checks.v[row->first_check + i];
+        const struct entry_check_row *check = lookup_check(run, row, i);
         if (check->verdict != GUARDS_FAIL)
             break;
         first = first ? first : check;

@@ -137,12 +137,13 @@ static uint32_t first_same(const struct program_call *call, uint32_t at)
     return i;
 }
 
-static void put_tensor(struct buf *key, const struct tensor_value *tensor, bool sizes)
+static void put_tensor(struct buf *key, const struct py_value *value, bool sizes)
 {
+    const struct tensor_value *tensor = value->tensor;
     put_name(key, tensor->dtype);
     put_name(key, tensor->device);
     buf_varint(key, tensor->n_dims);
-    buf_putc(key, (char)('0' + tensor->requires_grad + 2 * tensor->inference +
+    buf_putc(key, (char)('0' + tensor->requires_grad + 2 * value->inference +
                          (sizes ? 4 * tensor->plain : 0)));
     put_bytes(key, tensor->marks, sizeof tensor->marks);
     if (!sizes)
@@ -153,7 +154,7 @@ static void put_tensor(struct buf *key, const struct tensor_value *tensor, bool 
 
 static void put_value(const struct program_call *call, uint32_t at, bool sizes, struct buf *key)
 {
-    const struct py_value *value = &call->values[at].value;
+    const struct py_value actual = program_call_value(call, at), *value = &actual;
     bool number = value->kind == PY_INT || value->kind == PY_FLOAT;
     buf_varint(key, call->values[at].source);
     buf_putc(key, (char)value->kind);
@@ -168,7 +169,7 @@ static void put_value(const struct program_call *call, uint32_t at, bool sizes, 
         put_name(key, value->keys[i]);
     buf_varint(key, value->kind == PY_TENSOR ? first_same(call, at) : value->object);
     if (value->kind == PY_TENSOR)
-        put_tensor(key, value->tensor, sizes);
+        put_tensor(key, value, sizes);
 }
 
 /* Returns the number of a call's values among those of the code object; INTERN_NONE when memory

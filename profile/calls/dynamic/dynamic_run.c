@@ -151,7 +151,7 @@ static uint32_t dim_of_reason(struct str reason)
 static void count_cause(struct row_builder *b, const struct lookup_row *lookup)
 {
     const struct entry_check_row *check =
-        lookup->n_checks ? &b->run->cache.checks.v[lookup->first_check] : NULL;
+        lookup->n_checks ? lookup_check(&b->run->cache, lookup, 0) : NULL;
     if (!check || check->verdict != GUARDS_FAIL || str_contains(check->reason, STR(" stride mis")))
         return;
     uint32_t source = intern_find(&b->run->table.log->sources, check->source);
@@ -358,8 +358,11 @@ static bool count_guard_time(struct dynamic_run *run)
             const struct known_entry *entry = &run->table.codes.v[i].entries.v[k];
             seconds[entry->id] = entry->guard_seconds;
         }
-    for (size_t i = 0; i < run->cache.checks.n; i++)
-        run->recorded.guard_seconds += seconds[run->cache.checks.v[i].entry];
+    for (size_t i = 0; i < run->cache.lookups.n; i++) {
+        const struct lookup_row *row = &run->cache.lookups.v[i];
+        for (uint32_t k = 0; k < row->n_checks; k++)
+            run->recorded.guard_seconds += seconds[lookup_check(&run->cache, row, k)->entry];
+    }
     free(seconds);
     return true;
 }

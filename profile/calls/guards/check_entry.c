@@ -5,7 +5,7 @@ struct entry_check {
     struct world *world;
     const struct call_mode *mode;
     struct buf *reason;
-    bool count, no_memory;
+    bool no_memory;
     struct guards_answer answer;
 };
 
@@ -111,6 +111,8 @@ static enum leaf_verdict check_condition(struct entry_check *c, const struct gua
                        world_value(c->world, leaf->source)->kind != PY_UNKNOWN
                    ? LEAF_OPEN
                    : LEAF_PASS;
+    if (leaf->subject != INTERN_NONE && world_value(c->world, leaf->subject)->kind == PY_UNKNOWN)
+        return LEAF_PASS;
     struct py_value value =
         condition_value(&c->guards->conditions, c->world, leaf->condition, &absent);
     if (value.kind == PY_MISSING)
@@ -240,9 +242,10 @@ static enum leaf_verdict check_leaf(struct entry_check *c, const struct guard_le
 
 /* ---- Managers ---- */
 
-static bool check_leaves(struct entry_check *c, struct guard_manager *manager)
+static bool check_leaves(struct entry_check *c, uint32_t manager)
 {
-    for (uint32_t id = manager->first_leaf; id != TENSOR_NONE; id = c->guards->leaves.v[id].next) {
+    for (uint32_t id = c->guards->managers.v[manager].first_leaf; id != TENSOR_NONE;
+         id = c->guards->leaves.v[id].next) {
         enum leaf_verdict verdict = check_leaf(c, &c->guards->leaves.v[id]);
         c->answer.evaluated += !c->guards->leaves.v[id].joined;
         if (verdict == LEAF_PASS)
@@ -253,33 +256,43 @@ static bool check_leaves(struct entry_check *c, struct guard_manager *manager)
         }
         c->answer.verdict = verdict == LEAF_FAIL ? GUARDS_FAIL : GUARDS_UNDECIDED;
         if (verdict == LEAF_FAIL) {
-            manager->failures += c->count;
+            c->answer.manager = manager;
             return false;
         }
     }
     return true;
 }
 
-/* Sorts the children of a manager by their failures, most first; equal ones keep their order. It is
- * an insertion sort, since all but the child that has just failed are in order. */
-static void sort_children(struct entry_guards *g, struct guard_manager *manager)
+/* Moves a manager before those of its siblings that failed less often; siblings that failed as
+ * often keep their order. All the others are in order. */
+static void move_up(struct entry_guards *g, uint32_t id)
 {
-    struct guard_manager *all = g->managers.v;
-    uint32_t sorted = MANAGER_NONE, last = MANAGER_NONE;
-    for (uint32_t id = manager->first_child, next; id != MANAGER_NONE; id = next) {
-        uint32_t *at = &sorted;
-        next = all[id].next;
-        if (last != MANAGER_NONE && all[last].failures >= all[id].failures)
-            at = &all[last].next;
-        while (*at != MANAGER_NONE && all[*at].failures >= all[id].failures)
-            at = &all[*at].next;
-        all[id].next = *at;
-        *at = id;
-        if (all[id].next == MANAGER_NONE)
-            last = id;
+    struct guard_manager *all = g->managers.v, *moved = &all[id], *parent = &all[moved->parent];
+    uint32_t before = moved->previous;
+    if (before == MANAGER_NONE || all[before].failures >= moved->failures)
+        return;
+    all[before].next = moved->next;
+    if (moved->next == MANAGER_NONE)
+        parent->last_child = before;
+    else
+        all[moved->next].previous = before;
+    while (before != MANAGER_NONE && all[before].failures < moved->failures)
+        before = all[before].previous;
+    uint32_t *link = before == MANAGER_NONE ? &parent->first_child : &all[before].next;
+    moved->next = *link;
+    moved->previous = before;
+    all[moved->next].previous = id;
+    *link = id;
+    g->version++;
+}
+
+void entry_guards_count(struct entry_guards *guards, uint32_t manager)
+{
+    for (; manager != MANAGER_NONE; manager = guards->managers.v[manager].parent) {
+        guards->managers.v[manager].failures++;
+        if (guards->managers.v[manager].parent != MANAGER_NONE)
+            move_up(guards, manager);
     }
-    manager->first_child = sorted;
-    manager->last_child = last;
 }
 
 /* class DictGuardManager: the dict has as many keys as before. */
@@ -303,25 +316,18 @@ static bool check_length(struct entry_check *c, const struct guard_manager *mana
 
 static bool check_manager(struct entry_check *c, uint32_t id)
 {
-    struct entry_guards *g = c->guards;
+    const struct entry_guards *g = c->guards;
     if (!check_length(c, &g->managers.v[id])) {
-        g->managers.v[id].failures += c->count;
+        c->answer.manager = id;
         return false;
     }
-    if (!check_leaves(c, &g->managers.v[id]))
+    if (!check_leaves(c, id))
         return false;
-    bool first = true;
     for (uint32_t child = g->managers.v[id].first_child; child != MANAGER_NONE;
-         child = g->managers.v[child].next, first = false) {
+         child = g->managers.v[child].next) {
         c->answer.accessors += g->managers.v[child].source != INTERN_NONE;
-        if (check_manager(c, child))
-            continue;
-        if (c->count) {
-            g->managers.v[id].failures++;
-            if (!first)
-                sort_children(g, &g->managers.v[id]);
-        }
-        return false;
+        if (!check_manager(c, child))
+            return false;
     }
     return true;
 }
@@ -330,15 +336,18 @@ struct guards_answer entry_guards_check(struct entry_guards *guards, struct worl
                                         const struct call_mode *mode, bool count,
                                         struct buf *reason)
 {
-    struct entry_check c = { .guards = guards,
-                             .world = world,
-                             .mode = mode,
-                             .reason = reason,
-                             .count = count,
-                             .answer = { .leaf = TENSOR_NONE, .source = INTERN_NONE } };
+    struct entry_check c = {
+        .guards = guards,
+        .world = world,
+        .mode = mode,
+        .reason = reason,
+        .answer = { .leaf = TENSOR_NONE, .source = INTERN_NONE, .manager = MANAGER_NONE }
+    };
     hash_index_clear(&guards->seen);
     if (check_manager(&c, 0))
-        check_leaves(&c, &guards->managers.v[1]);
+        check_leaves(&c, 1);
+    if (count && c.answer.verdict == GUARDS_FAIL)
+        entry_guards_count(guards, c.answer.manager);
     c.answer.no_memory = c.no_memory;
     return c.answer;
 }

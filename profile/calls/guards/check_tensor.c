@@ -4,17 +4,14 @@
 
 struct tensor_reason {
     struct buf *out; /* NULL: only the verdict is asked for */
+    struct str name; /* of the tensor */
     bool *no_memory;
-    const struct guard_leaf *leaf;
 };
 
 static void put_name(const struct tensor_reason *r)
 {
-    struct str code = r->leaf->code;
-    struct str name = str_from(code, str_find_char(code, '(') + 1);
-    name = str_first(name, source_length(name));
     buf_puts(r->out, "tensor '");
-    put_without_scope(name, r->out);
+    put_without_scope(r->name, r->out);
     buf_puts(r->out, "' ");
 }
 
@@ -44,7 +41,7 @@ static const char *scalar_type(struct str dtype)
 
 /* Removes from the keys of an ordinary tensor those that inference mode takes away: Autograd for
  * every tensor in that mode, and ADInplaceOrView, too, for one that was made in it. */
-static void actual_keys(struct str expected, const struct tensor_value *tensor,
+static void actual_keys(struct str expected, const struct py_value *value,
                         const struct call_mode *mode, struct buf *out)
 {
     bool inference = mode->known && mode->inference;
@@ -57,22 +54,24 @@ static void actual_keys(struct str expected, const struct tensor_value *tensor,
         bool is_inplace = str_is(key, "ADInplaceOrView");
         autograd |= is_autograd;
         inplace |= is_inplace;
-        if ((is_autograd && (inference || tensor->inference)) || (is_inplace && tensor->inference))
+        if ((is_autograd && (inference || value->inference)) || (is_inplace && value->inference))
             continue;
         buf_printf(out, "%s%.*s", out->n ? ", " : "", STR_ARG(key));
     }
-    bool cpu = str_starts(tensor->device, STR("cpu"));
-    if (!inplace && !tensor->inference)
+    bool cpu = str_starts(value->tensor->device, STR("cpu"));
+    if (!inplace && !value->inference)
         buf_puts(out, ", ADInplaceOrView");
-    if (!autograd && !inference && !tensor->inference)
+    if (!autograd && !inference && !value->inference)
         buf_puts(out, cpu ? ", AutogradCPU" : ", AutogradCUDA");
 }
 
 static bool same_keys(const struct tensor_reason *r, const struct tensor_check *check,
-                      const struct tensor_value *tensor, const struct call_mode *mode)
+                      const struct py_value *value, const struct call_mode *mode)
 {
     struct buf keys = BUF_INIT;
-    actual_keys(check->keys, tensor, mode, &keys);
+    if (check->ordinary_keys && !value->inference && !(mode->known && mode->inference))
+        return true;
+    actual_keys(check->keys, value, mode, &keys);
     *r->no_memory |= keys.failed;
     bool same = keys.failed || !check->keys.n || str_eq(buf_str(&keys), check->keys);
     if (!same && r->out) {
@@ -94,8 +93,13 @@ static bool same_dims(const struct tensor_reason *r, const char *what, const int
             continue;
         if (r->out) {
             put_name(r);
-            buf_printf(r->out, "%s mismatch at index %u. expected %lld, actual %lld", what, i,
-                       (long long)expected[i], (long long)actual[i]);
+            buf_puts(r->out, what);
+            buf_puts(r->out, " mismatch at index ");
+            buf_u64(r->out, i);
+            buf_puts(r->out, ". expected ");
+            buf_i64(r->out, expected[i]);
+            buf_puts(r->out, ", actual ");
+            buf_i64(r->out, actual[i]);
         }
         return false;
     }
@@ -118,15 +122,47 @@ static bool same_class(const struct tensor_reason *r, const struct tensor_check 
     if (value->kind == PY_TENSOR && str_eq(type, check->type))
         return true;
     if (r->out) {
-        struct str name = str_from(r->leaf->code, str_find_char(r->leaf->code, '(') + 1);
         const char *module = str_is(type, "Parameter") ? "torch.nn.parameter."
                              : str_is(type, "Tensor")  ? "torch."
                                                        : "";
         buf_puts(r->out, "expected type of '");
-        put_without_scope(str_first(name, source_length(name)), r->out);
+        put_without_scope(r->name, r->out);
         buf_printf(r->out, "' to be a tensor type, ' but found <class '%s%.*s'>", module,
                    STR_ARG(type));
     }
+    return false;
+}
+
+static bool same_dtype(const struct tensor_reason *r, const struct tensor_check *check,
+                       const struct tensor_value *tensor)
+{
+    if (!check->dtype.n || str_eq(check->dtype, tensor->dtype))
+        return true;
+    if (r->out) {
+        put_name(r);
+        buf_printf(r->out, "dtype mismatch. expected %s, actual %s", scalar_type(check->dtype),
+                   scalar_type(tensor->dtype));
+    }
+    return false;
+}
+
+static bool same_properties(const struct tensor_reason *r, const struct tensor_check *check,
+                            const struct tensor_value *tensor)
+{
+    bool device = same_device(check, tensor);
+    bool gradient = check->requires_grad == tensor->requires_grad;
+    if (device && gradient && check->n_sizes == tensor->n_dims)
+        return true;
+    if (!r->out)
+        return false;
+    put_name(r);
+    if (!device)
+        buf_puts(r->out, "device index mismatch");
+    else if (!gradient)
+        buf_printf(r->out, "requires_grad mismatch. expected requires_grad=%d",
+                   check->requires_grad);
+    else
+        buf_printf(r->out, "rank mismatch. expected %u, actual %u", check->n_sizes, tensor->n_dims);
     return false;
 }
 
@@ -136,37 +172,10 @@ bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *le
 {
     const struct tensor_check *check = &guards->tensors.v[leaf->tensor];
     const struct tensor_value *tensor = value->tensor;
-    const struct tensor_reason r = { reason, no_memory, leaf };
-    if (!same_class(&r, check, value) || !same_keys(&r, check, tensor, mode))
+    const struct tensor_reason r = { reason, check->name, no_memory };
+    if (!same_class(&r, check, value) || !same_keys(&r, check, value, mode) ||
+        !same_dtype(&r, check, tensor) || !same_properties(&r, check, tensor))
         return false;
-    size_t start = reason ? reason->n : 0;
-    if (reason)
-        put_name(&r);
-    if (check->dtype.n && !str_eq(check->dtype, tensor->dtype)) {
-        if (reason)
-            buf_printf(reason, "dtype mismatch. expected %s, actual %s", scalar_type(check->dtype),
-                       scalar_type(tensor->dtype));
-        return false;
-    }
-    if (!same_device(check, tensor)) {
-        if (reason)
-            buf_puts(reason, "device index mismatch");
-        return false;
-    }
-    if (check->requires_grad != tensor->requires_grad) {
-        if (reason)
-            buf_printf(reason, "requires_grad mismatch. expected requires_grad=%d",
-                       check->requires_grad);
-        return false;
-    }
-    if (check->n_sizes != tensor->n_dims) {
-        if (reason)
-            buf_printf(reason, "rank mismatch. expected %u, actual %u", check->n_sizes,
-                       tensor->n_dims);
-        return false;
-    }
-    if (reason)
-        reason->n = start;
     const int64_t *dims = guards->dims.n ? guards->dims.v + check->first : NULL;
     return same_dims(&r, "size", dims, check->n_sizes, tensor->sizes) &&
            same_dims(&r, "stride", vec_from(&guards->dims, check->first + check->n_sizes),

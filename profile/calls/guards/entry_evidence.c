@@ -3,19 +3,15 @@
 
 bool entry_guards_learn(const struct entry_guards *guards, struct world *world)
 {
-    for (size_t i = 0; i < guards->leaves.n; i++) {
-        const struct guard_leaf *leaf = &guards->leaves.v[i];
-        if (leaf->how != LEAF_CONDITION || leaf->condition == CONDITION_NONE)
+    const struct condition *nodes = guards->conditions.nodes.v;
+    for (size_t i = 0; i < guards->attributes.n; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[guards->attributes.v[i]];
+        if (leaf->condition == CONDITION_NONE) /* it was taken out of the guards */
             continue;
-        const struct condition *node = &guards->conditions.nodes.v[leaf->condition];
-        if (node->op != COND_EQUAL)
-            continue;
-        const struct condition *left = &guards->conditions.nodes.v[node->first];
-        const struct condition *right = &guards->conditions.nodes.v[node->second];
-        if (left->op == COND_SOURCE && right->op == COND_CONSTANT &&
-            world_value(world, left->source)->kind == PY_UNKNOWN &&
-            world_of_module(world, left->source) &&
-            !world_learn(world, left->source, &right->value))
+        const struct condition *equal = &nodes[leaf->condition];
+        uint32_t source = nodes[equal->first].source;
+        if (world_value(world, source)->kind == PY_UNKNOWN &&
+            !world_learn(world, source, &nodes[equal->second].value))
             return false;
     }
     return true;
@@ -69,11 +65,9 @@ bool entry_guards_assumed(const struct entry_guards *guards, struct world *world
 
 bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world)
 {
-    for (size_t i = 0; i < guards->leaves.n; i++) {
-        const struct guard_leaf *leaf = &guards->leaves.v[i];
-        if (leaf->how != LEAF_IDENTITY || leaf->source == INTERN_NONE ||
-            leaf->then.kind == PY_UNKNOWN || leaf->then.object == OBJECT_NONE ||
-            world->paths.v[leaf->source].step != PATH_ROOT)
+    for (size_t i = 0; i < guards->identities.n; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[guards->identities.v[i]];
+        if (world->paths.v[leaf->source].step != PATH_ROOT)
             continue;
         const struct py_value *now = world_value(world, leaf->source);
         if (now->kind != PY_UNKNOWN && now->object != leaf->then.object)

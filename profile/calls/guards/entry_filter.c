@@ -38,6 +38,7 @@ static bool remove_children(struct entry_guards *g, struct guard_manager *manage
             *at = g->managers.v[*at].next;
             ret = true;
         } else {
+            g->managers.v[*at].previous = manager->last_child;
             manager->last_child = *at;
             at = &g->managers.v[*at].next;
         }

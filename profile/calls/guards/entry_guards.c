@@ -35,6 +35,8 @@ static uint32_t add_manager(struct guards_reader *in, uint32_t parent, uint32_t 
     struct entry_guards *g = in->guards;
     uint32_t id = (uint32_t)g->managers.n;
     struct guard_manager manager = { .source = source,
+                                     .parent = parent,
+                                     .previous = MANAGER_NONE,
                                      .length = -1,
                                      .first_leaf = TENSOR_NONE,
                                      .last_leaf = TENSOR_NONE,
@@ -48,6 +50,7 @@ static uint32_t add_manager(struct guards_reader *in, uint32_t parent, uint32_t 
     if (parent == MANAGER_NONE)
         return id;
     struct guard_manager *p = &g->managers.v[parent];
+    g->managers.v[id].previous = p->last_child;
     if (p->last_child == MANAGER_NONE)
         p->first_child = id;
     else
@@ -138,9 +141,13 @@ static bool read_tensor(struct guards_reader *in, struct guard_leaf *leaf)
     struct entry_guards *g = in->guards;
     struct tensor_check check = { .first = (uint32_t)g->dims.n };
     struct str code = leaf->code, keys = argument(code, 2);
+    check.name = argument(code, 0);
+    check.name = str_first(check.name, source_length(check.name));
     check.type = argument(code, 1);
     if (str_starts(keys, STR("DispatchKeySet(")) && keys.p[keys.n - 1] == ')')
         check.keys = str_from(str_first(keys, keys.n - 1), STR("DispatchKeySet(").n);
+    check.ordinary_keys = str_contains(check.keys, STR("ADInplaceOrView")) &&
+                          str_contains(check.keys, STR("Autograd"));
     check.dtype = argument(code, 3);
     check.device = named(code, 4, STR("device="));
     check.requires_grad = str_is(named(code, 5, STR("requires_grad=")), "True");
@@ -167,6 +174,26 @@ static void read_identity(struct guards_reader *in, struct guard_leaf *leaf)
     }
 }
 
+static bool is_attribute(const struct guards_reader *in, const struct guard_leaf *leaf)
+{
+    const struct condition *nodes = in->guards->conditions.nodes.v;
+    if (leaf->how != LEAF_CONDITION || leaf->condition == CONDITION_NONE ||
+        nodes[leaf->condition].op != COND_EQUAL)
+        return false;
+    const struct condition *left = &nodes[nodes[leaf->condition].first];
+    return left->op == COND_SOURCE && nodes[nodes[leaf->condition].second].op == COND_CONSTANT &&
+           world_of_module(in->world, left->source);
+}
+
+/* Adds a leaf to the lists of its kind. */
+static bool list_leaf(struct guards_reader *in, const struct guard_leaf *leaf, uint32_t id)
+{
+    bool identity = leaf->how == LEAF_IDENTITY && leaf->source != INTERN_NONE &&
+                    leaf->then.kind != PY_UNKNOWN && leaf->then.object != OBJECT_NONE;
+    return (!identity || vec_push(&in->guards->identities, id)) &&
+           (!is_attribute(in, leaf) || vec_push(&in->guards->attributes, id));
+}
+
 static bool read_about(struct guards_reader *in, struct guard_leaf *leaf)
 {
     size_t at = str_find_char(leaf->code, '(');
@@ -178,14 +205,41 @@ static bool read_about(struct guards_reader *in, struct guard_leaf *leaf)
     return !about.n || leaf->source != INTERN_NONE || err_nomem(in->err);
 }
 
+/* Returns the only source that the nodes from `first` on read; INTERN_NONE if they read several or
+ * none, or if not all of them are read when they are evaluated. */
+static uint32_t only_source(const struct condition_pool *pool, size_t first)
+{
+    uint32_t ret = INTERN_NONE;
+    for (size_t i = first; i < pool->nodes.n; i++) {
+        const struct condition *node = &pool->nodes.v[i];
+        if (node->op == COND_AND || node->op == COND_OR || node->op == COND_CHOICE)
+            return INTERN_NONE;
+        if (node->source == INTERN_NONE)
+            continue;
+        if (ret != INTERN_NONE && ret != node->source)
+            return INTERN_NONE;
+        ret = node->source;
+    }
+    return ret;
+}
+
+static bool read_condition(struct guards_reader *in, struct guard_leaf *leaf)
+{
+    struct condition_pool *pool = &in->guards->conditions;
+    size_t first = pool->nodes.n;
+    if (!condition_parse(pool, in->world, leaf->code, &leaf->condition))
+        return err_nomem(in->err);
+    if (leaf->condition == CONDITION_NONE)
+        in->guards->n_undecidable++;
+    else
+        leaf->subject = only_source(pool, first);
+    return true;
+}
+
 static bool read_code(struct guards_reader *in, struct guard_leaf *leaf)
 {
     switch (leaf->how) {
-    case LEAF_CONDITION:
-        if (!condition_parse(&in->guards->conditions, in->world, leaf->code, &leaf->condition))
-            return err_nomem(in->err);
-        in->guards->n_undecidable += leaf->condition == CONDITION_NONE;
-        return true;
+    case LEAF_CONDITION: return read_condition(in, leaf);
     case LEAF_TENSOR: return read_tensor(in, leaf);
     case LEAF_IDENTITY: read_identity(in, leaf); return true;
     default: return true;
@@ -220,6 +274,7 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
                                .source = INTERN_NONE,
                                .owner = INTERN_NONE,
                                .condition = CONDITION_NONE,
+                               .subject = INTERN_NONE,
                                .tensor = TENSOR_NONE,
                                .then = { .object = OBJECT_NONE },
                                .next = TENSOR_NONE };
@@ -232,7 +287,7 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
         leaf.source = manager->source;
         g->aliasing = g->aliasing == TENSOR_NONE ? id : g->aliasing;
     }
-    if (!vec_push(&g->leaves, leaf))
+    if (!vec_push(&g->leaves, leaf) || !list_leaf(in, &leaf, id))
         return err_nomem(in->err);
     if (manager->last_leaf == TENSOR_NONE)
         manager->first_leaf = id;
@@ -267,6 +322,8 @@ void entry_guards_release(struct entry_guards *guards)
     vec_release(&guards->managers);
     vec_release(&guards->tensors);
     vec_release(&guards->dims);
+    vec_release(&guards->identities);
+    vec_release(&guards->attributes);
     hash_index_release(&guards->seen);
     condition_pool_release(&guards->conditions);
 }

@@ -27,6 +27,8 @@ struct guard_leaf {
     uint32_t source;        /* what it is about, or INTERN_NONE */
     uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
     condition_id condition; /* of a LEAF_CONDITION; CONDITION_NONE if it cannot be decided */
+    uint32_t subject;       /* of a LEAF_CONDITION: the only source that the condition reads; if
+                               its value is not known, nor is the condition's. Or INTERN_NONE */
     uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
     bool joined;          /* PyTorch evaluates it together with the leaf before it, as one guard */
     struct py_value then; /* of a LEAF_IDENTITY: the value when the entry was compiled, or that
@@ -38,8 +40,10 @@ struct guard_leaf {
 #define ANY_SIZE    INT64_MIN
 
 struct tensor_check {
+    struct str name;                      /* L['x'] */
     struct str type, keys, dtype, device; /* "Tensor", "CPU, BackendSelect, AutogradCPU" ... */
     bool requires_grad;
+    bool ordinary_keys; /* outside of inference mode, every tensor of its device has them */
     uint32_t n_sizes, n_strides;
     uint32_t first; /* in entry_guards.dims: the sizes, then the strides; ANY_SIZE for None */
 };
@@ -50,7 +54,7 @@ struct guard_manager {
     uint32_t source; /* INTERN_NONE if the tree names none */
     int64_t length;  /* of the dict that a DictGuardManager was made for; -1: not checked */
     uint32_t first_leaf, last_leaf;
-    uint32_t first_child, last_child, next;
+    uint32_t parent, first_child, last_child, next, previous;
     uint32_t failures; /* number of look-ups that failed inside */
 };
 
@@ -68,6 +72,11 @@ struct entry_guards {
     struct condition_pool conditions;
     struct call_mode mode;  /* when the entry was compiled */
     uint32_t n_undecidable; /* number of leaves that no call decides */
+    vec_of(uint32_t)
+    identities; /* the leaves that compare objects with `then` */
+    vec_of(uint32_t)
+    attributes;       /* the leaves that compare an attribute of the module with a constant */
+    uint32_t version; /* of the order of the managers: grows when it changes */
 };
 
 /* Reads a tree, whose text must outlive the guards. The present call of `world` is the one that
@@ -87,6 +96,7 @@ struct guards_answer {
     uint32_t leaf;      /* the first that fails or is undecided; TENSOR_NONE when they pass, or when
                            the length of a dict differs */
     uint32_t source;    /* what that is about, or INTERN_NONE */
+    uint32_t manager;   /* in which the guards failed; MANAGER_NONE when they did not */
     uint32_t evaluated; /* number of guards up to it; leaves that are joined are one */
     uint32_t accessors; /* number of accessors that were followed for them */
     bool no_memory;     /* the answer does not count */
@@ -98,6 +108,10 @@ struct guards_answer {
 struct guards_answer entry_guards_check(struct entry_guards *guards, struct world *world,
                                         const struct call_mode *mode, bool count,
                                         struct buf *reason);
+
+/* Counts a failure in a manager in the order of the managers. entry_guards_check() does it with
+ * `count`. */
+void entry_guards_count(struct entry_guards *guards, uint32_t manager);
 
 /* Evaluates one leaf by itself on the present call, whatever the others say. That of a
  * NO_TENSOR_ALIASING compares its tensor with those of the leaves that were evaluated since

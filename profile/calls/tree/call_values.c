@@ -42,8 +42,9 @@ static void put_object(struct call_hasher *hasher, uint32_t number, uint32_t *n_
     buf_putc(&hasher->key, object->known ? 'k' : 'u');
 }
 
-static void put_tensor(const struct tensor_value *tensor, struct buf *out)
+static void put_tensor(const struct py_value *value, struct buf *out)
 {
+    const struct tensor_value *tensor = value->tensor;
     buf_counted(out, tensor->dtype);
     buf_counted(out, tensor->device);
     buf_varint(out, tensor->n_dims);
@@ -51,7 +52,7 @@ static void put_tensor(const struct tensor_value *tensor, struct buf *out)
         buf_zigzag(out, tensor->sizes[i]);
         buf_zigzag(out, tensor->strides[i]);
     }
-    buf_putc(out, (char)(tensor->requires_grad | tensor->inference << 1 | tensor->plain << 2));
+    buf_putc(out, (char)(tensor->requires_grad | value->inference << 1 | tensor->plain << 2));
     for (size_t i = 0; i < TENSOR_MARK_COUNT; i++)
         buf_varint(out, tensor->marks[i]);
 }
@@ -71,7 +72,7 @@ static void put_value(struct call_hasher *hasher, const struct py_value *value, 
         buf_counted(out, value->keys[i]);
     put_object(hasher, value->object, n_objects);
     if (value->kind == PY_TENSOR)
-        put_tensor(value->tensor, out);
+        put_tensor(value, out);
 }
 
 static void put_mode(const struct call_mode *mode, struct buf *out)
@@ -91,8 +92,9 @@ bool call_hasher_hash(struct call_hasher *hasher, const struct program_call *cal
     buf_zigzag(&hasher->key, call->module);
     put_mode(&call->mode, &hasher->key);
     for (uint32_t i = 0; i < call->n_values; i++) {
+        const struct py_value value = program_call_value(call, i);
         buf_varint(&hasher->key, call->values[i].source);
-        put_value(hasher, &call->values[i].value, &n_objects);
+        put_value(hasher, &value, &n_objects);
     }
     *ret = hash_str(buf_str(&hasher->key));
     return !hasher->key.failed;

@@ -346,7 +346,7 @@ static bool look_up(struct use_pass *p, const struct lookup_row *row)
     f->n_lookups += !p->filtered;
     p->trees->n_lookups += !p->filtered;
     for (uint32_t i = 0; i < row->n_checks; i++)
-        if (!check(p, f, row, &p->run->checks.v[row->first_check + i], call))
+        if (!check(p, f, row, lookup_check(p->run, row, i), call))
             return false;
     if (!p->filtered && !try_guards(p, function, call))
         return false;

@@ -1,372 +1,136 @@
 #include "profile/calls/values/call_log.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/base/text/json.h"
+#include "profile/calls/values/call_line.h"
+#include "profile/calls/values/call_row.h"
 
-enum { MOST_DIMS = 64 };
+/* Lines that are kept, so that equal ones are read once; later ones that are new are not kept. */
+enum { MOST_KEPT = 64 << 20 };
+
+/* A line that is kept: its call, and the frames inside it. */
+struct line_form {
+    uint32_t first, n; /* in call_reader.templates */
+    uint32_t first_module, n_modules;
+};
 
 struct call_reader {
     struct call_log *log;
-    struct json doc;
+    struct row_reader row;
+    struct call_line one;
+    struct call_objects objects;
+    struct intern lines; /* without what differs from call to call */
+    vec_of(struct line_form)
+    forms; /* by line */
+    vec_of(struct program_call)
+    templates;
+    vec_of(uint64_t)
+    modules;
     struct buf pending; /* a line whose end was not read yet */
     uint64_t line;      /* number of lines that were read */
-    struct buf spelled;
-    struct intern objects; /* the numbers of the objects that were seen */
-    vec_of(bool)
-    inference; /* by object: whether it was first seen in inference mode */
-    struct err *err;
 };
 
-bool py_equal(const struct py_value *a, const struct py_value *b)
+/* The objects of the line that was read, then its modules. */
+static bool line_objects(struct call_reader *in, const uint64_t *modules, size_t n_modules,
+                         bool inference, uint32_t n_before, const struct call_object **ret)
 {
-    if (a->kind != b->kind || !str_eq(a->type, b->type))
+    size_t n = in->one.objects.n;
+    struct call_object *list = arena_array(&in->log->arena, struct call_object, n + n_modules);
+    *ret = list;
+    if (!list && n + n_modules)
         return false;
-    switch (a->kind) {
-    case PY_BOOL:
-    case PY_INT: return a->integer == b->integer;
-    case PY_FLOAT: return a->real == b->real;
-    case PY_STR: return str_eq(a->text, b->text);
-    case PY_TENSOR:
-    case PY_OBJECT: return a->object == b->object && str_eq(a->text, b->text);
-    default: return a->n == b->n;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t id = in->one.objects.v[i];
+        if (id >= n_before)
+            in->objects.inference.v[id] = inference;
+        list[i] = (struct call_object){ id, in->objects.inference.v[id] };
     }
-}
-
-void source_spelling(struct str source, struct buf *out)
-{
-    for (size_t i = 0; i < source.n; i++) {
-        bool plain = source.p[i] == '"' && str_find_char(source, '\'') == source.n;
-        buf_putc(out, plain ? '\'' : source.p[i]);
-    }
-}
-
-static struct str text_of(struct call_reader *in, json_id id)
-{
-    buf_clear(&in->spelled);
-    json_decode(&in->doc, id, &in->spelled);
-    uint32_t text =
-        in->spelled.failed ? INTERN_NONE : intern(&in->log->texts, buf_str(&in->spelled));
-    if (text == INTERN_NONE) {
-        err_nomem(in->err);
-        return STR("");
-    }
-    return intern_text(&in->log->texts, text);
-}
-
-static bool read_numbers(struct call_reader *in, json_id list, int64_t *ret, uint32_t n)
-{
-    json_id item = json_first(&in->doc, list);
-    for (uint32_t i = 0; i < n; i++, item = json_next(&in->doc, item))
-        if (!json_i64(&in->doc, item, &ret[i]))
-            return err_set(in->err, ERR_INPUT, "sizes and strides are lists of integers");
-    return true;
-}
-
-static uint64_t read_mark(const struct json *doc, json_id list)
-{
-    uint64_t ret = 0;
-    for (json_id item = json_first(doc, list); item != JSON_NONE; item = json_next(doc, item)) {
-        uint64_t dim;
-        if (json_u64(doc, item, &dim) && dim < MOST_DIMS)
-            ret |= 1ull << dim;
-    }
-    return ret;
-}
-
-static void read_marks(const struct json *doc, json_id marks, struct tensor_value *ret)
-{
-    static const char *const names[] = {
-#define MARK(id, name, attribute) name,
-        TENSOR_MARKS(MARK)
-#undef MARK
-    };
-    for (int i = 0; i < TENSOR_MARK_COUNT; i++)
-        ret->marks[i] = read_mark(doc, json_get(doc, marks, str_of(names[i])));
-}
-
-/* Numbers an object, named by the number that the calls give it or by "module 3". An object that is
- * first seen in a call in inference mode was made in that mode. */
-static bool number_object(struct call_reader *in, struct str name, bool inference, uint32_t *ret)
-{
-    uint32_t before = (uint32_t)in->objects.texts.n;
-    *ret = intern(&in->objects, name);
-    return *ret != INTERN_NONE && (*ret < before || vec_push(&in->inference, inference));
-}
-
-static int64_t number_or(const struct json *doc, json_id object, struct str key, int64_t otherwise)
-{
-    int64_t ret;
-    return json_i64(doc, json_get(doc, object, key), &ret) ? ret : otherwise;
-}
-
-static bool is_contiguous(const struct tensor_value *tensor)
-{
-    int64_t expected = 1;
-    for (uint32_t i = tensor->n_dims; i-- > 0;) {
-        if (tensor->sizes[i] != 1 && tensor->strides[i] != expected)
-            return false;
-        if (__builtin_mul_overflow(expected, tensor->sizes[i], &expected))
+    for (size_t i = 0; i < n_modules; i++) {
+        list[n + i].number = call_object(&in->objects, modules[i] | 1ull << 63);
+        if (list[n + i].number == INTERN_NONE)
             return false;
     }
     return true;
 }
 
-static bool read_tensor(struct call_reader *in, json_id item, struct py_value *ret)
+/* Adds the calls of a line. `n_before`: number of objects that were known before it. */
+static bool add_calls(struct call_reader *in, const struct program_call *calls, size_t n,
+                      const uint64_t *modules, size_t n_modules, uint32_t n_before, struct err *err)
 {
-    const struct json *doc = &in->doc;
-    struct arena *arena = &in->log->arena;
-    json_id sizes = json_get(doc, item, STR("size")), strides = json_get(doc, item, STR("stride"));
-    size_t n = json_count(doc, sizes);
-    if (n > MOST_DIMS || json_count(doc, strides) != n)
-        return err_set(in->err, ERR_INPUT, "a tensor needs as many strides as sizes, at most %d",
-                       MOST_DIMS);
-    struct tensor_value *tensor = arena_new(arena, struct tensor_value);
-    int64_t *numbers = arena_array(arena, int64_t, 2 * n + 1);
-    if (!tensor || !numbers)
-        return err_nomem(in->err);
-    tensor->n_dims = (uint32_t)n;
-    tensor->sizes = numbers;
-    tensor->strides = numbers + n;
-    tensor->dtype = text_of(in, json_get(doc, item, STR("dtype")));
-    tensor->device = text_of(in, json_get(doc, item, STR("device")));
-    tensor->requires_grad =
-        json_kind_of(doc, json_get(doc, item, STR("requires_grad"))) == JSON_TRUE;
-    tensor->inference = ret->object != OBJECT_NONE && in->inference.v[ret->object];
-    read_marks(doc, json_get(doc, item, STR("marks")), tensor);
-    ret->kind = PY_TENSOR;
-    ret->tensor = tensor;
-    ret->type = text_of(in, json_get(doc, item, STR("class")));
-    if (!ret->type.n)
-        ret->type = STR("Tensor");
-    if (!read_numbers(in, sizes, numbers, (uint32_t)n) ||
-        !read_numbers(in, strides, numbers + n, (uint32_t)n))
-        return false;
-    tensor->plain = number_or(doc, item, STR("offset"), 0) == 0 && is_contiguous(tensor);
-    return true;
-}
-
-static bool read_keys(struct call_reader *in, json_id keys, struct py_value *ret)
-{
-    size_t n = json_count(&in->doc, keys);
-    struct str *list = arena_array(&in->log->arena, struct str, n + 1);
-    if (!list || n > UINT32_MAX)
-        return err_nomem(in->err);
-    json_id item = json_first(&in->doc, keys);
-    for (size_t i = 0; i < n; i++, item = json_next(&in->doc, item))
-        list[i] = text_of(in, item);
-    ret->kind = PY_DICT;
-    ret->keys = list;
-    ret->n = (uint32_t)n;
-    return true;
-}
-
-static bool read_length(struct call_reader *in, json_id item, struct py_value *ret)
-{
-    uint64_t n;
-    if (!json_u64(&in->doc, item, &n) || n > UINT32_MAX)
-        return err_set(in->err, ERR_INPUT, "\"len\" is not a length");
-    ret->kind = PY_LIST;
-    ret->n = (uint32_t)n;
-    return true;
-}
-
-/* Reads "value" by what JSON says that it is; the class of an object stands there as a string. */
-static void read_plain(struct call_reader *in, json_id item, struct py_value *ret)
-{
-    const struct json *doc = &in->doc;
-    if (item == JSON_NONE && !str_is(ret->type, "NoneType")) {
-        ret->kind = str_is(ret->type, "missing") ? PY_MISSING : PY_OBJECT;
-        return;
-    }
-    switch (json_kind_of(doc, item)) {
-    case JSON_NULL: ret->kind = PY_NONE; break;
-    case JSON_TRUE:
-    case JSON_FALSE:
-        ret->kind = PY_BOOL;
-        ret->integer = json_kind_of(doc, item) == JSON_TRUE;
-        break;
-    case JSON_NUMBER:
-        ret->kind = PY_FLOAT;
-        json_double(doc, item, &ret->real);
-        if (!str_is(ret->type, "float") && json_i64(doc, item, &ret->integer))
-            ret->kind = PY_INT;
-        break;
-    case JSON_STRING:
-        ret->kind = str_is(ret->type, "str") ? PY_STR : PY_OBJECT;
-        ret->text = text_of(in, item);
-        break;
-    default: ret->kind = PY_OBJECT;
-    }
-}
-
-static bool read_value(struct call_reader *in, json_id item, const struct call_mode *mode,
-                       struct call_value *ret)
-{
-    const struct json *doc = &in->doc;
-    json_id object = json_get(doc, item, STR("obj"));
-    struct str source = text_of(in, json_get(doc, item, STR("source")));
-    if (!source.n)
-        return err_set(in->err, ERR_INPUT, "a value has no \"source\"");
-    buf_clear(&in->spelled);
-    source_spelling(source, &in->spelled);
-    *ret = (struct call_value){ .source = in->spelled.failed
-                                              ? INTERN_NONE
-                                              : intern(&in->log->sources, buf_str(&in->spelled)) };
-    if (ret->source == INTERN_NONE)
-        return err_nomem(in->err);
-    ret->value.object = OBJECT_NONE;
-    if (json_kind_of(doc, object) == JSON_NUMBER &&
-        !number_object(in, json_text(doc, object), mode->inference, &ret->value.object))
-        return err_nomem(in->err);
-    if (json_get(doc, item, STR("size")) != JSON_NONE)
-        return read_tensor(in, item, &ret->value);
-    ret->value.type = text_of(in, json_get(doc, item, STR("type")));
-    json_id keys = json_get(doc, item, STR("keys")), length = json_get(doc, item, STR("len"));
-    if (keys != JSON_NONE)
-        return read_keys(in, keys, &ret->value);
-    if (length != JSON_NONE)
-        return read_length(in, length, &ret->value);
-    read_plain(in, json_get(doc, item, STR("value")), &ret->value);
-    return true;
-}
-
-static bool is_true(const struct json *doc, json_id object, struct str key)
-{
-    return json_kind_of(doc, json_get(doc, object, key)) == JSON_TRUE;
-}
-
-static void read_mode(struct call_reader *in, json_id mode, struct call_mode *ret)
-{
-    const struct json *doc = &in->doc;
-    json_id autocast = json_get(doc, mode, STR("autocast"));
-    *ret = (struct call_mode){ .known = json_kind_of(doc, mode) == JSON_OBJECT };
-    ret->grad = is_true(doc, mode, STR("grad"));
-    ret->inference = is_true(doc, mode, STR("inference"));
-    ret->deterministic = is_true(doc, mode, STR("deterministic"));
-    ret->default_dtype = text_of(in, json_get(doc, mode, STR("default_dtype")));
-    ret->autocast_device = text_of(in, json_get(doc, autocast, STR("device")));
-    ret->autocast_dtype = text_of(in, json_get(doc, autocast, STR("dtype")));
-}
-
-/* Adds what the call says of the module: L['self'], and whether it trains. */
-static bool add_module(struct call_reader *in, json_id row, struct call_value *values,
-                       struct program_call *call)
-{
-    json_id training = json_get(&in->doc, row, STR("training"));
-    if (call->module >= 0) {
-        struct call_value *self = &values[call->n_values++];
-        char name[32];
-        int n = snprintf(name, sizeof name, "module %lld", (long long)call->module);
-        self->source = intern(&in->log->sources, STR("L['self']"));
-        self->value = (struct py_value){ .kind = PY_OBJECT };
-        if (self->source == INTERN_NONE ||
-            !number_object(in, (struct str){ name, (size_t)n }, false, &self->value.object))
-            return err_nomem(in->err);
-    }
-    if (json_kind_of(&in->doc, training) != JSON_NULL) {
-        struct call_value *flag = &values[call->n_values++];
-        flag->source = intern(&in->log->sources, STR("L['self'].training"));
-        flag->value = (struct py_value){ .kind = PY_BOOL,
-                                         .type = STR("bool"),
-                                         .integer = json_kind_of(&in->doc, training) == JSON_TRUE,
-                                         .object = OBJECT_NONE };
-        if (flag->source == INTERN_NONE)
-            return err_nomem(in->err);
+    const struct call_object *objects;
+    if (!n)
+        return true;
+    if (!line_objects(in, modules, n_modules, calls[0].mode.inference, n_before, &objects))
+        return err_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        struct program_call call = calls[i];
+        if (in->one.has_number)
+            call.number = in->one.number;
+        call.objects = objects;
+        call.n_objects = (uint32_t)(in->one.objects.n + n_modules);
+        if (!vec_push(&in->log->calls, call))
+            return err_nomem(err);
     }
     return true;
 }
 
-static bool read_values(struct call_reader *in, json_id row, struct program_call *call)
+/* Keeps the calls of a line that was read, under the number that interning gave it. */
+static bool keep(struct call_reader *in)
 {
-    static const struct str LISTS[] = { { "args", 4 }, { "state", 5 } };
-    const struct json *doc = &in->doc;
-    size_t n = 2;
-    for (int i = 0; i < 2; i++)
-        n += json_count(doc, json_get(doc, row, LISTS[i]));
-    struct call_value *values = arena_array(&in->log->arena, struct call_value, n);
-    if (!values || n > UINT32_MAX)
-        return err_nomem(in->err);
-    if (!add_module(in, row, values, call))
-        return false;
-    for (int i = 0; i < 2; i++) {
-        json_id list = json_get(doc, row, LISTS[i]);
-        for (json_id v = json_first(doc, list); v != JSON_NONE; v = json_next(doc, v))
-            if (!read_value(in, v, &call->mode, &values[call->n_values++]))
-                return false;
-    }
-    call->values = values;
-    return true;
-}
-
-/* Reads what the row of a call and that of a frame have in common, and adds it. */
-static bool add_call(struct call_reader *in, json_id row, struct program_call *call)
-{
-    call->code = text_of(in, json_get(&in->doc, row, STR("code")));
-    call->module = number_or(&in->doc, row, STR("module"), -1);
-    call->region = number_or(&in->doc, row, STR("region"), -1);
-    call->backward_of = number_or(&in->doc, row, STR("backward_of"), -1);
-    return read_values(in, row, call) && (vec_push(&in->log->calls, *call) || err_nomem(in->err));
-}
-
-/* "/home/user/train.py:17:forward": "forward". */
-static struct str function_of(struct str code)
-{
-    size_t colon = code.n;
-    while (colon && code.p[colon - 1] != ':')
-        colon--;
-    return str_from(code, colon);
-}
-
-static bool read_frames(struct call_reader *in, const struct program_call *call)
-{
-    json_id frames = json_get(&in->doc, JSON_ROOT, STR("frames"));
-    for (json_id f = json_first(&in->doc, frames); f != JSON_NONE; f = json_next(&in->doc, f)) {
-        struct program_call frame = { .number = call->number, .inside = true, .mode = call->mode };
-        frame.function = function_of(text_of(in, json_get(&in->doc, f, STR("code"))));
-        if (!frame.function.n)
-            return err_set(in->err, ERR_INPUT, "a frame has no \"code\"");
-        if (!add_call(in, f, &frame))
+    struct line_form form = { (uint32_t)in->templates.n, (uint32_t)in->row.calls.n,
+                              (uint32_t)in->modules.n, (uint32_t)in->row.modules.n };
+    for (size_t i = 0; i < in->row.calls.n; i++)
+        if (!vec_push(&in->templates, in->row.calls.v[i]))
             return false;
-    }
-    return true;
+    for (size_t i = 0; i < in->row.modules.n; i++)
+        if (!vec_push(&in->modules, in->row.modules.v[i]))
+            return false;
+    return vec_push(&in->forms, form);
 }
 
-static bool read_call(struct call_reader *in, struct str line)
+static bool read_new(struct call_reader *in, uint32_t n_before, struct err *err)
 {
-    struct program_call call = { 0 };
-    if (!json_parse(&in->doc, line, in->err))
+    struct str text = buf_str(&in->one.text);
+    if (!call_row_read(&in->row, text, (uint32_t)in->one.objects.n, err))
         return false;
-    if (!json_u64(&in->doc, json_get(&in->doc, JSON_ROOT, STR("call")), &call.number))
-        return json_kind_of(&in->doc, JSON_ROOT) == JSON_OBJECT ||
-               err_set(in->err, ERR_INPUT, "not an object");
-    call.function = text_of(in, json_get(&in->doc, JSON_ROOT, STR("function")));
-    read_mode(in, json_get(&in->doc, JSON_ROOT, STR("mode")), &call.mode);
-    if (!call.function.n)
-        return err_set(in->err, ERR_INPUT, "a call has no \"function\"");
-    return add_call(in, JSON_ROOT, &call) && read_frames(in, &call);
+    if (in->lines.arena.bytes + text.n <= MOST_KEPT &&
+        (intern(&in->lines, text) == INTERN_NONE || !keep(in)))
+        return err_nomem(err);
+    return add_calls(in, in->row.calls.v, in->row.calls.n, in->row.modules.v, in->row.modules.n,
+                     n_before, err);
 }
 
-static bool read_line(struct call_reader *in, struct str line)
+static bool read_call(struct call_reader *in, struct str line, struct err *err)
+{
+    uint32_t n_before = (uint32_t)in->objects.names.n;
+    if (!call_line_read(&in->one, line, in->line, &in->objects))
+        return err_nomem(err);
+    uint32_t id = intern_find(&in->lines, buf_str(&in->one.text));
+    if (id == INTERN_NONE)
+        return read_new(in, n_before, err);
+    const struct line_form *form = &in->forms.v[id];
+    return add_calls(in, vec_from(&in->templates, form->first), form->n,
+                     vec_from(&in->modules, form->first_module), form->n_modules, n_before, err);
+}
+
+static bool read_line(struct call_reader *in, struct str line, struct err *err)
 {
     in->line++;
     line = str_trim(line);
-    bool ok = !line.n || (read_call(in, line) && !err_is_set(in->err));
-    return ok || err_at(in->err, "line %llu", (unsigned long long)in->line);
+    return !line.n || read_call(in, line, err) ||
+           err_at(err, "line %llu", (unsigned long long)in->line);
 }
 
 struct call_reader *call_reader_new(struct call_log *log)
 {
     struct call_reader *in = calloc(1, sizeof *in);
     if (in)
-        in->log = log;
+        in->log = in->row.log = log;
     return in;
 }
 
 bool call_reader_take(struct call_reader *in, struct str piece, struct err *err)
 {
-    in->err = err;
     while (piece.n) {
         size_t end = str_find_char(piece, '\n');
         struct str part = str_first(piece, end);
@@ -378,7 +142,7 @@ bool call_reader_take(struct call_reader *in, struct str piece, struct err *err)
             return err_nomem(err);
         if (!ends)
             break;
-        if (!read_line(in, joined ? buf_str(&in->pending) : part))
+        if (!read_line(in, joined ? buf_str(&in->pending) : part, err))
             return false;
         buf_clear(&in->pending);
     }
@@ -387,19 +151,21 @@ bool call_reader_take(struct call_reader *in, struct str piece, struct err *err)
 
 bool call_reader_end(struct call_reader *in, struct err *err)
 {
-    in->err = err;
-    return !in->pending.n || read_line(in, buf_str(&in->pending));
+    return !in->pending.n || read_line(in, buf_str(&in->pending), err);
 }
 
 void call_reader_free(struct call_reader *in)
 {
     if (!in)
         return;
-    json_release(&in->doc);
+    row_reader_release(&in->row);
+    call_line_release(&in->one);
+    call_objects_release(&in->objects);
+    intern_release(&in->lines);
+    vec_release(&in->forms);
+    vec_release(&in->templates);
+    vec_release(&in->modules);
     buf_release(&in->pending);
-    buf_release(&in->spelled);
-    intern_release(&in->objects);
-    vec_release(&in->inference);
     free(in);
 }
 
@@ -409,6 +175,17 @@ bool call_log_read(struct call_log *log, struct str text, struct err *err)
     bool ok = in ? call_reader_take(in, text, err) && call_reader_end(in, err) : err_nomem(err);
     call_reader_free(in);
     return ok;
+}
+
+struct py_value program_call_value(const struct program_call *call, uint32_t i)
+{
+    struct py_value ret = call->values[i].value;
+    if (ret.object != OBJECT_NONE) {
+        const struct call_object *object = &call->objects[ret.object];
+        ret.inference = object->inference;
+        ret.object = object->number;
+    }
+    return ret;
 }
 
 void call_log_release(struct call_log *log)

@@ -31,9 +31,16 @@ struct call_mode {
     struct str default_dtype;
 };
 
+/* A value as its line says it: the object of two values of a call is the same if their numbers are
+ * equal, and stands in program_call.objects under that number. program_call_value() looks it up. */
 struct call_value {
     uint32_t source; /* in call_log.sources */
     struct py_value value;
+};
+
+struct call_object {
+    uint32_t number; /* equal numbers mean the same object */
+    bool inference;  /* made in inference mode */
 };
 
 #define CALL_NONE UINT32_MAX
@@ -47,6 +54,10 @@ struct program_call {
     int64_t backward_of;    /* the number of a call; -1: this is no backward */
     const struct call_value *values;
     uint32_t n_values;
+    uint32_t form; /* calls of the same form differ in `number`, `backward_of` and `objects` alone,
+                      and share `values` */
+    uint32_t n_objects;
+    const struct call_object *objects; /* by the number that `values` give them */
     struct call_mode mode;
 };
 
@@ -56,6 +67,7 @@ struct call_log {
     struct intern sources; /* spelled as source_spelling() does */
     vec_of(struct program_call)
     calls;
+    uint32_t n_forms;
 };
 
 /* Reads calls piece by piece, so that a file need not be held.
@@ -77,6 +89,9 @@ void call_reader_free(struct call_reader *in); /* NULL is allowed */
 /* Reads all lines of a text. */
 bool call_log_read(struct call_log *log, struct str text, struct err *err);
 void call_log_release(struct call_log *log);
+
+/* Returns value i of a call, whose object has the number that it has in all calls. */
+struct py_value program_call_value(const struct program_call *call, uint32_t i);
 
 /* Writes a source in the spelling of Dynamo's guards: L["x"] becomes L['x']. */
 void source_spelling(struct str source, struct buf *out);

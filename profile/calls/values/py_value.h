@@ -37,8 +37,7 @@ struct tensor_value {
     uint32_t n_dims;
     const int64_t *sizes, *strides; /* n_dims of each */
     bool requires_grad;
-    bool inference; /* made in inference mode */
-    bool plain;     /* contiguous and at the start of its storage, so hardly a view */
+    bool plain; /* contiguous and at the start of its storage, so hardly a view */
     uint64_t marks[TENSOR_MARK_COUNT]; /* bit d: dimension d is marked */
 };
 
@@ -51,6 +50,7 @@ struct py_value {
     int64_t integer;
     double real;
     uint32_t object; /* its identity: equal numbers mean the same object; or OBJECT_NONE */
+    bool inference;  /* the object was made in inference mode */
     uint32_t n;
     const struct str *keys;
     const struct tensor_value *tensor;

@@ -82,6 +82,12 @@ static struct source_path split_path(struct str source, struct str *parent, stru
     return ret;
 }
 
+/* A source that was not split yet is its own parent. */
+static bool is_split(const struct world *world, uint32_t source)
+{
+    return source < world->paths.n && world->paths.v[source].parent != source;
+}
+
 static uint32_t number_source(struct world *world, struct str source, unsigned parts)
 {
     struct str parent, key;
@@ -94,7 +100,7 @@ static uint32_t number_source(struct world *world, struct str source, unsigned p
             !vec_push(&world->given, 0) || !vec_push(&world->known, 0))
             return INTERN_NONE;
     }
-    if (world->paths.v[id].parent != id) /* split before */
+    if (is_split(world, id))
         return id;
     struct source_path path = split_path(intern_text(world->sources, id), &parent, &key);
     if (parts == MOST_PARTS)
@@ -128,9 +134,10 @@ bool world_enter(struct world *world, const struct program_call *call)
         return false;
     for (uint32_t i = 0; i < call->n_values; i++) {
         uint32_t source = call->values[i].source;
-        if (number_source(world, intern_text(world->sources, source), 0) == INTERN_NONE)
+        if (!is_split(world, source) &&
+            number_source(world, intern_text(world->sources, source), 0) == INTERN_NONE)
             return false;
-        world->values.v[source] = call->values[i].value;
+        world->values.v[source] = program_call_value(call, i);
         world->given.v[source] = world->known.v[source] = world->now;
     }
     return true;
@@ -169,48 +176,50 @@ static bool is_training(const struct world *world, const struct source_path *pat
 /* Returns what a parent that is given says of a part that is not. */
 static struct py_value derive(struct world *world, const struct source_path *path)
 {
-    struct py_value parent = *world_value(world, path->parent);
-    if (parent.kind == PY_UNKNOWN || parent.kind == PY_MISSING)
-        return parent;
-    switch (path->step) {
-    case PATH_KEY: return parent.kind == PY_DICT ? item_of(&parent, path->name) : UNKNOWN;
-    case PATH_GETITEM: {
-        struct py_value key = *world_value(world, path->key);
-        return parent.kind == PY_DICT && key.kind == PY_STR ? item_of(&parent, key.text) : UNKNOWN;
-    }
-    case PATH_INDEX:
-        return parent.kind == PY_NONE || (parent.kind == PY_LIST && path->index >= parent.n)
-                   ? MISSING
+    const struct py_value *parent = world_value(world, path->parent), *key;
+    switch (parent->kind) {
+    case PY_UNKNOWN: return UNKNOWN;
+    case PY_MISSING: return MISSING;
+    case PY_NONE: return path->step == PATH_INDEX || path->step == PATH_ATTR ? MISSING : UNKNOWN;
+    case PY_TENSOR:
+        return path->step == PATH_ATTR && parent->tensor->plain && str_is(path->name, "_base")
+                   ? NONE
                    : UNKNOWN;
+    case PY_LIST: return path->step == PATH_INDEX && path->index >= parent->n ? MISSING : UNKNOWN;
+    case PY_DICT: break;
+    default: return UNKNOWN;
+    }
+    switch (path->step) {
+    case PATH_KEY: return item_of(parent, path->name);
+    case PATH_GETITEM:
+        key = world_value(world, path->key);
+        return key->kind == PY_STR ? item_of(parent, key->text) : UNKNOWN;
     case PATH_NTH_KEY:
-        if (parent.kind != PY_DICT)
-            return UNKNOWN;
-        if (path->index >= parent.n)
+        if (path->index >= parent->n)
             return MISSING;
         return (struct py_value){ .kind = PY_STR,
                                   .type = STR("str"),
-                                  .text = parent.keys[path->index],
+                                  .text = parent->keys[path->index],
                                   .object = OBJECT_NONE };
-    default:
-        if (parent.kind == PY_TENSOR && parent.tensor->plain && str_is(path->name, "_base"))
-            return NONE;
-        return parent.kind == PY_NONE ? MISSING : UNKNOWN;
+    default: return UNKNOWN;
     }
 }
 
 const struct py_value *world_value(struct world *world, uint32_t source)
 {
-    if (world->known.v[source] != world->now) {
-        struct source_path path = world->paths.v[source];
-        struct py_value value = path.step == PATH_ROOT      ? UNKNOWN
-                                : is_training(world, &path) ? *world_value(world, world->training)
-                                                            : derive(world, &path);
-        const struct module_fact *fact =
-            value.kind == PY_UNKNOWN && world->module >= 0 ? find_fact(world, source) : NULL;
-        world->values.v[source] = fact ? fact->value : value;
-        world->known.v[source] = world->now;
-    }
-    return &world->values.v[source];
+    struct py_value *value = &world->values.v[source];
+    if (world->known.v[source] == world->now)
+        return value;
+    const struct source_path *path = &world->paths.v[source];
+    *value = path->step == PATH_ROOT    ? UNKNOWN
+             : is_training(world, path) ? *world_value(world, world->training)
+                                        : derive(world, path);
+    const struct module_fact *fact =
+        value->kind == PY_UNKNOWN && world->module >= 0 ? find_fact(world, source) : NULL;
+    if (fact)
+        *value = fact->value;
+    world->known.v[source] = world->now;
+    return value;
 }
 
 /* ---- Facts ---- */

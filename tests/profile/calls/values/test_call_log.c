@@ -75,7 +75,7 @@ static void test_read(void **state)
     assert_str_is(x->type, "Tensor");
     assert_int_equal(x->tensor->n_dims, 2);
     assert_int_equal(x->tensor->sizes[0], 4);
-    assert_true(x->tensor->requires_grad && x->tensor->inference && x->tensor->plain);
+    assert_true(x->tensor->requires_grad && x->inference && x->tensor->plain);
     assert_int_equal(x->tensor->marks[TENSOR_MARK_DYNAMIC], 1);
     assert_int_equal(x->tensor->marks[TENSOR_MARK_STATIC], 2);
     assert_int_equal(value_of(&made, "L['f']")->kind, PY_FLOAT);

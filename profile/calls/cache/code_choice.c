@@ -1,0 +1,148 @@
+#include "profile/calls/cache/code_choice.h"
+
+void put_code_name(const struct tape_code *code, struct buf *out)
+{
+    buf_printf(out, "%.*s:%u:%.*s", STR_ARG(code->file), code->line, STR_ARG(code->function));
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct queued_compile *x = a, *y = b;
+    return compare(x->order, y->order);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct queued_compile *x = a, *y = b;
+    return x->name == y->name ? compare(x->order, y->order) : compare(x->name, y->name);
+}
+
+/* Adds a code object under its names. */
+static bool add_code(struct code_choice *choice, uint32_t id)
+{
+    const struct tape_code *code = &choice->tape->codes.v[id];
+    buf_clear(&choice->key);
+    put_code_name(code, &choice->key);
+    uint32_t full =
+        choice->key.failed ? INTERN_NONE : intern(&choice->full_names, buf_str(&choice->key));
+    uint32_t name = intern(&choice->names, code->function);
+    if (full == INTERN_NONE || name == INTERN_NONE ||
+        (full == choice->named.n && !vec_push(&choice->named, id)) ||
+        (name == choice->queues.n &&
+         !vec_push(&choice->queues, (struct compile_queue){ .code = id })) ||
+        !vec_push(&choice->states, (struct code_state){ 0 }))
+        return false;
+    for (size_t i = 0; i < code->compiles.n; i++) {
+        struct queued_compile compile = { .code = id,
+                                          .name = name,
+                                          .order = code->compiles.v[i].order,
+                                          .number = code->compiles.v[i].number };
+        if (!vec_push(&choice->by_name, compile) || !vec_push(&choice->by_order, compile))
+            return false;
+    }
+    return true;
+}
+
+bool code_choice_init(struct code_choice *choice, const struct tape_compiles *tape)
+{
+    *choice = (struct code_choice){ .tape = tape };
+    for (uint32_t i = 0; i < tape->codes.n; i++)
+        if (!add_code(choice, i))
+            return false;
+    if (choice->by_name.n) {
+        qsort(choice->by_name.v, choice->by_name.n, sizeof *choice->by_name.v, by_name);
+        qsort(choice->by_order.v, choice->by_order.n, sizeof *choice->by_order.v, by_order);
+    }
+    for (uint32_t i = 0; i < choice->by_name.n; i++) {
+        struct compile_queue *queue = &choice->queues.v[choice->by_name.v[i].name];
+        queue->first = queue->end ? queue->first : i;
+        queue->end = i + 1;
+    }
+    return true;
+}
+
+static bool is_done(const struct code_choice *choice, const struct queued_compile *compile)
+{
+    return compile->number < choice->states.v[compile->code].next;
+}
+
+static uint32_t choose_named(struct code_choice *choice, uint32_t name)
+{
+    struct compile_queue *queue = &choice->queues.v[name];
+    while (queue->first < queue->end && is_done(choice, &choice->by_name.v[queue->first]))
+        queue->first++;
+    return queue->first < queue->end ? choice->by_name.v[queue->first].code : queue->code;
+}
+
+static uint32_t choose_unclaimed(struct code_choice *choice)
+{
+    while (choice->next < choice->by_order.n &&
+           (is_done(choice, &choice->by_order.v[choice->next]) ||
+            choice->states.v[choice->by_order.v[choice->next].code].claimed))
+        choice->next++;
+    if (choice->next < choice->by_order.n)
+        return choice->by_order.v[choice->next].code;
+    while (choice->next_code < choice->states.n && choice->states.v[choice->next_code].claimed)
+        choice->next_code++;
+    return choice->next_code < choice->states.n ? choice->next_code : CALL_NONE;
+}
+
+/* "Block.forward" and "power:a" are forward and power. */
+static struct str last_name(struct str function)
+{
+    function = str_first(function, str_find_char(function, ':'));
+    size_t dot = function.n;
+    while (dot && function.p[dot - 1] != '.')
+        dot--;
+    return str_from(function, dot);
+}
+
+static uint32_t choose(struct code_choice *choice, const struct program_call *call)
+{
+    uint32_t name = intern_find(&choice->names, last_name(call->function));
+    uint32_t full = intern_find(&choice->full_names, call->code);
+    if (call->code.n)
+        return full == INTERN_NONE ? CALL_NONE : choice->named.v[full];
+    return name == INTERN_NONE ? choose_unclaimed(choice) : choose_named(choice, name);
+}
+
+bool code_choice_make(struct code_choice *choice, const struct program_call *call, uint32_t *ret)
+{
+    buf_clear(&choice->key);
+    buf_counted(&choice->key, call->function);
+    buf_put(&choice->key, call->code);
+    uint32_t id =
+        choice->key.failed ? INTERN_NONE : intern(&choice->functions, buf_str(&choice->key));
+    if (id == INTERN_NONE)
+        return false;
+    if (id == choice->chosen.n) {
+        uint32_t code = choose(choice, call);
+        if (!vec_push(&choice->chosen, code))
+            return false;
+        if (code != CALL_NONE)
+            choice->states.v[code].claimed = true;
+    }
+    *ret = choice->chosen.v[id];
+    return true;
+}
+
+void code_choice_release(struct code_choice *choice)
+{
+    for (size_t i = 0; i < choice->states.n; i++)
+        vec_release(&choice->states.v[i].run_only);
+    vec_release(&choice->states);
+    vec_release(&choice->named);
+    vec_release(&choice->queues);
+    vec_release(&choice->by_name);
+    vec_release(&choice->by_order);
+    vec_release(&choice->chosen);
+    intern_release(&choice->full_names);
+    intern_release(&choice->names);
+    intern_release(&choice->functions);
+    buf_release(&choice->key);
+}

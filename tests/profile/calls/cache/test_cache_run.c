@@ -1,0 +1,206 @@
+#include "profile/calls/cache/cache_run.h"
+#include "tests/log_make.h"
+
+enum { ENTRIES = 6, CALLS = 400 };
+
+/* An entry of a module's forward: sizes of two inputs, an attribute, and which object a global is.
+ */
+static void put_tree(struct buf *out, unsigned rows, unsigned columns, unsigned n)
+{
+    buf_printf(
+        out,
+        "TREE_GUARD_MANAGER:\n+- RootGuardManager\n| +- GLOBAL_STATE: ___check_global_state()\n"
+        "| +- GuardManager: source=L['self'], accessed_by=FrameLocalsGuardAccessor\n"
+        "| | +- EQUALS_MATCH: L['self'].n == %u  # n\n"
+        "| +- GuardManager: source=L['x'], accessed_by=FrameLocalsGuardAccessor\n"
+        "| | +- TENSOR_MATCH: check_tensor(L['x'], Tensor, DispatchKeySet(CPU, BackendSelect, "
+        "ADInplaceOrView, AutogradCPU), torch.float32, device=None, requires_grad=False, "
+        "size=[%u], stride=[1])  # x\n"
+        "| | +- NO_TENSOR_ALIASING: check_no_aliasing(L['x'], L['y'])  # x\n"
+        "| +- GuardManager: source=L['y'], accessed_by=FrameLocalsGuardAccessor\n"
+        "| | +- TENSOR_MATCH: check_tensor(L['y'], Tensor, DispatchKeySet(CPU, BackendSelect, "
+        "ADInplaceOrView, AutogradCPU), torch.float32, device=None, requires_grad=False, "
+        "size=[%u], stride=[1])  # y\n"
+        "| | +- NO_TENSOR_ALIASING: check_no_aliasing(L['x'], L['y'])  # x\n"
+        "| +- GuardManager: source=G['act'], accessed_by=GlobalsGuardAccessor\n"
+        "| | +- ID_MATCH: ___check_obj_id(G['act'], 1)  # act\n",
+        n, rows, columns);
+}
+
+static struct trace *make_trace(unsigned (*draw)(void *, unsigned), void *state)
+{
+    struct log_make log = log_start();
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        struct buf tree = BUF_INIT, where = BUF_INIT;
+        put_tree(&tree, draw(state, 3), draw(state, 3), draw(state, 2));
+        buf_putc(&tree, 0);
+        buf_printf(&where, "\"frame_id\": 0, \"frame_compile_id\": %u, \"attempt\": 0", i);
+        buf_putc(&where, 0);
+        log.context = where.p;
+        log_put(&log, "\"dynamo_start\": {}", NULL);
+        log_put(&log, "\"dynamo_cpp_guards_str\": {}", tree.p);
+        buf_release(&tree);
+        buf_release(&where);
+    }
+    return log_open(&log);
+}
+
+static void put_calls(struct buf *out, unsigned (*draw)(void *, unsigned), void *state)
+{
+    for (unsigned i = 0; i < CALLS; i++) {
+        buf_printf(out, "{\"call\": %u, \"function\": \"Net.forward\", \"module\": %u, \"args\": [",
+                   i, draw(state, 3));
+        unsigned x = 10 * i, y = draw(state, 8) ? x + 1 : x;
+        buf_printf(
+            out,
+            "{\"source\": \"L['x']\", \"obj\": %u, \"size\": [%u], \"stride\": [1], \"dtype\": "
+            "\"torch.float32\", \"device\": \"cpu\"}, {\"source\": \"L['y']\", \"obj\": %u, "
+            "\"size\": [%u], \"stride\": [1], \"dtype\": \"torch.float32\", \"device\": "
+            "\"cpu\"}], ",
+            x, draw(state, 3), y, draw(state, 3));
+        buf_printf(out,
+                   "\"state\": [{\"source\": \"G['act']\", \"type\": \"function\", \"obj\": %u}], "
+                   "\"mode\": {\"grad\": %s, \"inference\": %s}, \"seconds\": %u}\n",
+                   draw(state, 20) ? 1 : 5, draw(state, 9) ? "true" : "false",
+                   draw(state, 9) ? "false" : "true", i);
+    }
+}
+
+static unsigned draw(void *state, unsigned n)
+{
+    uint64_t *x = state;
+    *x = *x * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*x >> 33) % n;
+}
+
+static void assert_same(const struct cache_run *a, const struct cache_run *b)
+{
+    assert_int_equal(a->lookups.n, b->lookups.n);
+    assert_int_equal(a->calls.hits, b->calls.hits);
+    assert_int_equal(a->n_contradictions, b->n_contradictions);
+    for (size_t i = 0; i < a->lookups.n; i++) {
+        const struct lookup_row *x = &a->lookups.v[i], *y = &b->lookups.v[i];
+        assert_int_equal(x->outcome, y->outcome);
+        assert_int_equal(x->answered, y->answered);
+        assert_int_equal(x->n_checks, y->n_checks);
+        for (uint32_t k = 0; k < x->n_checks; k++) {
+            const struct entry_check_row *p = lookup_check(a, x, k), *q = lookup_check(b, y, k);
+            assert_int_equal(p->entry, q->entry);
+            assert_int_equal(p->verdict, q->verdict);
+            assert_true(str_eq(p->reason, q->reason) && str_eq(p->source, q->source));
+        }
+    }
+    for (size_t i = 0; i < a->codes.v[0].order.n; i++)
+        assert_int_equal(a->codes.v[0].order.v[i], b->codes.v[0].order.v[i]);
+}
+
+/* Random calls find the same with the memo and without it. */
+static void test_memo(void **state)
+{
+    (void)state;
+    uint32_t hits = 0, outcomes = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct err err = ERR_INIT;
+        struct buf lines = BUF_INIT;
+        struct call_log log = { 0 };
+        struct cache_run with = { 0 }, without = { 0 };
+        uint64_t random = seed;
+        struct trace *trace = make_trace(draw, &random);
+        put_calls(&lines, draw, &random);
+        assert_true(call_log_read(&log, buf_str(&lines), &err));
+        assert_true(log.n_forms < CALLS);
+        struct cache_options options = { .all_checks = seed % 2 };
+        assert_true(cache_run_make(&with, trace, 0, &log, &options, &err));
+        options.no_memo = true;
+        assert_true(cache_run_make(&without, trace, 0, &log, &options, &err));
+        assert_same(&with, &without);
+        hits += with.calls.hits;
+        outcomes += with.calls.compiles;
+        cache_run_release(&with);
+        cache_run_release(&without);
+        call_log_release(&log);
+        trace_close(trace);
+        buf_release(&lines);
+    }
+    assert_true(hits > 100 && outcomes > 100);
+}
+
+/* Functions of one name are the code objects of that name in the order in which they compile; one
+ * whose name the tape does not have is what is left. */
+static void test_codes(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "f", "g", "f", "h" };
+    static const uint32_t EXPECTED[] = { 0, 0, 1, 2, 3, CALL_NONE };
+    struct err err = ERR_INIT;
+    struct log_make make = log_start();
+    for (unsigned i = 0; i < 4; i++) {
+        struct buf where = BUF_INIT, metrics = BUF_INIT;
+        buf_printf(&where, "\"frame_id\": %u, \"frame_compile_id\": 0, \"attempt\": 0%c", i, 0);
+        buf_printf(&metrics,
+                   "\"compilation_metrics\": {\"compile_id\": \"%u/0\", \"co_name\": \"%s\", "
+                   "\"co_filename\": \"a.py\", \"co_firstlineno\": %u}%c",
+                   i, NAMES[i], i, 0);
+        make.context = where.p;
+        log_put(&make, "\"dynamo_start\": {}", NULL);
+        log_put(&make, "\"dynamo_cpp_guards_str\": {}",
+                "TREE_GUARD_MANAGER:\n+- RootGuardManager\n| +- EQUALS_MATCH: L['n'] == 1  # n");
+        log_put(&make, metrics.p, NULL);
+        buf_release(&where);
+        buf_release(&metrics);
+    }
+    struct trace *trace = log_open(&make);
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    assert_true(call_log_read(&log,
+                              STR("{\"call\": 0, \"function\": \"A.f\"}\n"
+                                  "{\"call\": 1, \"function\": \"A.f\"}\n"
+                                  "{\"call\": 2, \"function\": \"g\"}\n"
+                                  "{\"call\": 3, \"function\": \"B.f\"}\n"
+                                  "{\"call\": 4, \"function\": \"other\"}\n"
+                                  "{\"call\": 5, \"function\": \"none\"}\n"),
+                              &err));
+    assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(run.lookups.v[i].code, EXPECTED[i]);
+    cache_run_release(&run);
+    call_log_release(&log);
+    trace_close(trace);
+}
+
+static bool attempt(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct buf lines = BUF_INIT;
+    uint64_t random = 7;
+    put_calls(&lines, draw, &random);
+    lines.n = lines.failed ? 0 : str_find(buf_str(&lines), STR("{\"call\": 12,"));
+    bool ok = !lines.failed && call_log_read(&log, buf_str(&lines), &err) &&
+              cache_run_make(&run, arg, 0, &log, &(struct cache_options){ 0 }, &err);
+    assert_true(ok || lines.failed || err.kind == ERR_ENV);
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    return ok;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    struct trace *trace = make_trace(draw, &random);
+    check_alloc_failures(attempt, trace);
+    trace_close(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memo),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
