@@ -1,9 +1,10 @@
 #include "cmd/calls/calls_arg.h"
 #include "cmd/cmd.h"
 #include "profile/calls/cache/cache_report.h"
+#include "profile/calls/cache/written_calls.h"
 
 struct cache_args {
-    const char *calls;
+    const char *calls, *inputs;
     struct opt_number recompile_limit, accumulated_limit, limit;
     bool all, json, strict;
 };
@@ -15,6 +16,8 @@ static const struct opt options[] = {
         'c', "calls", "FILE", struct cache_args, calls,
         "the calls of the program, one JSON object a line; - is standard input (default: those "
         "on the tape, which symtape record --calls notes)"),
+    OPT_STRING('i', "inputs", "LIST", struct cache_args, inputs,
+               "calls with these values of symbols and sources: s27=4,8;L['n']=3"),
     OPT_NUMBER(0, "recompile-limit", "N", struct cache_args, recompile_limit,
                "torch._dynamo.config.recompile_limit (default: as recorded)"),
     OPT_NUMBER(0, "accumulated-recompile-limit", "N", struct cache_args, accumulated_limit,
@@ -27,6 +30,29 @@ static const struct opt options[] = {
     OPT_STRICT(struct cache_args, strict),
     OPT_END,
 };
+
+/* Reads the calls of --inputs. */
+static bool read_written_calls(struct trace *trace, uint32_t recording, const char *inputs,
+                               struct call_log *log, struct err *err)
+{
+    struct buf lines = BUF_INIT;
+    bool ok = (written_calls_read(trace, recording, str_of(inputs), &lines, err) ||
+               err_at(err, "--inputs")) &&
+              call_log_read(log, buf_str(&lines), err);
+    buf_release(&lines);
+    return ok;
+}
+
+static bool get_calls(struct cmd *cmd, const struct tape_arg *tape, struct call_log *log,
+                      struct err *err)
+{
+    const struct cache_args *args = cmd->args;
+    if (args->inputs && args->calls)
+        return err_set(err, ERR_USAGE, "--inputs and --calls exclude each other");
+    return args->inputs
+               ? read_written_calls(tape->trace, calls_arg_recording(tape), args->inputs, log, err)
+               : calls_arg_required(cmd->out, args->calls, tape, log, err);
+}
 
 static int print(struct cmd *cmd, const struct cache_run *run, const struct call_log *log)
 {
@@ -63,9 +89,8 @@ static int run(struct cmd *cmd)
         tape_arg_open(&tape, cmd->out, cmd->operands[0],
                       TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE) {
-        uint32_t recording = calls_arg_recording(&tape);
-        bool ok = calls_arg_required(cmd->out, args->calls, &tape, &log, &err);
-        ok = ok && cache_run_make(&run, tape.trace, recording, &log, &how, &err);
+        bool ok = get_calls(cmd, &tape, &log, &err) &&
+                  cache_run_make(&run, tape.trace, calls_arg_recording(&tape), &log, &how, &err);
         code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
     }
     cache_run_release(&run);
@@ -81,6 +106,7 @@ const struct command command_cache = {
         "each call, which guard turns it away, which compile follows and what it costs.",
     .examples = "  symtape cache train.tape\n"
                 "  symtape cache --calls calls.jsonl train.log\n"
+                "  symtape cache --inputs \"s27=4,8,8,6;L['n']=3\" train.log\n"
                 "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n",
     .options = options,
     .args_size = sizeof(struct cache_args),

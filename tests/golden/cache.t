@@ -145,3 +145,40 @@ Errors name the line:
     $ symtape cache --calls $RECORDINGS/sequence.jsonl $RECORDINGS/exported.pt2
     2> symtape: $RECORDINGS/exported.pt2 has no compiles of Dynamo
     [exit 2]
+
+Calls that are written down:
+
+    $ symtape cache -q --inputs "L['x'].size()[0]=4,4,6,6;L['k']=2,2,2" $RECORDINGS/sequence.log.zst
+    4 calls: 2 hits, 2 compiles (1.49 s)
+    3 compiles of the tape not asked for by these calls
+
+    call  function  outcome       compile time  turned away by
+       0  scale     compiled 0/0        1.03 s
+       1  scale     hit 0/0                  -
+       2  scale     compiled 0/1        456 ms  0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6
+       3  scale     hit 0/1                  -
+
+    Entries; a hit saves the time of its compile
+    entry  hits  guards  compile time   saved  code
+    0/0       1      13        1.03 s  1.03 s  demo/sequence.py:13 in scale
+    0/1       1      14        456 ms  456 ms  demo/sequence.py:13 in scale
+
+    $ symtape cache --inputs 's0=4' $RECORDINGS/sequence.log.zst
+    2> symtape: --inputs: the tape has no symbol s0
+    [exit 2]
+
+    $ symtape cache --inputs "L['q']=3" $RECORDINGS/sequence.log.zst
+    2> symtape: --inputs: no guard on the tape is about L['q']
+    [exit 2]
+
+    $ symtape cache --inputs "L['k']=x" $RECORDINGS/sequence.log.zst
+    2> symtape: --inputs: L['k']: "x" is no value of it
+    [exit 2]
+
+    $ symtape cache --inputs "L['x'].shape[0]=-1" $RECORDINGS/sequence.log.zst
+    2> symtape: --inputs: L['x'].shape[0]: "-1" is no value of it
+    [exit 2]
+
+    $ symtape cache --inputs "L['k']=3" --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: --inputs and --calls exclude each other
+    [exit 2]

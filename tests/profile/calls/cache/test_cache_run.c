@@ -1,4 +1,5 @@
 #include "profile/calls/cache/cache_run.h"
+#include "profile/calls/cache/written_calls.h"
 #include "tests/log_make.h"
 
 enum { ENTRIES = 6, CALLS = 400 };
@@ -195,11 +196,48 @@ static void test_memory(void **state)
     trace_close(trace);
 }
 
+static bool write_calls(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    bool ok = written_calls_read(arg, 0, STR("L['x'].size()[0]=1,2; L[\"self\"].n = 3,4,'a;b'"),
+                                 &lines, &err);
+    assert_true(ok || err.kind == ERR_ENV);
+    if (ok) {
+        struct call_log log = { 0 };
+        bool read = call_log_read(&log, buf_str(&lines), &err);
+        assert_true(read || err.kind == ERR_ENV);
+        if (read) {
+            assert_int_equal(log.calls.n, 3);
+            const struct call_value *values = log.calls.v[2].values;
+            assert_int_equal(values[0].value.tensor->sizes[0], 2);
+            assert_str_is(values[0].value.tensor->dtype, "torch.float32");
+            assert_str_is(values[1].value.text, "a;b");
+            assert_int_equal(log.calls.v[1].values[1].value.integer, 4);
+        }
+        call_log_release(&log);
+        ok = read;
+    }
+    buf_release(&lines);
+    return ok;
+}
+
+static void test_written(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    struct trace *trace = make_trace(draw, &random);
+    assert_true(write_calls(trace));
+    check_alloc_failures(write_calls, trace);
+    trace_close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memo),
         cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_written),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
