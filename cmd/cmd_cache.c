@@ -83,6 +83,7 @@ static int run(struct cmd *cmd)
     struct cache_run run = { 0 };
     struct cache_options how = { .limits = { args->recompile_limit.value,
                                              args->accumulated_limit.value },
+                                 .what_if = args->inputs != NULL,
                                  .all_checks = args->all };
     struct err err = { 0 };
     int code =

@@ -30,20 +30,20 @@ Calls with other lengths, another scale and another mode, until the limit of 4 i
 A higher limit: the tape does not have the compiles that would have followed.
 
     $ symtape cache -q --calls $RECORDINGS/sequence.jsonl --recompile-limit 8 $RECORDINGS/sequence.log.zst | head -14
-    12 calls: 6 hits, 4 compiles (2.21 s), 2 whose compile the tape does not have
+    12 calls: 6 hits, 6 compiles (2.21 s)
+    2 compiles not on the tape: the guards are those of another entry with other sizes
 
-    call  function  outcome       compile time  turned away by
-       0  scale     compiled 0/0        1.03 s
-       1  scale     hit 0/0                  -
-       2  scale     compiled 0/1        456 ms  0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6
-       3  scale     hit 0/1                  -
-       4  scale     compiled 0/2        408 ms  0/1: k == 2; and 1 more
-       5  scale     hit 0/2                  -
-       6  scale     compiled 0/3        310 ms  0/2: options['mode'] == 'sum'; and 2 more
-       7  scale     unknown                  -  the tape has no such compile; 0/3: 2 <= x.size()[0]; and 3 more
-       8  scale     unknown                  -  the tape has no such compile; 0/3: options['mode'] == 'keep'; and 3 more
-       9  scale     hit 0/2                  -  0/3: options['mode'] == 'keep'
-      10  scale     hit 0/3                  -  0/2: options['mode'] == 'sum'
+    call  function  outcome        compile time  turned away by
+       0  scale     compiled 0/0         1.03 s
+       1  scale     hit 0/0                   -
+       2  scale     compiled 0/1         456 ms  0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6
+       3  scale     hit 0/1                   -
+       4  scale     compiled 0/2         408 ms  0/1: k == 2; and 1 more
+       5  scale     hit 0/2                   -
+       6  scale     compiled 0/3         310 ms  0/2: options['mode'] == 'sum'; and 2 more
+       7  scale     compiled 0/4?             -  0/3: 2 <= x.size()[0]; and 3 more
+       8  scale     compiled 0/5?             -  0/4?: options['mode'] == 'keep'; and 4 more
+       9  scale     hit 0/2                   -  0/5?: tensor 'x' size mismatch at index 0. expected 1, actual 9; and 2 more
 
 A lower one:
 
@@ -67,7 +67,7 @@ A lower one:
 All entries are checked, also behind the one that answers:
 
     $ symtape cache -q --all --json --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | head -c 1200
-    {"schema":"symtape.cache/1","totals":{"calls":12,"hits":6,"compiles":4,"eager":2,"unknown":0,"compile_seconds":2.2079419999999996,"inside":{"lookups":0,"hits":0,"compiles":0,"eager":0,"unknown":0,"compile_seconds":0},"contradictions":0,"unused":0,"saved_seconds":3.0243479999999994},"limits":{"recompile_limit":4,"accumulated_recompile_limit":256},"calls":[{"call":0,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/0","compile":"0/0","why":null,"limit":null,"checks":[]}],"saved_seconds":null},{"call":1,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"hit","answered":"0/0","compile":null,"why":null,"limit":null,"checks":[{"entry":"0/0","pass":true,"guard":null,"source":null}]}],"saved_seconds":1.034341},{"call":2,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/1","compile":"0/1","why":null,"limit":null,"checks":[{"entry":"0/0","pass":false,"guard":"tensor 'x' size mismatch at index 0. expected 4, actual 6","source":"L['x']"}]}],"saved_seconds":null},{"call":3,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.
+    {"schema":"symtape.cache/1","totals":{"calls":12,"hits":6,"compiles":4,"eager":2,"unknown":0,"compile_seconds":2.2079419999999996,"inside":{"lookups":0,"hits":0,"compiles":0,"eager":0,"unknown":0,"compile_seconds":0},"contradictions":0,"assumed":0,"unused":0,"saved_seconds":3.0243479999999994},"limits":{"recompile_limit":4,"accumulated_recompile_limit":256},"calls":[{"call":0,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/0","compile":"0/0","why":null,"limit":null,"checks":[]}],"saved_seconds":null},{"call":1,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"hit","answered":"0/0","compile":null,"why":null,"limit":null,"checks":[{"entry":"0/0","pass":true,"guard":null,"source":null}]}],"saved_seconds":1.034341},{"call":2,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/1","compile":"0/1","why":null,"limit":null,"checks":[{"entry":"0/0","pass":false,"guard":"tensor 'x' size mismatch at index 0. expected 4, actual 6","source":"L['x']"}]}],"saved_seconds":null},{"call":3,"function":"scale","lookups":[{"code":"/home/user/de
 
 Calls by hand; what a call does not list is as it was:
 
@@ -162,6 +162,27 @@ Calls that are written down:
     entry  hits  guards  compile time   saved  code
     0/0       1      13        1.03 s  1.03 s  demo/sequence.py:13 in scale
     0/1       1      14        456 ms  456 ms  demo/sequence.py:13 in scale
+
+In another order, and sizes that the tape does not have:
+
+    $ symtape cache -q --inputs "L['x'].size()[0]=9,4,1,30,31;L['x'].size()[1]=8,8,8,9,10" $RECORDINGS/sequence.log.zst
+    5 calls: 1 hit, 4 compiles (456 ms)
+    3 compiles not on the tape: the guards are those of another entry with other sizes
+    1 compile of the tape not asked for by these calls
+
+    call  function  outcome        compile time  turned away by
+       0  scale     compiled 0/0?             -
+       1  scale     compiled 0/1         456 ms  0/0?: tensor 'x' size mismatch at index 0. expected 9, actual 4
+       2  scale     compiled 0/2?             -  0/1: 2 <= x.size()[0]; and 1 more
+       3  scale     compiled 0/3?             -  0/2?: tensor 'x' size mismatch at index 0. expected 1, actual 30; and 2 more
+       4  scale     hit 0/3?                  -
+
+    Entries; a hit saves the time of its compile
+    entry  hits  guards  compile time  saved  code
+    0/0?      0      13             -      -  demo/sequence.py:13 in scale
+    0/1       0      14        456 ms      -  demo/sequence.py:13 in scale
+    0/2?      0      14             -      -  demo/sequence.py:13 in scale
+    0/3?      1      14             -      -  demo/sequence.py:13 in scale
 
     $ symtape cache --inputs 's0=4' $RECORDINGS/sequence.log.zst
     2> symtape: --inputs: the tape has no symbol s0

@@ -87,6 +87,7 @@ static void put_entry(const struct cache_run *run, const struct cache_entry *ent
         json_put_null(w, "region");
     else
         json_put_i64(w, "region", entry->region);
+    put_text_or_null(w, "assumed_from", entry->assumed_from);
     json_put_u64(w, "hits", entry->hits);
     json_put_double(w, "seconds", entry->seconds);
     json_put_u64(w, "guards", entry->guards.leaves.n);
@@ -107,6 +108,7 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     put_totals(&run->inside, &w);
     json_close(&w);
     json_put_u64(&w, "contradictions", run->n_contradictions);
+    json_put_u64(&w, "assumed", run->n_assumed);
     json_put_u64(&w, "unused", run->n_unused);
     json_put_double(&w, "saved_seconds", run->saved_seconds);
     json_close(&w);

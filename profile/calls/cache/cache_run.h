@@ -11,7 +11,13 @@
  * The guards are those that the tape has for each compile. A function is the code object that its
  * calls name, or that code object of the tape whose compile comes next. Frames inside a call
  * (functions called after a graph break, resume functions) are looked up where the list has their
- * locals. */
+ * locals.
+ *
+ * The guards of an entry hold for the call that it was compiled for. Where those of the next
+ * compile do not, a later one of the code object is taken whose guards do (the calls came in
+ * another order). Where the tape has none, an entry is assumed: the guards of another entry with
+ * other sizes, as automatic dynamic shapes would make them. If the call differs in more, what
+ * follows is unknown. */
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
 
@@ -55,7 +61,10 @@ struct cache_entry {
     struct str compile;
     int64_t region; /* -1: of no region */
     uint32_t hits;
-    double seconds; /* that its compile took; 0 if it is not recorded */
+    double seconds;          /* that its compile took; 0 if it is not recorded */
+    struct str assumed_from; /* the compile whose guards it has, with other sizes, since the tape
+                                does not have its own; "" */
+    struct str tree;
     struct entry_guards guards;
 };
 
@@ -95,12 +104,14 @@ struct cache_run {
     struct lookup_totals calls, inside; /* of called functions, and of frames inside the calls */
     uint32_t
         n_contradictions; /* compiles for which the tape logged other reasons than were found */
+    uint32_t n_assumed;   /* compiles that the tape does not have, with assumed guards */
     uint32_t n_unused;    /* compiles of the called functions that no call asked for */
     double saved_seconds; /* the sum over all hits of what the compile of the entry took */
 };
 
 struct cache_options {
     struct cache_limits limits; /* 0: as recorded, or PyTorch's default */
+    bool what_if;               /* the calls are not those of the recording */
     bool all_checks;            /* also check the entries behind the one that answered */
     bool no_memo;               /* evaluate all guards at each look-up; the answers are the same */
 };

@@ -71,6 +71,10 @@ static void put_misfits(const struct cache_run *run, struct buf *out)
                  ": PyTorch logged other reasons, so the calls are others, or a value changed that "
                  "they do not list\n");
     }
+    if (run->n_assumed) {
+        format_plural(out, run->n_assumed, "compile");
+        buf_puts(out, " not on the tape: the guards are those of another entry with other sizes\n");
+    }
     if (run->n_unused) {
         format_plural(out, run->n_unused, "compile");
         buf_puts(out, " of the tape not asked for by these calls\n");

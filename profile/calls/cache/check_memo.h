@@ -23,7 +23,8 @@ struct call_kind {
     uint32_t met;
     uint32_t generation, first_cell, n_cells; /* in check_memo.cells, by ordinal of the entry */
     uint32_t first_check, n_checks;           /* of the last look-up */
-    uint32_t unfit_check, unfit_compile;      /* the last look-up that did not fit a compile */
+    uint32_t unknown_entries;            /* number of entries, plus 1, when no compile was found */
+    uint32_t unfit_check, unfit_compile; /* the last look-up that did not fit a compile */
 };
 
 struct check_memo {

@@ -134,7 +134,7 @@ bool code_choice_make(struct code_choice *choice, const struct program_call *cal
 void code_choice_release(struct code_choice *choice)
 {
     for (size_t i = 0; i < choice->states.n; i++)
-        vec_release(&choice->states.v[i].run_only);
+        vec_release(&choice->states.v[i].run_only), vec_release(&choice->states.v[i].taken);
     vec_release(&choice->states);
     vec_release(&choice->named);
     vec_release(&choice->queues);

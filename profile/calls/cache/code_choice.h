@@ -10,8 +10,10 @@
 /* What happened to a code object beside its entries. */
 struct code_state {
     uint64_t next; /* number of the next compile */
-    bool skipped;  /* its frame is never looked up again */
-    bool claimed;  /* calls of a function are its calls */
+    vec_of(uint64_t)
+    taken;        /* numbers from `next` on of compiles that were used before their turn */
+    bool skipped; /* its frame is never looked up again */
+    bool claimed; /* calls of a function are its calls */
 
     vec_of(int64_t)
     run_only; /* regions that are run-only */

@@ -7,8 +7,6 @@
 #include "trace/base/text/json_write.h"
 #include "trace/events/symbols.h"
 
-#define NO_DIM UINT32_MAX
-
 struct written_input {
     struct str name, source; /* as written, and as guards spell it: that of the tensor of a size */
     uint32_t dim;            /* of a size; NO_DIM */

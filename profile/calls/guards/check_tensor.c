@@ -89,8 +89,15 @@ static bool same_dims(const struct tensor_reason *r, const char *what, const int
                       uint32_t n, const int64_t *actual)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (expected[i] == ANY_SIZE || expected[i] == actual[i])
+        if (expected[i] == ANY_SIZE || expected[i] == actual[i] ||
+            (expected[i] == SYMBOL_SIZE && actual[i] >= 2))
             continue;
+        if (r->out && expected[i] == SYMBOL_SIZE) {
+            buf_puts(r->out, "2 <= ");
+            put_without_scope(r->name, r->out);
+            buf_printf(r->out, ".size()[%u]", i);
+            return false;
+        }
         if (r->out) {
             put_name(r);
             buf_puts(r->out, what);

@@ -326,4 +326,5 @@ void entry_guards_release(struct entry_guards *guards)
     vec_release(&guards->attributes);
     hash_index_release(&guards->seen);
     condition_pool_release(&guards->conditions);
+    arena_release(&guards->arena);
 }

@@ -38,6 +38,7 @@ struct guard_leaf {
 
 #define TENSOR_NONE UINT32_MAX
 #define ANY_SIZE    INT64_MIN
+#define SYMBOL_SIZE (INT64_MIN + 1) /* any but 0 and 1: what a symbol of its own would guard */
 
 struct tensor_check {
     struct str name;                      /* L['x'] */
@@ -70,6 +71,7 @@ struct entry_guards {
     uint32_t aliasing;      /* the first NO_TENSOR_ALIASING, or TENSOR_NONE */
     struct hash_index seen; /* objects of NO_TENSOR_ALIASING during a check; rows are leaves */
     struct condition_pool conditions;
+    struct arena arena;     /* holds texts that are not part of the tree */
     struct call_mode mode;  /* when the entry was compiled */
     uint32_t n_undecidable; /* number of leaves that no call decides */
     vec_of(uint32_t)
@@ -127,6 +129,21 @@ bool entry_guards_remove(struct entry_guards *guards, const bool *removed, const
 /* Returns how many guards or accessors a look-up evaluates that passes. */
 uint32_t entry_guards_evaluated(const struct entry_guards *guards);
 uint32_t entry_guards_accessors(const struct entry_guards *guards);
+
+/* Which sizes (of dimension `dim` of a tensor) and integers (`dim` is NO_DIM) are symbols when an
+ * entry is made anew for other values. */
+#define NO_DIM UINT32_MAX
+struct size_policy {
+    bool (*is_symbol)(void *data, struct str source, uint32_t dim, int64_t before);
+    void *data;
+};
+
+/* Changes guards so that the present call passes: sizes become those of the call or symbols, and
+ * integers that differ become symbols, as automatic dynamic shapes would make them
+ * (torch/_dynamo/variables/builder.py: _automatic_dynamic(), wrap_symint()). *ret is false if the
+ * call fails for another reason. Returns false when memory ran out. */
+bool entry_guards_widen(struct entry_guards *guards, struct world *world,
+                        const struct call_mode *mode, const struct size_policy *policy, bool *ret);
 
 /* Remembers what the guards, which pass, say of attributes of the module that is called and of
  * which the call says nothing. Returns false when memory ran out. */

@@ -257,12 +257,10 @@ static bool read_entry(struct use_pass *p, uint32_t function, uint32_t id,
     uint64_t number = 0;
     str_to_u64(str_from(made->compile, str_find_char(made->compile, '/') + 1), &number);
     uint32_t row = merged_tree_entry(&f->tree, number);
-    const struct tape_compile *compile =
-        row == TREE_NONE ? NULL : tape_code_compile(&p->trees->tape.codes.v[made->code], number);
-    if (!compile)
-        return true;
-    if (!entry_guards_read(&entry->guards, compile->tree, &p->world, &call->mode, p->err))
+    if (!entry_guards_read(&entry->guards, made->tree, &p->world, &call->mode, p->err))
         return false;
+    if (row == TREE_NONE || made->assumed_from.n) /* the merged tree does not have its guards */
+        return true;
     entry->row = row;
     entry->all = entry_guards_evaluated(&entry->guards) + entry_guards_accessors(&entry->guards);
     if (p->filtered && !remove_guards(p, f, id))

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""symtape cache on recorded sequences (../shared/sequences) of which the tape lost all compiles but the first two, compared
+with what PyTorch did at each call.
+
+    assumed.py SYMTAPE [-v]
+
+What the entries that symtape assumes answer has to be what PyTorch's answered, where the calls differ in sizes and integers
+alone. A call whose compile is said to be unknown is no error, but most must be known. Branches of the program on a size cannot
+be known; those programs are not here.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from cases import Cases  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
+READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of")
+# Sequences, and how many outcomes may be unknown.
+NAMES = {"mlp_lengths.none": 0, "mlp_lengths.false": 0, "mlp_lengths.true": 0, "duck_two.none": 2, "duck_two.false": 0, "zero_one": 0,
+         "int_wobble.none": 5, "resnet_sizes": 2}
+KEPT = 2
+
+
+def cut(name, out):
+    """The log without the records of later compiles; the limit of entries is PyTorch's default."""
+    log = subprocess.run(["zstd", "-dcq", "--long=27", SHARED / f"{name}.log.zst"], stdout=subprocess.PIPE, check=True).stdout
+    keep = True
+    for line in log.decode(errors="replace").splitlines(keepends=True):
+        if not line.startswith("\t"):
+            compiles = re.findall(r'"frame_id": 0, "frame_compile_id": (\d+)', line) \
+                + re.findall(r'"compilation_metrics": {"compile_id": "0/(\d+)"', line)
+            keep = all(int(number) < KEPT for number in compiles)
+        if keep:
+            out.write(line)
+
+
+def replay(symtape, name, rows, folder):
+    log, calls = folder / "cut.log", folder / "calls.jsonl"
+    with log.open("w") as out:
+        cut(name, out)
+    calls.write_text("".join(json.dumps({key: row[key] for key in READ if key in row}) + "\n" for row in rows if "call" in row))
+    done = subprocess.run([symtape, "cache", "--json", "--recompile-limit", "8", "--calls", calls, log],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def compare(name, rows, found, verbose):
+    ours = {call["call"]: call["lookups"][0] for call in found["calls"]}
+    problems, unknown = [], 0
+    for row in rows:
+        if not row.get("entries"):
+            continue
+        truth, mine = row["entries"][0]["lookups"][0]["outcome"], ours[row["call"]]["outcome"]
+        unknown += mine == "unknown"
+        if mine not in (truth, "unknown"):
+            problems.append(f"call {row['call']}: {truth}, not {mine}")
+    if unknown > NAMES[name]:
+        problems.append(f"{unknown} calls are unknown")
+    if not found["totals"]["assumed"] and any(c["outcome"] == "compiled" for c in list(ours.values())[KEPT + 2:]):
+        problems.append("no entry was assumed")
+    if verbose:
+        print(f"  {name}: {len(ours)} calls, {unknown} unknown, {found['totals']['assumed']} entries assumed")
+    return problems
+
+
+def main():
+    symtape, cases = sys.argv[1], Cases()
+    if not SHARED.is_dir():
+        cases.skip("sequences", f"{SHARED} is absent")
+        cases.finish()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in NAMES:
+            rows = [json.loads(line) for line in open(SHARED / f"{name}.calls.jsonl", encoding="utf-8")]
+            found = replay(symtape, name, rows, pathlib.Path(folder))
+            cases.check(f"{name} with {KEPT} compiles", compare(name, rows, found, "-v" in sys.argv))
+    cases.finish()
+
+
+main()
