@@ -112,6 +112,10 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     json_put_u64(&w, "unused", run->n_unused);
     json_put_double(&w, "saved_seconds", run->saved_seconds);
     json_close(&w);
+    json_open_array(&w, "unlisted");
+    for (size_t i = 0; i < run->unlisted.texts.n; i++)
+        json_put_str(&w, NULL, run->unlisted.texts.v[i]);
+    json_close(&w);
     json_open_object(&w, "limits");
     json_put_u64(&w, "recompile_limit", run->limits.recompile);
     json_put_u64(&w, "accumulated_recompile_limit", run->limits.accumulated);

@@ -617,6 +617,26 @@ static bool fits(struct cache_builder *b, const struct lookup_row *row,
     return true;
 }
 
+/* Notes the values that, as the tape logged, turned the call away, and that it does not list. */
+static bool note_unlisted(struct cache_builder *b, const struct lookup_row *row,
+                          const struct tape_compile *compile)
+{
+    const struct recompile *why = compile->why;
+    for (uint32_t i = 0; why && i < why->n_reasons && i < row->n_checks; i++) {
+        const struct entry_check_row *check = lookup_check(b->run, row, i);
+        const struct cache_entry *entry = &b->run->entries.v[check->entry];
+        struct str logged = str_trim(why->reasons[i].guard);
+        if (!str_eq(why->reasons[i].compile, entry->compile) ||
+            (check->verdict == GUARDS_FAIL && str_starts(check->reason, logged)))
+            continue;
+        uint32_t source = entry_guards_unlisted(&entry->guards, &b->world, logged);
+        if (source != INTERN_NONE &&
+            intern(&b->run->unlisted, intern_text(&b->log->sources, source)) == INTERN_NONE)
+            return err_nomem(b->err);
+    }
+    return true;
+}
+
 /* Removes the checks behind the entry that answered. */
 static void forget_later_checks(const struct cache_run *run, struct lookup_row *row)
 {
@@ -669,6 +689,8 @@ static bool answer_call(struct cache_builder *b, const struct program_call *call
         return false;
     const struct tape_compile *next = compile_of(b, row->code);
     b->run->n_contradictions += next && !next->refused && !is_what_if(b) && !fits(b, row, next);
+    if (next && !is_what_if(b) && !note_unlisted(b, row, next))
+        return false;
     row->answered = CALL_NONE;
     return compile_call(b, call, row);
 }
@@ -797,6 +819,7 @@ void cache_run_release(struct cache_run *run)
     vec_release(&run->found);
     hash_index_release(&run->found_index);
     intern_release(&run->texts);
+    intern_release(&run->unlisted);
     vec_release(&run->checks);
     arena_release(&run->arena);
 }

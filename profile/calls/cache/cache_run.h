@@ -103,10 +103,12 @@ struct cache_run {
     struct cache_limits limits;         /* in force */
     struct lookup_totals calls, inside; /* of called functions, and of frames inside the calls */
     uint32_t
-        n_contradictions; /* compiles for which the tape logged other reasons than were found */
-    uint32_t n_assumed;   /* compiles that the tape does not have, with assumed guards */
-    uint32_t n_unused;    /* compiles of the called functions that no call asked for */
-    double saved_seconds; /* the sum over all hits of what the compile of the entry took */
+        n_contradictions;   /* compiles for which the tape logged other reasons than were found */
+    struct intern unlisted; /* sources of values that, as PyTorch logged, turned calls away, and
+                               that those calls do not list */
+    uint32_t n_assumed;     /* compiles that the tape does not have, with assumed guards */
+    uint32_t n_unused;      /* compiles of the called functions that no call asked for */
+    double saved_seconds;   /* the sum over all hits of what the compile of the entry took */
 };
 
 struct cache_options {

@@ -71,6 +71,10 @@ static void put_misfits(const struct cache_run *run, struct buf *out)
                  ": PyTorch logged other reasons, so the calls are others, or a value changed that "
                  "they do not list\n");
     }
+    for (size_t i = 0; i < run->unlisted.texts.n; i++) {
+        format_text(out, run->unlisted.texts.v[i], 0);
+        buf_puts(out, " turned calls away that do not list its value\n");
+    }
     if (run->n_assumed) {
         format_plural(out, run->n_assumed, "compile");
         buf_puts(out, " not on the tape: the guards are those of another entry with other sizes\n");

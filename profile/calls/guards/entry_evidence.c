@@ -75,3 +75,19 @@ bool entry_guards_same_objects(const struct entry_guards *guards, struct world *
     }
     return true;
 }
+
+uint32_t entry_guards_unlisted(const struct entry_guards *guards, const struct world *world,
+                               struct str reason)
+{
+    struct buf text = BUF_INIT;
+    struct str name = tensor_name(reason);
+    uint32_t ret = INTERN_NONE;
+    for (size_t i = 0; i < guards->leaves.n && ret == INTERN_NONE; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[i];
+        if (leaf->source != INTERN_NONE && world->given.v[leaf->source] != world->now &&
+            is_subject(leaf, world, name, reason, &text))
+            ret = leaf->source;
+    }
+    buf_release(&text);
+    return ret;
+}

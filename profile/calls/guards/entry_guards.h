@@ -158,6 +158,11 @@ bool entry_guards_assumed(const struct entry_guards *guards, struct world *world
  * present call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py). */
 bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world);
 
+/* Returns the source of the value that a logged reason is about, if the present call does not list
+ * it; INTERN_NONE otherwise. */
+uint32_t entry_guards_unlisted(const struct entry_guards *guards, const struct world *world,
+                               struct str reason);
+
 /* Appends a text of a guard as PyTorch prints it in reasons: L['x'] becomes x
  * (strip_local_scope() in torch/_dynamo/guards.py). */
 void put_without_scope(struct str text, struct buf *out);
