@@ -95,6 +95,23 @@ static void put_entry(const struct cache_run *run, const struct cache_entry *ent
     json_close(w);
 }
 
+static void put_artifact(const struct artifact_lookup *row, struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    json_put_str(w, "compile", row->compile);
+    json_put_cstr(w, "cache", cache_kind_name(row->kind));
+    json_put_bool(w, "backward", row->backward);
+    json_put_cstr(w, "outcome", cache_state_name(row->state));
+    put_text_or_null(w, "key", row->key);
+    put_text_or_null(w, "detail", row->detail);
+    put_text_or_null(w, "differs", row->differs);
+    if (row->seconds < 0)
+        json_put_null(w, "seconds");
+    else
+        json_put_double(w, "seconds", row->seconds);
+    json_close(w);
+}
+
 void cache_json(const struct cache_run *run, const struct call_log *log, struct buf *out)
 {
     struct json_writer w = json_writer_of(out);
@@ -127,6 +144,10 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     json_open_array(&w, "entries");
     for (size_t i = 0; i < run->entries.n; i++)
         put_entry(run, &run->entries.v[i], &w);
+    json_close(&w);
+    json_open_array(&w, "artifacts");
+    for (size_t i = 0; i < run->artifacts.rows.n; i++)
+        put_artifact(&run->artifacts.rows.v[i], &w);
     json_close(&w);
     json_open_array(&w, "order");
     for (size_t i = 0; i < run->codes.n; i++) {

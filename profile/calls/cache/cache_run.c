@@ -798,7 +798,8 @@ bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recordi
     bool ok = tape_compiles_read(&b.tape, trace, recording, err) &&
               (b.tape.codes.n ||
                err_set(err, ERR_USAGE, "%.*s has no compiles of Dynamo", STR_ARG(trace->path))) &&
-              run_calls(&b, recording) && run_with_evidence(&b, recording);
+              run_calls(&b, recording) && run_with_evidence(&b, recording) &&
+              artifact_lookups_read(&run->artifacts, trace, recording, err);
     forget_states(&b);
     vec_release(&b.form_codes);
     buf_release(&b.reason);
@@ -819,6 +820,7 @@ void cache_run_release(struct cache_run *run)
     vec_release(&run->found);
     hash_index_release(&run->found_index);
     intern_release(&run->texts);
+    artifact_lookups_release(&run->artifacts);
     intern_release(&run->unlisted);
     vec_release(&run->checks);
     arena_release(&run->arena);

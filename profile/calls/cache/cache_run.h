@@ -21,6 +21,7 @@
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_CACHE_RUN_H
 
+#include "profile/calls/cache/artifact_lookups.h"
 #include "profile/calls/guards/entry_guards.h"
 #include "trace/open.h"
 
@@ -100,6 +101,7 @@ struct cache_run {
     struct intern texts; /* of found */
     vec_of(uint32_t)
     checks; /* in found: the checks of look-ups, in check order; look-ups may share them */
+    struct artifact_lookups artifacts;
     struct cache_limits limits;         /* in force */
     struct lookup_totals calls, inside; /* of called functions, and of frames inside the calls */
     uint32_t

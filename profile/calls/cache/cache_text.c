@@ -181,6 +181,35 @@ static void put_entries(const struct cache_run *run, const struct report_options
     report_table(&table, options, 0, n, out);
 }
 
+static void put_artifacts(const struct cache_run *run, const struct report_options *options,
+                          struct buf *out)
+{
+    static const struct column COLUMNS[] = {
+        { "compile", COLUMN_MARKUP, 0 }, { "cache", COLUMN_LEFT, 0 },
+        { "outcome", COLUMN_LEFT, 0 },   { "time", COLUMN_RIGHT, 1 },
+        { "key", COLUMN_LEFT, 2 },       { "differs from the compile before", COLUMN_WIDE, 0 },
+    };
+    enum { KEY_SHOWN = 12 };
+    struct table table = TABLE(COLUMNS);
+    uint32_t n = (uint32_t)run->artifacts.rows.n, shown = report_shown(options, n);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct artifact_lookup *row = &run->artifacts.rows.v[i];
+        table_text(&table, row->compile);
+        buf_printf(&table.text, "%s%s", cache_kind_name(row->kind),
+                   row->backward ? ", backward" : "");
+        table_cell(&table);
+        table_text(&table, str_of(cache_state_name(row->state)));
+        put_time(&table, row->seconds);
+        table_text(&table, str_first(row->key, KEY_SHOWN));
+        format_text(&table.text, row->differs.n ? row->differs : row->detail, 0);
+        table_cell(&table);
+    }
+    if (n)
+        buf_puts(out, "\nCaches of compiled artifacts; the time is saved by a hit, taken after a "
+                      "miss\n");
+    report_table(&table, options, 0, n, out);
+}
+
 void cache_text(const struct cache_run *run, const struct call_log *log,
                 const struct report_options *options, struct buf *out)
 {
@@ -191,4 +220,5 @@ void cache_text(const struct cache_run *run, const struct call_log *log,
     put_misfits(run, out);
     put_calls(run, log, options, out);
     put_entries(run, options, out);
+    put_artifacts(run, options, out);
 }

@@ -40,6 +40,12 @@ static struct trace *make_trace(unsigned (*draw)(void *, unsigned), void *state)
         log.context = where.p;
         log_put(&log, "\"dynamo_start\": {}", NULL);
         log_put(&log, "\"dynamo_cpp_guards_str\": {}", tree.p);
+        log_artifact(
+            &log, "fx_graph_cache_miss",
+            i == 0   ? "{\"key\": \"k0\", \"components\": [\"[a] gm: f()\", \"[b] x[0]: 4\"]}"
+            : i == 1 ? "{\"key\": \"k1\", \"cache_status_detailed\": \"full_miss\", "
+                       "\"components\": [\"[a] gm: f()\", \"[c] x[0]: 6\", \"no component\"]}"
+                     : "not JSON");
         buf_release(&tree);
         buf_release(&where);
     }
@@ -196,6 +202,26 @@ static void test_memory(void **state)
     trace_close(trace);
 }
 
+/* Keys of artifacts are explained by the components that the compile before did not have. */
+static void test_artifacts(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct artifact_lookups lookups = { 0 };
+    uint64_t random = 3;
+    struct trace *trace = make_trace(draw, &random);
+    assert_true(artifact_lookups_read(&lookups, trace, 0, &err));
+    assert_true(lookups.rows.n >= 2);
+    assert_str_is(lookups.rows.v[0].compile, "0/0");
+    assert_str_is(lookups.rows.v[0].differs, "");
+    assert_int_equal(lookups.rows.v[1].state, CACHE_MISS);
+    assert_str_is(lookups.rows.v[1].key, "k1");
+    assert_str_is(lookups.rows.v[1].detail, "full_miss");
+    assert_str_is(lookups.rows.v[1].differs, "x[0]");
+    artifact_lookups_release(&lookups);
+    trace_close(trace);
+}
+
 static bool write_calls(void *arg)
 {
     struct err err = ERR_INIT;
@@ -235,9 +261,8 @@ static void test_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memo),
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_memo),      cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_artifacts), cmocka_unit_test(test_written),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
