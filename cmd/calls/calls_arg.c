@@ -42,13 +42,20 @@ bool calls_arg_read(struct out *out, const char *path, struct call_log *log, str
     return ok;
 }
 
+static bool take_lines(void *data, struct str lines, struct err *err)
+{
+    return call_reader_take(data, lines, err);
+}
+
 bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log *log,
                         struct err *err)
 {
-    struct recorded_calls calls = { 0 };
-    bool ok = recorded_calls_read(trace, recording, &calls, err);
-    ok = ok && (!calls.n || call_log_read(log, buf_str(&calls.lines), err));
+    struct call_reader *reader = call_reader_new(log);
+    struct recorded_calls calls = { .take = take_lines, .data = reader };
+    bool ok = (reader || err_nomem(err)) && recorded_calls_read(trace, recording, &calls, err) &&
+              call_reader_end(reader, err);
     recorded_calls_release(&calls);
+    call_reader_free(reader);
     return ok;
 }
 

@@ -7,7 +7,7 @@
 #include "trace/graph/traceback.h"
 #include "trace/tables.h"
 
-enum { MOST_CALLS = 1 << 20, MOST_TEXT = 512 << 20 };
+enum { MOST_CALLS = 1 << 20, MOST_TEXT = 512 << 20, PIECE = 1 << 20 };
 
 #define NONE UINT64_MAX
 
@@ -162,6 +162,16 @@ static void put_renumbered(const struct full_row *row, uint64_t first, struct bu
     buf_put(out, rest);
 }
 
+/* Hands the lines over if there are enough for a piece. */
+static bool hand_over(struct recorded_calls *ret, size_t enough, struct err *err)
+{
+    if (!ret->take || ret->lines.n < enough || ret->lines.failed)
+        return true;
+    bool ok = ret->take(ret->data, buf_str(&ret->lines), err);
+    buf_clear(&ret->lines);
+    return ok;
+}
+
 static bool put_call(struct call_rows *in, const struct one_call *call, struct recorded_calls *ret,
                      struct err *err)
 {
@@ -182,7 +192,7 @@ static bool put_call(struct call_rows *in, const struct one_call *call, struct r
     if (ret->lines.n > MOST_TEXT)
         return err_set(err, ERR_INPUT, "the calls on the tape stand for more than %d MiB of text",
                        MOST_TEXT >> 20);
-    return !ret->lines.failed || err_nomem(err);
+    return hand_over(ret, PIECE, err) && (!ret->lines.failed || err_nomem(err));
 }
 
 bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorded_calls *ret,
@@ -200,6 +210,7 @@ bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorde
         qsort(in.calls.v, in.calls.n, sizeof *in.calls.v, by_call_number);
     for (size_t i = 0; ok && i < in.calls.n; i++)
         ok = put_call(&in, &in.calls.v[i], ret, err);
+    ok = ok && hand_over(ret, 1, err);
     ret->skipped = in.skipped;
     vec_release(&in.rows);
     vec_release(&in.calls);

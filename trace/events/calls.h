@@ -1,9 +1,9 @@
 /* The calls of compiled functions that `symtape record --calls` noted, from the records
  * symtape_calls: symtape-deep(5).
  *
- *     struct recorded_calls calls = { 0 };
+ *     struct recorded_calls calls = { .take = take, .data = reader };
  *     if (recorded_calls_read(trace, recording, &calls, err) && calls.n)
- *         call_log_read(log, buf_str(&calls.lines), err)
+ *         ...
  *     recorded_calls_release(&calls);
  *
  * Rows that repeat an earlier row are written out: each line is a whole call, with numbers of its
@@ -17,6 +17,10 @@
 
 struct recorded_calls {
     struct buf lines; /* JSON lines, one call each, in the order in which the calls began */
+    /* Takes the lines piece by piece, each of whole lines, so that `lines` is empty in the end;
+     * NULL: all are kept in `lines`. */
+    bool (*take)(void *data, struct str lines, struct err *err);
+    void *data;
     uint64_t n;       /* number of lines */
     uint64_t skipped; /* rows that could not be read */
 };
@@ -30,7 +34,7 @@ struct call_totals {
 };
 
 /* Reads the calls of one recording. Returns false with err set when memory ran out, when the tape
- * could not be read, or (ERR_INPUT) when the rows stand for more than 512 MiB. */
+ * could not be read, or (ERR_INPUT) when all lines are kept and are more than 512 MiB. */
 bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorded_calls *ret,
                          struct err *err);
 void recorded_calls_release(struct recorded_calls *calls);

@@ -65,6 +65,33 @@ static void test_lines(void **state)
     trace_close(trace);
 }
 
+static bool take(void *data, struct str lines, struct err *err)
+{
+    buf_put(data, lines);
+    return !((struct buf *)data)->failed || err_nomem(err);
+}
+
+/* Pieces are the same lines. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct log_make log = log_start();
+    struct buf lines = BUF_INIT;
+    put_all(&log);
+    struct trace *trace = log_open(&log);
+    struct recorded_calls whole = { 0 }, pieces = { .take = take, .data = &lines };
+    assert_true(recorded_calls_read(trace, 0, &whole, &err));
+    assert_true(recorded_calls_read(trace, 0, &pieces, &err));
+    assert_int_equal(pieces.n, whole.n);
+    assert_int_equal(pieces.lines.n, 0);
+    assert_true(str_eq(buf_str(&lines), buf_str(&whole.lines)));
+    recorded_calls_release(&whole);
+    recorded_calls_release(&pieces);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
 static void test_totals(void **state)
 {
     (void)state;
@@ -108,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_memory),
     };
