@@ -66,6 +66,14 @@ bool code_choice_init(struct code_choice *choice, const struct tape_compiles *ta
     return true;
 }
 
+bool code_is_taken(const struct code_state *state, uint64_t number)
+{
+    for (size_t i = 0; i < state->taken.n; i++)
+        if (state->taken.v[i] == number)
+            return true;
+    return false;
+}
+
 static bool is_done(const struct code_choice *choice, const struct queued_compile *compile)
 {
     return compile->number < choice->states.v[compile->code].next;

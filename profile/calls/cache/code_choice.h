@@ -58,6 +58,8 @@ bool code_choice_init(struct code_choice *choice, const struct tape_compiles *ta
 /* Sets *ret to the code object of a call, or to CALL_NONE when the tape has none for it. Returns
  * false when memory ran out. */
 bool code_choice_make(struct code_choice *choice, const struct program_call *call, uint32_t *ret);
+/* Returns whether the compile of this number was used before its turn. */
+bool code_is_taken(const struct code_state *state, uint64_t number);
 void code_choice_release(struct code_choice *choice);
 
 /* Writes "FILE:LINE:NAME". */

@@ -1,0 +1,49 @@
+/* A run of Dynamo's caches while it is made. Private to this room. What returns bool returns false
+ * with b->err set when memory ran out. */
+#ifndef SYMTAPE_PROFILE_CALLS_CACHE_CACHE_BUILDER_H
+#define SYMTAPE_PROFILE_CALLS_CACHE_CACHE_BUILDER_H
+
+#include "profile/calls/cache/cache_run.h"
+#include "profile/calls/cache/check_memo.h"
+#include "profile/calls/cache/code_choice.h"
+
+struct cache_builder {
+    struct cache_run *run;
+    struct trace *trace;
+    struct call_log *log;
+    const struct cache_options *options;
+    struct tape_compiles tape;
+    struct code_choice choice;
+    vec_of(uint32_t)
+    form_codes; /* by form: code object plus 2, 1 for none, or 0 before the first call */
+    struct world world;
+    bool entered; /* the values of the present call are those of the world */
+    struct check_memo memo;
+    uint32_t kind;           /* of the present call */
+    uint32_t tries, widened; /* number of trees that were read; code object of an assumed entry */
+    struct buf reason;
+    bool by_evidence; /* a call that an entry answers by assumption compiled, if what the tape's
+                         next compile logged fits it */
+    struct err *err;
+};
+
+/* Returns the next compile of a code object, or NULL. */
+const struct tape_compile *cache_compile_of(const struct cache_builder *b, uint32_t code);
+/* Returns whether what happened need not be what the tape says. */
+bool cache_is_what_if(const struct cache_builder *b);
+
+/* Makes the values of the present call those of the world. */
+bool cache_enter(struct cache_builder *b, const struct program_call *call);
+/* Checks the entries of a list that serve the region: its own first, then those of no region. Sets
+ * row->answered to the one that passes first, or CALL_NONE. */
+bool cache_look_up(struct cache_builder *b, struct cache_code *code,
+                   const struct program_call *call, struct lookup_row *row);
+void cache_move_to_front(struct cache_code *code, uint32_t entry);
+/* Learns what the guards of the entry that answered say of the module's attributes. */
+bool cache_learn(struct cache_builder *b, uint32_t id, const struct program_call *call);
+
+/* Compiles a call that no entry answers, or tells why it is not compiled. The call was entered. */
+bool cache_compile_call(struct cache_builder *b, const struct program_call *call,
+                        struct lookup_row *row);
+
+#endif

@@ -1,0 +1,301 @@
+#include "profile/calls/cache/cache_builder.h"
+
+/* The most trees that are read beside those of the tape's compiles in their order. */
+enum { MOST_TRIES = 20000 };
+
+/* Returns which limit refuses one more entry, or NULL. */
+static const char *limit_reached(struct cache_builder *b, const struct cache_code *code,
+                                 int64_t region)
+{
+    uint64_t same = 0;
+    if (code->order.n >= b->run->limits.accumulated)
+        return "accumulated_recompile_limit";
+    for (size_t i = 0; i < code->order.n; i++) {
+        const struct cache_entry *entry = &b->run->entries.v[code->order.v[i]];
+        same += entry->region == region && entry_guards_same_objects(&entry->guards, &b->world);
+    }
+    return same >= b->run->limits.recompile ? "recompile_limit" : NULL;
+}
+
+/* Returns whether what happened need not be what the tape says. */
+bool cache_is_what_if(const struct cache_builder *b)
+{
+    return b->options->what_if || b->options->limits.recompile || b->options->limits.accumulated;
+}
+
+/* Returns which limit refuses a compile, or NULL. Unless other limits or calls are given, what the
+ * tape says of the compile decides: torch.compile(recompile_limit=) sets limits of a function
+ * alone. */
+static const char *refusal(struct cache_builder *b, const struct cache_code *code,
+                           const struct tape_compile *compile, int64_t region)
+{
+    if (!compile || cache_is_what_if(b))
+        return limit_reached(b, code, region);
+    if (!compile->refused)
+        return NULL;
+    return code->order.n >= b->run->limits.accumulated ? "accumulated_recompile_limit"
+                                                       : "recompile_limit";
+}
+
+static bool is_run_only(const struct code_state *state, int64_t region)
+{
+    for (size_t i = 0; i < state->run_only.n; i++)
+        if (state->run_only.v[i] == region)
+            return true;
+    return false;
+}
+
+/* Calls differ in kind if they differ in an object that the guards compare. */
+static bool watch_objects(struct cache_builder *b, const struct entry_guards *guards)
+{
+    for (size_t i = 0; i < guards->identities.n; i++)
+        if (!check_memo_watch(&b->memo, guards->leaves.v[guards->identities.v[i]].then.object))
+            return err_nomem(b->err);
+    return true;
+}
+
+static bool add_entry(struct cache_builder *b, struct cache_entry *entry,
+                      const struct program_call *call, struct lookup_row *row)
+{
+    struct cache_code *code = &b->run->codes.v[row->code];
+    uint32_t id = (uint32_t)b->run->entries.n;
+    entry->code = row->code;
+    entry->ordinal = (uint32_t)code->order.n;
+    entry->region = call->region;
+    if (!vec_push(&b->run->entries, *entry)) {
+        entry_guards_release(&entry->guards);
+        return err_nomem(b->err);
+    }
+    if (!vec_push(&code->order, id))
+        return err_nomem(b->err);
+    cache_move_to_front(code, id);
+    row->outcome = LOOKUP_COMPILED;
+    row->answered = id;
+    row->compile = entry->compile;
+    row->seconds = entry->seconds;
+    return watch_objects(b, &entry->guards) &&
+           (entry_guards_learn(&b->run->entries.v[id].guards, &b->world) || err_nomem(b->err));
+}
+
+/* An attribute that the call does not list may be another than the entries before say. */
+static bool is_assumed(const struct world *world, uint32_t source)
+{
+    return source != INTERN_NONE && world_of_module(world, source) &&
+           world->given.v[source] != world->now;
+}
+
+/* Makes an entry of a compile if its guards hold for the call; otherwise *ret is false. */
+static bool try_compile(struct cache_builder *b, const struct tape_compile *compile, bool is_next,
+                        const struct program_call *call, struct lookup_row *row, bool *ret)
+{
+    struct cache_entry entry = { .compile = compile->id, .seconds = compile->seconds };
+    struct guards_answer answer = { 0 };
+    b->tries++;
+    entry.tree = arena_copy(&b->run->arena, compile->tree);
+    bool ok = (entry.tree.p || err_nomem(b->err)) &&
+              entry_guards_read(&entry.guards, entry.tree, &b->world, &call->mode, b->err);
+    if (ok) {
+        answer = entry_guards_check(&entry.guards, &b->world, &call->mode, false, NULL);
+        ok = !answer.no_memory || err_nomem(b->err);
+    }
+    *ret =
+        ok && (answer.verdict != GUARDS_FAIL || (is_next && is_assumed(&b->world, answer.source)));
+    if (*ret)
+        return add_entry(b, &entry, call, row);
+    entry_guards_release(&entry.guards);
+    return ok;
+}
+
+/* Tries the compiles of the tape that were not used yet, from the next on. */
+static bool try_compiles(struct cache_builder *b, const struct program_call *call,
+                         struct lookup_row *row, bool *ret)
+{
+    struct code_state *state = &b->choice.states.v[row->code];
+    const struct tape_code *code = &b->tape.codes.v[row->code];
+    *ret = false;
+    for (size_t i = 0; i < code->compiles.n && b->tries < MOST_TRIES; i++) {
+        const struct tape_compile *compile = &code->compiles.v[i];
+        if (compile->number < state->next || compile->refused || !compile->tree.n ||
+            code_is_taken(state, compile->number))
+            continue;
+        if (!try_compile(b, compile, compile->number == state->next, call, row, ret))
+            return false;
+        if (*ret)
+            return vec_push(&state->taken, compile->number) || err_nomem(b->err);
+    }
+    return true;
+}
+
+static bool has_other_size(const struct entry_guards *guards, struct str tensor, uint32_t dim,
+                           int64_t size)
+{
+    for (size_t i = 0; i < guards->tensors.n; i++) {
+        const struct tensor_check *check = &guards->tensors.v[i];
+        if (dim >= check->n_sizes || !str_eq(check->name, tensor))
+            continue;
+        int64_t other = guards->dims.v[check->first + dim];
+        return other >= 2 && size >= 2 && other != size;
+    }
+    return false;
+}
+
+static bool has_other_integer(const struct entry_guards *guards, struct str source,
+                              const struct intern *sources, int64_t value)
+{
+    const struct condition *nodes = guards->conditions.nodes.v;
+    for (size_t i = 0; i < guards->leaves.n; i++) {
+        const struct guard_leaf *leaf = &guards->leaves.v[i];
+        if (leaf->how != LEAF_CONDITION || leaf->condition == CONDITION_NONE ||
+            leaf->source == INTERN_NONE || nodes[leaf->condition].op != COND_EQUAL ||
+            !str_eq(intern_text(sources, leaf->source), source))
+            continue;
+        const struct condition *right = &nodes[nodes[leaf->condition].second];
+        if (nodes[nodes[leaf->condition].first].op == COND_SOURCE && right->op == COND_CONSTANT &&
+            right->value.kind == PY_INT)
+            return right->value.integer != value && right->value.integer != 0 &&
+                   right->value.integer != 1 && value != 0 && value != 1;
+    }
+    return false;
+}
+
+/* Sizes and integers that differ become symbols unless the entries show that they do not: two of
+ * them have other numbers there. */
+static bool is_symbol(void *data, struct str source, uint32_t dim, int64_t before)
+{
+    struct cache_builder *b = data;
+    const struct cache_code *code = &b->run->codes.v[b->widened];
+    for (size_t i = 0; i < code->order.n; i++) {
+        const struct entry_guards *guards = &b->run->entries.v[code->order.v[i]].guards;
+        if (dim == NO_DIM ? has_other_integer(guards, source, &b->log->sources, before)
+                          : has_other_size(guards, source, dim, before))
+            return false;
+    }
+    return true;
+}
+
+static bool stays_number(void *data, struct str source, uint32_t dim, int64_t before)
+{
+    (void)data, (void)source, (void)dim, (void)before;
+    return false;
+}
+
+/* Assumes an entry with the guards of a compile and other sizes. */
+static bool assume_from(struct cache_builder *b, struct str compile, struct str tree,
+                        const struct size_policy *policy, const struct program_call *call,
+                        struct lookup_row *row, bool *ret)
+{
+    struct cache_entry entry = { .assumed_from = compile };
+    struct buf name = BUF_INIT;
+    b->tries++;
+    buf_printf(&name, "%llu/%llu?", (unsigned long long)b->tape.codes.v[row->code].frame_id,
+               (unsigned long long)b->choice.states.v[row->code].next);
+    entry.compile = arena_copy(&b->run->arena, buf_str(&name));
+    entry.tree = arena_copy(&b->run->arena, tree);
+    bool ok = (!name.failed && entry.compile.p && entry.tree.p) || err_nomem(b->err);
+    ok = ok && entry_guards_read(&entry.guards, entry.tree, &b->world, &call->mode, b->err) &&
+         (entry_guards_widen(&entry.guards, &b->world, &call->mode, policy, ret) ||
+          err_nomem(b->err));
+    buf_release(&name);
+    if (ok && *ret) {
+        b->run->n_assumed++;
+        return add_entry(b, &entry, call, row);
+    }
+    entry_guards_release(&entry.guards);
+    return ok;
+}
+
+/* Assumes an entry with the guards of one that is there. */
+static bool assume_entry(struct cache_builder *b, const struct program_call *call,
+                         struct lookup_row *row, bool *ret)
+{
+    const struct cache_code *code = &b->run->codes.v[row->code];
+    const struct size_policy policy = { is_symbol, b };
+    *ret = false;
+    b->widened = row->code;
+    for (size_t i = 0; i < code->order.n && !*ret && b->tries < MOST_TRIES; i++) {
+        const struct cache_entry *other = &b->run->entries.v[code->order.v[i]];
+        struct str compile = other->assumed_from.n ? other->assumed_from : other->compile;
+        if (!assume_from(b, compile, other->tree, &policy, call, row, ret))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the compile of a call to a code object that has no entries; in it, all sizes are numbers
+ * that the policy does not make symbols from the start, as in the tape's own. */
+static bool find_first_compile(struct cache_builder *b, const struct program_call *call,
+                               struct lookup_row *row, bool *ret)
+{
+    const struct size_policy policy = { stays_number, NULL };
+    const struct tape_compile *compile = cache_compile_of(b, row->code);
+    *ret = false;
+    if (!compile || compile->refused || b->tries >= MOST_TRIES)
+        return true;
+    if (!try_compile(b, compile, true, call, row, ret))
+        return false;
+    if (!*ret)
+        return assume_from(b, compile->id, compile->tree, &policy, call, row, ret);
+    return vec_push(&b->choice.states.v[row->code].taken, compile->number) || err_nomem(b->err);
+}
+
+/* Finds the compile of a call, and else assumes it. */
+static bool find_compile(struct cache_builder *b, const struct program_call *call,
+                         struct lookup_row *row)
+{
+    struct call_kind *kind = &b->memo.kinds.v[b->kind];
+    uint32_t n_entries = (uint32_t)b->run->codes.v[row->code].order.n;
+    bool found = false;
+    if (kind->unknown_entries != n_entries + 1) {
+        if (!n_entries && !find_first_compile(b, call, row, &found))
+            return false;
+        if (!found && !try_compiles(b, call, row, &found))
+            return false;
+        if (!found && !assume_entry(b, call, row, &found))
+            return false;
+    }
+    if (found)
+        return true;
+    kind->unknown_entries = n_entries + 1;
+    row->outcome = LOOKUP_UNKNOWN;
+    row->why = "the tape has no such compile";
+    return true;
+}
+
+bool cache_compile_call(struct cache_builder *b, const struct program_call *call,
+                        struct lookup_row *row)
+{
+    struct code_state *state = &b->choice.states.v[row->code];
+    struct cache_code *code = &b->run->codes.v[row->code];
+    const struct tape_compile *compile = cache_compile_of(b, row->code);
+    row->outcome = LOOKUP_EAGER;
+    if (state->skipped || is_run_only(state, call->region)) {
+        row->why = state->skipped ? "skipped since a compile of it ended without an entry"
+                                  : "limit reached before";
+        return true;
+    }
+    const char *limit = refusal(b, code, compile, call->region);
+    if (limit) {
+        row->why = "limit reached";
+        row->limit = limit;
+        row->n_entries = (uint32_t)code->order.n;
+        row->compile = compile ? compile->id : STR("");
+        state->next++;
+        return vec_push(&state->run_only, call->region) || err_nomem(b->err);
+    }
+    bool ok = true;
+    if (compile && !compile->refused && !compile->tree.n) {
+        row->compile = compile->id;
+        row->seconds = compile->seconds;
+        row->outcome = LOOKUP_NO_ENTRY;
+        state->skipped = !compile->raised;
+        state->next++;
+    } else {
+        ok = find_compile(b, call, row);
+        state->next += row->outcome == LOOKUP_UNKNOWN ||
+                       (ok && b->run->entries.v[row->answered].assumed_from.n) ||
+                       (compile && compile->refused);
+    }
+    while (code_is_taken(state, state->next))
+        state->next++;
+    return ok;
+}
