@@ -5,8 +5,8 @@ with what PyTorch did at each call.
     assumed.py SYMTAPE [-v]
 
 What the entries that symtape assumes answer has to be what PyTorch's answered, where the calls differ in sizes and integers
-alone. A call whose compile is said to be unknown is no error, but most must be known. Branches of the program on a size cannot
-be known; those programs are not here.
+alone. A call whose compile is said to be unknown is no error, but most must be known. Branches on a size, strides, lists and
+wobbling integers without automatic dynamic shapes are assumed wrongly at times: those outcomes are counted, and may not grow.
 """
 import json
 import os
@@ -22,9 +22,10 @@ from cases import Cases  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
 READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of")
-# Sequences, and how many outcomes may be unknown.
-NAMES = {"mlp_lengths.none": 0, "mlp_lengths.false": 0, "mlp_lengths.true": 0, "duck_two.none": 2, "duck_two.false": 0, "zero_one": 0,
-         "int_wobble.none": 5, "resnet_sizes": 2}
+# Sequences, how many outcomes may be unknown, and how many wrong.
+NAMES = {"mlp_lengths.none": (0, 0), "mlp_lengths.false": (0, 0), "mlp_lengths.true": (0, 0), "duck_two.none": (2, 0),
+         "duck_two.false": (0, 0), "zero_one": (0, 0), "int_wobble.none": (5, 0), "resnet_sizes": (2, 0), "parity_branch.none": (0, 3),
+         "int_wobble.false": (5, 3), "tensor_props": (6, 4), "list_lengths": (6, 1)}
 KEPT = 2
 
 
@@ -61,12 +62,15 @@ def compare(name, rows, found, verbose):
         unknown += mine == "unknown"
         if mine not in (truth, "unknown"):
             problems.append(f"call {row['call']}: {truth}, not {mine}")
-    if unknown > NAMES[name]:
+    most_unknown, most_wrong = NAMES[name]
+    wrong = len(problems)
+    problems = problems if wrong > most_wrong else []
+    if unknown > most_unknown:
         problems.append(f"{unknown} calls are unknown")
     if not found["totals"]["assumed"] and any(c["outcome"] == "compiled" for c in list(ours.values())[KEPT + 2:]):
         problems.append("no entry was assumed")
     if verbose:
-        print(f"  {name}: {len(ours)} calls, {unknown} unknown, {found['totals']['assumed']} entries assumed")
+        print(f"  {name}: {len(ours)} calls, {wrong} wrong, {unknown} unknown, {found['totals']['assumed']} entries assumed")
     return problems
 
 
