@@ -4,27 +4,26 @@
 
 bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason)
 {
-    struct buf none = BUF_INIT, *out = reason ? reason : &none;
-    size_t before = out->n;
-    if (!then->known || !now->known)
-        return true;
-    buf_puts(out, "GLOBAL_STATE changed: ");
-    size_t start = out->n;
-    if (then->grad != now->grad)
-        buf_puts(out, "grad_mode ");
-    bool enabled = then->autocast_device.n != 0, enables = now->autocast_device.n != 0;
+    bool enables = now->autocast_device.n != 0;
+    bool grad = then->grad != now->grad;
+    bool enabled = (then->autocast_device.n != 0) != enables;
+    bool dtype = !enabled && !str_eq(then->autocast_dtype, now->autocast_dtype);
+    bool deterministic = then->deterministic != now->deterministic;
+    bool default_dtype = !str_eq(then->default_dtype, now->default_dtype);
     struct str device = enables ? now->autocast_device : then->autocast_device;
-    if (enabled != enables)
-        buf_printf(out, "autocast(%.*s)_enabled ", STR_ARG(device));
-    else if (!str_eq(then->autocast_dtype, now->autocast_dtype))
-        buf_printf(out, "autocast(%.*s)_dtype ", STR_ARG(device));
-    if (then->deterministic != now->deterministic)
-        buf_puts(out, "deterministic_algorithms ");
-    if (!str_eq(then->default_dtype, now->default_dtype))
-        buf_puts(out, "default_dtype ");
-    bool same = out->n == start && !out->failed;
-    if (same)
-        out->n = before;
-    buf_release(&none);
-    return same;
+    if (!then->known || !now->known ||
+        !(grad || enabled || dtype || deterministic || default_dtype))
+        return true;
+    if (!reason)
+        return false;
+    buf_puts(reason, "GLOBAL_STATE changed: ");
+    if (grad)
+        buf_puts(reason, "grad_mode ");
+    if (enabled || dtype)
+        buf_printf(reason, "autocast(%.*s)_%s ", STR_ARG(device), enabled ? "enabled" : "dtype");
+    if (deterministic)
+        buf_puts(reason, "deterministic_algorithms ");
+    if (default_dtype)
+        buf_puts(reason, "default_dtype ");
+    return false;
 }
