@@ -35,7 +35,7 @@ static bool widen_tensor(struct entry_guards *guards, struct world *world,
 /* L['n'] == 2, where it is another integer now: a symbol, or the number that it is. Attributes of
  * modules stay numbers, and those of another value belong to another module. */
 static bool widen_integer(struct entry_guards *guards, struct world *world, struct guard_leaf *leaf,
-                          const struct size_policy *policy)
+                          const struct size_policy *policy, bool *no_memory)
 {
     struct condition *nodes = guards->conditions.nodes.v;
     if (leaf->condition == CONDITION_NONE || nodes[leaf->condition].op != COND_EQUAL)
@@ -56,6 +56,7 @@ static bool widen_integer(struct entry_guards *guards, struct world *world, stru
     buf_printf(&text, "%.*s == %lld", STR_ARG(name), (long long)now);
     struct str copy = text.failed ? (struct str){ 0 } : arena_copy(&guards->arena, buf_str(&text));
     buf_release(&text);
+    *no_memory |= !copy.p;
     right->value.integer = now;
     leaf->text = leaf->code = copy.p ? copy : name;
     return true;
@@ -89,9 +90,10 @@ static bool number_sizes(struct entry_guards *guards, struct world *world, condi
 
 /* Conditions on a size that becomes a number are not guards of the new entry. */
 static bool widen_condition(struct entry_guards *guards, struct world *world,
-                            struct guard_leaf *leaf, const struct size_policy *policy)
+                            struct guard_leaf *leaf, const struct size_policy *policy,
+                            bool *no_memory)
 {
-    if (widen_integer(guards, world, leaf, policy))
+    if (widen_integer(guards, world, leaf, policy, no_memory))
         return true;
     if (!number_sizes(guards, world, leaf->condition))
         return false;
@@ -102,20 +104,21 @@ static bool widen_condition(struct entry_guards *guards, struct world *world,
 bool entry_guards_widen(struct entry_guards *guards, struct world *world,
                         const struct call_mode *mode, const struct size_policy *policy, bool *ret)
 {
+    bool no_memory = false;
     *ret = true;
     for (size_t i = 0; i <= guards->leaves.n && *ret; i++) {
         struct guards_answer answer = entry_guards_check(guards, world, mode, false, NULL);
-        if (answer.no_memory)
+        if (answer.no_memory || no_memory)
             return false;
         if (answer.verdict == GUARDS_PASS)
             return true;
         struct guard_leaf *leaf =
             answer.leaf == TENSOR_NONE ? NULL : &guards->leaves.v[answer.leaf];
-        *ret = leaf &&
-               (leaf->how == LEAF_TENSOR
-                    ? widen_tensor(guards, world, leaf, policy)
-                    : leaf->how == LEAF_CONDITION && widen_condition(guards, world, leaf, policy));
+        *ret = leaf && (leaf->how == LEAF_TENSOR
+                            ? widen_tensor(guards, world, leaf, policy)
+                            : leaf->how == LEAF_CONDITION &&
+                                  widen_condition(guards, world, leaf, policy, &no_memory));
     }
     *ret = false;
-    return true;
+    return !no_memory;
 }
