@@ -192,12 +192,14 @@ void guard_trees_release(struct guard_trees *trees)
 bool guard_function_is(const struct guard_function *function, struct str name)
 {
     struct str full = function->name;
+    if (!name.n)
+        return true;
     struct str place = str_first(full, full.n - function->function.n - 1);
     for (int with_function = 0; with_function < 2; with_function++, place = full) {
         if (!str_ends(place, name))
             continue;
         size_t before = place.n - name.n;
-        if (!name.n || !before || place.p[before - 1] == '/' || place.p[before - 1] == ':')
+        if (!before || place.p[before - 1] == '/' || place.p[before - 1] == ':')
             return true;
     }
     return false;
