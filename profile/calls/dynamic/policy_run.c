@@ -551,9 +551,12 @@ static bool make_entry(struct policy_state *s, uint32_t class, int64_t region)
     entry.n_conditions = (uint32_t)s->conditions.n - entry.first_condition;
     if (s->code->classes.n <= MOST_MEMO && s->entries.n < MOST_MEMOS)
         entry.memo = calloc(s->code->classes.n, 1);
-    if (!vec_push(&s->entries, entry) || !vec_reserve(&s->order, 1)) {
+    if (!vec_push(&s->entries, entry)) {
+        free(entry.memo);
         return false;
     }
+    if (!vec_reserve(&s->order, 1))
+        return false;
     memmove(s->order.v + 1, s->order.v, s->order.n * sizeof *s->order.v);
     s->order.v[0] = (uint32_t)s->entries.n - 1;
     s->order.n++;
