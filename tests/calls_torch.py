@@ -175,6 +175,8 @@ def answers_of(calls):
 
 def check_filter(name, tape, calls):
     """The program with the filter that symtape guards prints."""
+    if all(answered is None for looks in answers_of(calls) for _, answered in looks):
+        return "no entry, so no guards"
     before = json.loads(run(SYMTAPE, "guards", "--json", tape))
     code = before["filter"]["python"]
     assert before["filter"]["proved"], before["filter"]
