@@ -6,6 +6,18 @@
 #include "trace/events/calls.h"
 #include "trace/log/source.h"
 
+enum { ROWS_DEFAULT = 40 };
+
+struct report_options calls_report_options(const struct cmd *cmd, struct opt_number rows)
+{
+    uint64_t limit = rows.given ? rows.value : ROWS_DEFAULT;
+    return (struct report_options){
+        .width = cmd->out->width,
+        .styles = out_styles(cmd->out),
+        .limit = limit < UINT32_MAX ? (uint32_t)limit : 0,
+    };
+}
+
 uint32_t calls_arg_recording(const struct tape_arg *tape)
 {
     for (uint32_t i = 0; i < tape->trace->n_recordings; i++)

@@ -1,9 +1,23 @@
-/* The calls of a program as an argument: those of --calls FILE, or those on the tape. */
+/* What the commands about a program's calls share: the calls as an argument (those of --calls FILE,
+ * or those on the tape), and how many rows are printed. */
 #ifndef SYMTAPE_CMD_CALLS_CALLS_ARG_H
 #define SYMTAPE_CMD_CALLS_CALLS_ARG_H
 
 #include "cmd/cli/tape_arg.h"
+#include "cmd/cmd.h"
 #include "profile/calls/values/call_log.h"
+#include "profile/report/report.h"
+
+#define OPT_CALLS(type, field)                                                          \
+    OPT_STRING('c', "calls", "FILE", type, field,                                       \
+               "the calls of the program, one JSON object a line; - is standard input " \
+               "(default: those on the tape, which symtape record --calls notes)")
+#define OPT_ROWS(type, field)                  \
+    OPT_NUMBER('n', "limit", "N", type, field, \
+               "print at most N rows of each list (default 40, 0: all)")
+
+/* Returns how a command's text is written; `rows` is the value of OPT_ROWS. */
+struct report_options calls_report_options(const struct cmd *cmd, struct opt_number rows);
 
 /* Returns the recording that the operand names, or the first log. */
 uint32_t calls_arg_recording(const struct tape_arg *tape);

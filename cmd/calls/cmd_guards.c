@@ -1,5 +1,4 @@
 #include "cmd/calls/calls_arg.h"
-#include "cmd/cmd.h"
 #include "profile/calls/tree/guard_use.h"
 #include "profile/calls/tree/guards_filter.h"
 #include "profile/calls/tree/guards_report.h"
@@ -10,13 +9,8 @@ struct guards_args {
     bool tree, filter, arguments, json, strict;
 };
 
-enum { LIMIT_DEFAULT = 40 };
-
 static const struct opt options[] = {
-    OPT_STRING(
-        'c', "calls", "FILE", struct guards_args, calls,
-        "the calls of the program, one JSON object a line; - is standard input (default: those "
-        "on the tape, which symtape record --calls notes)"),
+    OPT_CALLS(struct guards_args, calls),
     OPT_STRING('f', "function", "NAME", struct guards_args, function,
                "print only functions of this name: forward, train.py:17"),
     OPT_FLAG('t', "tree", struct guards_args, tree, "also print the merged trees"),
@@ -24,23 +18,11 @@ static const struct opt options[] = {
              "print only the Python function that removes the guards that can go"),
     OPT_FLAG(0, "arguments", struct guards_args, arguments,
              "let guards on arguments go, too, if they are no tensors"),
-    OPT_NUMBER('n', "limit", "N", struct guards_args, limit,
-               "print at most N rows of each list (default 40, 0: all)"),
+    OPT_ROWS(struct guards_args, limit),
     OPT_JSON(struct guards_args, json),
     OPT_STRICT(struct guards_args, strict),
     OPT_END,
 };
-
-static struct report_options report_options_of(const struct cmd *cmd)
-{
-    const struct guards_args *args = cmd->args;
-    uint64_t limit = args->limit.given ? args->limit.value : LIMIT_DEFAULT;
-    return (struct report_options){
-        .width = cmd->out->width,
-        .styles = out_styles(cmd->out),
-        .limit = limit < UINT32_MAX ? (uint32_t)limit : 0,
-    };
-}
 
 static bool check_function(const struct guard_trees *trees, const struct trace *trace,
                            struct str name, struct err *err)
@@ -80,7 +62,7 @@ static int print(struct cmd *cmd, const struct guard_trees *trees)
 {
     const struct guards_args *args = cmd->args;
     const struct guards_shown shown = { .function = str_of(args->function), .tree = args->tree };
-    const struct report_options how = report_options_of(cmd);
+    const struct report_options how = calls_report_options(cmd, args->limit);
     struct buf out = BUF_INIT;
     cmd->out->exact = args->json || args->filter;
     if (args->json)
@@ -113,7 +95,7 @@ static int run_one(struct cmd *cmd, struct tape_arg *tape)
 static int print_comparison(struct cmd *cmd, const struct guards_comparison *comparison)
 {
     const struct guards_args *args = cmd->args;
-    const struct report_options how = report_options_of(cmd);
+    const struct report_options how = calls_report_options(cmd, args->limit);
     struct buf out = BUF_INIT;
     cmd->out->exact = args->json;
     if (args->json)

@@ -1,5 +1,4 @@
 #include "cmd/calls/calls_arg.h"
-#include "cmd/cmd.h"
 #include "profile/calls/dynamic/dynamic_report.h"
 
 struct dynamic_args {
@@ -8,21 +7,17 @@ struct dynamic_args {
     bool json, strict;
 };
 
-enum { LIMIT_DEFAULT = 40, BAIL_OUTS_DEFAULT = 2 };
+enum { BAIL_OUTS_DEFAULT = 2 };
 
 static const struct opt options[] = {
-    OPT_STRING(
-        'c', "calls", "FILE", struct dynamic_args, calls,
-        "the calls of the program, one JSON object a line; - is standard input (default: those "
-        "on the tape, which symtape record --calls notes)"),
+    OPT_CALLS(struct dynamic_args, calls),
     OPT_STRING('m', "marks", "LIST", struct dynamic_args, marks,
                "what the policy marked makes dynamic, as L['x']:0,L['n'], in place of what symtape "
                "proposes"),
     OPT_NUMBER(0, "bail-outs", "N", struct dynamic_args, bail_outs,
                "under the policy partial, break the graph after N recompiles for sizes that Python "
                "reads (default 2)"),
-    OPT_NUMBER('n', "limit", "N", struct dynamic_args, limit,
-               "print at most N rows of each list (default 40, 0: all)"),
+    OPT_ROWS(struct dynamic_args, limit),
     OPT_JSON(struct dynamic_args, json),
     OPT_STRICT(struct dynamic_args, strict),
     OPT_END,
@@ -36,12 +31,7 @@ static int print(struct cmd *cmd, const struct dynamic_run *run)
         cmd->out->exact = true;
         dynamic_json(run, &out);
     } else {
-        uint64_t limit = args->limit.given ? args->limit.value : LIMIT_DEFAULT;
-        const struct report_options shown = {
-            .width = cmd->out->width,
-            .styles = out_styles(cmd->out),
-            .limit = limit < UINT32_MAX ? (uint32_t)limit : 0,
-        };
+        const struct report_options shown = calls_report_options(cmd, args->limit);
         dynamic_text(run, &shown, &out);
     }
     int code = out_buf(cmd->out, &out);

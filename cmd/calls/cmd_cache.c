@@ -1,5 +1,4 @@
 #include "cmd/calls/calls_arg.h"
-#include "cmd/cmd.h"
 #include "profile/calls/cache/cache_report.h"
 #include "profile/calls/cache/written_calls.h"
 
@@ -9,13 +8,8 @@ struct cache_args {
     bool all, json, strict;
 };
 
-enum { LIMIT_DEFAULT = 40 };
-
 static const struct opt options[] = {
-    OPT_STRING(
-        'c', "calls", "FILE", struct cache_args, calls,
-        "the calls of the program, one JSON object a line; - is standard input (default: those "
-        "on the tape, which symtape record --calls notes)"),
+    OPT_CALLS(struct cache_args, calls),
     OPT_STRING('i', "inputs", "LIST", struct cache_args, inputs,
                "calls with these values of symbols and sources: s27=4,8;L['n']=3"),
     OPT_NUMBER(0, "recompile-limit", "N", struct cache_args, recompile_limit,
@@ -24,8 +18,7 @@ static const struct opt options[] = {
                "torch._dynamo.config.accumulated_recompile_limit (default: as recorded)"),
     OPT_FLAG('a', "all", struct cache_args, all,
              "also check the entries behind the one that answers"),
-    OPT_NUMBER('n', "limit", "N", struct cache_args, limit,
-               "print at most N rows of each list (default 40, 0: all)"),
+    OPT_ROWS(struct cache_args, limit),
     OPT_JSON(struct cache_args, json),
     OPT_STRICT(struct cache_args, strict),
     OPT_END,
@@ -62,12 +55,7 @@ static int print(struct cmd *cmd, const struct cache_run *run, const struct call
         cmd->out->exact = true;
         cache_json(run, log, &out);
     } else {
-        uint64_t limit = args->limit.given ? args->limit.value : LIMIT_DEFAULT;
-        const struct report_options shown = {
-            .width = cmd->out->width,
-            .styles = out_styles(cmd->out),
-            .limit = limit < UINT32_MAX ? (uint32_t)limit : 0,
-        };
+        const struct report_options shown = calls_report_options(cmd, args->limit);
         cache_text(run, log, &shown, &out);
     }
     int code = out_buf(cmd->out, &out);
