@@ -277,7 +277,7 @@ static bool read_tensor(struct op_case *call, json_id at, struct value *ret)
         return false;
     meta.conj = json_get(doc, at, STR("conj")) != JSON_NONE;
     meta.layout = layout == JSON_NONE ? LAYOUT_STRIDED : layout_of(json_str(doc, layout));
-    meta.stride = layout == JSON_NONE ? stride : NULL;
+    meta.stride = meta.layout == LAYOUT_STRIDED ? stride : NULL;
     if (meta.stride && n_strides != meta.ndim)
         return false;
     if (offset != JSON_NONE)

@@ -96,7 +96,7 @@ struct tensor ops_new_tensor(struct ops *ops, const struct tensor_meta *meta)
         ops->current_device = meta->device.index;
     struct tensor x = { .meta = ops_intern(ops, meta) };
     x.storage = ops->next_storage++;
-    if (x.meta && ops->metas.symbolic.v[x.meta->id])
+    if (x.meta && x.meta->layout == LAYOUT_STRIDED && ops->metas.symbolic.v[x.meta->id])
         storage_note(ops, x.storage, storage_of_input(ops->pool, x.meta));
     return x;
 }
