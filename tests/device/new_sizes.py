@@ -9,7 +9,6 @@ kernels, is left out of the times. Graphs with much memory get fewer sizes, sinc
 """
 import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -78,12 +77,12 @@ def us(values, share):
     return f"{values[min(len(values) - 1, int(share * len(values)))]:,.0f}" if values else "-"
 
 
-def row(name, symbol, graphs):
+def row(name, symbol, graphs, asked):
     later = graphs[1:]
     captured = [g for g in graphs if g.get("captured")]
     updated = [g for g in later if g.get("captured_updates")]
     fresh = [g for g in captured if not g.get("captured_updates")]
-    return [name, symbol, len(graphs), graphs[0]["launches"],
+    return [name, symbol, len(graphs) if len(graphs) == asked else f"{len(graphs)} of {asked}", graphs[0]["launches"],
             us([g["first_us"] for g in later], 0.5), us([g["first_us"] for g in later], 0.99),
             us([g["captured_us"] for g in updated], 0.5), us([g["wall_us"] for g in later], 0.5),
             len(captured), len(updated), len(fresh), sum(bool(g.get("captured_differs")) for g in graphs),
@@ -104,6 +103,7 @@ def main():
             symbol, chosen = choose(options, selector)
             name = f"{Path(tape.partition(':')[0]).name.replace('.aot_eager.log.zst', '')} {part}"
             if not chosen:
+                print(f"| {name} | no symbol can change |", flush=True)
                 continue
             try:
                 graphs, error = profile(options, selector, chosen)
@@ -113,7 +113,7 @@ def main():
             if not graphs:
                 print(f"| {name} | {symbol} | {error.strip()[:150]} |", flush=True)
                 continue
-            print("| " + " | ".join(map(str, row(name, symbol, graphs))) + " |", flush=True)
+            print("| " + " | ".join(map(str, row(name, symbol, graphs, len(chosen)))) + " |", flush=True)
             bad += sum(bool(g.get("captured_differs")) for g in graphs)
             firsts += [g["first_us"] for g in graphs[1:]]
             if options.json:
@@ -125,5 +125,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
     sys.exit(main())

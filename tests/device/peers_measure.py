@@ -98,21 +98,22 @@ class Graph:
             return math.inf, n
         found = [self.difference(*pair) for pair in zip(theirs, mine)]
         # What is 0 but for rounding, as the gradient of a bias that a normalization takes away, has no digits to compare.
-        least = LEAST_PART * max((most for _, most, _ in found), default=0.0)
-        worst = max((off / max(most, least) if max(most, least) else math.inf for off, most, _ in found if off), default=0.0)
-        return worst, sum(told for _, _, told in found)
+        least = LEAST_PART * max((most for _, most, _, rounded in found if rounded), default=0.0)
+        worst = max((off / max(most, least) if max(most, least) else math.inf for off, most, _, _ in found if off), default=0.0)
+        return worst, sum(told for _, _, told, _ in found)
 
     def difference(self, got, expected):
-        """The greatest difference, the greatest finite element that is expected, whether there is a number."""
+        """The greatest difference, the greatest finite element that is expected, whether there is a number, whether elements are rounded."""
+        rounded = expected.is_floating_point() or expected.is_complex()
         kind = self.torch.complex128 if got.is_complex() else self.torch.float64
         got, expected = got.cpu().to(kind), expected.to(kind)
         if not got.numel():
-            return 0.0, 0.0, True
+            return 0.0, 0.0, True, rounded
         same = (got == expected) | (got.isnan() & expected.isnan())
         off = (got - expected).abs().masked_fill(same, 0).nan_to_num(nan=math.inf)
         finite = expected.abs()[expected.isfinite()]
         most = float(finite.max()) if finite.numel() else 0.0
-        return float(off.max()), most, bool((got.isfinite() | expected.isfinite()).any())
+        return float(off.max()), most, bool((got.isfinite() | expected.isfinite()).any()), rounded
 
     def is_random(self):
         words = ("rand", "dropout", "bernoulli", "normal_functional", "multinomial")

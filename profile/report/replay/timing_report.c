@@ -202,7 +202,9 @@ static void put_capture(const struct timing *t, struct buf *out)
                  "  each run was launched as one CUDA graph, which the second one captured in ");
         format_us(out, t->captured_us);
         buf_puts(out, t->captured_updates ? ", updating that of another size" : "");
-        buf_puts(out, t->captured_differs ? "; its outputs differ from the first run's\n" : "\n");
+        buf_puts(out, t->captured_differs
+                          ? "; its outputs differ from those of the run call by call\n"
+                          : "\n");
     } else if (err_is_set(&t->not_captured)) {
         buf_puts(out, "  runs cannot be launched as one CUDA graph: ");
         format_text(out, str_of(t->not_captured.text), 0);

@@ -52,7 +52,8 @@ struct timing {
     /* Runs without the log were launched as one, which the second run captured in captured_us; or
      * the reason why they could not be, ERR_NONE if that was not wanted. */
     bool captured;
-    bool captured_differs; /* its outputs have other bits than those of the first run: a defect */
+    bool captured_differs; /* its outputs have other bits than those of the run call by call: a
+                              defect */
     double captured_us;
     bool captured_updates; /* the executable graph of another size computes it */
     struct err not_captured;

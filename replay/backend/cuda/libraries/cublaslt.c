@@ -24,7 +24,8 @@ struct layout_key {
 struct plan_key {
     struct layout_key a, b, c;
     uint64_t batches;
-    uint32_t compute, scale, epilogue, bias_alignment, added, unused;
+    uint32_t compute, scale, epilogue, bias_alignment, added;
+    uint32_t ranges; /* of a class: RANGE_M, ...; of a problem: 0 */
 };
 
 struct lt_plan {
@@ -206,6 +207,10 @@ static void range_of_side(struct layout_key *x, bool rows)
     } else {
         x->columns = (uint64_t)plan_size_range((int64_t)x->columns);
     }
+}
+
+static void range_of_stride(struct layout_key *x)
+{
     x->batch = (int64_t)aligned_range((uint64_t)x->batch);
 }
 
@@ -216,7 +221,7 @@ enum { RANGE_M = 1, RANGE_N = 2, RANGE_K = 4 };
 static struct plan_key product_class_of(const struct plan_key *key, int ranges)
 {
     struct plan_key class = *key;
-    class.unused = (uint32_t)ranges;
+    class.ranges = (uint32_t)ranges;
     class.batches = (uint64_t)plan_size_range((int64_t)key->batches) + (key->batches > 1);
     if (ranges & RANGE_N) {
         range_of_side(&class.a, true);
@@ -230,6 +235,12 @@ static struct plan_key product_class_of(const struct plan_key *key, int ranges)
         range_of_side(&class.a, false);
         range_of_side(&class.b, true);
     }
+    if (ranges & (RANGE_N | RANGE_K))
+        range_of_stride(&class.a);
+    if (ranges & (RANGE_M | RANGE_K))
+        range_of_stride(&class.b);
+    if (ranges & (RANGE_M | RANGE_N))
+        range_of_stride(&class.c);
     return class;
 }
 

@@ -348,9 +348,12 @@ static bool refine_plan(struct cuda *cuda, struct cudnn *dnn, const struct cudnn
     }
     if (found || (opened && fastest_plan(&c, &next))) {
         changed = !same_recipe(&made->plan.recipe, &next.plan.recipe);
-        dnn->replaced.v[dnn->replaced.n++] = changed ? made->plan.plan : next.plan.plan;
-        if (changed)
+        if (changed) {
+            dnn->replaced.v[dnn->replaced.n++] = made->plan.plan;
             made->plan = next.plan;
+        } else {
+            cudnn_drop(&dnn->table, next.plan.plan);
+        }
     }
     cudnn_graph_close(&c.graph);
     cuda_scratch_release(cuda, &from);

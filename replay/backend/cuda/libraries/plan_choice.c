@@ -152,8 +152,18 @@ bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
     *ret = (struct plan_recipe){ .measured = false };
     if (strcmp(plans_wanted(), "first") == 0)
         return false;
-    return (!all && recall_used(cuda, problem, ret)) ||
-           (problem->matters && recall_stored(cuda, problem, all ? 0 : problem->n_classes, ret));
+    const bool used = !all && recall_used(cuda, problem, ret);
+    if ((used && ret->measured) || !problem->matters)
+        return used;
+    struct plan_recipe stored;
+    if (!recall_stored(cuda, problem,
+                       all    ? 0
+                       : used ? problem->n_own
+                              : problem->n_classes,
+                       &stored))
+        return used;
+    *ret = stored;
+    return true;
 }
 
 void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,

@@ -2,7 +2,8 @@
  *
  * A call whose problem is new gets a plan at once: one that was chosen before for its class, or
  * else the first that the library's heuristic offers. If the problem has enough work, its plans are
- * timed with events between runs (the backend's `refine`), and the fastest one replaces it. The
+ * timed with events between runs (the backend's `refine`, which `run --profile` asks for in
+ * replay/backend/measure/timing.c), and the fastest one replaces it. The
  * recipe of the chosen plan is stored on disk beside the cubins, by the library's version, the
  * device and the problem, so that later runs make the same plan, measure nothing and ask no
  * heuristic. It is stored for the classes of the problem, too: a problem of another size that is in
