@@ -5,13 +5,16 @@
  * Its engines, of which the heuristics offer the first four, the slower one those that are fit
  * for f32 as it is, and none the last, which is the fastest of them:
  *     0 not repeatable   1 converts down   2 tensor cores   3 Winograd   4, 5 nothing to note
- * $FAKE_CUDNN: "refuse": it offers none; "broken": execution fails; "absent": it does not start;
- * "left": what is made is known to be left behind, with a context that is lost. */
+ * $FAKE_CUDNN: "slow": each plan of engine 3 takes 20 ms to make, and runs 1 us less than others;
+ * "slow, fast": 100 us less; "refuse": it offers none; "broken": execution fails; "absent": it does
+ * not start; "left": what is made is known to be left behind, with a context that is lost. */
 #include "tests/cuda/fake_cudnn.h"
+
+#include <unistd.h>
 
 #include "tests/cuda/fake_time.h"
 
-enum { HANDLE_KIND = 0x48414e44, ENGINES = 6, OFFERED = 4, ROOM = 1024, KNOB = 3 };
+enum { HANDLE_KIND = 0x48414e44, ENGINES = 6, OFFERED = 4, ROOM = 1024, KNOB = 3, SLOW = 3 };
 
 static const struct {
     int32_t note;
@@ -25,6 +28,26 @@ static const struct {
 
 static struct object
     *left_behind; /* so that a leak checker finds them; some are dropped, and stay */
+
+/* How many plans took long to make, for tests. */
+unsigned fake_cudnn_slow_plans(void);
+static unsigned slow_plans;
+unsigned fake_cudnn_slow_plans(void)
+{
+    return slow_plans;
+}
+
+static bool has_slow_engine(void)
+{
+    return wanted("slow") || wanted("slow, fast");
+}
+
+static double run_us(int engine)
+{
+    if (!has_slow_engine())
+        return engines[engine].us;
+    return engine == SLOW ? 1 : wanted("slow") ? 2 : 101;
+}
 
 static struct object *make(int kind)
 {
@@ -269,6 +292,10 @@ static void check_plan(struct object *x)
     const struct object *config = object(x, PLAN_CONFIG, CUDNN_ENGINE_CONFIG);
     int32_t note = engines[config->engine].note;
     CHECK(note != NOTE_NOT_REPEATABLE && note != NOTE_ROUNDS_INPUTS, "engine %d", config->engine);
+    if (config->engine == SLOW && has_slow_engine()) {
+        usleep(20000);
+        slow_plans++;
+    }
     x->engine = config->engine;
     x->conv = is_conv(config->graph);
     x->stream = x->conv ? keep_conv(find(config->graph, GRAPH_OPERATIONS)->u.p[0])
@@ -400,7 +427,7 @@ static int run_plan(const void *data)
         run_conv(plan->stream, &w->pack, engines[plan->engine].note == NOTE_TENSOR_CORE);
     else
         run_graph(plan->stream, &w->pack);
-    fake_took(engines[plan->engine].us);
+    fake_took(run_us(plan->engine));
     return 0;
 }
 

@@ -374,7 +374,7 @@ static void take_algorithm(struct cuda *cuda, const struct plan_problem *problem
     plan->algorithm = choice->algorithm;
     plan->workspace = choice->workspace;
     memcpy(stored.bytes, &plan->algorithm, sizeof plan->algorithm);
-    plan_choice_save(cuda, problem, &stored);
+    plan_choice_save(cuda, problem, &stored, &stored);
 }
 
 /* Takes the first of the algorithms that the heuristic offers. */
@@ -488,9 +488,9 @@ static void measure_algorithms(struct cuda *cuda, const struct cublaslt *lt,
     struct cuda_scratch from = { 0 };
     const struct plan_trial trial = { query_lt_heuristic(lt, key, plan, t.choices), try_choice,
                                       &t };
-    uint32_t best = 0;
-    if (trial.n > 1 && take_operands(cuda, key, &from, &t) && plan_choice_make(cuda, &trial, &best))
-        take_algorithm(cuda, problem, &t.choices[best], true, plan);
+    float ms[MOST_CHOICES];
+    if (trial.n > 1 && take_operands(cuda, key, &from, &t) && plan_choice_time(cuda, &trial, ms))
+        take_algorithm(cuda, problem, &t.choices[plan_choice_fastest(ms, trial.n)], true, plan);
     cuda_scratch_release(cuda, &from);
 }
 

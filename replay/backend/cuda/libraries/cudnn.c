@@ -1,5 +1,6 @@
 #include "replay/backend/cuda/libraries/cudnn.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,13 @@
 #include "replay/backend/cuda/runtime/key_table.h"
 
 #define MOST_ROOM ((int64_t)1 << 30)
+
+/* Some engines of cuDNN 9.14 compile a kernel for each plan, which takes 130 to 330 ms on an H200
+ * (depthwise convolutions of f32 in channels_last; no behavior note says so); others need less than
+ * 0.1 ms. */
+#define SLOW_TO_MAKE_US 1000.0
+/* The runs in which a plan that is slow to make has to save the time that making it takes. */
+#define RUNS_TO_REPAY 10000.0
 
 /* plan NULL: refused. */
 struct made_plan {
@@ -189,17 +197,29 @@ static bool recall_plan(struct choice *c, struct made_plan *ret)
         return false;
     memcpy(&recipe, stored.bytes, sizeof recipe);
     ret->plan = (struct cudnn_plan){ 0 };
-    ret->put_off = c->problem.matters && !stored.measured;
+    ret->put_off = stored.provisional || (c->problem.matters && !stored.measured);
     return cudnn_plan_again(&c->dnn->table, &c->target, c->graph.graph, &c->rule, &recipe,
                             &ret->plan);
 }
 
-static void save_plan(struct choice *c, const struct cudnn_plan *plan, bool measured)
+static struct plan_recipe stored_recipe(const struct cudnn_plan *plan)
 {
-    struct plan_recipe stored = { .measured = measured };
-    memcpy(stored.bytes, &plan->recipe, sizeof plan->recipe);
-    if (plan->recipe.n >= 0)
-        plan_choice_save(c->cuda, &c->problem, &stored);
+    struct plan_recipe ret = { 0 };
+    memcpy(ret.bytes, &plan->recipe, sizeof plan->recipe);
+    return ret;
+}
+
+static bool slow_to_make(const struct cudnn_plan *plan)
+{
+    return plan->make_us > SLOW_TO_MAKE_US;
+}
+
+/* Stores the first plan that the library offers for the problem's class. */
+static void save_first_plan(struct choice *c, const struct cudnn_plan *plan)
+{
+    const struct plan_recipe stored = stored_recipe(plan);
+    if (!slow_to_make(plan) && plan->recipe.n >= 0)
+        plan_choice_save(c->cuda, &c->problem, &stored, &stored);
 }
 
 /* Makes a plan at once: by the recipe that was chosen before for this problem or its class, or else
@@ -217,8 +237,8 @@ static struct made_plan make_cudnn_plan(struct cuda *cuda, struct cudnn *dnn,
         cuda->base.log.recalled++;
     } else if (cudnn_plans(&dnn->table, &c.target, c.graph.graph, &c.rule, &made.plan, 1,
                            &status)) {
-        save_plan(&c, &made.plan, false);
-        made.put_off = made.matters;
+        save_first_plan(&c, &made.plan);
+        made.put_off = made.matters || (slow_to_make(&made.plan) && plan_choice_allowed());
     }
     cudnn_graph_close(&c.graph);
     return made;
@@ -286,7 +306,7 @@ static bool take_tensors(struct cuda *cuda, struct cudnn_convolution_job *convol
     return true;
 }
 
-static bool time_plans(struct choice *c, struct cudnn_trial *t, uint32_t n, uint32_t *best)
+static bool time_plans(struct choice *c, struct cudnn_trial *t, uint32_t n, float *ms)
 {
     const struct plan_trial trial = { n, try_plan, t };
     struct cuda_scratch from = { 0 };
@@ -295,27 +315,74 @@ static bool time_plans(struct choice *c, struct cudnn_trial *t, uint32_t n, uint
         workspace = t->plans[i].workspace > workspace ? t->plans[i].workspace : workspace;
     bool measured = n > 1 && cuda_scratch(c->cuda, &from, (size_t)workspace, 0, &t->workspace) &&
                     c->dnn->table.set_stream(c->dnn->handle, c->cuda->stream) == CUDNN_OK &&
-                    plan_choice_make(c->cuda, &trial, best);
+                    plan_choice_time(c->cuda, &trial, ms);
     cuda_scratch_release(c->cuda, &from);
     return measured;
 }
 
-/* Makes the plans that the library offers and keeps the fastest one. */
+/* Returns whether the plan of a recipe is made at once. The first one of an engine may have loaded
+ * a part of the library, so that another is made. */
+static bool quick_to_make(const struct choice *c, const struct cudnn_plan *plan)
+{
+    struct cudnn_plan again = { 0 };
+    if (plan->recipe.n < 0)
+        return false;
+    if (!slow_to_make(plan))
+        return true;
+    bool made = cudnn_plan_again(&c->dnn->table, &c->target, c->graph.graph, &c->rule,
+                                 &plan->recipe, &again);
+    cudnn_drop(&c->dnn->table, again.plan);
+    return made && !slow_to_make(&again);
+}
+
+/* Returns the fastest one that is quick to make, `best` if there is none. */
+static uint32_t fastest_quick_plan(const struct choice *c, const struct cudnn_trial *t, uint32_t n,
+                                   const float *ms, uint32_t best)
+{
+    float left[CUDNN_MOST_PLANS];
+    memcpy(left, ms, n * sizeof *ms);
+    for (uint32_t i = best; isfinite(left[i]); i = plan_choice_fastest(left, n)) {
+        if (quick_to_make(c, &t->plans[i]))
+            return i;
+        left[i] = INFINITY;
+    }
+    return best;
+}
+
+/* Chooses between the plans that were timed. Other problems of the class get one that is quick to
+ * make; so does this one, unless another is so much faster that making it pays. */
+static uint32_t choose_plan(struct choice *c, const struct cudnn_trial *t, uint32_t n,
+                            const float *ms)
+{
+    uint32_t best = plan_choice_fastest(ms, n);
+    const uint32_t quick = fastest_quick_plan(c, t, n, ms, best);
+    const double saved_us = ((double)ms[quick] - (double)ms[best]) * 1e3;
+    if (saved_us * RUNS_TO_REPAY < t->plans[best].make_us)
+        best = quick;
+    struct plan_recipe own = stored_recipe(&t->plans[best]);
+    struct plan_recipe others = stored_recipe(&t->plans[quick]);
+    own.measured = others.measured = true;
+    others.provisional = quick != best;
+    if (t->plans[best].recipe.n >= 0 && t->plans[quick].recipe.n >= 0)
+        plan_choice_save(c->cuda, &c->problem, &own, &others);
+    return best;
+}
+
+/* Makes the plans that the library offers and keeps the chosen one. */
 static bool fastest_plan(struct choice *c, struct made_plan *ret)
 {
     struct cudnn_trial t = { .dnn = c->dnn, .job = c->job };
-    uint32_t best = 0;
+    float ms[CUDNN_MOST_PLANS];
     int status;
     uint32_t n = cudnn_plans(&c->dnn->table, &c->target, c->graph.graph, &c->rule, t.plans,
                              CUDNN_MOST_PLANS, &status);
-    bool measured = time_plans(c, &t, n, &best);
+    bool measured = time_plans(c, &t, n, ms);
+    uint32_t best = measured ? choose_plan(c, &t, n, ms) : 0;
     for (uint32_t i = 0; i < n; i++)
         if (!measured || i != best)
             cudnn_drop(&c->dnn->table, t.plans[i].plan);
-    if (measured) {
+    if (measured)
         ret->plan = t.plans[best];
-        save_plan(c, &ret->plan, true);
-    }
     return measured;
 }
 

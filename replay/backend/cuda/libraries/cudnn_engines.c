@@ -1,6 +1,7 @@
 #include "replay/backend/cuda/libraries/cudnn_engines.h"
 
 #include "replay/backend/cuda/libraries/cudnn_graph.h"
+#include "trace/base/clock.h"
 
 /* For float32, the first dozens may all be for tensor cores. */
 enum { MOST_CONFIGS = 96, MOST_ENGINES = 256 };
@@ -90,7 +91,9 @@ static void add_plan(struct engine_search *s, void *config, struct cudnn_plan pl
     if (s->target->device)
         cudnn_set(&m, PLAN_DEVICE, CUDNN_DESCRIPTORS, 1, &s->target->device);
     cudnn_set(&m, PLAN_CONFIG, CUDNN_DESCRIPTORS, 1, &config);
+    const double start = clock_us();
     plan.plan = cudnn_made(&m, &status);
+    plan.make_us = clock_us() - start;
     if (plan.plan &&
         t->get(plan.plan, PLAN_WORKSPACE, CUDNN_INT64S, 1, &n, &plan.workspace) == CUDNN_OK &&
         plan.workspace >= 0 && plan.workspace <= s->rule->most)

@@ -38,6 +38,7 @@ struct cudnn_recipe {
 struct cudnn_plan {
     void *plan;
     int64_t workspace;
+    double make_us;
     uint32_t notes; /* bits of cudnnBackendNumericalNote_t */
     struct cudnn_recipe recipe;
 };

@@ -22,10 +22,14 @@ static const char *plans_wanted(void)
     return how ? how : "";
 }
 
+bool plan_choice_allowed(void)
+{
+    return strcmp(plans_wanted(), "first") != 0;
+}
+
 bool plan_choice_matters(uint64_t flops)
 {
-    const char *how = plans_wanted();
-    return strcmp(how, "first") == 0 ? false : strcmp(how, "all") == 0 ? true : flops >= ENOUGH;
+    return plan_choice_allowed() && (strcmp(plans_wanted(), "all") == 0 || flops >= ENOUGH);
 }
 
 int64_t plan_size_range(int64_t size)
@@ -51,7 +55,7 @@ static struct cubin_key choice_key(struct cuda *cuda, const struct plan_problem 
                                    uint32_t class)
 {
     char text[256];
-    snprintf(text, sizeof text, "plan 2 %d %d %s %zu %s %d", class > 0, problem->matters,
+    snprintf(text, sizeof text, "plan 3 %d %d %s %zu %s %d", class > 0, problem->matters,
              library_name(problem->library->id), library_version(problem->library),
              cuda->device_name, cuda->driver_version);
     XXH3_state_t state;
@@ -74,9 +78,11 @@ static bool read_recipe(const struct plan_problem *problem, struct cubin_key key
     char folder[1100];
     bool ok = cubin_cache_folder(folder, sizeof folder) &&
               cubin_cache_read(folder, key, version_of(problem), 0, &text) &&
-              buf_str(&text).n == sizeof ret->bytes;
-    if (ok)
+              buf_str(&text).n == sizeof ret->bytes + 1;
+    if (ok) {
         memcpy(ret->bytes, buf_str(&text).p, sizeof ret->bytes);
+        ret->provisional = buf_str(&text).p[sizeof ret->bytes] != 0;
+    }
     buf_release(&text);
     return ok;
 }
@@ -84,10 +90,11 @@ static bool read_recipe(const struct plan_problem *problem, struct cubin_key key
 static void write_recipe(const struct plan_problem *problem, struct cubin_key key,
                          const struct plan_recipe *recipe)
 {
-    char folder[1100];
+    char folder[1100], text[sizeof recipe->bytes + 1];
+    memcpy(text, recipe->bytes, sizeof recipe->bytes);
+    text[sizeof recipe->bytes] = (char)recipe->provisional;
     if (cubin_cache_folder(folder, sizeof folder))
-        cubin_cache_write(folder, key, version_of(problem), 0,
-                          (struct str){ (const char *)recipe->bytes, sizeof recipe->bytes });
+        cubin_cache_write(folder, key, version_of(problem), 0, (struct str){ text, sizeof text });
 }
 
 static struct plan_recipe *known_recipe(struct plan_recipes *r, struct cubin_key key)
@@ -150,7 +157,7 @@ bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
 {
     const bool all = strcmp(plans_wanted(), "all") == 0;
     *ret = (struct plan_recipe){ .measured = false };
-    if (strcmp(plans_wanted(), "first") == 0)
+    if (!plan_choice_allowed())
         return false;
     const bool used = !all && recall_used(cuda, problem, ret);
     if ((used && ret->measured) || !problem->matters)
@@ -167,18 +174,18 @@ bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
 }
 
 void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
-                      const struct plan_recipe *recipe)
+                      const struct plan_recipe *recipe, const struct plan_recipe *class_recipe)
 {
     if (recipe->measured)
         write_recipe(problem, choice_key(cuda, problem, 0), recipe);
     for (uint32_t i = 0; i < problem->n_own; i++) {
         struct cubin_key key = choice_key(cuda, problem, i + 1);
         const struct plan_recipe *known = known_recipe(problem->recipes, key);
-        if (known && (known->measured || !recipe->measured))
+        if (known && (known->measured || !class_recipe->measured))
             continue;
-        note_recipe(problem->recipes, key, recipe);
-        if (recipe->measured)
-            write_recipe(problem, key, recipe);
+        note_recipe(problem->recipes, key, class_recipe);
+        if (class_recipe->measured)
+            write_recipe(problem, key, class_recipe);
     }
 }
 
@@ -197,37 +204,29 @@ static float time_once(struct cuda *cuda, const struct plan_trial *trial, uint32
     return ms;
 }
 
-static uint32_t fastest(struct cuda *cuda, const struct plan_trial *trial, cu_event start,
-                        cu_event end)
+static float time_plan(struct cuda *cuda, const struct plan_trial *trial, uint32_t i,
+                       cu_event start, cu_event end)
 {
-    uint32_t best = 0;
-    float best_ms = INFINITY;
-    for (uint32_t i = 0; i < trial->n; i++) {
-        float ms = time_once(cuda, trial, i, start, end); /* includes loading and compiling */
-        bool runs = isfinite(ms);
-        ms = INFINITY;
-        for (int t = 1; runs && t < TIMES; t++)
-            ms = fminf(ms, time_once(cuda, trial, i, start, end));
-        if (isfinite(ms) && (!isfinite(best_ms) || (double)ms < FASTER * (double)best_ms)) {
-            best = i;
-            best_ms = ms;
-        }
-    }
-    return best;
+    float ms = time_once(cuda, trial, i, start, end); /* includes loading and compiling */
+    bool runs = isfinite(ms);
+    ms = INFINITY;
+    for (int t = 1; runs && t < TIMES; t++)
+        ms = fminf(ms, time_once(cuda, trial, i, start, end));
+    return ms;
 }
 
-bool plan_choice_make(struct cuda *cuda, const struct plan_trial *trial, uint32_t *ret)
+bool plan_choice_time(struct cuda *cuda, const struct plan_trial *trial, float *ret)
 {
     const struct driver *d = &cuda->driver;
     struct err ignored = { 0 };
     cu_event start = NULL, end = NULL;
     double from = clock_us();
-    *ret = 0;
     bool measured = trial->n > 1 && cuda_may_wait(cuda, "plans of a library are timed", &ignored) &&
                     cuda_flush(cuda, &ignored) && d->event_create(&start, 0) == CU_OK &&
                     d->event_create(&end, 0) == CU_OK;
     if (measured) {
-        *ret = fastest(cuda, trial, start, end);
+        for (uint32_t i = 0; i < trial->n; i++)
+            ret[i] = time_plan(cuda, trial, i, start, end);
         cuda->base.log.tried += trial->n;
         cuda->base.log.try_ns += (uint64_t)((clock_us() - from) * 1e3);
     }
@@ -236,4 +235,13 @@ bool plan_choice_make(struct cuda *cuda, const struct plan_trial *trial, uint32_
     if (end)
         d->event_destroy(end);
     return measured;
+}
+
+uint32_t plan_choice_fastest(const float *ms, uint32_t n)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (isfinite(ms[i]) && (!isfinite(ms[best]) || (double)ms[i] < FASTER * (double)ms[best]))
+            best = i;
+    return best;
 }

@@ -8,7 +8,8 @@
  * device and the problem, so that later runs make the same plan, measure nothing and ask no
  * heuristic. It is stored for the classes of the problem, too: a problem of another size that is in
  * one of these classes gets the same recipe, if the library supports it there. Of plans that are
- * equally fast, the first in the library's order is chosen. $SYMTAPE_CUDA_PLANS "all": measures
+ * equally fast, the first in the library's order is chosen. A plan that takes long to make, which a
+ * library may compile at each size, is not stored for classes. $SYMTAPE_CUDA_PLANS "all": measures
  * each problem, whatever its work and its classes; "first": always uses the library's first
  * plan. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PLAN_CHOICE_H
@@ -23,6 +24,9 @@ enum { PLAN_CLASSES = 3, PLAN_RECIPE_BYTES = 512 };
 struct plan_recipe {
     unsigned char bytes[PLAN_RECIPE_BYTES];
     bool measured; /* the fastest of several */
+    /* Of a class: a plan that takes long to make is faster, so that each problem's plans are
+     * timed. */
+    bool provisional;
 };
 
 /* The recipes that this process made or read, which a library's state owns. */
@@ -49,6 +53,8 @@ struct plan_problem {
 /* The logarithm of a size, for the key of a class. */
 int64_t plan_size_range(int64_t size);
 
+/* False: plans are never timed. */
+bool plan_choice_allowed(void);
 /* Returns whether that many floating point operations are worth a measurement. */
 bool plan_choice_matters(uint64_t flops);
 
@@ -56,10 +62,10 @@ bool plan_choice_matters(uint64_t flops);
  * preferably one that was measured. One of a class that is near counts as not measured. */
 bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
                         struct plan_recipe *ret);
-/* Stores the choice for the classes that have none which was measured, and for the problem if this
- * one was. */
+/* Stores the choice for the problem if it was measured, and that for its classes where they have
+ * none that was. */
 void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
-                      const struct plan_recipe *recipe);
+                      const struct plan_recipe *recipe, const struct plan_recipe *class_recipe);
 
 struct plan_trial {
     uint32_t n;
@@ -67,8 +73,10 @@ struct plan_trial {
     bool (*run)(void *user, uint32_t i);
     void *user;
 };
-/* Measures and returns the number of the fastest; a failure of the device is detected later. False:
- * it could not be measured, and the first one is as good. */
-bool plan_choice_make(struct cuda *cuda, const struct plan_trial *trial, uint32_t *ret);
+/* Measures the times of all, in ms; INFINITY: it does not run. A failure of the device is detected
+ * later. False: they could not be measured, and the first one is as good. */
+bool plan_choice_time(struct cuda *cuda, const struct plan_trial *trial, float *ret);
+/* Returns the number of the fastest of n > 0 plans, if no earlier one is about as fast. */
+uint32_t plan_choice_fastest(const float *ms, uint32_t n);
 
 #endif

@@ -1,6 +1,8 @@
 /* Products, convolutions and attention of the CUDA backend beside the CPU's, on the
  * fake device (tests/cuda): with libraries that hold every call to their rules, with kernels of
  * our own only, and with libraries that fail. */
+#include <dlfcn.h>
+
 #include "tests/replay/backend/cuda/cuda_calls.h"
 
 static const struct call calls[] = {
@@ -103,35 +105,81 @@ static const struct call addition = {
     "addmm_.default(b, x, y, beta = 3)", 1
 };
 
-/* Runs the call beside the CPU, before and after choices that it put off; returns how many plans
+/* $XDG_CACHE_HOME, which is an empty folder for a test. */
+struct empty_cache {
+    char folder[32], *before;
+};
+
+static struct empty_cache empty_cache_begin(void)
+{
+    struct empty_cache ret = { "/tmp/symtape-plans-XXXXXX", NULL };
+    const char *old = getenv("XDG_CACHE_HOME");
+    ret.before = old ? strdup(old) : NULL;
+    assert_non_null(mkdtemp(ret.folder));
+    setenv("XDG_CACHE_HOME", ret.folder, 1);
+    return ret;
+}
+
+static void empty_cache_end(struct empty_cache *cache)
+{
+    char text[64];
+    cache->before ? setenv("XDG_CACHE_HOME", cache->before, 1) : unsetenv("XDG_CACHE_HOME");
+    free(cache->before);
+    snprintf(text, sizeof text, "rm -r %s", cache->folder);
+    assert_int_equal(system(text), 0);
+}
+
+/* Plans of the fake cuDNN that took long to make. */
+static unsigned slow_plans(void)
+{
+    void *library = dlopen("libcudnn.so.9", RTLD_LAZY | RTLD_NOLOAD);
+    unsigned (*made)(void) = NULL;
+    void *p = library ? dlsym(library, "fake_cudnn_slow_plans") : NULL;
+    memcpy(&made, &p, sizeof made);
+    const unsigned n = made ? made() : 0;
+    if (library)
+        dlclose(library);
+    return n;
+}
+
+struct tried {
+    uint64_t plans;
+    unsigned slow_at_once, slow; /* plans that took long to make: in the first run, and all */
+};
+
+/* Runs the call beside the CPU, before and after choices that it put off, and counts the plans that
  * were tried for them. */
-static uint64_t plans_tried_by(struct backend *cpu, struct backend *cuda, const struct call *c)
+static struct tried plans_tried_by(struct backend *cpu, struct backend *cuda, const struct call *c)
 {
     struct err err = ERR_INIT;
     struct graph *graph = graph_of(c);
     const uint64_t before = cuda->log.tried;
-    struct run *expected = run_on(cpu, graph, &err), *got = run_on(cuda, graph, &err);
+    struct run *expected = run_on(cpu, graph, &err);
+    const unsigned slow = slow_plans();
+    struct run *got = run_on(cuda, graph, &err);
+    struct tried ret = { .slow_at_once = slow_plans() - slow };
     assert_no_err(&err);
     compare(expected, got, c, 2e-5);
     run_free(got);
     assert_int_equal(cuda->log.tried, before); /* a call does not wait for it */
     cuda->kind->refine(cuda);
-    const uint64_t tried = cuda->log.tried - before;
+    ret.plans = cuda->log.tried - before;
     assert_false(cuda->kind->refine(cuda));
     got = run_on(cuda, graph, &err);
     assert_no_err(&err);
     compare(expected, got, c, 2e-5);
-    assert_int_equal(cuda->log.tried, before + tried); /* the second time it is known */
+    assert_int_equal(cuda->log.tried, before + ret.plans); /* the second time it is known */
+    ret.slow = slow_plans() - slow;
     run_free(got);
     run_free(expected);
     graph_free(graph);
-    return tried;
+    return ret;
 }
 
 static uint64_t plans_tried(const struct call *c)
 {
     struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
-    const uint64_t tried = plans_tried_by(cpu, cuda, c);
+    const uint64_t tried = plans_tried_by(cpu, cuda, c).plans;
     assert_true((tried > 0) == (cuda->log.try_ns > 0));
     cuda->kind->close(cuda);
     cpu->kind->close(cpu);
@@ -160,23 +208,73 @@ static void test_refined(void **state)
             "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
           3 }, /* the first run got the plan of a class that is near */
     };
-    char folder[] = "/tmp/symtape-plans-XXXXXX", text[256];
-    const char *old = getenv("XDG_CACHE_HOME");
-    char *before = old ? strdup(old) : NULL;
-    assert_non_null(mkdtemp(folder));
-    setenv("XDG_CACHE_HOME", folder, 1);
+    struct empty_cache cache = empty_cache_begin();
     struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint64_t tried = plans_tried_by(cpu, cuda, &rows[i].call);
+        uint64_t tried = plans_tried_by(cpu, cuda, &rows[i].call).plans;
         if (tried != rows[i].tried)
             fail_msg("row %zu: %llu", i, (unsigned long long)tried);
     }
     cuda->kind->close(cuda);
     cpu->kind->close(cpu);
-    before ? setenv("XDG_CACHE_HOME", before, 1) : unsetenv("XDG_CACHE_HOME");
-    free(before);
-    snprintf(text, sizeof text, "rm -r %s", folder);
-    assert_int_equal(system(text), 0);
+    empty_cache_end(&cache);
+}
+
+#define WIDE(positions, stride)                                                \
+    {                                                                          \
+        "x: \"f32[2, 25, " positions "][" stride ", " positions                \
+        ", 1]cpu\", w: \"f32[80, 25, 3][75, 3, 1]cpu\"",                       \
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 \
+    }
+#define SMALL(positions, stride)                                               \
+    {                                                                          \
+        "x: \"f32[2, 5, " positions "][" stride ", " positions                 \
+        ", 1]cpu\", w: \"f32[7, 5, 3][15, 3, 1]cpu\"",                         \
+            "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 \
+    }
+
+/* The first engine that is offered takes long to make a plan. Other sizes of the class get another
+ * one at once; if it is much faster, it is made for them between runs. */
+static void test_slow_to_make(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mood, *choice;
+        bool opened; /* a new process begins here */
+        struct call call;
+        uint64_t tried;
+        unsigned at_once, all; /* slow plans that were made */
+    } rows[] = {
+        { "slow", "first", true, WIDE("90", "2250"), 0, 1, 1 },
+        { "slow", "first", false, WIDE("95", "2375"), 0, 1, 1 },
+        { "slow", "", true, WIDE("90", "2250"), 3, 1, 3 },
+        { "slow", "", false, WIDE("95", "2375"), 0, 0, 0 },
+        { "slow", "", false, SMALL("9", "45"), 3, 1, 3 },
+        { "slow", "", false, SMALL("13", "65"), 0, 0, 0 },
+        { "slow", "", true, WIDE("97", "2425"), 0, 0, 0 },
+        { "slow, fast", "", true, SMALL("9", "45"), 3, 1, 3 },
+        { "slow, fast", "", false, SMALL("13", "65"), 3, 0, 2 },
+    };
+    struct empty_cache cache = empty_cache_begin();
+    struct backend *cpu = open_backend("cpu"), *cuda = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("FAKE_CUDNN", rows[i].mood, 1);
+        setenv("SYMTAPE_CUDA_PLANS", rows[i].choice, 1);
+        if (rows[i].opened && cuda)
+            cuda->kind->close(cuda);
+        if (rows[i].opened)
+            cuda = open_backend("cuda");
+        struct tried tried = plans_tried_by(cpu, cuda, &rows[i].call);
+        if (tried.plans != rows[i].tried || tried.slow_at_once != rows[i].at_once ||
+            tried.slow != rows[i].all)
+            fail_msg("row %zu: %llu tried, %u and %u slow", i, (unsigned long long)tried.plans,
+                     tried.slow_at_once, tried.slow);
+    }
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    unsetenv("SYMTAPE_CUDA_PLANS");
+    unsetenv("FAKE_CUDNN");
+    empty_cache_end(&cache);
 }
 
 /* Little to do: the first will do. Otherwise three algorithms of cuBLASLt, and of cuDNN the three
@@ -185,11 +283,7 @@ static void test_choice(void **state)
 {
     (void)state;
     const struct call *const all[] = { &product, &addition, &convolution };
-    char folder[] = "/tmp/symtape-plans-XXXXXX", text[256];
-    const char *old = getenv("XDG_CACHE_HOME");
-    char *before = old ? strdup(old) : NULL;
-    assert_non_null(mkdtemp(folder));
-    setenv("XDG_CACHE_HOME", folder, 1);
+    struct empty_cache cache = empty_cache_begin();
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(plans_tried(all[i]), 0);
     setenv("SYMTAPE_CUDA_PLANS", "all", 1);
@@ -198,10 +292,7 @@ static void test_choice(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(plans_tried(all[i]), 0);
     unsetenv("SYMTAPE_CUDA_PLANS");
-    before ? setenv("XDG_CACHE_HOME", before, 1) : unsetenv("XDG_CACHE_HOME");
-    free(before);
-    snprintf(text, sizeof text, "rm -r %s", folder);
-    assert_int_equal(system(text), 0);
+    empty_cache_end(&cache);
 }
 
 /* Runs the call beside the CPU; returns how many of its plans were chosen before. */
@@ -334,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refined),        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
+        cmocka_unit_test(test_slow_to_make),
     };
     return run_calls(tests, sizeof tests / sizeof *tests);
 }
