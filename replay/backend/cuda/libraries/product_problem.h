@@ -3,9 +3,9 @@
  *     c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices)
  *
  * Matrices have any strides. cuBLASLt computes the cases that it supports; our own kernel
- * (replay/backend/cuda/device/linalg/matmul.cu) computes all others: integers, few rows or columns,
- * strides without a leading dimension. A matmul of complex matrices is four real ones on the same
- * memory. */
+ * (replay/backend/cuda/device/linalg) computes all others: integers,
+ * few rows or columns, strides without a leading dimension. A matmul of complex matrices is four
+ * real ones on the same memory. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_PROBLEM_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_PROBLEM_H
 

@@ -1,4 +1,5 @@
-/* Arguments of replay/backend/cuda/device/linalg/matmul.cu. Strides are in elements. */
+/* The arguments of matmul_tile.cu and matmul_thin.cu, and the last step of both. Strides are in
+ * elements. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_LINALG_MATMUL_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_LINALG_MATMUL_H
 
@@ -24,5 +25,33 @@ struct matmul_args {
     i64 vector;  /* both are contiguous along the inner dimension, and 16 bytes of it can be read at
                     once */
 };
+
+#ifdef KERNEL
+DEVICE i64 batch_offset(const struct matmul_args *a, const struct matmul_operand *x, i64 z)
+{
+    i64 last = z % a->batch[2], rest = z / a->batch[2];
+    return last * x->batch[2] + rest % a->batch[1] * x->batch[1] + rest / a->batch[1] * x->batch[0];
+}
+
+DEVICE void finish(const struct matmul_args *a, i64 z, i64 i, i64 j, ACC sum)
+{
+    i64 to = batch_offset(a, &a->c, z) + i * a->c.row + j * a->c.column;
+#if INTEGERS
+    u64 value = (u64)a->alpha_int * (u64)sum;
+    if (a->self.p)
+        value += (u64)a->beta_int *
+                 (u64)LOAD(TS, PTR(TS, a->self.p),
+                           batch_offset(a, &a->self, z) + i * a->self.row + j * a->self.column);
+    STORE(TC, PTR(TC, a->c.p), to, (i64)value);
+#else
+    ACC value = (ACC)a->alpha * sum;
+    if (a->self.p)
+        value += (ACC)a->beta *
+                 (ACC)LOAD(TS, PTR(TS, a->self.p),
+                           batch_offset(a, &a->self, z) + i * a->self.row + j * a->self.column);
+    STORE(TC, PTR(TC, a->c.p), to, value);
+#endif
+}
+#endif
 
 #endif

@@ -83,20 +83,22 @@ static void merge_batches(struct cuda_product *p)
     }
 }
 
+/* thin: for at most so many rows; 0: for any. */
 static struct cuda_function *matmul_function(struct kernel *k, const struct cuda_product *p,
-                                             const char *name, int rows)
+                                             int thin)
 {
     const char *a = cuda_type(p->a.dtype), *c = cuda_type(p->c.dtype);
     const char *self = p->self.address ? cuda_type(p->self.dtype) : c;
     const char *sum = cuda_sum_type(p->a.dtype);
-    char defines[256];
+    char defines[256], name[32];
     if (!a || !c || !self || !sum)
         return NULL;
     snprintf(defines, sizeof defines,
-             "#define TA %s\n#define TC %s\n#define TS %s\n#define ACC %s\n#define INTEGERS %d\n"
-             "#define ROWS %d\n",
-             a, c, self, sum, dense_kind_of(p->a.dtype) == DENSE_INT, rows);
-    return cuda_function(k, "matmul", name, defines);
+             "#define TA %s\n#define TC %s\n#define TS %s\n#define ACC %s\n#define INTEGERS %d\n",
+             a, c, self, sum, dense_kind_of(p->a.dtype) == DENSE_INT);
+    snprintf(name, sizeof name, "matmul_thin_%d", thin);
+    return thin ? cuda_function(k, "matmul_thin", name, defines)
+                : cuda_function(k, "matmul_tile", "matmul_tile", defines);
 }
 
 static int64_t batches(const struct cuda_product *p)
@@ -174,8 +176,7 @@ static void launch_matmul(struct kernel *k, struct cuda_product p)
         cuda_decline(k);
         return;
     }
-    struct cuda_function *f =
-        matmul_function(k, &p, thin ? "matmul_thin" : "matmul_tile", thin ? rows : 1);
+    struct cuda_function *f = matmul_function(k, &p, thin ? rows : 0);
     cuda_launch(k, f, (struct cuda_grid){ (uint32_t)blocks, 1, 1, 256, 0 }, &args, sizeof args);
 }
 

@@ -360,6 +360,28 @@ static void test_classes(void **state)
     cpu->kind->close(cpu);
 }
 
+/* Other numbers of few rows need nothing that is not compiled yet. */
+static void test_few_rows(void **state)
+{
+    (void)state;
+    static const struct call rows[] = {
+        { "x: \"f32[1, 33][33, 1]cpu\", y: \"f32[33, 20][20, 1]cpu\"", "mm.default(x, y)", 1 },
+        { "x: \"f32[2, 33][33, 1]cpu\", y: \"f32[33, 20][20, 1]cpu\"", "mm.default(x, y)", 1 },
+        { "x: \"f32[3, 32][32, 1]cpu\", y: \"f32[32, 20][1, 32]cpu\"", "mm.default(x, y)", 1 },
+        { "x: \"f32[7, 33][33, 1]cpu\", y: \"f32[33, 20][20, 1]cpu\"", "mm.default(x, y)", 1 },
+        { "x: \"f32[90, 33][33, 1]cpu\", y: \"f32[33, 5][5, 1]cpu\"", "mm.default(x, y)", 1 },
+    };
+    struct empty_cache cache = empty_cache_begin();
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(plans_recalled(cpu, cuda, &rows[i]), 0);
+    assert_int_equal(cuda->log.planned, 0); /* cuBLASLt is not asked */
+    assert_int_equal(cuda->log.compiled, 1);
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    empty_cache_end(&cache);
+}
+
 /* ---- TF32 ---- */
 
 static double most_off(const struct call *c, bool tf32)
@@ -425,7 +447,7 @@ int main(void)
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refined),        cmocka_unit_test(test_classes),
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
-        cmocka_unit_test(test_slow_to_make),
+        cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
     };
     return run_calls(tests, sizeof tests / sizeof *tests);
 }
