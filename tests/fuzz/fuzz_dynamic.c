@@ -1,5 +1,5 @@
 /* Lines of a PGO profile up to a line "====", and calls after it: whatever they hold, their values
- * join what is remembered, and what is dynamic stays so. */
+ * join what is remembered, and what is dynamic stays so. A copy remembers the same. */
 #include "tests/fuzz/walk.h"
 
 #include "profile/calls/dynamic/choose_dim.h"
@@ -21,6 +21,22 @@ static void observe(struct frame_state *state, const struct call_value *given)
         FUZZ_CHECK(source->size.n == value->tensor->n_dims);
 }
 
+static void copy(const struct frame_state *state)
+{
+    struct frame_state whole = { 0 }, one = { 0 };
+    FUZZ_CHECK(frame_state_copy(&whole, state));
+    FUZZ_CHECK(whole.sources.n == state->sources.n);
+    for (size_t i = 0; i < state->sources.n; i++) {
+        const struct source_state *from = &state->sources.v[i], *to = &whole.sources.v[i];
+        FUZZ_CHECK(from->size.kind == to->size.kind && from->size.n == to->size.n);
+        FUZZ_CHECK(!to->size.v || to->size.v != from->size.v);
+        FUZZ_CHECK(frame_state_copy_source(&one, &whole, from->source));
+    }
+    FUZZ_CHECK(one.sources.n == whole.sources.n);
+    frame_state_release(&whole);
+    frame_state_release(&one);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct call_log log = { 0 };
@@ -36,9 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             FUZZ_CHECK(pgo_line_read(str_first(lines, line), &world, &state));
             lines = str_from(lines, line + 1);
         }
+        copy(&state);
         for (size_t i = 0; i < log.calls.n; i++)
             for (uint32_t k = 0; k < log.calls.v[i].n_values; k++)
                 observe(&state, &log.calls.v[i].values[k]);
+        copy(&state);
     }
     FUZZ_CHECK(err.kind == ERR_NONE || err.kind == ERR_INPUT);
     frame_state_release(&state);

@@ -61,7 +61,7 @@ static struct atom merge_atom(struct atom x, struct atom y)
     return (struct atom){ .kind = ATOM_DYNAMIC };
 }
 
-static void make_dynamic(struct atom_list *list)
+void atom_list_make_dynamic(struct atom_list *list)
 {
     free(list->v);
     *list = (struct atom_list){ .kind = ATOM_DYNAMIC };
@@ -76,7 +76,7 @@ static void merge_list(struct atom_list *list, struct atom_list *other)
             *other = (struct atom_list){ 0 };
         }
     } else if (list->kind == ATOM_DYNAMIC || other->kind == ATOM_DYNAMIC || list->n != other->n) {
-        make_dynamic(list);
+        atom_list_make_dynamic(list);
     } else {
         for (uint32_t i = 0; i < list->n; i++)
             list->v[i] = merge_atom(list->v[i], other->v[i]);
@@ -220,7 +220,7 @@ bool is_stride_dynamic(const struct source_state *state, uint32_t dim)
 static bool copy_list(struct atom_list *to, const struct atom_list *from)
 {
     if (from->kind != ATOM_INT) {
-        *to = *from;
+        *to = (struct atom_list){ .kind = from->kind };
         return true;
     }
     if (!atom_list_make(to, from->n))
@@ -229,16 +229,27 @@ static bool copy_list(struct atom_list *to, const struct atom_list *from)
     return true;
 }
 
+static bool copy_state(struct frame_state *to, const struct source_state *from)
+{
+    struct source_state *copy = frame_state_add(to, from->source);
+    if (!copy || !copy_list(&copy->size, &from->size) || !copy_list(&copy->stride, &from->stride))
+        return false;
+    copy->scalar = from->scalar;
+    return true;
+}
+
+bool frame_state_copy_source(struct frame_state *to, const struct frame_state *from,
+                             uint32_t source)
+{
+    const struct source_state *row = frame_state_find(from, source);
+    return !row || frame_state_find(to, source) || copy_state(to, row);
+}
+
 bool frame_state_copy(struct frame_state *to, const struct frame_state *from)
 {
-    for (size_t i = 0; i < from->sources.n; i++) {
-        const struct source_state *source = &from->sources.v[i];
-        struct source_state *copy = frame_state_add(to, source->source);
-        if (!copy || !copy_list(&copy->size, &source->size) ||
-            !copy_list(&copy->stride, &source->stride))
+    for (size_t i = 0; i < from->sources.n; i++)
+        if (!copy_state(to, &from->sources.v[i]))
             return false;
-        copy->scalar = source->scalar;
-    }
     return true;
 }
 

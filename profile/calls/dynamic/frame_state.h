@@ -31,7 +31,7 @@ enum { MOST_RANK = 64 };
 struct atom_list {
     enum atom_kind kind; /* ATOM_UNSET, ATOM_DYNAMIC, or ATOM_INT: `n` elements */
     uint32_t n;
-    struct atom *v; /* owned */
+    struct atom *v; /* owned; of ATOM_INT only */
 };
 
 struct source_state {
@@ -73,6 +73,7 @@ const struct source_state *frame_state_find(const struct frame_state *state, uin
  * ran out. */
 struct source_state *frame_state_add(struct frame_state *state, uint32_t source);
 bool atom_list_make(struct atom_list *list, uint32_t n);
+void atom_list_make_dynamic(struct atom_list *list);
 bool atom_equal(struct atom a, struct atom b);
 
 /* is_size_dynamic() and is_stride_dynamic() of FrameStateSizeEntry. */
@@ -81,6 +82,11 @@ bool is_stride_dynamic(const struct source_state *state, uint32_t dim);
 /* Writes the stride of each dimension of a tensor as a number or a product; `ret` has MOST_RANK. */
 void infer_strides(const struct tensor_value *tensor, struct atom *ret);
 
+/* Copies what `from` remembers of a source, if it does and `to` does not have the source yet.
+ * Returns false when memory ran out. */
+bool frame_state_copy_source(struct frame_state *to, const struct frame_state *from,
+                             uint32_t source);
+/* Copies a state into an empty one. */
 bool frame_state_copy(struct frame_state *to, const struct frame_state *from);
 void frame_state_release(struct frame_state *state);
 

@@ -78,7 +78,8 @@ bool pgo_line_read(struct str line, struct world *world, struct frame_state *sta
     if (tensor < line.n)
         return read_list(line, STR("size=["), &entry->size) &&
                read_list(line, STR("stride=["), &entry->stride);
-    entry->size.kind = entry->stride.kind = ATOM_DYNAMIC;
+    atom_list_make_dynamic(&entry->size);
+    atom_list_make_dynamic(&entry->stride);
     if (scalar < line.n)
         entry->scalar = read_scalar(str_trim(str_from(line, scalar + SCALAR.n)));
     return true;
@@ -92,35 +93,75 @@ static struct str code_name(struct str line)
     return line.n && line.p[line.n - 1] == ':' ? str_first(line, line.n - 1) : line;
 }
 
-static bool read_lines(struct calls_table *table, const struct intern *names, struct str text,
-                       struct err *err)
+/* A profile names code objects by file, line and function, which several code objects can share. */
+struct profile_reader {
+    struct calls_table *table;
+    struct intern names; /* those of table->codes */
+    vec_of(struct frame_state)
+    states; /* by name */
+    vec_of(uint32_t)
+    name_of; /* by code of the table */
+};
+
+static bool add_names(struct profile_reader *in)
 {
-    struct code_calls *code = NULL;
+    for (size_t i = 0; i < in->table->codes.n; i++) {
+        struct str name = in->table->run->codes.v[in->table->codes.v[i].code].name;
+        uint32_t id = intern(&in->names, name);
+        if (id == INTERN_NONE || !vec_push(&in->name_of, id) ||
+            (id == in->states.n && !vec_push(&in->states, (struct frame_state){ 0 })))
+            return false;
+    }
+    return true;
+}
+
+static bool read_lines(struct profile_reader *in, struct str text)
+{
+    struct frame_state *state = NULL;
     while (text.n) {
         size_t end = str_find_char(text, '\n');
         struct str line = str_first(text, end);
         text = str_from(text, end + 1);
         if (!str_starts(line, STR("  "))) {
-            uint32_t id = line.n ? intern_find(names, code_name(line)) : INTERN_NONE;
-            code = id == INTERN_NONE ? NULL : &table->codes.v[id];
-        } else if (code && !pgo_line_read(line, &table->world, &code->initial)) {
-            return err_nomem(err);
+            uint32_t id = line.n ? intern_find(&in->names, code_name(line)) : INTERN_NONE;
+            state = id == INTERN_NONE ? NULL : &in->states.v[id];
+        } else if (state && !pgo_line_read(line, &in->table->world, state)) {
+            return false;
         }
+    }
+    return true;
+}
+
+/* Copies what the profile has of the sources that a code object uses: its inputs, and the numbers
+ * that its guards name. Copies of all its lines would take the square of the tape's size if many
+ * code objects share a name. */
+static bool copy_used(struct code_calls *code, const struct frame_state *from)
+{
+    for (size_t i = 0; i < code->inputs.n; i++)
+        if (!frame_state_copy_source(&code->initial, from, code->inputs.v[i].source))
+            return false;
+    for (size_t i = 0; i < code->entries.n; i++) {
+        const struct condition_pool *conditions = &code->entries.v[i].guards.conditions;
+        for (size_t k = 0; k < conditions->nodes.n; k++)
+            if (conditions->nodes.v[k].op == COND_SOURCE &&
+                !frame_state_copy_source(&code->initial, from, conditions->nodes.v[k].source))
+                return false;
     }
     return true;
 }
 
 static bool read_profile(struct calls_table *table, struct str text, struct err *err)
 {
-    struct intern names = INTERN_INIT; /* those of table->codes, which are distinct */
-    bool ok = true;
-    for (size_t i = 0; ok && i < table->codes.n; i++) {
-        struct str name = table->run->codes.v[table->codes.v[i].code].name;
-        ok = intern(&names, name) == i || err_nomem(err);
-    }
-    ok = ok && read_lines(table, &names, text, err);
-    intern_release(&names);
-    return ok;
+    struct profile_reader in = { .table = table };
+    bool ok = add_names(&in) && read_lines(&in, text);
+    for (size_t i = 0; ok && i < table->codes.n; i++)
+        ok = copy_used(&table->codes.v[i], &in.states.v[in.name_of.v[i]]);
+    for (size_t i = 0; i < in.states.n; i++)
+        frame_state_release(&in.states.v[i]);
+    vec_release(&in.states);
+    vec_release(&in.name_of);
+    intern_release(&in.names);
+    return ok || err_nomem(err);
 }
 
 /* Returns whether a record is an artifact with the profile that the process read. */
