@@ -38,6 +38,7 @@ static void put_policy(const struct dynamic_run *run, const char *name, const ch
     json_put_u64(w, "compiles", counts->compiles);
     json_put_u64(w, "refused", counts->refused);
     json_put_u64(w, "eager", counts->eager);
+    json_put_u64(w, "unknown", counts->unknown);
     json_put_u64(w, "entries", counts->entries);
     json_put_u64(w, "checks", counts->checks);
     json_put_u64(w, "bail_outs", counts->bail_outs);
@@ -55,8 +56,8 @@ static void put_policies(const struct dynamic_run *run, struct json_writer *w)
     put_policy(run, "recorded", "as the tape has it", &run->recorded, NULL, w);
     for (int i = 0; i < CALLS_COUNT; i++)
         put_policy(run, calls_policy_name((enum calls_policy)i),
-                   calls_policy_meaning((enum calls_policy)i), &run->policies[i], run->answers[i],
-                   w);
+                   dynamic_run_meaning(run, (enum calls_policy)i), &run->policies[i],
+                   run->answers[i], w);
     json_close(w);
 }
 

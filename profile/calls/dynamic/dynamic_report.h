@@ -31,8 +31,6 @@ paste_lines;
  * Returns false when memory ran out. */
 bool paste_make(const struct dynamic_run *run, struct arena *arena, paste_lines *lines);
 
-/* "x.size()[0]", "n" */
-void put_input_name(const struct dynamic_run *run, const struct input_row *row, struct buf *out);
 /* "4", "S(1)", "?" */
 void put_atom(struct atom atom, struct buf *out);
 

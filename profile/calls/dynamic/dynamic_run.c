@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "profile/calls/dynamic/pgo_profile.h"
-#include "profile/calls/values/python_scan.h"
 
 /* ---- What the rows count ---- */
 
@@ -233,57 +232,29 @@ static bool make_rows(struct dynamic_run *run, struct code_calls *code)
 
 /* ---- Policies ---- */
 
-/* Marks the slots of one item of a list, "L['x']:0" or "L['n']". */
-static void take_mark(struct dynamic_run *run, const struct code_calls *code, struct str item,
-                      struct proposal *proposal)
+const char *dynamic_run_meaning(const struct dynamic_run *run, enum calls_policy policy)
 {
-    size_t colon = item.n;
-    uint64_t dim = MOST_RANK;
-    while (colon && is_digit(item.p[colon - 1]))
-        colon--;
-    if (colon > 0 && colon < item.n && item.p[colon - 1] == ':') {
-        str_to_u64(str_from(item, colon), &dim);
-        item = str_first(item, colon - 1);
-    }
-    uint32_t source = intern_find(&run->table.log->sources, item);
-    uint32_t id = source == INTERN_NONE ? NO_ENTRY : code_input_of(code, source);
-    if (id == NO_ENTRY || code->inputs.v[id].fixed)
-        return;
-    for (uint32_t d = 0; d < code->inputs.v[id].rank; d++)
-        if (dim == MOST_RANK || dim == d) {
-            proposal->n_marks += !proposal->marks[code->inputs.v[id].first_slot + d];
-            proposal->marks[code->inputs.v[id].first_slot + d] = 1;
-        }
+    return policy == CALLS_MARKED && run->given ? "torch.compile() with the marks that were given"
+                                                : calls_policy_meaning(policy);
 }
 
-static bool take_marks(struct dynamic_run *run, const struct code_calls *code, const char *marks,
-                       struct proposal *proposal)
+static bool choose_marks(struct dynamic_run *run, struct code_calls *code, const uint8_t *varies,
+                         const struct policy_counts *automatic, struct proposal *proposal)
 {
-    struct python_scan scan = { str_of(marks) };
-    struct buf item = BUF_INIT;
-    size_t from = 0;
+    if (!run->given)
+        return propose_marks(&run->table, code, varies, automatic, proposal);
     proposal->marks = calloc(code->n_slots + 1, 1);
-    bool ok = proposal->marks != NULL;
-    for (bool more = ok; more;) {
-        more = python_scan_next(&scan);
-        if (more && (scan.depth || scan.c != ','))
-            continue;
-        buf_clear(&item);
-        source_spelling(
-            str_trim(str_from(str_first(scan.text, more ? scan.at : scan.text.n), from)), &item);
-        ok = !item.failed;
-        more &= ok;
-        take_mark(run, code, buf_str(&item), proposal);
-        from = scan.at + 1;
-    }
-    buf_release(&item);
-    return ok;
+    if (!proposal->marks)
+        return false;
+    proposal->n_marks = given_marks_take(&run->given_marks, code, proposal->marks);
+    return true;
 }
 
 static bool run_policies(struct dynamic_run *run, struct code_calls *code, uint32_t number,
                          const uint8_t *varies, const struct dynamic_options *options)
 {
     struct proposal *proposal = &run->proposals[number];
+    struct policy_counts automatic = { 0 };
     for (int i = 0; i < CALLS_COUNT; i++) {
         const struct policy_options how = { .policy = (enum calls_policy)i,
                                             .bail_outs = options->bail_outs };
@@ -293,9 +264,10 @@ static bool run_policies(struct dynamic_run *run, struct code_calls *code, uint3
         if (!policy_run(&run->table, code, &how, &counts, run->answers[i]))
             return false;
         policy_counts_add(&run->policies[i], &counts);
+        if (i == CALLS_AUTOMATIC)
+            automatic = counts;
     }
-    bool ok = options->marks ? take_marks(run, code, options->marks, proposal)
-                             : propose_marks(&run->table, code, varies, proposal);
+    bool ok = choose_marks(run, code, varies, &automatic, proposal);
     const struct policy_options how = { .policy = CALLS_MARKED, .marks = proposal->marks };
     if (!ok || !policy_run(&run->table, code, &how, &proposal->with, run->answers[CALLS_MARKED]))
         return false;
@@ -334,10 +306,10 @@ static void count_recorded(struct dynamic_run *run)
         struct policy_counts one = {
             .lookups = 1,
             .hits = row->outcome == LOOKUP_HIT,
-            .compiles = row->outcome == LOOKUP_COMPILED || row->outcome == LOOKUP_NO_ENTRY ||
-                        row->outcome == LOOKUP_UNKNOWN,
+            .compiles = row->outcome == LOOKUP_COMPILED || row->outcome == LOOKUP_NO_ENTRY,
             .eager = row->outcome == LOOKUP_EAGER,
             .refused = row->limit != NULL,
+            .unknown = row->outcome == LOOKUP_UNKNOWN,
             .checks = row->n_checks,
             .seconds = row->seconds,
         };
@@ -388,16 +360,18 @@ bool dynamic_run_make(struct dynamic_run *run, struct trace *trace, uint32_t rec
         !calls_table_make(&run->table, trace, recording, log, &run->cache, err) ||
         !pgo_profile_read(&run->table, recording, &run->profile, err))
         return false;
+    run->given = options->marks != NULL;
+    if (run->given && !given_marks_read(&run->given_marks, options->marks, &log->sources, err))
+        return false;
     run->proposals = calloc(run->table.codes.n + 1, sizeof *run->proposals);
     bool ok = run->proposals != NULL;
     for (int i = 0; i < CALLS_COUNT; i++)
         ok = (run->answers[i] = calloc(run->cache.lookups.n + 1, 1)) && ok;
-    run->given = options->marks != NULL;
     count_recorded(run);
     ok = ok && count_guard_time(run);
     for (uint32_t i = 0; ok && i < run->table.codes.n; i++)
         ok = code_states_make(&run->table, &run->table.codes.v[i]) && run_code(run, i, options);
-    return ok || err_nomem(err);
+    return ok ? given_marks_check(&run->given_marks, err) : err_nomem(err);
 }
 
 void dynamic_run_release(struct dynamic_run *run)
@@ -408,6 +382,7 @@ void dynamic_run_release(struct dynamic_run *run)
     for (int i = 0; i < CALLS_COUNT; i++)
         free(run->answers[i]);
     vec_release(&run->rows);
+    given_marks_release(&run->given_marks);
     calls_table_release(&run->table);
     cache_run_release(&run->cache);
 }

@@ -12,6 +12,7 @@
 #ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_RUN_H
 #define SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_RUN_H
 
+#include "profile/calls/dynamic/given_marks.h"
 #include "profile/calls/dynamic/propose.h"
 
 enum { MOST_SEEN = 4 };
@@ -43,7 +44,8 @@ struct dynamic_run {
     uint8_t *answers[CALLS_COUNT]; /* by look-up, in cache.lookups: see policy_run() */
     struct proposal *proposals;    /* by code of the table */
     uint32_t n_marks;
-    bool given;         /* the marks are those of the options */
+    bool given; /* the marks are those of the options */
+    struct given_marks given_marks;
     bool minimal;       /* of the marks, by each code object */
     bool profile;       /* the process read a profile */
     struct str release; /* of PyTorch; "" */
@@ -55,11 +57,14 @@ struct dynamic_options {
 };
 
 /* The result is freed with dynamic_run_release(), before the trace and the log. Returns false with
- * err set when memory ran out or the tape could not be read. */
+ * err set when memory ran out, the tape could not be read, or a mark of the options is about no
+ * input. */
 bool dynamic_run_make(struct dynamic_run *run, struct trace *trace, uint32_t recording,
                       struct call_log *log, const struct dynamic_options *options, struct err *err);
 void dynamic_run_release(struct dynamic_run *run);
 
+/* Returns what a policy is, as Python has it. */
+const char *dynamic_run_meaning(const struct dynamic_run *run, enum calls_policy policy);
 /* Returns whether a release is at least MAJOR.MINOR; an unknown one is not. */
 bool release_is(struct str release, unsigned major, unsigned minor);
 

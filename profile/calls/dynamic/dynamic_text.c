@@ -21,18 +21,26 @@ void put_atom(struct atom atom, struct buf *out)
     }
 }
 
-void put_input_name(const struct dynamic_run *run, const struct input_row *row, struct buf *out)
+/* "x.size()[0]", "n" */
+static void put_input_name(const struct dynamic_run *run, const struct input_row *row,
+                           struct buf *out)
 {
     const struct code_calls *code = &run->table.codes.v[row->code];
-    put_without_scope(intern_text(&run->table.log->sources, code->inputs.v[row->input].source),
-                      out);
+    struct str source = intern_text(&run->table.log->sources, code->inputs.v[row->input].source);
+    struct buf name = BUF_INIT;
+    put_without_scope(source, &name);
+    format_text(out, buf_str(&name), 0);
+    out->failed |= name.failed;
+    buf_release(&name);
     if (!row->number)
         buf_printf(out, ".size()[%u]", row->dim);
 }
 
 /* ---- The answer ---- */
 
-static void put_compiles(const struct policy_counts *counts, struct buf *out)
+/* `recorded`: NULL, or counts that these are compared with. */
+static void put_compiles(const struct policy_counts *counts, const struct policy_counts *recorded,
+                         struct buf *out)
 {
     format_plural(out, counts->compiles, "compile");
     if (counts->seconds > 0) {
@@ -40,10 +48,14 @@ static void put_compiles(const struct policy_counts *counts, struct buf *out)
         put_seconds(counts->seconds, out);
         buf_puts(out, ")");
     }
-    if (counts->eager) {
+    if (counts->eager || (recorded && recorded->eager)) {
         buf_puts(out, ", ");
         format_plural(out, counts->eager, "call");
         buf_puts(out, " run eagerly");
+    }
+    if (recorded && recorded->eager != counts->eager) {
+        buf_puts(out, " instead of ");
+        format_count(out, recorded->eager);
     }
 }
 
@@ -52,13 +64,20 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
 {
     const struct policy_counts *marked = &run->policies[CALLS_MARKED];
     struct buf line = BUF_INIT;
-    format_plural(&line, run->recorded.lookups, run->cache.inside.lookups ? "look-up" : "call");
+    const char *noun = run->cache.inside.lookups ? "look-up" : "call";
+    format_plural(&line, run->recorded.lookups, noun);
     buf_puts(&line, ": ");
-    put_compiles(&run->recorded, &line);
+    put_compiles(&run->recorded, NULL, &line);
     style_mark(options->styles, out, STYLE_BOLD);
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
     style_mark(options->styles, out, STYLE_NONE);
     buf_clear(&line);
+    if (run->recorded.unknown) {
+        format_plural(&line, run->recorded.unknown, noun);
+        buf_puts(&line, " whose compile the tape does not have, not counted as compiles");
+        format_wrapped(out, buf_str(&line), options->width, 0, 0);
+        buf_clear(&line);
+    }
     if (run->table.n_compiles > run->recorded.compiles) {
         format_plural(&line, run->table.n_compiles - run->recorded.compiles, "more compile");
         buf_puts(&line, " of the tape no call asked for, as of frames that the calls do not list");
@@ -69,10 +88,10 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
         buf_puts(&line, "with the ");
         format_plural(&line, run->n_marks, "mark");
         buf_puts(&line, " below: ");
-        put_compiles(marked, &line);
+        put_compiles(marked, &run->recorded, &line);
     } else {
         buf_puts(&line, "no mark spares a compile of torch.compile(): ");
-        put_compiles(marked, &line);
+        put_compiles(marked, NULL, &line);
     }
     if (marked->seconds > 0)
         buf_puts(&line, ", estimated");
@@ -112,7 +131,7 @@ static void put_policies(const struct dynamic_run *run, const struct report_opti
     put_policy("recorded", &run->recorded, "as the tape has it", &table);
     for (int i = 0; i < CALLS_COUNT; i++)
         put_policy(calls_policy_name((enum calls_policy)i), &run->policies[i],
-                   calls_policy_meaning((enum calls_policy)i), &table);
+                   dynamic_run_meaning(run, (enum calls_policy)i), &table);
     buf_puts(out, "\nThe same calls under other policies; times are estimates\n");
     report_table(&table, options, 0, CALLS_COUNT + 1, out);
 }

@@ -723,6 +723,7 @@ void policy_counts_add(struct policy_counts *sum, const struct policy_counts *co
     sum->compiles += counts->compiles;
     sum->eager += counts->eager;
     sum->refused += counts->refused;
+    sum->unknown += counts->unknown;
     sum->checks += counts->checks;
     sum->entries += counts->entries;
     sum->bail_outs += counts->bail_outs;

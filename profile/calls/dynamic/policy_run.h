@@ -8,8 +8,8 @@
  * branch. A symbol of which no compile is on the tape is not 0 or 1, and under dynamic=True equal
  * sizes share it. A size that the tape's compiles made a constant although it was to be a symbol
  * stays a constant. */
-#ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_CALLS_RUN_H
-#define SYMTAPE_PROFILE_CALLS_DYNAMIC_CALLS_RUN_H
+#ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_POLICY_RUN_H
+#define SYMTAPE_PROFILE_CALLS_DYNAMIC_POLICY_RUN_H
 
 #include "profile/calls/dynamic/code_calls.h"
 
@@ -33,6 +33,7 @@ struct policy_options {
 /* Counts over the calls of one code object, or of all. */
 struct policy_counts {
     uint64_t lookups, hits, compiles, eager, refused;
+    uint64_t unknown; /* recorded look-ups whose compile the tape does not have */
     uint64_t checks;  /* entries whose guards were evaluated */
     uint64_t entries; /* at the end */
     uint64_t

@@ -96,11 +96,11 @@ static void set_marks(struct proposer *p, uint32_t mask)
         p->marks[p->slots.v[i]] = mask >> i & 1;
 }
 
-/* Tries all sets of marks. */
+/* Tries all sets of marks; `best` is that of none. */
 static bool try_all(struct proposer *p, struct policy_counts *best)
 {
     uint32_t best_mask = 0;
-    for (uint32_t mask = 0; mask < 1u << p->slots.n; mask++) {
+    for (uint32_t mask = 1; mask < 1u << p->slots.n; mask++) {
         set_marks(p, mask);
         if (!run(p))
             return false;
@@ -150,10 +150,8 @@ static bool take_away(struct proposer *p, struct policy_counts *best)
 
 static bool propose(struct proposer *p, const uint8_t *varies, struct proposal *ret)
 {
-    const struct policy_options automatic = { .policy = CALLS_AUTOMATIC };
-    if (!policy_run(p->table, p->code, &automatic, &ret->without, NULL) || !find_slots(p, varies))
+    if (!find_slots(p, varies))
         return false;
-    ret->with = ret->without;
     ret->minimal = true;
     if (!p->slots.n)
         return true;
@@ -164,19 +162,19 @@ static bool propose(struct proposer *p, const uint8_t *varies, struct proposal *
 }
 
 bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
-                   struct proposal *ret)
+                   const struct policy_counts *without, struct proposal *ret)
 {
     struct proposer p = { .table = table, .code = code };
-    *ret = (struct proposal){ 0 };
+    *ret = (struct proposal){ .with = *without };
     p.marks = calloc(code->n_slots + 1, 1);
     bool ok = p.marks && propose(&p, varies, ret);
-    if (ok && fewer(&ret->with, &ret->without)) {
+    if (ok && fewer(&ret->with, without)) {
         ret->marks = p.marks;
         p.marks = NULL;
         for (uint32_t i = 0; i < code->n_slots; i++)
             ret->n_marks += ret->marks[i];
     } else {
-        ret->with = ret->without;
+        ret->with = *without;
     }
     vec_release(&p.slots);
     free(p.marks);

@@ -8,14 +8,14 @@
 struct proposal {
     uint8_t *marks; /* by slot; NULL: none */
     uint32_t n_marks;
-    bool minimal;                 /* no fewer marks reach as few compiles: all were tried */
-    struct policy_counts without; /* CALLS_AUTOMATIC */
-    struct policy_counts with;    /* CALLS_MARKED; that without if there are no marks */
+    bool minimal;              /* no fewer marks reach as few compiles: all were tried */
+    struct policy_counts with; /* CALLS_MARKED; that without them if there are no marks */
 };
 
-/* `varies`: by slot, whether it had several values. Returns false when memory ran out. */
+/* `varies`: by slot, whether it had several values; `without`: the counts of CALLS_AUTOMATIC.
+ * Returns false when memory ran out. */
 bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
-                   struct proposal *ret);
+                   const struct policy_counts *without, struct proposal *ret);
 void proposal_release(struct proposal *proposal);
 
 /* Returns whether the code compared a slot with one constant in some compile: mark_dynamic() would

@@ -70,11 +70,54 @@ static void test_marks(void **state)
 {
     (void)state;
     struct made_run made;
-    make_whole(&made, "L[\"x\"]:1, L['k'],L['nothing']:0, ");
+    make_whole(&made, "L[\"x\"]:1, L['k'],L['x']:1, ");
     assert_int_equal(made.run.n_marks, 2);
     for (size_t i = 0; i < made.run.rows.n; i++)
         assert_int_equal(made.run.rows.v[i].proposed,
                          made.run.rows.v[i].number || made.run.rows.v[i].dim == 1);
+    release(&made);
+    trace_close(made.trace);
+}
+
+/* Each mark has to be about an input. */
+static void test_refused_marks(void **state)
+{
+    (void)state;
+    static const char *const LISTS[] = {
+        "L['typo']:0",
+        "L['x']:1,L['x']:2",
+        "L['k']:18446744073709551616",
+        "L['k'] L['x']",
+    };
+    struct buf calls = read_file(source_path("tests/recordings/sequence.jsonl"));
+    struct made_run made = { .trace = open_trace() };
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        struct err err = ERR_INIT;
+        assert_false(make(&made, buf_str(&calls), LISTS[i], &err));
+        assert_int_equal(err.kind, ERR_USAGE);
+        release(&made);
+        made.log = (struct call_log){ 0 };
+    }
+    buf_release(&calls);
+    trace_close(made.trace);
+}
+
+/* Calls of a function that the tape does not have are no compiles. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    static const char *const CALL =
+        "{\"call\": %d, \"function\": \"other\", \"code\": \"other.py:1:other\", \"args\": []}\n";
+    struct err err = ERR_INIT;
+    struct buf calls = read_file(source_path("tests/recordings/sequence.jsonl"));
+    struct made_run made = { .trace = open_trace() };
+    for (int i = 12; i < 15; i++)
+        buf_printf(&calls, CALL, i);
+    assert_true(make(&made, buf_str(&calls), NULL, &err));
+    assert_int_equal(made.run.recorded.lookups, 15);
+    assert_int_equal(made.run.recorded.compiles, 4);
+    assert_int_equal(made.run.recorded.unknown, 3);
+    buf_release(&calls);
     release(&made);
     trace_close(made.trace);
 }
@@ -126,10 +169,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_releases),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_policies),      cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_refused_marks), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_releases),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
