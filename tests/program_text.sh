@@ -1,8 +1,10 @@
 #!/bin/sh
 # Text of a file gets into a Python program through minify/program/python_text.h only. In the writers of
 # programs (minify/repro/*.c) buf_put() joins texts that were written so, and no format takes a string
-# but for messages. Prints what is otherwise; SYMTAPE_ROOT is the tree.
+# but for messages. profile/ knows no minify/: its writers of lines to paste quote texts with json_quote()
+# and write names that they checked. Prints what is otherwise; SYMTAPE_ROOT is the tree.
 cd "${SYMTAPE_ROOT:-.}" || exit 2
+paste="profile/calls/dynamic/paste.c profile/calls/tree/guards_filter.c"
 bad=$(
     # What is joined: buffers that hold program text, lines of it, and names on their way to repro_name().
     grep -n 'buf_put(' minify/repro/*.c | grep -vE \
@@ -20,8 +22,14 @@ bad=$(
          call && /;/ { if (text ~ /%\.\*s|%s[^"]*"[^;]*STR_ARG/) print call ": " text; call = "" }' \
         minify/repro/repro.c minify/repro/repro_[ceinv]*.c | grep -v 'repro_verify\.c'
     grep -n 'json_quote\|json_put' minify/repro/*.c
+    # Lines to paste: what put_variable() checked, lists that are quoted, and names of arguments.
+    grep -nE 'buf_put\(|buf_putc\(|put_without_scope|format_text' $paste | grep -vE \
+        -e 'paste\.c:[0-9]+: *buf_put\((out, (name|path)|list, item|&item, source_of\(p, row\))\)'
+    awk '/buf_printf\(/ { call = FILENAME ":" FNR; text = "" }
+         call { text = text $0 }
+         call && /;/ { if (text ~ /%\.\*s|%s/ && text !~ /STR_ARG\(name\)|pinned \?/) print call ": " text; call = "" }' $paste
 )
 [ -z "$bad" ] && exit 0
 echo "$bad"
-echo "a text of a file goes into a program through minify/program/python_text.h"
+echo "a text of a file goes into a program through minify/program/python_text.h, into a line to paste quoted"
 exit 1

@@ -92,7 +92,25 @@ A source with a control character:
 
     To paste; no fewer marks spare as much
         # for all functions, numbers included
-        torch.compiler.config.dynamic_sources = "L['\x1bx']"
+        torch.compiler.config.dynamic_sources = "L['\u001bx']"
+
+Marks of a part of an argument, and of sources that no statement can name, or no list of sources:
+
+    $ paste_of() { zstd -dcq $RECORDINGS/sequence.log.zst | sed "s/L\['x'\]/$1/g" > named.log; sed "s/L\['x'\]/$1/g" $RECORDINGS/sequence.jsonl | symtape dynamic -q --calls - named.log | sed -n '/^To paste/,$p' | grep -v '#'; }; for source in "L['m'].w[0]['a b']" "L['m'].w[0]['a b'].T" "L['class']" "L['m'].lambda" "L['m, 0) or print('][0]" "G['x']"; do paste_of "$source"; done
+    To paste; no fewer marks spare as much
+        torch._dynamo.mark_dynamic(m.w[0]['a b'], 0)
+        torch.compiler.config.dynamic_sources = "L['k']"
+    To paste; no fewer marks spare as much
+        torch._dynamo.mark_dynamic(m.w[0]['a b'].T, 0)
+        torch.compiler.config.dynamic_sources = "L['k']"
+    To paste; no fewer marks spare as much
+        torch.compiler.config.dynamic_sources = "L['class']:0,L['k']"
+    To paste; no fewer marks spare as much
+        torch.compiler.config.dynamic_sources = "L['m'].lambda:0,L['k']"
+    To paste; no fewer marks spare as much
+        torch.compiler.config.dynamic_sources = "L['k']"
+    To paste; no fewer marks spare as much
+        torch.compiler.config.dynamic_sources = "G['x']:0,L['k']"
 
 As JSON:
 

@@ -1,5 +1,9 @@
-/* What a program states to have the marks that symtape proposes. */
+/* What a program states to have the marks that symtape proposes. Sources are text of a file: they
+ * become Python through put_variable(), argument_name() and json_quote() only, as
+ * tests/program_text.sh checks. */
 #include "profile/calls/dynamic/dynamic_report.h"
+#include "trace/base/text/json_write.h"
+#include "trace/graph/python_name.h"
 
 struct paster {
     const struct dynamic_run *run;
@@ -28,6 +32,61 @@ static bool end_line(struct paster *p, enum paste_kind kind, uint32_t code)
     return ok;
 }
 
+/* Returns the length of the first part of ".scale[0]['k']": an attribute, an index or a key in
+ * plain ASCII; 0 if it is none of them. */
+static size_t path_part(struct str path)
+{
+    size_t n = 1;
+    if (str_starts(path, STR("."))) {
+        while (n < path.n && is_word_char(path.p[n]))
+            n++;
+        struct str name = str_from(str_first(path, n), 1);
+        return python_is_word(name) && !python_is_keyword(name) ? n : 0;
+    }
+    if (str_starts(path, STR("['"))) {
+        for (n = 2; n < path.n && path.p[n] != '\''; n++)
+            if (path.p[n] < ' ' || path.p[n] > '~' || path.p[n] == '\\')
+                return 0;
+        return str_starts(str_from(path, n), STR("']")) ? n + 2 : 0;
+    }
+    if (!str_starts(path, STR("[")))
+        return 0;
+    size_t digits = str_digits(str_from(path, 1));
+    bool number = digits == 1 || (digits > 1 && path.p[1] != '0');
+    return number && str_starts(str_from(path, 1 + digits), STR("]")) ? digits + 2 : 0;
+}
+
+/* "L['m'].scale[0]['k']": m.scale[0]['k']. Returns false and appends nothing for a source that is
+ * no such part of an argument: a program may not be able to name it. */
+static bool put_variable(struct str source, struct buf *out)
+{
+    static const struct str LOCAL = { "L['", 3 };
+    struct str rest = str_from(source, LOCAL.n);
+    struct str name = str_first(rest, str_find_char(rest, '\''));
+    struct str path = str_from(rest, name.n + 2), left = path;
+    if (!str_starts(source, LOCAL) || !python_is_name(name) ||
+        !str_starts(str_from(rest, name.n), STR("']")))
+        return false;
+    while (left.n) {
+        size_t n = path_part(left);
+        if (!n)
+            return false;
+        left = str_from(left, n);
+    }
+    buf_put(out, name);
+    buf_put(out, path);
+    return true;
+}
+
+/* "L['x']": x, "" if the source is no argument itself. */
+static struct str argument_name(struct str source)
+{
+    if (!str_starts(source, STR("L['")) || !str_ends(source, STR("']")) || source.n < 5)
+        return STR("");
+    struct str name = str_from(str_first(source, source.n - 2), 3);
+    return python_is_name(name) ? name : STR("");
+}
+
 /* Returns whether a program can reach the inputs of a code object: it is no frame inside a call. */
 static bool is_called(const struct dynamic_run *run, uint32_t code)
 {
@@ -47,10 +106,30 @@ static bool put_marks(struct paster *p)
             continue;
         bool pinned = is_pinned_slot(&p->run->table.codes.v[row->code], slot_of(p, row));
         buf_printf(&p->text, "torch._dynamo.%s(", pinned ? "maybe_mark_dynamic" : "mark_dynamic");
-        put_without_scope(source_of(p, row), &p->text);
+        if (!put_variable(source_of(p, row), &p->text)) {
+            buf_clear(&p->text);
+            continue;
+        }
         buf_printf(&p->text, ", %u)", row->dim);
         if (!end_line(p, PASTE_MARK, row->code))
             return false;
+    }
+    return true;
+}
+
+/* Appends an item of dynamic_sources to `list` unless it is there; another function may have it,
+ * too. get_dynamic_sources() in torch/_dynamo/variables/builder.py takes blanks away and ends an
+ * item at a comma, so a source with one cannot be stated. */
+static bool add_source(struct intern *listed, struct str item, struct buf *list)
+{
+    size_t n = listed->texts.n;
+    if (str_find_char(item, ' ') < item.n || str_find_char(item, ',') < item.n)
+        return true;
+    if (intern(listed, item) == INTERN_NONE)
+        return false;
+    if (listed->texts.n > n) {
+        buf_puts(list, n ? "," : "");
+        buf_put(list, item);
     }
     return true;
 }
@@ -61,41 +140,29 @@ static bool put_sources(struct paster *p)
 {
     bool dims = release_is(p->run->release, 2, 13), ok = true;
     struct intern listed = INTERN_INIT;
-    struct buf item = BUF_INIT;
+    struct buf item = BUF_INIT, list = BUF_INIT;
     if (!release_is(p->run->release, 2, 8))
         return true;
-    buf_puts(&p->text, "torch.compiler.config.dynamic_sources = \"");
     for (size_t i = 0; ok && i < p->run->rows.n; i++) {
         const struct input_row *row = &p->run->rows.v[i];
         if (!row->proposed)
             continue;
-        size_t n = listed.texts.n;
         buf_clear(&item);
         buf_put(&item, source_of(p, row));
         if (dims && !row->number)
             buf_printf(&item, ":%u", row->dim);
-        ok = !item.failed && intern(&listed, buf_str(&item)) != INTERN_NONE;
-        if (!ok || listed.texts.n == n) /* another function has it, too */
-            continue;
-        buf_puts(&p->text, n ? "," : "");
-        buf_put(&p->text, buf_str(&item));
+        ok = !item.failed && add_source(&listed, buf_str(&item), &list);
+    }
+    ok = ok && !list.failed;
+    if (ok && listed.texts.n) {
+        buf_puts(&p->text, "torch.compiler.config.dynamic_sources = ");
+        json_quote(&p->text, buf_str(&list));
+        ok = end_line(p, PASTE_SOURCES, NO_ENTRY);
     }
     buf_release(&item);
+    buf_release(&list);
     intern_release(&listed);
-    buf_puts(&p->text, "\"");
-    return ok && end_line(p, PASTE_SOURCES, NO_ENTRY);
-}
-
-/* "L['x']": x, "" if the source is no argument itself. */
-static struct str argument_name(struct str source)
-{
-    if (!str_starts(source, STR("L['")) || !str_ends(source, STR("']")))
-        return STR("");
-    struct str name = str_from(str_first(source, source.n - 2), 3);
-    for (size_t i = 0; i < name.n; i++)
-        if (!is_word_char(name.p[i]))
-            return STR("");
-    return name;
+    return ok;
 }
 
 static void put_spec_input(struct paster *p, const struct input_row *rows, uint32_t n, bool first)
