@@ -31,11 +31,6 @@ bool calls_enter(struct calls_table *table, uint32_t call)
     return true;
 }
 
-static uint32_t source_hash(uint32_t source)
-{
-    return source * 2654435761u;
-}
-
 uint32_t code_input_of(const struct code_calls *code, uint32_t source)
 {
     uint32_t row, hash = source_hash(source);
@@ -44,6 +39,19 @@ uint32_t code_input_of(const struct code_calls *code, uint32_t source)
         if (code->inputs.v[row].source == source)
             return row;
     return NO_ENTRY;
+}
+
+uint32_t code_input_of_slot(const struct code_calls *code, uint32_t slot)
+{
+    uint32_t low = 0, high = (uint32_t)code->inputs.n; /* first slots ascend */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (code->inputs.v[middle].first_slot <= slot)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 const struct py_value *input_value(struct calls_table *table, const struct code_input *input)
@@ -231,7 +239,6 @@ static bool read_settings(struct table_reader *in, struct code_calls *code,
         .assume_static = config.assume_static_by_default != CONFIG_OFF,
         .unspecialized_floats = config.specialize_float == CONFIG_OFF,
     };
-    code->settings_known = config.assume_static_by_default != CONFIG_UNKNOWN;
     return true;
 }
 
@@ -387,6 +394,8 @@ static void release_code(struct code_calls *code)
     vec_release(&code->entries);
     vec_release(&code->inputs);
     hash_index_release(&code->input_index);
+    free(code->read);
+    free(code->pinned);
     free(code->passes);
     frame_state_release(&code->initial);
     frame_state_release(&code->state);

@@ -39,6 +39,14 @@ struct known_dim {
     bool expected; /* it was to be a symbol by the settings that were recorded */
 };
 
+/* Returns whether a dimension or number was to be a symbol and the code made a constant of it.
+ * Sizes 0 and 1 are constants whatever the code does. */
+static inline bool is_made_constant(const struct known_input *input, const struct known_dim *dim)
+{
+    return dim->expected && dim->size != ANY_SIZE &&
+           (input->kind != PY_TENSOR || (uint64_t)dim->size > 1);
+}
+
 /* An entry that the tape has. */
 struct known_entry {
     struct str compile;
@@ -83,7 +91,7 @@ struct compile_states {
 struct code_calls {
     uint32_t code;                    /* in cache_run.codes */
     struct dynamic_settings settings; /* as recorded, or PyTorch's defaults */
-    bool settings_known, settings_read;
+    bool settings_read;
     vec_of(struct code_call)
     calls;
     vec_of(struct call_class)
@@ -94,6 +102,9 @@ struct code_calls {
     inputs;
     struct hash_index input_index; /* by source */
     uint32_t n_slots;
+    uint8_t *read;   /* by slot: Python code read it, as some condition tells */
+    uint8_t *pinned; /* by slot: a compile compared it with one constant, so that mark_dynamic()
+                        would raise; maybe_mark_dynamic() does not */
     uint64_t recompile_limit;
     uint8_t *passes;            /* by entry and class: 0 unknown, 1 pass, 2 fail; or NULL */
     struct frame_state initial; /* of the profile that the process read */
@@ -143,6 +154,8 @@ uint32_t code_input_of(const struct code_calls *code, uint32_t source);
 /* Returns the value of an input in the present call, or NULL if it is none that could be a symbol.
  */
 const struct py_value *input_value(struct calls_table *table, const struct code_input *input);
+/* Returns the input that a slot is a dimension of. */
+uint32_t code_input_of_slot(const struct code_calls *code, uint32_t slot);
 /* Returns what an entry says of an input, or NULL. */
 const struct known_input *known_input_of(const struct known_entry *entry, uint32_t input);
 /* Evaluates a condition on the present call; what cannot be decided holds. */

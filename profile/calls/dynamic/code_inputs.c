@@ -13,11 +13,6 @@ struct inputs_maker {
     bool mentions_size, mentions_number;
 };
 
-static uint32_t source_hash(uint32_t source)
-{
-    return source * 2654435761u;
-}
-
 /* ---- Inputs ---- */
 
 static bool add_guarded(struct inputs_maker *m, uint32_t source)
@@ -454,12 +449,32 @@ bool code_states_make(struct calls_table *table, struct code_calls *code)
         const struct lookup_row *row = &table->run->lookups.v[code->calls.v[i].lookup];
         if (row->outcome != LOOKUP_COMPILED)
             continue;
-        for (size_t k = code->compiles.n; k < code->entries.n; k++)
-            if (code->entries.v[k].id == row->answered) {
-                if (!observe_compile(table, code, &code->entries.v[k], code->calls.v[i].lookup))
-                    return false;
-                break;
-            }
+        /* Entries are those of these look-ups, but for some whose compile the tape does not have.
+         */
+        size_t next = code->compiles.n;
+        if (next < code->entries.n && code->entries.v[next].id == row->answered &&
+            !observe_compile(table, code, &code->entries.v[next], code->calls.v[i].lookup))
+            return false;
+    }
+    return true;
+}
+
+/* Notes what conditions tell of slots. */
+static bool note_slots(struct code_calls *code)
+{
+    code->read = calloc(code->n_slots + 1, 1);
+    code->pinned = calloc(code->n_slots + 1, 1);
+    if (!code->read || !code->pinned)
+        return false;
+    for (size_t i = 0; i < code->entries.n; i++) {
+        const struct known_entry *entry = &code->entries.v[i];
+        for (size_t k = 0; k < entry->conditions.n; k++) {
+            const struct size_condition *condition = &entry->conditions.v[k];
+            for (uint32_t j = 0; condition->by_python && j < condition->n_slots; j++)
+                code->read[entry->slots.v[condition->first_slot + j]] = 1;
+            if (condition->pinned != NO_ENTRY)
+                code->pinned[condition->pinned] = 1;
+        }
     }
     return true;
 }
@@ -476,6 +491,7 @@ bool code_inputs_make(struct calls_table *table, struct code_calls *code)
         m.entry = &code->entries.v[i];
         ok = take_apart(&m);
     }
+    ok = ok && note_slots(code);
     if (ok && code->entries.n * code->classes.n < MOST_MEMO)
         code->passes = calloc(code->entries.n * code->classes.n + 1, 1);
     free(m.values);

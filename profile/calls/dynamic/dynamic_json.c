@@ -169,15 +169,12 @@ static void put_symbols(const struct dynamic_run *run, const struct code_calls *
     json_put_str(w, "compile", run->cache.lookups.v[compile->lookup].compile);
     json_open_array(w, "symbols");
     for (uint32_t i = 0; i < compile->n_symbols; i++) {
-        uint32_t slot = code->symbols.v[compile->first_symbol + i], at = 0, last = 0;
-        while (at < code->inputs.n && code->inputs.v[at].first_slot <= slot) {
-            last = code->inputs.v[at].rank ? at : last;
-            at++;
-        }
-        const struct code_input *input = &code->inputs.v[last];
+        uint32_t slot = code->symbols.v[compile->first_symbol + i];
+        uint32_t id = code_input_of_slot(code, slot);
+        const struct code_input *input = &code->inputs.v[id];
         buf_clear(&name);
         buf_put(&name, intern_text(&run->table.log->sources, input->source));
-        const struct known_input *known = known_input_of(&code->entries.v[compile->entry], last);
+        const struct known_input *known = known_input_of(&code->entries.v[compile->entry], id);
         if (known && known->kind == PY_TENSOR)
             buf_printf(&name, ".size()[%u]", slot - input->first_slot);
         json_put_str(w, NULL, buf_str(&name));

@@ -123,11 +123,9 @@ static void note_constants(struct row_builder *b, const struct known_entry *entr
     for (size_t i = 0; i < entry->inputs.n; i++) {
         const struct known_input *input = &entry->inputs.v[i];
         for (uint32_t d = 0; d < input->n; d++) {
-            const struct known_dim *dim = &entry->dims.v[input->first + d];
             uint32_t slot = b->code->inputs.v[input->input].first_slot + d;
             b->run->rows.v[b->row_of[slot]].constant |=
-                dim->expected && dim->size != ANY_SIZE &&
-                (input->kind != PY_TENSOR || (uint64_t)dim->size > 1);
+                is_made_constant(input, &entry->dims.v[input->first + d]);
         }
     }
 }

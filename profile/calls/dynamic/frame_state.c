@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static uint32_t source_hash(uint32_t source)
-{
-    return source * 2654435761u;
-}
-
 static uint32_t find(const struct frame_state *state, uint32_t source)
 {
     uint32_t row, hash = source_hash(source);

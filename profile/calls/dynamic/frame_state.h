@@ -11,6 +11,12 @@
 #include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 
+/* The hash of a source in an index by source. */
+static inline uint32_t source_hash(uint32_t source)
+{
+    return source * 2654435761u;
+}
+
 enum atom_kind {
     ATOM_UNSET,
     ATOM_INT,   /* integer */

@@ -104,7 +104,7 @@ static bool put_marks(struct paster *p)
         const struct input_row *row = &p->run->rows.v[i];
         if (!row->proposed || row->number || !is_called(p->run, row->code))
             continue;
-        bool pinned = is_pinned_slot(&p->run->table.codes.v[row->code], slot_of(p, row));
+        bool pinned = p->run->table.codes.v[row->code].pinned[slot_of(p, row)];
         buf_printf(&p->text, "torch._dynamo.%s(", pinned ? "maybe_mark_dynamic" : "mark_dynamic");
         if (!put_variable(source_of(p, row), &p->text)) {
             buf_clear(&p->text);
@@ -194,7 +194,7 @@ static bool fits_spec(const struct paster *p, uint32_t code, size_t from, size_t
         if (row->n_values < 2)
             continue;
         if (row->is_float || row->constant || !argument_name(source_of(p, row)).n ||
-            is_read_slot(&p->run->table.codes.v[code], slot_of(p, row)))
+            p->run->table.codes.v[code].read[slot_of(p, row)])
             return false;
     }
     return true;

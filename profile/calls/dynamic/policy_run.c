@@ -60,7 +60,6 @@ struct policy_state {
     bool skipped;
     bool broken;            /* CALLS_PARTIAL went back to breaking the graph */
     uint8_t *wanted;        /* by slot: a symbol of the entry that is being made, not yet covered */
-    uint8_t *read;          /* by slot: Python reads it */
     uint32_t *slot_dim;     /* by slot: the dim of the entry that is being made, or NO_ENTRY */
     struct hash_index duck; /* dims of the entry that is being made, by size */
 };
@@ -143,12 +142,12 @@ static bool input_passes(struct policy_state *s, const struct made_input *made,
     if (value->kind != made->kind)
         return false;
     if (value->kind != PY_TENSOR)
-        return dims->symbol || (!sizes_of_python && s->read[input->first_slot]) ||
+        return dims->symbol || (!sizes_of_python && s->code->read[input->first_slot]) ||
                (value->kind == PY_INT ? value->integer == dims->size : value->real == dims->real);
     if (value->tensor->n_dims != made->n)
         return false;
     for (uint32_t i = 0; i < made->n; i++) {
-        if (!sizes_of_python && s->read[input->first_slot + i])
+        if (!sizes_of_python && s->code->read[input->first_slot + i])
             continue;
         if (!dim_passes(&dims[i], value->tensor, i))
             return false;
@@ -248,7 +247,7 @@ static bool is_marked(const struct policy_state *s, uint32_t slot, uint32_t dim,
 {
     switch (s->options->policy) {
     case CALLS_BATCH: return tensor && dim == 0;
-    case CALLS_PARTIAL: return !s->read[slot] || s->broken;
+    case CALLS_PARTIAL: return !s->code->read[slot] || s->broken;
     case CALLS_MARKED: return s->options->marks && s->options->marks[slot];
     default: return false;
     }
@@ -351,11 +350,10 @@ static bool counts_here(const struct policy_state *s, const struct known_entry *
 }
 
 /* Returns whether a dimension of a known entry tells about a symbol: it is one, or it was to be one
- * and the code made it a constant. 0 and 1 are constants whatever the code does. */
+ * and the code made it a constant. */
 static bool covers(const struct known_input *input, const struct known_dim *dim)
 {
-    return dim->size == ANY_SIZE ||
-           (dim->expected && (input->kind != PY_TENSOR || (uint64_t)dim->size > 1));
+    return dim->size == ANY_SIZE || is_made_constant(input, dim);
 }
 
 static struct donor rate(struct policy_state *s, uint32_t entry)
@@ -657,19 +655,6 @@ static bool run_call(struct policy_state *s, const struct code_call *call, uint8
     return compile(s, call, answer);
 }
 
-/* Notes the sizes that Python read, as the conditions of the tape's entries tell. */
-static void find_read(struct policy_state *s)
-{
-    for (size_t i = 0; i < s->code->entries.n; i++) {
-        const struct known_entry *entry = &s->code->entries.v[i];
-        for (size_t k = 0; k < entry->conditions.n; k++) {
-            const struct size_condition *condition = &entry->conditions.v[k];
-            for (uint32_t j = 0; condition->by_python && j < condition->n_slots; j++)
-                s->read[entry->slots.v[condition->first_slot + j]] = 1;
-        }
-    }
-}
-
 static void release(struct policy_state *s)
 {
     for (size_t i = 0; i < s->entries.n; i++)
@@ -683,7 +668,6 @@ static void release(struct policy_state *s)
     frame_state_release(&s->state);
     hash_index_release(&s->duck);
     free(s->wanted);
-    free(s->read);
     free(s->slot_dim);
 }
 
@@ -699,12 +683,9 @@ bool policy_run(struct calls_table *table, struct code_calls *code,
     *counts = (struct policy_counts){ 0 };
     s.settings.unspecialized_floats = code->settings.unspecialized_floats;
     s.wanted = calloc(code->n_slots + 1, 1);
-    s.read = calloc(code->n_slots + 1, 1);
     s.slot_dim = calloc(code->n_slots + 1, sizeof *s.slot_dim);
-    bool ok = s.wanted && s.read && s.slot_dim &&
-              (!options->state || frame_state_copy(&s.state, options->state));
-    if (ok && options->policy == CALLS_PARTIAL)
-        find_read(&s);
+    bool ok =
+        s.wanted && s.slot_dim && (!options->state || frame_state_copy(&s.state, options->state));
     for (size_t i = 0; ok && i < code->calls.n; i++) {
         uint8_t answer = ANSWER_NONE;
         ok = run_call(&s, &code->calls.v[i], &answer);

@@ -15,29 +15,6 @@ struct proposer {
     struct policy_counts counts; /* of the last run */
 };
 
-bool is_pinned_slot(const struct code_calls *code, uint32_t slot)
-{
-    for (size_t i = 0; i < code->entries.n; i++)
-        for (size_t k = 0; k < code->entries.v[i].conditions.n; k++)
-            if (code->entries.v[i].conditions.v[k].pinned == slot)
-                return true;
-    return false;
-}
-
-bool is_read_slot(const struct code_calls *code, uint32_t slot)
-{
-    for (size_t i = 0; i < code->entries.n; i++) {
-        const struct known_entry *entry = &code->entries.v[i];
-        for (size_t k = 0; k < entry->conditions.n; k++) {
-            const struct size_condition *condition = &entry->conditions.v[k];
-            for (uint32_t j = 0; condition->by_python && j < condition->n_slots; j++)
-                if (entry->slots.v[condition->first_slot + j] == slot)
-                    return true;
-        }
-    }
-    return false;
-}
-
 /* Takes slots away that the tape's compiles made constants although they were to be symbols:
  * mark_dynamic() would raise. */
 static void leave_constants_out(const struct code_calls *code, uint8_t *open)
@@ -47,10 +24,7 @@ static void leave_constants_out(const struct code_calls *code, uint8_t *open)
         for (size_t k = 0; k < entry->inputs.n; k++) {
             const struct known_input *input = &entry->inputs.v[k];
             for (uint32_t d = 0; d < input->n; d++) {
-                const struct known_dim *dim = &entry->dims.v[input->first + d];
-                bool constant =
-                    dim->size != ANY_SIZE && (input->kind != PY_TENSOR || (uint64_t)dim->size > 1);
-                if (dim->expected && constant)
+                if (is_made_constant(input, &entry->dims.v[input->first + d]))
                     open[code->inputs.v[input->input].first_slot + d] = 0;
             }
         }

@@ -18,10 +18,4 @@ bool propose_marks(struct calls_table *table, struct code_calls *code, const uin
                    const struct policy_counts *without, struct proposal *ret);
 void proposal_release(struct proposal *proposal);
 
-/* Returns whether the code compared a slot with one constant in some compile: mark_dynamic() would
- * raise there, maybe_mark_dynamic() does not. */
-bool is_pinned_slot(const struct code_calls *code, uint32_t slot);
-/* Returns whether Python code read a slot. */
-bool is_read_slot(const struct code_calls *code, uint32_t slot);
-
 #endif
