@@ -5,7 +5,8 @@
  *     not math.isnan(L['self'].scale)  hasattr(L['x'], '_dynamo_dynamic_indices') == False
  *
  * A condition that this grammar does not have is no error: it cannot be decided. Sizes are Python
- * integers; what exceeds 64 bits cannot be decided either. */
+ * integers; what exceeds 64 bits cannot be decided either, nor a chain of relations inside an
+ * operand that two relations of a chain share. */
 #ifndef SYMTAPE_PROFILE_CALLS_GUARDS_CONDITION_H
 #define SYMTAPE_PROFILE_CALLS_GUARDS_CONDITION_H
 

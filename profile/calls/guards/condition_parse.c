@@ -13,6 +13,7 @@ struct condition_reader {
     struct str rest;
     size_t start; /* number of nodes that the pool had before */
     unsigned nesting;
+    bool chained;   /* what was read has a chain of relations: a < b <= c */
     bool failed;    /* the text is not of the grammar */
     bool no_memory; /* then failed is set, too */
 };
@@ -379,16 +380,31 @@ static enum condition_op read_relation(struct condition_reader *in)
     return COND_CONSTANT;
 }
 
-/* a < b <= c means a < b and b <= c. */
+/* Reads an operand of a relation, and returns in *chained whether it has a chain. */
+static condition_id read_operand(struct condition_reader *in, bool *chained)
+{
+    bool before = in->chained;
+    in->chained = false;
+    condition_id ret = read_sum(in);
+    *chained = in->chained;
+    in->chained |= before;
+    return ret;
+}
+
+/* a < b <= c means a < b and b <= c. Both evaluate b, so that a chain inside b would be evaluated
+ * twice, and one inside its own b four times: such a condition is not of the grammar. */
 static condition_id read_comparison(struct condition_reader *in)
 {
-    condition_id left = read_sum(in), ret = left;
-    bool first = true;
+    bool chained, first = true;
+    condition_id left = read_operand(in, &chained), ret = left;
     while (!in->failed) {
         enum condition_op op = read_relation(in);
         if (op == COND_CONSTANT)
             break;
-        condition_id right = read_sum(in), one = make_op(in, op, left, right);
+        if (!first && chained)
+            return fail(in);
+        in->chained |= !first;
+        condition_id right = read_operand(in, &chained), one = make_op(in, op, left, right);
         ret = first ? one : make_op(in, COND_AND, ret, one);
         first = false;
         left = right;
