@@ -89,14 +89,15 @@ static enum leaf_verdict fail_with_marks(struct entry_check *c, const struct gua
         return LEAF_FAIL;
     if (node->op == COND_CHOICE)
         node = &pool->nodes.v[node->first];
-    if (node->op != COND_MARKED || value->kind != PY_TENSOR) {
+    int mark = node->op == COND_MARKED ? tensor_mark_of(node->text) : -1;
+    if (mark < 0 || value->kind != PY_TENSOR) {
         buf_puts(c->reason,
                  "_has_dynamo_dim_marking is present on runtime tensor but was absent at "
                  "compile time");
         return LEAF_FAIL;
     }
     buf_printf(c->reason, "%.*s not a subset: runtime {", STR_ARG(node->text));
-    put_dims(value->tensor->marks[tensor_mark_of(node->text)], c->reason);
+    put_dims(value->tensor->marks[mark], c->reason);
     buf_puts(c->reason, "} is not a subset of compiled {");
     put_dims(node->index, c->reason);
     buf_puts(c->reason, "}");
