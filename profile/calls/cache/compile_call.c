@@ -74,7 +74,9 @@ static bool add_entry(struct cache_builder *b, struct cache_entry *entry,
     row->compile = entry->compile;
     row->seconds = entry->seconds;
     return watch_objects(b, &entry->guards) &&
-           (entry_guards_learn(&b->run->entries.v[id].guards, &b->world) || err_nomem(b->err));
+           ((entry_guards_index(&b->run->entries.v[id].guards) &&
+             entry_guards_learn(&b->run->entries.v[id].guards, &b->world)) ||
+            err_nomem(b->err));
 }
 
 /* An attribute that the call does not list may be another than the entries before say. */
@@ -126,54 +128,21 @@ static bool try_compiles(struct cache_builder *b, const struct program_call *cal
     return true;
 }
 
-static bool has_other_size(const struct entry_guards *guards, struct str tensor, uint32_t dim,
-                           int64_t size)
-{
-    for (size_t i = 0; i < guards->tensors.n; i++) {
-        const struct tensor_check *check = &guards->tensors.v[i];
-        if (dim >= check->n_sizes || !str_eq(check->name, tensor))
-            continue;
-        int64_t other = guards->dims.v[check->first + dim];
-        return other >= 2 && size >= 2 && other != size;
-    }
-    return false;
-}
-
-static bool has_other_integer(const struct entry_guards *guards, struct str source,
-                              const struct intern *sources, int64_t value)
-{
-    const struct condition *nodes = guards->conditions.nodes.v;
-    for (size_t i = 0; i < guards->leaves.n; i++) {
-        const struct guard_leaf *leaf = &guards->leaves.v[i];
-        if (leaf->how != LEAF_CONDITION || leaf->condition == CONDITION_NONE ||
-            leaf->source == INTERN_NONE || nodes[leaf->condition].op != COND_EQUAL ||
-            !str_eq(intern_text(sources, leaf->source), source))
-            continue;
-        const struct condition *right = &nodes[nodes[leaf->condition].second];
-        if (nodes[nodes[leaf->condition].first].op == COND_SOURCE && right->op == COND_CONSTANT &&
-            right->value.kind == PY_INT)
-            return right->value.integer != value && right->value.integer != 0 &&
-                   right->value.integer != 1 && value != 0 && value != 1;
-    }
-    return false;
-}
-
 /* Sizes and integers that differ become symbols unless the entries show that they do not: two of
  * them have other numbers there. */
-static bool is_symbol(void *data, struct str source, uint32_t dim, int64_t before)
+static bool is_symbol(void *data, uint32_t source, uint32_t dim, int64_t before)
 {
     struct cache_builder *b = data;
     const struct cache_code *code = &b->run->codes.v[b->widened];
-    for (size_t i = 0; i < code->order.n; i++) {
-        const struct entry_guards *guards = &b->run->entries.v[code->order.v[i]].guards;
-        if (dim == NO_DIM ? has_other_integer(guards, source, &b->log->sources, before)
-                          : has_other_size(guards, source, dim, before))
+    int64_t other;
+    for (size_t i = 0; i < code->order.n; i++)
+        if (entry_guards_number(&b->run->entries.v[code->order.v[i]].guards, source, dim, &other) &&
+            other != before && other != 0 && other != 1 && before != 0 && before != 1)
             return false;
-    }
     return true;
 }
 
-static bool stays_number(void *data, struct str source, uint32_t dim, int64_t before)
+static bool stays_number(void *data, uint32_t source, uint32_t dim, int64_t before)
 {
     (void)data, (void)source, (void)dim, (void)before;
     return false;

@@ -325,6 +325,7 @@ void entry_guards_release(struct entry_guards *guards)
     vec_release(&guards->identities);
     vec_release(&guards->attributes);
     hash_index_release(&guards->seen);
+    hash_index_release(&guards->by_source);
     condition_pool_release(&guards->conditions);
     arena_release(&guards->arena);
 }

@@ -77,8 +77,11 @@ struct entry_guards {
     vec_of(uint32_t)
     identities; /* the leaves that compare objects with `then` */
     vec_of(uint32_t)
-    attributes;       /* the leaves that compare an attribute of the module with a constant */
-    uint32_t version; /* of the order of the managers: grows when it changes */
+    attributes;   /* the leaves that compare an attribute of the module with a constant */
+    bool indexed; /* by entry_guards_index() */
+    struct hash_index by_source; /* of a source: its TENSOR_MATCH, and what compares it with an
+                                    integer; rows are leaves */
+    uint32_t version;            /* of the order of the managers: grows when it changes */
 };
 
 /* Reads a tree, whose text must outlive the guards. The present call of `world` is the one that
@@ -134,9 +137,15 @@ uint32_t entry_guards_accessors(const struct entry_guards *guards);
  * entry is made anew for other values. */
 #define NO_DIM UINT32_MAX
 struct size_policy {
-    bool (*is_symbol)(void *data, struct str source, uint32_t dim, int64_t before);
+    bool (*is_symbol)(void *data, uint32_t source, uint32_t dim, int64_t before);
     void *data;
 };
+
+/* Returns the number that the guards demand of a size or an integer; false if they demand none.
+ * entry_guards_index() was called before, which returns false when memory ran out. */
+bool entry_guards_index(struct entry_guards *guards);
+bool entry_guards_number(const struct entry_guards *guards, uint32_t source, uint32_t dim,
+                         int64_t *ret);
 
 /* Changes guards so that the present call passes: sizes become those of the call or symbols, and
  * integers that differ become symbols, as automatic dynamic shapes would make them

@@ -185,6 +185,86 @@ static void test_order(void **state)
     release(&f);
 }
 
+static bool is_symbol(void *data, uint32_t source, uint32_t dim, int64_t before)
+{
+    (void)data, (void)source, (void)before;
+    return dim != 0;
+}
+
+/* Sizes and integers that differ become symbols or numbers, and what a size that became a number
+ * met goes; what differs in more is refused. */
+static void test_widen(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t call;
+        bool widens;
+        uint32_t x, n; /* the number that is demanded of size x of L['x'], and of L['n']; or 0 */
+        int64_t size, number;
+    } ROWS[] = {
+        { 3, true, 1, 0, 0, 2 },   /* L['x'] is [9, 5]: its second size is a symbol */
+        { 4, true, 0, 0, 1, 2 },   /* L['x'] is [1, 4] */
+        { 5, true, 1, 0, 4, 0 },   /* L['n'] is 3 */
+        { 2, false, 0, 0, 0, 2 },  /* L['x'] is L['y'] */
+        { 6, false, 0, 0, 0, 2 },  /* L['n'] is True */
+        { 8, false, 0, 0, 0, 2 },  /* the dict is empty */
+        { 10, false, 0, 0, 0, 2 }, /* another function */
+    };
+    const struct size_policy policy = { is_symbol, NULL };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        struct fixture f;
+        struct err err = ERR_INIT;
+        int64_t number = 0;
+        bool widens;
+        assert_true(setup(&f, &err));
+        const struct program_call *call = &f.log.calls.v[ROWS[i].call];
+        assert_true(world_enter(&f.world, call));
+        uint32_t x = world_source(&f.world, STR("L['x']")),
+                 n = world_source(&f.world, STR("L['n']"));
+        assert_true(entry_guards_widen(&f.guards, &f.world, &call->mode, &policy, &widens));
+        assert_int_equal(widens, ROWS[i].widens);
+        assert_int_equal(
+            entry_guards_check(&f.guards, &f.world, &call->mode, false, NULL).verdict ==
+                GUARDS_PASS,
+            widens);
+        assert_int_equal(entry_guards_number(&f.guards, x, ROWS[i].x, &number), ROWS[i].size != 0);
+        assert_int_equal(number, ROWS[i].size);
+        number = 0;
+        assert_int_equal(entry_guards_number(&f.guards, n, NO_DIM, &number), ROWS[i].number != 0);
+        assert_int_equal(number, ROWS[i].number);
+        assert_false(entry_guards_number(&f.guards, x, 2, &number));
+        release(&f);
+    }
+}
+
+/* An attribute that is no mark has no dims. */
+static void test_unknown_mark(void **state)
+{
+    (void)state;
+    static const char MARKS[] =
+        "+- RootGuardManager\n"
+        "| +- GuardManager: source=L['x']\n"
+        "| | +- DIMENSION_DYNAMIC_MARKING_GUARD: getattr(L['x'], 'bogus', set()).issubset({0}) if "
+        "L['x'].size()[0] == 6 else False\n";
+    struct fixture f;
+    struct entry_guards guards = { 0 };
+    struct err err = ERR_INIT;
+    struct buf reason = BUF_INIT;
+    assert_true(setup(&f, &err));
+    assert_true(world_enter(&f.world, &f.log.calls.v[0]));
+    const struct call_mode *mode = &f.log.calls.v[0].mode;
+    assert_true(entry_guards_read(&guards, STR(MARKS), &f.world, mode, &err));
+    assert_int_equal(entry_guards_check(&guards, &f.world, mode, false, NULL).verdict, GUARDS_PASS);
+    assert_true(world_enter(&f.world, &f.log.calls.v[1]));
+    assert_int_equal(entry_guards_check(&guards, &f.world, mode, false, &reason).verdict,
+                     GUARDS_FAIL);
+    assert_str_is(buf_str(&reason), "_has_dynamo_dim_marking is present on runtime tensor but was "
+                                    "absent at compile time");
+    buf_release(&reason);
+    entry_guards_release(&guards);
+    release(&f);
+}
+
 static void test_scope(void **state)
 {
     (void)state;
@@ -211,10 +291,14 @@ static bool attempt(void *arg)
     struct err err = ERR_INIT;
     bool ok = setup(&f, &err);
     if (ok) {
+        const struct size_policy policy = { is_symbol, NULL };
         struct buf reason = BUF_INIT;
+        bool widens;
         struct guards_answer answer =
             entry_guards_check(&f.guards, &f.world, &f.guards.mode, true, &reason);
-        ok = !answer.no_memory && !reason.failed && entry_guards_learn(&f.guards, &f.world);
+        ok = !answer.no_memory && !reason.failed && entry_guards_learn(&f.guards, &f.world) &&
+             world_enter(&f.world, &f.log.calls.v[5]) &&
+             entry_guards_widen(&f.guards, &f.world, &f.guards.mode, &policy, &widens);
         buf_release(&reason);
     }
     release(&f);
@@ -232,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reasons),  cmocka_unit_test(test_filter),
         cmocka_unit_test(test_one_leaf), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_widen),    cmocka_unit_test(test_unknown_mark),
         cmocka_unit_test(test_scope),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
