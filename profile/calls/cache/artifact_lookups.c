@@ -108,6 +108,7 @@ static bool read_components(struct lookup_reader *in, const struct cache_event *
     struct str frame = str_first(row->compile, str_find_char(row->compile, '/'));
     buf_printf(&series, "%d %d %.*s", (int)row->kind, row->backward, STR_ARG(frame));
     bool ok = series.failed ? err_nomem(in->err) : compare(in, buf_str(&series), components, row);
+    ok = ok && (!in->text.failed || err_nomem(in->err));
     buf_release(&series);
     return ok;
 }

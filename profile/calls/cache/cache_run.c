@@ -141,7 +141,7 @@ static bool compiled_in_truth(struct cache_builder *b, const struct program_call
     const struct tape_compile *next = cache_compile_of(b, row->code);
     struct call_kind *kind = &b->memo.kinds.v[b->kind];
     *ret = false;
-    if (!b->by_evidence || !next || !next->why ||
+    if (row->answered == CALL_NONE || !b->by_evidence || !next || !next->why ||
         (kind->unfit_check == row->first_check && kind->unfit_compile == next->order))
         return true;
     if (!cache_enter(b, call))

@@ -22,6 +22,50 @@ static int by_name(const void *a, const void *b)
     return x->name == y->name ? compare(x->order, y->order) : compare(x->name, y->name);
 }
 
+static bool has_guards(const struct tape_compile *compile)
+{
+    return !compile->refused && compile->tree.n;
+}
+
+/* Each step halves the path, so that what is used is passed over in nearly constant time. */
+size_t code_unused(struct code_state *state, size_t at)
+{
+    uint32_t *unused = state->unused.v;
+    while (unused[at] != at) {
+        unused[at] = unused[unused[at]];
+        at = unused[at];
+    }
+    return at;
+}
+
+void code_use(struct code_state *state, size_t at)
+{
+    state->unused.v[at] = (uint32_t)at + 1;
+}
+
+void code_skip_used(const struct tape_code *code, struct code_state *state)
+{
+    for (size_t i = tape_code_from(code, state->next);
+         i < code->compiles.n && code->compiles.v[i].number == state->next &&
+         has_guards(&code->compiles.v[i]) && state->unused.v[i] != i;
+         i++)
+        state->next++;
+}
+
+/* A code object whose compiles that have guards are all unused. */
+static bool add_state(struct code_choice *choice, const struct tape_code *code)
+{
+    struct code_state state = { 0 };
+    size_t n = code->compiles.n;
+    bool ok = n < UINT32_MAX && vec_reserve(&state.unused, n + 1);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = vec_push(&state.unused, (uint32_t)(has_guards(&code->compiles.v[i]) ? i : i + 1));
+    if (ok && vec_push(&state.unused, (uint32_t)n) && vec_push(&choice->states, state))
+        return true;
+    vec_release(&state.unused);
+    return false;
+}
+
 /* Adds a code object under its names. */
 static bool add_code(struct code_choice *choice, uint32_t id)
 {
@@ -35,7 +79,7 @@ static bool add_code(struct code_choice *choice, uint32_t id)
         (full == choice->named.n && !vec_push(&choice->named, id)) ||
         (name == choice->queues.n &&
          !vec_push(&choice->queues, (struct compile_queue){ .code = id })) ||
-        !vec_push(&choice->states, (struct code_state){ 0 }))
+        !add_state(choice, code))
         return false;
     for (size_t i = 0; i < code->compiles.n; i++) {
         struct queued_compile compile = { .code = id,
@@ -64,14 +108,6 @@ bool code_choice_init(struct code_choice *choice, const struct tape_compiles *ta
         queue->end = i + 1;
     }
     return true;
-}
-
-bool code_is_taken(const struct code_state *state, uint64_t number)
-{
-    for (size_t i = 0; i < state->taken.n; i++)
-        if (state->taken.v[i] == number)
-            return true;
-    return false;
 }
 
 static bool is_done(const struct code_choice *choice, const struct queued_compile *compile)
@@ -142,7 +178,7 @@ bool code_choice_make(struct code_choice *choice, const struct program_call *cal
 void code_choice_release(struct code_choice *choice)
 {
     for (size_t i = 0; i < choice->states.n; i++)
-        vec_release(&choice->states.v[i].run_only), vec_release(&choice->states.v[i].taken);
+        region_set_release(&choice->states.v[i].run_only), vec_release(&choice->states.v[i].unused);
     vec_release(&choice->states);
     vec_release(&choice->named);
     vec_release(&choice->queues);

@@ -4,19 +4,18 @@
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_CODE_CHOICE_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_CODE_CHOICE_H
 
+#include "profile/calls/cache/region_set.h"
 #include "profile/calls/cache/tape_compiles.h"
 #include "profile/calls/values/call_log.h"
 
 /* What happened to a code object beside its entries. */
 struct code_state {
     uint64_t next; /* number of the next compile */
-    vec_of(uint64_t)
-    taken;        /* numbers from `next` on of compiles that were used before their turn */
+    vec_of(uint32_t)
+    unused;       /* by compile: one from it on, up to which none is unused: see code_unused() */
     bool skipped; /* its frame is never looked up again */
     bool claimed; /* calls of a function are its calls */
-
-    vec_of(int64_t)
-    run_only; /* regions that are run-only */
+    struct region_set run_only;
 };
 
 struct queued_compile {
@@ -58,8 +57,12 @@ bool code_choice_init(struct code_choice *choice, const struct tape_compiles *ta
 /* Sets *ret to the code object of a call, or to CALL_NONE when the tape has none for it. Returns
  * false when memory ran out. */
 bool code_choice_make(struct code_choice *choice, const struct program_call *call, uint32_t *ret);
-/* Returns whether the compile of this number was used before its turn. */
-bool code_is_taken(const struct code_state *state, uint64_t number);
+/* A compile that has guards makes one entry. Returns the index of the first from `at` on that made
+ * none yet; the number of compiles if there are no more. */
+size_t code_unused(struct code_state *state, size_t at);
+void code_use(struct code_state *state, size_t at);
+/* Makes the next compile one that was not used before its turn. */
+void code_skip_used(const struct tape_code *code, struct code_state *state);
 void code_choice_release(struct code_choice *choice);
 
 /* Writes "FILE:LINE:NAME". */

@@ -17,7 +17,6 @@ static const char *limit_reached(struct cache_builder *b, const struct cache_cod
     return same >= b->run->limits.recompile ? "recompile_limit" : NULL;
 }
 
-/* Returns whether what happened need not be what the tape says. */
 bool cache_is_what_if(const struct cache_builder *b)
 {
     return b->options->what_if || b->options->limits.recompile || b->options->limits.accumulated;
@@ -35,14 +34,6 @@ static const char *refusal(struct cache_builder *b, const struct cache_code *cod
         return NULL;
     return code->order.n >= b->run->limits.accumulated ? "accumulated_recompile_limit"
                                                        : "recompile_limit";
-}
-
-static bool is_run_only(const struct code_state *state, int64_t region)
-{
-    for (size_t i = 0; i < state->run_only.n; i++)
-        if (state->run_only.v[i] == region)
-            return true;
-    return false;
 }
 
 /* Calls differ in kind if they differ in an object that the guards compare. */
@@ -115,15 +106,13 @@ static bool try_compiles(struct cache_builder *b, const struct program_call *cal
     struct code_state *state = &b->choice.states.v[row->code];
     const struct tape_code *code = &b->tape.codes.v[row->code];
     *ret = false;
-    for (size_t i = 0; i < code->compiles.n && b->tries < MOST_TRIES; i++) {
+    for (size_t i = code_unused(state, tape_code_from(code, state->next));
+         i < code->compiles.n && b->tries < MOST_TRIES; i = code_unused(state, i + 1)) {
         const struct tape_compile *compile = &code->compiles.v[i];
-        if (compile->number < state->next || compile->refused || !compile->tree.n ||
-            code_is_taken(state, compile->number))
-            continue;
         if (!try_compile(b, compile, compile->number == state->next, call, row, ret))
             return false;
         if (*ret)
-            return vec_push(&state->taken, compile->number) || err_nomem(b->err);
+            return code_use(state, i), true;
     }
     return true;
 }
@@ -204,7 +193,9 @@ static bool find_first_compile(struct cache_builder *b, const struct program_cal
         return false;
     if (!*ret)
         return assume_from(b, compile->id, compile->tree, &policy, call, row, ret);
-    return vec_push(&b->choice.states.v[row->code].taken, compile->number) || err_nomem(b->err);
+    code_use(&b->choice.states.v[row->code],
+             (size_t)(compile - b->tape.codes.v[row->code].compiles.v));
+    return true;
 }
 
 /* Finds the compile of a call, and else assumes it. */
@@ -237,7 +228,7 @@ bool cache_compile_call(struct cache_builder *b, const struct program_call *call
     struct cache_code *code = &b->run->codes.v[row->code];
     const struct tape_compile *compile = cache_compile_of(b, row->code);
     row->outcome = LOOKUP_EAGER;
-    if (state->skipped || is_run_only(state, call->region)) {
+    if (state->skipped || region_set_has(&state->run_only, call->region)) {
         row->why = state->skipped ? "skipped since a compile of it ended without an entry"
                                   : "limit reached before";
         return true;
@@ -249,7 +240,7 @@ bool cache_compile_call(struct cache_builder *b, const struct program_call *call
         row->n_entries = (uint32_t)code->order.n;
         row->compile = compile ? compile->id : STR("");
         state->next++;
-        return vec_push(&state->run_only, call->region) || err_nomem(b->err);
+        return region_set_add(&state->run_only, call->region) || err_nomem(b->err);
     }
     bool ok = true;
     if (compile && !compile->refused && !compile->tree.n) {
@@ -264,7 +255,6 @@ bool cache_compile_call(struct cache_builder *b, const struct program_call *call
                        (ok && b->run->entries.v[row->answered].assumed_from.n) ||
                        (compile && compile->refused);
     }
-    while (code_is_taken(state, state->next))
-        state->next++;
+    code_skip_used(&b->tape.codes.v[row->code], state);
     return ok;
 }

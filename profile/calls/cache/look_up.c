@@ -107,7 +107,6 @@ static bool check_entry(struct cache_builder *b, uint32_t id, const struct progr
     return true;
 }
 
-/* Learns what the guards of the entry that answered say of the module's attributes. */
 bool cache_learn(struct cache_builder *b, uint32_t id, const struct program_call *call)
 {
     const struct cache_entry *entry = &b->run->entries.v[id];
@@ -138,8 +137,6 @@ static void share_checks(struct cache_builder *b, struct lookup_row *row)
     kind->n_checks = row->n_checks;
 }
 
-/* Checks the entries of a list that serve the region: its own first, then those of no region. Sets
- * *answered to the one that passes first, or CALL_NONE. */
 bool cache_look_up(struct cache_builder *b, struct cache_code *code,
                    const struct program_call *call, struct lookup_row *row)
 {

@@ -73,12 +73,24 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+size_t tape_code_from(const struct tape_code *code, uint64_t number)
+{
+    size_t first = 0, end = code->compiles.n;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (code->compiles.v[middle].number < number)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
 struct tape_compile *tape_code_compile(const struct tape_code *code, uint64_t number)
 {
-    struct tape_compile key = { .number = number };
-    return code->compiles.n
-               ? bsearch(&key, code->compiles.v, code->compiles.n, sizeof key, by_number)
-               : NULL;
+    size_t at = tape_code_from(code, number);
+    return at < code->compiles.n && code->compiles.v[at].number == number ? &code->compiles.v[at]
+                                                                          : NULL;
 }
 
 static struct tape_compile *compile_of_attempt(const struct tape_compiles *all, struct trace *trace,

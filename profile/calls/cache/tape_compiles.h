@@ -38,6 +38,8 @@ struct tape_compiles {
 
 bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t recording,
                         struct err *err);
+/* Returns the index of the first compile of a code object that has this number or a higher one. */
+size_t tape_code_from(const struct tape_code *code, uint64_t number);
 /* Returns the compile of a code object that has this number, or NULL. */
 struct tape_compile *tape_code_compile(const struct tape_code *code, uint64_t number);
 void tape_compiles_release(struct tape_compiles *compiles);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "profile/calls/cache/region_set.h"
+
 /* How a stride follows from sizes. */
 enum stride_how { STRIDE_VALUE, STRIDE_PRODUCT, STRIDE_ANY };
 
@@ -55,8 +57,7 @@ struct policy_state {
     conditions;
     vec_of(uint32_t)
     order; /* entries in check order */
-    vec_of(int64_t)
-    run_only;
+    struct region_set run_only;
     bool skipped;
     bool broken;            /* CALLS_PARTIAL went back to breaking the graph */
     uint8_t *wanted;        /* by slot: a symbol of the entry that is being made, not yet covered */
@@ -563,14 +564,6 @@ static bool make_entry(struct policy_state *s, uint32_t class, int64_t region)
 
 /* ---- Calls ---- */
 
-static bool is_run_only(const struct policy_state *s, int64_t region)
-{
-    for (size_t i = 0; i < s->run_only.n; i++)
-        if (s->run_only.v[i] == region)
-            return true;
-    return false;
-}
-
 /* Returns whether a limit refuses one more entry (torch/_dynamo/cache_size.py). The present call is
  * the one that would be compiled. */
 static bool is_refused(struct policy_state *s, int64_t region)
@@ -609,7 +602,7 @@ static bool compile(struct policy_state *s, const struct code_call *call, uint8_
     const struct program_call *row =
         &s->table->log->calls.v[s->table->run->lookups.v[call->lookup].call];
     const struct call_class *class = &s->code->classes.v[call->class];
-    if (s->skipped || is_run_only(s, row->region)) {
+    if (s->skipped || region_set_has(&s->run_only, row->region)) {
         s->counts->eager++;
         return true;
     }
@@ -619,7 +612,7 @@ static bool compile(struct policy_state *s, const struct code_call *call, uint8_
         s->counts->refused++;
         s->counts->eager++;
         *answer = ANSWER_REFUSED;
-        return vec_push(&s->run_only, row->region);
+        return region_set_add(&s->run_only, row->region);
     }
     s->counts->compiles++;
     *answer = ANSWER_COMPILE;
@@ -664,7 +657,7 @@ static void release(struct policy_state *s)
     vec_release(&s->dims);
     vec_release(&s->conditions);
     vec_release(&s->order);
-    vec_release(&s->run_only);
+    region_set_release(&s->run_only);
     frame_state_release(&s->state);
     hash_index_release(&s->duck);
     free(s->wanted);

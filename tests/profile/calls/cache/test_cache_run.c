@@ -175,6 +175,85 @@ static void test_codes(void **state)
     trace_close(trace);
 }
 
+static struct trace *make_numbers(unsigned n)
+{
+    struct log_make make = log_start();
+    for (unsigned i = 0; i < n; i++) {
+        struct buf where = BUF_INIT, tree = BUF_INIT;
+        buf_printf(&where, "\"frame_id\": 0, \"frame_compile_id\": %u, \"attempt\": 0%c", i, 0);
+        buf_printf(&tree,
+                   "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+                   "| +- GuardManager: source=L['k'], accessed_by=FrameLocalsGuardAccessor\n"
+                   "| | +- EQUALS_MATCH: L['k'] == %u%c",
+                   i, 0);
+        make.context = where.p;
+        log_put(&make, "\"dynamo_start\": {}", NULL);
+        log_put(&make, "\"dynamo_cpp_guards_str\": {}", tree.p);
+        buf_release(&where);
+        buf_release(&tree);
+    }
+    return log_open(&make);
+}
+
+/* Calls in another order use each compile once, from the next on. A call whose compile stands
+ * before it has an entry that is assumed. */
+static void test_other_order(void **state)
+{
+    (void)state;
+    static const unsigned CALLED[] = { 2, 4, 3, 0, 4, 1, 0 };
+    static const char *const COMPILES[] = { "0/0?", "0/4", "0/3", "0/1?", "0/4", "0/2?", "0/1?" };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct trace *trace = make_numbers(5);
+    for (uint32_t i = 0; i < 7; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"args\": [{\"source\": \"L['k']\", "
+                   "\"type\": \"int\", \"value\": %u}]}\n",
+                   i, CALLED[i]);
+    assert_true(call_log_read(&log, buf_str(&lines), &err));
+    assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
+    for (uint32_t i = 0; i < 7; i++) {
+        assert_int_equal(run.lookups.v[i].outcome, i == 4 || i == 6 ? LOOKUP_HIT : LOOKUP_COMPILED);
+        assert_str_is(run.entries.v[run.lookups.v[i].answered].compile, COMPILES[i]);
+    }
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
+/* Each region has a limit of its own. */
+static void test_regions(void **state)
+{
+    (void)state;
+    enum { REGIONS = 300 };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct trace *trace = make_numbers(1);
+    for (uint32_t i = 0; i < 3 * REGIONS; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"region\": %u, \"args\": [{\"source\": "
+                   "\"L['k']\", \"type\": \"int\", \"value\": %u}]}\n",
+                   i, i % REGIONS, i / REGIONS);
+    assert_true(call_log_read(&log, buf_str(&lines), &err));
+    const struct cache_options options = { .limits = { 1, REGIONS }, .what_if = true };
+    assert_true(cache_run_make(&run, trace, 0, &log, &options, &err));
+    for (uint32_t i = 0; i < 3 * REGIONS; i++) {
+        const struct lookup_row *row = &run.lookups.v[i];
+        assert_int_equal(row->outcome, i < REGIONS ? LOOKUP_COMPILED : LOOKUP_EAGER);
+        assert_int_equal(row->limit != NULL, i / REGIONS == 1);
+    }
+    assert_int_equal(run.calls.eager, 2 * REGIONS);
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
 static bool attempt(void *arg)
 {
     struct err err = ERR_INIT;
@@ -222,6 +301,27 @@ static void test_artifacts(void **state)
     trace_close(trace);
 }
 
+static bool read_artifacts(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct artifact_lookups lookups = { 0 };
+    bool ok = artifact_lookups_read(&lookups, arg, 0, &err);
+    assert_true(ok || err.kind == ERR_ENV);
+    if (ok)
+        assert_str_is(lookups.rows.v[1].differs, "x[0]");
+    artifact_lookups_release(&lookups);
+    return ok;
+}
+
+static void test_artifacts_memory(void **state)
+{
+    (void)state;
+    uint64_t random = 3;
+    struct trace *trace = make_trace(draw, &random);
+    check_alloc_failures(read_artifacts, trace);
+    trace_close(trace);
+}
+
 static bool write_calls(void *arg)
 {
     struct err err = ERR_INIT;
@@ -261,9 +361,10 @@ static void test_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memo),      cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_artifacts), cmocka_unit_test(test_written),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memo),        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_other_order), cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_artifacts),   cmocka_unit_test(test_artifacts_memory),
+        cmocka_unit_test(test_written),     cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
