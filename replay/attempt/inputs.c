@@ -299,10 +299,11 @@ enum { MAX_LOOKUPS = 64 }; /* of values that several symbols have; each reads th
 
 /* Which sizes with one value share a symbol. */
 struct shared_value {
-    bool *last;   /* points to the latest recorded symbol of the value */
-    bool *owner;  /* points to the symbol that a size without a symbol of its own uses */
-    bool printed; /* a graph prints the owner */
-    bool of_base; /* `last` is a size of a view's base */
+    bool *last;     /* points to the latest recorded symbol of the value */
+    bool *owner;    /* points to the symbol that a size without a symbol of its own uses */
+    bool printed;   /* a graph prints the owner */
+    bool of_base;   /* `last` is a size of a view's base */
+    bool of_stride; /* a stride has a symbol of the value, which sizes share, too */
     uint32_t recorded;
     const struct input_tensor *user; /* the first tensor with such a size, and its dimension */
     uint32_t user_dim;
@@ -340,10 +341,20 @@ static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint3
             v->user_dim = d;
             v->owner = v->last;
         }
-    } else if (!t->attribute) {
+    } else if (!v->of_stride && !t->attribute) {
         s->static_by_default = true;
     }
     return true;
+}
+
+static bool see_stride(struct shared_sizes *s, const struct input_tensor *t, uint32_t d)
+{
+    if (!t->stride_symbol[d].name.n)
+        return true;
+    struct shared_value *v = find_shared_value(s, t->stride[d]);
+    if (v)
+        v->of_stride = true;
+    return v != NULL;
 }
 
 /* Returns the name of the symbol that a graph prints for a size of an input; "" if it has none. */
@@ -421,6 +432,8 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
         memset(t->duck, 0, t->ndim * sizeof *t->duck);
         for (uint32_t d = 0; d < t->ndim && ok; d++)
             ok = t->size[d] == 0 || t->size[d] == 1 || t->fixed[d] || see_size(&s, t, d);
+        for (uint32_t d = 0; d < t->ndim && ok; d++)
+            ok = see_stride(&s, t, d);
     }
     inputs->static_by_default = s.static_by_default;
     unsigned lookups = 0;

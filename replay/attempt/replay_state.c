@@ -53,7 +53,7 @@ static bool named(struct sym_pool *pool, sym_id e, struct str name)
 struct state_builder {
     struct replay_state *state;
     const struct inputs *inputs;
-    struct value_set duck; /* sizes that are symbols already */
+    struct value_set duck; /* sizes and strides that are symbols already */
     struct intern symbol_sources;
     vec_of(uint32_t)
     latest; /* by source: the latest input that is a symbol of it */
@@ -228,6 +228,9 @@ static bool replay_state_tensor(struct state_builder *s, const struct input_tens
         if (t->size_symbol[d].name.n && value_set_add(&s->duck, t->size[d]) == UINT32_MAX)
             return false;
     }
+    for (uint32_t d = 0; d < t->ndim; d++)
+        if (t->stride_symbol[d].name.n && value_set_add(&s->duck, t->stride[d]) == UINT32_MAX)
+            return false;
     struct tensor_request request = { .source = t->source,
                                       .ndim = t->ndim,
                                       .size = t->size,

@@ -1,4 +1,4 @@
-/* Sizes that stayed numbers although a symbol has their value. */
+/* Sizes that stayed numbers although a symbol has their value, and sizes that share a symbol. */
 #include "replay/attempt/inputs.h"
 
 #include "tests/harness.h"
@@ -20,7 +20,7 @@ struct world {
     int64_t size[3], stride[3];
     bool duck[3], marked[3], fixed[3];
     struct dim_change change[3];
-    struct recorded_symbol symbols[3];
+    struct recorded_symbol symbols[3], stride_symbols[3];
     struct input inputs[2];
 };
 
@@ -41,7 +41,8 @@ static struct inputs inputs_of(struct world *w)
                                                    .marked = &w->marked[2 * i],
                                                    .fixed = &w->fixed[2 * i],
                                                    .change = &w->change[2 * i],
-                                                   .size_symbol = &w->symbols[2 * i] } };
+                                                   .size_symbol = &w->symbols[2 * i],
+                                                   .stride_symbol = &w->stride_symbols[2 * i] } };
     struct inputs ret = { 0 };
     ret.list.v = w->inputs;
     ret.list.n = 2;
@@ -88,6 +89,23 @@ static void test_fixed(void **state)
     }
 }
 
+/* A size without a symbol has the value of a stride's symbol, or no symbol has it. */
+static void test_shared_with_stride(void **state)
+{
+    (void)state;
+    for (int shared = 0; shared < 2; shared++) {
+        struct world w;
+        struct inputs inputs = inputs_of(&w);
+        w.size[1] = 8;
+        w.symbols[1] = (struct recorded_symbol){ .name = STR("s8"), .value = STR("8") };
+        w.stride[0] = w.size[2] = 5;
+        if (shared)
+            w.stride_symbols[0] = (struct recorded_symbol){ .name = STR("s5"), .value = STR("5") };
+        assert_true(inputs_guess_sharing(&inputs, NULL));
+        assert_int_equal(inputs.static_by_default, !shared);
+    }
+}
+
 struct trial {
     const struct graph *dynamo, *aot;
 };
@@ -115,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_shared_with_stride),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,6 +130,13 @@ static struct tensor conjugate(struct call *c, struct tensor x)
     return CALL(c, "aten._conj.default", T(x));
 }
 
+/* The conjugate as a kernel that does not know of conjugates gets it: the conjugate fallback
+ * (aten/src/ATen/native/MathBitsFallback.h) clones it. */
+static struct tensor resolved_conjugate(struct call *c, struct tensor x)
+{
+    return CALL(c, "aten.clone.default", T(conjugate(c, x)));
+}
+
 /* fft_hfftn_impl, fft_ihfftn_impl */
 static bool hermitian(struct call *c, struct tensor x, const struct transform *t, int64_t norm)
 {
@@ -137,13 +144,13 @@ static bool hermitian(struct call *c, struct tensor x, const struct transform *t
     if (c->param & FFT_REAL_OUT) {
         if (t->n > 1)
             x = CALL(c, "aten._fft_c2c.default", T(x), others, I(c, norm), B(true));
-        return ret_tensor(
-            c, CALL(c, "aten._fft_c2r.default", T(conjugate(c, x)), last, I(c, norm), N(t->whole)));
+        return ret_tensor(c, CALL(c, "aten._fft_c2r.default", T(resolved_conjugate(c, x)), last,
+                                  I(c, norm), N(t->whole)));
     }
-    x = conjugate(c, CALL(c, "aten._fft_r2c.default", T(x), last, I(c, norm), B(true)));
-    if (t->n > 1)
-        x = CALL(c, "aten._fft_c2c.default", T(x), others, I(c, norm), B(false));
-    return ret_tensor(c, x);
+    x = CALL(c, "aten._fft_r2c.default", T(x), last, I(c, norm), B(true));
+    return ret_tensor(c, t->n == 1 ? conjugate(c, x)
+                                   : CALL(c, "aten._fft_c2c.default", T(resolved_conjugate(c, x)),
+                                          others, I(c, norm), B(false)));
 }
 
 bool rule_fft(struct call *c)
@@ -162,8 +169,9 @@ bool rule_fft(struct call *c)
     if (several && (real_out ? forward : real_in && !forward))
         return hermitian(c, x, &t, norm);
     if (real_out)
-        return ret_tensor(c, CALL(c, "aten._fft_c2r.default", T(forward ? conjugate(c, x) : x),
-                                  where, I(c, norm), N(t.whole)));
+        return ret_tensor(c, CALL(c, "aten._fft_c2r.default",
+                                  T(forward ? resolved_conjugate(c, x) : x), where, I(c, norm),
+                                  N(t.whole)));
     if (dtype_is_complex(dtype_of(x)))
         return ret_tensor(c, CALL(c, "aten._fft_c2c.default", T(x), where, I(c, norm), B(forward)));
     x = CALL(c, "aten._fft_r2c.default", T(x), where, I(c, norm), B(real_in));

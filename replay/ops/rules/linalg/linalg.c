@@ -189,13 +189,22 @@ bool rule_linalg_eig(struct call *c)
     return ret_tensors(c, (struct tensor[]){ values, vectors }, 2);
 }
 
-bool rule_linalg_matrix_exp(struct call *c)
+static bool matrix_function(struct call *c, const char *name, bool low_precision)
 {
     struct tensor a = arg_tensor(c, 0);
-    if (!linalg_square(c, a, "linalg.matrix_exp") ||
-        !linalg_floating(c, a, "linalg.matrix_exp", true))
+    if (!linalg_square(c, a, name) || !linalg_floating(c, a, name, low_precision))
         return false;
     return ret_tensor(c, linalg_contiguous(c, a, a.meta->dtype, a.meta->size, a.meta->ndim));
+}
+
+bool rule_linalg_matrix_exp(struct call *c)
+{
+    return matrix_function(c, "linalg.matrix_exp", true);
+}
+
+bool rule_linalg_matrix_sqrth(struct call *c)
+{
+    return matrix_function(c, "linalg.matrix_sqrth", false);
 }
 
 /* --- Factorizations of a matrix of any shape --- */

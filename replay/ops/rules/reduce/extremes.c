@@ -162,17 +162,24 @@ bool rule_quantile(struct call *c)
     sym_id length = numel(c, x);
     if (arg_given(c, 2))
         length = size_of(x, wrap_dim(c, arg_int(c, 2), ndim_of(x)));
-    check(c, le(c, length, num(c, 1 << 24)), "RuntimeError",
-          "quantile() input tensor is too large");
-    sym_id sizes[TENSOR_MAX_DIM + 1];
-    uint32_t n = 0;
+    int64_t most = behaves(c->env, BEHAVIOR_QUANTILE_RANKS_IN_DOUBLE) ? 1LL << 53 : 1LL << 24;
+    check(c, le(c, length, num(c, most)), "RuntimeError", "quantile() input tensor is too large");
+    /* It is computed with q last, which a view then moves to the front. */
+    sym_id sizes[TENSOR_MAX_DIM + 2], strides[TENSOR_MAX_DIM + 2];
+    uint32_t first = ndim_of(q) == 1, n = first;
     bool keepdim = arg_bool(c, 3);
-    if (ndim_of(q) == 1)
-        sizes[n++] = size_of(q, 0);
     for (uint32_t i = 0; i < ndim_of(x); i++)
         if (!(mask >> i & 1))
             sizes[n++] = size_of(x, i);
         else if (keepdim)
             sizes[n++] = SYM_ID_ONE;
-    return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
+    if (!first)
+        return ret_tensor(c, new_beside(c, x, dtype_of(x), sizes, n));
+    sizes[0] = sizes[n] = size_of(q, 0);
+    struct tensor ret = new_beside(c, x, dtype_of(x), sizes + 1, n);
+    if (c->failed)
+        return false;
+    memcpy(strides + 1, ret.meta->stride, (n - 1) * sizeof *strides);
+    strides[0] = ret.meta->stride[n - 1];
+    return ret_tensor(c, new_view(c, ret, sizes, strides, n, SYM_ID_ZERO));
 }
