@@ -58,6 +58,21 @@ static bool use_calls(struct cmd *cmd, struct trace *trace, uint32_t recording,
     return ok;
 }
 
+/* A filter that nothing speaks for is not printed. */
+static bool check_filter(const struct guard_trees *trees, const struct trace *trace,
+                         struct err *err)
+{
+    struct buf why = BUF_INIT;
+    bool known = guards_filter_is_known(trees);
+    if (!known) {
+        guards_filter_put_unknown(trees, &why);
+        err_set(err, ERR_USAGE, "%.*s: which guards can go is not known: %.*s",
+                STR_ARG(trace->path), STR_ARG(buf_str(&why)));
+    }
+    buf_release(&why);
+    return known;
+}
+
 static int print(struct cmd *cmd, const struct guard_trees *trees)
 {
     const struct guards_args *args = cmd->args;
@@ -84,7 +99,8 @@ static int run_one(struct cmd *cmd, struct tape_arg *tape)
     struct err err = { 0 };
     bool ok = guard_trees_read(&trees, tape->trace, recording, false, &err) &&
               check_function(&trees, tape->trace, str_of(args->function), &err) &&
-              use_calls(cmd, tape->trace, recording, &trees, &err);
+              use_calls(cmd, tape->trace, recording, &trees, &err) &&
+              (!args->filter || check_filter(&trees, tape->trace, &err));
     int code = ok ? print(cmd, &trees) : out_error(cmd->out, &err);
     guard_trees_release(&trees);
     return code;

@@ -135,6 +135,11 @@ Two code objects of one name, and a profile that names them, and two sources twi
 
     The profile of an earlier run made 6 inputs dynamic; 2 of them had one value here, such as x.size()[1] = 8
 
+Calls of another program:
+
+    $ symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/encoder.log.zst
+    12 calls: no compile on the tape is for them; do the calls belong to this tape?
+
 Damaged calls, no calls, a tape without compiles:
 
     $ echo '{"call": 0, "function": "f", "args": [{"size": [1]}]}' | symtape dynamic -q --calls - $RECORDINGS/sequence.log.zst

@@ -45,7 +45,7 @@ Without calls, what PyTorch logged for recompiles says which guards told calls a
     $ symtape guards -q -n 5 $RECORDINGS/encoder.log.zst
     1 recompile of 1 function with 2 entries: 1 of 501 guards told calls apart as far as PyTorch logged it, most often (L['x'].size()[1] % 8) != 0
     A check that passes took PyTorch 266 us ("Guard latency", the median of the entries)
-    Which guards can go is not known without calls: record them with symtape record --calls, or name a file with --calls FILE
+    Which guards can go is not known: there are no calls; record them with symtape record --calls, or name a file with --calls FILE
 
     Functions; guards of several entries count once
     entries  guards  shared  accessors  look-ups  guards a look-up  function
@@ -68,6 +68,17 @@ Without calls, what PyTorch logged for recompiles says which guards told calls a
         37              74  TENSOR_MATCH
         34              68  DICT_CONTAINS
       ... and 15 more
+
+Calls of another program make no check, so they prove nothing:
+
+    $ symtape guards -q -n 1 --calls $RECORDINGS/sequence.jsonl $RECORDINGS/encoder.log.zst | head -3
+    1 recompile of 1 function with 2 entries: 1 of 501 guards told calls apart, most often (L['x'].size()[1] % 8) != 0
+    A check that passes took PyTorch 266 us ("Guard latency", the median of the entries)
+    Which guards can go is not known: these calls made no check of an entry
+
+    $ symtape guards -q --filter --calls $RECORDINGS/sequence.jsonl $RECORDINGS/encoder.log.zst
+    2> symtape: $RECORDINGS/encoder.log.zst: which guards can go is not known: these calls made no check of an entry
+    [exit 2]
 
 A module. The last call of its three fails the guards of the first entry:
 
@@ -148,12 +159,12 @@ The filter alone is a Python program:
 
 Arguments stay unless they are asked for, and tensors stay in any case:
 
-    $ echo '{"call": 0, "function": "shuffle", "args": []}' > shuffle.jsonl; symtape guards -q --calls shuffle.jsonl -f shuffle $RECORDINGS/releases.log.zst | grep go
-    5 of 54 guards can go
+    $ for n in 0 1; do echo '{"call": '$n', "function": "shuffle", "args": []}'; done > shuffle.jsonl; symtape guards -q --calls shuffle.jsonl -f shuffle $RECORDINGS/releases.log.zst | grep go
+    5 of 54 guards can go; a look-up then costs 50.6 us, 4.5 guards and 2.0 accessors
     A filter that removes the guards that can go
 
     $ symtape guards -q --calls shuffle.jsonl -f shuffle --arguments $RECORDINGS/releases.log.zst | grep -E 'go|L\['
-    6 of 54 guards can go
+    6 of 54 guards can go; a look-up then costs 42.8 us, 4.0 guards and 1.5 accessors
     A filter that removes the guards that can go
         "L['n']",
 
@@ -190,14 +201,14 @@ The merged tree: what only some entries have is marked, and so is what told call
 JSON:
 
     $ symtape guards -q --json --calls mlp.jsonl $RECORDINGS/mlp.log.zst | head -c 1500
-    {"schema":"symtape.guards/1","totals":{"functions":1,"entries":2,"recompiles":1,"guards":55,"guards_in_entries":107,"accessors":26,"telling":1,"lookups":3,"checks":2,"cost":{"guards":39,"accessors":27,"us":160.46847457627118},"filtered_cost":{"guards":12,"accessors":2,"us":32.70447457627118}},"functions":[{"code":"/home/user/demo/mlp.py:14:forward","recompiles":1,"lookups":3,"checks":2,"cost":{"guards":39,"accessors":27,"us":160.46847457627118},"filtered_cost":{"guards":12,"accessors":2,"us":32.70447457627118},"entries":[{"compile":"0/0","guards":53,"accessors":26,"latency_us":128.31},{"compile":"0/1","guards":54,"accessors":26,"latency_us":147.42}],"guards":[{"kind":"LAMBDA_GUARD","code":"torch._functorch.aot_autograd.utils.top_saved_tensors_hooks ids == None","source":null,"owner":null,"file":"_dynamo/output_graph.py","line":1135,"entries":["0/0","0/1"],"shared":true,"tells":false,"turned_away":0,"logged":0,"status":"state"},{"kind":"GLOBAL_STATE","code":"___check_global_state() against {\"allow_bf16_reduce\":0,\"allow_fp16_reduce\":0,\"allow_tf32\":false,\"autocast_state\":{\"cached_enabled\":true,\"dtype\":[15,5,5,15,5,5,15,15,5,5],\"enabled\":[false,false,false,false,false,false,false,false,false,false]},\"default_dtype\":6,\"deterministic_algorithms\":false,\"deterministic_algorithms_warn_only\":false,\"grad_mode\":false,\"num_threads\":2,\"torch_function\":true,\"torch_function_all_disabled\":false}","source":null,"owner":null,"file":null,"line":0,"entries":["0/0","0/1
+    {"schema":"symtape.guards/1","totals":{"functions":1,"entries":2,"recompiles":1,"guards":55,"guards_in_entries":107,"accessors":26,"telling":1,"lookups":3,"checks":2,"unknown":0,"cost":{"guards":39,"accessors":27,"us":160.46847457627118},"filtered_cost":{"guards":12,"accessors":2,"us":32.70447457627118}},"functions":[{"code":"/home/user/demo/mlp.py:14:forward","recompiles":1,"lookups":3,"checks":2,"cost":{"guards":39,"accessors":27,"us":160.46847457627118},"filtered_cost":{"guards":12,"accessors":2,"us":32.70447457627118},"entries":[{"compile":"0/0","guards":53,"accessors":26,"latency_us":128.31},{"compile":"0/1","guards":54,"accessors":26,"latency_us":147.42}],"guards":[{"kind":"LAMBDA_GUARD","code":"torch._functorch.aot_autograd.utils.top_saved_tensors_hooks ids == None","source":null,"owner":null,"file":"_dynamo/output_graph.py","line":1135,"entries":["0/0","0/1"],"shared":true,"tells":false,"turned_away":0,"logged":0,"status":"state"},{"kind":"GLOBAL_STATE","code":"___check_global_state() against {\"allow_bf16_reduce\":0,\"allow_fp16_reduce\":0,\"allow_tf32\":false,\"autocast_state\":{\"cached_enabled\":true,\"dtype\":[15,5,5,15,5,5,15,15,5,5],\"enabled\":[false,false,false,false,false,false,false,false,false,false]},\"default_dtype\":6,\"deterministic_algorithms\":false,\"deterministic_algorithms_warn_only\":false,\"grad_mode\":false,\"num_threads\":2,\"torch_function\":true,\"torch_function_all_disabled\":false}","source":null,"owner":null,"file":null,"line":0,"entries"
 
 Functions have names, and places:
 
     $ symtape guards -q -n 1 --function sequence.py:13 $RECORDINGS/sequence.log.zst | head -4
     3 recompiles of 1 function with 4 entries: 4 of 17 guards told calls apart as far as PyTorch logged it, most often L['x'] torch.float32 size=[4, 8] stride=[8, 1]
     A check that passes took PyTorch 103 us ("Guard latency", the median of the entries)
-    Which guards can go is not known without calls: record them with symtape record --calls, or name a file with --calls FILE
+    Which guards can go is not known: there are no calls; record them with symtape record --calls, or name a file with --calls FILE
 
     $ symtape guards --function nothing $RECORDINGS/sequence.log.zst
     2> symtape: $RECORDINGS/sequence.log.zst has no function nothing with guards

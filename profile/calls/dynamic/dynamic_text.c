@@ -59,6 +59,17 @@ static void put_compiles(const struct policy_counts *counts, const struct policy
     }
 }
 
+/* Calls of which the tape has nothing. */
+static void put_foreign(const struct dynamic_run *run, const struct report_options *options,
+                        struct buf *out)
+{
+    struct buf line = BUF_INIT;
+    format_plural(&line, run->recorded.lookups, run->cache.inside.lookups ? "look-up" : "call");
+    buf_puts(&line, ": no compile on the tape is for them; do the calls belong to this tape?");
+    format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    buf_release(&line);
+}
+
 static void put_answer(const struct dynamic_run *run, const struct report_options *options,
                        struct buf *out)
 {
@@ -289,9 +300,19 @@ static void put_paste(const struct dynamic_run *run, struct buf *out)
     arena_release(&arena);
 }
 
+/* Returns whether the tape has a compile for one of the calls. */
+static bool has_compile(const struct dynamic_run *run)
+{
+    return run->cache.calls.unknown + run->cache.inside.unknown < run->recorded.lookups;
+}
+
 void dynamic_text(const struct dynamic_run *run, const struct report_options *options,
                   struct buf *out)
 {
+    if (!has_compile(run)) {
+        put_foreign(run, options, out);
+        return;
+    }
     put_answer(run, options, out);
     put_policies(run, options, out);
     put_inputs(run, options, out);

@@ -63,6 +63,8 @@ struct guard_trees {
     uint32_t n_removed; /* leaves of the merged trees that this removes */
     bool has_calls;
     uint32_t n_unused;      /* compiles that no call asked for */
+    uint32_t n_unknown;     /* look-ups whose compile the tape does not have */
+    uint32_t n_checks;      /* of entries, by all look-ups */
     uint32_t n_lookups;     /* that are replayed with the filter */
     uint32_t n_misanswered; /* of these, how many have another answer */
     uint32_t n_unexplained; /* checks that passed as far as the calls tell, and failed in truth by a

@@ -307,6 +307,7 @@ static bool check(struct use_pass *p, struct guard_function *function,
     if (entry->row == TREE_NONE)
         return true;
     function->n_checks += !p->filtered;
+    p->trees->n_checks += !p->filtered;
     if (row->verdict != GUARDS_FAIL) {
         check_logged(p, function, lookup, row->entry);
         add_cost(function, entry, cost, entry->n_leaves, entry->n_accessors);
@@ -424,6 +425,7 @@ bool guard_use_make(struct guard_trees *trees, const struct cache_run *run, stru
 {
     trees->has_calls = true;
     trees->n_unused = run->n_unused;
+    trees->n_unknown = run->calls.unknown + run->inside.unknown;
     return run_pass(trees, run, log, false, err) &&
            guards_filter_choose(trees, options->arguments, err) &&
            run_pass(trees, run, log, true, err);

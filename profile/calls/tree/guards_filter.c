@@ -98,9 +98,43 @@ static void count_removed(struct guard_trees *trees)
             trees->n_removed += trees->owner_rows.v[i].n_leaves;
 }
 
+bool guards_filter_is_known(const struct guard_trees *trees)
+{
+    return trees->has_calls && trees->n_checks && !trees->n_unknown;
+}
+
+bool guards_filter_is_proved(const struct guard_trees *trees)
+{
+    return guards_filter_is_known(trees) && !trees->n_misanswered && !trees->n_unexplained;
+}
+
+void guards_filter_put_unknown(const struct guard_trees *trees, struct buf *out)
+{
+    if (!trees->has_calls)
+        buf_puts(out, "there are no calls; record them with symtape record --calls, or name a "
+                      "file with --calls FILE");
+    else if (!trees->n_checks)
+        buf_puts(out, "these calls made no check of an entry");
+    else
+        buf_printf(out, "the tape does not have the compile of %u of these calls",
+                   trees->n_unknown);
+}
+
+/* Says of no owner that it can go. */
+static void choose_nothing(struct guard_trees *trees)
+{
+    for (size_t i = 0; i < trees->owner_rows.n; i++)
+        if (trees->owner_rows.v[i].status == OWNER_REMOVABLE)
+            trees->owner_rows.v[i].status = OWNER_NOT_SEEN;
+}
+
 bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err *err)
 {
     struct intern blocked = INTERN_INIT;
+    if (!guards_filter_is_known(trees)) {
+        choose_nothing(trees);
+        return true;
+    }
     for (size_t i = 0; i < trees->functions.n; i++)
         set_statuses(trees, &trees->functions.v[i], arguments);
     bool ok = true;
@@ -119,7 +153,7 @@ bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err 
 
 void guards_filter_python(const struct guard_trees *trees, struct buf *out)
 {
-    if (trees->n_misanswered || trees->n_unexplained)
+    if (!guards_filter_is_proved(trees))
         buf_puts(out, "# Not proved: these guards may have told calls apart.\n");
     else
         buf_printf(out,

@@ -11,6 +11,14 @@
  * memory ran out. */
 bool guards_filter_choose(struct guard_trees *trees, bool arguments, struct err *err);
 
+/* Returns whether the calls decide which guards can go: they made checks, and the tape has the
+ * compile of each of their look-ups. If not, no guard can go. */
+bool guards_filter_is_known(const struct guard_trees *trees);
+/* Appends why they do not. */
+void guards_filter_put_unknown(const struct guard_trees *trees, struct buf *out);
+/* Returns whether each look-up of the calls has the answer that it had without those guards. */
+bool guards_filter_is_proved(const struct guard_trees *trees);
+
 /* Returns whether the filter removes the guards that have this owner. */
 bool guards_filter_removes(const struct guard_trees *trees, struct str owner);
 

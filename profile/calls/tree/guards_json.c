@@ -126,7 +126,7 @@ static void put_kinds(struct json_writer *w, const struct guard_trees *trees,
 static void put_filter(struct json_writer *w, const struct guard_trees *trees)
 {
     struct buf code = BUF_INIT;
-    if (!trees->has_calls) {
+    if (!guards_filter_is_known(trees)) {
         json_put_null(w, "filter");
         return;
     }
@@ -136,7 +136,7 @@ static void put_filter(struct json_writer *w, const struct guard_trees *trees)
     json_put_u64(w, "misanswered", trees->n_misanswered);
     json_put_u64(w, "unexplained", trees->n_unexplained);
     json_put_u64(w, "unused", trees->n_unused);
-    json_put_bool(w, "proved", !trees->n_misanswered && !trees->n_unexplained);
+    json_put_bool(w, "proved", guards_filter_is_proved(trees));
     json_open_array(w, "names");
     for (size_t i = 0; i < trees->removed.n; i++)
         json_put_str(w, NULL, trees->removed.v[i]);
@@ -164,6 +164,7 @@ void guards_json(const struct guard_trees *trees, const struct guards_shown *sho
     json_put_u64(&w, "telling", totals.telling);
     json_put_u64(&w, "lookups", totals.lookups);
     json_put_u64(&w, "checks", totals.checks);
+    json_put_u64(&w, "unknown", trees->n_unknown);
     put_cost(&w, "cost", &totals.cost, totals.n_latencies > 0);
     put_cost(&w, "filtered_cost", &totals.filtered_cost, totals.n_latencies > 0);
     json_close(&w);

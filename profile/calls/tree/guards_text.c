@@ -103,17 +103,12 @@ static void put_cost(struct guards_writer *w)
     put_line(w);
 }
 
-static bool is_proved(const struct guard_trees *trees)
-{
-    return !trees->n_misanswered && !trees->n_unexplained;
-}
-
 static void put_removable(struct guards_writer *w)
 {
     const struct guard_trees *trees = w->trees;
-    if (!trees->has_calls) {
-        buf_puts(&w->line, "Which guards can go is not known without calls: record them with "
-                           "symtape record --calls, or name a file with --calls FILE");
+    if (!guards_filter_is_known(trees)) {
+        buf_puts(&w->line, "Which guards can go is not known: ");
+        guards_filter_put_unknown(trees, &w->line);
         put_line(w);
         return;
     }
@@ -133,7 +128,7 @@ static void put_removable(struct guards_writer *w)
     if (trees->n_misanswered) {
         format_plural(&w->line, trees->n_misanswered, "check");
         buf_puts(&w->line, " would pass that did not: do not use the filter");
-    } else if (!is_proved(trees)) {
+    } else if (!guards_filter_is_proved(trees)) {
         format_plural(&w->line, trees->n_unexplained, "check");
         buf_puts(&w->line, " failed in truth, by a guard that is not known, so this is not proved");
     } else {
