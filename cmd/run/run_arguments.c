@@ -90,6 +90,12 @@ static bool check_combination(const struct session *s, struct err *err)
     if (args->no_cuda_graph && !args->profile)
         return err_set(err, ERR_USAGE,
                        "--no-cuda-graph: only with --profile, which runs a graph several times");
+    if (args->pool_budget.given && !args->profile)
+        return err_set(err, ERR_USAGE, "--pool-budget: only with --profile");
+    if (args->pool_budget.given && !kind->trim)
+        return err_set(err, ERR_USAGE, "--pool-budget: backend %s has no memory pool", kind->name);
+    if (args->pool_budget.given && args->pool_budget.value == 0)
+        return err_set(err, ERR_USAGE, "--pool-budget: at least 1 byte");
     if (args->nodes && !args->compare)
         return err_set(err, ERR_USAGE,
                        "--nodes: only with --compare-with, which names what to compare them with");
@@ -111,6 +117,7 @@ static bool open_backends(struct session *s, struct err *err)
     pair->threads = (unsigned)(threads < 1024 ? threads : 1024);
     if (!backend_pair_open(pair, err))
         return false;
+    pair->tested->pool.budget = s->args->pool_budget.value;
     note_backend_limit(s->cmd->out, pair->tested);
     if (pair->reference && pair->reference_kind != pair->tested_kind)
         note_backend_limit(s->cmd->out, pair->reference);

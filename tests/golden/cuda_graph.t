@@ -29,3 +29,27 @@ Requires: cuda
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --json $RECORDINGS/train.log.zst:0/0:backward | grep -oE '"captured(_differs)?":[a-z]*'
     "captured":true
     "captured_differs":false
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --pool-budget 3000000 --sizes s23=4..6 $RECORDINGS/train.log.zst:0/0:forward | grep 'memory pool'
+      memory pool: peak 4.19 MB; 2.10 MB taken, 2.10 MB given back, 2.10 MB kept; the budget was exceeded
+      memory pool: peak 4.19 MB; 2.10 MB taken, 2.10 MB given back, 2.10 MB kept; the budget was exceeded
+      memory pool: peak 4.19 MB; 2.10 MB taken, 2.10 MB given back, 2.10 MB kept; the budget was exceeded
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --pool-budget 3000000 --json $RECORDINGS/train.log.zst:0/0:forward | grep -oE '"pool":{[^}]*}'
+    "pool":{"budget_bytes":3000000,"peak_bytes":4194304,"taken_bytes":2097152,"returned_bytes":2097152,"kept_bytes":2097152}
+
+    $ symtape run --pool-budget 3000000 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --pool-budget: only with --profile
+    [exit 2]
+
+    $ symtape run --profile --pool-budget 3000000 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --pool-budget: backend cpu has no memory pool
+    [exit 2]
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --pool-budget 0 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --pool-budget: at least 1 byte
+    [exit 2]
+
+    $ symtape run --backend cuda --profile --pool-budget 3M $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: run: --pool-budget: "3M" is not a whole number below 2^64
+    [exit 2]

@@ -172,6 +172,29 @@ static void put_first(const struct timing *t, struct buf *out)
                    (unsigned long long)t->compiled_later);
 }
 
+static void put_pool(const struct backend_pool *pool, struct buf *out)
+{
+    char peak[HUMAN_SIZE], taken[HUMAN_SIZE], returned[HUMAN_SIZE], kept[HUMAN_SIZE];
+    if (pool->budget)
+        buf_printf(out, "  memory pool: peak %s; %s taken, %s given back, %s kept%s\n",
+                   human_bytes(peak, pool->peak), human_bytes(taken, pool->taken),
+                   human_bytes(returned, pool->returned), human_bytes(kept, pool->kept),
+                   pool->peak > pool->budget ? "; the budget was exceeded" : "");
+}
+
+static void json_pool(const struct backend_pool *pool, struct json_writer *w)
+{
+    if (!pool->budget)
+        return;
+    json_open_object(w, "pool");
+    json_put_u64(w, "budget_bytes", pool->budget);
+    json_put_u64(w, "peak_bytes", pool->peak);
+    json_put_u64(w, "taken_bytes", pool->taken);
+    json_put_u64(w, "returned_bytes", pool->returned);
+    json_put_u64(w, "kept_bytes", pool->kept);
+    json_close(w);
+}
+
 /* What the rest of the wall time is, where launches do not make it up. */
 static void put_rest(const struct timing *t, struct buf *out)
 {
@@ -228,6 +251,7 @@ static void put_wall(const struct timing *t, struct buf *out)
     else
         put_rest(t, out);
     put_first(t, out);
+    put_pool(&t->pool, out);
 }
 
 static void put_ceilings(const struct timing *t, struct buf *out)
@@ -353,6 +377,7 @@ void timing_json(const struct timing *t, struct json_writer *w)
     json_put_u64(w, "plans_recalled", t->once.recalled);
     json_put_u64(w, "plans_tried", t->once.tried);
     json_put_u64(w, "plans_ns", t->once.try_ns);
+    json_pool(&t->pool, w);
     write_ceilings(&t->ceilings, w);
     peak_json(t->graph, &t->peak, w);
     fields_json_rows(w, "operators", &GROUP_FIELDS, t, &groups, 0);

@@ -125,6 +125,16 @@ struct backend_kind {
     /* Makes choices that calls put off, since they take long: between runs. Returns whether later
      * calls may compute other bits than before. NULL: the backend puts nothing off. */
     bool (*refine)(struct backend *backend);
+    /* Gives memory that is not used back to the device until no more than the budget is left, and
+     * brings `pool` up to date, whose peak begins anew. NULL: the backend has no pool. */
+    void (*trim)(struct backend *backend);
+};
+
+/* The memory that a backend keeps for later calls. */
+struct backend_pool {
+    uint64_t budget;          /* set by the code that opened the backend; 0: any */
+    uint64_t kept, peak;      /* bytes from the device: now, and the most since the last trim() */
+    uint64_t taken, returned; /* bytes, in total */
 };
 
 /* One launch: a kernel, a routine of a library, or a call that the CPU runs. A fused kernel stands
@@ -167,6 +177,7 @@ struct backend {
     bool late;
     uint32_t late_node;
     struct backend_log log;
+    struct backend_pool pool;
     struct err without; /* what exists but is not used, and why; the code that opened the backend
                            reports it */
 };

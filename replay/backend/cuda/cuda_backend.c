@@ -438,4 +438,5 @@ const struct backend_kind backend_cuda = {
     .launch = cuda_launch_captured,
     .drop = cuda_drop_captured,
     .refine = cuda_refine,
+    .trim = cuda_trim,
 };

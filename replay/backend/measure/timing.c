@@ -314,6 +314,27 @@ static bool measure_runs(struct timer *m, const struct timing_options *how, stru
     return true;
 }
 
+static void trim(struct backend *backend)
+{
+    if (backend->kind->trim && backend->pool.budget)
+        backend->kind->trim(backend);
+}
+
+/* Returns how much a counter grew, which begins anew after the device was lost. */
+static uint64_t growth(uint64_t before, uint64_t now)
+{
+    return now >= before ? now - before : now;
+}
+
+static void time_pool(struct timer *m, const struct backend_pool *before)
+{
+    const struct backend_pool *now = &m->backend->pool;
+    trim(m->backend);
+    m->t->pool = *now;
+    m->t->pool.taken = growth(before->taken, now->taken);
+    m->t->pool.returned = growth(before->returned, now->returned);
+}
+
 struct timing *timing_new(const struct graph *graph, const struct run_options *options,
                           const struct timing_options *how, struct err *err)
 {
@@ -325,9 +346,12 @@ struct timing *timing_new(const struct graph *graph, const struct run_options *o
     t->graph = graph;
     t->queues = options->backend->kind->queues;
     t->runs = how->runs == 0 ? DEFAULT_RUNS : how->runs < MOST_RUNS ? how->runs : MOST_RUNS;
+    trim(m.backend);
+    const struct backend_pool before = m.backend->pool;
     bool ok = measure_runs(&m, how, err);
     forget_log(m.backend);
     run_free(m.run);
+    time_pool(&m, &before);
     if (ok)
         return t;
     timing_free(t);

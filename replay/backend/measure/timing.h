@@ -60,6 +60,9 @@ struct timing {
     bool queues; /* calls return before they are done: host_us may be less than wall_us */
     uint32_t runs, calls, launches;
     struct backend_log once; /* counters of work that is done once, in the first run */
+    /* With a budget: what the pool kept after this size, its peak, and what it took and returned.
+     */
+    struct backend_pool pool;
     uint64_t compiled_later; /* kernels that later runs compiled; should be 0 */
     struct peak peak;
     struct ceilings ceilings;

@@ -86,6 +86,7 @@ bool cuda_take(struct cuda *cuda, size_t bytes, uint64_t *ret, struct err *err)
 {
     if (!cuda_usable(cuda, err))
         return false;
+    cuda_pool(cuda)->budget = cuda->pool.budget = cuda->base.pool.budget;
     int outcome = memory_pool_get(cuda_pool(cuda), bytes, ret);
     if (outcome != MEMORY_POOL_DONE &&
         cuda->pending.flush) { /* pending work keeps the memory that it reads */
@@ -105,6 +106,20 @@ void cuda_give_back(struct cuda *cuda, uint64_t address)
     /* the first block of a captured unit's chunk has the address of the chunk in the pool */
     if (!cuda_give_back_captured(cuda, address))
         memory_pool_put(&cuda->pool, address);
+}
+
+void cuda_trim(struct backend *backend)
+{
+    struct cuda *cuda = (struct cuda *)backend;
+    struct memory_pool *pool = &cuda->pool;
+    struct err ignored = { 0 };
+    if (!cuda->capture && cuda_usable(cuda, &ignored) && cuda_flush(cuda, &ignored))
+        memory_pool_keep_budget(pool);
+    backend->pool.kept = pool->reserved;
+    backend->pool.peak = pool->reserved_peak;
+    backend->pool.taken = pool->taken;
+    backend->pool.returned = pool->returned;
+    pool->reserved_peak = pool->reserved;
 }
 
 bool cuda_scratch(struct cuda *cuda, struct cuda_scratch *scratch, size_t bytes, uint64_t alignment,

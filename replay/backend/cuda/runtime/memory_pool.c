@@ -157,6 +157,7 @@ static bool add_chunk(struct memory_pool *pool, size_t bytes)
     pool->chunks = part;
     link_free(pool, part);
     pool->n_chunks++;
+    pool->taken += bytes;
     pool->reserved += bytes;
     if (pool->reserved > pool->reserved_peak)
         pool->reserved_peak = pool->reserved;
@@ -173,30 +174,54 @@ static void drop_chunk(struct memory_pool *pool, struct pool_block *part)
         pool->chunks = part->next_chunk;
     unlink_free(pool, part);
     pool->reserved -= part->bytes;
+    pool->returned += part->bytes;
     pool->source.put(pool->source.user, part->address);
     part_free(pool, part);
 }
 
-size_t memory_pool_trim(struct memory_pool *pool)
+/* Frees empty chunks until no more than `most` bytes are left. */
+static size_t trim_to(struct memory_pool *pool, uint64_t most)
 {
     size_t before = pool->reserved;
-    for (struct pool_block *part = pool->chunks, *next; part; part = next) {
+    for (struct pool_block *part = pool->chunks, *next; part && pool->reserved > most;
+         part = next) {
         next = part->next_chunk;
         if (!part->used && !part->after)
             drop_chunk(pool, part);
     }
-    pool->next_chunk = MEMORY_POOL_CHUNK;
+    pool->next_chunk = before > pool->reserved ? MEMORY_POOL_CHUNK : pool->next_chunk;
     return before - pool->reserved;
 }
 
+size_t memory_pool_trim(struct memory_pool *pool)
+{
+    return trim_to(pool, 0);
+}
+
+void memory_pool_keep_budget(struct memory_pool *pool)
+{
+    if (pool->budget)
+        trim_to(pool, pool->budget);
+}
+
+/* Returns whether that many more bytes are within the budget. */
+static bool within_budget(const struct memory_pool *pool, size_t bytes)
+{
+    return !pool->budget ||
+           (pool->reserved <= pool->budget && bytes <= pool->budget - pool->reserved);
+}
+
 /* Chunks grow, so that their number stays small; a block that does not fit into such a chunk gets
- * its own. */
+ * its own. Before the budget is exceeded, empty chunks are freed. */
 static bool grow_pool(struct memory_pool *pool, size_t bytes)
 {
     if (bytes > SIZE_MAX - MEMORY_POOL_CHUNK)
         return false;
     size_t exact = (bytes + MEMORY_POOL_CHUNK - 1) / MEMORY_POOL_CHUNK * MEMORY_POOL_CHUNK;
-    if (exact < pool->next_chunk && add_chunk(pool, pool->next_chunk)) {
+    if (!within_budget(pool, exact))
+        trim_to(pool, pool->budget > exact ? pool->budget - exact : 0);
+    if (exact < pool->next_chunk && within_budget(pool, pool->next_chunk) &&
+        add_chunk(pool, pool->next_chunk)) {
         pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
         return true;
     }

@@ -35,7 +35,11 @@ struct memory_pool {
     size_t bytes, peak;             /* allocated now, rounded, and the maximum */
     size_t reserved, reserved_peak; /* from the source */
     size_t next_chunk;
-    uint64_t n_chunks; /* that were allocated in total */
+    uint64_t n_chunks;        /* that were allocated in total */
+    uint64_t taken, returned; /* bytes, from and to the source, in total */
+    /* Bytes of chunks that the pool keeps when they are empty, and beyond which it takes no more
+     * than it needs; 0: any. What is used may exceed it. */
+    uint64_t budget;
 };
 
 void memory_pool_init(struct memory_pool *pool, struct memory_pool_source source);
@@ -48,5 +52,7 @@ enum memory_pool_outcome memory_pool_get(struct memory_pool *pool, size_t bytes,
 bool memory_pool_put(struct memory_pool *pool, uint64_t address);
 /* Frees empty chunks; returns their bytes. */
 size_t memory_pool_trim(struct memory_pool *pool);
+/* Frees empty chunks until what is left is within the budget. */
+void memory_pool_keep_budget(struct memory_pool *pool);
 
 #endif

@@ -210,6 +210,44 @@ static void test_few_chunks(void **state)
     memory_pool_release(&pool);
 }
 
+/* With a budget, no more than needed is taken beyond it, and empty chunks go back before and
+ * after. */
+static void test_budget(void **state)
+{
+    (void)state;
+    enum { MB = 1 << 20 };
+    struct device d = device_of((size_t)1 << 30);
+    struct memory_pool pool = pool_of(&d);
+    uint64_t a, b, c, e;
+    pool.budget = 9 * MB;
+    assert_int_equal(memory_pool_get(&pool, 1 * MB, &a), MEMORY_POOL_DONE);
+    assert_int_equal(memory_pool_get(&pool, 3 * MB, &b), MEMORY_POOL_DONE);
+    assert_int_equal(d.held, 6 * MB);                                       /* chunks of 2 and 4 */
+    assert_int_equal(memory_pool_get(&pool, 2 * MB, &c), MEMORY_POOL_DONE); /* not of 8 */
+    assert_int_equal(d.held, 8 * MB);
+    assert_true(memory_pool_put(&pool, b));
+    assert_int_equal(memory_pool_get(&pool, 5 * MB, &e), MEMORY_POOL_DONE); /* that of b went */
+    assert_int_equal(d.held, 10 * MB);
+    assert_int_equal(pool.returned, 4 * MB);
+    memory_pool_keep_budget(&pool);
+    assert_int_equal(d.held, 10 * MB); /* all is used */
+    assert_true(memory_pool_put(&pool, c));
+    memory_pool_keep_budget(&pool);
+    assert_int_equal(d.held, 8 * MB);
+    assert_true(memory_pool_put(&pool, e));
+    memory_pool_keep_budget(&pool);
+    assert_int_equal(d.held, 8 * MB); /* within the budget, it stays */
+    pool.budget = 1;
+    memory_pool_keep_budget(&pool);
+    assert_int_equal(d.held, 2 * MB);
+    assert_int_equal(pool.taken - pool.returned, 2 * MB);
+    assert_true(memory_pool_put(&pool, a));
+    pool.budget = 0;
+    memory_pool_keep_budget(&pool);
+    assert_int_equal(d.held, 2 * MB);
+    memory_pool_release(&pool);
+}
+
 static bool take_some(void *arg)
 {
     struct device d = device_of((size_t)64 << 20);
@@ -236,7 +274,7 @@ int main(void)
         cmocka_unit_test(test_random),   cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_best_fit), cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_full),     cmocka_unit_test(test_few_chunks),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
