@@ -3,7 +3,7 @@
 bool hint_list_read(struct hint_list *list, const struct opt_sizes *sizes,
                     struct source_meter *meter, struct err *err)
 {
-    if (!size_grid_read_option(&list->grid, sizes, meter, err))
+    if (!size_grid_read_option(&list->grid, "--sizes", sizes, meter, err))
         return false;
     if (list->grid.n != 1)
         return err_set(err, ERR_USAGE, "--sizes: %zu sizes are given, and one can be used",

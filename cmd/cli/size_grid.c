@@ -18,7 +18,7 @@ static bool add_value(struct values *to, int64_t value, struct err *err)
 {
     if (to->list.n >= GRID_POINTS)
         return err_set(err, ERR_USAGE,
-                       "--sizes: more than %d sizes; a step makes them fewer, as in "
+                       "more than %d sizes; a step makes them fewer, as in "
                        "1..100000:64 or 1..100000:x2",
                        GRID_POINTS);
     return vec_push(&to->list, value) || err_nomem(err);
@@ -27,7 +27,7 @@ static bool add_value(struct values *to, int64_t value, struct err *err)
 static bool unreadable(struct str item, struct err *err)
 {
     return err_set(err, ERR_USAGE,
-                   "--sizes: \"%.*s\" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or "
+                   "\"%.*s\" is no size: a whole number, MIN..MAX, MIN..MAX:STEP or "
                    "MIN..MAX:xFACTOR",
                    STR_ARG(item));
 }
@@ -46,7 +46,7 @@ static bool add_range(struct values *to, struct str item, size_t dots, struct er
         (colon < rest.n && !str_to_i64(step_text, &step)) || step < 1 || (factor && step < 2))
         return unreadable(item, err);
     if (max < min)
-        return err_set(err, ERR_USAGE, "--sizes: %.*s is an empty range", STR_ARG(item));
+        return err_set(err, ERR_USAGE, "%.*s is an empty range", STR_ARG(item));
     for (int64_t x = min;;) {
         int64_t next;
         if (!add_value(to, x, err))
@@ -97,7 +97,7 @@ static bool symbol_number(struct size_grid *grid, struct str name, size_t *ret, 
         if (str_eq(grid->symbols[*ret], name))
             return true;
     if (grid->n_symbols == GRID_SYMBOLS)
-        return err_set(err, ERR_USAGE, "--sizes: more than %d symbols", GRID_SYMBOLS);
+        return err_set(err, ERR_USAGE, "more than %d symbols", GRID_SYMBOLS);
     struct str kept = arena_copy(&grid->arena, name);
     grid->symbols[grid->n_symbols++] = kept;
     return kept.p || err_nomem(err);
@@ -127,7 +127,7 @@ static bool read_set(struct grid_reader *r, struct str set, struct err *err)
             if (!symbol_number(r->grid, name, &symbol, err))
                 return false;
             if (r->in_set[symbol])
-                return err_set(err, ERR_USAGE, "--sizes: %.*s is given twice", STR_ARG(name));
+                return err_set(err, ERR_USAGE, "%.*s is given twice", STR_ARG(name));
             r->in_set[symbol] = true;
         } else if (symbol == GRID_SYMBOLS) {
             return err_set(err, ERR_USAGE, "%.*s: a size is SYMBOL=NUMBER", STR_ARG(item));
@@ -196,7 +196,7 @@ static bool make_product(struct grid_reader *r, struct err *err)
         sort_values(&r->of_set[i]);
         size_t n = r->in_set[i] ? r->of_set[i].list.n : 1;
         if (of_set * n * rows > GRID_POINTS)
-            return err_set(err, ERR_USAGE, "--sizes: more than %d sizes in all", GRID_POINTS);
+            return err_set(err, ERR_USAGE, "more than %d sizes in all", GRID_POINTS);
         of_set *= n;
     }
     g->n = rows * of_set;
@@ -230,19 +230,25 @@ bool size_grid_read(struct size_grid *grid, struct str set, struct str file, str
     return ok;
 }
 
-bool size_grid_read_option(struct size_grid *grid, const struct opt_sizes *sizes,
-                           struct source_meter *meter, struct err *err)
+bool size_grid_read_option(struct size_grid *grid, const char *option,
+                           const struct opt_sizes *sizes, struct source_meter *meter,
+                           struct err *err)
 {
     if (sizes->file && strcmp(sizes->file, "-") != 0 && access(sizes->file, F_OK) != 0)
         return err_set(err, ERR_USAGE,
-                       "--sizes: \"%s\" is neither SYMBOL=NUMBER, as in s77=31, nor a file",
+                       "%s: \"%s\" is neither SYMBOL=NUMBER, as in s77=31, nor a file", option,
                        sizes->file);
     struct buf text = BUF_INIT;
-    bool ok = !sizes->file || text_file_read(sizes->file, meter, &text, err);
-    if (ok && sizes->file && !text.n)
-        ok = err_set(err, ERR_INPUT, "%s: no sizes in it", sizes->file);
-    if (ok && !size_grid_read(grid, str_of(sizes->text ? sizes->text : ""), buf_str(&text), err))
-        ok = err->kind == ERR_INPUT && err_at(err, "%s", sizes->file);
+    if (sizes->file && !text_file_read(sizes->file, meter, &text, err)) {
+        buf_release(&text);
+        return false;
+    }
+    bool ok = !sizes->file || text.n || err_set(err, ERR_INPUT, "no sizes in it");
+    ok = ok && size_grid_read(grid, str_of(sizes->text ? sizes->text : ""), buf_str(&text), err);
+    if (!ok && err->kind == ERR_USAGE)
+        err_at(err, "%s", option);
+    else if (!ok && err->kind == ERR_INPUT && sizes->file)
+        err_at(err, "%s", sizes->file);
     buf_release(&text);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* Reads --sizes: "s0=1..64,s1=8,16,31", and files of sizes. */
+/* Reads --sizes and options like it: "s0=1..64,s1=8,16,31", and files of sizes. */
 #ifndef SYMTAPE_CMD_CLI_SIZE_GRID_H
 #define SYMTAPE_CMD_CLI_SIZE_GRID_H
 
@@ -26,9 +26,10 @@ struct size_grid {
  * Fails with ERR_USAGE if `set` cannot be read, has an empty range or has more than GRID_POINTS
  * points, and with ERR_INPUT if the file cannot be read. Texts are copied. */
 bool size_grid_read(struct size_grid *grid, struct str set, struct str file, struct err *err);
-/* Reads the text and the file of the option. `meter`: see text_file_read(). */
-bool size_grid_read_option(struct size_grid *grid, const struct opt_sizes *sizes,
-                           struct source_meter *meter, struct err *err);
+/* Reads the text and the file of the option, which errors name. `meter`: see text_file_read(). */
+bool size_grid_read_option(struct size_grid *grid, const char *option,
+                           const struct opt_sizes *sizes, struct source_meter *meter,
+                           struct err *err);
 void size_grid_release(struct size_grid *grid);
 
 static inline const int64_t *size_grid_row(const struct size_grid *grid, size_t i)

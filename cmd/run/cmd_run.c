@@ -24,6 +24,8 @@ const struct opt run_options_table[] = {
                "with --profile: report medians of N runs (default: 5)"),
     OPT_FLAG(0, "no-cuda-graph", struct run_args, no_cuda_graph,
              "with --profile: make the calls of each run one by one, without a CUDA graph"),
+    OPT_SIZES(0, "warm", "SIZES", struct run_args, warm,
+              "with --profile: run at these sizes before, to choose plans of libraries"),
     OPT_NUMBER(0, "pool-budget", "BYTES", struct run_args, pool_budget,
                "with --profile: give unused device memory beyond BYTES back after each size"),
     OPT_STRING(0, "inputs", "FILE", struct run_args, inputs,

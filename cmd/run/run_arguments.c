@@ -90,6 +90,10 @@ static bool check_combination(const struct session *s, struct err *err)
     if (args->no_cuda_graph && !args->profile)
         return err_set(err, ERR_USAGE,
                        "--no-cuda-graph: only with --profile, which runs a graph several times");
+    if (session_warms(s) && !args->profile)
+        return err_set(err, ERR_USAGE, "--warm: only with --profile");
+    if (session_warms(s) && !kind->refine)
+        return err_set(err, ERR_USAGE, "--warm: backend %s chooses nothing for sizes", kind->name);
     if (args->pool_budget.given && !args->profile)
         return err_set(err, ERR_USAGE, "--pool-budget: only with --profile");
     if (args->pool_budget.given && !kind->trim)
@@ -146,7 +150,10 @@ bool session_read(struct session *s, struct err *err)
     s->seed = args->seed.given ? args->seed.value : 0;
     return read_save(s, err) && check_outputs(args->outputs, err) && read_perturb(s, err) &&
            read_tolerance(s, err) && check_combination(s, err) &&
-           size_grid_read_option(&s->grid, &s->args->sizes, &s->cmd->out->limit->meter, err) &&
+           size_grid_read_option(&s->grid, "--sizes", &args->sizes, &s->cmd->out->limit->meter,
+                                 err) &&
+           (!session_warms(s) || size_grid_read_option(&s->warm, "--warm", &args->warm,
+                                                       &s->cmd->out->limit->meter, err)) &&
            open_backends(s, err) &&
            (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
            (!args->compare || s->pair.reference_kind || open_expected(s, err));
@@ -176,6 +183,8 @@ void session_release(struct session *s)
     forward_values_release(&s->forward);
     backend_pair_close(&s->pair);
     size_grid_release(&s->grid);
+    size_grid_release(&s->warm);
+    vec_release(&s->warmed);
     buf_release(&s->totals.first_graph);
     buf_release(&s->totals.refusal);
     buf_release(&s->text);

@@ -43,14 +43,17 @@ static bool is_graph_symbol(struct session *s, const struct selector *selector,
     return false;
 }
 
-/* Returns a symbol of --sizes that no graph has, or "". */
-static struct str find_unknown_size(struct session *s, const struct selector *selector,
-                                    const struct symbol_table *table)
+/* Refuses a symbol of the option that no graph has. Returns the exit code. */
+static int check_symbols(struct session *s, const struct selector *selector,
+                         const struct symbol_table *table, const struct size_grid *grid,
+                         const char *option)
 {
-    for (size_t i = 0; i < s->grid.n_symbols; i++)
-        if (!is_graph_symbol(s, selector, table, s->grid.symbols[i]))
-            return s->grid.symbols[i];
-    return STR("");
+    for (size_t i = 0; i < grid->n_symbols; i++)
+        if (!is_graph_symbol(s, selector, table, grid->symbols[i]))
+            return out_usage(s->cmd->out,
+                             "%s: no graph has a symbol %.*s; symtape show --symbols lists them",
+                             option, STR_ARG(grid->symbols[i]));
+    return EXIT_DONE;
 }
 
 /* Checks that the selector names graphs, and that the options fit them. Returns the exit code. */
@@ -71,10 +74,13 @@ static int check_graphs(struct session *s, const struct selector *selector)
                          "%s: no graph to run (forward, backward, inference, exported, or one that "
                          "is named); symtape show --graphs lists what there is",
                          s->cmd->operands[0]);
-    struct str unknown = find_unknown_size(s, selector, table);
-    if (unknown.n)
-        return out_usage(out, "%s: no graph has a symbol %.*s; symtape show --symbols lists them",
-                         s->args->sizes.text ? "--sizes" : s->args->sizes.file, STR_ARG(unknown));
+    int code = check_symbols(s, selector, table, &s->grid,
+                             s->args->sizes.text ? "--sizes" : s->args->sizes.file);
+    if (code == EXIT_DONE)
+        code = check_symbols(s, selector, table, &s->warm,
+                             s->args->warm.text ? "--warm" : s->args->warm.file);
+    if (code != EXIT_DONE)
+        return code;
     if (n > 1 && s->args->outputs)
         return out_usage(out, "--outputs: %u graphs are meant; name one", n);
     if (s->grid.n > 1 && s->args->outputs)
@@ -109,7 +115,7 @@ static int run_once(struct session *s, uint32_t ref)
  * once. */
 static int profile_sizes(struct session *s, uint32_t ref)
 {
-    int code = EXIT_DONE;
+    int code = session_warms(s) ? warm_graph(s, ref) : EXIT_DONE;
     for (size_t i = 0; i < s->grid.n && !session_stopped(s); i++) {
         int one = profile_graph_run(s, ref, i);
         code = one != EXIT_DONE ? one : code;
@@ -150,7 +156,7 @@ static int run_each(struct session *s, const struct selector *selector)
 static int run_selected(struct session *s, const struct selector *selector)
 {
     struct interrupt saved;
-    bool several = s->totals.graphs > 1 || s->grid.n > 1;
+    bool several = s->totals.graphs > 1 || s->grid.n > 1 || s->warm.n > 1;
     if (several)
         s->stop = interrupt_begin(&saved);
     int code = run_each(s, selector);
@@ -183,6 +189,7 @@ static int json_end(struct session *s)
         json_open_array(&s->writer, "sweeps");
         json_close(&s->writer);
     }
+    warmed_json(s);
     json_put_bool(&s->writer, "differs", s->totals.outcomes[RUN_DIFFERS] > 0);
     failure_list_json(s->failures, &s->writer);
     json_close(&s->writer);

@@ -49,6 +49,14 @@ struct run_totals {
     struct buf refusal;     /* the guard that refused a graph first, with its sizes; "" */
 };
 
+/* What --warm did for a graph. */
+struct warmed {
+    uint32_t ref;
+    uint64_t sizes, refused;
+    uint64_t compiled, planned, tried; /* struct backend_log */
+    double us;
+};
+
 /* What a forward graph saved for its backward graph. */
 struct forward_values {
     bool known;
@@ -67,6 +75,10 @@ struct session {
     struct backend_pair pair;
     struct safetensors *inputs, *expected; /* of --inputs, of --compare-with FILE */
     struct size_grid grid;                 /* of --sizes: one point, or more */
+    struct size_grid warm;                 /* of --warm */
+    bool warming;                          /* `grid` is that of --warm now */
+    vec_of(struct warmed)
+    warmed;
     struct saved_nodes save;
     struct perturbation perturb;
     uint64_t seed;
@@ -136,7 +148,11 @@ void forward_values_release(struct forward_values *forward);
  * the notes of single runs. */
 static inline bool session_prints_notes(const struct session *s)
 {
-    return s->grid.n == 1 || s->args->profile;
+    return !s->warming && (s->grid.n == 1 || s->args->profile);
+}
+static inline bool session_warms(const struct session *s)
+{
+    return s->args->warm.text || s->args->warm.file;
 }
 /* Calls graph_run_begin(), and runs the graph once, or once on each backend. Returns false with
  * g->err set on failure. */
@@ -161,6 +177,10 @@ void run_print_headline(const struct session *s, struct buf *out);
 
 /* run_profile.c: profiles the graph at point `point`. Returns the exit code. */
 int profile_graph_run(struct session *s, uint32_t ref, size_t point);
+
+/* run_warm.c: runs the graph at each of the sizes of --warm. Returns the exit code. */
+int warm_graph(struct session *s, uint32_t ref);
+void warmed_json(struct session *s); /* writes a member of an open object, with --warm */
 
 /* run_sweep.c: runs the graph at each point of the sizes, and reports equal outcomes as regions.
  * Returns the exit code. */

@@ -53,3 +53,29 @@ Requires: cuda
     $ symtape run --backend cuda --profile --pool-budget 3M $RECORDINGS/train.log.zst:0/0:forward
     2> symtape: run: --pool-budget: "3M" is not a whole number below 2^64
     [exit 2]
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda XDG_CACHE_HOME=$PWD/warm symtape run --backend cuda --profile --runs 1 --warm s23=1..9 --sizes s23=5 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '/warmed/s/ in [0-9.]+ [num]?s/ in TIME/p;/done once/s/[0-9.]+ [num]?s/TIME/gp'
+    0/0_0:aot_forward_graph: warmed at 8 sizes in TIME: 6 kernels compiled, 8 library calls planned, 0 plans timed; 1 sizes refused
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --json --warm s23=1,4 $RECORDINGS/train.log.zst:0/0:forward | grep -oE '"warmed":.*"refused":[0-9]*'
+    "warmed":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"sizes":1,"refused":1
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --warm s23=1..9 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --warm: only with --profile
+    [exit 2]
+
+    $ symtape run --profile --warm s23=1..9 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --warm: backend cpu chooses nothing for sizes
+    [exit 2]
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --warm s99=1..9 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --warm: no graph has a symbol s99; symtape show --symbols lists them
+    [exit 2]
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --warm s23=9..1 $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --warm: 9..1 is an empty range
+    [exit 2]
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --warm nowhere $RECORDINGS/train.log.zst:0/0:forward
+    2> symtape: --warm: "nowhere" is neither SYMBOL=NUMBER, as in s77=31, nor a file
+    [exit 2]
