@@ -55,7 +55,7 @@ static struct cubin_key choice_key(struct cuda *cuda, const struct plan_problem 
                                    uint32_t class)
 {
     char text[256];
-    snprintf(text, sizeof text, "plan 3 %d %d %s %zu %s %d", class > 0, problem->matters,
+    snprintf(text, sizeof text, "plan 4 %d %s %zu %s %d", class > 0,
              library_name(problem->library->id), library_version(problem->library),
              cuda->device_name, cuda->driver_version);
     XXH3_state_t state;
