@@ -5,7 +5,7 @@ A function of tensors, an int and a dict, whose calls are those of cache.t. All 
     $ symtape guards --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
     3 recompiles of 1 function with 4 entries: 5 of 17 guards told calls apart, most often L['x'] torch.float32 size=[4, 8] stride=[8, 1]
     A check that passes took PyTorch 103 us ("Guard latency", the median of the entries)
-    12 look-ups made 23 checks; a look-up cost 130 us, 13.9 guards and 4.8 accessors
+    12 look-ups made 23 checks; a look-up cost 13.9 guards and 4.8 accessors, about 130 us by their share of the latency
     0 of 17 guards can go
 
     Functions; guards of several entries count once
@@ -87,8 +87,8 @@ A module. The last call of its three fails the guards of the first entry:
     $ symtape guards --calls mlp.jsonl -n 3 $RECORDINGS/mlp.log.zst
     1 recompile of 1 function with 2 entries: 1 of 55 guards told calls apart, most often L['x'] torch.float32 size=[4, 16] stride=[16, 1]
     A check that passes took PyTorch 147 us ("Guard latency", the median of the entries)
-    3 look-ups made 2 checks; a look-up cost 53.5 us, 13.0 guards and 9.0 accessors
-    43 of 55 guards can go; a look-up then costs 10.9 us, 4.0 guards and 0.7 accessors
+    3 look-ups made 2 checks; a look-up cost 13.0 guards and 9.0 accessors, about 53.5 us by their share of the latency
+    43 of 55 guards can go; a look-up then costs 4.0 guards and 0.7 accessors, about 10.9 us
     Without them 3 look-ups of these calls have the answers that they had; other calls can be answered wrongly
 
     Functions; guards of several entries count once

@@ -69,7 +69,8 @@ static inline bool str_starts(struct str a, struct str prefix)
 
 static inline bool str_ends(struct str a, struct str suffix)
 {
-    return a.n >= suffix.n && memcmp(a.p + a.n - suffix.n, suffix.p, suffix.n) == 0;
+    return suffix.n == 0 ||
+           (a.n >= suffix.n && memcmp(a.p + a.n - suffix.n, suffix.p, suffix.n) == 0);
 }
 
 /* Returns the text from byte `from` on, or an empty text if it is shorter. */

@@ -1,14 +1,6 @@
 #include "profile/calls/cache/cache_report.h"
 #include "trace/base/text/json_write.h"
 
-static void put_text_or_null(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.n)
-        json_put_str(w, key, text);
-    else
-        json_put_null(w, key);
-}
-
 static struct str compile_or_none(const struct cache_run *run, uint32_t entry)
 {
     return entry == CALL_NONE ? STR("") : run->entries.v[entry].compile;
@@ -23,8 +15,8 @@ static void put_check(const struct cache_run *run, const struct entry_check_row 
         json_put_null(w, "pass");
     else
         json_put_bool(w, "pass", check->verdict == GUARDS_PASS);
-    put_text_or_null(w, "guard", check->reason);
-    put_text_or_null(w, "source", check->source);
+    json_put_str_or_null(w, "guard", check->reason);
+    json_put_str_or_null(w, "source", check->source);
     json_close(w);
 }
 
@@ -32,10 +24,11 @@ static void put_lookup(const struct cache_run *run, const struct lookup_row *row
                        struct json_writer *w)
 {
     json_open_object(w, NULL);
-    put_text_or_null(w, "code", row->code == CALL_NONE ? STR("") : run->codes.v[row->code].name);
+    json_put_str_or_null(w, "code",
+                         row->code == CALL_NONE ? STR("") : run->codes.v[row->code].name);
     json_put_cstr(w, "outcome", lookup_outcome_name(row->outcome));
-    put_text_or_null(w, "answered", compile_or_none(run, row->answered));
-    put_text_or_null(w, "compile", row->compile);
+    json_put_str_or_null(w, "answered", compile_or_none(run, row->answered));
+    json_put_str_or_null(w, "compile", row->compile);
     json_put_cstr(w, "why", row->why);
     json_put_cstr(w, "limit", row->limit);
     json_open_array(w, "checks");
@@ -87,7 +80,7 @@ static void put_entry(const struct cache_run *run, const struct cache_entry *ent
         json_put_null(w, "region");
     else
         json_put_i64(w, "region", entry->region);
-    put_text_or_null(w, "assumed_from", entry->assumed_from);
+    json_put_str_or_null(w, "assumed_from", entry->assumed_from);
     json_put_u64(w, "hits", entry->hits);
     json_put_double(w, "seconds", entry->seconds);
     json_put_u64(w, "guards", entry->guards.leaves.n);
@@ -102,9 +95,9 @@ static void put_artifact(const struct artifact_lookup *row, struct json_writer *
     json_put_cstr(w, "cache", cache_kind_name(row->kind));
     json_put_bool(w, "backward", row->backward);
     json_put_cstr(w, "outcome", cache_state_name(row->state));
-    put_text_or_null(w, "key", row->key);
-    put_text_or_null(w, "detail", row->detail);
-    put_text_or_null(w, "differs", row->differs);
+    json_put_str_or_null(w, "key", row->key);
+    json_put_str_or_null(w, "detail", row->detail);
+    json_put_str_or_null(w, "differs", row->differs);
     if (row->seconds < 0)
         json_put_null(w, "seconds");
     else

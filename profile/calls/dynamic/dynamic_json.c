@@ -1,14 +1,6 @@
 #include "profile/calls/dynamic/dynamic_report.h"
 #include "trace/base/text/json_write.h"
 
-static void put_text_or_null(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.n)
-        json_put_str(w, key, text);
-    else
-        json_put_null(w, key);
-}
-
 /* Lists the calls that a policy answers in a way. */
 static void put_answers(const struct dynamic_run *run, const char *key, const uint8_t *answers,
                         enum policy_answer answer, struct json_writer *w)
@@ -196,10 +188,10 @@ static void put_paste(const struct dynamic_run *run, struct json_writer *w)
     for (size_t i = 0; ok && i < lines.n; i++) {
         const struct paste_line *line = &lines.v[i];
         json_open_object(w, NULL);
-        put_text_or_null(w, "code",
-                         line->code == NO_ENTRY
-                             ? STR("")
-                             : run->cache.codes.v[run->table.codes.v[line->code].code].name);
+        json_put_str_or_null(w, "code",
+                             line->code == NO_ENTRY
+                                 ? STR("")
+                                 : run->cache.codes.v[run->table.codes.v[line->code].code].name);
         json_put_str(w, "text", line->text);
         json_close(w);
     }
@@ -214,7 +206,7 @@ void dynamic_json(const struct dynamic_run *run, struct buf *out)
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", SCHEMA_DYNAMIC);
-    put_text_or_null(&w, "torch", run->release);
+    json_put_str_or_null(&w, "torch", run->release);
     json_put_bool(&w, "profile", run->profile);
     put_policies(run, &w);
     json_open_array(&w, "inputs");

@@ -88,14 +88,6 @@ void put_entries_json(struct json_writer *w, const char *key, const struct merge
     json_close(w);
 }
 
-void put_text_or_null(struct json_writer *w, const char *key, struct str text)
-{
-    if (text.n)
-        json_put_str(w, key, text);
-    else
-        json_put_null(w, key);
-}
-
 void put_function_name(const struct guard_function *function, struct buf *out)
 {
     format_place(out, function->file, function->line);

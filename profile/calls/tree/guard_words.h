@@ -19,7 +19,6 @@ void put_guard_entries(const struct merged_tree *tree, const struct merged_leaf 
                        struct buf *out);
 void put_entries_json(struct json_writer *w, const char *key, const struct merged_tree *tree,
                       const struct merged_leaf *leaf);
-void put_text_or_null(struct json_writer *w, const char *key, struct str text);
 
 /* Counts guards by kind: leaves, then accessors. */
 struct guard_kind_row {

@@ -77,7 +77,7 @@ void guards_compare_json(const struct guards_comparison *c, struct buf *out)
         json_open_object(&w, NULL);
         json_put_str(&w, "code", (pair->after ? pair->after : pair->before)->name);
         json_put_str(&w, "kind", change->kind);
-        put_text_or_null(&w, "source", change->source);
+        json_put_str_or_null(&w, "source", change->source);
         json_put_str(&w, "guard", change->code);
         put_entries_or_null(&w, "before", tree_of(c, change, false), change->before);
         put_entries_or_null(&w, "after", tree_of(c, change, true), change->after);

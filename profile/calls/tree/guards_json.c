@@ -33,11 +33,11 @@ static void put_leaf(struct json_writer *w, const struct guard_trees *trees,
     json_open_object(w, NULL);
     json_put_str(w, "kind", leaf->kind);
     json_put_str(w, "code", leaf->code);
-    put_text_or_null(w, "source", f->tree.nodes.v[leaf->node].source);
-    put_text_or_null(w, "owner",
-                     leaf->owner == INTERN_NONE ? STR("")
-                                                : intern_text(&trees->owners, leaf->owner));
-    put_text_or_null(w, "file", place.file);
+    json_put_str_or_null(w, "source", f->tree.nodes.v[leaf->node].source);
+    json_put_str_or_null(w, "owner",
+                         leaf->owner == INTERN_NONE ? STR("")
+                                                    : intern_text(&trees->owners, leaf->owner));
+    json_put_str_or_null(w, "file", place.file);
     json_put_u64(w, "line", place.line);
     put_entries_json(w, "entries", &f->tree, leaf);
     json_put_bool(w, "shared", merged_leaf_shared(&f->tree, leaf));
@@ -95,7 +95,7 @@ static void put_function(struct json_writer *w, const struct guard_trees *trees,
             continue;
         json_open_object(w, NULL);
         json_put_str(w, "source", node->source);
-        put_text_or_null(w, "accessor", node->accessor);
+        json_put_str_or_null(w, "accessor", node->accessor);
         json_put_u64(w, "depth", node->depth);
         json_put_u64(w, "entries", node->n_entries);
         json_close(w);

@@ -44,15 +44,16 @@ static void put_recompiles(struct guards_writer *w)
     put_line(w);
 }
 
+/* The time is an estimate: no tape has that of a look-up. */
 static void put_per_lookup(struct guards_writer *w, const struct lookup_cost *cost)
 {
     double n = w->totals.lookups;
-    if (w->totals.n_latencies) {
-        format_us(&w->line, cost->us / n);
-        buf_puts(&w->line, ", ");
-    }
     buf_printf(&w->line, "%.1f guards and %.1f accessors", (double)cost->leaves / n,
                (double)cost->accessors / n);
+    if (w->totals.n_latencies) {
+        buf_puts(&w->line, ", about ");
+        format_us(&w->line, cost->us / n);
+    }
 }
 
 static int by_value(const void *a, const void *b)
@@ -90,7 +91,7 @@ static void put_cost(struct guards_writer *w)
         format_us(&w->line, median_latency(w));
         buf_puts(&w->line, " (\"Guard latency\", the median of the entries)");
     } else {
-        buf_puts(&w->line, "The tape does not tell what a check takes");
+        buf_puts(&w->line, "The tape does not have the time of a check");
     }
     put_line(w);
     if (!t->checks)
@@ -100,6 +101,7 @@ static void put_cost(struct guards_writer *w)
     format_plural(&w->line, t->checks, "check");
     buf_puts(&w->line, "; a look-up cost ");
     put_per_lookup(w, &t->cost);
+    buf_puts(&w->line, t->n_latencies ? " by their share of the latency" : "");
     put_line(w);
 }
 

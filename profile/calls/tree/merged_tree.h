@@ -38,7 +38,8 @@ struct merged_entry {
     uint64_t number;              /* 3 */
     uint32_t first_use, n_leaves; /* in merged_tree.uses, in the order of the tree */
     uint32_t n_accessors;
-    double latency_us; /* "Guard latency": measured by PyTorch when it compiled; < 0: not told */
+    double
+        latency_us; /* "Guard latency": measured by PyTorch when it compiled; < 0: not recorded */
 };
 
 struct merged_tree {

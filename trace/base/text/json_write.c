@@ -139,6 +139,14 @@ void json_put_str(struct json_writer *w, const char *key, struct str value)
     json_quote(w->out, value);
 }
 
+void json_put_str_or_null(struct json_writer *w, const char *key, struct str value)
+{
+    if (value.n)
+        json_put_str(w, key, value);
+    else
+        json_put_null(w, key);
+}
+
 void json_put_cstr(struct json_writer *w, const char *key, const char *value)
 {
     if (value)

@@ -34,6 +34,8 @@ void json_open_array(struct json_writer *w, const char *key);
 void json_close(struct json_writer *w); /* closes the innermost open container */
 
 void json_put_str(struct json_writer *w, const char *key, struct str value);
+/* An empty text writes null. */
+void json_put_str_or_null(struct json_writer *w, const char *key, struct str value);
 void json_put_cstr(struct json_writer *w, const char *key,
                    const char *value); /* NULL writes null */
 void json_put_u64(struct json_writer *w, const char *key, uint64_t value);

@@ -25,6 +25,8 @@ static void test_commas_and_nesting(void **state)
     json_put_null(&w, NULL);
     json_close(&w);
     json_put_cstr(&w, "none", NULL);
+    json_put_str_or_null(&w, "no text", STR(""));
+    json_put_str_or_null(&w, "a text", STR("x"));
     json_put_key(&w, STR("aten.add.Tensor"));
     json_put_u64(&w, NULL, 3);
     json_put_key(&w, STR("nested"));
@@ -33,10 +35,12 @@ static void test_commas_and_nesting(void **state)
     json_close(&w);
     json_put_raw(&w, "raw", STR("[1, 2]"));
     json_close(&w);
-    assert_str_is(buf_str(&out), "{\"schema\":\"symtape.info/1\",\"empty\":[],\"mixed\":"
-                                 "[18446744073709551615,-9223372036854775808,{},true,null],"
-                                 "\"none\":null,\"aten.add.Tensor\":3,\"nested\":[0.5],"
-                                 "\"raw\":[1, 2]}");
+    assert_str_is(
+        buf_str(&out),
+        "{\"schema\":\"symtape.info/1\",\"empty\":[],\"mixed\":"
+        "[18446744073709551615,-9223372036854775808,{},true,null],"
+        "\"none\":null,\"no text\":null,\"a text\":\"x\",\"aten.add.Tensor\":3,\"nested\":[0.5],"
+        "\"raw\":[1, 2]}");
     assert_int_equal(w.depth, 0);
     json_close(&w);
     assert_int_equal(w.depth, 0);
