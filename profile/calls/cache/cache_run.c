@@ -2,9 +2,6 @@
 
 #include "trace/events/settings.h"
 
-/* torch/_dynamo/config.py: recompile_limit, accumulated_recompile_limit. */
-enum { DEFAULT_LIMIT = 8, DEFAULT_ACCUMULATED_LIMIT = 256 };
-
 const char *lookup_outcome_name(enum lookup_outcome outcome)
 {
     static const char *const names[] = { "hit", "compiled", "no entry", "eager", "unknown" };
@@ -38,6 +35,7 @@ static bool read_limits(struct cache_builder *b, uint32_t recording)
             read_limit(s->value, &limits->accumulated);
     }
     settings_free(list);
+    /* The defaults of torch/_dynamo/config.py. */
     read_limit(STR("8"), &limits->recompile);
     read_limit(STR("256"), &limits->accumulated);
     return true;
