@@ -36,12 +36,20 @@ static bool read_written_calls(struct trace *trace, uint32_t recording, const ch
     return ok;
 }
 
+static bool check_limit(struct opt_number limit, const char *option, struct err *err)
+{
+    return !limit.given || limit.value || err_set(err, ERR_USAGE, "%s must be at least 1", option);
+}
+
 static bool get_calls(struct cmd *cmd, const struct tape_arg *tape, struct call_log *log,
                       struct err *err)
 {
     const struct cache_args *args = cmd->args;
     if (args->inputs && args->calls)
         return err_set(err, ERR_USAGE, "--inputs and --calls exclude each other");
+    if (!check_limit(args->recompile_limit, "--recompile-limit", err) ||
+        !check_limit(args->accumulated_limit, "--accumulated-recompile-limit", err))
+        return false;
     return args->inputs
                ? read_written_calls(tape->trace, calls_arg_recording(tape), args->inputs, log, err)
                : calls_arg_required(cmd->out, args->calls, tape, log, err);

@@ -30,7 +30,7 @@ Calls with other lengths, another scale and another mode, until the limit of 4 i
 A higher limit: the tape does not have the compiles that would have followed.
 
     $ symtape cache -q --calls $RECORDINGS/sequence.jsonl --recompile-limit 8 $RECORDINGS/sequence.log.zst | head -14
-    12 calls: 6 hits, 6 compiles (2.21 s)
+    12 calls: 6 hits, 6 compiles (2.21 s for 4 of them; the tape does not have the other 2)
     2 compiles not on the tape: the guards are those of another entry with other sizes
 
     call  function  outcome        compile time  turned away by
@@ -146,6 +146,14 @@ Errors name the line:
     2> symtape: $RECORDINGS/exported.pt2 has no compiles of Dynamo
     [exit 2]
 
+    $ symtape cache --recompile-limit 0 --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: --recompile-limit must be at least 1
+    [exit 2]
+
+    $ symtape cache --accumulated-recompile-limit 0 --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
+    2> symtape: --accumulated-recompile-limit must be at least 1
+    [exit 2]
+
 Calls that are written down:
 
     $ symtape cache -q --inputs "L['x'].size()[0]=4,4,6,6;L['k']=2,2,2" $RECORDINGS/sequence.log.zst
@@ -166,7 +174,7 @@ Calls that are written down:
 In another order, and sizes that the tape does not have:
 
     $ symtape cache -q --inputs "L['x'].size()[0]=9,4,1,30,31;L['x'].size()[1]=8,8,8,9,10" $RECORDINGS/sequence.log.zst
-    5 calls: 1 hit, 4 compiles (456 ms)
+    5 calls: 1 hit, 4 compiles (456 ms for 1 of them; the tape does not have the other 3)
     3 compiles not on the tape: the guards are those of another entry with other sizes
     1 compile of the tape not asked for by these calls
 
@@ -184,8 +192,21 @@ In another order, and sizes that the tape does not have:
     0/2?      0      14             -      -  demo/sequence.py:13 in scale
     0/3?      1      14             -      -  demo/sequence.py:13 in scale
 
+Names as the reports print them stand for locals:
+
+    $ for name in "x.size()[0]" "x.size(0)" "x.shape[0]"; do
+    >   symtape cache -q --inputs "$name=9,4,1,30,31;x.size(1)=8,8,8,9,10;k=2" $RECORDINGS/sequence.log.zst | head -1
+    > done
+    5 calls: 1 hit, 4 compiles (456 ms for 1 of them; the tape does not have the other 3)
+    5 calls: 1 hit, 4 compiles (456 ms for 1 of them; the tape does not have the other 3)
+    5 calls: 1 hit, 4 compiles (456 ms for 1 of them; the tape does not have the other 3)
+
+    $ symtape cache --inputs 's0' $RECORDINGS/sequence.log.zst
+    2> symtape: --inputs: give values of s0: s0=4,8
+    [exit 2]
+
     $ symtape cache --inputs 's0=4' $RECORDINGS/sequence.log.zst
-    2> symtape: --inputs: the tape has no symbol s0
+    2> symtape: --inputs: the tape has no symbol s0, and no guard about L['s0']
     [exit 2]
 
     $ symtape cache --inputs "L['q']=3" $RECORDINGS/sequence.log.zst

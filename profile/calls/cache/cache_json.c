@@ -118,7 +118,7 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     put_totals(&run->inside, &w);
     json_close(&w);
     json_put_u64(&w, "contradictions", run->n_contradictions);
-    json_put_u64(&w, "assumed", run->n_assumed);
+    json_put_u64(&w, "assumed", run->calls.assumed + run->inside.assumed);
     json_put_u64(&w, "unused", run->n_unused);
     json_put_double(&w, "saved_seconds", run->saved_seconds);
     json_close(&w);

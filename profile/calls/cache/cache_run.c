@@ -73,6 +73,8 @@ static void count(struct cache_run *run, const struct call_log *log, const struc
     totals->eager += row->outcome == LOOKUP_EAGER;
     totals->unknown += row->outcome == LOOKUP_UNKNOWN;
     totals->compiles += row->outcome == LOOKUP_COMPILED || row->outcome == LOOKUP_NO_ENTRY;
+    totals->assumed +=
+        row->outcome == LOOKUP_COMPILED && run->entries.v[row->answered].assumed_from.n;
     if (row->outcome != LOOKUP_HIT)
         return;
     run->entries.v[row->answered].hits++;

@@ -84,6 +84,7 @@ struct cache_limits {
 /* Counts of look-ups by their outcome. */
 struct lookup_totals {
     uint32_t lookups, hits, compiles, eager, unknown;
+    uint32_t assumed; /* compiles that the tape does not have, with assumed guards */
     double compile_seconds;
 };
 
@@ -108,7 +109,6 @@ struct cache_run {
         n_contradictions;   /* compiles for which the tape logged other reasons than were found */
     struct intern unlisted; /* sources of values that, as PyTorch logged, turned calls away, and
                                that those calls do not list */
-    uint32_t n_assumed;     /* compiles that the tape does not have, with assumed guards */
     uint32_t n_unused;      /* compiles of the called functions that no call asked for */
     double saved_seconds;   /* the sum over all hits of what the compile of the entry took */
 };

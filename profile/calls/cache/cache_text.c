@@ -15,6 +15,29 @@ static void put_count(uint32_t count, const char *what, struct buf *out)
     buf_puts(out, what);
 }
 
+/* " (2.21 s for 4 of them; the tape does not have the other 2)" */
+static void put_times(const struct lookup_totals *totals, struct buf *out)
+{
+    bool timed = totals->compile_seconds > 0;
+    if (!timed && !totals->assumed)
+        return;
+    buf_puts(out, " (");
+    if (timed)
+        put_seconds(out, totals->compile_seconds);
+    if (timed && totals->assumed) {
+        buf_puts(out, " for ");
+        format_count(out, totals->compiles - totals->assumed);
+        buf_puts(out, " of them; ");
+    }
+    if (totals->assumed) {
+        buf_puts(out, "the tape does not have ");
+        buf_puts(out, timed ? "the other " : "");
+        format_count(out, totals->assumed);
+        buf_puts(out, timed ? "" : " of them");
+    }
+    buf_puts(out, ")");
+}
+
 static void put_totals(const struct lookup_totals *totals, const char *noun, struct buf *out)
 {
     format_plural(out, totals->lookups, noun);
@@ -22,11 +45,7 @@ static void put_totals(const struct lookup_totals *totals, const char *noun, str
     format_plural(out, totals->hits, "hit");
     buf_puts(out, ", ");
     format_plural(out, totals->compiles, "compile");
-    if (totals->compile_seconds > 0) {
-        buf_puts(out, " (");
-        put_seconds(out, totals->compile_seconds);
-        buf_puts(out, ")");
-    }
+    put_times(totals, out);
     put_count(totals->eager, " run without compiled code", out);
     put_count(totals->unknown, " whose compile the tape does not have", out);
     buf_puts(out, "\n");
@@ -75,8 +94,9 @@ static void put_misfits(const struct cache_run *run, struct buf *out)
         format_text(out, run->unlisted.texts.v[i], 0);
         buf_puts(out, " turned calls away that do not list its value\n");
     }
-    if (run->n_assumed) {
-        format_plural(out, run->n_assumed, "compile");
+    uint32_t assumed = run->calls.assumed + run->inside.assumed;
+    if (assumed) {
+        format_plural(out, assumed, "compile");
         buf_puts(out, " not on the tape: the guards are those of another entry with other sizes\n");
     }
     if (run->n_unused) {

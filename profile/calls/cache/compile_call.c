@@ -154,10 +154,8 @@ static bool assume_from(struct cache_builder *b, struct str compile, struct str 
          (entry_guards_widen(&entry.guards, &b->world, &call->mode, policy, ret) ||
           err_nomem(b->err));
     buf_release(&name);
-    if (ok && *ret) {
-        b->run->n_assumed++;
+    if (ok && *ret)
         return add_entry(b, &entry, call, row);
-    }
     entry_guards_release(&entry.guards);
     return ok;
 }

@@ -7,6 +7,8 @@
 #include "trace/base/text/json_write.h"
 #include "trace/events/symbols.h"
 
+enum { MOST_SIZES = 64 };
+
 struct written_input {
     struct str name, source; /* as written, and as guards spell it: that of the tensor of a size */
     uint32_t dim;            /* of a size; NO_DIM */
@@ -15,7 +17,8 @@ struct written_input {
     struct str rest, last;             /* values that follow; the value of the present call */
     uint32_t code;                     /* of the tape, or CALL_NONE */
     const struct tensor_check *tensor; /* of a size */
-    const int64_t *dims;
+    int64_t sizes[MOST_SIZES]; /* of the tensor; negative where it is dynamic without a hint */
+    bool bare;                 /* the name is that of no symbol, and has no other parts */
 };
 
 struct written {
@@ -85,8 +88,7 @@ static bool read_values(struct written *w, struct written_input *input)
                            WRITTEN_CALLS);
     }
     input->rest = input->values;
-    return input->n || err_set(w->err, ERR_USAGE, "%.*s: an input is NAME=VALUE,VALUE...",
-                               STR_ARG(input->name));
+    return true;
 }
 
 /* ---- Names ---- */
@@ -104,15 +106,22 @@ static bool source_of_symbol(struct written *w, struct str name, struct str *ret
     return true;
 }
 
-/* Splits "L['x'].size()[0]", or the same with .shape[0], into the tensor and the dimension. */
+/* Splits "L['x'].size()[0]", or the same with .shape[0] or .size(0), into the tensor and the
+ * dimension. */
 static void split_size(struct written_input *input)
 {
-    static const struct str FORMS[] = { { ".size()[", 8 }, { ".shape[", 7 } };
+    static const struct {
+        struct str before, after;
+    } FORMS[] = {
+        { { ".size()[", 8 }, { "]", 1 } },
+        { { ".shape[", 7 }, { "]", 1 } },
+        { { ".size(", 6 }, { ")", 1 } },
+    };
     uint64_t dim;
-    for (int i = 0; i < 2; i++) {
-        size_t at = str_find(input->source, FORMS[i]);
-        struct str number = str_from(input->source, at + FORMS[i].n);
-        if (at == input->source.n || !str_ends(number, STR("]")) ||
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        size_t at = str_find(input->source, FORMS[i].before);
+        struct str number = str_from(input->source, at + FORMS[i].before.n);
+        if (at == input->source.n || !str_ends(number, FORMS[i].after) ||
             !str_to_u64(str_first(number, number.n - 1), &dim) || dim >= NO_DIM)
             continue;
         input->dim = (uint32_t)dim;
@@ -121,16 +130,34 @@ static void split_size(struct written_input *input)
     }
 }
 
+/* Reports print L['x'].size()[0] as x.size()[0]: what begins with a name alone is a local. */
+static void put_source(struct str name, struct buf *out)
+{
+    size_t n = 0;
+    while (n < name.n && is_word_char(name.p[n]))
+        n++;
+    if (source_length(name) || !n)
+        source_spelling(name, out);
+    else {
+        buf_printf(out, "L['%.*s']", (int)n, name.p);
+        source_spelling(str_from(name, n), out);
+    }
+}
+
 static bool resolve_name(struct written *w, struct written_input *input)
 {
     struct buf spelled = BUF_INIT;
-    struct str source = input->name;
-    bool is_source = str_find_char(source, '[') < source.n;
-    if (!is_source && !source_of_symbol(w, input->name, &source))
+    struct str source = STR("");
+    input->bare = input->name.n > 0;
+    for (size_t i = 0; i < input->name.n; i++)
+        input->bare &= is_word_char(input->name.p[i]);
+    if (input->bare && !source_of_symbol(w, input->name, &source))
         return false;
-    if (!source.n)
-        return err_set(w->err, ERR_USAGE, "the tape has no symbol %.*s", STR_ARG(input->name));
-    source_spelling(source, &spelled);
+    input->bare &= !source.n;
+    if (source.n)
+        source_spelling(source, &spelled);
+    else
+        put_source(input->name, &spelled);
     input->source = spelled.failed ? (struct str){ 0 } : arena_copy(&w->arena, buf_str(&spelled));
     buf_release(&spelled);
     if (!input->source.p)
@@ -147,6 +174,33 @@ static const struct tensor_check *find_tensor(const struct entry_guards *guards,
         if (str_eq(guards->tensors.v[i].name, source))
             return &guards->tensors.v[i];
     return NULL;
+}
+
+/* Sets the sizes of the tensor of an input: those that its guards have, or where one is dynamic
+ * there the hint of its symbol, the first of the recording. */
+static bool read_sizes(struct written *w, struct written_input *input,
+                       const struct entry_guards *guards)
+{
+    const struct tensor_check *tensor = input->tensor;
+    const struct symbol_table *table = trace_symbols(w->trace, w->err);
+    if (!table)
+        return false;
+    if (tensor->n_sizes > MOST_SIZES)
+        return err_set(w->err, ERR_INPUT, "%.*s has more than %d dimensions on the tape",
+                       STR_ARG(input->source), MOST_SIZES);
+    for (uint32_t d = 0; d < tensor->n_sizes; d++)
+        input->sizes[d] = guards->dims.v[tensor->first + d];
+    for (uint32_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *symbol = &table->symbols[i];
+        struct written_input size = { .source = symbol->source, .dim = NO_DIM };
+        if (symbol->recording != w->recording || !str_starts(symbol->source, input->source))
+            continue;
+        split_size(&size);
+        if (size.dim < tensor->n_sizes && str_eq(size.source, input->source) &&
+            input->sizes[size.dim] == ANY_SIZE)
+            (void)str_to_i64(symbol->value, &input->sizes[size.dim]);
+    }
+    return true;
 }
 
 /* Reads the guards of the first compile whose tree names the input. */
@@ -168,11 +222,12 @@ static bool find_input(struct written *w, uint32_t number)
             if (!entry_guards_read(guards, tree, &w->world, &NO_MODE, w->err))
                 return false;
             input->tensor = find_tensor(guards, input->source);
-            if (input->tensor && input->dim < input->tensor->n_sizes) {
-                input->dims = guards->dims.v + input->tensor->first;
-                return true;
-            }
+            if (input->tensor && input->dim < input->tensor->n_sizes)
+                return read_sizes(w, input, guards);
         }
+    if (input->bare)
+        return err_set(w->err, ERR_USAGE, "the tape has no symbol %.*s, and no guard about %.*s",
+                       STR_ARG(input->name), STR_ARG(input->source));
     return err_set(w->err, ERR_USAGE, "no guard on the tape is about %.*s", STR_ARG(input->name));
 }
 
@@ -187,6 +242,12 @@ static bool read_inputs(struct written *w, struct str text)
         input.name = take_part(&input.values, '=');
         if (w->n == WRITTEN_INPUTS)
             return err_set(w->err, ERR_USAGE, "more than %d inputs", WRITTEN_INPUTS);
+        if (!input.name.n)
+            return err_set(w->err, ERR_USAGE, "%.*s: an input is NAME=VALUE,VALUE...",
+                           STR_ARG(part));
+        if (!input.values.n)
+            return err_set(w->err, ERR_USAGE, "give values of %.*s: %.*s=4,8", STR_ARG(input.name),
+                           STR_ARG(input.name));
         w->inputs[w->n] = input;
         if (!resolve_name(w, &w->inputs[w->n]) || !read_values(w, &w->inputs[w->n]) ||
             !find_input(w, w->n++))
@@ -222,60 +283,34 @@ static void put_value(struct written *w, struct str value, struct json_writer *o
         json_put_double(out, "value", real);
 }
 
-static int64_t hint_of(const struct written *w, struct str tensor, uint32_t dim)
-{
-    struct err err = { 0 };
-    const struct symbol_table *table = trace_symbols(w->trace, &err);
-    struct buf source = BUF_INIT;
-    int64_t ret = -1;
-    buf_printf(&source, "%.*s.size()[%u]", STR_ARG(tensor), dim);
-    for (uint32_t i = 0; table && !source.failed && i < table->n_symbols; i++)
-        if (table->symbols[i].recording == w->recording &&
-            str_eq(table->symbols[i].source, buf_str(&source)) &&
-            str_to_i64(table->symbols[i].value, &ret))
-            break;
-    buf_release(&source);
-    return ret;
-}
-
-/* Returns a size of the tensor of an input: as it is written, or as its guards have it, or where it
- * is dynamic there the hint of its symbol; negative if there is none. */
-static int64_t size_of(const struct written *w, const struct written_input *tensor, uint32_t dim)
-{
-    int64_t size =
-        tensor->dims[dim] == ANY_SIZE ? hint_of(w, tensor->source, dim) : tensor->dims[dim];
-    for (uint32_t i = 0; i < w->n; i++)
-        if (w->inputs[i].dim == dim && str_eq(w->inputs[i].source, tensor->source))
-            (void)str_to_i64(w->inputs[i].last, &size);
-    return size;
-}
-
 static bool put_tensor(struct written *w, const struct written_input *input,
                        struct json_writer *out)
 {
     const struct tensor_check *tensor = input->tensor;
     bool cpu = str_contains(tensor->keys, STR("CPU"));
-    json_open_array(out, "size");
-    for (uint32_t d = 0; d < tensor->n_sizes; d++) {
-        int64_t size = size_of(w, input, d);
-        if (size < 0)
+    int64_t sizes[MOST_SIZES], strides[MOST_SIZES], stride = 1;
+    memcpy(sizes, input->sizes, sizeof sizes);
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->inputs[i].dim < tensor->n_sizes && str_eq(w->inputs[i].source, input->source))
+            (void)str_to_i64(w->inputs[i].last, &sizes[w->inputs[i].dim]);
+    for (uint32_t d = 0; d < tensor->n_sizes; d++)
+        if (sizes[d] < 0)
             return err_set(
                 w->err, ERR_USAGE,
                 "%.*s: size %u of %.*s is dynamic on the tape, so it is to be given, too",
                 STR_ARG(input->name), d, STR_ARG(input->source));
-        json_put_i64(out, NULL, size);
+    for (uint32_t d = tensor->n_sizes; d-- > 0;) { /* those of a contiguous tensor */
+        strides[d] = stride;
+        if (d && __builtin_mul_overflow(stride, sizes[d] > 1 ? sizes[d] : 1, &stride))
+            return err_set(w->err, ERR_USAGE, "%.*s is too large", STR_ARG(input->source));
     }
+    json_open_array(out, "size");
+    for (uint32_t d = 0; d < tensor->n_sizes; d++)
+        json_put_i64(out, NULL, sizes[d]);
     json_close(out);
-    json_open_array(out, "stride"); /* as those of a contiguous tensor */
-    for (uint32_t d = 0; d < tensor->n_sizes; d++) {
-        int64_t stride = 1;
-        for (uint32_t k = d + 1; k < tensor->n_sizes; k++) {
-            int64_t size = size_of(w, input, k);
-            if (__builtin_mul_overflow(stride, size > 1 ? size : 1, &stride))
-                return err_set(w->err, ERR_USAGE, "%.*s is too large", STR_ARG(input->source));
-        }
-        json_put_i64(out, NULL, stride);
-    }
+    json_open_array(out, "stride");
+    for (uint32_t d = 0; d < tensor->n_sizes; d++)
+        json_put_i64(out, NULL, strides[d]);
     json_close(out);
     json_put_str(out, "dtype", tensor->dtype);
     json_put_cstr(out, "device", cpu ? "cpu" : "cuda");

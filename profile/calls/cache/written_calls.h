@@ -1,10 +1,11 @@
 /* Calls that a user writes down: "s27=4,8,8,6;L['n']=3" stands for four calls, in which the size
  * s27 has these values and L['n'] is 3.
  *
- * A name is a symbol of the recording, which stands for its source, a size (L['x'].size()[0] or
- * L['x'].shape[0]), or another source. Values are integers, floats, True, False, None or strings in
- * quotes; the last one of a list is repeated. A tensor of which a size is given is otherwise what
- * the guards of its first compile say of it. Whatever else a call has is as it was. */
+ * A name is a symbol of the recording, which stands for its source, a size (L['x'].size()[0],
+ * L['x'].shape[0] or L['x'].size(0)), or another source. x stands for the local L['x']. Values are
+ * integers, floats, True, False, None or strings in quotes; the last one of a list is repeated. A
+ * tensor of which a size is given is otherwise what the guards of its first compile say of it.
+ * Whatever else a call has is as it was. */
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_WRITTEN_CALLS_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_WRITTEN_CALLS_H
 

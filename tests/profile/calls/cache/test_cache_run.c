@@ -358,13 +358,41 @@ static void test_written(void **state)
     trace_close(trace);
 }
 
+/* Lists of calls have tensors of at most 64 dimensions. */
+static void test_written_rank(void **state)
+{
+    (void)state;
+    for (unsigned rank = 64; rank <= 65; rank++) {
+        struct err err = ERR_INIT;
+        struct buf tree = BUF_INIT, lines = BUF_INIT;
+        struct log_make make = log_start();
+        buf_puts(&tree, "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+                        "| +- TENSOR_MATCH: check_tensor(L['x'], Tensor, DispatchKeySet(CPU), "
+                        "torch.float32, device=None, requires_grad=False, size=[");
+        for (unsigned d = 0; d < rank; d++)
+            buf_puts(&tree, d ? ", 2" : "2");
+        buf_printf(&tree, "], stride=[])%c", 0);
+        log_put(&make, "\"dynamo_start\": {}", NULL);
+        log_put(&make, "\"dynamo_cpp_guards_str\": {}", tree.p);
+        struct trace *trace = log_open(&make);
+        assert_false(written_calls_read(trace, 0, STR("x.size(3)=2"), &lines, &err));
+        assert_int_equal(err.kind, rank > 64 ? ERR_INPUT : ERR_USAGE);
+        assert_string_equal(err.text, rank > 64 ? "L['x'] has more than 64 dimensions on the tape"
+                                                : "L['x'] is too large");
+        buf_release(&tree);
+        buf_release(&lines);
+        trace_close(trace);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memo),        cmocka_unit_test(test_codes),
         cmocka_unit_test(test_other_order), cmocka_unit_test(test_regions),
         cmocka_unit_test(test_artifacts),   cmocka_unit_test(test_artifacts_memory),
-        cmocka_unit_test(test_written),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_written),     cmocka_unit_test(test_written_rank),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
