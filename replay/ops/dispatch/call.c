@@ -106,11 +106,15 @@ enum op_outcome run_call(struct call *c, bool deeper)
 {
     struct ops *ops = c->ops;
     size_t written = ops->written.n;
+    const struct call *outermost = ops->outermost;
+    if (!ops->nesting)
+        ops->outermost = c;
     ops->depth += deeper;
     ops->nesting++;
     enum op_outcome outcome = run_rule(c);
     ops->nesting--;
     ops->depth -= deeper;
+    ops->outermost = outermost;
     c->repeatable = ops->written.n == written;
     if (ops->nesting)
         ops->written.n = written; /* of a nested call: its writes are not reported outside */

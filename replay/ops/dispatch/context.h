@@ -170,10 +170,11 @@ struct ops {
     uint32_t next_storage;
     int32_t current_device; /* the index that "cuda" means */
     vec_of(sym_id)
-    storage_bytes;             /* by storage; replay/ops/layout/storage.h */
-    uint32_t depth, nesting;   /* composite operators add to nesting, but not to depth */
-    uint32_t kernel;           /* depth of the calls that meta kernels make by themselves */
-    uint64_t symbolic_tensors; /* number made so far; differences of it are used */
+    storage_bytes;                /* by storage; replay/ops/layout/storage.h */
+    uint32_t depth, nesting;      /* composite operators add to nesting, but not to depth */
+    const struct call *outermost; /* the running call that no other made; NULL: none is running */
+    uint32_t kernel;              /* depth of the calls that meta kernels make by themselves */
+    uint64_t symbolic_tensors;    /* number made so far; differences of it are used */
     vec_of(struct written)
     written;
     vec_of(struct batched)

@@ -180,7 +180,7 @@ static bool holds_number(const struct value *value, sym_id number, unsigned nest
  * numbers. */
 static bool hash_own_node(const struct call *c, sym_id number)
 {
-    const struct call *graphs = c->ops->model->outermost;
+    const struct call *graphs = c->ops->nesting ? c->ops->outermost : c;
     bool size = false, passed = false;
     for (uint32_t i = 0; i < c->n_args; i++)
         size |= holds_size(&c->args[i], number, 0);

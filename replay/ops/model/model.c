@@ -262,8 +262,6 @@ static enum op_outcome model_call(struct call *c)
     struct ops *ops = c->ops;
     struct model *model = ops->model;
     uint32_t uncounted = model->free[c->op->index];
-    if (ops->nesting == 0)
-        model->outermost = c;
     uncounted += count_functional(c);
     c->fresh_from = ops->next_storage;
     model->stats.muted += uncounted;

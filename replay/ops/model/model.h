@@ -49,7 +49,6 @@ struct model {
     unsigned recalls;      /* how many runs the walk stands for; 0: earlier calls are known */
     struct fake_cache fake_cache;
     struct dispatch_model dispatch;
-    const struct call *outermost; /* the call that the graph makes */
     bool *free;     /* by operator, a switch: neither it nor calls nested in it count */
     bool cache_off; /* a switch: PyTorch runs every call */
 };
