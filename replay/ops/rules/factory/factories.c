@@ -139,7 +139,7 @@ bool rule_empty_permuted(struct call *c)
     contiguous_strides(c, permuted, n, inner);
     for (uint32_t i = 0; i < n; i++)
         strides[order[i]] = inner[i];
-    return ret_tensor(c, new_tensor_strided(c, kind.dtype, kind.device, sizes, strides, n));
+    return ret_tensor(c, new_tensor_permuted(c, kind.dtype, kind.device, sizes, strides, n));
 }
 
 /* --- From another tensor --- */

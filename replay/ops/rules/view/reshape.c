@@ -38,7 +38,7 @@ bool rule_reshape_copy(struct call *c)
     uint32_t n = arg_syms(c, 1, &shape);
     struct tensor x = arg_tensor(c, 0);
     sym_id full[TENSOR_MAX_DIM];
-    if (!x.meta || !check_ndim(c, n) || !infer_shape(c, numel(c, x), shape, n, full))
+    if (!x.meta || !check_ndim(c, n) || !infer_shape(c, x, shape, n, full))
         return false;
     if (contiguous_or_false(c, x))
         return ret_tensor(c, call_clone_format(c, call_view(c, x, full, n), FORMAT_CONTIGUOUS));

@@ -58,16 +58,26 @@ static uint32_t find_inferred(struct call *c, const sym_id *shape, uint32_t n, b
     return found;
 }
 
-bool infer_shape(struct call *c, sym_id elements, const sym_id *shape, uint32_t n, sym_id *ret)
+/* numel() of a tensor with symbolic sizes is a SymInt, even if it is 0, and so stays on the left.
+ */
+static sym_id eq_numel(struct call *c, struct tensor x, sym_id elements, sym_id other)
 {
-    sym_id others;
+    for (uint32_t d = 0; d < x.meta->ndim; d++)
+        if (!is_number(c, x.meta->size[d]))
+            return eq(c, elements, other);
+    return py_eq(c, elements, other);
+}
+
+bool infer_shape(struct call *c, struct tensor x, const sym_id *shape, uint32_t n, sym_id *ret)
+{
+    sym_id others, elements = numel(c, x);
     uint32_t inferred = find_inferred(c, shape, n, false, &others);
     if (c->failed)
         return false;
     if (n)
         memcpy(ret, shape, n * sizeof(*ret));
     if (inferred == n)
-        return check_shape(c, py_eq(c, elements, others), shape, n, elements);
+        return check_shape(c, eq_numel(c, x, elements, others), shape, n, elements);
     sym_id some = py_ne(c, others, SYM_ID_ZERO);
     if (some == SYM_ID_FALSE)
         return guard_or_false(c, py_eq(c, elements, SYM_ID_ZERO))
@@ -506,7 +516,7 @@ bool view_geometry(struct call *c, struct tensor x, const sym_id *shape, uint32_
     sym_id full[TENSOR_MAX_DIM];
     bool unbacked = env_settings(c->env)->backed_size_oblivious || any_unbacked(c, shape, n) ||
                     any_unbacked(c, ret->size, ret->n) || any_unbacked(c, ret->stride, ret->n);
-    if (!infer_shape(c, numel(c, x), shape, n, full))
+    if (!infer_shape(c, x, shape, n, full))
         return false;
     if (eager(c))
         return view_plain(c, full, n, allow_copy, ret, copied);

@@ -79,9 +79,9 @@ struct tensor call_alias(struct call *c, struct tensor x);
 
 /* --- Decompositions --- */
 
-/* infer_size: writes the shape to ret with the inferred size in place of -1. The guards of C++
- * differ from those of torch/_prims_common. */
-bool infer_shape(struct call *c, sym_id elements, const sym_id *shape, uint32_t n, sym_id *ret);
+/* infer_size: writes the shape of a view of x, or of that many elements, to ret with the inferred
+ * size in place of -1. The guards of C++ differ from those of torch/_prims_common. */
+bool infer_shape(struct call *c, struct tensor x, const sym_id *shape, uint32_t n, sym_id *ret);
 bool infer_shape_cpp(struct call *c, sym_id elements, const sym_id *shape, uint32_t n, sym_id *ret);
 /* computeStride of ATen/TensorUtils.cpp, and _compute_stride of torch/_subclasses/fake_impls.py.
  * Unbacked sizes make only STRIDE_EXACT fail. */
