@@ -3,6 +3,7 @@
 #include "replay/attempt/aot_inputs.h"
 #include "replay/attempt/constraints.h"
 #include "replay/attempt/float_constants.h"
+#include "replay/attempt/late_symbols.h"
 #include "replay/attempt/tensorify.h"
 
 #include <stdlib.h>
@@ -337,7 +338,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     struct program *p = make_program(run, g, &why);
     ops_set_recall(run->state.ops, traces_results(g->kind) ? 2 : g->kind == GRAPH_DYNAMO);
     if (p && g->kind == GRAPH_DYNAMO &&
-        !float_constants_symbolize(&run->floats, run->load, &run->state, p))
+        (!float_constants_symbolize(&run->floats, run->load, &run->state, p) ||
+         !late_symbols_redirect(run->load, p)))
         return err_nomem(err);
     const bool is_part = run->traced_joint && is_part_of_joint(g->kind);
     if (is_part)

@@ -106,7 +106,7 @@ static bool add_floats(struct float_index *index, const struct attempt_load *loa
         if (!was_specialized(state, inputs, placeholders, i))
             continue;
         const struct frame frame =
-            printed_frame(load->trace, recording, inputs->list.v[i].user_stack);
+            printed_frame(load->trace, recording, inputs->list.v[i].symbol.user_stack);
         sym_id value = env_hint(state->env, state->inputs[i].number);
         if (value != SYM_NONE && !add_float(index, (uint32_t)i, &frame, value))
             return false;

@@ -277,6 +277,7 @@ static bool read_symbol_record(struct input_reader *r)
         json_decoded(&r->doc, get(r, "vr"), arena),
         json_decoded(&r->doc, get(r, "source"), arena),
         r->record,
+        record_stack(r->trace, &r->doc, STR("user_stack")),
     };
     if (!symbol.name.p || !symbol.value.p || !symbol.range.p || !symbol.source.p)
         return false;
@@ -290,8 +291,6 @@ static bool read_symbol_record(struct input_reader *r)
     }
     struct input input = { .kind = INPUT_SYMBOL, .symbol = symbol };
     input.is_float = str_starts(symbol.name, STR("zf"));
-    if (input.is_float)
-        input.user_stack = record_stack(r->trace, &r->doc, STR("user_stack"));
     return vec_push(&r->inputs->list, input);
 }
 
@@ -302,6 +301,7 @@ struct shared_value {
     bool *last;     /* points to the latest recorded symbol of the value */
     bool *owner;    /* points to the symbol that a size without a symbol of its own uses */
     bool printed;   /* a graph prints the owner */
+    bool *alike;    /* points to a symbol whose size a graph prints as it prints that of the user */
     bool of_base;   /* `last` is a size of a view's base */
     bool of_stride; /* a stride has a symbol of the value, which sizes share, too */
     uint32_t recorded;
@@ -357,36 +357,67 @@ static bool see_stride(struct shared_sizes *s, const struct input_tensor *t, uin
     return v != NULL;
 }
 
-/* Returns the name of the symbol that a graph prints for a size of an input; "" if it has none. */
-static struct str printed_symbol(const struct graph *graph, struct str input, uint32_t dim)
+/* Returns what a graph prints for a size of an input; NULL if that has none. */
+static const struct expr *printed_size(const struct graph *graph, struct str input, uint32_t dim)
 {
-    for (uint32_t i = 0; i < graph->n_nodes && input.p; i++) {
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct node *node = &graph->nodes[i];
         if (node->op != NODE_PLACEHOLDER || node->meta == META_NONE || !str_eq(node->name, input))
             continue;
         const struct meta *meta = &graph->pool->metas[node->meta];
         if (meta->kind != META_TENSOR || dim >= meta->n_sizes)
             break;
-        const struct expr *e = &graph->pool->exprs.exprs.v[meta->sizes[dim]];
-        return e->kind == EXPR_SYMBOL ? e->text : STR("");
+        return expr_at(&graph->pool->exprs, meta->sizes[dim]);
     }
-    return STR("");
+    return NULL;
 }
 
-/* Makes the symbol the shared one of its value. */
-static void share_symbol(struct inputs *inputs, struct shared_value *v, struct str name)
+/* Looks up what the graph prints for a size of a tensor; `*found` is NULL after MAX_LOOKUPS. */
+static bool look_up_size(struct inputs *inputs, const struct graph *graph,
+                         const struct input_tensor *t, uint32_t dim, unsigned *lookups,
+                         const struct expr **found)
 {
+    *found = NULL;
+    if (*lookups >= MAX_LOOKUPS)
+        return true;
+    ++*lookups;
+    struct str input = inputs_placeholder_name(t->source, &inputs->arena);
+    if (input.p)
+        *found = printed_size(graph, input, dim);
+    return input.p;
+}
+
+/* Makes the symbol that the graph prints the shared one of its value. Where a guard replaced it
+ * since, the graph prints another symbol, for all sizes that are equal by then: `alike` is the
+ * first of them that has a symbol. */
+static bool share_printed(struct inputs *inputs, struct shared_value *v, const struct graph *graph,
+                          unsigned *lookups)
+{
+    const struct expr_pool *exprs = &graph->pool->exprs;
     int64_t value = v->user->size[v->user_dim];
-    for (size_t i = 0; i < inputs->list.n; i++) {
+    const struct expr *printed;
+    if (!look_up_size(inputs, graph, v->user, v->user_dim, lookups, &printed))
+        return false;
+    for (size_t i = 0; i < inputs->list.n && printed && printed->kind == EXPR_SYMBOL; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
             continue;
-        for (uint32_t d = 0; d < t->ndim; d++)
-            if (t->size[d] == value && str_eq(t->size_symbol[d].name, name)) {
+        for (uint32_t d = 0; d < t->ndim; d++) {
+            const struct expr *other = NULL;
+            if (t->size[d] != value || !t->size_symbol[d].name.n)
+                continue;
+            if (str_eq(t->size_symbol[d].name, printed->text)) {
                 v->owner = &t->duck[d];
                 v->printed = true;
+            } else if (!v->alike && !look_up_size(inputs, graph, t, d, lookups, &other)) {
+                return false;
             }
+            if (other && expr_equal(exprs, (expr_id)(other - exprs->exprs.v), exprs,
+                                    (expr_id)(printed - exprs->exprs.v)))
+                v->alike = &t->duck[d];
+        }
     }
+    return true;
 }
 
 static bool shares_any(const struct input_tensor *t)
@@ -413,6 +444,8 @@ static void share_alike(struct inputs *inputs, struct shared_value *v)
                 return;
             }
     }
+    if (v->alike)
+        v->owner = v->alike;
 }
 
 /* With duck shaping every size without a symbol has a value that occurred before. A size that has
@@ -439,21 +472,16 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
     unsigned lookups = 0;
     for (size_t i = 0; i < s.values.n && ok; i++) {
         struct shared_value *v = &s.values.v[i];
-        if (dynamo && v->user && v->recorded > 1 && lookups++ < MAX_LOOKUPS) {
-            struct str input = inputs_placeholder_name(v->user->source, &inputs->arena);
-            struct str name = printed_symbol(dynamo, input, v->user_dim);
-            ok = input.p != NULL;
-            if (name.n)
-                share_symbol(inputs, v, name);
-            if (v->printed)
-                *v->owner = true;
-        }
+        if (dynamo && v->user && v->recorded > 1)
+            ok = share_printed(inputs, v, dynamo, &lookups);
+        if (v->printed)
+            *v->owner = true;
     }
     for (size_t i = 0; i < s.values.n && ok; i++) {
         struct shared_value *v = &s.values.v[i];
         if (v->user && v->recorded > 1 && !v->printed && i < MAX_LOOKUPS)
             share_alike(inputs, v);
-        bool *owner = v->owner ? v->owner : v->recorded == 1 ? v->last : NULL;
+        bool *owner = v->owner ? v->owner : v->recorded == 1 && !v->of_stride ? v->last : NULL;
         if (owner)
             *owner = true;
     }

@@ -34,6 +34,7 @@ struct dim_change {
 struct recorded_symbol {
     struct str name, value, range, source;
     uint32_t record;
+    stack_id user_stack; /* where it was created */
 };
 
 struct input_tensor {
@@ -61,9 +62,8 @@ struct input_tensor {
 enum recorded_input_kind { INPUT_TENSOR, INPUT_SYMBOL };
 struct input {
     enum recorded_input_kind kind;
-    bool fixed;          /* a number that becomes a constant */
-    bool is_float;       /* a symbol of a Python float, */
-    stack_id user_stack; /* which was created there */
+    bool fixed;    /* a number that becomes a constant */
+    bool is_float; /* a symbol of a Python float */
     union {
         struct input_tensor tensor;
         struct recorded_symbol symbol; /* that of a number, or of a tensor that was not described */

@@ -146,3 +146,16 @@ A recording that ends in an exception never looks like one in which all is well,
 
     $ symtape run -q $RECORDINGS/deep.log.zst:0/0:partial_dynamo | head -1
     1 graph on cpu: ran; peak memory 468 B; 0/0 failed in PyTorch: UserError, demo/data_dependent.py:13
+
+Sizes of one value share the symbol that the graph prints for them, and a call before the line where an input was created takes another
+input that the graph prints alike.
+
+    $ symtape replay $RECORDINGS/shared_sizes.log.zst --guards | sed -n '1,2p;8,$p' | cut -c 1-92
+    2 graphs of 1 attempt, 16 calls (8 Dynamo, 8 ATen): all match; 4 guards: 4 computed, 0 from
+    kernel guards: 4 reproduced, 0 missing, 0 extra, 0 invisible
+
+    compile  asked by  outcome     guard                                         node  operator
+    0/0_0    kernel    reproduced  Ne(s26, -1)                                   view  Tensor.vi
+    0/0_0    kernel    reproduced  s26 >= 0                                      view  Tensor.vi
+    0/0_0    kernel    reproduced  Eq(s79*(s35 + s52*s72), s26*(s35 + s52*s72))  view  Tensor.vi
+    0/0_0    kernel    reproduced  Eq(s26, s79)                                  view  Tensor.vi

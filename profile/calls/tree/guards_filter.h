@@ -22,13 +22,6 @@ bool guards_filter_is_proved(const struct guard_trees *trees);
 /* Returns whether the filter removes the guards that have this owner. */
 bool guards_filter_removes(const struct guard_trees *trees, struct str owner);
 
-/* Returns whether, without the guards that the filter removes, the calls have the answers that they
- * had. */
-static inline bool guards_filter_is_proved(const struct guard_trees *trees)
-{
-    return !trees->n_misanswered && !trees->n_unexplained;
-}
-
 /* Appends the function as Python, to be pasted. */
 void guards_filter_python(const struct guard_trees *trees, struct buf *out);
 

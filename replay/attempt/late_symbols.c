@@ -1,0 +1,192 @@
+#include "replay/attempt/late_symbols.h"
+
+#include "replay/attempt/value_set.h"
+
+/* A number that is an input of the graph. */
+struct number_input {
+    node_id node;
+    uint32_t group;                       /* the number of what the graph prints for it */
+    const struct recorded_symbol *symbol; /* NULL: none was recorded */
+};
+
+struct number_group {
+    uint32_t n;
+    node_id first; /* the input whose symbol was created first; NODE_NONE: none was */
+    uint32_t record;
+};
+
+struct late_symbols {
+    const struct attempt_load *load;
+    struct program *program;
+    struct value_set printed;
+    vec_of(struct number_group)
+    groups; /* by the number of what is printed */
+    vec_of(struct number_input)
+    inputs;
+    struct intern names; /* of the inputs */
+    struct intern lines; /* of calls */
+    vec_of(uint32_t)
+    first_call; /* by line */
+    struct buf text;
+    struct arena arena;
+};
+
+static bool add_input(struct late_symbols *l, const struct step *step)
+{
+    struct str name = l->program->graph->nodes[step->node].name;
+    uint32_t group = value_set_add(&l->printed, step->expected->number);
+    uint32_t id = intern(&l->names, name);
+    if (group == UINT32_MAX || id == INTERN_NONE ||
+        (group == l->groups.n &&
+         !vec_push(&l->groups, (struct number_group){ .first = NODE_NONE })))
+        return false;
+    if (id != l->inputs.n) /* another one has the name */
+        return true;
+    l->groups.v[group].n++;
+    return vec_push(&l->inputs, (struct number_input){ step->node, group, NULL });
+}
+
+/* False: out of memory. *several is set if the graph prints two inputs alike. */
+static bool read_inputs(struct late_symbols *l, bool *several)
+{
+    const struct program *p = l->program;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        if (step->kind == STEP_INPUT && step->expected->kind == EXPECT_NUMBER &&
+            !step->expected->unreadable && !add_input(l, step))
+            return false;
+    }
+    for (size_t i = 0; i < l->groups.n; i++)
+        *several |= l->groups.v[i].n > 1;
+    return true;
+}
+
+static void note_symbol(struct late_symbols *l, struct str name,
+                        const struct recorded_symbol *symbol)
+{
+    uint32_t id = intern_find(&l->names, name);
+    if (symbol->name.n == 0 || id == INTERN_NONE || l->inputs.v[id].symbol)
+        return;
+    struct number_input *input = &l->inputs.v[id];
+    struct number_group *group = &l->groups.v[input->group];
+    input->symbol = symbol;
+    if (group->first == NODE_NONE || symbol->record < group->record) {
+        group->first = input->node;
+        group->record = symbol->record;
+    }
+}
+
+static bool read_symbols(struct late_symbols *l)
+{
+    const struct inputs *inputs = &l->load->inputs;
+    for (size_t i = 0; i < inputs->list.n; i++) {
+        const struct input *input = &inputs->list.v[i];
+        if (input->kind == INPUT_SYMBOL) {
+            struct str name = inputs_placeholder_name(input->symbol.source, &l->arena);
+            if (!name.p)
+                return false;
+            note_symbol(l, name, &input->symbol);
+            note_symbol(l, input->symbol.name, &input->symbol);
+            continue;
+        }
+        const struct input_tensor *t = &input->tensor;
+        for (uint32_t d = 0; d < t->ndim && t->concrete; d++) {
+            note_symbol(l, t->size_symbol[d].name, &t->size_symbol[d]);
+            note_symbol(l, t->stride_symbol[d].name, &t->stride_symbol[d]);
+        }
+        if (t->concrete)
+            note_symbol(l, t->offset_symbol->name, t->offset_symbol);
+    }
+    return true;
+}
+
+static struct str line_text(struct late_symbols *l, struct str file, uint32_t line)
+{
+    buf_clear(&l->text);
+    buf_printf(&l->text, "%u\n%.*s", line, STR_ARG(file));
+    return buf_str(&l->text);
+}
+
+static bool read_lines(struct late_symbols *l)
+{
+    const struct program *p = l->program;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        uint32_t at = p->graph->nodes[p->steps[i].node].location;
+        if (!step_is_call(&p->steps[i]) || at == LOCATION_NONE)
+            continue;
+        const struct location *location = &p->graph->locations[at];
+        uint32_t id = intern(&l->lines, line_text(l, location->file, location->line));
+        if (id == INTERN_NONE || l->text.failed ||
+            (id == l->first_call.n && !vec_push(&l->first_call, i)))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the first call at the line where the symbol was created; 0: there is none. */
+static uint32_t created_before(struct late_symbols *l, const struct recorded_symbol *symbol)
+{
+    const struct trace *trace = l->load->trace;
+    if (!symbol || !symbol->user_stack)
+        return 0;
+    struct frame frame =
+        stack_frame(trace, trace->attempts[l->load->attempt].recording, symbol->user_stack);
+    uint32_t id = intern_find(&l->lines, line_text(l, frame.file, frame.line));
+    return id == INTERN_NONE || l->text.failed ? 0 : l->first_call.v[id];
+}
+
+static bool redirect(struct late_symbols *l)
+{
+    struct program *p = l->program;
+    /* By node: the input that it names, and for an input the steps before which another is meant.
+     */
+    node_id *input = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1);
+    node_id *instead = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1);
+    uint32_t *until = arena_array(&l->arena, uint32_t, (size_t)p->n_steps + 1);
+    if (!input || !instead || !until)
+        return false;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        input[i] = i;
+        until[i] = 0;
+    }
+    for (size_t i = 0; i < l->inputs.n; i++) {
+        const struct number_input *number = &l->inputs.v[i];
+        const struct number_group *group = &l->groups.v[number->group];
+        if (group->n < 2 || group->first == NODE_NONE || group->first == number->node)
+            continue;
+        instead[number->node] = group->first;
+        until[number->node] = created_before(l, number->symbol);
+    }
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        for (uint32_t k = 0; k < step->n_patches; k++) {
+            struct patch *patch = &p->patches[step->first_patch + k];
+            node_id from = patch->from < i ? input[patch->from] : i;
+            if (step->kind == STEP_ALIAS)
+                input[i] = from;
+            else if (step_is_call(step) && i < until[from])
+                patch->from = instead[from];
+        }
+    }
+    return !l->text.failed;
+}
+
+bool late_symbols_redirect(const struct attempt_load *load, struct program *program)
+{
+    struct late_symbols l = { .load = load, .program = program };
+    bool several = false;
+    if (load->attempt == TRACE_NONE)
+        return true;
+    bool ok = read_inputs(&l, &several);
+    if (ok && several)
+        ok = read_symbols(&l) && read_lines(&l) && redirect(&l);
+    value_set_release(&l.printed);
+    vec_release(&l.groups);
+    vec_release(&l.inputs);
+    intern_release(&l.names);
+    intern_release(&l.lines);
+    vec_release(&l.first_call);
+    buf_release(&l.text);
+    arena_release(&l.arena);
+    return ok;
+}

@@ -1,0 +1,18 @@
+/* Sizes that Dynamo's graph reads from an input that did not exist yet when they were read.
+ *
+ * When the graph is done, each size() of a tensor is replaced by the input that has its expression
+ * by then (insert_deferred_runtime_asserts of torch/fx/passes/runtime_assert.py). Where a guard
+ * made two inputs equal since, that is the input whose symbol replaced the other's, and it may have
+ * been created after the call. So a call that comes before the first one at the line where an
+ * input's symbol was created takes, of the inputs that the graph prints alike, the one that was
+ * created first.
+ */
+#ifndef SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H
+#define SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H
+
+#include "replay/attempt/attempt.h"
+
+/* Makes the calls of Dynamo's graph take those inputs. False: out of memory. */
+bool late_symbols_redirect(const struct attempt_load *load, struct program *program);
+
+#endif
