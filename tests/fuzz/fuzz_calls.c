@@ -71,7 +71,10 @@ static void check(struct call_log *log, struct str tree)
             entry_guards_check(&guards, &world, &log->calls.v[i].mode, i % 2, &reason);
         FUZZ_CHECK(!answer.no_memory && !reason.failed);
         FUZZ_CHECK((answer.verdict == GUARDS_FAIL) == (reason.n > 0));
-        entry_guards_assumed(&guards, &world, buf_str(&reason));
+        bool assumed;
+        uint32_t unlisted;
+        FUZZ_CHECK(entry_guards_assumed(&guards, &world, buf_str(&reason), &assumed));
+        FUZZ_CHECK(entry_guards_unlisted(&guards, &world, buf_str(&reason), &unlisted));
         FUZZ_CHECK(entry_guards_learn(&guards, &world));
     }
     FUZZ_CHECK(err.kind != ERR_ENV);

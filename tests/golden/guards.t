@@ -168,6 +168,27 @@ Arguments stay unless they are asked for, and tensors stay in any case:
     A filter that removes the guards that can go
         "L['n']",
 
+Calls of another width than the compiles on the tape, so that entries are assumed:
+
+    $ sed 's/"size": \[9, 8\], "stride": \[8, 1\]/"size": [9, 10], "stride": [10, 1]/' $RECORDINGS/sequence.jsonl | symtape guards -q --calls - $RECORDINGS/sequence.log.zst | sed '/^Entries/,$d'
+    3 recompiles of 1 function with 4 entries: 5 of 17 guards told calls apart, most often L['x'] torch.float32 size=[4, 8] stride=[8, 1]
+    A check that passes took PyTorch 103 us ("Guard latency", the median of the entries)
+    12 look-ups made 14 checks; a look-up cost 6.7 guards and 1.8 accessors, about 60.6 us by their share of the latency
+    0 of 17 guards can go
+    2 compiles not on the tape: the guards of such an entry are not counted
+
+    Functions; guards of several entries count once
+    entries  guards  shared  accessors  look-ups  guards a look-up  function
+          4      17      10          4        12               6.7  demo/sequence.py:13 in scale
+
+    Guards that told calls apart; times: checks that they ended
+    times  entries      kind          guard                                              user line
+        7  0/0          TENSOR_MATCH  L['x'] torch.float32 size=[4, 8] stride=[8, 1]     demo/sequence.py:15
+        4  0/1 0/2 0/3  TENSOR_MATCH  L['x'] torch.float32 size=[None, 8] stride=[8, 1]  demo/sequence.py:15
+        2  0/0 0/1      EQUALS_MATCH  L['k'] == 2                                        demo/sequence.py:16
+        -  0/0 0/1 0/2  EQUALS_MATCH  L['options']['mode'] == 'sum'                      demo/sequence.py:14
+        -  0/1 0/2 0/3  LAMBDA_GUARD  2 <= L['x'].size()[0]                              demo/sequence.py:15
+
 The merged tree: what only some entries have is marked, and so is what told calls apart:
 
     $ symtape guards -q --tree --function scale --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | tail -26 | cut -c -100

@@ -85,21 +85,19 @@ static void count(struct cache_run *run, const struct call_log *log, const struc
  * found: the same entries in the same order, each turned away by the same guard, or by one on a
  * value of which the call says nothing. */
 static bool fits(struct cache_builder *b, const struct lookup_row *row,
-                 const struct tape_compile *compile)
+                 const struct tape_compile *compile, bool *ret)
 {
     const struct recompile *why = compile->why;
-    if (!why || why->n_reasons != row->n_checks)
-        return !why && row->n_checks == 0;
-    for (uint32_t i = 0; i < row->n_checks; i++) {
+    *ret = why ? why->n_reasons == row->n_checks : row->n_checks == 0;
+    for (uint32_t i = 0; *ret && why && i < row->n_checks; i++) {
         const struct entry_check_row *check = lookup_check(b->run, row, i);
         const struct cache_entry *entry = &b->run->entries.v[check->entry];
         struct str logged = why->reasons[i].guard;
-        if (!str_eq(why->reasons[i].compile, entry->compile))
-            return false;
-        if (check->verdict == GUARDS_FAIL && str_starts(check->reason, str_trim(logged)))
+        *ret = str_eq(why->reasons[i].compile, entry->compile);
+        if (!*ret || (check->verdict == GUARDS_FAIL && str_starts(check->reason, str_trim(logged))))
             continue;
-        if (!entry_guards_assumed(&entry->guards, &b->world, logged))
-            return false;
+        if (!entry_guards_assumed(&entry->guards, &b->world, logged, ret))
+            return err_nomem(b->err);
     }
     return true;
 }
@@ -116,9 +114,10 @@ static bool note_unlisted(struct cache_builder *b, const struct lookup_row *row,
         if (!str_eq(why->reasons[i].compile, entry->compile) ||
             (check->verdict == GUARDS_FAIL && str_starts(check->reason, logged)))
             continue;
-        uint32_t source = entry_guards_unlisted(&entry->guards, &b->world, logged);
-        if (source != INTERN_NONE &&
-            intern(&b->run->unlisted, intern_text(&b->log->sources, source)) == INTERN_NONE)
+        uint32_t source;
+        if (!entry_guards_unlisted(&entry->guards, &b->world, logged, &source) ||
+            (source != INTERN_NONE &&
+             intern(&b->run->unlisted, intern_text(&b->log->sources, source)) == INTERN_NONE))
             return err_nomem(b->err);
     }
     return true;
@@ -146,7 +145,8 @@ static bool compiled_in_truth(struct cache_builder *b, const struct program_call
         return true;
     if (!cache_enter(b, call))
         return false;
-    *ret = fits(b, row, next);
+    if (!fits(b, row, next, ret))
+        return false;
     if (!*ret && !b->options->no_memo) {
         kind->unfit_check = row->first_check;
         kind->unfit_compile = next->order;
@@ -175,8 +175,10 @@ static bool answer_call(struct cache_builder *b, const struct program_call *call
     if (!cache_enter(b, call))
         return false;
     const struct tape_compile *next = cache_compile_of(b, row->code);
-    b->run->n_contradictions +=
-        next && !next->refused && !cache_is_what_if(b) && !fits(b, row, next);
+    bool fitting = true;
+    if (next && !next->refused && !cache_is_what_if(b) && !fits(b, row, next, &fitting))
+        return false;
+    b->run->n_contradictions += !fitting;
     if (next && !cache_is_what_if(b) && !note_unlisted(b, row, next))
         return false;
     row->answered = CALL_NONE;

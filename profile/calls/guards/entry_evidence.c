@@ -50,17 +50,19 @@ static bool is_unknown(const struct entry_guards *guards, struct world *world,
                PY_UNKNOWN;
 }
 
-bool entry_guards_assumed(const struct entry_guards *guards, struct world *world, struct str reason)
+bool entry_guards_assumed(const struct entry_guards *guards, struct world *world, struct str reason,
+                          bool *ret)
 {
     struct buf text = BUF_INIT;
     struct str name = tensor_name(reason);
-    bool ret = false;
-    for (size_t i = 0; i < guards->leaves.n && !ret; i++) {
+    *ret = false;
+    for (size_t i = 0; i < guards->leaves.n && !*ret && !text.failed; i++) {
         const struct guard_leaf *leaf = &guards->leaves.v[i];
-        ret = is_subject(leaf, world, name, reason, &text) && is_unknown(guards, world, leaf);
+        *ret = is_subject(leaf, world, name, reason, &text) && is_unknown(guards, world, leaf);
     }
+    bool ok = !text.failed;
     buf_release(&text);
-    return ret;
+    return ok;
 }
 
 bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world)
@@ -76,18 +78,19 @@ bool entry_guards_same_objects(const struct entry_guards *guards, struct world *
     return true;
 }
 
-uint32_t entry_guards_unlisted(const struct entry_guards *guards, const struct world *world,
-                               struct str reason)
+bool entry_guards_unlisted(const struct entry_guards *guards, const struct world *world,
+                           struct str reason, uint32_t *ret)
 {
     struct buf text = BUF_INIT;
     struct str name = tensor_name(reason);
-    uint32_t ret = INTERN_NONE;
-    for (size_t i = 0; i < guards->leaves.n && ret == INTERN_NONE; i++) {
+    *ret = INTERN_NONE;
+    for (size_t i = 0; i < guards->leaves.n && *ret == INTERN_NONE && !text.failed; i++) {
         const struct guard_leaf *leaf = &guards->leaves.v[i];
         if (leaf->source != INTERN_NONE && world->given.v[leaf->source] != world->now &&
             is_subject(leaf, world, name, reason, &text))
-            ret = leaf->source;
+            *ret = leaf->source;
     }
+    bool ok = !text.failed;
     buf_release(&text);
-    return ret;
+    return ok;
 }

@@ -158,19 +158,19 @@ bool entry_guards_widen(struct entry_guards *guards, struct world *world,
  * which the call says nothing. Returns false when memory ran out. */
 bool entry_guards_learn(const struct entry_guards *guards, struct world *world);
 
-/* Returns whether a reason that PyTorch logged is about a value of which the present call says
- * nothing. */
-bool entry_guards_assumed(const struct entry_guards *guards, struct world *world,
-                          struct str reason);
+/* Sets *ret to whether a reason that PyTorch logged is about a value of which the present call says
+ * nothing. Returns false when memory ran out. */
+bool entry_guards_assumed(const struct entry_guards *guards, struct world *world, struct str reason,
+                          bool *ret);
 
 /* Returns whether the ID_MATCH guards of an entry on locals of the frame name the objects of the
  * present call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py). */
 bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world);
 
-/* Returns the source of the value that a logged reason is about, if the present call does not list
- * it; INTERN_NONE otherwise. */
-uint32_t entry_guards_unlisted(const struct entry_guards *guards, const struct world *world,
-                               struct str reason);
+/* Sets *ret to the source of the value that a logged reason is about, if the present call does not
+ * list it; INTERN_NONE otherwise. Returns false when memory ran out. */
+bool entry_guards_unlisted(const struct entry_guards *guards, const struct world *world,
+                           struct str reason, uint32_t *ret);
 
 /* Appends a text of a guard as PyTorch prints it in reasons: L['x'] becomes x
  * (strip_local_scope() in torch/_dynamo/guards.py). */

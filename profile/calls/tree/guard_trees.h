@@ -65,6 +65,7 @@ struct guard_trees {
     uint32_t n_unused;      /* compiles that no call asked for */
     uint32_t n_unknown;     /* look-ups whose compile the tape does not have */
     uint32_t n_checks;      /* of entries, by all look-ups */
+    uint32_t n_assumed;     /* compiles that the tape does not have: their guards are not counted */
     uint32_t n_lookups;     /* that are replayed with the filter */
     uint32_t n_misanswered; /* checks that pass without the removed guards and did not before */
     uint32_t n_unexplained; /* checks that passed as far as the calls tell, and failed in truth by a

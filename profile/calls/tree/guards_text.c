@@ -125,6 +125,11 @@ static void put_removable(struct guards_writer *w)
         buf_puts(&w->line, " of the tape not asked for by these calls");
         put_line(w);
     }
+    if (trees->n_assumed) {
+        format_plural(&w->line, trees->n_assumed, "compile");
+        buf_puts(&w->line, " not on the tape: the guards of such an entry are not counted");
+        put_line(w);
+    }
     if (!w->totals.removed)
         return;
     if (trees->n_misanswered) {
