@@ -9,19 +9,13 @@ alone. A call whose compile is said to be unknown is no error, but most must be 
 wobbling integers without automatic dynamic shapes are assumed wrongly at times: those outcomes are counted, and may not grow.
 """
 import json
-import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from cases import Cases  # noqa: E402
+from recorded import SHARED, begin, calls_only, read
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
-READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of")
 # Sequences, how many outcomes may be unknown, and how many wrong.
 NAMES = {"mlp_lengths.none": (0, 0), "mlp_lengths.false": (0, 0), "mlp_lengths.true": (0, 0), "duck_two.none": (2, 0),
          "duck_two.false": (0, 0), "zero_one": (0, 0), "int_wobble.none": (5, 0), "resnet_sizes": (2, 0), "parity_branch.none": (0, 3),
@@ -46,7 +40,7 @@ def replay(symtape, name, rows, folder):
     log, calls = folder / "cut.log", folder / "calls.jsonl"
     with log.open("w") as out:
         cut(name, out)
-    calls.write_text("".join(json.dumps({key: row[key] for key in READ if key in row}) + "\n" for row in rows if "call" in row))
+    calls.write_text(calls_only(rows))
     done = subprocess.run([symtape, "cache", "--json", "--recompile-limit", "8", "--calls", calls, log],
                           stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
@@ -75,15 +69,12 @@ def compare(name, rows, found, verbose):
 
 
 def main():
-    symtape, cases = sys.argv[1], Cases()
-    if not SHARED.is_dir():
-        cases.skip("sequences", f"{SHARED} is absent")
-        cases.finish()
+    cases, symtape, verbose, _, _ = begin("assumed")
     with tempfile.TemporaryDirectory() as folder:
         for name in NAMES:
-            rows = [json.loads(line) for line in open(SHARED / f"{name}.calls.jsonl", encoding="utf-8")]
+            rows = read(name)
             found = replay(symtape, name, rows, pathlib.Path(folder))
-            cases.check(f"{name} with {KEPT} compiles", compare(name, rows, found, "-v" in sys.argv))
+            cases.check(f"{name} with {KEPT} compiles", compare(name, rows, found, verbose))
     cases.finish()
 
 

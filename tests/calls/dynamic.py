@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """symtape dynamic on recorded sequences of calls (../shared/sequences), compared with what PyTorch did.
 
-    dynamic.py SYMTAPE [-v] [NAME...]
+    dynamic.py SYMTAPE [NAME...]
 
 What automatic dynamic shapes remember at the end is what the truth file says, and the symbols of each compile are those that the log has.
 From the recording of a program under dynamic=None, the calls that compile or are refused under dynamic=True, dynamic=False and with marks
@@ -9,18 +9,12 @@ have to be those of the recordings of the same program made that way.
 """
 import collections
 import json
-import os
-import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from cases import Cases  # noqa: E402
+from recorded import SHARED, begin, read
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
 POLICIES = {"none": "automatic", "true": "dynamic", "false": "static", "mark": "marked"}
 PART = re.compile(r"\.(size|stride|storage_offset)\(\)(\[\d+\])?$")
 
@@ -29,10 +23,6 @@ def replay(symtape, name, *options):
     done = subprocess.run([symtape, "dynamic", "--json", "-q", *options, "--calls", str(SHARED / f"{name}.calls.jsonl"),
                            str(SHARED / f"{name}.log.zst")], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
-
-
-def read(name):
-    return [json.loads(line) for line in open(SHARED / f"{name}.calls.jsonl", encoding="utf-8")]
 
 
 def atom(value):
@@ -136,16 +126,9 @@ def stale_inputs(symtape):
 
 
 def main():
-    verbose = "-v" in sys.argv
-    symtape, *names = [arg for arg in sys.argv[1:] if arg != "-v"]
-    cases, total = Cases(), collections.Counter()
-    if not SHARED.is_dir():
-        cases.skip("dynamic", f"{SHARED} is absent")
-        cases.finish()
-    for path in sorted(SHARED.glob("*.calls.jsonl")):
-        name = path.name.removesuffix(".calls.jsonl")
-        if names and name not in names:
-            continue
+    cases, symtape, _, names, sequences = begin("dynamic")
+    total = collections.Counter()
+    for name in sequences:
         rows, ours = read(name), replay(symtape, name)
         codes = {row["entries"][0]["code"] for row in rows if row.get("entries")}
         state, counts = compare_state(ours, rows, codes)

@@ -9,18 +9,11 @@ calls do not hold what decides (attributes of 17 modules that differ) has a numb
 """
 import collections
 import json
-import os
-import pathlib
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from cases import Cases  # noqa: E402
+from recorded import SHARED, begin, calls_only, read
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
-READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of")
 # Sequences in which a value changes that the calls do not list: the outcomes, verdicts and reasons that may differ.
 UNDECIDED = {"many_instances": (22, 116, 15), "train_backward": (0, 3, 0), "train_inductor": (0, 3, 0)}
 
@@ -36,9 +29,7 @@ def words(text):
 
 def replay(symtape, name, rows):
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as calls:
-        for row in rows:
-            if "call" in row:
-                calls.write(json.dumps({key: row[key] for key in READ if key in row}) + "\n")
+        calls.write(calls_only(rows))
         calls.flush()
         done = subprocess.run([symtape, "cache", "--json", "--all", "--calls", calls.name, str(SHARED / f"{name}.log.zst")],
                               capture_output=True, text=True, check=True)
@@ -64,7 +55,7 @@ def compare_checks(number, truth, ours, say):
 
 
 def compare(symtape, name, verbose):
-    rows = [json.loads(line) for line in open(SHARED / f"{name}.calls.jsonl", encoding="utf-8")]
+    rows = read(name)
     ours = replay(symtape, name, rows)
     counts = collections.Counter()
 
@@ -85,16 +76,9 @@ def compare(symtape, name, verbose):
 
 
 def main():
-    verbose = "-v" in sys.argv
-    symtape, *names = [arg for arg in sys.argv[1:] if arg != "-v"]
-    cases, total = Cases(), collections.Counter()
-    if not SHARED.is_dir():
-        cases.skip("sequences", f"{SHARED} is absent")
-        cases.finish()
-    for path in sorted(SHARED.glob("*.calls.jsonl")):
-        name = path.name.removesuffix(".calls.jsonl")
-        if names and name not in names:
-            continue
+    cases, symtape, verbose, _, sequences = begin("sequences")
+    total = collections.Counter()
+    for name in sequences:
         counts = compare(symtape, name, verbose)
         total += counts
         limits = zip(("wrong outcomes", "wrong verdicts", "wrong reasons"), ("calls", "checks", "reasons"),
