@@ -134,6 +134,7 @@ static void test_releases(void **state)
 struct attempt_input {
     struct trace *trace;
     struct buf calls;
+    const char *marks;
 };
 
 static bool attempt(void *arg)
@@ -143,7 +144,7 @@ static bool attempt(void *arg)
     struct err err = ERR_INIT;
     struct buf out = BUF_INIT;
     const struct report_options options = { .width = 80 };
-    bool ok = make(&made, buf_str(&input->calls), NULL, &err);
+    bool ok = make(&made, buf_str(&input->calls), input->marks, &err);
     if (ok) {
         dynamic_text(&made.run, &options, &out);
         dynamic_json(&made.run, &out);
@@ -161,6 +162,8 @@ static void test_memory(void **state)
         .trace = open_trace(),
         .calls = read_file(source_path("tests/recordings/sequence.jsonl")),
     };
+    check_alloc_failures(attempt, &input);
+    input.marks = "L['x']:0,L['k']";
     check_alloc_failures(attempt, &input);
     buf_release(&input.calls);
     trace_close(input.trace);

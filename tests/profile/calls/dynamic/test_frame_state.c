@@ -217,6 +217,39 @@ static bool attempt(void *arg)
     return ok;
 }
 
+/* The later of two lines of one source says that all of it is dynamic. */
+static void test_copies(void **unused)
+{
+    (void)unused;
+    struct intern sources = INTERN_INIT;
+    struct world world = { .sources = &sources };
+    struct frame_state state = { 0 }, copy = { 0 }, one = { 0 };
+    assert_true(read_lines(&state, &world));
+    assert_true(pgo_line_read(STR("  L['x']: scalar 3"), &world, &state));
+    assert_true(
+        pgo_line_read(STR("  L['y']: tensor size=[2, ?] stride=[S(1), 1]"), &world, &state));
+    assert_true(frame_state_copy(&copy, &state));
+    assert_int_equal(copy.sources.n, 5);
+    assert_int_equal(state_of(&copy, &world, "L['x']")->size.kind, ATOM_DYNAMIC);
+    assert_null(state_of(&copy, &world, "L['x']")->size.v);
+    const struct source_state *y = state_of(&copy, &world, "L['y']");
+    assert_ptr_not_equal(y->size.v, state_of(&state, &world, "L['y']")->size.v);
+    check_atom(y->size.v[0], ATOM_INT, 2);
+    check_atom(y->stride.v[0], ATOM_INFER, 1);
+
+    uint32_t source = y->source, absent = world_source(&world, STR("L['absent']"));
+    assert_true(frame_state_copy_source(&one, &state, source));
+    assert_true(frame_state_copy_source(&one, &state, source));
+    assert_true(frame_state_copy_source(&one, &state, absent));
+    assert_int_equal(one.sources.n, 1);
+    assert_true(is_size_dynamic(frame_state_find(&one, source), 1));
+    frame_state_release(&one);
+    frame_state_release(&copy);
+    frame_state_release(&state);
+    world_release(&world);
+    intern_release(&sources);
+}
+
 static void test_memory(void **unused)
 {
     (void)unused;
@@ -228,7 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),   cmocka_unit_test(test_strides),
         cmocka_unit_test(test_scalars), cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_profile), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_profile), cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
