@@ -88,11 +88,17 @@ static bool keep(struct call_reader *in)
     return vec_push(&in->forms, form);
 }
 
-static bool read_new(struct call_reader *in, uint32_t n_before, struct err *err)
+/* Reads the calls of a line that is new. Where it is not JSON, the error has the place in the line
+ * itself, whose numbers are longer. */
+static bool read_new(struct call_reader *in, struct str line, uint32_t n_before, struct err *err)
 {
     struct str text = buf_str(&in->one.text);
-    if (!call_row_read(&in->row, text, (uint32_t)in->one.objects.n, err))
+    if (!call_row_read(&in->row, text, (uint32_t)in->one.objects.n, err)) {
+        struct err why = { .kind = ERR_NONE };
+        if (err->kind == ERR_INPUT && !json_parse(&in->row.doc, line, &why))
+            *err = why;
         return false;
+    }
     if (in->lines.arena.bytes + text.n <= MOST_KEPT &&
         (intern(&in->lines, text) == INTERN_NONE || !keep(in)))
         return err_nomem(err);
@@ -107,7 +113,7 @@ static bool read_call(struct call_reader *in, struct str line, struct err *err)
         return err_nomem(err);
     uint32_t id = intern_find(&in->lines, buf_str(&in->one.text));
     if (id == INTERN_NONE)
-        return read_new(in, n_before, err);
+        return read_new(in, line, n_before, err);
     const struct line_form *form = &in->forms.v[id];
     return add_calls(in, vec_from(&in->templates, form->first), form->n,
                      vec_from(&in->modules, form->first_module), form->n_modules, n_before, err);

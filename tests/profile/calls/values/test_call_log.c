@@ -145,6 +145,7 @@ static void test_errors(void **state)
         { "{\"call\": 0}", "line 1: a call has no \"function\"" },
         { "\n\n{", "line 3: " },
         { "3", "line 1: not an object" },
+        { "{\"call\": 123456789, \"function\": x}", "line 1: offset 32: " },
         { "{\"call\": 0, \"function\": \"f\", \"args\": [1]}", "has no \"source\"" },
         { "{\"call\": 0, \"function\": \"f\", \"args\": [{\"source\": \"x\", \"size\": [1]}]}",
           "as many strides" },
