@@ -59,13 +59,16 @@ static bool take_lines(void *data, struct str lines, struct err *err)
     return call_reader_take(data, lines, err);
 }
 
-bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log *log,
-                        struct err *err)
+bool calls_arg_recorded(struct out *out, struct trace *trace, uint32_t recording,
+                        struct call_log *log, struct err *err)
 {
     struct call_reader *reader = call_reader_new(log);
     struct recorded_calls calls = { .take = take_lines, .data = reader };
     bool ok = (reader || err_nomem(err)) && recorded_calls_read(trace, recording, &calls, err) &&
               call_reader_end(reader, err);
+    if (ok && calls.skipped)
+        out_note(out, "%llu call%s on the tape could not be read",
+                 (unsigned long long)calls.skipped, calls.skipped == 1 ? "" : "s");
     recorded_calls_release(&calls);
     call_reader_free(reader);
     return ok;
@@ -84,6 +87,6 @@ bool calls_arg_required(struct out *out, const char *path, const struct tape_arg
 {
     if (path)
         return calls_arg_read(out, path, log, err);
-    return calls_arg_recorded(tape->trace, calls_arg_recording(tape), log, err) &&
+    return calls_arg_recorded(out, tape->trace, calls_arg_recording(tape), log, err) &&
            (log->calls.n || calls_arg_missing(tape->trace, err));
 }

@@ -25,9 +25,9 @@ uint32_t calls_arg_recording(const struct tape_arg *tape);
 /* Reads the calls of a file ("-": standard input). Returns false with err set. */
 bool calls_arg_read(struct out *out, const char *path, struct call_log *log, struct err *err);
 /* Reads the calls that `symtape record --calls` noted. A recording without calls is no error: the
- * log stays empty. */
-bool calls_arg_recorded(struct trace *trace, uint32_t recording, struct call_log *log,
-                        struct err *err);
+ * log stays empty. A note says how many could not be read. */
+bool calls_arg_recorded(struct out *out, struct trace *trace, uint32_t recording,
+                        struct call_log *log, struct err *err);
 /* Sets the error that says how to get calls, and returns false. */
 bool calls_arg_missing(const struct trace *trace, struct err *err);
 /* Reads the calls of a file, or, where path is NULL, those of a recording, in which a lack of calls

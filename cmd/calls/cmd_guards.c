@@ -47,7 +47,7 @@ static bool use_calls(struct cmd *cmd, struct trace *trace, uint32_t recording,
     struct call_log log = { 0 };
     struct cache_run run = { 0 };
     bool ok = args->calls ? calls_arg_read(cmd->out, args->calls, &log, err)
-                          : calls_arg_recorded(trace, recording, &log, err);
+                          : calls_arg_recorded(cmd->out, trace, recording, &log, err);
     if (ok && !log.calls.n && args->filter)
         ok = calls_arg_missing(trace, err);
     if (ok && log.calls.n)

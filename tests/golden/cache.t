@@ -100,6 +100,20 @@ Calls by hand; what a call does not list is as it was:
     entry  hits  guards  compile time  saved  code
     0/0       0      13        1.03 s      -  demo/sequence.py:13 in scale
 
+Calls on the tape, some of which cannot be read:
+
+    $ printf 'no row\n{"call": 0, "function": "scale"}\n{"call": 7, "as": 5}' > rows
+
+    $ zstd -dcq $RECORDINGS/sequence.log.zst > with.log
+
+    $ printf 'V1120 12:00:00.000000 880 torch/a.py:1] {"symtape_calls": {"calls": 3}, "has_payload": "%s"}\n' $(md5sum < rows | cut -d' ' -f1) >> with.log
+
+    $ sed 's/^/\t/' rows >> with.log; echo >> with.log
+
+    $ symtape cache with.log | head -1
+    1 call: 0 hits, 1 compile (1.03 s)
+    2> symtape: 2 calls on the tape could not be read
+
 Errors name the line:
 
     $ symtape cache --calls calls.jsonl $RECORDINGS/sequence.log.zst

@@ -7,7 +7,10 @@
 #include "trace/graph/traceback.h"
 #include "trace/tables.h"
 
-enum { MOST_CALLS = 1 << 20, MOST_TEXT = 512 << 20, PIECE = 1 << 20 };
+enum { MOST_CALLS = 1 << 20, PIECE = 1 << 20 };
+
+/* The most MiB of rows that calls stand for: where all lines are kept, and where they are taken. */
+enum { MOST_KEPT = 512, MOST_TAKEN = 16 << 10 };
 
 #define NONE UINT64_MAX
 
@@ -74,12 +77,15 @@ static bool add_full_row(struct call_rows *in, struct str line, const struct ful
 
 static bool add_calls(struct call_rows *in, struct one_call call, uint64_t repeat, uint64_t n_new)
 {
-    for (uint64_t i = 0; i < repeat && in->calls.n < MOST_CALLS; i++) {
+    uint64_t i = 0;
+    for (; i < repeat && in->calls.n < MOST_CALLS; i++) {
         if (!vec_push(&in->calls, call))
             return false;
         call.number++;
         call.first += n_new;
     }
+    if (__builtin_add_overflow(in->skipped, repeat - i, &in->skipped))
+        in->skipped = UINT64_MAX;
     return true;
 }
 
@@ -172,12 +178,32 @@ static bool hand_over(struct recorded_calls *ret, size_t enough, struct err *err
     return ok;
 }
 
+static const struct full_row *row_of(const struct call_rows *in, const struct one_call *call)
+{
+    const struct full_row key = { .number = call->row };
+    return in->rows.n ? bsearch(&key, in->rows.v, in->rows.n, sizeof key, by_row_number) : NULL;
+}
+
+/* A few bytes of a tape can stand for any number of lines. */
+static bool check_size(const struct call_rows *in, const struct recorded_calls *ret,
+                       struct err *err)
+{
+    unsigned most = ret->take ? MOST_TAKEN : MOST_KEPT;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < in->calls.n; i++) {
+        const struct full_row *row = row_of(in, &in->calls.v[i]);
+        bytes += row ? row->rest.n : 0;
+        if (bytes >> 20 >= most)
+            return err_set(err, ERR_INPUT,
+                           "the calls on the tape stand for more than %u MiB of text", most);
+    }
+    return true;
+}
+
 static bool put_call(struct call_rows *in, const struct one_call *call, struct recorded_calls *ret,
                      struct err *err)
 {
-    const struct full_row key = { .number = call->row };
-    const struct full_row *row =
-        in->rows.n ? bsearch(&key, in->rows.v, in->rows.n, sizeof key, by_row_number) : NULL;
+    const struct full_row *row = row_of(in, call);
     if (!row)
         return in->skipped++, true;
     buf_printf(&ret->lines, "{\"call\": %llu", (unsigned long long)call->number);
@@ -189,9 +215,6 @@ static bool put_call(struct call_rows *in, const struct one_call *call, struct r
         put_renumbered(row, call->first, &ret->lines);
     buf_putc(&ret->lines, '\n');
     ret->n++;
-    if (ret->lines.n > MOST_TEXT)
-        return err_set(err, ERR_INPUT, "the calls on the tape stand for more than %d MiB of text",
-                       MOST_TEXT >> 20);
     return hand_over(ret, PIECE, err) && (!ret->lines.failed || err_nomem(err));
 }
 
@@ -208,6 +231,7 @@ bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorde
         qsort(in.rows.v, in.rows.n, sizeof *in.rows.v, by_row_number);
     if (ok && in.calls.n)
         qsort(in.calls.v, in.calls.n, sizeof *in.calls.v, by_call_number);
+    ok = ok && check_size(&in, ret, err);
     for (size_t i = 0; ok && i < in.calls.n; i++)
         ok = put_call(&in, &in.calls.v[i], ret, err);
     ok = ok && hand_over(ret, 1, err);

@@ -8,7 +8,7 @@
  *
  * Rows that repeat an earlier row are written out: each line is a whole call, with numbers of its
  * own for the objects that it was the first to have. Rows that cannot be read, or that refer to a
- * row that is missing, are skipped and counted. */
+ * row that is missing, are skipped and counted; so are calls beyond the first 1,048,576. */
 #ifndef SYMTAPE_TRACE_EVENTS_CALLS_H
 #define SYMTAPE_TRACE_EVENTS_CALLS_H
 
@@ -22,7 +22,7 @@ struct recorded_calls {
     bool (*take)(void *data, struct str lines, struct err *err);
     void *data;
     uint64_t n;       /* number of lines */
-    uint64_t skipped; /* rows that could not be read */
+    uint64_t skipped; /* rows that could not be read, and calls beyond the most */
 };
 
 /* What the recorders of a tape said of themselves, summed over processes. */
@@ -34,7 +34,8 @@ struct call_totals {
 };
 
 /* Reads the calls of one recording. Returns false with err set when memory ran out, when the tape
- * could not be read, or (ERR_INPUT) when all lines are kept and are more than 512 MiB. */
+ * could not be read, or (ERR_INPUT) when the calls stand for more text than 512 MiB, or than 16 GiB
+ * where `take` has the lines. */
 bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorded_calls *ret,
                          struct err *err);
 void recorded_calls_release(struct recorded_calls *calls);

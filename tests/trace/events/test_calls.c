@@ -92,6 +92,56 @@ static void test_pieces(void **state)
     trace_close(trace);
 }
 
+static bool count_bytes(void *data, struct str lines, struct err *err)
+{
+    (void)err;
+    *(uint64_t *)data += lines.n;
+    return true;
+}
+
+/* A row may stand for many calls: those beyond the most are counted, and so much text that a few
+ * bytes of a tape would take minutes is refused before any of it is written. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 20 };
+    static const struct {
+        size_t bytes;
+        uint64_t repeat, skipped;
+        bool kept, ok;
+    } ROWS[] = {
+        { 10, MOST + 5, 5, false, true },
+        { 10, UINT64_MAX - 1, UINT64_MAX - 1 - MOST, false, true },
+        { 16500, MOST, 0, false, false },
+        { 530000, 1100, 0, true, false },
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        struct err err = ERR_INIT;
+        struct log_make log = log_start();
+        struct buf row = BUF_INIT;
+        uint64_t bytes = 0;
+        struct recorded_calls calls = { .take = ROWS[i].kept ? NULL : count_bytes, .data = &bytes };
+        buf_puts(&row, "{\"call\": 0, \"function\": \"");
+        for (size_t k = 0; k < ROWS[i].bytes; k++)
+            buf_putc(&row, 'f');
+        buf_printf(&row, "\", \"repeat\": %llu}%c", (unsigned long long)ROWS[i].repeat, 0);
+        log_put(&log, "\"symtape_calls\": {\"calls\": 1}", row.p);
+        struct trace *trace = log_open(&log);
+        assert_int_equal(recorded_calls_read(trace, 0, &calls, &err), ROWS[i].ok);
+        assert_int_equal(err.kind, ROWS[i].ok ? ERR_NONE : ERR_INPUT);
+        if (ROWS[i].ok) {
+            assert_int_equal(calls.n, ROWS[i].repeat < MOST ? ROWS[i].repeat : MOST);
+            assert_int_equal(calls.skipped, ROWS[i].skipped);
+            assert_true((ROWS[i].kept ? calls.lines.n : bytes) > calls.n * ROWS[i].bytes);
+        } else {
+            assert_int_equal(calls.n, 0);
+        }
+        recorded_calls_release(&calls);
+        buf_release(&row);
+        trace_close(trace);
+    }
+}
+
 static void test_totals(void **state)
 {
     (void)state;
@@ -134,10 +184,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lines),  cmocka_unit_test(test_pieces), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_totals), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
