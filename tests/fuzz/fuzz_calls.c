@@ -35,6 +35,33 @@ static void check_filter(struct call_log *log, struct str tree)
     world_release(&world);
 }
 
+static bool is_symbol(void *data, uint32_t source, uint32_t dim, int64_t before)
+{
+    (void)data;
+    return (source + dim + (uint64_t)before) % 3 != 0;
+}
+
+/* Guards that are widened for a call pass. */
+static void check_widened(struct call_log *log, struct str tree)
+{
+    struct world world = { .sources = &log->sources };
+    struct entry_guards guards = { 0 };
+    struct err err = { .kind = ERR_NONE };
+    const struct size_policy policy = { is_symbol, NULL };
+    bool ok = world_enter(&world, &log->calls.v[0]) &&
+              entry_guards_read(&guards, tree, &world, &log->calls.v[0].mode, &err);
+    for (size_t i = 0; ok && i < log->calls.n; i++) {
+        const struct call_mode *mode = &log->calls.v[i].mode;
+        bool widened;
+        FUZZ_CHECK(world_enter(&world, &log->calls.v[i]));
+        FUZZ_CHECK(entry_guards_widen(&guards, &world, mode, &policy, &widened));
+        FUZZ_CHECK(widened ==
+                   (entry_guards_check(&guards, &world, mode, false, NULL).verdict == GUARDS_PASS));
+    }
+    entry_guards_release(&guards);
+    world_release(&world);
+}
+
 /* Merges a tree with its own second half: each line has an owner, and each use an entry. */
 static void check_merged(struct str tree)
 {
@@ -91,8 +118,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     size_t end = str_find(input, STR("\n====\n"));
     if (call_log_read(&log, str_from(input, end + 6), &err))
         check(&log, str_first(input, end));
-    if (log.calls.n)
+    if (log.calls.n) {
         check_filter(&log, str_first(input, end));
+        check_widened(&log, str_first(input, end));
+    }
     check_merged(str_first(input, end));
     FUZZ_CHECK(err.kind == ERR_NONE || err.kind == ERR_INPUT);
     call_log_release(&log);
