@@ -45,8 +45,8 @@ struct attempt_run {
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
-    uint32_t lists;  /* inputs without a meta that were looked up (list_input()) */
-    bool has_floats; /* an input is a float with a symbol */
+    uint32_t lists, list_items; /* of the graph being walked (list_input()) */
+    bool has_floats;            /* an input is a float with a symbol */
 };
 
 static bool is_replaced(struct shape_env *env, sym_id size, sym_id printed)
@@ -104,51 +104,44 @@ static struct value value_before_tracing(struct attempt_run *run, const struct n
                : value;
 }
 
-enum { MAX_LISTS = 64, MAX_LIST = 1 << 16 }; /* of inputs that are lists; each reads the graph */
+enum { MAX_LISTS = 64 }; /* of a graph's inputs; each reads the graph */
+
+/* Returns whether a node takes an item out of an input, which may have an alias. *at is set to its
+ * index. */
+static bool takes_item(const struct program *program, node_id node, node_id input, uint64_t *at)
+{
+    const struct node *getitem = &program->graph->nodes[node];
+    const struct arg *args = node_args(program->graph, getitem);
+    if (program->steps[node].kind != STEP_GETITEM || getitem->meta == META_NONE ||
+        args[0].u.node >= node || program->steps[args[0].u.node].object != input ||
+        args[1].u.integer < 0)
+        return false;
+    *at = (uint64_t)args[1].u.integer;
+    return true;
+}
 
 /* Returns the list that a graph of compiled autograd takes its tensors from: no log describes it,
  * but its items are printed where the graph reads them. It lives as long as the program, which may
- * be walked again. */
+ * be walked again. The lists of a graph have no more items than the graph has nodes. */
 static bool list_input(struct attempt_run *run, const struct program *program, node_id input,
                        struct value *ret)
 {
-    const struct graph *graph = program->graph;
-    struct value *items = NULL;
-    node_id alias = input;
-    uint32_t n = 0;
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < graph->n_nodes; i++) {
-            const struct node *node = &graph->nodes[i];
-            const struct arg *args = node_args(graph, node);
-            if (!node->n_args || args[0].kind != ARG_NODE ||
-                (args[0].u.node != input && args[0].u.node != alias))
-                continue;
-            if (node->op == NODE_ALIAS)
-                alias = i;
-            if (node->op != NODE_CALL_FUNCTION || !str_is(node->target, "operator.getitem") ||
-                node->n_args != 2 || args[1].kind != ARG_INT || node->meta == META_NONE ||
-                args[1].u.integer < 0 || args[1].u.integer >= MAX_LIST)
-                continue;
-            uint32_t at = (uint32_t)args[1].u.integer;
-            if (!pass) {
-                n = at + 1 > n ? at + 1 : n;
-                continue;
-            }
-            if (at >= n)
-                continue;
-            const struct expected *item =
-                expected_read(run->state.ops, graph, node->meta, replay_state_resolve, &run->state,
-                              &program->root->arena);
-            if (!item)
-                return false;
-            items[at] = expected_value(run->state.ops, item);
-        }
-        if (!pass && !(items = arena_array(&program->root->arena, struct value, (size_t)n + 1)))
-            return false;
-        for (uint32_t i = 0; !pass && i < n; i++)
-            items[i] = value_none();
-    }
-    *ret = n ? value_items(VALUE_LIST, items, n) : *ret;
+    const uint64_t most = program->root->n_tree_nodes - run->list_items;
+    uint64_t n = 0, at;
+    for (node_id i = 0; i < program->n_steps; i++)
+        if (takes_item(program, i, input, &at) && at < most && at >= n)
+            n = at + 1;
+    struct value *items = arena_array(&program->root->arena, struct value, (size_t)n + 1);
+    if (!items)
+        return false;
+    for (uint64_t i = 0; i < n; i++)
+        items[i] = value_none();
+    for (node_id i = 0; i < program->n_steps; i++)
+        if (takes_item(program, i, input, &at) && at < n)
+            items[at] = expected_value(run->state.ops, program->steps[i].expected);
+    run->list_items += (uint32_t)n;
+    if (n)
+        *ret = value_items(VALUE_LIST, items, (uint32_t)n);
     return true;
 }
 
@@ -180,7 +173,7 @@ static bool attempt_input(void *user, const struct program *program, const struc
             origin == NODE_NONE || expected == step->expected || (other && other->other)
                 ? replay_state_placeholder(&run->state, node, expected)
                 : value_before_tracing(run, node, &dynamo->nodes[origin], expected, step->expected);
-    if (ret->kind != VALUE_TENSOR && expected->kind == EXPECT_NOTHING && !run->traces &&
+    if (ret->kind != VALUE_TENSOR && !run->traces && step_is_list_input(program, step) &&
         run->lists++ < MAX_LISTS && !list_input(run, program, step->node, ret))
         return err_nomem(err);
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
@@ -329,6 +322,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->record = g->record;
     run->infers = g->kind == GRAPH_INFERENCE;
     run->traces = traces_results(g->kind) || run->load->inputs.exported;
+    run->lists = run->list_items = 0;
     run->traced.backward = false;
     run->traced.unwrapped = run->load->inputs.exported;
     run->traced.decomposes = run->load->inductor;

@@ -252,6 +252,13 @@ const struct node *program_node(const struct program *root, uint32_t node,
     return NULL;
 }
 
+bool step_is_list_input(const struct program *program, const struct step *step)
+{
+    const struct graph *graph = program->graph;
+    uint32_t meta = graph->nodes[step->node].meta;
+    return meta < graph->pool->n_metas && str_is(graph->pool->metas[meta].text, "list");
+}
+
 const struct value *step_argument(const struct step *step, const struct schema *schema,
                                   struct str name)
 {

@@ -80,6 +80,11 @@ static inline bool step_is_call(const struct step *step)
     return step->kind >= STEP_OPERATOR && step->kind <= STEP_GETITEM;
 }
 
+/* Returns whether an input is a list ("L_inputs_ : list"): the graph has metas where it takes the
+ * items out. */
+struct program;
+bool step_is_list_input(const struct program *program, const struct step *step);
+
 enum outcome {
     OUTCOME_NONE,
     OUTCOME_MATCH,

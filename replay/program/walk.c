@@ -452,13 +452,6 @@ static bool fail_input(struct walker *w, const struct program *p, const struct s
                          : "its recorded sizes make no tensor");
 }
 
-/* "L_inputs_ : list": the graph has metas where it takes the items out. */
-static bool is_list_input(const struct program *p, const struct step *step)
-{
-    uint32_t meta = p->graph->nodes[step->node].meta;
-    return meta < p->graph->pool->n_metas && str_is(p->graph->pool->metas[meta].text, "list");
-}
-
 static bool first_input(struct interpreter *in, struct program *p, const struct step *step,
                         uint32_t number, const struct value *passed, struct value *ret)
 {
@@ -472,7 +465,7 @@ static bool first_input(struct interpreter *in, struct program *p, const struct 
         return false;
     if (ret->kind == VALUE_NONE && step->expected->kind == EXPECT_TENSOR)
         return fail_input(w, p, step, passed != NULL);
-    if (ret->kind == VALUE_NONE && !passed && is_list_input(p, step))
+    if (ret->kind == VALUE_NONE && !passed && step_is_list_input(p, step))
         *ret = unknown_value();
     p->first[step->node] = *ret;
     p->notes[step->node].pending = ret->kind != VALUE_NONE && !is_unknown_call(*ret);

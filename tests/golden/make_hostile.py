@@ -1,4 +1,4 @@
-"""Logs that try to break a diagnosis: `make_hostile.py KIND > FILE`."""
+"""Logs that try to break a diagnosis or a replay: `make_hostile.py KIND > FILE`."""
 import hashlib
 import json
 import sys
@@ -63,4 +63,17 @@ def instant():
     yield record(metrics(entire_frame_compile_time_s=10.0), 0)
 
 
-sys.stdout.writelines({"instant": instant, "escapes": escapes, "giant": giant, "recompiles": recompiles}[sys.argv[1]]())
+def lists():
+    """A list of inputs behind inputs without metas, with items that no list of this graph has."""
+    inputs = [f"h{i}" for i in range(100)] + ["L_inputs_ : list"]
+    body = ["l_inputs_ = L_inputs_"]
+    for i, index in enumerate([0, 1, 2, 65000, 4000000000, 10**30]):
+        body.append(f'getitem_{i}: "f32[4][1]cpu" = l_inputs_[{index}]')
+    body += ['add: "f32[4][1]cpu" = getitem_0 + getitem_2', "return (add,)"]
+    yield record({"dynamo_start": {"stack": []}}, 0)
+    yield record({"dynamo_output_graph": {}}, 0, "class GraphModule(torch.nn.Module):\n    def forward(self, " +
+                 ", ".join(inputs) + "):\n" + "".join(f"        {line}\n" for line in body))
+
+
+KINDS = {"instant": instant, "escapes": escapes, "giant": giant, "recompiles": recompiles, "lists": lists}
+sys.stdout.writelines(KINDS[sys.argv[1]]())

@@ -159,3 +159,10 @@ input that the graph prints alike.
     0/0_0    kernel    reproduced  s26 >= 0                                      view  Tensor.vi
     0/0_0    kernel    reproduced  Eq(s79*(s35 + s52*s72), s26*(s35 + s52*s72))  view  Tensor.vi
     0/0_0    kernel    reproduced  Eq(s26, s79)                                  view  Tensor.vi
+A list of inputs has the items that the graph takes out of it, and no more items than the graph has nodes, whatever an index says.
+
+    $ python3 $ROOT/tests/golden/make_hostile.py lists > lists.log; symtape replay lists.log | head -4
+    1 graph of 1 attempt, 7 calls: 4 match, 0 mismatch, 3 refused, 0 unsupported; 3 adopted
+
+    graph                      calls  match  mismatch  refused  unsupported  adopted  error
+    0/0_0:dynamo_output_graph      7      4         -        3            -        3  -
