@@ -358,6 +358,25 @@ static bool add_name(struct replay_state *state, uint32_t i)
     return true;
 }
 
+/* Finds the symbol of L['x'].item(), which FakeTensorConverter.from_real_tensor of
+ * torch/_subclasses/fake_tensor.py creates for a tensor of one int64 or float64 on the CPU. False:
+ * out of memory. */
+static bool find_item(const struct replay_state *state, struct replay_input *input)
+{
+    const struct tensor_meta *meta = &input->meta;
+    if (!input->is_tensor || meta->ndim != 0 || meta->device.type != DEVICE_CPU ||
+        (meta->dtype != DTYPE_I64 && meta->dtype != DTYPE_F64))
+        return true;
+    struct buf name = BUF_INIT;
+    buf_printf(&name, "%.*sitem_", STR_ARG(input->name));
+    uint32_t id = name.failed ? INTERN_NONE : intern_find(&state->names, buf_str(&name));
+    uint32_t number = id == INTERN_NONE ? UINT32_MAX : state->named.v[id].number;
+    input->item = number == UINT32_MAX ? NULL : &state->inputs[number];
+    bool ok = !name.failed;
+    buf_release(&name);
+    return ok;
+}
+
 bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
                        const struct env_settings *settings, struct err *err)
 {
@@ -375,6 +394,8 @@ bool replay_state_open(struct replay_state *state, const struct inputs *inputs,
         compare_jagged(&s, i);
         ok = note_symbol_source(&s, i) && !s.failed;
     }
+    for (size_t i = 0; i < state->n_inputs && ok; i++)
+        ok = find_item(state, &state->inputs[i]);
     value_set_release(&s.duck);
     intern_release(&s.symbol_sources);
     vec_release(&s.latest);
@@ -501,19 +522,6 @@ static struct value make_number(struct replay_state *state, const struct replay_
     return value_sym(is_float ? VALUE_FLOAT : VALUE_INT, input->number);
 }
 
-/* Returns the symbol of L['x'].item(), which FakeTensorConverter.from_real_tensor of
- * torch/_subclasses/fake_tensor.py creates for a tensor of one int64 or float64 on the CPU; NULL:
- * there is none. */
-static const struct replay_input *find_item(const struct replay_state *state,
-                                            const struct replay_input *input)
-{
-    struct buf name = BUF_INIT;
-    buf_printf(&name, "%.*sitem_", STR_ARG(input->name));
-    uint32_t id = name.failed ? INTERN_NONE : intern_find(&state->names, buf_str(&name));
-    buf_release(&name);
-    return id == INTERN_NONE ? NULL : input_at(state, state->named.v[id].number);
-}
-
 /* Makes the tensor of an input. If it wraps a float, its item() is the float's symbol
  * (wrap_symfloat of torch/_dynamo/variables/builder.py). */
 static struct value make_tensor(struct replay_state *state, const struct replay_input *input,
@@ -524,10 +532,8 @@ static struct value make_tensor(struct replay_state *state, const struct replay_
         return value_tensor(x);
     if (number && number_type_of(state->env, number->number) != NUMBER_FLOAT)
         number = NULL;
-    enum dtype dtype = input->meta.dtype;
-    if (!number && (dtype == DTYPE_I64 || dtype == DTYPE_F64) &&
-        input->meta.device.type == DEVICE_CPU)
-        number = find_item(state, input);
+    if (!number)
+        number = input->item;
     if (number && number->number != SYM_NONE)
         ops_remember_item(state->ops, x, make_number(state, number));
     return value_tensor(x);

@@ -15,6 +15,7 @@ struct replay_input {
     struct tensor_meta meta;
     const struct dim_constraint *constraints; /* set for a tensor of the environment, or NULL */
     sym_id number;
+    const struct replay_input *item; /* of a tensor: the symbol of its item(), or NULL */
 };
 
 /* The first inputs of a name: a float has the name of the tensor that wraps it. */
