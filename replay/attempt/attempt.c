@@ -37,11 +37,12 @@ struct attempt_run {
     struct traced traced;
     struct aot_inputs aot_inputs; /* of the graph being walked */
     vec_of(bool)
-    walked;               /* by program */
-    bool substitute;      /* walks the graph of another attempt */
-    bool traced_joint;    /* a joint graph was walked */
-    bool infers;          /* an inference graph is being walked, */
-    bool evaluated_early; /* and the call being made must not add guards */
+    walked;                              /* by program */
+    bool substitute;                     /* walks the graph of another attempt */
+    bool traced_joint;                   /* a joint graph was walked */
+    bool infers;                         /* an inference graph is being walked, */
+    bool suppressed;                     /* and the call being made must not add guards, */
+    bool early[PROGRAM_MAX_NESTING + 1]; /* by nesting of subgraphs: as the call at work there */
     bool traces; /* layouts of the results of the graph being walked are evaluated (traced.h) */
     struct result_collector collecting;
     struct float_constants floats;
@@ -179,12 +180,14 @@ static bool attempt_input(void *user, const struct program *program, const struc
     return !run->traces || traced_evaluate(&run->traced, run->state.ops, *ret) || err_nomem(err);
 }
 
-/* Lets the next calls add guards after one that must not, because it was evaluated early. */
-static void let_calls_ask(struct attempt_run *run)
+/* Lets the next conditions add guards, or not, because the call was evaluated early. */
+static void suppress_guards(struct attempt_run *run, bool on)
 {
-    if (run->evaluated_early)
+    if (run->suppressed && !on)
         env_resume_guards(run->state.env);
-    run->evaluated_early = false;
+    if (!run->suppressed && on)
+        env_suppress_guards(run->state.env);
+    run->suppressed = on;
 }
 
 static bool attempt_before_call(void *user, const struct program *program, const struct step *step,
@@ -196,14 +199,14 @@ static bool attempt_before_call(void *user, const struct program *program, const
                          ? 0
                          : run->first_stack.v[program->number] + program->first_location + location;
     ops_set_stack(run->state.ops, location == LOCATION_NONE ? 0 : stack + 1);
+    bool *early = &run->early[run->walker.depth];
     guard_log_set_backward(&run->log, run->traces && run->traced.backward);
-    if (!guard_log_apply(&run->log, run->record, false))
+    suppress_guards(run, false);
+    *early = false;
+    if (!guard_log_apply(&run->log, run->record, false) ||
+        (run->infers && !traced_was_early(&run->traced, run->state.ops, step->expected, early)))
         return err_nomem(err);
-    let_calls_ask(run);
-    run->evaluated_early =
-        run->infers && traced_was_early(&run->traced, run->state.ops, step->expected);
-    if (run->evaluated_early)
-        env_suppress_guards(run->state.env);
+    suppress_guards(run, *early);
     return !run->log.ended;
 }
 
@@ -217,7 +220,7 @@ static bool attempt_after_call(void *user, const struct program *program, const 
         traced_evaluate_view(&run->traced, run->state.ops, program, step, result);
     if (run->traces && !traced_evaluate(&run->traced, run->state.ops, result))
         return err_nomem(err);
-    let_calls_ask(run);
+    suppress_guards(run, run->walker.depth && run->early[run->walker.depth - 1]);
     if (!guard_log_gather(&run->log))
         return err_nomem(err);
     return !run->log.ended;
@@ -343,7 +346,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     bool stopped = p && run->walker.stopped;
     if (is_part)
         env_resume_guards(run->state.env);
-    let_calls_ask(run);
+    suppress_guards(run, false);
     run->traced_joint |= ok && g->kind == GRAPH_JOINT;
     row->counts.ns = clock_thread_ns() - start;
     float_constants_restore(&run->floats, run->state.env);

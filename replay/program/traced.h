@@ -46,9 +46,11 @@ void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct p
  * evaluated instead, as tracing does before the symbol is gone. False: out of memory. */
 bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
                               const struct graph *aot);
-/* Returns whether a call of the graph that AOTAutograd traces has a result whose layout was
- * evaluated instead: PyTorch asks about it once, and so did the call of Dynamo's graph. */
-bool traced_was_early(const struct traced *traced, struct ops *ops, const struct expected *result);
+/* Sets *ret to whether a call of the graph that AOTAutograd traces has a result whose layout was
+ * evaluated instead: PyTorch asks about it once, and so did the call of Dynamo's graph. False: out
+ * of memory. */
+bool traced_was_early(const struct traced *traced, struct ops *ops, const struct expected *result,
+                      bool *ret);
 /* Evaluates the conditions of Inductor's lowering for the outputs of a forward or inference graph
  * (run_node of torch/_inductor/graph.py): whether they are dense. The origin is no node of the
  * graph. */
