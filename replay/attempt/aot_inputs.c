@@ -20,8 +20,7 @@ static bool fits(const struct meta *from, const struct meta *to)
            from->has_strides == to->has_strides && str_eq(from->device, to->device);
 }
 
-/* Reads "PlainAOTInput(idx=3)", where `before` is its text up to the number. */
-static bool read_index(struct str descriptor, struct str before, uint64_t *ret)
+bool aot_index(struct str descriptor, struct str before, uint64_t *ret)
 {
     struct str rest = str_from(descriptor, before.n);
     return str_starts(descriptor, before) &&
@@ -43,7 +42,7 @@ static bool find_inputs(struct aot_inputs *inputs, const struct graph *dynamo,
             continue;
         index = n++;
         if (aot->nodes[i].descriptor.n &&
-            !read_index(aot->nodes[i].descriptor, STR("PlainAOTInput(idx="), &index))
+            !aot_index(aot->nodes[i].descriptor, STR("PlainAOTInput(idx="), &index))
             continue;
         has_gap |= index > expected;
         expected = index + 1;
@@ -71,8 +70,8 @@ static void find_outputs(struct aot_inputs *inputs, const struct graph *dynamo,
             continue;
         uint64_t at = next, end = output->n_args;
         if (node->descriptor.n) {
-            if (!read_index(node->descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="),
-                            &at))
+            if (!aot_index(node->descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="),
+                           &at))
                 continue;
             end = at < end ? at + 1 : end;
         }
@@ -107,6 +106,11 @@ bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const
 node_id aot_inputs_find(const struct aot_inputs *inputs, node_id node)
 {
     return inputs->dynamo && node < inputs->origins.n ? inputs->origins.v[node] : NODE_NONE;
+}
+
+const node_id *aot_inputs_origins(const struct aot_inputs *inputs)
+{
+    return inputs->dynamo ? inputs->origins.v : NULL;
 }
 
 const struct expected *aot_inputs_meta(struct aot_inputs *inputs, struct ops *ops, node_id node,

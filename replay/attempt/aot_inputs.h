@@ -18,11 +18,18 @@ struct aot_inputs {
     metas; /* by number of the meta in Dynamo's graph; NULL for those not read yet */
 };
 
+/* Reads the index in a descriptor of an input or output, such as "PlainAOTInput(idx=3)" (classes of
+ * torch/_functorch/_aot_autograd/descriptors.py). False: it does not begin with `before`, the text
+ * up to the index, or no index follows. */
+bool aot_index(struct str descriptor, struct str before, uint64_t *ret);
+
 /* Replaces what is in it. dynamo may be NULL. False: out of memory. */
 bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const struct graph *aot);
 /* Returns the node of Dynamo's graph that has the meta of this node before it was traced: the same
  * input, or the output of which this is the tangent. NODE_NONE: none, or not known. */
 node_id aot_inputs_find(const struct aot_inputs *inputs, node_id node);
+/* Returns them for each node, or NULL when the inputs do not correspond. */
+const node_id *aot_inputs_origins(const struct aot_inputs *inputs);
 /* Returns the meta of a node of Dynamo's graph, which arena keeps until the next aot_inputs_set().
  * NULL: out of memory. */
 const struct expected *aot_inputs_meta(struct aot_inputs *inputs, struct ops *ops, node_id node,

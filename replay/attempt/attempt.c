@@ -294,7 +294,9 @@ static bool collect_metadata(struct attempt_run *run, const struct attempt_graph
 {
     bool runs = g->kind == GRAPH_DYNAMO && !run->load->inputs.exported;
     const struct graph *aot = runs ? aot_graph_of(run->load, g) : NULL;
-    return !aot || (traced_evaluate_metadata(&run->traced, run->state.ops, p, aot) &&
+    return !aot || (aot_inputs_set(&run->aot_inputs, g->graph, aot) &&
+                    traced_evaluate_metadata(&run->traced, run->state.ops, p, aot,
+                                             aot_inputs_origins(&run->aot_inputs)) &&
                     guard_log_gather(&run->log));
 }
 

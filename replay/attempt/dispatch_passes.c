@@ -8,6 +8,7 @@
 #include "replay/ops/model/dispatch_model.h"
 #include "replay/ops/model/recall.h"
 #include "replay/ops/model/stats.h"
+#include "replay/program/traced.h"
 #include "replay/program/walk.h"
 
 /* lift_fresh of the constants of random states: six each time that PhiloxStateTracker is entered or
@@ -40,17 +41,12 @@ const char *pass_function(enum pass pass)
     return rows[pass].function;
 }
 
-static bool is_tangent(const struct program *p, const struct step *step)
-{
-    return str_starts(p->graph->nodes[step->node].name, STR("tangents_"));
-}
-
 static uint64_t tensor_inputs(const struct program *p, bool tangents)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < p->n_steps; i++)
         n += p->steps[i].kind == STEP_INPUT && p->steps[i].expected->kind == EXPECT_TENSOR &&
-             (tangents || !is_tangent(p, &p->steps[i]));
+             (tangents || !is_tangent(&p->graph->nodes[i]));
     return n;
 }
 
@@ -61,7 +57,7 @@ static bool first_backward(const struct program *p, uint32_t *ret)
     *ret = p->n_steps;
     for (uint32_t i = 0; hangs && i < p->n_steps; i++) {
         const struct step *step = &p->steps[i];
-        bool is = step->kind == STEP_INPUT && is_tangent(p, step);
+        bool is = is_tangent(&p->graph->nodes[i]);
         for (uint32_t k = 0; k < step->n_patches && !is; k++) {
             node_id from = p->patches[step->first_patch + k].from;
             is = from < p->n_steps && hangs[from];
@@ -96,17 +92,18 @@ static void add_outside(struct pass_counts *to, uint64_t n)
 
 /* --- Inputs --- */
 
-static void mark_leaf(const struct pass_run *run, const struct program *dynamo,
-                      const struct step *step, struct value value)
+/* input: a node of Dynamo's graph. */
+static void mark_leaf(const struct pass_run *run, const struct program *dynamo, node_id input,
+                      struct value value)
 {
-    if (replay_state_requires_grad(run->state, dynamo->graph->nodes[step->node].name))
+    if (replay_state_requires_grad(run->state, dynamo->graph->nodes[input].name))
         ops_model_leaf(run->walker->ops, value, run->gradients);
 }
 
 static struct value leaf_input(void *user, const struct program *program, const struct step *step,
                                struct value value)
 {
-    mark_leaf(user, program, step, value);
+    mark_leaf(user, program, step->node, value);
     return value;
 }
 
@@ -141,24 +138,21 @@ static struct value traced_input(void *user, const struct program *program, cons
 {
     const struct pass_run *run = user;
     value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
-    mark_leaf(run, program, step, value);
+    mark_leaf(run, program, step->node, value);
     return value;
 }
 
-/* Returns an input of a joint graph: primals_K are the inputs of Dynamo's graph in their order. */
+/* Returns an input of a joint graph. */
 static struct value joint_input(void *user, const struct program *program, const struct step *step,
                                 struct value value)
 {
     const struct pass_run *run = user;
-    const struct program *dynamo = run->dynamo;
-    struct str name = program->graph->nodes[step->node].name;
-    int64_t k = 0;
+    node_id origin = is_tangent(&program->graph->nodes[step->node])
+                         ? NODE_NONE
+                         : aot_inputs_find(&run->aot_inputs, step->node);
     value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
-    if (!str_starts(name, STR("primals_")) || !str_to_i64(str_from(name, 8), &k))
-        return value;
-    for (uint32_t i = 0; i < dynamo->n_steps; i++)
-        if (dynamo->steps[i].kind == STEP_INPUT && --k == 0)
-            mark_leaf(run, dynamo, &dynamo->steps[i], value);
+    if (origin != NODE_NONE && program == program->root)
+        mark_leaf(run, run->dynamo, origin, value);
     return value;
 }
 
@@ -303,7 +297,8 @@ static bool run_aot(struct pass_run *run, size_t aot)
                 UNPRINTED_DETACHES * ops_model(run->walker->ops)->saved_inplace);
     walk = (struct pass_walk){ PASS_BACKWARD, run->programs[aot], MODEL_FUNCTIONAL, joint_input, 0,
                                true };
-    if (!first_backward(p, &walk.from))
+    if (!aot_inputs_set(&run->aot_inputs, run->dynamo->graph, p->graph) ||
+        !first_backward(p, &walk.from))
         return err_nomem(&run->walker->err);
     return walk_pass(run, &walk);
 }
@@ -338,5 +333,6 @@ bool passes_run(struct pass_run *run)
     }
     ops_set_model_mode(w->ops, MODEL_NOTHING);
     w->counts = false;
+    aot_inputs_release(&run->aot_inputs);
     return ok;
 }

@@ -12,6 +12,7 @@
 #ifndef SYMTAPE_REPLAY_ATTEMPT_DISPATCH_PASSES_H
 #define SYMTAPE_REPLAY_ATTEMPT_DISPATCH_PASSES_H
 
+#include "replay/attempt/aot_inputs.h"
 #include "replay/ops/model/stats.h"
 #include "trace/graphs.h"
 
@@ -64,6 +65,7 @@ struct pass_run {
     const struct pass_walk *walk; /* the current walk */
     struct program *dynamo;       /* the Dynamo graph of the current compile */
     bool gradients;               /* AOTAutograd traces it with its gradients */
+    struct aot_inputs aot_inputs; /* of its joint graph */
 };
 
 /* Must be the last use of an attempt: clears its counters and its cache. False: the error is that

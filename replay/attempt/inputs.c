@@ -1,5 +1,6 @@
 #include "replay/attempt/inputs.h"
 
+#include "replay/attempt/aot_inputs.h"
 #include "replay/attempt/value_set.h"
 
 #include <stdlib.h>
@@ -514,7 +515,6 @@ static const struct meta *printed_meta(const struct graph *graph, uint32_t node)
 
 static bool read_placeholders(struct printed_sizes *p)
 {
-    const struct str plain = STR("PlainAOTInput(idx=");
     uint64_t index;
     for (uint32_t i = 0; i < p->dynamo->n_nodes; i++) {
         const struct node *node = &p->dynamo->nodes[i];
@@ -532,9 +532,7 @@ static bool read_placeholders(struct printed_sizes *p)
         }
     }
     for (uint32_t i = 0; p->aot && i < p->aot->n_nodes; i++) {
-        struct str text = p->aot->nodes[i].descriptor;
-        if (str_starts(text, plain) && str_ends(text, STR(")")) &&
-            str_to_u64(str_from(str_first(text, text.n - 1), plain.n), &index) &&
+        if (aot_index(p->aot->nodes[i].descriptor, STR("PlainAOTInput(idx="), &index) &&
             index < p->aot_nodes.n)
             p->aot_nodes.v[index] = i;
     }

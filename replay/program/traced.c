@@ -236,36 +236,19 @@ static bool view_as_itself(struct ops *ops, struct tensor x)
     return true;
 }
 
-/* Returns the next tangent of a joint graph from *node on, or NULL. */
-static const struct meta *next_tangent(const struct graph *aot, uint32_t *node)
-{
-    for (; *node < aot->n_nodes; ++*node) {
-        const struct node *n = &aot->nodes[*node];
-        const struct meta *meta = n->meta == META_NONE ? NULL : &aot->pool->metas[n->meta];
-        if (is_tangent(n) && meta && meta->kind == META_TENSOR)
-            return meta;
-    }
-    return NULL;
-}
-
-/* Calls fn for each output that has a tangent; tangents are in the order of the outputs. */
+/* Calls fn for each output of Dynamo's graph that has a tangent, in the order of the tangents. */
 static bool each_tangent_output(struct ops *ops, const struct program *dynamo,
-                                const struct graph *aot, bool (*fn)(struct ops *ops, struct tensor))
+                                const struct graph *aot, const node_id *origins,
+                                bool (*fn)(struct ops *ops, struct tensor))
 {
-    const struct step *last = dynamo->n_steps ? &dynamo->steps[dynamo->n_steps - 1] : NULL;
-    uint32_t node = 0;
-    const struct meta *tangent = next_tangent(aot, &node);
-    for (uint32_t i = 0; last && last->kind == STEP_OUTPUT && i < last->n_patches && tangent; i++) {
-        node_id from = dynamo->patches[last->first_patch + i].from;
-        struct value out = dynamo->valid[from] ? dynamo->first[from] : value_none();
-        if (out.kind != VALUE_TENSOR || out.u.tensor.meta->dtype != tangent->dtype ||
-            out.u.tensor.meta->ndim != tangent->n_sizes ||
-            out.u.tensor.meta->layout != LAYOUT_STRIDED)
+    for (node_id i = 0; i < aot->n_nodes; i++) {
+        if (!is_tangent(&aot->nodes[i]) || origins[i] >= dynamo->n_steps)
             continue;
-        if (has_symbolic_layout(ops, out.u.tensor.meta) && !fn(ops, out.u.tensor))
+        node_id from = dynamo->steps[origins[i]].object;
+        struct value out = dynamo->valid[from] ? dynamo->first[from] : value_none();
+        if (out.kind == VALUE_TENSOR && out.u.tensor.meta->layout == LAYOUT_STRIDED &&
+            has_symbolic_layout(ops, out.u.tensor.meta) && !fn(ops, out.u.tensor))
             return false;
-        node++;
-        tangent = next_tangent(aot, &node);
     }
     return true;
 }
@@ -280,31 +263,28 @@ static bool suggest_tangent_format(struct ops *ops, struct tensor x)
     return true;
 }
 
-static const struct meta *next_input(const struct graph *graph, uint32_t *node)
+/* Returns the number that a node's meta is, or NULL. */
+static const struct expr *number_of(const struct graph *graph, node_id node)
 {
-    for (; *node < graph->n_nodes; ++*node)
-        if (graph->nodes[*node].op == NODE_PLACEHOLDER && graph->nodes[*node].meta != META_NONE)
-            return &graph->pool->metas[graph->nodes[(*node)++].meta];
-    return NULL;
-}
-
-static bool is_symbol(const struct graph *graph, const struct meta *meta)
-{
-    return meta->kind == META_SYM && graph->pool->exprs.exprs.v[meta->sizes[0]].kind == EXPR_SYMBOL;
+    uint32_t meta = graph->nodes[node].meta;
+    return meta != META_NONE && graph->pool->metas[meta].kind == META_SYM
+               ? expr_at(&graph->pool->exprs, graph->pool->metas[meta].sizes[0])
+               : NULL;
 }
 
 /* Returns whether a number that is an input has a symbol in Dynamo's graph and has none in the
- * other, whose first inputs are those of Dynamo's: AOTAutograd specialized it. */
-static bool loses_symbol(const struct graph *dynamo, const struct graph *aot)
+ * other: AOTAutograd specialized it. */
+static bool loses_symbol(const struct graph *dynamo, const struct graph *aot,
+                         const node_id *origins)
 {
-    uint32_t i = 0, k = 0;
-    for (;;) {
-        const struct meta *from = next_input(dynamo, &i), *to = next_input(aot, &k);
-        if (!from || !to)
-            return false;
-        if (is_symbol(dynamo, from) && to->kind == META_SYM && !is_symbol(aot, to))
+    for (node_id i = 0; i < aot->n_nodes; i++) {
+        if (aot->nodes[i].op != NODE_PLACEHOLDER || origins[i] >= dynamo->n_nodes)
+            continue;
+        const struct expr *from = number_of(dynamo, origins[i]), *to = number_of(aot, i);
+        if (from && to && from->kind == EXPR_SYMBOL && to->kind != EXPR_SYMBOL)
             return true;
     }
+    return false;
 }
 
 static bool write_layout(struct ops *ops, const sym_id *size, const sym_id *stride, uint32_t n,
@@ -355,18 +335,19 @@ bool traced_was_early(const struct traced *traced, struct ops *ops, const struct
 }
 
 bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
-                              const struct graph *aot)
+                              const struct graph *aot, const node_id *origins)
 {
     struct env_origin none = { .graph = UINT32_MAX, .node = ENV_NODE_NONE, .rule = "" };
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
     struct err ignored = { 0 };
-    bool lost = loses_symbol(dynamo->graph, aot), ok = true;
+    bool lost = origins && loses_symbol(dynamo->graph, aot, origins), ok = true;
     env_set_origin(ops_env(ops), none);
     for (uint32_t i = 0; i < dynamo->n_steps; i++)
         if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
             wrap_result(ops, &c, &dynamo->first[dynamo->steps[i].node], 0);
-    ok = each_tangent_output(ops, dynamo, aot, view_as_itself) &&
-         each_tangent_output(ops, dynamo, aot, suggest_tangent_format);
+    if (origins)
+        ok = each_tangent_output(ops, dynamo, aot, origins, view_as_itself) &&
+             each_tangent_output(ops, dynamo, aot, origins, suggest_tangent_format);
     for (uint32_t i = 0; i < dynamo->n_steps && lost && ok; i++)
         if (step_is_call(&dynamo->steps[i]) && dynamo->valid[dynamo->steps[i].node])
             ok = traced_evaluate(traced, ops, dynamo->first[dynamo->steps[i].node]);

@@ -43,9 +43,11 @@ void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct p
  * (view_avoid_dupes_with_primals), and its memory format decides that of the tangent
  * (coerce_tangent_and_suggest_memory_format). Where AOTAutograd makes a symbolic number a constant,
  * which the graph that it traces prints in place of the symbol, the layouts of Dynamo's results are
- * evaluated instead, as tracing does before the symbol is gone. False: out of memory. */
+ * evaluated instead, as tracing does before the symbol is gone. origins: by node of the other
+ * graph, the node of Dynamo's graph that has the meta of this input or tangent, or NODE_NONE; NULL
+ * when nothing is known of them. False: out of memory. */
 bool traced_evaluate_metadata(struct traced *traced, struct ops *ops, const struct program *dynamo,
-                              const struct graph *aot);
+                              const struct graph *aot, const node_id *origins);
 /* Sets *ret to whether a call of the graph that AOTAutograd traces has a result whose layout was
  * evaluated instead: PyTorch asks about it once, and so did the call of Dynamo's graph. False: out
  * of memory. */

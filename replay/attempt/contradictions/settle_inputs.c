@@ -1,4 +1,5 @@
 /* The inputs of graphs: what describes them, and the placeholders that they have in each graph. */
+#include "replay/attempt/aot_inputs.h"
 #include "replay/attempt/contradictions/witnesses.h"
 
 #include <stdlib.h>
@@ -104,14 +105,6 @@ static void size_lists_read(struct evidence *e, struct size_lists *s, uint32_t r
         e->failed |= why.kind == ERR_ENV;
     }
     json_release(&doc);
-}
-
-/* An index of a descriptor: "PlainAOTInput(idx=3)" with "PlainAOTInput(idx=". */
-static bool read_index(struct str descriptor, struct str before, uint64_t *ret)
-{
-    size_t at = str_find(descriptor, before);
-    struct str rest = str_from(descriptor, at + before.n);
-    return at < descriptor.n && str_to_u64(str_first(rest, str_find_char(rest, ')')), ret);
 }
 
 /* A dynamo graph and the AOT graphs made of it. */
@@ -240,9 +233,8 @@ static void add_output(struct evidence *e, struct witnesses *w, const struct nod
                        struct str descriptor)
 {
     uint64_t index, other;
-    const struct str PLAIN = STR("PlainAOTOutput(idx=");
-    if (!names->graph || !str_starts(descriptor, STR("TangentAOTInput(output=PlainAOTOutput(")) ||
-        !read_index(descriptor, PLAIN, &index))
+    if (!names->graph ||
+        !aot_index(descriptor, STR("TangentAOTInput(output=PlainAOTOutput(idx="), &index))
         return;
     const struct graph *graph = names->graph->graph;
     const struct node *output = graph->n_nodes ? &graph->nodes[graph->n_nodes - 1] : NULL;
@@ -250,9 +242,8 @@ static void add_output(struct evidence *e, struct witnesses *w, const struct nod
         return;
     const struct arg *args = node_args(graph, output);
     for (uint32_t i = 0; i < output->n_args; i++) {
-        struct str told = graph->output_descriptors[i];
-        if (!str_starts(told, PLAIN) || !read_index(told, PLAIN, &other) || other != index ||
-            args[i].kind != ARG_NODE || args[i].u.node >= graph->n_nodes)
+        if (!aot_index(graph->output_descriptors[i], STR("PlainAOTOutput(idx="), &other) ||
+            other != index || args[i].kind != ARG_NODE || args[i].u.node >= graph->n_nodes)
             continue;
         const struct node *node = &graph->nodes[args[i].u.node];
         struct shape shape = evidence_shape(e, graph, node);
@@ -289,9 +280,8 @@ static bool is_aot(enum graph_kind kind)
 
 static bool input_number(const struct node *node, uint64_t *ret)
 {
-    const struct str PLAIN = STR("PlainAOTInput(idx=");
-    return node->op == NODE_PLACEHOLDER && str_starts(node->descriptor, PLAIN) &&
-           read_index(node->descriptor, PLAIN, ret);
+    return node->op == NODE_PLACEHOLDER &&
+           aot_index(node->descriptor, STR("PlainAOTInput(idx="), ret);
 }
 
 /* Returns whether AOT got the dynamo graph at `at` as a whole. It gets parts of it where Dynamo
@@ -326,9 +316,8 @@ static void settle_joint_gradients(struct evidence *e, struct graph_family *f,
         return;
     const struct arg *args = node_args(graph, output);
     for (uint32_t i = 0; i < output->n_args && !e->failed; i++)
-        if (args[i].kind == ARG_NODE && str_starts(graph->output_descriptors[i], GRAD) &&
-            read_index(graph->output_descriptors[i], GRAD, &index) && index < f->n_inputs &&
-            f->witnesses[index].n && f->witnesses[index].v[0].described)
+        if (args[i].kind == ARG_NODE && aot_index(graph->output_descriptors[i], GRAD, &index) &&
+            index < f->n_inputs && f->witnesses[index].n && f->witnesses[index].v[0].described)
             settle_gradient(e, f->witnesses[index].v[0].described, true, joint->record);
 }
 
