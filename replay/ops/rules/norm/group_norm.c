@@ -67,6 +67,7 @@ static bool run_group_norm_reference(struct call *c, struct group_norm *g)
     return ret_tensors(c, (struct tensor[]){ out, mean, rstd }, 3);
 }
 
+/* A check after the one for divisible channels. */
 static bool fits_channels(struct call *c, const struct group_norm *g, struct tensor x,
                           const char *name)
 {
@@ -89,7 +90,7 @@ static bool is_positive_number(struct call *c, sym_id n, const char *what)
                  "Expected %s to be greater than 0, got %s", what, sym_text(c, n));
 }
 
-/* The checks before the one for divisible channels, and those after it. */
+/* The checks before the one for divisible channels. */
 static bool counts_are_positive(struct call *c, const struct group_norm *g)
 {
     return is_positive_number(c, g->channels, "number of channels") &&
