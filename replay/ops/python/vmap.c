@@ -30,8 +30,10 @@ struct tensor vmap_batch(struct call *c, struct tensor whole, uint32_t dim, int6
 {
     struct ops *ops = c->ops;
     struct tensor slice = slice_of(c, whole, dim);
-    if (c->failed || ops->batched.n >= UINT16_MAX)
+    if (c->failed)
         return slice;
+    if (ops->batched.n >= UINT16_MAX)
+        return unsupported(c, "more than %d batched tensors", UINT16_MAX), slice;
     if (vec_push(&ops->batched, (struct batched){ whole, dim, level }))
         slice.batch = (uint16_t)ops->batched.n;
     else
@@ -183,5 +185,5 @@ enum op_outcome vmap_call(struct ops *ops, struct op *op, struct value *bound, s
         v.outcome = call_slices(&v, ret);
     if (v.outcome == OP_DONE && !returns_argument(&v, ret))
         batch_results(&v, ret, RESULT_SLICE, 0, 0);
-    return v.outcome;
+    return c.failed && v.outcome == OP_DONE ? ops->outcome : v.outcome;
 }

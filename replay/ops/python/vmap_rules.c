@@ -190,7 +190,8 @@ static bool shift_dims(struct vmap_call *v, struct value *dims, uint32_t rank)
     struct value items[TENSOR_MAX_DIM];
     if (!value_is_sequence(*dims) || dims->n > TENSOR_MAX_DIM)
         return false;
-    memcpy(items, dims->u.items, dims->n * sizeof *items);
+    if (dims->n)
+        memcpy(items, dims->u.items, dims->n * sizeof *items);
     for (uint32_t i = 0; i < dims->n; i++)
         if (!shift_dim(v, &items[i], rank))
             return false;
@@ -262,7 +263,8 @@ static bool batch_permute(struct vmap_call *v, int extra, struct value *ret, uin
         !shift_dims(v, &dims, rank_of(v->args[0])))
         return false;
     order[0] = integer(v, 0);
-    memcpy(order + 1, dims.u.items, dims.n * sizeof *order);
+    if (dims.n)
+        memcpy(order + 1, dims.u.items, dims.n * sizeof *order);
     v->args[1] = list_of(v, order, dims.n + 1);
     v->args[0] = to_front(v, v->args[0]);
     *ret = call_bound(v, v->args);

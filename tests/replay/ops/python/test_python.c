@@ -253,6 +253,27 @@ static void test_batched(void **arg)
         "f32[s27, s77, 1, 3][1, 3*s27, 3*s27, s27]cuda:0");
 }
 
+/* A tensor's number among the batched ones has 16 bits: one more is refused, not left unbatched. */
+static void test_batched_tensors(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t }, 2), slice = value_none(), ret;
+    struct value args[] = { x, integer(st, 0), integer(st, 1) };
+    const struct arguments arguments = { args, 3, NULL, 0 };
+    const struct str add = STR("torch._functorch.predispatch._add_batch_dim");
+    for (uint32_t i = 0; i < UINT16_MAX; i++)
+        assert_int_equal(ops_call_function(st->ops, add, &arguments, &slice), OP_DONE);
+    assert_int_equal(slice.u.tensor.batch, UINT16_MAX);
+    assert_int_equal(ops_call_function(st->ops, add, &arguments, &ret), OP_UNSUPPORTED);
+    /* Neither a batching rule nor a call on slices returns a tensor without its batch. */
+    assert_int_equal(
+        ops_call(st->ops, STR("aten.neg.default"), &(struct arguments){ &slice, 1, NULL, 0 }, &ret),
+        OP_UNSUPPORTED);
+    assert_int_equal(ops_call(st->ops, STR("aten.sort.default"),
+                              &(struct arguments){ &slice, 1, NULL, 0 }, &ret),
+                     OP_UNSUPPORTED);
+}
+
 static void test_compiled_autograd(void **arg)
 {
     struct state *st = *arg;
@@ -459,6 +480,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reflected, setup, teardown),
         cmocka_unit_test_setup_teardown(test_transforms, setup, teardown),
         cmocka_unit_test_setup_teardown(test_batched, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_batched_tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compiled_autograd, setup, teardown),
         cmocka_unit_test_setup_teardown(test_random_state, setup, teardown),
         cmocka_unit_test_setup_teardown(test_chosen_attention, setup, teardown),
