@@ -73,7 +73,11 @@ bool python_smooth_l1(struct call *c)
     struct value how = reduction(c, arg(c, 2), arg(c, 3), arg(c, 4));
     if (c->failed || !broadcast_pair(c, &x, &y))
         return false;
-    if (!py_truth(c, beta))
+    struct value l1 = py_bool(false);
+    bool found = true;
+    if (!python_operator(c, STR("eq"), (struct value[]){ beta, py_float(c, 0) }, 2, &l1, &found))
+        return false;
+    if (py_truth(c, l1))
         return ret_call(c, py_call(c, "l1_loss", (struct value[]){ x, y, how }, 3));
     return ret_call(c, py_call(c, "smooth_l1_loss", (struct value[]){ x, y, how, beta }, 4));
 }

@@ -258,6 +258,23 @@ bool python_norm(struct call *c)
     return ret_call(c, py_op_keywords(c, "aten.linalg_vector_norm", args, 4, &keyword, n));
 }
 
+/* tensordot of torch/functional.py with one number: the last dims of a and the first of b. */
+static int64_t contracted_dims(struct call *c, sym_id dims)
+{
+    struct value a = arg(c, 0), b = arg(c, 1);
+    if (a.kind != VALUE_TENSOR || b.kind != VALUE_TENSOR)
+        return unsupported(c, "tensordot of what is no tensor");
+    uint32_t n_a = a.u.tensor.meta->ndim, n_b = b.u.tensor.meta->ndim;
+    if (guard_bool(c, py_lt(c, dims, SYM_ID_ZERO)))
+        return refuse(c, "RuntimeError", "tensordot expects dims >= 0, but got dims=%s",
+                      sym_text(c, dims));
+    if (!c->failed && guard_bool(c, py_gt(c, dims, num(c, n_a < n_b ? n_a : n_b))))
+        return refuse(c, "RuntimeError",
+                      "tensordot expects dims < ndim_a or ndim_b, but got dims=%s",
+                      sym_text(c, dims));
+    return c->failed ? 0 : -guard_int(c, mul(c, SYM_ID_MINUS_ONE, dims));
+}
+
 /* a, b, dims */
 bool python_tensordot(struct call *c)
 {
@@ -266,7 +283,9 @@ bool python_tensordot(struct call *c)
         a = dims.u.items[0];
         b = dims.u.items[1];
     } else if (dims.kind == VALUE_INT) {
-        int64_t n = guard_int(c, dims.u.sym);
+        int64_t n = contracted_dims(c, dims.u.sym);
+        if (c->failed)
+            return false;
         a = range_of(c, -n, 0);
         b = range_of(c, 0, n);
     } else {

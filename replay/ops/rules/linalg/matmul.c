@@ -59,9 +59,14 @@ bool rule_bmm(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype, device, sizes, 3));
 }
 
-static bool is_zero(const struct call *c, struct value v)
+static bool is_zero(struct call *c, struct value v)
 {
-    return value_is_number(v) && is_number(c, v.u.sym) && sym_to_double(c->pool, v.u.sym) == 0;
+    if (!value_is_number(v))
+        return false;
+    if (is_number(c, v.u.sym))
+        return sym_to_double(c->pool, v.u.sym) == 0;
+    struct value zero = v.kind == VALUE_FLOAT ? F(c, 0) : value_int(SYM_ID_ZERO);
+    return guard_bool(c, promoted_method(c, NODE_METHOD_EQ, v, zero).u.sym);
 }
 
 /* meta_baddbmm */

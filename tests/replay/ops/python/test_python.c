@@ -431,6 +431,26 @@ static void test_floats(void **arg)
     from = env_n_guards(st->env);
     CALL(st, "operator.mul", x, new_float(st, 4, "scale"));
     assert_guards(st, from, "");
+    struct keyword beta = { STR("beta"), new_float(st, 5, "beta") };
+    function(st, "torch.nn.functional.smooth_l1_loss", (struct value[]){ x, x }, 2, &beta, 1);
+    assert_guards(st, from, "Ne(zf, 0.0); Eq(zf, 5.0); ");
+}
+
+/* A number of dimensions is compared with those of the tensors, and specialized with its sign. */
+static void test_tensordot(void **arg)
+{
+    struct state *st = *arg;
+    struct symbol_request request = { .value = sym_integer(st->pool, 2),
+                                      .source = STR("L['dims']"),
+                                      .dynamic = DIM_DYNAMIC };
+    struct value dims = value_int(env_create_symbol(st->env, &request));
+    sym_id three = sym_integer(st->pool, 3);
+    struct value x = tensor(st, (sym_id[]){ three, st->s, three }, 3);
+    struct value y = tensor(st, (sym_id[]){ st->s, three, three }, 3);
+    uint32_t from = env_n_guards(st->env);
+    struct value product = CALL(st, "torch.functional.tensordot", x, y, dims);
+    assert_int_equal(product.u.tensor.meta->ndim, 2);
+    assert_guards(st, from, "s64 >= 0; s64 <= 3; Eq(-s64, -2); ");
 }
 
 /* torch.masked._ops; the operators of the same last names bind other arguments. */
@@ -487,6 +507,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tensordot, setup, teardown),
         cmocka_unit_test_setup_teardown(test_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
     };
