@@ -301,6 +301,7 @@ enum { MAX_LOOKUPS = 64 }; /* of values that several symbols have; each reads th
 struct shared_value {
     bool *last;     /* points to the latest recorded symbol of the value */
     bool *owner;    /* points to the symbol that a size without a symbol of its own uses */
+    bool sure;      /* no other symbol of the value existed when the owner was shared first */
     bool printed;   /* a graph prints the owner */
     bool *alike;    /* points to a symbol whose size a graph prints as it prints that of the user */
     bool of_base;   /* `last` is a size of a view's base */
@@ -341,6 +342,7 @@ static bool see_size(struct shared_sizes *s, const struct input_tensor *t, uint3
             v->user = t;
             v->user_dim = d;
             v->owner = v->last;
+            v->sure = v->recorded == 1;
         }
     } else if (!v->of_stride && !t->attribute) {
         s->static_by_default = true;
@@ -399,11 +401,13 @@ static bool share_printed(struct inputs *inputs, struct shared_value *v, const s
     const struct expr *printed;
     if (!look_up_size(inputs, graph, v->user, v->user_dim, lookups, &printed))
         return false;
-    for (size_t i = 0; i < inputs->list.n && printed && printed->kind == EXPR_SYMBOL; i++) {
-        const struct input_tensor *t = &inputs->list.v[i].tensor;
+    const struct input_tensor *t = NULL;
+    for (size_t i = 0;
+         i < inputs->list.n && t != v->user && printed && printed->kind == EXPR_SYMBOL; i++) {
+        t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
             continue;
-        for (uint32_t d = 0; d < t->ndim; d++) {
+        for (uint32_t d = 0; d < (t == v->user ? v->user_dim : t->ndim); d++) {
             const struct expr *other = NULL;
             if (t->size[d] != value || !t->size_symbol[d].name.n)
                 continue;
@@ -451,10 +455,10 @@ static void share_alike(struct inputs *inputs, struct shared_value *v)
 
 /* With duck shaping every size without a symbol has a value that occurred before. A size that has
  * not, in a tensor of no module, means that sizes are static by default. Of several symbols with
- * one value, the shared one is that which Dynamo's graph prints for a size without a symbol of its
- * own; if there is no graph, that which was created last before such a size: the others were marked
- * dynamic, which AOTAutograd does to tensors that it saves, too (maybe_mark_dynamic), and to what a
- * graph returns, without a record. A view's base is neither. */
+ * one value that existed before a size without a symbol of its own, the shared one is that which
+ * Dynamo's graph prints for it; if there is no graph, the last one: the others were marked dynamic,
+ * which AOTAutograd does to tensors that it saves, too (maybe_mark_dynamic), and to what a graph
+ * returns, without a record. A view's base is neither. */
 bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
 {
     struct shared_sizes s = { .static_by_default = false };
@@ -473,14 +477,14 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
     unsigned lookups = 0;
     for (size_t i = 0; i < s.values.n && ok; i++) {
         struct shared_value *v = &s.values.v[i];
-        if (dynamo && v->user && v->recorded > 1)
+        if (dynamo && v->user && !v->sure)
             ok = share_printed(inputs, v, dynamo, &lookups);
-        if (v->printed)
+        if (v->printed || v->sure)
             *v->owner = true;
     }
     for (size_t i = 0; i < s.values.n && ok; i++) {
         struct shared_value *v = &s.values.v[i];
-        if (v->user && v->recorded > 1 && !v->printed && i < MAX_LOOKUPS)
+        if (v->user && !v->sure && !v->printed && i < MAX_LOOKUPS)
             share_alike(inputs, v);
         bool *owner = v->owner ? v->owner : v->recorded == 1 && !v->of_stride ? v->last : NULL;
         if (owner)
