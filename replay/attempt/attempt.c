@@ -615,6 +615,14 @@ static bool has_switch(const struct replay_options *options, enum replay_switch_
     return false;
 }
 
+static bool has_joint(const struct attempt_load *load)
+{
+    for (size_t i = 0; i < load->n_graphs; i++)
+        if (load->graphs[i].kind == GRAPH_JOINT)
+            return true;
+    return false;
+}
+
 static bool set_switches(struct attempt_run *run)
 {
     const struct replay_options *options = run->options;
@@ -622,6 +630,7 @@ static bool set_switches(struct attempt_run *run)
                    !has_switch(options, SWITCH_MEMO));
     ops_set_timing(run->state.ops, options->timing);
     ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE || run->load->inputs.exported);
+    ops_set_autograd(run->state.ops, has_joint(run->load));
     for (size_t i = 0; i < options->n_switches; i++)
         set_switch(run->state.ops, &options->switches[i]);
     if (options->audit)

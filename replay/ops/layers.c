@@ -101,3 +101,10 @@ void ops_set_export(struct ops *ops, bool on)
         ops_forget_calls(ops);
     ops->exporting = on;
 }
+
+void ops_set_autograd(struct ops *ops, bool on)
+{
+    if (ops->autograd != on)
+        ops_forget_calls(ops);
+    ops->autograd = on;
+}

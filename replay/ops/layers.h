@@ -48,5 +48,8 @@ void ops_set_eager(struct ops *ops, bool on);
  * they are torch.sym_min and sym_max (torch/_export/non_strict_utils.py, _override_builtin_ops).
  * Off at first. */
 void ops_set_export(struct ops *ops, bool on);
+/* With `on`, the program's tensors require gradients: autograd clones what some calls change in
+ * place. Off at first. */
+void ops_set_autograd(struct ops *ops, bool on);
 
 #endif

@@ -30,7 +30,6 @@ KNOWN = {
     "mamba2.eval": "guards on the strides of chunks, a size divided by its quotient, differ in their Max(1, ...)",
     "longformer.eval": "a call of AOTAutograd finds its result of Dynamo's run, whose sizes have symbols that were replaced since",
     "led.eval": "as longformer",
-    "test_nfnet.train": "silu() after a weight-standardized convolution asks whether a size is 1, which PyTorch does not",
     "test_convnext.eval": "a quotient of a size's square is known to be more than 1 where it is asked once more",
 }
 

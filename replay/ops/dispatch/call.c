@@ -84,6 +84,8 @@ static enum op_outcome run_rule(struct call *c)
     for (uint32_t i = 0; i < c->n_args && !c->symbolic; i++)
         c->symbolic = value_symbolic(ops, &c->args[i], 0);
     ops->outcome = OP_DONE;
+    if (c->op->writes && !ops->kernel)
+        clone_saved(c);
     if (!ops->kernel)
         ask_metadata(c, NULL);
     bool done = !c->failed && check_backend(c) && c->op->rule(c);

@@ -192,7 +192,7 @@ struct ops {
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* the metas of numbers used as tensors */
     bool short_of_memory; /* something was not memoised, so that counts may be too low */
-    bool fast_off, eager, exporting;
+    bool fast_off, eager, exporting, autograd;
 };
 
 /* Creates a context without layers: calls are computed. False: out of memory; it must be
@@ -250,6 +250,8 @@ bool call_raised(struct call *c);
 bool check_backend(struct call *c);
 /* Does the checks of in-place and out= forms, and sets their results, after the rule set c->ret. */
 bool finish_written(struct call *c);
+/* Before the rule of a call that writes: see written.c. */
+void clone_saved(struct call *c);
 void forget_written(const struct call *c);
 
 /* Evaluates the conditions that PyTorch's cache evaluates for each tensor among the arguments

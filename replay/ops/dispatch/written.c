@@ -4,6 +4,27 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/layout/layout.h"
 
+static const char *const saved_self[] = {
+#define SAVED_SELF(name) name,
+#include "replay/ops/dispatch/saved_self.def"
+};
+
+/* Autograd clones what a call is about to change in place if the derivative needs it
+ * (save_variables() of tools/autograd/gen_variable_type.py). Only calls of the program reach it,
+ * not those that an operator makes. */
+void clone_saved(struct call *c)
+{
+    bool reached = c->ops->autograd && c->ops->depth == 1 && str_is(c->op->schema.space, "aten");
+    if (!reached || !c->n_args || c->args[0].kind != VALUE_TENSOR ||
+        !dtype_is_float(c->args[0].u.tensor.meta->dtype))
+        return;
+    for (size_t i = 0; i < sizeof saved_self / sizeof *saved_self; i++)
+        if (str_is(c->op->schema.base, saved_self[i])) {
+            call_op(c, "aten.clone.default", c->args, 1);
+            return;
+        }
+}
+
 /* Returns the tensor that is result i of the rule. */
 static struct value *result_at(struct call *c, uint32_t i)
 {

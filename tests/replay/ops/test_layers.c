@@ -117,6 +117,39 @@ static void test_calls(void **state)
     }
 }
 
+/* --- Autograd --- */
+
+/* Returns how often the call dispatched clone(). */
+static uint64_t clones_of(bool autograd, const char *name)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    struct err err = ERR_INIT;
+    struct buf results = BUF_INIT;
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = env ? ops_new(env, &err) : NULL;
+    assert_non_null(ops);
+    ops_set_autograd(ops, autograd);
+    struct value x = input(ops, names);
+    call(ops, name, &x, 1, &results);
+    const struct op_stats *stats = ops_stats(ops, ops_find(ops, STR("aten.clone.default")));
+    uint64_t ret = stats->dispatches;
+    buf_release(&results);
+    ops_free(ops);
+    shape_env_free(env);
+    return ret;
+}
+
+static void test_autograd(void **state)
+{
+    (void)state;
+    uint64_t once = clones_of(false, "aten.clone.default");
+    assert_true(once > 0);
+    assert_int_equal(clones_of(true, "aten.silu_.default"), once);
+    assert_int_equal(clones_of(false, "aten.silu_.default"), 0);
+    assert_int_equal(clones_of(true, "aten.relu_.default"), 0); /* needs its result only */
+    assert_int_equal(clones_of(true, "aten.silu.default"), 0);
+}
+
 /* --- Recordings --- */
 
 static struct replay *replay_without(struct trace *trace, const struct replay_switch *without,
@@ -213,6 +246,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_autograd),
         cmocka_unit_test(test_recordings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
