@@ -160,11 +160,11 @@ The filter alone is a Python program:
 Arguments stay unless they are asked for, and tensors stay in any case:
 
     $ for n in 0 1; do echo '{"call": '$n', "function": "shuffle", "args": []}'; done > shuffle.jsonl; symtape guards -q --calls shuffle.jsonl -f shuffle $RECORDINGS/releases.log.zst | grep go
-    5 of 54 guards can go; a look-up then costs 50.6 us, 4.5 guards and 2.0 accessors
+    5 of 54 guards can go; a look-up then costs 4.5 guards and 2.0 accessors, about 50.6 us
     A filter that removes the guards that can go
 
     $ symtape guards -q --calls shuffle.jsonl -f shuffle --arguments $RECORDINGS/releases.log.zst | grep -E 'go|L\['
-    6 of 54 guards can go; a look-up then costs 42.8 us, 4.0 guards and 1.5 accessors
+    6 of 54 guards can go; a look-up then costs 4.0 guards and 1.5 accessors, about 42.8 us
     A filter that removes the guards that can go
         "L['n']",
 

@@ -426,7 +426,7 @@ bool guard_use_make(struct guard_trees *trees, const struct cache_run *run, stru
     trees->has_calls = true;
     trees->n_unused = run->n_unused;
     trees->n_unknown = run->calls.unknown + run->inside.unknown;
-    trees->n_assumed = run->n_assumed;
+    trees->n_assumed = run->calls.assumed + run->inside.assumed;
     return run_pass(trees, run, log, false, err) &&
            guards_filter_choose(trees, options->arguments, err) &&
            run_pass(trees, run, log, true, err);
