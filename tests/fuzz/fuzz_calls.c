@@ -25,8 +25,8 @@ static void check_filter(struct call_log *log, struct str tree)
     for (size_t i = 0; ok && i < log->calls.n; i++) {
         mode = &log->calls.v[i].mode;
         FUZZ_CHECK(world_enter(&world, &log->calls.v[i]));
-        enum guards_verdict before = entry_guards_check(&all, &world, mode, true, NULL).verdict;
-        enum guards_verdict after = entry_guards_check(&some, &world, mode, true, NULL).verdict;
+        enum guards_verdict before = entry_guards_check(&all, &world, mode, true).verdict;
+        enum guards_verdict after = entry_guards_check(&some, &world, mode, true).verdict;
         FUZZ_CHECK(before == GUARDS_FAIL || after != GUARDS_FAIL);
         FUZZ_CHECK(before != GUARDS_PASS || after == GUARDS_PASS);
     }
@@ -56,7 +56,7 @@ static void check_widened(struct call_log *log, struct str tree)
         FUZZ_CHECK(world_enter(&world, &log->calls.v[i]));
         FUZZ_CHECK(entry_guards_widen(&guards, &world, mode, &policy, &widened));
         FUZZ_CHECK(widened ==
-                   (entry_guards_check(&guards, &world, mode, false, NULL).verdict == GUARDS_PASS));
+                   (entry_guards_check(&guards, &world, mode, false).verdict == GUARDS_PASS));
     }
     entry_guards_release(&guards);
     world_release(&world);
@@ -95,8 +95,10 @@ static void check(struct call_log *log, struct str tree)
         FUZZ_CHECK(world_enter(&world, &log->calls.v[i]));
         buf_clear(&reason);
         struct guards_answer answer =
-            entry_guards_check(&guards, &world, &log->calls.v[i].mode, i % 2, &reason);
-        FUZZ_CHECK(!answer.no_memory && !reason.failed);
+            entry_guards_check(&guards, &world, &log->calls.v[i].mode, i % 2);
+        FUZZ_CHECK(!answer.no_memory);
+        FUZZ_CHECK(entry_guards_explain(&guards, &world, &log->calls.v[i].mode, &answer, &reason));
+        FUZZ_CHECK(!reason.failed);
         FUZZ_CHECK((answer.verdict == GUARDS_FAIL) == (reason.n > 0));
         bool assumed;
         uint32_t unlisted;

@@ -7,6 +7,13 @@
 #include "profile/calls/cache/check_memo.h"
 #include "profile/calls/cache/code_choice.h"
 
+/* A check that failed by a size or stride, so that its reason is worded once. */
+struct sized_check {
+    uint32_t entry, leaf;
+    struct dim_mismatch dim;
+    uint32_t check; /* in cache_run.found */
+};
+
 struct cache_builder {
     struct cache_run *run;
     struct trace *trace;
@@ -19,6 +26,9 @@ struct cache_builder {
     struct world world;
     bool entered; /* the values of the present call are those of the world */
     struct check_memo memo;
+    vec_of(struct sized_check)
+    sized;
+    struct hash_index sized_index;
     uint32_t kind;           /* of the present call */
     uint32_t tries, widened; /* number of trees that were read; code object of an assumed entry */
     struct buf reason;

@@ -241,6 +241,8 @@ static void forget_states(struct cache_builder *b)
     code_choice_release(&b->choice);
     check_memo_release(&b->memo);
     b->memo = (struct check_memo){ 0 };
+    vec_release(&b->sized);
+    hash_index_release(&b->sized_index);
     b->form_codes.n = 0;
     b->tries = 0;
     world_forget(&b->world);

@@ -88,7 +88,7 @@ static bool try_compile(struct cache_builder *b, const struct tape_compile *comp
     bool ok = (entry.tree.p || err_nomem(b->err)) &&
               entry_guards_read(&entry.guards, entry.tree, &b->world, &call->mode, b->err);
     if (ok) {
-        answer = entry_guards_check(&entry.guards, &b->world, &call->mode, false, NULL);
+        answer = entry_guards_check(&entry.guards, &b->world, &call->mode, false);
         ok = !answer.no_memory || err_nomem(b->err);
     }
     *ret =

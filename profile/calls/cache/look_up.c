@@ -23,6 +23,14 @@ static uint32_t row_hash(const struct entry_check_row *row)
     return (uint32_t)(hash >> 32 ^ hash);
 }
 
+static uint32_t sized_hash(uint32_t entry, const struct guards_answer *answer)
+{
+    uint64_t hash = entry * 0x9e3779b97f4a7c15u ^ answer->leaf * 0xc2b2ae3d27d4eb4fu ^
+                    answer->dim.dim * 0x165667b19e3779f9u ^
+                    (uint64_t)answer->dim.actual * 0x27d4eb2f165667c5u;
+    return (uint32_t)(hash >> 32 ^ hash);
+}
+
 /* Numbers what a check found; its texts were interned, so that equal ones are one. */
 static bool number_check(struct cache_run *run, const struct entry_check_row *found, uint32_t *ret)
 {
@@ -42,34 +50,77 @@ static bool number_check(struct cache_run *run, const struct entry_check_row *fo
     return true;
 }
 
+/* Numbers what a check found that is no pass. */
+static bool word_failure(struct cache_builder *b, uint32_t id, const struct program_call *call,
+                         const struct guards_answer *answer, uint32_t *ret)
+{
+    struct entry_guards *guards = &b->run->entries.v[id].guards;
+    struct entry_check_row row = {
+        .entry = id, .verdict = answer->verdict, .source = STR(""), .manager = answer->manager
+    };
+    if (answer->source != INTERN_NONE)
+        row.source = intern_text(&b->log->sources, answer->source);
+    if (answer->verdict == GUARDS_UNDECIDED) {
+        row.reason = guards->leaves.v[answer->leaf].code;
+        return number_check(b->run, &row, ret);
+    }
+    buf_clear(&b->reason);
+    if (!entry_guards_explain(guards, &b->world, &call->mode, answer, &b->reason) ||
+        b->reason.failed)
+        return false;
+    uint32_t text = intern(&b->run->texts, str_trim(buf_str(&b->reason)));
+    if (text == INTERN_NONE)
+        return false;
+    row.reason = intern_text(&b->run->texts, text);
+    return number_check(b->run, &row, ret);
+}
+
+/* As word_failure(), of a failure by a size or stride. */
+static bool word_sized_failure(struct cache_builder *b, uint32_t id,
+                               const struct program_call *call, const struct guards_answer *answer,
+                               uint32_t *ret)
+{
+    uint32_t at_row, hash = sized_hash(id, answer);
+    for (size_t at = hash_index_start(&b->sized_index, hash);
+         hash_index_next(&b->sized_index, hash, &at, &at_row);) {
+        const struct sized_check *sized = &b->sized.v[at_row];
+        if (sized->entry == id && sized->leaf == answer->leaf &&
+            sized->dim.dim == answer->dim.dim && sized->dim.actual == answer->dim.actual) {
+            *ret = sized->check;
+            return true;
+        }
+    }
+    if (!word_failure(b, id, call, answer, ret))
+        return false;
+    struct sized_check sized = { id, answer->leaf, answer->dim, *ret };
+    if (!hash_index_reserve(&b->sized_index, 1) || !vec_push(&b->sized, sized))
+        return false;
+    hash_index_add(&b->sized_index, hash, (uint32_t)b->sized.n - 1);
+    return true;
+}
+
 static bool evaluate(struct cache_builder *b, uint32_t id, const struct program_call *call,
                      uint32_t *ret)
 {
     struct cache_entry *entry = &b->run->entries.v[id];
     if (!cache_enter(b, call))
         return false;
-    buf_clear(&b->reason);
-    struct guards_answer answer =
-        entry_guards_check(&entry->guards, &b->world, &call->mode, false, &b->reason);
-    struct entry_check_row row = {
-        .entry = id,
-        .verdict = answer.verdict,
-        .reason = STR(""),
-        .source = STR(""),
-        .manager = answer.manager,
-    };
-    if (answer.source != INTERN_NONE)
-        row.source = intern_text(&b->log->sources, answer.source);
-    if (answer.verdict == GUARDS_UNDECIDED)
-        row.reason = entry->guards.leaves.v[answer.leaf].code;
-    if (answer.verdict == GUARDS_FAIL) {
-        uint32_t text = intern(&b->run->texts, str_trim(buf_str(&b->reason)));
-        if (text == INTERN_NONE)
-            return err_nomem(b->err);
-        row.reason = intern_text(&b->run->texts, text);
+    struct guards_answer answer = entry_guards_check(&entry->guards, &b->world, &call->mode, false);
+    if (answer.no_memory)
+        return err_nomem(b->err);
+    bool ok;
+    if (answer.verdict == GUARDS_PASS) {
+        struct entry_check_row row = { .entry = id,
+                                       .verdict = GUARDS_PASS,
+                                       .reason = STR(""),
+                                       .source = STR(""),
+                                       .manager = MANAGER_NONE };
+        ok = number_check(b->run, &row, ret);
+    } else {
+        ok = (answer.dim.dim == NO_DIM ? word_failure : word_sized_failure)(b, id, call, &answer,
+                                                                            ret);
     }
-    return (!b->reason.failed && !answer.no_memory && number_check(b->run, &row, ret)) ||
-           err_nomem(b->err);
+    return ok || err_nomem(b->err);
 }
 
 /* Returns the cell of an entry for the present call; NULL if it has none. */

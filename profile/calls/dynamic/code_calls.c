@@ -112,7 +112,7 @@ bool known_entry_passes(struct calls_table *table, struct code_calls *code, uint
     if (!calls_enter(table, code->classes.v[class].call))
         return false;
     struct guards_answer answer =
-        entry_guards_check(&known->guards, &table->world, &call->mode, false, NULL);
+        entry_guards_check(&known->guards, &table->world, &call->mode, false);
     *ret = answer.verdict != GUARDS_FAIL && same_kinds(table, code, known);
     if (memo)
         *memo = *ret ? 1 : 2;

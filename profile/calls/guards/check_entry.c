@@ -4,8 +4,7 @@ struct entry_check {
     struct entry_guards *guards;
     struct world *world;
     const struct call_mode *mode;
-    struct buf *reason;
-    bool no_memory;
+    struct leaf_failure why;
     struct guards_answer answer;
 };
 
@@ -34,21 +33,21 @@ void put_without_scope(struct str text, struct buf *out)
 
 static enum leaf_verdict fail_with_text(struct entry_check *c, const struct guard_leaf *leaf)
 {
-    if (c->reason)
-        put_without_scope(leaf->text, c->reason);
+    if (c->why.reason)
+        put_without_scope(leaf->text, c->why.reason);
     return LEAF_FAIL;
 }
 
 static enum leaf_verdict missing(struct entry_check *c, uint32_t source)
 {
-    if (c->reason) {
+    if (c->why.reason) {
         struct source_path path = c->world->paths.v[source];
         if (world_value(c->world, source)->kind == PY_NONE) {
-            buf_puts(c->reason, "'NoneType' object has no attribute 'size'");
+            buf_puts(c->why.reason, "'NoneType' object has no attribute 'size'");
             return LEAF_FAIL;
         }
-        buf_puts(c->reason, path.step == PATH_KEY ? "KeyError on " : "no value of ");
-        put_without_scope(intern_text(c->world->sources, source), c->reason);
+        buf_puts(c->why.reason, path.step == PATH_KEY ? "KeyError on " : "no value of ");
+        put_without_scope(intern_text(c->world->sources, source), c->why.reason);
     }
     return LEAF_FAIL;
 }
@@ -59,7 +58,7 @@ static enum leaf_verdict missing(struct entry_check *c, uint32_t source)
 static bool same_type(struct entry_check *c, const struct guard_leaf *leaf)
 {
     const struct condition *node = &c->guards->conditions.nodes.v[leaf->condition];
-    if (!str_is(leaf->kind, "EQUALS_MATCH") || node->op != COND_EQUAL)
+    if (node->op != COND_EQUAL)
         return true;
     const struct condition *left = &c->guards->conditions.nodes.v[node->first];
     const struct condition *right = &c->guards->conditions.nodes.v[node->second];
@@ -85,22 +84,22 @@ static enum leaf_verdict fail_with_marks(struct entry_check *c, const struct gua
     const struct condition_pool *pool = &c->guards->conditions;
     const struct condition *node = &pool->nodes.v[leaf->condition];
     const struct py_value *value = world_value(c->world, leaf->source);
-    if (!c->reason)
+    if (!c->why.reason)
         return LEAF_FAIL;
     if (node->op == COND_CHOICE)
         node = &pool->nodes.v[node->first];
     int mark = node->op == COND_MARKED ? tensor_mark_of(node->text) : -1;
     if (mark < 0 || value->kind != PY_TENSOR) {
-        buf_puts(c->reason,
+        buf_puts(c->why.reason,
                  "_has_dynamo_dim_marking is present on runtime tensor but was absent at "
                  "compile time");
         return LEAF_FAIL;
     }
-    buf_printf(c->reason, "%.*s not a subset: runtime {", STR_ARG(node->text));
-    put_dims(value->tensor->marks[mark], c->reason);
-    buf_puts(c->reason, "} is not a subset of compiled {");
-    put_dims(node->index, c->reason);
-    buf_puts(c->reason, "}");
+    buf_printf(c->why.reason, "%.*s not a subset: runtime {", STR_ARG(node->text));
+    put_dims(value->tensor->marks[mark], c->why.reason);
+    buf_puts(c->why.reason, "} is not a subset of compiled {");
+    put_dims(node->index, c->why.reason);
+    buf_puts(c->why.reason, "}");
     return LEAF_FAIL;
 }
 
@@ -112,42 +111,27 @@ static enum leaf_verdict check_condition(struct entry_check *c, const struct gua
                        world_value(c->world, leaf->source)->kind != PY_UNKNOWN
                    ? LEAF_OPEN
                    : LEAF_PASS;
-    if (leaf->subject != INTERN_NONE && world_value(c->world, leaf->subject)->kind == PY_UNKNOWN)
-        return LEAF_PASS;
-    struct py_value value =
-        condition_value(&c->guards->conditions, c->world, leaf->condition, &absent);
-    if (value.kind == PY_MISSING)
+    enum condition_verdict verdict =
+        condition_check(&c->guards->conditions, c->world, leaf->condition, &absent);
+    if (verdict == CONDITION_MISSING)
         return missing(c, absent);
     /* What nothing is said about did not change. */
-    if (value.kind == PY_UNKNOWN)
+    if (verdict == CONDITION_UNKNOWN)
         return LEAF_PASS;
-    if (!py_is_true(&value) || !same_type(c, leaf))
+    if (verdict == CONDITION_FAILS || (leaf->compares_types && !same_type(c, leaf)))
         return str_is(leaf->kind, "DIMENSION_DYNAMIC_MARKING_GUARD") ? fail_with_marks(c, leaf)
                                                                      : fail_with_text(c, leaf);
     return LEAF_PASS;
 }
 
-/* "type=<class 'torch.nn.modules.linear.Linear'>": "Linear". */
-static struct str class_name(struct str code)
-{
-    size_t at = str_find(code, STR("type=<class '"));
-    struct str name = str_from(code, at + STR("type=<class '").n);
-    name = str_first(name, str_find_char(name, '\''));
-    size_t dot = name.n;
-    while (dot && name.p[dot - 1] != '.')
-        dot--;
-    return str_from(name, dot);
-}
-
 static enum leaf_verdict check_type(struct entry_check *c, const struct guard_leaf *leaf)
 {
     const struct py_value *value = world_value(c->world, leaf->source);
-    struct str expected = class_name(leaf->code);
     if (value->kind == PY_MISSING)
         return missing(c, leaf->source);
-    if (value->kind == PY_UNKNOWN || !value->type.n || !expected.n)
+    if (value->kind == PY_UNKNOWN || !value->type.n || !leaf->type.n)
         return LEAF_PASS;
-    return str_eq(value->type, expected) ? LEAF_PASS : fail_with_text(c, leaf);
+    return str_eq(value->type, leaf->type) ? LEAF_PASS : fail_with_text(c, leaf);
 }
 
 static enum leaf_verdict check_identity(struct entry_check *c, const struct guard_leaf *leaf)
@@ -169,20 +153,21 @@ static enum leaf_verdict check_tensor_leaf(struct entry_check *c, const struct g
         return missing(c, leaf->source);
     if (value->kind == PY_UNKNOWN)
         return LEAF_PASS;
-    if (check_tensor(c->guards, leaf, value, c->mode, c->reason, &c->no_memory))
+    if (check_tensor(c->guards, leaf, value, c->mode, &c->why))
         return LEAF_PASS;
-    if (c->reason && str_contains(leaf->code, STR("._parameters[")))
-        buf_puts(c->reason, ". Guard failed on a parameter, consider using "
-                            "torch._dynamo.config.force_parameter_static_shapes = False to allow "
-                            "dynamism on parameters.");
+    if (c->why.reason && str_contains(leaf->code, STR("._parameters[")))
+        buf_puts(c->why.reason,
+                 ". Guard failed on a parameter, consider using "
+                 "torch._dynamo.config.force_parameter_static_shapes = False to allow "
+                 "dynamism on parameters.");
     return LEAF_FAIL;
 }
 
 static void put_source_name(struct entry_check *c, uint32_t source)
 {
-    buf_putc(c->reason, '"');
-    put_without_scope(intern_text(c->world->sources, source), c->reason);
-    buf_putc(c->reason, '"');
+    buf_putc(c->why.reason, '"');
+    put_without_scope(intern_text(c->world->sources, source), c->why.reason);
+    buf_putc(c->why.reason, '"');
 }
 
 /* Names two tensors in the order of the first of these guards, which lists all of them. */
@@ -192,11 +177,11 @@ static void put_duplicates(struct entry_check *c, uint32_t a, uint32_t b)
     struct str list = g->aliasing == TENSOR_NONE ? STR("") : g->leaves.v[g->aliasing].code;
     bool turned = str_find(list, intern_text(c->world->sources, a)) >
                   str_find(list, intern_text(c->world->sources, b));
-    buf_puts(c->reason, "Duplicate tensors found: [");
+    buf_puts(c->why.reason, "Duplicate tensors found: [");
     put_source_name(c, turned ? b : a);
-    buf_puts(c->reason, ", ");
+    buf_puts(c->why.reason, ", ");
     put_source_name(c, turned ? a : b);
-    buf_puts(c->reason, "]");
+    buf_puts(c->why.reason, "]");
 }
 
 /* A relational guard: it stands at each of its tensors, and fails at the second of two that are one
@@ -213,14 +198,14 @@ static enum leaf_verdict check_aliasing(struct entry_check *c, const struct guar
         uint32_t other = g->leaves.v[row].source;
         if (world_value(c->world, other)->object != value->object)
             continue;
-        if (c->reason)
+        if (c->why.reason)
             put_duplicates(c, other, leaf->source);
         return LEAF_FAIL;
     }
     if (hash_index_reserve(&g->seen, 1))
         hash_index_add(&g->seen, hash, id);
     else
-        c->no_memory = true;
+        c->why.no_memory = true;
     return LEAF_PASS;
 }
 
@@ -228,7 +213,8 @@ static enum leaf_verdict check_leaf(struct entry_check *c, const struct guard_le
 {
     switch (leaf->how) {
     case LEAF_CONDITION: return check_condition(c, leaf);
-    case LEAF_MODE: return check_mode(&c->guards->mode, c->mode, c->reason) ? LEAF_PASS : LEAF_FAIL;
+    case LEAF_MODE:
+        return check_mode(&c->guards->mode, c->mode, c->why.reason) ? LEAF_PASS : LEAF_FAIL;
     case LEAF_SAME: return LEAF_PASS;
     default: break;
     }
@@ -243,17 +229,27 @@ static enum leaf_verdict check_leaf(struct entry_check *c, const struct guard_le
 
 /* ---- Managers ---- */
 
+/* What nothing is said about did not change. */
+static inline bool is_unknown(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    return leaf->subject != INTERN_NONE && world_value(c->world, leaf->subject)->kind == PY_UNKNOWN;
+}
+
 static bool check_leaves(struct entry_check *c, uint32_t manager)
 {
+    const struct guard_leaf *leaves = c->guards->leaves.v;
     for (uint32_t id = c->guards->managers.v[manager].first_leaf; id != TENSOR_NONE;
-         id = c->guards->leaves.v[id].next) {
-        enum leaf_verdict verdict = check_leaf(c, &c->guards->leaves.v[id]);
-        c->answer.evaluated += !c->guards->leaves.v[id].joined;
+         id = leaves[id].next) {
+        const struct guard_leaf *leaf = &leaves[id];
+        c->answer.evaluated += !leaf->joined;
+        if (is_unknown(c, leaf))
+            continue;
+        enum leaf_verdict verdict = check_leaf(c, leaf);
         if (verdict == LEAF_PASS)
             continue;
         if (verdict == LEAF_FAIL || c->answer.verdict == GUARDS_PASS) {
             c->answer.leaf = id;
-            c->answer.source = c->guards->leaves.v[id].source;
+            c->answer.source = leaf->source;
         }
         c->answer.verdict = verdict == LEAF_FAIL ? GUARDS_FAIL : GUARDS_UNDECIDED;
         if (verdict == LEAF_FAIL) {
@@ -304,10 +300,10 @@ static bool check_length(struct entry_check *c, const struct guard_manager *mana
     const struct py_value *dict = world_value(c->world, manager->source);
     if (dict->kind != PY_DICT || dict->n == manager->length)
         return true;
-    if (c->reason) {
-        buf_puts(c->reason, "len(");
-        put_without_scope(intern_text(c->world->sources, manager->source), c->reason);
-        buf_printf(c->reason, ") != %lld", (long long)manager->length);
+    if (c->why.reason) {
+        buf_puts(c->why.reason, "len(");
+        put_without_scope(intern_text(c->world->sources, manager->source), c->why.reason);
+        buf_printf(c->why.reason, ") != %lld", (long long)manager->length);
     }
     c->answer.verdict = GUARDS_FAIL;
     c->answer.leaf = TENSOR_NONE;
@@ -334,14 +330,13 @@ static bool check_manager(struct entry_check *c, uint32_t id)
 }
 
 struct guards_answer entry_guards_check(struct entry_guards *guards, struct world *world,
-                                        const struct call_mode *mode, bool count,
-                                        struct buf *reason)
+                                        const struct call_mode *mode, bool count)
 {
     struct entry_check c = {
         .guards = guards,
         .world = world,
         .mode = mode,
-        .reason = reason,
+        .why = { .dim = { .dim = NO_DIM } },
         .answer = { .leaf = TENSOR_NONE, .source = INTERN_NONE, .manager = MANAGER_NONE }
     };
     hash_index_clear(&guards->seen);
@@ -349,8 +344,25 @@ struct guards_answer entry_guards_check(struct entry_guards *guards, struct worl
         check_leaves(&c, 1);
     if (count && c.answer.verdict == GUARDS_FAIL)
         entry_guards_count(guards, c.answer.manager);
-    c.answer.no_memory = c.no_memory;
+    c.answer.dim = c.why.dim;
+    c.answer.no_memory = c.why.no_memory;
     return c.answer;
+}
+
+bool entry_guards_explain(struct entry_guards *guards, struct world *world,
+                          const struct call_mode *mode, const struct guards_answer *answer,
+                          struct buf *reason)
+{
+    struct entry_check c = {
+        .guards = guards, .world = world, .mode = mode, .why = { .reason = reason }
+    };
+    if (answer->verdict != GUARDS_FAIL)
+        return true;
+    if (answer->leaf == TENSOR_NONE)
+        check_length(&c, &guards->managers.v[answer->manager]);
+    else
+        check_leaf(&c, &guards->leaves.v[answer->leaf]);
+    return !c.why.no_memory;
 }
 
 void entry_guards_begin(struct entry_guards *guards)
@@ -362,7 +374,8 @@ struct guards_answer entry_guards_check_leaf(struct entry_guards *guards, struct
                                              const struct call_mode *mode, uint32_t leaf)
 {
     struct entry_check c = { .guards = guards, .world = world, .mode = mode };
-    enum leaf_verdict verdict = check_leaf(&c, &guards->leaves.v[leaf]);
+    const struct guard_leaf *l = &guards->leaves.v[leaf];
+    enum leaf_verdict verdict = is_unknown(&c, l) ? LEAF_PASS : check_leaf(&c, l);
     c.answer = (struct guards_answer){
         .verdict = verdict == LEAF_PASS   ? GUARDS_PASS
                    : verdict == LEAF_FAIL ? GUARDS_FAIL
@@ -370,7 +383,7 @@ struct guards_answer entry_guards_check_leaf(struct entry_guards *guards, struct
         .leaf = verdict == LEAF_PASS ? TENSOR_NONE : leaf,
         .source = guards->leaves.v[leaf].source,
         .evaluated = 1,
-        .no_memory = c.no_memory,
+        .no_memory = c.why.no_memory,
     };
     return c.answer;
 }

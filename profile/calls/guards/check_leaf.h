@@ -5,11 +5,17 @@
 
 #include "profile/calls/guards/entry_guards.h"
 
+/* Why a leaf fails, beside the verdict. */
+struct leaf_failure {
+    struct buf *reason;      /* NULL: only the verdict is asked for */
+    struct dim_mismatch dim; /* of a TENSOR_MATCH that fails by a size or stride */
+    bool no_memory;          /* the verdict does not count */
+};
+
 bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason);
-/* TENSOR_MATCH, check_verbose() of struct TensorCheck. `value` is known.
- * Sets *no_memory if the answer does not count. */
+/* TENSOR_MATCH, check_verbose() of struct TensorCheck. `value` is known. */
 bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
-                  const struct py_value *value, const struct call_mode *mode, struct buf *reason,
-                  bool *no_memory);
+                  const struct py_value *value, const struct call_mode *mode,
+                  struct leaf_failure *why);
 
 #endif

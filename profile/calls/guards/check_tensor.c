@@ -5,7 +5,7 @@
 struct tensor_reason {
     struct buf *out; /* NULL: only the verdict is asked for */
     struct str name; /* of the tensor */
-    bool *no_memory;
+    struct leaf_failure *why;
 };
 
 static void put_name(const struct tensor_reason *r)
@@ -72,7 +72,7 @@ static bool same_keys(const struct tensor_reason *r, const struct tensor_check *
     if (check->ordinary_keys && !value->inference && !(mode->known && mode->inference))
         return true;
     actual_keys(check->keys, value, mode, &keys);
-    *r->no_memory |= keys.failed;
+    r->why->no_memory |= keys.failed;
     bool same = keys.failed || !check->keys.n || str_eq(buf_str(&keys), check->keys);
     if (!same && r->out) {
         put_name(r);
@@ -85,13 +85,16 @@ static bool same_keys(const struct tensor_reason *r, const struct tensor_check *
     return same;
 }
 
-static bool same_dims(const struct tensor_reason *r, const char *what, const int64_t *expected,
+/* `first` is the number of the first of them among the sizes and strides of the guard. */
+static bool same_dims(const struct tensor_reason *r, const int64_t *expected, uint32_t first,
                       uint32_t n, const int64_t *actual)
 {
+    expected += first;
     for (uint32_t i = 0; i < n; i++) {
         if (expected[i] == ANY_SIZE || expected[i] == actual[i] ||
             (expected[i] == SYMBOL_SIZE && actual[i] >= 2))
             continue;
+        r->why->dim = (struct dim_mismatch){ first + i, actual[i] };
         if (r->out && expected[i] == SYMBOL_SIZE) {
             buf_puts(r->out, "2 <= ");
             put_without_scope(r->name, r->out);
@@ -100,7 +103,7 @@ static bool same_dims(const struct tensor_reason *r, const char *what, const int
         }
         if (r->out) {
             put_name(r);
-            buf_puts(r->out, what);
+            buf_puts(r->out, first ? "stride" : "size");
             buf_puts(r->out, " mismatch at index ");
             buf_u64(r->out, i);
             buf_puts(r->out, ". expected ");
@@ -174,18 +177,17 @@ static bool same_properties(const struct tensor_reason *r, const struct tensor_c
 }
 
 bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
-                  const struct py_value *value, const struct call_mode *mode, struct buf *reason,
-                  bool *no_memory)
+                  const struct py_value *value, const struct call_mode *mode,
+                  struct leaf_failure *why)
 {
     const struct tensor_check *check = &guards->tensors.v[leaf->tensor];
     const struct tensor_value *tensor = value->tensor;
-    const struct tensor_reason r = { reason, check->name, no_memory };
+    const struct tensor_reason r = { why->reason, check->name, why };
     if (!same_class(&r, check, value) || !same_keys(&r, check, value, mode) ||
         !same_dtype(&r, check, tensor) || !same_properties(&r, check, tensor))
         return false;
-    const int64_t *dims = guards->dims.n ? guards->dims.v + check->first : NULL;
-    return same_dims(&r, "size", dims, check->n_sizes, tensor->sizes) &&
-           same_dims(&r, "stride", vec_from(&guards->dims, check->first + check->n_sizes),
-                     check->n_strides < tensor->n_dims ? check->n_strides : tensor->n_dims,
-                     tensor->strides);
+    const int64_t *dims = vec_from(&guards->dims, check->first);
+    uint32_t n_strides = check->n_strides < tensor->n_dims ? check->n_strides : tensor->n_dims;
+    return (!check->n_sizes || same_dims(&r, dims, 0, check->n_sizes, tensor->sizes)) &&
+           (!n_strides || same_dims(&r, dims, check->n_sizes, n_strides, tensor->strides));
 }

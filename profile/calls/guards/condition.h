@@ -56,6 +56,7 @@ struct condition {
     uint64_t index;
     struct py_value value; /* of a constant; texts point into the guard's code */
     struct str text;
+    int mark; /* of an attribute: what tensor_mark_of() says of it */
 };
 
 struct condition_pool {
@@ -71,6 +72,15 @@ bool condition_parse(struct condition_pool *pool, struct world *world, struct st
  * Python would have raised, and *missing is the source that does not exist. */
 struct py_value condition_value(const struct condition_pool *pool, struct world *world,
                                 condition_id id, uint32_t *missing);
+/* As condition_value(), without a value that could be read. */
+enum condition_verdict {
+    CONDITION_HOLDS,
+    CONDITION_FAILS,
+    CONDITION_UNKNOWN,
+    CONDITION_MISSING,
+};
+enum condition_verdict condition_check(const struct condition_pool *pool, struct world *world,
+                                       condition_id id, uint32_t *missing);
 /* Returns the mark (enum tensor_mark) that an attribute such as "_dynamo_static_indices" holds, or
  * -1. */
 int tensor_mark_of(struct str attribute);

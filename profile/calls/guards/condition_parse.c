@@ -144,7 +144,8 @@ static condition_id make_of_source(struct condition_reader *in, enum condition_o
                                         .third = CONDITION_NONE,
                                         .source = source,
                                         .index = index,
-                                        .text = text });
+                                        .text = text,
+                                        .mark = tensor_mark_of(text) });
 }
 
 static uint64_t read_index(struct condition_reader *in)

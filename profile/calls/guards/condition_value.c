@@ -4,11 +4,21 @@
 
 static const struct py_value UNKNOWN = { .kind = PY_UNKNOWN, .object = OBJECT_NONE };
 
-static struct py_value truth(bool value)
+static const struct py_value NONE = { .kind = PY_NONE, .object = OBJECT_NONE };
+
+static const struct py_value *truth(bool value)
 {
-    return (struct py_value){
-        .kind = PY_BOOL, .type = STR("bool"), .integer = value, .object = OBJECT_NONE
+    static const struct py_value TRUTHS[] = {
+        { .kind = PY_BOOL, .type = { "bool", 4 }, .integer = 0, .object = OBJECT_NONE },
+        { .kind = PY_BOOL, .type = { "bool", 4 }, .integer = 1, .object = OBJECT_NONE },
     };
+    return &TRUTHS[value];
+}
+
+static const struct py_value *keep(struct py_value value, struct py_value *own)
+{
+    *own = value;
+    return own;
 }
 
 static struct py_value integer(int64_t value)
@@ -76,23 +86,23 @@ int tensor_mark_of(struct str attribute)
     return -1;
 }
 
-static struct py_value has_attribute(const struct py_value *value, struct str name)
+static const struct py_value *has_attribute(const struct py_value *value,
+                                            const struct condition *node)
 {
-    int mark = tensor_mark_of(name);
-    if (value->kind == PY_TENSOR && mark >= 0)
-        return truth(value->tensor->marks[mark] != 0);
+    if (value->kind == PY_TENSOR && node->mark >= 0)
+        return truth(value->tensor->marks[node->mark] != 0);
     /* What else mark_unbacked() leaves is not recorded with a call. */
-    if (value->kind == PY_TENSOR && str_starts(name, STR("_dynamo_")))
+    if (value->kind == PY_TENSOR && str_starts(node->text, STR("_dynamo_")))
         return truth(false);
-    return UNKNOWN;
+    return &UNKNOWN;
 }
 
-static struct py_value marks_within(const struct py_value *value, struct str name, uint64_t dims)
+static const struct py_value *marks_within(const struct py_value *value,
+                                           const struct condition *node)
 {
-    int mark = tensor_mark_of(name);
-    if (value->kind != PY_TENSOR || mark < 0)
-        return UNKNOWN;
-    return truth(!(value->tensor->marks[mark] & ~dims));
+    if (value->kind != PY_TENSOR || node->mark < 0)
+        return &UNKNOWN;
+    return truth(!(value->tensor->marks[node->mark] & ~node->index));
 }
 
 static struct py_value length_of(const struct py_value *value)
@@ -102,10 +112,10 @@ static struct py_value length_of(const struct py_value *value)
     return value->kind == PY_STR ? integer((int64_t)value->text.n) : UNKNOWN;
 }
 
-static struct py_value contains(const struct py_value *dict, const struct py_value *key)
+static const struct py_value *contains(const struct py_value *dict, const struct py_value *key)
 {
     if (dict->kind != PY_DICT || key->kind != PY_STR)
-        return UNKNOWN;
+        return &UNKNOWN;
     for (uint32_t i = 0; i < dict->n; i++)
         if (str_eq(dict->keys[i], key->text))
             return truth(true);
@@ -173,12 +183,12 @@ static struct py_value arithmetic(enum condition_op op, const struct py_value *a
     return real_arithmetic(op, as_real(a), as_real(b));
 }
 
-static struct py_value ordered(enum condition_op op, const struct py_value *a,
-                               const struct py_value *b)
+static const struct py_value *ordered(enum condition_op op, const struct py_value *a,
+                                      const struct py_value *b)
 {
     int order;
     if (!is_number(a) || !is_number(b))
-        return UNKNOWN;
+        return &UNKNOWN;
     if (is_integer(a) && is_integer(b)) {
         order = a->integer < b->integer ? -1 : a->integer > b->integer;
     } else {
@@ -193,7 +203,7 @@ static struct py_value ordered(enum condition_op op, const struct py_value *a,
                                          : order >= 0);
 }
 
-static struct py_value equal(const struct py_value *a, const struct py_value *b)
+static const struct py_value *equal(const struct py_value *a, const struct py_value *b)
 {
     if (is_number(a) && is_number(b)) {
         if (is_integer(a) && is_integer(b))
@@ -208,25 +218,25 @@ static struct py_value equal(const struct py_value *a, const struct py_value *b)
         return truth(a->kind == b->kind);
     /* A list or an object is no number, no text and not None. */
     bool mixed = a->kind != b->kind && (b->kind == PY_NONE || is_number(b) || b->kind == PY_STR);
-    return mixed ? truth(false) : UNKNOWN;
+    return mixed ? truth(false) : &UNKNOWN;
 }
 
-static struct py_value identical(const struct py_value *a, const struct py_value *b)
+static const struct py_value *identical(const struct py_value *a, const struct py_value *b)
 {
     if (a->kind == PY_NONE || b->kind == PY_NONE || a->kind == PY_BOOL || b->kind == PY_BOOL)
         return truth(a->kind == b->kind && a->integer == b->integer);
     if (a->object != OBJECT_NONE && b->object != OBJECT_NONE)
         return truth(a->object == b->object);
-    return UNKNOWN;
+    return &UNKNOWN;
 }
 
-static struct py_value negated(struct py_value value)
+static const struct py_value *negated(const struct py_value *value)
 {
-    return value.kind == PY_BOOL ? truth(!value.integer) : value;
+    return value->kind == PY_BOOL ? truth(!value->integer) : value;
 }
 
-static struct py_value compare(enum condition_op op, const struct py_value *a,
-                               const struct py_value *b)
+static const struct py_value *compare(enum condition_op op, const struct py_value *a,
+                                      const struct py_value *b)
 {
     switch (op) {
     case COND_EQUAL: return equal(a, b);
@@ -243,79 +253,128 @@ static bool is_settled(const struct py_value *value)
 }
 
 /* Evaluates what reads a source. */
-static struct py_value source_value(const struct condition *node, struct world *world,
-                                    const struct py_value *key, uint32_t *missing)
+static const struct py_value *source_value(const struct condition *node, struct world *world,
+                                           const struct py_value *key, struct py_value *own,
+                                           uint32_t *missing)
 {
-    struct py_value value = *world_value(world, node->source);
-    struct py_value ret = value;
-    if (value.kind == PY_UNKNOWN)
-        return UNKNOWN;
-    if (value.kind != PY_MISSING)
+    const struct py_value *value = world_value(world, node->source), *ret = value;
+    if (value->kind == PY_UNKNOWN)
+        return &UNKNOWN;
+    if (value->kind != PY_MISSING)
         switch (node->op) {
-        case COND_SIZE: ret = dimension(&value, false, node->index); break;
-        case COND_STRIDE: ret = dimension(&value, true, node->index); break;
-        case COND_LENGTH: ret = length_of(&value); break;
+        case COND_SIZE: ret = keep(dimension(value, false, node->index), own); break;
+        case COND_STRIDE: ret = keep(dimension(value, true, node->index), own); break;
+        case COND_LENGTH: ret = keep(length_of(value), own); break;
         case COND_HASATTR:
-            ret = has_attribute(&value, node->text);
             /* getattr(x, name, None), which is compared with None */
-            if (node->index == 1)
-                ret = (struct py_value){ .kind = PY_NONE, .object = OBJECT_NONE };
+            ret = node->index == 1 ? &NONE : has_attribute(value, node);
             break;
-        case COND_MARKED: ret = marks_within(&value, node->text, node->index); break;
-        case COND_CONTAINS: ret = contains(&value, key); break;
+        case COND_MARKED: ret = marks_within(value, node); break;
+        case COND_CONTAINS: ret = contains(value, key); break;
         default: break;
         }
-    if (ret.kind == PY_MISSING)
+    if (ret->kind == PY_MISSING)
         *missing = node->source;
     return ret;
 }
 
-static struct py_value connective(const struct condition_pool *pool, struct world *world,
-                                  const struct condition *node, uint32_t *missing)
+/* The value that a node has is that of a constant or of a source, or is kept in *own. */
+static const struct py_value *evaluate(const struct condition_pool *pool, struct world *world,
+                                       condition_id id, struct py_value *own, uint32_t *missing);
+
+/* As evaluate(), fast for what most operands are. */
+static inline const struct py_value *operand(const struct condition_pool *pool, struct world *world,
+                                             condition_id id, struct py_value *own,
+                                             uint32_t *missing)
 {
-    struct py_value first = condition_value(pool, world, node->first, missing);
+    const struct condition *node = &pool->nodes.v[id];
+    if (node->op == COND_CONSTANT)
+        return &node->value;
+    if (node->op != COND_SOURCE)
+        return evaluate(pool, world, id, own, missing);
+    const struct py_value *value = world_value(world, node->source);
+    if (value->kind == PY_MISSING)
+        *missing = node->source;
+    return value;
+}
+
+static const struct py_value *connective(const struct condition_pool *pool, struct world *world,
+                                         const struct condition *node, struct py_value *own,
+                                         uint32_t *missing)
+{
+    const struct py_value *first = evaluate(pool, world, node->first, own, missing);
+    if (!is_settled(first))
+        return first;
     if (node->op == COND_NOT)
-        return is_settled(&first) ? truth(!py_is_true(&first)) : first;
-    if (!is_settled(&first))
-        return first;
+        return truth(!py_is_true(first));
     /* Python's and and or return one of their operands. */
-    if (py_is_true(&first) == (node->op == COND_OR))
+    if (py_is_true(first) == (node->op == COND_OR))
         return first;
-    return condition_value(pool, world, node->second, missing);
+    return evaluate(pool, world, node->second, own, missing);
+}
+
+static const struct py_value *choice(const struct condition_pool *pool, struct world *world,
+                                     const struct condition *node, struct py_value *own,
+                                     uint32_t *missing)
+{
+    const struct py_value *which = evaluate(pool, world, node->third, own, missing);
+    if (!is_settled(which))
+        return which;
+    return evaluate(pool, world, py_is_true(which) ? node->first : node->second, own, missing);
+}
+
+static const struct py_value *operation(const struct condition_pool *pool, struct world *world,
+                                        const struct condition *node, struct py_value *own,
+                                        uint32_t *missing)
+{
+    struct py_value left, right;
+    const struct py_value *first = &UNKNOWN, *second;
+    if (node->first != CONDITION_NONE)
+        first = operand(pool, world, node->first, &left, missing);
+    if (node->source != INTERN_NONE)
+        return source_value(node, world, first, own, missing);
+    if (!is_settled(first))
+        return keep(*first, own);
+    if (node->op == COND_NEGATIVE)
+        return keep(arithmetic(COND_SUBTRACT, &(struct py_value){ .kind = PY_INT }, first), own);
+    if (node->op == COND_IS_NAN)
+        return is_number(first) ? truth(isnan(as_real(first))) : &UNKNOWN;
+    second = operand(pool, world, node->second, &right, missing);
+    if (!is_settled(second))
+        return keep(*second, own);
+    return node->op >= COND_EQUAL && node->op <= COND_IS_NOT
+               ? compare(node->op, first, second)
+               : keep(arithmetic(node->op, first, second), own);
+}
+
+static const struct py_value *evaluate(const struct condition_pool *pool, struct world *world,
+                                       condition_id id, struct py_value *own, uint32_t *missing)
+{
+    const struct condition *node = &pool->nodes.v[id];
+    switch (node->op) {
+    case COND_CONSTANT: return &node->value;
+    case COND_NOT:
+    case COND_AND:
+    case COND_OR: return connective(pool, world, node, own, missing);
+    case COND_CHOICE: return choice(pool, world, node, own, missing);
+    default: return operation(pool, world, node, own, missing);
+    }
 }
 
 struct py_value condition_value(const struct condition_pool *pool, struct world *world,
                                 condition_id id, uint32_t *missing)
 {
-    const struct condition *node = &pool->nodes.v[id];
-    struct py_value first = UNKNOWN, second = UNKNOWN;
-    switch (node->op) {
-    case COND_CONSTANT: return node->value;
-    case COND_NOT:
-    case COND_AND:
-    case COND_OR: return connective(pool, world, node, missing);
-    case COND_CHOICE:
-        first = condition_value(pool, world, node->third, missing);
-        if (!is_settled(&first))
-            return first;
-        return condition_value(pool, world, py_is_true(&first) ? node->first : node->second,
-                               missing);
-    default: break;
-    }
-    if (node->first != CONDITION_NONE)
-        first = condition_value(pool, world, node->first, missing);
-    if (node->source != INTERN_NONE)
-        return source_value(node, world, &first, missing);
-    if (!is_settled(&first))
-        return first;
-    if (node->op == COND_NEGATIVE)
-        return arithmetic(COND_SUBTRACT, &(struct py_value){ .kind = PY_INT }, &first);
-    if (node->op == COND_IS_NAN)
-        return is_number(&first) ? truth(isnan(as_real(&first))) : UNKNOWN;
-    second = condition_value(pool, world, node->second, missing);
-    if (!is_settled(&second))
-        return second;
-    return node->op >= COND_EQUAL && node->op <= COND_IS_NOT
-               ? compare(node->op, &first, &second)
-               : arithmetic(node->op, &first, &second);
+    struct py_value own;
+    return *evaluate(pool, world, id, &own, missing);
+}
+
+enum condition_verdict condition_check(const struct condition_pool *pool, struct world *world,
+                                       condition_id id, uint32_t *missing)
+{
+    struct py_value own;
+    const struct py_value *value = evaluate(pool, world, id, &own, missing);
+    return value->kind == PY_UNKNOWN   ? CONDITION_UNKNOWN
+           : value->kind == PY_MISSING ? CONDITION_MISSING
+           : py_is_true(value)         ? CONDITION_HOLDS
+                                       : CONDITION_FAILS;
 }

@@ -158,6 +158,18 @@ static bool read_tensor(struct guards_reader *in, struct guard_leaf *leaf)
     return vec_push(&g->tensors, check) || err_nomem(in->err);
 }
 
+/* "type=<class 'torch.nn.modules.linear.Linear'>": "Linear". */
+static struct str class_name(struct str code)
+{
+    size_t at = str_find(code, STR("type=<class '"));
+    struct str name = str_from(code, at + STR("type=<class '").n);
+    name = str_first(name, str_find_char(name, '\''));
+    size_t dot = name.n;
+    while (dot && name.p[dot - 1] != '.')
+        dot--;
+    return str_from(name, dot);
+}
+
 /* The identity of a part of a function, as its __code__, is that of the function. */
 static void read_identity(struct guards_reader *in, struct guard_leaf *leaf)
 {
@@ -231,16 +243,17 @@ static bool read_condition(struct guards_reader *in, struct guard_leaf *leaf)
         return err_nomem(in->err);
     if (leaf->condition == CONDITION_NONE)
         in->guards->n_undecidable++;
-    else
-        leaf->subject = only_source(pool, first);
+    leaf->subject = leaf->condition == CONDITION_NONE ? leaf->source : only_source(pool, first);
     return true;
 }
 
 static bool read_code(struct guards_reader *in, struct guard_leaf *leaf)
 {
+    leaf->subject = leaf->how == LEAF_TENSOR || leaf->how == LEAF_TYPE ? leaf->source : INTERN_NONE;
     switch (leaf->how) {
     case LEAF_CONDITION: return read_condition(in, leaf);
     case LEAF_TENSOR: return read_tensor(in, leaf);
+    case LEAF_TYPE: leaf->type = class_name(leaf->code); return true;
     case LEAF_IDENTITY: read_identity(in, leaf); return true;
     default: return true;
     }
@@ -271,6 +284,7 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
                                .text = line->text,
                                .code = line->code,
                                .comment = line->comment,
+                               .compares_types = str_is(line->kind, "EQUALS_MATCH"),
                                .source = INTERN_NONE,
                                .owner = INTERN_NONE,
                                .condition = CONDITION_NONE,

@@ -20,23 +20,27 @@ enum leaf_how {
     LEAF_SAME,
 };
 
+/* What most checks read stands first, in one cache line. */
 struct guard_leaf {
     enum leaf_how how;
+    uint32_t next;          /* the next leaf of its manager */
+    uint32_t subject;       /* the only source that decides the leaf, which passes if the value is
+                               not known; or INTERN_NONE */
+    uint32_t source;        /* what it is about, or INTERN_NONE */
+    condition_id condition; /* of a LEAF_CONDITION; CONDITION_NONE if it cannot be decided */
+    uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
+    uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
+    bool compares_types;    /* see same_type() in check_entry.c */
+    bool joined;           /* PyTorch evaluates it together with the leaf before it, as one guard */
+    struct str type;       /* of a LEAF_TYPE: the name of the class; "" if the code has none */
     struct str kind, text; /* "EQUALS_MATCH", "L['n'] == 2   # return x * n  # train.py:64 in f" */
     struct str code, comment;
-    uint32_t source;        /* what it is about, or INTERN_NONE */
-    uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
-    condition_id condition; /* of a LEAF_CONDITION; CONDITION_NONE if it cannot be decided */
-    uint32_t subject;       /* of a LEAF_CONDITION: the only source that the condition reads; if
-                               its value is not known, nor is the condition's. Or INTERN_NONE */
-    uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
-    bool joined;          /* PyTorch evaluates it together with the leaf before it, as one guard */
     struct py_value then; /* of a LEAF_IDENTITY: the value when the entry was compiled, or that
                              of the function whose part it is */
-    uint32_t next;        /* the next leaf of its manager */
 };
 
 #define TENSOR_NONE UINT32_MAX
+#define NO_DIM      UINT32_MAX
 #define ANY_SIZE    INT64_MIN
 #define SYMBOL_SIZE (INT64_MIN + 1) /* any but 0 and 1: what a symbol of its own would guard */
 
@@ -96,6 +100,12 @@ enum guards_verdict {
     GUARDS_UNDECIDED, /* a guard could not be evaluated; the others pass */
 };
 
+/* The size or stride by which a TENSOR_MATCH fails. Of one leaf, equal ones have equal reasons. */
+struct dim_mismatch {
+    uint32_t dim; /* among the sizes, then the strides of the guard; NO_DIM: another reason */
+    int64_t actual;
+};
+
 struct guards_answer {
     enum guards_verdict verdict;
     uint32_t leaf;      /* the first that fails or is undecided; TENSOR_NONE when they pass, or when
@@ -104,15 +114,21 @@ struct guards_answer {
     uint32_t manager;   /* in which the guards failed; MANAGER_NONE when they did not */
     uint32_t evaluated; /* number of guards up to it; leaves that are joined are one */
     uint32_t accessors; /* number of accessors that were followed for them */
-    bool no_memory;     /* the answer does not count */
+    struct dim_mismatch dim;
+    bool no_memory; /* the answer does not count */
 };
 
-/* Evaluates the guards on the present call. With `reason`, it is given the text that PyTorch would
- * log for the failure. `count` counts a failure in the order of the managers, as a look-up of
- * PyTorch does. */
+/* Evaluates the guards on the present call. `count` counts a failure in the order of the managers,
+ * as a look-up of PyTorch does. */
 struct guards_answer entry_guards_check(struct entry_guards *guards, struct world *world,
-                                        const struct call_mode *mode, bool count,
-                                        struct buf *reason);
+                                        const struct call_mode *mode, bool count);
+
+/* Appends the text that PyTorch would log for the failure that `answer` is, which the last
+ * entry_guards_check() of these guards gave on the present call. Returns false when memory ran out,
+ * but for that of the text. */
+bool entry_guards_explain(struct entry_guards *guards, struct world *world,
+                          const struct call_mode *mode, const struct guards_answer *answer,
+                          struct buf *reason);
 
 /* Counts a failure in a manager in the order of the managers. entry_guards_check() does it with
  * `count`. */
@@ -135,7 +151,6 @@ uint32_t entry_guards_accessors(const struct entry_guards *guards);
 
 /* Which sizes (of dimension `dim` of a tensor) and integers (`dim` is NO_DIM) are symbols when an
  * entry is made anew for other values. */
-#define NO_DIM UINT32_MAX
 struct size_policy {
     bool (*is_symbol)(void *data, uint32_t source, uint32_t dim, int64_t before);
     void *data;

@@ -198,7 +198,7 @@ bool entry_guards_widen(struct entry_guards *guards, struct world *world,
     if (!entry_guards_index(guards))
         return false;
     for (int i = 0; *ret; i++) {
-        struct guards_answer answer = entry_guards_check(guards, world, mode, false, NULL);
+        struct guards_answer answer = entry_guards_check(guards, world, mode, false);
         if (answer.no_memory)
             return false;
         if (answer.verdict == GUARDS_PASS)

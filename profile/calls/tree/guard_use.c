@@ -313,8 +313,7 @@ static bool check(struct use_pass *p, struct guard_function *function,
         add_cost(function, entry, cost, entry->n_leaves, entry->n_accessors);
         return true;
     }
-    struct guards_answer answer =
-        entry_guards_check(&entry->guards, &p->world, &call->mode, true, NULL);
+    struct guards_answer answer = entry_guards_check(&entry->guards, &p->world, &call->mode, true);
     if (answer.no_memory)
         return err_nomem(p->err);
     add_cost(function, entry, cost, answer.evaluated, answer.accessors);

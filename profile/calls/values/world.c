@@ -77,6 +77,7 @@ static struct source_path split_path(struct str source, struct str *parent, stru
     } else if (name && name < source.n && source.p[name - 1] == '.') {
         ret.step = PATH_ATTR;
         ret.name = str_from(source, name);
+        ret.training = str_is(ret.name, "training");
         *parent = str_first(source, name - 1);
     }
     return ret;
@@ -169,8 +170,7 @@ static const struct module_fact *find_fact(const struct world *world, uint32_t s
 /* Modules inside of the one that is called train as it does: train() and eval() set them all. */
 static bool is_training(const struct world *world, const struct source_path *path)
 {
-    return path->step == PATH_ATTR && str_is(path->name, "training") &&
-           path->parent != world->self && world_of_module(world, path->parent);
+    return path->training && path->parent != world->self && world_of_module(world, path->parent);
 }
 
 /* Returns what a parent that is given says of a part that is not. */
@@ -205,19 +205,22 @@ static struct py_value derive(struct world *world, const struct source_path *pat
     }
 }
 
-const struct py_value *world_value(struct world *world, uint32_t source)
+const struct py_value *world_derive_value(struct world *world, uint32_t source)
 {
     struct py_value *value = &world->values.v[source];
-    if (world->known.v[source] == world->now)
-        return value;
     const struct source_path *path = &world->paths.v[source];
-    *value = path->step == PATH_ROOT    ? UNKNOWN
-             : is_training(world, path) ? *world_value(world, world->training)
-                                        : derive(world, path);
-    const struct module_fact *fact =
-        value->kind == PY_UNKNOWN && world->module >= 0 ? find_fact(world, source) : NULL;
-    if (fact)
-        *value = fact->value;
+    const struct module_fact *fact = NULL;
+    bool unknown = path->step == PATH_ROOT ||
+                   (!path->training && world_value(world, path->parent)->kind == PY_UNKNOWN);
+    if (!unknown) {
+        *value =
+            is_training(world, path) ? *world_value(world, world->training) : derive(world, path);
+        unknown = value->kind == PY_UNKNOWN;
+    }
+    if (unknown && path->has_facts && world->module >= 0)
+        fact = find_fact(world, source);
+    if (unknown)
+        *value = fact ? fact->value : UNKNOWN;
     world->known.v[source] = world->now;
     return value;
 }
@@ -240,6 +243,7 @@ bool world_learn(struct world *world, uint32_t source, const struct py_value *va
         return false;
     hash_index_add(&world->fact_index, fact_hash(world->module, source),
                    (uint32_t)world->facts.n - 1);
+    world->paths.v[source].has_facts = true;
     world->known.v[source] = 0;
     return true;
 }

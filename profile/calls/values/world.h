@@ -32,6 +32,8 @@ struct source_path {
     struct str name; /* of PATH_KEY and PATH_ATTR */
     uint64_t index;  /* of PATH_INDEX and PATH_NTH_KEY */
     uint32_t key;    /* of PATH_GETITEM: Q */
+    bool training;   /* of PATH_ATTR: the name is "training" */
+    bool has_facts;  /* some module has a fact of this source */
 };
 
 struct world {
@@ -59,7 +61,12 @@ uint32_t world_source(struct world *world, struct str source);
 bool world_enter(struct world *world, const struct program_call *call);
 /* Returns the value of a source that world_source() numbered. It lives until the next
  * world_enter(). */
-const struct py_value *world_value(struct world *world, uint32_t source);
+const struct py_value *world_derive_value(struct world *world, uint32_t source);
+static inline const struct py_value *world_value(struct world *world, uint32_t source)
+{
+    return world->known.v[source] == world->now ? &world->values.v[source]
+                                                : world_derive_value(world, source);
+}
 /* Returns whether a source is an attribute of the module that is called, or a part of one. */
 bool world_of_module(const struct world *world, uint32_t source);
 /* Remembers the value of an attribute of the present call's module, if it is not known. Returns

@@ -108,9 +108,12 @@ static void test_reasons(void **state)
         struct buf reason = BUF_INIT;
         assert_true(world_enter(&f.world, &f.log.calls.v[i]));
         struct guards_answer answer =
-            entry_guards_check(&f.guards, &f.world, &f.log.calls.v[i].mode, false, &reason);
-        assert_str_is(buf_str(&reason), REASONS[i]);
+            entry_guards_check(&f.guards, &f.world, &f.log.calls.v[i].mode, false);
         assert_int_equal(answer.verdict, REASONS[i][0] ? GUARDS_FAIL : GUARDS_PASS);
+        assert_true(
+            entry_guards_explain(&f.guards, &f.world, &f.log.calls.v[i].mode, &answer, &reason));
+        assert_str_is(buf_str(&reason), REASONS[i]);
+        assert_true(answer.dim.dim == NO_DIM || str_contains(buf_str(&reason), STR("mismatch at")));
         buf_release(&reason);
     }
     release(&f);
@@ -141,7 +144,7 @@ static void test_filter(void **state)
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
         const struct program_call *call = &f.log.calls.v[ROWS[i].call];
         assert_true(world_enter(&f.world, call));
-        assert_int_equal(entry_guards_check(&f.guards, &f.world, &call->mode, true, NULL).verdict,
+        assert_int_equal(entry_guards_check(&f.guards, &f.world, &call->mode, true).verdict,
                          ROWS[i].verdict);
     }
     release(&f);
@@ -177,8 +180,8 @@ static void test_order(void **state)
     assert_true(setup(&f, &err));
     const struct program_call *call = &f.log.calls.v[5]; /* n == 3 */
     assert_true(world_enter(&f.world, call));
-    struct guards_answer first = entry_guards_check(&f.guards, &f.world, &call->mode, true, NULL);
-    struct guards_answer second = entry_guards_check(&f.guards, &f.world, &call->mode, true, NULL);
+    struct guards_answer first = entry_guards_check(&f.guards, &f.world, &call->mode, true);
+    struct guards_answer second = entry_guards_check(&f.guards, &f.world, &call->mode, true);
     assert_int_equal(first.leaf, second.leaf);
     assert_int_equal(second.evaluated, 2); /* GLOBAL_STATE, then EQUALS_MATCH */
     assert_true(first.evaluated > second.evaluated);
@@ -223,10 +226,9 @@ static void test_widen(void **state)
                  n = world_source(&f.world, STR("L['n']"));
         assert_true(entry_guards_widen(&f.guards, &f.world, &call->mode, &policy, &widens));
         assert_int_equal(widens, ROWS[i].widens);
-        assert_int_equal(
-            entry_guards_check(&f.guards, &f.world, &call->mode, false, NULL).verdict ==
-                GUARDS_PASS,
-            widens);
+        assert_int_equal(entry_guards_check(&f.guards, &f.world, &call->mode, false).verdict ==
+                             GUARDS_PASS,
+                         widens);
         assert_int_equal(entry_guards_number(&f.guards, x, ROWS[i].x, &number), ROWS[i].size != 0);
         assert_int_equal(number, ROWS[i].size);
         number = 0;
@@ -254,10 +256,11 @@ static void test_unknown_mark(void **state)
     assert_true(world_enter(&f.world, &f.log.calls.v[0]));
     const struct call_mode *mode = &f.log.calls.v[0].mode;
     assert_true(entry_guards_read(&guards, STR(MARKS), &f.world, mode, &err));
-    assert_int_equal(entry_guards_check(&guards, &f.world, mode, false, NULL).verdict, GUARDS_PASS);
+    assert_int_equal(entry_guards_check(&guards, &f.world, mode, false).verdict, GUARDS_PASS);
     assert_true(world_enter(&f.world, &f.log.calls.v[1]));
-    assert_int_equal(entry_guards_check(&guards, &f.world, mode, false, &reason).verdict,
-                     GUARDS_FAIL);
+    struct guards_answer answer = entry_guards_check(&guards, &f.world, mode, false);
+    assert_int_equal(answer.verdict, GUARDS_FAIL);
+    assert_true(entry_guards_explain(&guards, &f.world, mode, &answer, &reason));
     assert_str_is(buf_str(&reason), "_has_dynamo_dim_marking is present on runtime tensor but was "
                                     "absent at compile time");
     buf_release(&reason);
@@ -294,9 +297,10 @@ static bool attempt(void *arg)
         const struct size_policy policy = { is_symbol, NULL };
         struct buf reason = BUF_INIT;
         bool widens;
-        struct guards_answer answer =
-            entry_guards_check(&f.guards, &f.world, &f.guards.mode, true, &reason);
-        ok = !answer.no_memory && !reason.failed && entry_guards_learn(&f.guards, &f.world) &&
+        struct guards_answer answer = entry_guards_check(&f.guards, &f.world, &f.guards.mode, true);
+        ok = !answer.no_memory &&
+             entry_guards_explain(&f.guards, &f.world, &f.guards.mode, &answer, &reason) &&
+             !reason.failed && entry_guards_learn(&f.guards, &f.world) &&
              world_enter(&f.world, &f.log.calls.v[5]) &&
              entry_guards_widen(&f.guards, &f.world, &f.guards.mode, &policy, &widens);
         buf_release(&reason);
