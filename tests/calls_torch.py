@@ -138,6 +138,40 @@ COUNTED = {
                          "f(x, x, 'a'); f(x, x, 'a'); count(g, x=x, y=x, s='a')"),
 }
 
+# Calls with values drawn from a few, so that most arguments are as those of the call before but for
+# one property; prints what each was given, as its row should say.
+VALUES = """
+import json, random
+draw = random.Random(SEED)
+torch._dynamo.config.recompile_limit = 64
+def add(x, xs, n, s): return (x * n).sum() + xs[0].sum() - xs[1].sum() if s is None else x * 2
+f = torch.compile(add, backend='eager')
+base, leaf = ones(12), ones(2, 3, requires_grad=True)
+given = [base[:6].view(2, 3), base[6:].view(2, 3), leaf, leaf * 1, ones(2, 3).requires_grad_(),
+         torch.nn.Parameter(ones(2, 3)), ones(3, 2).t(), ones(3, 3), ones(2, 3, dtype=torch.float64)]
+numbers = {}
+def told(source, value):
+    if isinstance(value, torch.Tensor):
+        same = numbers.setdefault(id(value), len(numbers))
+        return [source, same, list(value.shape), list(value.stride()), value.storage_offset(), str(value.dtype),
+                value.requires_grad, value.is_leaf, type(value).__name__]
+    return [source, type(value).__name__, len(value) if isinstance(value, (list, tuple)) else repr(value)]
+kept, args = [], [given[0], [given[0], given[1]], 1, None]
+for i in range(200):
+    which = draw.randrange(6)
+    if which == 0: args[0] = draw.choice(given)
+    elif which == 1: args[1] = draw.choice([list, list, tuple])(draw.choice(given) for _ in range(2))
+    elif which == 2: args[2] = draw.choice([1, True, 2, 3, 0.0, -0.0, 1.0])
+    elif which == 3: args[3] = draw.choice([None, None, 'a', 'b'])
+    elif which == 4: args[0] = ones(2, 3); kept.append(args[0])
+    x, xs, n, s = args
+    print("GIVEN", json.dumps([told("L['x']", x), told("L['xs']", xs), *[told(f"L['xs'][{k}]", v) for k, v in enumerate(xs)],
+                               told("L['n']", n), told("L['s']", s)]))
+    with torch.set_grad_enabled(draw.random() < 0.2):
+        f(*args)
+"""
+SEEDS = {f"values {seed}": seed for seed in range(2)}
+
 
 def run(*argv):
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
@@ -152,7 +186,12 @@ def written_out(rows):
         told.setdefault(row["call"], row)
         for i in range(row.get("repeat", 1)):
             own = {k: v for k, v in row.items() if k not in ("as", "repeat")}
-            calls.append({**told[row.get("as", row["call"])], **own, "call": row["call"] + i})
+            first = told[row.get("as", row["call"])]
+            begin, n = first.get("new", [0, 0])
+            moved = row.get("new", [0, 0])[0] + i * n - begin
+            args = [{**a, "obj": a["obj"] + moved} if begin <= a.get("obj", -1) < begin + n else a
+                    for a in first["args"]]
+            calls.append({**first, **own, "args": args, "call": row["call"] + i})
     return sorted(calls, key=lambda c: c["call"])
 
 
@@ -202,7 +241,33 @@ def check_count(name):
     return f"{counted} guards evaluated"
 
 
+def noted_value(arg, numbers):
+    """An argument of a row as VALUES prints it; objects are numbered in the order of their first use."""
+    if "size" in arg:
+        return [arg["source"], numbers.setdefault(arg["obj"], len(numbers)), arg["size"], arg["stride"],
+                arg["offset"], arg["dtype"], arg["requires_grad"], arg.get("is_leaf", True),
+                arg.get("class", "Tensor")]
+    value = arg["len"] if "len" in arg else arg["value"]
+    if arg["type"] in ("list", "tuple"):
+        return [arg["source"], arg["type"], value]
+    is_zero = arg["type"] == "float" and isinstance(value, str)  # "-0.0"
+    return [arg["source"], arg["type"], value if is_zero else repr(value)]
+
+
+def check_values(seed):
+    _, _, rows, lines = record(f"values {seed}", VALUES.replace("SEED", str(seed)))
+    given = [json.loads(line.split(" ", 1)[1]) for line in lines if line.startswith("GIVEN")]
+    calls, numbers = written_out(rows), {}
+    assert len(calls) == len(given), (len(calls), len(given))
+    for call, expected in zip(calls, given):
+        found = [noted_value(arg, numbers) for arg in call["args"]]
+        assert found == expected, (call["call"], found, expected)
+    return f"{len(calls)} calls in {len(rows)} rows, with the values that they were given"
+
+
 def check(name):
+    if name in SEEDS:
+        return check_values(SEEDS[name])
     if name in COUNTED:
         return check_count(name)
     text, expected = PROGRAMS[name]
@@ -229,7 +294,7 @@ def main():
     if have.returncode != 0:
         sys.exit(print(f"skipped: {PYTHON} has no torch (SYMTAPE_PYTHON names another)") or 77)
     failed = 0
-    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED]:
+    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED, *SEEDS]:
         try:
             print("ok  ", name, check(name), flush=True)
         except AssertionError as error:

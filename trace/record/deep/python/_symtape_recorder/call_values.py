@@ -123,6 +123,46 @@ class Values:
         return (OBJECT, type(value).__name__, name if isinstance(name, str) else None,
                 self.object_number(value, new))
 
+    def check_of(self, value, key, fixed, source):
+        """A function (value, new, key, part) -> whether a value has this key, and its `part`; or
+        (None, None) if only making the key anew can tell. `fixed`: the sources of tensors of which
+        guards have compared what never changes (`tensor_again`)."""
+        kind, value_type = key[0], type(value)
+        if kind == TENSOR and value_type in self.makers:
+            if key[9] is not None:
+                return None, None
+            return (self.fixed_again if source in fixed else self.tensor_again), value_type
+        if kind == PLAIN and value_type in (int, bool, str, type(None)) \
+                or kind == PLAIN and value_type is float and type(key[2]) is float and key[2]:
+            return plain_again, value_type
+        if kind == LIST and value_type in (list, tuple) and len(value) == len(key) - 2:
+            parts = [self.check_of(v, k, fixed, f"{source}[{i}]")
+                     for i, (v, k) in enumerate(zip(value, key[2:]))]
+            if all(check is not None for check, _ in parts):
+                return list_again, (value_type, parts)
+        return None, None
+
+    @staticmethod
+    def can_keep(before, key):
+        """Whether what check_of() returned for a tensor holds for another one of its type."""
+        return before[0] == TENSOR and key[0] == TENSOR and key[9] is None
+
+    def fixed_again(self, value, new, key, value_type):
+        """tensor_again() of a tensor whose sizes, strides, dtype and device a guard compared."""
+        if type(value) is not value_type or value.storage_offset() != key[3] \
+                or value.requires_grad is not key[6] or value.is_leaf is not key[7] \
+                or value.__dict__:
+            return False
+        known = self.objects.known.get(id(value))
+        if known is not None and known[0]() is value and known[1] < new.first:
+            return known[1] == key[10]
+        return self.object_number(value, new) == key[10]
+
+    def tensor_again(self, value, new, key, value_type):
+        return type(value) is value_type and value.shape == key[1] and value.dtype is key[4] \
+            and value.device == key[5] and value.stride() == key[2] \
+            and self.fixed_again(value, new, key, value_type)
+
     def shallow(self, value, new):
         """A key that says nothing of the members of a list or dict, whose guards have their own
         sources."""
@@ -149,6 +189,23 @@ def without_number(key):
 
 def plain(value, new=None, depth=0):
     return PLAIN, type(value).__name__, value
+
+
+def plain_again(value, new, key, value_type):
+    return type(value) is value_type and value == key[2]
+
+
+def list_again(value, new, key, part):
+    value_type, parts = part
+    if type(value) is not value_type or len(value) != len(parts):
+        return False
+    i = 1
+    for v, (check, below) in zip(value, parts):
+        i += 1
+        if not check(v, new, key[i], below):
+            return False
+    new.n += len(value)
+    return True
 
 
 def number(value, new=None, depth=0):

@@ -36,13 +36,19 @@ FLUSH_ROWS, FLUSH_BYTES, FLUSH_SECONDS = 512, 1 << 20, 1.0
 
 class Entry:
     """A compiled entry, as its last guard knows it."""
-    __slots__ = ("id", "code", "loose", "mode", "root")
+    __slots__ = ("id", "code", "loose", "mode", "root", "fixed", "last", "key")
 
-    def __init__(self, compile_id, code, loose, call):
+    def __init__(self, compile_id, code, loose, call, fixed):
         self.id, self.code, self.loose = compile_id, code, loose
         # GLOBAL_STATE guards the modes, but for inference mode.
         self.mode = call.mode if call is not None else None
         self.root = None  # the function whose calls it answers
+        self.fixed = fixed  # the sources of the tensors that TENSOR_MATCH compares with constants
+        # The last look-up that it answered, and what compares the next one with it, by argument:
+        # ((name, key), check, part), as Values.check_of() makes them. Replaced at once, because
+        # threads share it.
+        self.last = None
+        self.key = None  # the last key of a call that it answered and that looked nothing else up
 
 
 class Code:
@@ -164,7 +170,8 @@ class Calls:
             if self.active:
                 try:
                     given = signature.bind(this, *args, **kwargs).arguments
-                    sources = self.sources_of(given["output_graph"])
+                    sources = self.sources_of(given["output_graph"],
+                                              given.get("guard_filter_fn") is not None)
                 except Exception as error:
                     self.failed("sources of guards", f"{type(error).__name__}: {error}")
             make(this, *args, **kwargs)
@@ -263,27 +270,32 @@ class Calls:
     # ---------------------------------------------------------------------------------------------
     # Entries.
 
-    def sources_of(self, output):
+    def sources_of(self, output, filtered):
         """The sources of guards, and those of inputs that are dynamic or whose values may change
-        while the guards hold; and the module of the globals."""
+        while the guards hold; the module of the globals; and the sources of tensors whose guards
+        compare sizes, strides, dtype and device with constants, if no guards are filtered."""
         texts = [called(g.name) for g in output.guards or ()]
-        loose = []
+        loose, fixed = [], set()
         for fake in getattr(output, "tracked_fakes", None) or ():
             if is_dynamic(fake.fake):
                 loose.append(called(fake.source.name))
+            else:
+                fixed.add(called(fake.source.name))
+        fixed &= {called(g.name) for g in output.guards or () if is_tensor_match(g)}
         names = getattr(output, "global_scope", None)
         name = names.get("__name__") if isinstance(names, dict) else None
         if call_values.module_globals(name) is not names:
             name = None
-        return [t for t in texts if t], [t for t in loose if t], name
+        return [t for t in texts if t], [t for t in loose if t], name, \
+            frozenset(() if filtered else fixed)
 
-    def watch_entry(self, root, f_code, compile_id, texts, loose, globals_name):
+    def watch_entry(self, root, f_code, compile_id, texts, loose, globals_name, fixed):
         code = self.code_of(f_code, globals_name)
         code.state.add(loose)
         code.state.add(texts)
         loose = [t for t in loose if code.state.sources.get(t) is not None]
         stack = self.thread.stack
-        entry = Entry(compile_id, code, loose, stack[-1] if stack else None)
+        entry = Entry(compile_id, code, loose, stack[-1] if stack else None, fixed)
 
         def entry_answers(local):
             if self.active:
@@ -367,18 +379,52 @@ class Calls:
     def look_up_plainly(self, call, code, entry, local, outcome, answered):
         values = self.values
         module, training, makers, args = -1, None, values.makers, []
+        last, checks = entry.last or NEVER if entry is not None else NEVER
+        again, n, changed = last is not None, 0, {}
         for name, value in local.items():
+            if n < len(checks):
+                known, check, part = checks[n]
+                if check is not None and known[0] == name and check(value, call, known[1], part):
+                    args.append(known)
+                    n += 1
+                    continue
             maker = makers.get(type(value))
             if maker is not None:
-                args.append((name, maker(value, call)))
+                key = maker(value, call)
             elif name == "self" and isinstance(value, self.torch.nn.Module):
                 module, training = self.objects.number(value), value.training
+                continue
             else:
-                args.append((name, values.key(value, call)))
+                key = values.key(value, call)
+            again, changed[n] = False, value
+            args.append((name, key))
+            n += 1
         state = code.state.read(entry, module, local, values, KNOWN) if code.state.sources else ()
-        lookup = [code, outcome, answered, module, training, tuple(args), state]
+        if entry is None:
+            lookup = [code, outcome, answered, module, training, tuple(args), state]
+        elif again and state is last[6] and module == last[3] and training is last[4] \
+                and n == len(checks):
+            lookup = last
+        else:
+            lookup = code, outcome, answered, module, training, tuple(args), state
+            entry.last = lookup, self.checks_of(entry, args, checks, changed)
         call.looked.append(lookup)
         return lookup
+
+    def checks_of(self, entry, args, checks, changed):
+        """What compares the next look-up with this one, of which the arguments `changed` differ from
+        those that `checks` know."""
+        made = []
+        for i, pair in enumerate(args):
+            if i not in changed:
+                made.append(checks[i])
+            elif i < len(checks) and checks[i][1] is not None and checks[i][2] is type(changed[i]) \
+                    and self.values.can_keep(checks[i][0][1], pair[1]):
+                made.append((pair, *checks[i][1:]))
+            else:
+                made.append((pair, *self.values.check_of(changed[i], pair[1], entry.fixed,
+                                                         f"L['{pair[0]}']")))
+        return made
 
     def call_ends(self, call, error, frame=None):
         seconds = time.perf_counter() - call.began
@@ -403,6 +449,11 @@ class Calls:
         if call.mode is None:
             call.mode = mode_of(self.torch)
         if entry is not None and entry.root is not None and looked[0][1] == "hit":
+            known = entry.key
+            if known is not None and known[7] is looked[0] and len(looked) == 1 and error is None \
+                    and known[5] == call.mode and known[4] == call.region \
+                    and not (call.compiles or call.refused):
+                return known
             function, region = entry.root, call.region
             root, frames = looked[0], looked[1:]
             module = root[3] if root[4] is not None else None
@@ -424,11 +475,14 @@ class Calls:
                                             names.get("kwargs", {}), code)
             training = module.training if module is not None else None
             module = self.objects.number(module) if module is not None else None
-        return ("call", function, module, training, region, call.mode,
-                error.__name__ if error is not None else None,
-                tuple(root) if root is not None else None,
-                tuple([tuple(f) for f in frames]) if frames else (), call.compiles,
-                call.refused)
+        key = ("call", function, module, training, region, call.mode,
+               error.__name__ if error is not None else None,
+               tuple(root) if root is not None else None,
+               tuple([tuple(f) for f in frames]) if frames else (), call.compiles,
+               call.refused)
+        if entry is not None and error is None and not (frames or call.compiles or call.refused):
+            entry.key = key
+        return key
 
     def target_of(self, fn):
         known = self.targets.get(id(fn))
@@ -465,7 +519,7 @@ class Calls:
             return
         self.calls += 1
         last, count = self.last, len(call.numbers)
-        if call.backward_of is None and last is not None and last[0] == key \
+        if last is not None and call.backward_of is None and (last[0] is key or last[0] == key) \
                 and last[1] + last[2] == call.number \
                 and (not count or call.numbers[0] == last[4] + count * last[2]):
             last[2] += 1
@@ -554,6 +608,7 @@ class Known:
 
 
 KNOWN = Known()
+NEVER = None, ()  # of an entry that answered no look-up
 
 
 def mode_of(torch):
@@ -606,6 +661,15 @@ def is_dynamic(fake):
     """Whether an entry takes an input with other values or sizes, too."""
     sizes = getattr(fake, "shape", None)
     return sizes is None or any(type(n) is not int for n in sizes)
+
+
+def is_tensor_match(guard):
+    """Whether a guard is compared as a tensor (GuardBuilder.TENSOR_MATCH() in
+    torch/_dynamo/guards.py)."""
+    try:
+        return guard.create_fn_name() == "TENSOR_MATCH" and not guard.is_specialized_nn_module()
+    except AttributeError:
+        return False
 
 
 def called(name):
