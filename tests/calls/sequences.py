@@ -33,7 +33,9 @@ def replay(symtape, name, rows):
         calls.flush()
         done = subprocess.run([symtape, "cache", "--json", "--all", "--calls", calls.name, str(SHARED / f"{name}.log.zst")],
                               capture_output=True, text=True, check=True)
-    return {call["call"]: call["lookups"][0] for call in json.loads(done.stdout)["calls"]}
+    report = json.loads(done.stdout)
+    return ({call["call"]: call["lookups"][0] for call in report["calls"]},
+            {row["call"]: [row["entry"]] if row["outcome"] == "compiled" else [] for row in report["backwards"]})
 
 
 def compare_checks(number, truth, ours, say):
@@ -56,7 +58,7 @@ def compare_checks(number, truth, ours, say):
 
 def compare(symtape, name, verbose):
     rows = read(name)
-    ours = replay(symtape, name, rows)
+    ours, backwards = replay(symtape, name, rows)
     counts = collections.Counter()
 
     def say(text):
@@ -64,6 +66,11 @@ def compare(symtape, name, verbose):
             print(f"  {name}: {text}")
 
     for row in rows:
+        if "backward_of" in row:
+            counts["backwards"] += 1
+            if backwards[row["call"]] != [plain(c) for c in row.get("backward_compiles", [])]:
+                counts["wrong backwards"] += 1
+                say(f"call {row['call']}: compiles {row.get('backward_compiles')}, not {backwards[row['call']]}")
         if not row.get("entries"):
             continue
         truth, mine = row["entries"][0]["lookups"][0], ours[row["call"]]
@@ -81,8 +88,8 @@ def main():
     for name in sequences:
         counts = compare(symtape, name, verbose)
         total += counts
-        limits = zip(("wrong outcomes", "wrong verdicts", "wrong reasons"), ("calls", "checks", "reasons"),
-                     UNDECIDED.get(name, (0, 0, 0)))
+        limits = zip(("wrong backwards", "wrong outcomes", "wrong verdicts", "wrong reasons"), ("backwards", "calls", "checks", "reasons"),
+                     (0, *UNDECIDED.get(name, (0, 0, 0))))
         problems = [f"{counts[what]} {what} of {counts[of]}" for what, of, most in limits if counts[what] > most]
         cases.check(f"{name}: {counts['calls']} calls, {counts['checks']} checks", problems)
     print(dict(total))

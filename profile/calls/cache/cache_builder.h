@@ -14,6 +14,13 @@ struct sized_check {
     uint32_t check; /* in cache_run.found */
 };
 
+/* A call as its backward sees it. */
+struct forward_call {
+    uint64_t number;
+    uint32_t entry;  /* that answered it, or CALL_NONE */
+    bool is_unknown; /* it is not known which did, or several did */
+};
+
 struct cache_builder {
     struct cache_run *run;
     struct trace *trace;
@@ -31,6 +38,10 @@ struct cache_builder {
     struct hash_index sized_index;
     uint32_t kind;           /* of the present call */
     uint32_t tries, widened; /* number of trees that were read; code object of an assumed entry */
+    vec_of(struct forward_call)
+    forwards;
+    struct hash_index forward_index; /* of forwards, by number */
+    size_t n_forwards;               /* number of look-ups that they are made of */
     struct buf reason;
     bool by_evidence; /* a call that an entry answers by assumption compiled, if what the tape's
                          next compile logged fits it */
@@ -55,5 +66,8 @@ bool cache_learn(struct cache_builder *b, uint32_t id, const struct program_call
 /* Compiles a call that no entry answers, or tells why it is not compiled. The call was entered. */
 bool cache_compile_call(struct cache_builder *b, const struct program_call *call,
                         struct lookup_row *row);
+
+/* Decides what runs the backward of a call: call `number` of the log. */
+bool cache_backward_call(struct cache_builder *b, uint32_t number);
 
 #endif

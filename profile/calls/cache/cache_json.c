@@ -61,6 +61,19 @@ static size_t put_call(const struct cache_run *run, const struct call_log *log, 
     return n;
 }
 
+static void put_backward(const struct cache_run *run, const struct call_log *log,
+                         const struct backward_row *row, struct json_writer *w)
+{
+    const struct program_call *call = &log->calls.v[row->call];
+    json_open_object(w, NULL);
+    json_put_u64(w, "call", call->number);
+    json_put_i64(w, "backward_of", call->backward_of);
+    json_put_cstr(w, "outcome", lookup_outcome_name(row->outcome));
+    json_put_str_or_null(w, "entry", compile_or_none(run, row->entry));
+    json_put_double(w, "seconds", row->seconds);
+    json_close(w);
+}
+
 static void put_totals(const struct lookup_totals *totals, struct json_writer *w)
 {
     json_put_u64(w, "hits", totals->hits);
@@ -117,6 +130,10 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     json_put_u64(&w, "lookups", run->inside.lookups);
     put_totals(&run->inside, &w);
     json_close(&w);
+    json_open_object(&w, "backward");
+    json_put_u64(&w, "calls", run->backward.lookups);
+    put_totals(&run->backward, &w);
+    json_close(&w);
     json_put_u64(&w, "contradictions", run->n_contradictions);
     json_put_u64(&w, "assumed", run->calls.assumed + run->inside.assumed);
     json_put_u64(&w, "unused", run->n_unused);
@@ -133,6 +150,10 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     json_open_array(&w, "calls");
     for (size_t i = 0; i < run->lookups.n;)
         i += put_call(run, log, i, &w);
+    json_close(&w);
+    json_open_array(&w, "backwards");
+    for (size_t i = 0; i < run->backwards.n; i++)
+        put_backward(run, log, &run->backwards.v[i], &w);
     json_close(&w);
     json_open_array(&w, "entries");
     for (size_t i = 0; i < run->entries.n; i++)

@@ -190,7 +190,7 @@ static bool run_call(struct cache_builder *b, uint32_t number)
     const struct program_call *call = &b->log->calls.v[number];
     struct lookup_row row = { .call = number, .answered = CALL_NONE };
     if (call->backward_of >= 0)
-        return true;
+        return cache_backward_call(b, number);
     if (!code_of(b, call, &row.code))
         return false;
     if (row.code == CALL_NONE) {
@@ -243,6 +243,9 @@ static void forget_states(struct cache_builder *b)
     b->memo = (struct check_memo){ 0 };
     vec_release(&b->sized);
     hash_index_release(&b->sized_index);
+    vec_release(&b->forwards);
+    hash_index_release(&b->forward_index);
+    b->n_forwards = 0;
     b->form_codes.n = 0;
     b->tries = 0;
     world_forget(&b->world);
@@ -309,6 +312,7 @@ void cache_run_release(struct cache_run *run)
     vec_release(&run->codes);
     vec_release(&run->entries);
     vec_release(&run->lookups);
+    vec_release(&run->backwards);
     vec_release(&run->found);
     hash_index_release(&run->found_index);
     intern_release(&run->texts);

@@ -67,6 +67,19 @@ struct cache_entry {
                                 does not have its own; "" */
     struct str tree;
     struct entry_guards guards;
+    bool lazy_backward, backward_ran; /* see struct backward_row */
+    double backward_seconds;
+};
+
+/* The backward of a call. AOTAutograd compiles it together with the forward if sizes are symbols,
+ * and else when it runs for the first time (_aot_stage2b_bw_compile() in
+ * torch/_functorch/_aot_autograd/graph_compile.py); neither has guards of its own. */
+struct backward_row {
+    uint32_t call;               /* in the log */
+    enum lookup_outcome outcome; /* LOOKUP_HIT: it was compiled before. LOOKUP_UNKNOWN: it is not
+                                    known which entry answered the forward, or several did */
+    uint32_t entry;              /* in cache_run.entries; CALL_NONE */
+    double seconds;              /* of the compile; 0 */
 };
 
 struct cache_code {
@@ -96,6 +109,8 @@ struct cache_run {
     entries;
     vec_of(struct lookup_row)
     lookups;
+    vec_of(struct backward_row)
+    backwards; /* in the order of the calls */
     vec_of(struct entry_check_row)
     found; /* each once */
     struct hash_index found_index;
@@ -105,6 +120,7 @@ struct cache_run {
     struct artifact_lookups artifacts;
     struct cache_limits limits;         /* in force */
     struct lookup_totals calls, inside; /* of called functions, and of frames inside the calls */
+    struct lookup_totals backward;
     uint32_t
         n_contradictions;   /* compiles for which the tape logged other reasons than were found */
     struct intern unlisted; /* sources of values that, as PyTorch logged, turned calls away, and

@@ -38,7 +38,8 @@ static void put_times(const struct lookup_totals *totals, struct buf *out)
     buf_puts(out, ")");
 }
 
-static void put_totals(const struct lookup_totals *totals, const char *noun, struct buf *out)
+static void put_totals(const struct lookup_totals *totals, const char *noun, const char *unknown,
+                       struct buf *out)
 {
     format_plural(out, totals->lookups, noun);
     buf_puts(out, ": ");
@@ -47,16 +48,21 @@ static void put_totals(const struct lookup_totals *totals, const char *noun, str
     format_plural(out, totals->compiles, "compile");
     put_times(totals, out);
     put_count(totals->eager, " run without compiled code", out);
-    put_count(totals->unknown, " whose compile the tape does not have", out);
+    put_count(totals->unknown, unknown, out);
     buf_puts(out, "\n");
 }
 
 static void put_headline(const struct cache_run *run, struct buf *out)
 {
-    put_totals(&run->calls, "call", out);
+    static const char NO_COMPILE[] = " whose compile the tape does not have";
+    put_totals(&run->calls, "call", NO_COMPILE, out);
     if (run->inside.lookups) {
         buf_puts(out, "inside them ");
-        put_totals(&run->inside, "look-up", out);
+        put_totals(&run->inside, "look-up", NO_COMPILE, out);
+    }
+    if (run->backward.lookups) {
+        buf_puts(out, "of them ");
+        put_totals(&run->backward, "backward", " of an entry that is not known", out);
     }
 }
 
@@ -146,6 +152,39 @@ static void put_time(struct table *table, double seconds)
     table_ns(table, seconds > 0 ? (int64_t)(seconds * 1e9) : -1);
 }
 
+static void put_lookup(const struct cache_run *run, const struct call_log *log,
+                       const struct lookup_row *row, struct table *table)
+{
+    const struct program_call *call = &log->calls.v[row->call];
+    if (call->inside)
+        table_text(table, STR(""));
+    else
+        table_u64(table, call->number);
+    buf_puts(&table->text, call->inside ? "  " : "");
+    format_text(&table->text, call->function, 0);
+    table_cell(table);
+    put_outcome(run, row, &table->text);
+    table_cell(table);
+    put_time(table, row->seconds);
+    put_why(run, row, &table->text);
+    table_cell(table);
+}
+
+static void put_backward(const struct cache_run *run, const struct call_log *log,
+                         const struct backward_row *row, struct table *table)
+{
+    const struct program_call *call = &log->calls.v[row->call];
+    table_u64(table, call->number);
+    buf_printf(&table->text, "backward of %lld", (long long)call->backward_of);
+    table_cell(table);
+    buf_puts(&table->text, lookup_outcome_name(row->outcome));
+    if (row->entry != CALL_NONE)
+        buf_printf(&table->text, " %.*s", STR_ARG(run->entries.v[row->entry].compile));
+    table_cell(table);
+    put_time(table, row->seconds);
+    table_cell(table);
+}
+
 static void put_calls(const struct cache_run *run, const struct call_log *log,
                       const struct report_options *options, struct buf *out)
 {
@@ -155,22 +194,16 @@ static void put_calls(const struct cache_run *run, const struct call_log *log,
         { "turned away by", COLUMN_WIDE, 0 },
     };
     struct table table = TABLE(COLUMNS);
-    uint32_t n = (uint32_t)run->lookups.n, shown = report_shown(options, n);
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct lookup_row *row = &run->lookups.v[i];
-        const struct program_call *call = &log->calls.v[row->call];
-        if (call->inside)
-            table_text(&table, STR(""));
+    uint32_t n = (uint32_t)(run->lookups.n + run->backwards.n), shown = report_shown(options, n);
+    /* Both are in the order of the calls. */
+    for (size_t look = 0, back = 0; look + back < shown;) {
+        bool is_backward =
+            look == run->lookups.n ||
+            (back < run->backwards.n && run->backwards.v[back].call < run->lookups.v[look].call);
+        if (is_backward)
+            put_backward(run, log, &run->backwards.v[back++], &table);
         else
-            table_u64(&table, call->number);
-        buf_puts(&table.text, call->inside ? "  " : "");
-        format_text(&table.text, call->function, 0);
-        table_cell(&table);
-        put_outcome(run, row, &table.text);
-        table_cell(&table);
-        put_time(&table, row->seconds);
-        put_why(run, row, &table.text);
-        table_cell(&table);
+            put_lookup(run, log, &run->lookups.v[look++], &table);
     }
     buf_puts(out, "\n");
     report_table(&table, options, 0, n, out);

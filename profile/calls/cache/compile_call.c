@@ -81,7 +81,10 @@ static bool is_assumed(const struct world *world, uint32_t source)
 static bool try_compile(struct cache_builder *b, const struct tape_compile *compile, bool is_next,
                         const struct program_call *call, struct lookup_row *row, bool *ret)
 {
-    struct cache_entry entry = { .compile = compile->id, .seconds = compile->seconds };
+    struct cache_entry entry = { .compile = compile->id,
+                                 .seconds = compile->seconds,
+                                 .lazy_backward = compile->lazy_backward,
+                                 .backward_seconds = compile->backward_seconds };
     struct guards_answer answer = { 0 };
     b->tries++;
     entry.tree = arena_copy(&b->run->arena, compile->tree);

@@ -106,10 +106,15 @@ static struct tape_compile *compile_of_attempt(const struct tape_compiles *all, 
 static void add_metrics(struct tape_compiles *all, struct trace *trace, const struct metrics *m)
 {
     struct tape_code *code;
-    struct tape_compile *c =
-        m->backward || m->runtime ? NULL : compile_of_attempt(all, trace, m->attempt, &code);
+    struct tape_compile *c = m->runtime ? NULL : compile_of_attempt(all, trace, m->attempt, &code);
     if (!c)
         return;
+    if (m->backward) {
+        int64_t took = m->values[METRIC_DURATION];
+        c->lazy_backward = true;
+        c->backward_seconds = took == METRIC_ABSENT ? 0 : (double)took / 1e9;
+        return;
+    }
     if (m->function.n) {
         code->file = m->file;
         code->function = m->function;

@@ -17,6 +17,8 @@ struct tape_compile {
     bool refused;     /* a limit was reached: nothing was compiled */
     uint64_t limit;   /* of a refused compile: the limit as it was set then; 0 if it is not told */
     struct str tree;  /* its guards; "" if it made no entry */
+    bool lazy_backward;          /* its backward was compiled when it first ran */
+    double backward_seconds;     /* that took; 0 if it is not recorded */
     const struct recompile *why; /* why no entry answered, as recorded; or NULL */
 };
 

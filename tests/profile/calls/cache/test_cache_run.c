@@ -132,6 +132,79 @@ static void test_memo(void **state)
     assert_true(hits > 100 && outcomes > 100);
 }
 
+/* A recording with a compile whose backward was compiled when it first ran, and calls of it. */
+static struct trace *make_backward(void)
+{
+    struct log_make make = log_start();
+    make.context = "\"frame_id\": 0, \"frame_compile_id\": 0, \"attempt\": 0";
+    log_put(&make, "\"dynamo_start\": {}", NULL);
+    log_put(&make, "\"dynamo_cpp_guards_str\": {}",
+            "TREE_GUARD_MANAGER:\n+- RootGuardManager\n| +- EQUALS_MATCH: L['n'] == 1  # n");
+    log_put(&make,
+            "\"compilation_metrics\": {\"compile_id\": \"0/0\", \"co_name\": \"f\", "
+            "\"co_filename\": \"a.py\", \"co_firstlineno\": 1}",
+            NULL);
+    log_put(&make, "\"bwd_compilation_metrics\": {\"compile_id\": \"0/0\", \"duration_us\": 3000}",
+            NULL);
+    return log_open(&make);
+}
+
+static const char BACKWARDS[] =
+    "{\"call\": 0, \"function\": \"f\"}\n"
+    "{\"call\": 1, \"function\": \"backward\", \"backward_of\": 0}\n"
+    "{\"call\": 2, \"function\": \"f\"}\n"
+    "{\"call\": 3, \"function\": \"f\", \"frames\": [{\"code\": \"a.py:1:f\", \"args\": []}]}\n"
+    "{\"call\": 4, \"function\": \"backward\", \"backward_of\": 2}\n"
+    "{\"call\": 5, \"function\": \"backward\", \"backward_of\": 3}\n"
+    "{\"call\": 6, \"function\": \"backward\", \"backward_of\": 9}\n";
+
+static void test_backward(void **state)
+{
+    (void)state;
+    static const enum lookup_outcome EXPECTED[] = { LOOKUP_COMPILED, LOOKUP_HIT, LOOKUP_UNKNOWN,
+                                                    LOOKUP_UNKNOWN };
+    struct err err = ERR_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct trace *trace = make_backward();
+    assert_true(call_log_read(&log, str_of(BACKWARDS), &err));
+    assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
+    assert_int_equal(run.backwards.n, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(run.backwards.v[i].outcome, EXPECTED[i]);
+    assert_int_equal(run.backwards.v[0].entry, 0);
+    assert_true(run.backwards.v[0].seconds > 0.0029 && run.backwards.v[0].seconds < 0.0031);
+    assert_true(run.backwards.v[1].seconds == 0);
+    assert_int_equal(run.backward.compiles, 1);
+    assert_int_equal(run.backward.unknown, 2);
+    cache_run_release(&run);
+    call_log_release(&log);
+    trace_close(trace);
+}
+
+static bool attempt_backward(void *arg)
+{
+    struct trace *trace = arg;
+    struct err err = ERR_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    bool ok = call_log_read(&log, str_of(BACKWARDS), &err);
+    if (ok) {
+        ok = cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err);
+        cache_run_release(&run);
+    }
+    call_log_release(&log);
+    return ok;
+}
+
+static void test_backward_memory(void **state)
+{
+    (void)state;
+    struct trace *trace = make_backward();
+    check_alloc_failures(attempt_backward, trace);
+    trace_close(trace);
+}
+
 /* Functions of one name are the code objects of that name in the order in which they compile; one
  * whose name the tape does not have is what is left. */
 static void test_codes(void **state)
@@ -388,6 +461,7 @@ static void test_written_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_backward),    cmocka_unit_test(test_backward_memory),
         cmocka_unit_test(test_memo),        cmocka_unit_test(test_codes),
         cmocka_unit_test(test_other_order), cmocka_unit_test(test_regions),
         cmocka_unit_test(test_artifacts),   cmocka_unit_test(test_artifacts_memory),
