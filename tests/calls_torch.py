@@ -88,6 +88,9 @@ PROGRAMS = {
                   "f(ones(2)); f(ones(3)); f(ones(3), scale=4); f(ones(9))", 4),
     "backward": ("m = Net(); f = torch.compile(m, backend='aot_eager')\n"
                  "for n in (2, 2, 3): f(ones(n, 4)).sum().backward()\nf(ones(2, 4))", 7),
+    "backward breaks": ("def g(x):\n    y = x.sin() * 2\n    torch._dynamo.graph_break()\n    return y.cos().sum()\n"
+                        "f = torch.compile(g, backend='aot_eager')\n"
+                        "for n in (3, 3, 4): f(ones(n, requires_grad=True)).backward()", 9),
     "dynamic": ("f = torch.compile(lambda x: x.relu() if x.shape[0] > 4 else x, backend='eager', dynamic=True)\n"
                 "for n in (3, 4, 5, 9, 2): f(ones(n))", 5),
     "marks": ("f = torch.compile(lambda x: x * 2, backend='eager')\n"
@@ -265,6 +268,16 @@ def check_values(seed):
     return f"{len(calls)} calls in {len(rows)} rows, with the values that they were given"
 
 
+def check_backwards(tape, backwards):
+    """Each is of an entry that is known, and those compile that PyTorch logged a compile of."""
+    records = [line[line.find("{"):] for line in run(SYMTAPE, "export", tape).splitlines()]
+    logged = [json.loads(record)["bwd_compilation_metrics"]["compile_id"] for record in records
+              if record.startswith('{"bwd_compilation_metrics":')]
+    compiled = [row["entry"] for row in backwards if row["outcome"] == "compiled"]
+    assert all(row["outcome"] in ("compiled", "hit") for row in backwards), backwards
+    assert compiled == logged, (compiled, logged)
+
+
 def check(name):
     if name in SEEDS:
         return check_values(SEEDS[name])
@@ -275,7 +288,9 @@ def check(name):
     calls = written_out(rows)
     assert len(calls) == noted == expected, (len(calls), noted, expected)
     assert [c["call"] for c in calls] == list(range(expected))
-    answers = json.loads(run(SYMTAPE, "cache", "--json", tape))["calls"]
+    report = json.loads(run(SYMTAPE, "cache", "--json", tape))
+    answers = report["calls"]
+    check_backwards(tape, report["backwards"])
     forward = [c for c in calls if "backward_of" not in c]
     wrong, inside = [], 0
     for c, recorded, a in zip(forward, answers_of(calls), answers, strict=True):

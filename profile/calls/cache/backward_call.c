@@ -33,11 +33,14 @@ static bool add_forwards(struct cache_builder *b)
     while (b->n_forwards < b->run->lookups.n) {
         const struct lookup_row *look = &b->run->lookups.v[b->n_forwards];
         const struct program_call *call = &b->log->calls.v[look->call];
-        struct forward_call forward = { .number = call->number, .entry = CALL_NONE };
+        struct forward_call forward = { .number = call->number,
+                                        .first = (uint32_t)b->n_forwards,
+                                        .entry = CALL_NONE };
         do
             add_look_up(&forward, &b->run->lookups.v[b->n_forwards++]);
         while (b->n_forwards < b->run->lookups.n &&
                b->log->calls.v[b->run->lookups.v[b->n_forwards].call].inside);
+        forward.n = (uint32_t)b->n_forwards - forward.first;
         if (find_forward(b, forward.number))
             continue; /* the list has another call with this number */
         if (!hash_index_reserve(&b->forward_index, 1) || !vec_push(&b->forwards, forward))
@@ -72,8 +75,13 @@ bool cache_backward_call(struct cache_builder *b, uint32_t number)
     struct backward_row row = { number, LOOKUP_UNKNOWN, CALL_NONE, 0 };
     if (!add_forwards(b))
         return err_nomem(b->err);
-    const struct forward_call *forward =
-        find_forward(b, (uint64_t)b->log->calls.v[number].backward_of);
+    const struct program_call *call = &b->log->calls.v[number];
+    const struct forward_call *forward = find_forward(b, (uint64_t)call->backward_of);
+    struct forward_call one = { .entry = CALL_NONE };
+    if (forward && call->look >= 0 && call->look < forward->n) {
+        add_look_up(&one, &b->run->lookups.v[forward->first + (uint32_t)call->look]);
+        forward = &one;
+    }
     if (forward && !forward->is_unknown) {
         row.entry = forward->entry;
         row.outcome = LOOKUP_EAGER;

@@ -17,8 +17,9 @@ struct sized_check {
 /* A call as its backward sees it. */
 struct forward_call {
     uint64_t number;
-    uint32_t entry;  /* that answered it, or CALL_NONE */
-    bool is_unknown; /* it is not known which did, or several did */
+    uint32_t first, n; /* its look-ups, in run->lookups */
+    uint32_t entry;    /* that answered it, or CALL_NONE */
+    bool is_unknown;   /* it is not known which did, or several did */
 };
 
 struct cache_builder {

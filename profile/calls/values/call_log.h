@@ -12,8 +12,8 @@
  * neither names is as it was. "code" names the code object ("train.py:17:forward"), where it is
  * known. A value is a tensor, or has a "type" with "value", "len" or "keys". "module" numbers the
  * module whose forward was called, "region" a function that was compiled with isolate_recompiles,
- * "backward_of" the call whose backward this is. A line without "call" and other members are
- * ignored. symtape-cache(1) documents the format for users. */
+ * "backward_of" the call whose backward this is, "look" which of its look-ups. A line without
+ * "call" and other members are ignored. symtape-cache(1) documents the format for users. */
 #ifndef SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 #define SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 
@@ -52,6 +52,8 @@ struct program_call {
     struct str code;        /* "FILE:LINE:NAME"; "" if it is not told */
     int64_t module, region; /* -1: none */
     int64_t backward_of;    /* the number of a call; -1: this is no backward */
+    int64_t look; /* of a backward: the look-up of that call whose graph it is the backward
+                     of, 0 for that of the called function; -1: it is not told */
     const struct call_value *values;
     uint32_t n_values;
     uint32_t form; /* calls of the same form differ in `number`, `backward_of` and `objects` alone,

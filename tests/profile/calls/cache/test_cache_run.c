@@ -156,27 +156,29 @@ static const char BACKWARDS[] =
     "{\"call\": 3, \"function\": \"f\", \"frames\": [{\"code\": \"a.py:1:f\", \"args\": []}]}\n"
     "{\"call\": 4, \"function\": \"backward\", \"backward_of\": 2}\n"
     "{\"call\": 5, \"function\": \"backward\", \"backward_of\": 3}\n"
-    "{\"call\": 6, \"function\": \"backward\", \"backward_of\": 9}\n";
+    "{\"call\": 6, \"function\": \"backward\", \"backward_of\": 9}\n"
+    "{\"call\": 7, \"function\": \"backward\", \"backward_of\": 3, \"look\": 1}\n"
+    "{\"call\": 8, \"function\": \"backward\", \"backward_of\": 3, \"look\": 2}\n";
 
 static void test_backward(void **state)
 {
     (void)state;
     static const enum lookup_outcome EXPECTED[] = { LOOKUP_COMPILED, LOOKUP_HIT, LOOKUP_UNKNOWN,
-                                                    LOOKUP_UNKNOWN };
+                                                    LOOKUP_UNKNOWN,  LOOKUP_HIT, LOOKUP_UNKNOWN };
     struct err err = ERR_INIT;
     struct call_log log = { 0 };
     struct cache_run run = { 0 };
     struct trace *trace = make_backward();
     assert_true(call_log_read(&log, str_of(BACKWARDS), &err));
     assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
-    assert_int_equal(run.backwards.n, 4);
-    for (uint32_t i = 0; i < 4; i++)
+    assert_int_equal(run.backwards.n, 6);
+    for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(run.backwards.v[i].outcome, EXPECTED[i]);
     assert_int_equal(run.backwards.v[0].entry, 0);
     assert_true(run.backwards.v[0].seconds > 0.0029 && run.backwards.v[0].seconds < 0.0031);
     assert_true(run.backwards.v[1].seconds == 0);
     assert_int_equal(run.backward.compiles, 1);
-    assert_int_equal(run.backward.unknown, 2);
+    assert_int_equal(run.backward.unknown, 3);
     cache_run_release(&run);
     call_log_release(&log);
     trace_close(trace);

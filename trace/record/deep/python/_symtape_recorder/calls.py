@@ -64,13 +64,14 @@ class Code:
 class Call:
     """A call that runs."""
     __slots__ = ("number", "frame", "began", "armed", "looked", "compiling", "compiles", "refused",
-                 "mode", "entry", "region", "backward_of", "first", "numbers", "n")
+                 "mode", "entry", "region", "backward_of", "shift", "first", "numbers", "n")
 
     def __init__(self, number, frame, objects):
         self.number, self.frame = number, frame
         self.armed, self.looked, self.compiling = False, [], 0
         self.compiles = self.refused = ()
         self.mode = self.entry = self.backward_of = None
+        self.shift = 0  # 1 if the called function comes before `looked`, since it was not looked up
         self.first, self.numbers, self.n = objects.next, [], 0  # as call_values.New
 
 
@@ -241,19 +242,20 @@ class Calls:
         def note_forward(ctx, *args):
             if self.active and self.thread.stack:
                 try:
-                    ctx._symtape_call = self.thread.stack[-1].number
+                    call = self.thread.stack[-1]
+                    ctx._symtape_call = call, len(call.looked) - 1
                 except Exception:
                     pass
             return forward(ctx, *args)
 
         @functools.wraps(backward)
         def note_backward(ctx, *args):
-            number = getattr(ctx, "_symtape_call", None)
-            if not self.active or number is None:
+            forward = getattr(ctx, "_symtape_call", None)
+            if not self.active or forward is None:
                 return backward(ctx, *args)
             call = None
             try:
-                call = self.backward_begins(number, args)
+                call = self.backward_begins(*forward, args)
             except Exception:
                 self.dropped += 1
             try:
@@ -332,13 +334,15 @@ class Calls:
         self.region = getattr(self.torch._C._dynamo.eval_frame,
                               "get_eval_frame_isolate_recompiles_id", lambda: None)
 
-    def backward_begins(self, number, gradients):
+    def backward_begins(self, forward, look, gradients):
+        """`look`: the number of the look-up of `forward` whose graph this is the backward of."""
         call = Call(next(self.numbers), None, self.objects)
-        call.backward_of, call.began, call.mode = number, time.perf_counter(), mode_of(self.torch)
+        call.backward_of, call.began, call.mode = forward.number, time.perf_counter(), mode_of(self.torch)
+        look = look + forward.shift if look >= 0 and forward.backward_of is None else None
         if len(gradients) == 1 and type(gradients[0]) is list:  # a list that the callee empties
             gradients = gradients[0]
-        call.looked = tuple((f"grads[{i}]", self.values.key(g, call))
-                            for i, g in enumerate(gradients))
+        call.looked = look, tuple((f"grads[{i}]", self.values.key(g, call))
+                                  for i, g in enumerate(gradients))
         self.thread.stack.append(call)
         return call
 
@@ -471,6 +475,7 @@ class Calls:
                     entry.root = function
             else:
                 frames = tuple(looked)
+                call.shift = 1
                 root = self.look_up_eagerly(call, fn, names.get("args", ()),
                                             names.get("kwargs", {}), code)
             training = module.training if module is not None else None
@@ -680,8 +685,10 @@ def called(name):
 def row_of(key, new):
     """A key as the members of a row."""
     if key[0] == "backward":
-        _, mode, args = key
+        _, mode, (look, args) = key
         row = {"function": "backward", "args": []}
+        if look is not None:
+            row["look"] = look
         for source, part in args:
             call_values.describe(source, part, new, row["args"])
         row["mode"] = describe_mode(mode)
