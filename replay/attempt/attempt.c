@@ -329,6 +329,7 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     run->traces = traces_results(g->kind) || run->load->inputs.exported;
     run->lists = run->list_items = 0;
     run->traced.backward = false;
+    run->traced.joint = g->kind == GRAPH_JOINT;
     run->traced.unwrapped = run->load->inputs.exported;
     run->traced.decomposes = run->load->inductor;
     const struct graph *dynamo = traces_results(g->kind) ? dynamo_graph_of(run->load, g) : NULL;

@@ -105,6 +105,16 @@ static bool uses_tangent(const struct program *program, const struct step *step)
     return false;
 }
 
+/* Returns whether a formula of autograd takes the result of its operator: what was detached to be
+ * saved is detached again (SavedVariable::unpack of torch/csrc/autograd). */
+static bool unpacks_saved(const struct program *program, const struct step *step)
+{
+    const struct str detach = STR("torch.ops.aten.detach.default");
+    const struct node *nodes = program->graph->nodes;
+    return str_eq(step->target, detach) && step->n_patches == 1 &&
+           str_eq(nodes[program->patches[step->first_patch].from].target, detach);
+}
+
 static bool infers_size(struct value sizes)
 {
     for (uint32_t i = 0; i < sizes.n; i++)
@@ -131,7 +141,8 @@ void traced_evaluate_view(struct traced *traced, struct ops *ops, const struct p
     struct err ignored;
     struct call c = { .ops = ops, .env = ops_env(ops), .pool = ops_pool(ops), .symbolic = true };
     sym_id shape[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
-    traced->backward |= uses_tangent(program, step);
+    traced->backward |=
+        uses_tangent(program, step) || (traced->joint && unpacks_saved(program, step));
     if (result.kind != VALUE_TENSOR)
         return;
     if (step->n_args >= 2 && step->args[0].kind == VALUE_TENSOR &&

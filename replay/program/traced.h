@@ -21,7 +21,8 @@ struct traced {
                             graph that AOTAutograd traces */
     bool decomposes;     /* _unsafe_view is printed as view */
     bool unwrapped;      /* results are not functionalized: torch.export traces */
-    bool backward;       /* a tangent of the graph was used */
+    bool joint;          /* the graph has a backward part, */
+    bool backward;       /* which has begun: a tangent or a saved result was used */
     bool cloned;         /* the last call that created a tensor was a clone to contiguous memory, */
     uint32_t clone;      /* with this storage */
 };
