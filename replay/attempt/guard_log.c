@@ -249,6 +249,15 @@ static uint64_t knowledge(const struct shape_env *env)
            (uint64_t)env_n_asserts(env);
 }
 
+/* Returns whether an equality is that of a size that is needed as a number. Calls compare sizes
+ * with 0 and 1. */
+static bool is_specialization(struct sym_pool *pool, sym_id size, sym_id number)
+{
+    return sym_kind_of(pool, number) == SYM_INTEGER &&
+           (sym_kind_of(pool, size) == SYM_SYMBOL ||
+            (number != SYM_ID_ZERO && number != SYM_ID_ONE));
+}
+
 /* Returns whether an entry at the head is the condition of an if in a formula of autograd, which is
  * being replayed: no call adds it, and the calls after it depend on it. Formulas compare sizes by
  * order, and need some of them as numbers; other equalities come from the calls that they make. */
@@ -262,8 +271,8 @@ static bool is_due_formula(struct guard_log *log, struct guard_entry *entry)
     struct sym_pool *pool = env_pool(log->env);
     enum sym_kind kind = sym_kind_of(pool, entry->expr);
     if (kind == SYM_EQ)
-        return sym_kind_of(pool, sym_arg(pool, entry->expr, 0)) == SYM_SYMBOL &&
-               sym_kind_of(pool, sym_arg(pool, entry->expr, 1)) == SYM_INTEGER;
+        return is_specialization(pool, sym_arg(pool, entry->expr, 0),
+                                 sym_arg(pool, entry->expr, 1));
     return kind == SYM_LT || kind == SYM_LE || kind == SYM_GT || kind == SYM_GE;
 }
 
