@@ -91,7 +91,11 @@ bool rule_diff(struct call *c)
         x = call2(c, "aten.cat.default", value_items(VALUE_LIST, list, count),
                   value_number(c, dim));
     }
+    if (c->failed)
+        return false;
     const char *op = dtype_of(x) == DTYPE_B8 ? "aten.logical_xor.default" : "aten.sub.Tensor";
+    if (guard_bool(c, gt(c, num(c, n), size_of(x, dim)))) /* nothing is left before that */
+        n = guard_int(c, size_of(x, dim));
     for (int64_t k = 0; k < n && k < 1000 && !c->failed; k++) {
         sym_id length = size_of(x, dim);
         struct value tail[] = { value_tensor(x), value_number(c, dim), value_number(c, 1),
