@@ -88,6 +88,7 @@ bool aot_inputs_set(struct aot_inputs *inputs, const struct graph *dynamo, const
 {
     inputs->dynamo = NULL;
     inputs->inputs.n = inputs->origins.n = inputs->metas.n = 0;
+    inputs->lookups = 0;
     if (!dynamo)
         return true;
     for (node_id i = 0; i < dynamo->n_nodes; i++)
@@ -126,6 +127,44 @@ const struct expected *aot_inputs_meta(struct aot_inputs *inputs, struct ops *op
     if (!*known)
         *known = expected_read(ops, inputs->dynamo, meta, symbol, user, arena);
     return *known;
+}
+
+enum { MAX_LOOKUPS = 64 }; /* each reads the graph's inputs */
+
+/* A symbol of a size in Dynamo's graph that is not in the size which the joint graph prints. */
+struct lost_symbol {
+    struct sym_pool *pool;
+    const struct program *program;
+    sym_id printed;
+    bool is_input; /* and an input of the joint graph is still printed as that symbol */
+};
+
+static void look_for_input(void *user, sym_id symbol)
+{
+    struct lost_symbol *lost = user;
+    const struct program *p = lost->program;
+    if (sym_has(lost->pool, lost->printed, symbol))
+        return;
+    for (uint32_t i = 0; i < p->n_steps && !lost->is_input; i++)
+        lost->is_input = p->steps[i].kind == STEP_INPUT &&
+                         p->steps[i].expected->kind == EXPECT_NUMBER &&
+                         p->steps[i].expected->number == symbol;
+}
+
+bool aot_inputs_differ(struct aot_inputs *inputs, struct sym_pool *pool,
+                       const struct program *program, const struct expected *before,
+                       const struct expected *printed, bool *ok)
+{
+    struct lost_symbol lost = { .pool = pool, .program = program };
+    if (before->kind != EXPECT_TENSOR || printed->kind != EXPECT_TENSOR ||
+        before->ndim != printed->ndim)
+        return false;
+    for (uint32_t d = 0; d < before->ndim && *ok && !lost.is_input; d++) {
+        lost.printed = printed->size[d];
+        if (before->size[d] != lost.printed && inputs->lookups++ < MAX_LOOKUPS)
+            *ok = sym_free_symbols(pool, before->size[d], look_for_input, &lost);
+    }
+    return lost.is_input;
 }
 
 void aot_inputs_release(struct aot_inputs *inputs)

@@ -15,7 +15,8 @@ struct aot_inputs {
     vec_of(node_id)
     origins; /* by node of the other graph; NODE_NONE for none */
     vec_of(const struct expected *)
-    metas; /* by number of the meta in Dynamo's graph; NULL for those not read yet */
+    metas;            /* by number of the meta in Dynamo's graph; NULL for those not read yet */
+    uint32_t lookups; /* of symbols that a tangent's sizes lack */
 };
 
 /* Reads the index in a descriptor of an input or output, such as "PlainAOTInput(idx=3)" (classes of
@@ -34,6 +35,12 @@ const node_id *aot_inputs_origins(const struct aot_inputs *inputs);
  * NULL: out of memory. */
 const struct expected *aot_inputs_meta(struct aot_inputs *inputs, struct ops *ops, node_id node,
                                        sym_resolver *symbol, void *user, struct arena *arena);
+/* Returns whether AOTAutograd computed other sizes for an output than Dynamo did, as for x[:, n:]
+ * where n is 0: the tangent's lack a symbol that was not replaced, as the joint graph still has it
+ * as an input. *ok becomes false if memory ran out. */
+bool aot_inputs_differ(struct aot_inputs *inputs, struct sym_pool *pool,
+                       const struct program *program, const struct expected *before,
+                       const struct expected *printed, bool *ok);
 void aot_inputs_release(struct aot_inputs *inputs);
 
 #endif

@@ -89,13 +89,17 @@ static struct value tangent_of(struct attempt_run *run, const struct expected *o
 
 /* Returns the value that an input of a joint or inference graph has before the graph is traced: the
  * meta of its origin in Dynamo's graph, unless its hints are not those of the printed meta. */
-static struct value value_before_tracing(struct attempt_run *run, const struct node *node,
-                                         const struct node *origin, const struct expected *before,
-                                         const struct expected *printed)
+static struct value value_before_tracing(struct attempt_run *run, const struct program *program,
+                                         const struct node *node, const struct node *origin,
+                                         const struct expected *before,
+                                         const struct expected *printed, bool *ok)
 {
     struct value value = value_none();
-    if (is_tangent(node))
+    if (is_tangent(node) && !aot_inputs_differ(&run->aot_inputs, env_pool(run->state.env), program,
+                                               before, printed, ok))
         value = tangent_of(run, before, printed);
+    else if (is_tangent(node))
+        return replay_state_placeholder(&run->state, node, printed);
     else if (replay_state_agree(&run->state, before, printed))
         value = replay_state_placeholder(&run->state, origin, before);
     if (value.kind == VALUE_NONE)
@@ -167,13 +171,15 @@ static bool attempt_input(void *user, const struct program *program, const struc
                                    &run->state, &program->root->arena);
     if (!expected)
         return err_nomem(err);
-    bool as_described = run->walker.other || (other && !other->other);
+    bool as_described = run->walker.other || (other && !other->other), ok = true;
     *ret = as_described ? replay_state_input(&run->state, node) : value_none();
     if (!as_described || (run->walker.other && ret->kind == VALUE_NONE))
-        *ret =
-            origin == NODE_NONE || expected == step->expected || (other && other->other)
-                ? replay_state_placeholder(&run->state, node, expected)
-                : value_before_tracing(run, node, &dynamo->nodes[origin], expected, step->expected);
+        *ret = origin == NODE_NONE || expected == step->expected || (other && other->other)
+                   ? replay_state_placeholder(&run->state, node, expected)
+                   : value_before_tracing(run, program, node, &dynamo->nodes[origin], expected,
+                                          step->expected, &ok);
+    if (!ok)
+        return err_nomem(err);
     if (ret->kind != VALUE_TENSOR && !run->traces && step_is_list_input(program, step) &&
         run->lists++ < MAX_LISTS && !list_input(run, program, step->node, ret))
         return err_nomem(err);
