@@ -315,6 +315,74 @@ static void test_compiled_autograd(void **arg)
                      OP_UNSUPPORTED);
 }
 
+/* Formulas of autograd's nodes (tools/autograd/derivatives.yaml): a gradient has the sizes of the
+ * input. */
+static void test_autograd_nodes(void **arg)
+{
+    struct state *st = *arg;
+    sym_id st_sizes[] = { st->s, st->t };
+    struct value x = tensor(st, st_sizes, 2), row = tensor(st, &st->t, 1),
+                 one = tensor(st, NULL, 0), zero = integer(st, 0);
+    struct value both[] = { value_int(st->s), value_int(st->t) },
+                 turned[] = { value_int(st->t), value_int(st->s) },
+                 first[] = { integer(st, 1), value_int(st->t) }, dims[] = { integer(st, 1), zero };
+    struct value sizes = value_items(VALUE_LIST, both, 2);
+    struct value wide = tensor(st, (sym_id[]){ SYM_ID_ONE, st->t }, 2);
+    struct value tanh = { .kind = VALUE_STRING, .u.text = STR("tanh") };
+    const struct {
+        const char *node, *expected;
+        struct value grad, saved[4];
+        uint32_t n;
+    } rows[] = {
+        { "CloneBackward0", "[f32[s77, s27][s27, 1]cuda:0]", x, { zero }, 0 },
+        { "TBackward0", "[f32[s27, s77][1, s27]cuda:0]", x, { zero }, 0 },
+        { "TransposeBackward0", "[f32[s27, s77][1, s27]cuda:0]", x, { zero, integer(st, 1) }, 2 },
+        { "PermuteBackward0",
+          "[f32[s27, s77][1, s27]cuda:0]",
+          x,
+          { value_items(VALUE_LIST, dims, 2) },
+          1 },
+        { "SumBackward0", "[f32[s77, s27][0, 0]cuda:0]", one, { sizes }, 1 },
+        { "MeanBackward0", "[f32[s77, s27][s27, 1]cuda:0]", one, { integer(st, 48), sizes }, 2 },
+        { "ExpandBackward0",
+          "[f32[1, s27][s27, 1]cuda:0]",
+          x,
+          { value_items(VALUE_LIST, first, 2) },
+          1 },
+        { "ViewBackward0",
+          "[f32[s27, s77][s77, 1]cuda:0]",
+          x,
+          { value_items(VALUE_LIST, turned, 2) },
+          1 },
+        { "UnsafeViewBackward0", "[f32[s77, s27][s27, 1]cuda:0]", x, { sizes }, 1 },
+        { "UnsqueezeBackward0", "[f32[s27][1]cuda:0]", wide, { zero }, 1 },
+        { "SqueezeBackward1",
+          "[f32[1, s27][s27, 1]cuda:0]",
+          row,
+          { zero, value_items(VALUE_LIST, first, 2) },
+          2 },
+        { "SelectBackward0", "[f32[s77, s27][s27, 1]cuda:0]", row, { zero, zero, sizes }, 3 },
+        { "ReluBackward0", "[f32[s77, s27][s27, 1]cuda:0]", x, { x }, 1 },
+        { "TanhBackward0", "[f32[s77, s27][s27, 1]cuda:0]", x, { x }, 1 },
+        { "GeluBackward0", "[f32[s77, s27][s27, 1]cuda:0]", x, { tanh, x }, 2 },
+        { "PowBackward0", "[f32[s77, s27][s27, 1]cuda:0]", x, { integer(st, 3), x }, 2 },
+        { "LogSoftmaxBackward0",
+          "[f32[s77, s27][s27, 1]cuda:0]",
+          x,
+          { integer(st, 1), integer(st, 6), x },
+          3 },
+    };
+    struct value need = value_sym(VALUE_BOOL, SYM_ID_TRUE);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct value args[6] = { value_items(VALUE_LIST, &rows[i].grad, 1),
+                                 value_items(VALUE_LIST, &need, 1) };
+        char name[100];
+        memcpy(args + 2, rows[i].saved, rows[i].n * sizeof *args);
+        snprintf(name, sizeof name, "torch__dynamo_compiled_autograd_ops_%s", rows[i].node);
+        assert_value(st, function(st, name, args, rows[i].n + 2, NULL, 0), rows[i].expected);
+    }
+}
+
 /* The state of random numbers is bytes on the CPU, also for a call on a GPU. */
 static void test_random_state(void **arg)
 {
@@ -502,6 +570,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_batched, setup, teardown),
         cmocka_unit_test_setup_teardown(test_batched_tensors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compiled_autograd, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_autograd_nodes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_random_state, setup, teardown),
         cmocka_unit_test_setup_teardown(test_chosen_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(test_autocast, setup, teardown),
