@@ -57,6 +57,14 @@ Requires: cuda
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda XDG_CACHE_HOME=$PWD/warm symtape run --backend cuda --profile --runs 1 --warm s23=1..9 --sizes s23=5 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '/warmed/s/ in [0-9.]+ [num]?s/ in TIME/p;/done once/s/[0-9.]+ [num]?s/TIME/gp'
     0/0_0:aot_forward_graph: warmed at 8 sizes in TIME: 6 kernels compiled, 8 library calls planned, 0 plans timed; 1 sizes refused
 
+Plans that are timed beforehand are not timed again, neither at a size of --sizes nor by the next process.
+
+    $ SYMTAPE_CUDA_PLANS=all SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda XDG_CACHE_HOME=$PWD/warm symtape run --backend cuda --profile --runs 1 --warm s23=4..6 --sizes s23=5 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '/warmed/s/ in [0-9.]+ [num]?s/ in TIME/p;/done once/s/[0-9.]+ [num]?s/TIME/gp'
+    0/0_0:aot_forward_graph: warmed at 3 sizes in TIME: 0 kernels compiled, 3 library calls planned, 9 plans timed
+
+    $ SYMTAPE_CUDA_PLANS=all SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda XDG_CACHE_HOME=$PWD/warm symtape run --backend cuda --profile --runs 1 --warm s23=4..6 --sizes s23=5 $RECORDINGS/train.log.zst:0/0:forward | sed -nE '/warmed/s/ in [0-9.]+ [num]?s/ in TIME/p;/done once/s/[0-9.]+ [num]?s/TIME/gp'
+    0/0_0:aot_forward_graph: warmed at 3 sizes in TIME: 0 kernels compiled, 3 library calls planned, 0 plans timed
+
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --json --warm s23=1,4 $RECORDINGS/train.log.zst:0/0:forward | grep -oE '"warmed":.*"refused":[0-9]*'
     "warmed":[{"graph":"0/0_0:aot_forward_graph","recording":"train","compile":"0/0","attempt":0,"kind":"aot_forward_graph","index":0,"sizes":1,"refused":1
 
