@@ -343,6 +343,7 @@ static void describe_choice(struct cublaslt *lt, const struct plan_key *key, boo
         .n_classes = 2,
         .n_own = 2,
         .matters = matters,
+        .timed = matters,
     };
 }
 

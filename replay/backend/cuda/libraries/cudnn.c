@@ -179,7 +179,9 @@ static bool open_choice(struct cuda *cuda, struct cudnn *dnn, const struct cudnn
                      .classes = { job->class, job->near[0], job->near[1] },
                      .n_classes = job->class ? 3 : 0,
                      .n_own = job->class != NULL,
-                     .matters = matters },
+                     .matters = matters,
+                     /* one that is slow to make may have been timed */
+                     .timed = job->kind == CUDNN_CONVOLUTIONS },
         .rule = { .exact = job->exact, .most = MOST_ROOM },
         .target = { .handle = dnn->handle },
     };

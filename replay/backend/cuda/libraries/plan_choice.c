@@ -160,7 +160,7 @@ bool plan_choice_recall(struct cuda *cuda, const struct plan_problem *problem,
     if (!plan_choice_allowed())
         return false;
     const bool used = !all && recall_used(cuda, problem, ret);
-    if ((used && ret->measured) || !problem->matters)
+    if ((used && ret->measured) || !problem->timed)
         return used;
     struct plan_recipe stored;
     if (!recall_stored(cuda, problem,

@@ -48,6 +48,7 @@ struct plan_problem {
     const void *classes[PLAN_CLASSES];
     uint32_t n_classes, n_own;
     bool matters; /* plan_choice_matters() */
+    bool timed;   /* plans of such problems are timed, also where they do not matter */
 };
 
 /* The logarithm of a size, for the key of a class. */

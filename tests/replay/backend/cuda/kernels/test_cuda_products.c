@@ -253,8 +253,9 @@ static void test_slow_to_make(void **state)
         { "slow", "", false, SMALL("9", "45"), 3, 1, 3 },
         { "slow", "", false, SMALL("13", "65"), 0, 0, 0 },
         { "slow", "", true, WIDE("97", "2425"), 0, 0, 0 },
-        { "slow, fast", "", true, SMALL("9", "45"), 3, 1, 3 },
-        { "slow, fast", "", false, SMALL("13", "65"), 3, 0, 2 },
+        { "slow", "", false, SMALL("9", "45"), 0, 0, 0 }, /* as the other process chose */
+        { "slow, fast", "", true, SMALL("300", "1500"), 3, 1, 3 },
+        { "slow, fast", "", false, SMALL("310", "1550"), 3, 0, 2 },
     };
     struct empty_cache cache = empty_cache_begin();
     struct backend *cpu = open_backend("cpu"), *cuda = NULL;
