@@ -21,6 +21,8 @@
 /* The runs in which a plan that is slow to make has to save the time that making it takes. */
 #define RUNS_TO_REPAY 10000.0
 
+enum { OPERATIONS = CUDNN_BACKWARD_DATA - CUDNN_FORWARD + 1 }; /* of convolutions */
+
 /* plan NULL: refused. */
 struct made_plan {
     struct cudnn_plan plan;
@@ -40,6 +42,7 @@ struct cudnn {
     void *handle;
     struct plans plans[CUDNN_KINDS];
     struct plan_recipes recipes;
+    uint64_t slow_engines[OPERATIONS]; /* by operation, bits: their plans are slow to make */
     /* Plans that others replaced: captured units may launch what they made. */
     vec_of(void *)
     replaced;
@@ -204,6 +207,29 @@ static bool recall_plan(struct choice *c, struct made_plan *ret)
                             &ret->plan);
 }
 
+/* Returns the engines of the problem's operation whose plans are slow to make; NULL: none are
+ * noted. */
+static uint64_t *slow_engines(const struct choice *c)
+{
+    const struct cudnn_convolution *key = c->job->key;
+    return c->job->kind == CUDNN_CONVOLUTIONS
+               ? &c->dnn->slow_engines[key->operation - CUDNN_FORWARD]
+               : NULL;
+}
+
+/* Makes the first plan that the library offers, of an engine that is slow only if it offers no
+ * other. */
+static bool first_plan(const struct choice *c, struct cudnn_plan *ret)
+{
+    const uint64_t *slow = slow_engines(c);
+    struct cudnn_rule quick = c->rule;
+    int status;
+    quick.not_offered = slow ? *slow : 0;
+    return cudnn_plans(&c->dnn->table, &c->target, c->graph.graph, &quick, ret, 1, &status) ||
+           (quick.not_offered &&
+            cudnn_plans(&c->dnn->table, &c->target, c->graph.graph, &c->rule, ret, 1, &status));
+}
+
 static struct plan_recipe stored_recipe(const struct cudnn_plan *plan)
 {
     struct plan_recipe ret = { 0 };
@@ -232,13 +258,11 @@ static struct made_plan make_cudnn_plan(struct cuda *cuda, struct cudnn *dnn,
     struct made_plan made = { .matters = job->kind == CUDNN_CONVOLUTIONS &&
                                          plan_choice_matters(cuda->now->flops) };
     struct choice c;
-    int status;
     if (!open_choice(cuda, dnn, job, made.matters, &c)) {
         /* it stays refused */
     } else if (recall_plan(&c, &made)) {
         cuda->base.log.recalled++;
-    } else if (cudnn_plans(&dnn->table, &c.target, c.graph.graph, &c.rule, &made.plan, 1,
-                           &status)) {
+    } else if (first_plan(&c, &made.plan)) {
         save_first_plan(&c, &made.plan);
         made.put_off = made.matters || (slow_to_make(&made.plan) && plan_choice_allowed());
     }
@@ -322,8 +346,8 @@ static bool time_plans(struct choice *c, struct cudnn_trial *t, uint32_t n, floa
     return measured;
 }
 
-/* Returns whether the plan of a recipe is made at once. The first one of an engine may have loaded
- * a part of the library, so that another is made. */
+/* Returns whether the plan of a recipe is made at once, and notes the engine if not. The first one
+ * of an engine may have loaded a part of the library, so that another is made. */
 static bool quick_to_make(const struct choice *c, const struct cudnn_plan *plan)
 {
     struct cudnn_plan again = { 0 };
@@ -334,6 +358,10 @@ static bool quick_to_make(const struct choice *c, const struct cudnn_plan *plan)
     bool made = cudnn_plan_again(&c->dnn->table, &c->target, c->graph.graph, &c->rule,
                                  &plan->recipe, &again);
     cudnn_drop(&c->dnn->table, again.plan);
+    uint64_t *slow = slow_engines(c);
+    if (slow && made && slow_to_make(&again) && plan->recipe.engine >= 0 &&
+        plan->recipe.engine < 64)
+        *slow |= (uint64_t)1 << plan->recipe.engine;
     return made && !slow_to_make(&again);
 }
 

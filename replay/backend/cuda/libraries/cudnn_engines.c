@@ -104,12 +104,18 @@ static void add_plan(struct engine_search *s, void *config, struct cudnn_plan pl
 
 /* ---- The heuristics ---- */
 
+static bool wanted(const struct engine_search *s, int64_t engine)
+{
+    return engine < 0 || engine >= 64 || !(s->rule->not_offered >> engine & 1);
+}
+
 /* Adds the engines of a heuristic; the slower ones repeat some that were added. */
 static void take_all(struct engine_search *s, void **configs, int64_t n, int32_t mode)
 {
     for (int64_t i = 0; i < n && i < MOST_CONFIGS && s->n < s->most; i++) {
         struct cudnn_plan plan = { 0 };
         if (engine_of(s->t, configs[i], &plan) && suits(s->rule, plan.notes) &&
+            wanted(s, plan.recipe.engine) &&
             (mode == HEURISTIC_BEST || !seen(s, plan.recipe.engine))) {
             read_knobs(s->t, configs[i], &plan.recipe);
             add_plan(s, configs[i], plan);

@@ -16,6 +16,7 @@ struct cudnn_rule {
     bool exact;   /* no tensor cores, whose f32 is TF32; no Winograd with large tiles, which loses
                      digits */
     int64_t most; /* bytes of workspace */
+    uint64_t not_offered; /* bits: engines that are left out of what the heuristics propose */
 };
 
 /* The device of the plans: that of a handle, or one described by

@@ -249,11 +249,13 @@ static void test_slow_to_make(void **state)
         { "slow", "first", false, WIDE("95", "2375"), 0, 1, 1 },
         { "slow", "", true, WIDE("90", "2250"), 3, 1, 3 },
         { "slow", "", false, WIDE("95", "2375"), 0, 0, 0 },
-        { "slow", "", false, WIDE("40", "1000"), 0, 0, 0 }, /* too little work to measure */
+        { "slow", "", false, WIDE("40", "1000"), 0, 0, 0 },   /* too little work to measure */
+        { "slow", "", false, WIDE("900", "22500"), 3, 0, 2 }, /* the slow engine is known */
+        { "slow", "", false, SMALL("9", "45"), 0, 0, 0 },
+        { "slow", "", true, WIDE("97", "2425"), 0, 0, 0 },
         { "slow", "", false, SMALL("9", "45"), 3, 1, 3 },
         { "slow", "", false, SMALL("13", "65"), 0, 0, 0 },
-        { "slow", "", true, WIDE("97", "2425"), 0, 0, 0 },
-        { "slow", "", false, SMALL("9", "45"), 0, 0, 0 }, /* as the other process chose */
+        { "slow", "", true, SMALL("9", "45"), 0, 0, 0 }, /* as the other process chose */
         { "slow, fast", "", true, SMALL("300", "1500"), 3, 1, 3 },
         { "slow, fast", "", false, SMALL("310", "1550"), 3, 0, 2 },
     };
