@@ -22,9 +22,9 @@ bad=$(
          call && /;/ { if (text ~ /%\.\*s|%s[^"]*"[^;]*STR_ARG/) print call ": " text; call = "" }' \
         minify/repro/repro.c minify/repro/repro_[ceinv]*.c | grep -v 'repro_verify\.c'
     grep -n 'json_quote\|json_put' minify/repro/*.c
-    # Lines to paste: what put_variable() checked, lists that are quoted, and names of arguments.
+    # Lines to paste: what put_variable() checked, items that are quoted, and names of arguments.
     grep -nE 'buf_put\(|buf_putc\(|put_without_scope|format_text' $paste | grep -vE \
-        -e 'paste\.c:[0-9]+: *buf_put\((out, (name|path)|list, item|&item, source_of\(p, row\))\)'
+        -e 'paste\.c:[0-9]+: *buf_put\((out, (name|path)|&p->text, source_text\(p, row\))\)'
     awk '/buf_printf\(/ { call = FILENAME ":" FNR; text = "" }
          call { text = text $0 }
          call && /;/ { if (text ~ /%\.\*s|%s/ && text !~ /STR_ARG\(name\)|pinned \?/) print call ": " text; call = "" }' $paste

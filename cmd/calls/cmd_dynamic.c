@@ -23,19 +23,25 @@ static const struct opt options[] = {
     OPT_END,
 };
 
+/* Prints the report folded to the terminal, and what is for other programs as it is. */
 static int print(struct cmd *cmd, const struct dynamic_run *run)
 {
     const struct dynamic_args *args = cmd->args;
-    struct buf out = BUF_INIT;
+    const struct report_options shown = calls_report_options(cmd, args->limit);
+    struct buf report = BUF_INIT, exact = BUF_INIT;
+    int code = EXIT_DONE;
     if (args->json) {
-        cmd->out->exact = true;
-        dynamic_json(run, &out);
+        dynamic_json(run, &exact);
     } else {
-        const struct report_options shown = calls_report_options(cmd, args->limit);
-        dynamic_text(run, &shown, &out);
+        dynamic_text(run, &shown, &report);
+        code = out_buf(cmd->out, &report);
+        dynamic_paste_text(run, &shown, &exact);
     }
-    int code = out_buf(cmd->out, &out);
-    buf_release(&out);
+    cmd->out->exact = true;
+    if (code == EXIT_DONE)
+        code = out_buf(cmd->out, &exact);
+    buf_release(&report);
+    buf_release(&exact);
     return code;
 }
 

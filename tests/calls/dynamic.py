@@ -7,6 +7,7 @@ What automatic dynamic shapes remember at the end is what the truth file says, a
 From the recording of a program under dynamic=None, the calls that compile or are refused under dynamic=True, dynamic=False and with marks
 have to be those of the recordings of the same program made that way.
 """
+import ast
 import collections
 import json
 import re
@@ -113,6 +114,25 @@ def compare_policy(symtape, program, policy):
     return [] if want == got else [f"compiles and refusals at {want}, not {got}"]
 
 
+def compare_alternatives(symtape, name, ours):
+    """What is pasted is Python, and spares something; a list of sources costs what the same marks cost if they are given."""
+    problems = []
+    recorded = ours["policies"][0]
+    for way in ours["marks"]["alternatives"]:
+        for line in way["paste"]:
+            ast.parse(line["text"])
+        if way["kind"] == "shapes_spec":
+            continue
+        if (way["eager"], way["compiles"]) >= (recorded["eager"], recorded["compiles"]):
+            problems.append(f"{way['kind']} costs {way['compiles']} compiles and spares nothing")
+        if way["kind"] == "dynamic_sources":
+            marks = ast.literal_eval(way["paste"][0]["text"].partition(" = ")[2])
+            mine = next(row for row in replay(symtape, name, "--marks", marks)["policies"] if row["policy"] == "marked")
+            if (mine["compiles"], mine["eager"]) != (way["compiles"], way["eager"]):
+                problems.append(f"{marks}: {mine['compiles']} compiles if they are given, not {way['compiles']}")
+    return problems
+
+
 def stale_inputs(symtape):
     """Of the run that starts from a profile, only the calls with the first size of w: the profile made that size dynamic."""
     rows = [row for row in read("pgo_job.run2") if "call" in row]
@@ -137,6 +157,7 @@ def main():
         total += counts
         cases.check(f"{name}: what is remembered", state)
         cases.check(f"{name}: symbols", symbols)
+        cases.check(f"{name}: what to paste", compare_alternatives(symtape, name, ours))
         program, _, policy = name.partition(".")
         if policy in POLICIES:
             cases.check(f"{name}: compiles, from {program}.none", compare_policy(symtape, program, policy))

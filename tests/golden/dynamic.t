@@ -4,7 +4,7 @@ Calls with other lengths, another scale and another mode, until the limit of 4 i
 
     $ symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
     12 calls: 4 compiles (2.21 s), 2 calls run eagerly
-    with the 2 marks below: 4 compiles (1.44 s), 0 calls run eagerly instead of 2, estimated
+    with dynamic_sources as below: 4 compiles (about 1.44 s), 0 calls run eagerly instead of 2
 
     The same calls under other policies; times are estimates
     policy     compiles  compile time  entries  refused  eager  guard time  how
@@ -22,19 +22,19 @@ Calls with other lengths, another scale and another mode, until the limit of 4 i
     k            2, 3, 5, 7             0/2: 2, then 3           1       3  yes   demo/sequence.py:13
 
     To paste; no fewer marks spare as much
-        # before demo/sequence.py:13 in scale
+        # 4 compiles (about 1.48 s), 1 call run eagerly instead of 2
+        # where scale (demo/sequence.py:13) is called, before the call; x is its argument
         torch._dynamo.mark_dynamic(x, 0)
-        # or for all functions, numbers included
+        # or, with numbers, 4 compiles (about 1.44 s), 0 calls run eagerly instead of 2
+        # before the first call; for all functions
         torch.compiler.config.dynamic_sources = "L['x']:0,L['k']"
-        # or to torch.compile() for demo/sequence.py:13 in scale; makes the sizes unbacked
-        shapes_spec=ShapesSpec({"x": TensorSpec([ShapeVar("x0"), None]), "k": ShapeVar("k")})
 
 In 60 columns:
 
     $ symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst > whole; script -qec "stty cols 60; COLUMNS= symtape dynamic -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst" /dev/null < /dev/null | tr -d "\\r" | sed "s,\x1b\\[[0-9;]*m,,g"
     12 calls: 4 compiles (2.21 s), 2 calls run eagerly
-    with the 2 marks below: 4 compiles (1.44 s), 0 calls run
-    eagerly instead of 2, estimated
+    with dynamic_sources as below: 4 compiles (about 1.44 s), 0
+    calls run eagerly instead of 2
 
     The same calls under other policies; times are estimates
     policy     compiles  compile time  eager
@@ -53,21 +53,49 @@ In 60 columns:
     k            2, 3, 5, 7           0/2: 2, then 3           1
 
     To paste; no fewer marks spare as much
-        # before demo/sequence.py:13 in scale
+        # 4 compiles (about 1.48 s), 1 call run eagerly instead
+        # of 2
+        # where scale (demo/sequence.py:13) is called, before
+        # the call; x is its argument
         torch._dynamo.mark_dynamic(x, 0)
-        # or for all functions, numbers included
-        torch.compiler.config.dynamic_sources =
-          "L['x']:0,L['k']"
-        # or to torch.compile() for demo/sequence.py:13 in
-          scale; makes the sizes unbacked
-        shapes_spec=ShapesSpec({"x": TensorSpec([ShapeVar("x0"),
-          None]), "k": ShapeVar("k")})
+        # or, with numbers, 4 compiles (about 1.44 s), 0 calls
+        # run eagerly instead of 2
+        # before the first call; for all functions
+        torch.compiler.config.dynamic_sources = (
+            "L['x']:0,L['k']")
+
+Where nothing compares a size, shapes_spec is proposed, too; the lines are Python at any width:
+
+    $ head -4 $RECORDINGS/sequence.jsonl > four.jsonl; symtape dynamic -q --calls four.jsonl $RECORDINGS/sequence.log.zst | sed '/^The same/,/^Sizes/d'
+    4 calls: 2 compiles (1.49 s)
+    2 more compiles of the tape no call asked for, as of frames that the calls do not list
+    with the marks below: 1 compile (about 456 ms)
+
+    input        values   dynamic since   recompiles  served  mark  code
+    x.size()[0]  4, 6, 9  0/1: 4, then 6           1       1  yes   demo/sequence.py:13
+
+    To paste; no fewer marks spare as much
+        # 1 compile (about 456 ms)
+        # where scale (demo/sequence.py:13) is called, before the call; x is its argument
+        torch._dynamo.mark_dynamic(x, 0)
+        # or 1 compile (about 456 ms)
+        # before the first call; for all functions
+        torch.compiler.config.dynamic_sources = "L['x']:0"
+        # or, for scale (demo/sequence.py:13) alone, 1 compile (about 456 ms)
+        # its sizes are unbacked: calls with size 1, or that broadcast, can fail
+        from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
+        shapes_spec = ShapesSpec({"x": TensorSpec([ShapeVar("x0"), None])})
+        # torch.compile(scale, shapes_spec=shapes_spec)
+
+    $ for columns in 60 80; do script -qec "stty cols $columns; COLUMNS= symtape dynamic -q --calls four.jsonl $RECORDINGS/sequence.log.zst" /dev/null < /dev/null | tr -d "\\r" | sed '1,/^To paste/d; s/^    //' > paste.py; python3 -c 'import ast; print(len(ast.parse(open("paste.py").read()).body))'; awk "length > $columns" paste.py; done
+    4
+    4
 
 Other marks:
 
     $ symtape dynamic -q --marks "L['x']:1" --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | head -2
     12 calls: 4 compiles (2.21 s), 2 calls run eagerly
-    with the 1 mark below: 4 compiles (1.63 s), 2 calls run eagerly, estimated
+    with the 1 mark given: 4 compiles (about 1.63 s), 2 calls run eagerly
 
     $ symtape dynamic -q --marks "L['k'],L['typo']:0" --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
     2> symtape: L['typo']:0 cannot be marked: no compiled function has such an input
@@ -81,7 +109,7 @@ Calls of a function that the tape does not have:
     $ for n in 12 13 14; do echo '{"call": '$n', "function": "other", "code": "other.py:1:other", "args": []}'; done | cat $RECORDINGS/sequence.jsonl - | symtape dynamic -q --calls - $RECORDINGS/sequence.log.zst | head -3
     15 calls: 4 compiles (2.21 s), 2 calls run eagerly
     3 calls whose compile the tape does not have, not counted as compiles
-    with the 2 marks below: 4 compiles (1.44 s), 0 calls run eagerly instead of 2, estimated
+    with dynamic_sources as below: 4 compiles (about 1.44 s), 0 calls run eagerly instead of 2
 
 A source with a control character:
 
@@ -91,7 +119,8 @@ A source with a control character:
     \x1bx  4, 6, 9                          1       1  yes   demo/sequence.py:13
 
     To paste; no fewer marks spare as much
-        # for all functions, numbers included
+        # with numbers, 1 compile (about 408 ms)
+        # before the first call; for all functions
         torch.compiler.config.dynamic_sources = "L['\u001bx']"
 
 Marks of a part of an argument, and of sources that no statement can name, or no list of sources:
@@ -115,7 +144,7 @@ Marks of a part of an argument, and of sources that no statement can name, or no
 As JSON:
 
     $ symtape dynamic -q --json --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
-    {"schema":"symtape.dynamic/1","torch":"2.13.0+cpu","profile":false,"policies":[{"policy":"recorded","meaning":"as the tape has it","lookups":12,"hits":6,"compiles":4,"refused":1,"eager":2,"unknown":0,"entries":4,"checks":23,"bail_outs":0,"breaks":0,"compile_seconds":2.2079419999999996,"guard_seconds":0.0021939999999999998,"compiled":[0,2,4,6],"refused_at":[7]},{"policy":"static","meaning":"torch.compile(dynamic=False)","lookups":12,"hits":1,"compiles":4,"refused":1,"eager":7,"unknown":0,"entries":4,"checks":35,"bail_outs":0,"breaks":0,"compile_seconds":4.137364,"guard_seconds":0.002975,"compiled":[0,2,3,4],"refused_at":[5]},{"policy":"automatic","meaning":"torch.compile(), from the first call on","lookups":12,"hits":6,"compiles":4,"refused":1,"eager":2,"unknown":0,"entries":4,"checks":23,"bail_outs":0,"breaks":0,"compile_seconds":2.2079419999999996,"guard_seconds":0.0021939999999999998,"compiled":[0,2,4,6],"refused_at":[7]},{"policy":"dynamic","meaning":"torch.compile(dynamic=True)","lookups":12,"hits":8,"compiles":4,"refused":0,"eager":0,"unknown":0,"entries":4,"checks":21,"bail_outs":0,"breaks":0,"compile_seconds":1.435578,"guard_seconds":0.001955,"compiled":[0,6,7,8],"refused_at":[]},{"policy":"batch","meaning":"the first dimension of each tensor dynamic, all else static","lookups":12,"hits":5,"compiles":4,"refused":1,"eager":3,"unknown":0,"entries":4,"checks":25,"bail_outs":0,"breaks":0,"compile_seconds":1.677022,"guard_seconds":0.0027549999999999996,"compiled":[0,4,5,6],"refused_at":[7]},{"policy":"partial","meaning":"sizes that Python reads static, the others dynamic","lookups":12,"hits":8,"compiles":4,"refused":0,"eager":0,"unknown":0,"entries":4,"checks":21,"bail_outs":0,"breaks":0,"compile_seconds":1.435578,"guard_seconds":0.001955,"compiled":[0,6,7,8],"refused_at":[]},{"policy":"marked","meaning":"torch.compile() with the marks that symtape proposes","lookups":12,"hits":8,"compiles":4,"refused":0,"eager":0,"unknown":0,"entries":4,"checks":21,"bail_outs":0,"breaks":0,"compile_seconds":1.435578,"guard_seconds":0.001955,"compiled":[0,6,7,8],"refused_at":[]}],"inputs":[{"code":"/home/user/demo/sequence.py:13:scale","source":"L['x']","dim":0,"values":5,"first_values":[4,6,9,1],"dynamic":true,"from_profile":false,"stale":false,"constant":false,"since":{"compile":"0/1","call":2,"rank":false,"from":4,"to":6},"recompiles":1,"served":2,"mark":true},{"code":"/home/user/demo/sequence.py:13:scale","source":"L['x']","dim":1,"values":1,"first_values":[8],"dynamic":false,"from_profile":false,"stale":false,"constant":false,"since":null,"recompiles":0,"served":0,"mark":false},{"code":"/home/user/demo/sequence.py:13:scale","source":"L['k']","dim":null,"values":4,"first_values":[2,3,5,7],"dynamic":true,"from_profile":false,"stale":false,"constant":false,"since":{"compile":"0/2","call":4,"rank":false,"from":2,"to":3},"recompiles":1,"served":3,"mark":true}],"state":[{"code":"/home/user/demo/sequence.py:13:scale","source":"L['x']","scalar":"?","size":["?",8],"stride":["S(1)",1]},{"code":"/home/user/demo/sequence.py:13:scale","source":"L['k']","scalar":"?","size":"?","stride":"?"}],"compiles":[{"compile":"0/0","symbols":[]},{"compile":"0/1","symbols":["L['x'].size()[0]"]},{"compile":"0/2","symbols":["L['x'].size()[0]","L['k']"]},{"compile":"0/3","symbols":["L['x'].size()[0]","L['k']"]}],"marks":{"marks":2,"minimal":true,"paste":[{"code":"/home/user/demo/sequence.py:13:scale","text":"torch._dynamo.mark_dynamic(x, 0)"},{"code":null,"text":"torch.compiler.config.dynamic_sources = \"L['x']:0,L['k']\""},{"code":"/home/user/demo/sequence.py:13:scale","text":"shapes_spec=ShapesSpec({\"x\": TensorSpec([ShapeVar(\"x0\"), None]), \"k\": ShapeVar(\"k\")})"}]}}
+    {"schema":"symtape.dynamic/1","torch":"2.13.0+cpu","profile":false,"policies":[{"policy":"recorded","meaning":"as the tape has it","lookups":12,"hits":6,"compiles":4,"refused":1,"eager":2,"unknown":0,"entries":4,"checks":23,"bail_outs":0,"breaks":0,"compile_seconds":2.2079419999999996,"guard_seconds":0.0021939999999999998,"compiled":[0,2,4,6],"refused_at":[7]},{"policy":"static","meaning":"torch.compile(dynamic=False)","lookups":12,"hits":1,"compiles":4,"refused":1,"eager":7,"unknown":0,"entries":4,"checks":35,"bail_outs":0,"breaks":0,"compile_seconds":4.137364,"guard_seconds":0.002975,"compiled":[0,2,3,4],"refused_at":[5]},{"policy":"automatic","meaning":"torch.compile(), from the first call on","lookups":12,"hits":6,"compiles":4,"refused":1,"eager":2,"unknown":0,"entries":4,"checks":23,"bail_outs":0,"breaks":0,"compile_seconds":2.2079419999999996,"guard_seconds":0.0021939999999999998,"compiled":[0,2,4,6],"refused_at":[7]},{"policy":"dynamic","meaning":"torch.compile(dynamic=True)","lookups":12,"hits":8,"compiles":4,"refused":0,"eager":0,"unknown":0,"entries":4,"checks":21,"bail_outs":0,"breaks":0,"compile_seconds":1.435578,"guard_seconds":0.001955,"compiled":[0,6,7,8],"refused_at":[]},{"policy":"batch","meaning":"the first dimension of each tensor dynamic, all else static","lookups":12,"hits":5,"compiles":4,"refused":1,"eager":3,"unknown":0,"entries":4,"checks":25,"bail_outs":0,"breaks":0,"compile_seconds":1.677022,"guard_seconds":0.0027549999999999996,"compiled":[0,4,5,6],"refused_at":[7]},{"policy":"partial","meaning":"sizes that Python reads static, the others dynamic","lookups":12,"hits":8,"compiles":4,"refused":0,"eager":0,"unknown":0,"entries":4,"checks":21,"bail_outs":0,"breaks":0,"compile_seconds":1.435578,"guard_seconds":0.001955,"compiled":[0,6,7,8],"refused_at":[]},{"policy":"marked","meaning":"torch.compile() with the marks that symtape proposes","lookups":12,"hits":8,"compiles":4,"refused":0,"eager":0,"unknown":0,"entries":4,"checks":21,"bail_outs":0,"breaks":0,"compile_seconds":1.435578,"guard_seconds":0.001955,"compiled":[0,6,7,8],"refused_at":[]}],"inputs":[{"code":"/home/user/demo/sequence.py:13:scale","source":"L['x']","dim":0,"values":5,"first_values":[4,6,9,1],"dynamic":true,"from_profile":false,"stale":false,"constant":false,"since":{"compile":"0/1","call":2,"rank":false,"from":4,"to":6},"recompiles":1,"served":2,"mark":true},{"code":"/home/user/demo/sequence.py:13:scale","source":"L['x']","dim":1,"values":1,"first_values":[8],"dynamic":false,"from_profile":false,"stale":false,"constant":false,"since":null,"recompiles":0,"served":0,"mark":false},{"code":"/home/user/demo/sequence.py:13:scale","source":"L['k']","dim":null,"values":4,"first_values":[2,3,5,7],"dynamic":true,"from_profile":false,"stale":false,"constant":false,"since":{"compile":"0/2","call":4,"rank":false,"from":2,"to":3},"recompiles":1,"served":3,"mark":true}],"state":[{"code":"/home/user/demo/sequence.py:13:scale","source":"L['x']","scalar":"?","size":["?",8],"stride":["S(1)",1]},{"code":"/home/user/demo/sequence.py:13:scale","source":"L['k']","scalar":"?","size":"?","stride":"?"}],"compiles":[{"compile":"0/0","symbols":[]},{"compile":"0/1","symbols":["L['x'].size()[0]"]},{"compile":"0/2","symbols":["L['x'].size()[0]","L['k']"]},{"compile":"0/3","symbols":["L['x'].size()[0]","L['k']"]}],"marks":{"marks":2,"minimal":true,"alternatives":[{"kind":"mark_dynamic","code":null,"numbers":false,"compiles":4,"eager":1,"compile_seconds":1.4831869999999998,"paste":[{"code":"/home/user/demo/sequence.py:13:scale","text":"torch._dynamo.mark_dynamic(x, 0)"}]},{"kind":"dynamic_sources","code":null,"numbers":true,"compiles":4,"eager":0,"compile_seconds":1.435578,"paste":[{"code":null,"text":"torch.compiler.config.dynamic_sources = \"L['x']:0,L['k']\""}]}]}}
 
 Two code objects of one name, and a profile that names them, and two sources twice:
 

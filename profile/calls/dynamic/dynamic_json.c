@@ -176,29 +176,52 @@ static void put_symbols(const struct dynamic_run *run, const struct code_calls *
     buf_release(&name);
 }
 
+static void put_statement(const struct dynamic_run *run, const struct paste_line *line,
+                          struct json_writer *w)
+{
+    struct buf text = BUF_INIT;
+    paste_line_put(&run->paste, line, 0, 0, &text);
+    json_open_object(w, NULL);
+    json_put_str_or_null(w, "code",
+                     line->code == NO_ENTRY
+                         ? STR("")
+                         : run->cache.codes.v[run->table.codes.v[line->code].code].name);
+    json_put_str(w, "text", buf_str(&text));
+    json_close(w);
+    w->out->failed |= text.failed;
+    buf_release(&text);
+}
+
+static void put_way(const struct dynamic_run *run, const struct paste_way *way,
+                    struct json_writer *w)
+{
+    json_open_object(w, NULL);
+    json_put_cstr(w, "kind", paste_kind_name(way->kind));
+    json_put_str_or_null(w, "code",
+                     way->code == NO_ENTRY
+                         ? STR("")
+                         : run->cache.codes.v[run->table.codes.v[way->code].code].name);
+    json_put_bool(w, "numbers", way->has_numbers);
+    json_put_u64(w, "compiles", way->counts.compiles);
+    json_put_u64(w, "eager", way->counts.eager);
+    json_put_double(w, "compile_seconds", way->counts.seconds);
+    json_open_array(w, "paste");
+    for (uint32_t i = 0; i < way->n_lines; i++)
+        put_statement(run, &run->paste.lines.v[way->first_line + i], w);
+    json_close(w);
+    json_close(w);
+}
+
 static void put_paste(const struct dynamic_run *run, struct json_writer *w)
 {
-    struct arena arena = ARENA_INIT;
-    paste_lines lines = { 0 };
-    bool ok = paste_make(run, &arena, &lines);
     json_open_object(w, "marks");
     json_put_u64(w, "marks", run->n_marks);
     json_put_bool(w, "minimal", run->minimal);
-    json_open_array(w, "paste");
-    for (size_t i = 0; ok && i < lines.n; i++) {
-        const struct paste_line *line = &lines.v[i];
-        json_open_object(w, NULL);
-        json_put_str_or_null(w, "code",
-                             line->code == NO_ENTRY
-                                 ? STR("")
-                                 : run->cache.codes.v[run->table.codes.v[line->code].code].name);
-        json_put_str(w, "text", line->text);
-        json_close(w);
-    }
+    json_open_array(w, "alternatives");
+    for (size_t i = 0; i < run->paste.ways.n; i++)
+        put_way(run, &run->paste.ways.v[i], w);
     json_close(w);
     json_close(w);
-    vec_release(&lines);
-    arena_release(&arena);
 }
 
 void dynamic_json(const struct dynamic_run *run, struct buf *out)

@@ -41,6 +41,7 @@ static bool count_value(struct row_builder *b, uint32_t slot, struct atom value)
     if (row->n_values < MOST_SEEN)
         row->seen[row->n_values] = value;
     row->n_values++;
+    row->zero_one |= !row->number && (uint64_t)value.integer < 2;
     return true;
 }
 
@@ -236,11 +237,35 @@ const char *dynamic_run_meaning(const struct dynamic_run *run, enum calls_policy
                                                 : calls_policy_meaning(policy);
 }
 
+static void count_recorded(const struct lookup_row *row, struct policy_counts *sum)
+{
+    const struct policy_counts one = {
+        .lookups = 1,
+        .hits = row->outcome == LOOKUP_HIT,
+        .compiles = row->outcome == LOOKUP_COMPILED || row->outcome == LOOKUP_NO_ENTRY,
+        .eager = row->outcome == LOOKUP_EAGER,
+        .refused = row->limit != NULL,
+        .unknown = row->outcome == LOOKUP_UNKNOWN,
+        .checks = row->n_checks,
+        .seconds = row->seconds,
+    };
+    policy_counts_add(sum, &one);
+}
+
+static struct policy_counts recorded_of(const struct dynamic_run *run,
+                                        const struct code_calls *code)
+{
+    struct policy_counts ret = { 0 };
+    for (size_t i = 0; i < code->calls.n; i++)
+        count_recorded(&run->cache.lookups.v[code->calls.v[i].lookup], &ret);
+    return ret;
+}
+
 static bool choose_marks(struct dynamic_run *run, struct code_calls *code, const uint8_t *varies,
-                         const struct policy_counts *automatic, struct proposal *proposal)
+                         const struct policy_counts *least, struct proposal *proposal)
 {
     if (!run->given)
-        return propose_marks(&run->table, code, varies, automatic, proposal);
+        return propose_marks(&run->table, code, varies, least, proposal);
     proposal->marks = calloc(code->n_slots + 1, 1);
     if (!proposal->marks)
         return false;
@@ -265,7 +290,11 @@ static bool run_policies(struct dynamic_run *run, struct code_calls *code, uint3
         if (i == CALLS_AUTOMATIC)
             automatic = counts;
     }
-    bool ok = choose_marks(run, code, varies, &automatic, proposal);
+    struct policy_counts recorded = recorded_of(run, code);
+    const struct policy_counts least =
+        policy_counts_fewer(&automatic, &recorded) ? automatic : recorded;
+    bool ok = choose_marks(run, code, varies, &least, proposal);
+    proposal->least = least;
     const struct policy_options how = { .policy = CALLS_MARKED, .marks = proposal->marks };
     if (!ok || !policy_run(&run->table, code, &how, &proposal->with, run->answers[CALLS_MARKED]))
         return false;
@@ -284,7 +313,8 @@ static bool run_code(struct dynamic_run *run, uint32_t number,
     bool ok = varies && make_rows(run, code);
     for (size_t i = first; ok && i < run->rows.n; i++) {
         const struct input_row *row = &run->rows.v[i];
-        varies[code->inputs.v[row->input].first_slot + row->dim] = row->n_values > 1;
+        varies[code->inputs.v[row->input].first_slot + row->dim] =
+            row->n_values > 1 && !row->is_float; /* no statement marks a float */
     }
     ok = ok && run_policies(run, code, number, varies, options);
     for (size_t i = first; ok && i < run->rows.n; i++) {
@@ -294,27 +324,6 @@ static bool run_code(struct dynamic_run *run, uint32_t number,
     }
     free(varies);
     return ok;
-}
-
-static void count_recorded(struct dynamic_run *run)
-{
-    const struct cache_run *cache = &run->cache;
-    for (size_t i = 0; i < cache->lookups.n; i++) {
-        const struct lookup_row *row = &cache->lookups.v[i];
-        struct policy_counts one = {
-            .lookups = 1,
-            .hits = row->outcome == LOOKUP_HIT,
-            .compiles = row->outcome == LOOKUP_COMPILED || row->outcome == LOOKUP_NO_ENTRY,
-            .eager = row->outcome == LOOKUP_EAGER,
-            .refused = row->limit != NULL,
-            .unknown = row->outcome == LOOKUP_UNKNOWN,
-            .checks = row->n_checks,
-            .seconds = row->seconds,
-        };
-        policy_counts_add(&run->recorded, &one);
-    }
-    for (size_t i = 0; i < cache->codes.n; i++)
-        run->recorded.entries += cache->codes.v[i].order.n;
 }
 
 /* Every check costs what the guards of its entry do. */
@@ -365,10 +374,14 @@ bool dynamic_run_make(struct dynamic_run *run, struct trace *trace, uint32_t rec
     bool ok = run->proposals != NULL;
     for (int i = 0; i < CALLS_COUNT; i++)
         ok = (run->answers[i] = calloc(run->cache.lookups.n + 1, 1)) && ok;
-    count_recorded(run);
+    for (size_t i = 0; i < run->cache.lookups.n; i++)
+        count_recorded(&run->cache.lookups.v[i], &run->recorded);
+    for (size_t i = 0; i < run->cache.codes.n; i++)
+        run->recorded.entries += run->cache.codes.v[i].order.n;
     ok = ok && count_guard_time(run);
     for (uint32_t i = 0; ok && i < run->table.codes.n; i++)
         ok = code_states_make(&run->table, &run->table.codes.v[i]) && run_code(run, i, options);
+    ok = ok && paste_make(run, &run->paste);
     return ok ? given_marks_check(&run->given_marks, err) : err_nomem(err);
 }
 
@@ -381,6 +394,7 @@ void dynamic_run_release(struct dynamic_run *run)
         free(run->answers[i]);
     vec_release(&run->rows);
     given_marks_release(&run->given_marks);
+    paste_release(&run->paste);
     calls_table_release(&run->table);
     cache_run_release(&run->cache);
 }

@@ -13,7 +13,7 @@
 #define SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_RUN_H
 
 #include "profile/calls/dynamic/given_marks.h"
-#include "profile/calls/dynamic/propose.h"
+#include "profile/calls/dynamic/paste.h"
 
 enum { MOST_SEEN = 4 };
 
@@ -23,6 +23,7 @@ struct input_row {
     uint32_t input; /* in code_calls.inputs */
     uint32_t dim;
     bool number, is_float;
+    bool zero_one;               /* it is a size, and was 0 or 1 */
     uint32_t n_values;           /* distinct ones */
     struct atom seen[MOST_SEEN]; /* the first */
     bool dynamic;                /* at the end, as recorded */
@@ -33,6 +34,7 @@ struct input_row {
     uint32_t caused;             /* recompiles whose first guard that failed is about it */
     uint64_t served; /* hits of entries that have it as a symbol, at other values than theirs */
     bool proposed;   /* symtape proposes a mark */
+    bool reached;    /* dynamic_sources of all proposals make it dynamic */
 };
 
 struct dynamic_run {
@@ -44,6 +46,7 @@ struct dynamic_run {
     uint8_t *answers[CALLS_COUNT]; /* by look-up, in cache.lookups: see policy_run() */
     struct proposal *proposals;    /* by code of the table */
     uint32_t n_marks;
+    struct paste paste;
     bool given; /* the marks are those of the options */
     struct given_marks given_marks;
     bool minimal;       /* of the marks, by each code object */

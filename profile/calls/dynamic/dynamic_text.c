@@ -21,9 +21,7 @@ void put_atom(struct atom atom, struct buf *out)
     }
 }
 
-/* "x.size()[0]", "n" */
-static void put_input_name(const struct dynamic_run *run, const struct input_row *row,
-                           struct buf *out)
+void put_input_name(const struct dynamic_run *run, const struct input_row *row, struct buf *out)
 {
     const struct code_calls *code = &run->table.codes.v[row->code];
     struct str source = intern_text(&run->table.log->sources, code->inputs.v[row->input].source);
@@ -38,13 +36,12 @@ static void put_input_name(const struct dynamic_run *run, const struct input_row
 
 /* ---- The answer ---- */
 
-/* `recorded`: NULL, or counts that these are compared with. */
-static void put_compiles(const struct policy_counts *counts, const struct policy_counts *recorded,
-                         struct buf *out)
+void put_compiles(const struct policy_counts *counts, const struct policy_counts *recorded,
+                  bool about, struct buf *out)
 {
     format_plural(out, counts->compiles, "compile");
     if (counts->seconds > 0) {
-        buf_puts(out, " (");
+        buf_puts(out, about ? " (about " : " (");
         put_seconds(counts->seconds, out);
         buf_puts(out, ")");
     }
@@ -70,15 +67,34 @@ static void put_foreign(const struct dynamic_run *run, const struct report_optio
     buf_release(&line);
 }
 
+/* What the best of the alternatives spares. */
+static void put_proposal(const struct dynamic_run *run, struct buf *out)
+{
+    const struct paste_way *best = paste_best(&run->paste);
+    if (run->given) {
+        buf_puts(out, "with the ");
+        format_plural(out, run->n_marks, "mark");
+        buf_puts(out, " given: ");
+        put_compiles(&run->policies[CALLS_MARKED], &run->recorded, true, out);
+    } else if (best) {
+        buf_puts(out, best->kind == PASTE_MARK ? "with the marks below: "
+                                               : "with dynamic_sources as below: ");
+        put_compiles(&best->counts, &run->recorded, true, out);
+    } else if (run->profile) {
+        buf_puts(out, "the profile already spares what marks would: nothing to paste");
+    } else {
+        buf_puts(out, "no mark spares a compile or an eager call");
+    }
+}
+
 static void put_answer(const struct dynamic_run *run, const struct report_options *options,
                        struct buf *out)
 {
-    const struct policy_counts *marked = &run->policies[CALLS_MARKED];
     struct buf line = BUF_INIT;
     const char *noun = run->cache.inside.lookups ? "look-up" : "call";
     format_plural(&line, run->recorded.lookups, noun);
     buf_puts(&line, ": ");
-    put_compiles(&run->recorded, NULL, &line);
+    put_compiles(&run->recorded, NULL, false, &line);
     style_mark(options->styles, out, STYLE_BOLD);
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
     style_mark(options->styles, out, STYLE_NONE);
@@ -95,17 +111,7 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
         format_wrapped(out, buf_str(&line), options->width, 0, 0);
         buf_clear(&line);
     }
-    if (run->n_marks) {
-        buf_puts(&line, "with the ");
-        format_plural(&line, run->n_marks, "mark");
-        buf_puts(&line, " below: ");
-        put_compiles(marked, &run->recorded, &line);
-    } else {
-        buf_puts(&line, "no mark spares a compile of torch.compile(): ");
-        put_compiles(marked, NULL, &line);
-    }
-    if (marked->seconds > 0)
-        buf_puts(&line, ", estimated");
+    put_proposal(run, &line);
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
     buf_release(&line);
 }
@@ -141,8 +147,9 @@ static void put_policies(const struct dynamic_run *run, const struct report_opti
     struct table table = TABLE(COLUMNS);
     put_policy("recorded", &run->recorded, "as the tape has it", &table);
     for (int i = 0; i < CALLS_COUNT; i++)
-        put_policy(calls_policy_name((enum calls_policy)i), &run->policies[i],
-                   dynamic_run_meaning(run, (enum calls_policy)i), &table);
+        if (i != CALLS_MARKED || run->n_marks)
+            put_policy(calls_policy_name((enum calls_policy)i), &run->policies[i],
+                       dynamic_run_meaning(run, (enum calls_policy)i), &table);
     buf_puts(out, "\nThe same calls under other policies; times are estimates\n");
     report_table(&table, options, 0, CALLS_COUNT + 1, out);
 }
@@ -253,53 +260,6 @@ static void put_profile(const struct dynamic_run *run, const struct report_optio
     buf_release(&line);
 }
 
-/* ---- What to paste ---- */
-
-static void put_place(const struct dynamic_run *run, uint32_t code, struct buf *out)
-{
-    const struct cache_code *row = &run->cache.codes.v[run->table.codes.v[code].code];
-    format_place(out, row->file, row->line);
-    buf_puts(out, " in ");
-    format_text(out, row->function, 0);
-}
-
-/* The comment above lines of one kind. */
-static void put_title(const struct dynamic_run *run, const struct paste_line *line, bool first,
-                      struct buf *out)
-{
-    buf_puts(out, first || line->kind == PASTE_MARK ? "    # " : "    # or ");
-    if (line->kind == PASTE_SOURCES) {
-        buf_puts(out, "for all functions, numbers included");
-    } else {
-        buf_puts(out, line->kind == PASTE_MARK ? "before " : "to torch.compile() for ");
-        put_place(run, line->code, out);
-        buf_puts(out, line->kind == PASTE_MARK ? "" : "; makes the sizes unbacked");
-    }
-    buf_puts(out, "\n");
-}
-
-static void put_paste(const struct dynamic_run *run, struct buf *out)
-{
-    struct arena arena = ARENA_INIT;
-    paste_lines lines = { 0 };
-    out->failed |= !paste_make(run, &arena, &lines);
-    if (lines.n)
-        buf_printf(out, "\nTo paste%s\n",
-                   run->given     ? ""
-                   : run->minimal ? "; no fewer marks spare as much"
-                                  : "; not all sets of marks were tried");
-    for (size_t i = 0; i < lines.n; i++) {
-        const struct paste_line *line = &lines.v[i];
-        if (i == 0 || line->kind != line[-1].kind || line->code != line[-1].code)
-            put_title(run, line, i == 0, out);
-        buf_puts(out, "    ");
-        format_text(out, line->text, 0);
-        buf_puts(out, "\n");
-    }
-    vec_release(&lines);
-    arena_release(&arena);
-}
-
 /* Returns whether the tape has a compile for one of the calls. */
 static bool has_compile(const struct dynamic_run *run)
 {
@@ -317,5 +277,4 @@ void dynamic_text(const struct dynamic_run *run, const struct report_options *op
     put_policies(run, options, out);
     put_inputs(run, options, out);
     put_profile(run, options, out);
-    put_paste(run, out);
 }

@@ -262,7 +262,7 @@ static bool add_dim(struct policy_state *s, enum dim_dynamic choice, uint32_t sl
     dim.symbol = choice != DIM_STATIC && (!zero_one || dim.unbacked);
     dim.duck = dim.symbol && choice == DIM_DUCK;
     dim.same = NO_ENTRY;
-    s->wanted[slot] = dim.symbol;
+    s->wanted[slot] = dim.symbol && !s->options->unbacked;
     s->slot_dim[slot] = id;
     return vec_push(&s->dims, dim);
 }
@@ -311,7 +311,8 @@ static bool add_input(struct policy_state *s, uint32_t id)
     for (uint32_t i = 0; i < made.n; i++) {
         uint32_t slot = input->first_slot + i;
         bool marked = is_marked(s, slot, i, tensor);
-        enum dim_dynamic choice = !open ? DIM_STATIC
+        enum dim_dynamic choice = !open                  ? DIM_STATIC
+                                  : s->options->unbacked ? (marked ? DIM_UNBACKED : DIM_STATIC)
                                   : tensor
                                       ? choose_dim(&s->settings, state, value->tensor, i, marked)
                                       : choose_scalar(&s->settings, state, value, marked);
@@ -688,6 +689,11 @@ bool policy_run(struct calls_table *table, struct code_calls *code,
     counts->entries = s.order.n;
     release(&s);
     return ok;
+}
+
+bool policy_counts_fewer(const struct policy_counts *a, const struct policy_counts *b)
+{
+    return a->eager < b->eager || (a->eager == b->eager && a->compiles < b->compiles);
 }
 
 void policy_counts_add(struct policy_counts *sum, const struct policy_counts *counts)

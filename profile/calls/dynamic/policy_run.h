@@ -26,6 +26,7 @@ struct policy_options {
     enum calls_policy policy;
     const uint8_t *marks;            /* of CALLS_MARKED, by slot; NULL: none */
     const struct frame_state *state; /* what is remembered at the start; NULL: nothing */
+    bool unbacked; /* of CALLS_MARKED: what is marked is unbacked, all else static */
     uint32_t
         bail_outs; /* of CALLS_PARTIAL: after so many, sizes that Python reads break the graph */
 };
@@ -51,6 +52,9 @@ bool policy_run(struct calls_table *table, struct code_calls *code,
                 const struct policy_options *options, struct policy_counts *counts,
                 uint8_t *answers);
 
+/* Returns whether counts are better than others: fewer eager calls, or as many and fewer compiles.
+ */
+bool policy_counts_fewer(const struct policy_counts *a, const struct policy_counts *b);
 void policy_counts_add(struct policy_counts *sum, const struct policy_counts *counts);
 
 #endif

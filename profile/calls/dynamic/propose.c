@@ -54,11 +54,6 @@ static bool run(struct proposer *p)
     return policy_run(p->table, p->code, &options, &p->counts, NULL);
 }
 
-static bool fewer(const struct policy_counts *a, const struct policy_counts *b)
-{
-    return a->eager < b->eager || (a->eager == b->eager && a->compiles < b->compiles);
-}
-
 static uint32_t count_bits(uint32_t mask)
 {
     return (uint32_t)__builtin_popcount(mask);
@@ -78,8 +73,10 @@ static bool try_all(struct proposer *p, struct policy_counts *best)
         set_marks(p, mask);
         if (!run(p))
             return false;
-        bool equal = !fewer(&p->counts, best) && !fewer(best, &p->counts);
-        if (fewer(&p->counts, best) || (equal && count_bits(mask) < count_bits(best_mask))) {
+        bool equal =
+            !policy_counts_fewer(&p->counts, best) && !policy_counts_fewer(best, &p->counts);
+        if (policy_counts_fewer(&p->counts, best) ||
+            (equal && count_bits(mask) < count_bits(best_mask))) {
             *best = p->counts;
             best_mask = mask;
         }
@@ -110,7 +107,7 @@ static bool take_away(struct proposer *p, struct policy_counts *best)
             for (size_t i = at; i < end; i++)
                 p->marks[p->slots.v[i]] = 0;
             bool ok = run(p);
-            if (fewer(&all, &p->counts))
+            if (policy_counts_fewer(&all, &p->counts))
                 memcpy(p->marks, before, p->code->n_slots);
             else
                 all = p->counts;
@@ -136,19 +133,19 @@ static bool propose(struct proposer *p, const uint8_t *varies, struct proposal *
 }
 
 bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
-                   const struct policy_counts *without, struct proposal *ret)
+                   const struct policy_counts *least, struct proposal *ret)
 {
     struct proposer p = { .table = table, .code = code };
-    *ret = (struct proposal){ .with = *without };
+    *ret = (struct proposal){ .with = *least };
     p.marks = calloc(code->n_slots + 1, 1);
     bool ok = p.marks && propose(&p, varies, ret);
-    if (ok && fewer(&ret->with, without)) {
+    if (ok && policy_counts_fewer(&ret->with, least)) {
         ret->marks = p.marks;
         p.marks = NULL;
         for (uint32_t i = 0; i < code->n_slots; i++)
             ret->n_marks += ret->marks[i];
     } else {
-        ret->with = *without;
+        ret->with = *least;
     }
     vec_release(&p.slots);
     free(p.marks);

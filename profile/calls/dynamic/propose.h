@@ -8,14 +8,15 @@
 struct proposal {
     uint8_t *marks; /* by slot; NULL: none */
     uint32_t n_marks;
-    bool minimal;              /* no fewer marks reach as few compiles: all were tried */
-    struct policy_counts with; /* CALLS_MARKED; that without them if there are no marks */
+    bool minimal;               /* no fewer marks reach as few compiles: all were tried */
+    struct policy_counts least; /* what a proposal has to undercut: recorded, or CALLS_AUTOMATIC */
+    struct policy_counts with;  /* CALLS_MARKED; that without them if there are no marks */
 };
 
-/* `varies`: by slot, whether it had several values; `without`: the counts of CALLS_AUTOMATIC.
- * Returns false when memory ran out. */
+/* `varies`: by slot, whether it had several values; `least`: the counts that marks have to
+ * undercut. Returns false when memory ran out. */
 bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
-                   const struct policy_counts *without, struct proposal *ret);
+                   const struct policy_counts *least, struct proposal *ret);
 void proposal_release(struct proposal *proposal);
 
 #endif

@@ -79,6 +79,33 @@ static void test_marks(void **state)
     trace_close(made.trace);
 }
 
+/* mark_dynamic() is for tensors only, so dynamic_sources spare more. */
+static void test_paste(void **state)
+{
+    (void)state;
+    struct made_run made;
+    struct buf text = BUF_INIT;
+    make_whole(&made, NULL);
+    const struct paste *paste = &made.run.paste;
+    assert_int_equal(paste->ways.n, 2);
+    assert_int_equal(paste->ways.v[0].kind, PASTE_MARK);
+    check_counts(&paste->ways.v[0].counts, 4, 1, 1);
+    assert_false(paste->ways.v[0].has_numbers);
+    check_counts(&paste->ways.v[1].counts, 4, 0, 0);
+    assert_true(paste->ways.v[1].has_numbers);
+    assert_ptr_equal(paste_best(paste), &paste->ways.v[1]);
+    paste_line_put(paste, &paste->lines.v[0], 0, 20, &text);
+    assert_str_is(buf_str(&text), "torch._dynamo.mark_dynamic(\n    x, 0)");
+    buf_clear(&text);
+    paste_line_put(paste, &paste->lines.v[1], 2, 16, &text);
+    assert_str_is(buf_str(&text), "  torch.compiler.config.dynamic_sources = (\n"
+                                  "      \"L['x']:0,\"\n"
+                                  "      \"L['k']\")");
+    buf_release(&text);
+    release(&made);
+    trace_close(made.trace);
+}
+
 /* Each mark has to be about an input. */
 static void test_refused_marks(void **state)
 {
@@ -174,7 +201,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_policies),      cmocka_unit_test(test_marks),
         cmocka_unit_test(test_refused_marks), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_releases),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_paste),         cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
