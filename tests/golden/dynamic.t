@@ -68,7 +68,7 @@ Where nothing compares a size, shapes_spec is proposed, too; the lines are Pytho
 
     $ head -4 $RECORDINGS/sequence.jsonl > four.jsonl; symtape dynamic -q --calls four.jsonl $RECORDINGS/sequence.log.zst | sed '/^The same/,/^Sizes/d'
     4 calls: 2 compiles (1.49 s)
-    2 more compiles of the tape no call asked for, as of frames that the calls do not list
+    3 compiles of the tape not asked for by these calls
     with the marks below: 1 compile (about 456 ms)
 
     input        values   dynamic since   recompiles  served  mark  code

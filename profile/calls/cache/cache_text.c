@@ -88,17 +88,29 @@ static void put_refusals(const struct cache_run *run, const struct call_log *log
     }
 }
 
+void cache_put_contradictions(uint32_t n_compiles, struct buf *out)
+{
+    format_plural(out, n_compiles, "compile");
+    buf_puts(out,
+             ": PyTorch logged other reasons, so the calls are others, or a value changed that "
+             "they do not list");
+}
+
+void cache_put_unlisted(struct str source, struct buf *out)
+{
+    format_text(out, source, 0);
+    buf_puts(out, " turned calls away that do not list its value");
+}
+
 static void put_misfits(const struct cache_run *run, struct buf *out)
 {
     if (run->n_contradictions) {
-        format_plural(out, run->n_contradictions, "compile");
-        buf_puts(out,
-                 ": PyTorch logged other reasons, so the calls are others, or a value changed that "
-                 "they do not list\n");
+        cache_put_contradictions(run->n_contradictions, out);
+        buf_putc(out, '\n');
     }
     for (size_t i = 0; i < run->unlisted.texts.n; i++) {
-        format_text(out, run->unlisted.texts.v[i], 0);
-        buf_puts(out, " turned calls away that do not list its value\n");
+        cache_put_unlisted(run->unlisted.texts.v[i], out);
+        buf_putc(out, '\n');
     }
     uint32_t assumed = run->calls.assumed + run->inside.assumed;
     if (assumed) {

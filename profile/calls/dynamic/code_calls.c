@@ -365,9 +365,6 @@ bool calls_table_make(struct calls_table *table, struct trace *trace, uint32_t r
                                    .entered = CALL_NONE };
     bool ok = tape_compiles_read(&in.tape, trace, recording, err) && read_latencies(&in) &&
               read_lookups(&in);
-    for (size_t i = 0; ok && i < in.tape.codes.n; i++)
-        for (size_t k = 0; k < in.tape.codes.v[i].compiles.n; k++)
-            table->n_compiles += !in.tape.codes.v[i].compiles.v[k].refused;
     for (size_t i = 0; ok && i < table->codes.n; i++)
         ok = code_inputs_make(table, &table->codes.v[i]) || err_nomem(err);
     free(in.latencies);

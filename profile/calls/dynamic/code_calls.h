@@ -125,7 +125,6 @@ struct calls_table {
     uint32_t entered; /* the present call, in the log; CALL_NONE */
     vec_of(struct code_calls)
     codes;
-    uint32_t n_compiles;             /* of the tape, refused ones left out */
     struct intern classes, contexts; /* keys */
     struct buf key;
 };

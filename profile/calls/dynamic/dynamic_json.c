@@ -183,9 +183,9 @@ static void put_statement(const struct dynamic_run *run, const struct paste_line
     paste_line_put(&run->paste, line, 0, 0, &text);
     json_open_object(w, NULL);
     json_put_str_or_null(w, "code",
-                     line->code == NO_ENTRY
-                         ? STR("")
-                         : run->cache.codes.v[run->table.codes.v[line->code].code].name);
+                         line->code == NO_ENTRY
+                             ? STR("")
+                             : run->cache.codes.v[run->table.codes.v[line->code].code].name);
     json_put_str(w, "text", buf_str(&text));
     json_close(w);
     w->out->failed |= text.failed;
@@ -198,9 +198,9 @@ static void put_way(const struct dynamic_run *run, const struct paste_way *way,
     json_open_object(w, NULL);
     json_put_cstr(w, "kind", paste_kind_name(way->kind));
     json_put_str_or_null(w, "code",
-                     way->code == NO_ENTRY
-                         ? STR("")
-                         : run->cache.codes.v[run->table.codes.v[way->code].code].name);
+                         way->code == NO_ENTRY
+                             ? STR("")
+                             : run->cache.codes.v[run->table.codes.v[way->code].code].name);
     json_put_bool(w, "numbers", way->has_numbers);
     json_put_u64(w, "compiles", way->counts.compiles);
     json_put_u64(w, "eager", way->counts.eager);

@@ -1,3 +1,4 @@
+#include "profile/calls/cache/cache_report.h"
 #include "profile/calls/dynamic/dynamic_report.h"
 #include "profile/model/format.h"
 
@@ -105,9 +106,19 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
         format_wrapped(out, buf_str(&line), options->width, 0, 0);
         buf_clear(&line);
     }
-    if (run->table.n_compiles > run->recorded.compiles) {
-        format_plural(&line, run->table.n_compiles - run->recorded.compiles, "more compile");
-        buf_puts(&line, " of the tape no call asked for, as of frames that the calls do not list");
+    if (run->cache.n_unused) {
+        format_plural(&line, run->cache.n_unused, "compile");
+        buf_puts(&line, " of the tape not asked for by these calls");
+        format_wrapped(out, buf_str(&line), options->width, 0, 0);
+        buf_clear(&line);
+    }
+    if (run->cache.n_contradictions) {
+        cache_put_contradictions(run->cache.n_contradictions, &line);
+        format_wrapped(out, buf_str(&line), options->width, 0, 0);
+        buf_clear(&line);
+    }
+    for (size_t i = 0; i < run->cache.unlisted.texts.n; i++) {
+        cache_put_unlisted(run->cache.unlisted.texts.v[i], &line);
         format_wrapped(out, buf_str(&line), options->width, 0, 0);
         buf_clear(&line);
     }

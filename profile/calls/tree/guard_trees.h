@@ -62,11 +62,14 @@ struct guard_trees {
     removed;            /* what the filter removes: owners, with all that is below them */
     uint32_t n_removed; /* leaves of the merged trees that this removes */
     bool has_calls;
-    uint32_t n_unused;      /* compiles that no call asked for */
-    uint32_t n_unknown;     /* look-ups whose compile the tape does not have */
-    uint32_t n_checks;      /* of entries, by all look-ups */
-    uint32_t n_assumed;     /* compiles that the tape does not have: their guards are not counted */
-    uint32_t n_lookups;     /* that are replayed with the filter */
+    uint32_t n_unused;  /* compiles that no call asked for */
+    uint32_t n_unknown; /* look-ups whose compile the tape does not have */
+    uint32_t n_checks;  /* of entries, by all look-ups */
+    uint32_t n_assumed; /* compiles that the tape does not have: their guards are not counted */
+    uint32_t n_contradictions; /* compiles for which the tape logged other reasons */
+    struct intern
+        unlisted;       /* sources of values that calls do not list, and that turned them away */
+    uint32_t n_lookups; /* that are replayed with the filter */
     uint32_t n_misanswered; /* checks that pass without the removed guards and did not before */
     uint32_t n_unexplained; /* checks that passed as far as the calls tell, and failed in truth by a
                                guard that is not known */

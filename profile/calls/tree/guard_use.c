@@ -426,6 +426,10 @@ bool guard_use_make(struct guard_trees *trees, const struct cache_run *run, stru
     trees->n_unused = run->n_unused;
     trees->n_unknown = run->calls.unknown + run->inside.unknown;
     trees->n_assumed = run->calls.assumed + run->inside.assumed;
+    trees->n_contradictions = run->n_contradictions;
+    for (size_t i = 0; i < run->unlisted.texts.n; i++)
+        if (intern(&trees->unlisted, run->unlisted.texts.v[i]) == INTERN_NONE)
+            return err_nomem(err);
     return run_pass(trees, run, log, false, err) &&
            guards_filter_choose(trees, options->arguments, err) &&
            run_pass(trees, run, log, true, err);

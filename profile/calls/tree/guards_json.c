@@ -137,6 +137,11 @@ static void put_filter(struct json_writer *w, const struct guard_trees *trees)
     json_put_u64(w, "unexplained", trees->n_unexplained);
     json_put_u64(w, "unused", trees->n_unused);
     json_put_u64(w, "assumed", trees->n_assumed);
+    json_put_u64(w, "contradictions", trees->n_contradictions);
+    json_open_array(w, "unlisted");
+    for (size_t i = 0; i < trees->unlisted.texts.n; i++)
+        json_put_str(w, NULL, trees->unlisted.texts.v[i]);
+    json_close(w);
     json_put_bool(w, "proved", guards_filter_is_proved(trees));
     json_open_array(w, "names");
     for (size_t i = 0; i < trees->removed.n; i++)

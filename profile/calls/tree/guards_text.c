@@ -1,3 +1,4 @@
+#include "profile/calls/cache/cache_report.h"
 #include "profile/calls/tree/guard_words.h"
 #include "profile/calls/tree/guards_filter.h"
 #include "profile/calls/tree/guards_report.h"
@@ -77,7 +78,7 @@ static double median_latency(struct guards_writer *w)
     }
     if (all.n) {
         qsort(all.v, all.n, sizeof *all.v, by_value);
-        ret = all.v[all.n / 2];
+        ret = (all.v[(all.n - 1) / 2] + all.v[all.n / 2]) / 2;
     }
     vec_release(&all);
     return ret;
@@ -130,11 +131,21 @@ static void put_removable(struct guards_writer *w)
         buf_puts(&w->line, " not on the tape: the guards of such an entry are not counted");
         put_line(w);
     }
+    if (trees->n_contradictions) {
+        cache_put_contradictions(trees->n_contradictions, &w->line);
+        put_line(w);
+    }
+    for (size_t i = 0; i < trees->unlisted.texts.n; i++) {
+        cache_put_unlisted(trees->unlisted.texts.v[i], &w->line);
+        put_line(w);
+    }
     if (!w->totals.removed)
         return;
     if (trees->n_misanswered) {
         format_plural(&w->line, trees->n_misanswered, "check");
         buf_puts(&w->line, " would pass that did not: do not use the filter");
+    } else if (trees->n_contradictions || trees->unlisted.texts.n) {
+        buf_puts(&w->line, "So it is not proved that the calls have the same answers without them");
     } else if (!guards_filter_is_proved(trees)) {
         format_plural(&w->line, trees->n_unexplained, "check");
         buf_puts(&w->line, " failed in truth, by a guard that is not known, so this is not proved");
