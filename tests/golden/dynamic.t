@@ -6,7 +6,7 @@ Calls with other lengths, another scale and another mode, until the limit of 4 i
     12 calls: 4 compiles (2.21 s), 2 calls run eagerly
     with dynamic_sources as below: 4 compiles (about 1.44 s), 0 calls run eagerly instead of 2
 
-    The same calls under other policies; times are estimates
+    The same calls under other policies; only recorded's compile time was measured
     policy     compiles  compile time  entries  refused  eager  guard time  how
     recorded          4        2.21 s        4        1      2     2.19 ms  as the tape has it
     static            4        4.14 s        4        1      7     2.98 ms  torch.compile(dynamic=False)
@@ -36,7 +36,8 @@ In 60 columns:
     with dynamic_sources as below: 4 compiles (about 1.44 s), 0
     calls run eagerly instead of 2
 
-    The same calls under other policies; times are estimates
+    The same calls under other policies; only recorded's compile
+    time was measured
     policy     compiles  compile time  eager
     recorded          4        2.21 s      2
     static            4        4.14 s      7

@@ -161,7 +161,10 @@ static void put_policies(const struct dynamic_run *run, const struct report_opti
         if (i != CALLS_MARKED || run->n_marks)
             put_policy(calls_policy_name((enum calls_policy)i), &run->policies[i],
                        dynamic_run_meaning(run, (enum calls_policy)i), &table);
-    buf_puts(out, "\nThe same calls under other policies; times are estimates\n");
+    buf_putc(out, '\n');
+    format_wrapped(
+        out, STR("The same calls under other policies; only recorded's compile time was measured"),
+        options->width, 0, 0);
     report_table(&table, options, 0, CALLS_COUNT + 1, out);
 }
 
