@@ -17,6 +17,9 @@ struct guards_shown {
 /* Writes what tells entries apart, what guards cost and which can go, then the lists. */
 void guards_text(const struct guard_trees *trees, const struct guards_shown *shown,
                  const struct report_options *options, struct buf *out);
+/* Writes the filter, if there is one: Python, whose lines must not be folded. */
+void guards_paste_text(const struct guard_trees *trees, const struct report_options *options,
+                       struct buf *out);
 void guards_json(const struct guard_trees *trees, const struct guards_shown *shown,
                  struct buf *out);
 

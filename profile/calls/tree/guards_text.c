@@ -350,19 +350,6 @@ static void put_trees(struct guards_writer *w)
 
 /* ---- The whole ---- */
 
-static void put_filter(struct guards_writer *w)
-{
-    if (!w->trees->n_removed || w->trees->n_misanswered)
-        return;
-    put_heading(w, "A filter that removes the guards that can go");
-    if (w->options->limit && w->trees->removed.n > w->options->limit) {
-        buf_printf(&w->line, "It has %zu names; --filter prints it", w->trees->removed.n);
-        put_line(w);
-        return;
-    }
-    guards_filter_python(w->trees, w->out);
-}
-
 void guards_text(const struct guard_trees *trees, const struct guards_shown *shown,
                  const struct report_options *options, struct buf *out)
 {
@@ -382,8 +369,20 @@ void guards_text(const struct guard_trees *trees, const struct guards_shown *sho
     put_kinds(&w);
     if (shown->tree)
         put_trees(&w);
-    put_filter(&w);
     out->failed |= w.line.failed;
     buf_release(&w.line);
     vec_release(&w.telling.rows);
+}
+
+void guards_paste_text(const struct guard_trees *trees, const struct report_options *options,
+                       struct buf *out)
+{
+    struct guards_writer w = { .trees = trees, .options = options, .out = out };
+    if (!trees->n_removed || trees->n_misanswered)
+        return;
+    put_heading(&w, "A filter that removes the guards that can go");
+    if (options->limit && trees->removed.n > options->limit)
+        buf_printf(out, "It has %zu names; --filter prints it\n", trees->removed.n);
+    else
+        guards_filter_python(trees, out);
 }
