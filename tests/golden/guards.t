@@ -126,7 +126,8 @@ A module. The last call of its three fails the guards of the first entry:
             at = re.search(r"\b[LG]\[", name)
             name = name[at.start():] if at else ""
             return not any(
-                name.startswith(r) and name[len(r):][:1] in ".[),"
+                name.startswith(r)
+                and name[len(r):][:1] in ".[),"
                 for r in REMOVED_GUARDS)
         return [keep(g.orig_guard.name) for g in guards]
 
@@ -157,7 +158,8 @@ The filter alone is a Python program:
             at = re.search(r"\b[LG]\[", name)
             name = name[at.start():] if at else ""
             return not any(
-                name.startswith(r) and name[len(r):][:1] in ".[),"
+                name.startswith(r)
+                and name[len(r):][:1] in ".[),"
                 for r in REMOVED_GUARDS)
         return [keep(g.orig_guard.name) for g in guards]
 
