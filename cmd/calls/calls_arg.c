@@ -90,3 +90,14 @@ bool calls_arg_required(struct out *out, const char *path, const struct tape_arg
     return calls_arg_recorded(out, tape->trace, calls_arg_recording(tape), log, err) &&
            (log->calls.n || calls_arg_missing(tape->trace, err));
 }
+
+int calls_print(struct cmd *cmd, struct buf *report, struct buf *exact)
+{
+    int code = out_buf(cmd->out, report);
+    cmd->out->exact = true;
+    if (code == EXIT_DONE)
+        code = out_buf(cmd->out, exact);
+    buf_release(report);
+    buf_release(exact);
+    return code;
+}

@@ -1,5 +1,5 @@
 /* What the commands about a program's calls share: the calls as an argument (those of --calls FILE,
- * or those on the tape), and how many rows are printed. */
+ * or those on the tape), how many rows are printed, and printing. */
 #ifndef SYMTAPE_CMD_CALLS_CALLS_ARG_H
 #define SYMTAPE_CMD_CALLS_CALLS_ARG_H
 
@@ -18,6 +18,10 @@
 
 /* Returns how a command's text is written; `rows` is the value of OPT_ROWS. */
 struct report_options calls_report_options(const struct cmd *cmd, struct opt_number rows);
+
+/* Prints a report folded to the terminal, then what is for other programs as it is (either can be
+ * empty), and releases both. Returns the exit status. */
+int calls_print(struct cmd *cmd, struct buf *report, struct buf *exact);
 
 /* Returns the recording that the operand names, or the first log. */
 uint32_t calls_arg_recording(const struct tape_arg *tape);

@@ -23,26 +23,18 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-/* Prints the report folded to the terminal, and what is for other programs as it is. */
 static int print(struct cmd *cmd, const struct dynamic_run *run)
 {
     const struct dynamic_args *args = cmd->args;
     const struct report_options shown = calls_report_options(cmd, args->limit);
     struct buf report = BUF_INIT, exact = BUF_INIT;
-    int code = EXIT_DONE;
     if (args->json) {
         dynamic_json(run, &exact);
     } else {
         dynamic_text(run, &shown, &report);
-        code = out_buf(cmd->out, &report);
         dynamic_paste_text(run, &shown, &exact);
     }
-    cmd->out->exact = true;
-    if (code == EXIT_DONE)
-        code = out_buf(cmd->out, &exact);
-    buf_release(&report);
-    buf_release(&exact);
-    return code;
+    return calls_print(cmd, &report, &exact);
 }
 
 static int run(struct cmd *cmd)

@@ -73,29 +73,21 @@ static bool check_filter(const struct guard_trees *trees, const struct trace *tr
     return known;
 }
 
-/* Prints the report folded to the terminal, and what is for other programs as it is. */
 static int print(struct cmd *cmd, const struct guard_trees *trees)
 {
     const struct guards_args *args = cmd->args;
     const struct guards_shown shown = { .function = str_of(args->function), .tree = args->tree };
     const struct report_options how = calls_report_options(cmd, args->limit);
     struct buf report = BUF_INIT, exact = BUF_INIT;
-    int code = EXIT_DONE;
     if (args->json) {
         guards_json(trees, &shown, &exact);
     } else if (args->filter) {
         guards_filter_python(trees, &exact);
     } else {
         guards_text(trees, &shown, &how, &report);
-        code = out_buf(cmd->out, &report);
         guards_paste_text(trees, &how, &exact);
     }
-    cmd->out->exact = true;
-    if (code == EXIT_DONE)
-        code = out_buf(cmd->out, &exact);
-    buf_release(&report);
-    buf_release(&exact);
-    return code;
+    return calls_print(cmd, &report, &exact);
 }
 
 static int run_one(struct cmd *cmd, struct tape_arg *tape)
