@@ -171,29 +171,45 @@ static sym_id rule_clean(struct shape_env *env, sym_id part)
                                             : SYM_NONE;
 }
 
-/* Applies a rule to all matches. Returns e itself when nothing changes, SYM_NONE after a failure.
- */
-static sym_id apply_rule(struct shape_env *env, sym_id e, enum sym_kind kind, part_rule *rule)
+/* Appends the matches of a rule in e and their replacements. */
+static bool find_replacements(struct shape_env *env, sym_id e, enum sym_kind kind, part_rule *rule,
+                              struct list *from_to)
 {
     struct list found;
     list_init(&found, env->pool);
     bool ok = env_parts(env, e, kind, &found) && found.n < MAX_REPLACED;
-    struct list from_to;
-    list_init(&from_to, env->pool);
     for (uint32_t i = 0; ok && i < found.n; i++) {
         sym_id to = rule(env, found.v[i]);
         ok = env_ok(env);
         if (ok && to != SYM_NONE)
-            ok = list_push(&from_to, found.v[i]) && list_push(&from_to, to);
+            ok = list_push(from_to, found.v[i]) && list_push(from_to, to);
     }
+    list_release(&found);
+    return ok;
+}
+
+/* Applies a rule to all matches in e of `n` kinds, at once: what replaces a match is not searched
+ * again. Returns e itself when nothing changes, SYM_NONE after a failure. */
+static sym_id apply_rules(struct shape_env *env, sym_id e, const enum sym_kind *kinds, uint32_t n,
+                          part_rule *rule)
+{
+    struct list from_to;
+    list_init(&from_to, env->pool);
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = find_replacements(env, e, kinds[i], rule, &from_to);
     sym_id result = ok ? e : SYM_NONE;
     if (ok && from_to.n) {
         _Static_assert(sizeof(struct sym_pair) == 2 * sizeof(sym_id), "pairs lie side by side");
         result = sym_replace(env->pool, e, (const struct sym_pair *)from_to.v, from_to.n / 2);
     }
     list_release(&from_to);
-    list_release(&found);
     return result;
+}
+
+static sym_id apply_rule(struct shape_env *env, sym_id e, enum sym_kind kind, part_rule *rule)
+{
+    return apply_rules(env, e, &kind, 1, rule);
 }
 
 /* Returns whether `after` has powers or fractions that `before` has not: the division remained. */
@@ -249,12 +265,11 @@ static sym_id simplify_once(struct shape_env *env, sym_id e, bool size_oblivious
     if (!k)
         return SYM_NONE;
     bool extremes = behaves(env, BEHAVIOR_SIMPLIFY_COMPARES_EXTREMES);
-    if (!size_oblivious && (k->holds & HOLDS_MAX)) {
-        e = apply_rule(env, e, SYM_MAX, extremes ? simplify_extremes : simplify_max);
+    if (!size_oblivious && extremes && (k->holds & (HOLDS_MIN | HOLDS_MAX))) {
+        e = apply_rules(env, e, (enum sym_kind[]){ SYM_MIN, SYM_MAX }, 2, simplify_extremes);
         k = env_known(env, e);
-    }
-    if (!size_oblivious && extremes && k && (k->holds & HOLDS_MIN)) {
-        e = apply_rule(env, e, SYM_MIN, simplify_extremes);
+    } else if (!size_oblivious && (k->holds & HOLDS_MAX)) {
+        e = apply_rule(env, e, SYM_MAX, simplify_max);
         k = env_known(env, e);
     }
     if (k && (k->holds & HOLDS_TRUNC)) {
