@@ -9,6 +9,12 @@ did it.
     8 graphs of 3 attempts, 45 calls (12 Dynamo, 6 joint, 27 ATen): all match; 31 guards: 31 computed, 0 from the record
     kernel guards: 26 reproduced, 0 missing, 0 extra, 0 invisible
 
+Meta kernels of 2.15 that were references before, and copies into parts, which the reference of expand checks:
+
+    $ symtape replay $RECORDINGS/torch-2.15/meta_kernels.log.zst | head -n 2
+    8 graphs of 4 attempts, 36 calls (8 Dynamo, 28 ATen): all match; 20 guards: 20 computed, 0 from the record
+    kernel guards: 16 reproduced, 0 missing, 0 extra, 0 invisible
+
 A release that the caller names is simulated instead.
 
     $ symtape replay --torch 2.11 $RECORDINGS/releases.log.zst | head -n 2

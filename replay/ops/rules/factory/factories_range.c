@@ -42,13 +42,11 @@ static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
         *fits = step > 0 ? end >= start : end <= start;
         return true;
     }
-    enum number_type type = NUMBER_BOOL;
     bool up = guard_bool(c, py_gt(c, p->step.u.sym, SYM_ID_ZERO));
     if (!up)
         guard_bool(c, py_lt(c, p->step.u.sym, SYM_ID_ZERO));
     sym_id holds =
         up ? py_ge(c, p->end.u.sym, p->start.u.sym) : py_le(c, p->end.u.sym, p->start.u.sym);
-    (void)type;
     CHECK(c, holds, "RuntimeError", "upper bound and lower bound inconsistent with step sign");
     *fits = true;
     return !c->failed;
@@ -67,9 +65,46 @@ static bool is_finite(const struct call *c, struct value value)
     return !is_concrete(c, value) || isfinite(sym_to_double(c->pool, value.u.sym));
 }
 
+/* The meta kernel asks for a symbolic step's sign in conditions that hold for both signs. */
+static bool keeps_both_signs(struct call *c, const struct progression *p)
+{
+    return !eager(c) && !is_concrete(c, p->step) && p->start.kind == VALUE_INT &&
+           p->end.kind == VALUE_INT && p->step.kind == VALUE_INT &&
+           behaves(c->env, BEHAVIOR_ARANGE_IS_A_META_KERNEL);
+}
+
+static bool check_both_signs(struct call *c, const struct progression *p)
+{
+    struct sym_pool *pool = c->pool;
+    sym_id start = p->start.u.sym, end = p->end.u.sym, step = p->step.u.sym;
+    sym_id up = py_gt(c, step, SYM_ID_ZERO), down = py_lt(c, step, SYM_ID_ZERO);
+    CHECK(c, sym_or(pool, up, down), "RuntimeError", "step must be nonzero");
+    CHECK(c,
+          sym_or(pool, sym_and(pool, up, py_ge(c, end, start)),
+                 sym_and(pool, down, py_le(c, end, start))),
+          "RuntimeError", "upper bound and lower bound inconsistent with step sign");
+    return !c->failed;
+}
+
+/* (step > 0) - (step < 0) */
+static sym_id sign_of(struct call *c, sym_id step)
+{
+    const enum number_type types[] = { NUMBER_BOOL, NUMBER_INT, NUMBER_INT };
+    const sym_id conditions[] = { py_gt(c, step, SYM_ID_ZERO), py_lt(c, step, SYM_ID_ZERO) };
+    sym_id units[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const sym_id args[] = { conditions[i], SYM_ID_ONE, SYM_ID_ZERO };
+        enum number_type type;
+        units[i] = node_method(c->env, NODE_METHOD_ITE, args, types, 3, &type);
+    }
+    return sub(c, units[0], units[1]);
+}
+
 static bool check_progression(struct call *c, const struct progression *p)
 {
     bool fits = true;
+    if (keeps_both_signs(c, p))
+        return check_both_signs(c, p);
     if (is_concrete(c, p->step) ? sym_to_double(c->pool, p->step.u.sym) == 0.0
                                 : !guard_bool(c, py_ne(c, p->step.u.sym, SYM_ID_ZERO)))
         return refuse(c, "RuntimeError", "step must be nonzero");
@@ -100,8 +135,10 @@ static sym_id int_length(struct call *c, const struct progression *p)
         refuse(c, "RuntimeError", "step must be nonzero");
         return SYM_NONE;
     }
-    int64_t sign = guard_bool(c, py_gt(c, step, SYM_ID_ZERO)) ? 1 : -1;
-    sym_id span = sub(c, add(c, sub(c, end, start), step), num(c, sign));
+    sym_id sign = keeps_both_signs(c, p)                       ? sign_of(c, step)
+                  : guard_bool(c, py_gt(c, step, SYM_ID_ZERO)) ? SYM_ID_ONE
+                                                               : num(c, -1);
+    sym_id span = sub(c, add(c, sub(c, end, start), step), sign);
     return floordiv(c, span, step);
 }
 

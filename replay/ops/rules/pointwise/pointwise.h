@@ -47,6 +47,9 @@ bool broadcast_plain(struct call *c, const struct tensor *x, uint32_t n, sym_id 
 
 /* --- With symbols --- */
 
+/* meta_copy_ of torch/_meta_registrations.py: false where source cannot be copied to x. */
+bool check_meta_copy(struct call *c, struct tensor x, struct tensor source);
+
 /* One step of a reference: promotes the operands, calls _maybe_broadcast and the prim (for
  * instance "prims.add.default"), and converts the result. */
 struct tensor reference_step(struct call *c, const char *prim, const struct value *operands,

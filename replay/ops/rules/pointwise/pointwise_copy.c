@@ -1,6 +1,7 @@
 /* Copies: clone, to, copy, fill. */
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
+#include "replay/ops/rules/view/views.h"
 
 /* Computes the strides of a copy that keeps the format. A dense tensor keeps its strides. */
 static void kept_strides(struct call *c, struct tensor x, sym_id *strides)
@@ -100,13 +101,16 @@ static bool has_unbacked(struct call *c, const struct tensor_meta *meta)
 }
 
 /* meta_copy_ of torch/_meta_registrations.py */
-static bool check_meta_copy(struct call *c, const struct tensor *x)
+bool check_meta_copy(struct call *c, struct tensor x, struct tensor source)
 {
-    if (!has_unbacked(c, x[0].meta) && surely_overlaps(c, x[0]))
+    if (!has_unbacked(c, x.meta) && surely_overlaps(c, x))
         return refuse(c, "RuntimeError",
                       "more than one element of the written-to tensor refers to a single memory "
                       "location");
-    return !c->failed && check_expands(c, x[1].meta, x[0].meta);
+    if (c->failed || !behaves(c->env, BEHAVIOR_COPY_EXPANDS_BY_REFERENCE))
+        return !c->failed && check_expands(c, source.meta, x.meta);
+    struct geometry expanded = geometry_of(source);
+    return geometry_expand_reference(c, &expanded, x.meta->size, x.meta->ndim);
 }
 
 static bool check_plain_copy(struct call *c, const struct tensor *x)
@@ -128,7 +132,7 @@ static bool check_copy(struct call *c)
     struct tensor x[] = { arg_tensor(c, 0), arg_tensor(c, 1) };
     if (!x[1].meta)
         return true;
-    return eager(c) ? check_plain_copy(c, x) : check_meta_copy(c, x);
+    return eager(c) ? check_plain_copy(c, x) : check_meta_copy(c, x[0], x[1]);
 }
 
 bool rule_copy_(struct call *c)

@@ -1,6 +1,7 @@
 /* slice_scatter and similar operators, the backward forms of views, and operators that resize or
  * set a tensor in place. */
 #include "replay/ops/rules/factory/factories.h"
+#include "replay/ops/rules/pointwise/pointwise.h"
 #include "replay/ops/rules/view/views.h"
 
 #include <string.h>
@@ -157,21 +158,39 @@ static bool validate_layout(struct call *c, const sym_id *size, const sym_id *st
     return !c->failed;
 }
 
-/* is_same_shape, which is one condition of all sizes (sym_eq) */
+/* is_same_shape, which is one condition of all sizes (sym_eq); the kernel has the slice at its left
+ */
 static bool is_same_shape(struct call *c, struct tensor source, const struct geometry *part)
 {
     sym_id same = SYM_ID_TRUE;
+    bool by_kernel = behaves(c->env, BEHAVIOR_STRIDED_SCATTER_IS_A_META_KERNEL);
     if (!behaves(c->env, BEHAVIOR_SHAPES_ARE_COMPARED_AT_ONCE) || eager(c))
         return same_size(c, source, part);
     if (source.meta->ndim != part->n)
         return false;
     for (uint32_t i = 0; i < part->n; i++)
-        same = sym_and(c->pool, same, py_eq(c, source.meta->size[i], part->size[i]));
+        same = sym_and(c->pool, same,
+                       by_kernel ? py_eq(c, part->size[i], source.meta->size[i])
+                                 : py_eq(c, source.meta->size[i], part->size[i]));
     return check(
         c, same, "RuntimeError",
         "expected src to have a size equal to the slice of self. src size = %s, slice size "
         "= %s",
         sizes_text(c, source.meta->size, part->n), sizes_text(c, part->size, part->n));
+}
+
+/* as_strided_scatter_symint of aten/src/ATen/native/TensorShape.cpp: copies source to a view of a
+ * clone. */
+static bool strided_scatter_kernel(struct call *c, struct tensor x, struct tensor source,
+                                   const struct geometry *part)
+{
+    struct tensor out = strided_copy(c, x);
+    if (c->failed)
+        return false;
+    if (!is_same_shape(c, source, part))
+        return c->failed ? false : source_mismatch(c, source, part, "slice");
+    struct tensor slice = geometry_view(c, out, part);
+    return !c->failed && check_meta_copy(c, slice, source) && ret_tensor(c, out);
 }
 
 bool rule_as_strided_scatter(struct call *c)
@@ -184,24 +203,29 @@ bool rule_as_strided_scatter(struct call *c)
     if (!x.meta || !source.meta || !check_ndim(c, n))
         return false;
     REQUIRE(c, n == n_stride, "RuntimeError", "mismatch in length of strides and shape");
-    memcpy(part.size, size, n * sizeof(*size));
     part.n = n;
-    bool by_kernel = behaves(c->env, BEHAVIOR_STRIDED_SCATTER_IS_A_META_KERNEL);
-    if (!eager(c) && !by_kernel && !validate_layout(c, size, stride, n))
+    part.offset = offset;
+    for (uint32_t i = 0; i < n; i++) {
+        part.size[i] = size[i];
+        part.stride[i] = stride[i];
+    }
+    if (!eager(c) && behaves(c->env, BEHAVIOR_STRIDED_SCATTER_IS_A_META_KERNEL))
+        return strided_scatter_kernel(c, x, source, &part);
+    if (!eager(c) && !validate_layout(c, size, stride, n))
         return false;
     sym_id required = required_elements(c, size, stride, n, offset);
     sym_id bytes = num(c, (int64_t)dtype_size(x.meta->dtype));
     sym_id elements = !eager(c) ? numel(c, x)
                                 : required_elements(c, x.meta->size, x.meta->stride, x.meta->ndim,
                                                     x.meta->offset);
-    if (!eager(c) && !by_kernel)
+    if (!eager(c))
         CHECK(c, py_ge(c, elements, required), "RuntimeError",
               "as_strided_scatter: sizes %s, strides %s, storage offset %s  and itemsize %s "
               "requiring a storage size of %s are out of bounds for storage of size %s",
               sizes_text(c, size, n), sizes_text(c, stride, n), sym_text(c, offset),
               sym_text(c, bytes), sym_text(c, mul(c, required, bytes)),
               sym_text(c, mul(c, elements, bytes)));
-    else if (eager(c))
+    else
         CHECK(c, ge(c, elements, required), "RuntimeError",
               "setStorage: sizes %s, strides %s, storage offset %s, and itemsize %s requiring a "
               "storage size of %s are out of bounds for storage of size %s",

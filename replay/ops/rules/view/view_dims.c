@@ -34,9 +34,14 @@ static bool broadcast_strides(struct call *c, const struct geometry *g, const sy
     }
     ret->n = n;
     ret->offset = g->offset;
+    return !c->failed;
+}
+
+/* prims.broadcast_in_dim, and aten.as_strided within */
+static void count_broadcast(struct call *c)
+{
     if (c->symbolic)
         count_dispatches(c, 2);
-    return !c->failed;
 }
 
 static sym_id broadcastable(struct call *c, sym_id size, sym_id wanted)
@@ -44,8 +49,10 @@ static sym_id broadcastable(struct call *c, sym_id size, sym_id wanted)
     return sym_or(c->pool, py_eq(c, size, SYM_ID_ONE), py_eq(c, wanted, size));
 }
 
-static bool expand_symbolic(struct call *c, struct geometry *g, const sym_id *shape, uint32_t n)
+bool geometry_expand_reference(struct call *c, struct geometry *g, const sym_id *shape, uint32_t n)
 {
+    if (!check_ndim(c, n))
+        return false;
     REQUIRE(c, n >= g->n, "RuntimeError", "expand: the requested shape has too few dimensions!");
     sym_id wanted[TENSOR_MAX_DIM];
     if (n) /* A shape without sizes has no array. */
@@ -117,7 +124,12 @@ bool geometry_expand(struct call *c, struct geometry *g, const sym_id *shape, ui
 {
     if (!check_ndim(c, n))
         return false;
-    return !eager(c) ? expand_symbolic(c, g, shape, n) : expand_plain(c, g, shape, n);
+    if (eager(c))
+        return expand_plain(c, g, shape, n);
+    if (!geometry_expand_reference(c, g, shape, n))
+        return false;
+    count_broadcast(c);
+    return true;
 }
 
 /* --- permute and transpose --- */
@@ -197,6 +209,7 @@ bool geometry_unsqueeze(struct call *c, struct geometry *g, int64_t dim)
         return false;
     if (!broadcast_strides(c, g, wider.size, wider.n, at, &ret))
         return false;
+    count_broadcast(c);
     *g = ret;
     return true;
 }

@@ -95,6 +95,8 @@ bool view_geometry(struct call *c, struct tensor x, const sym_id *shape, uint32_
 
 /* Each function computes the geometry of one view operator. False: the call is refused. */
 bool geometry_expand(struct call *c, struct geometry *g, const sym_id *shape, uint32_t n);
+/* expand of torch/_refs, in a meta kernel, where FakeTensorMode counts no dispatch of it. */
+bool geometry_expand_reference(struct call *c, struct geometry *g, const sym_id *shape, uint32_t n);
 bool geometry_permute(struct call *c, struct geometry *g, const int64_t *dims, uint32_t n);
 bool geometry_transpose(struct call *c, struct geometry *g, int64_t dim0, int64_t dim1);
 bool geometry_unsqueeze(struct call *c, struct geometry *g, int64_t dim);
