@@ -555,10 +555,24 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     return row.rule.p && row.expr.p && vec_push(&r->guards, row);
 }
 
+/* Returns the record from which on no graph holds the calls that ask for guards: AOTAutograd prints
+ * its graphs when it has traced, so an attempt that was ended while it did so has Dynamo's only. */
+static uint32_t graphless_from(const struct attempt_load *load)
+{
+    uint32_t from = 0;
+    for (size_t i = 0; i < load->n_graphs; i++) {
+        if (load->graphs[i].kind != GRAPH_DYNAMO)
+            return TRACE_NONE;
+        if (load->graphs[i].record > from)
+            from = load->graphs[i].record;
+    }
+    return from;
+}
+
 static bool collect_guards(struct attempt_run *run)
 {
     struct printed printed = { run->load };
-    guard_log_finish(&run->log, is_printed_symbol, &printed, (uint32_t)run->load->n_graphs);
+    guard_log_finish(&run->log, is_printed_symbol, &printed, graphless_from(run->load));
     for (size_t i = 0; i < run->log.entries.n; i++) {
         struct guard_entry *entry = &run->log.entries.v[i];
         /* A program of a .pt2 has no recorded guards to compare with. */

@@ -523,7 +523,7 @@ static bool has_assert(const struct replayed_asserts *all, sym_id form)
 }
 
 void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
-                      void *user, uint32_t n_graphs)
+                      void *user, uint32_t graphless)
 {
     struct replayed_asserts asserts = { { 0 } };
     gather_asserts(log, &asserts);
@@ -540,7 +540,7 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
         }
         if (entry->guard->kind == GUARD_EVAL && entry->expr != SYM_NONE) {
             const struct guard_entry *met = find_matched(log, entry->canonical);
-            if (met && (met->status == GUARD_STATUS_REPRODUCED || n_graphs)) {
+            if (met && (met->status == GUARD_STATUS_REPRODUCED || graphless)) {
                 set_matched(log, entry, is_kernel(entry) ? GUARD_STATUS_REPRODUCED : met->status);
                 entry->has_node = met->has_node;
                 entry->graph = met->graph;
@@ -554,9 +554,9 @@ void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct 
             continue;
         }
         guard_symbols(entry->guard->expr, look_at_symbol, &l);
-        entry->status = n_graphs == 0 ? GUARD_STATUS_NO_GRAPH
-                        : l.found     ? GUARD_STATUS_MISSING
-                                      : GUARD_STATUS_INVISIBLE;
+        entry->status = entry->guard->record >= graphless ? GUARD_STATUS_NO_GRAPH
+                        : l.found                         ? GUARD_STATUS_MISSING
+                                                          : GUARD_STATUS_INVISIBLE;
     }
     vec_release(&asserts.forms);
 }

@@ -17,7 +17,7 @@ enum guard_status {
     GUARD_STATUS_REPRODUCED, /* computed: a rule, or the making of an input, added it */
     GUARD_STATUS_MISSING,    /* a kernel asked for it, and no rule added it */
     GUARD_STATUS_INVISIBLE,  /* none of its symbols occurs in a printed graph */
-    GUARD_STATUS_NO_GRAPH,   /* its attempt has no graph */
+    GUARD_STATUS_NO_GRAPH,   /* a kernel asked for it in calls that no recorded graph holds */
     GUARD_STATUS_EXTRA       /* added by a rule, and not recorded */
 };
 
@@ -129,9 +129,9 @@ bool guard_log_take(struct guard_log *log, struct guard_log *from, bool extra);
 /* Returns whether the replay ended before it reached a recorded guard. */
 bool guard_log_ended_before(const struct guard_log *log, const struct guard_entry *entry);
 /* Sets the status of the remaining guards, unless the replay ended before them. visible: returns
- * whether a symbol of that name was printed in a graph; n_graphs: the number of graphs of the
- * attempt. */
+ * whether a symbol of that name was printed in a graph; graphless: the record from which on no
+ * graph holds the attempt's calls, 0 if it has no graph. */
 void guard_log_finish(struct guard_log *log, bool (*visible)(void *user, struct str symbol),
-                      void *user, uint32_t n_graphs);
+                      void *user, uint32_t graphless);
 
 #endif

@@ -42,7 +42,7 @@ A replay of a failed compile says so, and so does a command that reads a recompi
 
     $ symtape replay $SHARED/failures/view_strides.log.zst
     no graphs; 11 guards: 0 computed, 11 from the record; 0/0 failed in PyTorch: TorchRuntimeError, models/rec_fail.py:74
-    kernel guards: 0 reproduced, 0 missing, 0 extra, 0 invisible, 1 in attempts without a graph
+    kernel guards: 0 reproduced, 0 missing, 0 extra, 0 invisible, 1 of calls without a graph
     other guards: 10 torch function, 0 dynamo, 0 backend, 0 user
     2> symtape: 0/0 failed in PyTorch: TorchRuntimeError: view() cannot give the shape (s27*s77, 64) to a tensor of shape (s27, s77, 64) with strides (64, 64*s27, 1), because its elements are not in that order in memory, models/rec_fail.py:74
 

@@ -169,7 +169,7 @@ static void write_guard_counts(const struct replay *replay, struct buf *out)
                (unsigned long long)n->reproduced, (unsigned long long)n->missing,
                (unsigned long long)n->extra, (unsigned long long)n->invisible);
     if (n->no_graph)
-        buf_printf(out, ", %llu in attempts without a graph", (unsigned long long)n->no_graph);
+        buf_printf(out, ", %llu of calls without a graph", (unsigned long long)n->no_graph);
     buf_printf(out, "\nother guards: %llu torch function, %llu dynamo, %llu backend, %llu user\n",
                (unsigned long long)n->torch_function, (unsigned long long)n->dynamo,
                (unsigned long long)n->backend, (unsigned long long)n->user);
