@@ -61,6 +61,7 @@ def documents(folder):
                   ["why", "--json", f"{encoder}:0/1:dynamo", "layer_norm"]]
     yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
                     for limit in ([], ["--recompile-limit", "8"])]
+    yield "cache", [["cache", "--json", f"{RECORDINGS}/starts/cold.log.zst", f"{RECORDINGS}/starts/warm.log.zst"]]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
     yield "guards", [["guards", "--json", *calls, f"{RECORDINGS}/sequence.log.zst"],
@@ -93,7 +94,7 @@ def documented(command):
 def check(command, arguments):
     """The fields that the page lacks; a program that fails lacks all."""
     run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
-    if run.returncode > (command in ("diff", "guards", "opcheck", "run")):  # what differs
+    if run.returncode > (command in ("cache", "diff", "guards", "opcheck", "run")):  # what differs
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     schema = f"symtape.{SCHEMAS.get(command, command)}"

@@ -101,3 +101,18 @@ int calls_print(struct cmd *cmd, struct buf *report, struct buf *exact)
     buf_release(exact);
     return code;
 }
+
+int calls_run(struct cmd *cmd, bool strict, int (*one)(struct cmd *cmd, struct tape_arg *tape),
+              int (*two)(struct cmd *cmd, struct tape_arg *tapes))
+{
+    struct tape_arg tapes[2] = { 0 };
+    unsigned flags = TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (strict ? TAPE_ARG_STRICT : 0);
+    int code = EXIT_DONE;
+    for (size_t i = 0; code == EXIT_DONE && i < cmd->n_operands; i++)
+        code = tape_arg_open(&tapes[i], cmd->out, cmd->operands[i], flags);
+    if (code == EXIT_DONE)
+        code = cmd->n_operands == 1 ? one(cmd, &tapes[0]) : two(cmd, tapes);
+    for (size_t i = 0; i < cmd->n_operands; i++)
+        tape_arg_close(&tapes[i]);
+    return code;
+}

@@ -23,6 +23,11 @@ struct report_options calls_report_options(const struct cmd *cmd, struct opt_num
  * empty), and releases both. Returns the exit status. */
 int calls_print(struct cmd *cmd, struct buf *report, struct buf *exact);
 
+/* Opens the tapes of a command that takes one or two of them, and runs the function for that many.
+ * Returns the exit code. */
+int calls_run(struct cmd *cmd, bool strict, int (*one)(struct cmd *cmd, struct tape_arg *tape),
+              int (*two)(struct cmd *cmd, struct tape_arg *tapes));
+
 /* Returns the recording that the operand names, or the first log. */
 uint32_t calls_arg_recording(const struct tape_arg *tape);
 

@@ -1,3 +1,4 @@
+#include "cmd/calls/cache_warm.h"
 #include "cmd/calls/calls_arg.h"
 #include "profile/calls/cache/cache_report.h"
 #include "profile/calls/cache/written_calls.h"
@@ -71,10 +72,9 @@ static int print(struct cmd *cmd, const struct cache_run *run, const struct call
     return code;
 }
 
-static int run(struct cmd *cmd)
+static int run_one(struct cmd *cmd, struct tape_arg *tape)
 {
     const struct cache_args *args = cmd->args;
-    struct tape_arg tape = { 0 };
     struct call_log log = { 0 };
     struct cache_run run = { 0 };
     struct cache_options how = { .limits = { args->recompile_limit.value,
@@ -82,32 +82,43 @@ static int run(struct cmd *cmd)
                                  .what_if = args->inputs != NULL,
                                  .all_checks = args->all };
     struct err err = { 0 };
-    int code =
-        tape_arg_open(&tape, cmd->out, cmd->operands[0],
-                      TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0));
-    if (code == EXIT_DONE) {
-        bool ok = get_calls(cmd, &tape, &log, &err) &&
-                  cache_run_make(&run, tape.trace, calls_arg_recording(&tape), &log, &how, &err);
-        code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
-    }
+    bool ok = get_calls(cmd, tape, &log, &err) &&
+              cache_run_make(&run, tape->trace, calls_arg_recording(tape), &log, &how, &err);
+    int code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
     cache_run_release(&run);
     call_log_release(&log);
-    tape_arg_close(&tape);
     return code;
 }
 
+static int run_two(struct cmd *cmd, struct tape_arg *tapes)
+{
+    const struct cache_args *args = cmd->args;
+    if (args->calls || args->inputs || args->recompile_limit.given ||
+        args->accumulated_limit.given || args->all)
+        return out_usage(cmd->out, "--calls, --inputs, --all and the limits are for one tape");
+    return cache_warm_run(cmd, tapes, args->limit, args->json);
+}
+
+static int run(struct cmd *cmd)
+{
+    const struct cache_args *args = cmd->args;
+    return calls_run(cmd, args->strict, run_one, run_two);
+}
+
 const struct command command_cache = {
-    .synopsis = "[options] TAPE",
+    .synopsis = "[options] TAPE\n[options] COLD WARM",
     .description =
         "Replays Dynamo's caches over the calls that a program made: which compiled entry answers "
-        "each call, which guard turns it away, which compile follows and what it costs.",
+        "each call, which guard turns it away, which compile follows and what it costs. With two "
+        "tapes, says what a warm start compiled again though a cold one had compiled it, and why.",
     .examples = "  symtape cache train.tape\n"
                 "  symtape cache --calls calls.jsonl train.log\n"
                 "  symtape cache --inputs \"s27=4,8,8,6;L['n']=3\" train.log\n"
-                "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n",
+                "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n"
+                "  symtape cache cold.tape warm.tape\n",
     .options = options,
     .args_size = sizeof(struct cache_args),
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = 2,
     .run = run,
 };

@@ -147,16 +147,7 @@ static int run_two(struct cmd *cmd, struct tape_arg *tapes)
 static int run(struct cmd *cmd)
 {
     const struct guards_args *args = cmd->args;
-    struct tape_arg tapes[2] = { 0 };
-    unsigned flags = TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (args->strict ? TAPE_ARG_STRICT : 0);
-    int code = EXIT_DONE;
-    for (size_t i = 0; code == EXIT_DONE && i < cmd->n_operands; i++)
-        code = tape_arg_open(&tapes[i], cmd->out, cmd->operands[i], flags);
-    if (code == EXIT_DONE)
-        code = cmd->n_operands == 1 ? run_one(cmd, &tapes[0]) : run_two(cmd, tapes);
-    for (size_t i = 0; i < cmd->n_operands; i++)
-        tape_arg_close(&tapes[i]);
-    return code;
+    return calls_run(cmd, args->strict, run_one, run_two);
 }
 
 const struct command command_guards = {

@@ -1,7 +1,7 @@
 #include "profile/calls/cache/artifact_lookups.h"
 
+#include "profile/calls/cache/key_components.h"
 #include "trace/base/intern.h"
-#include "trace/base/text/json.h"
 
 /* The most names of components that are listed. */
 enum { MOST_NAMES = 4 };
@@ -17,13 +17,6 @@ struct lookup_reader {
     struct err *err;
 };
 
-static struct str decoded(struct lookup_reader *in, json_id id)
-{
-    buf_clear(&in->text);
-    json_decode(&in->doc, id, &in->text);
-    return buf_str(&in->text);
-}
-
 /* Returns a text's number; INTERN_NONE when memory ran out. */
 static uint32_t number_text(struct lookup_reader *in, struct str series, struct str text)
 {
@@ -37,47 +30,23 @@ static uint32_t number_text(struct lookup_reader *in, struct str series, struct 
     return ret;
 }
 
-/* Splits "[hash] name: value". */
-static bool split_component(struct str text, struct str *hash, struct str *name, struct str *value)
-{
-    size_t end = str_find_char(text, ']');
-    if (!str_starts(text, STR("[")) || end == text.n)
-        return false;
-    *hash = str_from(str_first(text, end), 1);
-    text = str_trim(str_from(text, end + 1));
-    size_t colon = str_find_char(text, ':');
-    *name = str_first(text, colon);
-    *value = str_trim(str_from(text, colon + 1));
-    return name->n != 0;
-}
-
-static bool is_backward(struct lookup_reader *in, json_id components)
-{
-    struct str hash, name, value;
-    for (json_id c = json_first(&in->doc, components); c != JSON_NONE; c = json_next(&in->doc, c))
-        if (split_component(decoded(in, c), &hash, &name, &value) &&
-            str_is(name, "fx_kwargs[is_backward]"))
-            return str_is(value, "True");
-    return false;
-}
-
 /* Lists the components that the last look-up of the series did not have, and remembers all. */
 static bool compare(struct lookup_reader *in, struct str series, json_id components,
                     struct artifact_lookup *row)
 {
     struct buf names = BUF_INIT;
-    struct str hash, name, value;
+    struct key_component part;
     unsigned differ = 0;
     uint32_t seen = number_text(in, series, STR(""));
     bool ok = seen != INTERN_NONE, first = ok && in->last.v[seen] == INTERN_NONE;
     for (json_id c = json_first(&in->doc, components); ok && c != JSON_NONE;
          c = json_next(&in->doc, c)) {
-        if (!split_component(decoded(in, c), &hash, &name, &value))
+        if (!key_component_read(&in->doc, c, &in->text, &part))
             continue;
-        uint32_t id = number_text(in, series, name), now = intern(&in->texts, hash);
+        uint32_t id = number_text(in, series, part.name), now = intern(&in->texts, part.hash);
         ok = id != INTERN_NONE && now != INTERN_NONE;
         if (ok && !first && in->last.v[id] != now && differ++ < MOST_NAMES)
-            buf_printf(&names, "%s%.*s", names.n ? ", " : "", STR_ARG(name));
+            buf_printf(&names, "%s%.*s", names.n ? ", " : "", STR_ARG(part.name));
         if (ok)
             in->last.v[id] = now;
     }
@@ -104,7 +73,7 @@ static bool read_components(struct lookup_reader *in, const struct cache_event *
         return why.kind == ERR_INPUT || (*in->err = why, false);
     json_id components = json_get(&in->doc, JSON_ROOT, STR("components"));
     struct buf series = BUF_INIT;
-    row->backward = is_backward(in, components);
+    row->backward = key_is_of_backward(&in->doc, components, &in->text);
     struct str frame = str_first(row->compile, str_find_char(row->compile, '/'));
     buf_printf(&series, "%d %d %.*s", (int)row->kind, row->backward, STR_ARG(frame));
     bool ok = series.failed ? err_nomem(in->err) : compare(in, buf_str(&series), components, row);

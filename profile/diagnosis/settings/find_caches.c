@@ -4,18 +4,9 @@
  * twice; so the time is that of graphs that were compiled twice, and what the next run compiles
  * again is evidence. */
 #include "profile/diagnosis/finder.h"
+#include "profile/diagnosis/settings/cache_reasons.h"
 
 enum { LONGEST_QUOTE = 160, LEAST_SHARE = 100 /* one hundredth of the compile time */ };
-
-static const struct cache_reason {
-    const char *part, *because;
-    enum remedy_kind remedy;
-    const char *text;
-} REASONS[] = {
-#define REASON(part, because, remedy, text) { part, because, REMEDY_##remedy, text },
-#include "profile/diagnosis/settings/cache_reasons.def"
-#undef REASON
-};
 
 /* Events of one cause. */
 struct cache_group {
@@ -34,20 +25,12 @@ struct cache_groups {
     groups;
 };
 
-static const struct cache_reason *cache_reason(struct str message)
-{
-    const struct cache_reason *r = REASONS;
-    while (!str_contains(message, str_of(r->part)))
-        r++;
-    return r;
-}
-
 /* Returns whether an event says that a graph was not looked up, and why: "" if the cache is off. */
 static bool was_skipped(const struct cache_event *is, struct str *key)
 {
     bool compiled = is->kind == CACHE_FX_GRAPH || is->kind == CACHE_AOTAUTOGRAD;
     *key = STR("");
-    if (compiled && is->state == CACHE_BYPASS && cache_reason(is->reason) != REASONS)
+    if (compiled && is->state == CACHE_BYPASS && !cache_reason_is_off(cache_reason_of(is->reason)))
         *key = str_first(str_first(is->reason, str_find_char(is->reason, '\n')), LONGEST_QUOTE);
     /* A bypass without its text is an instant event: its artifact says why. */
     return compiled &&
@@ -67,7 +50,7 @@ static struct cache_group *cache_group(struct finder *d, struct cache_groups *al
 {
     uint32_t id = intern(&all->keys, key);
     struct cache_group group = {
-        .reason = key.n > 0 ? cache_reason(key) : NULL,
+        .reason = key.n > 0 ? cache_reason_of(key) : NULL,
         .recording = c->where.recording,
         .attempt = TRACE_NONE,
     };

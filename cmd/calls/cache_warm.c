@@ -1,0 +1,25 @@
+#include "cmd/calls/cache_warm.h"
+
+#include "profile/calls/warm/warm_report.h"
+
+int cache_warm_run(struct cmd *cmd, const struct tape_arg tapes[2], struct opt_number rows,
+                   bool json)
+{
+    struct warm_start starts = { 0 };
+    struct buf report = BUF_INIT, exact = BUF_INIT;
+    struct err err = { 0 };
+    if (!warm_start_make(&starts, tapes[0].trace, calls_arg_recording(&tapes[0]), tapes[1].trace,
+                         calls_arg_recording(&tapes[1]), &err)) {
+        warm_start_release(&starts);
+        return out_error(cmd->out, &err);
+    }
+    const struct report_options how = calls_report_options(cmd, rows);
+    if (json)
+        warm_json(&starts, &exact);
+    else
+        warm_text(&starts, &how, &report);
+    int code = calls_print(cmd, &report, &exact);
+    bool again = starts.counts[WARM_AGAIN];
+    warm_start_release(&starts);
+    return code == EXIT_DONE && again ? EXIT_DIFFERS : code;
+}
