@@ -187,4 +187,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -96,4 +96,5 @@ def main():
     cases.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -146,30 +146,53 @@ static struct str last_name(struct str function)
     return str_from(function, dot);
 }
 
-static uint32_t choose(struct code_choice *choice, const struct program_call *call)
+/* The code object of the frame id that the call tells, if it has the name, too. */
+static uint32_t choose_framed(struct code_choice *choice, const struct program_call *call)
+{
+    const struct tape_code *code =
+        call->frame_id < 0 ? NULL : tape_code_find(choice->tape, (uint64_t)call->frame_id);
+    if (!code)
+        return CALL_NONE;
+    buf_clear(&choice->key);
+    put_code_name(code, &choice->key);
+    return !choice->key.failed && str_eq(buf_str(&choice->key), call->code)
+               ? (uint32_t)(code - choice->tape->codes.v)
+               : CALL_NONE;
+}
+
+static uint32_t choose(struct code_choice *choice, const struct program_call *call, bool *guessed)
 {
     uint32_t name = intern_find(&choice->names, last_name(call->function));
     uint32_t full = intern_find(&choice->full_names, call->code);
+    uint32_t framed = choose_framed(choice, call);
+    if (framed != CALL_NONE)
+        return framed;
     if (call->code.n)
         return full == INTERN_NONE ? CALL_NONE : choice->named.v[full];
-    return name == INTERN_NONE ? choose_unclaimed(choice) : choose_named(choice, name);
+    *guessed = name == INTERN_NONE;
+    return *guessed ? choose_unclaimed(choice) : choose_named(choice, name);
 }
 
 bool code_choice_make(struct code_choice *choice, const struct program_call *call, uint32_t *ret)
 {
     buf_clear(&choice->key);
     buf_counted(&choice->key, call->function);
-    buf_put(&choice->key, call->code);
+    buf_counted(&choice->key, call->code);
+    buf_zigzag(&choice->key, call->frame_id);
     uint32_t id =
         choice->key.failed ? INTERN_NONE : intern(&choice->functions, buf_str(&choice->key));
     if (id == INTERN_NONE)
         return false;
     if (id == choice->chosen.n) {
-        uint32_t code = choose(choice, call);
+        bool guessed = false;
+        uint32_t code = choose(choice, call, &guessed);
         if (!vec_push(&choice->chosen, code))
             return false;
-        if (code != CALL_NONE)
+        if (code != CALL_NONE) {
             choice->states.v[code].claimed = true;
+            choice->states.v[code].guessed = guessed;
+            choice->states.v[code].calls_of = call->function;
+        }
     }
     *ret = choice->chosen.v[id];
     return true;

@@ -1,5 +1,6 @@
-/* Which code object of the tape the calls of a function are: the one that they name, or else, among
- * those of its name, the one whose compile comes next on the tape. A name that the tape does not
+/* Which code object of the tape the calls of a function are: the one that they name (and
+ * whose frame id they tell, since resume functions may share a name), or else, among those of its
+ * name, the one whose compile comes next on the tape. A name that the tape does not
  * have stands for a code object that no other function is. */
 #ifndef SYMTAPE_PROFILE_CALLS_CACHE_CODE_CHOICE_H
 #define SYMTAPE_PROFILE_CALLS_CACHE_CODE_CHOICE_H
@@ -15,6 +16,9 @@ struct code_state {
     unused;       /* by compile: one from it on, up to which none is unused: see code_unused() */
     bool skipped; /* its frame is never looked up again */
     bool claimed; /* calls of a function are its calls */
+    bool guessed; /* those of the function `calls_of`, which has another name */
+    struct str calls_of;
+    bool confirmed; /* a compile was logged with a reason that the values of a call give, too */
     struct region_set run_only;
 };
 

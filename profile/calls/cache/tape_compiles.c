@@ -16,7 +16,7 @@ static uint32_t frame_hash(uint64_t frame)
     return (uint32_t)(frame * 0x9e3779b97f4a7c15u >> 32);
 }
 
-static struct tape_code *find_code(const struct tape_compiles *all, uint64_t frame)
+struct tape_code *tape_code_find(const struct tape_compiles *all, uint64_t frame)
 {
     uint32_t row, hash = frame_hash(frame);
     const struct hash_index *index = &all->frames;
@@ -29,7 +29,7 @@ static struct tape_code *find_code(const struct tape_compiles *all, uint64_t fra
 /* Returns the code object of a frame, which is added if it is new; NULL when memory ran out. */
 static struct tape_code *make_code(struct tape_compiles *all, uint64_t frame)
 {
-    struct tape_code *code = find_code(all, frame);
+    struct tape_code *code = tape_code_find(all, frame);
     if (code)
         return code;
     if (!hash_index_reserve(&all->frames, 1) ||
@@ -99,7 +99,7 @@ static struct tape_compile *compile_of_attempt(const struct tape_compiles *all, 
     uint64_t frame, number;
     if (attempt == TRACE_NONE || !read_id(trace->attempts[attempt].compile, &frame, &number))
         return NULL;
-    *ret = find_code(all, frame);
+    *ret = tape_code_find(all, frame);
     return *ret ? tape_code_compile(*ret, number) : NULL;
 }
 

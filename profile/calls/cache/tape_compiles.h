@@ -40,6 +40,8 @@ struct tape_compiles {
 
 bool tape_compiles_read(struct tape_compiles *ret, struct trace *trace, uint32_t recording,
                         struct err *err);
+/* Returns the code object of a frame id, or NULL. */
+struct tape_code *tape_code_find(const struct tape_compiles *all, uint64_t frame);
 /* Returns the index of the first compile of a code object that has this number or a higher one. */
 size_t tape_code_from(const struct tape_code *code, uint64_t number);
 /* Returns the compile of a code object that has this number, or NULL. */

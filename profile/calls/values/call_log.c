@@ -42,7 +42,7 @@ static bool line_objects(struct call_reader *in, const uint64_t *modules, size_t
     for (size_t i = 0; i < n; i++) {
         uint32_t id = in->one.objects.v[i];
         if (id >= n_before)
-            in->objects.inference.v[id] = inference;
+            in->objects.inference.v[id] = inference && !in->row.states_inference;
         list[i] = (struct call_object){ id, in->objects.inference.v[id] };
     }
     for (size_t i = 0; i < n_modules; i++) {
@@ -186,9 +186,10 @@ bool call_log_read(struct call_log *log, struct str text, struct err *err)
 struct py_value program_call_value(const struct program_call *call, uint32_t i)
 {
     struct py_value ret = call->values[i].value;
+    ret.inference = ret.kind == PY_TENSOR && ret.tensor->made_in_inference;
     if (ret.object != OBJECT_NONE) {
         const struct call_object *object = &call->objects[ret.object];
-        ret.inference = object->inference;
+        ret.inference |= object->inference;
         ret.object = object->number;
     }
     return ret;

@@ -91,6 +91,9 @@ static bool read_tensor(struct row_reader *in, json_id item, struct py_value *re
     tensor->device = text_of(in, json_get(doc, item, STR("device")));
     tensor->requires_grad =
         json_kind_of(doc, json_get(doc, item, STR("requires_grad"))) == JSON_TRUE;
+    json_id inference = json_get(doc, item, STR("inference"));
+    in->states_inference |= inference != JSON_NONE;
+    tensor->made_in_inference = json_kind_of(doc, inference) == JSON_TRUE;
     read_marks(doc, json_get(doc, item, STR("marks")), tensor);
     ret->kind = PY_TENSOR;
     ret->tensor = tensor;
@@ -267,6 +270,7 @@ static bool read_values(struct row_reader *in, json_id row, struct program_call 
 static bool add_call(struct row_reader *in, json_id row, struct program_call *call)
 {
     call->code = text_of(in, json_get(&in->doc, row, STR("code")));
+    call->frame_id = number_or(&in->doc, row, STR("frame_id"), -1);
     call->module = number_or(&in->doc, row, STR("module"), -1);
     call->region = number_or(&in->doc, row, STR("region"), -1);
     call->backward_of = number_or(&in->doc, row, STR("backward_of"), -1);

@@ -12,8 +12,9 @@ struct row_reader {
     vec_of(struct program_call)
     calls; /* of the line that was read last; without objects */
     vec_of(uint64_t)
-    modules;            /* the modules of that line: its objects after the first n_objects */
-    uint32_t n_objects; /* that the line numbers */
+    modules;               /* the modules of that line: its objects after the first n_objects */
+    uint32_t n_objects;    /* that the line numbers */
+    bool states_inference; /* lines state which tensors were made in inference mode */
     struct err *err;
 };
 

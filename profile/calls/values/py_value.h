@@ -37,7 +37,8 @@ struct tensor_value {
     uint32_t n_dims;
     const int64_t *sizes, *strides; /* n_dims of each */
     bool requires_grad;
-    bool plain; /* contiguous and at the start of its storage, so hardly a view */
+    bool made_in_inference; /* in inference mode, as the list states it */
+    bool plain;             /* contiguous and at the start of its storage, so hardly a view */
     uint64_t marks[TENSOR_MARK_COUNT]; /* bit d: dimension d is marked */
 };
 

@@ -87,6 +87,31 @@ static void test_read(void **state)
     release(&made);
 }
 
+/* Where the lines say which tensors were made in inference mode, the mode of the call does not. */
+static void test_inference(void **state)
+{
+    (void)state;
+    static const char TENSOR[] = "\"size\": [2], \"stride\": [1], \"dtype\": \"torch.float32\"";
+    char lines[1024];
+    struct made made;
+    (void)snprintf(
+        lines, sizeof lines,
+        "{\"call\": 0, \"function\": \"f\", \"mode\": {\"inference\": true}, \"args\": ["
+        "{\"source\": \"L['x']\", \"obj\": 1, %s, \"inference\": false}, "
+        "{\"source\": \"L['y']\", \"obj\": 2, %s, \"inference\": true}]}\n"
+        "{\"call\": 1, \"function\": \"f\", \"mode\": {\"inference\": false}, \"args\": ["
+        "{\"source\": \"L['x']\", \"obj\": 1, %s}, "
+        "{\"source\": \"L['y']\", \"obj\": 2, %s, \"inference\": true}]}\n",
+        TENSOR, TENSOR, TENSOR, TENSOR);
+    read_lines(&made, lines);
+    for (int i = 0; i < 2; i++) {
+        assert_true(world_enter(&made.world, &made.log.calls.v[i]));
+        assert_false(value_of(&made, "L['x']")->inference);
+        assert_true(value_of(&made, "L['y']")->inference);
+    }
+    release(&made);
+}
+
 /* What the parts of a source say of it. */
 static void test_derived(void **state)
 {
@@ -184,8 +209,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),   cmocka_unit_test(test_derived), cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_errors), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_read),    cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_derived), cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

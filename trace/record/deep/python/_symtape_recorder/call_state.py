@@ -77,9 +77,30 @@ class CodeState:
             if text not in self.sources:
                 self.sources[text] = source_of(text)
 
+    def add_loose(self, texts):
+        """Adds sources whose values the guards relate to each other but do not say, so that each call
+        states them. Returns those that can be read."""
+        self.add(texts)
+        found = [text for text in texts if self.sources.get(text) is not None]
+        self.varying.extend(text for text in found if text not in self.varying)
+        return found
+
     def scope(self, local):
         return {"__builtins__": {}, "L": local,
                 "G": call_values.module_globals(self.globals_name) or {}}
+
+    def note(self, module, local, values, new):
+        """Reads the sources that were not read before: those of an entry that was just compiled are as
+        its guards say."""
+        scope = self.scope(local)
+        for text, source in list(self.sources.items()):
+            if source is None:
+                continue
+            where = (module if source.of_module else -1, text)
+            if where not in self.known:
+                self.known[where] = source.read(scope, values, new)
+                if source.of_module:
+                    self.known.setdefault((None, text), self.known[where])
 
     def read(self, entry, module, local, values, new):
         """The values of all sources that ever changed: ((text, key), ...). `entry`: what answered,

@@ -10,6 +10,7 @@ import sys
 import weakref
 
 TENSOR, PLAIN, LIST, DICT, OBJECT, DEEP, MISSING = range(7)
+INFERENCE = "inference"  # stands for is_leaf in the key of a tensor that was made in inference mode
 
 MOST_DEPTH = 6        # of lists and dicts in each other
 MOST_VALUES = 2000    # of one call
@@ -94,7 +95,8 @@ class Values:
             stride = offset = None
         extra = value.__dict__
         return (TENSOR, value.shape, stride, offset, value.dtype, value.device, value.requires_grad,
-                value.is_leaf, name if type(value) is self.torch.Tensor else type(value).__name__,
+                INFERENCE if value.is_inference() else value.is_leaf,
+                name if type(value) is self.torch.Tensor else type(value).__name__,
                 marks(extra) if extra else None, self.object_number(value, new))
 
     def subclass(self, value, new, depth=0):
@@ -159,7 +161,8 @@ class Values:
         return self.object_number(value, new) == key[10]
 
     def tensor_again(self, value, new, key, value_type):
-        return type(value) is value_type and value.shape == key[1] and value.dtype is key[4] \
+        return key[7] is not INFERENCE and not value.is_inference() \
+            and type(value) is value_type and value.shape == key[1] and value.dtype is key[4] \
             and value.device == key[5] and value.stride() == key[2] \
             and self.fixed_again(value, new, key, value_type)
 
@@ -282,7 +285,9 @@ def describe_tensor(source, key, new):
     row.update(dtype=str(dtype), device=str(device), requires_grad=requires_grad)
     if name is not None:
         row["class"] = name
-    if not is_leaf:
+    if is_leaf is INFERENCE:
+        row["inference"] = True
+    elif not is_leaf:
         row["is_leaf"] = False
     for kind, what in marked or ():
         if kind == "static_input":

@@ -52,13 +52,21 @@ class Entry:
 
 
 class Code:
-    """A code object that was compiled or called; it is not kept alive."""
-    __slots__ = ("name", "free", "state")
+    """A code object that was compiled or called; it is not kept alive. Resume functions of several
+    compiles may share a name; `frame_id` is the first number of the compile ids of this one."""
+    __slots__ = ("name", "free", "state", "frame_id")
 
     def __init__(self, code, globals_name):
         self.name = f"{code.co_filename}:{code.co_firstlineno}:{code.co_name}"
         self.free = frozenset(code.co_freevars)
         self.state = CodeState(globals_name)
+        self.frame_id = None
+
+    def compiled(self, compile_id):
+        """Notes the id of a compile of it: "3/0"."""
+        frame_id, _, number = compile_id.partition("/")
+        if frame_id.isdecimal() and number.isdecimal():
+            self.frame_id = int(frame_id)
 
 
 class Call:
@@ -206,6 +214,7 @@ class Calls:
                 ret = compile_frame(*args, **kwargs)
                 if lookup is not None and getattr(ret, "guarded_code", ret) is not None:
                     lookup[1] = "compiled"
+                    self.note_state(lookup, given["locals"])
                 return ret
             except Exception as error:
                 if lookup is not None and is_refusal(error):
@@ -293,9 +302,9 @@ class Calls:
 
     def watch_entry(self, root, f_code, compile_id, texts, loose, globals_name, fixed):
         code = self.code_of(f_code, globals_name)
-        code.state.add(loose)
+        code.compiled(compile_id)
         code.state.add(texts)
-        loose = [t for t in loose if code.state.sources.get(t) is not None]
+        loose = code.state.add_loose(loose)
         stack = self.thread.stack
         entry = Entry(compile_id, code, loose, stack[-1] if stack else None, fixed)
 
@@ -354,6 +363,7 @@ class Calls:
         code = self.code_of(given["code"],
                             name if call_values.module_globals(name) is names else None)
         compile_id = str(given["compile_id"])
+        code.compiled(compile_id)
         call.compiles += compile_id,
         if call.mode is None:
             call.mode = mode_of(self.torch)
@@ -363,6 +373,12 @@ class Calls:
         lookup[1], compile_id = "eager", lookup[2]
         call.compiles = tuple(c for c in call.compiles if c != compile_id)
         call.refused += compile_id,
+
+    def note_state(self, lookup, local):
+        try:
+            lookup[0].state.note(lookup[3], local, self.values, KNOWN)
+        except Exception:
+            self.dropped += 1
 
     def entry_answers(self, call, entry, local):
         if call.backward_of is not None:
@@ -499,7 +515,8 @@ class Calls:
         return known[1], known[2](), known[3]()
 
     def look_up_eagerly(self, call, fn, args, kwargs, code):
-        """A call that was not looked up: its arguments as its signature binds them."""
+        """A call that was not looked up: its arguments as its signature binds them, and the variables
+        of enclosing functions."""
         try:
             inner = getattr(fn, "__self__", None)
             inner = inner.forward if isinstance(inner, self.torch.nn.Module) else fn
@@ -512,6 +529,9 @@ class Calls:
             local["self"] = inner.__self__
         if code is None:
             return None
+        function = getattr(inner, "__func__", inner)
+        if getattr(function, "__code__", None) is code:
+            local.update(cells_of(function))
         return self.look_up(call, self.code_of(code), None, local, "eager", None)
 
     # ---------------------------------------------------------------------------------------------
@@ -677,6 +697,17 @@ def is_tensor_match(guard):
         return False
 
 
+def cells_of(function):
+    """The variables of enclosing functions that a function reads, and that are set."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not set yet
+            pass
+    return found
+
+
 def called(name):
     """The name of a guard or source, a method until torch 2.9."""
     return name() if callable(name) else name
@@ -697,6 +728,7 @@ def row_of(key, new):
     row = {"function": function}
     if root is not None:
         row["code"] = root[0].name
+        row.update(describe_frame_id(root[0]))
     if module is not None:
         row["module"], row["training"] = module, training
     if region is not None and region >= 0:
@@ -707,11 +739,26 @@ def row_of(key, new):
     if refused:
         row["refused"] = list(refused)
     if frames:
-        row["frames"] = [{"code": frame[0].name, **describe_frame_module(frame),
+        row["frames"] = [{"code": frame[0].name, **describe_frame_id(frame[0]),
+                          **describe_frame_module(frame),
                           **describe_lookup(frame, new, False)} for frame in frames]
     if raised is not None:
         row["raised"] = raised
+    if mode[1]:
+        state_inference(row)
     return row
+
+
+def state_inference(row):
+    """In inference mode, states of each tensor whether it was made there."""
+    for lookup in (row, *row.get("frames", ())):
+        for arg in (*lookup["args"], *lookup.get("state", ())):
+            if "size" in arg:
+                arg.setdefault("inference", False)
+
+
+def describe_frame_id(code):
+    return {"frame_id": code.frame_id} if code.frame_id is not None else {}
 
 
 def describe_frame_module(frame):
