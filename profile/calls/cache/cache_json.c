@@ -118,6 +118,18 @@ static void put_artifact(const struct artifact_lookup *row, struct json_writer *
     json_close(w);
 }
 
+void cache_json_guessed(const struct cache_run *run, struct json_writer *w)
+{
+    json_open_array(w, "guessed");
+    for (size_t i = 0; i < run->guessed.n; i++) {
+        json_open_object(w, NULL);
+        json_put_str(w, "function", run->guessed.v[i].function);
+        json_put_str(w, "code", run->codes.v[run->guessed.v[i].code].name);
+        json_close(w);
+    }
+    json_close(w);
+}
+
 void cache_json(const struct cache_run *run, const struct call_log *log, struct buf *out)
 {
     struct json_writer w = json_writer_of(out);
@@ -143,6 +155,7 @@ void cache_json(const struct cache_run *run, const struct call_log *log, struct 
     for (size_t i = 0; i < run->unlisted.texts.n; i++)
         json_put_str(&w, NULL, run->unlisted.texts.v[i]);
     json_close(&w);
+    cache_json_guessed(run, &w);
     json_open_object(&w, "limits");
     json_put_u64(&w, "recompile_limit", run->limits.recompile);
     json_put_u64(&w, "accumulated_recompile_limit", run->limits.accumulated);

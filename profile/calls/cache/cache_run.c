@@ -102,6 +102,21 @@ static bool fits(struct cache_builder *b, const struct lookup_row *row,
     return true;
 }
 
+/* Returns whether a value that the call lists is one by which, as the tape logged, an entry turned
+ * it away. */
+static bool confirms(const struct cache_builder *b, const struct lookup_row *row,
+                     const struct tape_compile *compile)
+{
+    const struct recompile *why = compile->why;
+    for (uint32_t i = 0; why && i < why->n_reasons && i < row->n_checks; i++) {
+        const struct entry_check_row *check = lookup_check(b->run, row, i);
+        if (check->source.n && check->verdict == GUARDS_FAIL &&
+            str_starts(check->reason, str_trim(why->reasons[i].guard)))
+            return true;
+    }
+    return false;
+}
+
 /* Notes the values that, as the tape logged, turned the call away, and that it does not list. */
 static bool note_unlisted(struct cache_builder *b, const struct lookup_row *row,
                           const struct tape_compile *compile)
@@ -179,6 +194,8 @@ static bool answer_call(struct cache_builder *b, const struct program_call *call
     if (next && !next->refused && !cache_is_what_if(b) && !fits(b, row, next, &fitting))
         return false;
     b->run->n_contradictions += !fitting;
+    if (next && fitting && confirms(b, row, next))
+        b->choice.states.v[row->code].confirmed = true;
     if (next && !cache_is_what_if(b) && !note_unlisted(b, row, next))
         return false;
     row->answered = CALL_NONE;
@@ -231,6 +248,17 @@ static void count_unused(struct cache_builder *b)
                 b->tape.codes.v[i].compiles.v[k].number >= b->choice.states.v[i].next;
 }
 
+static bool list_guessed(struct cache_builder *b)
+{
+    for (uint32_t i = 0; i < b->choice.states.n; i++) {
+        const struct code_state *state = &b->choice.states.v[i];
+        if (state->guessed && !state->confirmed &&
+            !vec_push(&b->run->guessed, (struct guessed_calls){ state->calls_of, i }))
+            return err_nomem(b->err);
+    }
+    return true;
+}
+
 static uint32_t count_misfits(const struct cache_run *run)
 {
     return run->n_contradictions + run->n_unused + run->calls.unknown;
@@ -260,7 +288,7 @@ static bool run_calls(struct cache_builder *b, uint32_t recording)
         ok = run_call(b, i);
     if (ok)
         count_unused(b);
-    return ok;
+    return ok && list_guessed(b);
 }
 
 /* Values may change that the calls do not list. If the tape contradicts the look-ups, they are made
@@ -318,6 +346,7 @@ void cache_run_release(struct cache_run *run)
     intern_release(&run->texts);
     artifact_lookups_release(&run->artifacts);
     intern_release(&run->unlisted);
+    vec_release(&run->guessed);
     vec_release(&run->checks);
     arena_release(&run->arena);
 }

@@ -90,6 +90,13 @@ struct cache_code {
     order; /* entries in check order, of all regions */
 };
 
+/* A function whose calls were taken for those of a code object that has another name, and nothing
+ * that PyTorch logged shows that they are. */
+struct guessed_calls {
+    struct str function;
+    uint32_t code; /* in cache_run.codes */
+};
+
 struct cache_limits {
     uint64_t recompile, accumulated;
 };
@@ -125,8 +132,10 @@ struct cache_run {
         n_contradictions;   /* compiles for which the tape logged other reasons than were found */
     struct intern unlisted; /* sources of values that, as PyTorch logged, turned calls away, and
                                that those calls do not list */
-    uint32_t n_unused;      /* compiles of the called functions that no call asked for */
-    double saved_seconds;   /* the sum over all hits of what the compile of the entry took */
+    vec_of(struct guessed_calls)
+    guessed;
+    uint32_t n_unused;    /* compiles of the called functions that no call asked for */
+    double saved_seconds; /* the sum over all hits of what the compile of the entry took */
 };
 
 struct cache_options {

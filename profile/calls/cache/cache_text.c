@@ -102,6 +102,18 @@ void cache_put_unlisted(struct str source, struct buf *out)
     buf_puts(out, " turned calls away that do not list its value");
 }
 
+void cache_put_guessed(struct str function, struct str file, uint32_t line, struct str code,
+                       struct buf *out)
+{
+    buf_puts(out, "calls of ");
+    format_text(out, function, 0);
+    buf_puts(out, " were taken for ");
+    format_place(out, file, line);
+    buf_puts(out, " in ");
+    format_text(out, code, 0);
+    buf_puts(out, ", as the tape has no function of this name");
+}
+
 static void put_misfits(const struct cache_run *run, struct buf *out)
 {
     if (run->n_contradictions) {
@@ -110,6 +122,11 @@ static void put_misfits(const struct cache_run *run, struct buf *out)
     }
     for (size_t i = 0; i < run->unlisted.texts.n; i++) {
         cache_put_unlisted(run->unlisted.texts.v[i], out);
+        buf_putc(out, '\n');
+    }
+    for (size_t i = 0; i < run->guessed.n; i++) {
+        const struct cache_code *code = &run->codes.v[run->guessed.v[i].code];
+        cache_put_guessed(run->guessed.v[i].function, code->file, code->line, code->function, out);
         buf_putc(out, '\n');
     }
     uint32_t assumed = run->calls.assumed + run->inside.assumed;

@@ -1,3 +1,4 @@
+#include "profile/calls/cache/cache_report.h"
 #include "profile/calls/dynamic/dynamic_report.h"
 #include "trace/base/text/json_write.h"
 
@@ -230,6 +231,7 @@ void dynamic_json(const struct dynamic_run *run, struct buf *out)
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", SCHEMA_DYNAMIC);
     json_put_str_or_null(&w, "torch", run->release);
+    cache_json_guessed(&run->cache, &w);
     json_put_bool(&w, "profile", run->profile);
     put_policies(run, &w);
     json_open_array(&w, "inputs");

@@ -122,6 +122,13 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
         format_wrapped(out, buf_str(&line), options->width, 0, 0);
         buf_clear(&line);
     }
+    for (size_t i = 0; i < run->cache.guessed.n; i++) {
+        const struct cache_code *code = &run->cache.codes.v[run->cache.guessed.v[i].code];
+        cache_put_guessed(run->cache.guessed.v[i].function, code->file, code->line, code->function,
+                          &line);
+        format_wrapped(out, buf_str(&line), options->width, 0, 0);
+        buf_clear(&line);
+    }
     put_proposal(run, &line);
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
     buf_release(&line);

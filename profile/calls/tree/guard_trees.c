@@ -184,6 +184,7 @@ void guard_trees_release(struct guard_trees *trees)
     vec_release(&trees->removed);
     intern_release(&trees->removed_names);
     intern_release(&trees->unlisted);
+    vec_release(&trees->guessed);
     intern_release(&trees->owners);
     tape_compiles_release(&trees->tape);
     arena_release(&trees->arena);

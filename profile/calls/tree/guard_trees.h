@@ -49,6 +49,12 @@ struct guard_owner_row {
     bool removed;      /* by the filter */
 };
 
+/* Calls that were taken for those of a code object: see struct guessed_calls. */
+struct guessed_function {
+    struct str function;
+    uint32_t code; /* in guard_trees.tape.codes */
+};
+
 struct guard_trees {
     struct arena arena;
     struct tape_compiles tape; /* has the texts of the trees */
@@ -68,8 +74,10 @@ struct guard_trees {
     uint32_t n_assumed; /* compiles that the tape does not have: their guards are not counted */
     uint32_t n_contradictions; /* compiles for which the tape logged other reasons */
     struct intern
-        unlisted;       /* sources of values that calls do not list, and that turned them away */
-    uint32_t n_lookups; /* that are replayed with the filter */
+        unlisted; /* sources of values that calls do not list, and that turned them away */
+    vec_of(struct guessed_function)
+    guessed;
+    uint32_t n_lookups;     /* that are replayed with the filter */
     uint32_t n_misanswered; /* checks that pass without the removed guards and did not before */
     uint32_t n_unexplained; /* checks that passed as far as the calls tell, and failed in truth by a
                                guard that is not known */

@@ -430,6 +430,12 @@ bool guard_use_make(struct guard_trees *trees, const struct cache_run *run, stru
     for (size_t i = 0; i < run->unlisted.texts.n; i++)
         if (intern(&trees->unlisted, run->unlisted.texts.v[i]) == INTERN_NONE)
             return err_nomem(err);
+    for (size_t i = 0; i < run->guessed.n; i++) {
+        struct guessed_function guessed = { arena_copy(&trees->arena, run->guessed.v[i].function),
+                                            run->guessed.v[i].code };
+        if (!guessed.function.p || !vec_push(&trees->guessed, guessed))
+            return err_nomem(err);
+    }
     return run_pass(trees, run, log, false, err) &&
            guards_filter_choose(trees, options->arguments, err) &&
            run_pass(trees, run, log, true, err);

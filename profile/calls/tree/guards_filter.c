@@ -106,7 +106,7 @@ bool guards_filter_is_known(const struct guard_trees *trees)
 bool guards_filter_is_proved(const struct guard_trees *trees)
 {
     return guards_filter_is_known(trees) && !trees->n_contradictions && !trees->unlisted.texts.n &&
-           !trees->n_misanswered && !trees->n_unexplained;
+           !trees->guessed.n && !trees->n_misanswered && !trees->n_unexplained;
 }
 
 void guards_filter_put_unknown(const struct guard_trees *trees, struct buf *out)

@@ -1,3 +1,4 @@
+#include "profile/calls/cache/code_choice.h"
 #include "profile/calls/tree/guard_words.h"
 #include "profile/calls/tree/guards_filter.h"
 #include "profile/calls/tree/guards_report.h"
@@ -125,7 +126,7 @@ static void put_kinds(struct json_writer *w, const struct guard_trees *trees,
 
 static void put_filter(struct json_writer *w, const struct guard_trees *trees)
 {
-    struct buf code = BUF_INIT;
+    struct buf code = BUF_INIT, name = BUF_INIT;
     if (!guards_filter_is_known(trees)) {
         json_put_null(w, "filter");
         return;
@@ -142,6 +143,18 @@ static void put_filter(struct json_writer *w, const struct guard_trees *trees)
     for (size_t i = 0; i < trees->unlisted.texts.n; i++)
         json_put_str(w, NULL, trees->unlisted.texts.v[i]);
     json_close(w);
+    json_open_array(w, "guessed");
+    for (size_t i = 0; i < trees->guessed.n; i++) {
+        json_open_object(w, NULL);
+        json_put_str(w, "function", trees->guessed.v[i].function);
+        put_code_name(&trees->tape.codes.v[trees->guessed.v[i].code], &name);
+        json_put_str(w, "code", buf_str(&name));
+        json_close(w);
+        buf_clear(&name);
+    }
+    json_close(w);
+    w->out->failed |= name.failed;
+    buf_release(&name);
     json_put_bool(w, "proved", guards_filter_is_proved(trees));
     json_open_array(w, "names");
     for (size_t i = 0; i < trees->removed.n; i++)

@@ -139,12 +139,18 @@ static void put_removable(struct guards_writer *w)
         cache_put_unlisted(trees->unlisted.texts.v[i], &w->line);
         put_line(w);
     }
+    for (size_t i = 0; i < trees->guessed.n; i++) {
+        const struct tape_code *code = &trees->tape.codes.v[trees->guessed.v[i].code];
+        cache_put_guessed(trees->guessed.v[i].function, code->file, code->line, code->function,
+                          &w->line);
+        put_line(w);
+    }
     if (!w->totals.removed)
         return;
     if (trees->n_misanswered) {
         format_plural(&w->line, trees->n_misanswered, "check");
         buf_puts(&w->line, " would pass that did not: do not use the filter");
-    } else if (trees->n_contradictions || trees->unlisted.texts.n) {
+    } else if (trees->n_contradictions || trees->unlisted.texts.n || trees->guessed.n) {
         buf_puts(&w->line, "So it is not proved that the calls have the same answers without them");
     } else if (!guards_filter_is_proved(trees)) {
         format_plural(&w->line, trees->n_unexplained, "check");
