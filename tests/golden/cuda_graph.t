@@ -38,6 +38,13 @@ Requires: cuda
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --pool-budget 3000000 --json $RECORDINGS/train.log.zst:0/0:forward | grep -oE '"pool":{[^}]*}'
     "pool":{"budget_bytes":3000000,"peak_bytes":4194304,"taken_bytes":2097152,"returned_bytes":2097152,"kept_bytes":2097152}
 
+Memory that measuring the ceilings needed after the first size is given back before the second one.
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --pool-budget 1000000000 --sizes s23=4,15,8 $RECORDINGS/train.log.zst:0/0:forward | grep 'memory pool'
+      memory pool: peak 4.19 MB; 2.10 MB taken, 0 B given back, 4.19 MB kept
+      memory pool: peak 4.19 MB; 2.10 MB taken, 0 B given back, 4.19 MB kept
+      memory pool: peak 4.19 MB; 0 B taken, 0 B given back, 4.19 MB kept
+
     $ symtape run --pool-budget 3000000 $RECORDINGS/train.log.zst:0/0:forward
     2> symtape: --pool-budget: only with --profile
     [exit 2]

@@ -43,6 +43,7 @@ static void give_chunk_back(void *user, uint64_t address)
 void cuda_subpool_init(struct cuda *cuda, struct memory_pool *pool)
 {
     memory_pool_init(pool, (struct memory_pool_source){ take_chunk, give_chunk_back, cuda });
+    pool->keeps_chunks = true;
 }
 
 bool cuda_staging_open(struct cuda *cuda, struct err *err)
@@ -113,6 +114,7 @@ void cuda_trim(struct backend *backend)
     struct cuda *cuda = (struct cuda *)backend;
     struct memory_pool *pool = &cuda->pool;
     struct err ignored = { 0 };
+    pool->budget = backend->pool.budget;
     if (!cuda->capture && cuda_usable(cuda, &ignored) && cuda_flush(cuda, &ignored))
         memory_pool_keep_budget(pool);
     backend->pool.kept = pool->reserved;

@@ -18,7 +18,7 @@ enum { MOST_AT_ONCE = 256 << 20 };
 
 void memory_pool_init(struct memory_pool *pool, struct memory_pool_source source)
 {
-    *pool = (struct memory_pool){ .source = source, .next_chunk = MEMORY_POOL_CHUNK };
+    *pool = (struct memory_pool){ .source = source };
 }
 
 /* ---- Descriptors ---- */
@@ -183,13 +183,12 @@ static void drop_chunk(struct memory_pool *pool, struct pool_block *part)
 static size_t trim_to(struct memory_pool *pool, uint64_t most)
 {
     size_t before = pool->reserved;
-    for (struct pool_block *part = pool->chunks, *next; part && pool->reserved > most;
-         part = next) {
+    for (struct pool_block *part = pool->keeps_chunks ? NULL : pool->chunks, *next;
+         part && pool->reserved > most; part = next) {
         next = part->next_chunk;
         if (!part->used && !part->after)
             drop_chunk(pool, part);
     }
-    pool->next_chunk = before > pool->reserved ? MEMORY_POOL_CHUNK : pool->next_chunk;
     return before - pool->reserved;
 }
 
@@ -211,25 +210,19 @@ static bool within_budget(const struct memory_pool *pool, size_t bytes)
            (pool->reserved <= pool->budget && bytes <= pool->budget - pool->reserved);
 }
 
-/* Chunks grow, so that their number stays small; a block that does not fit into such a chunk gets
- * its own. Before the budget is exceeded, empty chunks are freed. */
+/* Empty chunks are freed first: each is too small, and the new one serves what they served. Thus
+ * the pool of many sizes is no larger than that of the largest. A chunk is as large as all others
+ * together, so that their number stays small, or exact beyond the budget or where the device has no
+ * more. */
 static bool grow_pool(struct memory_pool *pool, size_t bytes)
 {
     if (bytes > SIZE_MAX - MEMORY_POOL_CHUNK)
         return false;
     size_t exact = (bytes + MEMORY_POOL_CHUNK - 1) / MEMORY_POOL_CHUNK * MEMORY_POOL_CHUNK;
-    if (!within_budget(pool, exact))
-        trim_to(pool, pool->budget > exact ? pool->budget - exact : 0);
-    if (exact < pool->next_chunk && within_budget(pool, pool->next_chunk) &&
-        add_chunk(pool, pool->next_chunk)) {
-        pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
-        return true;
-    }
-    if (add_chunk(pool, exact)) {
-        pool->next_chunk *= pool->next_chunk < MOST_AT_ONCE ? 2 : 1;
-        return true;
-    }
-    return memory_pool_trim(pool) && add_chunk(pool, exact);
+    trim_to(pool, 0);
+    size_t more = pool->reserved < MOST_AT_ONCE ? pool->reserved : MOST_AT_ONCE;
+    return (more > exact && within_budget(pool, more) && add_chunk(pool, more)) ||
+           add_chunk(pool, exact);
 }
 
 /* ---- Blocks ---- */

@@ -34,19 +34,20 @@ struct memory_pool {
     size_t n_used, n_slots;
     size_t bytes, peak;             /* allocated now, rounded, and the maximum */
     size_t reserved, reserved_peak; /* from the source */
-    size_t next_chunk;
-    uint64_t n_chunks;        /* that were allocated in total */
-    uint64_t taken, returned; /* bytes, from and to the source, in total */
+    uint64_t n_chunks;              /* that were allocated in total */
+    uint64_t taken, returned;       /* bytes, from and to the source, in total */
     /* Bytes of chunks that the pool keeps when they are empty, and beyond which it takes no more
      * than it needs; 0: any. What is used may exceed it. */
     uint64_t budget;
+    /* Empty chunks stay until the pool is released: work that is launched later uses them. */
+    bool keeps_chunks;
 };
 
 void memory_pool_init(struct memory_pool *pool, struct memory_pool_source source);
 void memory_pool_release(struct memory_pool *pool); /* frees all chunks */
 
 enum memory_pool_outcome { MEMORY_POOL_DONE, MEMORY_POOL_NO_DEVICE_MEMORY, MEMORY_POOL_NO_MEMORY };
-/* Allocates. If there is no space, it frees empty chunks and tries again. */
+/* Allocates. If no free block is large enough, it frees empty chunks before it takes another. */
 enum memory_pool_outcome memory_pool_get(struct memory_pool *pool, size_t bytes, uint64_t *ret);
 /* False: the address was not allocated. */
 bool memory_pool_put(struct memory_pool *pool, uint64_t address);

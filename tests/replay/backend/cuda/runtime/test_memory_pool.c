@@ -117,7 +117,8 @@ static void test_random(void **state)
             assert_true(memory_pool_put(&pool, parts[i].address));
     assert_int_equal(pool.bytes, 0);
     assert_int_equal(pool.n_used, 0);
-    assert_int_equal(memory_pool_trim(&pool), d.room - (d.room - pool.reserved_peak));
+    size_t left = pool.reserved;
+    assert_int_equal(memory_pool_trim(&pool), left);
     assert_int_equal(d.chunks, 0);
     memory_pool_release(&pool);
 }
@@ -248,6 +249,54 @@ static void test_budget(void **state)
     memory_pool_release(&pool);
 }
 
+/* Before a larger chunk is taken, empty ones are freed, so that the pool is no larger than the
+ * largest of the blocks that are used one after the other. */
+static void test_empty_chunks_first(void **state)
+{
+    (void)state;
+    enum { MB = 1 << 20 };
+    struct device d = device_of((size_t)1 << 30);
+    struct memory_pool pool = pool_of(&d);
+    uint64_t used, at;
+    assert_int_equal(memory_pool_get(&pool, 1 * MB, &used), MEMORY_POOL_DONE);
+    for (size_t bytes = 4; bytes <= 64; bytes += 2) {
+        assert_int_equal(memory_pool_get(&pool, bytes * MB, &at), MEMORY_POOL_DONE);
+        assert_true(memory_pool_put(&pool, at));
+        assert_int_equal(d.held, (2 + bytes) * MB);
+    }
+    assert_int_equal(pool.reserved_peak, 66 * MB);
+    for (size_t bytes = 64; bytes; bytes--) { /* smaller ones fit into the chunk that is there */
+        assert_int_equal(memory_pool_get(&pool, bytes * MB, &at), MEMORY_POOL_DONE);
+        assert_true(memory_pool_put(&pool, at));
+        assert_int_equal(d.chunks, 2);
+    }
+    memory_pool_release(&pool);
+}
+
+/* Chunks that later work uses stay, although they are empty: also where there is no memory. */
+static void test_kept_chunks(void **state)
+{
+    (void)state;
+    enum { MB = 1 << 20 };
+    struct device d = device_of((size_t)10 << 20);
+    struct memory_pool pool = pool_of(&d);
+    uint64_t a, b;
+    pool.keeps_chunks = true;
+    pool.budget = 1;
+    assert_int_equal(memory_pool_get(&pool, 2 * MB, &a), MEMORY_POOL_DONE);
+    assert_true(memory_pool_put(&pool, a));
+    assert_int_equal(memory_pool_get(&pool, 6 * MB, &b), MEMORY_POOL_DONE);
+    assert_true(memory_pool_put(&pool, b));
+    assert_int_equal(memory_pool_get(&pool, 8 * MB, &b), MEMORY_POOL_NO_DEVICE_MEMORY);
+    memory_pool_keep_budget(&pool);
+    assert_int_equal(memory_pool_trim(&pool), 0);
+    assert_int_equal(d.held, 8 * MB);
+    assert_int_equal(memory_pool_get(&pool, 2 * MB, &b), MEMORY_POOL_DONE);
+    assert_int_equal(b, a);
+    memory_pool_release(&pool);
+    assert_int_equal(d.held, 0);
+}
+
 static bool take_some(void *arg)
 {
     struct device d = device_of((size_t)64 << 20);
@@ -271,10 +320,16 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),   cmocka_unit_test(test_reuse),
-        cmocka_unit_test(test_best_fit), cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_full),     cmocka_unit_test(test_few_chunks),
-        cmocka_unit_test(test_memory),   cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_best_fit),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_few_chunks),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_empty_chunks_first),
+        cmocka_unit_test(test_kept_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
