@@ -61,7 +61,8 @@ def documents(folder):
                   ["why", "--json", f"{encoder}:0/1:dynamo", "layer_norm"]]
     yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
                     for limit in ([], ["--recompile-limit", "8"])]
-    yield "cache", [["cache", "--json", f"{RECORDINGS}/starts/cold.log.zst", f"{RECORDINGS}/starts/warm.log.zst"]]
+    yield "cache", [["cache", "--json", f"{RECORDINGS}/starts/cold.log.zst", f"{RECORDINGS}/starts/warm.log.zst"],
+                    ["cache", "--json", "--policy", "levels", f"{RECORDINGS}/levels.log.zst"]]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
     yield "guards", [["guards", "--json", *calls, f"{RECORDINGS}/sequence.log.zst"],
@@ -98,7 +99,7 @@ def check(command, arguments):
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     schema = f"symtape.{SCHEMAS.get(command, command)}"
-    if document.get("schema") not in (f"{schema}/1", f"{schema}.compare/1"):
+    if document.get("schema") not in (f"{schema}/1", f"{schema}.compare/1", f"{schema}.levels/1"):
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)

@@ -66,7 +66,7 @@ def of_tape(tape, folder):
 
 def of_program():
     calls = [str(cases.RECORDINGS / "sequence.jsonl"), str(cases.RECORDINGS / "sequence.log.zst")]
-    for args in (["cache", "--calls", *calls], ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
+    for args in (["cache", "--calls", *calls], ["cache", "--policy", "levels", str(cases.RECORDINGS / "levels.log.zst")], ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
                  ["record"], ["export", "nowhere" * 20], *(["help", name] for name in COMMANDS)):
         yield args
 

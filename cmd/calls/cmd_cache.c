@@ -1,10 +1,13 @@
+#include <string.h>
+
 #include "cmd/calls/cache_warm.h"
 #include "cmd/calls/calls_arg.h"
 #include "profile/calls/cache/cache_report.h"
 #include "profile/calls/cache/written_calls.h"
+#include "profile/calls/levels/levels_report.h"
 
 struct cache_args {
-    const char *calls, *inputs;
+    const char *calls, *inputs, *policy;
     struct opt_number recompile_limit, accumulated_limit, limit;
     bool all, json, strict;
 };
@@ -17,6 +20,10 @@ static const struct opt options[] = {
                "torch._dynamo.config.recompile_limit (default: as recorded)"),
     OPT_NUMBER(0, "accumulated-recompile-limit", "N", struct cache_args, accumulated_limit,
                "torch._dynamo.config.accumulated_recompile_limit (default: as recorded)"),
+    OPT_CHOICE('p', "policy", "recorded|levels", struct cache_args, policy,
+               "what the calls would have compiled under another design (default recorded): levels "
+               "choose among artifacts for the function, after values that Python reads, and for "
+               "the backward"),
     OPT_FLAG('a', "all", struct cache_args, all,
              "also check the entries behind the one that answers"),
     OPT_ROWS(struct cache_args, limit),
@@ -56,17 +63,32 @@ static bool get_calls(struct cmd *cmd, const struct tape_arg *tape, struct call_
                : calls_arg_required(cmd->out, args->calls, tape, log, err);
 }
 
-static int print(struct cmd *cmd, const struct cache_run *run, const struct call_log *log)
+/* What is made of the calls: `levels` under that policy, and `run` otherwise. */
+struct cache_made {
+    struct cache_run run;
+    struct levels_run levels;
+};
+
+static bool has_levels(const struct cache_args *args)
+{
+    return args->policy && !strcmp(args->policy, "levels");
+}
+
+static int print(struct cmd *cmd, const struct cache_made *made, const struct call_log *log)
 {
     const struct cache_args *args = cmd->args;
+    const struct report_options shown = calls_report_options(cmd, args->limit);
+    bool levels = has_levels(args);
     struct buf out = BUF_INIT;
-    if (args->json) {
-        cmd->out->exact = true;
-        cache_json(run, log, &out);
-    } else {
-        const struct report_options shown = calls_report_options(cmd, args->limit);
-        cache_text(run, log, &shown, &out);
-    }
+    cmd->out->exact |= args->json;
+    if (levels && args->json)
+        levels_json(&made->levels, log, &out);
+    else if (levels)
+        levels_text(&made->levels, log, &shown, &out);
+    else if (args->json)
+        cache_json(&made->run, log, &out);
+    else
+        cache_text(&made->run, log, &shown, &out);
     int code = out_buf(cmd->out, &out);
     buf_release(&out);
     return code;
@@ -76,16 +98,20 @@ static int run_one(struct cmd *cmd, struct tape_arg *tape)
 {
     const struct cache_args *args = cmd->args;
     struct call_log log = { 0 };
-    struct cache_run run = { 0 };
+    struct cache_made made = { 0 };
     struct cache_options how = { .limits = { args->recompile_limit.value,
                                              args->accumulated_limit.value },
                                  .what_if = args->inputs != NULL,
                                  .all_checks = args->all };
     struct err err = { 0 };
     bool ok = get_calls(cmd, tape, &log, &err) &&
-              cache_run_make(&run, tape->trace, calls_arg_recording(tape), &log, &how, &err);
-    int code = ok ? print(cmd, &run, &log) : out_error(cmd->out, &err);
-    cache_run_release(&run);
+              (has_levels(args) ? levels_run_make(&made.levels, tape->trace,
+                                                  calls_arg_recording(tape), &log, &how, &err)
+                                : cache_run_make(&made.run, tape->trace, calls_arg_recording(tape),
+                                                 &log, &how, &err));
+    int code = ok ? print(cmd, &made, &log) : out_error(cmd->out, &err);
+    levels_run_release(&made.levels);
+    cache_run_release(&made.run);
     call_log_release(&log);
     return code;
 }
@@ -94,8 +120,9 @@ static int run_two(struct cmd *cmd, struct tape_arg *tapes)
 {
     const struct cache_args *args = cmd->args;
     if (args->calls || args->inputs || args->recompile_limit.given ||
-        args->accumulated_limit.given || args->all)
-        return out_usage(cmd->out, "--calls, --inputs, --all and the limits are for one tape");
+        args->accumulated_limit.given || args->all || args->policy)
+        return out_usage(cmd->out,
+                         "--calls, --inputs, --all, --policy and the limits are for one tape");
     return cache_warm_run(cmd, tapes, args->limit, args->json);
 }
 
@@ -115,6 +142,7 @@ const struct command command_cache = {
                 "  symtape cache --calls calls.jsonl train.log\n"
                 "  symtape cache --inputs \"s27=4,8,8,6;L['n']=3\" train.log\n"
                 "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n"
+                "  symtape cache --policy levels train.tape\n"
                 "  symtape cache cold.tape warm.tape\n",
     .options = options,
     .args_size = sizeof(struct cache_args),

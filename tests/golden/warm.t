@@ -131,7 +131,7 @@ JSON:
 Options of one tape, and bad input:
 
     $ symtape cache --all $RECORDINGS/starts/cold.log.zst $RECORDINGS/starts/warm.log.zst
-    2> symtape: --calls, --inputs, --all and the limits are for one tape
+    2> symtape: --calls, --inputs, --all, --policy and the limits are for one tape
     [exit 2]
 
     $ symtape cache $RECORDINGS/starts/cold.log.zst nowhere.tape

@@ -62,6 +62,19 @@ const struct py_value *input_value(struct calls_table *table, const struct code_
                                                                                       : NULL;
 }
 
+const struct known_entry *known_entry_of(const struct code_calls *code, uint32_t id)
+{
+    size_t low = 0, high = code->entries.n; /* their ids ascend */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->entries.v[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code->entries.n && code->entries.v[low].id == id ? &code->entries.v[low] : NULL;
+}
+
 const struct known_input *known_input_of(const struct known_entry *entry, uint32_t input)
 {
     size_t low = 0, high = entry->inputs.n;

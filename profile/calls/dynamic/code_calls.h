@@ -155,6 +155,8 @@ uint32_t code_input_of(const struct code_calls *code, uint32_t source);
 const struct py_value *input_value(struct calls_table *table, const struct code_input *input);
 /* Returns the input that a slot is a dimension of. */
 uint32_t code_input_of_slot(const struct code_calls *code, uint32_t slot);
+/* Returns the entry that has this number in cache_run.entries, or NULL. */
+const struct known_entry *known_entry_of(const struct code_calls *code, uint32_t id);
 /* Returns what an entry says of an input, or NULL. */
 const struct known_input *known_input_of(const struct known_entry *entry, uint32_t input);
 /* Evaluates a condition on the present call; what cannot be decided holds. */

@@ -159,24 +159,11 @@ static void count_cause(struct row_builder *b, const struct lookup_row *lookup)
         b->run->rows.v[b->row_of[b->code->inputs.v[id].first_slot + dim]].caused++;
 }
 
-static const struct known_entry *entry_of(const struct code_calls *code, uint32_t id)
-{
-    size_t low = 0, high = code->entries.n; /* their ids ascend */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (code->entries.v[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < code->entries.n && code->entries.v[low].id == id ? &code->entries.v[low] : NULL;
-}
-
 /* A hit at another value than that of the compile would have compiled, had it been a constant. */
 static bool count_served(struct row_builder *b, const struct lookup_row *lookup)
 {
     struct calls_table *table = &b->run->table;
-    const struct known_entry *entry = entry_of(b->code, lookup->answered);
+    const struct known_entry *entry = known_entry_of(b->code, lookup->answered);
     if (!entry || !entry->any_symbol)
         return true;
     const struct program_call *compiled = &table->log->calls.v[entry->call];

@@ -44,6 +44,7 @@ struct policy_state {
     struct calls_table *table;
     struct code_calls *code;
     const struct policy_options *options;
+    const uint8_t *marks; /* of the present compile, by slot; or NULL */
     struct policy_counts *counts;
     struct dynamic_settings settings;
     struct frame_state state;
@@ -249,7 +250,7 @@ static bool is_marked(const struct policy_state *s, uint32_t slot, uint32_t dim,
     switch (s->options->policy) {
     case CALLS_BATCH: return tensor && dim == 0;
     case CALLS_PARTIAL: return !s->code->read[slot] || s->broken;
-    case CALLS_MARKED: return s->options->marks && s->options->marks[slot];
+    case CALLS_MARKED: return s->marks && s->marks[slot];
     default: return false;
     }
 }
@@ -305,7 +306,7 @@ static bool add_input(struct policy_state *s, uint32_t id)
     if (tensor && open)
         observe_marks(&s->state, input->source, value->tensor);
     for (uint32_t i = 0; tensor && i < made.n && s->options->policy == CALLS_MARKED; i++)
-        if (s->options->marks && s->options->marks[input->first_slot + i])
+        if (s->marks && s->marks[input->first_slot + i])
             frame_state_mark(&s->state, input->source, i);
     const struct source_state *state = frame_state_find(&s->state, input->source);
     for (uint32_t i = 0; i < made.n; i++) {
@@ -624,7 +625,31 @@ static bool compile(struct policy_state *s, const struct code_call *call, uint8_
     }
     if (s->options->policy == CALLS_PARTIAL && !s->broken && !count_bail_out(s, call->class))
         return false;
+    if (s->options->marks_of)
+        s->marks = s->options->marks_of(s->options->data, call->lookup);
     return make_entry(s, call->class, row->region);
+}
+
+static void note_answer(struct policy_state *s, uint32_t lookup, struct policy_answered answered)
+{
+    if (s->options->answered)
+        s->options->answered[lookup] = answered;
+}
+
+/* Compiles a call, and notes the entry that this made. */
+static bool compile_noted(struct policy_state *s, const struct code_call *call, uint8_t *answer)
+{
+    size_t n = s->entries.n;
+    double before = s->counts->seconds;
+    if (!compile(s, call, answer))
+        return false;
+    note_answer(s, call->lookup,
+                (struct policy_answered){
+                    .entry = s->entries.n > n ? (uint32_t)n : NO_ENTRY,
+                    .compiled = *answer == ANSWER_COMPILE,
+                    .seconds = s->counts->seconds - before,
+                });
+    return true;
 }
 
 static bool run_call(struct policy_state *s, const struct code_call *call, uint8_t *answer)
@@ -644,9 +669,10 @@ static bool run_call(struct policy_state *s, const struct code_call *call, uint8
             memmove(s->order.v + 1, s->order.v, i * sizeof *s->order.v);
             s->order.v[0] = id;
             s->counts->hits++;
+            note_answer(s, call->lookup, (struct policy_answered){ .entry = id });
             return true;
         }
-    return compile(s, call, answer);
+    return compile_noted(s, call, answer);
 }
 
 static void release(struct policy_state *s)
@@ -672,6 +698,7 @@ bool policy_run(struct calls_table *table, struct code_calls *code,
     struct policy_state s = { .table = table,
                               .code = code,
                               .options = options,
+                              .marks = options->marks,
                               .counts = counts,
                               .settings = settings_of(options->policy) };
     *counts = (struct policy_counts){ 0 };

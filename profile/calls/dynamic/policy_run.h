@@ -29,6 +29,18 @@ struct policy_options {
     bool unbacked; /* of CALLS_MARKED: what is marked is unbacked, all else static */
     uint32_t
         bail_outs; /* of CALLS_PARTIAL: after so many, sizes that Python reads break the graph */
+    /* NULL, or what returns the marks of the compile that a look-up starts, in place of `marks`. */
+    const uint8_t *(*marks_of)(void *data, uint32_t lookup);
+    void *data;
+    struct policy_answered *answered; /* NULL, or an element for each look-up of cache_run, of which
+                                         those of the code object are set */
+};
+
+/* What answered a look-up under a policy. */
+struct policy_answered {
+    uint32_t entry; /* the number of an entry of the code object, from 0; NO_ENTRY: none */
+    bool compiled;  /* for this look-up */
+    double seconds; /* of that compile, estimated; 0 */
 };
 
 /* Counts over the calls of one code object, or of all. */
