@@ -39,6 +39,7 @@
     COMMAND(cache, "replay Dynamo's caches over the calls of a program")               \
     COMMAND(dynamic, "replay automatic dynamic shapes, and compare policies")          \
     COMMAND(guards, "print what guards tell apart, cost, and which can go")            \
+    COMMAND(cudagraphs, "print which CUDA graphs would be recorded, and why not")      \
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
     COMMAND(check, "check a tape against a baseline and limits, for CI")               \

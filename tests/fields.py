@@ -65,6 +65,7 @@ def documents(folder):
                     ["cache", "--json", "--policy", "levels", f"{RECORDINGS}/levels.log.zst"]]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
+    yield "cudagraphs", [["cudagraphs", "--json", "--on-gpu", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     yield "guards", [["guards", "--json", *calls, f"{RECORDINGS}/sequence.log.zst"],
                      ["guards", "--json", f"{RECORDINGS}/mlp.log.zst", f"{RECORDINGS}/train.log.zst"]]
     archives = sorted(RECORDINGS.glob("**/*.pt2"))

@@ -20,7 +20,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
               "inductor.log.zst", "deep.log.zst", "exported.pt2", "two_ranks"]
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--signature", "--weights"]
-COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "run", "diff",
+COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "cudagraphs", "run", "diff",
             "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
 
 
@@ -60,13 +60,16 @@ def of_tape(tape, folder):
         yield ["why", tape, target]
     yield ["cache", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["dynamic", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
+    yield ["cudagraphs", "--on-gpu", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["guards", "--tree", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["guards", tape, other]
 
 
 def of_program():
     calls = [str(cases.RECORDINGS / "sequence.jsonl"), str(cases.RECORDINGS / "sequence.log.zst")]
-    for args in (["cache", "--calls", *calls], ["cache", "--policy", "levels", str(cases.RECORDINGS / "levels.log.zst")], ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
+    for args in (["cache", "--calls", *calls], ["cache", "--policy", "levels", str(cases.RECORDINGS / "levels.log.zst")],
+                 ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["cudagraphs", "--on-gpu", "--calls", *calls],
+                 ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
                  ["record"], ["export", "nowhere" * 20], *(["help", name] for name in COMMANDS)):
         yield args
 

@@ -1,0 +1,198 @@
+#include "profile/calls/cudagraphs/cudagraph_report.h"
+#include "tests/log_make.h"
+
+static const char TREE[] =
+    "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+    "| +- GuardManager: source=L['x'], accessed_by=FrameLocalsGuardAccessor\n"
+    "| | +- TENSOR_MATCH: check_tensor(L['x'], Tensor, DispatchKeySet(CUDA, BackendSelect, "
+    "ADInplaceOrView, AutogradCUDA), torch.float32, device=0, requires_grad=False, "
+    "size=[None, 4], stride=[4, 1])  # x\n";
+
+static const char DYNAMO[] =
+    "class GraphModule(torch.nn.Module):\n"
+    "    def forward(self, s27: \"Sym(s27)\", L_x_: \"f32[s27, 4][4, 1]cuda:0\", "
+    "L_self_buffers_kept_: \"f32[4][1]cuda:0\"):\n"
+    "        return (L_x_,)\n";
+
+#define GRAPH(lines)                                                                        \
+    "class <lambda>(torch.nn.Module):\n"                                                    \
+    "    def forward(self, arg0_1: \"Sym(s27)\", arg1_1: \"f32[s27, 4][4, 1]cuda:0\", "     \
+    "arg2_1: \"f32[4][1]cuda:0\"):\n"                                                       \
+    "        # File: train.py:7 in f, code: y = x.sin()\n"                                  \
+    "        sin: \"f32[s27, 4][4, 1]cuda:0\" = torch.ops.aten.sin.default(arg1_1)\n" lines \
+    "        return (sin,)\n"
+
+static struct trace *make_trace(const char *graph)
+{
+    struct log_make log = log_start();
+    log_put(&log, "\"dynamo_start\": {}", NULL);
+    log_put(&log,
+            "\"create_symbol\": {\"symbol\": \"s27\", \"val\": \"8\", \"vr\": \"[2, int_oo]\", "
+            "\"source\": \"L['x'].size()[0]\"}",
+            NULL);
+    log_put(&log, "\"dynamo_output_graph\": {}", DYNAMO);
+    log_put(&log, "\"aot_inference_graph\": {}", graph);
+    log_put(&log, "\"dynamo_cpp_guards_str\": {}", TREE);
+    return log_open(&log);
+}
+
+static const unsigned SIZES[] = { 8, 8, 8, 12, 12, 12, 17, 17 };
+enum { CALLS = sizeof SIZES / sizeof *SIZES };
+
+static bool make_calls(struct call_log *log, struct err *err)
+{
+    struct buf lines = BUF_INIT;
+    for (unsigned i = 0; i < CALLS; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"args\": [{\"source\": \"L['x']\", "
+                   "\"obj\": %u, \"size\": [%u, 4], \"stride\": [4, 1], \"dtype\": "
+                   "\"torch.float32\", \"device\": \"cuda\"}], \"mode\": {\"grad\": true}}\n",
+                   i, i, SIZES[i]);
+    bool ok = lines.failed ? err_nomem(err) : call_log_read(log, buf_str(&lines), err);
+    buf_release(&lines);
+    return ok;
+}
+
+struct made {
+    struct call_log log;
+    struct cache_run cache;
+    struct cudagraph_run run;
+};
+
+static bool make(struct made *made, struct trace *trace, const struct cudagraph_options *how)
+{
+    static const struct cache_options AS_RECORDED = { .limits = { 0 } };
+    struct err err = ERR_INIT;
+    *made = (struct made){ 0 };
+    bool ok = make_calls(&made->log, &err) &&
+              cache_run_make(&made->cache, trace, 0, &made->log, &AS_RECORDED, &err) &&
+              cudagraph_run_make(&made->run, trace, 0, &made->log, &made->cache, how, &err);
+    assert_true(ok || err.kind == ERR_ENV);
+    return ok;
+}
+
+static void release(struct made *made)
+{
+    cudagraph_run_release(&made->run);
+    cache_run_release(&made->cache);
+    call_log_release(&made->log);
+}
+
+/* Makes the run of a graph, of which one is read. */
+static struct wrapped_graph graph_of(const char *graph, const struct cudagraph_options *how,
+                                     struct made *made)
+{
+    struct trace *trace = make_trace(graph);
+    assert_true(make(made, trace, how));
+    assert_int_equal(made->run.wrapped.graphs.n, 1);
+    struct wrapped_graph ret = made->run.wrapped.graphs.v[0];
+    trace_close(trace);
+    return ret;
+}
+
+static void expect(const char *graph, const struct cudagraph_options *how, enum skip_reason skip,
+                   uint32_t partitions, uint32_t recordings)
+{
+    struct made made;
+    struct wrapped_graph found = graph_of(graph, how, &made);
+    assert_int_equal(found.skip, skip);
+    assert_int_equal(found.n_partitions, partitions);
+    assert_int_equal(made.run.totals[RUN_RECORD], recordings);
+    release(&made);
+}
+
+#define ON_HOST(name, argument)                     \
+    "        " name ": \"f32[s27, 4][4, 1]cpu\" = " \
+    "torch.ops.aten._to_copy.default(" argument ", device = device(type='cpu'))\n"
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    struct made made;
+    struct wrapped_graph graph = graph_of(GRAPH(""), &(struct cudagraph_options){ 0 }, &made);
+    assert_int_equal(graph.skip, SKIP_NONE);
+    assert_true(graph.reads_module);
+    assert_int_equal(made.run.sizes.n, 3);
+    assert_int_equal(made.run.values.v[2], 17);
+    assert_int_equal(made.run.totals[RUN_WARM_UP], 3);
+    assert_int_equal(made.run.totals[RUN_RECORD], 3);
+    assert_int_equal(made.run.totals[RUN_REPLAY], 2);
+    assert_int_equal(made.run.n_calls, CALLS);
+    assert_int_equal(made.run.paddings.n, 1);
+    const struct padding_row *row = &made.run.paddings.v[0];
+    assert_string_equal(row->policy, "multiples of 64");
+    assert_int_equal(row->sizes, 1);
+    /* The buffer is not copied. */
+    assert_int_equal(row->bytes, (8 * 3 + 12 * 3 + 17 * 2) * 16);
+    assert_int_equal(row->padded, CALLS * 64 * 16);
+    release(&made);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    const struct cudagraph_options none = { 0 }, on_gpu = { .on_gpu = true },
+                                   skip_dynamic = { .skip_dynamic = true };
+    expect(GRAPH("        copy_: \"f32[s27, 4][4, 1]cuda:0\" = "
+                 "torch.ops.aten.copy_.default(arg1_1, sin)\n"),
+           &none, SKIP_MUTATION, 1, 0);
+    expect(GRAPH("        view: \"f32[4][1]cuda:0\" = torch.ops.aten.view.default(arg2_1, [4])\n"
+                 "        copy_: \"f32[4][1]cuda:0\" = torch.ops.aten.copy_.default(view, sin)\n"),
+           &none, SKIP_NONE, 1, 3);
+    expect(GRAPH(""), &skip_dynamic, SKIP_DYNAMIC, 1, 0);
+    expect(GRAPH(ON_HOST("host", "sin") "        back: \"f32[s27, 4][4, 1]cuda:0\" = "
+                                        "torch.ops.aten._to_copy.default(host)\n"
+                                        "        cos: \"f32[s27, 4][4, 1]cuda:0\" = "
+                                        "torch.ops.aten.cos.default(back)\n"),
+           &none, SKIP_NONE, 2, 6);
+    expect(GRAPH(ON_HOST("host", "arg1_1")), &none, SKIP_NONE, 1, 3);
+    expect(GRAPH(ON_HOST("host", "arg1_1")), &on_gpu, SKIP_NONE, 1, 3);
+    expect(GRAPH("        other: \"f32[4][1]cuda:1\" = torch.ops.aten.sin.default(arg2_1)\n"),
+           &none, SKIP_DEVICES, 1, 0);
+    expect(
+        GRAPH("        item: \"Sym(u0)\" = "
+              "torch.ops.aten._local_scalar_dense.default(sin)\n"
+              "        add: \"f32[s27, 4][4, 1]cuda:0\" = torch.ops.aten.add.Tensor(sin, item)\n"),
+        &none, SKIP_NONE, 2, 6);
+    expect(GRAPH("        set_: \"f32[4][1]cuda:0\" = "
+                 "torch.ops.aten.set_.source_Tensor(arg2_1, sin)\n"),
+           &none, SKIP_STORAGE, 1, 0);
+    expect("not a graph", &none, SKIP_NO_GRAPH, 0, 0);
+}
+
+static bool make_and_write(void *data)
+{
+    struct made made;
+    struct buf text = BUF_INIT, json = BUF_INIT;
+    bool ok = make(&made, data, &(struct cudagraph_options){ 0 });
+    if (ok) {
+        cudagraph_text(&made.run, &made.cache, &made.log, &(struct report_options){ 0 }, &text);
+        cudagraph_json(&made.run, &made.log, &json);
+        ok = !text.failed && !json.failed;
+    }
+    buf_release(&text);
+    buf_release(&json);
+    release(&made);
+    return ok;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        make_trace(GRAPH("        copy_: \"f32[s27, 4][4, 1]cuda:0\" = "
+                         "torch.ops.aten.copy_.default(arg1_1, sin)\n" ON_HOST("host", "sin")));
+    assert_true(make_and_write(trace));
+    check_alloc_failures(make_and_write, trace);
+    trace_close(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
