@@ -1,7 +1,9 @@
-/* Graph texts, of which some inputs keep their address: whatever they hold, what can be recorded is
- * in at most as many parts as there are operators, and a node is to blame for what cannot. */
+/* Programs: their plans are consistent. Graph texts, of which some inputs keep their address:
+ * whatever they hold, what can be recorded is in at most as many parts as there are operators, and
+ * a node is to blame for what cannot. */
 #include "tests/fuzz/fuzz.h"
 
+#include "profile/calls/cudagraphs/memory_plan.h"
 #include "profile/calls/cudagraphs/wrap_graph.h"
 
 static void check(const struct graph *graph, const bool *keeps, unsigned how)
@@ -18,9 +20,38 @@ static void check(const struct graph *graph, const bool *keeps, unsigned how)
     FUZZ_CHECK(limits.n_partitions || limits.skip != SKIP_NONE);
 }
 
+static void check_plan(const struct memory_plans *plans, const struct memory_plan *plan)
+{
+    FUZZ_CHECK(plan->first_slot + plan->n_slots <= plans->slots.n);
+    FUZZ_CHECK(plan->first_event + plan->n_events <= plans->events.n);
+    FUZZ_CHECK(plan->first_output + plan->n_outputs <= plans->outputs.n);
+    FUZZ_CHECK(plan->matmul == SLOT_NONE || plan->matmul <= plan->n_events);
+    for (uint32_t i = 0; i < plan->n_events; i++)
+        FUZZ_CHECK(plans->events.v[plan->first_event + i].slot < plan->n_slots);
+    for (uint32_t i = 0; i < plan->n_outputs; i++) {
+        uint32_t slot = plans->outputs.v[plan->first_output + i];
+        FUZZ_CHECK(slot == SLOT_NONE || slot < plan->n_slots);
+    }
+    for (uint32_t i = 0; i < plan->n_slots; i++) {
+        const struct plan_slot *slot = &plans->slots.v[plan->first_slot + i];
+        FUZZ_CHECK(slot->sizes == EXPR_NONE || slot->sizes < plans->exprs.exprs.n);
+        FUZZ_CHECK(slot->strides == EXPR_NONE || slot->strides < plans->exprs.exprs.n);
+    }
+}
+
+static void check_program(struct str text)
+{
+    struct memory_plans plans = { 0 };
+    FUZZ_CHECK(memory_plans_read(&plans, text));
+    for (size_t i = 0; i < plans.plans.n; i++)
+        check_plan(&plans, &plans.plans.v[i]);
+    memory_plans_release(&plans);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct err err = { .kind = ERR_NONE };
+    check_program((struct str){ (const char *)data, n });
     struct graph *graph = graph_parse((struct str){ (const char *)data, n }, &err);
     if (!graph)
         return 0;

@@ -119,6 +119,10 @@ void cudagraph_json(const struct cudagraph_run *run, const struct call_log *log,
     json_put_u64(&w, "n_sizes", run->n_sizes);
     json_put_u64(&w, "n_skipped", run->n_skipped);
     put_actions(run->totals, &w);
+    if (run->pool_known)
+        json_put_u64(&w, "pool_bytes", run->pool_bytes);
+    else
+        json_put_null(&w, "pool_bytes");
     json_put_u64(&w, "recordings_on_tape", run->n_on_tape);
     json_put_u64(&w, "unknown_lookups", run->n_unknown_calls);
     json_put_u64(&w, "unknown_sizes", run->n_unknown_sizes);

@@ -1,6 +1,7 @@
 #include "profile/calls/cudagraphs/cudagraph_run.h"
 
 #include "profile/calls/cudagraphs/padding.h"
+#include "profile/calls/cudagraphs/pool_run.h"
 #include "profile/calls/cudagraphs/size_values.h"
 #include "profile/calls/guards/condition.h"
 #include "trace/events/chromium.h"
@@ -47,6 +48,7 @@ struct run_builder {
     present;                         /* values of a graph's symbols during a call */
     struct hash_index forward_index; /* of look-ups, by the number of the call */
     struct tree_manager manager;
+    struct pool_run pool;
     uint32_t n_functions;
     uint32_t entered; /* the call whose values are those of the world; CALL_NONE */
     int64_t module;   /* that was called */
@@ -165,6 +167,8 @@ static bool read_graphs(struct run_builder *b, const struct cache_entry *entry, 
     if (!wrapped_graphs_read(w, b->trace, attempt, backward, &b->run->settings, b->err))
         return false;
     ret->n[backward] = (uint32_t)w->graphs.n - ret->first[backward];
+    if (!pool_run_read(&b->pool, b->run, b->trace, ret->first[backward], backward, b->err))
+        return false;
     for (uint32_t i = ret->first[backward]; i < w->graphs.n; i++)
         w->graphs.v[i].compile = entry->compile;
     while (b->sources.n < w->symbols.n)
@@ -272,7 +276,8 @@ static bool run_partition(struct run_builder *b, uint32_t call, uint32_t size, u
                                .module = graph->reads_module ? b->module : -1,
                                .mode = graph->mode,
                                .mutates = graph->skip == SKIP_MUTATION && last };
-    if (!tree_manager_run(&b->manager, &how, &run.action) || !vec_push(&b->run->runs, run))
+    if (!tree_manager_run(&b->manager, &how, &run.action) || !vec_push(&b->run->runs, run) ||
+        (!how.mutates && !pool_run_take(&b->pool, size, partition, b->manager.path, run.action)))
         return nomem(b);
     row->actions[run.action]++;
     b->run->totals[run.action]++;
@@ -421,6 +426,9 @@ bool cudagraph_run_make(struct cudagraph_run *run, struct trace *trace, uint32_t
     bool ok = read_settings(&b, options) && count_on_tape(&b) && index_attempts(&b) &&
               make_entries(&b) && run_calls(&b) && count_graphs(&b) &&
               (paddings_make(run) || nomem(&b));
+    run->pool_known = !b.pool.unknown;
+    run->pool_bytes = b.pool.pool.reserved;
+    pool_run_release(&b.pool);
     world_release(&b.world);
     condition_pool_release(&b.conditions);
     vec_release(&b.sources);

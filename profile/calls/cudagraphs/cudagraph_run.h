@@ -57,6 +57,8 @@ struct cudagraph_run {
     uint32_t n_unknown_sizes; /* symbols whose value no call tells: unbacked ones */
     uint32_t n_unknown_calls; /* look-ups and backwards of which no entry is known */
     uint32_t n_on_tape;  /* recordings of CUDA graphs that PyTorch logged while this was recorded */
+    bool pool_known;     /* the programs of all graphs are on the tape */
+    uint64_t pool_bytes; /* that the pool of the CUDA graphs takes of the GPU's memory */
     uint64_t warn_limit; /* cudagraph_dynamic_shape_warn_limit in force; 0: none */
     struct wrap_settings settings;
 };

@@ -1,6 +1,7 @@
 #include "profile/calls/cache/cache_report.h"
 #include "profile/calls/cudagraphs/cudagraph_report.h"
 #include "profile/model/format.h"
+#include "profile/model/human.h"
 
 const char *run_mode_name(enum run_mode mode)
 {
@@ -59,6 +60,11 @@ static void put_headline(const struct cudagraph_run *run, struct buf *out)
     buf_puts(out, ", ");
     format_plural(out, run->n_sizes, "size");
     buf_puts(out, ")\n");
+    if (run->pool_known && run->pool_bytes) {
+        char text[HUMAN_SIZE];
+        buf_printf(out, "their pool takes about %s of the GPU's memory\n",
+                   human_bytes(text, run->pool_bytes));
+    }
     if (!n)
         return;
     format_plural(out, n, "run");

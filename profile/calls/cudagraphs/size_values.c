@@ -40,8 +40,9 @@ void size_values_key(const struct size_values *values, struct buf *out)
         buf_zigzag(out, size_values_int(values, i));
 }
 
-static uint64_t tensor_bytes(const struct size_values *in, const struct sized_input *tensor)
+uint64_t size_values_tensor(const struct size_values *in, uint32_t number)
 {
+    const struct sized_input *tensor = &in->wrapped->inputs.v[in->graph->first_tensor + number];
     uint64_t bytes = tensor->element_bytes;
     for (uint32_t i = 0; i < tensor->n; i++) {
         int64_t size = dim_value(in, tensor->first + i);
@@ -53,12 +54,40 @@ static uint64_t tensor_bytes(const struct size_values *in, const struct sized_in
 
 uint64_t size_values_bytes(const struct size_values *values)
 {
-    uint64_t sum = values->graph->fixed_bytes;
-    for (uint32_t i = 0; i < values->graph->n_tensors; i++) {
-        uint32_t input = values->graph->first_tensor + i;
-        uint64_t bytes = tensor_bytes(values, &values->wrapped->inputs.v[input]);
-        if (__builtin_add_overflow(sum, bytes, &sum))
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < values->graph->n_tensors; i++)
+        if (__builtin_add_overflow(sum, size_values_tensor(values, i), &sum))
             return UINT64_MAX;
-    }
     return sum;
+}
+
+static bool evaluate(const struct size_values *in, const struct expr_pool *pool, expr_id id,
+                     int64_t *ret)
+{
+    struct size_values copy = *in;
+    return expr_value(pool, id, value_of, &copy, ret) && *ret >= 0;
+}
+
+bool size_values_storage(const struct size_values *in, const struct expr_pool *pool, expr_id sizes,
+                         expr_id strides, uint64_t *ret)
+{
+    uint64_t elements = 1, step;
+    int64_t size, stride;
+    if (sizes == EXPR_NONE || strides == EXPR_NONE)
+        return false;
+    uint32_t n = expr_at(pool, sizes)->n_children;
+    if (expr_at(pool, sizes)->kind != EXPR_TUPLE || expr_at(pool, strides)->kind != EXPR_TUPLE ||
+        expr_at(pool, strides)->n_children != n)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!evaluate(in, pool, expr_child(pool, sizes, i), &size) ||
+            !evaluate(in, pool, expr_child(pool, strides, i), &stride))
+            return false;
+        if (!size)
+            return *ret = 0, true;
+        if (__builtin_mul_overflow((uint64_t)size - 1, (uint64_t)stride, &step) ||
+            __builtin_add_overflow(elements, step, &elements))
+            return false;
+    }
+    return *ret = elements, true;
 }

@@ -39,6 +39,7 @@ static void end_path(struct tree_manager *m)
 {
     m->state = PATH_NONE;
     m->current = NODE_ROOT;
+    m->path++;
 }
 
 /* can_start_new_generation() */

@@ -52,6 +52,7 @@ struct tree_manager {
     enum path_state state;
     uint32_t current;             /* node of the last run of a path that is not warming up */
     uint64_t generation, in_path; /* of the program; of the path's last run */
+    uint64_t path;                /* grows when a path ends */
     bool pending;                 /* a forward ran whose backward did not */
 };
 

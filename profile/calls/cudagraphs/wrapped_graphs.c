@@ -1,7 +1,6 @@
 #include "profile/calls/cudagraphs/wrapped_graphs.h"
 
 #include "profile/calls/cudagraphs/wrap_graph.h"
-#include "trace/graph/expr_value.h"
 
 /* The most inputs of a graph whose place among Dynamo's is looked up. */
 enum { MOST_INPUTS = 1 << 20 };
@@ -99,36 +98,21 @@ static bool copy_expr(struct wrap_reader *in, const struct expr_pool *pool, expr
     return vec_push(&in->graphs->dims, copy) || nomem(in);
 }
 
-static bool add_input(struct wrap_reader *in, const struct graph *graph, const struct meta *meta)
+static bool add_input(struct wrap_reader *in, const struct graph *graph, uint32_t node,
+                      const struct meta *meta)
 {
     struct sized_input input = {
+        .name = arena_copy(&in->graphs->arena, graph->nodes[node].name),
         .first = (uint32_t)in->graphs->dims.n,
         .n = meta->n_sizes,
         .element_bytes = meta->kind == META_TENSOR ? dtype_size(meta->dtype) : 0,
     };
+    if (!input.name.p)
+        return nomem(in);
     for (uint32_t i = 0; i < meta->n_sizes; i++)
         if (!copy_expr(in, &graph->pool->exprs, meta->sizes[i]))
             return false;
     return vec_push(&in->graphs->inputs, input) || nomem(in);
-}
-
-static bool no_symbol(void *user, struct str name, int64_t *ret)
-{
-    (void)user, (void)name, (void)ret;
-    return false;
-}
-
-/* Returns whether a tensor has no symbols, and then its bytes. */
-static bool fixed_bytes(const struct graph *graph, const struct meta *meta, uint64_t *ret)
-{
-    int64_t size;
-    *ret = dtype_size(meta->dtype);
-    for (uint32_t i = 0; i < meta->n_sizes; i++)
-        if (!expr_value(&graph->pool->exprs, meta->sizes[i], no_symbol, NULL, &size))
-            return false;
-        else if (size < 0 || __builtin_mul_overflow(*ret, (uint64_t)size, ret))
-            *ret = UINT64_MAX;
-    return true;
 }
 
 /* A float that is a symbol is no int of the key. */
@@ -150,17 +134,11 @@ static bool add_ints(struct wrap_reader *in, const struct graph *graph, struct w
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct meta *meta = input_meta(graph, i);
         if (meta && meta->kind == META_SYM && meta->n_sizes && !is_float(graph, meta) &&
-            !add_input(in, graph, meta))
+            !add_input(in, graph, i, meta))
             return false;
     }
     ret->n_ints = (uint32_t)in->graphs->inputs.n - ret->first_int;
     return true;
-}
-
-static void add_bytes(uint64_t *sum, uint64_t bytes)
-{
-    if (__builtin_add_overflow(*sum, bytes, sum))
-        *sum = UINT64_MAX;
 }
 
 static bool add_tensors(struct wrap_reader *in, const struct graph *graph, const bool *keeps,
@@ -169,12 +147,7 @@ static bool add_tensors(struct wrap_reader *in, const struct graph *graph, const
     ret->first_tensor = (uint32_t)in->graphs->inputs.n;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct meta *meta = input_meta(graph, i);
-        uint64_t bytes;
-        if (!meta || meta->kind != META_TENSOR || keeps[i])
-            continue;
-        if (fixed_bytes(graph, meta, &bytes))
-            add_bytes(&ret->fixed_bytes, bytes);
-        else if (!add_input(in, graph, meta))
+        if (meta && meta->kind == META_TENSOR && !keeps[i] && !add_input(in, graph, i, meta))
             return false;
     }
     ret->n_tensors = (uint32_t)in->graphs->inputs.n - ret->first_tensor;
@@ -193,6 +166,26 @@ static bool add_symbols(struct wrap_reader *in, struct wrapped_graph *ret)
     if (ret->n_symbols)
         qsort(in->graphs->symbols.v + ret->first_symbol, ret->n_symbols, sizeof(struct str),
               str_compare);
+    return true;
+}
+
+/* Lists what a graph returns: "return (add, None, view)". */
+static bool add_outputs(struct wrap_reader *in, const struct graph *graph,
+                        struct wrapped_graph *ret)
+{
+    ret->first_output = (uint32_t)in->graphs->outputs.n;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct node *node = &graph->nodes[i];
+        const struct arg *args = node_args(graph, node);
+        for (uint32_t k = 0; node->op == NODE_OUTPUT && k < node->n_args; k++) {
+            bool is_node = args[k].kind == ARG_NODE && args[k].u.node < graph->n_nodes;
+            struct str name = arena_copy(&in->graphs->arena,
+                                         is_node ? graph->nodes[args[k].u.node].name : STR(""));
+            if (!name.p || !vec_push(&in->graphs->outputs, name))
+                return nomem(in);
+        }
+    }
+    ret->n_outputs = (uint32_t)in->graphs->outputs.n - ret->first_output;
     return true;
 }
 
@@ -236,7 +229,8 @@ static bool read_graph(struct wrap_reader *in, const struct graph *graph, const 
     in->symbols = (struct intern){ 0 };
     return (limits.node == NODE_NONE || set_place(in, graph, limits.node, &ret)) &&
            add_ints(in, graph, &ret) && add_tensors(in, graph, keeps, &ret) &&
-           add_symbols(in, &ret) && (vec_push(&in->graphs->graphs, ret) || nomem(in));
+           add_symbols(in, &ret) && add_outputs(in, graph, &ret) &&
+           (vec_push(&in->graphs->graphs, ret) || nomem(in));
 }
 
 static bool visit_graph(void *user, const struct graph *graph)
@@ -361,6 +355,7 @@ void wrapped_graphs_release(struct wrapped_graphs *graphs)
     vec_release(&graphs->inputs);
     vec_release(&graphs->dims);
     vec_release(&graphs->symbols);
+    vec_release(&graphs->outputs);
     vec_release(&graphs->first_ref);
     vec_release(&graphs->next_ref);
 }

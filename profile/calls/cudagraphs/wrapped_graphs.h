@@ -23,8 +23,9 @@ enum skip_reason {
 const char *skip_reason_name(enum skip_reason reason);
 const char *skip_reason_text(enum skip_reason reason);
 
-/* An input whose size or value has symbols. */
+/* An integer input, or a tensor that each replay copies. */
 struct sized_input {
+    struct str name;
     uint32_t first, n;      /* its dimensions, in wrapped_graphs.dims; an integer has one */
     unsigned element_bytes; /* of a tensor; 0 for an integer */
 };
@@ -40,8 +41,8 @@ struct wrapped_graph {
     uint32_t line;
     uint32_t first_symbol, n_symbols; /* in wrapped_graphs.symbols: those of its inputs, sorted */
     uint32_t first_int, n_ints;       /* in wrapped_graphs.inputs */
-    uint32_t first_tensor, n_tensors; /* tensors that are copied at each replay and have symbols */
-    uint64_t fixed_bytes;             /* of the tensors that are copied and have none */
+    uint32_t first_tensor, n_tensors; /* in wrapped_graphs.inputs: tensors that are copied */
+    uint32_t first_output, n_outputs; /* in wrapped_graphs.outputs */
 };
 
 struct wrap_settings {
@@ -61,6 +62,8 @@ struct wrapped_graphs {
     dims;
     vec_of(struct str)
     symbols;
+    vec_of(struct str)
+    outputs; /* the nodes that graphs return; "" for what is none */
     vec_of(uint32_t)
     first_ref, next_ref; /* the trace's graphs by attempt, and by graph; TRACE_NONE */
 };

@@ -22,7 +22,22 @@ static const char DYNAMO[] =
     "        sin: \"f32[s27, 4][4, 1]cuda:0\" = torch.ops.aten.sin.default(arg1_1)\n" lines \
     "        return (sin,)\n"
 
-static struct trace *make_trace(const char *graph)
+/* The program of GRAPH(""), with a matmul. */
+static const char PROGRAM[] =
+    "# AOT ID: ['0_inference']\n"
+    "@triton_heuristics.pointwise(\n"
+    "    triton_meta={'device': DeviceProperties(type='cuda', index=0, cc=90, major=9)},\n"
+    ")\n"
+    "def partition_0(args):\n"
+    "    arg1_1, s27 = args\n"
+    "    with torch.cuda._DeviceGuard(0):\n"
+    "        buf0 = empty_strided_cuda((s27, 4), (4, 1), torch.float32)\n"
+    "        extern_kernels.mm(arg1_1, arg1_1, out=buf0)\n"
+    "        del arg1_1\n"
+    "    return (buf0, )\n"
+    "\n";
+
+static struct trace *make_trace(const char *graph, const char *program)
 {
     struct log_make log = log_start();
     log_put(&log, "\"dynamo_start\": {}", NULL);
@@ -32,6 +47,8 @@ static struct trace *make_trace(const char *graph)
             NULL);
     log_put(&log, "\"dynamo_output_graph\": {}", DYNAMO);
     log_put(&log, "\"aot_inference_graph\": {}", graph);
+    if (program)
+        log_put(&log, "\"inductor_output_code\": {}", program);
     log_put(&log, "\"dynamo_cpp_guards_str\": {}", TREE);
     return log_open(&log);
 }
@@ -79,10 +96,10 @@ static void release(struct made *made)
 }
 
 /* Makes the run of a graph, of which one is read. */
-static struct wrapped_graph graph_of(const char *graph, const struct cudagraph_options *how,
-                                     struct made *made)
+static struct wrapped_graph graph_of(const char *graph, const char *program,
+                                     const struct cudagraph_options *how, struct made *made)
 {
-    struct trace *trace = make_trace(graph);
+    struct trace *trace = make_trace(graph, program);
     assert_true(make(made, trace, how));
     assert_int_equal(made->run.wrapped.graphs.n, 1);
     struct wrapped_graph ret = made->run.wrapped.graphs.v[0];
@@ -94,10 +111,11 @@ static void expect(const char *graph, const struct cudagraph_options *how, enum 
                    uint32_t partitions, uint32_t recordings)
 {
     struct made made;
-    struct wrapped_graph found = graph_of(graph, how, &made);
+    struct wrapped_graph found = graph_of(graph, NULL, how, &made);
     assert_int_equal(found.skip, skip);
     assert_int_equal(found.n_partitions, partitions);
     assert_int_equal(made.run.totals[RUN_RECORD], recordings);
+    assert_true(!made.run.pool_known || !recordings);
     release(&made);
 }
 
@@ -109,7 +127,7 @@ static void test_sizes(void **state)
 {
     (void)state;
     struct made made;
-    struct wrapped_graph graph = graph_of(GRAPH(""), &(struct cudagraph_options){ 0 }, &made);
+    struct wrapped_graph graph = graph_of(GRAPH(""), NULL, &(struct cudagraph_options){ 0 }, &made);
     assert_int_equal(graph.skip, SKIP_NONE);
     assert_true(graph.reads_module);
     assert_int_equal(made.run.sizes.n, 3);
@@ -160,6 +178,17 @@ static void test_limits(void **state)
     expect("not a graph", &none, SKIP_NO_GRAPH, 0, 0);
 }
 
+/* 32 MiB of cuBLAS, and 2 MiB of the rest. */
+static void test_pool(void **state)
+{
+    (void)state;
+    struct made made;
+    graph_of(GRAPH(""), PROGRAM, &(struct cudagraph_options){ 0 }, &made);
+    assert_true(made.run.pool_known);
+    assert_int_equal(made.run.pool_bytes, 34 << 20);
+    release(&made);
+}
+
 static bool make_and_write(void *data)
 {
     struct made made;
@@ -181,7 +210,12 @@ static void test_memory(void **state)
     (void)state;
     struct trace *trace =
         make_trace(GRAPH("        copy_: \"f32[s27, 4][4, 1]cuda:0\" = "
-                         "torch.ops.aten.copy_.default(arg1_1, sin)\n" ON_HOST("host", "sin")));
+                         "torch.ops.aten.copy_.default(arg1_1, sin)\n" ON_HOST("host", "sin")),
+                   NULL);
+    assert_true(make_and_write(trace));
+    check_alloc_failures(make_and_write, trace);
+    trace_close(trace);
+    trace = make_trace(GRAPH(""), PROGRAM);
     assert_true(make_and_write(trace));
     check_alloc_failures(make_and_write, trace);
     trace_close(trace);
@@ -192,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_pool),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

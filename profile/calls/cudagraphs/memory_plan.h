@@ -1,0 +1,61 @@
+/* What the programs that Inductor wrote allocate and free, in their order: the functions
+ * "partition_0", "partition_1" ..., or "call" where there are none
+ * (torch/_inductor/codegen/wrapper.py).
+ *
+ *     buf0 = empty_strided_cuda((s33, 64), (64, 1), torch.float32)
+ *     del arg0_1
+ *     buf4 = buf0; del buf0  # reuse
+ *     buf5 = extern_kernels.convolution(buf4, ...)
+ *     assert_size_stride(buf5, (s33, 8), (8, 1))
+ *
+ * Lines that are none of these allocate nothing. */
+#ifndef SYMTAPE_PROFILE_CALLS_CUDAGRAPHS_MEMORY_PLAN_H
+#define SYMTAPE_PROFILE_CALLS_CUDAGRAPHS_MEMORY_PLAN_H
+
+#include "trace/base/arena.h"
+#include "trace/graph/dtype.h"
+#include "trace/graph/expr.h"
+
+/* The memory of one tensor, which several variables can name. */
+struct plan_slot {
+    struct str name;        /* its first variable */
+    bool input;             /* it is an argument */
+    expr_id sizes, strides; /* tuples; EXPR_NONE when they are not known */
+    unsigned element_bytes;
+};
+
+struct plan_event {
+    uint32_t slot;
+    bool frees; /* else it allocates */
+};
+
+#define SLOT_NONE UINT32_MAX
+
+struct memory_plan {
+    uint32_t first_slot, n_slots, first_event, n_events;
+    uint32_t first_output, n_outputs; /* in memory_plans.outputs */
+    uint32_t matmul; /* the event before which cuBLAS allocates its workspace; or SLOT_NONE */
+};
+
+struct memory_plans {
+    struct arena arena;
+    struct expr_pool exprs;
+    vec_of(struct plan_slot)
+    slots;
+    vec_of(struct plan_event)
+    events; /* their slots are numbers in the plan */
+    vec_of(uint32_t)
+    outputs; /* slots in the plan, SLOT_NONE for what is no tensor of it */
+    vec_of(struct memory_plan)
+    plans;
+};
+
+/* The most variables of a program that are read; what follows allocates nothing. */
+enum { PLAN_VARIABLES = 1 << 14 };
+
+/* Appends the plans of a program; none if it is not understood. Returns false when memory ran out.
+ */
+bool memory_plans_read(struct memory_plans *plans, struct str program);
+void memory_plans_release(struct memory_plans *plans);
+
+#endif
