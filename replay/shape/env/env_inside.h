@@ -246,6 +246,9 @@ sym_id env_static_without_axioms(struct shape_env *env, sym_id e, bool size_obli
 /* _maybe_evaluate_static_worker. ranges: NULL for those of the environment. */
 sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
                 const struct env_assumptions *ranges);
+/* Returns whether e has two values within the ranges of its symbols, so that no evaluation without
+ * guards decides it. False says nothing. */
+bool env_is_undecided(struct shape_env *env, sym_id e, enum env_static way);
 bool env_known_nonnegative_sum(struct shape_env *env, sym_id e);
 bool env_learn(struct shape_env *env, sym_id condition);
 sym_id env_put_hints(struct shape_env *env, sym_id e);

@@ -216,6 +216,8 @@ sym_id env_work(struct shape_env *env, sym_id e, enum env_static way,
     const struct expr_info *k = env_known(env, e);
     if (!k || k->n_symbols > FEW) /* more are not evaluated; PyTorch would take hours for them */
         return way == ENV_STATIC_UNBACKED_ONLY && k ? e : SYM_NONE;
+    if (way != ENV_STATIC_UNBACKED_ONLY && !given && env_is_undecided(env, e, way))
+        return SYM_NONE;
     struct shifted to = { env, pairs, ranges, names, k->n_symbols };
     order_symbols(env, k, order);
     for (uint32_t i = 0; i < to.n; i++) {

@@ -25,4 +25,24 @@ bool sym_divides(struct sym_pool *pool, sym_id a, sym_id b);
 typedef sym_id sym_hinter(void *user, sym_id symbol);
 sym_id sym_evaluate(struct sym_pool *pool, sym_id e, sym_hinter *hint, void *user);
 
+/* A number: an integer, or a float. */
+struct sym_number {
+    bool whole;
+    union {
+        int64_t integer;
+        double real;
+    };
+};
+struct sym_value {
+    sym_id symbol;
+    struct sym_number value;
+};
+/* value.c: computes an expression (sums, products, natural powers, quotients and remainders by
+ * positive divisors, true division, conversions between integers and floats, Max, Min, relations,
+ * And, Or, Not) where the symbols have these values; a condition is 0 or 1. Floats are rounded as
+ * the operations come. Returns false, which is no failure, when it has other parts or very many,
+ * when a number does not fit, and when an exact quotient has a remainder there. */
+bool sym_value_at(const struct sym_pool *pool, sym_id e, const struct sym_value *values, uint32_t n,
+                  struct sym_number *ret);
+
 #endif
