@@ -30,6 +30,7 @@ void shape_env_free(struct shape_env *env)
     if (!env)
         return;
     free(env->known);
+    vec_release(&env->results);
     vec_release(&env->symbols);
     vec_release(&env->symbol_lists);
     vec_release(&env->sources);

@@ -69,15 +69,21 @@ struct remembered {
     sym_id result;
 };
 
-/* The cached properties of an expression, by its id. */
+/* The cached results of evaluating a condition. */
+struct expr_results {
+    struct remembered worked[3], simplified[3];
+    struct remembered evaluated[ENV_STATIC_WAYS + 1]; /* the last: while peeking */
+};
+
+/* The cached properties of an expression, by its id. Few expressions are evaluated. */
 struct expr_info {
     uint32_t first_symbol, n_symbols; /* in env->symbol_lists, indexes of env->symbols */
     uint8_t holds, axiom;
     bool divisible;
-    uint32_t symbol_plus_1; /* for a symbol: its index in env->symbols plus 1 */
-    sym_id duck_plus_1;     /* for a number: its entry of val_to_var plus 1 */
-    struct remembered replaced, worked[3];
-    struct remembered simplified[3], evaluated[ENV_STATIC_WAYS + 1]; /* the last: while peeking */
+    uint32_t symbol_plus_1;  /* for a symbol: its index in env->symbols plus 1 */
+    sym_id duck_plus_1;      /* for a number: its entry of val_to_var plus 1 */
+    uint32_t results_plus_1; /* its entry of env->results plus 1, once it was evaluated */
+    struct remembered replaced;
 };
 
 enum { ENV_MAX_DEPTH = 500 };
@@ -96,6 +102,8 @@ struct shape_env {
 
     struct expr_info *known;
     size_t n_known;
+    vec_of(struct expr_results)
+    results;
     struct node_result node_results[1 << ENV_NODE_RESULT_BITS]; /* by a hash; the latest ones */
     vec_of(struct env_symbol)
     symbols;
@@ -179,6 +187,16 @@ static inline struct expr_info *env_known(struct shape_env *env, sym_id e)
     return e < env->n_known && (env->known[e].holds & HOLDS_LOOKED_AT) ? &env->known[e]
                                                                        : env_known_slow(env, e);
 }
+/* Returns the results of evaluating e, or NULL before the first one. Evaluating another expression
+ * invalidates it. */
+static inline const struct expr_results *env_results(const struct shape_env *env, sym_id e)
+{
+    return e < env->n_known && env->known[e].results_plus_1
+               ? &env->results.v[env->known[e].results_plus_1 - 1]
+               : NULL;
+}
+/* Returns them to put one in, or NULL when out of memory. */
+struct expr_results *env_results_of(struct shape_env *env, sym_id e);
 static inline struct env_symbol *env_symbol(struct shape_env *env, sym_id e)
 {
     return e < env->n_known && env->known[e].symbol_plus_1

@@ -287,8 +287,9 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
     if (e == SYM_NONE || e <= SYM_ID_TRUE || is_number(env->pool, e))
         return e;
     unsigned slot = env->peeking ? 2 : size_oblivious;
-    if (e < env->n_known && env->known[e].simplified[slot].at == env->version)
-        return env->known[e].simplified[slot].result;
+    const struct expr_results *known = env_results(env, e);
+    if (known && known->simplified[slot].at == env->version)
+        return known->simplified[slot].result;
     if (env->depth >= ENV_MAX_DEPTH)
         return env_raise(env, ENV_RAISED_OTHER, "RecursionError",
                          "maximum recursion depth exceeded"),
@@ -298,9 +299,11 @@ sym_id env_simplify_way(struct shape_env *env, sym_id e, bool size_oblivious)
     env->depth++;
     sym_id result = simplify_once(env, e, size_oblivious);
     env->depth--;
-    if (result == SYM_NONE || !env_ok(env) || !env_known(env, e))
+    struct expr_results *results =
+        result == SYM_NONE || !env_ok(env) ? NULL : env_results_of(env, e);
+    if (!results)
         return SYM_NONE;
-    env->known[e].simplified[slot] = (struct remembered){ version, result };
+    results->simplified[slot] = (struct remembered){ version, result };
     return result;
 }
 

@@ -235,16 +235,18 @@ static sym_id work_once(struct shape_env *env, sym_id e, enum env_static way)
     const struct expr_info *k = env_known(env, e);
     if (!k)
         return SYM_NONE;
-    bool valid = k->worked[slot].at != 0;
+    const struct expr_results *known = env_results(env, e);
+    bool valid = known && known->worked[slot].at != 0;
     for (uint32_t i = 0; valid && i < k->n_symbols; i++)
-        valid = env_symbol_of(env, k, i)->changed_at <= k->worked[slot].at;
+        valid = env_symbol_of(env, k, i)->changed_at <= known->worked[slot].at;
     if (valid)
-        return k->worked[slot].result;
+        return known->worked[slot].result;
     uint32_t time = env->time;
     sym_id result = env_work(env, e, way, NULL);
-    if (!env_ok(env) || !env_known(env, e))
+    struct expr_results *results = env_ok(env) ? env_results_of(env, e) : NULL;
+    if (!results)
         return SYM_NONE;
-    env->known[e].worked[slot] = (struct remembered){ time, result };
+    results->worked[slot] = (struct remembered){ time, result };
     return result;
 }
 
@@ -299,13 +301,15 @@ sym_id env_static(struct shape_env *env, sym_id e, enum env_static way)
     if (e == SYM_NONE || (e <= SYM_ID_TRUE && !is_poisoned(env, e)))
         return e;
     unsigned slot = env->peeking ? ENV_STATIC_WAYS : way;
-    if (e < env->n_known && env->known[e].evaluated[slot].at == env->static_version)
-        return env->known[e].evaluated[slot].result;
+    const struct expr_results *known = env_results(env, e);
+    if (known && known->evaluated[slot].at == env->static_version)
+        return known->evaluated[slot].result;
     uint32_t version = env->static_version;
     sym_id result = static_(env, e, way, true);
-    if (!env_ok(env) || !env_known(env, e))
+    struct expr_results *results = env_ok(env) ? env_results_of(env, e) : NULL;
+    if (!results)
         return SYM_NONE;
-    env->known[e].evaluated[slot] = (struct remembered){ version, result };
+    results->evaluated[slot] = (struct remembered){ version, result };
     return result;
 }
 

@@ -108,6 +108,19 @@ struct expr_info *env_known_slow(struct shape_env *env, sym_id e)
     return ok ? &env->known[e] : (env_ok(env), NULL);
 }
 
+struct expr_results *env_results_of(struct shape_env *env, sym_id e)
+{
+    struct expr_info *k = env_known(env, e);
+    if (!k)
+        return NULL;
+    if (!k->results_plus_1) {
+        if (!vec_push(&env->results, (struct expr_results){ .worked = { { 0 } } }))
+            return env_no_memory(env), NULL;
+        k->results_plus_1 = (uint32_t)env->results.n;
+    }
+    return &env->results.v[k->results_plus_1 - 1];
+}
+
 bool env_holds_symbol(struct shape_env *env, sym_id e, sym_id symbol)
 {
     const struct expr_info *k = env_known(env, e);
@@ -215,7 +228,7 @@ sym_id env_hint(struct shape_env *env, sym_id e)
 size_t env_bytes(const struct shape_env *env)
 {
     return sizeof *env + sym_pool_bytes(env->pool) + env->n_known * sizeof *env->known +
-           env->symbols.cap * sizeof *env->symbols.v +
+           env->results.cap * sizeof *env->results.v + env->symbols.cap * sizeof *env->symbols.v +
            env->symbol_lists.cap * sizeof *env->symbol_lists.v +
            env->guards.cap * sizeof *env->guards.v + env->arena.bytes + env->messages.arena.bytes +
            env->source_names.arena.bytes +
