@@ -7,6 +7,10 @@
 #include "profile/calls/cache/check_memo.h"
 #include "profile/calls/cache/code_choice.h"
 
+/* The reason of an entry of another backend; PyTorch's goes on with what both are. */
+#define BACKEND_MISMATCH \
+    "BACKEND_MATCH failure: torch.compile detected different backend callables."
+
 /* A check that failed by a size or stride, so that its reason is worded once. */
 struct sized_check {
     uint32_t entry, leaf;

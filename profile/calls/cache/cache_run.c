@@ -81,6 +81,14 @@ static void count(struct cache_run *run, const struct call_log *log, const struc
     run->saved_seconds += run->entries.v[row->answered].seconds;
 }
 
+/* Returns whether a check found the reason that PyTorch logged. */
+static bool is_logged(const struct entry_check_row *check, struct str logged)
+{
+    return check->verdict == GUARDS_FAIL &&
+           (str_starts(check->reason, str_trim(logged)) ||
+            (str_is(check->reason, BACKEND_MISMATCH) && str_starts(logged, check->reason)));
+}
+
 /* Returns whether what the tape logged for a compile ("0/1: self.n == 4") is what this look-up
  * found: the same entries in the same order, each turned away by the same guard, or by one on a
  * value of which the call says nothing. */
@@ -94,7 +102,7 @@ static bool fits(struct cache_builder *b, const struct lookup_row *row,
         const struct cache_entry *entry = &b->run->entries.v[check->entry];
         struct str logged = why->reasons[i].guard;
         *ret = str_eq(why->reasons[i].compile, entry->compile);
-        if (!*ret || (check->verdict == GUARDS_FAIL && str_starts(check->reason, str_trim(logged))))
+        if (!*ret || is_logged(check, logged))
             continue;
         if (!entry_guards_assumed(&entry->guards, &b->world, logged, ret))
             return err_nomem(b->err);
@@ -110,8 +118,7 @@ static bool confirms(const struct cache_builder *b, const struct lookup_row *row
     const struct recompile *why = compile->why;
     for (uint32_t i = 0; why && i < why->n_reasons && i < row->n_checks; i++) {
         const struct entry_check_row *check = lookup_check(b->run, row, i);
-        if (check->source.n && check->verdict == GUARDS_FAIL &&
-            str_starts(check->reason, str_trim(why->reasons[i].guard)))
+        if (check->source.n && is_logged(check, why->reasons[i].guard))
             return true;
     }
     return false;
@@ -126,8 +133,7 @@ static bool note_unlisted(struct cache_builder *b, const struct lookup_row *row,
         const struct entry_check_row *check = lookup_check(b->run, row, i);
         const struct cache_entry *entry = &b->run->entries.v[check->entry];
         struct str logged = str_trim(why->reasons[i].guard);
-        if (!str_eq(why->reasons[i].compile, entry->compile) ||
-            (check->verdict == GUARDS_FAIL && str_starts(check->reason, logged)))
+        if (!str_eq(why->reasons[i].compile, entry->compile) || is_logged(check, logged))
             continue;
         uint32_t source;
         if (!entry_guards_unlisted(&entry->guards, &b->world, logged, &source) ||

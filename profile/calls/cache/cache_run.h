@@ -3,7 +3,8 @@
  *
  * The rules are those of lookup() and create_cache_entry() in torch/csrc/dynamo/extra_state.cpp and
  * of torch/_dynamo/cache_size.py (2.13): the entries of a code object are checked newest first, the
- * one that answers moves to the front, a new one goes to the front. A compile is refused when
+ * one that answers moves to the front, a new one goes to the front. Those of another backend do not
+ * answer. A compile is refused when
  * recompile_limit entries have the same ID_MATCH objects, or accumulated_recompile_limit entries
  * are there; from then on the code object is run-only: entries go on answering, all else runs
  * eagerly. isolate_recompiles gives each compiled function a list of its own (a region).
@@ -60,7 +61,8 @@ struct lookup_row {
 struct cache_entry {
     uint32_t code, ordinal; /* it is number `ordinal` of the code object, from 0 */
     struct str compile;
-    int64_t region; /* -1: of no region */
+    int64_t region;     /* -1: of no region */
+    struct str backend; /* "" if the calls do not tell it */
     uint32_t hits;
     double seconds;          /* that its compile took; 0 if it is not recorded */
     struct str assumed_from; /* the compile whose guards it has, with other sizes, since the tape

@@ -53,6 +53,7 @@ static bool add_entry(struct cache_builder *b, struct cache_entry *entry,
     entry->code = row->code;
     entry->ordinal = (uint32_t)code->order.n;
     entry->region = call->region;
+    entry->backend = call->backend;
     if (!vec_push(&b->run->entries, *entry)) {
         entry_guards_release(&entry->guards);
         return err_nomem(b->err);

@@ -139,6 +139,13 @@ static bool is_valid(const struct cache_builder *b, const struct memo_cell *cell
             b->run->found.v[cell->check].verdict == GUARDS_PASS);
 }
 
+/* An entry of another backend does not answer, whatever its guards say; PyTorch does not evaluate
+ * them, but to word a reason (get_guard_fail_reason_helper() in torch/_dynamo/guards.py). */
+static bool has_backend(const struct cache_entry *entry, const struct program_call *call)
+{
+    return !entry->backend.n || !call->backend.n || str_eq(entry->backend, call->backend);
+}
+
 static bool check_entry(struct cache_builder *b, uint32_t id, const struct program_call *call,
                         bool count, uint32_t *ret)
 {
@@ -153,6 +160,15 @@ static bool check_entry(struct cache_builder *b, uint32_t id, const struct progr
                                     .version = entry->guards.version,
                                     .facts = (uint32_t)b->world.facts.n };
     const struct entry_check_row *row = &b->run->found.v[*ret];
+    if (!has_backend(entry, call)) {
+        struct entry_check_row other = { .entry = id,
+                                         .verdict = GUARDS_FAIL,
+                                         .reason = STR(BACKEND_MISMATCH),
+                                         .source = STR(""),
+                                         .manager = MANAGER_NONE };
+        return row->verdict == GUARDS_FAIL || number_check(b->run, &other, ret) ||
+               err_nomem(b->err);
+    }
     if (count && row->verdict == GUARDS_FAIL)
         entry_guards_count(&entry->guards, row->manager);
     return true;

@@ -78,6 +78,33 @@ static void put_dims(uint64_t dims, struct buf *out)
         }
 }
 
+/* Returns whether the entry was compiled with a mark on the tensor of a guard: one of the guards on
+ * its marks, which follow each other, allows some. */
+static bool was_marked(const struct entry_guards *guards, const struct guard_leaf *leaf)
+{
+    const struct guard_leaf *first = leaf, *end = leaf;
+    while (first > guards->leaves.v && first[-1].source == leaf->source &&
+           str_eq(first[-1].kind, leaf->kind))
+        first--;
+    while (end < guards->leaves.v + guards->leaves.n && end->source == leaf->source &&
+           str_eq(end->kind, leaf->kind))
+        end++;
+    for (; first < end; first++)
+        if (first->condition != CONDITION_NONE &&
+            guards->conditions.nodes.v[first->condition].op == COND_CHOICE)
+            return true;
+    return false;
+}
+
+/* The mark that a call has on a tensor and that the entry was compiled without: "hasattr(L['x'],
+ * '_dynamo_static_indices') == False". */
+static struct str unexpected_mark(const struct condition_pool *pool, const struct condition *node)
+{
+    if (node->op == COND_EQUAL)
+        node = &pool->nodes.v[node->first];
+    return node->op == COND_HASATTR ? node->text : STR("");
+}
+
 /* class DIMENSION_DYNAMIC_MARKING_GUARD, check_verbose_nopybind() */
 static enum leaf_verdict fail_with_marks(struct entry_check *c, const struct guard_leaf *leaf)
 {
@@ -89,6 +116,12 @@ static enum leaf_verdict fail_with_marks(struct entry_check *c, const struct gua
     if (node->op == COND_CHOICE)
         node = &pool->nodes.v[node->first];
     int mark = node->op == COND_MARKED ? tensor_mark_of(node->text) : -1;
+    struct str unexpected = unexpected_mark(pool, node);
+    if (unexpected.n && was_marked(c->guards, leaf)) {
+        buf_put(c->why.reason, unexpected);
+        buf_puts(c->why.reason, " should be absent but is present on runtime tensor");
+        return LEAF_FAIL;
+    }
     if (mark < 0 || value->kind != PY_TENSOR) {
         buf_puts(c->why.reason,
                  "_has_dynamo_dim_marking is present on runtime tensor but was absent at "
@@ -155,7 +188,8 @@ static enum leaf_verdict check_tensor_leaf(struct entry_check *c, const struct g
         return LEAF_PASS;
     if (check_tensor(c->guards, leaf, value, c->mode, &c->why))
         return LEAF_PASS;
-    if (c->why.reason && str_contains(leaf->code, STR("._parameters[")))
+    if (c->why.reason && str_is(value->type, "Parameter") &&
+        str_is(c->guards->tensors.v[leaf->tensor].type, "Parameter"))
         buf_puts(c->why.reason,
                  ". Guard failed on a parameter, consider using "
                  "torch._dynamo.config.force_parameter_static_shapes = False to allow "

@@ -20,6 +20,7 @@ enum condition_op {
     COND_SOURCE,
     COND_SIZE, /* element `index` of source.size() */
     COND_STRIDE,
+    COND_OFFSET,   /* source.storage_offset() */
     COND_LENGTH,   /* len(source) */
     COND_HASATTR,  /* hasattr(source, text) */
     COND_CONTAINS, /* ___dict_contains(first, source) */

@@ -167,6 +167,8 @@ static condition_id read_source_term(struct condition_reader *in)
         return make_of_source(in, COND_SIZE, source, read_index(in), STR(""));
     if (accept(in, ".stride()"))
         return make_of_source(in, COND_STRIDE, source, read_index(in), STR(""));
+    if (accept(in, ".storage_offset()"))
+        return make_of_source(in, COND_OFFSET, source, 0, STR(""));
     return make_of_source(in, COND_SOURCE, source, 0, STR(""));
 }
 

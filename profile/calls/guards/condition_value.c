@@ -73,6 +73,15 @@ static struct py_value dimension(const struct py_value *tensor, bool stride, uin
     return integer(stride ? tensor->tensor->strides[index] : tensor->tensor->sizes[index]);
 }
 
+static struct py_value storage_offset(const struct py_value *tensor)
+{
+    if (tensor->kind == PY_UNKNOWN || (tensor->kind == PY_TENSOR && tensor->tensor->offset < 0))
+        return UNKNOWN;
+    if (tensor->kind != PY_TENSOR)
+        return (struct py_value){ .kind = PY_MISSING, .object = OBJECT_NONE };
+    return integer(tensor->tensor->offset);
+}
+
 int tensor_mark_of(struct str attribute)
 {
     static const char *const names[] = {
@@ -263,6 +272,7 @@ static const struct py_value *source_value(const struct condition *node, struct 
     if (value->kind != PY_MISSING)
         switch (node->op) {
         case COND_SIZE: ret = keep(dimension(value, false, node->index), own); break;
+        case COND_OFFSET: ret = keep(storage_offset(value), own); break;
         case COND_STRIDE: ret = keep(dimension(value, true, node->index), own); break;
         case COND_LENGTH: ret = keep(length_of(value), own); break;
         case COND_HASATTR:

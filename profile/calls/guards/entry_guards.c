@@ -276,6 +276,13 @@ static bool is_joined(const struct guards_reader *in, uint32_t manager, struct s
            str_contains(g->leaves.v[last].code, SAME) == str_contains(code, SAME);
 }
 
+/* 1 == True, but guards compare the type or the object. */
+static bool compares_types(struct str kind)
+{
+    return str_is(kind, "EQUALS_MATCH") || str_is(kind, "TRUE_MATCH") ||
+           str_is(kind, "FALSE_MATCH");
+}
+
 static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
 {
     struct entry_guards *g = in->guards;
@@ -284,7 +291,7 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
                                .text = line->text,
                                .code = line->code,
                                .comment = line->comment,
-                               .compares_types = str_is(line->kind, "EQUALS_MATCH"),
+                               .compares_types = compares_types(line->kind),
                                .source = INTERN_NONE,
                                .owner = INTERN_NONE,
                                .condition = CONDITION_NONE,

@@ -52,6 +52,7 @@ static void put_tensor(const struct py_value *value, struct buf *out)
         buf_zigzag(out, tensor->sizes[i]);
         buf_zigzag(out, tensor->strides[i]);
     }
+    buf_zigzag(out, tensor->offset);
     buf_putc(out, (char)(tensor->requires_grad | value->inference << 1 | tensor->plain << 2));
     for (size_t i = 0; i < TENSOR_MARK_COUNT; i++)
         buf_varint(out, tensor->marks[i]);

@@ -10,11 +10,12 @@
  *
  * "args" are the function's locals and "state" attributes and globals that may have changed; what
  * neither names is as it was. "code" names the code object ("train.py:17:forward"), where it is
- * known, and "frame_id" tells apart those of one name. A value is a tensor, or has a "type" with
- * "value", "len" or "keys". "module" numbers the module whose forward was called, "region" a
- * function that was compiled with isolate_recompiles, "backward_of" the call whose backward this
- * is, "look" which of its look-ups. A line without "call" and other members are ignored.
- * symtape-cache(1) documents the format for users. */
+ * known, and "frame_id" tells apart those of one name. Entries
+ * answer calls with their own "backend" only, where it is told. A value is a tensor, or has a
+ * "type" with "value", "len" or "keys". "module" numbers the module whose forward was called,
+ * "region" a function that was compiled with isolate_recompiles, "backward_of" the call whose
+ * backward this is, "look" which of its look-ups. A line without "call" and other members are
+ * ignored. symtape-cache(1) documents the format for users. */
 #ifndef SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 #define SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 
@@ -52,6 +53,7 @@ struct program_call {
     struct str function;
     struct str code;        /* "FILE:LINE:NAME"; "" if it is not told */
     int64_t frame_id;       /* the first number of its compile ids; -1: it is not told */
+    struct str backend;     /* with which it was compiled; "" if it is not told */
     int64_t module, region; /* -1: none */
     int64_t backward_of;    /* the number of a call; -1: this is no backward */
     int64_t look; /* of a backward: the look-up of that call whose graph it is the backward

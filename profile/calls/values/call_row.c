@@ -103,7 +103,8 @@ static bool read_tensor(struct row_reader *in, json_id item, struct py_value *re
     if (!read_numbers(in, sizes, numbers, (uint32_t)n) ||
         !read_numbers(in, strides, numbers + n, (uint32_t)n))
         return false;
-    tensor->plain = number_or(doc, item, STR("offset"), 0) == 0 && is_contiguous(tensor);
+    tensor->offset = number_or(doc, item, STR("offset"), -1);
+    tensor->plain = tensor->offset <= 0 && is_contiguous(tensor);
     return true;
 }
 
@@ -293,6 +294,7 @@ static bool read_frames(struct row_reader *in, const struct program_call *call)
     json_id frames = json_get(&in->doc, JSON_ROOT, STR("frames"));
     for (json_id f = json_first(&in->doc, frames); f != JSON_NONE; f = json_next(&in->doc, f)) {
         struct program_call frame = { .number = call->number, .inside = true, .mode = call->mode };
+        frame.backend = call->backend;
         frame.function = function_of(text_of(in, json_get(&in->doc, f, STR("code"))));
         if (!frame.function.n)
             return err_set(in->err, ERR_INPUT, "a frame has no \"code\"");
@@ -314,6 +316,7 @@ bool call_row_read(struct row_reader *in, struct str line, uint32_t n_objects, s
         return json_kind_of(&in->doc, JSON_ROOT) == JSON_OBJECT ||
                err_set(in->err, ERR_INPUT, "not an object");
     call.function = text_of(in, json_get(&in->doc, JSON_ROOT, STR("function")));
+    call.backend = text_of(in, json_get(&in->doc, JSON_ROOT, STR("backend")));
     read_mode(in, json_get(&in->doc, JSON_ROOT, STR("mode")), &call.mode);
     if (!call.function.n)
         return err_set(in->err, ERR_INPUT, "a call has no \"function\"");

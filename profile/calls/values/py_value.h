@@ -36,6 +36,7 @@ struct tensor_value {
     struct str dtype, device; /* "torch.float32", "cpu" */
     uint32_t n_dims;
     const int64_t *sizes, *strides; /* n_dims of each */
+    int64_t offset;                 /* in its storage; -1 if it is not told */
     bool requires_grad;
     bool made_in_inference; /* in inference mode, as the list states it */
     bool plain;             /* contiguous and at the start of its storage, so hardly a view */

@@ -250,7 +250,7 @@ static void test_codes(void **state)
     trace_close(trace);
 }
 
-static struct trace *make_numbers(unsigned n)
+static struct trace *make_numbers(unsigned n, unsigned step)
 {
     struct log_make make = log_start();
     for (unsigned i = 0; i < n; i++) {
@@ -260,7 +260,7 @@ static struct trace *make_numbers(unsigned n)
                    "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
                    "| +- GuardManager: source=L['k'], accessed_by=FrameLocalsGuardAccessor\n"
                    "| | +- EQUALS_MATCH: L['k'] == %u%c",
-                   i, 0);
+                   i * step, 0);
         make.context = where.p;
         log_put(&make, "\"dynamo_start\": {}", NULL);
         log_put(&make, "\"dynamo_cpp_guards_str\": {}", tree.p);
@@ -281,7 +281,7 @@ static void test_other_order(void **state)
     struct buf lines = BUF_INIT;
     struct call_log log = { 0 };
     struct cache_run run = { 0 };
-    struct trace *trace = make_numbers(5);
+    struct trace *trace = make_numbers(5, 1);
     for (uint32_t i = 0; i < 7; i++)
         buf_printf(&lines,
                    "{\"call\": %u, \"function\": \"f\", \"args\": [{\"source\": \"L['k']\", "
@@ -299,6 +299,35 @@ static void test_other_order(void **state)
     trace_close(trace);
 }
 
+/* An entry answers calls with its own backend, and those of which none is told. */
+static void test_backends(void **state)
+{
+    (void)state;
+    static const char *const BACKENDS[] = { "eager", "aot", "eager", "aot", "", "eager" };
+    static const uint32_t ANSWERED[] = { 0, 1, 0, 1, 1, 0 };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct trace *trace = make_numbers(2, 0);
+    for (uint32_t i = 0; i < 6; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"backend\": \"%s\", \"args\": "
+                   "[{\"source\": \"L['k']\", \"type\": \"int\", \"value\": 0}]}\n",
+                   i, BACKENDS[i]);
+    assert_true(call_log_read(&log, buf_str(&lines), &err));
+    assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(run.lookups.v[i].outcome, i < 2 ? LOOKUP_COMPILED : LOOKUP_HIT);
+        assert_int_equal(run.lookups.v[i].answered, ANSWERED[i]);
+    }
+    assert_true(str_starts(lookup_check(&run, &run.lookups.v[1], 0)->reason, STR("BACKEND_MATCH")));
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
 /* Each region has a limit of its own. */
 static void test_regions(void **state)
 {
@@ -308,7 +337,7 @@ static void test_regions(void **state)
     struct buf lines = BUF_INIT;
     struct call_log log = { 0 };
     struct cache_run run = { 0 };
-    struct trace *trace = make_numbers(1);
+    struct trace *trace = make_numbers(1, 1);
     for (uint32_t i = 0; i < 3 * REGIONS; i++)
         buf_printf(&lines,
                    "{\"call\": %u, \"function\": \"f\", \"region\": %u, \"args\": [{\"source\": "
@@ -463,11 +492,17 @@ static void test_written_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_backward),    cmocka_unit_test(test_backward_memory),
-        cmocka_unit_test(test_memo),        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_other_order), cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_artifacts),   cmocka_unit_test(test_artifacts_memory),
-        cmocka_unit_test(test_written),     cmocka_unit_test(test_written_rank),
+        cmocka_unit_test(test_backward),
+        cmocka_unit_test(test_backward_memory),
+        cmocka_unit_test(test_memo),
+        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_other_order),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_backends),
+        cmocka_unit_test(test_artifacts),
+        cmocka_unit_test(test_artifacts_memory),
+        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_written_rank),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

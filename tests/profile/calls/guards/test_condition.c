@@ -5,7 +5,7 @@ static const char CALL[] =
     "{\"call\": 0, \"function\": \"f\", \"args\": ["
     "{\"source\": \"L['x']\", \"obj\": 1, \"size\": [6, 4], \"stride\": [4, 1], \"dtype\": "
     "\"torch.float32\", \"marks\": {\"dynamic\": [0]}},"
-    "{\"source\": \"L['y']\", \"obj\": 1, \"size\": [6, 4], \"stride\": [4, 1]},"
+    "{\"source\": \"L['y']\", \"obj\": 1, \"size\": [6, 4], \"stride\": [4, 1], \"offset\": 7},"
     "{\"source\": \"L['k']\", \"type\": \"int\", \"value\": 3},"
     "{\"source\": \"L['b']\", \"type\": \"bool\", \"value\": true},"
     "{\"source\": \"L['f']\", \"type\": \"float\", \"value\": 0.5},"
@@ -28,6 +28,10 @@ static const struct {
     { "(-7 // 2) == -4 and (-7 % 2) == 1", YES },
     { "2 ** 3 ** 2 == 512", YES },
     { "L['x'].stride()[0] == L['x'].size()[1]", YES },
+    { "2 <= L['y'].storage_offset()", YES },
+    { "L['x'].storage_offset() == 0", UNKNOWN_ },
+    { "L['u'].storage_offset() == 0", UNKNOWN_ },
+    { "L['k'].storage_offset() == 0", RAISES },
     { "L['x'].size()[2] == 1", RAISES },
     { "L['none'].size()[0] == 1", RAISES },
     { "L['u'].size()[0] == 1", UNKNOWN_ },

@@ -315,13 +315,57 @@ static void test_memory(void **state)
     check_alloc_failures(attempt, NULL);
 }
 
+/* A guard on True refuses 1, which is equal to it; the reason of a tensor that is a parameter says
+ * so. */
+static void test_types(void **state)
+{
+    (void)state;
+    static const char CALLS_OF_TYPES[] =
+        CALL("{\"source\": \"L['q']\", \"type\": \"bool\", \"value\": true}", "true")
+            CALL("{\"source\": \"L['q']\", \"type\": \"int\", \"value\": 1}", "true")
+                CALL("{\"source\": \"L['w']\", \"class\": \"Parameter\", \"size\": [3], "
+                     "\"stride\": [1], \"dtype\": \"torch.float32\", \"device\": \"cpu\"}",
+                     "true");
+    static const char TREE_OF_TYPES[] =
+        "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+        "| +- GuardManager: source=L['q'], accessed_by=FrameLocalsGuardAccessor\n"
+        "| | +- TRUE_MATCH: L['q'] == True\n"
+        "| +- GuardManager: source=L['w'], accessed_by=FrameLocalsGuardAccessor\n"
+        "| | +- TENSOR_MATCH: check_tensor(L['w'], Parameter, DispatchKeySet(CPU, BackendSelect, "
+        "ADInplaceOrView, AutogradCPU), torch.float32, device=None, requires_grad=False, size=[2], "
+        "stride=[1])\n";
+    static const char *const EXPECTED[] = {
+        "", "q == True",
+        "tensor 'w' size mismatch at index 0. expected 2, actual 3. Guard failed on a parameter, "
+        "consider using torch._dynamo.config.force_parameter_static_shapes = False to allow "
+        "dynamism on parameters."
+    };
+    struct fixture f = { 0 };
+    struct err err = ERR_INIT;
+    f.world.sources = &f.log.sources;
+    assert_true(call_log_read(&f.log, STR(CALLS_OF_TYPES), &err));
+    const struct call_mode *mode = &f.log.calls.v[0].mode;
+    assert_true(world_enter(&f.world, &f.log.calls.v[0]));
+    assert_true(entry_guards_read(&f.guards, STR(TREE_OF_TYPES), &f.world, mode, &err));
+    for (size_t i = 0; i < 3; i++) {
+        struct buf reason = BUF_INIT;
+        assert_true(world_enter(&f.world, &f.log.calls.v[i]));
+        struct guards_answer answer = entry_guards_check(&f.guards, &f.world, mode, false);
+        assert_true(entry_guards_explain(&f.guards, &f.world, mode, &answer, &reason));
+        assert_str_is(buf_str(&reason), EXPECTED[i]);
+        buf_release(&reason);
+    }
+    release(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reasons),  cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_one_leaf), cmocka_unit_test(test_order),
-        cmocka_unit_test(test_widen),    cmocka_unit_test(test_unknown_mark),
-        cmocka_unit_test(test_scope),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_reasons),      cmocka_unit_test(test_types),
+        cmocka_unit_test(test_filter),       cmocka_unit_test(test_one_leaf),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_widen),
+        cmocka_unit_test(test_unknown_mark), cmocka_unit_test(test_scope),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

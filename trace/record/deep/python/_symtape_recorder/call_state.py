@@ -91,16 +91,20 @@ class CodeState:
 
     def note(self, module, local, values, new):
         """Reads the sources that were not read before: those of an entry that was just compiled are as
-        its guards say."""
-        scope = self.scope(local)
+        its guards say. Returns the tensors and numbers among them, of which another compile may make
+        symbols: ((text, key), ...)."""
+        scope, found = self.scope(local), []
         for text, source in list(self.sources.items()):
             if source is None:
                 continue
             where = (module if source.of_module else -1, text)
             if where not in self.known:
-                self.known[where] = source.read(scope, values, new)
+                key = self.known[where] = source.read(scope, values, new)
                 if source.of_module:
-                    self.known.setdefault((None, text), self.known[where])
+                    self.known.setdefault((None, text), key)
+                if call_values.can_be_symbol(key):
+                    found.append((text, key))
+        return tuple(found)
 
     def read(self, entry, module, local, values, new):
         """The values of all sources that ever changed: ((text, key), ...). `entry`: what answered,

@@ -190,6 +190,12 @@ def without_number(key):
     return key[:-1] if key[0] in (TENSOR, OBJECT) else key
 
 
+def can_be_symbol(key):
+    """Whether a compile can make symbols of a value: of a parameter it does not
+    (torch._dynamo.config.force_parameter_static_shapes)."""
+    return key[0] == TENSOR and key[8] != "Parameter" or key[0] == PLAIN and key[1] in ("int", "float")
+
+
 def plain(value, new=None, depth=0):
     return PLAIN, type(value).__name__, value
 

@@ -31,6 +31,7 @@ MOST_CALLS = 1_000_000
 MOST_BYTES = 256 << 20     # of all rows
 MOST_ROWS_KNOWN = 4096     # keys of rows that later rows can refer to
 MOST_CODES = 10_000
+MOST_BACKENDS = 100
 FLUSH_ROWS, FLUSH_BYTES, FLUSH_SECONDS = 512, 1 << 20, 1.0
 
 
@@ -72,10 +73,10 @@ class Code:
 class Call:
     """A call that runs."""
     __slots__ = ("number", "frame", "began", "armed", "looked", "compiling", "compiles", "refused",
-                 "mode", "entry", "region", "backward_of", "shift", "first", "numbers", "n")
+                 "mode", "entry", "region", "backward_of", "shift", "first", "numbers", "n", "backend")
 
-    def __init__(self, number, frame, objects):
-        self.number, self.frame = number, frame
+    def __init__(self, number, frame, objects, backend=None):
+        self.number, self.frame, self.backend = number, frame, backend
         self.armed, self.looked, self.compiling = False, [], 0
         self.compiles = self.refused = ()
         self.mode = self.entry = self.backward_of = None
@@ -107,6 +108,7 @@ class Calls:
         self.numbers = itertools.count()
         self.objects = call_values.Objects()
         self.values = None
+        self.backends, self.callbacks = [], {}
         self.known, self.last = {}, None   # key -> number of its row; the run of equal rows
         self.rows, self.bytes, self.written = [], 0, 0
         self.calls, self.dropped, self.full = 0, 0, False
@@ -141,7 +143,8 @@ class Calls:
                 if frame.f_code.co_name == "compile_wrapper":
                     if self.values is None:
                         self.prepare()
-                    self.thread.stack.append(Call(next(self.numbers), id(frame), self.objects))
+                    self.thread.stack.append(Call(next(self.numbers), id(frame), self.objects,
+                                                  self.backend_of(callback)))
             return start(callback)
 
         @functools.wraps(end)
@@ -376,7 +379,9 @@ class Calls:
 
     def note_state(self, lookup, local):
         try:
-            lookup[0].state.note(lookup[3], local, self.values, KNOWN)
+            state = dict(lookup[6])
+            state.update(lookup[0].state.note(lookup[3], local, self.values, KNOWN))
+            lookup[6] = tuple(state.items())
         except Exception:
             self.dropped += 1
 
@@ -471,7 +476,7 @@ class Calls:
         if entry is not None and entry.root is not None and looked[0][1] == "hit":
             known = entry.key
             if known is not None and known[7] is looked[0] and len(looked) == 1 and error is None \
-                    and known[5] == call.mode and known[4] == call.region \
+                    and known[5] == call.mode and known[4] == (call.region, call.backend) \
                     and not (call.compiles or call.refused):
                 return known
             function, region = entry.root, call.region
@@ -496,7 +501,7 @@ class Calls:
                                             names.get("kwargs", {}), code)
             training = module.training if module is not None else None
             module = self.objects.number(module) if module is not None else None
-        key = ("call", function, module, training, region, call.mode,
+        key = ("call", function, module, training, (region, call.backend), call.mode,
                error.__name__ if error is not None else None,
                tuple(root) if root is not None else None,
                tuple([tuple(f) for f in frames]) if frames else (), call.compiles,
@@ -504,6 +509,36 @@ class Calls:
         if entry is not None and error is None and not (frames or call.compiles or call.refused):
             entry.key = key
         return key
+
+    def backend_of(self, callback):
+        """The name of a backend; entries answer calls with an equal one only (backend_match() in
+        torch/csrc/dynamo/extra_state.cpp), so others of the same name have a number, too."""
+        known = self.callbacks.get(id(callback))
+        if known is not None and known[0]() is callback:
+            return known[1]
+        try:
+            reference, backend = weakref.ref(callback), callback
+            while hasattr(backend, "_torchdynamo_orig_backend"):
+                backend = backend._torchdynamo_orig_backend
+            name = self.backend_name(backend) if backend is not callback else None
+        except Exception:  # None, or what is no function
+            return None
+        if len(self.callbacks) > MOST_CODES:
+            self.callbacks.clear()
+        self.callbacks[id(callback)] = reference, name
+        return name
+
+    def backend_name(self, backend):
+        for reference, name in self.backends:
+            if reference() == backend:
+                return name
+        name = getattr(backend, "compiler_name", None) or getattr(backend, "__name__", None) \
+            or type(backend).__name__
+        same = sum(known.partition("#")[0] == name for _, known in self.backends)
+        name = f"{name}#{same}" if same else name
+        if len(self.backends) < MOST_BACKENDS:
+            self.backends.append((weakref.ref(backend), name))
+        return name
 
     def target_of(self, fn):
         known = self.targets.get(id(fn))
@@ -724,8 +759,11 @@ def row_of(key, new):
             call_values.describe(source, part, new, row["args"])
         row["mode"] = describe_mode(mode)
         return row
-    _, function, module, training, region, mode, raised, root, frames, compiles, refused = key
+    _, function, module, training, where, mode, raised, root, frames, compiles, refused = key
+    region, backend = where
     row = {"function": function}
+    if backend is not None:
+        row["backend"] = backend
     if root is not None:
         row["code"] = root[0].name
         row.update(describe_frame_id(root[0]))
