@@ -8,8 +8,9 @@
 
     caches_torch.py [-v] [--programs N] [--seed N] [--least SHARE] [--least-policies SHARE] [--batch N] [--keep FOLDER]
 
-The programs of a batch run in one process. SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default:
-python3). Exits with 77, "skipped" to meson, when that one has no torch.
+The programs of a batch run in one process. With --keep, those that FOLDER has from an earlier run are not run again. SYMTAPE is
+the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3). Exits with 77, "skipped" to meson, when that
+one has no torch.
 """
 import argparse
 import collections
@@ -31,13 +32,13 @@ MARKS = {"x": [0], "y": [0, 1], "w": [0]}
 
 
 def run_programs(folder, limit, names, policies, record=()):
-    """Returns, by policy and program, what the harness noted of each call."""
+    """Returns what the harness noted of the calls of each program under each policy."""
     done = subprocess.run([*record, PYTHON, "-c", "import harness; harness.main()", str(limit), json.dumps(MARKS), ",".join(names),
                            *policies], cwd=folder, capture_output=True, text=True, check=False)
     rows = [json.loads(line.split(" ", 1)[1]) for line in done.stdout.splitlines() if line.startswith("program ")]
     if len(rows) != len(policies) * len(names):
         raise SystemExit(f"the programs failed in {folder}:\n{done.stdout[-1000:]}{done.stderr[-3000:]}")
-    return {(row["policy"], row["program"]): row["rows"] for row in rows}
+    return rows
 
 
 class Batch:
@@ -49,8 +50,12 @@ class Batch:
             (folder / f"{name}.py").write_text(text, encoding="utf-8")
         names = [name for name, _, _ in programs]
         self.tape = str(folder / f"batch{number}.tape")
-        self.live = run_programs(folder, limit, names, ["none"], (SYMTAPE, "record", "-q", "--overwrite", "--calls", "-o", self.tape, "--"))
-        self.live |= run_programs(folder, limit, names, ["true", "false", "mark"])
+        kept = folder / f"batch{number}.json"
+        if not kept.exists():
+            rows = run_programs(folder, limit, names, ["none"],
+                                (SYMTAPE, "record", "-q", "--overwrite", "--calls", "-o", self.tape, "--"))
+            kept.write_text(json.dumps(rows + run_programs(folder, limit, names, ["true", "false", "mark"])), encoding="utf-8")
+        self.live = {(row["policy"], row["program"]): row["rows"] for row in json.loads(kept.read_text(encoding="utf-8"))}
         rows = [json.loads(line) for line in run(SYMTAPE, "show", "--artifact", "symtape_calls", self.tape).splitlines()
                 if line.startswith('{"call"')]
         self.recorded = [row for row in written_out(rows) if "backward_of" not in row]

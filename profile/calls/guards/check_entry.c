@@ -317,12 +317,21 @@ static void move_up(struct entry_guards *g, uint32_t id)
     g->version++;
 }
 
+/* A DictGuardManager checks its pairs in the order of the dict, and a failure in one of them does
+ * not count as its own (DictGuardManager::check_nopush()). */
 void entry_guards_count(struct entry_guards *guards, uint32_t manager)
 {
-    for (; manager != MANAGER_NONE; manager = guards->managers.v[manager].parent) {
+    const struct guard_manager *all = guards->managers.v;
+    while (manager != MANAGER_NONE) {
+        uint32_t parent = all[manager].parent;
+        if (all[manager].is_pair) {
+            manager = parent == MANAGER_NONE ? parent : all[parent].parent;
+            continue;
+        }
         guards->managers.v[manager].failures++;
-        if (guards->managers.v[manager].parent != MANAGER_NONE)
+        if (parent != MANAGER_NONE && !all[parent].is_pair)
             move_up(guards, manager);
+        manager = parent;
     }
 }
 

@@ -74,6 +74,7 @@ static bool read_manager(struct guards_reader *in, const struct tree_guard *line
     uint32_t id = line->depth ? add_manager(in, parent, source) : 0;
     if (id == MANAGER_NONE)
         return false;
+    in->guards->managers.v[id].is_pair = str_starts(line->kind, STR("KeyValueManager"));
     if (line->depth && source != INTERN_NONE && str_contains(line->text, STR("type=<class")) &&
         (str_is(line->kind, "DictGuardManager") ||
          str_starts(line->text, STR("DictGuardManager")))) {

@@ -61,6 +61,7 @@ struct guard_manager {
     uint32_t first_leaf, last_leaf;
     uint32_t parent, first_child, last_child, next, previous;
     uint32_t failures; /* number of look-ups that failed inside */
+    bool is_pair;      /* a key of a DictGuardManager and its value */
 };
 
 struct entry_guards {

@@ -188,6 +188,31 @@ static void test_order(void **state)
     release(&f);
 }
 
+/* A failure in a pair of a dict counts in what is above the dict, but not as the dict's own. */
+static void test_order_of_pairs(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct err err = ERR_INIT;
+    assert_true(setup(&f, &err));
+    const struct guard_manager *all = f.guards.managers.v;
+    uint32_t pair = 0, dict, value;
+    while (!all[pair].is_pair)
+        pair++;
+    dict = all[pair].parent;
+    value = all[pair].first_child;
+    assert_int_not_equal(all[0].first_child, dict);
+    for (int i = 0; i < 3; i++)
+        entry_guards_count(&f.guards, value);
+    assert_int_not_equal(all[0].first_child, dict);
+    assert_int_equal(all[value].failures, 3);
+    assert_int_equal(all[dict].failures, 0);
+    assert_int_equal(all[0].failures, 3);
+    entry_guards_count(&f.guards, dict);
+    assert_int_equal(all[0].first_child, dict);
+    release(&f);
+}
+
 static bool is_symbol(void *data, uint32_t source, uint32_t dim, int64_t before)
 {
     (void)data, (void)source, (void)before;
@@ -361,11 +386,11 @@ static void test_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reasons),      cmocka_unit_test(test_types),
-        cmocka_unit_test(test_filter),       cmocka_unit_test(test_one_leaf),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_widen),
-        cmocka_unit_test(test_unknown_mark), cmocka_unit_test(test_scope),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_reasons), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_filter),  cmocka_unit_test(test_one_leaf),
+        cmocka_unit_test(test_order),   cmocka_unit_test(test_order_of_pairs),
+        cmocka_unit_test(test_widen),   cmocka_unit_test(test_unknown_mark),
+        cmocka_unit_test(test_scope),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
