@@ -91,8 +91,8 @@ class CodeState:
 
     def note(self, module, local, values, new):
         """Reads the sources that were not read before: those of an entry that was just compiled are as
-        its guards say. Returns the tensors and numbers among them, of which another compile may make
-        symbols: ((text, key), ...)."""
+        its guards say. Each call states the tensors and numbers among them from now on, since other
+        policies may make symbols of them. Returns those: ((text, key), ...)."""
         scope, found = self.scope(local), []
         for text, source in list(self.sources.items()):
             if source is None:
@@ -104,6 +104,8 @@ class CodeState:
                     self.known.setdefault((None, text), key)
                 if call_values.can_be_symbol(key):
                     found.append((text, key))
+                    if text not in self.varying:
+                        self.varying.append(text)
         return tuple(found)
 
     def read(self, entry, module, local, values, new):
