@@ -91,6 +91,18 @@ static void put_change(const struct key_change *change, struct buf *out)
     format_text(out, change->after.n ? change->after : STR("(none)"), 0);
 }
 
+/* Lists the components of a key that differ, from one of them on. */
+static void put_names(const struct warm_start *w, const struct warm_row *row, uint32_t from,
+                      struct buf *out)
+{
+    for (uint32_t i = from; i < row->n_changes; i++) {
+        buf_puts(out, i > from ? ", " : "");
+        format_text(out, w->changes.v[row->first_change + i].name, 0);
+    }
+    if (row->n_differ > row->n_changes)
+        buf_printf(out, " and %u more", (unsigned)(row->n_differ - row->n_changes));
+}
+
 static void put_key_cause(const struct warm_start *w, const struct warm_group *group,
                           struct buf *out)
 {
@@ -98,8 +110,10 @@ static void put_key_cause(const struct warm_start *w, const struct warm_group *g
     format_text(out, group->what, 0);
     buf_puts(out, group->n > 1 && !group->same_change ? " differs, first: " : " differs: ");
     put_change(&w->changes.v[group->change], out);
-    if (group->n == 1 && row->n_differ > 1)
-        buf_printf(out, "; and %u more", (unsigned)row->n_differ - 1);
+    if (row->n_differ < 2)
+        return;
+    buf_puts(out, "; also ");
+    put_names(w, row, 1, out);
 }
 
 static void put_cause(const struct warm_start *w, const struct warm_group *group, struct buf *out)
@@ -297,12 +311,7 @@ static void put_caches(const struct warm_start *w, const struct report_options *
 
 static void put_differs(const struct warm_start *w, const struct warm_row *row, struct buf *out)
 {
-    for (uint32_t i = 0; i < row->n_changes; i++) {
-        buf_puts(out, i ? ", " : "");
-        format_text(out, w->changes.v[row->first_change + i].name, 0);
-    }
-    if (row->n_differ > row->n_changes)
-        buf_printf(out, " and %u more", (unsigned)(row->n_differ - row->n_changes));
+    put_names(w, row, 0, out);
     if (row->cause == CAUSE_GUARD || row->cause == CAUSE_ABSENT)
         buf_puts(out, "same key");
 }
