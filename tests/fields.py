@@ -62,7 +62,8 @@ def documents(folder):
     yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
                     for limit in ([], ["--recompile-limit", "8"])]
     yield "cache", [["cache", "--json", f"{RECORDINGS}/starts/cold.log.zst", f"{RECORDINGS}/starts/warm.log.zst"],
-                    ["cache", "--json", "--policy", "levels", f"{RECORDINGS}/levels.log.zst"]]
+                    ["cache", "--json", "--policy", "levels", f"{RECORDINGS}/levels.log.zst"],
+                    ["cache", "--json", "--ranks", f"{RECORDINGS}/two_ranks"]]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
     yield "cudagraphs", [["cudagraphs", "--json", "--on-gpu", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
@@ -100,7 +101,7 @@ def check(command, arguments):
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     schema = f"symtape.{SCHEMAS.get(command, command)}"
-    if document.get("schema") not in (f"{schema}/1", f"{schema}.compare/1", f"{schema}.levels/1"):
+    if document.get("schema") not in [schema + form for form in ("/1", ".compare/1", ".levels/1", ".ranks/1")]:
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)

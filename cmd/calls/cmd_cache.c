@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "cmd/calls/cache_ranks.h"
 #include "cmd/calls/cache_warm.h"
 #include "cmd/calls/calls_arg.h"
 #include "profile/calls/cache/cache_report.h"
@@ -9,7 +10,7 @@
 struct cache_args {
     const char *calls, *inputs, *policy;
     struct opt_number recompile_limit, accumulated_limit, limit;
-    bool all, json, strict;
+    bool all, ranks, json, strict;
 };
 
 static const struct opt options[] = {
@@ -26,6 +27,8 @@ static const struct opt options[] = {
                "the backward"),
     OPT_FLAG('a', "all", struct cache_args, all,
              "also check the entries behind the one that answers"),
+    OPT_FLAG(0, "ranks", struct cache_args, ranks,
+             "list the compiles of all recordings by time: ranks or workers of one job"),
     OPT_ROWS(struct cache_args, limit),
     OPT_JSON(struct cache_args, json),
     OPT_STRICT(struct cache_args, strict),
@@ -116,24 +119,43 @@ static int run_one(struct cmd *cmd, struct tape_arg *tape)
     return code;
 }
 
+/* What only calls need. */
+static int refuse_calls(struct cmd *cmd)
+{
+    const struct cache_args *args = cmd->args;
+    return args->calls || args->inputs || args->recompile_limit.given ||
+                   args->accumulated_limit.given || args->all || args->policy
+               ? out_usage(cmd->out,
+                           "--calls, --inputs, --all, --policy and the limits are for one tape")
+               : EXIT_DONE;
+}
+
 static int run_two(struct cmd *cmd, struct tape_arg *tapes)
 {
     const struct cache_args *args = cmd->args;
-    if (args->calls || args->inputs || args->recompile_limit.given ||
-        args->accumulated_limit.given || args->all || args->policy)
-        return out_usage(cmd->out,
-                         "--calls, --inputs, --all, --policy and the limits are for one tape");
-    return cache_warm_run(cmd, tapes, args->limit, args->json);
+    int code = refuse_calls(cmd);
+    return code == EXIT_DONE ? cache_warm_run(cmd, tapes, args->limit, args->json) : code;
+}
+
+static int run_ranks(struct cmd *cmd)
+{
+    const struct cache_args *args = cmd->args;
+    int code = refuse_calls(cmd);
+    return code == EXIT_DONE ? cache_ranks_run(cmd, args->limit, args->json, args->strict) : code;
 }
 
 static int run(struct cmd *cmd)
 {
     const struct cache_args *args = cmd->args;
+    if (args->ranks)
+        return run_ranks(cmd);
+    if (cmd->n_operands > 2)
+        return out_usage(cmd->out, "cache: more than two tapes need --ranks");
     return calls_run(cmd, args->strict, run_one, run_two);
 }
 
 const struct command command_cache = {
-    .synopsis = "[options] TAPE\n[options] COLD WARM",
+    .synopsis = "[options] TAPE\n[options] COLD WARM\n--ranks [options] TAPE...",
     .description =
         "Replays Dynamo's caches over the calls that a program made: which compiled entry answers "
         "each call, which guard turns it away, which compile follows and what it costs. With two "
@@ -143,10 +165,11 @@ const struct command command_cache = {
                 "  symtape cache --inputs \"s27=4,8,8,6;L['n']=3\" train.log\n"
                 "  symtape cache --calls calls.jsonl --recompile-limit 16 train.log\n"
                 "  symtape cache --policy levels train.tape\n"
-                "  symtape cache cold.tape warm.tape\n",
+                "  symtape cache cold.tape warm.tape\n"
+                "  symtape cache --ranks job.tape\n",
     .options = options,
     .args_size = sizeof(struct cache_args),
     .min_operands = 1,
-    .max_operands = 2,
+    .max_operands = OPERANDS_ANY,
     .run = run,
 };

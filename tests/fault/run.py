@@ -52,6 +52,7 @@ COMMANDS = [
     ("cache json", ["cache", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("cache of two starts", ["cache", f"{cases.RECORDINGS}/starts/cold.log.zst", f"{cases.RECORDINGS}/starts/warm.log.zst"], None),
     ("cache of two starts, json", ["cache", "--json", "{trained}", "{trained}"], None),
+    ("cache of ranks", ["cache", "--ranks", f"{cases.RECORDINGS}/two_ranks"], None),
     ("dynamic", ["dynamic", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("dynamic json", ["dynamic", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("guards", ["guards", "--tree", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),

@@ -147,5 +147,5 @@ Options of one tape, and bad input:
     AOTAutograd  3 misses, 1 bypass
 
     $ symtape cache $RECORDINGS/starts/cold.log.zst $RECORDINGS/starts/warm.log.zst $RECORDINGS/mlp.log.zst
-    2> symtape: cache: too many arguments; usage: symtape cache [options] TAPE
+    2> symtape: cache: more than two tapes need --ranks
     [exit 2]

@@ -24,7 +24,8 @@ struct start_reader {
 static bool is_here(const struct start_reader *in, uint32_t attempt)
 {
     return attempt != TRACE_NONE &&
-           in->ret->trace->attempts[attempt].recording == in->ret->recording;
+           (in->ret->recording == TRACE_NONE ||
+            in->ret->trace->attempts[attempt].recording == in->ret->recording);
 }
 
 static void add_compile_time(struct start_reader *in, const struct metrics *m)
@@ -139,7 +140,8 @@ static bool add_graph(struct start_reader *in, const struct cache_event *event)
 
 static bool take_look_up(struct start_reader *in, const struct cache_event *event)
 {
-    if (in->ret->trace->records[event->record].recording != in->ret->recording)
+    uint32_t recording = in->ret->trace->records[event->record].recording;
+    if (in->ret->recording != TRACE_NONE && in->ret->recording != recording)
         return true;
     in->ret->counts[event->kind][event->state]++;
     if (event->kind == CACHE_DYNAMO) {

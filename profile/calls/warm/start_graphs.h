@@ -53,8 +53,9 @@ struct start {
     int64_t compile_ns; /* of all compiles, backwards that were compiled later included */
 };
 
-/* Reads the start that is recorded there. `start` is empty before, and is released in any case.
- * Returns false with err set when memory ran out or the tape could not be read. */
+/* Reads the start that a recording has, or with TRACE_NONE all of the trace. `start` is empty
+ * before, and is released in any case. Returns false with err set when memory ran out or the tape
+ * could not be read. */
 bool start_read(struct start *start, struct start_texts *texts, struct trace *trace,
                 uint32_t recording, struct err *err);
 void start_release(struct start *start);
