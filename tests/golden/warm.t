@@ -126,7 +126,7 @@ JSON:
     $ python3 -c 'import json; d = json.load(open("warm.json")); print(d["schema"], d["totals"]); print(d["causes"]); print(d["graphs"][0])'
     symtape.cache.compare/1 {'again': 2, 'new': 0, 'traced': 2, 'taken': 1, 'unasked': 0, 'again_seconds': 4.111152162, 'new_seconds': 0, 'saved_seconds': 3.080216981}
     [{'outcome': 'compiled again', 'cause': 'key', 'graphs': 1, 'seconds': 3.01223828, 'component': 'example_inputs', 'guard': None, 'message': None, 'because': None, 'remedy': None}, {'outcome': 'compiled again', 'cause': 'key', 'graphs': 1, 'seconds': 1.098913882, 'component': 'gm', 'guard': None, 'message': None, 'because': None, 'remedy': None}, {'outcome': 'traced again', 'cause': 'bypass', 'graphs': 2, 'seconds': None, 'component': None, 'guard': None, 'message': 'Unsupported call_function target autograd_function_apply. \n Function module: torch.ops.higher_order, \nFunction name: autograd_function_apply', 'because': 'it has a custom torch.autograd.Function', 'remedy': 'torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True'}]
-    {'compile': '0/0', 'cold_compile': '0/0', 'backward': False, 'function': 'project', 'file': '/home/user/demo/starts.py', 'line': 41, 'outcome': 'compiled again', 'cause': 'key', 'fx_graph': 'miss', 'aotautograd': 'miss', 'key': 'f7wki4atczetb4csdbseatypq55mcug3frv62fd7nggksrbgdopl', 'cold_key': 'fejuywldrvobylryxzrq3wdjuwiok2l6at3vsv3g3phbhfwjcylh', 'guard': None, 'message': None, 'differ': 1, 'changes': [{'component': 'example_inputs[0]', 'before': 'shape=torch.Size([8, 16])', 'after': 'shape=torch.Size([9, 16])'}], 'seconds': 3.01223828}
+    {'recording': 'warm', 'compile': '0/0', 'cold_recording': 'cold', 'cold_compile': '0/0', 'backward': False, 'function': 'project', 'file': '/home/user/demo/starts.py', 'line': 41, 'outcome': 'compiled again', 'cause': 'key', 'fx_graph': 'miss', 'aotautograd': 'miss', 'key': 'f7wki4atczetb4csdbseatypq55mcug3frv62fd7nggksrbgdopl', 'cold_key': 'fejuywldrvobylryxzrq3wdjuwiok2l6at3vsv3g3phbhfwjcylh', 'guard': None, 'message': None, 'differ': 1, 'changes': [{'component': 'example_inputs[0]', 'before': 'shape=torch.Size([8, 16])', 'after': 'shape=torch.Size([9, 16])'}], 'seconds': 3.01223828}
 
 Options of one tape, and bad input:
 
@@ -149,3 +149,36 @@ Options of one tape, and bad input:
     $ symtape cache $RECORDINGS/starts/cold.log.zst $RECORDINGS/starts/warm.log.zst $RECORDINGS/mlp.log.zst
     2> symtape: cache: more than two tapes need --ranks
     [exit 2]
+
+All ranks of a job are one start, unless a recording is named:
+
+    $ symtape import -q -o both.tape $RECORDINGS/starts/cold.log.zst $RECORDINGS/starts/warm.log.zst
+
+    $ symtape cache both.tape@cold both.tape@warm | head -1
+    The warm start compiled 2 of 5 graphs again (4.11 s)
+
+    $ symtape cache -n 3 both.tape both.tape@warm
+    The warm start compiled 2 of 5 graphs again (4.11 s); 2 of the cold start were not asked for
+    from the caches: 3 graphs (3.08 s spared); 2 were traced again by AOTAutograd
+    compile time: 33.1 s cold (8 compiles), 5.22 s warm (4); 1.11 s if nothing were compiled again
+
+    Why
+      2 compiled again (4.11 s): the cache did not have the key of the cold start
+      2 traced again: not cached, because it has a custom torch.autograd.Function
+
+    To change
+      set TORCHINDUCTOR_CACHE_DIR to one folder that is kept between the starts
+      torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True
+
+    What the caches answered
+    cache        cold                         warm
+    FX graph     3 hits, 7 misses             3 hits, 2 misses
+    AOTAutograd  1 hit, 5 misses, 2 bypasses  1 hit, 2 misses, 1 bypass
+
+    Graphs; the time was spared if they are from the cache
+    compile  cold      graph    outcome           time  AOTAutograd  FX graph  differs in the key  function
+    0/0      0/0 warm  forward  compiled again  3.01 s  miss         miss      same key            project demo/starts.py:41
+    1/0      1/0 warm  forward  compiled again  1.10 s  miss         miss      same key            forward demo/starts.py:32
+    2/0      2/0 cold  forward  traced again    993 ms  bypass       hit                           forward demo/starts.py:37
+      ... and 2 more
+    [exit 1]

@@ -80,12 +80,19 @@ static void put_changes(const struct warm_start *w, const struct warm_row *row,
     json_close(j);
 }
 
+static struct str recording_of(const struct start *start, const struct start_graph *graph)
+{
+    return start->trace->recordings[start->trace->attempts[graph->attempt].recording].name;
+}
+
 static void put_graph(const struct warm_start *w, const struct warm_row *row, struct json_writer *j)
 {
     const struct start_graph *graph = &w->warm.graphs.v[row->graph];
     const struct start_graph *cold = row->cold == WARM_NONE ? NULL : &w->cold.graphs.v[row->cold];
     json_open_object(j, NULL);
+    json_put_str(j, "recording", recording_of(&w->warm, graph));
     json_put_str(j, "compile", graph->compile);
+    json_put_str_or_null(j, "cold_recording", cold ? recording_of(&w->cold, cold) : STR(""));
     json_put_str_or_null(j, "cold_compile", cold ? cold->compile : STR(""));
     json_put_bool(j, "backward", graph->backward);
     json_put_str_or_null(j, "function", graph->function);

@@ -125,6 +125,23 @@ static bool make_tables(struct warm_builder *b)
     return true;
 }
 
+/* Marks the cold graphs whose key the warm start has, on whichever rank. */
+static bool mark_known(struct warm_builder *b)
+{
+    const struct warm_start *w = b->ret;
+    bool *asked = calloc(w->texts.all.texts.n + 1, sizeof *asked);
+    if (!asked)
+        return err_nomem(b->err);
+    for (size_t i = 0; i < w->warm.graphs.n; i++)
+        asked[w->warm.graphs.v[i].key] = true;
+    for (size_t i = 0; i < w->cold.graphs.n; i++) {
+        uint32_t key = w->cold.graphs.v[i].key;
+        b->taken[i] = asked[key] && intern_text(&w->texts.all, key).n;
+    }
+    free(asked);
+    return true;
+}
+
 static bool is_compiled(const struct start_graph *graph)
 {
     return graph->state != CACHE_HIT;
@@ -297,14 +314,13 @@ static bool add_row(struct warm_builder *b, uint32_t graph)
     return vec_push(&b->ret->rows, row) || err_nomem(b->err);
 }
 
-/* Graphs whose key the cold start has come first, so that others are compared with what is left. */
 static bool add_rows(struct warm_builder *b)
 {
-    const struct start *warm = &b->ret->warm;
-    for (int with_key = 1; with_key >= 0; with_key--)
-        for (uint32_t i = 0; i < warm->graphs.n; i++)
-            if ((find_by_key(b, &warm->graphs.v[i]) != WARM_NONE) == with_key && !add_row(b, i))
-                return false;
+    if (!mark_known(b))
+        return false;
+    for (uint32_t i = 0; i < b->ret->warm.graphs.n; i++)
+        if (!add_row(b, i))
+            return false;
     for (size_t i = 0; i < b->ret->cold.graphs.n; i++)
         b->ret->n_unasked += !b->taken[i];
     return true;

@@ -79,9 +79,10 @@ struct warm_start {
     int64_t ns[WARM_OUTCOMES]; /* of Inductor: taken by what it compiled, saved by the caches */
 };
 
-/* Compares two recordings, which may be of one trace. The result is freed with
- * warm_start_release(), before the traces, also after a failure. Returns false with err set when
- * memory ran out or a tape could not be read. */
+/* Compares two recordings, which may be of one trace; TRACE_NONE stands for all recordings of a
+ * trace, those of the ranks of a job. The result is freed with warm_start_release(), before the
+ * traces, also after a failure. Returns false with err set when memory ran out or a tape could not
+ * be read. */
 bool warm_start_make(struct warm_start *ret, struct trace *cold, uint32_t cold_recording,
                      struct trace *warm, uint32_t warm_recording, struct err *err);
 void warm_start_release(struct warm_start *warm);

@@ -316,11 +316,28 @@ static void put_differs(const struct warm_start *w, const struct warm_row *row, 
         buf_puts(out, "same key");
 }
 
+/* "0/0", and with several recordings "0/0 rank1". */
+static void put_compile(const struct start *start, const struct start_graph *graph,
+                        struct table *table)
+{
+    const struct trace *trace = start->trace;
+    format_text(&table->text, graph->compile, 0);
+    if (start->recording == TRACE_NONE) {
+        uint32_t recording = trace->attempts[graph->attempt].recording;
+        buf_putc(&table->text, ' ');
+        format_text(&table->text, trace->recordings[recording].name, 0);
+    }
+    table_cell(table);
+}
+
 static void put_graph(const struct warm_start *w, const struct warm_row *row, struct table *table)
 {
     const struct start_graph *graph = graph_of(w, row);
-    table_text(table, graph->compile);
-    table_text(table, row->cold == WARM_NONE ? STR("") : w->cold.graphs.v[row->cold].compile);
+    put_compile(&w->warm, graph, table);
+    if (row->cold == WARM_NONE)
+        table_cell(table);
+    else
+        put_compile(&w->cold, &w->cold.graphs.v[row->cold], table);
     table_text(table, graph->backward ? STR("backward") : STR("forward"));
     table_text(table, str_of(warm_outcome_name(row->outcome)));
     table_ns(table, graph->ns);
