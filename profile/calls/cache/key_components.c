@@ -22,6 +22,11 @@ bool key_component_read(const struct json *doc, json_id element, struct buf *tex
     return split_component(buf_str(text), ret);
 }
 
+bool key_component_is_of_graph(struct str name)
+{
+    return str_is(name, "gm") || str_starts(name, STR("example_inputs["));
+}
+
 bool key_is_of_backward(const struct json *doc, json_id components, struct buf *text)
 {
     struct key_component part;

@@ -14,6 +14,9 @@ struct key_component {
  * and becomes `failed` when memory ran out. Returns false if the element has another form. */
 bool key_component_read(const struct json *doc, json_id element, struct buf *text,
                         struct key_component *ret);
+/* Returns whether a component belongs to the graph alone (its code, its inputs); others are
+ * settings and machines, which explain more than one graph. */
+bool key_component_is_of_graph(struct str name);
 /* Returns whether the components are those of the graph of a backward. */
 bool key_is_of_backward(const struct json *doc, json_id components, struct buf *text);
 

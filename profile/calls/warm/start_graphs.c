@@ -15,7 +15,7 @@ struct start_reader {
     vec_of(uint32_t)
     ordinals; /* by series: how many graphs were met */
     struct json doc;
-    struct buf text;
+    struct buf text, settings;
     struct err *err;
 };
 
@@ -70,21 +70,53 @@ static void read_metrics(struct start_reader *in)
 
 /* ---- Look-ups ---- */
 
+/* Appends a component as ids: the list of an earlier key with the same bytes is used again. */
+static bool put_setting(struct start_reader *in, struct key_part part)
+{
+    buf_le32(&in->settings, part.name);
+    buf_le32(&in->settings, part.hash);
+    return !in->settings.failed;
+}
+
+static bool push_part(struct start_texts *texts, struct key_part part)
+{
+    return texts->parts.n < UINT32_MAX && vec_push(&texts->parts, part);
+}
+
+/* Sets the list of settings that was put together; adds it, if it is new. */
+static bool find_settings(struct start_reader *in, struct start_graph *graph)
+{
+    struct start_texts *texts = in->texts;
+    struct bytes bytes = bytes_of(buf_str(&in->settings));
+    graph->settings = intern(&texts->lists, buf_str(&in->settings));
+    if (graph->settings == INTERN_NONE || graph->settings < texts->settings.n)
+        return graph->settings != INTERN_NONE;
+    struct part_list list = { .first = (uint32_t)texts->parts.n };
+    for (; bytes_left(&bytes); list.n++) {
+        uint32_t name = bytes_le32(&bytes);
+        if (!push_part(texts, (struct key_part){ name, bytes_le32(&bytes) }))
+            return false;
+    }
+    return vec_push(&texts->settings, list);
+}
+
 static bool add_parts(struct start_reader *in, struct start_graph *graph, json_id components)
 {
     struct key_component part;
-    graph->first_part = (uint32_t)in->ret->parts.n;
+    graph->parts.first = (uint32_t)in->texts->parts.n;
+    buf_clear(&in->settings);
     for (json_id c = json_first(&in->doc, components); c != JSON_NONE; c = json_next(&in->doc, c)) {
         if (!key_component_read(&in->doc, c, &in->text, &part))
             continue;
         struct key_part ids = { intern(&in->texts->all, part.name),
                                 intern(&in->texts->all, part.hash) };
-        if (ids.name == INTERN_NONE || ids.hash == INTERN_NONE || in->ret->parts.n == UINT32_MAX ||
-            !vec_push(&in->ret->parts, ids))
+        bool of_graph = key_component_is_of_graph(part.name);
+        if (ids.name == INTERN_NONE || ids.hash == INTERN_NONE ||
+            !(of_graph ? push_part(in->texts, ids) : put_setting(in, ids)))
             return false;
+        graph->parts.n += of_graph;
     }
-    graph->n_parts = (uint32_t)in->ret->parts.n - graph->first_part;
-    return !in->text.failed;
+    return !in->text.failed && find_settings(in, graph);
 }
 
 /* Returns a text that lives as long as start_texts; .p is NULL when memory ran out. */
@@ -99,6 +131,9 @@ static bool read_key(struct start_reader *in, struct start_graph *graph)
     struct str payload;
     struct err why = { 0 };
     struct trace *trace = in->ret->trace;
+    buf_clear(&in->settings);
+    if (!find_settings(in, graph)) /* none */
+        return err_nomem(in->err);
     if (trace->records[graph->record].payload == TRACE_NONE)
         return true;
     if (!trace_payload(trace, graph->record, &payload, in->err))
@@ -294,17 +329,20 @@ bool start_read(struct start *start, struct start_texts *texts, struct trace *tr
     vec_release(&in.ordinals);
     json_release(&in.doc);
     buf_release(&in.text);
+    buf_release(&in.settings);
     return ok;
 }
 
 void start_release(struct start *start)
 {
     vec_release(&start->graphs);
-    vec_release(&start->parts);
 }
 
 void start_texts_release(struct start_texts *texts)
 {
     intern_release(&texts->all);
     intern_release(&texts->series);
+    intern_release(&texts->lists);
+    vec_release(&texts->parts);
+    vec_release(&texts->settings);
 }

@@ -14,38 +14,58 @@ struct key_part {
     uint32_t name, hash;
 };
 
+struct part_list {
+    uint32_t first, n; /* in start_texts.parts */
+};
+
 struct start_graph {
     uint32_t record, attempt;
     struct str compile;        /* "0/1" */
     struct str function, file; /* the compiled code object; "" if it is not recorded */
     uint32_t line;
     bool backward;
-    enum cache_state state;       /* what the cache of FX graphs answered */
-    bool has_aot;                 /* AOTAutograd's cache was asked for this graph */
-    enum cache_state aot;         /* what it answered */
-    struct str aot_detail;        /* as `detail` */
-    uint32_t key;                 /* in start_texts.all: "" if it is not recorded */
-    struct str detail;            /* "full_miss", "guard_miss"; "" */
-    struct str reason;            /* of a bypass, or of that of AOTAutograd's cache; "" */
-    struct str guard;             /* of a "guard_miss": one of the guard expressions; "" */
-    int64_t ns;                   /* that a hit saved; else that the compile took; -1 */
-    uint32_t first_part, n_parts; /* in start.parts */
-    uint32_t series, ordinal;     /* the graphs of one code object and direction, from 0 */
+    enum cache_state state;   /* what the cache of FX graphs answered */
+    bool has_aot;             /* AOTAutograd's cache was asked for this graph */
+    enum cache_state aot;     /* what it answered */
+    struct str aot_detail;    /* as `detail` */
+    uint32_t key;             /* in start_texts.all: "" if it is not recorded */
+    struct str detail;        /* "full_miss", "guard_miss"; "" */
+    struct str reason;        /* of a bypass, or of that of AOTAutograd's cache; "" */
+    struct str guard;         /* of a "guard_miss": one of the guard expressions; "" */
+    int64_t ns;               /* that a hit saved; else that the compile took; -1 */
+    struct part_list parts;   /* of the key: those of the graph alone */
+    uint32_t settings;        /* and all others, in start_texts.settings */
+    uint32_t series, ordinal; /* the graphs of one code object and direction, from 0 */
 };
 
-/* Texts of both starts that are compared: equal ones are stored once. */
+/* What both starts that are compared have: equal texts are stored once, and so are the settings of
+ * keys, which most graphs share. */
 struct start_texts {
     struct intern all;
     struct intern series; /* code objects with the direction of a graph */
+    struct intern lists;  /* of settings, as bytes */
+    vec_of(struct key_part)
+    parts;
+    vec_of(struct part_list)
+    settings; /* by text of `lists` */
 };
+
+/* Returns the parts of a list, or of the settings of a graph. */
+static inline const struct key_part *start_parts(const struct start_texts *texts,
+                                                 struct part_list list)
+{
+    return vec_from(&texts->parts, list.first);
+}
+static inline bool start_has_key(const struct start_texts *texts, const struct start_graph *graph)
+{
+    return graph->parts.n + texts->settings.v[graph->settings].n != 0;
+}
 
 struct start {
     struct trace *trace;
     uint32_t recording;
     vec_of(struct start_graph)
     graphs; /* in the order of the recording */
-    vec_of(struct key_part)
-    parts;
     uint32_t counts[CACHE_KINDS][CACHE_STATES];
     uint64_t remote_hits, remote_misses; /* of caches that machines share */
     bool read_sizes, wrote_sizes; /* profiles of automatic dynamic shapes (torch/_dynamo/pgo.py) */

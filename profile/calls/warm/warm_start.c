@@ -49,22 +49,43 @@ const char *warm_cause_name(enum warm_cause cause)
 
 /* ---- Which graph of the cold start it is ---- */
 
+static void fill_slots(struct warm_builder *b, struct part_list list)
+{
+    const struct key_part *parts = start_parts(&b->ret->texts, list);
+    for (uint32_t i = 0; i < list.n; i++)
+        b->slots[parts[i].name] = (struct part_slot){ b->turn, parts[i].hash, false };
+}
+
+/* Counts the parts that differ from those of the slots, and those that match a name there. */
+static void count_parts(struct warm_builder *b, struct part_list list, uint32_t *differ,
+                        uint32_t *matched)
+{
+    const struct key_part *parts = start_parts(&b->ret->texts, list);
+    for (uint32_t i = 0; i < list.n; i++) {
+        struct part_slot *slot = &b->slots[parts[i].name];
+        *differ += slot->turn != b->turn || slot->hash != parts[i].hash;
+        *matched += slot->turn == b->turn && !slot->matched;
+        slot->matched |= slot->turn == b->turn;
+    }
+}
+
+/* Graphs that share their settings differ in their own parts alone. */
 static uint32_t count_differing(struct warm_builder *b, const struct start_graph *cold,
                                 const struct start_graph *warm)
 {
-    const struct key_part *parts = vec_from(&b->ret->cold.parts, cold->first_part);
-    uint32_t differ = 0, matched = 0;
+    const struct start_texts *texts = &b->ret->texts;
+    bool settings = cold->settings != warm->settings;
+    uint32_t differ = 0, matched = 0, n = cold->parts.n;
     b->turn++;
-    for (uint32_t i = 0; i < cold->n_parts; i++)
-        b->slots[parts[i].name] = (struct part_slot){ b->turn, parts[i].hash, false };
-    parts = vec_from(&b->ret->warm.parts, warm->first_part);
-    for (uint32_t i = 0; i < warm->n_parts; i++) {
-        struct part_slot *slot = &b->slots[parts[i].name];
-        differ += slot->turn != b->turn || slot->hash != parts[i].hash;
-        matched += slot->turn == b->turn && !slot->matched;
-        slot->matched |= slot->turn == b->turn;
+    fill_slots(b, cold->parts);
+    if (settings) {
+        fill_slots(b, texts->settings.v[cold->settings]);
+        n += texts->settings.v[cold->settings].n;
     }
-    return differ + (cold->n_parts - matched);
+    count_parts(b, warm->parts, &differ, &matched);
+    if (settings)
+        count_parts(b, texts->settings.v[warm->settings], &differ, &matched);
+    return differ + (n - matched);
 }
 
 /* Returns how far a cold graph is from one of the warm start; less is nearer. A key that is not
@@ -72,8 +93,8 @@ static uint32_t count_differing(struct warm_builder *b, const struct start_graph
 static uint64_t distance(struct warm_builder *b, uint32_t cold, const struct start_graph *warm)
 {
     const struct start_graph *graph = &b->ret->cold.graphs.v[cold];
-    uint64_t differ =
-        graph->n_parts && warm->n_parts ? count_differing(b, graph, warm) : UINT32_MAX - 1;
+    bool known = start_has_key(&b->ret->texts, graph) && start_has_key(&b->ret->texts, warm);
+    uint64_t differ = known ? count_differing(b, graph, warm) : UINT32_MAX - 1;
     uint32_t apart = graph->ordinal > warm->ordinal ? graph->ordinal - warm->ordinal
                                                     : warm->ordinal - graph->ordinal;
     return (uint64_t)b->taken[cold] << 63 | differ << 32 | apart;
@@ -193,39 +214,30 @@ static bool is_traced(const struct warm_start *w, const struct start_graph *grap
 
 /* ---- Which components of the key differ ---- */
 
-/* Returns whether a component belongs to the graph alone; others are settings and machines, which
- * explain more than one graph. */
-static bool is_of_graph(struct str name)
-{
-    return str_is(name, "gm") || str_starts(name, STR("example_inputs["));
-}
-
-static bool add_change(struct warm_builder *b, struct warm_row *row, uint32_t name, bool of_graph)
+static bool add_change(struct warm_builder *b, struct warm_row *row, uint32_t name)
 {
     struct key_change change = { .name = intern_text(&b->ret->texts.all, name) };
-    if (row->n_changes == CHANGES_LISTED || is_of_graph(change.name) != of_graph)
+    if (row->n_changes == CHANGES_LISTED)
         return true;
     row->n_changes++;
     return vec_push(&b->ret->changes, change) || err_nomem(b->err);
 }
 
-/* Lists names of components that differ; the slots are those of count_differing(). */
-static bool list_changes(struct warm_builder *b, struct warm_row *row,
-                         const struct start_graph *cold, const struct start_graph *warm)
+/* Lists names of the parts that differ; the slots are those of count_differing(). */
+static bool list_changes(struct warm_builder *b, struct warm_row *row, struct part_list cold,
+                         struct part_list warm)
 {
-    const struct key_part *before = vec_from(&b->ret->cold.parts, cold->first_part);
-    const struct key_part *after = vec_from(&b->ret->warm.parts, warm->first_part);
-    for (int of_graph = 0; of_graph < 2; of_graph++) {
-        for (uint32_t i = 0; i < warm->n_parts; i++) {
-            const struct part_slot *slot = &b->slots[after[i].name];
-            if ((slot->turn != b->turn || slot->hash != after[i].hash) &&
-                !add_change(b, row, after[i].name, of_graph))
-                return false;
-        }
-        for (uint32_t i = 0; i < cold->n_parts; i++)
-            if (!b->slots[before[i].name].matched && !add_change(b, row, before[i].name, of_graph))
-                return false;
+    const struct key_part *before = start_parts(&b->ret->texts, cold);
+    const struct key_part *after = start_parts(&b->ret->texts, warm);
+    for (uint32_t i = 0; i < warm.n; i++) {
+        const struct part_slot *slot = &b->slots[after[i].name];
+        if ((slot->turn != b->turn || slot->hash != after[i].hash) &&
+            !add_change(b, row, after[i].name))
+            return false;
     }
+    for (uint32_t i = 0; i < cold.n; i++)
+        if (!b->slots[before[i].name].matched && !add_change(b, row, before[i].name))
+            return false;
     return true;
 }
 
@@ -267,10 +279,14 @@ static bool explain_key(struct warm_builder *b, struct warm_row *row)
     const struct start_graph *cold = &b->ret->cold.graphs.v[row->cold];
     const struct start_graph *warm = &b->ret->warm.graphs.v[row->graph];
     row->first_change = (uint32_t)b->ret->changes.n;
-    if (!cold->n_parts || !warm->n_parts)
+    const struct start_texts *texts = &b->ret->texts;
+    if (!start_has_key(texts, cold) || !start_has_key(texts, warm))
         return true;
     row->n_differ = count_differing(b, cold, warm);
-    if (!list_changes(b, row, cold, warm))
+    if (cold->settings != warm->settings &&
+        !list_changes(b, row, texts->settings.v[cold->settings], texts->settings.v[warm->settings]))
+        return false;
+    if (!list_changes(b, row, cold->parts, warm->parts))
         return false;
     for (int i = 0; i < CHANGES_LISTED; i++)
         for (int side = 0; side < 2; side++)
@@ -340,7 +356,7 @@ static struct str group_text(const struct warm_builder *b, const struct warm_row
 /* "example_inputs" for "example_inputs[3]". */
 static struct str without_number(struct str name)
 {
-    return is_of_graph(name) ? str_first(name, str_find_char(name, '[')) : name;
+    return key_component_is_of_graph(name) ? str_first(name, str_find_char(name, '[')) : name;
 }
 
 static void count_in_group(struct warm_builder *b, struct warm_group *group,

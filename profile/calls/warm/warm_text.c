@@ -86,6 +86,10 @@ static void put_times(const struct warm_start *w, struct buf *out)
 
 static void put_change(const struct key_change *change, struct buf *out)
 {
+    if (str_eq(change->before, change->after)) {
+        buf_puts(out, "in what its text does not have");
+        return;
+    }
     format_text(out, change->before.n ? change->before : STR("(none)"), 0);
     buf_puts(out, " -> ");
     format_text(out, change->after.n ? change->after : STR("(none)"), 0);
