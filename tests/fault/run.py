@@ -166,7 +166,7 @@ def plans_of(calls, kind, sample, rng):
 
 def check(bench, sample, rng, tell, pool):
     run = bench.learn()
-    if run.code != 0:
+    if run.code not in (0, 1):  # 1: what is compared differs
         tell.fail(bench.name, f"fails by itself: {run.told()}")
         return
     for kind in KINDS:

@@ -87,10 +87,10 @@ static bool push_part(struct start_texts *texts, struct key_part part)
 static bool find_settings(struct start_reader *in, struct start_graph *graph)
 {
     struct start_texts *texts = in->texts;
-    struct bytes bytes = bytes_of(buf_str(&in->settings));
     graph->settings = intern(&texts->lists, buf_str(&in->settings));
     if (graph->settings == INTERN_NONE || graph->settings < texts->settings.n)
         return graph->settings != INTERN_NONE;
+    struct bytes bytes = bytes_of(intern_text(&texts->lists, graph->settings));
     struct part_list list = { .first = (uint32_t)texts->parts.n };
     for (; bytes_left(&bytes); list.n++) {
         uint32_t name = bytes_le32(&bytes);
