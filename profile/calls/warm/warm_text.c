@@ -71,9 +71,13 @@ static void put_times(const struct warm_start *w, struct buf *out)
         return;
     buf_puts(out, "compile time: ");
     format_ns(out, w->cold.compile_ns);
-    buf_printf(out, " cold (%u compiles), ", w->cold.n_compiles);
+    buf_puts(out, " cold (");
+    format_plural(out, w->cold.n_compiles, "compile");
+    buf_puts(out, "), ");
     format_ns(out, warm);
-    buf_printf(out, " warm (%u)", w->warm.n_compiles);
+    buf_puts(out, " warm (");
+    format_count(out, w->warm.n_compiles);
+    buf_puts(out, ")");
     if (again > 0 && again < warm) {
         buf_puts(out, "; ");
         format_ns(out, warm - again);
@@ -86,10 +90,6 @@ static void put_times(const struct warm_start *w, struct buf *out)
 
 static void put_change(const struct key_change *change, struct buf *out)
 {
-    if (str_eq(change->before, change->after)) {
-        buf_puts(out, "in what its text does not have");
-        return;
-    }
     format_text(out, change->before.n ? change->before : STR("(none)"), 0);
     buf_puts(out, " -> ");
     format_text(out, change->after.n ? change->after : STR("(none)"), 0);
@@ -111,9 +111,14 @@ static void put_key_cause(const struct warm_start *w, const struct warm_group *g
                           struct buf *out)
 {
     const struct warm_row *row = &w->rows.v[group->row];
+    const struct key_change *change = &w->changes.v[group->change];
     format_text(out, group->what, 0);
-    buf_puts(out, group->n > 1 && !group->same_change ? " differs, first: " : " differs: ");
-    put_change(&w->changes.v[group->change], out);
+    if (str_eq(change->before, change->after)) {
+        buf_puts(out, " differs, although its text is the same");
+    } else {
+        buf_puts(out, group->n > 1 && !group->same_change ? " differs, first: " : " differs: ");
+        put_change(change, out);
+    }
     if (row->n_differ < 2)
         return;
     buf_puts(out, "; also ");
