@@ -22,6 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = ["sizes", "train", "conv_train", "cache", "mutated", "partitions", "breaks", "instances", "pending", "static"]
+PROGRAMS += ["two_symbols", "decode"]
 SECONDS = 120  # for a program
 BYTES_TOLERANCE = 0.1
 
@@ -41,7 +42,7 @@ def record_one(symtape, name, folder):
 
 def record(symtape, folder, names):
     folder.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(10) as pool:
+    with ThreadPoolExecutor(12) as pool:
         codes = dict(zip(names, pool.map(lambda n: record_one(symtape, n, folder), names)))
     for name, code in codes.items():
         print(f"{name}: {'ran' if code == 0 else f'failed ({code})'}")

@@ -153,6 +153,25 @@ class Cache(nn.Module):
         return (self.kept * x.mean()).sum(1)
 
 
+class Decoder(nn.Module):
+    """One layer with a cache of keys and values that has room for all positions."""
+
+    def __init__(self, width, heads, positions, batch):
+        super().__init__()
+        self.heads = heads
+        self.norm, self.qkv, self.out, self.mlp = nn.LayerNorm(width), nn.Linear(width, 3 * width), nn.Linear(width, width), Mlp(width)
+        for name in ("keys", "values"):
+            self.register_buffer(name, torch.zeros(batch, heads, positions, width // heads))
+
+    def forward(self, x, at):
+        q, k, v = (t.unflatten(2, (self.heads, -1)).transpose(1, 2) for t in self.qkv(self.norm(x)).chunk(3, 2))
+        self.keys.index_copy_(2, at, k)
+        self.values.index_copy_(2, at, v)
+        seen = torch.arange(self.keys.size(2), device=x.device) <= at[:, None]
+        y = nn.functional.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=seen)
+        return self.mlp(x + self.out(y.transpose(1, 2).flatten(2)))
+
+
 def compiled(function):
     return torch.compile(function, mode="reduce-overhead", dynamic=True)
 
@@ -168,18 +187,22 @@ def sizes(recorder):
             recorder.call(f, "Mlp.forward", module=0, x=random(n, 512))
 
 
+def train_step(recorder, f, name, x):
+    number = len(recorder.rows)
+    recorder.backward(recorder.call(f, name, module=0, x=x).sum(), number)
+    f.zero_grad()  # the gradients are in the pool, and are overwritten in the next step
+
+
 def train(recorder):
     f = compiled(Mlp(512).cuda())
     for n in (2048, 2048, 2048, 4096, 4096, 4096, 2048):
-        number = len(recorder.rows)
-        recorder.backward(recorder.call(f, "Mlp.forward", module=0, x=random(n, 512)).sum(), number)
+        train_step(recorder, f, "Mlp.forward", random(n, 512))
 
 
 def conv_train(recorder):
     f = compiled(Conv().cuda())
     for n in (16, 16, 16, 40, 40, 40, 16):
-        number = len(recorder.rows)
-        recorder.backward(recorder.call(f, "Conv.forward", module=0, x=random(n, 3, 64, 64)).sum(), number)
+        train_step(recorder, f, "Conv.forward", random(n, 3, 64, 64))
 
 
 def cache(recorder):
@@ -244,7 +267,28 @@ def static(recorder):
             recorder.call(f, "Mlp.forward", module=0, x=random(n, 256))
 
 
-PROGRAMS = {p.__name__: p for p in (sizes, train, conv_train, cache, mutated, partitions, breaks, instances, pending, static)}
+def two_symbols(recorder):
+    def outer(x, y):
+        return torch.softmax(x @ y.T, 1).sum(0), torch.relu(x).amax(1)
+
+    f = compiled(outer)
+    for n, m in ((1024, 512), (1024, 512), (1024, 768), (1024, 768), (640, 512), (640, 512), (1024, 512), (640, 768)):
+        recorder.call(f, "outer", x=random(n, 320), y=random(m, 320))
+
+
+def decode(recorder):
+    f = compiled(Decoder(512, 8, 1024, 4).cuda())
+    with torch.no_grad():
+        first = 0
+        for n in (256, 256, 1, 1, 1, 64, 64, 1):
+            recorder.call(f, "Decoder.forward", module=0, x=random(4, n, 512), at=torch.arange(first, first + n, device="cuda"))
+            first += n
+
+
+PROGRAMS = {
+    p.__name__: p
+    for p in (sizes, train, conv_train, cache, mutated, partitions, breaks, instances, pending, static, two_symbols, decode)
+}
 
 
 def run_program(name, folder):
@@ -252,7 +296,8 @@ def run_program(name, folder):
         torch.manual_seed(0)
         recorder = Recorder(calls)
         PROGRAMS[name](recorder)
-    real = {"program": name, "torch": torch.__version__, "device": torch.cuda.get_device_name(0), "calls": recorder.rows}
+    device = torch.cuda.get_device_properties(0)
+    real = {"program": name, "torch": torch.__version__, "device": device.name, "l2_bytes": device.L2_cache_size, "calls": recorder.rows}
     (folder / f"{name}.real.json").write_text(json.dumps(real, indent=1) + "\n")
 
 
