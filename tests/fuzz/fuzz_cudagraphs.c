@@ -32,6 +32,16 @@ static void check_plan(const struct memory_plans *plans, const struct memory_pla
         uint32_t slot = plans->outputs.v[plan->first_output + i];
         FUZZ_CHECK(slot == SLOT_NONE || slot < plan->n_slots);
     }
+    uint32_t event = 0;
+    FUZZ_CHECK(plan->first_launch + plan->n_launches <= plans->launches.n);
+    for (uint32_t i = 0; i < plan->n_launches; i++) {
+        const struct plan_launch *launch = &plans->launches.v[plan->first_launch + i];
+        FUZZ_CHECK(launch->event >= event && launch->event <= plan->n_events);
+        FUZZ_CHECK(launch->first_written + launch->n_written <= plans->written.n);
+        for (uint32_t k = 0; k < launch->n_written; k++)
+            FUZZ_CHECK(plans->written.v[launch->first_written + k].slot < plan->n_slots);
+        event = launch->event;
+    }
     for (uint32_t i = 0; i < plan->n_slots; i++) {
         const struct plan_slot *slot = &plans->slots.v[plan->first_slot + i];
         FUZZ_CHECK(slot->sizes == EXPR_NONE || slot->sizes < plans->exprs.exprs.n);

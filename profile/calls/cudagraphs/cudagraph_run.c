@@ -101,18 +101,21 @@ static bool read_settings(struct run_builder *b, const struct cudagraph_options 
 }
 
 /* Counts what PyTorch recorded itself: CUDAGraphNode.record (dynamo_timed_cudagraph() in
- * torch/_inductor/cudagraph_trees.py). */
-static bool count_on_tape(struct run_builder *b)
+ * torch/_inductor/cudagraph_trees.py), and notes the kernels that it tuned. */
+static bool read_events(struct run_builder *b)
 {
     struct chromium_list *list = chromium_read(b->trace, b->err);
-    for (uint32_t i = 0; list && i < list->n; i++) {
+    bool ok = list != NULL;
+    for (uint32_t i = 0; ok && i < list->n; i++) {
         const struct chromium_event *e = &list->events[i];
-        b->run->n_on_tape += b->trace->records[e->record].recording == b->recording &&
-                             (e->phase == 'B' || e->phase == 'X') &&
-                             str_is(e->name, "CUDAGraphNode.record");
+        if (b->trace->records[e->record].recording != b->recording)
+            continue;
+        b->run->n_on_tape +=
+            (e->phase == 'B' || e->phase == 'X') && str_is(e->name, "CUDAGraphNode.record");
+        ok = tuned_kernels_add(&b->pool.tuned, e) || nomem(b);
     }
     chromium_free(list);
-    return list != NULL;
+    return ok;
 }
 
 /* ---- Graphs of entries ---- */
@@ -423,7 +426,7 @@ bool cudagraph_run_make(struct cudagraph_run *run, struct trace *trace, uint32_t
                              .module = -1,
                              .err = err };
     *run = (struct cudagraph_run){ 0 };
-    bool ok = read_settings(&b, options) && count_on_tape(&b) && index_attempts(&b) &&
+    bool ok = read_settings(&b, options) && read_events(&b) && index_attempts(&b) &&
               make_entries(&b) && run_calls(&b) && count_graphs(&b) &&
               (paddings_make(run) || nomem(&b));
     run->pool_known = !b.pool.unknown;

@@ -1,11 +1,12 @@
 #include "profile/calls/cudagraphs/memory_plan.h"
 
-#include "trace/base/intern.h"
+#include "profile/calls/cudagraphs/kernel_arguments.h"
 
 /* One function while it is read. */
 struct plan_reader {
     struct memory_plans *plans;
     struct memory_plan *plan;
+    const struct kernel_arguments *kernels;
     struct intern names;
     vec_of(uint32_t)
     slot_of; /* by name: a slot of the plan, or SLOT_NONE */
@@ -237,6 +238,27 @@ static bool read_assignment(struct plan_reader *in, struct str name, struct str 
     return !result || read_result(in, name, value);
 }
 
+/* Returns the length of the first of several arguments: parentheses can hold more commas. */
+static size_t first_argument(struct str values)
+{
+    size_t depth = 0, n = 0;
+    while (n < values.n && (depth || (values.p[n] != ',' && values.p[n] != ')'))) {
+        depth += values.p[n] == '(';
+        depth -= values.p[n] == ')' && depth;
+        n++;
+    }
+    return n;
+}
+
+/* Returns the slot of "buf7" or "reinterpret_tensor(buf7, (4, ), (1, ), 0)". */
+static uint32_t slot_of_argument(const struct plan_reader *in, struct str value)
+{
+    static const struct str VIEW = { "reinterpret_tensor(", 19 };
+    value = str_trim(value);
+    value = str_starts(value, VIEW) ? str_from(value, VIEW.n) : value;
+    return slot_of(in, take_name(&value));
+}
+
 static bool read_return(struct plan_reader *in, struct str values)
 {
     in->plan->first_output = (uint32_t)in->plans->outputs.n;
@@ -244,17 +266,10 @@ static bool read_return(struct plan_reader *in, struct str values)
     if (str_starts(values, STR("(")))
         values = str_from(values, 1);
     while (values.n) {
-        static const struct str VIEW = { "reinterpret_tensor(", 19 };
-        size_t depth = 0, n = 0;
-        while (n < values.n && (depth || (values.p[n] != ',' && values.p[n] != ')'))) {
-            depth += values.p[n] == '(';
-            depth -= values.p[n] == ')' && depth;
-            n++;
-        }
+        size_t n = first_argument(values);
         struct str one = str_trim(str_first(values, n));
-        one = str_starts(one, VIEW) ? str_from(one, VIEW.n) : one;
-        struct str name = take_name(&one);
-        if (name.n && !vec_push(&in->plans->outputs, slot_of(in, name)))
+        if (one.n && is_name_char(one.p[0]) &&
+            !vec_push(&in->plans->outputs, slot_of_argument(in, one)))
             return false;
         values = str_from(values, n + 1);
     }
@@ -262,10 +277,47 @@ static bool read_return(struct plan_reader *in, struct str values)
     return true;
 }
 
+static bool add_written(struct plan_reader *in, const struct written_arguments *row,
+                        uint32_t position, struct str value, struct plan_launch *launch)
+{
+    for (uint32_t i = 0; i < row->n; i++) {
+        const struct written_argument *written = &in->kernels->written.v[row->first + i];
+        if (written->position != position)
+            continue;
+        struct plan_written ret = { slot_of_argument(in, value), written->element_bytes };
+        if (ret.slot == SLOT_NONE)
+            return true;
+        launch->n_written++;
+        return vec_push(&in->plans->written, ret);
+    }
+    return true;
+}
+
+/* "triton_poi_fused_0.run(buf5, s33, stream=stream0)" */
+static bool read_launch(struct plan_reader *in, struct str kernel, struct str values)
+{
+    struct plan_launch launch = { .kernel = arena_copy(&in->plans->arena, kernel),
+                                  .event = in->plan->n_events,
+                                  .first_written = (uint32_t)in->plans->written.n };
+    struct written_arguments row = kernel_arguments_find(in->kernels, kernel);
+    launch.always = row.always;
+    if (!launch.kernel.p)
+        return false;
+    for (uint32_t i = 0; row.n && values.n; i++) {
+        size_t n = first_argument(values);
+        if (!add_written(in, &row, i, str_first(values, n), &launch))
+            return false;
+        values = str_from(values, n + 1);
+    }
+    in->plan->n_launches++;
+    return vec_push(&in->plans->launches, launch);
+}
+
 /* Reads the part of a line before or behind ";". */
 static bool read_statement(struct plan_reader *in, struct str line)
 {
     static const struct str ARGS = { " = args", 7 }, ASSERT = { "assert_size_stride(", 19 };
+    static const struct str RUN = { ".run(", 5 };
     line = str_trim(line);
     if (is_full(in))
         return true;
@@ -278,6 +330,8 @@ static bool read_statement(struct plan_reader *in, struct str line)
     if (str_starts(line, STR("extern_kernels.")) && in->plan->matmul == SLOT_NONE)
         in->plan->matmul = in->plan->n_events;
     struct str rest = line, name = take_name(&rest);
+    if (name.n && str_starts(rest, RUN))
+        return read_launch(in, name, str_from(rest, RUN.n));
     return !name.n || !str_starts(rest, STR(" = ")) || read_assignment(in, name, str_from(rest, 3));
 }
 
@@ -317,12 +371,14 @@ static bool read_body(struct plan_reader *in, struct str *text, size_t indent)
     return true;
 }
 
-static bool read_function(struct memory_plans *plans, struct str *text, size_t indent)
+static bool read_function(struct memory_plans *plans, const struct kernel_arguments *kernels,
+                          struct str *text, size_t indent)
 {
     struct memory_plan plan = { .first_slot = (uint32_t)plans->slots.n,
                                 .first_event = (uint32_t)plans->events.n,
+                                .first_launch = (uint32_t)plans->launches.n,
                                 .matmul = SLOT_NONE };
-    struct plan_reader in = { .plans = plans, .plan = &plan };
+    struct plan_reader in = { .plans = plans, .plan = &plan, .kernels = kernels };
     bool ok = read_body(&in, text, indent);
     intern_release(&in.names);
     vec_release(&in.slot_of);
@@ -331,11 +387,13 @@ static bool read_function(struct memory_plans *plans, struct str *text, size_t i
     return ok && vec_push(&plans->plans, plan);
 }
 
-static bool read_functions(struct memory_plans *plans, struct str text, struct str starts)
+static bool read_functions(struct memory_plans *plans, const struct kernel_arguments *kernels,
+                           struct str text, struct str starts)
 {
     while (text.n) {
         struct str line = take_line(&text);
-        if (str_starts(str_trim(line), starts) && !read_function(plans, &text, indent_of(line)))
+        if (str_starts(str_trim(line), starts) &&
+            !read_function(plans, kernels, &text, indent_of(line)))
             return false;
     }
     return true;
@@ -344,7 +402,12 @@ static bool read_functions(struct memory_plans *plans, struct str text, struct s
 bool memory_plans_read(struct memory_plans *plans, struct str program)
 {
     bool partitions = str_contains(program, STR("\ndef partition_0("));
-    return read_functions(plans, program, partitions ? STR("def partition_") : STR("def call("));
+    struct kernel_arguments kernels = { 0 };
+    bool ok = kernel_arguments_read(&kernels, program) &&
+              read_functions(plans, &kernels, program,
+                             partitions ? STR("def partition_") : STR("def call("));
+    kernel_arguments_release(&kernels);
+    return ok;
 }
 
 void memory_plans_release(struct memory_plans *plans)
@@ -353,6 +416,8 @@ void memory_plans_release(struct memory_plans *plans)
     expr_pool_release(&plans->exprs);
     vec_release(&plans->slots);
     vec_release(&plans->events);
+    vec_release(&plans->launches);
+    vec_release(&plans->written);
     vec_release(&plans->outputs);
     vec_release(&plans->plans);
 }

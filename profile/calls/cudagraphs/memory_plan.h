@@ -7,6 +7,7 @@
  *     buf4 = buf0; del buf0  # reuse
  *     buf5 = extern_kernels.convolution(buf4, ...)
  *     assert_size_stride(buf5, (s33, 8), (8, 1))
+ *     triton_poi_fused_0.run(buf5, s33, stream=stream0)
  *
  * Lines that are none of these allocate nothing. */
 #ifndef SYMTAPE_PROFILE_CALLS_CUDAGRAPHS_MEMORY_PLAN_H
@@ -29,11 +30,26 @@ struct plan_event {
     bool frees; /* else it allocates */
 };
 
+/* An argument that a kernel writes to in place. */
+struct plan_written {
+    uint32_t slot;
+    unsigned element_bytes;
+};
+
+/* A Triton kernel runs. */
+struct plan_launch {
+    struct str kernel;
+    uint32_t event;                    /* the event before which it runs */
+    uint32_t first_written, n_written; /* in memory_plans.written */
+    bool always;                       /* see struct written_arguments */
+};
+
 #define SLOT_NONE UINT32_MAX
 
 struct memory_plan {
     uint32_t first_slot, n_slots, first_event, n_events;
     uint32_t first_output, n_outputs; /* in memory_plans.outputs */
+    uint32_t first_launch, n_launches;
     uint32_t matmul; /* the event before which cuBLAS allocates its workspace; or SLOT_NONE */
 };
 
@@ -44,6 +60,10 @@ struct memory_plans {
     slots;
     vec_of(struct plan_event)
     events; /* their slots are numbers in the plan */
+    vec_of(struct plan_launch)
+    launches;
+    vec_of(struct plan_written)
+    written;
     vec_of(uint32_t)
     outputs; /* slots in the plan, SLOT_NONE for what is no tensor of it */
     vec_of(struct memory_plan)

@@ -1,5 +1,6 @@
 #include "profile/calls/cudagraphs/pool_run.h"
 
+#include "profile/calls/cudagraphs/kernel_arguments.h"
 #include "profile/calls/cudagraphs/size_values.h"
 
 /* The workspace of cuBLAS (parseChosenWorkspaceSize() in aten/src/ATen/cuda/CUDABlas.cpp): 32 MiB
@@ -30,7 +31,7 @@ static bool is_capability_90(struct str text)
 static bool add_graphs(struct pool_run *pool, size_t n)
 {
     while (pool->graphs.n < n)
-        if (!vec_push(&pool->graphs, (struct graph_plans){ 0, 0 }))
+        if (!vec_push(&pool->graphs, (struct graph_plans){ .compile = STR("") }))
             return false;
     return true;
 }
@@ -64,6 +65,10 @@ bool pool_run_read(struct pool_run *pool, struct cudagraph_run *run, struct trac
     if (graph == run->wrapped.graphs.n)
         return true;
     const struct attempt *attempt = &trace->attempts[run->wrapped.graphs.v[first].attempt];
+    for (size_t i = first; i < run->wrapped.graphs.n; i++)
+        pool->graphs.v[i].compile = attempt->compile;
+    if (!tuned_kernels_read_device(&pool->tuned, trace, run->wrapped.graphs.v[first].attempt, err))
+        return false;
     for (uint32_t i = 0; i < attempt->n_records && graph < run->wrapped.graphs.n; i++) {
         const struct record *record = &trace->records[attempt->records[i]];
         struct str text;
@@ -95,6 +100,8 @@ struct plan_run {
     struct pool_run *pool;
     const struct wrapped_graph *graph;
     const struct memory_plan *plan;
+    struct str compile;
+    uint32_t graph_number;
     struct size_values values;
     bool records;
     uint32_t workspace; /* its block */
@@ -161,20 +168,102 @@ static bool take_inputs(struct plan_run *r)
     return ok;
 }
 
-static bool run_events(struct plan_run *r)
+/* ---- Tuning ---- */
+
+/* Sets the bytes of what a kernel writes to. Returns their number. */
+static uint32_t written_bytes(const struct plan_run *r, const struct plan_launch *launch,
+                              uint64_t bytes[MOST_WRITTEN])
 {
-    for (uint32_t i = 0; i < r->plan->n_events; i++) {
-        const struct plan_event *event = &r->pool->plans.events.v[r->plan->first_event + i];
-        if (i == r->plan->matmul &&
-            !private_pool_take(&r->pool->pool, r->pool->workspace, &r->workspace))
-            return false;
-        if (event->frees ? !give_slot(r, event->slot) : !take_slot(r, event->slot))
+    const struct memory_plans *plans = &r->pool->plans;
+    uint64_t budget = r->pool->pool.peak - r->pool->pool.used;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < launch->n_written && n < MOST_WRITTEN; i++) {
+        const struct plan_written *written = &plans->written.v[launch->first_written + i];
+        const struct plan_slot *slot = slot_at(r, written->slot);
+        uint64_t elements, size;
+        if (!size_values_storage(&r->values, &plans->exprs, slot->sizes, slot->strides,
+                                 &elements) ||
+            __builtin_mul_overflow(elements, (uint64_t)written->element_bytes, &size))
+            continue;
+        if (!launch->always && size > budget)
+            continue; /* it is copied to the CPU: copy_args_to_cpu_if_needed() */
+        budget -= launch->always ? 0 : size;
+        bytes[n++] = size;
+    }
+    return n;
+}
+
+/* Allocates copies and frees them. */
+static bool copy_written(struct plan_run *r, const uint64_t *bytes, uint32_t n)
+{
+    uint32_t blocks[MOST_WRITTEN], taken = 0;
+    bool ok = true;
+    while (ok && taken < n) {
+        ok = private_pool_take(&r->pool->pool, bytes[taken], &blocks[taken]);
+        taken += ok;
+    }
+    for (uint32_t i = 0; ok && i < taken; i++)
+        ok = private_pool_give(&r->pool->pool, blocks[i]);
+    return ok;
+}
+
+/* What CachingAutotuner.bench() allocates for one configuration of a kernel: copies of what the
+ * kernel writes to for each launch, and the buffer that flushes the L2 cache. */
+static bool bench(struct plan_run *r, const struct plan_launch *launch)
+{
+    uint64_t bytes[MOST_WRITTEN];
+    uint32_t n = written_bytes(r, launch, bytes), flush;
+    return copy_written(r, bytes, n) &&
+           private_pool_take(&r->pool->pool, r->pool->tuned.flush_bytes, &flush) &&
+           copy_written(r, bytes, n) && private_pool_give(&r->pool->pool, flush);
+}
+
+/* A kernel that is tuned has two configurations or more; those after the second allocate the same.
+ */
+static bool run_kernel(struct plan_run *r, const struct plan_launch *launch)
+{
+    bool tunes;
+    if (!tuned_kernels_take(&r->pool->tuned, r->compile, r->graph->mode == MODE_BACKWARD,
+                            r->graph_number, launch->kernel, &tunes))
+        return false;
+    r->pool->unknown |= tunes && (!r->pool->tuned.flush_bytes || r->pool->pool.work > MOST_WORK);
+    return !tunes || r->pool->unknown || (bench(r, launch) && bench(r, launch));
+}
+
+static bool run_kernels(struct plan_run *r, uint32_t event, uint32_t *launch)
+{
+    for (; *launch < r->plan->n_launches; (*launch)++) {
+        const struct plan_launch *next =
+            &r->pool->plans.launches.v[r->plan->first_launch + *launch];
+        if (next->event > event)
+            return true;
+        if (!run_kernel(r, next))
             return false;
     }
-    if (r->plan->matmul == r->plan->n_events &&
+    return true;
+}
+
+/* ---- Events ---- */
+
+/* Does what comes before an event. */
+static bool reach(struct plan_run *r, uint32_t event, uint32_t *launch)
+{
+    if (event == r->plan->matmul &&
         !private_pool_take(&r->pool->pool, r->pool->workspace, &r->workspace))
         return false;
-    return private_pool_give(&r->pool->pool, r->workspace);
+    return run_kernels(r, event, launch);
+}
+
+static bool run_events(struct plan_run *r)
+{
+    uint32_t launch = 0;
+    for (uint32_t i = 0; i < r->plan->n_events; i++) {
+        const struct plan_event *event = &r->pool->plans.events.v[r->plan->first_event + i];
+        if (!reach(r, i, &launch) ||
+            (event->frees ? !give_slot(r, event->slot) : !take_slot(r, event->slot)))
+            return false;
+    }
+    return reach(r, r->plan->n_events, &launch) && private_pool_give(&r->pool->pool, r->workspace);
 }
 
 /* Keeps what is returned, and frees the rest. */
@@ -207,6 +296,8 @@ static bool start_plan(struct pool_run *pool, uint32_t size, uint32_t partition,
     const struct graph_plans *plans = &pool->graphs.v[row->graph];
     *ret = (struct plan_run){ .pool = pool,
                               .graph = &pool->run->wrapped.graphs.v[row->graph],
+                              .compile = plans->compile,
+                              .graph_number = row->graph,
                               .records = records,
                               .workspace = BLOCK_NONE };
     ret->values = (struct size_values){ &pool->run->wrapped, ret->graph,
@@ -261,6 +352,7 @@ bool pool_run_take(struct pool_run *pool, uint32_t size, uint32_t partition, uin
 void pool_run_release(struct pool_run *pool)
 {
     memory_plans_release(&pool->plans);
+    tuned_kernels_release(&pool->tuned);
     vec_release(&pool->graphs);
     private_pool_release(&pool->pool);
     vec_release(&pool->live);

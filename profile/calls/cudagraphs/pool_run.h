@@ -1,17 +1,19 @@
 /* Private to this room: the pool of the CUDA graphs while their graphs run. Warm-ups and recordings
  * allocate in it what the programs of the graphs do, a recording the inputs that are copied, too
  * (CUDAWarmupNode.run() and CUDAGraphNode in torch/_inductor/cudagraph_trees.py). What a run
- * returns lives until its path ends, or a backward frees it. */
+ * returns lives until its path ends, or a backward frees it. The first run of a kernel tunes it. */
 #ifndef SYMTAPE_PROFILE_CALLS_CUDAGRAPHS_POOL_RUN_H
 #define SYMTAPE_PROFILE_CALLS_CUDAGRAPHS_POOL_RUN_H
 
 #include "profile/calls/cudagraphs/cudagraph_run.h"
 #include "profile/calls/cudagraphs/memory_plan.h"
 #include "profile/calls/cudagraphs/private_pool.h"
+#include "profile/calls/cudagraphs/tuned_kernels.h"
 
 /* The plans of a graph: one for each partition. */
 struct graph_plans {
-    uint32_t first, n; /* in pool_run.plans.plans; n is 0 when the tape has no program for it */
+    uint32_t first, n;  /* in pool_run.plans.plans; n is 0 when the tape has no program for it */
+    struct str compile; /* of the trace */
 };
 
 /* What a run left in the pool. */
@@ -36,7 +38,8 @@ struct pool_run {
     replayed; /* runs of the present path whose outputs are not in `live` yet */
     uint64_t path;
     uint64_t workspace; /* bytes of cuBLAS */
-    bool unknown;       /* the pool is larger, since a graph has no plan, or too much ran */
+    struct tuned_kernels tuned;
+    bool unknown; /* the pool is larger, since a graph has no plan, or too much ran */
     vec_of(uint32_t)
     blocks; /* by slot of a plan, while it runs */
 };

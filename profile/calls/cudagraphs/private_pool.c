@@ -103,7 +103,11 @@ bool private_pool_take(struct private_pool *pool, uint64_t bytes, uint32_t *ret)
             pool->reserved = UINT64_MAX;
     }
     set_used(pool, *ret);
-    return !should_split(&pool->blocks.v[*ret], bytes) || split(pool, *ret, bytes);
+    if (should_split(&pool->blocks.v[*ret], bytes) && !split(pool, *ret, bytes))
+        return false;
+    pool->used += pool->blocks.v[*ret].bytes;
+    pool->peak = pool->used > pool->peak ? pool->used : pool->peak;
+    return true;
 }
 
 /* Joins a block with the one behind it; the latter is no block any more. */
@@ -127,6 +131,7 @@ bool private_pool_give(struct private_pool *pool, uint32_t block)
 {
     if (block == BLOCK_NONE)
         return true;
+    pool->used -= pool->blocks.v[block].bytes;
     uint32_t next = pool->blocks.v[block].next, previous = pool->blocks.v[block].previous;
     if (is_free(pool, next)) {
         set_used(pool, next);

@@ -20,9 +20,10 @@ struct private_pool {
     vec_of(struct pool_block)
     blocks;
     vec_of(uint32_t)
-    free, unused;      /* blocks; entries of `blocks` that joined another */
-    uint64_t reserved; /* bytes of all segments */
-    uint64_t work;     /* blocks that were looked at */
+    free, unused;        /* blocks; entries of `blocks` that joined another */
+    uint64_t reserved;   /* bytes of all segments */
+    uint64_t used, peak; /* bytes of blocks that are used, and the most so far */
+    uint64_t work;       /* blocks that were looked at */
 };
 
 /* Sets *ret to a block; BLOCK_NONE for 0 bytes. Returns false when memory ran out. */

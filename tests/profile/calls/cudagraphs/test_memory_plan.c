@@ -1,10 +1,18 @@
+#include "profile/calls/cudagraphs/kernel_arguments.h"
 #include "profile/calls/cudagraphs/memory_plan.h"
+#include "profile/calls/cudagraphs/tuned_kernels.h"
 #include "tests/harness.h"
 #include "trace/base/buf.h"
 
 static const char PROGRAM[] =
     "# AOT ID: ['0_inference']\n"
     "empty_strided_cuda = torch._C._dynamo.guards._empty_strided_cuda\n"
+    "triton_poi_fused_0 = async_compile.triton('triton_poi_fused_0', '''\n"
+    "    triton_meta={'signature': {'in_out_ptr0': '*bf16', 'ks0': 'i64', 'xnumel': 'i32'}, "
+    "'device': DeviceProperties(type='cuda')},\n"
+    "    inductor_meta={'mutated_arg_names': ['in_out_ptr0', 'no_such'], 'optimize_mem': True},\n"
+    "def triton_poi_fused_0(in_out_ptr0, ks0, xnumel, XBLOCK : tl.constexpr):\n"
+    "    pass\n"
     "\n"
     "def partition_0(args):\n"
     "    arg1_1, arg3_1 = args\n"
@@ -65,7 +73,15 @@ static void test_plan(void **state)
     static const uint32_t OUTPUTS[] = { 4, SLOT_NONE, SLOT_NONE, 5 };
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(plans.outputs.v[i], OUTPUTS[i]);
+    assert_int_equal(plan->n_launches, 1);
+    const struct plan_launch *launch = &plans.launches.v[plan->first_launch];
+    assert_true(str_is(launch->kernel, "triton_poi_fused_0") && !launch->always);
+    assert_int_equal(launch->event, 3);
+    assert_int_equal(launch->n_written, 1);
+    assert_int_equal(plans.written.v[launch->first_written].slot, 2);
+    assert_int_equal(plans.written.v[launch->first_written].element_bytes, 2);
     plan = &plans.plans.v[1];
+    assert_int_equal(plan->n_launches, 0);
     assert_int_equal(plan->n_slots, 1);
     assert_int_equal(plan->n_events, 0);
     assert_int_equal(plans.outputs.v[plan->first_output], 0);
@@ -97,6 +113,57 @@ static void test_call(void **state)
     memory_plans_release(&plans);
 }
 
+/* The element's bytes are those of Triton's type; a copy is made whatever it takes if optimize_mem
+ * is False. */
+static void test_kernels(void **state)
+{
+    (void)state;
+    struct kernel_arguments kernels = { 0 };
+    assert_true(kernel_arguments_read(
+        &kernels,
+        STR("triton_meta={'signature': {'out_ptr': '*i64', 'out_ptr1': '*i1', 'x': '*fp8e4nv'}}\n"
+            "inductor_meta={'mutated_arg_names': ['x', 'out_ptr1', 'out_ptr'], 'optimize_mem': "
+            "False}\n"
+            "def a(in_ptr0, out_ptr1, out_ptr, x):\n"
+            "inductor_meta={'mutated_arg_names': []}\n"
+            "def b(in_ptr0):\n"
+            "def c(out_ptr):\n")));
+    struct written_arguments row = kernel_arguments_find(&kernels, STR("a"));
+    static const struct written_argument WRITTEN[] = { { 3, 1 }, { 1, 1 }, { 2, 8 } };
+    assert_int_equal(row.n, 3);
+    assert_true(row.always);
+    for (uint32_t i = 0; i < row.n; i++) {
+        assert_int_equal(kernels.written.v[row.first + i].position, WRITTEN[i].position);
+        assert_int_equal(kernels.written.v[row.first + i].element_bytes, WRITTEN[i].element_bytes);
+    }
+    assert_int_equal(kernel_arguments_find(&kernels, STR("b")).n, 0);
+    assert_int_equal(kernel_arguments_find(&kernels, STR("c")).n, 0);
+    kernel_arguments_release(&kernels);
+}
+
+/* A kernel is tuned when it runs first in a graph, as often as PyTorch logged it. */
+static void test_tuned(void **state)
+{
+    (void)state;
+    struct tuned_kernels tuned = { 0 };
+    static const char BENCHMARK[] = "CachingAutotuner.benchmark_all_configs";
+    struct chromium_event event = { .phase = 'B',
+                                    .backward = true,
+                                    .name = str_of(BENCHMARK),
+                                    .compile = STR("0/1"),
+                                    .detail = STR("triton_poi_0") };
+    bool tunes;
+    assert_true(tuned_kernels_add(&tuned, &event));
+    event.phase = 'E';
+    assert_true(tuned_kernels_add(&tuned, &event));
+    assert_true(tuned_kernels_take(&tuned, STR("0/1"), false, 0, event.detail, &tunes) && !tunes);
+    assert_true(tuned_kernels_take(&tuned, STR("0/0"), true, 0, event.detail, &tunes) && !tunes);
+    assert_true(tuned_kernels_take(&tuned, STR("0/1"), true, 0, event.detail, &tunes) && tunes);
+    assert_true(tuned_kernels_take(&tuned, STR("0/1"), true, 0, event.detail, &tunes) && !tunes);
+    assert_true(tuned_kernels_take(&tuned, STR("0/1"), true, 1, event.detail, &tunes) && !tunes);
+    tuned_kernels_release(&tuned);
+}
+
 static bool read_program(void *data)
 {
     struct memory_plans plans = { 0 };
@@ -117,9 +184,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_call),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_plan), cmocka_unit_test(test_kernels), cmocka_unit_test(test_tuned),
+        cmocka_unit_test(test_call), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
