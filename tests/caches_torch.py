@@ -60,8 +60,9 @@ class Batch:
                 if line.startswith('{"call"')]
         self.recorded = [row for row in written_out(rows) if "backward_of" not in row]
         self.cache = json.loads(run(SYMTAPE, "cache", "--json", "--all", self.tape))
-        marks = ",".join(f"L['{name}']:{dim}" for name, dims in MARKS.items() for dim in dims)
-        report = json.loads(run(SYMTAPE, "dynamic", "--json", "-q", "--marks", marks, self.tape))
+        there = {(row["source"], row["dim"]) for row in json.loads(run(SYMTAPE, "dynamic", "--json", "-q", self.tape))["inputs"]}
+        marks = ",".join(f"{name}:{dim}" for name, dims in MARKS.items() for dim in dims if (f"L['{name}']", dim) in there)
+        report = json.loads(run(SYMTAPE, "dynamic", "--json", "-q", *(("--marks", marks) if marks else ()), self.tape))
         self.policies = {row["policy"]: set(row["compiled"]) for row in report["policies"]}
 
     def split(self):

@@ -99,7 +99,7 @@ Other marks:
     with the 1 mark given: 4 compiles (about 1.63 s), 2 calls run eagerly
 
     $ symtape dynamic -q --marks "L['k'],L['typo']:0" --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
-    2> symtape: L['typo']:0 cannot be marked: no compiled function has such an input
+    2> symtape: L['typo']:0 cannot be marked: no compiled function has such an input; there are L['x']:0, L['x']:1, L['k']
     [exit 2]
 
     $ symtape dynamic -q --marks "L['k']" --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | grep marked

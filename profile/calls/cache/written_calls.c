@@ -12,6 +12,7 @@ enum { MOST_SIZES = 64 };
 struct written_input {
     struct str name, source; /* as written, and as guards spell it: that of the tensor of a size */
     uint32_t dim;            /* of a size; NO_DIM */
+    uint32_t from_end;       /* of size(-1), 1, until the rank is known; or 0 */
     struct str values;       /* "4,8,8,6" */
     uint32_t n;
     struct str rest, last;             /* values that follow; the value of the present call */
@@ -107,7 +108,7 @@ static bool source_of_symbol(struct written *w, struct str name, struct str *ret
 }
 
 /* Splits "L['x'].size()[0]", or the same with .shape[0] or .size(0), into the tensor and the
- * dimension. */
+ * dimension, which may be counted from the end: .size(-1). */
 static void split_size(struct written_input *input)
 {
     static const struct {
@@ -117,30 +118,18 @@ static void split_size(struct written_input *input)
         { { ".shape[", 7 }, { "]", 1 } },
         { { ".size(", 6 }, { ")", 1 } },
     };
-    uint64_t dim;
+    int64_t dim;
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
         size_t at = str_find(input->source, FORMS[i].before);
         struct str number = str_from(input->source, at + FORMS[i].before.n);
         if (at == input->source.n || !str_ends(number, FORMS[i].after) ||
-            !str_to_u64(str_first(number, number.n - 1), &dim) || dim >= NO_DIM)
+            !str_to_i64(str_first(number, number.n - 1), &dim) || dim < -MOST_SIZES ||
+            dim >= NO_DIM)
             continue;
-        input->dim = (uint32_t)dim;
+        input->dim = dim < 0 ? 0 : (uint32_t)dim;
+        input->from_end = dim < 0 ? (uint32_t)-dim : 0;
         input->source = str_first(input->source, at);
         return;
-    }
-}
-
-/* Reports print L['x'].size()[0] as x.size()[0]: what begins with a name alone is a local. */
-static void put_source(struct str name, struct buf *out)
-{
-    size_t n = 0;
-    while (n < name.n && is_word_char(name.p[n]))
-        n++;
-    if (source_length(name) || !n)
-        source_spelling(name, out);
-    else {
-        buf_printf(out, "L['%.*s']", (int)n, name.p);
-        source_spelling(str_from(name, n), out);
     }
 }
 
@@ -157,7 +146,7 @@ static bool resolve_name(struct written *w, struct written_input *input)
     if (source.n)
         source_spelling(source, &spelled);
     else
-        put_source(input->name, &spelled);
+        put_named_source(input->name, &spelled);
     input->source = spelled.failed ? (struct str){ 0 } : arena_copy(&w->arena, buf_str(&spelled));
     buf_release(&spelled);
     if (!input->source.p)
@@ -222,8 +211,12 @@ static bool find_input(struct written *w, uint32_t number)
             if (!entry_guards_read(guards, tree, &w->world, &NO_MODE, w->err))
                 return false;
             input->tensor = find_tensor(guards, input->source);
-            if (input->tensor && input->dim < input->tensor->n_sizes)
-                return read_sizes(w, input, guards);
+            uint32_t rank = input->tensor ? input->tensor->n_sizes : 0;
+            if (input->dim >= rank || input->from_end > rank)
+                continue;
+            if (input->from_end)
+                input->dim = rank - input->from_end;
+            return read_sizes(w, input, guards);
         }
     if (input->bare)
         return err_set(w->err, ERR_USAGE, "the tape has no symbol %.*s, and no guard about %.*s",

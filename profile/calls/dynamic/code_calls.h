@@ -14,6 +14,7 @@
 struct code_input {
     uint32_t source;
     bool fixed;          /* is_fixed_input() */
+    bool is_tensor;      /* in some call */
     uint32_t rank;       /* the greatest; 1 for a number */
     uint32_t first_slot; /* each dimension is a slot of the code object; a number is one */
 };

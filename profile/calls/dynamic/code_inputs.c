@@ -83,6 +83,7 @@ static bool add_input(struct inputs_maker *m, const struct program_call *call,
     uint32_t rank = tensor ? value->tensor->n_dims : 1;
     struct code_input *input = &m->code->inputs.v[id];
     input->rank = input->rank > rank ? input->rank : rank;
+    input->is_tensor |= tensor;
     return true;
 }
 

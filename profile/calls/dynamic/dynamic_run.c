@@ -369,7 +369,7 @@ bool dynamic_run_make(struct dynamic_run *run, struct trace *trace, uint32_t rec
     for (uint32_t i = 0; ok && i < run->table.codes.n; i++)
         ok = code_states_make(&run->table, &run->table.codes.v[i]) && run_code(run, i, options);
     ok = ok && paste_make(run, &run->paste);
-    return ok ? given_marks_check(&run->given_marks, err) : err_nomem(err);
+    return ok ? given_marks_check(&run->given_marks, &run->table, err) : err_nomem(err);
 }
 
 void dynamic_run_release(struct dynamic_run *run)

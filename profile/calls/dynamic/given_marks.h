@@ -3,7 +3,7 @@
  *     struct given_marks given = { 0 };
  *     if (given_marks_read(&given, "L['x']:0,L['n']", &log->sources, &err))
  *         ... given_marks_take(&given, code, proposal.marks) for each code object ...
- *         ok = given_marks_check(&given, &err);
+ *         ok = given_marks_check(&given, table, &err);
  *     given_marks_release(&given); */
 #ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_GIVEN_MARKS_H
 #define SYMTAPE_PROFILE_CALLS_DYNAMIC_GIVEN_MARKS_H
@@ -31,7 +31,8 @@ bool given_marks_read(struct given_marks *given, const char *list, const struct 
 /* Sets `marks`, by slot, of a code object. Returns how many were set. */
 uint32_t given_marks_take(struct given_marks *given, const struct code_calls *code, uint8_t *marks);
 /* Returns false with err set if some mark is about no input of any code object. */
-bool given_marks_check(const struct given_marks *given, struct err *err);
+bool given_marks_check(const struct given_marks *given, const struct calls_table *table,
+                       struct err *err);
 void given_marks_release(struct given_marks *given);
 
 #endif

@@ -92,5 +92,8 @@ void condition_pool_release(struct condition_pool *pool);
 /* Returns how many bytes at the start of a text are a source ("L['x'].a[0]" of "L['x'].a[0] == 2");
  * a call of a method ends it. 0 when no source is there. */
 size_t source_length(struct str text);
+/* Appends the source that a name of a user stands for: reports print L['x'].size()[0] as
+ * x.size()[0], so what begins with a name alone is a local. */
+void put_named_source(struct str name, struct buf *out);
 
 #endif

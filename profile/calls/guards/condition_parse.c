@@ -123,6 +123,21 @@ size_t source_length(struct str text)
     return n;
 }
 
+void put_named_source(struct str name, struct buf *out)
+{
+    size_t n = 0;
+    while (n < name.n && is_word_char(name.p[n]))
+        n++;
+    if (source_length(name) || !n) {
+        source_spelling(name, out);
+        return;
+    }
+    buf_puts(out, "L['");
+    buf_put(out, str_first(name, n));
+    buf_puts(out, "']");
+    source_spelling(str_from(name, n), out);
+}
+
 static uint32_t read_source(struct condition_reader *in)
 {
     size_t n = source_length(in->rest);
