@@ -1,7 +1,7 @@
 #!/bin/sh
 # Text of a file gets into a Python program through minify/program/python_text.h only. In the writers of
 # programs (minify/repro/*.c) buf_put() joins texts that were written so, and no format takes a string
-# but for messages. profile/ knows no minify/: its writers of lines to paste quote texts with json_quote()
+# but for messages. profile/ knows no minify/: its writers of lines to paste quote texts with python_put_string()
 # and write names that they checked. Prints what is otherwise; SYMTAPE_ROOT is the tree.
 cd "${SYMTAPE_ROOT:-.}" || exit 2
 paste="profile/calls/dynamic/paste.c profile/calls/tree/guards_filter.c"

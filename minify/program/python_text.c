@@ -1,81 +1,8 @@
 #include "minify/program/python_text.h"
 
-/* ---- Characters ---- */
+#include "trace/base/text/printable.h"
 
-enum { BAD = 0x110000 }; /* a byte that is not UTF-8 */
-
-/* Returns the code point at the start and sets *n to its number of bytes. */
-static uint32_t code_point(struct str text, size_t *n)
-{
-    const unsigned char *p = (const unsigned char *)text.p;
-    unsigned length = p[0] < 0x80   ? 1
-                      : p[0] < 0xC2 ? 0
-                      : p[0] < 0xE0 ? 2
-                      : p[0] < 0xF0 ? 3
-                      : p[0] < 0xF5 ? 4
-                                    : 0;
-    uint32_t ret = length == 1 ? p[0] : length ? p[0] & (0x7Fu >> length) : BAD;
-    *n = 1;
-    if (!length || length > text.n)
-        return BAD;
-    for (unsigned i = 1; i < length; i++) {
-        if ((p[i] & 0xC0) != 0x80)
-            return BAD;
-        ret = ret << 6 | (p[i] & 0x3Fu);
-    }
-    if ((length == 3 && ret < 0x800) || (length == 4 && (ret < 0x10000 || ret >= BAD)))
-        return BAD;
-    *n = length;
-    return ret;
-}
-
-/* Returns whether some program would end a line at this character, interpret it, or show the text
- * after it in another order. */
-static bool is_unsafe(uint32_t c)
-{
-    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029 ||
-           (c >= 0x200E && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0x061C || c == 0xFEFF ||
-           (c >= 0xD800 && c <= 0xDFFF);
-}
-
-static void put_escape(struct buf *out, uint32_t c)
-{
-    if (c < 0x20 || c == 0x7F || c > 0xFF)
-        buf_printf(out, "\\u%04x", (unsigned)c);
-    else
-        buf_printf(out, "\\x%02x", (unsigned)c);
-}
-
-/* Appends the first character of a text, escaped if it is unsafe; returns the bytes of the text
- * that it had. */
-static size_t put_python_character(struct buf *out, struct str text)
-{
-    size_t n;
-    uint32_t c = code_point(text, &n);
-    if (c == BAD)
-        buf_puts(out, "\xEF\xBF\xBD");
-    else if (is_unsafe(c))
-        put_escape(out, c);
-    else
-        buf_put(out, str_first(text, n));
-    return n;
-}
-
-/* ---- Strings and comments ---- */
-
-void python_put_string(struct buf *out, struct str text)
-{
-    static const char plain[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    buf_putc(out, '"');
-    while (text.n) {
-        const char *escape = *text.p ? strchr(plain, *text.p) : NULL;
-        if (escape)
-            buf_printf(out, "\\%c", letters[escape - plain]);
-        text = str_from(text, escape ? 1 : put_python_character(out, text));
-    }
-    buf_putc(out, '"');
-}
+/* ---- Regular expressions and comments ---- */
 
 /* Returns whether a text can be a raw literal, in which a quote after an odd number of backslashes
  * does not end it. */
@@ -83,9 +10,9 @@ static bool fits_raw(struct str text)
 {
     size_t slashes = 0;
     while (text.n) {
-        size_t n;
-        uint32_t c = code_point(text, &n);
-        if (c == BAD || is_unsafe(c) || (c == '"' && slashes % 2 == 0))
+        uint32_t c;
+        size_t n = utf8_sequence(text, &c);
+        if (!n || !printable_code(c) || (c == '"' && slashes % 2 == 0))
             return false;
         slashes = c == '\\' ? slashes + 1 : 0;
         text = str_from(text, n);
@@ -117,7 +44,7 @@ void python_put_comment(struct buf *out, struct str text)
             buf_puts(out, c == ':' ? "\\x3a" : "\\x3d");
             text = str_from(text, 1);
         } else {
-            text = str_from(text, put_python_character(out, text));
+            text = str_from(text, python_put_character(out, text));
         }
     }
     buf_putc(out, '\n');

@@ -1,20 +1,16 @@
 /* Writes text of a file into a Python program. No other function does: the writers of repros
  * (repro*.c) print their own literals with buf_puts(), numbers with buf_printf(), and everything
- * from a tape, an archive or an error with one of these functions. tests/program_text.sh checks
- * this.
+ * from a tape, an archive or an error with one of these functions or python_put_string()
+ * tests/program_text.sh checks this.
  *
  * Texts are UTF-8, with lone surrogates as three bytes each (WTF-8); bytes that are not UTF-8
  * become U+FFFD. A failed allocation is reported by the buffer. */
 #ifndef SYMTAPE_MINIFY_PROGRAM_PYTHON_TEXT_H
 #define SYMTAPE_MINIFY_PROGRAM_PYTHON_TEXT_H
 
-#include "trace/base/buf.h"
+#include "trace/base/text/python_string.h"
 #include "trace/graph/python_name.h"
 
-/* Appends a string literal with this value. Control characters, those at which some reader ends a
- * line (\r \x0b \x0c \x1c-\x1e \x85 U+2028 U+2029), those that change the direction of text, and
- * lone surrogates are escaped. */
-void python_put_string(struct buf *out, struct str text);
 /* Appends a regular expression as r"..." if that can contain the text, else as a string literal. */
 void python_put_regex(struct buf *out, struct str regex);
 

@@ -1,7 +1,7 @@
 /* A statement to paste on one line, or broken as Python is. */
 #include "profile/calls/dynamic/paste.h"
 #include "profile/model/format.h"
-#include "trace/base/text/json_write.h"
+#include "trace/base/text/python_string.h"
 
 /* Appends items from `from` to `to` as they stand on one line. */
 static void put_items(const struct paste *paste, const struct paste_line *line, uint32_t from,
@@ -16,7 +16,7 @@ static void put_items(const struct paste *paste, const struct paste_line *line, 
     if (to < line->n_items)
         buf_puts(&joined, ",");
     if (string)
-        json_quote(out, buf_str(&joined));
+        python_put_string(out, buf_str(&joined));
     else
         buf_put(out, buf_str(&joined));
     out->failed |= joined.failed;

@@ -1,7 +1,7 @@
 #include "profile/calls/tree/guards_filter.h"
 
 #include "profile/calls/tree/guard_owner.h"
-#include "trace/base/text/json_write.h"
+#include "trace/base/text/python_string.h"
 
 /* ---- What has to stay ---- */
 
@@ -164,7 +164,7 @@ void guards_filter_python(const struct guard_trees *trees, struct buf *out)
     buf_puts(out, "import re\n\nREMOVED_GUARDS = (\n");
     for (size_t i = 0; i < trees->removed.n; i++) {
         buf_puts(out, "    ");
-        json_quote(out, trees->removed.v[i]);
+        python_put_string(out, trees->removed.v[i]);
         buf_puts(out, ",\n");
     }
     /* The names in Python are those that guard_owner() reads: type(L['m']) is about L['m']. */
