@@ -77,26 +77,41 @@ sym_id split_constant(struct sym_pool *pool, sym_id e, sym_id *rest)
     return *rest == SYM_NONE ? SYM_NONE : constant;
 }
 
-static bool sum_put(struct sum *sum, sym_id e)
+/* Adds e, or -e. */
+static bool sum_put(struct sum *sum, sym_id e, bool negative)
 {
     struct sym_pool *pool = sum->pool;
     if (is_number(pool, e)) {
-        sum->constant = number_add(pool, sum->constant, e);
+        sum->constant = number_add(pool, sum->constant, negative ? number_neg(pool, e) : e);
         return sum->constant != SYM_NONE;
-    }
-    if (kind_at(pool, e) == SYM_ADD) {
-        for (uint32_t i = 0; i < node_at(pool, e)->n; i++)
-            if (!sum_put(sum, arg_at(pool, e, i)))
-                return false;
-        return true;
     }
     struct sum_term term;
     term.coefficient = split_coefficient(pool, e, &term.rest);
+    if (term.coefficient != SYM_NONE && negative)
+        term.coefficient = number_neg(pool, term.coefficient);
     if (term.coefficient == SYM_NONE)
         return false;
+    /* -(-(x + y)) is a sum, too. */
+    bool sum_itself = term.rest == e && kind_at(pool, e) == SYM_ADD;
+    if (sum_itself ||
+        (negative && term.coefficient == SYM_ID_ONE && kind_at(pool, term.rest) == SYM_ADD)) {
+        for (uint32_t i = 0; i < node_at(pool, term.rest)->n; i++)
+            if (!sum_put(sum, arg_at(pool, term.rest, i), negative && sum_itself))
+                return false;
+        return true;
+    }
     if (sum->n >= SYM_MAX_TERMS)
         return pool_fail(pool, "an expression has more than %d terms", SYM_MAX_TERMS), false;
     return push_term(sum, term);
+}
+
+static void sum_init(struct sum *sum, struct sym_pool *pool)
+{
+    sum->pool = pool;
+    sum->constant = SYM_ID_ZERO;
+    sum->v = sum->few;
+    sum->n = 0;
+    sum->capacity = FEW_TERMS;
 }
 
 static int compare_rest(const void *a, const void *b)
@@ -183,27 +198,62 @@ static sym_id sum_build(struct sum *sum)
     return result;
 }
 
+/* Returns the sum, if all terms could be added to it. */
+static sym_id sum_finish(struct sum *sum, bool ok)
+{
+    sym_id result = SYM_NONE;
+    if (ok && sum->constant == SYM_ID_NAN)
+        result = SYM_ID_NAN;
+    else if (ok && sum_collect(sum))
+        result = sum_build(sum);
+    if (sum->v != sum->few)
+        free(sum->v);
+    return result;
+}
+
 sym_id build_add(struct sym_pool *pool, enum sym_kind kind, const sym_id *args, uint32_t n)
 {
     (void)kind;
     struct sum sum;
-    sum.pool = pool;
-    sum.constant = SYM_ID_ZERO;
-    sum.v = sum.few;
-    sum.n = 0;
-    sum.capacity = FEW_TERMS;
+    sum_init(&sum, pool);
     bool ok = true;
     for (uint32_t i = 0; ok && i < n; i++)
-        ok = args[i] == SYM_ID_ZOO || sum_put(&sum, args[i]);
+        ok = args[i] == SYM_ID_ZOO || sum_put(&sum, args[i], false);
     for (uint32_t i = 0; i < n; i++)
         if (args[i] == SYM_ID_ZOO)
             sum.constant = SYM_ID_NAN;
-    sym_id result = SYM_NONE;
-    if (ok && sum.constant == SYM_ID_NAN)
-        result = SYM_ID_NAN;
-    else if (ok && sum_collect(&sum))
-        result = sum_build(&sum);
-    if (sum.v != sum.few)
-        free(sum.v);
-    return result;
+    return sum_finish(&sum, ok);
+}
+
+/* Returns whether -1 times the product is the product with another number: no factor is a number or
+ * a product, as in those that are made unevaluated. */
+static bool is_flat(const struct sym_pool *pool, sym_id e)
+{
+    if (kind_at(pool, e) == SYM_ADD) {
+        for (uint32_t i = 0; i < node_at(pool, e)->n; i++)
+            if (kind_at(pool, arg_at(pool, e, i)) == SYM_ADD || !is_flat(pool, arg_at(pool, e, i)))
+                return false;
+        return true;
+    }
+    if (kind_at(pool, e) != SYM_MUL)
+        return e != SYM_ID_ZOO;
+    for (uint32_t i = 0; i < node_at(pool, e)->n; i++) {
+        sym_id factor = arg_at(pool, e, i);
+        if (kind_at(pool, factor) == SYM_MUL || (i && is_number(pool, factor)))
+            return false;
+    }
+    return true;
+}
+
+sym_id sym_sub(struct sym_pool *pool, sym_id a, sym_id b)
+{
+    sym_id known = memo_find(pool, MEMO_SUB, a, b);
+    if (known != SYM_NONE)
+        return known;
+    if (a == SYM_NONE || b == SYM_NONE || pool_failed(pool) || a == SYM_ID_ZOO || !is_flat(pool, b))
+        return sym_add(pool, a, sym_neg(pool, b));
+    struct sum sum;
+    sum_init(&sum, pool);
+    bool ok = sum_put(&sum, a, false) && sum_put(&sum, b, true);
+    return memo_put(pool, MEMO_SUB, a, b, sum_finish(&sum, ok));
 }

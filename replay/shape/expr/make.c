@@ -158,11 +158,6 @@ sym_id sym_neg(struct sym_pool *pool, sym_id a)
     return sym_mul(pool, SYM_ID_MINUS_ONE, a);
 }
 
-sym_id sym_sub(struct sym_pool *pool, sym_id a, sym_id b)
-{
-    return sym_add(pool, a, sym_neg(pool, b));
-}
-
 sym_id sym_div(struct sym_pool *pool, sym_id a, sym_id b)
 {
     return sym_mul(pool, a, sym_pow(pool, b, SYM_ID_MINUS_ONE));

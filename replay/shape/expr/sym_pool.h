@@ -293,7 +293,7 @@ sym_id rewrite_args(struct sym_pool *pool, sym_id e, rewrite_fn *rewrite, bool a
 sym_id divide_simplify(struct sym_pool *pool, sym_id e, sym_id divisor);
 
 /* make.c: results memoised under codes that are no kind. SYM_NONE when there is none. */
-enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY, MEMO_SORT_KEY };
+enum { MEMO_EXPAND = SYM_KINDS, MEMO_CANONICAL, MEMO_GCD, MEMO_SIMPLIFY, MEMO_SORT_KEY, MEMO_SUB };
 sym_id memo_find(const struct sym_pool *pool, uint32_t code, sym_id a, sym_id b);
 sym_id memo_put(struct sym_pool *pool, uint32_t code, sym_id a, sym_id b, sym_id result);
 

@@ -320,6 +320,48 @@ static void test_memory_failures(void **state)
     check_alloc_failures(attempt, NULL);
 }
 
+static uint32_t draw(uint64_t *state, uint32_t n)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % n;
+}
+
+static sym_id draw_expr(struct sym_pool *pool, uint64_t *state, unsigned depth)
+{
+    static const char *const names[] = { "s0", "s1", "u0", "zf0" };
+    static const enum sym_kind kinds[] = { SYM_ADD, SYM_ADD, SYM_MUL, SYM_MUL, SYM_MAX, SYM_POW };
+    if (depth == 0)
+        return draw(state, 3) ? sym_by_name(NULL, pool, str_of(names[draw(state, 4)]))
+                              : sym_integer(pool, (int64_t)draw(state, 9) - 4);
+    enum sym_kind kind = kinds[draw(state, 6)];
+    sym_id a = draw_expr(pool, state, depth - 1);
+    sym_id b = kind == SYM_POW ? sym_integer(pool, 2) : draw_expr(pool, state, depth - 1);
+    if (kind == SYM_MUL && sym_kind_of(pool, a) == SYM_INTEGER && a != SYM_ID_ZERO &&
+        a != SYM_ID_ONE && sym_kind_of(pool, b) == SYM_ADD) /* as printed: 2*(s0 + s1) */
+        return sym_unevaluated(pool, kind, (sym_id[]){ a, b }, 2);
+    return sym_binary(pool, kind, a, b);
+}
+
+/* A difference is made without the negative term, and is the same expression. */
+static void differences(void **state)
+{
+    struct err err = { 0 };
+    struct sym_pool *pool = sym_pool_new(&err);
+    uint64_t random = 1;
+    (void)state;
+    assert_non_null(pool);
+    for (int i = 0; i < 20000; i++) {
+        sym_id a = draw_expr(pool, &random, 1 + draw(&random, 3));
+        sym_id b = draw_expr(pool, &random, 1 + draw(&random, 4));
+        if (!sym_ok(pool, &err))
+            continue;
+        if (sym_sub(pool, a, b) != sym_add(pool, a, sym_neg(pool, b)))
+            fail_msg("case %d", i);
+        sym_ok(pool, &err);
+    }
+    sym_pool_free(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_solve),
         cmocka_unit_test(test_memory_failures),
+        cmocka_unit_test(differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
