@@ -41,6 +41,8 @@ enum expr_precedence expr_op_precedence(struct str op, bool unary)
 static const struct binary_operator *binary_at(struct expr_reader *in)
 {
     struct str rest = { in->p, (size_t)(in->end - in->p) };
+    if (rest.n == 0 || *rest.p == ')' || *rest.p == ',') /* as after most operands */
+        return NULL;
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
         if (str_starts(rest, binary[i].text))
             return &binary[i];

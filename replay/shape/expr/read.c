@@ -223,8 +223,9 @@ sym_id sym_read(struct sym_pool *pool, const struct expr_pool *exprs, uint32_t e
 
 sym_id sym_parse(struct sym_pool *pool, struct str text, sym_resolver *symbol, void *user)
 {
-    struct expr_pool exprs = { 0 };
+    struct expr_pool exprs = pool->parsed; /* a resolver may parse, too */
     struct err err = { .kind = ERR_NONE };
+    pool->parsed = (struct expr_pool){ 0 };
     expr_id e = expr_parse(&exprs, text, &err);
     sym_id result = SYM_NONE;
     if (e != EXPR_NONE)
@@ -232,6 +233,8 @@ sym_id sym_parse(struct sym_pool *pool, struct str text, sym_resolver *symbol, v
     else if (!pool_failed(pool))
         pool->failure = err;
     pool->short_of_memory |= err.kind == ERR_ENV;
-    expr_pool_release(&exprs);
+    exprs.exprs.n = exprs.children.n = 0;
+    expr_pool_release(&pool->parsed);
+    pool->parsed = exprs;
     return result;
 }

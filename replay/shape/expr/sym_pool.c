@@ -446,6 +446,7 @@ void sym_pool_free(struct sym_pool *pool)
     free(pool->slots);
     free(pool->memo);
     free(pool->marks);
+    expr_pool_release(&pool->parsed);
     vec_release(&pool->args);
     vec_release(&pool->latest);
     vec_release(&pool->bigs);
@@ -468,7 +469,9 @@ size_t sym_pool_bytes(const struct sym_pool *pool)
 {
     return pool->cap_nodes * sizeof *pool->nodes + pool->args.cap * sizeof(sym_id) +
            pool->n_slots * sizeof *pool->slots + pool->n_memo * sizeof *pool->memo +
-           pool->n_marks * sizeof *pool->marks + pool->arena.bytes + sizeof *pool;
+           pool->n_marks * sizeof *pool->marks + pool->arena.bytes +
+           pool->parsed.exprs.cap * sizeof *pool->parsed.exprs.v +
+           pool->parsed.children.cap * sizeof *pool->parsed.children.v + sizeof *pool;
 }
 
 bool pool_walk(struct sym_pool *pool)

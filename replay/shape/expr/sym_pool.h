@@ -10,6 +10,7 @@
 #include "trace/base/arena.h"
 #include "trace/base/intern.h"
 #include "trace/base/vec.h"
+#include "trace/graph/expr.h"
 
 /* The facts that hold for a value. Signs and parity are stored as the set of the possible ones. */
 enum {
@@ -84,6 +85,7 @@ struct sym_pool {
     size_t n_marks;
     uint32_t walk;
     sym_id small[SMALL_INTEGERS]; /* from LEAST_SMALL_INTEGER; 0 (false) for those not made yet */
+    struct expr_pool parsed;      /* the syntax tree of the text that sym_parse() reads */
     struct err failure;
     bool short_of_memory; /* sticky after the first failed allocation */
 };
