@@ -104,9 +104,15 @@ COMPARISON(ge, GE, >=)
 
 /* --- Comparisons as in Python --- */
 
+/* A SymInt that a guard made a number is a plain int when C++ returns it (SymInt::maybe_as_int). */
+static bool is_plain(const struct call *c, sym_id e)
+{
+    return is_number(c, e) || is_number(c, env_replace(c->env, e));
+}
+
 static bool turns_round(const struct call *c, sym_id a, sym_id b)
 {
-    return is_number(c, a) && !is_number(c, b);
+    return !is_number(c, b) && is_plain(c, a) && !is_plain(c, b);
 }
 
 sym_id py_eq(struct call *c, sym_id a, sym_id b)

@@ -237,8 +237,46 @@ bool python_grid_sample(struct call *c)
     return ret_call(c, py_call(c, "grid_sampler", args, 5));
 }
 
+/* min() of Python over sizes[first:]; SYM_NONE where one of them is no number. */
+static sym_id least_size(struct call *c, struct value sizes, uint32_t first)
+{
+    sym_id least = SYM_NONE;
+    for (uint32_t i = first; i < sizes.n && !c->failed; i++) {
+        if (!value_is_number(sizes.u.items[i]))
+            return SYM_NONE;
+        sym_id size = sizes.u.items[i].u.sym;
+        least = i == first ? size : py_min(c, least, size);
+    }
+    return least;
+}
+
+/* affine_grid of torch/nn/functional.py: theta is a batch of matrices that fit the dimensions. */
+static bool check_affine_grid(struct call *c, struct tensor theta, struct value sizes, bool corners)
+{
+    if (!theta.meta || !value_is_sequence(sizes) || (sizes.n != 4 && sizes.n != 5))
+        return !c->failed;
+    const struct tensor_meta *m = theta.meta;
+    uint32_t dims = sizes.n - 2;
+    for (uint32_t i = 0; i < 2 && !c->failed; i++)
+        if (m->ndim != 3 || guard_bool(c, py_ne(c, m->size[1 + i], num(c, (int64_t)dims + i))))
+            return refuse(c, "ValueError",
+                          "Expected a batch of %uD affine matrices of shape Nx%ux%u, got %s.", dims,
+                          dims, dims + 1, sizes_text(c, m->size, m->ndim));
+    sym_id spatial = corners ? least_size(c, sizes, 2) : SYM_NONE;
+    if (spatial != SYM_NONE && guard_bool(c, py_eq(c, spatial, SYM_ID_ONE)))
+        return !c->failed; /* It warns. */
+    sym_id least = c->failed ? SYM_NONE : least_size(c, sizes, 0);
+    if (least != SYM_NONE && guard_bool(c, py_le(c, least, SYM_ID_ZERO)))
+        return refuse(c, "ValueError", "Expected non-zero, positive output size.");
+    return !c->failed;
+}
+
 bool python_affine_grid(struct call *c)
 {
+    bool corners =
+        arg_given(c, 2) && arg(c, 2).kind == VALUE_BOOL && arg(c, 2).u.sym == SYM_ID_TRUE;
+    if (!check_affine_grid(c, arg_tensor(c, 0), arg(c, 1), corners))
+        return false;
     struct value args[] = { arg(c, 0), arg(c, 1), arg_given(c, 2) ? arg(c, 2) : py_bool(false) };
     return ret_call(c, py_call(c, "affine_grid_generator", args, 3));
 }

@@ -26,7 +26,8 @@ static bool check_grid(struct call *c, struct tensor x, struct tensor grid)
     return !c->failed;
 }
 
-/* _grid_sampler_2d of torch/_decomp, which first expands the grid over the channels. */
+/* With symbols a bicubic sample computes only what the others ask first: _grid_sampler_2d of
+ * torch/_decomp expands the grid over the channels. */
 bool rule_grid_sampler_2d(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), grid = arg_tensor(c, 1);
@@ -35,6 +36,8 @@ bool rule_grid_sampler_2d(struct call *c)
                  "got input with sizes %s and grid with sizes %s",
                  shape_text(c, x), shape_text(c, grid)))
         return false;
+    if (!eager(c) && arg_int(c, 2) != 2)
+        return decompose(c, NULL);
     enum dtype result = cast_for_opmath(c, (struct tensor *[]){ &x, &grid }, 2);
     sym_id n = size_of(c, x, 0), channels = size_of(c, x, 1), two = size_of(c, grid, 3);
     require(c, guard_bool(c, py_eq(c, two, num(c, 2))), "AssertionError",
@@ -83,11 +86,10 @@ bool rule_grid_sampler_backward(struct call *c)
     return ret_tensors(c, out, 2);
 }
 
+/* The kernels make the checks. */
 bool rule_grid_sampler(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0), grid = arg_tensor(c, 1);
-    if (!check_grid(c, x, grid))
-        return false;
     const char *name =
         ndim_of(x) == 4 ? "aten.grid_sampler_2d.default" : "aten.grid_sampler_3d.default";
     return ret_tensor(c, CALL(c, name, T(x), T(grid), arg(c, 2), arg(c, 3), arg(c, 4)));
@@ -101,6 +103,8 @@ bool rule_affine_grid_generator(struct call *c)
     if (!require(c, n == 4 || n == 5, "RuntimeError",
                  "affine_grid_generator needs 4d (spatial) or 5d (volumetric) inputs."))
         return false;
+    if (!eager(c))
+        return decompose(c, NULL);
     sym_id sizes[] = { size[0], size[2], size[3], n == 5 ? size[4] : num(c, 2), num(c, 3) };
     return ret_tensor(c, new_tensor(c, dtype_of(theta), device_of(theta), sizes, n));
 }

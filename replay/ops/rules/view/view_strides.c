@@ -63,7 +63,7 @@ static uint32_t find_inferred(struct call *c, const sym_id *shape, uint32_t n, b
 static sym_id eq_numel(struct call *c, struct tensor x, sym_id elements, sym_id other)
 {
     for (uint32_t d = 0; d < x.meta->ndim; d++)
-        if (!is_number(c, x.meta->size[d]))
+        if (!is_number(c, env_replace(c->env, x.meta->size[d])))
             return eq(c, elements, other);
     return py_eq(c, elements, other);
 }
