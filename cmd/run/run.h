@@ -8,7 +8,7 @@
 struct run_args {
     const char *backend; /* NULL: cpu */
     const char *inputs, *input_prefix, *compare, *compare_prefix, *outputs;
-    const char *save, *tolerance, *perturb, *rules;
+    const char *save, *tolerance, *perturb, *rules, *pad;
     struct opt_sizes sizes, warm;
     struct opt_number limit, jobs, samples, seed, runs, pool_budget;
     bool ignore_guards, profile, no_cuda_graph, nodes, tf32, bisect_codes, json, strict;

@@ -85,11 +85,20 @@ static bool check_combination(const struct session *s, struct err *err)
             "or --perturb");
     if (args->profile && kind->shapes_only)
         return err_set(err, ERR_USAGE, "--profile: backend %s takes no time", kind->name);
-    if (args->runs.given && !args->profile)
-        return err_set(err, ERR_USAGE, "--runs: only with --profile");
-    if (args->no_cuda_graph && !args->profile)
-        return err_set(err, ERR_USAGE,
-                       "--no-cuda-graph: only with --profile, which runs a graph several times");
+    if (args->pad &&
+        (args->profile || args->compare || args->outputs || args->perturb || args->inputs))
+        return err_set(
+            err, ERR_USAGE,
+            "--pad compares sizes: not with --profile, --compare-with, --inputs, --outputs or "
+            "--perturb");
+    if (args->pad && kind->shapes_only)
+        return err_set(err, ERR_USAGE, "--pad: backend %s takes no time", kind->name);
+    if (args->runs.given && !args->profile && !args->pad)
+        return err_set(err, ERR_USAGE, "--runs: only with --profile or --pad");
+    if (args->no_cuda_graph && !args->profile && !args->pad)
+        return err_set(
+            err, ERR_USAGE,
+            "--no-cuda-graph: only with --profile or --pad, which run a graph several times");
     if (session_warms(s) && !args->profile)
         return err_set(err, ERR_USAGE, "--warm: only with --profile");
     if (session_warms(s) && !kind->refine)
@@ -154,7 +163,7 @@ bool session_read(struct session *s, struct err *err)
                                  err) &&
            (!session_warms(s) || size_grid_read_option(&s->warm, "--warm", &args->warm,
                                                        &s->cmd->out->limit->meter, err)) &&
-           open_backends(s, err) &&
+           session_read_pad(s, err) && open_backends(s, err) &&
            (!args->inputs || (s->inputs = safetensors_open(args->inputs, err))) &&
            (!args->compare || s->pair.reference_kind || open_expected(s, err));
 }
@@ -184,6 +193,7 @@ void session_release(struct session *s)
     backend_pair_close(&s->pair);
     size_grid_release(&s->grid);
     size_grid_release(&s->warm);
+    size_grid_release(&s->pad);
     vec_release(&s->warmed);
     buf_release(&s->totals.first_graph);
     buf_release(&s->totals.refusal);

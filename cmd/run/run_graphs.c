@@ -79,6 +79,8 @@ static int check_graphs(struct session *s, const struct selector *selector)
     if (code == EXIT_DONE)
         code = check_symbols(s, selector, table, &s->warm,
                              s->args->warm.text ? "--warm" : s->args->warm.file);
+    if (code == EXIT_DONE)
+        code = check_symbols(s, selector, table, &s->pad, "--pad");
     if (code != EXIT_DONE)
         return code;
     if (n > 1 && s->args->outputs)
@@ -125,7 +127,7 @@ static int profile_sizes(struct session *s, uint32_t ref)
 
 static bool sweeps(const struct session *s)
 {
-    return s->grid.n > 1 && !s->args->profile;
+    return s->grid.n > 1 && !s->args->profile && !s->args->pad;
 }
 
 static int run_each(struct session *s, const struct selector *selector)
@@ -140,6 +142,7 @@ static int run_each(struct session *s, const struct selector *selector)
         if (s->totals.graphs > 1 && !sweeps(s))
             out_progress(s->cmd->out, "%u of %u graphs", done, s->totals.graphs);
         int one = s->args->profile ? profile_sizes(s, i)
+                  : s->args->pad   ? pad_graph(s, i)
                   : sweeps(s)      ? run_sweep(s, i)
                                    : run_once(s, i);
         code = one != EXIT_DONE ? one : code;

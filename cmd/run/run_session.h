@@ -76,6 +76,7 @@ struct session {
     struct safetensors *inputs, *expected; /* of --inputs, of --compare-with FILE */
     struct size_grid grid;                 /* of --sizes: one point, or more */
     struct size_grid warm;                 /* of --warm */
+    struct size_grid pad;                  /* of --pad: multiples; no symbol: auto */
     bool warming;                          /* `grid` is that of --warm now */
     vec_of(struct warmed)
     warmed;
@@ -148,7 +149,7 @@ void forward_values_release(struct forward_values *forward);
  * the notes of single runs. */
 static inline bool session_prints_notes(const struct session *s)
 {
-    return !s->warming && (s->grid.n == 1 || s->args->profile);
+    return !s->warming && (s->grid.n == 1 || s->args->profile) && !s->args->pad;
 }
 static inline bool session_warms(const struct session *s)
 {
@@ -181,6 +182,11 @@ int profile_graph_run(struct session *s, uint32_t ref, size_t point);
 /* run_warm.c: runs the graph at each of the sizes of --warm. Returns the exit code. */
 int warm_graph(struct session *s, uint32_t ref);
 void warmed_json(struct session *s); /* writes a member of an open object, with --warm */
+
+/* run_pad.c: reads --pad into s->pad. */
+bool session_read_pad(struct session *s, struct err *err);
+/* run_pad.c: compares the sizes with padded ones. Returns the exit code. */
+int pad_graph(struct session *s, uint32_t ref);
 
 /* run_sweep.c: runs the graph at each point of the sizes, and reports equal outcomes as regions.
  * Returns the exit code. */

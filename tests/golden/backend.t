@@ -126,7 +126,7 @@ Where time goes, of which only what does not depend on the machine can be shown 
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --runs 3
-    2> symtape: --runs: only with --profile
+    2> symtape: --runs: only with --profile or --pad
     [exit 2]
 
     $ symtape run $RECORDINGS/train.log.zst:0/0:forward --profile --runs 1 --sizes s23=2..4 --json | grep -o '"sizes":{[^}]*},"runs":1'

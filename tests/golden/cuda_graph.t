@@ -23,7 +23,7 @@ Requires: cuda
     [exit 1]
 
     $ symtape run --no-cuda-graph $RECORDINGS/train.log.zst:0/0:forward
-    2> symtape: --no-cuda-graph: only with --profile, which runs a graph several times
+    2> symtape: --no-cuda-graph: only with --profile or --pad, which run a graph several times
     [exit 2]
 
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --json $RECORDINGS/train.log.zst:0/0:backward | grep -oE '"captured(_differs)?":[a-z]*'

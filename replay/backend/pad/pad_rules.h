@@ -1,0 +1,17 @@
+/* The check of one call at two sizes, by the rows of pad_rules.def. */
+#ifndef SYMTAPE_REPLAY_BACKEND_PAD_PAD_RULES_H
+#define SYMTAPE_REPLAY_BACKEND_PAD_PAD_RULES_H
+
+#include "replay/backend/call/kernel.h"
+#include "trace/base/buf.h"
+
+/* A call without padding and with it. */
+struct padded_call {
+    struct kernel plain, padded;
+};
+
+/* Returns whether the elements of the results that exist without padding have the same values with
+ * it, if those of the arguments have. False: the reason is appended. */
+bool padded_call_keeps_rows(struct padded_call *c, struct buf *reason);
+
+#endif
