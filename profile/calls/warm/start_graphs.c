@@ -178,11 +178,11 @@ static bool take_look_up(struct start_reader *in, const struct cache_event *even
     uint32_t recording = in->ret->trace->records[event->record].recording;
     if (in->ret->recording != TRACE_NONE && in->ret->recording != recording)
         return true;
-    in->ret->counts[event->kind][event->state]++;
-    if (event->kind == CACHE_DYNAMO) {
-        in->ret->read_sizes |= str_starts(event->name, STR("get_"));
-        in->ret->wrote_sizes |= str_starts(event->name, STR("put_"));
-    }
+    bool read = str_starts(event->name, STR("get_")), wrote = str_starts(event->name, STR("put_"));
+    bool sizes = event->kind == CACHE_DYNAMO && (read || wrote);
+    in->ret->read_sizes |= sizes && read;
+    in->ret->wrote_sizes |= sizes && wrote;
+    in->ret->counts[event->kind][event->state] += !sizes;
     return event->kind != CACHE_FX_GRAPH || event->state == CACHE_UNKNOWN ||
            event->attempt == TRACE_NONE || add_graph(in, event);
 }
@@ -261,7 +261,8 @@ static bool add_aot_answers(struct start_reader *in)
         if (!graph->reason.n && answer->reason.n)
             graph->reason = keep(in, answer->reason);
         graph->aot_detail = keep(in, answer->detail);
-        ok = graph->reason.p && graph->aot_detail.p;
+        graph->aot_key = intern(&in->texts->all, answer->key);
+        ok = graph->reason.p && graph->aot_detail.p && graph->aot_key != INTERN_NONE;
     }
     free(first);
     vec_release(&answers);

@@ -28,6 +28,7 @@ struct start_graph {
     bool has_aot;             /* AOTAutograd's cache was asked for this graph */
     enum cache_state aot;     /* what it answered */
     struct str aot_detail;    /* as `detail` */
+    uint32_t aot_key;         /* as `key`; that of the FX graph is another one */
     uint32_t key;             /* in start_texts.all: "" if it is not recorded */
     struct str detail;        /* "full_miss", "guard_miss"; "" */
     struct str reason;        /* of a bypass, or of that of AOTAutograd's cache; "" */

@@ -104,6 +104,8 @@ static void put_graph(const struct warm_start *w, const struct warm_row *row, st
     json_put_cstr(j, "aotautograd", graph->has_aot ? cache_state_name(graph->aot) : NULL);
     json_put_str_or_null(j, "key", intern_text(&w->texts.all, graph->key));
     json_put_str_or_null(j, "cold_key", cold ? intern_text(&w->texts.all, cold->key) : STR(""));
+    json_put_str_or_null(j, "aotautograd_key",
+                         graph->has_aot ? intern_text(&w->texts.all, graph->aot_key) : STR(""));
     json_put_str_or_null(j, "guard", graph->guard);
     json_put_str_or_null(j, "message", graph->reason);
     json_put_u64(j, "differ", row->n_differ);

@@ -190,15 +190,18 @@ static enum warm_cause cause_of(const struct warm_row *row, const struct start_g
 }
 
 /* What AOTAutograd's cache did not have, although Inductor's had the graph. */
-static enum warm_cause aot_cause_of(const struct start_graph *warm)
+static enum warm_cause aot_cause_of(const struct warm_builder *b, const struct start_graph *warm,
+                                    const struct start_graph *cold)
 {
+    bool same_key = cold && cold->has_aot && warm->has_aot && cold->aot_key == warm->aot_key &&
+                    intern_text(&b->ret->texts.all, warm->aot_key).n;
     if (!warm->has_aot)
         return CAUSE_OFF;
     if (warm->aot == CACHE_BYPASS)
         return CAUSE_BYPASS;
     if (str_is(warm->aot_detail, "guard_miss"))
         return CAUSE_GUARD;
-    return CAUSE_UNKNOWN;
+    return same_key ? CAUSE_ABSENT : CAUSE_UNKNOWN;
 }
 
 /* Without any answer of AOTAutograd's cache in a start, it was off there, unless it is a start of
@@ -324,7 +327,8 @@ static bool add_row(struct warm_builder *b, uint32_t graph)
     if (is_compiled(warm))
         row.cause = cause_of(&row, warm, same_key);
     else if (row.outcome == WARM_TRACED)
-        row.cause = aot_cause_of(warm);
+        row.cause =
+            aot_cause_of(b, warm, row.cold == WARM_NONE ? NULL : &b->ret->cold.graphs.v[row.cold]);
     if (row.cold != WARM_NONE)
         b->taken[row.cold] = true;
     return vec_push(&b->ret->rows, row) || err_nomem(b->err);

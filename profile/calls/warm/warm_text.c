@@ -133,7 +133,10 @@ static void put_cause(const struct warm_start *w, const struct warm_group *group
         if (group->change != WARM_NONE)
             put_key_cause(w, group, out);
         break;
-    case CAUSE_ABSENT: buf_puts(out, "the cache did not have the key of the cold start"); break;
+    case CAUSE_ABSENT:
+        buf_printf(out, "%s cache did not have the key of the cold start",
+                   traced ? "AOTAutograd's" : "the");
+        break;
     case CAUSE_GUARD:
         buf_puts(out, "the cache had the key, but no entry whose guards hold");
         buf_puts(out, group->what.n ? ": " : "");
@@ -147,9 +150,8 @@ static void put_cause(const struct warm_start *w, const struct warm_group *group
         break;
     case CAUSE_FIRST: buf_puts(out, "the cold start has no graph of the function"); break;
     default:
-        buf_puts(out, traced
-                          ? "AOTAutograd's cache did not have it; its key is not recorded in parts"
-                          : "the components of the key are not recorded");
+        buf_puts(out, traced ? "AOTAutograd's key differs; PyTorch does not record its components"
+                             : "the components of the key are not recorded");
     }
 }
 
@@ -293,8 +295,7 @@ static void put_caches(const struct warm_start *w, const struct report_options *
     struct table table = TABLE(COLUMNS);
     uint32_t n = 0;
     for (int kind = 0; kind < CACHE_KINDS; kind++) {
-        if (kind == CACHE_DYNAMO ||
-            (!has_answers(w->cold.counts[kind]) && !has_answers(w->warm.counts[kind])))
+        if (!has_answers(w->cold.counts[kind]) && !has_answers(w->warm.counts[kind]))
             continue;
         table_text(&table, str_of(cache_kind_name((enum cache_kind)kind)));
         put_answers(w->cold.counts[kind], &table.text);

@@ -129,6 +129,39 @@ static void test_outcomes(void **state)
     trace_close(warm);
 }
 
+static struct trace *make_traced(const char *key)
+{
+    struct log_make log = log_start();
+    struct buf payload = BUF_INIT;
+    buf_printf(&payload, "{\"key\": \"%s\", \"cache_status_detailed\": \"full_miss\"}", key);
+    buf_putc(&payload, 0);
+    log_artifact(&log, "aotautograd_cache_miss", payload.p);
+    put_look_up(&log, "hit", "k0", "one", "False", "");
+    log_artifact(&log, "put_local_code_state", "L['x']");
+    put_end(&log, "f");
+    buf_release(&payload);
+    return log_open(&log);
+}
+
+/* Inductor's part is in the cache; AOTAutograd's is not, under another key or under the same. */
+static void test_traced(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct trace *cold = make_traced("a0");
+    for (int same = 0; same < 2; same++) {
+        struct warm_start w = { 0 };
+        struct trace *warm = make_traced(same ? "a0" : "a1");
+        assert_true(warm_start_make(&w, cold, 0, warm, 0, &err));
+        assert_row(&w, "0/0", WARM_TRACED, same ? CAUSE_ABSENT : CAUSE_UNKNOWN, "0/0", -1);
+        assert_true(w.cold.wrote_sizes && !w.cold.read_sizes);
+        assert_int_equal(w.cold.counts[CACHE_DYNAMO][CACHE_UNKNOWN], 0);
+        warm_start_release(&w);
+        trace_close(warm);
+    }
+    trace_close(cold);
+}
+
 /* A start against itself: what it missed is absent, and nothing differs. */
 static void test_itself(void **state)
 {
@@ -215,9 +248,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outcomes),
-        cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_outcomes), cmocka_unit_test(test_traced),
+        cmocka_unit_test(test_itself),   cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
