@@ -97,6 +97,44 @@ Sizes as they would be served. From the second call on the compile is one with a
     $ symtape cudagraphs --on-gpu --json --calls calls.jsonl $RECORDINGS/mlp.log.zst
     {"schema":"symtape.cudagraphs/1","n_calls":7,"n_graphs":2,"n_sizes":3,"n_skipped":0,"warm_ups":3,"recordings":2,"replays":2,"eager":0,"pool_bytes":null,"recordings_on_tape":0,"unknown_lookups":0,"unknown_sizes":0,"graph_partition":true,"skip_dynamic":false,"on_gpu":true,"graphs":[{"compile":"0/0","mode":"inference","partitions":1,"skipped":null,"node":null,"file":null,"line":null,"source":null},{"compile":"0/1","mode":"inference","partitions":1,"skipped":null,"node":null,"file":null,"line":null,"source":null}],"sizes":[{"graph":0,"symbols":[],"ints":[],"input_bytes":256,"runs":1,"warm_ups":1,"recordings":0,"replays":0,"eager":0},{"graph":1,"symbols":[{"symbol":"s77","value":6}],"ints":[6],"input_bytes":384,"runs":3,"warm_ups":1,"recordings":1,"replays":1,"eager":0},{"graph":1,"symbols":[{"symbol":"s77","value":9}],"ints":[9],"input_bytes":576,"runs":3,"warm_ups":1,"recordings":1,"replays":1,"eager":0}],"paddings":[{"graph":1,"padded_to":"multiples of 64","sizes":1,"sizes_before":2,"bytes":24576,"bytes_before":2880}],"calls":[{"call":0,"runs":[{"size":0,"partition":0,"action":"warm-up"}]},{"call":1,"runs":[{"size":1,"partition":0,"action":"warm-up"}]},{"call":2,"runs":[{"size":1,"partition":0,"action":"record"}]},{"call":3,"runs":[{"size":2,"partition":0,"action":"warm-up"}]},{"call":4,"runs":[{"size":2,"partition":0,"action":"record"}]},{"call":5,"runs":[{"size":1,"partition":0,"action":"replay"}]},{"call":6,"runs":[{"size":2,"partition":0,"action":"replay"}]}]}
 
+A program that ran with reduce-overhead on an H200. What PyTorch did in its calls is in tests/device/results/cudagraphs.md: the same, and a
+pool of 251,658,240 bytes. Two kernels were tuned, each with a buffer of 60 MiB:
+
+    $ symtape cudagraphs $RECORDINGS/gpu/sizes.log.zst
+    reduce-overhead would record 3 CUDA graphs for 9 calls (1 compiled graph, 3 sizes)
+    their pool takes about 252 MB of the GPU's memory
+    9 runs: 3 warm up, 3 record, 3 replay
+    while this was recorded, PyTorch recorded 3 CUDA graphs
+
+    Graphs; parts are what a run at one size records
+    graph          parts  sizes  runs  warm-up  record  replay  eager
+    0/0 inference      1      3     9        3       3       3      -
+
+    Sizes; each is recorded by itself
+    graph          size      runs  warm-up  record  replay  eager
+    0/0 inference  s77=4096     4        1       1       2      -
+    0/0 inference  s77=3000     3        1       1       1      -
+    0/0 inference  s77=8192     2        1       1       -      -
+
+    Sizes padded; padding is a share of the bytes of inputs, over all runs
+    graph          padded to    sizes  in place of  padding
+    0/0 inference  powers of 2      2            3    7.3 %
+
+    Runs
+    call  graph          size      what runs
+       0  0/0 inference  s77=4096  warm-up
+       1  0/0 inference  s77=4096  record
+       2  0/0 inference  s77=4096  replay
+       3  0/0 inference  s77=3000  warm-up
+       4  0/0 inference  s77=3000  record
+       5  0/0 inference  s77=8192  warm-up
+       6  0/0 inference  s77=8192  record
+       7  0/0 inference  s77=4096  replay
+       8  0/0 inference  s77=3000  replay
+
+    $ symtape cudagraphs --json $RECORDINGS/gpu/sizes.log.zst | grep -o '"pool_bytes":[0-9]*'
+    "pool_bytes":251658240
+
 Calls are needed, and one tape:
 
     $ symtape cudagraphs $RECORDINGS/mlp.log.zst
