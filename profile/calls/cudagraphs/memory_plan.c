@@ -2,11 +2,19 @@
 
 #include "profile/calls/cudagraphs/kernel_arguments.h"
 
+/* What the functions of a program share. */
+struct program_names {
+    struct kernel_arguments kernels;
+    struct intern returned; /* variables that partitions return; others take them by these names */
+    vec_of(uint32_t)
+    slots; /* by returned: in memory_plans.slots */
+};
+
 /* One function while it is read. */
 struct plan_reader {
     struct memory_plans *plans;
     struct memory_plan *plan;
-    const struct kernel_arguments *kernels;
+    struct program_names *program;
     struct intern names;
     vec_of(uint32_t)
     slot_of; /* by name: a slot of the plan, or SLOT_NONE */
@@ -135,6 +143,19 @@ static bool set_sizes(struct plan_reader *in, uint32_t slot, struct str *text)
 
 /* ---- Statements ---- */
 
+/* Gives the argument that was read last the sizes of what another partition returned. */
+static void set_returned_sizes(struct plan_reader *in, struct str name)
+{
+    uint32_t id = intern_find(&in->program->returned, name);
+    if (id == INTERN_NONE)
+        return;
+    const struct plan_slot from = in->plans->slots.v[in->program->slots.v[id]];
+    struct plan_slot *slot = &in->plans->slots.v[in->plans->slots.n - 1];
+    slot->sizes = from.sizes;
+    slot->strides = from.strides;
+    slot->element_bytes = from.element_bytes;
+}
+
 /* "a, b = args": the arguments. */
 static bool read_arguments(struct plan_reader *in, struct str line)
 {
@@ -144,6 +165,7 @@ static bool read_arguments(struct plan_reader *in, struct str line)
             return true;
         if (!new_slot(in, name, true))
             return false;
+        set_returned_sizes(in, name);
         while (line.n && (line.p[0] == ',' || line.p[0] == ' '))
             line = str_from(line, 1);
     }
@@ -250,6 +272,18 @@ static size_t first_argument(struct str values)
     return n;
 }
 
+static bool add_returned(struct plan_reader *in, struct str value, uint32_t slot)
+{
+    struct str name = take_name(&value);
+    if (slot == SLOT_NONE || value.n || is_full(in))
+        return true;
+    uint32_t id = intern(&in->program->returned, name);
+    if (id == INTERN_NONE || (id == in->program->slots.n && !vec_push(&in->program->slots, 0)))
+        return false;
+    in->program->slots.v[id] = in->plan->first_slot + slot;
+    return true;
+}
+
 /* Returns the slot of "buf7" or "reinterpret_tensor(buf7, (4, ), (1, ), 0)". */
 static uint32_t slot_of_argument(const struct plan_reader *in, struct str value)
 {
@@ -268,8 +302,9 @@ static bool read_return(struct plan_reader *in, struct str values)
     while (values.n) {
         size_t n = first_argument(values);
         struct str one = str_trim(str_first(values, n));
+        uint32_t slot = slot_of_argument(in, one);
         if (one.n && is_name_char(one.p[0]) &&
-            !vec_push(&in->plans->outputs, slot_of_argument(in, one)))
+            (!vec_push(&in->plans->outputs, slot) || !add_returned(in, one, slot)))
             return false;
         values = str_from(values, n + 1);
     }
@@ -281,7 +316,7 @@ static bool add_written(struct plan_reader *in, const struct written_arguments *
                         uint32_t position, struct str value, struct plan_launch *launch)
 {
     for (uint32_t i = 0; i < row->n; i++) {
-        const struct written_argument *written = &in->kernels->written.v[row->first + i];
+        const struct written_argument *written = &in->program->kernels.written.v[row->first + i];
         if (written->position != position)
             continue;
         struct plan_written ret = { slot_of_argument(in, value), written->element_bytes };
@@ -299,7 +334,7 @@ static bool read_launch(struct plan_reader *in, struct str kernel, struct str va
     struct plan_launch launch = { .kernel = arena_copy(&in->plans->arena, kernel),
                                   .event = in->plan->n_events,
                                   .first_written = (uint32_t)in->plans->written.n };
-    struct written_arguments row = kernel_arguments_find(in->kernels, kernel);
+    struct written_arguments row = kernel_arguments_find(&in->program->kernels, kernel);
     launch.always = row.always;
     if (!launch.kernel.p)
         return false;
@@ -371,14 +406,14 @@ static bool read_body(struct plan_reader *in, struct str *text, size_t indent)
     return true;
 }
 
-static bool read_function(struct memory_plans *plans, const struct kernel_arguments *kernels,
+static bool read_function(struct memory_plans *plans, struct program_names *program,
                           struct str *text, size_t indent)
 {
     struct memory_plan plan = { .first_slot = (uint32_t)plans->slots.n,
                                 .first_event = (uint32_t)plans->events.n,
                                 .first_launch = (uint32_t)plans->launches.n,
                                 .matmul = SLOT_NONE };
-    struct plan_reader in = { .plans = plans, .plan = &plan, .kernels = kernels };
+    struct plan_reader in = { .plans = plans, .plan = &plan, .program = program };
     bool ok = read_body(&in, text, indent);
     intern_release(&in.names);
     vec_release(&in.slot_of);
@@ -387,13 +422,13 @@ static bool read_function(struct memory_plans *plans, const struct kernel_argume
     return ok && vec_push(&plans->plans, plan);
 }
 
-static bool read_functions(struct memory_plans *plans, const struct kernel_arguments *kernels,
+static bool read_functions(struct memory_plans *plans, struct program_names *program,
                            struct str text, struct str starts)
 {
     while (text.n) {
         struct str line = take_line(&text);
         if (str_starts(str_trim(line), starts) &&
-            !read_function(plans, kernels, &text, indent_of(line)))
+            !read_function(plans, program, &text, indent_of(line)))
             return false;
     }
     return true;
@@ -402,11 +437,13 @@ static bool read_functions(struct memory_plans *plans, const struct kernel_argum
 bool memory_plans_read(struct memory_plans *plans, struct str program)
 {
     bool partitions = str_contains(program, STR("\ndef partition_0("));
-    struct kernel_arguments kernels = { 0 };
-    bool ok = kernel_arguments_read(&kernels, program) &&
-              read_functions(plans, &kernels, program,
+    struct program_names names = { 0 };
+    bool ok = kernel_arguments_read(&names.kernels, program) &&
+              read_functions(plans, &names, program,
                              partitions ? STR("def partition_") : STR("def call("));
-    kernel_arguments_release(&kernels);
+    kernel_arguments_release(&names.kernels);
+    intern_release(&names.returned);
+    vec_release(&names.slots);
     return ok;
 }
 

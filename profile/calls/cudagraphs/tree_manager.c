@@ -91,6 +91,9 @@ static bool run_in_path(struct tree_manager *m, const struct wrapped_run *run, e
         return true;
     bool ok = true;
     if (!m->warm.v[run->function] || m->state == PATH_WARM_UP) {
+        /* apply_checkpoint_execution_state_in_allocator() keeps what is alive, which outputs of
+         * earlier calls are not. */
+        m->path += m->state == PATH_EXECUTION && can_end_path(m);
         *ret = m->warm.v[run->function] ? RUN_EAGER : RUN_WARM_UP;
         m->warm.v[run->function] = true;
         m->state = PATH_WARM_UP;

@@ -40,7 +40,7 @@ static const char PROGRAM[] =
     "    return (reinterpret_tensor(buf7, (4, ), (1, ), 0), arg1_1, None, buf8, )\n"
     "\n"
     "def partition_1(args):\n"
-    "    buf7, = args\n"
+    "    buf7, buf8 = args\n"
     "    return (buf7, )\n";
 
 static void test_plan(void **state)
@@ -82,7 +82,11 @@ static void test_plan(void **state)
     assert_int_equal(plans.written.v[launch->first_written].element_bytes, 2);
     plan = &plans.plans.v[1];
     assert_int_equal(plan->n_launches, 0);
-    assert_int_equal(plan->n_slots, 1);
+    assert_int_equal(plan->n_slots, 2);
+    /* What another partition returned by this name has its sizes. */
+    assert_true(plans.slots.v[plan->first_slot].sizes == EXPR_NONE);
+    assert_true(plans.slots.v[plan->first_slot + 1].sizes == plans.slots.v[5].sizes);
+    assert_true(plans.slots.v[5].sizes != EXPR_NONE);
     assert_int_equal(plan->n_events, 0);
     assert_int_equal(plans.outputs.v[plan->first_output], 0);
     memory_plans_release(&plans);
