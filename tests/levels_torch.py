@@ -97,6 +97,15 @@ PROGRAMS = {
                   "for r, turned in ((4, 0), (4, 1), (4, 1), (5, 0), (6, 0), (7, 1)):\n"
                   "    f(full(r)).backward(torch.ones(8, r).t() if turned else full(r))",
                   [2], [2], (2, 4)),
+    # A backward that branches on a size. PyTorch compiles forward and backward for a size, for odd ones and for even ones. With
+    # levels the forward does not ask.
+    "guards of a backward": ("class Half(torch.autograd.Function):\n"
+                             "    @staticmethod\n    def forward(ctx, x): return x * x\n"
+                             "    @staticmethod\n    def backward(ctx, g): return g * 2 if g.shape[0] % 2 == 0 else g * 3\n"
+                             "w = torch.ones(8, requires_grad=True)\n"
+                             "@torch.compile(backend='aot_eager')\ndef f(x): return Half.apply(x * w)\n"
+                             "for r in (4, 5, 6, 7, 8): f(full(r)).backward(full(r))",
+                             [3], [2], (3, 3)),
     # A backward that never runs: PyTorch compiles it with the forward for any size.
     "no backward": ("w = torch.ones(8, requires_grad=True)\n"
                     "@torch.compile(backend='aot_eager')\ndef f(x): return (x * w).relu()\n"

@@ -151,6 +151,9 @@ static bool run_backward(struct backward_finder *f, const struct backward_row *r
     buf_clear(&b->key);
     buf_putc(&b->key, 'b');
     buf_le32(&b->key, id);
+    /* Entries of which one forward runs differ in the guards of their backwards. */
+    bool shared = b->backward_guards.forward_of[row->entry] != CALL_NONE;
+    buf_le32(&b->key, shared ? row->entry + 1 : 0);
     artifact.strided = put_gradients(call, entry->lazy_backward, &b->key);
     b->run->n_copied += artifact.strided;
     return levels_use_artifact(b, artifact, &b->run->backward, &made);

@@ -2,6 +2,7 @@
 #ifndef SYMTAPE_PROFILE_CALLS_LEVELS_LEVELS_BUILDER_H
 #define SYMTAPE_PROFILE_CALLS_LEVELS_LEVELS_BUILDER_H
 
+#include "profile/calls/levels/backward_guards.h"
 #include "profile/calls/levels/levels_run.h"
 
 struct policy_answered;
@@ -12,6 +13,7 @@ struct levels_builder {
     struct call_log *log;
     uint32_t *table_codes; /* by code of cache_run: in calls_table.codes, or NO_ENTRY */
     struct derived_sizes derived;
+    struct backward_guards backward_guards;
     struct policy_answered *answered; /* by look-up */
     bool *by_policy;                  /* by code of cache_run: `answered` has its look-ups */
     struct intern part_keys, artifact_keys;

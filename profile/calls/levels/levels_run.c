@@ -63,7 +63,9 @@ static bool number_part(struct levels_builder *b, uint32_t lookup, uint32_t *ret
     const struct lookup_row *row = &b->run->cache.lookups.v[lookup];
     bool by_policy = b->by_policy[row->code];
     struct level_part part = { .code = row->code, .entry = row->answered, .look = lookup };
-    part.seconds = b->run->cache.entries.v[row->answered].seconds;
+    if (!by_policy && !backward_guards_forward(&b->backward_guards, lookup, &part.entry))
+        return false;
+    part.seconds = b->run->cache.entries.v[part.entry].seconds;
     if (by_policy) {
         part.entry = b->answered[lookup].entry;
         part.seconds = b->answered[lookup].seconds;
@@ -229,6 +231,8 @@ static void add_up(struct level_counts *sum, const struct level_counts *one)
 static bool run_levels(struct levels_builder *b, uint32_t recording, struct err *err)
 {
     struct levels_run *run = b->run;
+    if (!backward_guards_make(&b->backward_guards, &run->table, recording, err))
+        return false;
     if (!(map_codes(b) && run_codes(b) && run_calls(b) &&
           asked_guards_count(&run->asked, b->log, &run->cache, &run->levels)))
         return err_nomem(err);
@@ -251,6 +255,7 @@ bool levels_run_make(struct levels_run *run, struct trace *trace, uint32_t recor
               run_levels(&b, recording, err);
     run->no_frames = run->levels.n_compiles && !run->cache.inside.lookups;
     derived_sizes_release(&b.derived);
+    backward_guards_release(&b.backward_guards);
     intern_release(&b.part_keys);
     intern_release(&b.artifact_keys);
     buf_release(&b.key);

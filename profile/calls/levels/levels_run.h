@@ -11,9 +11,9 @@
  * later one is compiled again. The artifacts of a backward are chosen by its gradients: contiguous
  * or not, and their sizes where the forward has no symbols. They are compiled when they first run.
  *
- * The first level is as it was recorded. Later ones are those of policy_run.h, with derived sizes
- * marked. An artifact of several look-ups is made for each new combination of entries. Times are
- * sums of the tape's own compiles, so they are estimates. */
+ * The first level is as it was recorded, but for the guards of the backward. Later ones are those
+ * of policy_run.h, with derived sizes marked. An artifact of several look-ups is made for each new
+ * combination of entries. Times are sums of the tape's own compiles, so they are estimates. */
 #ifndef SYMTAPE_PROFILE_CALLS_LEVELS_LEVELS_RUN_H
 #define SYMTAPE_PROFILE_CALLS_LEVELS_LEVELS_RUN_H
 

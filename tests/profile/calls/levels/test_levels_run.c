@@ -271,6 +271,81 @@ static void test_gradients(void **state)
     end_two(&made);
 }
 
+#define FRAME(line, name, loc) \
+    "{\"line\": " #line ", \"name\": \"" name "\", \"filename\": 1, \"loc\": \"" loc "\"}"
+#define BRANCH(op)                                                                                \
+    TYPE_MATCH "+- LAMBDA_GUARD: (L['n'] % 2) " op " 0  # if n % 2 == 0:  # t.py:11 in backward " \
+               "(variables/tensor.py:26 in evaluate_expr)\n"
+
+/* A compile that `tracer` makes ask a guard on n. */
+static void put_asking(struct log_make *log, int number, const char *guards, const char *tracer)
+{
+    struct buf guard = BUF_INIT, where = BUF_INIT;
+    buf_printf(&where, "\"frame_id\": 0, \"frame_compile_id\": %d, \"attempt\": 0%c", number, 0);
+    buf_printf(
+        &guard,
+        "\"guard_added_fast\": {\"expr\": \"Eq(Mod(s7, 2), 0)\", \"user_stack\": [" FRAME(
+            11, "backward",
+            "if n %% 2 == 0:") "], \"stack\": ["
+                               "{\"line\": 5, \"name\": \"%s\", \"filename\": 2, \"loc\": \"\"}, "
+                               "{\"line\": 26, \"name\": \"evaluate_expr\", \"filename\": 2, \"loc\": \"\"}, "
+                               "{\"line\": 7, \"name\": \"_evaluate_expr\", \"filename\": 3, \"loc\": "
+                               "\"self._log_guard(\\\"eval\\\", g)\"}, "
+                               "{\"line\": 9, \"name\": \"_log_guard\", \"filename\": 3, \"loc\": "
+                               "\"trace_structured(\"}]}%c",
+        tracer, 0);
+    put_compile(log, 0, number, "f", guards, NULL);
+    log->context = where.p;
+    log_put(log, guard.p, NULL);
+    buf_release(&guard);
+    buf_release(&where);
+}
+
+static struct trace *make_asking(const char *tracer)
+{
+    struct log_make log = log_start();
+    log_put(&log, "\"str\": [\"/t.py\", 1]", NULL);
+    log_put(&log, "\"str\": [\"/v/torch/_dynamo/variables/tensor.py\", 2]", NULL);
+    log_put(&log, "\"str\": [\"/v/torch/fx/experimental/symbolic_shapes.py\", 3]", NULL);
+    put_asking(&log, 0, BRANCH("=="), tracer);
+    put_asking(&log, 1, BRANCH("!="), tracer);
+    return log_open(&log);
+}
+
+/* Calls of f(4), f(5) ..., each with its backward. */
+static void put_steps(struct buf *out)
+{
+    for (int i = 0; i < 4; i++)
+        buf_printf(out,
+                   "{\"call\": %d, \"function\": \"f\", \"code\": \"/t.py:1:f\", \"args\": "
+                   "[{\"source\": \"L['n']\", \"type\": \"int\", \"value\": %d}]}\n"
+                   "{\"call\": %d, \"function\": \"b\", \"backward_of\": %d, \"args\": []}\n",
+                   2 * i, 4 + i, 2 * i + 1, 2 * i);
+}
+
+static void check_asking(const char *tracer, uint32_t levels, uint32_t backwards)
+{
+    struct err err = ERR_INIT;
+    struct buf calls = BUF_INIT;
+    struct made_run made = { .trace = make_asking(tracer) };
+    put_steps(&calls);
+    assert_true(make(&made, buf_str(&calls), &err));
+    check_counts(&made.run.counts.v[0], 2, levels);
+    assert_int_equal(made.run.backward.levels, backwards);
+    assert_int_equal(made.run.spared.n, 2 - levels);
+    buf_release(&calls);
+    end_two(&made);
+}
+
+/* What the backward alone asks does not compile the forward again. */
+static void test_backward_guards(void **state)
+{
+    (void)state;
+    check_asking("trace_backward_graph", 1, 2);
+    check_asking("_engine_run_backward", 1, 2);
+    check_asking("call_function", 2, 2);
+}
+
 /* Backwards of calls that are not there, or of look-ups that a call does not have. */
 static void test_stray_backwards(void **state)
 {
@@ -323,6 +398,11 @@ static void test_memory(void **state)
         put_call(&input.calls, i, 1, 5 + i, RESUME);
     put_backward(&input.calls, 3, "4, 8", "1, 4");
     check_alloc_failures(attempt, &input);
+    buf_clear(&input.calls);
+    trace_close(input.trace);
+    input.trace = make_asking("trace_backward_graph");
+    put_steps(&input.calls);
+    check_alloc_failures(attempt, &input);
     buf_release(&input.calls);
     trace_close(input.trace);
 }
@@ -334,7 +414,7 @@ int main(void)
         cmocka_unit_test(test_passed_on),    cmocka_unit_test(test_other_break),
         cmocka_unit_test(test_stray_resume), cmocka_unit_test(test_names),
         cmocka_unit_test(test_gradients),    cmocka_unit_test(test_stray_backwards),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_backward_guards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
