@@ -156,7 +156,13 @@ static bool run_backward(struct backward_finder *f, const struct backward_row *r
     buf_le32(&b->key, shared ? row->entry + 1 : 0);
     artifact.strided = put_gradients(call, entry->lazy_backward, &b->key);
     b->run->n_copied += artifact.strided;
-    return levels_use_artifact(b, artifact, &b->run->backward, &made);
+    size_t n = b->run->artifacts.n;
+    if (!levels_use_artifact(b, artifact, &b->run->backward, &made))
+        return false;
+    /* The time of the first one is part of the forward's if both were compiled together. */
+    b->run->n_untimed += b->run->artifacts.n > n && artifact.seconds <= 0 && artifact.has_backward;
+    b->run->artifacts.v[id].has_backward = true;
+    return true;
 }
 
 bool levels_run_backwards(struct levels_builder *b, uint32_t recording, struct err *err)

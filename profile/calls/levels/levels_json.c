@@ -23,6 +23,7 @@ static void put_totals(const struct levels_run *run, struct json_writer *w)
     json_put_u64(w, "other_breaks", run->levels.n_other);
     json_put_bool(w, "no_frames", run->no_frames);
     json_put_bool(w, "no_backwards", !run->cache.backwards.n);
+    json_put_u64(w, "untimed", run->n_untimed);
     json_put_u64(w, "doubtful", run->n_doubtful);
     json_put_u64(w, "contradictions", run->cache.n_contradictions);
     json_close(w);

@@ -31,6 +31,7 @@ struct level_part {
 struct level_artifact {
     uint32_t level;               /* from 1; of a backward, that of its forward */
     uint32_t first_part, n_parts; /* in levels_run.artifact_parts; of a backward, its forward's */
+    bool has_backward;            /* of a forward: an artifact of its backward was made */
     bool backward, strided;       /* a backward; a gradient of it is not contiguous */
     uint32_t call;                /* that made it, in the log */
     uint64_t answers;             /* number of later calls that it ran for */
@@ -76,6 +77,7 @@ struct levels_run {
     spared;
     struct asked_guards asked;
     uint32_t n_copied;   /* backward calls with a gradient that is not contiguous */
+    uint32_t n_untimed;  /* artifacts of backwards whose time the tape does not have */
     uint32_t n_doubtful; /* code objects of which the replay of automatic dynamic shapes makes
                             other compiles than were recorded */
     bool no_frames;      /* graphs broke, and no call lists the frames inside it */

@@ -115,6 +115,12 @@ static void put_head(const struct levels_run *run, const struct report_options *
                  "has its layout");
         put_line(&line, options, out);
     }
+    if (run->n_untimed) {
+        format_plural(&line, run->n_untimed, "compile");
+        buf_puts(&line,
+                 " of a backward whose time the tape does not have, so that it is not counted");
+        put_line(&line, options, out);
+    }
     if (run->no_frames)
         buf_puts(&line, "graphs broke, and the list has no frames inside the calls: symtape "
                         "record --calls notes them");

@@ -265,6 +265,7 @@ static void test_gradients(void **state)
     put_backward(&calls, 9, "2, 4611686018427387904, 4", "1, 4, 1");
     assert_true(make(&made, buf_str(&calls), &err));
     check_counts(&made.run.backward, 0, 2);
+    assert_int_equal(made.run.n_untimed, 1);
     assert_int_equal(made.run.n_copied, 3);
     assert_true(made.run.artifacts.v[2].strided && made.run.artifacts.v[2].backward);
     buf_release(&calls);
