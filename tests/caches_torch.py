@@ -38,6 +38,10 @@ def run_programs(folder, limit, names, policies, record=()):
     rows = [json.loads(line.split(" ", 1)[1]) for line in done.stdout.splitlines() if line.startswith("program ")]
     if len(rows) != len(policies) * len(names):
         raise SystemExit(f"the programs failed in {folder}:\n{done.stdout[-1000:]}{done.stderr[-3000:]}")
+    if record:
+        noted = json.loads(done.stdout.splitlines()[-1])["calls"]
+        if noted["dropped"] or noted["not_recorded"]:
+            raise SystemExit(f"calls in {folder} are not recorded: {noted}")
     return rows
 
 
@@ -53,11 +57,11 @@ class Batch:
         kept = folder / f"batch{number}.json"
         if not kept.exists():
             rows = run_programs(folder, limit, names, ["none"],
-                                (SYMTAPE, "record", "-q", "--overwrite", "--calls", "-o", self.tape, "--"))
+                                (SYMTAPE, "record", "-q", "--json", "--overwrite", "--calls", "-o", self.tape, "--"))
             kept.write_text(json.dumps(rows + run_programs(folder, limit, names, ["true", "false", "mark"])), encoding="utf-8")
         self.live = {(row["policy"], row["program"]): row["rows"] for row in json.loads(kept.read_text(encoding="utf-8"))}
-        rows = [json.loads(line) for line in run(SYMTAPE, "show", "--artifact", "symtape_calls", self.tape).splitlines()
-                if line.startswith('{"call"')]
+        lines = run(SYMTAPE, "show", "--artifact", "symtape_calls", self.tape).splitlines()
+        rows = [json.loads(line) for line in lines if line.startswith('{"call"')]
         self.recorded = [row for row in written_out(rows) if "backward_of" not in row]
         self.cache = json.loads(run(SYMTAPE, "cache", "--json", "--all", self.tape))
         there = {(row["source"], row["dim"]) for row in json.loads(run(SYMTAPE, "dynamic", "--json", "-q", self.tape))["inputs"]}

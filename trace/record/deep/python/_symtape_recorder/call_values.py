@@ -152,7 +152,8 @@ class Values:
     def fixed_again(self, value, new, key, value_type):
         """tensor_again() of a tensor whose sizes, strides, dtype and device a guard compared."""
         if type(value) is not value_type or value.storage_offset() != key[3] \
-                or value.requires_grad is not key[6] or value.is_leaf is not key[7] \
+                or value.requires_grad is not key[6] \
+                or value.is_leaf is not (key[7] is INFERENCE or key[7]) \
                 or value.__dict__:
             return False
         known = self.objects.known.get(id(value))
@@ -161,8 +162,8 @@ class Values:
         return self.object_number(value, new) == key[10]
 
     def tensor_again(self, value, new, key, value_type):
-        return key[7] is not INFERENCE and not value.is_inference() \
-            and type(value) is value_type and value.shape == key[1] and value.dtype is key[4] \
+        return type(value) is value_type and value.is_inference() is (key[7] is INFERENCE) \
+            and value.shape == key[1] and value.dtype is key[4] \
             and value.device == key[5] and value.stride() == key[2] \
             and self.fixed_again(value, new, key, value_type)
 
