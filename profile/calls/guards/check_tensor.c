@@ -40,7 +40,8 @@ static const char *scalar_type(struct str dtype)
 }
 
 /* Removes from the keys of an ordinary tensor those that inference mode takes away: Autograd for
- * every tensor in that mode, and ADInplaceOrView, too, for one that was made in it. */
+ * every tensor in that mode and for one that was made in it, and ADInplaceOrView for one that was
+ * made in that mode while it lasts; outside of it, every tensor has that key. */
 static void actual_keys(struct str expected, const struct py_value *value,
                         const struct call_mode *mode, struct buf *out)
 {
@@ -54,12 +55,13 @@ static void actual_keys(struct str expected, const struct py_value *value,
         bool is_inplace = str_is(key, "ADInplaceOrView");
         autograd |= is_autograd;
         inplace |= is_inplace;
-        if ((is_autograd && (inference || value->inference)) || (is_inplace && value->inference))
+        if ((is_autograd && (inference || value->inference)) ||
+            (is_inplace && inference && value->inference))
             continue;
         buf_printf(out, "%s%.*s", out->n ? ", " : "", STR_ARG(key));
     }
     bool cpu = str_starts(value->tensor->device, STR("cpu"));
-    if (!inplace && !value->inference)
+    if (!inplace && !(inference && value->inference))
         buf_puts(out, ", ADInplaceOrView");
     if (!autograd && !inference && !value->inference)
         buf_puts(out, cpu ? ", AutogradCPU" : ", AutogradCUDA");
