@@ -43,6 +43,9 @@ struct cache_builder {
     struct hash_index sized_index;
     uint32_t kind;           /* of the present call */
     uint32_t tries, widened; /* number of trees that were read; code object of an assumed entry */
+    uint64_t rejects;        /* number of evaluations of `rejections` */
+    struct condition_pool rejections;
+    struct arena rejection_texts;
     vec_of(struct forward_call)
     forwards;
     struct hash_index forward_index; /* of forwards, by number */

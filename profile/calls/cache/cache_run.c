@@ -282,6 +282,11 @@ static void forget_states(struct cache_builder *b)
     b->n_forwards = 0;
     b->form_codes.n = 0;
     b->tries = 0;
+    b->rejects = 0;
+    condition_pool_release(&b->rejections);
+    arena_release(&b->rejection_texts);
+    b->rejections = (struct condition_pool){ 0 };
+    b->rejection_texts = (struct arena){ 0 };
     world_forget(&b->world);
 }
 

@@ -59,10 +59,12 @@ static bool add_state(struct code_choice *choice, const struct tape_code *code)
     size_t n = code->compiles.n;
     bool ok = n < UINT32_MAX && vec_reserve(&state.unused, n + 1);
     for (size_t i = 0; ok && i < n; i++)
-        ok = vec_push(&state.unused, (uint32_t)(has_guards(&code->compiles.v[i]) ? i : i + 1));
+        ok = vec_push(&state.unused, (uint32_t)(has_guards(&code->compiles.v[i]) ? i : i + 1)) &&
+             vec_push(&state.rejected, CONDITION_NONE);
     if (ok && vec_push(&state.unused, (uint32_t)n) && vec_push(&choice->states, state))
         return true;
     vec_release(&state.unused);
+    vec_release(&state.rejected);
     return false;
 }
 
@@ -201,7 +203,8 @@ bool code_choice_make(struct code_choice *choice, const struct program_call *cal
 void code_choice_release(struct code_choice *choice)
 {
     for (size_t i = 0; i < choice->states.n; i++)
-        region_set_release(&choice->states.v[i].run_only), vec_release(&choice->states.v[i].unused);
+        region_set_release(&choice->states.v[i].run_only), vec_release(&choice->states.v[i].unused),
+            vec_release(&choice->states.v[i].rejected);
     vec_release(&choice->states);
     vec_release(&choice->named);
     vec_release(&choice->queues);

@@ -7,13 +7,17 @@
 
 #include "profile/calls/cache/region_set.h"
 #include "profile/calls/cache/tape_compiles.h"
+#include "profile/calls/guards/condition.h"
 #include "profile/calls/values/call_log.h"
 
 /* What happened to a code object beside its entries. */
 struct code_state {
     uint64_t next; /* number of the next compile */
     vec_of(uint32_t)
-    unused;       /* by compile: one from it on, up to which none is unused: see code_unused() */
+    unused; /* by compile: one from it on, up to which none is unused: see code_unused() */
+    vec_of(condition_id)
+    rejected; /* by compile: a condition that it demands and that an earlier call did not meet, in
+                 cache_builder.rejections; CONDITION_NONE */
     bool skipped; /* its frame is never looked up again */
     bool claimed; /* calls of a function are its calls */
     bool guessed; /* those of the function `calls_of`, which has another name */

@@ -1,7 +1,13 @@
 #include "profile/calls/cache/cache_builder.h"
 
-/* The most trees that are read beside those of the tape's compiles in their order. */
-enum { MOST_TRIES = 20000 };
+/* The most trees that are read beside those of the tape's compiles in their order, and the most
+ * conditions that are evaluated in place of reading one. */
+enum { MOST_TRIES = 20000, MOST_REJECTS = 1 << 25 };
+
+static bool gave_up(const struct cache_builder *b)
+{
+    return b->tries >= MOST_TRIES || b->rejects >= MOST_REJECTS;
+}
 
 /* Returns which limit refuses one more entry, or NULL. */
 static const char *limit_reached(struct cache_builder *b, const struct cache_code *code,
@@ -78,19 +84,78 @@ static bool is_assumed(const struct world *world, uint32_t source)
            world->given.v[source] != world->now;
 }
 
+/* Writes the condition on a size or stride by which a TENSOR_MATCH failed. */
+static void put_dim_condition(const struct entry_guards *guards, const struct guard_leaf *leaf,
+                              uint32_t dim, struct buf *out)
+{
+    const struct tensor_check *check = &guards->tensors.v[leaf->tensor];
+    int64_t expected = guards->dims.v[check->first + dim];
+    bool stride = dim >= check->n_sizes;
+    if (expected == SYMBOL_SIZE)
+        buf_puts(out, "2 <= ");
+    buf_put(out, check->name);
+    buf_printf(out, stride ? ".stride()[%u]" : ".size()[%u]", stride ? dim - check->n_sizes : dim);
+    if (expected != SYMBOL_SIZE)
+        buf_printf(out, " == %lld", (long long)expected);
+}
+
+/* Remembers what a compile demands that a call does not meet, so that later calls that do not meet
+ * it either need not read its guards. */
+static bool remember_rejection(struct cache_builder *b, const struct entry_guards *guards,
+                               const struct guards_answer *answer, condition_id *ret)
+{
+    struct buf code = BUF_INIT;
+    if (answer->leaf == TENSOR_NONE)
+        return true;
+    const struct guard_leaf *leaf = &guards->leaves.v[answer->leaf];
+    if (leaf->tensor != TENSOR_NONE && answer->dim.dim != NO_DIM)
+        put_dim_condition(guards, leaf, answer->dim.dim, &code);
+    else if (leaf->condition != CONDITION_NONE)
+        buf_put(&code, leaf->code);
+    struct str text = arena_copy(&b->rejection_texts, buf_str(&code));
+    bool ok = !code.failed && text.p &&
+              (!text.n || condition_parse(&b->rejections, &b->world, text, ret));
+    buf_release(&code);
+    return ok || err_nomem(b->err);
+}
+
+/* Returns whether the call does not meet what a compile was rejected for before. */
+static bool is_rejected(struct cache_builder *b, condition_id condition)
+{
+    uint32_t missing;
+    if (condition == CONDITION_NONE)
+        return false;
+    b->rejects++;
+    return condition_check(&b->rejections, &b->world, condition, &missing) == CONDITION_FAILS;
+}
+
+/* Reads the guards of an entry once more, from a text that lives as long as the run. */
+static bool keep_tree(struct cache_builder *b, struct cache_entry *entry,
+                      const struct tape_compile *compile, const struct program_call *call)
+{
+    entry_guards_release(&entry->guards);
+    entry->guards = (struct entry_guards){ 0 };
+    entry->tree = arena_copy(&b->run->arena, compile->tree);
+    if ((entry->tree.p || err_nomem(b->err)) &&
+        entry_guards_read(&entry->guards, entry->tree, &b->world, &call->mode, b->err))
+        return true;
+    entry_guards_release(&entry->guards);
+    return false;
+}
+
 /* Makes an entry of a compile if its guards hold for the call; otherwise *ret is false. */
 static bool try_compile(struct cache_builder *b, const struct tape_compile *compile, bool is_next,
                         const struct program_call *call, struct lookup_row *row, bool *ret)
 {
+    struct code_state *state = &b->choice.states.v[row->code];
+    size_t at = (size_t)(compile - b->tape.codes.v[row->code].compiles.v);
     struct cache_entry entry = { .compile = compile->id,
                                  .seconds = compile->seconds,
                                  .lazy_backward = compile->lazy_backward,
                                  .backward_seconds = compile->backward_seconds };
     struct guards_answer answer = { 0 };
     b->tries++;
-    entry.tree = arena_copy(&b->run->arena, compile->tree);
-    bool ok = (entry.tree.p || err_nomem(b->err)) &&
-              entry_guards_read(&entry.guards, entry.tree, &b->world, &call->mode, b->err);
+    bool ok = entry_guards_read(&entry.guards, compile->tree, &b->world, &call->mode, b->err);
     if (ok) {
         answer = entry_guards_check(&entry.guards, &b->world, &call->mode, false);
         ok = !answer.no_memory || err_nomem(b->err);
@@ -98,7 +163,8 @@ static bool try_compile(struct cache_builder *b, const struct tape_compile *comp
     *ret =
         ok && (answer.verdict != GUARDS_FAIL || (is_next && is_assumed(&b->world, answer.source)));
     if (*ret)
-        return add_entry(b, &entry, call, row);
+        return keep_tree(b, &entry, compile, call) && add_entry(b, &entry, call, row);
+    ok = ok && remember_rejection(b, &entry.guards, &answer, &state->rejected.v[at]);
     entry_guards_release(&entry.guards);
     return ok;
 }
@@ -111,9 +177,12 @@ static bool try_compiles(struct cache_builder *b, const struct program_call *cal
     const struct tape_code *code = &b->tape.codes.v[row->code];
     *ret = false;
     for (size_t i = code_unused(state, tape_code_from(code, state->next));
-         i < code->compiles.n && b->tries < MOST_TRIES; i = code_unused(state, i + 1)) {
+         i < code->compiles.n && !gave_up(b); i = code_unused(state, i + 1)) {
         const struct tape_compile *compile = &code->compiles.v[i];
-        if (!try_compile(b, compile, compile->number == state->next, call, row, ret))
+        bool is_next = compile->number == state->next;
+        if (!is_next && is_rejected(b, state->rejected.v[i]))
+            continue;
+        if (!try_compile(b, compile, is_next, call, row, ret))
             return false;
         if (*ret)
             return code_use(state, i), true;
@@ -219,7 +288,7 @@ static bool find_compile(struct cache_builder *b, const struct program_call *cal
         return true;
     kind->unknown_entries = n_entries + 1;
     row->outcome = LOOKUP_UNKNOWN;
-    row->why = "the tape has no such compile";
+    row->why = gave_up(b) ? "more compiles than symtape tries" : "the tape has no such compile";
     return true;
 }
 

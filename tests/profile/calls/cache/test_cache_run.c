@@ -299,6 +299,38 @@ static void test_other_order(void **state)
     trace_close(trace);
 }
 
+/* Each of 1,000 calls in reverse order finds its compile, but the first and the last: the entry of
+ * the first call is assumed, from the first compile. */
+static void test_reverse_order(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct trace *trace = make_numbers(N, 1);
+    for (unsigned i = 0; i < N; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"args\": [{\"source\": \"L['k']\", "
+                   "\"type\": \"int\", \"value\": %u}]}\n",
+                   i, N - 1 - i);
+    assert_true(call_log_read(&log, buf_str(&lines), &err));
+    const struct cache_options options = { .limits = { 2 * N, 2 * N }, .what_if = true };
+    assert_true(cache_run_make(&run, trace, 0, &log, &options, &err));
+    assert_int_equal(run.calls.unknown, 0);
+    for (unsigned i = 1; i < N - 1; i++) {
+        struct buf expected = BUF_INIT;
+        buf_printf(&expected, "0/%u", N - 1 - i);
+        assert_true(str_eq(run.entries.v[run.lookups.v[i].answered].compile, buf_str(&expected)));
+        buf_release(&expected);
+    }
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
 /* An entry answers calls with its own backend, and those of which none is told. */
 static void test_backends(void **state)
 {
@@ -492,17 +524,12 @@ static void test_written_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_backward),
-        cmocka_unit_test(test_backward_memory),
-        cmocka_unit_test(test_memo),
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_other_order),
-        cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_backends),
-        cmocka_unit_test(test_artifacts),
-        cmocka_unit_test(test_artifacts_memory),
-        cmocka_unit_test(test_written),
-        cmocka_unit_test(test_written_rank),
+        cmocka_unit_test(test_backward),    cmocka_unit_test(test_backward_memory),
+        cmocka_unit_test(test_memo),        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_other_order), cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_backends),    cmocka_unit_test(test_reverse_order),
+        cmocka_unit_test(test_artifacts),   cmocka_unit_test(test_artifacts_memory),
+        cmocka_unit_test(test_written),     cmocka_unit_test(test_written_rank),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
