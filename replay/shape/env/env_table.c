@@ -66,19 +66,63 @@ static bool is_condition(enum sym_kind kind)
     return is_relational(kind) || kind == SYM_AND || kind == SYM_OR || kind == SYM_NOT;
 }
 
-static bool collect_properties(struct sym_pool *pool, sym_id e, struct list *symbols,
-                               uint8_t *holds, bool top)
+/* Returns the properties of e if they are known. */
+static const struct expr_info *looked_up(const struct shape_env *env, sym_id e)
 {
+    return e < env->n_known && (env->known[e].holds & HOLDS_LOOKED_AT) ? &env->known[e] : NULL;
+}
+
+/* What is being found out about an expression. */
+struct properties {
+    struct shape_env *env;
+    struct list symbols;
+    uint8_t holds;
+    sym_id widest; /* the part with the most symbols among those whose properties were known */
+};
+
+static bool collect_known(struct properties *to, sym_id e, const struct expr_info *k)
+{
+    to->holds |= k->holds;
+    if (to->widest == SYM_NONE || k->n_symbols > to->env->known[to->widest].n_symbols)
+        to->widest = e;
+    for (uint32_t i = 0; i < k->n_symbols; i++) {
+        sym_id symbol = env_symbol_of(to->env, k, i)->id;
+        if (!pool_seen(to->env->pool, symbol) && !list_push(&to->symbols, symbol))
+            return false;
+    }
+    return true;
+}
+
+static bool collect_properties(struct properties *to, sym_id e, bool top)
+{
+    struct sym_pool *pool = to->env->pool;
     if (pool_seen(pool, e))
         return true;
     enum sym_kind kind = kind_at(pool, e);
     if (kind == SYM_SYMBOL)
-        return list_push(symbols, e);
-    *holds |= holds_of_kind(kind) | (!top && is_condition(kind) ? HOLDS_CONDITION : 0);
+        return list_push(&to->symbols, e);
+    to->holds |= holds_of_kind(kind) | (!top && is_condition(kind) ? HOLDS_CONDITION : 0);
+    const struct expr_info *known = looked_up(to->env, e);
+    if (known)
+        return collect_known(to, e, known);
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!collect_properties(pool, arg_at(pool, e, i), symbols, holds, false))
+        if (!collect_properties(to, arg_at(pool, e, i), false))
             return false;
+    return true;
+}
+
+/* Stores the sorted symbols as a list; *first is its place. */
+static bool put_symbols(struct shape_env *env, const struct list *symbols, uint32_t *first)
+{
+    *first = (uint32_t)env->symbol_lists.n;
+    for (uint32_t i = 0; i < symbols->n; i++) {
+        uint32_t index = env_symbol_index(env, symbols->v[i]);
+        if (index == UINT32_MAX)
+            return false;
+        if (!vec_push(&env->symbol_lists, index))
+            return env_no_memory(env);
+    }
     return true;
 }
 
@@ -89,22 +133,26 @@ struct expr_info *env_known_slow(struct shape_env *env, sym_id e)
         return NULL;
     if (env->known[e].holds)
         return &env->known[e];
-    struct list found;
-    list_init(&found, pool);
-    uint8_t holds = HOLDS_LOOKED_AT;
-    uint32_t first = (uint32_t)env->symbol_lists.n;
-    bool ok = pool_walk(pool) && collect_properties(pool, e, &found, &holds, true) &&
-              order_sort(pool, found.v, found.n, order_arguments);
-    for (uint32_t i = 0; ok && i < found.n; i++) {
-        uint32_t index = env_symbol_index(env, found.v[i]);
-        ok = index != UINT32_MAX && (vec_push(&env->symbol_lists, index) || env_no_memory(env));
+    struct properties found = { .env = env, .holds = HOLDS_LOOKED_AT, .widest = SYM_NONE };
+    list_init(&found.symbols, pool);
+    uint32_t first = 0, n = 0;
+    bool ok = pool_walk(pool) && collect_properties(&found, e, true);
+    if (ok) {
+        const struct expr_info *widest =
+            found.widest == SYM_NONE ? NULL : &env->known[found.widest];
+        n = found.symbols.n;
+        if (widest && widest->n_symbols == n) /* the same symbols, hence the same list */
+            first = widest->first_symbol;
+        else
+            ok = order_sort(pool, found.symbols.v, n, order_arguments) &&
+                 put_symbols(env, &found.symbols, &first);
     }
     if (ok) {
         env->known[e].first_symbol = first;
-        env->known[e].n_symbols = found.n;
-        env->known[e].holds = holds;
+        env->known[e].n_symbols = n;
+        env->known[e].holds = found.holds;
     }
-    list_release(&found);
+    list_release(&found.symbols);
     return ok ? &env->known[e] : (env_ok(env), NULL);
 }
 
@@ -130,9 +178,15 @@ bool env_holds_symbol(struct shape_env *env, sym_id e, sym_id symbol)
     return false;
 }
 
-static bool collect_parts(struct sym_pool *pool, sym_id e, enum sym_kind kind, struct list *out)
+/* holds: what the properties of an expression with such parts say, or 0. */
+static bool collect_parts(struct shape_env *env, sym_id e, enum sym_kind kind, uint8_t holds,
+                          struct list *out)
 {
+    struct sym_pool *pool = env->pool;
     if (pool_seen(pool, e))
+        return true;
+    const struct expr_info *known = holds ? looked_up(env, e) : NULL;
+    if (known && !(known->holds & holds))
         return true;
     enum sym_kind own = kind_at(pool, e);
     if (own == kind || (kind == SYM_FLOORDIV && own == SYM_CLEANDIV))
@@ -140,14 +194,15 @@ static bool collect_parts(struct sym_pool *pool, sym_id e, enum sym_kind kind, s
             return false;
     uint32_t n = sym_n_args(pool, e);
     for (uint32_t i = 0; i < n; i++)
-        if (!collect_parts(pool, arg_at(pool, e, i), kind, out))
+        if (!collect_parts(env, arg_at(pool, e, i), kind, holds, out))
             return false;
     return true;
 }
 
 bool env_parts(struct shape_env *env, sym_id e, enum sym_kind kind, struct list *out)
 {
-    return (pool_walk(env->pool) && collect_parts(env->pool, e, kind, out)) || env_ok(env);
+    return (pool_walk(env->pool) && collect_parts(env, e, kind, holds_of_kind(kind), out)) ||
+           env_ok(env);
 }
 
 bool env_is_hinted(struct shape_env *env, sym_id e)
