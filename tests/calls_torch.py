@@ -101,9 +101,24 @@ PROGRAMS = {
     "threads": ("f = torch.compile(lambda x: x * 2, backend='eager'); f(ones(2))\n"
                 "ts = [threading.Thread(target=lambda: [f(ones(2)) for _ in range(50)]) for _ in range(3)]\n"
                 "[t.start() for t in ts]; [t.join() for t in ts]", 151),
+    "objects": ("f = torch.compile(lambda p, d, t, x: x * p.a + d['x'] + t.sum(), backend='eager')\n"
+                "p, d, t, x = Plain(2), {'x': 1}, ones(2), ones(2); t.tag = 'no mark'\n"
+                "for _ in range(3): f(p, d, t, x)\nf(Plain(2), d, t, x); f(p, d, ones(2), x); f(p, {'x': 1}, t, x)", 6),
+    "handled": ("f = torch.compile(lambda x: x * 2, backend='eager'); f(ones(2)); f(ones(2))\n"
+                "try: raise ValueError\nexcept ValueError: f(ones(2)); f(ones(2))\nf(ones(2))", 5),
+    "sparse": ("f = torch.compile(lambda x, y: y * 2, backend='eager'); s = torch.eye(3).to_sparse()\n"
+               "for n in (2, 2, 3): f(s, ones(n))", 3),
+    "inference": ("f = torch.compile(lambda x: x * 2, backend='eager'); x = ones(2)\nf(x); f(x); f(x)\n"
+                  "with torch.inference_mode(): f(x); f(x)\nf(x); f(x)", 7),
+    "backends": ("def f(x): return x * RATE\nRATE = 2\n"
+                 "a, b = (torch.compile(f, backend=backend) for backend in ('eager', 'aot_eager')); x = ones(8)\n"
+                 "for RATE in (2, 2, 3, 3, 2):\n    a(x); a(x); b(x); a(x); a(x[2:])\n"
+                 "with torch.inference_mode():\n    y = ones(8)\n    for i in range(3): a(x); a(y); a(y); b(y)\n", 37),
     "repeats": ("f = torch.compile(lambda x: x * 2, backend='eager'); x = ones(2)\n"
                 "for _ in range(500): f(x)\nfor _ in range(500): f(ones(2))", 1000),
 }
+
+RAISED = {"raises": [1]}  # calls that an exception left
 
 # Put in front of a program, after the filter.
 FILTERED = """
@@ -175,6 +190,10 @@ for i in range(200):
 """
 SEEDS = {f"values {seed}": seed for seed in range(2)}
 
+# Programs of which the recorder writes the same rows without its C part.
+SAME = ["sizes", "module", "repeats", "breaks", "backward breaks", "objects", "handled", "sparse", "inference",
+        "backends"]
+
 
 def run(*argv):
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
@@ -198,11 +217,12 @@ def written_out(rows):
     return sorted(calls, key=lambda c: c["call"])
 
 
-def record(name, text, begin=BEGIN):
+def record(name, text, begin=BEGIN, before=()):
     tape, program = (os.path.join(FOLDER.name, name + end) for end in (".tape", ".py"))
     with open(program, "w") as out:
         out.write(begin + text)
-    lines = run(SYMTAPE, "record", "--calls", "--json", "-o", tape, "--", PYTHON, program).splitlines()
+    lines = run(SYMTAPE, "record", "--calls", "--json", "-o", tape, "--", *before, PYTHON,
+                program).splitlines()
     report = json.loads(lines[-1])
     assert report["calls"]["dropped"] == 0 and not report["calls"]["not_recorded"], report["calls"]
     rows = [json.loads(line) for line in run(SYMTAPE, "show", "--artifact", "symtape_calls",
@@ -268,6 +288,22 @@ def check_values(seed):
     return f"{len(calls)} calls in {len(rows)} rows, with the values that they were given"
 
 
+def check_same(name):
+    """The rows with the C part of the recorder, and without."""
+    values = SEEDS.get(name)
+    text = PROGRAMS[name][0] if values is None else VALUES.replace("SEED", str(values))
+    found = []
+    for before in ((), ("env", "-u", "SYMTAPE_DEEP_LIBRARY")):
+        tape, _, rows, _ = record(f"same {name}", text, BEGIN, before)
+        os.remove(tape)
+        assert all(row.pop("seconds") > 0 for row in rows)
+        found.append(rows)
+    with_c, without_c = found
+    for one, other in zip(with_c, without_c, strict=True):
+        assert one == other, (one, other)
+    return f"{len(with_c)} rows, the same without the C part"
+
+
 def check_backwards(tape, backwards):
     """Each is of an entry that is known, and those compile that PyTorch logged a compile of."""
     records = [line[line.find("{"):] for line in run(SYMTAPE, "export", tape).splitlines()]
@@ -279,6 +315,8 @@ def check_backwards(tape, backwards):
 
 
 def check(name):
+    if name.startswith("same "):
+        return check_same(name.removeprefix("same "))
     if name in SEEDS:
         return check_values(SEEDS[name])
     if name in COUNTED:
@@ -288,6 +326,7 @@ def check(name):
     calls = written_out(rows)
     assert len(calls) == noted == expected, (len(calls), noted, expected)
     assert [c["call"] for c in calls] == list(range(expected))
+    assert [c["call"] for c in calls if "raised" in c] == RAISED.get(name, [])
     report = json.loads(run(SYMTAPE, "cache", "--json", tape))
     answers = report["calls"]
     check_backwards(tape, report["backwards"])
@@ -309,7 +348,7 @@ def main():
     if have.returncode != 0:
         sys.exit(print(f"skipped: {PYTHON} has no torch (SYMTAPE_PYTHON names another)") or 77)
     failed = 0
-    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED, *SEEDS]:
+    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED, *SEEDS, *(f"same {name}" for name in [*SAME, *SEEDS])]:
         try:
             print("ok  ", name, check(name), flush=True)
         except AssertionError as error:

@@ -98,8 +98,9 @@ static bool add_deep_variables(struct environment *environment, const struct rec
 {
     return add_python_path(environment, run->folder.path) &&
            (!options->deep ||
-            (add_environment_variable(environment, deep_variables[1], options->deep) &&
-             add_environment_variable(environment, deep_variables[3], run->library))) &&
+            add_environment_variable(environment, deep_variables[1], options->deep)) &&
+           (!run->library ||
+            add_environment_variable(environment, deep_variables[3], run->library)) &&
            add_environment_variable(environment, deep_variables[2], run->folder.path) &&
            (!options->redact || add_environment_variable(environment, deep_variables[4], "1"));
 }
@@ -155,14 +156,15 @@ static bool gather_logs(struct record_run *run, struct err *err)
     return true;
 }
 
-/* Makes the folder and holds signals, writes the recorder's Python part and finds the C part of a
- * deep recording. */
+/* Makes the folder and holds signals, writes the recorder's Python part and finds the C part, which
+ * a deep recording needs; calls are noted without it, too. */
 static bool prepare(const struct record_options *options, struct record_run *run, struct err *err)
 {
     if (!scratch_make(&run->folder, SCRATCH_LOGS, err))
         return false;
     signals_hold(&run->held);
-    run->library = options->deep ? deep_library(err) : NULL;
+    struct err unused = { 0 };
+    run->library = loads_recorder(options) ? deep_library(options->deep ? err : &unused) : NULL;
     bool ok = (!options->deep || run->library) &&
               (!loads_recorder(options) || deep_install(&run->folder, err));
     if (!ok)

@@ -73,6 +73,11 @@ struct cache_entry {
     double backward_seconds;
 };
 
+/* Whether an entry has the backend of a call, or one of them is not known. An entry of another
+ * backend does not answer, whatever its guards say; PyTorch does not evaluate them, but to word a
+ * reason (get_guard_fail_reason_helper() in torch/_dynamo/guards.py). */
+bool cache_entry_has_backend(const struct cache_entry *entry, const struct program_call *call);
+
 /* The backward of a call. AOTAutograd compiles it together with the forward if sizes are symbols,
  * and else when it runs for the first time (_aot_stage2b_bw_compile() in
  * torch/_functorch/_aot_autograd/graph_compile.py); neither has guards of its own. */

@@ -139,9 +139,7 @@ static bool is_valid(const struct cache_builder *b, const struct memo_cell *cell
             b->run->found.v[cell->check].verdict == GUARDS_PASS);
 }
 
-/* An entry of another backend does not answer, whatever its guards say; PyTorch does not evaluate
- * them, but to word a reason (get_guard_fail_reason_helper() in torch/_dynamo/guards.py). */
-static bool has_backend(const struct cache_entry *entry, const struct program_call *call)
+bool cache_entry_has_backend(const struct cache_entry *entry, const struct program_call *call)
 {
     return !entry->backend.n || !call->backend.n || str_eq(entry->backend, call->backend);
 }
@@ -160,7 +158,7 @@ static bool check_entry(struct cache_builder *b, uint32_t id, const struct progr
                                     .version = entry->guards.version,
                                     .facts = (uint32_t)b->world.facts.n };
     const struct entry_check_row *row = &b->run->found.v[*ret];
-    if (!has_backend(entry, call)) {
+    if (!cache_entry_has_backend(entry, call)) {
         struct entry_check_row other = { .entry = id,
                                          .verdict = GUARDS_FAIL,
                                          .reason = STR(BACKEND_MISMATCH),

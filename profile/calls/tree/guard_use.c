@@ -304,7 +304,7 @@ static bool check(struct use_pass *p, struct guard_function *function,
 {
     struct entry_use *entry = &p->entries.v[row->entry];
     struct lookup_cost *cost = p->filtered ? &function->filtered_cost : &function->cost;
-    if (entry->row == TREE_NONE)
+    if (entry->row == TREE_NONE || !cache_entry_has_backend(&p->run->entries.v[row->entry], call))
         return true;
     function->n_checks += !p->filtered;
     p->trees->n_checks += !p->filtered;

@@ -27,6 +27,8 @@
 /* ------------------------------------------------------------------------------------------------
  * agent_table.c: ids by address, and by number. */
 
+uint64_t agent_hash(uint64_t key);
+
 struct ptr_slot {
     PyObject *key; /* owned reference */
     uint32_t id;
@@ -182,5 +184,40 @@ void agent_forget(void);
 
 PyObject *agent_wrapper_type(void); /* new reference; NULL with an exception */
 PyObject *agent_wrap(PyObject *type, PyObject *args);
+
+/* Adds a class to a module. `type`: a new reference, or NULL with an exception, as when it returns
+ * false. */
+bool agent_add_class(PyObject *module, const char *name, PyObject *type);
+
+/* CPython's slots are void pointers, also those to functions. */
+#define AGENT_SLOT(name) (__extension__(void *)(name))
+
+/* ------------------------------------------------------------------------------------------------
+ * agent_objects.c: the numbers that the recorder of calls gives to objects. */
+
+enum { OBJECT_UNNUMBERED = -1, OBJECT_FAILED = -2 };
+
+PyObject *agent_objects_type(void); /* the class Objects; new reference, or NULL */
+/* Returns an object's number, which is new if the object has none; OBJECT_UNNUMBERED if it cannot
+ * be referred to weakly; OBJECT_FAILED with an exception. */
+long long object_number(PyObject *objects, PyObject *object);
+long long objects_next(PyObject *objects);
+bool agent_refers_to(PyObject *reference, const PyObject *object); /* a weak reference */
+
+/* ------------------------------------------------------------------------------------------------
+ * agent_calls.c: calls of compiled functions that are as the calls before them. */
+
+/* How a value is compared with the key of an argument: the numbers of call_values.py. */
+enum { AGAIN_FIXED, AGAIN_TENSOR, AGAIN_PLAIN, AGAIN_LIST, AGAIN_OBJECT };
+
+/* Adds the classes Call and Objects to the module; false with an exception. */
+bool agent_add_calls(PyObject *module);
+/* Functions of the module. */
+PyObject *agent_watch_calls(PyObject *module, PyObject *args);
+PyObject *agent_wrap_eval_frame(PyObject *module, PyObject *args);
+PyObject *agent_entry_guard(PyObject *module, PyObject *entry);
+PyObject *agent_set_active(PyObject *module, PyObject *active);
+PyObject *agent_begin_run(PyObject *module, PyObject *args);
+PyObject *agent_end_run(PyObject *module, PyObject *none);
 
 #endif

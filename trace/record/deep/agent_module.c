@@ -231,6 +231,12 @@ static PyMethodDef methods[] = {
     { "spent", spent, METH_O, NULL },
     { "overhead", overhead, METH_NOARGS, NULL },
     { "memory", memory, METH_NOARGS, NULL },
+    { "watch_calls", agent_watch_calls, METH_VARARGS, NULL },
+    { "wrap_eval_frame", agent_wrap_eval_frame, METH_VARARGS, NULL },
+    { "entry_guard", agent_entry_guard, METH_O, NULL },
+    { "set_active", agent_set_active, METH_O, NULL },
+    { "begin_run", agent_begin_run, METH_VARARGS, NULL },
+    { "end_run", agent_end_run, METH_NOARGS, NULL },
     { 0 },
 };
 
@@ -244,13 +250,19 @@ static struct PyModuleDef module = {
 
 PyMODINIT_FUNC PyInit__symtape_deep(void);
 
+bool agent_add_class(PyObject *to, const char *name, PyObject *type)
+{
+    if (type && PyModule_AddObject(to, name, type) == 0)
+        return true;
+    Py_XDECREF(type);
+    return false;
+}
+
 PyMODINIT_FUNC PyInit__symtape_deep(void)
 {
     PyObject *ret = PyModule_Create(&module);
-    PyObject *type = ret ? agent_wrapper_type() : NULL;
-    if (type && PyModule_AddObject(ret, "wrapper", type) == 0)
+    if (ret && agent_add_class(ret, "wrapper", agent_wrapper_type()) && agent_add_calls(ret))
         return ret;
-    Py_XDECREF(type);
     Py_XDECREF(ret);
     return NULL;
 }

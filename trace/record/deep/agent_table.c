@@ -2,17 +2,17 @@
 
 #include "trace/record/deep/agent.h"
 
-static size_t hash(uint64_t key)
+uint64_t agent_hash(uint64_t key)
 {
     key ^= key >> 33;
     key *= 0xff51afd7ed558ccdu;
     key ^= key >> 33;
-    return (size_t)(key * 0xc4ceb9fe1a85ec53u >> 7);
+    return key * 0xc4ceb9fe1a85ec53u >> 7;
 }
 
 static size_t ptr_place(const struct ptr_table *table, const PyObject *key)
 {
-    size_t i = hash((uint64_t)(uintptr_t)key) & (table->cap - 1);
+    size_t i = agent_hash((uint64_t)(uintptr_t)key) & (table->cap - 1);
     while (table->slots[i].key && table->slots[i].key != key)
         i = (i + 1) & (table->cap - 1);
     return i;
@@ -62,7 +62,7 @@ void ptr_clear(struct ptr_table *table)
 
 static size_t u64_place(const struct u64_table *table, uint64_t key)
 {
-    size_t i = hash(key) & (table->cap - 1);
+    size_t i = agent_hash(key) & (table->cap - 1);
     while (table->values[i] && table->keys[i] != key)
         i = (i + 1) & (table->cap - 1);
     return i;

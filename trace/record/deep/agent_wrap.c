@@ -623,15 +623,12 @@ static PyMemberDef members[] = {
     { 0 },
 };
 
-/* CPython's slots are void pointers, also those to functions. */
-#define FUNCTION(name) (__extension__(void *)(name))
-
 static PyType_Slot slots[] = {
-    { Py_tp_call, FUNCTION(wrapper_call) },
-    { Py_tp_descr_get, FUNCTION(wrapper_bind) },
-    { Py_tp_getattro, FUNCTION(wrapper_attribute) },
-    { Py_tp_repr, FUNCTION(wrapper_text) },
-    { Py_tp_dealloc, FUNCTION(wrapper_free) },
+    { Py_tp_call, AGENT_SLOT(wrapper_call) },
+    { Py_tp_descr_get, AGENT_SLOT(wrapper_bind) },
+    { Py_tp_getattro, AGENT_SLOT(wrapper_attribute) },
+    { Py_tp_repr, AGENT_SLOT(wrapper_text) },
+    { Py_tp_dealloc, AGENT_SLOT(wrapper_free) },
     { Py_tp_members, members },
     { 0, NULL },
 };

@@ -36,12 +36,18 @@ def start(level=None, folder=None, library=None):
     from _symtape_recorder import wrapping
     from _symtape_recorder.calls import Calls
     from _symtape_recorder.imports import Imports
-    imports, calls = Imports(), Calls()
     level = level or os.environ.get("SYMTAPE_DEEP")
+    library = library or os.environ.get("SYMTAPE_DEEP_LIBRARY")
+    c_part = None
+    try:
+        c_part = load_c_part(library) if library else None
+    except ImportError:  # of another Python or C library
+        if level:
+            raise
+    imports, calls = Imports(), Calls(c_part)
     if level:
         level = wrapping.LEVELS.index(level) if level in wrapping.LEVELS else wrapping.ALL
-        recorder = wrapping.Recorder(load_c_part(library or os.environ["SYMTAPE_DEEP_LIBRARY"]),
-                                     level, folder or os.environ["SYMTAPE_DEEP_FOLDER"], calls)
+        recorder = wrapping.Recorder(c_part, level, folder or os.environ["SYMTAPE_DEEP_FOLDER"], calls)
         recorder.tell()
         imports.add(recorder)
         atexit.register(recorder.stop)

@@ -12,6 +12,9 @@ import weakref
 TENSOR, PLAIN, LIST, DICT, OBJECT, DEEP, MISSING = range(7)
 INFERENCE = "inference"  # stands for is_leaf in the key of a tensor that was made in inference mode
 
+# How a value is compared with the key of the call before; agent.h has the same numbers.
+AGAIN_FIXED, AGAIN_TENSOR, AGAIN_PLAIN, AGAIN_LIST, AGAIN_OBJECT = range(5)
+
 MOST_DEPTH = 6        # of lists and dicts in each other
 MOST_VALUES = 2000    # of one call
 MOST_TEXT = 4096      # characters of a string
@@ -77,9 +80,7 @@ class Values:
         return self.object
 
     def object_number(self, value, new):
-        known = self.objects.known.get(id(value))
-        number = known[1] if known is not None and known[0]() is value \
-            else self.objects.number(value)
+        number = self.objects.number(value)
         if number is None:
             return None
         if new.first <= number:
@@ -126,46 +127,65 @@ class Values:
                 self.object_number(value, new))
 
     def check_of(self, value, key, fixed, source):
-        """A function (value, new, key, part) -> whether a value has this key, and its `part`; or
-        (None, None) if only making the key anew can tell. `fixed`: the sources of tensors of which
-        guards have compared what never changes (`tensor_again`)."""
+        """(kind, part): how is_again() tells whether a value has this key; or (None, None) if only
+        making the key anew can tell. `fixed`: the sources of tensors of which guards have compared
+        what never changes (`is_fixed_again`)."""
         kind, value_type = key[0], type(value)
         if kind == TENSOR and value_type in self.makers:
-            if key[9] is not None:
+            if key[9] is not None or key[3] is None:
                 return None, None
-            return (self.fixed_again if source in fixed else self.tensor_again), value_type
+            return AGAIN_FIXED if source in fixed else AGAIN_TENSOR, value_type
         if kind == PLAIN and value_type in (int, bool, str, type(None)) \
                 or kind == PLAIN and value_type is float and type(key[2]) is float and key[2]:
-            return plain_again, value_type
+            return AGAIN_PLAIN, value_type
         if kind == LIST and value_type in (list, tuple) and len(value) == len(key) - 2:
             parts = [self.check_of(v, k, fixed, f"{source}[{i}]")
                      for i, (v, k) in enumerate(zip(value, key[2:]))]
-            if all(check is not None for check, _ in parts):
-                return list_again, (value_type, parts)
+            if all(below is not None for below, _ in parts):
+                return AGAIN_LIST, (value_type, parts)
+        if kind == OBJECT and key[3] is not None and key[3] >= 0:
+            return AGAIN_OBJECT, value_type
         return None, None
 
     @staticmethod
     def can_keep(before, key):
         """Whether what check_of() returned for a tensor holds for another one of its type."""
-        return before[0] == TENSOR and key[0] == TENSOR and key[9] is None
+        return before[0] == TENSOR and key[0] == TENSOR and key[9] is None and key[3] is not None
 
-    def fixed_again(self, value, new, key, value_type):
-        """tensor_again() of a tensor whose sizes, strides, dtype and device a guard compared."""
-        if type(value) is not value_type or value.storage_offset() != key[3] \
-                or value.requires_grad is not key[6] \
-                or value.is_leaf is not (key[7] is INFERENCE or key[7]) \
-                or value.__dict__:
+    def is_again(self, value, new, key, kind, part):
+        """agent_calls.c has the same in C."""
+        if kind == AGAIN_LIST:
+            return self.is_list_again(value, new, key, part)
+        if type(value) is not part:
             return False
-        known = self.objects.known.get(id(value))
-        if known is not None and known[0]() is value and known[1] < new.first:
-            return known[1] == key[10]
-        return self.object_number(value, new) == key[10]
+        if kind == AGAIN_PLAIN:
+            return value == key[2]
+        if kind == AGAIN_OBJECT:
+            return self.object_number(value, new) == key[3]
+        return (kind == AGAIN_FIXED or self.is_size_again(value, key)) \
+            and self.is_fixed_again(value, new, key)
 
-    def tensor_again(self, value, new, key, value_type):
-        return type(value) is value_type and value.is_inference() is (key[7] is INFERENCE) \
-            and value.shape == key[1] and value.dtype is key[4] \
-            and value.device == key[5] and value.stride() == key[2] \
-            and self.fixed_again(value, new, key, value_type)
+    def is_list_again(self, value, new, key, part):
+        value_type, parts = part
+        if type(value) is not value_type or len(value) != len(parts):
+            return False
+        for i, (v, (kind, below)) in enumerate(zip(value, parts)):
+            if not self.is_again(v, new, key[i + 2], kind, below):
+                return False
+        new.n += len(value)
+        return True
+
+    def is_fixed_again(self, value, new, key):
+        """Of a tensor whose sizes, strides, dtype and device a guard compared."""
+        extra = value.__dict__
+        return value.storage_offset() == key[3] and value.requires_grad is key[6] \
+            and value.is_leaf is (key[7] is INFERENCE or key[7]) and not (extra and marks(extra)) \
+            and self.object_number(value, new) == key[10]
+
+    @staticmethod
+    def is_size_again(value, key):
+        return value.shape == key[1] and value.dtype is key[4] and value.device == key[5] \
+            and value.stride() == key[2] and value.is_inference() is (key[7] is INFERENCE)
 
     def shallow(self, value, new):
         """A key that says nothing of the members of a list or dict, whose guards have their own
@@ -199,23 +219,6 @@ def can_be_symbol(key):
 
 def plain(value, new=None, depth=0):
     return PLAIN, type(value).__name__, value
-
-
-def plain_again(value, new, key, value_type):
-    return type(value) is value_type and value == key[2]
-
-
-def list_again(value, new, key, part):
-    value_type, parts = part
-    if type(value) is not value_type or len(value) != len(parts):
-        return False
-    i = 1
-    for v, (check, below) in zip(value, parts):
-        i += 1
-        if not check(v, new, key[i], below):
-            return False
-    new.n += len(value)
-    return True
 
 
 def number(value, new=None, depth=0):

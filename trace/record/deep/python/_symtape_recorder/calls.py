@@ -17,6 +17,7 @@ import hashlib
 import inspect
 import itertools
 import logging
+import math
 import os
 import sys
 import threading
@@ -37,7 +38,7 @@ FLUSH_ROWS, FLUSH_BYTES, FLUSH_SECONDS = 512, 1 << 20, 1.0
 
 class Entry:
     """A compiled entry, as its last guard knows it."""
-    __slots__ = ("id", "code", "loose", "mode", "root", "fixed", "last", "key")
+    __slots__ = ("id", "code", "loose", "mode", "root", "fixed", "last", "key", "sources", "states")
 
     def __init__(self, compile_id, code, loose, call, fixed):
         self.id, self.code, self.loose = compile_id, code, loose
@@ -46,10 +47,12 @@ class Entry:
         self.root = None  # the function whose calls it answers
         self.fixed = fixed  # the sources of the tensors that TENSOR_MATCH compares with constants
         # The last look-up that it answered, and what compares the next one with it, by argument:
-        # ((name, key), check, part), as Values.check_of() makes them. Replaced at once, because
+        # [((name, key), kind, part), ...], as Values.check_of() makes them. Replaced at once, because
         # threads share it.
         self.last = None
-        self.key = None  # the last key of a call that it answered and that looked nothing else up
+        self.key = None  # the last key of a call that it answered and in which nothing was compiled
+        # What CodeState.read() returns without reading anything.
+        self.sources, self.states = code.state.sources, {} if loose else code.state.last
 
 
 class Code:
@@ -71,9 +74,10 @@ class Code:
 
 
 class Call:
-    """A call that runs."""
-    __slots__ = ("number", "frame", "began", "armed", "looked", "compiling", "compiles", "refused",
-                 "mode", "entry", "region", "backward_of", "shift", "first", "numbers", "n", "backend")
+    """A call that runs; agent_calls.c has the same in C."""
+    __slots__ = ("number", "frame", "began", "outer", "armed", "looked", "compiling", "compiles",
+                 "refused", "mode", "entry", "region", "backward_of", "shift", "first", "numbers", "n",
+                 "backend")
 
     def __init__(self, number, frame, objects, backend=None):
         self.number, self.frame, self.backend = number, frame, backend
@@ -90,7 +94,9 @@ class Thread(threading.local):
 
 
 class Calls:
-    def __init__(self):
+    def __init__(self, fast=None):
+        """`fast`: the C part, which notes those calls that are as the calls before them."""
+        self.fast, self.Call = fast, fast.Call if fast else Call
         self.active, self.missing, self.torch = True, [], None
         self.thread, self.lock = Thread(), threading.RLock()
         self.codes, self.targets, self.compiled = {}, {}, False
@@ -106,13 +112,25 @@ class Calls:
 
     def begin(self):
         self.numbers = itertools.count()
-        self.objects = call_values.Objects()
+        self.objects = self.fast.Objects() if self.fast else call_values.Objects()
         self.values = None
         self.backends, self.callbacks = [], {}
+        if self.fast:
+            self.fast.watch_calls()  # not before the next call begins
         self.known, self.last = {}, None   # key -> number of its row; the run of equal rows
         self.rows, self.bytes, self.written = [], 0, 0
         self.calls, self.dropped, self.full = 0, 0, False
         self.flushed, self.told = time.monotonic(), None
+
+    @property
+    def active(self):
+        return self.is_active
+
+    @active.setter
+    def active(self, active):
+        self.is_active = active
+        if self.fast:
+            self.fast.set_active(active)
 
     def forked(self):
         """The child has a log of its own."""
@@ -133,8 +151,15 @@ class Calls:
     # Hooks.
 
     def on_eval_frame(self, module):
-        start, end = module._callback_from_stance, module._maybe_set_eval_frame
-        thread, get_frame = self.thread, sys._getframe
+        if "compile_wrapper" not in inspect.getsource(module):
+            raise RuntimeError("torch.compile() has no compile_wrapper")
+        wrap = self.fast.wrap_eval_frame if self.fast else self.wrap_eval_frame
+        module._callback_from_stance, module._maybe_set_eval_frame = wrap(
+            module._callback_from_stance, module._maybe_set_eval_frame, self.prepare)
+
+    def wrap_eval_frame(self, start, end, prepare):
+        """As agent_wrap_eval_frame() of agent_calls.c."""
+        get_frame = sys._getframe
 
         @functools.wraps(start)
         def callback_from_stance(callback):
@@ -142,7 +167,7 @@ class Calls:
                 frame = get_frame(1)
                 if frame.f_code.co_name == "compile_wrapper":
                     if self.values is None:
-                        self.prepare()
+                        prepare()
                     self.thread.stack.append(Call(next(self.numbers), id(frame), self.objects,
                                                   self.backend_of(callback)))
             return start(callback)
@@ -156,18 +181,17 @@ class Calls:
                     if call.armed:
                         stack.pop()
                         try:
-                            self.call_ends(call, sys.exc_info()[0], frame)
+                            raised, value, _ = sys.exc_info()
+                            self.call_ends(call, raised if id(value) != call.outer else None,
+                                           time.perf_counter() - call.began, frame)
                         except Exception:
                             self.dropped += 1
                     else:
                         call.armed = True
+                        call.outer = id(sys.exc_info()[1])
                         call.began = time.perf_counter()
             return end(callback)
-
-        if "compile_wrapper" not in inspect.getsource(module):
-            raise RuntimeError("torch.compile() has no compile_wrapper")
-        module._callback_from_stance = callback_from_stance
-        module._maybe_set_eval_frame = maybe_set_eval_frame
+        return callback_from_stance, maybe_set_eval_frame
 
     def on_guards(self, module):
         manager = module.CheckFunctionManager
@@ -276,7 +300,7 @@ class Calls:
                 if call is not None:
                     try:
                         self.thread.stack.remove(call)
-                        self.call_ends(call, sys.exc_info()[0])
+                        self.call_ends(call, None, time.perf_counter() - call.began)
                     except Exception:
                         self.dropped += 1
         cls.forward, cls.backward = staticmethod(note_forward), staticmethod(note_backward)
@@ -320,6 +344,8 @@ class Calls:
                     except Exception:
                         self.dropped += 1
             return True
+        if self.fast:
+            entry_answers = self.fast.entry_guard(entry)
         try:
             root.add_epilogue_lambda_guard(entry_answers, ["symtape: the entry answers"], None)
         except TypeError:
@@ -345,10 +371,14 @@ class Calls:
         # torch 2.13 has isolate_recompiles=True.
         self.region = getattr(self.torch._C._dynamo.eval_frame,
                               "get_eval_frame_isolate_recompiles_id", lambda: None)
+        if self.fast:
+            self.fast.watch_calls(self.thread, self.numbers, self.objects, self.entry_answers,
+                                  self.call_ends, self.backend_of, self.inference, self.region,
+                                  self.torch._C._len_torch_function_stack)
 
     def backward_begins(self, forward, look, gradients):
         """`look`: the number of the look-up of `forward` whose graph this is the backward of."""
-        call = Call(next(self.numbers), None, self.objects)
+        call = self.Call(next(self.numbers), None, self.objects)
         call.backward_of, call.began, call.mode = forward.number, time.perf_counter(), mode_of(self.torch)
         look = look + forward.shift if look >= 0 and forward.backward_of is None else None
         if len(gradients) == 1 and type(gradients[0]) is list:  # a list that the callee empties
@@ -408,8 +438,9 @@ class Calls:
         again, n, changed = last is not None, 0, {}
         for name, value in local.items():
             if n < len(checks):
-                known, check, part = checks[n]
-                if check is not None and known[0] == name and check(value, call, known[1], part):
+                known, kind, part = checks[n]
+                if kind is not None and known[0] == name \
+                        and values.is_again(value, call, known[1], kind, part):
                     args.append(known)
                     n += 1
                     continue
@@ -451,8 +482,7 @@ class Calls:
                                                          f"L['{pair[0]}']")))
         return made
 
-    def call_ends(self, call, error, frame=None):
-        seconds = time.perf_counter() - call.began
+    def call_ends(self, call, error, seconds, frame=None):
         if call.backward_of is not None:
             key = "backward", call.mode, call.looked
         else:
@@ -475,8 +505,9 @@ class Calls:
             call.mode = mode_of(self.torch)
         if entry is not None and entry.root is not None and looked[0][1] == "hit":
             known = entry.key
-            if known is not None and known[7] is looked[0] and len(looked) == 1 and error is None \
-                    and known[5] == call.mode and known[4] == (call.region, call.backend) \
+            if known is not None and known[7] is looked[0] and is_same(known[8], looked[1:]) \
+                    and error is None and known[5] == call.mode \
+                    and known[4] == (call.region, call.backend) \
                     and not (call.compiles or call.refused):
                 return known
             function, region = entry.root, call.region
@@ -506,7 +537,7 @@ class Calls:
                tuple(root) if root is not None else None,
                tuple([tuple(f) for f in frames]) if frames else (), call.compiles,
                call.refused)
-        if entry is not None and error is None and not (frames or call.compiles or call.refused):
+        if entry is not None and error is None and not (call.compiles or call.refused):
             entry.key = key
         return key
 
@@ -577,6 +608,7 @@ class Calls:
         if not self.active or self.full:
             self.dropped += 1
             return
+        self.end_run()
         self.calls += 1
         last, count = self.last, len(call.numbers)
         if last is not None and call.backward_of is None and (last[0] is key or last[0] == key) \
@@ -595,8 +627,29 @@ class Calls:
         elif self.compiled and (len(self.rows) >= FLUSH_ROWS or self.bytes >= FLUSH_BYTES
                                 or time.monotonic() - self.flushed > FLUSH_SECONDS):
             self.flush()
+        if self.fast and self.last is not None:
+            self.begin_run()
+
+    def begin_run(self):
+        """The C part notes the calls that are as the last one, until others come or a flush is due."""
+        key, number, n, _, first, call = self.last
+        if call.backward_of is None and not self.full:
+            count = len(call.numbers)
+            self.fast.begin_run(key, number + n, count, first + n * count if count else 0,
+                                MOST_CALLS - 1 - self.calls,
+                                self.flushed + FLUSH_SECONDS if self.compiled else math.inf)
+
+    def end_run(self):
+        if self.fast:
+            n, seconds, dropped = self.fast.end_run()
+            self.dropped += dropped
+            if n and self.last is not None:
+                self.calls += n
+                self.last[2] += n
+                self.last[3] += seconds
 
     def write_last(self):
+        self.end_run()
         if self.last is None:
             return
         key, number, count, seconds, first, new = self.last
@@ -684,6 +737,10 @@ def mode_of(torch):
                 pass
     return (c.is_grad_enabled(), c.is_inference_mode_enabled(), autocast,
             torch.get_default_dtype(), c._get_deterministic_algorithms())
+
+
+def is_same(some, others):
+    return len(some) == len(others) and all(a is b for a, b in zip(some, others))
 
 
 def weak(value):
