@@ -188,7 +188,8 @@ def data_dependent():
     def f(x, n):
         u = n.item()
         torch._check(u <= x.shape[0])
-        return x[:u].sum(), x.nonzero().sum(), torch.masked_select(x, x > 0).sum(), torch.zeros(u).sum()
+        part = torch.zeros(u, 4)[:, :2].reshape(-1)
+        return x[:u].sum(), x.nonzero().sum(), torch.masked_select(x, x > 0).sum(), part.sum()
     infer(f, (R(3, 8), torch.tensor(2)), (R(4, 8), torch.tensor(2)))
 
 
@@ -259,6 +260,22 @@ def resized_positions():
     positions = nn.Parameter(R(1, 8, 4, 4))
     for mode in "bicubic", "bilinear", "nearest":
         infer(lambda x: x + F.interpolate(positions, size=x.shape[2:], mode=mode), (R(2, 8, 6, 10),), (R(2, 8, 8, 12),))
+
+
+@program
+def sampled_grids():
+    def f(x, theta):
+        grid = F.affine_grid(theta, (x.shape[0], 1, x.shape[2] // 2, x.shape[3]), align_corners=False)
+        return [F.grid_sample(x, grid, mode=mode, padding_mode=padding, align_corners=False)
+                for mode, padding in (("bilinear", "zeros"), ("bilinear", "reflection"), ("nearest", "border"))]
+    infer(f, (R(2, 3, 12, 8), R(2, 2, 3)), (R(3, 3, 16, 10), R(3, 2, 3)))
+
+
+@program
+def padded_sequences():
+    pad = torch.nn.utils.rnn.pad_sequence
+    infer(lambda xs: (pad(xs, batch_first=True), pad(xs, padding_value=1.0)),
+          ([R(3, 4), R(5, 4), R(2, 4)],), ([R(6, 4), R(4, 4), R(5, 4)],))
 
 
 @program

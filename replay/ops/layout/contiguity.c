@@ -98,18 +98,25 @@ static bool nested_by_hints(struct call *c, const struct tensor_meta *meta, cons
     return !c->failed;
 }
 
+bool contiguous_or_false_cpp(struct call *c, struct tensor x)
+{
+    const struct tensor_meta *meta = x.meta;
+    sym_id empty = eq_int(c, numel(c, x), 0);
+    if (guard_or_false(c, empty) || nested_or_false(c, meta->size, meta->stride, meta->ndim, false))
+        return true;
+    return !c->failed && c->symbolic && has_only_hinted(c, meta) &&
+           (guard_bool(c, empty) || nested_by_hints(c, meta, NULL));
+}
+
 bool is_contiguous(struct call *c, struct tensor x, enum memory_format format)
 {
     const struct tensor_meta *meta = x.meta;
     if (format == FORMAT_CONTIGUOUS || format == FORMAT_PRESERVE) {
-        sym_id empty = eq_int(c, numel(c, x), 0);
-        if (guard_or_false(c, empty) ||
-            nested_or_false(c, meta->size, meta->stride, meta->ndim, false))
+        if (contiguous_or_false_cpp(c, x))
             return true;
-        if (c->failed || !c->symbolic)
+        if (c->failed || !c->symbolic || has_only_hinted(c, meta))
             return false;
-        if (has_only_hinted(c, meta))
-            return guard_bool(c, empty) || nested_by_hints(c, meta, NULL);
+        sym_id empty = eq_int(c, numel(c, x), 0);
         return guard_bool(c, sym_or(c->pool, nested_condition(c, meta, NULL), empty));
     }
     const uint8_t *order = format_dims(meta->ndim, format);

@@ -28,6 +28,8 @@ bool contiguous_or_false(struct call *c, struct tensor x);
 bool channels_last_or_false(struct call *c, struct tensor x, enum memory_format format);
 /* x.is_contiguous(memory_format=...): the cached SymBool of C++, with a guard on it. */
 bool is_contiguous(struct call *c, struct tensor x, enum memory_format format);
+/* x.is_contiguous_or_false() of C++: sizes without a hint make it false where it is open. */
+bool contiguous_or_false_cpp(struct call *c, struct tensor x);
 bool non_overlapping_and_dense_or_false(struct call *c, struct tensor x);
 /* The predicate of C++'s TensorImpl, which sizes without a hint make false. */
 bool non_overlapping_and_dense(struct call *c, struct tensor x);

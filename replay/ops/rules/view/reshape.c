@@ -52,7 +52,7 @@ static struct tensor reshape_symint(struct call *c, struct tensor x, const sym_i
     const struct tensor none = { 0 };
     if (!x.meta || !check_ndim(c, n))
         return none;
-    if (is_contiguous(c, x, FORMAT_CONTIGUOUS))
+    if (contiguous_or_false_cpp(c, x))
         return call_view(c, x, shape, n);
     sym_id full[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     if (!infer_shape_cpp(c, numel(c, x), shape, n, full))
