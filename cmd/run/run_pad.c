@@ -559,6 +559,8 @@ static int report_graph(struct pad_report *r, struct err *err)
         code = err->kind == ERR_USAGE ? EXIT_DIFFERS : code;
     }
     s->totals.outcomes[outcome]++;
+    if (outcome == RUN_DIFFERS && !s->totals.first_graph.n)
+        buf_put(&s->totals.first_graph, buf_str(&r->name));
     if (s->args->json)
         json_report(r, err);
     else if (!err_is_set(err) && (r->refused || r->rows.n))

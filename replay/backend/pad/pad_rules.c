@@ -300,17 +300,26 @@ static bool frames_no_row(struct padded_call *c, struct two_tensors x, struct bu
     return true;
 }
 
+static bool is_not_negative(const struct pad_facts *facts, struct kernel_value x)
+{
+    return x.kind == KERNEL_TENSOR && x.u.tensor.meta && facts &&
+           x.u.tensor.storage < facts->not_negative.n && facts->not_negative.v[x.u.tensor.storage];
+}
+
 static bool indexes_rows(struct padded_call *c, struct two_tensors x, struct buf *reason)
 {
-    const struct kernel_value *indices;
+    const struct kernel_value *indices, *padded;
     uint32_t n = list_arg(&c->plain, "indices", &indices);
+    if (list_arg(&c->padded, "indices", &padded) != n)
+        return refuse(reason, "its list has another length");
     for (uint32_t i = 0; i < n && x.plain.meta; i++) {
         if (indices[i].kind != KERNEL_TENSOR || !indices[i].u.tensor.meta)
             continue;
         enum dtype dtype = indices[i].u.tensor.meta->dtype;
         if (dtype == DTYPE_B8 || dtype == DTYPE_U8)
             return refuse(reason, "its mask chooses elements by their values");
-        if (i < x.plain.meta->ndim && is_padded(x.plain, x.padded, i))
+        if (i < x.plain.meta->ndim && is_padded(x.plain, x.padded, i) &&
+            !is_not_negative(c->facts, padded[i]))
             return mixes(reason, x.plain, x.padded, i);
     }
     return true;
@@ -464,4 +473,36 @@ bool padded_call_keeps_rows(struct padded_call *c, struct buf *reason)
     }
     return class_keeps_rows(c, rule, reason) && writes_rows(c, reason) && !c->plain.failed &&
            !c->padded.failed;
+}
+
+/* ---- Facts ---- */
+
+static bool set_not_negative(struct pad_facts *facts, struct kernel_tensor x, bool yes)
+{
+    while (yes && x.meta && facts->not_negative.n <= x.storage)
+        if (!vec_push(&facts->not_negative, false))
+            return false;
+    if (x.meta && x.storage < facts->not_negative.n)
+        facts->not_negative.v[x.storage] = yes;
+    return true;
+}
+
+/* Views are on the storage of what they view, and need no rule. */
+static bool result_is_not_negative(struct padded_call *c, const struct pad_facts *facts)
+{
+    struct str base = c->padded.call->op->base;
+    if (str_is(base, "arange") || str_is(base, "iota"))
+        return real_arg(&c->padded, "start", 0) >= 0 && real_arg(&c->padded, "step", 1) >= 0;
+    return (str_is(base, "clone") || str_is(base, "_to_copy")) &&
+           is_not_negative(facts, value_arg(&c->padded, "self"));
+}
+
+bool padded_call_note(struct padded_call *c, struct pad_facts *facts)
+{
+    const struct backend_call *call = c->padded.call;
+    for (uint32_t i = 0; i < call->op->n_args; i++)
+        if (call->op->args[i].written && call->args[i].kind == KERNEL_TENSOR)
+            set_not_negative(facts, call->args[i].u.tensor, false);
+    return !result_is_not_negative(c, facts) ||
+           set_not_negative(facts, result(&c->padded, 0), true);
 }

@@ -11,6 +11,7 @@ struct pad_checker {
     vec_of(struct backend_call)
     calls; /* their values are in the arena, their metas in the run */
     size_t next;
+    struct pad_facts facts;
     struct arena arena;
     struct buf reason;
     node_id node;
@@ -70,13 +71,16 @@ static bool check_call(void *watcher, const struct backend_call *call, struct er
     } else {
         struct err ignored = { 0 };
         struct padded_call two = { .plain = { .call = plain, .err = &ignored },
-                                   .padded = { .call = call, .err = &ignored } };
+                                   .padded = { .call = call, .err = &ignored },
+                                   .facts = &p->facts };
         if (!padded_call_keeps_rows(&two, &p->reason))
             mixes_rows(p, call->node);
+        else if (!padded_call_note(&two, &p->facts))
+            err_nomem(err);
         arena_release(&two.plain.arena);
         arena_release(&two.padded.arena);
     }
-    return !p->mixed || err_set(err, ERR_USAGE, "rows are mixed");
+    return !err_is_set(err) && (!p->mixed || err_set(err, ERR_USAGE, "rows are mixed"));
 }
 
 /* ---- Both runs ---- */
@@ -153,6 +157,7 @@ bool pad_check(const struct graph *graph, const struct run_options *options,
     bool ok = plain.backend && check_runs(&p, graph, &plain, padded, arena, ret, err);
     kind->close(plain.backend);
     vec_release(&p.calls);
+    vec_release(&p.facts.not_negative);
     buf_release(&p.reason);
     arena_release(&p.arena);
     return ok;
