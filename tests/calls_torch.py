@@ -101,6 +101,8 @@ PROGRAMS = {
     "threads": ("f = torch.compile(lambda x: x * 2, backend='eager'); f(ones(2))\n"
                 "ts = [threading.Thread(target=lambda: [f(ones(2)) for _ in range(50)]) for _ in range(3)]\n"
                 "[t.start() for t in ts]; [t.join() for t in ts]", 151),
+    "odd floats": ("f = torch.compile(lambda x, y: x * y, backend='eager')\n"
+                   "for y in (0.5, 1.5, 0.0, -0.0, float('inf'), -float('inf'), 2.5): f(ones(3), y)", 7),
     "objects": ("f = torch.compile(lambda p, d, t, x: x * p.a + d['x'] + t.sum(), backend='eager')\n"
                 "p, d, t, x = Plain(2), {'x': 1}, ones(2), ones(2); t.tag = 'no mark'\n"
                 "for _ in range(3): f(p, d, t, x)\nf(Plain(2), d, t, x); f(p, d, ones(2), x); f(p, {'x': 1}, t, x)", 6),

@@ -1,5 +1,7 @@
 #include "profile/calls/values/call_row.h"
 
+#include <math.h>
+
 enum { MOST_DIMS = 64 };
 
 void source_spelling(struct str source, struct buf *out)
@@ -133,6 +135,22 @@ static bool read_length(struct row_reader *in, json_id item, struct py_value *re
     return true;
 }
 
+/* Reads a float that JSON has no number for, as Python prints it. */
+static bool read_special_float(struct str text, struct py_value *ret)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } specials[] = { { "-0.0", -0.0 }, { "inf", INFINITY }, { "-inf", -INFINITY }, { "nan", NAN } };
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+        if (str_is(text, specials[i].text)) {
+            ret->kind = PY_FLOAT;
+            ret->real = specials[i].value;
+            return true;
+        }
+    return false;
+}
+
 /* Reads "value" by what JSON says that it is; the class of an object stands there as a string. */
 static void read_plain(struct row_reader *in, json_id item, struct py_value *ret)
 {
@@ -155,6 +173,8 @@ static void read_plain(struct row_reader *in, json_id item, struct py_value *ret
             ret->kind = PY_INT;
         break;
     case JSON_STRING:
+        if (str_is(ret->type, "float") && read_special_float(text_of(in, item), ret))
+            break;
         ret->kind = str_is(ret->type, "str") ? PY_STR : PY_OBJECT;
         ret->text = text_of(in, item);
         break;
