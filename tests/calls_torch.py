@@ -101,6 +101,11 @@ PROGRAMS = {
     "threads": ("f = torch.compile(lambda x: x * 2, backend='eager'); f(ones(2))\n"
                 "ts = [threading.Thread(target=lambda: [f(ones(2)) for _ in range(50)]) for _ in range(3)]\n"
                 "[t.start() for t in ts]; [t.join() for t in ts]", 151),
+    "forward replaced": ("m = Net(); m.forward = torch.compile(m.forward, backend='eager')\n"
+                         "for n in (2, 2, 3, 4): m(ones(n, 4))", 4),
+    "hooks": ("m = Net(); f = torch.compile(m, backend='eager'); f(ones(2, 4))\n"
+              "m.register_forward_pre_hook(lambda module, args: (args[0] + 1,))\n"
+              "for n in (2, 2, 3): f(ones(n, 4))", 4),
     "odd floats": ("f = torch.compile(lambda x, y: x * y, backend='eager')\n"
                    "for y in (0.5, 1.5, 0.0, -0.0, float('inf'), -float('inf'), 2.5): f(ones(3), y)", 7),
     "objects": ("f = torch.compile(lambda p, d, t, x: x * p.a + d['x'] + t.sum(), backend='eager')\n"

@@ -84,7 +84,7 @@ class Call:
         self.armed, self.looked, self.compiling = False, [], 0
         self.compiles = self.refused = ()
         self.mode = self.entry = self.backward_of = None
-        self.shift = 0  # 1 if the called function comes before `looked`, since it was not looked up
+        self.shift = 0  # how many of `looked` came before the called function, which is the first look-up
         self.first, self.numbers, self.n = objects.next, [], 0  # as call_values.New
 
 
@@ -380,7 +380,10 @@ class Calls:
         """`look`: the number of the look-up of `forward` whose graph this is the backward of."""
         call = self.Call(next(self.numbers), None, self.objects)
         call.backward_of, call.began, call.mode = forward.number, time.perf_counter(), mode_of(self.torch)
-        look = look + forward.shift if look >= 0 and forward.backward_of is None else None
+        if look < 0 or forward.backward_of is not None:
+            look = None
+        elif look <= forward.shift:
+            look = look + 1 if look < forward.shift else 0
         if len(gradients) == 1 and type(gradients[0]) is list:  # a list that the callee empties
             gradients = gradients[0]
         call.looked = look, tuple((f"grads[{i}]", self.values.key(g, call))
@@ -519,15 +522,15 @@ class Calls:
             fn, wrapper = names["fn"], names.get("self")
             function, module, code = self.target_of(fn)
             region = getattr(wrapper, "_isolate_recompiles_id", None)
-            if looked and (code is None or self.code_of(code) is looked[0][0]
-                           or is_inlined(looked[0][0].name)):
-                root, frames = looked[0], looked[1:]
-                if entry is not None and root[1] == "hit" and self.code_of(code) is root[0] \
-                        and (module is None) == (root[4] is None):
+            at = root_of(looked, self.code_of(code) if code is not None else None)
+            call.shift = at
+            if at < len(looked):
+                root, frames = looked[at], looked[:at] + looked[at + 1:]
+                if at == 0 and entry is not None and root[1] == "hit" \
+                        and self.code_of(code) is root[0] and (module is None) == (root[4] is None):
                     entry.root = function
             else:
                 frames = tuple(looked)
-                call.shift = 1
                 root = self.look_up_eagerly(call, fn, names.get("args", ()),
                                             names.get("kwargs", {}), code)
             training = module.training if module is not None else None
@@ -752,9 +755,13 @@ def target_of(torch, fn):
     if "torch/_dynamo/external_utils" in getattr(getattr(fn, "__code__", None), "co_filename", ""):
         fn = getattr(fn, "__wrapped__", fn)
     module = fn if isinstance(fn, torch.nn.Module) else getattr(fn, "__self__", None)
-    if isinstance(module, torch.nn.Module) and getattr(fn, "__name__", "") in (
+    name = getattr(fn, "__name__", "")
+    if isinstance(module, torch.nn.Module) and name in (
             "", "__call__", "_wrapped_call_impl", "_call_impl", "forward"):
-        code = getattr(getattr(module.forward, "__func__", module.forward), "__code__", None)
+        forward = fn if name == "forward" else module.forward
+        # What torch.compile() returned may stand in the module's place of the function.
+        forward = getattr(forward, "_torchdynamo_orig_callable", forward)
+        code = getattr(getattr(forward, "__func__", forward), "__code__", None)
         return type(module).__qualname__ + ".forward", module, code
     module = module if isinstance(module, torch.nn.Module) else None
     name = getattr(fn, "__qualname__", None) or type(fn).__qualname__
@@ -765,6 +772,14 @@ def is_inlined(code_name):
     """Whether a code object is PyTorch's own function around the user's (wrap_inline() in
     torch/_dynamo/external_utils.py, Module._call_impl)."""
     return "torch/_dynamo/external_utils.py" in code_name or "torch/nn/modules/module.py" in code_name
+
+
+def root_of(looked, code):
+    """Which of the look-ups is that of the called function; how many there are if none is. Hooks of a
+    module may come before its forward."""
+    if looked and (code is None or is_inlined(looked[0][0].name)):
+        return 0
+    return next((i for i, lookup in enumerate(looked) if lookup[0] is code), len(looked))
 
 
 def is_refusal(error):
