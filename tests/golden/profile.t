@@ -144,9 +144,9 @@ Costs of operators, in one replay of the graphs since this was not recorded with
     Expansion: calls by level in each compile's last attempt (x: of Dynamo's)
     Costs of operators in one replay of the graphs (record --deep has the real ones)
       dispatches  deepest  calls  guards  exprs  evaluations  symbolic tensors  operator
-               -        -     18      47  1,757        1,176                42  aten.matmul.default
-               -        -     36      54  1,409          776                60  aten.linear.default
-               -        -     36      25  1,165          331                12  aten.unflatten.int
+               -        -     18      47  1,734        1,176                42  aten.matmul.default
+               -        -     36      54  1,375          776                60  aten.linear.default
+               -        -     36      25  1,112          331                12  aten.unflatten.int
       ... and 33 more
 
     Tensors with symbolic sizes made by line, in one replay
@@ -167,9 +167,9 @@ In another order: by operator, user line, user stack, module.
 
     By user line
       est. time  dispatches  guards  exprs  symbolic tensors  Dynamo calls  ATen calls  line                code
-         1.78 s         333      42  1,507                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
-         1.52 s         474      10    501                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
-         1.40 s         356      52  1,295                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+         1.78 s         333      42  1,486                54            30          79  demo/encoder.py:31  weights = (q @ k.transpose(-1, -2) / self.temperature).softmax(-1)
+         1.52 s         474      10    493                66            24         105  demo/encoder.py:32  y = self.out((weights @ v).transpose(2, 3).flatten(3))
+         1.40 s         356      52  1,240                48            66         100  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
       ... and 8 more
 
     By user stack (outermost frame first)
