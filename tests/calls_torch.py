@@ -106,6 +106,8 @@ PROGRAMS = {
     "hooks": ("m = Net(); f = torch.compile(m, backend='eager'); f(ones(2, 4))\n"
               "m.register_forward_pre_hook(lambda module, args: (args[0] + 1,))\n"
               "for n in (2, 2, 3): f(ones(n, 4))", 4),
+    "grows": ("p = Plain([None]); f = torch.compile(lambda p, x: x * p.a[0].shape[0], backend='eager')\n"
+              "for n in (2, 2, 3, 4, 2): p.a[0] = ones(n); f(p, ones(2))", 5),
     "odd floats": ("f = torch.compile(lambda x, y: x * y, backend='eager')\n"
                    "for y in (0.5, 1.5, 0.0, -0.0, float('inf'), -float('inf'), 2.5): f(ones(3), y)", 7),
     "objects": ("f = torch.compile(lambda p, d, t, x: x * p.a + d['x'] + t.sum(), backend='eager')\n"

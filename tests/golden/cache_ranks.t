@@ -73,7 +73,7 @@ JSON:
 Options of calls, parts of tapes, and bad input:
 
     $ symtape cache --ranks --inputs x=1 $RECORDINGS/two_ranks
-    2> symtape: --calls, --inputs, --all and the limits are for one tape
+    2> symtape: --calls, --inputs, --all, --policy and the limits are for one tape
     [exit 2]
 
     $ symtape cache --ranks $RECORDINGS/two_ranks@rank0

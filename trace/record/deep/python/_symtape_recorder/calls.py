@@ -413,7 +413,8 @@ class Calls:
     def note_state(self, lookup, local):
         try:
             state = dict(lookup[6])
-            state.update(lookup[0].state.note(lookup[3], local, self.values, KNOWN))
+            with self.torch._C.DisableTorchFunction():
+                state.update(lookup[0].state.note(lookup[3], local, self.values, KNOWN))
             lookup[6] = tuple(state.items())
         except Exception:
             self.dropped += 1
