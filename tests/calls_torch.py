@@ -108,8 +108,8 @@ PROGRAMS = {
               "for n in (2, 2, 3): f(ones(n, 4))", 4),
     "grows": ("p = Plain([None]); f = torch.compile(lambda p, x: x * p.a[0].shape[0], backend='eager')\n"
               "for n in (2, 2, 3, 4, 2): p.a[0] = ones(n); f(p, ones(2))", 5),
-    "odd floats": ("f = torch.compile(lambda x, y: x * y, backend='eager')\n"
-                   "for y in (0.5, 1.5, 0.0, -0.0, float('inf'), -float('inf'), 2.5): f(ones(3), y)", 7),
+    "odd floats": ("NAN = float('nan'); f = torch.compile(lambda x, y: x * y, backend='eager')\n"
+                   "for y in (0.5, 1.5, 0.0, -0.0, float('inf'), -float('inf'), 2.5, NAN, 2.5, NAN): f(ones(3), y)", 10),
     "objects": ("f = torch.compile(lambda p, d, t, x: x * p.a + d['x'] + t.sum(), backend='eager')\n"
                 "p, d, t, x = Plain(2), {'x': 1}, ones(2), ones(2); t.tag = 'no mark'\n"
                 "for _ in range(3): f(p, d, t, x)\nf(Plain(2), d, t, x); f(p, d, ones(2), x); f(p, {'x': 1}, t, x)", 6),

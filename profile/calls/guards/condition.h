@@ -2,6 +2,7 @@
  *
  *     2 <= L['x'].size()[0] <= 19      (L['x'].size()[0] % 2) == 0      L['y'] is None
  *     len(L['xs']) == 2                not ___dict_contains('k', L['d'])
+ *     type(L['y']) is float and __math_isnan(L['y'])
  *     not math.isnan(L['self'].scale)  hasattr(L['x'], '_dynamo_dynamic_indices') == False
  *
  * A condition that this grammar does not have is no error: it cannot be decided. Sizes are Python
@@ -24,6 +25,7 @@ enum condition_op {
     COND_LENGTH,   /* len(source) */
     COND_HASATTR,  /* hasattr(source, text) */
     COND_CONTAINS, /* ___dict_contains(first, source) */
+    COND_TYPE,     /* type(source) is text */
     COND_MARKED,   /* getattr(source, text, set()).issubset({...}): bits of `index` */
     COND_NOT,
     COND_AND,

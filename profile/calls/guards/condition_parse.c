@@ -294,6 +294,19 @@ static condition_id read_length(struct condition_reader *in)
     return make_of_source(in, COND_LENGTH, source, 0, STR(""));
 }
 
+/* "L['y']) is float" */
+static condition_id read_type(struct condition_reader *in)
+{
+    uint32_t source = read_source(in);
+    expect(in, ")");
+    expect(in, "is");
+    size_t n = word_length(in->rest);
+    struct str name = str_first(in->rest, n);
+    in->failed |= n == 0;
+    skip(in, n);
+    return make_of_source(in, COND_TYPE, source, 0, name);
+}
+
 static condition_id read_atom(struct condition_reader *in)
 {
     if (in->failed || !in->rest.n)
@@ -319,7 +332,9 @@ static condition_id read_atom(struct condition_reader *in)
         return read_getattr(in);
     if (accept(in, "___dict_contains("))
         return read_contains(in);
-    if (accept(in, "math.isnan("))
+    if (accept(in, "type("))
+        return read_type(in);
+    if (accept(in, "math.isnan(") || accept(in, "__math_isnan(") || accept(in, "__numpy_isnan("))
         return read_function(in, COND_IS_NAN, false);
     if (accept(in, "torch.sym_min(") || accept(in, "min("))
         return read_function(in, COND_MIN, true);

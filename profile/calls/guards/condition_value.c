@@ -279,6 +279,9 @@ static const struct py_value *source_value(const struct condition *node, struct 
             /* getattr(x, name, None), which is compared with None */
             ret = node->index == 1 ? &NONE : has_attribute(value, node);
             break;
+        case COND_TYPE:
+            ret = value->type.n ? truth(str_eq(value->type, node->text)) : &UNKNOWN;
+            break;
         case COND_MARKED: ret = marks_within(value, node); break;
         case COND_CONTAINS: ret = contains(value, key); break;
         default: break;
