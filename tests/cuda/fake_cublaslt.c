@@ -5,7 +5,8 @@
  * are rounded to 10 bits behind the first.
  *
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
- * "broken": they answer that execution failed; "absent": it does not start. */
+ * "broken": they answer that execution failed; "absent": it does not start; "narrow": algorithms
+ * are for no more columns than the product has that they were offered for. */
 #define LIBRARY "cublasLt"
 #define MOOD    "FAKE_CUBLASLT"
 #include "tests/cuda/fake_library.h"
@@ -238,6 +239,7 @@ static void stamp(const struct problem *p, const uint64_t *alignment,
     ret->data[4] = (uint64_t)(p->op->turn_a * 2 + p->op->turn_b) << 8 | (uint64_t)p->op->epilogue;
     for (int i = 0; i < 4; i++)
         ret->data[6] |= alignment[i] << 16 * i;
+    ret->data[5] = wanted("narrow") ? (uint64_t)p->n : UINT64_MAX;
 }
 
 int cublasLtMatmulAlgoGetHeuristic(void *handle, void *op, void *a, void *b, void *c, void *d,
@@ -276,6 +278,8 @@ int cublasLtMatmulAlgoCheck(void *handle, void *op, void *a, void *b, void *c, v
         alignment[i] = algorithm->data[6] >> 16 * i & 0xffff;
     stamp(&p, alignment, &same);
     same.data[7] = algorithm->data[7];
+    if (same.data[5] < algorithm->data[5])
+        same.data[5] = algorithm->data[5];
     if (memcmp(&same, algorithm, sizeof same) != 0 || algorithm->data[7] >= OFFERED)
         return CUBLAS_NOT_SUPPORTED;
     *ret = (struct cublaslt_choice){ .algorithm = *algorithm, .workspace = ROOM };
@@ -372,6 +376,8 @@ int cublasLtMatmul(void *handle, void *op, const void *alpha, const void *a, voi
     stamp(&p, alignment, &same);
     CHECK(algorithm->data[7] < OFFERED, "algorithm %d", (int)algorithm->data[7]);
     same.data[7] = algorithm->data[7];
+    if (same.data[5] < algorithm->data[5])
+        same.data[5] = algorithm->data[5];
     CHECK(memcmp(&same, algorithm, sizeof same) == 0, "an algorithm for another product");
     CHECK(workspace && (uintptr_t)workspace % 256 == 0 && room_bytes >= ROOM,
           "%zu bytes of workspace", room_bytes);

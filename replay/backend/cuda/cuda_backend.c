@@ -407,13 +407,15 @@ static bool cuda_refine(struct backend *backend)
 {
     struct cuda *cuda = cuda_backend_of(backend);
     struct err ignored = { 0 };
-    const uint64_t taken = cuda->pool.taken;
+    const uint64_t taken = cuda->pool.taken, budget = cuda->base.pool.budget;
     bool changed = false;
     if (cuda->capture || !cuda_usable(cuda, &ignored))
         return false;
+    cuda->base.pool.budget = 1; /* trials take no more than they need */
     for (size_t i = 0; i < LIBRARIES; i++)
         if (cuda->library_refine[i] && cuda->library_refine[i](cuda))
             changed = true;
+    cuda->base.pool.budget = budget;
     if (cuda->pool.taken > taken) /* workspaces of trials, which runs do not need */
         memory_pool_trim(&cuda->pool);
     return changed;

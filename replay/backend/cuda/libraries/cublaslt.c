@@ -461,12 +461,16 @@ static size_t reach_of(const struct plan_key *key, const struct layout_key *x)
     return (size_t)(batches + x->leading * x->columns) * element_bytes(x->type);
 }
 
-/* Takes memory for the operands, of the alignment that the key says. */
+/* Takes memory for the operands, of the alignment that the key says, and the largest workspace of
+ * the n choices. */
 static bool take_operands(struct cuda *cuda, const struct plan_key *key, struct cuda_scratch *from,
-                          struct lt_trial *t)
+                          struct lt_trial *t, uint32_t n)
 {
     const size_t bias = key->c.rows * element_bytes(key->c.type);
-    return cuda_scratch(cuda, from, WORKSPACE_BYTES, 0, &t->workspace) &&
+    size_t workspace = 0;
+    for (uint32_t i = 0; i < n; i++)
+        workspace = t->choices[i].workspace > workspace ? t->choices[i].workspace : workspace;
+    return cuda_scratch(cuda, from, workspace, 0, &t->workspace) &&
            cuda_scratch(cuda, from, reach_of(key, &key->a), key->a.alignment,
                         &t->product.b.address) &&
            cuda_scratch(cuda, from, reach_of(key, &key->b), key->b.alignment,
@@ -490,7 +494,8 @@ static void measure_algorithms(struct cuda *cuda, const struct cublaslt *lt,
     const struct plan_trial trial = { query_lt_heuristic(lt, key, plan, t.choices), try_choice,
                                       &t };
     float ms[MOST_CHOICES];
-    if (trial.n > 1 && take_operands(cuda, key, &from, &t) && plan_choice_time(cuda, &trial, ms))
+    if (trial.n > 1 && take_operands(cuda, key, &from, &t, trial.n) &&
+        plan_choice_time(cuda, &trial, ms))
         take_algorithm(cuda, problem, &t.choices[plan_choice_fastest(ms, trial.n)], true, plan);
     cuda_scratch_release(cuda, &from);
 }
@@ -502,7 +507,8 @@ static bool refine_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct 
     const struct cublaslt_algorithm before = plan->algorithm;
     struct lt_problem p;
     describe_choice(lt, key, plan->matters, &p);
-    if (!recall_algorithm(cuda, lt, &p.problem, plan) || plan->put_off)
+    p.problem.replaces = !recall_algorithm(cuda, lt, &p.problem, plan);
+    if (p.problem.replaces || plan->put_off)
         measure_algorithms(cuda, lt, &p.problem, plan);
     plan->put_off = false;
     return memcmp(&before, &plan->algorithm, sizeof before) != 0;

@@ -181,7 +181,7 @@ void plan_choice_save(struct cuda *cuda, const struct plan_problem *problem,
     for (uint32_t i = 0; i < problem->n_own; i++) {
         struct cubin_key key = choice_key(cuda, problem, i + 1);
         const struct plan_recipe *known = known_recipe(problem->recipes, key);
-        if (known && (known->measured || !class_recipe->measured))
+        if (known && ((known->measured && !problem->replaces) || !class_recipe->measured))
             continue;
         note_recipe(problem->recipes, key, class_recipe);
         if (class_recipe->measured)

@@ -49,6 +49,9 @@ struct plan_problem {
     uint32_t n_classes, n_own;
     bool matters; /* plan_choice_matters() */
     bool timed;   /* plans of such problems are timed, also where they do not matter */
+    /* What plan_choice_recall() found cannot be used: plan_choice_save() replaces the classes'
+     * recipes by one that was measured. */
+    bool replaces;
 };
 
 /* The logarithm of a size, for the key of a class. */

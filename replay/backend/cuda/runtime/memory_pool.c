@@ -210,10 +210,9 @@ static bool within_budget(const struct memory_pool *pool, size_t bytes)
            (pool->reserved <= pool->budget && bytes <= pool->budget - pool->reserved);
 }
 
-/* Empty chunks are freed first: each is too small, and the new one serves what they served. Thus
- * the pool of many sizes is no larger than that of the largest. A chunk is as large as all others
- * together, so that their number stays small, or exact beyond the budget or where the device has no
- * more. */
+/* Empty chunks are freed first: each is too small, and the new one serves what they served. A chunk
+ * is as large as all others together, so that their number stays small, or exact beyond the budget
+ * or where the device has no more. Thus the pool may be twice as large as what is used. */
 static bool grow_pool(struct memory_pool *pool, size_t bytes)
 {
     if (bytes > SIZE_MAX - MEMORY_POOL_CHUNK)

@@ -220,6 +220,56 @@ static void test_refined(void **state)
     empty_cache_end(&cache);
 }
 
+#define ROWS(m)                                                                                  \
+    {                                                                                            \
+        "x: \"f32[" m ", 99][99, 1]cpu\", y: \"f32[99, 170][170, 1]cpu\"", "mm.default(x, y)", 1 \
+    }
+
+/* The library refuses the plan of the class at a larger size. That of this size replaces it. */
+static void test_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        struct call call;
+        uint64_t tried;
+    } rows[] = { { ROWS("65"), 3 }, { ROWS("90"), 3 }, { ROWS("80"), 0 }, { ROWS("67"), 0 } };
+    struct empty_cache cache = empty_cache_begin();
+    setenv("FAKE_CUBLASLT", "narrow", 1);
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(plans_tried_by(cpu, cuda, &rows[i].call).plans, rows[i].tried);
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    unsetenv("FAKE_CUBLASLT");
+    empty_cache_end(&cache);
+}
+
+/* Trials take the memory of their operands and of the largest workspace, and give it back. */
+static void test_memory_of_trials(void **state)
+{
+    (void)state;
+    static const struct call tall = { "x: \"f32[150000, 8][8, 1]cpu\", y: \"f32[8, 16][16, 1]cpu\"",
+                                      "mm.default(x, y)", 1 };
+    enum { MB = 1 << 20 };
+    struct err err = ERR_INIT;
+    struct empty_cache cache = empty_cache_begin();
+    struct backend *cuda = open_backend("cuda");
+    struct graph *graph = graph_of(&tall);
+    struct run *run = run_on(cuda, graph, &err);
+    assert_no_err(&err);
+    cuda->kind->trim(cuda);
+    const uint64_t kept = cuda->pool.kept;
+    cuda->kind->refine(cuda);
+    cuda->kind->trim(cuda);
+    assert_int_equal(cuda->log.tried, 3);
+    assert_int_equal(cuda->pool.peak, kept + 16 * MB); /* 4.8 MB of x and 9.6 MB of the result */
+    assert_int_equal(cuda->pool.kept, kept);
+    run_free(run);
+    graph_free(graph);
+    cuda->kind->close(cuda);
+    empty_cache_end(&cache);
+}
+
 #define WIDE(positions, stride)                                                \
     {                                                                          \
         "x: \"f32[2, 25, " positions "][" stride ", " positions                \
@@ -450,6 +500,7 @@ int main(void)
         cmocka_unit_test(test_with_libraries), cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_failures),
         cmocka_unit_test(test_refined),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_replaced),       cmocka_unit_test(test_memory_of_trials),
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
         cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
     };
