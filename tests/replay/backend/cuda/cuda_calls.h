@@ -16,6 +16,12 @@ struct call {
     int results;
 };
 
+/* The device that there is, instead of the fake one. */
+static inline bool on_device(void)
+{
+    return getenv("SYMTAPE_TEST_DEVICE") != NULL;
+}
+
 /* Nothing is computed there (fake.h), and nothing can be compared: programs are collected. */
 static inline bool is_idle(void)
 {

@@ -1,6 +1,7 @@
 /* Products, convolutions and attention of the CUDA backend beside the CPU's, on the
  * fake device (tests/cuda): with libraries that hold every call to their rules, with kernels of
- * our own only, and with libraries that fail. */
+ * our own only, and with libraries that fail. With $SYMTAPE_TEST_DEVICE on the device that there
+ * is, except where the answers are those of the fake libraries. */
 #include <dlfcn.h>
 
 #include "tests/replay/backend/cuda/cuda_calls.h"
@@ -504,5 +505,12 @@ int main(void)
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
         cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
     };
+    const struct CMUnitTest of_device[] = {
+        cmocka_unit_test(test_few_rows),       cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_tf32),           cmocka_unit_test(test_without_libraries),
+        cmocka_unit_test(test_with_libraries),
+    };
+    if (on_device())
+        return cmocka_run_group_tests(of_device, NULL, NULL);
     return run_calls(tests, sizeof tests / sizeof *tests);
 }

@@ -7,11 +7,6 @@
 
 enum { MOST_BYTES = 1 << 20, MOST_OUTPUTS = 4 };
 
-static bool on_device(void)
-{
-    return getenv("SYMTAPE_TEST_DEVICE") != NULL;
-}
-
 static int set_up(void **state)
 {
     (void)state;
