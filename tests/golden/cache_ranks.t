@@ -55,7 +55,7 @@ A recording alone:
 Recordings of one name are told apart by their files:
 
     $ symtape cache --ranks -n 2 $RECORDINGS/two_ranks $RECORDINGS/two_ranks
-    two_ranks@rank1 was the last in 1 of 1 compile; the others were ready 0 ns earlier in all
+    two_ranks@rank1 was the last in 1 of 1 compile
 
     Compiles by begin; ahead: ready before the last one was
     begin    took  rank             compile    ahead  last             collective  graphs  function

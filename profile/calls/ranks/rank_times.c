@@ -11,7 +11,8 @@ struct rank_group {
     uint32_t n;                 /* processes */
     uint32_t last;              /* process that ended, or came, last */
     int64_t last_ns, before_ns; /* when, and the one before it; RANK_TIME_NONE */
-    bool unfinished;            /* one did not end; it is `last` */
+    bool unfinished;            /* some did not end */
+    uint32_t n_open, open;      /* those of them that do not wait for others; the last of these */
 };
 
 struct rank_reader {
@@ -314,11 +315,12 @@ static void take_end(struct rank_group *group, uint32_t process, int64_t ns)
     group->n++;
     if (ns == RANK_TIME_NONE) {
         group->unfinished = true;
-        group->last = process;
+        group->n_open++;
+        group->open = process;
     } else if (group->last_ns == RANK_TIME_NONE || ns > group->last_ns) {
         group->before_ns = group->last_ns;
         group->last_ns = ns;
-        group->last = group->unfinished ? group->last : process;
+        group->last = process;
     } else if (group->before_ns == RANK_TIME_NONE || ns > group->before_ns) {
         group->before_ns = ns;
     }
@@ -387,6 +389,50 @@ static bool find_turns(struct rank_reader *in, struct trace *const *traces)
     return ok;
 }
 
+/* A process that waits in a collective has done its part. */
+static void take_compile(struct rank_group *group, const struct rank_compile *c)
+{
+    if (!c->waiting || c->end_ns != RANK_TIME_NONE) {
+        take_end(group, c->process, c->end_ns);
+        return;
+    }
+    group->n++;
+    group->unfinished = true;
+}
+
+/* Returns the process that the others wait for, or waited for; RANK_NONE if it is not known. */
+static uint32_t last_of(const struct rank_group *group)
+{
+    if (!group->unfinished)
+        return group->last;
+    return group->n_open == 1 ? group->open : RANK_NONE;
+}
+
+static void count_last(struct rank_times *ret, const struct rank_group *group)
+{
+    uint32_t last = last_of(group);
+    ret->n_shared++;
+    if (last == RANK_NONE)
+        return;
+    struct rank_process *p = &ret->processes.v[last];
+    p->n_last++;
+    p->n_held += group->unfinished;
+    if (!group->unfinished)
+        add_ns(&p->late_ns, group->before_ns, group->last_ns);
+}
+
+static void place_in_group(struct rank_times *ret, struct rank_compile *c,
+                           const struct rank_group *group)
+{
+    c->shared = true;
+    c->last = last_of(group);
+    ret->processes.v[c->process].n_open += c->end_ns == RANK_TIME_NONE;
+    if (group->unfinished)
+        return;
+    c->ahead_ns = 0;
+    add_ns(&c->ahead_ns, c->end_ns, group->last_ns);
+}
+
 static bool find_last(struct rank_reader *in)
 {
     struct rank_times *ret = in->ret;
@@ -395,28 +441,14 @@ static bool find_last(struct rank_reader *in)
     if (!groups)
         return err_nomem(in->err);
     for (size_t i = 0; i < ret->compiles.n; i++)
-        take_end(&groups[ret->compiles.v[i].group], ret->compiles.v[i].process,
-                 ret->compiles.v[i].end_ns);
-    for (size_t i = 0; i < n; i++) {
-        if (groups[i].n < 2)
-            continue;
-        ret->n_shared++;
-        ret->processes.v[groups[i].last].n_last++;
-        ret->processes.v[groups[i].last].n_open += groups[i].unfinished;
-        if (!groups[i].unfinished)
-            add_ns(&ret->processes.v[groups[i].last].late_ns, groups[i].before_ns,
-                   groups[i].last_ns);
-    }
+        take_compile(&groups[ret->compiles.v[i].group], &ret->compiles.v[i]);
+    for (size_t i = 0; i < n; i++)
+        if (groups[i].n >= 2)
+            count_last(ret, &groups[i]);
     for (size_t i = 0; i < ret->compiles.n; i++) {
         struct rank_compile *c = &ret->compiles.v[i];
-        const struct rank_group *group = &groups[c->group];
-        if (group->n < 2)
-            continue;
-        c->last = group->last;
-        if (group->unfinished || c->end_ns == RANK_TIME_NONE)
-            continue;
-        c->ahead_ns = 0;
-        add_ns(&c->ahead_ns, c->end_ns, group->last_ns);
+        if (groups[c->group].n >= 2)
+            place_in_group(ret, c, &groups[c->group]);
     }
     free(groups);
     return true;

@@ -18,10 +18,11 @@
 /* One process: a recording of one of the traces. */
 struct rank_process {
     uint32_t trace, recording;
-    struct str name; /* "rank0"; of several traces also the file: "warm.log" */
-    uint32_t n_last; /* compiles that it ended last or not, of those that several ranks have */
-    uint32_t n_open; /* of those, compiles that it has not ended */
-    int64_t late_ns; /* by how much after the rank before it, in all */
+    struct str name;       /* "rank0"; of several traces also the file: "warm.log" */
+    uint32_t n_last;       /* compiles of which it is rank_compile.last */
+    uint32_t n_held;       /* of those, compiles that it has not ended */
+    uint32_t n_open;       /* compiles that several ranks have and that it has not ended */
+    int64_t late_ns;       /* by how much after the rank before it, in all */
     int64_t collective_ns; /* that it waited for others in compiler collectives */
 };
 
@@ -36,7 +37,9 @@ struct rank_compile {
     uint32_t n_taken, n_compiled; /* graphs that the caches had, and others */
     uint32_t from;                /* the process that had compiled what it took; RANK_NONE */
     uint32_t had;        /* the process whose cache had what this one compiled; RANK_NONE */
-    uint32_t last;       /* the process that ended last; RANK_NONE if it alone has it */
+    bool shared;         /* several processes have it */
+    uint32_t last;       /* of a shared one the process that ended last; if some have not ended, the
+                            only one of these that does not wait; else RANK_NONE */
     int64_t ahead_ns;    /* by which this one ended earlier; -1 */
     uint32_t waited_for; /* in compiler collectives, for the process that came last */
     int64_t waited_ns;

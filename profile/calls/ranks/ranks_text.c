@@ -11,12 +11,12 @@ static void put_name(const struct rank_times *times, uint32_t process, struct bu
 /* Returns whether a process kept the others waiting longer than another one. */
 static bool is_later(const struct rank_process *a, const struct rank_process *b)
 {
-    if (a->n_open != b->n_open)
-        return a->n_open > b->n_open;
+    if (a->n_held != b->n_held)
+        return a->n_held > b->n_held;
     return a->late_ns != b->late_ns ? a->late_ns > b->late_ns : a->n_last > b->n_last;
 }
 
-/* Returns the process that the others waited for longest; RANK_NONE if no compile is on several. */
+/* Returns the process that the others waited for longest; RANK_NONE if none was last. */
 static uint32_t find_latest(const struct rank_times *times)
 {
     uint32_t ret = RANK_NONE;
@@ -29,15 +29,16 @@ static uint32_t find_latest(const struct rank_times *times)
 
 static void put_answer(const struct rank_times *times, struct buf *out)
 {
-    uint32_t latest = find_latest(times);
     if (times->in_turn) {
         format_plural(out, times->processes.n, "recording");
         buf_puts(out, ", made one after another\n");
         return;
     }
+    uint32_t latest = find_latest(times);
     if (latest == RANK_NONE) {
         format_plural(out, times->processes.n, "recording");
-        buf_puts(out, ": no compile is on more than one\n");
+        buf_puts(out, times->n_shared ? ": which one was last is not known\n"
+                                      : ": no compile is on more than one\n");
         return;
     }
     const struct rank_process *p = &times->processes.v[latest];
@@ -46,14 +47,17 @@ static void put_answer(const struct rank_times *times, struct buf *out)
     format_count(out, p->n_last);
     buf_puts(out, " of ");
     format_plural(out, times->n_shared, "compile");
-    if (p->n_open) {
+    if (p->n_held) {
         buf_puts(out, ", and did not end ");
-        format_count(out, p->n_open);
+        format_count(out, p->n_held);
         buf_puts(out, " of them");
     }
-    buf_puts(out, "; the others were ready ");
-    format_ns(out, p->late_ns);
-    buf_puts(out, " earlier in all\n");
+    if (p->late_ns > 0) {
+        buf_puts(out, "; the others were ready ");
+        format_ns(out, p->late_ns);
+        buf_puts(out, " earlier in all");
+    }
+    buf_puts(out, "\n");
 }
 
 /* "; 3 were compiled although ...": what one folder of caches would have spared. */
@@ -93,10 +97,11 @@ static void put_graphs(const struct rank_times *times, struct buf *out)
 static void put_waiting(const struct rank_times *times, const struct rank_compile *c,
                         struct buf *out)
 {
+    bool alone = !times->in_turn && !c->shared;
     put_name(times, c->process, out);
     buf_puts(out, " waits in a compiler collective of ");
     format_text(out, c->compile, 0);
-    buf_puts(out, c->last == RANK_NONE ? ", a compile that no other one has\n" : "\n");
+    buf_puts(out, alone ? ", a compile that no other one has\n" : "\n");
 }
 
 static void put_collectives(const struct rank_times *times, const struct report_options *options,

@@ -98,6 +98,66 @@ static void test_unfinished(void **state)
     close_two(traces);
 }
 
+/* A rank that hangs in 0/0, in a collective or before it, after it ended 1/0. */
+static struct trace *make_hanging(unsigned end, bool waits)
+{
+    struct log_make log = log_start();
+    log.context = LOG_COMPILE(1, 0, 0);
+    put_phase(&log, 'B', "entire_frame_compile", 10);
+    put_phase(&log, 'E', "entire_frame_compile", end);
+    log.context = LOG_COMPILE(0, 0, 0);
+    put_phase(&log, 'B', "entire_frame_compile", 100);
+    if (waits)
+        put_phase(&log, 'B', "compiler_collective", 200);
+    return log_open(&log);
+}
+
+/* Which ranks wait, and the last one. */
+static void check_hang(const bool *waits, uint32_t last, const char *text)
+{
+    struct err err = ERR_INIT;
+    struct rank_times times = { 0 };
+    struct buf out = BUF_INIT;
+    struct trace *traces[4];
+    const struct report_options how = { .width = 80 };
+    for (unsigned i = 0; i < 4; i++)
+        traces[i] = make_hanging(20 + i, waits[i]);
+    assert_true(rank_times_make(&times, traces, 4, &err));
+    assert_int_equal(times.n_shared, 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(times.processes.v[i].n_open, 1);
+        assert_int_equal(times.processes.v[i].n_last, (i == last) + (i == 3));
+        assert_int_equal(times.processes.v[i].n_held, i == last);
+    }
+    for (size_t i = 0; i < times.compiles.n; i++) {
+        const struct rank_compile *c = &times.compiles.v[i];
+        assert_true(c->shared);
+        assert_int_equal(c->last, str_is(c->compile, "0/0") ? last : 3);
+    }
+    ranks_text(&times, &how, &out);
+    assert_true(str_contains(buf_str(&out), str_of(text)));
+    assert_false(str_contains(buf_str(&out), STR("that no other one has")));
+    buf_release(&out);
+    rank_times_release(&times);
+    for (size_t i = 0; i < 4; i++)
+        trace_close(traces[i]);
+}
+
+/* The one that others wait for is the one that came to no collective. */
+static void test_hang(void **state)
+{
+    (void)state;
+    static const bool SECOND[] = { true, false, true, true }, FIRST[] = { false, true, true, true };
+    static const bool TWO[] = { true, false, false, true }, ALL[] = { true, true, true, true };
+    static const char *const HELD = " was the last in 1 of 2 compiles, and did not end 1 of them\n";
+    static const char *const NOT_KNOWN =
+        " was the last in 1 of 2 compiles; the others were ready 1.00 us earlier in all\n";
+    check_hang(SECOND, 1, HELD);
+    check_hang(FIRST, 0, HELD);
+    check_hang(TWO, RANK_NONE, NOT_KNOWN);
+    check_hang(ALL, RANK_NONE, NOT_KNOWN);
+}
+
 /* The cache of the first rank has what the second one compiles. */
 static void test_apart(void **state)
 {
@@ -162,9 +222,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ahead),  cmocka_unit_test(test_unfinished),
-        cmocka_unit_test(test_apart),  cmocka_unit_test(test_in_turn),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_ahead),   cmocka_unit_test(test_unfinished),
+        cmocka_unit_test(test_hang),    cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_in_turn), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
