@@ -199,10 +199,11 @@ static void take_phase(struct start_reader *in, const struct chromium_event *eve
         *asked = TRACE_NONE;
     } else if (event->phase == 'E' && *asked != TRACE_NONE) {
         struct start_graph *graph = &in->ret->graphs.v[*asked];
-        int64_t began = in->began[event->attempt];
+        int64_t began = in->began[event->attempt], ns;
         graph->backward |= event->backward;
-        if (graph->ns < 0 && event->timed && began != INT64_MIN && event->time_ns >= began)
-            graph->ns = event->time_ns - began;
+        if (graph->ns < 0 && event->timed && began != INT64_MIN &&
+            !__builtin_sub_overflow(event->time_ns, began, &ns) && ns >= 0)
+            graph->ns = ns;
         *asked = TRACE_NONE;
     }
 }

@@ -42,9 +42,10 @@ static void put_totals(const struct warm_start *w, struct json_writer *j)
     json_put_u64(j, "traced", w->counts[WARM_TRACED]);
     json_put_u64(j, "taken", w->counts[WARM_TAKEN]);
     json_put_u64(j, "unasked", w->n_unasked);
+    json_put_bool(j, "partial", w->partial);
     put_seconds(j, "again_seconds", w->ns[WARM_AGAIN]);
     put_seconds(j, "new_seconds", w->ns[WARM_NEW]);
-    put_seconds(j, "saved_seconds", w->ns[WARM_TAKEN] + w->ns[WARM_TRACED]);
+    put_seconds(j, "saved_seconds", warm_start_saved_ns(w));
     json_close(j);
 }
 

@@ -7,6 +7,10 @@
  * more would take the square of their count. */
 enum { MOST_NEAR = 16 };
 
+/* The most components that are compared in all, and how many bytes of a key take as long to read as
+ * one comparison. */
+enum { MOST_COMPARED = 20000000, BYTES_A_PART = 16 };
+
 /* What a key has under a name. */
 struct part_slot {
     uint32_t turn, hash;
@@ -17,6 +21,7 @@ struct warm_builder {
     struct warm_start *ret;
     struct part_slot *slots; /* by text: the parts of the key that is compared at `turn` */
     uint32_t turn;
+    uint64_t compared;           /* components, in all */
     uint32_t *by_key;            /* by text: the first graph of the cold start with that key */
     uint32_t *first, *of_series; /* the cold graphs of each series, by their numbers */
     bool *taken;                 /* by cold graph: a graph of the warm start is that one */
@@ -49,11 +54,38 @@ const char *warm_cause_name(enum warm_cause cause)
 
 /* ---- Which graph of the cold start it is ---- */
 
-static void fill_slots(struct warm_builder *b, struct part_list list)
+/* Counts work that is bounded in all. Returns whether it may be done. */
+static bool spend(struct warm_builder *b, uint64_t n)
+{
+    if (b->compared > MOST_COMPARED || n > MOST_COMPARED - b->compared) {
+        b->ret->partial = true;
+        return false;
+    }
+    b->compared += n;
+    return true;
+}
+
+/* Returns how many components two keys have, as far as count_differing() compares them. */
+static uint64_t count_compared(const struct warm_builder *b, const struct start_graph *cold,
+                               const struct start_graph *warm)
+{
+    const struct part_list *settings = b->ret->texts.settings.v;
+    uint64_t n = (uint64_t)cold->parts.n + warm->parts.n + 1;
+    if (cold->settings != warm->settings)
+        n += (uint64_t)settings[cold->settings].n + settings[warm->settings].n;
+    return n;
+}
+
+/* Returns how many names are new at this turn. */
+static uint32_t fill_slots(struct warm_builder *b, struct part_list list)
 {
     const struct key_part *parts = start_parts(&b->ret->texts, list);
-    for (uint32_t i = 0; i < list.n; i++)
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list.n; i++) {
+        n += b->slots[parts[i].name].turn != b->turn;
         b->slots[parts[i].name] = (struct part_slot){ b->turn, parts[i].hash, false };
+    }
+    return n;
 }
 
 /* Counts the parts that differ from those of the slots, and those that match a name there. */
@@ -75,13 +107,11 @@ static uint32_t count_differing(struct warm_builder *b, const struct start_graph
 {
     const struct start_texts *texts = &b->ret->texts;
     bool settings = cold->settings != warm->settings;
-    uint32_t differ = 0, matched = 0, n = cold->parts.n;
+    uint32_t differ = 0, matched = 0;
     b->turn++;
-    fill_slots(b, cold->parts);
-    if (settings) {
-        fill_slots(b, texts->settings.v[cold->settings]);
-        n += texts->settings.v[cold->settings].n;
-    }
+    uint32_t n = fill_slots(b, cold->parts);
+    if (settings)
+        n += fill_slots(b, texts->settings.v[cold->settings]);
     count_parts(b, warm->parts, &differ, &matched);
     if (settings)
         count_parts(b, texts->settings.v[warm->settings], &differ, &matched);
@@ -89,12 +119,16 @@ static uint32_t count_differing(struct warm_builder *b, const struct start_graph
 }
 
 /* Returns how far a cold graph is from one of the warm start; less is nearer. A key that is not
- * recorded leaves the number of the graph. */
+ * recorded, or not compared, leaves the number of the graph. */
 static uint64_t distance(struct warm_builder *b, uint32_t cold, const struct start_graph *warm)
 {
     const struct start_graph *graph = &b->ret->cold.graphs.v[cold];
     bool known = start_has_key(&b->ret->texts, graph) && start_has_key(&b->ret->texts, warm);
-    uint64_t differ = known ? count_differing(b, graph, warm) : UINT32_MAX - 1;
+    uint64_t differ = INT32_MAX; /* the bit above it says that the graph is taken */
+    if (known && spend(b, count_compared(b, graph, warm))) {
+        uint32_t n = count_differing(b, graph, warm);
+        differ = n < INT32_MAX ? n : INT32_MAX - 1;
+    }
     uint32_t apart = graph->ordinal > warm->ordinal ? graph->ordinal - warm->ordinal
                                                     : warm->ordinal - graph->ordinal;
     return (uint64_t)b->taken[cold] << 63 | differ << 32 | apart;
@@ -285,6 +319,10 @@ static bool explain_key(struct warm_builder *b, struct warm_row *row)
     const struct start_texts *texts = &b->ret->texts;
     if (!start_has_key(texts, cold) || !start_has_key(texts, warm))
         return true;
+    uint64_t bytes = trace_payload_size(b->ret->cold.trace, cold->record) +
+                     trace_payload_size(b->ret->warm.trace, warm->record);
+    if (!spend(b, count_compared(b, cold, warm) + bytes / BYTES_A_PART))
+        return true;
     row->n_differ = count_differing(b, cold, warm);
     if (cold->settings != warm->settings &&
         !list_changes(b, row, texts->settings.v[cold->settings], texts->settings.v[warm->settings]))
@@ -441,6 +479,12 @@ static bool add_groups(struct warm_builder *b)
 }
 
 /* ---- The whole ---- */
+
+int64_t warm_start_saved_ns(const struct warm_start *w)
+{
+    int64_t ns;
+    return __builtin_add_overflow(w->ns[WARM_TAKEN], w->ns[WARM_TRACED], &ns) ? INT64_MAX : ns;
+}
 
 bool warm_start_make(struct warm_start *ret, struct trace *cold, uint32_t cold_recording,
                      struct trace *warm, uint32_t warm_recording, struct err *err)

@@ -75,6 +75,7 @@ struct warm_start {
     vec_of(struct warm_group)
     groups;             /* by outcome, then time */
     uint32_t n_unasked; /* graphs of the cold start that the warm one did not ask for */
+    bool partial;       /* some keys were not compared, since there were too many components */
     uint32_t counts[WARM_OUTCOMES];
     int64_t ns[WARM_OUTCOMES]; /* of Inductor: taken by what it compiled, saved by the caches */
 };
@@ -86,5 +87,8 @@ struct warm_start {
 bool warm_start_make(struct warm_start *ret, struct trace *cold, uint32_t cold_recording,
                      struct trace *warm, uint32_t warm_recording, struct err *err);
 void warm_start_release(struct warm_start *warm);
+
+/* Returns what the caches saved of Inductor's time; at most INT64_MAX. */
+int64_t warm_start_saved_ns(const struct warm_start *warm);
 
 #endif

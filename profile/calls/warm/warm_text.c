@@ -62,7 +62,7 @@ static void put_times(const struct warm_start *w, struct buf *out)
     if (taken) {
         buf_puts(out, "from the caches: ");
         format_plural(out, taken, "graph");
-        put_seconds_of(w->ns[WARM_TAKEN] + w->ns[WARM_TRACED], " spared", out);
+        put_seconds_of(warm_start_saved_ns(w), " spared", out);
         put_more(w->counts[WARM_TRACED], " was traced again by AOTAutograd",
                  " were traced again by AOTAutograd", out);
         buf_puts(out, "\n");
@@ -129,10 +129,7 @@ static void put_cause(const struct warm_start *w, const struct warm_group *group
 {
     bool traced = group->outcome == WARM_TRACED;
     switch (group->cause) {
-    case CAUSE_KEY:
-        if (group->change != WARM_NONE)
-            put_key_cause(w, group, out);
-        break;
+    case CAUSE_KEY: put_key_cause(w, group, out); break;
     case CAUSE_ABSENT:
         buf_printf(out, "%s cache did not have the key of the cold start",
                    traced ? "AOTAutograd's" : "the");
@@ -151,8 +148,17 @@ static void put_cause(const struct warm_start *w, const struct warm_group *group
     case CAUSE_FIRST: buf_puts(out, "the cold start has no graph of the function"); break;
     default:
         buf_puts(out, traced ? "AOTAutograd's key differs; PyTorch does not record its components"
-                             : "the components of the key are not recorded");
+                             : "what differs in the key is not recorded");
+        buf_puts(out, !traced && w->partial ? ", or was not compared" : "");
     }
+}
+
+static void put_partial(const struct warm_start *w, const struct report_options *options,
+                        struct buf *out)
+{
+    if (w->partial)
+        format_wrapped(out, STR("some keys were not compared, since there are too many components"),
+                       options->width, 0, 2);
 }
 
 /* A paragraph a group, since a sentence that is cut explains nothing. */
@@ -213,16 +219,21 @@ static const char *remedy_of(const struct warm_start *w, const struct warm_group
 static void put_remedies(const struct warm_start *w, const struct report_options *options,
                          struct buf *out)
 {
-    const char *last = NULL;
+    vec_of(const char *)
+    said = { 0 }; /* few: there is a fixed number of remedies */
     for (size_t i = 0; i < w->groups.n; i++) {
         const char *remedy = remedy_of(w, &w->groups.v[i]);
-        if (!remedy || remedy == last)
+        bool again = false;
+        for (size_t k = 0; remedy && k < said.n; k++)
+            again |= said.v[k] == remedy;
+        if (!remedy || again)
             continue;
-        buf_puts(out, last ? "" : "\nTo change\n");
+        buf_puts(out, said.n ? "" : "\nTo change\n");
         buf_puts(out, "  ");
         format_wrapped(out, str_of(remedy), options->width, 2, 2);
-        last = remedy;
+        out->failed |= !vec_push(&said, remedy);
     }
+    vec_release(&said);
 }
 
 /* ---- Caches ---- */
@@ -387,6 +398,7 @@ void warm_text(const struct warm_start *w, const struct report_options *options,
     put_answer(w, out);
     style_mark(options->styles, out, STYLE_NONE);
     put_times(w, out);
+    put_partial(w, options, out);
     put_groups(w, options, out);
     put_remedies(w, options, out);
     put_caches(w, options, out);

@@ -177,6 +177,179 @@ static void test_itself(void **state)
     trace_close(cold);
 }
 
+/* ---- Keys of chosen components ---- */
+
+static void put_key(struct log_make *log, const char *key, const char *components, unsigned ns)
+{
+    struct buf payload = BUF_INIT;
+    buf_printf(&payload, "{\"key\": \"%s\", \"time_taken_ns\": %u, \"components\": [%s]}", key, ns,
+               components);
+    buf_putc(&payload, 0);
+    log_artifact(log, "fx_graph_cache_miss", payload.p);
+    buf_release(&payload);
+}
+
+/* A bypassed graph is the bypassed one of the cold start, not the one before it, which the cache
+ * has. */
+static void test_not_taken(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct warm_start w = { 0 };
+    struct log_make log = log_start();
+    put_look_up(&log, "miss", "k0", "one", "False", "");
+    log.context = LOG_COMPILE(0, 1, 0);
+    log_artifact(&log, "fx_graph_cache_bypass", "{}");
+    struct trace *cold = log_open(&log);
+    log = log_start();
+    log_artifact(&log, "fx_graph_cache_bypass", "{}");
+    log.context = LOG_COMPILE(0, 1, 0);
+    put_look_up(&log, "hit", "k0", "one", "False", "");
+    struct trace *warm = log_open(&log);
+    assert_true(warm_start_make(&w, cold, 0, warm, 0, &err));
+    assert_row(&w, "0/0", WARM_AGAIN, CAUSE_BYPASS, "0/1", -1);
+    assert_row(&w, "0/1", WARM_TAKEN, CAUSE_NONE, "0/0", -1);
+    warm_start_release(&w);
+    trace_close(cold);
+    trace_close(warm);
+}
+
+/* Two keys of which each has a name twice have no component that differs. */
+static void test_name_twice(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct warm_start w = { 0 };
+    struct buf out = BUF_INIT;
+    const struct report_options how = { .width = 80 };
+    struct log_make log = log_start();
+    put_key(&log, "k0", "\"[h] gm: 1\", \"[h] gm: 1\"", 1);
+    struct trace *cold = log_open(&log);
+    log = log_start();
+    put_key(&log, "k1", "\"[h] gm: 1\", \"[h] gm: 1\"", 1);
+    struct trace *warm = log_open(&log);
+    assert_true(warm_start_make(&w, cold, 0, warm, 0, &err));
+    assert_row(&w, "0/0", WARM_AGAIN, CAUSE_UNKNOWN, "0/0", 1);
+    assert_int_equal(w.rows.v[0].n_differ, 0);
+    warm_text(&w, &how, &out);
+    assert_true(str_contains(buf_str(&out), STR("what differs in the key is not recorded\n")));
+    buf_release(&out);
+    warm_start_release(&w);
+    trace_close(cold);
+    trace_close(warm);
+}
+
+/* A graph of each of three functions, whose keys have this number in a setting, or the shape. */
+static struct trace *make_three(unsigned number)
+{
+    static const char *const NAMES[] = { "inductor_config[a]: ", "example_inputs[0]: shape=",
+                                         "inductor_config[b]: " };
+    static const char *const COMPILES[] = { LOG_COMPILE(0, 0, 0), LOG_COMPILE(1, 0, 0),
+                                            LOG_COMPILE(2, 0, 0) };
+    struct log_make log = log_start();
+    struct buf key = BUF_INIT, components = BUF_INIT;
+    for (unsigned i = 0; i < 3; i++) {
+        log.context = COMPILES[i];
+        buf_clear(&key);
+        buf_printf(&key, "k%u %u%c", i, number, 0);
+        buf_clear(&components);
+        buf_printf(&components, "\"[h%u] %s%u\"%c", number, NAMES[i], number, 0);
+        put_key(&log, key.p, components.p, 9 - i);
+    }
+    buf_release(&key);
+    buf_release(&components);
+    return log_open(&log);
+}
+
+static size_t count_text(struct str text, struct str what)
+{
+    size_t n = 0;
+    for (size_t at; (at = str_find(text, what)) < text.n; n++)
+        text = str_from(text, at + what.n);
+    return n;
+}
+
+/* What to change is said once, also where something else stands between two causes. */
+static void test_remedies(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct warm_start w = { 0 };
+    struct buf out = BUF_INIT;
+    const struct report_options how = { .width = 100 };
+    struct trace *cold = make_three(1), *warm = make_three(2);
+    assert_true(warm_start_make(&w, cold, 0, warm, 0, &err));
+    assert_int_equal(w.groups.n, 3);
+    warm_text(&w, &how, &out);
+    assert_int_equal(count_text(buf_str(&out), STR("start with the same")), 1);
+    assert_int_equal(count_text(buf_str(&out), STR("make the sizes")), 1);
+    buf_release(&out);
+    warm_start_release(&w);
+    trace_close(cold);
+    trace_close(warm);
+}
+
+/* Many graphs that are all compared with one long key: the rest is left out. */
+static void test_partial(void **state)
+{
+    (void)state;
+    enum { PARTS = 60000, GRAPHS = 250 };
+    struct err err = ERR_INIT;
+    struct warm_start w = { 0 };
+    struct buf text = BUF_INIT;
+    const struct report_options how = { .width = 100 };
+    for (unsigned i = 0; i < PARTS; i++)
+        buf_printf(&text, "%s\"[a] gm: 1\"", i ? ", " : "");
+    buf_putc(&text, 0);
+    struct log_make log = log_start();
+    put_key(&log, "k", text.p, 1);
+    struct trace *cold = log_open(&log);
+    log = log_start();
+    for (unsigned i = 0; i < GRAPHS; i++) {
+        buf_clear(&text);
+        buf_printf(&text, "k%u%c", i, 0);
+        put_key(&log, text.p, "\"[b] gm: 2\"", 1);
+    }
+    struct trace *warm = log_open(&log);
+    assert_true(warm_start_make(&w, cold, 0, warm, 0, &err));
+    assert_true(w.partial);
+    assert_int_equal(w.rows.n, GRAPHS);
+    assert_int_equal(w.rows.v[0].cause, CAUSE_KEY);
+    assert_int_equal(w.rows.v[GRAPHS - 1].cause, CAUSE_UNKNOWN);
+    assert_int_equal(w.rows.v[GRAPHS - 1].n_changes, 0);
+    buf_clear(&text);
+    warm_text(&w, &how, &text);
+    assert_true(str_contains(buf_str(&text), STR("some keys were not compared")));
+    buf_release(&text);
+    warm_start_release(&w);
+    trace_close(cold);
+    trace_close(warm);
+}
+
+/* ---- Times ---- */
+
+/* Times beyond what a difference can be, and a sum of them. */
+static void test_times(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct warm_start w = { 0 };
+    struct log_make log = log_start();
+    log_phase(&log, 'B', "inductor_compile", "-9000000000000000", "");
+    log_artifact(&log, "fx_graph_cache_miss", "{\"key\": \"k\"}");
+    log_phase(&log, 'E', "inductor_compile", "9000000000000000", "");
+    struct trace *trace = log_open(&log);
+    assert_true(warm_start_make(&w, trace, 0, trace, 0, &err));
+    assert_int_equal(w.rows.n, 1);
+    assert_int_equal(w.rows.v[0].ns, -1);
+    warm_start_release(&w);
+    trace_close(trace);
+    w = (struct warm_start){ .ns = { [WARM_TRACED] = 3, [WARM_TAKEN] = INT64_MAX } };
+    assert_int_equal(warm_start_saved_ns(&w), INT64_MAX);
+    w.ns[WARM_TAKEN] = 4;
+    assert_int_equal(warm_start_saved_ns(&w), 7);
+}
+
 /* ---- Parts that differ ---- */
 
 static void assert_narrowed(const char *before, const char *after, const char *first,
@@ -248,9 +421,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outcomes), cmocka_unit_test(test_traced),
-        cmocka_unit_test(test_itself),   cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_outcomes),  cmocka_unit_test(test_traced),
+        cmocka_unit_test(test_itself),    cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_not_taken), cmocka_unit_test(test_name_twice),
+        cmocka_unit_test(test_remedies),  cmocka_unit_test(test_partial),
+        cmocka_unit_test(test_times),     cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
