@@ -17,14 +17,16 @@ static const struct forward_call *find_forward(const struct cache_builder *b, ui
 }
 
 /* Adds what a look-up says of the entry that the backward of its call belongs to. */
-static void add_look_up(struct forward_call *forward, const struct lookup_row *look)
+static void add_look_up(struct forward_call *forward, const struct cache_run *run, uint32_t id)
 {
+    const struct lookup_row *look = &run->lookups.v[id];
     forward->is_unknown |= look->outcome == LOOKUP_UNKNOWN;
     if (look->answered == CALL_NONE)
         return;
     /* A call inside of which several entries answer has a backward for each of them. */
     forward->is_unknown |= forward->entry != CALL_NONE;
     forward->entry = look->answered;
+    forward->look = id;
 }
 
 /* Adds the calls that were looked up since; most lists have no backward. */
@@ -35,9 +37,10 @@ static bool add_forwards(struct cache_builder *b)
         const struct program_call *call = &b->log->calls.v[look->call];
         struct forward_call forward = { .number = call->number,
                                         .first = (uint32_t)b->n_forwards,
-                                        .entry = CALL_NONE };
+                                        .entry = CALL_NONE,
+                                        .look = CALL_NONE };
         do
-            add_look_up(&forward, &b->run->lookups.v[b->n_forwards++]);
+            add_look_up(&forward, b->run, (uint32_t)b->n_forwards++);
         while (b->n_forwards < b->run->lookups.n &&
                b->log->calls.v[b->run->lookups.v[b->n_forwards].call].inside);
         forward.n = (uint32_t)b->n_forwards - forward.first;
@@ -72,18 +75,19 @@ static void run_backward(struct cache_entry *entry, struct backward_row *row)
 
 bool cache_backward_call(struct cache_builder *b, uint32_t number)
 {
-    struct backward_row row = { number, LOOKUP_UNKNOWN, CALL_NONE, 0 };
+    struct backward_row row = { number, LOOKUP_UNKNOWN, CALL_NONE, CALL_NONE, 0 };
     if (!add_forwards(b))
         return err_nomem(b->err);
     const struct program_call *call = &b->log->calls.v[number];
     const struct forward_call *forward = find_forward(b, (uint64_t)call->backward_of);
-    struct forward_call one = { .entry = CALL_NONE };
+    struct forward_call one = { .entry = CALL_NONE, .look = CALL_NONE };
     if (forward && call->look >= 0 && call->look < forward->n) {
-        add_look_up(&one, &b->run->lookups.v[forward->first + (uint32_t)call->look]);
+        add_look_up(&one, b->run, forward->first + (uint32_t)call->look);
         forward = &one;
     }
     if (forward && !forward->is_unknown) {
         row.entry = forward->entry;
+        row.look = forward->look;
         row.outcome = LOOKUP_EAGER;
         if (row.entry != CALL_NONE)
             run_backward(&b->run->entries.v[row.entry], &row);

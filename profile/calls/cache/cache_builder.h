@@ -23,6 +23,7 @@ struct forward_call {
     uint64_t number;
     uint32_t first, n; /* its look-ups, in run->lookups */
     uint32_t entry;    /* that answered it, or CALL_NONE */
+    uint32_t look;     /* which of run->lookups it answered, or CALL_NONE */
     bool is_unknown;   /* it is not known which did, or several did */
 };
 

@@ -86,6 +86,7 @@ struct backward_row {
     enum lookup_outcome outcome; /* LOOKUP_HIT: it was compiled before. LOOKUP_UNKNOWN: it is not
                                     known which entry answered the forward, or several did */
     uint32_t entry;              /* in cache_run.entries; CALL_NONE */
+    uint32_t look;               /* that the entry answered, in cache_run.lookups; CALL_NONE */
     double seconds;              /* of the compile; 0 */
 };
 

@@ -1,66 +1,10 @@
 #include "profile/calls/levels/levels_builder.h"
 #include "trace/graphs.h"
 
-/* The look-ups of a call by its number. */
-struct numbered_call {
-    uint64_t number;
-    uint32_t first; /* in cache_run.lookups */
-};
-
 struct backward_finder {
     struct levels_builder *b;
-    vec_of(struct numbered_call)
-    calls;                  /* ascending; of those with one number, the first */
     struct intern compiles; /* those that have a graph of a backward */
 };
-
-static int by_number(const void *a, const void *b)
-{
-    const struct numbered_call *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->first < y->first ? -1 : x->first > y->first;
-}
-
-static bool number_calls(struct backward_finder *f)
-{
-    const struct cache_run *run = &f->b->run->cache;
-    for (uint32_t i = 0; i < run->lookups.n; i++) {
-        const struct program_call *call = &f->b->log->calls.v[run->lookups.v[i].call];
-        const struct numbered_call row = { call->number, i };
-        if (!call->inside && !vec_push(&f->calls, row))
-            return false;
-    }
-    if (f->calls.n)
-        qsort(f->calls.v, f->calls.n, sizeof *f->calls.v, by_number);
-    return true;
-}
-
-/* Returns the look-up whose graph a backward belongs to, or CALL_NONE. */
-static uint32_t forward_of(const struct backward_finder *f, const struct backward_row *row)
-{
-    const struct cache_run *run = &f->b->run->cache;
-    const struct program_call *call = &f->b->log->calls.v[row->call];
-    size_t low = 0, high = f->calls.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->calls.v[middle].number < (uint64_t)call->backward_of)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == f->calls.n || f->calls.v[low].number != (uint64_t)call->backward_of)
-        return CALL_NONE;
-    uint32_t first = f->calls.v[low].first, end = first + 1;
-    while (end < run->lookups.n && f->b->log->calls.v[run->lookups.v[end].call].inside)
-        end++;
-    if (call->look >= 0)
-        return call->look < end - first ? first + (uint32_t)call->look : CALL_NONE;
-    for (uint32_t i = first; i < end; i++)
-        if (run->lookups.v[i].answered == row->entry)
-            return i;
-    return CALL_NONE;
-}
 
 static bool is_contiguous(const struct tensor_value *tensor)
 {
@@ -134,8 +78,8 @@ static bool run_backward(struct backward_finder *f, const struct backward_row *r
 {
     struct levels_builder *b = f->b;
     const struct program_call *call = &b->log->calls.v[row->call];
-    uint32_t forward = row->entry == CALL_NONE ? CALL_NONE : forward_of(f, row);
-    uint32_t id = forward == CALL_NONE ? CALL_NONE : b->artifact_of[forward], made;
+    uint32_t forward = row->look, made;
+    uint32_t id = forward == CALL_NONE ? CALL_NONE : b->artifact_of[forward];
     if (id == CALL_NONE)
         return true;
     const struct cache_entry *entry = &b->run->cache.entries.v[row->entry];
@@ -177,12 +121,10 @@ bool levels_run_backwards(struct levels_builder *b, uint32_t recording, struct e
         counts->levels = counts->recorded;
         counts->seconds = counts->recorded_seconds;
     } else if (ok) {
-        ok = number_calls(&f);
         for (size_t i = 0; ok && i < run->backwards.n; i++)
             ok = run_backward(&f, &run->backwards.v[i]);
         ok = ok || err_nomem(err);
     }
-    vec_release(&f.calls);
     intern_release(&f.compiles);
     return ok;
 }

@@ -41,6 +41,25 @@ static void check_counts(const struct level_counts *counts, uint32_t recorded, u
     assert_int_equal(counts->levels, levels);
 }
 
+/* Each backward that ran has the look-up whose entry it belongs to, and that it was noted with. */
+static void check_looks(const struct made_run *made)
+{
+    const struct cache_run *run = &made->run.cache;
+    assert_true(run->backwards.n > 0);
+    for (size_t i = 0; i < run->backwards.n; i++) {
+        const struct backward_row *row = &run->backwards.v[i];
+        const struct program_call *call = &made->log.calls.v[row->call];
+        assert_true(row->look < run->lookups.n);
+        assert_int_equal(run->lookups.v[row->look].answered, row->entry);
+        uint32_t first = row->look;
+        while (made->log.calls.v[run->lookups.v[first].call].inside)
+            first--;
+        assert_int_equal(made->log.calls.v[run->lookups.v[first].call].number, call->backward_of);
+        if (call->look >= 0)
+            assert_int_equal(row->look - first, call->look);
+    }
+}
+
 /* Three nested functions are a graph before the value and one after it; the number of positions
  * that nonzero() found is a symbol; two forwards have two backwards each. */
 static void test_recording(void **state)
@@ -66,6 +85,7 @@ static void test_recording(void **state)
     assert_int_equal(made.run.graphs.v[0].levels, 2);
     assert_int_equal(made.run.spared.n, 9);
     assert_true(made.run.asked.again > 0 && made.run.asked.again < made.run.asked.asked);
+    check_looks(&made);
     release(&made);
     buf_release(&calls);
     trace_close(made.trace);
