@@ -45,8 +45,7 @@ struct run_builder {
     vec_of(uint32_t)
     form_sizes; /* by forms (a graph and the form of a call): a size */
     vec_of(int64_t)
-    present;                         /* values of a graph's symbols during a call */
-    struct hash_index forward_index; /* of look-ups, by the number of the call */
+    present; /* values of a graph's symbols during a call */
     struct tree_manager manager;
     struct pool_run pool;
     uint32_t n_functions;
@@ -326,11 +325,6 @@ static bool run_entry(struct run_builder *b, uint32_t entry, bool backward, uint
     return true;
 }
 
-static uint32_t number_hash(uint64_t number)
-{
-    return (uint32_t)(number * 0x9e3779b97f4a7c15u >> 32);
-}
-
 static bool run_lookup(struct run_builder *b, uint32_t at)
 {
     const struct lookup_row *row = &b->cache->lookups.v[at];
@@ -339,35 +333,15 @@ static bool run_lookup(struct run_builder *b, uint32_t at)
         tree_manager_call(&b->manager);
         b->module = call->module;
         b->run->n_calls++;
-        if (!hash_index_reserve(&b->forward_index, 1))
-            return nomem(b);
-        hash_index_add(&b->forward_index, number_hash(call->number), at);
     }
     b->run->n_unknown_calls += row->outcome == LOOKUP_UNKNOWN;
     return row->answered == CALL_NONE || run_entry(b, row->answered, false, row->call, row->call);
 }
 
-/* Returns the look-up whose entry the backward belongs to, or CALL_NONE. */
-static uint32_t forward_of(const struct run_builder *b, const struct backward_row *back)
-{
-    const struct program_call *call = &b->log->calls.v[back->call];
-    uint64_t number = (uint64_t)call->backward_of;
-    uint32_t at, hash = number_hash(number);
-    for (size_t i = hash_index_start(&b->forward_index, hash);
-         hash_index_next(&b->forward_index, hash, &i, &at);) {
-        if (b->log->calls.v[b->cache->lookups.v[at].call].number != number)
-            continue;
-        do
-            if (b->cache->lookups.v[at].answered == back->entry)
-                return b->cache->lookups.v[at].call;
-        while (++at < b->cache->lookups.n && b->log->calls.v[b->cache->lookups.v[at].call].inside);
-    }
-    return CALL_NONE;
-}
-
 static bool run_backward(struct run_builder *b, const struct backward_row *back)
 {
-    uint32_t values = back->entry == CALL_NONE ? CALL_NONE : forward_of(b, back);
+    bool known = back->look != CALL_NONE;
+    uint32_t values = known ? b->cache->lookups.v[back->look].call : CALL_NONE;
     b->run->n_unknown_calls += back->outcome == LOOKUP_UNKNOWN && values == CALL_NONE;
     return values == CALL_NONE || run_entry(b, back->entry, true, back->call, values);
 }
@@ -443,7 +417,6 @@ bool cudagraph_run_make(struct cudagraph_run *run, struct trace *trace, uint32_t
     intern_release(&b.forms);
     vec_release(&b.form_sizes);
     vec_release(&b.present);
-    hash_index_release(&b.forward_index);
     tree_manager_release(&b.manager);
     buf_release(&b.key);
     return ok;
