@@ -18,7 +18,7 @@ levels either has a backward for contiguous gradients and one for others: 4 in p
     2: after 1 value         8            3   671 ms    606 ms
     backward                 2            4  1.58 ms   3.16 ms
 
-    Artifacts, by the call that compiles each
+    Artifacts, forwards before backwards, each with the call that compiles it
     artifact  level  call  answers  estimate  graph of
            0      1     0        1    382 ms  first + second + third
            1      2     0        1    174 ms  third at 9 + second at 14 + first at 19
@@ -64,7 +64,8 @@ In 60 columns:
     2: after 1 value         8            3   671 ms    606 ms
     backward                 2            4  1.58 ms   3.16 ms
 
-    Artifacts, by the call that compiles each
+    Artifacts, forwards before backwards, each with the call
+      that compiles it
     artifact  level  call  answers  graph of
            0      1     0        1  first + second + third
            1      2     0        1  third at 9 + second at 14...
@@ -92,7 +93,7 @@ Calls without their frames, and without backward calls; the policy that is the d
     level            compiles  with levels    time  estimate
     1: the function         4            4  2.21 s    2.21 s
 
-    Artifacts, by the call that compiles each
+    Artifacts, forwards before backwards, each with the call that compiles it
     artifact  level  call  answers  estimate  graph of
            0      1     0        1    1.03 s  scale
            1      1     2        1    456 ms  scale

@@ -67,7 +67,7 @@ struct levels_run {
     vec_of(uint32_t)
     artifact_parts; /* in parts */
     vec_of(struct level_artifact)
-    artifacts; /* in the order in which they are made */
+    artifacts; /* forwards, then backwards, each in the order in which they are made */
     vec_of(struct level_counts)
     counts; /* by level - 1 */
     struct level_counts backward, all;

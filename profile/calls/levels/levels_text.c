@@ -205,7 +205,8 @@ static void put_artifacts(const struct levels_run *run, const struct call_log *l
         table_cell(&table);
     }
     if (n)
-        buf_puts(out, "\nArtifacts, by the call that compiles each\n");
+        buf_puts(out,
+                 "\nArtifacts, forwards before backwards, each with the call that compiles it\n");
     report_table(&table, options, 0, n, out);
 }
 
