@@ -6,21 +6,6 @@ struct backward_finder {
     struct intern compiles; /* those that have a graph of a backward */
 };
 
-static bool is_contiguous(const struct tensor_value *tensor)
-{
-    int64_t expected = 1;
-    bool overflow = false;
-    for (uint32_t i = 0; i < tensor->n_dims; i++)
-        if (tensor->sizes[i] == 0)
-            return true;
-    for (uint32_t i = tensor->n_dims; i-- > 0;) {
-        if (tensor->sizes[i] != 1 && (overflow || tensor->strides[i] != expected))
-            return false;
-        overflow |= __builtin_mul_overflow(expected, tensor->sizes[i], &expected);
-    }
-    return true;
-}
-
 /* Appends what the guards of a backward ask of its gradients. Returns whether one of them is not
  * contiguous. */
 static bool put_gradients(const struct program_call *call, bool sizes, struct buf *key)
@@ -29,7 +14,7 @@ static bool put_gradients(const struct program_call *call, bool sizes, struct bu
     for (uint32_t i = 0; i < call->n_values; i++) {
         const struct py_value *value = &call->values[i].value;
         bool tensor = value->kind == PY_TENSOR;
-        bool plain = !tensor || is_contiguous(value->tensor);
+        bool plain = !tensor || tensor_is_contiguous(value->tensor);
         strided |= !plain;
         buf_le32(key, call->values[i].source);
         buf_putc(key, (char)('0' + value->kind));

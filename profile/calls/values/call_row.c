@@ -61,18 +61,6 @@ static int64_t number_or(const struct json *doc, json_id object, struct str key,
     return json_i64(doc, json_get(doc, object, key), &ret) ? ret : otherwise;
 }
 
-static bool is_contiguous(const struct tensor_value *tensor)
-{
-    int64_t expected = 1;
-    for (uint32_t i = tensor->n_dims; i-- > 0;) {
-        if (tensor->sizes[i] != 1 && tensor->strides[i] != expected)
-            return false;
-        if (__builtin_mul_overflow(expected, tensor->sizes[i], &expected))
-            return false;
-    }
-    return true;
-}
-
 static bool read_tensor(struct row_reader *in, json_id item, struct py_value *ret)
 {
     const struct json *doc = &in->doc;
@@ -106,7 +94,7 @@ static bool read_tensor(struct row_reader *in, json_id item, struct py_value *re
         !read_numbers(in, strides, numbers + n, (uint32_t)n))
         return false;
     tensor->offset = number_or(doc, item, STR("offset"), -1);
-    tensor->plain = tensor->offset <= 0 && is_contiguous(tensor);
+    tensor->plain = tensor->offset <= 0 && tensor_is_contiguous(tensor);
     return true;
 }
 

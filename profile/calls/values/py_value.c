@@ -1,5 +1,20 @@
 #include "profile/calls/values/py_value.h"
 
+bool tensor_is_contiguous(const struct tensor_value *tensor)
+{
+    int64_t expected = 1;
+    bool overflow = false;
+    for (uint32_t i = 0; i < tensor->n_dims; i++)
+        if (tensor->sizes[i] == 0)
+            return true;
+    for (uint32_t i = tensor->n_dims; i-- > 0;) {
+        if (tensor->sizes[i] != 1 && (overflow || tensor->strides[i] != expected))
+            return false;
+        overflow |= __builtin_mul_overflow(expected, tensor->sizes[i], &expected);
+    }
+    return true;
+}
+
 bool py_equal(const struct py_value *a, const struct py_value *b)
 {
     if (a->kind != b->kind || !str_eq(a->type, b->type))

@@ -43,6 +43,9 @@ struct tensor_value {
     uint64_t marks[TENSOR_MARK_COUNT]; /* bit d: dimension d is marked */
 };
 
+/* Tensor.is_contiguous(): a dimension of size 1 has any stride, and so has an empty tensor. */
+bool tensor_is_contiguous(const struct tensor_value *tensor);
+
 #define OBJECT_NONE UINT32_MAX
 
 struct py_value {

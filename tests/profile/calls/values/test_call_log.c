@@ -206,12 +206,32 @@ static void test_memory(void **state)
     check_alloc_failures(attempt, NULL);
 }
 
+static void check_contiguous(const int64_t sizes[2], const int64_t strides[2], bool expected)
+{
+    const struct tensor_value tensor = { .n_dims = 2, .sizes = sizes, .strides = strides };
+    assert_int_equal(tensor_is_contiguous(&tensor), expected);
+}
+
+/* An empty tensor is contiguous with any strides, as a dimension of size 1 is. */
+static void test_contiguous(void **state)
+{
+    (void)state;
+    check_contiguous((int64_t[]){ 4, 8 }, (int64_t[]){ 8, 1 }, true);
+    check_contiguous((int64_t[]){ 4, 8 }, (int64_t[]){ 1, 4 }, false);
+    check_contiguous((int64_t[]){ 1, 8 }, (int64_t[]){ 77, 1 }, true);
+    check_contiguous((int64_t[]){ 4, 0 }, (int64_t[]){ 3, 3 }, true);
+    check_contiguous((int64_t[]){ 0, 4 }, (int64_t[]){ 7, 2 }, true);
+    check_contiguous((int64_t[]){ 1, INT64_MAX }, (int64_t[]){ 1, 1 }, true);
+    check_contiguous((int64_t[]){ 4, INT64_MAX }, (int64_t[]){ -4, 1 }, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),    cmocka_unit_test(test_inference),
-        cmocka_unit_test(test_derived), cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_read),       cmocka_unit_test(test_inference),
+        cmocka_unit_test(test_derived),    cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_errors),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_contiguous),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
