@@ -82,19 +82,16 @@ static int print(struct cmd *cmd, const struct cache_made *made, const struct ca
     const struct cache_args *args = cmd->args;
     const struct report_options shown = calls_report_options(cmd, args->limit);
     bool levels = has_levels(args);
-    struct buf out = BUF_INIT;
-    cmd->out->exact |= args->json;
+    struct buf report = BUF_INIT, exact = BUF_INIT;
     if (levels && args->json)
-        levels_json(&made->levels, log, &out);
+        levels_json(&made->levels, log, &exact);
     else if (levels)
-        levels_text(&made->levels, log, &shown, &out);
+        levels_text(&made->levels, log, &shown, &report);
     else if (args->json)
-        cache_json(&made->run, log, &out);
+        cache_json(&made->run, log, &exact);
     else
-        cache_text(&made->run, log, &shown, &out);
-    int code = out_buf(cmd->out, &out);
-    buf_release(&out);
-    return code;
+        cache_text(&made->run, log, &shown, &report);
+    return calls_print(cmd, &report, &exact);
 }
 
 static int run_one(struct cmd *cmd, struct tape_arg *tape)
