@@ -15,7 +15,7 @@ static int print(struct cmd *cmd, const struct rank_times *times, struct opt_num
     return calls_print(cmd, &report, &exact);
 }
 
-/* A time axis of one recording alone, of several, makes no sense. */
+/* One recording of several, TAPE@RECORDING, is refused: the axis is that of all. */
 static int open_tapes(struct cmd *cmd, struct tape_arg *tapes, bool strict)
 {
     unsigned flags = TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (strict ? TAPE_ARG_STRICT : 0);

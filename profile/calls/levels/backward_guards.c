@@ -122,8 +122,10 @@ static bool add_entry(struct backward_guards *b, uint32_t id, uint32_t call)
     struct forward_entry forward = { .entry = id };
     struct buf key = BUF_INIT;
     struct err err = { .kind = ERR_NONE };
-    if (intern_find(&b->compiles, compile) == INTERN_NONE || !calls_enter(b->table, call))
-        return intern_find(&b->compiles, compile) == INTERN_NONE;
+    if (intern_find(&b->compiles, compile) == INTERN_NONE)
+        return true;
+    if (!calls_enter(b->table, call))
+        return false;
     bool ok = entry_guards_read(&forward.guards, entry->tree, &b->table->world,
                                 &b->table->log->calls.v[call].mode, &err);
     bool *removed = calloc(forward.guards.leaves.n + 1, 1);

@@ -1,8 +1,7 @@
 /* Guards that only the backward of a graph asks: those that were added while Dynamo traced the
  * backward of an autograd.Function (trace_backward_graph() in
  * torch/_dynamo/variables/higher_order_ops.py), or while AOTAutograd traced through autograd's
- * engine
- * (_engine_run_backward() in torch/autograd/graph.py).
+ * engine (_engine_run_backward() in torch/autograd/graph.py).
  *
  * PyTorch checks them with the forward's. With levels they choose among artifacts of the backward,
  * so that an entry answers a call if the rest of its guards pass. */

@@ -18,7 +18,7 @@
 /* One process: a recording of one of the traces. */
 struct rank_process {
     uint32_t trace, recording;
-    struct str name;       /* "rank0"; of several traces also the file: "warm.log" */
+    struct str name;       /* "rank0"; if several have one name, with the file: "warm.log@rank0" */
     uint32_t n_last;       /* compiles of which it is rank_compile.last */
     uint32_t n_held;       /* of those, compiles that it has not ended */
     uint32_t n_open;       /* compiles that several ranks have and that it has not ended */
