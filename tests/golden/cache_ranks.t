@@ -52,6 +52,14 @@ A recording alone:
       0 ns  401 ms  mlp   0/0          -                 -          forward demo/mlp.py:14
     449 ms  378 ms  mlp   0/1          -                 -          forward demo/mlp.py:14
 
+A recording that is alone on its tape is named by the tape's file:
+
+    $ symtape import -q -o first.tape $RECORDINGS/mlp.log.zst && cp first.tape second.tape
+
+    $ symtape cache --ranks first.tape second.tape | grep 0/0
+      0 ns  401 ms  first   0/0          -                  -          forward demo/mlp.py:14
+      0 ns  401 ms  second  0/0          -  first           -          forward demo/mlp.py:14
+
 Recordings of one name are told apart by their files:
 
     $ symtape cache --ranks -n 2 $RECORDINGS/two_ranks $RECORDINGS/two_ranks

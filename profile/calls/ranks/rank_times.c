@@ -481,6 +481,18 @@ static bool find_waits(struct rank_reader *in)
 
 /* ---- The whole ---- */
 
+/* Returns the name of a recording. One that is alone on a tape and no rank has that of the file:
+ * "cold" of cold.tape; its own would be that of the folder where PyTorch put its logs. */
+static struct str recording_name(const struct trace *trace, uint32_t recording)
+{
+    const struct recording *one = &trace->recordings[recording];
+    struct str file = str_basename(trace->path);
+    static const struct str TAPE = { ".tape", 5 };
+    if (trace->n_recordings > 1 || one->rank >= 0 || !str_ends(file, TAPE) || file.n == TAPE.n)
+        return one->name;
+    return str_first(file, file.n - TAPE.n);
+}
+
 /* Names processes by their recordings, and if several have one name, by their files, too. */
 static bool name_processes(struct rank_reader *in, struct trace *const *traces)
 {
@@ -489,7 +501,7 @@ static bool name_processes(struct rank_reader *in, struct trace *const *traces)
     bool ok = true;
     for (size_t i = 0; ok && i < ret->processes.n; i++) {
         const struct rank_process *p = &ret->processes.v[i];
-        ok = intern(&names, traces[p->trace]->recordings[p->recording].name) != INTERN_NONE;
+        ok = intern(&names, recording_name(traces[p->trace], p->recording)) != INTERN_NONE;
     }
     bool unique = names.texts.n == ret->processes.n;
     intern_release(&names);
@@ -499,7 +511,7 @@ static bool name_processes(struct rank_reader *in, struct trace *const *traces)
         buf_clear(&in->text);
         buf_put(&in->text, unique ? STR("") : str_basename(trace->path));
         buf_puts(&in->text, unique ? "" : "@");
-        buf_put(&in->text, trace->recordings[p->recording].name);
+        buf_put(&in->text, recording_name(trace, p->recording));
         p->name = arena_copy(&ret->arena, buf_str(&in->text));
         ok = !in->text.failed && p->name.p;
     }
