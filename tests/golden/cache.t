@@ -239,7 +239,14 @@ Names as the reports print them stand for locals:
     2> symtape: --inputs and --calls exclude each other
     [exit 2]
 
-The backward of a call belongs to the entry that answered it; a call that the list does not have leaves that open:
+Look-ups in Inductor's caches follow the entries; "full_miss" says no more than "miss":
+
+    $ echo '{"call": 0, "function": "forward"}' | symtape cache -q --calls - $RECORDINGS/inductor.log.zst | tail -3
+    compile  cache        outcome    time  key           differs from the compile before
+    0/0      AOTAutograd  miss          -  afwed4leexlg
+    0/0      FX graph     miss     10.1 s  f3llzb6un3re
+
+With backwards, or frames inside the calls, the first line is of all of them. The backward of a call belongs to the entry that answered it; a call that the list does not have leaves that open:
 
     $ cat > backward.jsonl <<'END'
     > {"call": 0, "function": "forward", "args": []}
@@ -250,8 +257,9 @@ The backward of a call belongs to the entry that answered it; a call that the li
     > END
 
     $ symtape cache --calls backward.jsonl $RECORDINGS/train.log.zst
-    2 calls: 1 hit, 1 compile (1.32 s)
-    of them 3 backwards: 2 hits, 0 compiles, 1 of an entry that is not known
+    2 calls: 1 compile (1.32 s)
+    their own 2 look-ups: 1 hit, 1 compile (1.32 s)
+    their 3 backwards: 2 hits, 0 compiles, 1 of an entry that is not known
 
     call  function       outcome       compile time  turned away by
        0  forward        compiled 0/0        1.32 s

@@ -100,10 +100,11 @@ Calls without their frames, and without backward calls; the policy that is the d
            2      1     4        3    408 ms  scale
            3      1     6        1    310 ms  scale
 
-    $ symtape cache -q --policy recorded $RECORDINGS/levels.log.zst | head -3
-    15 calls: 10 hits, 5 compiles (1.28 s)
+    $ symtape cache -q --policy recorded $RECORDINGS/levels.log.zst | head -4
+    15 calls: 17 compiles (2.53 s) and 1 of a backward (1.58 ms); from call 16 on all hit
+    their own 15 look-ups: 10 hits, 5 compiles (1.28 s)
     inside them 30 look-ups: 18 hits, 12 compiles (1.24 s)
-    of them 5 backwards: 4 hits, 1 compile (1.58 ms)
+    their 5 backwards: 4 hits, 1 compile (1.58 ms)
 
     $ symtape cache --policy layers $RECORDINGS/levels.log.zst
     2> symtape: cache: --policy: "layers" is not one of recorded|levels

@@ -38,10 +38,8 @@ static void put_times(const struct lookup_totals *totals, struct buf *out)
     buf_puts(out, ")");
 }
 
-static void put_totals(const struct lookup_totals *totals, const char *noun, const char *unknown,
-                       struct buf *out)
+static void put_outcomes(const struct lookup_totals *totals, const char *unknown, struct buf *out)
 {
-    format_plural(out, totals->lookups, noun);
     buf_puts(out, ": ");
     format_plural(out, totals->hits, "hit");
     buf_puts(out, ", ");
@@ -52,17 +50,76 @@ static void put_totals(const struct lookup_totals *totals, const char *noun, con
     buf_puts(out, "\n");
 }
 
-static void put_headline(const struct cache_run *run, struct buf *out)
+/* Returns the place in the log of the call from which on all calls hit; CALL_NONE if none follows
+ * the last one that did not. */
+static uint32_t find_all_hits(const struct cache_run *run, const struct call_log *log)
+{
+    uint32_t from = 0, ret = CALL_NONE;
+    for (size_t i = 0; i < run->lookups.n; i++)
+        if (run->lookups.v[i].outcome != LOOKUP_HIT && run->lookups.v[i].call >= from)
+            from = run->lookups.v[i].call + 1;
+    for (size_t i = 0; i < run->backwards.n; i++)
+        if (run->backwards.v[i].outcome != LOOKUP_HIT && run->backwards.v[i].call >= from)
+            from = run->backwards.v[i].call + 1;
+    for (size_t i = 0; i < run->lookups.n && ret == CALL_NONE; i++)
+        if (run->lookups.v[i].call >= from && !log->calls.v[run->lookups.v[i].call].inside)
+            ret = run->lookups.v[i].call;
+    return ret;
+}
+
+/* "8 calls: 12 compiles (26.6 s) and 3 of backwards (4.42 s); from call 28 on all hit" */
+static void put_sum(const struct cache_run *run, const struct call_log *log, struct buf *out)
+{
+    struct lookup_totals sum = { .compiles = run->calls.compiles + run->inside.compiles,
+                                 .assumed = run->calls.assumed + run->inside.assumed,
+                                 .compile_seconds =
+                                     run->calls.compile_seconds + run->inside.compile_seconds };
+    uint32_t hits = find_all_hits(run, log);
+    format_plural(out, run->calls.lookups, "call");
+    buf_puts(out, ": ");
+    format_plural(out, sum.compiles, "compile");
+    put_times(&sum, out);
+    if (run->backward.compiles) {
+        buf_puts(out, " and ");
+        format_count(out, run->backward.compiles);
+        buf_puts(out, run->backward.compiles == 1 ? " of a backward" : " of backwards");
+        put_times(&run->backward, out);
+    }
+    if (hits != CALL_NONE)
+        buf_printf(out, "; from call %llu on all hit",
+                   (unsigned long long)log->calls.v[hits].number);
+    buf_puts(out, "\n");
+}
+
+/* One line says all of calls that run nothing but their own compiled code; with others, a sum comes
+ * first. */
+static void put_headline(const struct cache_run *run, const struct call_log *log,
+                         const struct report_options *options, struct buf *out)
 {
     static const char NO_COMPILE[] = " whose compile the tape does not have";
-    put_totals(&run->calls, "call", NO_COMPILE, out);
+    bool parts = run->inside.lookups || run->backward.lookups;
+    style_mark(options->styles, out, STYLE_BOLD);
+    if (parts)
+        put_sum(run, log, out);
+    else
+        format_plural(out, run->calls.lookups, "call");
+    if (!parts)
+        put_outcomes(&run->calls, NO_COMPILE, out);
+    style_mark(options->styles, out, STYLE_NONE);
+    if (!parts)
+        return;
+    buf_puts(out, "their own ");
+    format_plural(out, run->calls.lookups, "look-up");
+    put_outcomes(&run->calls, NO_COMPILE, out);
     if (run->inside.lookups) {
         buf_puts(out, "inside them ");
-        put_totals(&run->inside, "look-up", NO_COMPILE, out);
+        format_plural(out, run->inside.lookups, "look-up");
+        put_outcomes(&run->inside, NO_COMPILE, out);
     }
     if (run->backward.lookups) {
-        buf_puts(out, "of them ");
-        put_totals(&run->backward, "backward", " of an entry that is not known", out);
+        buf_puts(out, "their ");
+        format_plural(out, run->backward.lookups, "backward");
+        put_outcomes(&run->backward, " of an entry that is not known", out);
     }
 }
 
@@ -263,6 +320,14 @@ static void put_entries(const struct cache_run *run, const struct report_options
     report_table(&table, options, 0, n, out);
 }
 
+/* What PyTorch says of a look-up beside its outcome: "full_miss" says no more than "miss" does. */
+static struct str said_of(const struct artifact_lookup *row)
+{
+    bool same = str_is(row->detail, "hit") || str_is(row->detail, "miss") ||
+                str_is(row->detail, "full_miss");
+    return row->differs.n ? row->differs : same ? STR("") : row->detail;
+}
+
 static void put_artifacts(const struct cache_run *run, const struct report_options *options,
                           struct buf *out)
 {
@@ -283,7 +348,7 @@ static void put_artifacts(const struct cache_run *run, const struct report_optio
         table_text(&table, str_of(cache_state_name(row->state)));
         put_time(&table, row->seconds);
         table_text(&table, str_first(row->key, KEY_SHOWN));
-        format_text(&table.text, row->differs.n ? row->differs : row->detail, 0);
+        format_text(&table.text, said_of(row), 0);
         table_cell(&table);
     }
     if (n)
@@ -295,9 +360,7 @@ static void put_artifacts(const struct cache_run *run, const struct report_optio
 void cache_text(const struct cache_run *run, const struct call_log *log,
                 const struct report_options *options, struct buf *out)
 {
-    style_mark(options->styles, out, STYLE_BOLD);
-    put_headline(run, out);
-    style_mark(options->styles, out, STYLE_NONE);
+    put_headline(run, log, options, out);
     put_refusals(run, log, out);
     put_misfits(run, out);
     put_calls(run, log, options, out);
