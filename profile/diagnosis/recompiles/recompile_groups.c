@@ -230,8 +230,19 @@ static void add_refusing_guard(struct finder *d, struct recompile_group *g,
     }
 }
 
+/* Returns whether an attempt compiled the group's function: other functions have inputs of the same
+ * name. */
+static bool is_of_group(const struct finder *d, const struct recompile_group *g,
+                        const struct build_input *in, uint32_t attempt)
+{
+    uint32_t compile = build_compile(in, attempt);
+    return g->compile == PROFILE_NONE ||
+           (compile != PROFILE_NONE &&
+            same_function(&d->p->compiles[compile], &d->p->compiles[g->compile]));
+}
+
 /* Finds the symbol of a group's size in the newest compile, and the line that specialized it, in
- * any compile of the group: that is where the user's program needs a constant. */
+ * any compile of the function: that is where the user's program needs a constant. */
 static void add_symbol(struct finder *d, struct recompile_group *g, const struct build_input *in)
 {
     struct buf text = BUF_INIT;
@@ -244,7 +255,7 @@ static void add_symbol(struct finder *d, struct recompile_group *g, const struct
     const struct symbol *symbol = NULL; /* of the newest compile */
     for (uint32_t i = 0; !text.failed && i < in->symbols->n_symbols; i++) {
         const struct symbol *s = &in->symbols->symbols[i];
-        if (!str_eq(s->source, buf_str(&text)))
+        if (!str_eq(s->source, buf_str(&text)) || !is_of_group(d, g, in, s->attempt))
             continue;
         bool in_newest = s->attempt != TRACE_NONE && s->attempt == newest;
         stack_id stack = s->user_stack;

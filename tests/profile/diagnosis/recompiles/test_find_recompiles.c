@@ -235,6 +235,52 @@ static void test_limit(void **state)
     made_drop(&made);
 }
 
+/* A symbol of this source, at this line of the program. */
+static void put_symbol(struct log_make *log, const char *source, int line)
+{
+    struct buf meta = BUF_INIT;
+    buf_printf(&meta,
+               "\"create_symbol\": {\"symbol\": \"s0\", \"val\": \"12\", \"source\": \"%s\", "
+               "\"user_stack\": [{\"line\": %d, \"name\": \"forward\", \"filename\": 1, "
+               "\"loc\": \"line %d\"}], \"stack\": []}",
+               source, line, line);
+    buf_putc(&meta, '\0');
+    log_put(log, meta.p, NULL);
+    buf_release(&meta);
+}
+
+/* Two functions with an input of one name: each has the line of its own compile, whichever of them
+ * is compiled again first. */
+static void test_two_functions(void **state)
+{
+    (void)state;
+    static const char *const reason[] = {
+        "0/0: tensor 'x' size mismatch at index 0. expected 8, actual 12",
+        "1/0: tensor 'x' size mismatch at index 0. expected 8, actual 12",
+    };
+    struct log_make log = new_log();
+    put_compile(&log, LOG_COMPILE(0, 0, 0), NULL, "8, 24", TENSOR_GUARD);
+    put_compile(&log, LOG_COMPILE(1, 0, 0), NULL, "8, 24", TENSOR_GUARD);
+    log.context = LOG_COMPILE(0, 1, 0);
+    put_symbol(&log, "L['x'].size()[0]", 6);
+    put_compile(&log, LOG_COMPILE(0, 1, 0), reason[0], "12, 24", TENSOR_GUARD);
+    log.context = LOG_COMPILE(1, 1, 0);
+    put_symbol(&log, "L['x'].size()[0]", 10);
+    put_compile(&log, LOG_COMPILE(1, 1, 0), reason[1], "12, 24", TENSOR_GUARD);
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    struct diagnosis *d = diagnosis_of(&made);
+    assert_int_equal(d->n_findings, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct finding *f = &d->findings[i];
+        assert_int_equal(f->kind, FINDING_RECOMPILE);
+        assert_str_is(made.profile->compiles[f->compile].id, i == 0 ? "0/1" : "1/1");
+        assert_int_equal(f->line, i == 0 ? 6 : 10);
+        assert_str_is(f->code, i == 0 ? "line 6" : "line 10");
+    }
+    diagnosis_free(d);
+    made_drop(&made);
+}
+
 static void put_float(struct log_make *log, const char *name, const char *source)
 {
     struct buf meta = BUF_INIT;
@@ -300,7 +346,8 @@ int main(void)
         cmocka_unit_test(test_sizes),          cmocka_unit_test(test_many_values),
         cmocka_unit_test(test_captured),       cmocka_unit_test(test_values),
         cmocka_unit_test(test_telling_reason), cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_restart),        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_two_functions),  cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_break),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
