@@ -281,7 +281,7 @@ static bool run_policies(struct dynamic_run *run, struct code_calls *code, uint3
     const struct policy_counts least =
         policy_counts_fewer(&automatic, &recorded) ? automatic : recorded;
     bool ok = choose_marks(run, code, varies, &least, proposal);
-    proposal->least = least;
+    proposal->automatic = automatic;
     const struct policy_options how = { .policy = CALLS_MARKED, .marks = proposal->marks };
     if (!ok || !policy_run(&run->table, code, &how, &proposal->with, run->answers[CALLS_MARKED]))
         return false;

@@ -7,8 +7,8 @@
  *         dynamic_text(&run, &shown, &out);
  *     dynamic_run_release(&run);
  *
- * Compile times of policies are estimates: a compile that the tape does not have takes as long as
- * the one of the tape that is most like it. */
+ * A call that compiles under a policy and compiled as recorded takes the time that was measured.
+ * Other compiles are estimated: each takes as long as the one of the tape that is most like it. */
 #ifndef SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_RUN_H
 #define SYMTAPE_PROFILE_CALLS_DYNAMIC_DYNAMIC_RUN_H
 

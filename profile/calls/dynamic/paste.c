@@ -126,6 +126,19 @@ static bool is_called(const struct paster *p, uint32_t code)
     return false;
 }
 
+/* Returns whether frames of a code object go on in other frames after a graph break. */
+static bool continues(const struct paster *p, uint32_t code)
+{
+    const struct code_calls *calls = code_of(p, code);
+    for (size_t i = 0; i < calls->calls.n; i++) {
+        size_t next = (size_t)calls->calls.v[i].lookup + 1;
+        if (next < p->run->cache.lookups.n &&
+            p->run->table.log->calls.v[p->run->cache.lookups.v[next].call].inside)
+            return true;
+    }
+    return false;
+}
+
 /* ---- mark_dynamic() ---- */
 
 /* Returns the length of the first part of ".scale[0]['k']": an attribute, an index or a key in
@@ -408,7 +421,7 @@ static bool have_equal_sizes(struct paster *p, uint32_t code, bool *ret)
 
 /* Returns whether shapes_spec can state the sizes of a code object. They are unbacked
  * (_symbolic_context_from_shapes_spec()), so nothing may read or compare them, and what it does not
- * name is static. */
+ * name is static, in the frames after a graph break, too, whose inputs it cannot name. */
 static bool fits_spec(const struct paster *p, uint32_t code)
 {
     bool proposed = false;
@@ -420,10 +433,18 @@ static bool fits_spec(const struct paster *p, uint32_t code)
              !argument_name(source_text(p, row)).n || code_of(p, code)->read[slot_of(p, row)]))
             return false;
     }
-    return proposed && is_called(p, code) && !has_guards(code_of(p, code));
+    return proposed && is_called(p, code) && !continues(p, code) && !has_guards(code_of(p, code));
 }
 
-static bool put_specs(struct paster *p)
+/* Runs the calls of one code object; those of all others are compiled as torch.compile() does. */
+static bool run_alone(struct paster *p, struct paste_way *way, uint32_t code)
+{
+    way->counts = p->run->policies[CALLS_AUTOMATIC];
+    policy_counts_subtract(&way->counts, &p->run->proposals[code].automatic);
+    return run_code(p, way, code);
+}
+
+static bool put_specs(struct paster *p, const struct policy_counts *least)
 {
     if (!release_is(p->run->release, 2, 13))
         return true;
@@ -438,8 +459,7 @@ static bool put_specs(struct paster *p)
         if (!equal)
             continue;
         begin_way(p, &way, PASTE_SPEC, i);
-        if (!put_spec(p, i) || !run_code(p, &way, i) ||
-            !end_way(p, &way, &p->run->proposals[i].least))
+        if (!put_spec(p, i) || !run_alone(p, &way, i) || !end_way(p, &way, least))
             return false;
     }
     return true;
@@ -462,7 +482,8 @@ bool paste_make(struct dynamic_run *run, struct paste *ret)
             n_slots = run->table.codes.v[i].n_slots;
     p.dims = calloc(run->table.log->sources.texts.n + 1, sizeof *p.dims);
     p.marks = calloc((size_t)n_slots + 1, 1);
-    bool ok = p.dims && p.marks && put_marks(&p, least) && put_sources(&p, least) && put_specs(&p);
+    bool ok =
+        p.dims && p.marks && put_marks(&p, least) && put_sources(&p, least) && put_specs(&p, least);
     free(p.dims);
     free(p.marks);
     buf_release(&p.text);

@@ -29,7 +29,7 @@ struct paste_way {
     enum paste_kind kind;
     uint32_t code;                /* of PASTE_SPEC: in calls_table.codes; else NO_ENTRY */
     bool has_numbers;             /* it names numbers */
-    struct policy_counts counts;  /* of the calls of all functions; of PASTE_SPEC, of that one */
+    struct policy_counts counts;  /* of the calls of all functions */
     uint32_t first_line, n_lines; /* in paste.lines */
 };
 
@@ -46,8 +46,7 @@ struct paste {
 struct dynamic_run;
 
 /* Finds the ways, and runs the calls under each. Unless the marks were given, a way is left out
- * that costs no less than `least`, or, of one function, than least_of_code says. Returns false when
- * memory ran out. */
+ * that costs no less than no marks do. Returns false when memory ran out. */
 bool paste_make(struct dynamic_run *run, struct paste *ret);
 void paste_release(struct paste *paste);
 

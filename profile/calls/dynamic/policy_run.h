@@ -68,5 +68,7 @@ bool policy_run(struct calls_table *table, struct code_calls *code,
  */
 bool policy_counts_fewer(const struct policy_counts *a, const struct policy_counts *b);
 void policy_counts_add(struct policy_counts *sum, const struct policy_counts *counts);
+/* Takes away what was added. */
+void policy_counts_subtract(struct policy_counts *sum, const struct policy_counts *counts);
 
 #endif

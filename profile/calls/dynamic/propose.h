@@ -8,9 +8,9 @@
 struct proposal {
     uint8_t *marks; /* by slot; NULL: none */
     uint32_t n_marks;
-    bool minimal;               /* no fewer marks reach as few compiles: all were tried */
-    struct policy_counts least; /* what a proposal has to undercut: recorded, or CALLS_AUTOMATIC */
-    struct policy_counts with;  /* CALLS_MARKED; that without them if there are no marks */
+    bool minimal;                   /* no fewer marks reach as few compiles: all were tried */
+    struct policy_counts automatic; /* CALLS_AUTOMATIC */
+    struct policy_counts with;      /* CALLS_MARKED; that without them if there are no marks */
 };
 
 /* `varies`: by slot, whether it had several values; `least`: the counts that marks have to

@@ -61,6 +61,8 @@ static void test_policies(void **state)
     check_counts(&made.run.policies[CALLS_MARKED], 4, 0, 0);
     assert_int_equal(made.run.n_marks, 2);
     assert_true(made.run.minimal);
+    /* the same calls compile, so that nothing is estimated */
+    assert_double_is(made.run.policies[CALLS_AUTOMATIC].seconds, made.run.recorded.seconds);
     assert_int_equal(made.run.answers[CALLS_AUTOMATIC][7], ANSWER_REFUSED);
     release(&made);
     trace_close(made.trace);
