@@ -39,7 +39,8 @@ On a GPU each size would be warmed up and recorded:
     0/3 inference  s16=5 s77=9     2        1       1       -      -
     0/2 inference  s16=7 s77=3     1        1       -       -      -
 
-    Sizes padded; padding is a share of the bytes of inputs, over all runs
+    Sizes padded; padding is a share of the bytes of the padded inputs
+    if the program allows it, which symtape run --pad tells
     graph          padded to        sizes  in place of  padding
     0/2 inference  multiples of 8       2            3   46.4 %
     0/1 inference  multiples of 64      1            2   88.3 %
@@ -95,7 +96,7 @@ Sizes as they would be served. From the second call on the compile is one with a
     0/1 inference  s77=9     3        1       1       1      -
 
     $ symtape cudagraphs --on-gpu --json --calls calls.jsonl $RECORDINGS/mlp.log.zst
-    {"schema":"symtape.cudagraphs/1","n_calls":7,"n_graphs":2,"n_sizes":3,"n_skipped":0,"warm_ups":3,"recordings":2,"replays":2,"eager":0,"pool_bytes":null,"recordings_on_tape":0,"unknown_lookups":0,"unknown_sizes":0,"graph_partition":true,"skip_dynamic":false,"on_gpu":true,"graphs":[{"compile":"0/0","mode":"inference","partitions":1,"skipped":null,"node":null,"file":null,"line":null,"source":null},{"compile":"0/1","mode":"inference","partitions":1,"skipped":null,"node":null,"file":null,"line":null,"source":null}],"sizes":[{"graph":0,"symbols":[],"ints":[],"input_bytes":256,"runs":1,"warm_ups":1,"recordings":0,"replays":0,"eager":0},{"graph":1,"symbols":[{"symbol":"s77","value":6}],"ints":[6],"input_bytes":384,"runs":3,"warm_ups":1,"recordings":1,"replays":1,"eager":0},{"graph":1,"symbols":[{"symbol":"s77","value":9}],"ints":[9],"input_bytes":576,"runs":3,"warm_ups":1,"recordings":1,"replays":1,"eager":0}],"paddings":[{"graph":1,"padded_to":"multiples of 64","sizes":1,"sizes_before":2,"bytes":24576,"bytes_before":2880}],"calls":[{"call":0,"runs":[{"size":0,"partition":0,"action":"warm-up"}]},{"call":1,"runs":[{"size":1,"partition":0,"action":"warm-up"}]},{"call":2,"runs":[{"size":1,"partition":0,"action":"record"}]},{"call":3,"runs":[{"size":2,"partition":0,"action":"warm-up"}]},{"call":4,"runs":[{"size":2,"partition":0,"action":"record"}]},{"call":5,"runs":[{"size":1,"partition":0,"action":"replay"}]},{"call":6,"runs":[{"size":2,"partition":0,"action":"replay"}]}]}
+    {"schema":"symtape.cudagraphs/1","n_calls":7,"n_graphs":2,"n_sizes":3,"n_skipped":0,"warm_ups":3,"recordings":2,"replays":2,"eager":0,"eager_in_warm_up":0,"pool_bytes":null,"recordings_on_tape":0,"unknown_lookups":0,"unknown_sizes":0,"graph_partition":true,"skip_dynamic":false,"on_gpu":true,"graphs":[{"compile":"0/0","mode":"inference","partitions":1,"skipped":null,"node":null,"file":null,"line":null,"source":null},{"compile":"0/1","mode":"inference","partitions":1,"skipped":null,"node":null,"file":null,"line":null,"source":null}],"sizes":[{"graph":0,"symbols":[],"ints":[],"input_bytes":256,"runs":1,"warm_ups":1,"recordings":0,"replays":0,"eager":0},{"graph":1,"symbols":[{"symbol":"s77","value":6}],"ints":[6],"input_bytes":384,"runs":3,"warm_ups":1,"recordings":1,"replays":1,"eager":0},{"graph":1,"symbols":[{"symbol":"s77","value":9}],"ints":[9],"input_bytes":576,"runs":3,"warm_ups":1,"recordings":1,"replays":1,"eager":0}],"paddings":[{"graph":1,"padded_to":"multiples of 64","sizes":1,"sizes_before":2,"bytes":24576,"bytes_before":2880}],"calls":[{"call":0,"runs":[{"size":0,"partition":0,"action":"warm-up"}]},{"call":1,"runs":[{"size":1,"partition":0,"action":"warm-up"}]},{"call":2,"runs":[{"size":1,"partition":0,"action":"record"}]},{"call":3,"runs":[{"size":2,"partition":0,"action":"warm-up"}]},{"call":4,"runs":[{"size":2,"partition":0,"action":"record"}]},{"call":5,"runs":[{"size":1,"partition":0,"action":"replay"}]},{"call":6,"runs":[{"size":2,"partition":0,"action":"replay"}]}]}
 
 A program that ran with reduce-overhead on an H200. What PyTorch did in its calls is in tests/device/results/cudagraphs.md: the same, and a
 pool of 251,658,240 bytes. Two kernels were tuned, each with a buffer of 60 MiB:
@@ -116,7 +117,8 @@ pool of 251,658,240 bytes. Two kernels were tuned, each with a buffer of 60 MiB:
     0/0 inference  s77=3000     3        1       1       1      -
     0/0 inference  s77=8192     2        1       1       -      -
 
-    Sizes padded; padding is a share of the bytes of inputs, over all runs
+    Sizes padded; padding is a share of the bytes of the padded inputs
+    if the program allows it, which symtape run --pad tells
     graph          padded to    sizes  in place of  padding
     0/0 inference  powers of 2      2            3    7.3 %
 
@@ -134,6 +136,22 @@ pool of 251,658,240 bytes. Two kernels were tuned, each with a buffer of 60 MiB:
 
     $ symtape cudagraphs --json $RECORDINGS/gpu/sizes.log.zst | grep -o '"pool_bytes":[0-9]*'
     "pool_bytes":251658240
+
+A compile that broke its graph before the first operator has nothing to record; as if that of the first function had:
+
+    $ zstd -dcq $RECORDINGS/levels.log.zst | awk '/^V/ {skip = /"frame_id": 0, "frame_compile_id": 0, "attempt": 1/ && /_graph"/} !skip' >empty.log
+
+    $ symtape cudagraphs -q --on-gpu empty.log | head -7
+    reduce-overhead would record 8 CUDA graphs for 15 calls (18 compiled graphs, 37 sizes)
+    51 runs: 40 warm up, 8 record, 3 replay
+    0/0 has no operators before its graph break: demo/levels.py:9: total = x.sum().item()
+
+    Graphs; parts are what a run at one size records
+    graph          parts  sizes  runs  warm-up  record  replay  eager
+    1/0 inference      1      1     2        1       1       -      -
+
+    $ symtape cudagraphs -q --json empty.log | grep -o '"skipped":"no operators","node":null,"file":"[^"]*","line":[0-9]*'
+    "skipped":"no operators","node":null,"file":"/home/user/demo/levels.py","line":9
 
 Calls are needed, and one tape:
 

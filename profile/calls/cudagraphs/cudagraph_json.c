@@ -119,6 +119,7 @@ void cudagraph_json(const struct cudagraph_run *run, const struct call_log *log,
     json_put_u64(&w, "n_sizes", run->n_sizes);
     json_put_u64(&w, "n_skipped", run->n_skipped);
     put_actions(run->totals, &w);
+    json_put_u64(&w, "eager_in_warm_up", run->n_in_warm_up);
     if (run->pool_known)
         json_put_u64(&w, "pool_bytes", run->pool_bytes);
     else

@@ -272,17 +272,16 @@ static bool run_partition(struct run_builder *b, uint32_t call, uint32_t size, u
     struct graph_size *row = &b->run->sizes.v[size];
     const struct wrapped_graph *graph = &b->run->wrapped.graphs.v[row->graph];
     struct graph_run run = { call, size, partition, RUN_EAGER };
-    /* What is written back to inputs comes last. */
-    bool last = partition + 1 == graph->n_partitions;
     struct wrapped_run how = { .function = row->first_function + partition,
                                .module = graph->reads_module ? b->module : -1,
                                .mode = graph->mode,
-                               .mutates = graph->skip == SKIP_MUTATION && last };
+                               .mutates = graph_run_mutates(b->run, &run) };
     if (!tree_manager_run(&b->manager, &how, &run.action) || !vec_push(&b->run->runs, run) ||
         (!how.mutates && !pool_run_take(&b->pool, size, partition, b->manager.path, run.action)))
         return nomem(b);
     row->actions[run.action]++;
     b->run->totals[run.action]++;
+    b->run->n_in_warm_up += run.action == RUN_EAGER && !how.mutates;
     return true;
 }
 
@@ -370,7 +369,8 @@ static bool count_graphs(struct run_builder *b)
         const struct graph_size *size = &run->sizes.v[i];
         if (!ran[size->graph] && size->first_function != CALL_NONE)
             run->n_graphs++;
-        if (!ran[size->graph] && size->first_function == CALL_NONE)
+        if (!ran[size->graph] && size->first_function == CALL_NONE &&
+            run->wrapped.graphs.v[size->graph].skip != SKIP_EMPTY)
             run->n_skipped++;
         ran[size->graph] = true;
     }

@@ -36,7 +36,7 @@ struct padding_row {
     uint32_t graph;
     const char *policy;
     uint32_t sizes, before; /* with and without padding */
-    uint64_t bytes, padded; /* of the inputs that are copied, over all runs */
+    uint64_t bytes, padded; /* of the inputs with symbolic sizes, over all runs */
 };
 
 struct cudagraph_run {
@@ -50,10 +50,11 @@ struct cudagraph_run {
     vec_of(struct padding_row)
     paddings;
     uint32_t totals[RUN_ACTIONS];
-    uint32_t n_calls;         /* of called functions, backwards not included */
-    uint32_t n_graphs;        /* that are wrapped and ran */
-    uint32_t n_sizes;         /* of them */
-    uint32_t n_skipped;       /* graphs that ran and are not wrapped */
+    uint32_t n_in_warm_up; /* of RUN_EAGER: runs of graphs that are warm, in a path that warms up */
+    uint32_t n_calls;      /* of called functions, backwards not included */
+    uint32_t n_graphs;     /* that are wrapped and ran */
+    uint32_t n_sizes;      /* of them */
+    uint32_t n_skipped;    /* graphs that ran and are not wrapped */
     uint32_t n_unknown_sizes; /* symbols whose value no call tells: unbacked ones */
     uint32_t n_unknown_calls; /* look-ups and backwards of which no entry is known */
     uint32_t n_on_tape;  /* recordings of CUDA graphs that PyTorch logged while this was recorded */
@@ -73,6 +74,16 @@ bool cudagraph_run_make(struct cudagraph_run *run, struct trace *trace, uint32_t
                         struct call_log *log, const struct cache_run *cache,
                         const struct cudagraph_options *options, struct err *err);
 void cudagraph_run_release(struct cudagraph_run *run);
+
+/* Returns whether a run has no CUDA graph because the graph writes to an input. */
+static inline bool graph_run_mutates(const struct cudagraph_run *run, const struct graph_run *row)
+{
+    const struct graph_size *size = vec_from(&run->sizes, row->size);
+    const struct wrapped_graph *graph = vec_from(&run->wrapped.graphs, size->graph);
+    /* What is written back to inputs comes last. */
+    return graph->skip == SKIP_MUTATION &&
+           (size->first_function == CALL_NONE || row->partition + 1 == graph->n_partitions);
+}
 
 /* Returns whether a graph is recorded. */
 static inline bool wrapped_graph_records(const struct wrapped_graph *graph)

@@ -45,6 +45,21 @@ static void put_action(uint32_t n, const char *one, const char *many, bool *firs
     buf_puts(out, n == 1 ? one : many);
 }
 
+/* Says why runs have no CUDA graph. */
+static void put_eager(const struct cudagraph_run *run, struct buf *out)
+{
+    uint32_t mutate = run->totals[RUN_EAGER] - run->n_in_warm_up;
+    bool first = true;
+    if (!run->totals[RUN_EAGER])
+        return;
+    buf_puts(out, "eagerly, without a CUDA graph:");
+    put_action(run->n_in_warm_up, " since a graph that ran before it in the same call warmed up",
+               " since a graph that ran before them in the same call warmed up", &first, out);
+    put_action(mutate, " since it writes to an input", " since they write to an input", &first,
+               out);
+    buf_puts(out, "\n");
+}
+
 static void put_headline(const struct cudagraph_run *run, struct buf *out)
 {
     bool first = true;
@@ -72,8 +87,9 @@ static void put_headline(const struct cudagraph_run *run, struct buf *out)
     put_action(run->totals[RUN_WARM_UP], " warms up", " warm up", &first, out);
     put_action(run->totals[RUN_RECORD], " records", " record", &first, out);
     put_action(run->totals[RUN_REPLAY], " replays", " replay", &first, out);
-    put_action(run->totals[RUN_EAGER], " has no CUDA graph", " have no CUDA graph", &first, out);
+    put_action(run->totals[RUN_EAGER], " runs eagerly", " run eagerly", &first, out);
     buf_puts(out, "\n");
+    put_eager(run, out);
 }
 
 static void put_notes(const struct cudagraph_run *run, const struct cache_run *cache,
@@ -126,8 +142,14 @@ static struct graph_totals *sum_sizes(const struct cudagraph_run *run)
 /* "0/1 forward is skipped: an input is written to in place: train.py:17: y.copy_(x)" */
 static void put_skip(const struct wrapped_graph *graph, struct buf *out)
 {
-    put_graph(graph, out);
-    buf_printf(out, " is skipped: %s", skip_reason_text(graph->skip));
+    if (graph->skip == SKIP_EMPTY) {
+        format_text(out, graph->compile, 0);
+        buf_puts(out, " has no operators");
+        buf_puts(out, graph->file.n ? " before its graph break" : "");
+    } else {
+        put_graph(graph, out);
+        buf_printf(out, " is skipped: %s", skip_reason_text(graph->skip));
+    }
     if (graph->file.n)
         buf_puts(out, ": ");
     put_line(graph, out);
@@ -180,7 +202,8 @@ static void put_graphs(const struct cudagraph_run *run, const struct graph_total
     uint32_t n = 0;
     for (uint32_t i = 0; i < run->wrapped.graphs.n; i++) {
         const struct graph_totals *sum = &all[i];
-        if (!sum->runs || n++ >= report_shown(options, UINT32_MAX))
+        if (!sum->runs || graph_of(run, i)->skip == SKIP_EMPTY ||
+            n++ >= report_shown(options, UINT32_MAX))
             continue;
         put_graph(graph_of(run, i), &table.text);
         table_cell(&table);
@@ -261,7 +284,8 @@ static void put_paddings(const struct cudagraph_run *run, const struct report_op
                      row->padded ? 100.0 * (double)waste / (double)row->padded : 0.0);
     }
     if (n)
-        buf_puts(out, "\nSizes padded; padding is a share of the bytes of inputs, over all runs\n");
+        buf_puts(out, "\nSizes padded; padding is a share of the bytes of the padded inputs\n"
+                      "if the program allows it, which symtape run --pad tells\n");
     report_table(&table, options, 0, n, out);
 }
 
@@ -280,7 +304,11 @@ static void put_run(const struct cudagraph_run *run, const struct call_log *log,
     table_cell(table);
     put_size(run, size, &table->text);
     table_cell(table);
-    table_text(table, str_of(run_action_name(row->action)));
+    buf_puts(&table->text, run_action_name(row->action));
+    if (row->action == RUN_EAGER)
+        buf_puts(&table->text,
+                 graph_run_mutates(run, row) ? ", writes to an input" : ", after a warm-up");
+    table_cell(table);
 }
 
 static void put_runs(const struct cudagraph_run *run, const struct call_log *log,

@@ -87,8 +87,8 @@ static bool add_size(struct padder *p, const struct graph_size *size)
         return false;
     row->before++;
     row->sizes += id == known;
-    add_bytes(&row->bytes, size_values_bytes(&as_is), size->runs);
-    add_bytes(&row->padded, size_values_bytes(&padded), size->runs);
+    add_bytes(&row->bytes, size_values_symbolic(&as_is), size->runs);
+    add_bytes(&row->padded, size_values_symbolic(&padded), size->runs);
     return true;
 }
 

@@ -61,6 +61,17 @@ uint64_t size_values_bytes(const struct size_values *values)
     return sum;
 }
 
+uint64_t size_values_symbolic(const struct size_values *values)
+{
+    const struct wrapped_graph *graph = values->graph;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < graph->n_tensors + graph->n_saved; i++)
+        if (values->wrapped->inputs.v[graph->first_tensor + i].symbolic &&
+            __builtin_add_overflow(sum, size_values_tensor(values, i), &sum))
+            return UINT64_MAX;
+    return sum;
+}
+
 static bool evaluate(const struct size_values *in, const struct expr_pool *pool, expr_id id,
                      int64_t *ret)
 {

@@ -18,6 +18,8 @@ void size_values_key(const struct size_values *values, struct buf *out);
 int64_t size_values_int(const struct size_values *values, uint32_t i);
 /* Returns the bytes of the inputs that each replay copies. */
 uint64_t size_values_bytes(const struct size_values *values);
+/* Returns the bytes of the tensor inputs that have symbolic sizes, copied or not. */
+uint64_t size_values_symbolic(const struct size_values *values);
 uint64_t size_values_tensor(const struct size_values *values, uint32_t number);
 /* Sets *ret to the elements of the storage of a tensor with these sizes and strides, which are
  * tuples of expressions over the symbols. Returns false when they cannot be evaluated. */

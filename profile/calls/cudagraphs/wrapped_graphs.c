@@ -76,8 +76,8 @@ static bool keeps_address(const struct wrap_reader *in, const struct node *node)
 
 /* ---- Sizes ---- */
 
-/* Copies an expression, and lists its symbols. */
-static bool copy_expr(struct wrap_reader *in, const struct expr_pool *pool, expr_id id)
+/* Copies an expression, and lists its symbols if the size of a graph depends on them. */
+static bool copy_expr(struct wrap_reader *in, const struct expr_pool *pool, expr_id id, bool listed)
 {
     struct err unreadable = { 0 };
     buf_clear(&in->text);
@@ -90,7 +90,7 @@ static bool copy_expr(struct wrap_reader *in, const struct expr_pool *pool, expr
     expr_id copy = expr_parse(&in->graphs->exprs, text, &unreadable);
     if (copy == EXPR_NONE && unreadable.kind == ERR_ENV)
         return *in->err = unreadable, false;
-    for (size_t i = from; copy != EXPR_NONE && i < in->graphs->exprs.exprs.n; i++) {
+    for (size_t i = from; listed && copy != EXPR_NONE && i < in->graphs->exprs.exprs.n; i++) {
         const struct expr *e = &in->graphs->exprs.exprs.v[i];
         if (e->kind == EXPR_SYMBOL && intern(&in->symbols, e->text) == INTERN_NONE)
             return nomem(in);
@@ -98,19 +98,28 @@ static bool copy_expr(struct wrap_reader *in, const struct expr_pool *pool, expr
     return vec_push(&in->graphs->dims, copy) || nomem(in);
 }
 
+static bool is_symbolic(const struct graph *graph, const struct meta *meta)
+{
+    for (uint32_t i = 0; i < meta->n_sizes; i++)
+        if (expr_at(&graph->pool->exprs, meta->sizes[i])->kind != EXPR_INT)
+            return true;
+    return false;
+}
+
 static bool add_input(struct wrap_reader *in, const struct graph *graph, uint32_t node,
-                      const struct meta *meta)
+                      const struct meta *meta, bool listed)
 {
     struct sized_input input = {
         .name = arena_copy(&in->graphs->arena, graph->nodes[node].name),
         .first = (uint32_t)in->graphs->dims.n,
         .n = meta->n_sizes,
         .element_bytes = meta->kind == META_TENSOR ? dtype_size(meta->dtype) : 0,
+        .symbolic = is_symbolic(graph, meta),
     };
     if (!input.name.p)
         return nomem(in);
     for (uint32_t i = 0; i < meta->n_sizes; i++)
-        if (!copy_expr(in, &graph->pool->exprs, meta->sizes[i]))
+        if (!copy_expr(in, &graph->pool->exprs, meta->sizes[i], listed))
             return false;
     return vec_push(&in->graphs->inputs, input) || nomem(in);
 }
@@ -134,7 +143,7 @@ static bool add_ints(struct wrap_reader *in, const struct graph *graph, struct w
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct meta *meta = input_meta(graph, i);
         if (meta && meta->kind == META_SYM && meta->n_sizes && !is_float(graph, meta) &&
-            !add_input(in, graph, i, meta))
+            !add_input(in, graph, i, meta, true))
             return false;
     }
     ret->n_ints = (uint32_t)in->graphs->inputs.n - ret->first_int;
@@ -147,10 +156,17 @@ static bool add_tensors(struct wrap_reader *in, const struct graph *graph, const
     ret->first_tensor = (uint32_t)in->graphs->inputs.n;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct meta *meta = input_meta(graph, i);
-        if (meta && meta->kind == META_TENSOR && !keeps[i] && !add_input(in, graph, i, meta))
+        if (meta && meta->kind == META_TENSOR && !keeps[i] && !add_input(in, graph, i, meta, true))
             return false;
     }
     ret->n_tensors = (uint32_t)in->graphs->inputs.n - ret->first_tensor;
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct meta *meta = input_meta(graph, i);
+        if (meta && meta->kind == META_TENSOR && keeps[i] && is_symbolic(graph, meta) &&
+            !add_input(in, graph, i, meta, false))
+            return false;
+    }
+    ret->n_saved = (uint32_t)in->graphs->inputs.n - ret->first_tensor - ret->n_tensors;
     return true;
 }
 
@@ -274,6 +290,7 @@ static bool index_refs(struct wrapped_graphs *graphs, const struct graph_list *l
         graphs->first_ref.v[graphs->first_ref.n++] = TRACE_NONE;
     for (uint32_t i = 0; i < list->n; i++) {
         uint32_t attempt = list->refs[i].attempt;
+        graphs->has_dynamo |= list->refs[i].kind == GRAPH_DYNAMO && list->refs[i].is_event;
         graphs->next_ref.v[graphs->next_ref.n++] =
             attempt < n_attempts ? graphs->first_ref.v[attempt] : TRACE_NONE;
         if (attempt < n_attempts)
@@ -303,6 +320,66 @@ static bool list_refs(const struct wrapped_graphs *graphs, const struct graph_li
     return true;
 }
 
+/* ---- Compiles without operators ---- */
+
+static bool index_breaks(struct wrap_reader *in)
+{
+    struct wrapped_graphs *graphs = in->graphs;
+    if (graphs->incidents)
+        return true;
+    graphs->incidents = incidents_read_failures(in->trace, in->err);
+    if (!graphs->incidents)
+        return false;
+    while (graphs->break_of.n < in->trace->n_attempts)
+        if (!vec_push(&graphs->break_of, TRACE_NONE))
+            return nomem(in);
+    for (uint32_t i = 0; i < graphs->incidents->n_breaks; i++)
+        if (graphs->incidents->breaks[i].attempt < graphs->break_of.n)
+            graphs->break_of.v[graphs->incidents->breaks[i].attempt] = i;
+    return true;
+}
+
+/* Dynamo compiles no graph that has neither operators nor outputs (compile_subgraph() in
+ * torch/_dynamo/output_graph.py), as of a function whose first call breaks the graph. */
+static bool is_empty(const struct wrap_reader *in)
+{
+    return in->graphs->has_dynamo && in->attempt < in->graphs->first_ref.n &&
+           in->graphs->first_ref.v[in->attempt] == TRACE_NONE &&
+           in->trace->attempts[in->attempt].status == ATTEMPT_OK;
+}
+
+/* Sets the user line of the break that ended the graph; attempts of a compile that broke before
+ * were discarded. */
+static bool set_break(struct wrap_reader *in, struct wrapped_graph *ret)
+{
+    if (!index_breaks(in))
+        return false;
+    for (uint32_t at = in->attempt; at < in->graphs->break_of.n;) {
+        uint32_t number = in->graphs->break_of.v[at], previous = in->trace->attempts[at].previous;
+        if (number != TRACE_NONE) {
+            const struct graph_break *one = &in->graphs->incidents->breaks[number];
+            ret->file = one->file;
+            ret->code = one->code;
+            ret->line = one->line;
+            return true;
+        }
+        at = previous < at ? previous : TRACE_NONE;
+    }
+    return true;
+}
+
+static bool add_none(struct wrap_reader *in)
+{
+    struct wrapped_graph none = { .compile = in->trace->attempts[in->attempt].compile,
+                                  .attempt = in->attempt,
+                                  .skip = is_empty(in) ? SKIP_EMPTY : SKIP_NO_GRAPH,
+                                  .node = STR(""),
+                                  .file = STR(""),
+                                  .code = STR("") };
+    return (none.skip != SKIP_EMPTY || set_break(in, &none)) &&
+           (vec_push(&in->graphs->graphs, none) || nomem(in));
+}
+
 static bool read_refs(struct wrap_reader *in, const struct graph_list *list,
                       const struct ref_list *refs, bool backward)
 {
@@ -316,14 +393,7 @@ static bool read_refs(struct wrap_reader *in, const struct graph_list *list,
         if (!visit(in, ref, visit_graph))
             return false;
     }
-    struct wrapped_graph none = { .compile = in->trace->attempts[in->attempt].compile,
-                                  .attempt = in->attempt,
-                                  .skip = SKIP_NO_GRAPH,
-                                  .node = STR(""),
-                                  .file = STR(""),
-                                  .code = STR("") };
-    return backward || in->graphs->graphs.n > before || vec_push(&in->graphs->graphs, none) ||
-           nomem(in);
+    return backward || in->graphs->graphs.n > before || add_none(in);
 }
 
 bool wrapped_graphs_read(struct wrapped_graphs *graphs, struct trace *trace, uint32_t attempt,
@@ -358,6 +428,8 @@ void wrapped_graphs_release(struct wrapped_graphs *graphs)
     vec_release(&graphs->outputs);
     vec_release(&graphs->first_ref);
     vec_release(&graphs->next_ref);
+    vec_release(&graphs->break_of);
+    incidents_free(graphs->incidents);
 }
 
 const char *skip_reason_name(enum skip_reason reason)

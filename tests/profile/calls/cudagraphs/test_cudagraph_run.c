@@ -37,7 +37,7 @@ static const char PROGRAM[] =
     "    return (buf0, )\n"
     "\n";
 
-static struct trace *make_trace(const char *graph, const char *program)
+static struct log_make start_trace(void)
 {
     struct log_make log = log_start();
     log_put(&log, "\"dynamo_start\": {}", NULL);
@@ -46,6 +46,12 @@ static struct trace *make_trace(const char *graph, const char *program)
             "\"source\": \"L['x'].size()[0]\"}",
             NULL);
     log_put(&log, "\"dynamo_output_graph\": {}", DYNAMO);
+    return log;
+}
+
+static struct trace *make_trace(const char *graph, const char *program)
+{
+    struct log_make log = start_trace();
     log_put(&log, "\"aot_inference_graph\": {}", graph);
     if (program)
         log_put(&log, "\"inductor_output_code\": {}", program);
@@ -56,15 +62,22 @@ static struct trace *make_trace(const char *graph, const char *program)
 static const unsigned SIZES[] = { 8, 8, 8, 12, 12, 12, 17, 17 };
 enum { CALLS = sizeof SIZES / sizeof *SIZES };
 
-static bool make_calls(struct call_log *log, struct err *err)
+/* Calls with the sizes, each with its backward if there is one. */
+static bool make_calls(struct call_log *log, bool backward, struct err *err)
 {
     struct buf lines = BUF_INIT;
-    for (unsigned i = 0; i < CALLS; i++)
+    for (unsigned i = 0; i < CALLS; i++) {
         buf_printf(&lines,
                    "{\"call\": %u, \"function\": \"f\", \"args\": [{\"source\": \"L['x']\", "
                    "\"obj\": %u, \"size\": [%u, 4], \"stride\": [4, 1], \"dtype\": "
                    "\"torch.float32\", \"device\": \"cuda\"}], \"mode\": {\"grad\": true}}\n",
-                   i, i, SIZES[i]);
+                   2 * i, i, SIZES[i]);
+        if (backward)
+            buf_printf(&lines,
+                       "{\"call\": %u, \"function\": \"b\", \"backward_of\": %u, "
+                       "\"args\": []}\n",
+                       2 * i + 1, 2 * i);
+    }
     bool ok = lines.failed ? err_nomem(err) : call_log_read(log, buf_str(&lines), err);
     buf_release(&lines);
     return ok;
@@ -76,16 +89,22 @@ struct made {
     struct cudagraph_run run;
 };
 
-static bool make(struct made *made, struct trace *trace, const struct cudagraph_options *how)
+static bool make_with(struct made *made, struct trace *trace, bool backward,
+                      const struct cudagraph_options *how)
 {
     static const struct cache_options AS_RECORDED = { .limits = { 0 } };
     struct err err = ERR_INIT;
     *made = (struct made){ 0 };
-    bool ok = make_calls(&made->log, &err) &&
+    bool ok = make_calls(&made->log, backward, &err) &&
               cache_run_make(&made->cache, trace, 0, &made->log, &AS_RECORDED, &err) &&
               cudagraph_run_make(&made->run, trace, 0, &made->log, &made->cache, how, &err);
     assert_true(ok || err.kind == ERR_ENV);
     return ok;
+}
+
+static bool make(struct made *made, struct trace *trace, const struct cudagraph_options *how)
+{
+    return make_with(made, trace, false, how);
 }
 
 static void release(struct made *made)
@@ -178,6 +197,114 @@ static void test_limits(void **state)
     expect("not a graph", &none, SKIP_NO_GRAPH, 0, 0);
 }
 
+/* Returns the padding of a backward graph to multiples of 64. */
+static struct padding_row pad_backward(const struct made *made)
+{
+    for (size_t i = 0; i < made->run.paddings.n; i++) {
+        const struct padding_row *row = &made->run.paddings.v[i];
+        if (made->run.wrapped.graphs.v[row->graph].mode == MODE_BACKWARD &&
+            !strcmp(row->policy, "multiples of 64"))
+            return *row;
+    }
+    fail();
+    return (struct padding_row){ 0 };
+}
+
+/* What the forward saved is not copied, but it is padded; its other symbol is of no key. */
+static void test_saved(void **state)
+{
+    (void)state;
+    struct made made;
+    struct log_make log = start_trace();
+    log_put(&log, "\"aot_forward_graph\": {}", GRAPH(""));
+    log_put(&log, "\"aot_backward_graph\": {}",
+            "class <lambda>(torch.nn.Module):\n"
+            "    def forward(self, arg0_1: \"Sym(s27)\", sin: \"f32[s27, 4][4, 1]cuda:0\", "
+            "arg2_1: \"f32[4][1]cuda:0\", other: \"f32[s99, 4][4, 1]cuda:0\", "
+            "tangents_1: \"f32[][]cuda:0\"):\n"
+            "        mul: \"f32[s27, 4][4, 1]cuda:0\" = "
+            "torch.ops.aten.mul.Tensor(sin, tangents_1)\n"
+            "        return (None, mul, None)\n");
+    log_put(&log, "\"dynamo_cpp_guards_str\": {}", TREE);
+    struct trace *trace = log_open(&log);
+    assert_true(make_with(&made, trace, true, &(struct cudagraph_options){ 0 }));
+    struct padding_row row = pad_backward(&made);
+    assert_int_equal(row.before, 3);
+    assert_int_equal(row.sizes, 1);
+    assert_int_equal(row.bytes, (8 * 3 + 12 * 3 + 17 * 2) * 16);
+    assert_int_equal(row.padded, CALLS * 64 * 16);
+    assert_int_equal(made.run.wrapped.graphs.v[row.graph].n_symbols, 1);
+    release(&made);
+    trace_close(trace);
+}
+
+/* A graph of one size is warm when another one of the same compile has a size for the first time.
+ */
+static void test_eager(void **state)
+{
+    (void)state;
+    struct made made;
+    struct log_make log = start_trace();
+    log_put(&log, "\"aot_inference_graph\": {}", GRAPH(""));
+    log_put(&log, "\"aot_inference_graph\": {}",
+            "class <lambda>(torch.nn.Module):\n"
+            "    def forward(self, arg0_1: \"f32[4][1]cuda:0\"):\n"
+            "        sin: \"f32[4][1]cuda:0\" = torch.ops.aten.sin.default(arg0_1)\n"
+            "        return (sin,)\n");
+    log_put(&log, "\"dynamo_cpp_guards_str\": {}", TREE);
+    struct trace *trace = log_open(&log);
+    assert_true(make(&made, trace, &(struct cudagraph_options){ 0 }));
+    assert_int_equal(made.run.totals[RUN_EAGER], 2);
+    assert_int_equal(made.run.n_in_warm_up, 2);
+    release(&made);
+    trace_close(trace);
+    graph_of(GRAPH("        copy_: \"f32[s27, 4][4, 1]cuda:0\" = "
+                   "torch.ops.aten.copy_.default(arg1_1, sin)\n"),
+             NULL, &(struct cudagraph_options){ 0 }, &made);
+    assert_int_equal(made.run.totals[RUN_EAGER], CALLS);
+    assert_int_equal(made.run.n_in_warm_up, 0);
+    release(&made);
+}
+
+/* A compile without operators, and another one that has Dynamo's graph. */
+static struct trace *make_empty(void)
+{
+    struct log_make log = log_start();
+    log_put(&log, "\"dynamo_start\": {}", NULL);
+    log_artifact(&log, "dynamo_graph_break_reason",
+                 "Graph break in user code at /home/user/train.py:7\n"
+                 "Graph Break Reason: Unsupported Tensor.item() call\n"
+                 "User code traceback:\n"
+                 "  File \"/home/user/train.py\", line 7, in f\n"
+                 "    n = x.item()\n");
+    log.context = LOG_COMPILE(0, 0, 1);
+    log_put(&log, "\"dynamo_start\": {}", NULL);
+    log_put(&log, "\"dynamo_cpp_guards_str\": {}", TREE);
+    log_put(&log, "\"compilation_metrics\": {}", NULL);
+    log.context = LOG_COMPILE(1, 0, 0);
+    log_put(&log, "\"dynamo_output_graph\": {}", DYNAMO);
+    return log_open(&log);
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    struct made made;
+    struct buf text = BUF_INIT;
+    struct trace *trace = make_empty();
+    assert_true(make(&made, trace, &(struct cudagraph_options){ 0 }));
+    const struct wrapped_graph *graph = &made.run.wrapped.graphs.v[0];
+    assert_int_equal(graph->skip, SKIP_EMPTY);
+    assert_int_equal(graph->line, 7);
+    assert_int_equal(made.run.n_skipped, 0);
+    cudagraph_text(&made.run, &made.cache, &made.log, &(struct report_options){ 0 }, &text);
+    assert_true(str_contains(buf_str(&text), STR("0/0 has no operators before its graph break: ")));
+    assert_false(str_contains(buf_str(&text), STR("is skipped")));
+    buf_release(&text);
+    release(&made);
+    trace_close(trace);
+}
+
 /* 32 MiB of cuBLAS, and 2 MiB of the rest. */
 static void test_pool(void **state)
 {
@@ -215,6 +342,10 @@ static void test_memory(void **state)
     assert_true(make_and_write(trace));
     check_alloc_failures(make_and_write, trace);
     trace_close(trace);
+    trace = make_empty();
+    assert_true(make_and_write(trace));
+    check_alloc_failures(make_and_write, trace);
+    trace_close(trace);
     trace = make_trace(GRAPH(""), PROGRAM);
     assert_true(make_and_write(trace));
     check_alloc_failures(make_and_write, trace);
@@ -224,9 +355,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_limits), cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_eager),  cmocka_unit_test(test_empty),  cmocka_unit_test(test_pool),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
