@@ -272,9 +272,12 @@ static bool list_changes(struct warm_builder *b, struct warm_row *row, struct pa
             !add_change(b, row, after[i].name))
             return false;
     }
-    for (uint32_t i = 0; i < cold.n; i++)
-        if (!b->slots[before[i].name].matched && !add_change(b, row, before[i].name))
+    for (uint32_t i = 0; i < cold.n; i++) {
+        struct part_slot *slot = &b->slots[before[i].name];
+        if (!slot->matched && !add_change(b, row, before[i].name))
             return false;
+        slot->matched = true; /* a name that the key has twice is listed once */
+    }
     return true;
 }
 
