@@ -105,6 +105,9 @@ static bool order_findings(struct finder *d)
         f->finding.n_evidence = (uint32_t)f->evidence.n;
         f->finding.remedies = f->remedies.v;
         f->finding.n_remedies = (uint32_t)f->remedies.n;
+        /* Phases and metrics are measured apart, and compiles can be inside of others. */
+        if (d->p->compile_ns > 0 && f->finding.ns > d->p->compile_ns)
+            f->finding.ns = d->p->compile_ns;
         if (!f->absorbed)
             order[n++] = (struct ordered_finding){ f->finding, finding_weight(d, f), i };
     }

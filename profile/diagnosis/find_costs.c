@@ -60,17 +60,79 @@ static void find_slow_line(struct finder *d)
         find_evidence(d, f, "%llu guards were asked for there", (unsigned long long)line->guards);
 }
 
-/* The parts of the compiler that a setting changes. */
+/* The parts of the compiler that a setting changes, and what to change if the caches were empty and
+ * if they were warm. */
 static const struct {
     enum phase_part part;
-    const char *cause, *change;
+    const char *cause, *change, *change_warm;
 } PARTS[] = {
     { PHASE_AUTOTUNING, "autotuning of kernels",
       "a mode of torch.compile() other than \"max-autotune\", or a warm cache: "
-      "TORCHINDUCTOR_CACHE_DIR" },
+      "TORCHINDUCTOR_CACHE_DIR",
+      "a mode of torch.compile() other than \"max-autotune\"" },
     { PHASE_CODEGEN, "generating and compiling kernels",
-      "a warm cache: keep TORCHINDUCTOR_CACHE_DIR between runs" },
+      "a warm cache: keep TORCHINDUCTOR_CACHE_DIR between runs", NULL },
 };
+
+/* ---- Caches that were warm ---- */
+
+/* The look-ups of one cache of graphs. */
+struct cache_start {
+    uint32_t hits, misses;
+    uint32_t earlier; /* hits of graphs that an earlier run had left there */
+};
+
+/* Counts the look-ups of a cache. A hit of a key that was missed, too, is of a graph that this run
+ * compiled itself, or another of its ranks. */
+static struct cache_start count_lookups(struct finder *d, enum cache_kind kind)
+{
+    struct cache_start ret = { 0 };
+    struct intern missed = { 0 };
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < d->p->n_caches; i++) {
+        const struct cache_event *is = d->p->caches[i].is;
+        if (is->kind != kind || is->key.n == 0 || is->state != CACHE_MISS)
+            continue;
+        ret.misses++;
+        ok = intern(&missed, is->key) != INTERN_NONE;
+    }
+    for (uint32_t i = 0; ok && i < d->p->n_caches; i++) {
+        const struct cache_event *is = d->p->caches[i].is;
+        if (is->kind != kind || is->key.n == 0 || is->state != CACHE_HIT)
+            continue;
+        ret.hits++;
+        ret.earlier += intern_find(&missed, is->key) == INTERN_NONE;
+    }
+    if (!ok)
+        err_nomem(&d->err);
+    intern_release(&missed);
+    return ret;
+}
+
+/* Suggests what keeps kernels from being compiled in each run. AOTAutograd's cache is asked first,
+ * and has a graph with its backward. */
+static void change_part(struct finder *d, struct finding_build *f, const char *change,
+                        const char *change_warm)
+{
+    enum cache_kind kind = CACHE_AOTAUTOGRAD;
+    struct cache_start start = count_lookups(d, kind);
+    if (start.earlier == 0)
+        start = count_lookups(d, kind = CACHE_FX_GRAPH);
+    if (start.earlier == 0) {
+        find_remedy(d, f, REMEDY_ENABLE_CACHE, "%s", change);
+        return;
+    }
+    find_evidence(d, f, "%s cache: %u of %u graphs were there, %u from an earlier run",
+                  cache_kind_name(kind), start.hits, start.hits + start.misses, start.earlier);
+    if (start.misses > 0)
+        find_remedy(
+            d, f, REMEDY_ENABLE_CACHE,
+            "symtape cache COLD WARM says why the cache did not have the others; COLD is the tape of the run that filled it");
+    if (change_warm)
+        find_remedy(d, f, REMEDY_CHANGE_SETTING, "%s", change_warm);
+}
+
+/* ---- Parts ---- */
 
 /* Names the kernels that took the longest to compile and tune, with their user lines. */
 static void name_kernels(struct finder *d, struct finding_build *f)
@@ -100,17 +162,30 @@ static void name_kernels(struct finder *d, struct finding_build *f)
     }
 }
 
+/* Says what a part took beside the compiles whose time the finding is a share of. */
+static void add_outside_time(struct finder *d, struct finding_build *f, int64_t ns)
+{
+    char time[HUMAN_SIZE];
+    if (is_percent(ns, d->p->phases.total_ns, 1))
+        find_evidence(d, f,
+                      "%s more ran outside of these compiles, as backwards do that are "
+                      "compiled at their first run",
+                      human_ns(time, ns));
+}
+
 static void find_slow_parts(struct finder *d)
 {
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
         int64_t ns = d->p->phases.part_ns[PARTS[i].part], all = d->p->phases.total_ns;
+        int64_t inside = d->p->phases.inside_ns[PARTS[i].part];
         if (all <= 0 || ns > all || !is_percent(ns, all, PART_PERCENT))
             continue;
         struct finding_build *f = find_add(d, FINDING_COST, NULL, STR(""));
         find_cause(d, f, "%s took %lld %% of all phases", PARTS[i].cause, percent_of(ns, all));
-        find_cost(f, ns, BASIS_MEASURED);
+        find_cost(f, inside, BASIS_MEASURED);
+        add_outside_time(d, f, ns - inside);
         name_kernels(d, f);
-        find_remedy(d, f, REMEDY_ENABLE_CACHE, "%s", PARTS[i].change);
+        change_part(d, f, PARTS[i].change, PARTS[i].change_warm);
     }
 }
 

@@ -39,20 +39,13 @@ int64_t build_last_time(const struct build_input *input, uint32_t recording)
     return latest;
 }
 
-/* Returns whether a phase lasts for a whole compile; choice 0 is the outer one. */
-static bool is_whole_compile_span(const struct profile_build *b, const struct phase_span *span,
-                                  int choice)
-{
-    static const char *const WHOLE[] = { "entire_frame_compile", "dynamo" };
-    return str_is(build_text(b, span->name), WHOLE[choice]);
-}
-
-/* Sums up the phases of one choice by compile; 0 where there are none. */
+/* Sums up the phases of one choice (phase_whole_compile()) by compile; 0 where there are none. */
 static void sum_spans(const struct profile_build *b, int choice, int64_t *sums)
 {
     for (size_t i = 0; i < b->spans.n; i++) {
         const struct phase_span *span = &b->spans.v[i];
-        if (span->compile != PROFILE_NONE && is_whole_compile_span(b, span, choice))
+        if (span->compile != PROFILE_NONE &&
+            phase_whole_compile(build_text(b, span->name)) == choice)
             build_add_ns(&sums[span->compile], span->end_ns - span->start_ns);
     }
 }

@@ -168,13 +168,19 @@ struct profile_phases {
     uint64_t stray_ends;          /* ends without a beginning */
     uint64_t unreadable;          /* events that could not be read, or without a time */
     int64_t part_ns[PHASE_PARTS]; /* exclusive time by part of the compiler */
-    int64_t total_ns;             /* inclusive time of all roots */
+    /* Of that, the time inside compiles, as profile->compile_ns is: without backwards that were
+     * compiled, and kernels that were tuned, when the program first ran them. */
+    int64_t inside_ns[PHASE_PARTS];
+    int64_t total_ns; /* inclusive time of all roots */
 };
 
 const char *phase_part_title(enum phase_part part);
 /* Returns the part of the compiler that a phase belongs to, or PHASE_OTHER if its name determines
  * none. */
 enum phase_part phase_part_of(struct str name);
+/* Returns whether a phase lasts for a whole compile: 0 for the phase of its Python function, 1 for
+ * the one around it, -1 for all others. */
+int phase_whole_compile(struct str name);
 /* Returns a description of a phase, or "" if its name is not known. */
 const char *phase_meaning(struct str name);
 /* Returns whether PyTorch works on no user line while this phase is the innermost one. */

@@ -30,6 +30,15 @@ enum phase_part phase_part_of(struct str name)
     return i < N_PHASES ? PHASES[i].part : PHASE_OTHER;
 }
 
+int phase_whole_compile(struct str name)
+{
+    static const char *const WHOLE[] = { "entire_frame_compile", "dynamo" };
+    for (int i = 0; i < (int)(sizeof WHOLE / sizeof *WHOLE); i++)
+        if (str_is(name, WHOLE[i]))
+            return i;
+    return -1;
+}
+
 const char *phase_meaning(struct str name)
 {
     size_t i = find_phase_name(name);

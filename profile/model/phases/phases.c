@@ -130,22 +130,55 @@ static bool total_names(struct profile_build *b)
     return ok;
 }
 
+/* Returns whether a phase without a parent is inside of compiles. PyTorch wraps each compile in a
+ * phase, and each backward that is compiled at its first run in another one (_backward_impl() in
+ * torch/_functorch/_aot_autograd/runtime_wrappers.py). */
+static bool is_inside_compile(const struct profile_build *b, const struct phase_node *root,
+                              bool wrapped)
+{
+    struct str name = build_text(b, root->name);
+    return wrapped ? phase_whole_compile(name) >= 0 : !str_is(name, "entire_backward_compile");
+}
+
+static bool is_any_wrapped(const struct profile_build *b)
+{
+    for (size_t i = 0; i < b->nodes.n; i++)
+        if (b->nodes.v[i].parent == PROFILE_NONE &&
+            phase_whole_compile(build_text(b, b->nodes.v[i].name)) >= 0)
+            return true;
+    return false;
+}
+
+/* What total_parts() knows of a phase. */
+struct placed_phase {
+    enum phase_part part;
+    bool inside; /* of a compile */
+};
+
 /* Sums up the time by part. A phase whose name determines no part belongs to that of its parent. */
 static bool total_parts(struct profile_build *b)
 {
-    enum phase_part *part = calloc(b->nodes.n + 1, sizeof *part);
-    if (!part)
+    struct profile_phases *p = &b->profile.phases;
+    struct placed_phase *placed = calloc(b->nodes.n + 1, sizeof *placed);
+    bool wrapped = is_any_wrapped(b);
+    if (!placed)
         return false;
     for (size_t i = 0; i < b->nodes.n; i++) {
         const struct phase_node *node = &b->nodes.v[i];
-        part[i] = phase_part_of(build_text(b, node->name));
-        if (part[i] == PHASE_OTHER && node->parent != PROFILE_NONE)
-            part[i] = part[node->parent];
-        build_add_ns(&b->profile.phases.part_ns[part[i]], node->exclusive_ns);
-        if (node->parent == PROFILE_NONE)
-            build_add_ns(&b->profile.phases.total_ns, node->inclusive_ns);
+        const struct placed_phase *parent =
+            node->parent == PROFILE_NONE ? NULL : &placed[node->parent];
+        struct placed_phase *at = &placed[i];
+        at->part = phase_part_of(build_text(b, node->name));
+        if (at->part == PHASE_OTHER && parent)
+            at->part = parent->part;
+        at->inside = parent ? parent->inside : is_inside_compile(b, node, wrapped);
+        build_add_ns(&p->part_ns[at->part], node->exclusive_ns);
+        if (at->inside)
+            build_add_ns(&p->inside_ns[at->part], node->exclusive_ns);
+        if (!parent)
+            build_add_ns(&p->total_ns, node->inclusive_ns);
     }
-    free(part);
+    free(placed);
     return true;
 }
 
