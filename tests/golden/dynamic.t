@@ -130,15 +130,18 @@ Marks of a part of an argument, and of sources that no statement can name, or no
     To paste; no fewer marks spare as much
         torch._dynamo.mark_dynamic(m.w[0]['a b'], 0)
         torch.compiler.config.dynamic_sources = "L['k']"
+        torch.compile(model, dynamic=True)
     To paste; no fewer marks spare as much
         torch._dynamo.mark_dynamic(m.w[0]['a b'].T, 0)
         torch.compiler.config.dynamic_sources = "L['k']"
+        torch.compile(model, dynamic=True)
     To paste; no fewer marks spare as much
         torch.compiler.config.dynamic_sources = "L['class']:0,L['k']"
     To paste; no fewer marks spare as much
         torch.compiler.config.dynamic_sources = "L['m'].lambda:0,L['k']"
     To paste; no fewer marks spare as much
         torch.compiler.config.dynamic_sources = "L['k']"
+        torch.compile(model, dynamic=True)
     To paste; no fewer marks spare as much
         torch.compiler.config.dynamic_sources = "G['x']:0,L['k']"
 

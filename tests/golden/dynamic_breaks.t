@@ -1,9 +1,10 @@
 What can be pasted where frames go on after a graph break, with the calls of tests/models/levels.py: shapes_spec names no input of
-those frames, so it is proposed for loss(), which has no break, and not for first(). Its count is that of all functions.
+those frames, so it is proposed for loss(), which has no break, and not for first(). Its count is that of all functions. dynamic=True
+compiles less than the marks do, and is listed last.
 
     $ symtape dynamic -q $RECORDINGS/levels.log.zst | sed -n '1,2p; /^To paste/,$p'
     45 look-ups: 17 compiles (2.53 s)
-    with dynamic_sources as below: 10 compiles (about 1.53 s)
+    with dynamic=True: 9 compiles (about 1.40 s)
     To paste; no fewer marks spare as much
         # 15 compiles (about 2.26 s)
         # where first (demo/levels.py:17) is called, before the call; x is its argument
@@ -19,3 +20,6 @@ those frames, so it is proposed for loss(), which has no break, and not for firs
         from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
         shapes_spec = ShapesSpec({"x": TensorSpec([ShapeVar("x0"), None])})
         # torch.compile(loss, shapes_spec=shapes_spec)
+        # or 9 compiles (about 1.40 s)
+        # without marks, for all functions; all sizes are symbols from the first call on, so kernels can be slower
+        torch.compile(model, dynamic=True)

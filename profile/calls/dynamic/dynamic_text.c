@@ -78,8 +78,9 @@ static void put_proposal(const struct dynamic_run *run, struct buf *out)
         buf_puts(out, " given: ");
         put_compiles(&run->policies[CALLS_MARKED], &run->recorded, true, out);
     } else if (best) {
-        buf_puts(out, best->kind == PASTE_MARK ? "with the marks below: "
-                                               : "with dynamic_sources as below: ");
+        buf_puts(out, best->kind == PASTE_MARK      ? "with the marks below: "
+                      : best->kind == PASTE_SOURCES ? "with dynamic_sources as below: "
+                                                    : "with dynamic=True: ");
         put_compiles(&best->counts, &run->recorded, true, out);
     } else if (run->profile) {
         buf_puts(out, "the profile already spares what marks would: nothing to paste");

@@ -19,7 +19,8 @@ struct paster {
 
 const char *paste_kind_name(enum paste_kind kind)
 {
-    static const char *const names[] = { "mark_dynamic", "dynamic_sources", "shapes_spec" };
+    static const char *const names[] = { "mark_dynamic", "dynamic_sources", "shapes_spec",
+                                         "dynamic" };
     return names[kind];
 }
 
@@ -465,7 +466,27 @@ static bool put_specs(struct paster *p, const struct policy_counts *least)
     return true;
 }
 
+/* ---- dynamic=True ---- */
+
+static bool put_dynamic(struct paster *p, const struct policy_counts *least)
+{
+    const struct paste_way *best = paste_best(p->paste);
+    struct paste_way way;
+    if (p->run->given)
+        return true;
+    begin_way(p, &way, PASTE_DYNAMIC, NO_ENTRY);
+    way.counts = p->run->policies[CALLS_DYNAMIC];
+    return begin_line(p, NO_ENTRY, STATEMENT_CALL, STR("torch.compile("), STR(")")) &&
+           put_item(p, "model") && put_item(p, "dynamic=True") &&
+           end_way(p, &way, best ? &best->counts : least);
+}
+
 /* ---- The whole ---- */
+
+static bool put_ways_of_marks(struct paster *p, const struct policy_counts *least)
+{
+    return put_marks(p, least) && put_sources(p, least) && put_specs(p, least);
+}
 
 bool paste_make(struct dynamic_run *run, struct paste *ret)
 {
@@ -475,15 +496,13 @@ bool paste_make(struct dynamic_run *run, struct paste *ret)
         policy_counts_fewer(automatic, &run->recorded) ? automatic : &run->recorded;
     uint32_t n_slots = 0;
     *ret = (struct paste){ 0 };
-    if (!run->n_marks)
-        return true;
     for (size_t i = 0; i < run->table.codes.n; i++)
         if (run->table.codes.v[i].n_slots > n_slots)
             n_slots = run->table.codes.v[i].n_slots;
     p.dims = calloc(run->table.log->sources.texts.n + 1, sizeof *p.dims);
     p.marks = calloc((size_t)n_slots + 1, 1);
-    bool ok =
-        p.dims && p.marks && put_marks(&p, least) && put_sources(&p, least) && put_specs(&p, least);
+    bool ok = p.dims && p.marks && (!run->n_marks || put_ways_of_marks(&p, least)) &&
+              put_dynamic(&p, least);
     free(p.dims);
     free(p.marks);
     buf_release(&p.text);

@@ -9,6 +9,7 @@ enum paste_kind {
     PASTE_MARK,    /* calls of mark_dynamic(), before functions are called: tensors only */
     PASTE_SOURCES, /* dynamic_sources: numbers, too, and all functions that have such an input */
     PASTE_SPEC,    /* shapes_spec= of torch.compile(), for one function */
+    PASTE_DYNAMIC, /* dynamic=True of torch.compile(), for all functions */
 };
 const char *paste_kind_name(enum paste_kind kind);
 
@@ -46,7 +47,8 @@ struct paste {
 struct dynamic_run;
 
 /* Finds the ways, and runs the calls under each. Unless the marks were given, a way is left out
- * that costs no less than no marks do. Returns false when memory ran out. */
+ * that costs no less than no marks do, and PASTE_DYNAMIC where it costs no less than marks. Returns
+ * false when memory ran out. */
 bool paste_make(struct dynamic_run *run, struct paste *ret);
 void paste_release(struct paste *paste);
 

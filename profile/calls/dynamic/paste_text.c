@@ -123,6 +123,10 @@ static void put_title(struct paste_writer *w, const struct paste_way *way)
         buf_puts(&w->comment,
                  "its sizes are unbacked: calls with size 1, or that broadcast, can fail");
         end_comment(w);
+    } else if (way->kind == PASTE_DYNAMIC) {
+        buf_puts(&w->comment, "without marks, for all functions; all sizes are symbols from the "
+                              "first call on, so kernels can be slower");
+        end_comment(w);
     }
 }
 
@@ -156,7 +160,7 @@ void dynamic_paste_text(const struct dynamic_run *run, const struct report_optio
     for (size_t i = 0; i < run->paste.ways.n; i++) {
         if (i == 0)
             buf_printf(out, "\nTo paste%s\n",
-                       run->given     ? ""
+                       run->given || run->paste.ways.v->kind == PASTE_DYNAMIC ? ""
                        : run->minimal ? "; no fewer marks spare as much"
                                       : "; not all sets of marks were tried");
         put_title(&w, &run->paste.ways.v[i]);
