@@ -178,15 +178,21 @@ static void put_skips(const struct cudagraph_run *run, const struct graph_totals
 }
 
 static void put_warnings(const struct cudagraph_run *run, const struct graph_totals *all,
-                         struct buf *out)
+                         const struct report_options *options, struct buf *out)
 {
-    for (uint32_t i = 0; i < run->wrapped.graphs.n; i++)
-        if (run->warn_limit && all[i].sizes > run->warn_limit &&
-            wrapped_graph_records(graph_of(run, i))) {
-            put_graph(graph_of(run, i), out);
-            buf_printf(out, " has %u sizes: PyTorch warns of more than %llu\n",
-                       (unsigned)all[i].sizes, (unsigned long long)run->warn_limit);
-        }
+    uint32_t n = 0, shown = report_shown(options, UINT32_MAX);
+    for (uint32_t i = 0; i < run->wrapped.graphs.n; i++) {
+        if (!run->warn_limit || all[i].sizes <= run->warn_limit ||
+            !wrapped_graph_records(graph_of(run, i)) || n++ >= shown)
+            continue;
+        put_graph(graph_of(run, i), out);
+        buf_printf(out, " has %u sizes: PyTorch warns of more than %llu\n", (unsigned)all[i].sizes,
+                   (unsigned long long)run->warn_limit);
+    }
+    if (n > shown) {
+        format_count(out, n - shown);
+        buf_printf(out, " more with more than %llu sizes\n", (unsigned long long)run->warn_limit);
+    }
 }
 
 static void put_graphs(const struct cudagraph_run *run, const struct graph_totals *all,
@@ -339,7 +345,7 @@ void cudagraph_text(const struct cudagraph_run *run, const struct cache_run *cac
     style_mark(options->styles, out, STYLE_NONE);
     if (all) {
         put_skips(run, all, options, out);
-        put_warnings(run, all, out);
+        put_warnings(run, all, options, out);
         put_notes(run, cache, out);
         put_graphs(run, all, options, out);
     }

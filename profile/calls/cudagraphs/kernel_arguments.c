@@ -7,15 +7,10 @@ struct kernel_text {
     bool always;
 };
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static struct str name_at(struct str text)
+struct str name_at(struct str text)
 {
     size_t n = 0;
-    while (n < text.n && is_name_char(text.p[n]))
+    while (n < text.n && is_word_char(text.p[n]))
         n++;
     return str_first(text, n);
 }

@@ -26,6 +26,9 @@ struct kernel_arguments {
 /* The most arguments of a kernel that are read. */
 enum { MOST_WRITTEN = 64 };
 
+/* Returns the name at the start of a text; "" if there is none. */
+struct str name_at(struct str text);
+
 /* Returns false when memory ran out. */
 bool kernel_arguments_read(struct kernel_arguments *arguments, struct str program);
 /* Returns what a kernel writes to; none for one that is not known. */

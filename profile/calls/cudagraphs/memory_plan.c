@@ -22,22 +22,13 @@ struct plan_reader {
     references; /* by slot */
     vec_of(bool)
     allocated; /* by slot */
-    bool on_gpu;
 };
-
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 /* Removes the name at the start of a text; "" if there is none. */
 static struct str take_name(struct str *text)
 {
-    size_t n = 0;
-    while (n < text->n && is_name_char(text->p[n]))
-        n++;
-    struct str ret = str_first(*text, n);
-    *text = str_from(*text, n);
+    struct str ret = name_at(*text);
+    *text = str_from(*text, ret.n);
     return ret;
 }
 
@@ -51,9 +42,12 @@ static uint32_t variable(struct plan_reader *in, struct str name)
     return id;
 }
 
-static bool is_full(const struct plan_reader *in)
+/* Returns whether what follows is not read; the plan is then not known. */
+static bool is_full(struct plan_reader *in)
 {
-    return in->names.texts.n >= PLAN_VARIABLES;
+    bool full = in->names.texts.n >= PLAN_VARIABLES;
+    in->plan->unknown |= full;
+    return full;
 }
 
 /* ---- Slots ---- */
@@ -195,9 +189,9 @@ static bool read_empty(struct plan_reader *in, struct str name, struct str argum
     if (!set_sizes(in, slot, &arguments))
         return false;
     struct str dtype = str_first(arguments, str_find_char(arguments, ')'));
-    in->plans->slots.v[in->plan->first_slot + slot].element_bytes =
-        dtype_size(dtype_by_python_name(str_trim(dtype)));
-    in->on_gpu = true;
+    unsigned bytes = dtype_size(dtype_by_python_name(str_trim(dtype)));
+    in->plans->slots.v[in->plan->first_slot + slot].element_bytes = bytes;
+    in->plan->unknown |= !bytes;
     return add_event(in, slot, false);
 }
 
@@ -303,7 +297,7 @@ static bool read_return(struct plan_reader *in, struct str values)
         size_t n = first_argument(values);
         struct str one = str_trim(str_first(values, n));
         uint32_t slot = slot_of_argument(in, one);
-        if (one.n && is_name_char(one.p[0]) &&
+        if (name_at(one).n &&
             (!vec_push(&in->plans->outputs, slot) || !add_returned(in, one, slot)))
             return false;
         values = str_from(values, n + 1);

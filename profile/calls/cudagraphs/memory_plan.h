@@ -51,6 +51,7 @@ struct memory_plan {
     uint32_t first_output, n_outputs; /* in memory_plans.outputs */
     uint32_t first_launch, n_launches;
     uint32_t matmul; /* the event before which cuBLAS allocates its workspace; or SLOT_NONE */
+    bool unknown;    /* it allocates more: it has too many variables, or an unknown dtype */
 };
 
 struct memory_plans {
@@ -70,7 +71,7 @@ struct memory_plans {
     plans;
 };
 
-/* The most variables of a program that are read; what follows allocates nothing. */
+/* The most variables of a function that are read. */
 enum { PLAN_VARIABLES = 1 << 14 };
 
 /* Appends the plans of a program; none if it is not understood. Returns false when memory ran out.

@@ -3,12 +3,14 @@
 #include "profile/calls/cudagraphs/kernel_arguments.h"
 #include "profile/calls/cudagraphs/size_values.h"
 
-/* The workspace of cuBLAS (parseChosenWorkspaceSize() in aten/src/ATen/cuda/CUDABlas.cpp): 32 MiB
- * for compute capability 9.0, else 8.125 MiB. */
+/* The workspace of cuBLAS (parseChosenWorkspaceSize() in aten/src/ATen/cuda/CublasHandlePool.cpp):
+ * 32 MiB for compute capability 9.0, 8.125 MiB before. Releases differ for later ones. */
 enum { WORKSPACE = 8519680, WORKSPACE_90 = 32 << 20 };
 
-/* How many blocks the simulation may look at. */
+/* How many blocks, events and launches the simulation may look at. */
 #define MOST_WORK ((uint64_t)1 << 28)
+/* A launch takes as long as so many blocks. */
+enum { LAUNCH_WORK = 16 };
 
 /* ---- Programs ---- */
 
@@ -21,11 +23,17 @@ static bool is_backward_program(struct str text)
 }
 
 /* "DeviceProperties(type='cuda', index=0, multi_processor_count=132, cc=90, ..." */
-static bool is_capability_90(struct str text)
+static void read_capability(struct pool_run *pool, struct str text)
 {
     static const struct str CC = { ", cc=", 5 };
     struct str number = str_from(text, str_find(text, CC) + CC.n);
-    return str_is(str_first(number, str_digits(number)), "90");
+    uint64_t cc = 0;
+    number = str_first(number, str_digits(number));
+    if (number.n && !str_to_u64(number, &cc))
+        cc = UINT64_MAX;
+    if (cc == 90)
+        pool->workspace = WORKSPACE_90;
+    pool->workspace_unknown |= cc > 90;
 }
 
 static bool add_graphs(struct pool_run *pool, size_t n)
@@ -47,8 +55,7 @@ static bool read_program(struct pool_run *pool, struct cudagraph_run *run, struc
     if (!memory_plans_read(&pool->plans, text))
         return false;
     plans->n = (uint32_t)pool->plans.plans.n - plans->first;
-    if (is_capability_90(text))
-        pool->workspace = WORKSPACE_90;
+    read_capability(pool, text);
     if (plans->n && run->settings.partitions && str_contains(text, STR("\ndef partition_0(")))
         wrapped->n_partitions = plans->n;
     return true;
@@ -57,26 +64,31 @@ static bool read_program(struct pool_run *pool, struct cudagraph_run *run, struc
 bool pool_run_read(struct pool_run *pool, struct cudagraph_run *run, struct trace *trace,
                    uint32_t first, bool backward, struct err *err)
 {
-    uint32_t graph = first;
+    const uint32_t end = (uint32_t)run->wrapped.graphs.n;
+    uint32_t n = 0;
     if (!add_graphs(pool, run->wrapped.graphs.n))
         return err_nomem(err);
     pool->run = run;
     pool->workspace = pool->workspace ? pool->workspace : WORKSPACE;
-    if (graph == run->wrapped.graphs.n)
+    if (first == end)
         return true;
     const struct attempt *attempt = &trace->attempts[run->wrapped.graphs.v[first].attempt];
-    for (size_t i = first; i < run->wrapped.graphs.n; i++)
+    for (uint32_t i = first; i < end; i++)
         pool->graphs.v[i].compile = attempt->compile;
     if (!tuned_kernels_read_device(&pool->tuned, trace, run->wrapped.graphs.v[first].attempt, err))
         return false;
-    for (uint32_t i = 0; i < attempt->n_records && graph < run->wrapped.graphs.n; i++) {
+    for (uint32_t i = 0; i < attempt->n_records && n < end - first; i++) {
         const struct record *record = &trace->records[attempt->records[i]];
         struct str text;
         if (record->event != EVENT_INDUCTOR_OUTPUT_CODE || record->payload == TRACE_NONE)
             continue;
         if (!trace_payload(trace, attempt->records[i], &text, err))
             return false;
-        if (is_backward_program(text) == backward && !read_program(pool, run, text, graph++))
+        if (is_backward_program(text) != backward)
+            continue;
+        /* Backward graphs run in reverse, and are listed in this order. */
+        uint32_t graph = backward ? end - 1 - n++ : first + n++;
+        if (!read_program(pool, run, text, graph))
             return err_nomem(err);
     }
     return true;
@@ -107,6 +119,14 @@ struct plan_run {
     uint32_t workspace; /* its block */
 };
 
+/* What no GPU holds is not known: sizes that the tape does not tell, or that are damaged. */
+static bool take_block(const struct plan_run *r, uint64_t bytes, uint32_t *ret)
+{
+    *ret = BLOCK_NONE;
+    r->pool->unknown |= bytes > POOL_MOST_BYTES || r->pool->pool.reserved > POOL_MOST_BYTES;
+    return r->pool->unknown || private_pool_take(&r->pool->pool, bytes, ret);
+}
+
 static const struct plan_slot *slot_at(const struct plan_run *r, uint32_t slot)
 {
     return &r->pool->plans.slots.v[r->plan->first_slot + slot];
@@ -121,7 +141,7 @@ static bool take_slot(struct plan_run *r, uint32_t slot)
         r->pool->unknown = true;
         return true;
     }
-    return private_pool_take(&r->pool->pool, bytes, &r->pool->blocks.v[slot]);
+    return take_block(r, bytes, &r->pool->blocks.v[slot]);
 }
 
 /* Frees what an earlier run of the path returned under this name. */
@@ -161,8 +181,7 @@ static bool take_inputs(struct plan_run *r)
             &r->pool->run->wrapped.inputs.v[r->graph->first_tensor + i];
         uint32_t slot = intern_find(&names, input->name);
         if (slot != INTERN_NONE && r->pool->blocks.v[slot] == BLOCK_NONE)
-            ok = private_pool_take(&r->pool->pool, size_values_tensor(&r->values, i),
-                                   &r->pool->blocks.v[slot]);
+            ok = take_block(r, size_values_tensor(&r->values, i), &r->pool->blocks.v[slot]);
     }
     intern_release(&names);
     return ok;
@@ -199,7 +218,7 @@ static bool copy_written(struct plan_run *r, const uint64_t *bytes, uint32_t n)
     uint32_t blocks[MOST_WRITTEN], taken = 0;
     bool ok = true;
     while (ok && taken < n) {
-        ok = private_pool_take(&r->pool->pool, bytes[taken], &blocks[taken]);
+        ok = take_block(r, bytes[taken], &blocks[taken]);
         taken += ok;
     }
     for (uint32_t i = 0; ok && i < taken; i++)
@@ -213,8 +232,7 @@ static bool bench(struct plan_run *r, const struct plan_launch *launch)
 {
     uint64_t bytes[MOST_WRITTEN];
     uint32_t n = written_bytes(r, launch, bytes), flush;
-    return copy_written(r, bytes, n) &&
-           private_pool_take(&r->pool->pool, r->pool->tuned.flush_bytes, &flush) &&
+    return copy_written(r, bytes, n) && take_block(r, r->pool->tuned.flush_bytes, &flush) &&
            copy_written(r, bytes, n) && private_pool_give(&r->pool->pool, flush);
 }
 
@@ -248,8 +266,9 @@ static bool run_kernels(struct plan_run *r, uint32_t event, uint32_t *launch)
 /* Does what comes before an event. */
 static bool reach(struct plan_run *r, uint32_t event, uint32_t *launch)
 {
-    if (event == r->plan->matmul &&
-        !private_pool_take(&r->pool->pool, r->pool->workspace, &r->workspace))
+    bool matmul = event == r->plan->matmul;
+    r->pool->unknown |= matmul && r->pool->workspace_unknown;
+    if (matmul && !take_block(r, r->pool->workspace, &r->workspace))
         return false;
     return run_kernels(r, event, launch);
 }
@@ -257,11 +276,12 @@ static bool reach(struct plan_run *r, uint32_t event, uint32_t *launch)
 static bool run_events(struct plan_run *r)
 {
     uint32_t launch = 0;
-    for (uint32_t i = 0; i < r->plan->n_events; i++) {
+    for (uint32_t i = 0; i < r->plan->n_events && !r->pool->unknown; i++) {
         const struct plan_event *event = &r->pool->plans.events.v[r->plan->first_event + i];
         if (!reach(r, i, &launch) ||
             (event->frees ? !give_slot(r, event->slot) : !take_slot(r, event->slot)))
             return false;
+        r->pool->unknown |= r->pool->pool.work > MOST_WORK;
     }
     return reach(r, r->plan->n_events, &launch) && private_pool_give(&r->pool->pool, r->workspace);
 }
@@ -289,6 +309,13 @@ static bool keep_outputs(struct plan_run *r)
     return true;
 }
 
+static uint64_t plan_work(const struct memory_plan *plan)
+{
+    return (uint64_t)plan->n_slots + plan->n_events + plan->n_outputs +
+           (uint64_t)LAUNCH_WORK * plan->n_launches;
+}
+
+/* Sets ret->plan to NULL if the pool is not known. */
 static bool start_plan(struct pool_run *pool, uint32_t size, uint32_t partition, bool records,
                        struct plan_run *ret)
 {
@@ -303,9 +330,12 @@ static bool start_plan(struct pool_run *pool, uint32_t size, uint32_t partition,
     ret->values = (struct size_values){ &pool->run->wrapped, ret->graph,
                                         vec_from(&pool->run->values, row->first_value) };
     ret->plan = partition < plans->n ? &pool->plans.plans.v[plans->first + partition] : NULL;
-    pool->unknown |= !ret->plan;
-    pool->pool.work += ret->plan ? ret->plan->n_slots : 0;
+    if (ret->plan)
+        pool->pool.work += plan_work(ret->plan) + ret->graph->n_tensors;
+    pool->unknown |= !ret->plan || ret->plan->unknown || pool->pool.work > MOST_WORK;
     pool->blocks.n = 0;
+    if (pool->unknown)
+        ret->plan = NULL;
     for (uint32_t i = 0; ret->plan && i < ret->plan->n_slots; i++)
         if (!vec_push(&pool->blocks, BLOCK_NONE))
             return false;
@@ -315,7 +345,7 @@ static bool start_plan(struct pool_run *pool, uint32_t size, uint32_t partition,
 /* The outputs of a run that was replayed are in the pool, too. */
 static bool take_replayed(struct pool_run *pool)
 {
-    for (size_t i = 0; i < pool->replayed.n; i++) {
+    for (size_t i = 0; i < pool->replayed.n && !pool->unknown; i++) {
         struct plan_run r;
         if (!start_plan(pool, pool->replayed.v[i].size, pool->replayed.v[i].partition, false, &r))
             return false;

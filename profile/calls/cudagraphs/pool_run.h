@@ -37,7 +37,8 @@ struct pool_run {
     vec_of(struct pool_replay)
     replayed; /* runs of the present path whose outputs are not in `live` yet */
     uint64_t path;
-    uint64_t workspace; /* bytes of cuBLAS */
+    uint64_t workspace;     /* bytes of cuBLAS */
+    bool workspace_unknown; /* they depend on PyTorch's release */
     struct tuned_kernels tuned;
     bool unknown; /* the pool is larger, since a graph has no plan, or too much ran */
     vec_of(uint32_t)

@@ -12,7 +12,7 @@ enum {
 
 static uint64_t round_up(uint64_t bytes, uint64_t to)
 {
-    return bytes > UINT64_MAX - to ? UINT64_MAX / to * to : (bytes + to - 1) / to * to;
+    return (bytes + to - 1) / to * to;
 }
 
 static uint64_t segment_bytes(uint64_t bytes)
@@ -99,8 +99,7 @@ bool private_pool_take(struct private_pool *pool, uint64_t bytes, uint32_t *ret)
                                       small };
         if (!add_block(pool, segment, ret) || !set_free(pool, *ret))
             return false;
-        if (__builtin_add_overflow(pool->reserved, segment.bytes, &pool->reserved))
-            pool->reserved = UINT64_MAX;
+        pool->reserved += segment.bytes;
     }
     set_used(pool, *ret);
     if (should_split(&pool->blocks.v[*ret], bytes) && !split(pool, *ret, bytes))

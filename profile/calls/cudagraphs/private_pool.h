@@ -26,6 +26,10 @@ struct private_pool {
     uint64_t work;       /* blocks that were looked at */
 };
 
+/* The most that a caller may let `reserved` become, and the most bytes of one block: no GPU has as
+ * much, and no sum overflows. */
+#define POOL_MOST_BYTES ((uint64_t)1 << 48)
+
 /* Sets *ret to a block; BLOCK_NONE for 0 bytes. Returns false when memory ran out. */
 bool private_pool_take(struct private_pool *pool, uint64_t bytes, uint32_t *ret);
 /* BLOCK_NONE is allowed. Returns false when memory ran out. */

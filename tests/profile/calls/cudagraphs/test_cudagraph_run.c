@@ -1,4 +1,7 @@
+#include <string.h>
+
 #include "profile/calls/cudagraphs/cudagraph_report.h"
+#include "profile/calls/cudagraphs/memory_plan.h"
 #include "tests/log_make.h"
 
 static const char TREE[] =
@@ -316,6 +319,96 @@ static void test_pool(void **state)
     release(&made);
 }
 
+/* Returns whether the pool is known if a text of the program is replaced by another one. */
+static bool is_pool_known(const char *what, const char *with)
+{
+    struct buf text = BUF_INIT;
+    struct str all = str_of(PROGRAM);
+    size_t at = str_find(all, str_of(what));
+    struct made made;
+    assert_true(at < all.n);
+    buf_put(&text, str_first(all, at));
+    buf_puts(&text, with);
+    buf_put(&text, str_from(all, at + strlen(what)));
+    buf_putc(&text, '\0');
+    graph_of(GRAPH(""), text.p, &(struct cudagraph_options){ 0 }, &made);
+    bool known = made.run.pool_known;
+    release(&made);
+    buf_release(&text);
+    return known;
+}
+
+static void test_unknown_pool(void **state)
+{
+    (void)state;
+    struct buf many = BUF_INIT;
+    assert_true(is_pool_known("(s27, 4), (4, 1)", "(s27, 8), (8, 1)"));
+    assert_false(is_pool_known("(s27, 4), (4, 1)", "(4611686018427387903, ), (1, )"));
+    assert_false(is_pool_known("(s27, 4), (4, 1)", "(9223372036854775807, ), (1, )"));
+    assert_false(is_pool_known("(s27, 4), (4, 1)", "(s99, 4), (4, 1)"));
+    assert_false(is_pool_known("torch.float32", "torch.no_such_dtype"));
+    assert_true(is_pool_known("cc=90", "cc=80"));
+    assert_false(is_pool_known("cc=90", "cc=100"));
+    assert_false(is_pool_known("cc=90", "cc=99999999999999999999"));
+    /* More variables than are read. */
+    for (int i = 0; i < PLAN_VARIABLES; i++)
+        buf_printf(&many, "        v%d = buf0\n", i);
+    buf_puts(&many, "        del arg1_1\n");
+    buf_putc(&many, '\0');
+    assert_false(is_pool_known("        del arg1_1\n", many.p));
+    buf_release(&many);
+}
+
+#define BACKWARD(result)                                                                \
+    "class GraphModule(torch.nn.Module):\n"                                             \
+    "    def forward(self, tangents_1: \"f32[8, 4][4, 1]cuda:0\"):\n"                   \
+    "        sin: \"f32[8, 4][4, 1]cuda:0\" = torch.ops.aten.sin.default(tangents_1)\n" \
+    "        return " result "\n"
+#define BACKWARD_PART(number)                                            \
+    "def partition_" number "(args):\n"                                  \
+    "    tangents_1, = args\n"                                           \
+    "    with torch.cuda._DeviceGuard(0):\n"                             \
+    "        buf0 = empty_strided_cuda((8, 4), (4, 1), torch.float32)\n" \
+    "    return (buf0, )\n"                                              \
+    "\n"
+
+/* A compile with two backward graphs, the second of which has two partitions and runs first. */
+static void test_backward_programs(void **state)
+{
+    (void)state;
+    static const char CALL_LINES[] =
+        "{\"call\": 0, \"function\": \"f\", \"args\": [{\"source\": \"L['x']\", \"obj\": 0, "
+        "\"size\": [8, 4], \"stride\": [4, 1], \"dtype\": \"torch.float32\", \"device\": "
+        "\"cuda\"}], \"mode\": {\"grad\": true}}\n"
+        "{\"call\": 1, \"function\": \"backward\", \"backward_of\": 0}\n";
+    struct log_make log = log_start();
+    struct made made = { 0 };
+    struct err err = ERR_INIT;
+    log_put(&log, "\"dynamo_start\": {}", NULL);
+    log_put(&log, "\"dynamo_output_graph\": {}", DYNAMO);
+    log_put(&log, "\"aot_backward_graph\": {}", BACKWARD("(sin,)"));
+    log_put(&log, "\"inductor_output_code\": {}", "# AOT ID: ['0_backward']\n" BACKWARD_PART("0"));
+    log_put(&log, "\"aot_backward_graph\": {}", BACKWARD("(sin, None)"));
+    log_put(&log, "\"inductor_output_code\": {}",
+            "# AOT ID: ['1_backward']\n" BACKWARD_PART("0") BACKWARD_PART("1"));
+    log_put(&log, "\"dynamo_cpp_guards_str\": {}", TREE);
+    struct trace *trace = log_open(&log);
+    assert_true(call_log_read(&made.log, str_of(CALL_LINES), &err));
+    assert_true(
+        cache_run_make(&made.cache, trace, 0, &made.log, &(struct cache_options){ 0 }, &err));
+    assert_true(cudagraph_run_make(&made.run, trace, 0, &made.log, &made.cache,
+                                   &(struct cudagraph_options){ 0 }, &err));
+    assert_int_equal(made.run.wrapped.graphs.n, 3);
+    const struct wrapped_graph *graphs = made.run.wrapped.graphs.v;
+    assert_int_equal(graphs[0].skip, SKIP_NO_GRAPH);
+    assert_int_equal(graphs[1].n_outputs, 2);
+    assert_int_equal(graphs[1].n_partitions, 2);
+    assert_int_equal(graphs[2].n_outputs, 1);
+    assert_int_equal(graphs[2].n_partitions, 1);
+    release(&made);
+    trace_close(trace);
+}
+
 static bool make_and_write(void *data)
 {
     struct made made;
@@ -355,8 +448,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_limits), cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_eager),  cmocka_unit_test(test_empty),  cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_saved),        cmocka_unit_test(test_eager),
+        cmocka_unit_test(test_empty),        cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_unknown_pool), cmocka_unit_test(test_backward_programs),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
