@@ -83,6 +83,7 @@ bool session_read_pad(struct session *s, struct err *err)
 
 /* ---- Sizes ---- */
 
+/* Returns the symbol's number; GRID_SYMBOLS if there are too many. */
 static size_t add_symbol(struct pad_report *r, struct str name)
 {
     for (size_t i = 0; i < r->n_symbols; i++)
@@ -95,22 +96,30 @@ static size_t add_symbol(struct pad_report *r, struct str name)
 }
 
 /* Without --sizes, all recorded symbols of the graph that have a size may be padded. */
-static void find_symbols(struct pad_report *r, const struct run_options *options)
+static bool find_symbols(struct pad_report *r, const struct run_options *options, struct err *err)
 {
     const struct session *s = r->session;
     const bool automatic = s->pad.n_symbols == 0;
+    size_t more = 0;
     for (size_t i = 0; i < s->grid.n_symbols; i++)
         add_symbol(r, s->grid.symbols[i]);
     for (size_t i = 0; automatic && s->grid.n_symbols == 0 && i < options->n_symbols; i++)
         if (options->symbols[i].has_hint)
-            add_symbol(r, options->symbols[i].name);
+            more += add_symbol(r, options->symbols[i].name) == GRID_SYMBOLS;
+    if (more)
+        out_note(s->cmd->out, "%.*s: --pad pads at most %d symbols, and leaves out %zu",
+                 STR_ARG(buf_str(&r->name)), GRID_SYMBOLS, more);
     for (size_t i = 0; i < r->n_symbols && automatic; i++)
         r->multiples[i] = graph_has_symbol(r->graph, r->symbols[i]) ? PAD_AUTO : 0;
     for (size_t i = 0; i < s->pad.n_symbols; i++) {
         size_t at = add_symbol(r, s->pad.symbols[i]);
-        if (at < GRID_SYMBOLS && graph_has_symbol(r->graph, s->pad.symbols[i]))
+        if (at == GRID_SYMBOLS)
+            return err_set(err, ERR_USAGE, "--pad: at most %d symbols with those of --sizes",
+                           GRID_SYMBOLS);
+        if (graph_has_symbol(r->graph, s->pad.symbols[i]))
             r->multiples[at] = s->pad.values[i];
     }
+    return r->has_symbols = true;
 }
 
 /* Returns the next multiple; with `auto` one of eight steps between two powers of two, so that no
@@ -311,9 +320,8 @@ static bool pad_point(struct pad_report *r, const struct run_options *given, str
     struct run_size plain[PAD_SYMBOLS], padded[PAD_SYMBOLS];
     struct run_options options = *given, random = *given;
     struct pad_row row;
-    if (!r->has_symbols)
-        find_symbols(r, given);
-    r->has_symbols = true;
+    if (!r->has_symbols && !find_symbols(r, given, err))
+        return false;
     options.sizes = plain;
     if (!make_sizes(r, given, plain, padded, &options.n_sizes, err) ||
         !check_sizes(r, &options, padded, err))
@@ -475,12 +483,14 @@ static void json_values(const struct pad_report *r, struct json_writer *w, const
                         const struct measured_size *m)
 {
     json_open_object(w, key);
-    json_open_object(w, "sizes");
+    json_open_array(w, "sizes");
     for (size_t i = 0; i < r->n_symbols; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", STR_ARG(r->symbols[i]));
-        if (m->values[i] != GRID_ANY)
-            json_put_i64(w, name, m->values[i]);
+        if (m->values[i] == GRID_ANY)
+            continue;
+        json_open_object(w, NULL);
+        json_put_str(w, "symbol", r->symbols[i]);
+        json_put_i64(w, "value", m->values[i]);
+        json_close(w);
     }
     json_close(w);
     json_put_double(w, "first_us", m->first_us);

@@ -45,7 +45,7 @@ With auto, a symbol whose padding mixes rows keeps its sizes.
     0/0_0:aot_inference_graph: no size is padded
 
     $ symtape run --pad s77:4 --runs 1 --json $RECORDINGS/mlp.log.zst:0/1:inference | sed -E 's/("(first_us|us)":)[0-9.e+-]+/\1TIME/g'
-    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/1_0:aot_inference_graph","recording":"mlp","compile":"0/1","attempt":0,"kind":"aot_inference_graph","index":0,"error":null,"padding":{"allowed":true,"reason":"","kept":0,"symbols":["s77"],"outputs":1,"differing":0,"max_absolute":0,"points":[{"plain":{"sizes":{"s77":6},"first_us":TIME,"us":TIME,"peak_bytes":6208},"padded":{"sizes":{"s77":8},"first_us":TIME,"us":TIME,"peak_bytes":6848}}]}}],"sweeps":[],"differs":false,"failures":[]}
+    {"schema":"symtape.run/1","backend":"cpu","against":null,"tf32":false,"graphs":[{"graph":"0/1_0:aot_inference_graph","recording":"mlp","compile":"0/1","attempt":0,"kind":"aot_inference_graph","index":0,"error":null,"padding":{"allowed":true,"reason":"","kept":0,"symbols":["s77"],"outputs":1,"differing":0,"max_absolute":0,"points":[{"plain":{"sizes":[{"symbol":"s77","value":6}],"first_us":TIME,"us":TIME,"peak_bytes":6208},"padded":{"sizes":[{"symbol":"s77","value":8}],"first_us":TIME,"us":TIME,"peak_bytes":6848}}]}}],"sweeps":[],"differs":false,"failures":[]}
 
     $ symtape run --pad s23:8 --json $RECORDINGS/train.log.zst:0/0:backward | grep -oE '"padding":.*"code"'
     "padding":{"allowed":false,"reason":"it combines elements along dimension 1, padded from 40 to 80","node":"mm_1","op":"torch.ops.aten.mm.default","file":"/home/user/demo/train.py","line":19,"code"
@@ -73,3 +73,23 @@ With auto, a symbol whose padding mixes rows keeps its sizes.
     $ symtape run --pad s23:8 --backend null $RECORDINGS/train.log.zst
     2> symtape: --pad: backend null takes no time
     [exit 2]
+
+More symbols than are padded:
+
+    $ { printf 'class f(torch.nn.Module):\n    def forward(self, '; for i in $(seq 0 32); do printf 's%d: "Sym(s%d)", ' $i $i; done; printf 'x: "f32[s32][1]cpu"):\n        c = torch.ops.aten.sin.default(x)\n        return (c,)'; } >graph
+    > line='V1120 09:41:07.123000 42 a.py:1] {'; at='"frame_id": 0, "frame_compile_id": 0, "attempt": 0'
+    > for i in $(seq 0 32); do printf '%s"create_symbol": {"symbol": "s%d", "val": "5", "vr": "[2, int_oo]", "source": "L[%d]"}, %s}\n' "$line" $i $i "$at"; done >many.log
+    > { printf '%s"aot_inference_graph": {}, %s, "has_payload": "%s"}\n' "$line" "$at" $(md5sum <graph | cut -c1-32); sed 's/^/\t/' graph; echo; } >>many.log
+
+    $ symtape run --pad auto --runs 1 many.log | head -1
+    1 graph on cpu: ran; peak memory 40 B
+    2> symtape: 0/0_0:aot_inference_graph: --pad pads at most 32 symbols, and leaves out 1
+
+    $ symtape run --pad s32:8 --sizes $(seq -f 's%g=3' -s , 0 31) many.log
+    1 graph on cpu: refused
+    2> symtape: 0/0_0:aot_inference_graph: --pad: at most 32 symbols with those of --sizes
+    [exit 1]
+
+    $ symtape run --pad s32:8 --runs 1 many.log | head -2
+    1 graph on cpu: ran; peak memory 64 B
+    0/0_0:aot_inference_graph: padding s32 to multiples of 8: outputs agree

@@ -178,8 +178,6 @@ static bool dims_unpadded(struct padded_call *c, struct two_tensors x, const cha
                           struct buf *reason)
 {
     bool named[TENSOR_MAX_DIM];
-    if (!x.plain.meta)
-        return refuse(reason, "its argument is no tensor");
     dims_arg(&c->plain, dims, x.plain.meta->ndim, named);
     for (uint32_t d = 0; d < x.plain.meta->ndim; d++)
         if (named[d] && is_padded(x.plain, x.padded, d))
@@ -261,8 +259,8 @@ static bool joins_rows(struct padded_call *c, const char *name, struct buf *reas
     const struct kernel_value *plain, *padded;
     uint32_t n = list_arg(&c->plain, name, &plain);
     int64_t dim = int_arg(&c->plain, "dim", 0);
-    if (list_arg(&c->padded, name, &padded) != n)
-        return refuse(reason, "its list has another length");
+    if (n == 0 || list_arg(&c->padded, name, &padded) != n)
+        return refuse(reason, "its list has another length, or none");
     for (uint32_t i = 0; i < n; i++) {
         if (plain[i].kind != KERNEL_TENSOR || padded[i].kind != KERNEL_TENSOR ||
             !plain[i].u.tensor.meta || plain[i].u.tensor.meta->ndim != plain[0].u.tensor.meta->ndim)
@@ -392,6 +390,8 @@ static bool class_keeps_rows(struct padded_call *c, const struct pad_rule *rule,
     struct two_tensors x = { 0 };
     if (*rule->argument && !list)
         x = argument(c, rule->argument);
+    if (*rule->argument && !list && !x.plain.meta)
+        return refuse(reason, "its argument is no tensor");
     switch (rule->class) {
     case PAD_EACH: return true;
     case PAD_RANDOM: return refuse(reason, "random numbers depend on the size");

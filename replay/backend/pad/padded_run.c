@@ -11,7 +11,7 @@ struct plain_run {
 };
 
 bool array_resize(const struct array *given, const int64_t *size, struct arena *arena,
-                  struct array *ret)
+                  struct array *ret, struct err *err)
 {
     const struct array old = *given, *x = &old;
     int64_t stride[TENSOR_MAX_DIM], at[TENSOR_MAX_DIM] = { 0 }, n = 1, elements = 1;
@@ -20,13 +20,14 @@ bool array_resize(const struct array *given, const int64_t *size, struct arena *
     for (uint32_t d = x->ndim; d-- > 0;) {
         stride[d] = n;
         ret->size[d] = size[d];
-        if (size[d] < 0 || (x->size[d] == 0 && size[d] > 0) ||
-            __builtin_mul_overflow(elements, size[d], &elements))
-            return false;
+        if (size[d] < 0 || (x->size[d] == 0 && size[d] > 0))
+            return err_set(err, ERR_USAGE, "dimension %u has no row to repeat", d);
+        if (__builtin_mul_overflow(elements, size[d], &elements))
+            return err_nomem(err);
         n *= x->size[d];
     }
-    if (__builtin_mul_overflow((size_t)elements, bytes, &ret->bytes))
-        return false;
+    if (__builtin_mul_overflow((size_t)elements, bytes, &ret->bytes) || ret->bytes == SIZE_MAX)
+        return err_nomem(err);
     char *to = arena_alloc(arena, ret->bytes + 1, 16);
     ret->p = to;
     for (int64_t i = 0; to && i < elements; i++) {
@@ -37,7 +38,7 @@ bool array_resize(const struct array *given, const int64_t *size, struct arena *
         for (uint32_t d = x->ndim; d-- > 0 && ++at[d] == size[d];)
             at[d] = 0;
     }
-    return to != NULL;
+    return to || err_nomem(err);
 }
 
 /* ---- Inputs ---- */
@@ -104,8 +105,10 @@ static bool pad_inputs(struct plain_run *p, const struct run_options *options,
     for (uint32_t i = 0; ok && i < p->n_inputs; i++) {
         const struct array x = p->inputs[i];
         if (x.p && x.ndim == sizes.inputs[i].ndim &&
-            !array_resize(&x, sizes.inputs[i].size, &p->arena, &p->inputs[i]))
-            ok = err_set(err, ERR_USAGE, "input %u has no row to repeat", i);
+            !array_resize(&x, sizes.inputs[i].size, &p->arena, &p->inputs[i], err)) {
+            err_at(err, "input %u", i);
+            ok = false;
+        }
     }
     return ok || (!err_is_set(err) && err_nomem(err));
 }
@@ -137,8 +140,8 @@ static bool compare_output(struct run *plain, struct run *padded, uint32_t i, st
     for (uint32_t d = 0; d < got.ndim; d++)
         if (got.size[d] < expected.size[d])
             return err_set(err, ERR_USAGE, "output %u is smaller with padding", i);
-    if (!array_resize(&got, expected.size, arena, &first))
-        return err_nomem(err);
+    if (!array_resize(&got, expected.size, arena, &first, err))
+        return false;
     struct difference d = compare_arrays(&expected, &first, tolerance_of(expected.dtype));
     bool differs = !d.comparable || d.bad || d.nans || d.infs;
     if (differs && !ret->differing)

@@ -17,8 +17,9 @@ bool padded_run_compare(const struct graph *graph, const struct run_options *opt
                         const struct run_size *padded, struct padded_outputs *ret, struct err *err);
 
 /* Sets *ret, with memory of the arena, to x with other sizes: elements beyond x's are those of its
- * last row, or are left out. False: x has no elements to repeat, or out of memory. */
+ * last row, or are left out. Returns false with err set when x has no elements to repeat
+ * (ERR_USAGE), or memory ran out. */
 bool array_resize(const struct array *x, const int64_t *size, struct arena *arena,
-                  struct array *ret);
+                  struct array *ret, struct err *err);
 
 #endif

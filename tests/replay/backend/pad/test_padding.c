@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "replay/backend/pad/padded_run.h"
+#include "replay/ops/dispatch/ops.h"
+#include "replay/ops/dispatch/schema.h"
+#include "replay/ops/layers.h"
 #include "tests/harness.h"
 
 struct padded_case {
@@ -187,20 +190,99 @@ static void test_resize(void **state)
     static const int32_t values[] = { 1, 2, 3, 4, 5, 6 };
     static const int32_t more[] = { 1, 2, 2, 3, 4, 4, 5, 6, 6, 5, 6, 6 };
     static const int64_t grown[] = { 4, 3 }, shrunk[] = { 2, 1 }, none[] = { 0, 7 };
+    static const int64_t many[] = { INT64_MAX, 3 };
     const struct array x = { .dtype = DTYPE_I32, .ndim = 2, .size = { 3, 2 }, values, 24 };
     const struct array empty = { .dtype = DTYPE_I32, .ndim = 2, .size = { 0, 2 }, values, 0 };
     struct arena arena = ARENA_INIT;
+    struct err err = ERR_INIT;
     struct array got;
-    assert_true(array_resize(&x, grown, &arena, &got));
+    assert_true(array_resize(&x, grown, &arena, &got, &err));
     assert_int_equal(got.bytes, sizeof more);
     assert_memory_equal(got.p, more, sizeof more);
-    assert_true(array_resize(&got, shrunk, &arena, &got));
+    assert_true(array_resize(&got, shrunk, &arena, &got, &err));
     assert_int_equal(got.bytes, 8);
     assert_int_equal(((const int32_t *)got.p)[1], 3);
-    assert_true(array_resize(&x, none, &arena, &got));
+    assert_true(array_resize(&x, none, &arena, &got, &err));
     assert_int_equal(got.bytes, 0);
-    assert_false(array_resize(&empty, grown, &arena, &got));
+    assert_int_equal(err.kind, ERR_NONE);
+    assert_false(array_resize(&empty, grown, &arena, &got, &err));
+    assert_int_equal(err.kind, ERR_USAGE);
+    err = ERR_INIT;
+    assert_false(array_resize(&x, many, &arena, &got, &err));
+    assert_int_equal(err.kind, ERR_ENV);
     arena_release(&arena);
+}
+
+/* ---- Names of arguments ---- */
+
+static const struct row_names {
+    const char *base, *class, *argument, *sizes;
+} ROWS[] = {
+#define PAD(base, class, argument, sizes) { #base, #class, #argument, #sizes },
+#include "replay/backend/pad/pad_rules.def"
+#undef PAD
+};
+
+/* What the rules of a class read beside the argument of the row. */
+static const struct class_names {
+    const char *class, *names;
+} CLASSES[] = {
+    { "DIM", "dim" },           { "DIMS", "dims" },
+    { "SLICE", "dim start" },   { "SELECT", "dim index" },
+    { "CAT", "dim" },           { "REPEAT", "repeats" },
+    { "FRAME", "pad" },         { "INDEX", "indices" },
+    { "SCATTER", "dim index" }, { "CAUSAL", "query dropout_p is_causal" },
+};
+
+/* Returns whether the schema has all these names, with spaces in between. */
+static bool has_names(const struct schema *schema, const char *names)
+{
+    uint32_t found = 0, wanted = 0;
+    for (struct str rest = str_of(names); rest.n; wanted++) {
+        size_t space = str_find_char(rest, ' ');
+        for (uint32_t k = 0; k < schema->n_args; k++)
+            found += str_eq(schema->args[k].name, str_first(rest, space));
+        rest = str_from(rest, space + 1);
+    }
+    return found == wanted;
+}
+
+/* Some operator of that base has these arguments; with `all`, each one of aten does. */
+static void expect_names(struct ops *ops, const char *base, const char *names, bool all)
+{
+    uint32_t with = 0;
+    for (size_t i = 0; i < ops_count(ops); i++) {
+        const struct op *op = ops_at(ops, i);
+        if (!str_is(op_schema(op)->base, base))
+            continue;
+        const struct schema *schema = ops_prepare(ops, ops_find(ops, op_name(op)));
+        assert_non_null(schema);
+        bool has = has_names(schema, names);
+        with += has;
+        if (all && !has && str_is(schema->space, "aten"))
+            fail_msg("%.*s has no argument %s", STR_ARG(schema->text), names);
+    }
+    if (!with)
+        fail_msg("no %s has the arguments %s", base, names);
+}
+
+/* All overloads have a row's argument, and some have its sizes and what the class reads. */
+static void test_names(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    struct shape_env *env = shape_env_new(NULL, &err);
+    struct ops *ops = ops_new(env, &err);
+    assert_non_null(ops);
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        expect_names(ops, ROWS[i].base, ROWS[i].argument, true);
+        expect_names(ops, ROWS[i].base, ROWS[i].sizes, false);
+        for (size_t k = 0; k < sizeof CLASSES / sizeof *CLASSES; k++)
+            if (strcmp(CLASSES[k].class, ROWS[i].class) == 0)
+                expect_names(ops, ROWS[i].base, CLASSES[k].names, false);
+    }
+    ops_free(ops);
+    shape_env_free(env);
 }
 
 struct memory_case {
@@ -237,7 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),      cmocka_unit_test(test_guard),
         cmocka_unit_test(test_difference), cmocka_unit_test(test_resize),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_names),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
