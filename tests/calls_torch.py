@@ -123,6 +123,10 @@ PROGRAMS = {
                  "a, b = (torch.compile(f, backend=backend) for backend in ('eager', 'aot_eager')); x = ones(8)\n"
                  "for RATE in (2, 2, 3, 3, 2):\n    a(x); a(x); b(x); a(x); a(x[2:])\n"
                  "with torch.inference_mode():\n    y = ones(8)\n    for i in range(3): a(x); a(y); a(y); b(y)\n", 37),
+    "stance": ("f = torch.compile(lambda x: x * 2, backend='eager')\nfor n in (2, 2, 2): f(ones(n))\n"
+               "try:\n    with torch.compiler.set_stance('default', force_backend='none such'): f(ones(2))\n"
+               "except Exception: pass\nelse: raise SystemExit('the stance forbids nothing')\n"
+               "for n in (2, 2, 3, 2): f(ones(n))", 7),
     "repeats": ("f = torch.compile(lambda x: x * 2, backend='eager'); x = ones(2)\n"
                 "for _ in range(500): f(x)\nfor _ in range(500): f(ones(2))", 1000),
 }
@@ -165,6 +169,52 @@ COUNTED = {
                          "f(x, x, 'a'); f(x, x, 'a'); count(g, x=x, y=x, s='a')"),
 }
 
+# What the program or another thread does to the recorder; how many calls it notes (None: as many as
+# the program made meanwhile), and how many it drops.
+DISTURBED = {
+    "full": ("import sys; sys.modules['_symtape_recorder.calls'].MOST_CALLS = 10\n"
+             "f = torch.compile(lambda x: x * 2, backend='eager')\nfor _ in range(30): f(ones(4))", 10, 20),
+    "interrupted": ("""
+class Armed(torch.nn.Module):
+    armed = False
+    def forward(self, x): return x + 1
+    @property
+    def training(self):
+        if Armed.armed:
+            Armed.armed = False
+            raise KeyboardInterrupt
+        return True
+    @training.setter
+    def training(self, value): pass
+m = Armed(); f = torch.compile(m.forward, backend='eager'); x = ones(4)
+for _ in range(4): f(x)
+Armed.armed = True
+try:
+    f(x)
+    raise SystemExit("the interrupt is lost")
+except KeyboardInterrupt: pass
+f(x)
+from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
+assert len(_debug_get_cache_entry_list(Armed.forward.__code__)) == 1
+""", 6, 0),
+    "resumed": ("""
+import sys, _symtape_recorder
+fs = [torch.compile(f, backend='eager') for f in (lambda x: x, lambda x: x * 2, lambda x: x * 3)]
+x, done = ones(4), False
+for f in fs: f(x); f(x)
+sys.setswitchinterval(1e-6)
+def work():
+    while not done:
+        for f in fs: f(x)
+ts = [threading.Thread(target=work) for _ in range(3)]
+[t.start() for t in ts]
+for _ in range(5000): _symtape_recorder.calls.stop(); _symtape_recorder.calls.resume()
+done = True
+[t.join() for t in ts]
+assert not _symtape_recorder.calls.thread.stack
+""", None, 0),
+}
+
 # Calls with values drawn from a few, so that most arguments are as those of the call before but for
 # one property; prints what each was given, as its row should say.
 VALUES = """
@@ -197,6 +247,7 @@ for i in range(200):
     with torch.set_grad_enabled(draw.random() < 0.2):
         f(*args)
 """
+C_PARTS = (), ("env", "-u", "SYMTAPE_DEEP_LIBRARY")  # with it and without: what runs Python
 SEEDS = {f"values {seed}": seed for seed in range(2)}
 
 # Programs of which the recorder writes the same rows without its C part.
@@ -206,7 +257,7 @@ SAME = ["sizes", "module", "repeats", "breaks", "backward breaks", "objects", "h
 
 def run(*argv):
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, (argv, done.returncode, done.stderr)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, (argv, done.returncode, done.stderr)
     return done.stdout
 
 
@@ -226,14 +277,14 @@ def written_out(rows):
     return sorted(calls, key=lambda c: c["call"])
 
 
-def record(name, text, begin=BEGIN, before=()):
+def record(name, text, begin=BEGIN, before=(), dropped=0):
     tape, program = (os.path.join(FOLDER.name, name + end) for end in (".tape", ".py"))
     with open(program, "w") as out:
         out.write(begin + text)
     lines = run(SYMTAPE, "record", "--calls", "--json", "-o", tape, "--", *before, PYTHON,
                 program).splitlines()
     report = json.loads(lines[-1])
-    assert report["calls"]["dropped"] == 0 and not report["calls"]["not_recorded"], report["calls"]
+    assert report["calls"]["dropped"] == dropped and not report["calls"]["not_recorded"], report["calls"]
     rows = [json.loads(line) for line in run(SYMTAPE, "show", "--artifact", "symtape_calls",
                                              tape).splitlines() if line.startswith('{"call"')]
     return tape, report["calls"]["calls"], rows, lines[:-1]
@@ -297,12 +348,20 @@ def check_values(seed):
     return f"{len(calls)} calls in {len(rows)} rows, with the values that they were given"
 
 
+def check_disturbed(name):
+    """With the C part of the recorder, and without."""
+    text, expected, dropped = DISTURBED[name]
+    found = [record(f"{name} {i}", text, BEGIN, before, dropped)[1] for i, before in enumerate(C_PARTS)]
+    assert expected is None or found == [expected, expected], (found, expected)
+    return f"{found[0]} calls noted, {dropped} dropped; {found[1]} without the C part"
+
+
 def check_same(name):
     """The rows with the C part of the recorder, and without."""
     values = SEEDS.get(name)
     text = PROGRAMS[name][0] if values is None else VALUES.replace("SEED", str(values))
     found = []
-    for before in ((), ("env", "-u", "SYMTAPE_DEEP_LIBRARY")):
+    for before in C_PARTS:
         tape, _, rows, _ = record(f"same {name}", text, BEGIN, before)
         os.remove(tape)
         assert all(row.pop("seconds") > 0 for row in rows)
@@ -328,6 +387,8 @@ def check(name):
         return check_same(name.removeprefix("same "))
     if name in SEEDS:
         return check_values(SEEDS[name])
+    if name in DISTURBED:
+        return check_disturbed(name)
     if name in COUNTED:
         return check_count(name)
     text, expected = PROGRAMS[name]
@@ -357,7 +418,7 @@ def main():
     if have.returncode != 0:
         sys.exit(print(f"skipped: {PYTHON} has no torch (SYMTAPE_PYTHON names another)") or 77)
     failed = 0
-    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED, *SEEDS, *(f"same {name}" for name in [*SAME, *SEEDS])]:
+    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED, *DISTURBED, *SEEDS, *(f"same {name}" for name in [*SAME, *SEEDS])]:
         try:
             print("ok  ", name, check(name), flush=True)
         except AssertionError as error:

@@ -12,16 +12,20 @@
 
 /* A call that runs: the class Call of calls.py. */
 struct call {
-    PyObject_HEAD PyObject *number, *looked, *compiles, *refused, *mode, *entry, *region, *backend,
-        *backward_of, *numbers;
-    long long frame, outer, first, n, newest;
+    PyObject_HEAD PyObject *number, *objects, *looked, *compiles, *refused, *mode, *entry, *region,
+        *backend, *backward_of, *numbers;
+    long long frame, outer, first, n;
     double began;
     long shift, compiling;
     char armed;
 };
 
-/* What calls.py passes to watch_calls(), and what it tells of the run of equal calls at work. */
+/* What calls.py passes to watch_calls(), and what it tells of the run of equal calls at work.
+ * Python code that is called from here may let another thread call watch_calls(): what is used
+ * meanwhile is held with a reference of our own. */
 static struct {
+    uint64_t recording;                       /* how often watching was stopped */
+    bool prepared;                            /* else prepare() comes first */
     PyObject *thread;                         /* threading.local: stack, done */
     PyObject *numbers;                        /* iterator */
     PyObject *objects;                        /* Objects */
@@ -66,6 +70,7 @@ enum { LOOKUP_MODULE = 3, LOOKUP_TRAINING, LOOKUP_ARGS, LOOKUP_STATE };
     NAME(self)                            \
     NAME(last)                            \
     NAME(key)                             \
+    NAME(root)                            \
     NAME(mode)                            \
     NAME(sources)                         \
     NAME(states)                          \
@@ -120,23 +125,50 @@ static void replace(PyObject **place, PyObject *object)
     Py_XDECREF(old);
 }
 
-/* An exception of ours is not the program's. Returns false if it must be passed on: an interrupt.
- */
+/* Calls a function that may be replaced while it runs, with the arguments before the first NULL. */
+static PyObject *call_held(PyObject *function, PyObject *a, PyObject *b, PyObject *c, PyObject *d)
+{
+    Py_INCREF(function);
+    PyObject *ret = PyObject_CallFunctionObjArgs(function, a, b, c, d, NULL);
+    Py_DECREF(function);
+    return ret;
+}
+
+static bool is_interrupted(void)
+{
+    return PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception);
+}
+
+/* An exception of ours is cleared and counted. Returns false if the exception is the program's own,
+ * an interrupt, which is kept. */
 static bool forgive(void)
 {
-    if (!PyErr_Occurred())
-        return true;
-    if (!PyErr_ExceptionMatches(PyExc_Exception))
+    if (is_interrupted())
         return false;
-    PyErr_Clear();
-    calls.dropped++;
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        calls.dropped++;
+    }
     return true;
+}
+
+/* Has an interrupt raised again as soon as this thread runs Python code: PyTorch clears what a
+ * guard raises, and compiles anew (LAMBDA_GUARD in torch/csrc/dynamo/guards.cpp). */
+static void raise_later(void)
+{
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyThreadState_SetAsyncExc(PyThread_get_thread_ident(), type);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
 }
 
 /* ------------------------------------------------------------------------------------------------
  * Call. */
 
-static struct call *call_make(PyObject *number, long long frame, PyObject *backend)
+static struct call *call_make(PyObject *number, long long frame, PyObject *objects,
+                              PyObject *backend)
 {
     struct call *call = PyObject_New(struct call, (PyTypeObject *)calls.call_type);
     if (!call)
@@ -145,9 +177,9 @@ static struct call *call_make(PyObject *number, long long frame, PyObject *backe
     Py_INCREF(number);
     call->number = number;
     call->frame = frame;
+    replace(&call->objects, objects);
     replace(&call->backend, backend ? backend : Py_None);
-    call->first = objects_next(calls.objects);
-    call->newest = -1;
+    call->first = objects_next(objects);
     call->looked = PyList_New(0);
     call->numbers = PyList_New(0);
     call->compiles = PyTuple_New(0);
@@ -165,10 +197,10 @@ static PyObject *call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     (void)type, (void)kwargs;
     if (!PyArg_ParseTuple(args, "OOO|O", &number, &frame, &objects, &backend))
         return NULL;
-    if (!calls.objects)
-        return PyErr_Format(PyExc_RuntimeError, "watch_calls() comes first");
+    if ((PyObject *)Py_TYPE(objects) != calls.objects_type)
+        return PyErr_Format(PyExc_TypeError, "Call(): objects are of another class");
     long long id = frame == Py_None ? 0 : PyLong_AsLongLong(frame);
-    return PyErr_Occurred() ? NULL : (PyObject *)call_make(number, id, backend);
+    return PyErr_Occurred() ? NULL : (PyObject *)call_make(number, id, objects, backend);
 }
 
 static void call_free(PyObject *self)
@@ -176,6 +208,7 @@ static void call_free(PyObject *self)
     struct call *call = (struct call *)self;
     PyTypeObject *type = Py_TYPE(self);
     Py_XDECREF(call->number);
+    Py_XDECREF(call->objects);
     Py_XDECREF(call->looked);
     Py_XDECREF(call->compiles);
     Py_XDECREF(call->refused);
@@ -195,16 +228,16 @@ static void call_free(PyObject *self)
     }
 
 static PyMemberDef call_members[] = {
-    CALL_MEMBER(number, T_OBJECT),      CALL_MEMBER(looked, T_OBJECT),
-    CALL_MEMBER(compiles, T_OBJECT),    CALL_MEMBER(refused, T_OBJECT),
-    CALL_MEMBER(mode, T_OBJECT),        CALL_MEMBER(entry, T_OBJECT),
-    CALL_MEMBER(region, T_OBJECT),      CALL_MEMBER(backend, T_OBJECT),
-    CALL_MEMBER(backward_of, T_OBJECT), CALL_MEMBER(numbers, T_OBJECT),
-    CALL_MEMBER(frame, T_LONGLONG),     CALL_MEMBER(outer, T_LONGLONG),
-    CALL_MEMBER(first, T_LONGLONG),     CALL_MEMBER(n, T_LONGLONG),
-    CALL_MEMBER(newest, T_LONGLONG),    CALL_MEMBER(began, T_DOUBLE),
-    CALL_MEMBER(shift, T_LONG),         CALL_MEMBER(compiling, T_LONG),
-    CALL_MEMBER(armed, T_BOOL),         { 0 },
+    CALL_MEMBER(number, T_OBJECT),  CALL_MEMBER(objects, T_OBJECT),
+    CALL_MEMBER(looked, T_OBJECT),  CALL_MEMBER(compiles, T_OBJECT),
+    CALL_MEMBER(refused, T_OBJECT), CALL_MEMBER(mode, T_OBJECT),
+    CALL_MEMBER(entry, T_OBJECT),   CALL_MEMBER(region, T_OBJECT),
+    CALL_MEMBER(backend, T_OBJECT), CALL_MEMBER(backward_of, T_OBJECT),
+    CALL_MEMBER(numbers, T_OBJECT), CALL_MEMBER(frame, T_LONGLONG),
+    CALL_MEMBER(outer, T_LONGLONG), CALL_MEMBER(first, T_LONGLONG),
+    CALL_MEMBER(n, T_LONGLONG),     CALL_MEMBER(began, T_DOUBLE),
+    CALL_MEMBER(shift, T_LONG),     CALL_MEMBER(compiling, T_LONG),
+    CALL_MEMBER(armed, T_BOOL),     { 0 },
 };
 
 static PyType_Slot call_slots[] = {
@@ -228,14 +261,41 @@ bool agent_add_calls(PyObject *module)
            agent_add_class(module, "Objects", calls.objects_type = agent_objects_type());
 }
 
+/* A list of this thread, a new reference; NULL when there is none. */
+static PyObject *list_of_thread(enum name name)
+{
+    PyObject *local = calls.thread;
+    if (!local)
+        return NULL;
+    Py_INCREF(local);
+    PyObject *list = PyObject_GetAttr(local, names[name]);
+    Py_DECREF(local);
+    if (!list || PyList_Check(list))
+        return list;
+    Py_DECREF(list);
+    return NULL;
+}
+
+/* Returns the last call of a stack, borrowed; NULL when there is none. */
+static struct call *last_call(PyObject *stack)
+{
+    Py_ssize_t n = stack ? PyList_Size(stack) : 0;
+    PyObject *call = n > 0 ? PyList_GetItem(stack, n - 1) : NULL;
+    return call && (PyObject *)Py_TYPE(call) == calls.call_type ? (struct call *)call : NULL;
+}
+
+static int remove_last(PyObject *stack)
+{
+    Py_ssize_t n = PyList_Size(stack);
+    return PyList_SetSlice(stack, n - 1, n, NULL);
+}
+
 /* Returns the innermost call of this thread, borrowed from its stack, which is a new reference;
  * both are NULL when there is none. */
 static struct call *innermost_call(PyObject **stack)
 {
-    *stack = calls.thread ? PyObject_GetAttr(calls.thread, names[NAME_stack]) : NULL;
-    Py_ssize_t n = *stack && PyList_Check(*stack) ? PyList_Size(*stack) : 0;
-    PyObject *call = n > 0 ? PyList_GetItem(*stack, n - 1) : NULL;
-    return call && (PyObject *)Py_TYPE(call) == calls.call_type ? (struct call *)call : NULL;
+    *stack = list_of_thread(NAME_stack);
+    return last_call(*stack);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -262,7 +322,7 @@ static int attribute_is(PyObject *value, enum name name, PyObject *expected)
 /* The number of an object as keys have it: -1, -2, ... for those that no earlier call had. */
 static int number_is(struct call *call, PyObject *value, PyObject *expected)
 {
-    long long number = object_number(calls.objects, value);
+    long long next = objects_next(call->objects), number = object_number(call->objects, value);
     if (number == OBJECT_FAILED)
         return -1;
     if (number == OBJECT_UNNUMBERED)
@@ -270,20 +330,14 @@ static int number_is(struct call *call, PyObject *value, PyObject *expected)
     if (expected == Py_None)
         return 0;
     if (number >= call->first) {
-        Py_ssize_t n = PyList_Size(call->numbers), at = 0;
-        if (number > call->newest) {
-            PyObject *added = PyLong_FromLongLong(number);
-            int failed = !added || PyList_Append(call->numbers, added) < 0;
-            Py_XDECREF(added);
-            if (failed)
-                return -1;
-            call->newest = number;
-            at = n;
-        } else
-            while (at < n && PyLong_AsLongLong(PyList_GetItem(call->numbers, at)) != number)
-                at++;
-        if (at > n || (at == n && number != call->newest))
-            return 0;
+        Py_ssize_t n = PyList_Size(call->numbers), at = number >= next ? n : 0;
+        while (at < n && PyLong_AsLongLong(PyList_GetItem(call->numbers, at)) != number)
+            at++;
+        PyObject *added = at == n ? PyLong_FromLongLong(number) : NULL;
+        int failed = at == n && (!added || PyList_Append(call->numbers, added) < 0);
+        Py_XDECREF(added);
+        if (failed)
+            return -1;
         number = -1 - at;
     }
     long long key = PyLong_AsLongLong(expected);
@@ -385,9 +439,9 @@ static int is_again(struct call *call, long kind, PyObject *part, PyObject *key,
 /* ------------------------------------------------------------------------------------------------
  * An entry answers. */
 
-static int is_module_again(PyObject *value, PyObject *lookup)
+static int is_module_again(const struct call *call, PyObject *value, PyObject *lookup)
 {
-    long long number = object_number(calls.objects, value);
+    long long number = object_number(call->objects, value);
     if (number < 0)
         return number == OBJECT_FAILED ? -1 : 0;
     long long known = PyLong_AsLongLong(PyTuple_GetItem(lookup, LOOKUP_MODULE));
@@ -417,7 +471,7 @@ static int are_locals_again(struct call *call, PyObject *lookup, PyObject *check
     while (same > 0 && PyDict_Next(local, &position, &name, &value)) {
         Py_INCREF(value);
         if (has_module && !seen && is_equal(name, names[NAME_self]) == 1) {
-            same = is_module_again(value, lookup);
+            same = is_module_again(call, value, lookup);
             seen = true;
         } else
             same = i < n ? is_argument_again(call, PyList_GetItem(checks, i++), name, value) : 0;
@@ -500,15 +554,18 @@ static PyObject *entry_answers(PyObject *self, PyObject *local)
         Py_INCREF(call);
         PyObject *last = PyObject_GetAttr(self, names[NAME_last]);
         if (last && (last == Py_None || note_again(call, self, last, local) != 1)) {
-            PyErr_Clear(); /* the Python part tries it again */
-            Py_XDECREF(
-                PyObject_CallFunctionObjArgs(calls.hit, (PyObject *)call, self, local, NULL));
+            if (!is_interrupted()) {
+                PyErr_Clear(); /* the Python part tries it again */
+                Py_XDECREF(call_held(calls.hit, (PyObject *)call, self, local, NULL));
+            }
         }
         Py_XDECREF(last);
         Py_DECREF(call);
     }
     Py_XDECREF(stack);
-    return forgive() ? Py_NewRef(Py_True) : NULL;
+    if (!forgive())
+        raise_later();
+    return Py_NewRef(Py_True);
 }
 
 /* ------------------------------------------------------------------------------------------------
@@ -543,47 +600,71 @@ static PyObject *backend_of(PyObject *callback)
 {
     if (calls.callback && agent_refers_to(calls.callback, callback))
         return Py_NewRef(calls.backend);
-    PyObject *name = PyObject_CallFunctionObjArgs(calls.name_backend, callback, NULL);
+    uint64_t recording = calls.recording;
+    PyObject *name = call_held(calls.name_backend, callback, NULL, NULL, NULL);
     PyObject *reference = name ? PyWeakref_NewRef(callback, NULL) : NULL;
-    if (reference) {
+    if (name && !reference)
+        PyErr_Clear(); /* None, or what is no function */
+    else if (reference && recording == calls.recording) {
         replace(&calls.callback, reference);
         replace(&calls.backend, name);
-    } else if (name)
-        PyErr_Clear(); /* None, or what is no function */
+    }
     Py_XDECREF(reference);
     return name;
 }
 
+/* `backend`: NULL after an exception, as is what this returns. */
+static struct call *next_call(PyFrameObject *frame, PyObject *backend)
+{
+    PyObject *numbers = backend ? calls.numbers : NULL, *objects = calls.objects;
+    if (!numbers)
+        return NULL;
+    Py_INCREF(numbers);
+    Py_INCREF(objects);
+    PyObject *number = PyIter_Next(numbers);
+    struct call *call =
+        number ? call_make(number, (long long)(intptr_t)frame, objects, backend) : NULL;
+    Py_XDECREF(number);
+    Py_DECREF(numbers);
+    Py_DECREF(objects);
+    return call;
+}
+
 static void call_starts(PyFrameObject *frame, PyObject *callback)
 {
-    if (!calls.thread)
-        Py_XDECREF(PyObject_CallNoArgs(calls.prepare));
-    if (!calls.thread)
-        return;
-    PyObject *stack = PyObject_GetAttr(calls.thread, names[NAME_stack]);
+    if (!calls.prepared)
+        Py_XDECREF(call_held(calls.prepare, NULL, NULL, NULL, NULL));
+    PyObject *stack = calls.prepared ? list_of_thread(NAME_stack) : NULL;
     PyObject *backend = stack ? backend_of(callback) : NULL;
-    PyObject *number = backend ? PyIter_Next(calls.numbers) : NULL;
-    struct call *call = number ? call_make(number, (long long)(intptr_t)frame, backend) : NULL;
-    if (call)
+    /* Another thread may have stopped the recording by now. */
+    struct call *call = calls.prepared ? next_call(frame, backend) : NULL, *last;
+    if (call) {
+        /* An interrupt kept a call from its end if another one begins in its frame's place. */
+        while ((last = last_call(stack)) && last->frame == call->frame && remove_last(stack) == 0)
+            ;
         PyList_Append(stack, (PyObject *)call);
+    }
     Py_XDECREF(call);
-    Py_XDECREF(number);
     Py_XDECREF(backend);
     Py_XDECREF(stack);
 }
 
-/* In place of _callback_from_stance() of torch/_dynamo/eval_frame.py. */
+/* In place of _callback_from_stance() of torch/_dynamo/eval_frame.py, which raises when a stance
+ * forbids the call. */
 static PyObject *callback_from_stance(PyObject *self, PyObject *callback)
 {
     (void)self;
-    if (calls.active) {
+    PyObject *ret = PyObject_CallFunctionObjArgs(calls.start_eval, callback, NULL);
+    if (ret && calls.active) {
         PyFrameObject *frame = PyEval_GetFrame();
         if (is_compile_wrapper(frame))
             call_starts(frame, callback);
-        if (!forgive())
+        if (!forgive()) {
+            Py_DECREF(ret);
             return NULL;
+        }
     }
-    return PyObject_CallFunctionObjArgs(calls.start_eval, callback, NULL);
+    return ret;
 }
 
 static bool are_same_looked(const struct call *call, PyObject *key)
@@ -623,15 +704,17 @@ static bool is_called_there(const struct call *call, PyObject *where)
 static bool continues_run(const struct call *call, PyObject *stack, double now)
 {
     if (!calls.run_key || calls.run_left <= 0 || now > calls.run_until || is_none(call->entry) ||
-        !is_nothing_compiled(call) || PyList_Size(stack) != 0)
+        call->objects != calls.objects || !is_nothing_compiled(call) || PyList_Size(stack) != 0)
         return false;
     PyObject *key = PyObject_GetAttr(call->entry, names[NAME_key]);
-    PyObject *done = key == calls.run_key ? PyObject_GetAttr(calls.thread, names[NAME_done]) : NULL;
+    PyObject *root = PyObject_GetAttr(call->entry, names[NAME_root]);
+    PyObject *done = !is_none(root) && key == calls.run_key ? list_of_thread(NAME_done) : NULL;
     bool ret = done && PyList_Size(done) == 0 && are_same_looked(call, key) &&
                call->mode == PyTuple_GetItem(key, CALL_MODE) &&
                is_called_there(call, PyTuple_GetItem(key, CALL_WHERE)) &&
                PyLong_AsLongLong(call->number) == calls.run_next && continues_objects(call);
     Py_XDECREF(key);
+    Py_XDECREF(root);
     Py_XDECREF(done);
     PyErr_Clear();
     return ret;
@@ -641,9 +724,8 @@ static void call_ends(struct call *call, PyObject *stack, PyFrameObject *frame)
 {
     double now = seconds_now();
     PyObject *error = NULL;
-    Py_ssize_t n = PyList_Size(stack);
     bool raised = handled_exception(&error) != call->outer;
-    PyList_SetSlice(stack, n - 1, n, NULL);
+    remove_last(stack);
     if (!raised && calls.active && continues_run(call, stack, now)) {
         calls.run_next++;
         calls.run_first += calls.run_new;
@@ -653,9 +735,8 @@ static void call_ends(struct call *call, PyObject *stack, PyFrameObject *frame)
     } else {
         PyObject *seconds = PyFloat_FromDouble(now - call->began);
         if (seconds)
-            Py_XDECREF(PyObject_CallFunctionObjArgs(calls.end, (PyObject *)call,
-                                                    raised && error ? error : Py_None, seconds,
-                                                    (PyObject *)frame, NULL));
+            Py_XDECREF(call_held(calls.end, (PyObject *)call, raised && error ? error : Py_None,
+                                 seconds, (PyObject *)frame));
         Py_XDECREF(seconds);
     }
     Py_XDECREF(error);
@@ -682,14 +763,22 @@ static PyObject *maybe_set_eval_frame(PyObject *self, PyObject *callback)
         Py_DECREF(call);
     }
     Py_XDECREF(stack);
-    return forgive() ? PyObject_CallFunctionObjArgs(calls.set_eval, callback, NULL) : NULL;
+    if (forgive())
+        return PyObject_CallFunctionObjArgs(calls.set_eval, callback, NULL);
+    /* The interrupt waits until PyTorch has set what it sets. */
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(PyObject_CallFunctionObjArgs(calls.set_eval, callback, NULL));
+    PyErr_Restore(type, value, traceback);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------
  * What calls.py uses. */
 
 /* watch_calls(thread, numbers, objects, hit, end, backend_of, inference, region, functions);
- * without arguments, nothing is watched until the next call begins, which calls prepare(). */
+ * without arguments, no call begins before prepare() has called it with them. Those of before are
+ * kept for the calls that run. */
 PyObject *agent_watch_calls(PyObject *module, PyObject *args)
 {
     PyObject **const places[] = { &calls.thread,    &calls.numbers, &calls.objects,
@@ -704,8 +793,10 @@ PyObject *agent_watch_calls(PyObject *module, PyObject *args)
     replace(&calls.run_key, NULL);
     replace(&calls.callback, NULL);
     replace(&calls.backend, NULL);
-    for (Py_ssize_t i = 0; i < n_places; i++)
-        replace(places[i], n ? PyTuple_GetItem(args, i) : NULL);
+    for (Py_ssize_t i = 0; i < n; i++)
+        replace(places[i], PyTuple_GetItem(args, i));
+    calls.prepared = n != 0;
+    calls.recording += n == 0;
     return Py_NewRef(Py_None);
 }
 

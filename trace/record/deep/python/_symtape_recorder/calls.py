@@ -75,15 +75,15 @@ class Code:
 
 class Call:
     """A call that runs; agent_calls.c has the same in C."""
-    __slots__ = ("number", "frame", "began", "outer", "armed", "looked", "compiling", "compiles",
-                 "refused", "mode", "entry", "region", "backward_of", "shift", "first", "numbers", "n",
-                 "backend")
+    __slots__ = ("number", "frame", "objects", "began", "outer", "armed", "looked", "compiling",
+                 "compiles", "refused", "mode", "entry", "region", "backward_of", "shift", "first",
+                 "numbers", "n", "backend", "interrupt")
 
     def __init__(self, number, frame, objects, backend=None):
-        self.number, self.frame, self.backend = number, frame, backend
+        self.number, self.frame, self.objects, self.backend = number, frame, objects, backend
         self.armed, self.looked, self.compiling = False, [], 0
         self.compiles = self.refused = ()
-        self.mode = self.entry = self.backward_of = None
+        self.mode = self.entry = self.backward_of = self.interrupt = None
         self.shift = 0  # how many of `looked` came before the called function, which is the first look-up
         self.first, self.numbers, self.n = objects.next, [], 0  # as call_values.New
 
@@ -111,6 +111,10 @@ class Calls:
         atexit.register(self.stop)
 
     def begin(self):
+        with self.lock:
+            self.begin_locked()
+
+    def begin_locked(self):
         self.numbers = itertools.count()
         self.objects = self.fast.Objects() if self.fast else call_values.Objects()
         self.values = None
@@ -163,34 +167,44 @@ class Calls:
 
         @functools.wraps(start)
         def callback_from_stance(callback):
+            ret = start(callback)  # it raises when a stance forbids the call
             if self.active:
                 frame = get_frame(1)
                 if frame.f_code.co_name == "compile_wrapper":
                     if self.values is None:
                         prepare()
-                    self.thread.stack.append(Call(next(self.numbers), id(frame), self.objects,
-                                                  self.backend_of(callback)))
-            return start(callback)
+                    stack = self.thread.stack
+                    # An interrupt kept a call from its end if another one begins in its frame's place.
+                    while stack and stack[-1].frame == id(frame):
+                        stack.pop()
+                    stack.append(Call(next(self.numbers), id(frame), self.objects,
+                                      self.backend_of(callback)))
+            return ret
 
         @functools.wraps(end)
         def maybe_set_eval_frame(callback):
-            stack = self.thread.stack
-            if stack:
-                call, frame = stack[-1], get_frame(1)
-                if call.frame == id(frame):
-                    if call.armed:
-                        stack.pop()
-                        try:
+            stack, interrupt = self.thread.stack, None
+            try:
+                if stack:
+                    call, frame = stack[-1], get_frame(1)
+                    if call.frame == id(frame):
+                        if call.armed:
+                            stack.pop()
+                            interrupt = call.interrupt
                             raised, value, _ = sys.exc_info()
                             self.call_ends(call, raised if id(value) != call.outer else None,
                                            time.perf_counter() - call.began, frame)
-                        except Exception:
-                            self.dropped += 1
-                    else:
-                        call.armed = True
-                        call.outer = id(sys.exc_info()[1])
-                        call.began = time.perf_counter()
-            return end(callback)
+                        else:
+                            call.armed = True
+                            call.outer = id(sys.exc_info()[1])
+                            call.began = time.perf_counter()
+            except Exception:
+                self.dropped += 1
+            finally:  # after an interrupt, too
+                ret = end(callback)
+            if interrupt is not None:
+                raise interrupt
+            return ret
         return callback_from_stance, maybe_set_eval_frame
 
     def on_guards(self, module):
@@ -343,6 +357,8 @@ class Calls:
                         self.entry_answers(stack[-1], entry, local)
                     except Exception:
                         self.dropped += 1
+                    except BaseException as interrupt:  # PyTorch clears what a guard raises
+                        stack[-1].interrupt = interrupt
             return True
         if self.fast:
             entry_answers = self.fast.entry_guard(entry)
@@ -365,6 +381,10 @@ class Calls:
     # What happens.
 
     def prepare(self):
+        with self.lock:
+            self.prepare_locked()
+
+    def prepare_locked(self):
         self.torch = sys.modules["torch"]
         self.values = call_values.Values(self.torch, self.objects)
         self.inference = self.torch._C.is_inference_mode_enabled
@@ -392,7 +412,7 @@ class Calls:
         return call
 
     def compile_begins(self, call, given):
-        if call.backward_of is not None:
+        if call.backward_of is not None or call.objects is not self.objects:
             return None
         names = given["globals"]
         name = names.get("__name__")
@@ -420,7 +440,7 @@ class Calls:
             self.dropped += 1
 
     def entry_answers(self, call, entry, local):
-        if call.backward_of is not None:
+        if call.backward_of is not None or call.objects is not self.objects:
             return
         if call.mode is None:
             call.entry, call.mode, call.region = entry, entry.mode, self.region()
@@ -487,7 +507,9 @@ class Calls:
         return made
 
     def call_ends(self, call, error, seconds, frame=None):
-        if call.backward_of is not None:
+        if call.objects is not self.objects:
+            key = None
+        elif call.backward_of is not None:
             key = "backward", call.mode, call.looked
         else:
             key = self.key_of(call, error, frame)
@@ -507,7 +529,7 @@ class Calls:
         looked, entry = call.looked, call.entry
         if call.mode is None:
             call.mode = mode_of(self.torch)
-        if entry is not None and entry.root is not None and looked[0][1] == "hit":
+        if entry is not None and entry.root is not None and looked and looked[0][1] == "hit":
             known = entry.key
             if known is not None and known[7] is looked[0] and is_same(known[8], looked[1:]) \
                     and error is None and known[5] == call.mode \
@@ -609,10 +631,12 @@ class Calls:
 
     def write(self, call, key, seconds):
         """Appends a row; a run of equal calls is one row. The lock is held."""
+        if call.objects is not self.objects:  # it began in an earlier recording
+            return
+        self.end_run()
         if not self.active or self.full:
             self.dropped += 1
             return
-        self.end_run()
         self.calls += 1
         last, count = self.last, len(call.numbers)
         if last is not None and call.backward_of is None and (last[0] is key or last[0] == key) \
@@ -701,9 +725,9 @@ class Calls:
         if distributed.is_available() and distributed.is_initialized():
             metadata["rank"] = distributed.get_rank()
         record = logging.LogRecord(log.name, logging.DEBUG, "symtape/calls", 1, "", (), None)
+        record.payload = payload or None
         if payload:
             metadata["has_payload"] = hashlib.md5(payload.encode(), usedforsecurity=False).hexdigest()
-            record.payload = payload
         record.metadata = metadata
         log.handle(record)
 
