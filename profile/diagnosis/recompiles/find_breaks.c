@@ -1,6 +1,6 @@
 /* Findings: graph breaks, by line and reason. A break costs the attempt that it restarted and the
- * compiles of the rest of the function; those of them that are recompiles cost what
- * find_recompiles.c says. */
+ * first compile of each part that the rest of the function became; the recompiles of these parts
+ * cost what find_recompiles.c says. */
 #include "profile/diagnosis/finder.h"
 
 #include "trace/events/user_line.h"
@@ -39,9 +39,6 @@ static void describe_break(struct finder *d, struct finding_build *f,
         find_evidence(d, f, "%.*s", STR_ARG(said));
     if (graph_break->skipped)
         find_evidence(d, f, "the whole function runs without being compiled");
-    else if (graph_break->n_caused > 0)
-        find_evidence(d, f, "the rest of the function is compiled by itself, in %u more compile%s",
-                      graph_break->n_caused, graph_break->n_caused == 1 ? "" : "s");
     for (size_t i = first;
          i < sizeof BREAKS / sizeof *BREAKS && str_eq(BREAKS[i].text, BREAKS[first].text); i++) {
         struct str change = str_of(BREAKS[i].change);
@@ -58,56 +55,105 @@ static bool is_first(const struct profile_compile *compile)
     return str_is(str_first(number, str_digits(number)), "0");
 }
 
-static void cost_of_break(struct finder *d, struct finding_build *f, const struct profile_break *b)
+/* The breaks of one finding: its place may break several functions, each in several compiles. */
+struct break_group {
+    struct finding_build *finding;
+    uint64_t caused, recompiles; /* compiles that the breaks caused, and those of them again */
+};
+
+struct break_groups {
+    struct finder *d;
+    struct intern keys; /* of groups, in their order */
+    vec_of(struct break_group)
+    groups;
+    uint32_t *of_break; /* index into groups */
+};
+
+static void cost_of_break(struct finder *d, struct break_group *g, const struct profile_break *b)
 {
     const struct build_input *in = find_input(d, b->where.recording);
     for (uint32_t i = 0; i < b->is->n_caused; i++) {
         uint32_t compile = build_compile(in, b->is->caused[i]);
         const struct profile_compile *c = compile == PROFILE_NONE ? NULL : &d->p->compiles[compile];
+        g->caused += !b->is->skipped;
+        g->recompiles += !b->is->skipped && c && !is_first(c);
         if (c && is_first(c) && c->status == ATTEMPT_OK)
-            find_cost(f, c->ns - c->restarted_ns, BASIS_MEASURED);
+            find_cost(g->finding, c->ns - c->restarted_ns, BASIS_MEASURED);
     }
 }
 
-/* Adds the attempts that breaks restarted. Both lists are in the order of their records. */
-static void cost_of_restarts(struct finder *d, struct finding_build **of_break)
+static void describe_caused(struct finder *d, const struct break_group *g)
 {
-    for (uint32_t i = 0, k = 0; i < d->p->n_restarts; i++) {
-        const struct profile_where *where = &d->p->restarts[i].where;
-        while (k > 0 && d->p->breaks[k - 1].where.recording == where->recording &&
-               d->p->breaks[k - 1].where.attempt >= where->attempt)
+    if (g->caused > 0)
+        find_evidence(d, g->finding,
+                      "the rest of the function is compiled by itself, in %llu more compile%s",
+                      (unsigned long long)g->caused, g->caused == 1 ? "" : "s");
+    if (g->recompiles > 0)
+        find_evidence(d, g->finding,
+                      g->recompiles == 1
+                          ? "%llu of these is a recompile; its time is part of another finding"
+                          : "%llu of these are recompiles; their time is part of other findings",
+                      (unsigned long long)g->recompiles);
+}
+
+/* Adds the attempts that breaks restarted. Both lists are in the order of their records. */
+static void cost_of_restarts(const struct break_groups *all)
+{
+    const struct profile *p = all->d->p;
+    for (uint32_t i = 0, k = 0; i < p->n_restarts; i++) {
+        const struct profile_where *where = &p->restarts[i].where;
+        while (k > 0 && p->breaks[k - 1].where.recording == where->recording &&
+               p->breaks[k - 1].where.attempt >= where->attempt)
             k--;
-        while (k < d->p->n_breaks && (d->p->breaks[k].where.recording < where->recording ||
-                                      (d->p->breaks[k].where.recording == where->recording &&
-                                       d->p->breaks[k].where.attempt < where->attempt)))
+        while (k < p->n_breaks && (p->breaks[k].where.recording < where->recording ||
+                                   (p->breaks[k].where.recording == where->recording &&
+                                    p->breaks[k].where.attempt < where->attempt)))
             k++;
-        if (k < d->p->n_breaks && d->p->breaks[k].where.recording == where->recording &&
-            d->p->breaks[k].where.attempt == where->attempt)
-            find_cost(of_break[k], d->p->restarts[i].is->ns, BASIS_MEASURED);
+        if (k < p->n_breaks && p->breaks[k].where.recording == where->recording &&
+            p->breaks[k].where.attempt == where->attempt)
+            find_cost(all->groups.v[all->of_break[k]].finding, p->restarts[i].is->ns,
+                      BASIS_MEASURED);
     }
+}
+
+static bool add_break(struct break_groups *all, uint32_t i)
+{
+    const struct profile_break *b = &all->d->p->breaks[i];
+    struct buf key = BUF_INIT;
+    buf_printf(&key, "%.*s:%u %zu", STR_ARG(b->is->file), b->is->line, cause_of_break(b->is));
+    uint32_t id = key.failed ? INTERN_NONE : intern(&all->keys, buf_str(&key));
+    bool ok = id != INTERN_NONE &&
+              (id < all->groups.n || vec_push(&all->groups, (struct break_group){ 0 }));
+    if (ok) {
+        struct break_group *g = &all->groups.v[id];
+        all->of_break[i] = id;
+        struct finding_build *f = find_add(all->d, FINDING_BREAK, &b->where, buf_str(&key));
+        if (find_is_new(f))
+            describe_break(all->d, f, b->is);
+        g->finding = f ? f : g->finding; /* no more than can be shown are found */
+        cost_of_break(all->d, g, b);
+    }
+    buf_release(&key);
+    return ok;
 }
 
 void find_breaks(struct finder *d)
 {
-    struct finding_build **of_break = calloc(d->p->n_breaks + (size_t)1, sizeof *of_break);
-    if (!of_break) {
+    struct break_groups all = {
+        .d = d,
+        .of_break = calloc(d->p->n_breaks + (size_t)1, sizeof *all.of_break),
+    };
+    bool ok = all.of_break != NULL;
+    for (uint32_t i = 0; ok && i < d->p->n_breaks && !err_is_set(&d->err); i++)
+        ok = add_break(&all, i);
+    if (!ok)
         err_nomem(&d->err);
-        return;
+    if (!err_is_set(&d->err)) {
+        for (size_t i = 0; i < all.groups.n; i++)
+            describe_caused(d, &all.groups.v[i]);
+        cost_of_restarts(&all);
     }
-    for (uint32_t i = 0; i < d->p->n_breaks && !err_is_set(&d->err); i++) {
-        const struct profile_break *b = &d->p->breaks[i];
-        struct buf key = BUF_INIT;
-        buf_printf(&key, "%.*s:%u %zu", STR_ARG(b->is->file), b->is->line, cause_of_break(b->is));
-        of_break[i] = find_add(d, FINDING_BREAK, &b->where, buf_str(&key));
-        if (key.failed)
-            err_nomem(&d->err);
-        if (find_is_new(of_break[i]))
-            describe_break(d, of_break[i], b->is);
-        if (of_break[i])
-            cost_of_break(d, of_break[i], b);
-        buf_release(&key);
-    }
-    if (!err_is_set(&d->err))
-        cost_of_restarts(d, of_break);
-    free(of_break);
+    free(all.of_break);
+    intern_release(&all.keys);
+    vec_release(&all.groups);
 }

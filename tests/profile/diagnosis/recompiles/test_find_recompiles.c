@@ -1,5 +1,4 @@
-#include "profile/diagnosis/diagnosis.h"
-#include "tests/profile/made.h"
+#include "tests/profile/diagnosis/found.h"
 
 static void put_tensor(struct log_make *log, const char *sizes)
 {
@@ -340,6 +339,60 @@ static void test_break(void **state)
     made_drop(&made);
 }
 
+/* A compile of a function that line 3 of the program calls. */
+static void put_start(struct log_make *log, const char *context, const char *function)
+{
+    struct buf meta = BUF_INIT;
+    log->context = context;
+    buf_printf(&meta,
+               "\"dynamo_start\": {\"stack\": [{\"line\": 3, \"name\": \"main\", \"filename\": "
+               "1}, {\"line\": 5, \"name\": \"%s\", \"filename\": 1}]}",
+               function);
+    buf_putc(&meta, '\0');
+    log_put(log, meta.p, NULL);
+    log_put(log, "\"dynamo_output_graph\": {}", MADE_DYNAMO);
+    buf_release(&meta);
+}
+
+static void put_broken(struct log_make *log, const char *context)
+{
+    put_start(log, context, "f");
+    log_artifact(log, "dynamo_graph_break_reason",
+                 "Graph break in user code at /u/zoo/model.py:7\n"
+                 "Graph Break Reason: Data-dependent branching\n");
+    put_metrics(log, "0.25", "");
+}
+
+/* The compiles that a line's breaks caused are counted over all compiles that it broke; the time is
+ * that of the first of each function, since the others are recompiles. */
+static void test_caused(void **state)
+{
+    (void)state;
+    static const char RESUME[] = "torch_dynamo_resume_in_f_at_7";
+    struct log_make log = new_log();
+    put_broken(&log, LOG_COMPILE(0, 0, 0));
+    put_start(&log, LOG_COMPILE(1, 0, 0), RESUME);
+    put_metrics(&log, "2.0", "");
+    put_broken(&log, LOG_COMPILE(0, 1, 0));
+    for (int i = 1; i < 3; i++) {
+        put_start(&log, i == 1 ? LOG_COMPILE(1, 1, 0) : LOG_COMPILE(1, 2, 0), RESUME);
+        put_metrics(&log, "4.0", "");
+    }
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    struct diagnosis *d = diagnosis_of(&made);
+    const struct finding *f = finding_of(d, FINDING_BREAK);
+    assert_int_equal(f->count, 2);
+    assert_int_equal(f->ns, 2000000000);
+    assert_int_equal(f->n_evidence, 3);
+    assert_str_is(f->evidence[1],
+                  "the rest of the function is compiled by itself, in 3 more compiles");
+    assert_str_is(f->evidence[2],
+                  "2 of these are recompiles; their time is part of other findings");
+    diagnosis_free(d);
+    check_alloc_failures(diagnose_once, made.profile);
+    made_drop(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -347,7 +400,7 @@ int main(void)
         cmocka_unit_test(test_captured),       cmocka_unit_test(test_values),
         cmocka_unit_test(test_telling_reason), cmocka_unit_test(test_limit),
         cmocka_unit_test(test_two_functions),  cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_break),          cmocka_unit_test(test_caused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
