@@ -2,8 +2,8 @@ dynamic=True is an alternative where it compiles less than the marks do:
 
     $ symtape dynamic -q $RECORDINGS/levels.log.zst | sed -n '1,2p; /dynamic=True/p'
     45 look-ups: 17 compiles (2.53 s)
-    with dynamic=True: 9 compiles (about 1.40 s)
-    with dynamic=True: 9 compiles (about 1.40 s)
+    with dynamic=True: at most 9 compiles (about 1.40 s)
+    with dynamic=True: at most 9 compiles (about 1.40 s)
     dynamic           9        1.40 s        9        -      -     3.56 ms  torch.compile(dynamic=True)
         torch.compile(model, dynamic=True)
 

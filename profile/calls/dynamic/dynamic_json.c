@@ -233,6 +233,7 @@ void dynamic_json(const struct dynamic_run *run, struct buf *out)
     json_put_str_or_null(&w, "torch", run->release);
     cache_json_guessed(&run->cache, &w);
     json_put_bool(&w, "profile", run->profile);
+    json_put_bool(&w, "upper_bound", dynamic_run_is_bound(run));
     put_policies(run, &w);
     json_open_array(&w, "inputs");
     for (size_t i = 0; i < run->rows.n; i++)

@@ -17,10 +17,10 @@ void dynamic_json(const struct dynamic_run *run, struct buf *out);
 
 /* "x.size()[0]", "n" */
 void put_input_name(const struct dynamic_run *run, const struct input_row *row, struct buf *out);
-/* "4 compiles (2.21 s), 2 calls run eagerly"; with `about`, the time is an estimate. `recorded`:
- * NULL, or counts that these are compared with. */
-void put_compiles(const struct policy_counts *counts, const struct policy_counts *recorded,
-                  bool about, struct buf *out);
+/* "at most 4 compiles (about 2.06 s), 0 calls run eagerly instead of 2": of calls that were not
+ * recorded so. */
+void put_estimate(const struct dynamic_run *run, const struct policy_counts *counts,
+                  struct buf *out);
 /* "4", "S(1)", "?" */
 void put_atom(struct atom atom, struct buf *out);
 

@@ -224,6 +224,11 @@ const char *dynamic_run_meaning(const struct dynamic_run *run, enum calls_policy
                                                 : calls_policy_meaning(policy);
 }
 
+bool dynamic_run_is_bound(const struct dynamic_run *run)
+{
+    return run->cache.inside.lookups > 0;
+}
+
 static void count_recorded(const struct lookup_row *row, struct policy_counts *sum)
 {
     const struct policy_counts one = {

@@ -68,6 +68,11 @@ void dynamic_run_release(struct dynamic_run *run);
 
 /* Returns what a policy is, as Python has it. */
 const char *dynamic_run_meaning(const struct dynamic_run *run, enum calls_policy policy);
+/* Returns whether the compiles of policies are upper bounds: frames go on after a graph break. The
+ * sizes of a graph's outputs that are symbols are dynamic in the frames that take them
+ * (mark_dynamo_propagated_dynamic_indices() in torch/_functorch/_aot_autograd/runtime_wrappers.py),
+ * and no guard says which they are. */
+bool dynamic_run_is_bound(const struct dynamic_run *run);
 /* Returns whether a release is at least MAJOR.MINOR; an unknown one is not. */
 bool release_is(struct str release, unsigned major, unsigned minor);
 

@@ -37,12 +37,14 @@ void put_input_name(const struct dynamic_run *run, const struct input_row *row, 
 
 /* ---- The answer ---- */
 
-void put_compiles(const struct policy_counts *counts, const struct policy_counts *recorded,
-                  bool about, struct buf *out)
+/* "4 compiles (2.21 s), 2 calls run eagerly"; `recorded`: NULL, or counts that these, estimates,
+ * are compared with. */
+static void put_compiles(const struct policy_counts *counts, const struct policy_counts *recorded,
+                         struct buf *out)
 {
     format_plural(out, counts->compiles, "compile");
     if (counts->seconds > 0) {
-        buf_puts(out, about ? " (about " : " (");
+        buf_puts(out, recorded ? " (about " : " (");
         put_seconds(counts->seconds, out);
         buf_puts(out, ")");
     }
@@ -55,6 +57,13 @@ void put_compiles(const struct policy_counts *counts, const struct policy_counts
         buf_puts(out, " instead of ");
         format_count(out, recorded->eager);
     }
+}
+
+void put_estimate(const struct dynamic_run *run, const struct policy_counts *counts,
+                  struct buf *out)
+{
+    buf_puts(out, dynamic_run_is_bound(run) && counts->compiles ? "at most " : "");
+    put_compiles(counts, &run->recorded, out);
 }
 
 /* Calls of which the tape has nothing. */
@@ -76,12 +85,12 @@ static void put_proposal(const struct dynamic_run *run, struct buf *out)
         buf_puts(out, "with the ");
         format_plural(out, run->n_marks, "mark");
         buf_puts(out, " given: ");
-        put_compiles(&run->policies[CALLS_MARKED], &run->recorded, true, out);
+        put_estimate(run, &run->policies[CALLS_MARKED], out);
     } else if (best) {
         buf_puts(out, best->kind == PASTE_MARK      ? "with the marks below: "
                       : best->kind == PASTE_SOURCES ? "with dynamic_sources as below: "
                                                     : "with dynamic=True: ");
-        put_compiles(&best->counts, &run->recorded, true, out);
+        put_estimate(run, &best->counts, out);
     } else if (run->profile) {
         buf_puts(out, "the profile already spares what marks would: nothing to paste");
     } else {
@@ -96,7 +105,7 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
     const char *noun = run->cache.inside.lookups ? "look-up" : "call";
     format_plural(&line, run->recorded.lookups, noun);
     buf_puts(&line, ": ");
-    put_compiles(&run->recorded, NULL, false, &line);
+    put_compiles(&run->recorded, NULL, &line);
     style_mark(options->styles, out, STYLE_BOLD);
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
     style_mark(options->styles, out, STYLE_NONE);
@@ -173,6 +182,11 @@ static void put_policies(const struct dynamic_run *run, const struct report_opti
     format_wrapped(
         out, STR("The same calls under other policies; only recorded's compile time was measured"),
         options->width, 0, 0);
+    if (dynamic_run_is_bound(run))
+        format_wrapped(out,
+                       STR("frames go on after graph breaks: the others can compile less, since "
+                           "outputs keep dynamic sizes"),
+                       options->width, 0, 0);
     report_table(&table, options, 0, CALLS_COUNT + 1, out);
 }
 

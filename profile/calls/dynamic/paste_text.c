@@ -113,7 +113,7 @@ static void put_title(struct paste_writer *w, const struct paste_way *way)
         buf_puts(&w->comment, " alone, ");
     }
     buf_puts(&w->comment, way->has_numbers ? "with numbers, " : "");
-    put_compiles(&way->counts, &w->run->recorded, true, &w->comment);
+    put_estimate(w->run, &way->counts, &w->comment);
     end_comment(w);
     if (way->kind == PASTE_SOURCES) {
         buf_puts(&w->comment, "before the first call; for all functions");
