@@ -127,6 +127,18 @@ PROGRAMS = {
                "try:\n    with torch.compiler.set_stance('default', force_backend='none such'): f(ones(2))\n"
                "except Exception: pass\nelse: raise SystemExit('the stance forbids nothing')\n"
                "for n in (2, 2, 3, 2): f(ones(n))", 7),
+    "forwards": ("def f(x): return x * 2\nm, n = Net(), Net(); m.forward = n.forward = f; x = ones(4)\n"
+                 "a, b = (torch.compile(k, backend='eager') for k in (m, n))\n"
+                 "for _ in range(3): a(x)\nm.eval()\nfor _ in range(3): a(x)\nfor _ in range(3): b(x)", 9),
+    "order": ("def g(k, x):\n    y = x + k\n    torch._dynamo.graph_break()\n    return y + x * 2\n"
+              "f = torch.compile(g, backend='eager', dynamic=True)\n"
+              "for k in (3, 3, 3, *range(10, 18)): f(k, ones(4, 4))", 11),
+    "long list": ("f = torch.compile(lambda l, k, o: l[0] + k + o[1], backend='eager', dynamic=True)\n"
+                  "l = [ones(4), *range(1200)]\n"
+                  "for k in (5, 5, 5, 10, 11, 12): f(l, k, [7, k])", 6),
+    "between": ("def g(x, self):\n    y = self.lin(x)\n    torch._dynamo.graph_break()\n    return y * 2\n"
+                "f = torch.compile(g, backend='eager'); ms = [Net() for _ in range(4)]\n"
+                "for i in (0, 0, 0, 1, 2, 3, 3, 3): f(ones(2, 4), ms[i])", 8),
     "repeats": ("f = torch.compile(lambda x: x * 2, backend='eager'); x = ones(2)\n"
                 "for _ in range(500): f(x)\nfor _ in range(500): f(ones(2))", 1000),
 }
@@ -252,7 +264,7 @@ SEEDS = {f"values {seed}": seed for seed in range(2)}
 
 # Programs of which the recorder writes the same rows without its C part.
 SAME = ["sizes", "module", "repeats", "breaks", "backward breaks", "objects", "handled", "sparse", "inference",
-        "backends"]
+        "backends", "forwards", "order", "long list", "between"]
 
 
 def run(*argv):

@@ -520,6 +520,7 @@ static int note_again(struct call *call, PyObject *entry, PyObject *last, PyObje
     if (!PyTuple_Check(last) || PyTuple_Size(last) != 2 || !PyDict_Check(local))
         return 0;
     bool is_first = is_none(call->mode);
+    long long met = call->n;
     PyObject *mode = is_first ? PyObject_GetAttr(entry, names[NAME_mode]) : NULL;
     int same = is_first ? (mode ? is_mode_of_entry(mode) : -1) : 1;
     PyObject *lookup = PyTuple_GetItem(last, 0);
@@ -542,6 +543,8 @@ static int note_again(struct call *call, PyObject *entry, PyObject *last, PyObje
     Py_XDECREF(mode);
     if (same > 0 && PyList_Append(call->looked, lookup) < 0)
         same = -1;
+    if (same <= 0)
+        call->n = met; /* the Python part counts them */
     return same;
 }
 
@@ -688,9 +691,10 @@ static bool is_nothing_compiled(const struct call *call)
 /* Whether the new objects of a call come right after those of the call before. */
 static bool continues_objects(const struct call *call)
 {
-    Py_ssize_t n = PyList_Size(call->numbers);
-    return n == calls.run_new &&
-           (n == 0 || PyLong_AsLongLong(PyList_GetItem(call->numbers, 0)) == calls.run_first);
+    Py_ssize_t n = PyList_Size(call->numbers), i = 0;
+    while (i < n && PyLong_AsLongLong(PyList_GetItem(call->numbers, i)) == calls.run_first + i)
+        i++;
+    return n == calls.run_new && i == n;
 }
 
 /* `where`: (region, backend). */

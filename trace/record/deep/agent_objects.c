@@ -62,7 +62,7 @@ static bool objects_resize(struct call_objects *o, size_t cap, bool living_only)
 
 static bool objects_make_space(struct call_objects *o)
 {
-    if (o->n >= o->limit) {
+    if (o->cap && o->n >= o->limit) {
         if (!objects_resize(o, o->cap, true))
             return false;
         o->limit = 2 * o->n > LEAST_LIMIT ? 2 * o->n : LEAST_LIMIT;
@@ -78,7 +78,8 @@ long long object_number(PyObject *self, PyObject *object)
         if (slot->reference && agent_refers_to(slot->reference, object))
             return slot->number;
     }
-    /* What this allocates may start a garbage collection, in which other code runs. */
+    /* What this allocates may start a garbage collection, in which other code runs: the object may
+     * have a number afterwards. */
     PyObject *reference = PyWeakref_NewRef(object, NULL);
     if (!reference) {
         if (!PyErr_ExceptionMatches(PyExc_TypeError))
@@ -91,6 +92,10 @@ long long object_number(PyObject *self, PyObject *object)
         return OBJECT_FAILED;
     }
     struct object_slot *slot = object_slot_of(o->slots, o->cap, object);
+    if (slot->reference && agent_refers_to(slot->reference, object)) {
+        Py_DECREF(reference);
+        return slot->number;
+    }
     PyObject *old = slot->reference;
     o->n += old == NULL;
     *slot = (struct object_slot){ object, reference, o->next++ };

@@ -462,12 +462,13 @@ class Calls:
         again, n, changed = last is not None, 0, {}
         for name, value in local.items():
             if n < len(checks):
-                known, kind, part = checks[n]
+                (known, kind, part), met = checks[n], call.n
                 if kind is not None and known[0] == name \
                         and values.is_again(value, call, known[1], kind, part):
                     args.append(known)
                     n += 1
                     continue
+                call.n = met
             maker = makers.get(type(value))
             if maker is not None:
                 key = maker(value, call)
@@ -638,16 +639,16 @@ class Calls:
             self.dropped += 1
             return
         self.calls += 1
-        last, count = self.last, len(call.numbers)
-        if last is not None and call.backward_of is None and (last[0] is key or last[0] == key) \
-                and last[1] + last[2] == call.number \
+        last, count, in_order = self.last, len(call.numbers), is_range(call.numbers)
+        if last is not None and in_order and call.backward_of is None \
+                and (last[0] is key or last[0] == key) and last[1] + last[2] == call.number \
                 and (not count or call.numbers[0] == last[4] + count * last[2]):
             last[2] += 1
             last[3] += seconds
         else:
             self.write_last()
             self.last = [key, call.number, 1, seconds, call.numbers[0] if count else None, call]
-            if call.compiles:
+            if call.compiles or not in_order:  # a run begins with neither
                 self.write_last()
         if self.calls >= MOST_CALLS or self.written > MOST_BYTES:
             self.full = True
@@ -685,17 +686,21 @@ class Calls:
         row = {"call": number}
         if new.backward_of is not None:
             row["backward_of"] = new.backward_of
-        before = self.known.get(key)
-        if before is None:
-            if len(self.known) >= MOST_ROWS_KNOWN:
-                self.known.clear()
-            self.known[key] = number
-            row.update(row_of(key, new))
-        else:
+        # Numbers that are no range were given to other threads' objects, too, or to modules: no other
+        # row can tell the objects of this call.
+        in_order = is_range(new.numbers)
+        before = self.known.get(key) if in_order else None
+        if before is not None:
             row["as"] = before
+        else:
+            row.update(row_of(key, new))
+            if in_order:
+                if len(self.known) >= MOST_ROWS_KNOWN:
+                    self.known.clear()
+                self.known[key] = number
         if count > 1:
             row["repeat"] = count
-        if first is not None:
+        if first is not None and in_order:
             row["new"] = [first, len(new.numbers)]
         row["seconds"] = round(seconds, 7)
         text = call_values.to_json(row)
@@ -765,6 +770,11 @@ def mode_of(torch):
                 pass
     return (c.is_grad_enabled(), c.is_inference_mode_enabled(), autocast,
             torch.get_default_dtype(), c._get_deterministic_algorithms())
+
+
+def is_range(numbers):
+    """Whether each number is one more than the number before."""
+    return all(n == numbers[0] + i for i, n in enumerate(numbers))
 
 
 def is_same(some, others):
