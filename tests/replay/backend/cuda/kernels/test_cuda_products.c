@@ -506,8 +506,9 @@ int main(void)
         cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
     };
     const struct CMUnitTest of_device[] = {
-        cmocka_unit_test(test_few_rows),       cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_tf32),           cmocka_unit_test(test_without_libraries),
+        cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_without_libraries),
         cmocka_unit_test(test_with_libraries),
     };
     if (on_device())
