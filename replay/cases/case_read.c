@@ -139,10 +139,10 @@ static bool has_limits(const struct op_case *call)
 {
     static const struct {
         const char *name;
-        size_t most;
-    } LISTS[] = { { "hints", CASE_MAX_SYMBOLS },    { "ranges", CASE_MAX_SYMBOLS },
-                  { "replaced", CASE_MAX_SYMBOLS }, { "given", CASE_MAX_GUARDS },
-                  { "guards", CASE_MAX_GUARDS },    { "asserts", CASE_MAX_GUARDS } };
+        size_t most; /* elements, or keys and values */
+    } LISTS[] = { { "hints", 2 * CASE_MAX_SYMBOLS },    { "ranges", 2 * CASE_MAX_SYMBOLS },
+                  { "replaced", 2 * CASE_MAX_SYMBOLS }, { "given", CASE_MAX_GUARDS },
+                  { "guards", CASE_MAX_GUARDS },        { "asserts", CASE_MAX_GUARDS } };
     for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++)
         if (json_count(call->doc, json_get(call->doc, JSON_ROOT, str_of(LISTS[i].name))) >
             LISTS[i].most)
@@ -413,7 +413,7 @@ bool op_case_read_args(struct op_case *call)
     json_id list = json_get(call->doc, JSON_ROOT, STR("args"));
     json_id keywords = json_get(call->doc, JSON_ROOT, STR("kwargs"));
     if (json_count(call->doc, list) > CASE_MAX_ARGS ||
-        json_count(call->doc, keywords) > CASE_MAX_ARGS)
+        json_count(call->doc, keywords) > 2 * CASE_MAX_ARGS)
         return false;
     for (json_id at = json_first(call->doc, list); at != JSON_NONE; at = json_next(call->doc, at))
         if (!op_case_read_value(call, at, &call->args[call->n_args++]))

@@ -42,7 +42,7 @@ struct str program_keep(struct program_reader *program, json_id string)
 json_id program_union(const struct json *doc, json_id object, struct str *key)
 {
     *key = STR("");
-    if (json_kind_of(doc, object) != JSON_OBJECT || json_count(doc, object) != 1)
+    if (json_members(doc, object) != 1)
         return JSON_NONE;
     json_id name = json_first(doc, object);
     *key = json_text(doc, name);

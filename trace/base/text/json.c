@@ -328,7 +328,12 @@ size_t json_count(const struct json *doc, json_id id)
         return 0;
     for (json_id k = id + 1; k < node->after; k = doc->nodes.v[k].after)
         n++;
-    return node->kind == JSON_OBJECT ? n / 2 : n;
+    return n;
+}
+
+size_t json_members(const struct json *doc, json_id object)
+{
+    return json_kind_of(doc, object) == JSON_OBJECT ? json_count(doc, object) / 2 : 0;
 }
 
 struct str json_text(const struct json *doc, json_id id)

@@ -69,7 +69,10 @@ json_id json_first(const struct json *doc, json_id id);          /* first child 
 json_id json_next(const struct json *doc, json_id id);           /* next child of its parent */
 /* Returns the value of the first such key. Keys are compared without decoding. */
 json_id json_get(const struct json *doc, json_id object, struct str key);
-size_t json_count(const struct json *doc, json_id id); /* elements, or members */
+/* Counts what json_first() and json_next() visit: the elements of an array, or the keys and the
+ * values of an object, two for each member. An array of this length has a place for each. */
+size_t json_count(const struct json *doc, json_id id);
+size_t json_members(const struct json *doc, json_id object); /* 0 of anything else */
 
 struct str json_text(const struct json *doc,
                      json_id id); /* as written; strings unquoted, undecoded */

@@ -18,7 +18,7 @@ static void put_value(const struct json *doc, json_id id, struct buf *out)
     for (size_t i = 0; i < decoded.n; i++)
         buf_printf(out, "%02x", (unsigned char)decoded.p[i]);
     if (kind == JSON_ARRAY || kind == JSON_OBJECT)
-        buf_u64(out, json_count(doc, id));
+        buf_u64(out, kind == JSON_OBJECT ? json_members(doc, id) : json_count(doc, id));
     buf_putc(out, ' ');
     buf_release(&decoded);
 }

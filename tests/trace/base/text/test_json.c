@@ -166,8 +166,10 @@ static void test_walking(void **state)
         &doc, STR("{\"a\": [10, [], {\"x\": 1}, \"s\"], \"b\" : \"t\", \"a\": 2}"), &err));
     json_id a = json_get(&doc, JSON_ROOT, STR("a"));
     assert_int_equal(json_kind_of(&doc, a), JSON_ARRAY);
-    assert_int_equal(json_count(&doc, JSON_ROOT), 3);
+    assert_int_equal(json_count(&doc, JSON_ROOT), 6);
+    assert_int_equal(json_members(&doc, JSON_ROOT), 3);
     assert_int_equal(json_count(&doc, a), 4);
+    assert_int_equal(json_members(&doc, a), 0);
     static const enum json_kind kinds[] = { JSON_NUMBER, JSON_ARRAY, JSON_OBJECT, JSON_STRING };
     size_t n = 0;
     for (json_id id = json_first(&doc, a); id != JSON_NONE; id = json_next(&doc, id))
