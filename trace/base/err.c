@@ -57,6 +57,13 @@ bool err_nomem(struct err *err)
     return err_set(err, ERR_ENV, "out of memory");
 }
 
+bool err_copy(struct err *err, const struct err *from)
+{
+    if (!err_is_set(err))
+        *err = *from;
+    return false;
+}
+
 bool err_at(struct err *err, const char *fmt, ...)
 {
     struct err outer = { .kind = ERR_NONE };

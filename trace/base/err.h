@@ -37,6 +37,7 @@ bool err_set(struct err *err, enum err_kind kind, const char *fmt, ...) ERR_PRIN
 bool err_setv(struct err *err, enum err_kind kind, const char *fmt, va_list args) ERR_PRINTF(3, 0);
 bool err_errno(struct err *err, const char *fmt, ...) ERR_PRINTF(2, 3); /* adds strerror(errno) */
 bool err_nomem(struct err *err);
+bool err_copy(struct err *err, const struct err *from); /* which is set */
 
 /* Prepends a place to a set error's text: err_at(err, "%s:%zu", file, line). An empty place adds
  * nothing. */

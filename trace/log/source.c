@@ -395,6 +395,6 @@ bool source_read(struct source *source, void *buffer, size_t size, size_t *ret_n
     /* Bytes that were decoded before the failure are returned first; the next call returns the
      * failure. */
     if (err_is_set(&state->failure) && *ret_n == 0)
-        return err_set(err, state->failure.kind, "%s", state->failure.text);
+        return err_copy(err, &state->failure);
     return true;
 }

@@ -365,7 +365,7 @@ static bool load_block(struct tape *tape, uint8_t lane, const struct stream_bloc
     if (why.kind == ERR_INPUT && !is_noted(tape, block->offset) &&
         !note_damaged_place(tape, block->offset, why.text))
         return err_nomem(err);
-    return err_set(err, why.kind, "%s", why.text);
+    return err_copy(err, &why);
 }
 
 /* Returns the slot that has the block, or else the least recently used one, among slots [low,

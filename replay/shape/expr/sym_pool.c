@@ -38,7 +38,7 @@ bool sym_ok(struct sym_pool *pool, struct err *err)
 {
     if (!pool_failed(pool))
         return true;
-    err_set(err, pool->failure.kind, "%s", pool->failure.text);
+    err_copy(err, &pool->failure);
     err_clear(&pool->failure);
     return false;
 }

@@ -49,7 +49,7 @@ static bool fail_errno(struct output *output)
 
 static bool copy_failure(const struct output *output, struct err *err)
 {
-    return err_set(err, output->failure.kind, "%s", output->failure.text);
+    return err_copy(err, &output->failure);
 }
 
 /* Returns the target's name in its folder. */

@@ -157,7 +157,7 @@ static bool end_stream_capture(struct cuda *cuda, cu_graph *ret, struct err *err
     int rc = cuda->driver.capture_end(cuda->stream, ret);
     cuda->capture = NULL;
     if (err_is_set(&c->broken))
-        return err_set(err, c->broken.kind, "%s", c->broken.text);
+        return err_copy(err, &c->broken);
     return flushed && cuda_check(cuda, rc, err, "capturing a CUDA graph");
 }
 

@@ -55,7 +55,7 @@ bool cuda_is_fatal(int rc)
 bool cuda_usable(struct cuda *cuda, struct err *err)
 {
     const struct err *lost = &cuda->failures.lost;
-    return !err_is_set(lost) || err_set(err, lost->kind, "%s", lost->text);
+    return !err_is_set(lost) || err_copy(err, lost);
 }
 
 /* Stores the error that broke the context. It may belong to an earlier call; the last kernel that
@@ -103,7 +103,7 @@ bool cuda_check(struct cuda *cuda, int rc, struct err *err, const char *format, 
     if (cuda_is_fatal(rc))
         cuda->failures.fatal = rc;
     if (!cuda_is_fatal(rc) || !cuda->context)
-        return err_set(err, why.kind, "%s", why.text);
+        return err_copy(err, &why);
     lose(cuda, &why);
     return cuda_usable(cuda, err);
 }
