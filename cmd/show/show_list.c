@@ -138,7 +138,7 @@ static void print_block(struct show *show, const struct show_view *view, const s
         place_stack(show->trace, recording, place.stack, "    ", &text);
     }
     buf_putc(&text, '\n');
-    out_text(show->out, buf_str(&text));
+    out_buf(show->out, &text);
     buf_release(&text);
 }
 

@@ -156,6 +156,8 @@ static void name_kernels(struct finder *d, struct finding_build *f)
             find_evidence(d, f, "%s for %.*s, which computes %u node%s%.*s",
                           human_ns(time, kernel_ns(kernel)), STR_ARG(kernel->name), kernel->n_nodes,
                           kernel->n_nodes == 1 ? "" : "s", STR_ARG(buf_str(&at)));
+            if (at.failed)
+                err_nomem(&d->err);
             buf_release(&at);
         }
         kernels_free(list);

@@ -177,7 +177,10 @@ static void note_error(struct walker *w, struct program *p, const struct step *s
     else if (step->kind != STEP_MODULE && error)
         buf_printf(&text, "%.*s%s%.*s", STR_ARG(error->type), error->type.n ? ": " : "",
                    STR_ARG(error->text));
-    set_detail(w, p, step->node, buf_str(&text), value_none());
+    if (text.failed)
+        fail_memory(w);
+    else
+        set_detail(w, p, step->node, buf_str(&text), value_none());
     buf_release(&text);
 }
 

@@ -67,6 +67,7 @@ static void put_atom_value(const char *key, struct atom atom, struct json_writer
         put_atom(atom, &text);
         json_put_str(w, key, buf_str(&text));
     }
+    w->out->failed |= text.failed;
     buf_release(&text);
 }
 
@@ -174,6 +175,7 @@ static void put_symbols(const struct dynamic_run *run, const struct code_calls *
     }
     json_close(w);
     json_close(w);
+    w->out->failed |= name.failed;
     buf_release(&name);
 }
 

@@ -74,6 +74,7 @@ static void put_foreign(const struct dynamic_run *run, const struct report_optio
     format_plural(&line, run->recorded.lookups, run->cache.inside.lookups ? "look-up" : "call");
     buf_puts(&line, ": no compile on the tape is for them; do the calls belong to this tape?");
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    out->failed |= line.failed;
     buf_release(&line);
 }
 
@@ -141,6 +142,7 @@ static void put_answer(const struct dynamic_run *run, const struct report_option
     }
     put_proposal(run, &line);
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    out->failed |= line.failed;
     buf_release(&line);
 }
 
@@ -293,6 +295,7 @@ static void put_profile(const struct dynamic_run *run, const struct report_optio
     }
     buf_puts(out, "\n");
     format_wrapped(out, buf_str(&line), options->width, 0, 0);
+    out->failed |= line.failed;
     buf_release(&line);
 }
 

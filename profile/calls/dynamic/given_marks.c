@@ -106,8 +106,12 @@ bool given_marks_check(const struct given_marks *given, const struct calls_table
                            STR_ARG(mark->text));
         struct buf inputs = BUF_INIT;
         put_inputs(table, &inputs);
-        err_set(err, ERR_USAGE, "%.*s cannot be marked: no compiled function has such an input%.*s",
-                STR_ARG(mark->text), STR_ARG(buf_str(&inputs)));
+        if (inputs.failed)
+            err_nomem(err);
+        else
+            err_set(err, ERR_USAGE,
+                    "%.*s cannot be marked: no compiled function has such an input%.*s",
+                    STR_ARG(mark->text), STR_ARG(buf_str(&inputs)));
         buf_release(&inputs);
         return false;
     }

@@ -290,6 +290,7 @@ static void describe_unbacked(const struct symbol_scope *scope, const struct sym
         buf_printf(out, "%.*s is %s%.*s, which was marked with mark_unbacked",
                    STR_ARG(symbol->name), is_size ? "" : "a size of ",
                    STR_ARG(source.n ? buf_str(&source) : STR("an input")));
+        out->failed |= source.failed;
         buf_release(&source);
         return;
     }
@@ -323,6 +324,7 @@ struct code_names {
     const struct symbol_scope *scope;
     struct sym_pool *pool;
     struct arena arena;
+    bool failed; /* out of memory */
 };
 
 static struct str code_name(void *user, sym_id symbol)
@@ -332,6 +334,7 @@ static struct str code_name(void *user, sym_id symbol)
     sym_print(names->pool, symbol, &name);
     symbol_put_code(names->scope, buf_str(&name), &code);
     struct str ret = arena_copy(&names->arena, buf_str(&code));
+    names->failed |= name.failed || code.failed || !ret.p;
     buf_release(&name);
     buf_release(&code);
     return ret;
@@ -350,6 +353,7 @@ void symbols_put_code(const struct symbol_scope *scope, struct str expr, struct 
         buf_put(out, buf_str(&text));
     else
         buf_put(out, expr);
+    out->failed |= text.failed || names.failed;
     buf_release(&text);
     arena_release(&names.arena);
     sym_pool_free(names.pool);
@@ -373,6 +377,8 @@ static void set_symbol_source(struct evidence_of_symbols *e, struct str name)
         source = buf_str(&text);
     if (source.n > 0)
         find_source(e->d, e->f, source);
+    if (text.failed)
+        err_nomem(&e->d->err);
     buf_release(&text);
 }
 

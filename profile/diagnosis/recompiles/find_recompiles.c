@@ -335,6 +335,7 @@ static void describe_cause(const struct recompile_case *c, struct finding_build 
             find_cause(c->d, f, "%s%.*s%s reached the recompile limit of %.*s: %.*s",
                        function.n ? "`" : "a function", STR_ARG(buf_str(&function)),
                        function.n ? "`" : "", STR_ARG(c->g->limit), STR_ARG(buf_str(&text)));
+            text.failed |= function.failed;
             buf_release(&function);
         } else {
             find_cause(c->d, f, "%.*s", STR_ARG(buf_str(&text)));

@@ -159,10 +159,11 @@ struct equal_numbers {
     numbers;
 };
 
+/* After a failure, names may have no number. */
 static struct equal_number *number_of(struct evidence *e, struct equal_numbers *all,
                                       struct str name)
 {
-    uint32_t id = intern(&all->names, name);
+    uint32_t id = e->failed ? INTERN_NONE : intern(&all->names, name);
     if (id == INTERN_NONE ||
         (id == all->numbers.n &&
          !vec_push(&all->numbers,
