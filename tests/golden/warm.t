@@ -17,9 +17,9 @@ Two starts of `starts.py` with one folder of caches, the second with another siz
       torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True
 
     What the caches answered
-    cache        cold                warm
-    FX graph     5 misses            3 hits, 2 misses
-    AOTAutograd  3 misses, 1 bypass  1 hit, 2 misses, 1 bypass
+    cache        cold                warm                       spared
+    FX graph     5 misses            3 hits, 2 misses           3.08 s
+    AOTAutograd  3 misses, 1 bypass  1 hit, 2 misses, 1 bypass  1.16 s
 
     Graphs; the time was spared if they are from the cache
     compile  cold  graph     outcome           time  AOTAutograd  FX graph  differs in the key  function
@@ -57,9 +57,9 @@ On a narrow terminal nothing is wider:
       ad_functions = True
 
     What the caches answered
-    cache        cold                warm
-    FX graph     5 misses            3 hits, 2 misses
-    AOTAutograd  3 misses, 1 bypass  1 hit, 2 misses, 1 bypass
+    cache        cold                warm                 spared
+    FX graph     5 misses            3 hits, 2 misses     3.08 s
+    AOTAutograd  3 misses, 1 bypass  1 hit, 2...1 bypass  1.16 s
 
     Graphs; the time was spared if they are from the cache
     compile  graph    outcome           time  differs in the key
@@ -81,9 +81,9 @@ A start against itself found none of its keys:
       set TORCHINDUCTOR_CACHE_DIR to one folder that is kept between the starts
 
     What the caches answered
-    cache        cold                warm
-    FX graph     5 misses            5 misses
-    AOTAutograd  3 misses, 1 bypass  3 misses, 1 bypass
+    cache        cold                warm                spared
+    FX graph     5 misses            5 misses                 -
+    AOTAutograd  3 misses, 1 bypass  3 misses, 1 bypass       -
 
     Graphs; the time was spared if they are from the cache
     compile  cold  graph    outcome           time  AOTAutograd  FX graph  differs in the key  function
@@ -114,9 +114,9 @@ The other way round, and recordings without Inductor:
     compile time: 5.22 s cold (4 compiles), 779 ms warm (2)
 
     What the caches answered
-    cache        cold                       warm
-    FX graph     3 hits, 2 misses
-    AOTAutograd  1 hit, 2 misses, 1 bypass
+    cache        cold                       warm  spared
+    FX graph     3 hits, 2 misses                      -
+    AOTAutograd  1 hit, 2 misses, 1 bypass             -
 
 JSON:
 
@@ -142,9 +142,9 @@ Options of one tape, and bad input:
     Inductor was asked for no graph in the warm start; 5 of the cold start were not asked for
 
     What the caches answered
-    cache        cold                warm
-    FX graph     5 misses
-    AOTAutograd  3 misses, 1 bypass
+    cache        cold                warm  spared
+    FX graph     5 misses                       -
+    AOTAutograd  3 misses, 1 bypass             -
 
     $ symtape cache $RECORDINGS/starts/cold.log.zst $RECORDINGS/starts/warm.log.zst $RECORDINGS/mlp.log.zst
     2> symtape: cache: more than two tapes need --ranks
@@ -171,9 +171,9 @@ All ranks of a job are one start, unless a recording is named:
       torch._functorch.config.autograd_cache_allow_custom_autograd_functions = True
 
     What the caches answered
-    cache        cold                         warm
-    FX graph     3 hits, 7 misses             3 hits, 2 misses
-    AOTAutograd  1 hit, 5 misses, 2 bypasses  1 hit, 2 misses, 1 bypass
+    cache        cold                         warm                       spared
+    FX graph     3 hits, 7 misses             3 hits, 2 misses           3.08 s
+    AOTAutograd  1 hit, 5 misses, 2 bypasses  1 hit, 2 misses, 1 bypass  1.16 s
 
     Graphs; the time was spared if they are from the cache
     compile  cold      graph    outcome           time  AOTAutograd  FX graph  differs in the key  function

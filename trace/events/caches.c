@@ -105,8 +105,9 @@ static bool add_artifact(struct cache_reader *r, struct cache_event event, struc
         event.detail = keep_cache_text(r, JSON_ROOT, STR("cache_status_detailed"));
         if (event.detail.p && event.detail.n == 0)
             event.detail = keep_cache_text(r, JSON_ROOT, STR("cache_bypass_exception_type"));
-        if (!keep_number(r, JSON_ROOT, STR("time_taken_ns"), 0, &event.taken_ns))
-            keep_number(r, JSON_ROOT, STR("time_saved_ns"), 0, &event.taken_ns);
+        if (!keep_number(r, JSON_ROOT, STR("time_taken_ns"), 0, &event.taken_ns) &&
+            !keep_number(r, JSON_ROOT, STR("time_saved_ns"), 0, &event.taken_ns))
+            keep_number(r, JSON_ROOT, STR("time_saved_ms"), 6, &event.taken_ns); /* AOTAutograd */
     } else if (unreadable.kind == ERR_ENV) {
         return false;
     } else if (event.state == CACHE_BYPASS) {

@@ -183,6 +183,9 @@ static bool take_look_up(struct start_reader *in, const struct cache_event *even
     in->ret->read_sizes |= sizes && read;
     in->ret->wrote_sizes |= sizes && wrote;
     in->ret->counts[event->kind][event->state] += !sizes;
+    int64_t *saved = &in->ret->saved_ns[event->kind];
+    if (event->state == CACHE_HIT && event->taken_ns > 0 && event->taken_ns <= INT64_MAX - *saved)
+        *saved += event->taken_ns;
     return event->kind != CACHE_FX_GRAPH || event->state == CACHE_UNKNOWN ||
            event->attempt == TRACE_NONE || add_graph(in, event);
 }

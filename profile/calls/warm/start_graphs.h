@@ -68,6 +68,7 @@ struct start {
     vec_of(struct start_graph)
     graphs; /* in the order of the recording */
     uint32_t counts[CACHE_KINDS][CACHE_STATES];
+    int64_t saved_ns[CACHE_KINDS];       /* by hits; of AOTAutograd with what Inductor would take */
     uint64_t remote_hits, remote_misses; /* of caches that machines share */
     bool read_sizes, wrote_sizes; /* profiles of automatic dynamic shapes (torch/_dynamo/pgo.py) */
     uint32_t n_compiles;

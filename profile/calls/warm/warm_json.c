@@ -24,6 +24,7 @@ static void put_start(const struct start *start, const char *key, struct json_wr
         json_put_u64(w, "misses", start->counts[kind][CACHE_MISS]);
         json_put_u64(w, "bypasses", start->counts[kind][CACHE_BYPASS]);
         json_put_u64(w, "off", start->counts[kind][CACHE_DISABLED]);
+        put_seconds(w, "saved_seconds", start->saved_ns[kind]);
         json_close(w);
     }
     json_close(w);

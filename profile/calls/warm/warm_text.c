@@ -293,6 +293,7 @@ static void put_cache_row(const struct warm_start *w, const char *name,
     table_cell(table);
     put(&w->warm, &table->text);
     table_cell(table);
+    table_cell(table);
 }
 
 static void put_caches(const struct warm_start *w, const struct report_options *options,
@@ -302,6 +303,7 @@ static void put_caches(const struct warm_start *w, const struct report_options *
         { "cache", COLUMN_MARKUP, 0 },
         { "cold", COLUMN_LEFT, 0 },
         { "warm", COLUMN_LEFT, 0 },
+        { "spared", COLUMN_RIGHT, 0 },
     };
     struct table table = TABLE(COLUMNS);
     uint32_t n = 0;
@@ -313,6 +315,7 @@ static void put_caches(const struct warm_start *w, const struct report_options *
         table_cell(&table);
         put_answers(w->warm.counts[kind], &table.text);
         table_cell(&table);
+        table_ns(&table, w->warm.saved_ns[kind] > 0 ? w->warm.saved_ns[kind] : -1);
         n++;
     }
     if (w->cold.remote_hits + w->cold.remote_misses + w->warm.remote_hits + w->warm.remote_misses) {

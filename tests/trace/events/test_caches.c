@@ -28,8 +28,11 @@ static void test_artifacts(void **state)
     log_artifact(&log, "put_local_code_state", "anything");
     log_artifact(&log, "someones_cache_hit", "{}");
     log_artifact(&log, "min_cut_information", "{}");
+    log_artifact(&log, "aotautograd_cache_hit",
+                 "{\"key\": \"ak\", \"time_saved_ms\": 7169.0, \"forward_time_saved_ms\": 3447.0}");
     struct cache_list *list = read_made(&log, &trace);
-    assert_int_equal(list->n, 7);
+    assert_int_equal(list->n, 8);
+    assert_int_equal(list->events[7].taken_ns, 7169000000);
     assert_int_equal(list->events[0].kind, CACHE_FX_GRAPH);
     assert_int_equal(list->events[0].state, CACHE_MISS);
     assert_str_is(list->events[0].key, "fk");
