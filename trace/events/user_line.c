@@ -65,3 +65,25 @@ stack_id user_program_line(const struct trace *trace, uint32_t recording, stack_
     }
     return library ? library : user_line(trace, recording, stack);
 }
+
+/* torch/_dynamo/bytecode_transformation.py and resume_execution.py. */
+bool function_resumes(struct str function, struct str *ret)
+{
+    static const struct str NEW = { "torch_dynamo_resume_in_", 23 }, OLD = { "<resume in ", 11 },
+                            AT = { "_at_", 4 };
+    *ret = function;
+    if (str_starts(function, OLD)) {
+        *ret = str_from(function, OLD.n);
+        *ret = str_first(*ret, ret->n ? ret->n - 1 : 0);
+        return true;
+    }
+    if (!str_starts(function, NEW))
+        return false;
+    *ret = str_from(function, NEW.n);
+    for (size_t i = ret->n; i-- > 0;)
+        if (str_starts(str_from(*ret, i), AT)) {
+            *ret = str_first(*ret, i);
+            break;
+        }
+    return true;
+}

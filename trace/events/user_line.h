@@ -30,4 +30,9 @@ stack_id user_program_line(const struct trace *trace, uint32_t recording, stack_
  * every frame is PyTorch's; 0 for the empty stack. */
 stack_id user_line(const struct trace *trace, uint32_t recording, stack_id stack);
 
+/* Sets *ret to the function that a compiled one is the rest of, after a graph break: "f" of
+ * "torch_dynamo_resume_in_f_at_8", before 2.1 "<resume in f>"; or to the function itself, and then
+ * returns false (torch/_dynamo/bytecode_transformation.py and resume_execution.py). */
+bool function_resumes(struct str function, struct str *ret);
+
 #endif

@@ -1,6 +1,7 @@
 #include "profile/calls/levels/call_levels.h"
 
 #include "trace/events/incidents/incidents.h"
+#include "trace/events/user_line.h"
 
 /* The most frames that wait at a time; more are no program's. */
 enum { MOST_WAITING = 256 };
@@ -78,28 +79,6 @@ static struct entry_break break_of(const struct level_builder *b, uint32_t entry
     const struct entry_break none = { BREAK_NONE, -1 };
     uint32_t id = intern_find(&b->compiles, entry_compile(&b->run->entries.v[entry]));
     return id == INTERN_NONE ? none : b->breaks.v[id];
-}
-
-/* torch/_dynamo/bytecode_transformation.py and resume_execution.py. */
-bool function_resumes(struct str function, struct str *ret)
-{
-    static const struct str NEW = { "torch_dynamo_resume_in_", 23 }, OLD = { "<resume in ", 11 },
-                            AT = { "_at_", 4 };
-    *ret = function;
-    if (str_starts(function, OLD)) {
-        *ret = str_from(function, OLD.n);
-        *ret = str_first(*ret, ret->n ? ret->n - 1 : 0);
-        return true;
-    }
-    if (!str_starts(function, NEW))
-        return false;
-    *ret = str_from(function, NEW.n);
-    for (size_t i = ret->n; i-- > 0;)
-        if (str_starts(str_from(*ret, i), AT)) {
-            *ret = str_first(*ret, i);
-            break;
-        }
-    return true;
 }
 
 /* Takes the frame off that a resume function belongs to, with those that it called and that are

@@ -30,10 +30,6 @@ bool call_levels_make(struct call_levels *ret, struct trace *trace, uint32_t rec
                       const struct call_log *log, const struct cache_run *run, struct err *err);
 void call_levels_release(struct call_levels *levels);
 
-/* "torch_dynamo_resume_in_f_at_5", before 2.1 "<resume in f>": returns true and "f"; of another
- * function false and its name. */
-bool function_resumes(struct str function, struct str *ret);
-
 /* Returns the compile whose guards an entry has: that of another entry if it is assumed. */
 static inline struct str entry_compile(const struct cache_entry *entry)
 {

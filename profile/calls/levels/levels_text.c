@@ -1,6 +1,7 @@
 #include "profile/calls/cache/cache_report.h"
 #include "profile/calls/levels/levels_report.h"
 #include "profile/model/format.h"
+#include "trace/events/user_line.h"
 
 static void put_seconds(double seconds, struct buf *out)
 {

@@ -77,12 +77,34 @@ static void test_the_innermost_frame_that_is_not_torchs(void **state)
     trace_close(trace);
 }
 
+static void check_resumes(const char *function, bool expected, const char *name)
+{
+    struct str found;
+    assert_int_equal(function_resumes(str_of(function), &found), expected);
+    assert_true(str_is(found, name));
+}
+
+static void test_resumed_functions(void **state)
+{
+    (void)state;
+    check_resumes("torch_dynamo_resume_in_f_at_5", true, "f");
+    check_resumes("torch_dynamo_resume_in_look_at_me_at_5", true, "look_at_me");
+    check_resumes("torch_dynamo_resume_in_<lambda>_at_12", true, "<lambda>");
+    check_resumes("torch_dynamo_resume_in_", true, "");
+    check_resumes("torch_dynamo_resume_in_f", true, "f");
+    check_resumes("<resume in f>", true, "f");
+    check_resumes("<resume in ", true, "");
+    check_resumes("f", false, "f");
+    check_resumes("", false, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_files),
         cmocka_unit_test(test_own_names),
         cmocka_unit_test(test_the_innermost_frame_that_is_not_torchs),
+        cmocka_unit_test(test_resumed_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -231,27 +231,6 @@ static void test_stray_resume(void **state)
     end_two(&made);
 }
 
-static void check_resumes(const char *function, bool expected, const char *name)
-{
-    struct str found;
-    assert_int_equal(function_resumes(str_of(function), &found), expected);
-    assert_str_is(found, name);
-}
-
-static void test_names(void **state)
-{
-    (void)state;
-    check_resumes("torch_dynamo_resume_in_f_at_5", true, "f");
-    check_resumes("torch_dynamo_resume_in_look_at_me_at_5", true, "look_at_me");
-    check_resumes("torch_dynamo_resume_in_<lambda>_at_12", true, "<lambda>");
-    check_resumes("torch_dynamo_resume_in_", true, "");
-    check_resumes("torch_dynamo_resume_in_f", true, "f");
-    check_resumes("<resume in f>", true, "f");
-    check_resumes("<resume in ", true, "");
-    check_resumes("f", false, "f");
-    check_resumes("", false, "");
-}
-
 /* ---- Gradients ---- */
 
 static const char FORWARD[] =
@@ -431,11 +410,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recording),    cmocka_unit_test(test_value),
-        cmocka_unit_test(test_passed_on),    cmocka_unit_test(test_other_break),
-        cmocka_unit_test(test_stray_resume), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_gradients),    cmocka_unit_test(test_stray_backwards),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_backward_guards),
+        cmocka_unit_test(test_recording),       cmocka_unit_test(test_value),
+        cmocka_unit_test(test_passed_on),       cmocka_unit_test(test_other_break),
+        cmocka_unit_test(test_stray_resume),    cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_stray_backwards), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_backward_guards),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
