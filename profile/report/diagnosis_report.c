@@ -1,6 +1,7 @@
 #include "profile/report/diagnosis_report.h"
 
 #include "profile/model/format.h"
+#include "trace/events/user_line.h"
 
 /* ---- Text ---- */
 
@@ -66,8 +67,9 @@ static void put_user_line(const struct diagnosis_text *t, const struct finding *
     format_place(&place, f->file, f->line);
     format_text(&code, f->code, 0);
     if (code.n == 0 && c && c->line == f->line && c->function.n > 0 && str_eq(c->file, f->file)) {
-        buf_puts(&code, "the function ");
-        format_text(&code, c->function, 0);
+        struct str name;
+        buf_puts(&code, function_resumes(c->function, &name) ? "the rest of " : "the function ");
+        format_text(&code, name, 0);
     }
     if (f->file.n > 0)
         put_labeled(t, buf_str(&place), STYLE_CYAN, buf_str(&code));

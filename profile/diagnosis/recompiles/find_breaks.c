@@ -48,6 +48,8 @@ static void describe_break(struct finder *d, struct finding_build *f,
     }
 }
 
+enum { MOST_FUNCTIONS = 5 };
+
 /* Returns whether a compile is the first one of its function: "3/0". */
 static bool is_first(const struct profile_compile *compile)
 {
@@ -58,6 +60,9 @@ static bool is_first(const struct profile_compile *compile)
 /* The breaks of one finding: its place may break several functions, each in several compiles. */
 struct break_group {
     struct finding_build *finding;
+    struct str functions[MOST_FUNCTIONS]; /* that it breaks */
+    uint32_t n_functions;
+    bool has_more_functions;
     uint64_t caused, recompiles; /* compiles that the breaks caused, and those of them again */
 };
 
@@ -80,6 +85,36 @@ static void cost_of_break(struct finder *d, struct break_group *g, const struct 
         if (c && is_first(c) && c->status == ATTEMPT_OK)
             find_cost(g->finding, c->ns - c->restarted_ns, BASIS_MEASURED);
     }
+}
+
+static void add_function(struct break_group *g, const struct profile_compile *compile)
+{
+    struct str name;
+    function_resumes(compile->function, &name);
+    for (uint32_t i = 0; i < g->n_functions; i++)
+        if (str_eq(g->functions[i], name))
+            return;
+    if (name.n > 0 && g->n_functions < MOST_FUNCTIONS)
+        g->functions[g->n_functions++] = name;
+    else
+        g->has_more_functions |= name.n > 0;
+}
+
+static void describe_functions(struct finder *d, const struct break_group *g)
+{
+    struct buf names = BUF_INIT;
+    for (uint32_t i = 0; i < g->n_functions; i++) {
+        bool last = i + 1 == g->n_functions && !g->has_more_functions;
+        buf_puts(&names, i == 0 ? "" : last ? " and " : ", ");
+        buf_printf(&names, "`%.*s`", STR_ARG(g->functions[i]));
+    }
+    buf_puts(&names, g->has_more_functions ? " and others" : "");
+    if (g->n_functions > 1)
+        find_evidence(d, g->finding, "it breaks the compiled functions %.*s",
+                      STR_ARG(buf_str(&names)));
+    if (names.failed)
+        err_nomem(&d->err);
+    buf_release(&names);
 }
 
 static void describe_caused(struct finder *d, const struct break_group *g)
@@ -131,6 +166,8 @@ static bool add_break(struct break_groups *all, uint32_t i)
         if (find_is_new(f))
             describe_break(all->d, f, b->is);
         g->finding = f ? f : g->finding; /* no more than can be shown are found */
+        if (b->where.compile != PROFILE_NONE)
+            add_function(g, &all->d->p->compiles[b->where.compile]);
         cost_of_break(all->d, g, b);
     }
     buf_release(&key);
@@ -149,8 +186,10 @@ void find_breaks(struct finder *d)
     if (!ok)
         err_nomem(&d->err);
     if (!err_is_set(&d->err)) {
-        for (size_t i = 0; i < all.groups.n; i++)
+        for (size_t i = 0; i < all.groups.n; i++) {
+            describe_functions(d, &all.groups.v[i]);
             describe_caused(d, &all.groups.v[i]);
+        }
         cost_of_restarts(&all);
     }
     free(all.of_break);

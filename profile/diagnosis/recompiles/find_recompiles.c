@@ -1,7 +1,9 @@
 /* Findings: functions that were compiled again, by cause, and those that reached the recompile
  * limit. The cost of a recompile is its compile without attempts that were discarded, which
  * find_restarts.c counts. */
+#include "profile/diagnosis/recompiles/inner_frame.h"
 #include "profile/diagnosis/recompiles/recompile_groups.h"
+#include "profile/model/format.h"
 #include "trace/base/text/wildcard.h"
 
 #include "trace/events/compile_config.h"
@@ -16,6 +18,7 @@ struct recompile_case {
     const struct recompile_group *g;
     const struct build_input *in;
     struct compile_config config; /* of the first recompile */
+    struct inner_frame inner;     /* that its function runs in; of sizes only */
 };
 
 static bool holds_ALWAYS(const struct recompile_case *c)
@@ -41,10 +44,21 @@ static bool holds_FIRST_IS_ONE(const struct recompile_case *c)
     return str_is(first, "0") || str_is(first, "1");
 }
 
-static bool holds_MARKABLE(const struct recompile_case *c)
+static bool can_be_symbol(const struct recompile_case *c)
 {
     return !holds_PARAMETER(c) && !holds_SPECIALIZED(c) && !holds_FIRST_IS_ONE(c) &&
            !c->g->refusing && c->g->marks.n > 0;
+}
+
+static bool holds_MARKABLE(const struct recompile_case *c)
+{
+    return can_be_symbol(c) && c->inner.outer.n == 0;
+}
+
+/* The program has no such value: a compiled function computes it. */
+static bool holds_INNER(const struct recompile_case *c)
+{
+    return can_be_symbol(c) && c->inner.outer.n > 0;
 }
 
 static bool holds_REFUSED(const struct recompile_case *c)
@@ -66,7 +80,7 @@ static bool has_dynamic_sources(const struct recompile_case *c)
 
 static bool holds_HAS_DYNAMIC_SOURCES(const struct recompile_case *c)
 {
-    return holds_MARKABLE(c) && has_dynamic_sources(c);
+    return can_be_symbol(c) && has_dynamic_sources(c);
 }
 
 static bool holds_STATIC(const struct recompile_case *c)
@@ -214,16 +228,12 @@ static struct str function_name(const struct profile *p, uint32_t compile)
  * the function that broke, and a module is compiled as a function of PyTorch. */
 static void put_function(const struct recompile_case *c, struct buf *out)
 {
-    static const struct str RESUMED = { "torch_dynamo_resume_in_", 23 };
     if (c->g->compile == PROFILE_NONE) {
         buf_puts(out, "a function");
         return;
     }
-    struct str name = function_name(c->d->p, c->g->compile);
-    if (str_starts(name, RESUMED)) {
-        name = str_from(name, RESUMED.n);
-        name = str_first(name, str_find(name, STR("_at_")));
-    }
+    struct str name;
+    function_resumes(function_name(c->d->p, c->g->compile), &name);
     buf_put(out, c->g->module_call ? STR("the module's forward") : name);
 }
 
@@ -298,6 +308,7 @@ static bool put_part(const struct recompile_case *c, char letter, struct buf *ou
         break;
     case 'm': buf_put(out, g->marks); break;
     case 'd': buf_put(out, g->sources); break;
+    case 'o': buf_put(out, c->inner.outer); break;
     default: return false;
     }
     return out->n > before;
@@ -379,7 +390,22 @@ static void describe_limit(const struct recompile_case *c, struct finding_build 
                     all ? "accumulated_" : "", (unsigned long long)limit * 2);
 }
 
-static void describe_group(struct finder *d, const struct recompile_group *g)
+/* Tells where a value of an inner frame comes from. */
+static void describe_inner(const struct recompile_case *c, struct finding_build *f)
+{
+    struct buf place = BUF_INIT, source = BUF_INIT;
+    format_place(&place, c->inner.file, c->inner.line);
+    source_spoken(&source, c->g->guard.source);
+    find_evidence(c->d, f, "%.*s comes from `%.*s`, through the graph break at %.*s",
+                  STR_ARG(buf_str(&source)), STR_ARG(c->inner.outer), STR_ARG(buf_str(&place)));
+    if (place.failed || source.failed)
+        err_nomem(&c->d->err);
+    buf_release(&place);
+    buf_release(&source);
+}
+
+static void describe_group(struct finder *d, struct compiled_functions *functions,
+                           const struct recompile_group *g)
 {
     const struct profile_where *where = &d->p->recompiles[g->first].where;
     const struct recompile *recompile = d->p->recompiles[g->first].is;
@@ -392,12 +418,16 @@ static void describe_group(struct finder *d, const struct recompile_group *g)
     if (!f)
         return;
     f->finding.count = g->failure ? 1 : g->count;
+    if (g->guard.kind == RECOMPILE_SIZE && g->compile != PROFILE_NONE && g->guard.source.n > 0)
+        c.inner = inner_frame_find(d, functions, g->compile);
     describe_cause(&c, f);
     find_place(f, g->file, g->line, g->code);
     find_cost(f, g->ns, BASIS_MEASURED);
     struct str earlier = recompile->n_reasons ? recompile->reasons[0].compile : STR("");
     find_evidence(d, f, "guard of %.*s that failed: %.*s", STR_ARG(earlier),
                   STR_ARG(g->guard.text));
+    if (c.inner.outer.n > 0)
+        describe_inner(&c, f);
     if (g->refusing)
         find_evidence(d, f,
                       "%.*s made it a symbol, but its guard %.*s refuses %lld: mark_dynamic() "
@@ -426,8 +456,10 @@ static void describe_group(struct finder *d, const struct recompile_group *g)
 void find_recompiles(struct finder *d)
 {
     struct recompile_groups groups = { 0 };
-    if (recompile_groups_read(d, &groups))
+    struct compiled_functions functions = { 0 };
+    if (recompile_groups_read(d, &groups) && compiled_functions_read(d, &functions))
         for (size_t i = 0; i < groups.groups.n && !err_is_set(&d->err); i++)
-            describe_group(d, &groups.groups.v[i]);
+            describe_group(d, &functions, &groups.groups.v[i]);
+    compiled_functions_release(&functions);
     recompile_groups_release(&groups);
 }
