@@ -52,6 +52,15 @@ PROGRAMS = {
     "module": ("m = Net(); f = torch.compile(m, backend='eager')\n"
                "for n in (2, 2, 3, 4): f(ones(n, 4))\nm.k = 5; f(ones(2, 4)); f(ones(7, 4))\n"
                "m.k = 2; f(ones(2, 4)); m.mode = 'down'; f(ones(2, 4)); m.eval(); f(ones(2, 4))", 9),
+    "inside": ("g = torch.compile(lambda x: x * 2, backend='eager')\n"
+               "eager = torch._dynamo.disable(lambda x, n: [g(x) for _ in range(n)])\n"
+               "def h(x, n): eager(x, n); return x + 1\n"
+               "f = torch.compile(h, backend='eager'); x, y = ones(2), ones(3, requires_grad=True)\n"
+               "f(x, 1); f(x, 1); g(x); g(x); f(x, 2)\n"
+               "back = torch._dynamo.disable(lambda y: g2(y).sum().backward())\n"
+               "g2 = torch.compile(lambda y: y.sin(), backend='aot_eager')\n"
+               "def k(y): back(y); return y + 1\n"
+               "torch.compile(k, backend='eager')(y); g(x)", 13),
     "ints": ("f = torch.compile(lambda x, n: x * n, backend='eager')\n"
              "for n in (1, 2, 2, 3, 4, 5, True): f(ones(3), n)", 7),
     "strings": ("f = torch.compile(lambda x, s: x * 2 if s == 'a' else x, backend='eager')\n"
@@ -143,6 +152,7 @@ PROGRAMS = {
                 "for _ in range(500): f(x)\nfor _ in range(500): f(ones(2))", 1000),
 }
 
+PARENTS = {"inside": [None, 0, None, 2, None, None, None, 6, 6, None, 9, 9, None]}  # of calls inside others
 RAISED = {"raises": [1]}  # calls that an exception left
 
 # Put in front of a program, after the filter.
@@ -263,7 +273,7 @@ C_PARTS = (), ("env", "-u", "SYMTAPE_DEEP_LIBRARY")  # with it and without: what
 SEEDS = {f"values {seed}": seed for seed in range(2)}
 
 # Programs of which the recorder writes the same rows without its C part.
-SAME = ["sizes", "module", "repeats", "breaks", "backward breaks", "objects", "handled", "sparse", "inference",
+SAME = ["sizes", "inside", "module", "repeats", "breaks", "backward breaks", "objects", "handled", "sparse", "inference",
         "backends", "forwards", "order", "long list", "between"]
 
 
@@ -280,7 +290,7 @@ def written_out(rows):
         told.setdefault(row["call"], row)
         for i in range(row.get("repeat", 1)):
             own = {k: v for k, v in row.items() if k not in ("as", "repeat")}
-            first = told[row.get("as", row["call"])]
+            first = {k: v for k, v in told[row.get("as", row["call"])].items() if k != "parent"}
             begin, n = first.get("new", [0, 0])
             moved = row.get("new", [0, 0])[0] + i * n - begin
             args = [{**a, "obj": a["obj"] + moved} if begin <= a.get("obj", -1) < begin + n else a
@@ -409,9 +419,12 @@ def check(name):
     assert len(calls) == noted == expected, (len(calls), noted, expected)
     assert [c["call"] for c in calls] == list(range(expected))
     assert [c["call"] for c in calls if "raised" in c] == RAISED.get(name, [])
+    assert [c.get("parent") for c in calls] == PARENTS.get(name, [None] * expected)
     report = json.loads(run(SYMTAPE, "cache", "--json", tape))
     answers = report["calls"]
     check_backwards(tape, report["backwards"])
+    shown = sorted((row["call"], row["parent"]) for row in [*answers, *report["backwards"]])
+    assert shown == [(c["call"], c.get("parent")) for c in calls], shown
     forward = [c for c in calls if "backward_of" not in c]
     wrong, inside = [], 0
     for c, recorded, a in zip(forward, answers_of(calls), answers, strict=True):

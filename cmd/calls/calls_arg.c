@@ -54,16 +54,16 @@ bool calls_arg_read(struct out *out, const char *path, struct call_log *log, str
     return ok;
 }
 
-static bool take_lines(void *data, struct str lines, struct err *err)
+static bool take_call(void *data, const struct recorded_call *call, struct err *err)
 {
-    return call_reader_take(data, lines, err);
+    return call_reader_recorded(data, call, err);
 }
 
 bool calls_arg_recorded(struct out *out, struct trace *trace, uint32_t recording,
                         struct call_log *log, struct err *err)
 {
     struct call_reader *reader = call_reader_new(log);
-    struct recorded_calls calls = { .take = take_lines, .data = reader };
+    struct recorded_calls calls = { .take = take_call, .data = reader };
     bool ok = (reader || err_nomem(err)) && recorded_calls_read(trace, recording, &calls, err) &&
               call_reader_end(reader, err);
     if (ok && calls.skipped)

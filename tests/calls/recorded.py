@@ -10,7 +10,7 @@ from cases import ROOT, Cases  # noqa: E402
 
 SHARED = pathlib.Path(os.environ.get("SYMTAPE_SHARED", ROOT.parent / "shared")) / "sequences"
 # The members of a call that symtape reads.
-READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of")
+READ = ("call", "function", "module", "training", "region", "args", "state", "mode", "backward_of", "parent")
 
 
 def read(name):

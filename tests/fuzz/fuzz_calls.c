@@ -5,6 +5,7 @@
 #include "profile/calls/guards/entry_guards.h"
 #include "profile/calls/tree/guard_owner.h"
 #include "profile/calls/tree/merged_tree.h"
+#include "trace/graph/traceback.h"
 
 /* What passes with all guards passes without some of them, too. */
 static void check_filter(struct call_log *log, struct str tree)
@@ -112,6 +113,38 @@ static void check(struct call_log *log, struct str tree)
     world_release(&world);
 }
 
+/* The lines as rows of a tape, each with calls whose objects have other numbers. */
+static void check_recorded(struct str text)
+{
+    static const uint64_t TO[] = { 1, 1, 2, 0, 1000, UINT64_MAX - 2, 3 };
+    enum { N = sizeof TO / sizeof *TO };
+    static const struct str OPEN = { "{\"call\": 0", 10 };
+    struct call_log log = { 0 };
+    struct err err = { .kind = ERR_NONE };
+    struct call_reader *in = call_reader_new(&log);
+    struct str line;
+    FUZZ_CHECK(in);
+    bool ok = true;
+    for (uint32_t row = 0; ok && text_next_line(&text, &line); row++)
+        for (uint32_t i = 0; ok && str_starts(line, OPEN) && i < N; i++) {
+            struct recorded_call call = { .number = row * N + i,
+                                          .backward_of = i % 3 == 2 ? row : RECORDED_NONE,
+                                          .parent = i % 3 == 1 ? row : RECORDED_NONE,
+                                          .row = row,
+                                          .rest = str_from(line, OPEN.n),
+                                          .first = 1,
+                                          .n_new = 4,
+                                          .to = TO[i] };
+            ok = call_reader_recorded(in, &call, &err);
+        }
+    FUZZ_CHECK(ok || err.kind == ERR_INPUT);
+    for (size_t i = 0; i < log.calls.n; i++)
+        for (uint32_t k = 0; k < log.calls.v[i].n_values; k++)
+            (void)program_call_value(&log.calls.v[i], k);
+    call_reader_free(in);
+    call_log_release(&log);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct call_log log = { 0 };
@@ -125,6 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         check_widened(&log, str_first(input, end));
     }
     check_merged(str_first(input, end));
+    check_recorded(str_from(input, end + 6));
     FUZZ_CHECK(err.kind == ERR_NONE || err.kind == ERR_INPUT);
     call_log_release(&log);
     return 0;

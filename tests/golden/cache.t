@@ -67,7 +67,7 @@ A lower one:
 All entries are checked, also behind the one that answers:
 
     $ symtape cache -q --all --json --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | head -c 1200
-    {"schema":"symtape.cache/1","totals":{"calls":12,"hits":6,"compiles":4,"eager":2,"unknown":0,"compile_seconds":2.2079419999999996,"inside":{"lookups":0,"hits":0,"compiles":0,"eager":0,"unknown":0,"compile_seconds":0},"backward":{"calls":0,"hits":0,"compiles":0,"eager":0,"unknown":0,"compile_seconds":0},"contradictions":0,"assumed":0,"unused":0,"saved_seconds":3.0243479999999994},"unlisted":[],"guessed":[],"limits":{"recompile_limit":4,"accumulated_recompile_limit":256},"calls":[{"call":0,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/0","compile":"0/0","why":null,"limit":null,"checks":[]}],"saved_seconds":null},{"call":1,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"hit","answered":"0/0","compile":null,"why":null,"limit":null,"checks":[{"entry":"0/0","pass":true,"guard":null,"source":null}]}],"saved_seconds":1.034341},{"call":2,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/1","compile":"0/1","why":null,"limit":null,"checks":[{"entry":"0/0","pass":false,"guard":"tensor 'x' size mismatch at index 0. expected 4, ac
+    {"schema":"symtape.cache/1","totals":{"calls":12,"hits":6,"compiles":4,"eager":2,"unknown":0,"compile_seconds":2.2079419999999996,"inside":{"lookups":0,"hits":0,"compiles":0,"eager":0,"unknown":0,"compile_seconds":0},"backward":{"calls":0,"hits":0,"compiles":0,"eager":0,"unknown":0,"compile_seconds":0},"contradictions":0,"assumed":0,"unused":0,"saved_seconds":3.0243479999999994},"unlisted":[],"guessed":[],"limits":{"recompile_limit":4,"accumulated_recompile_limit":256},"calls":[{"call":0,"parent":null,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/0","compile":"0/0","why":null,"limit":null,"checks":[]}],"saved_seconds":null},{"call":1,"parent":null,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"hit","answered":"0/0","compile":null,"why":null,"limit":null,"checks":[{"entry":"0/0","pass":true,"guard":null,"source":null}]}],"saved_seconds":1.034341},{"call":2,"parent":null,"function":"scale","lookups":[{"code":"/home/user/demo/sequence.py:13:scale","outcome":"compiled","answered":"0/1","compile":"0/1","why":null,"limit":null,"checks":[{"entry":"0/0","pass":false,"guard":"tensor 'x
 
 Calls by hand; what a call does not list is as it was:
 
@@ -246,14 +246,14 @@ Look-ups in Inductor's caches follow the entries; "full_miss" says no more than 
     0/0      AOTAutograd  miss          -  afwed4leexlg
     0/0      FX graph     miss     10.1 s  f3llzb6un3re
 
-With backwards, or frames inside the calls, the first line is of all of them. The backward of a call belongs to the entry that answered it; a call that the list does not have leaves that open:
+With backwards, or frames inside the calls, the first line is of all of them. The backward of a call belongs to the entry that answered it; a call that the list does not have leaves that open. A call that was made inside another one says so:
 
     $ cat > backward.jsonl <<'END'
     > {"call": 0, "function": "forward", "args": []}
     > {"call": 1, "function": "backward", "backward_of": 0}
-    > {"call": 2, "function": "forward", "args": []}
-    > {"call": 3, "function": "backward", "backward_of": 2}
-    > {"call": 4, "function": "backward", "backward_of": 9}
+    > {"call": 2, "parent": 0, "function": "forward", "args": []}
+    > {"call": 3, "backward_of": 2, "parent": 2, "function": "backward"}
+    > {"call": 4, "function": "backward", "backward_of": 9, "parent": 3}
     > END
 
     $ symtape cache --calls backward.jsonl $RECORDINGS/train.log.zst
@@ -261,16 +261,16 @@ With backwards, or frames inside the calls, the first line is of all of them. Th
     their own 2 look-ups: 1 hit, 1 compile (1.32 s)
     their 3 backwards: 2 hits, 0 compiles, 1 of an entry that is not known
 
-    call  function       outcome       compile time  turned away by
-       0  forward        compiled 0/0        1.32 s
-       1  backward of 0  hit 0/0                  -
-       2  forward        hit 0/0                  -
-       3  backward of 2  hit 0/0                  -
-       4  backward of 9  unknown                  -
+    call  function                       outcome       compile time  turned away by
+       0  forward                        compiled 0/0        1.32 s
+       1  backward of 0                  hit 0/0                  -
+       2  forward (inside call 0)        hit 0/0                  -
+       3  backward of 2 (inside call 2)  hit 0/0                  -
+       4  backward of 9 (inside call 3)  unknown                  -
 
     Entries; a hit saves the time of its compile
     entry  hits  guards  compile time   saved  code
     0/0       1     110        1.32 s  1.32 s  demo/train.py:16 in forward
 
     $ symtape cache --json --calls backward.jsonl $RECORDINGS/train.log.zst | grep -o '"backwards":.*"entries"'
-    "backwards":[{"call":1,"backward_of":0,"outcome":"hit","entry":"0/0","seconds":0},{"call":3,"backward_of":2,"outcome":"hit","entry":"0/0","seconds":0},{"call":4,"backward_of":9,"outcome":"unknown","entry":null,"seconds":0}],"entries":[{"compile":"0/0","code":"/home/user/demo/train.py:16:forward","region":null,"assumed_from":null,"hits":1,"seconds":1.317298,"guards":110,"undecidable":5}],"artifacts":[],"order":[{"code":"/home/user/demo/train.py:16:forward","entries"
+    "backwards":[{"call":1,"parent":null,"backward_of":0,"outcome":"hit","entry":"0/0","seconds":0},{"call":3,"parent":2,"backward_of":2,"outcome":"hit","entry":"0/0","seconds":0},{"call":4,"parent":3,"backward_of":9,"outcome":"unknown","entry":null,"seconds":0}],"entries":[{"compile":"0/0","code":"/home/user/demo/train.py:16:forward","region":null,"assumed_from":null,"hits":1,"seconds":1.317298,"guards":110,"undecidable":5}],"artifacts":[],"order":[{"code":"/home/user/demo/train.py:16:forward","entries"

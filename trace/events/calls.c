@@ -7,17 +7,17 @@
 #include "trace/graph/traceback.h"
 #include "trace/tables.h"
 
-enum { MOST_CALLS = 1 << 20, PIECE = 1 << 20 };
+enum { MOST_CALLS = 1 << 20 };
 
 /* The most MiB of rows that calls stand for: where all lines are kept, and where they are taken. */
 enum { MOST_KEPT = 512, MOST_TAKEN = 16 << 10 };
 
-#define NONE UINT64_MAX
+#define NONE RECORDED_NONE
 
 /* A row that tells a call in full. */
 struct full_row {
     uint64_t number;
-    struct str rest;       /* what follows "call" and "backward_of" */
+    struct str rest;       /* what follows "call", "backward_of" and "parent" */
     uint64_t first, n_new; /* objects that it was the first to have: first ... first + n_new */
 };
 
@@ -25,6 +25,7 @@ struct full_row {
 struct one_call {
     uint64_t number, row; /* the number of the full row */
     uint64_t backward_of; /* NONE */
+    uint64_t parent;      /* NONE */
     uint64_t first;       /* of the objects that it was the first to have */
 };
 
@@ -71,6 +72,7 @@ static bool add_full_row(struct call_rows *in, struct str line, const struct ful
     if (!take_number(&rest, STR("{\"call\": ")))
         return in->skipped++, true;
     take_number(&rest, STR(", \"backward_of\": "));
+    take_number(&rest, STR(", \"parent\": "));
     copy.rest = arena_copy(&in->arena, rest);
     return copy.rest.p && vec_push(&in->rows, copy);
 }
@@ -105,6 +107,7 @@ static bool read_row(struct call_rows *in, struct str line)
     struct one_call call = { .number = number,
                              .row = before == NONE ? number : before,
                              .backward_of = number_of(doc, "backward_of"),
+                             .parent = number_of(doc, "parent"),
                              .first = row.first };
     return (before != NONE || add_full_row(in, line, &row)) &&
            add_calls(in, call, repeat == NONE ? 1 : repeat, row.n_new);
@@ -145,12 +148,22 @@ static int by_call_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Writes a row with other numbers for the objects that it was the first to have. The quotation
- * marks of the key cannot stand in a string of JSON. */
-static void put_renumbered(const struct full_row *row, uint64_t first, struct buf *out)
+/* Sorts rows, which mostly are in order. */
+static void sort(void *rows, size_t n, size_t size, int (*compare)(const void *, const void *))
+{
+    for (size_t i = 1; i < n; i++)
+        if (compare((char *)rows + (i - 1) * size, (char *)rows + i * size) > 0) {
+            qsort(rows, n, size, compare);
+            return;
+        }
+}
+
+/* Writes the rest of a row with the numbers that its objects have in the call. The quotation marks
+ * of the key cannot stand in a string of JSON. */
+static void put_renumbered(const struct recorded_call *call, struct buf *out)
 {
     static const struct str KEY = { "\"obj\": ", 7 };
-    struct str rest = row->rest;
+    struct str rest = call->rest;
     for (size_t at; (at = str_find(rest, KEY)) < rest.n;) {
         uint64_t number = 0;
         buf_put(out, str_first(rest, at + KEY.n));
@@ -158,9 +171,8 @@ static void put_renumbered(const struct full_row *row, uint64_t first, struct bu
         size_t n = 0;
         while (n < rest.n && is_digit(rest.p[n]))
             n++;
-        if (str_to_u64(str_first(rest, n), &number) && number >= row->first &&
-            number - row->first < row->n_new)
-            buf_printf(out, "%llu", (unsigned long long)(number - row->first + first));
+        if (str_to_u64(str_first(rest, n), &number))
+            buf_u64(out, recorded_call_object(call, number));
         else
             buf_put(out, str_first(rest, n));
         rest = str_from(rest, n);
@@ -168,14 +180,24 @@ static void put_renumbered(const struct full_row *row, uint64_t first, struct bu
     buf_put(out, rest);
 }
 
-/* Hands the lines over if there are enough for a piece. */
-static bool hand_over(struct recorded_calls *ret, size_t enough, struct err *err)
+static void put_number(const char *key, uint64_t number, struct buf *out)
 {
-    if (!ret->take || ret->lines.n < enough || ret->lines.failed)
-        return true;
-    bool ok = ret->take(ret->data, buf_str(&ret->lines), err);
-    buf_clear(&ret->lines);
-    return ok;
+    if (number != NONE) {
+        buf_puts(out, key);
+        buf_u64(out, number);
+    }
+}
+
+void recorded_call_put(const struct recorded_call *call, struct buf *out)
+{
+    put_number("{\"call\": ", call->number, out);
+    put_number(", \"backward_of\": ", call->backward_of, out);
+    put_number(", \"parent\": ", call->parent, out);
+    if (call->to == call->first)
+        buf_put(out, call->rest);
+    else
+        put_renumbered(call, out);
+    buf_putc(out, '\n');
 }
 
 static const struct full_row *row_of(const struct call_rows *in, const struct one_call *call)
@@ -200,22 +222,27 @@ static bool check_size(const struct call_rows *in, const struct recorded_calls *
     return true;
 }
 
-static bool put_call(struct call_rows *in, const struct one_call *call, struct recorded_calls *ret,
-                     struct err *err)
+static bool give_call(struct call_rows *in, const struct one_call *one, struct recorded_calls *ret,
+                      struct err *err)
 {
-    const struct full_row *row = row_of(in, call);
+    const struct full_row *row = row_of(in, one);
     if (!row)
         return in->skipped++, true;
-    buf_printf(&ret->lines, "{\"call\": %llu", (unsigned long long)call->number);
-    if (call->backward_of != NONE)
-        buf_printf(&ret->lines, ", \"backward_of\": %llu", (unsigned long long)call->backward_of);
-    if (call->first == NONE || call->first == row->first)
-        buf_put(&ret->lines, row->rest);
-    else
-        put_renumbered(row, call->first, &ret->lines);
-    buf_putc(&ret->lines, '\n');
+    struct recorded_call call = {
+        .number = one->number,
+        .backward_of = one->backward_of,
+        .parent = one->parent,
+        .row = (uint32_t)(row - in->rows.v),
+        .rest = row->rest,
+        .first = row->first,
+        .n_new = row->n_new,
+        .to = one->first == NONE ? row->first : one->first,
+    };
     ret->n++;
-    return hand_over(ret, PIECE, err) && (!ret->lines.failed || err_nomem(err));
+    if (ret->take)
+        return ret->take(ret->data, &call, err);
+    recorded_call_put(&call, &ret->lines);
+    return !ret->lines.failed || err_nomem(err);
 }
 
 bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorded_calls *ret,
@@ -227,14 +254,13 @@ bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorde
         if (trace->records[i].event == EVENT_SYMTAPE_CALLS &&
             trace->records[i].recording == recording)
             ok = read_rows(&in, i, err);
-    if (ok && in.rows.n)
-        qsort(in.rows.v, in.rows.n, sizeof *in.rows.v, by_row_number);
-    if (ok && in.calls.n)
-        qsort(in.calls.v, in.calls.n, sizeof *in.calls.v, by_call_number);
+    if (ok) {
+        sort(in.rows.v, in.rows.n, sizeof *in.rows.v, by_row_number);
+        sort(in.calls.v, in.calls.n, sizeof *in.calls.v, by_call_number);
+    }
     ok = ok && check_size(&in, ret, err);
     for (size_t i = 0; ok && i < in.calls.n; i++)
-        ok = put_call(&in, &in.calls.v[i], ret, err);
-    ok = ok && hand_over(ret, 1, err);
+        ok = give_call(&in, &in.calls.v[i], ret, err);
     ret->skipped = in.skipped;
     vec_release(&in.rows);
     vec_release(&in.calls);

@@ -6,8 +6,8 @@
  *         ...
  *     recorded_calls_release(&calls);
  *
- * Rows that repeat an earlier row are written out: each line is a whole call, with numbers of its
- * own for the objects that it was the first to have. Rows that cannot be read, or that refer to a
+ * Most rows repeat an earlier row, with numbers of their own for the objects that they were the
+ * first to have; as a line, each is a whole call. Rows that cannot be read, or that refer to a
  * row that is missing, are skipped and counted; so are calls beyond the first 1,048,576. */
 #ifndef SYMTAPE_TRACE_EVENTS_CALLS_H
 #define SYMTAPE_TRACE_EVENTS_CALLS_H
@@ -15,13 +15,35 @@
 #include "trace/base/buf.h"
 #include "trace/open.h"
 
+#define RECORDED_NONE UINT64_MAX
+
+/* A call, as the difference from a row that tells a call in full. */
+struct recorded_call {
+    uint64_t number;
+    uint64_t backward_of; /* RECORDED_NONE */
+    uint64_t parent;      /* the call inside which it was made; RECORDED_NONE */
+    uint32_t row;         /* equal numbers mean the same row */
+    struct str rest;      /* the row without "call", "backward_of" and "parent" at its start */
+    /* Objects first ... first + n_new - 1 of the row have the numbers from `to` on in the call. */
+    uint64_t first, n_new, to;
+};
+
+/* Returns the number that an object of the row has in the call. */
+static inline uint64_t recorded_call_object(const struct recorded_call *call, uint64_t object)
+{
+    bool moves = object >= call->first && object - call->first < call->n_new;
+    return moves ? object - call->first + call->to : object;
+}
+
+/* Appends the call as a line of JSON. */
+void recorded_call_put(const struct recorded_call *call, struct buf *out);
+
 struct recorded_calls {
     struct buf lines; /* JSON lines, one call each, in the order in which the calls began */
-    /* Takes the lines piece by piece, each of whole lines, so that `lines` is empty in the end;
-     * NULL: all are kept in `lines`. */
-    bool (*take)(void *data, struct str lines, struct err *err);
+    /* Takes the calls one by one, in place of `lines`; NULL: all are kept in `lines`. */
+    bool (*take)(void *data, const struct recorded_call *call, struct err *err);
     void *data;
-    uint64_t n;       /* number of lines */
+    uint64_t n;       /* number of calls */
     uint64_t skipped; /* rows that could not be read, and calls beyond the most */
 };
 
@@ -35,7 +57,7 @@ struct call_totals {
 
 /* Reads the calls of one recording. Returns false with err set when memory ran out, when the tape
  * could not be read, or (ERR_INPUT) when the calls stand for more text than 512 MiB, or than 16 GiB
- * where `take` has the lines. */
+ * where `take` has the calls. */
 bool recorded_calls_read(struct trace *trace, uint32_t recording, struct recorded_calls *ret,
                          struct err *err);
 void recorded_calls_release(struct recorded_calls *calls);

@@ -38,6 +38,15 @@ static void put_lookup(const struct cache_run *run, const struct lookup_row *row
     json_close(w);
 }
 
+/* The call inside which a call was made. */
+static void put_parent(const struct program_call *call, struct json_writer *w)
+{
+    if (call->parent < 0)
+        json_put_null(w, "parent");
+    else
+        json_put_i64(w, "parent", call->parent);
+}
+
 /* Writes a call with its look-up and those inside it; returns the number of look-ups. */
 static size_t put_call(const struct cache_run *run, const struct call_log *log, size_t first,
                        struct json_writer *w)
@@ -47,6 +56,7 @@ static size_t put_call(const struct cache_run *run, const struct call_log *log, 
     size_t n = 1;
     json_open_object(w, NULL);
     json_put_u64(w, "call", call->number);
+    put_parent(call, w);
     json_put_str(w, "function", call->function);
     json_open_array(w, "lookups");
     put_lookup(run, row, w);
@@ -67,6 +77,7 @@ static void put_backward(const struct cache_run *run, const struct call_log *log
     const struct program_call *call = &log->calls.v[row->call];
     json_open_object(w, NULL);
     json_put_u64(w, "call", call->number);
+    put_parent(call, w);
     json_put_i64(w, "backward_of", call->backward_of);
     json_put_cstr(w, "outcome", lookup_outcome_name(row->outcome));
     json_put_str_or_null(w, "entry", compile_or_none(run, row->entry));

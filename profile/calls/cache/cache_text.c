@@ -238,6 +238,12 @@ static void put_time(struct table *table, double seconds)
     table_ns(table, seconds > 0 ? (int64_t)(seconds * 1e9) : -1);
 }
 
+static void put_parent(const struct program_call *call, struct table *table)
+{
+    if (call->parent >= 0)
+        buf_printf(&table->text, " (inside call %lld)", (long long)call->parent);
+}
+
 static void put_lookup(const struct cache_run *run, const struct call_log *log,
                        const struct lookup_row *row, struct table *table)
 {
@@ -248,6 +254,7 @@ static void put_lookup(const struct cache_run *run, const struct call_log *log,
         table_u64(table, call->number);
     buf_puts(&table->text, call->inside ? "  " : "");
     format_text(&table->text, call->function, 0);
+    put_parent(call, table);
     table_cell(table);
     put_outcome(run, row, &table->text);
     table_cell(table);
@@ -262,6 +269,7 @@ static void put_backward(const struct cache_run *run, const struct call_log *log
     const struct program_call *call = &log->calls.v[row->call];
     table_u64(table, call->number);
     buf_printf(&table->text, "backward of %lld", (long long)call->backward_of);
+    put_parent(call, table);
     table_cell(table);
     buf_puts(&table->text, lookup_outcome_name(row->outcome));
     if (row->entry != CALL_NONE)

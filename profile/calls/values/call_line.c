@@ -3,6 +3,7 @@
 #include <string.h>
 
 enum { MOST_DIGITS = 18 };
+#define WHOLE_END 1000000000000000000u /* the least number with more digits */
 
 static uint32_t name_hash(uint64_t name)
 {
@@ -72,26 +73,35 @@ static size_t number_length(struct str text, bool *whole, uint64_t *value)
     return n;
 }
 
-static bool put_object(struct call_line *ret, uint64_t name, uint64_t line,
-                       struct call_objects *objects)
+/* Sets *number to the number that an object has in the line. */
+static bool add_object(struct call_line *ret, uint64_t name, struct call_objects *objects,
+                       uint32_t *number)
 {
     uint32_t id = call_object(objects, name);
     if (id == INTERN_NONE)
         return false;
-    if (objects->line_of.v[id] != line) {
-        objects->line_of.v[id] = line;
+    if (objects->line_of.v[id] != objects->line) {
+        objects->line_of.v[id] = objects->line;
         objects->in_line.v[id] = (uint32_t)ret->objects.n;
         if (!vec_push(&ret->objects, id))
             return false;
     }
-    buf_u64(&ret->text, objects->in_line.v[id]);
+    *number = objects->in_line.v[id];
     return true;
+}
+
+static bool put_object(struct call_line *ret, uint64_t name, struct call_objects *objects)
+{
+    uint32_t number = 0;
+    bool ok = add_object(ret, name, objects, &number);
+    buf_u64(&ret->text, number);
+    return ok;
 }
 
 /* Reads a key and its number at the start of `rest`, if they are of those that differ, and appends
  * `before`, which stands before them, and both. Returns how many bytes they are, 0 if there are
  * none; *ok is false when memory ran out. */
-static size_t take_number(struct call_line *ret, struct str before, struct str rest, uint64_t line,
+static size_t take_number(struct call_line *ret, struct str before, struct str rest,
                           struct call_objects *objects, bool *ok)
 {
     bool object = rest.p[1] == 'o', whole;
@@ -105,33 +115,54 @@ static size_t take_number(struct call_line *ret, struct str before, struct str r
     buf_put(&ret->text, before);
     buf_put(&ret->text, str_first(rest, key));
     if (object)
-        *ok = put_object(ret, value, line, objects);
+        *ok = put_object(ret, value, objects);
     else
         buf_putc(&ret->text, '0');
     return key + n;
 }
 
-/* Removes {"call": N from the start of a line. */
-static struct str take_call(struct call_line *ret, struct str text)
+/* Reads a key and a whole number at the start of a text, and removes them from it. */
+static bool take_whole(struct str *text, struct str before, struct str key, uint64_t *ret)
 {
-    static const struct str OPEN = { "{", 1 };
-    size_t key = str_starts(text, OPEN) ? key_length(str_from(text, OPEN.n), STR("\"call\"")) : 0;
-    if (!key)
-        return text;
-    size_t n = number_length(str_from(text, OPEN.n + key), &ret->has_number, &ret->number);
-    if (!ret->has_number)
-        return text;
-    buf_puts(&ret->text, "{\"call\": 0");
-    return str_from(text, OPEN.n + key + n);
+    bool whole = false;
+    size_t n = str_starts(*text, before) ? key_length(str_from(*text, before.n), key) : 0;
+    if (n) {
+        n += before.n;
+        n += number_length(str_from(*text, n), &whole, ret);
+    }
+    if (whole)
+        *text = str_from(*text, n);
+    return whole;
 }
 
-bool call_line_read(struct call_line *ret, struct str text, uint64_t line,
-                    struct call_objects *objects)
+/* Removes {"call": N, "backward_of": N and "parent": N from the start of a line. */
+static struct str take_call(struct call_line *ret, struct str text)
 {
-    bool ok = true;
+    ret->has_number = take_whole(&text, STR("{"), STR("\"call\""), &ret->number);
+    ret->has_backward_of =
+        ret->has_number && take_whole(&text, STR(", "), STR("\"backward_of\""), &ret->backward_of);
+    ret->has_parent =
+        ret->has_number && take_whole(&text, STR(", "), STR("\"parent\""), &ret->parent);
+    if (ret->has_number)
+        buf_puts(&ret->text, "{\"call\": 0");
+    if (ret->has_backward_of)
+        buf_puts(&ret->text, ", \"backward_of\": 0");
+    if (ret->has_parent)
+        buf_puts(&ret->text, ", \"parent\": 0");
+    return text;
+}
+
+static void begin_line(struct call_line *ret, struct call_objects *objects)
+{
+    objects->line++;
     buf_clear(&ret->text);
     ret->objects.n = 0;
-    ret->has_number = false;
+}
+
+bool call_line_read(struct call_line *ret, struct str text, struct call_objects *objects)
+{
+    bool ok = true;
+    begin_line(ret, objects);
     text = take_call(ret, text);
     size_t from = 0;
     for (size_t at = 0; ok && at + 1 < text.n; at++) {
@@ -141,8 +172,8 @@ bool call_line_read(struct call_line *ret, struct str text, uint64_t line,
         at = (size_t)(quote - text.p);
         if ((quote[1] != 'o' && quote[1] != 's') || (at > 0 && quote[-1] == '\\'))
             continue;
-        size_t n = take_number(ret, str_from(str_first(text, at), from), str_from(text, at), line,
-                               objects, &ok);
+        size_t n =
+            take_number(ret, str_from(str_first(text, at), from), str_from(text, at), objects, &ok);
         if (n) {
             from = at + n;
             at = from - 1;
@@ -150,6 +181,30 @@ bool call_line_read(struct call_line *ret, struct str text, uint64_t line,
     }
     buf_put(&ret->text, str_from(text, from));
     return ok && !ret->text.failed;
+}
+
+bool call_line_of_row(struct call_line *ret, const struct recorded_call *call,
+                      const uint64_t *names, size_t n_names, struct call_objects *objects,
+                      bool *same)
+{
+    begin_line(ret, objects);
+    ret->has_number = true;
+    ret->number = call->number;
+    ret->has_backward_of = call->backward_of != RECORDED_NONE;
+    ret->backward_of = call->backward_of;
+    ret->has_parent = call->parent != RECORDED_NONE;
+    ret->parent = call->parent;
+    *same = call->number < WHOLE_END && (!ret->has_backward_of || call->backward_of < WHOLE_END) &&
+            (!ret->has_parent || call->parent < WHOLE_END);
+    for (size_t i = 0; *same && i < n_names; i++) {
+        uint64_t name = recorded_call_object(call, names[i]);
+        uint32_t number = 0;
+        *same = name < WHOLE_END;
+        if (*same && !add_object(ret, name, objects, &number))
+            return false;
+        *same = *same && number == i;
+    }
+    return true;
 }
 
 void call_line_release(struct call_line *line)

@@ -14,6 +14,13 @@ struct line_form {
     uint32_t first_module, n_modules;
 };
 
+/* A row of a tape whose line is kept. */
+struct known_row {
+    uint32_t form;     /* in call_reader.forms; INTERN_NONE: the row is not known */
+    uint32_t first, n; /* names of its objects, in call_reader.names */
+    bool has_backward_of, has_parent;
+};
+
 struct call_reader {
     struct call_log *log;
     struct row_reader row;
@@ -26,8 +33,13 @@ struct call_reader {
     templates;
     vec_of(uint64_t)
     modules;
-    struct buf pending; /* a line whose end was not read yet */
-    uint64_t line;      /* number of lines that were read */
+    vec_of(struct known_row)
+    rows; /* by recorded_call.row */
+    vec_of(uint64_t)
+    names;
+    struct buf line_text; /* of a recorded call */
+    struct buf pending;   /* a line whose end was not read yet */
+    uint64_t line;        /* number of lines that were read */
 };
 
 /* The objects of the line that was read, then its modules. */
@@ -66,6 +78,10 @@ static bool add_calls(struct call_reader *in, const struct program_call *calls, 
         struct program_call call = calls[i];
         if (in->one.has_number)
             call.number = in->one.number;
+        if (in->one.has_backward_of && !call.inside)
+            call.backward_of = (int64_t)in->one.backward_of;
+        if (in->one.has_parent && !call.inside)
+            call.parent = (int64_t)in->one.parent;
         call.objects = objects;
         call.n_objects = (uint32_t)(in->one.objects.n + n_modules);
         if (!vec_push(&in->log->calls, call))
@@ -106,24 +122,27 @@ static bool read_new(struct call_reader *in, struct str line, uint32_t n_before,
                      n_before, err);
 }
 
-static bool read_call(struct call_reader *in, struct str line, struct err *err)
+static bool add_calls_of(struct call_reader *in, uint32_t id, uint32_t n_before, struct err *err)
 {
-    uint32_t n_before = (uint32_t)in->objects.names.n;
-    if (!call_line_read(&in->one, line, in->line, &in->objects))
-        return err_nomem(err);
-    uint32_t id = intern_find(&in->lines, buf_str(&in->one.text));
-    if (id == INTERN_NONE)
-        return read_new(in, line, n_before, err);
     const struct line_form *form = &in->forms.v[id];
     return add_calls(in, vec_from(&in->templates, form->first), form->n,
                      vec_from(&in->modules, form->first_module), form->n_modules, n_before, err);
+}
+
+static bool read_call(struct call_reader *in, struct str line, uint32_t n_before, struct err *err)
+{
+    if (!call_line_read(&in->one, line, &in->objects))
+        return err_nomem(err);
+    uint32_t id = intern_find(&in->lines, buf_str(&in->one.text));
+    return id == INTERN_NONE ? read_new(in, line, n_before, err)
+                             : add_calls_of(in, id, n_before, err);
 }
 
 static bool read_line(struct call_reader *in, struct str line, struct err *err)
 {
     in->line++;
     line = str_trim(line);
-    return !line.n || read_call(in, line, err) ||
+    return !line.n || read_call(in, line, (uint32_t)in->objects.names.n, err) ||
            err_at(err, "line %llu", (unsigned long long)in->line);
 }
 
@@ -155,6 +174,55 @@ bool call_reader_take(struct call_reader *in, struct str piece, struct err *err)
     return true;
 }
 
+/* Remembers the row of a call whose line was read, if it is kept. */
+static bool know_row(struct call_reader *in, const struct recorded_call *call)
+{
+    uint32_t form = intern_find(&in->lines, buf_str(&in->one.text));
+    struct known_row row = { form, (uint32_t)in->names.n, (uint32_t)in->one.objects.n,
+                             in->one.has_backward_of, in->one.has_parent };
+    if (form == INTERN_NONE || call->first != call->to)
+        return true;
+    for (size_t i = 0; i < row.n; i++)
+        if (!vec_push(&in->names, in->objects.names.v[in->one.objects.v[i]]))
+            return false;
+    while (in->rows.n <= call->row)
+        if (!vec_push(&in->rows, (struct known_row){ .form = INTERN_NONE }))
+            return false;
+    in->rows.v[call->row] = row;
+    return true;
+}
+
+/* Adds a call of a row that is known. *done is false if its line has another form. */
+static bool add_known(struct call_reader *in, const struct recorded_call *call, uint32_t n_before,
+                      bool *done, struct err *err)
+{
+    const struct known_row *row = &in->rows.v[call->row];
+    *done = row->has_backward_of == (call->backward_of != RECORDED_NONE) &&
+            row->has_parent == (call->parent != RECORDED_NONE);
+    if (*done && !call_line_of_row(&in->one, call, vec_from(&in->names, row->first), row->n,
+                                   &in->objects, done))
+        return err_nomem(err);
+    return !*done || add_calls_of(in, row->form, n_before, err);
+}
+
+bool call_reader_recorded(struct call_reader *in, const struct recorded_call *call, struct err *err)
+{
+    bool known = call->row < in->rows.n && in->rows.v[call->row].form != INTERN_NONE, done = false;
+    uint32_t n_before = (uint32_t)in->objects.names.n;
+    in->line++;
+    if (known && !add_known(in, call, n_before, &done, err))
+        return false;
+    if (done)
+        return true;
+    buf_clear(&in->line_text);
+    recorded_call_put(call, &in->line_text);
+    if (in->line_text.failed)
+        return err_nomem(err);
+    if (!read_call(in, str_trim(buf_str(&in->line_text)), n_before, err))
+        return err_at(err, "line %llu", (unsigned long long)in->line);
+    return known || know_row(in, call) || err_nomem(err);
+}
+
 bool call_reader_end(struct call_reader *in, struct err *err)
 {
     return !in->pending.n || read_line(in, buf_str(&in->pending), err);
@@ -171,6 +239,9 @@ void call_reader_free(struct call_reader *in)
     vec_release(&in->forms);
     vec_release(&in->templates);
     vec_release(&in->modules);
+    vec_release(&in->rows);
+    vec_release(&in->names);
+    buf_release(&in->line_text);
     buf_release(&in->pending);
     free(in);
 }

@@ -14,8 +14,9 @@
  * answer calls with their own "backend" only, where it is told. A value is a tensor, or has a
  * "type" with "value", "len" or "keys". "module" numbers the module whose forward was called,
  * "region" a function that was compiled with isolate_recompiles, "backward_of" the call whose
- * backward this is, "look" which of its look-ups. A line without "call" and other members are
- * ignored. symtape-cache(1) documents the format for users. */
+ * backward this is, "look" which of its look-ups, "parent" the call inside which this one was made.
+ * A line without "call" and other members are ignored. symtape-cache(1) documents the format for
+ * users. */
 #ifndef SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 #define SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 
@@ -23,6 +24,7 @@
 #include "trace/base/buf.h"
 #include "trace/base/err.h"
 #include "trace/base/intern.h"
+#include "trace/events/calls.h"
 
 /* Modes of the process that GLOBAL_STATE guards. */
 struct call_mode {
@@ -56,12 +58,13 @@ struct program_call {
     struct str backend;     /* with which it was compiled; "" if it is not told */
     int64_t module, region; /* -1: none */
     int64_t backward_of;    /* the number of a call; -1: this is no backward */
-    int64_t look; /* of a backward: the look-up of that call whose graph it is the backward
-                     of, 0 for that of the called function; -1: it is not told */
+    int64_t parent; /* the number of the call inside which it was made; -1: of none that is told */
+    int64_t look;   /* of a backward: the look-up of that call whose graph it is the backward
+                       of, 0 for that of the called function; -1: it is not told */
     const struct call_value *values;
     uint32_t n_values;
-    uint32_t form; /* calls of the same form differ in `number`, `backward_of` and `objects` alone,
-                      and share `values` */
+    uint32_t form; /* calls of the same form differ in `number`, `backward_of`, `parent` and
+                      `objects` alone, and share `values` */
     uint32_t n_objects;
     const struct call_object *objects; /* by the number that `values` give them */
     struct call_mode mode;
@@ -84,12 +87,15 @@ struct call_log {
  *     ok = ok && call_reader_end(in, err);
  *     call_reader_free(in);
  *
- * The log owns all it holds. Both calls return false with err set: ERR_INPUT with the line
+ * call_reader_recorded() takes a call of a tape, as if its line were read: recorded_calls.take.
+ * The log owns all it holds. All return false with err set: ERR_INPUT with the line
  * ("line 7: ..."), or when memory ran out. call_reader_new() returns NULL when memory ran out. */
 struct call_reader;
 struct call_reader *call_reader_new(struct call_log *log);
 bool call_reader_take(struct call_reader *in, struct str piece, struct err *err);
 bool call_reader_end(struct call_reader *in, struct err *err);
+bool call_reader_recorded(struct call_reader *in, const struct recorded_call *call,
+                          struct err *err);
 void call_reader_free(struct call_reader *in); /* NULL is allowed */
 
 /* Reads all lines of a text. */

@@ -284,6 +284,7 @@ static bool add_call(struct row_reader *in, json_id row, struct program_call *ca
     call->region = number_or(&in->doc, row, STR("region"), -1);
     call->backward_of = number_or(&in->doc, row, STR("backward_of"), -1);
     call->look = number_or(&in->doc, row, STR("look"), -1);
+    call->parent = number_or(&in->doc, row, STR("parent"), -1);
     call->form = in->log->n_forms++;
     return read_values(in, row, call) && (vec_push(&in->calls, *call) || err_nomem(in->err));
 }

@@ -12,6 +12,9 @@ static const char *const first =
 static const char *const second = "{\"call\": 5, \"as\": 0, \"new\": [20, 1], \"seconds\": 0.1}\n"
                                   "{\"call\": 6, \"backward_of\": 5, \"as\": 4, \"seconds\": 1}\n"
                                   "{\"call\": 7, \"as\": 99}\n"
+                                  "{\"call\": 8, \"backward_of\": 5, \"parent\": 3, \"as\": 4}\n"
+                                  "{\"call\": 9, \"parent\": 3, \"function\": \"h\"}\n"
+                                  "{\"call\": 10, \"as\": 9}\n"
                                   "{\"call\": 3, \"function\": \"g\", \"args\": []}";
 
 static void put_all(struct log_make *log)
@@ -49,7 +52,7 @@ static void test_lines(void **state)
     struct trace *trace = log_open(&log);
     struct recorded_calls calls = { 0 };
     assert_true(recorded_calls_read(trace, 0, &calls, &err));
-    assert_int_equal(calls.n, 7);
+    assert_int_equal(calls.n, 10);
     assert_int_equal(calls.skipped, 2);
     assert_true(str_starts(line_of(&calls, 0), STR("{\"call\": 0, \"function\": \"f\"")));
     assert_true(has(line_of(&calls, 0), "\"obj\": 7,"));
@@ -61,18 +64,24 @@ static void test_lines(void **state)
     assert_true(has(line_of(&calls, 5), "\"obj\": 20,"));
     assert_true(str_starts(line_of(&calls, 6),
                            STR("{\"call\": 6, \"backward_of\": 5, \"function\": \"backward\"")));
+    assert_true(str_starts(
+        line_of(&calls, 7),
+        STR("{\"call\": 8, \"backward_of\": 5, \"parent\": 3, \"function\": \"backward\"")));
+    assert_true(
+        str_eq(line_of(&calls, 8), STR("{\"call\": 9, \"parent\": 3, \"function\": \"h\"}")));
+    assert_true(str_eq(line_of(&calls, 9), STR("{\"call\": 10, \"function\": \"h\"}")));
     recorded_calls_release(&calls);
     trace_close(trace);
 }
 
-static bool take(void *data, struct str lines, struct err *err)
+static bool take(void *data, const struct recorded_call *call, struct err *err)
 {
-    buf_put(data, lines);
+    recorded_call_put(call, data);
     return !((struct buf *)data)->failed || err_nomem(err);
 }
 
-/* Pieces are the same lines. */
-static void test_pieces(void **state)
+/* Calls that are taken one by one are the same lines. */
+static void test_taken(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
@@ -80,22 +89,22 @@ static void test_pieces(void **state)
     struct buf lines = BUF_INIT;
     put_all(&log);
     struct trace *trace = log_open(&log);
-    struct recorded_calls whole = { 0 }, pieces = { .take = take, .data = &lines };
+    struct recorded_calls whole = { 0 }, taken = { .take = take, .data = &lines };
     assert_true(recorded_calls_read(trace, 0, &whole, &err));
-    assert_true(recorded_calls_read(trace, 0, &pieces, &err));
-    assert_int_equal(pieces.n, whole.n);
-    assert_int_equal(pieces.lines.n, 0);
+    assert_true(recorded_calls_read(trace, 0, &taken, &err));
+    assert_int_equal(taken.n, whole.n);
+    assert_int_equal(taken.lines.n, 0);
     assert_true(str_eq(buf_str(&lines), buf_str(&whole.lines)));
     recorded_calls_release(&whole);
-    recorded_calls_release(&pieces);
+    recorded_calls_release(&taken);
     buf_release(&lines);
     trace_close(trace);
 }
 
-static bool count_bytes(void *data, struct str lines, struct err *err)
+static bool count_bytes(void *data, const struct recorded_call *call, struct err *err)
 {
     (void)err;
-    *(uint64_t *)data += lines.n;
+    *(uint64_t *)data += call->rest.n;
     return true;
 }
 
@@ -184,7 +193,7 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),  cmocka_unit_test(test_pieces), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_lines),  cmocka_unit_test(test_taken),  cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_totals), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

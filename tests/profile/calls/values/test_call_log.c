@@ -187,6 +187,116 @@ static void test_errors(void **state)
     }
 }
 
+/* Two rows of a tape, and calls of them. */
+#define ROW                                                                                     \
+    ", \"function\": \"f\", \"args\": [{\"source\": \"L['x']\", \"obj\": 7, \"size\": [], "     \
+    "\"stride\": []}, {\"source\": \"L['y']\", \"obj\": 3}, {\"source\": \"L['z']\", \"obj\": " \
+    "7}], \"mode\": {\"inference\": true}, \"seconds\": 0.1}"
+#define BACKWARD  ", \"function\": \"backward\", \"args\": [], \"seconds\": 0.1}"
+#define WHOLE_END 1000000000000000000u
+
+static const struct recorded_call RECORDED[] = {
+    { 0, RECORDED_NONE, RECORDED_NONE, 4, { ROW, sizeof ROW - 1 }, 7, 1, 7 },
+    { 1, 0, RECORDED_NONE, 2, { BACKWARD, sizeof BACKWARD - 1 }, RECORDED_NONE, 0, RECORDED_NONE },
+    { 2, RECORDED_NONE, RECORDED_NONE, 4, { ROW, sizeof ROW - 1 }, 7, 1, 20 },
+    { 3, 2, RECORDED_NONE, 2, { BACKWARD, sizeof BACKWARD - 1 }, RECORDED_NONE, 0, RECORDED_NONE },
+    /* Its objects are one, so that it has a form of its own; so have the next two. */
+    { 4, RECORDED_NONE, RECORDED_NONE, 4, { ROW, sizeof ROW - 1 }, 7, 1, 3 },
+    { 5,
+      RECORDED_NONE,
+      RECORDED_NONE,
+      2,
+      { BACKWARD, sizeof BACKWARD - 1 },
+      RECORDED_NONE,
+      0,
+      RECORDED_NONE },
+    { WHOLE_END, RECORDED_NONE, RECORDED_NONE, 4, { ROW, sizeof ROW - 1 }, 7, 1, 21 },
+    { 8, RECORDED_NONE, RECORDED_NONE, 4, { ROW, sizeof ROW - 1 }, 7, 1, 22 },
+    /* A row that is first seen with other numbers than its own, and then with its own. */
+    { 9, RECORDED_NONE, RECORDED_NONE, 6, { ROW, sizeof ROW - 1 }, 7, 1, 23 },
+    { 10, RECORDED_NONE, RECORDED_NONE, 6, { ROW, sizeof ROW - 1 }, 7, 1, 7 },
+    { 11, RECORDED_NONE, RECORDED_NONE, 6, { ROW, sizeof ROW - 1 }, 7, 1, 24 },
+    /* Calls that were made inside another one have forms of their own, which they share. */
+    { 12, RECORDED_NONE, 10, 6, { ROW, sizeof ROW - 1 }, 7, 1, 25 },
+    { 13, RECORDED_NONE, 11, 6, { ROW, sizeof ROW - 1 }, 7, 1, 26 },
+    { 14, 13, 11, 2, { BACKWARD, sizeof BACKWARD - 1 }, RECORDED_NONE, 0, RECORDED_NONE },
+    { 15, RECORDED_NONE, WHOLE_END, 6, { ROW, sizeof ROW - 1 }, 7, 1, 27 },
+};
+
+static bool read_recorded(struct call_log *log, const struct recorded_call *calls, size_t n,
+                          struct err *err)
+{
+    struct call_reader *in = call_reader_new(log);
+    bool ok = in || err_nomem(err);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = call_reader_recorded(in, &calls[i], err);
+    ok = ok && call_reader_end(in, err);
+    call_reader_free(in);
+    return ok;
+}
+
+/* Calls that a tape has as differences from rows are those of their lines. */
+static void test_recorded(void **state)
+{
+    (void)state;
+    enum { N = sizeof RECORDED / sizeof *RECORDED };
+    struct call_log log = { 0 }, plain = { 0 };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    for (size_t i = 0; i < N; i++)
+        recorded_call_put(&RECORDED[i], &lines);
+    assert_true(call_log_read(&plain, buf_str(&lines), &err));
+    assert_true(read_recorded(&log, RECORDED, N, &err));
+    assert_int_equal(log.calls.n, N);
+    assert_int_equal(plain.calls.n, N);
+    assert_int_equal(log.n_forms, plain.n_forms);
+    for (size_t i = 0; i < N; i++) {
+        const struct program_call *a = &log.calls.v[i], *b = &plain.calls.v[i];
+        assert_int_equal(a->number, RECORDED[i].number);
+        assert_int_equal(a->number, b->number);
+        assert_int_equal(a->backward_of, b->backward_of);
+        assert_int_equal(a->parent, b->parent);
+        assert_int_equal(a->form, b->form);
+        assert_int_equal(a->n_objects, b->n_objects);
+        for (uint32_t k = 0; k < a->n_objects; k++) {
+            assert_int_equal(a->objects[k].number, b->objects[k].number);
+            assert_int_equal(a->objects[k].inference, b->objects[k].inference);
+        }
+    }
+    assert_int_equal(log.calls.v[3].backward_of, 2);
+    assert_int_equal(log.calls.v[3].form, log.calls.v[1].form);
+    assert_int_equal(log.calls.v[2].form, log.calls.v[0].form);
+    assert_int_not_equal(log.calls.v[2].objects[0].number, log.calls.v[0].objects[0].number);
+    assert_int_equal(log.calls.v[4].n_objects, 1);
+    assert_int_equal(log.calls.v[10].parent, -1);
+    assert_int_equal(log.calls.v[11].parent, 10);
+    assert_int_equal(log.calls.v[12].parent, 11);
+    assert_int_equal(log.calls.v[12].form, log.calls.v[11].form);
+    assert_int_not_equal(log.calls.v[11].form, log.calls.v[10].form);
+    assert_int_equal(log.calls.v[13].backward_of, 13);
+    assert_int_equal(log.calls.v[13].parent, 11);
+    call_log_release(&log);
+    call_log_release(&plain);
+    /* An object's number of too many digits is an error in a known row, too. */
+    struct recorded_call calls[] = { RECORDED[0], RECORDED[2] };
+    calls[1].to = WHOLE_END;
+    log = (struct call_log){ 0 };
+    assert_false(read_recorded(&log, calls, 2, &err));
+    assert_err(&err, ERR_INPUT, "line 2: \"obj\" is not a whole number");
+    call_log_release(&log);
+    buf_release(&lines);
+}
+
+static bool attempt_recorded(void *arg)
+{
+    (void)arg;
+    struct call_log log = { 0 };
+    struct err err = ERR_INIT;
+    bool ok = read_recorded(&log, RECORDED, sizeof RECORDED / sizeof *RECORDED, &err);
+    call_log_release(&log);
+    return ok;
+}
+
 static bool attempt(void *arg)
 {
     (void)arg;
@@ -204,6 +314,7 @@ static void test_memory(void **state)
 {
     (void)state;
     check_alloc_failures(attempt, NULL);
+    check_alloc_failures(attempt_recorded, NULL);
 }
 
 static void check_contiguous(const int64_t sizes[2], const int64_t strides[2], bool expected)
@@ -231,7 +342,7 @@ int main(void)
         cmocka_unit_test(test_read),       cmocka_unit_test(test_inference),
         cmocka_unit_test(test_derived),    cmocka_unit_test(test_facts),
         cmocka_unit_test(test_errors),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_contiguous),
+        cmocka_unit_test(test_contiguous), cmocka_unit_test(test_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -519,12 +519,14 @@ class Calls:
             with self.lock:
                 self.write(call, key, seconds)
             return
-        done.append((call.number, call, key, seconds))
+        # An outer call of an earlier recording has a number of that one.
+        parent = stack[-1].number if stack and stack[-1].objects is self.objects else None
+        done.append((call.number, call, key, seconds, parent))
         if not stack:
             self.thread.done = []
             with self.lock:
-                for _, call, key, seconds in sorted(done, key=lambda d: d[0]):
-                    self.write(call, key, seconds)
+                for _, *ended in sorted(done, key=lambda d: d[0]):
+                    self.write(*ended)
 
     def key_of(self, call, error, frame):
         looked, entry = call.looked, call.entry
@@ -630,8 +632,9 @@ class Calls:
     # ---------------------------------------------------------------------------------------------
     # Rows.
 
-    def write(self, call, key, seconds):
-        """Appends a row; a run of equal calls is one row. The lock is held."""
+    def write(self, call, key, seconds, parent=None):
+        """Appends a row; a run of equal calls is one row. `parent`: the number of the call inside which
+        this one was made. The lock is held."""
         if call.objects is not self.objects:  # it began in an earlier recording
             return
         self.end_run()
@@ -641,13 +644,14 @@ class Calls:
         self.calls += 1
         last, count, in_order = self.last, len(call.numbers), is_range(call.numbers)
         if last is not None and in_order and call.backward_of is None \
-                and (last[0] is key or last[0] == key) and last[1] + last[2] == call.number \
+                and (last[0] is key or last[0] == key) and last[6] == parent \
+                and last[1] + last[2] == call.number \
                 and (not count or call.numbers[0] == last[4] + count * last[2]):
             last[2] += 1
             last[3] += seconds
         else:
             self.write_last()
-            self.last = [key, call.number, 1, seconds, call.numbers[0] if count else None, call]
+            self.last = [key, call.number, 1, seconds, call.numbers[0] if count else None, call, parent]
             if call.compiles or not in_order:  # a run begins with neither
                 self.write_last()
         if self.calls >= MOST_CALLS or self.written > MOST_BYTES:
@@ -660,9 +664,10 @@ class Calls:
             self.begin_run()
 
     def begin_run(self):
-        """The C part notes the calls that are as the last one, until others come or a flush is due."""
-        key, number, n, _, first, call = self.last
-        if call.backward_of is None and not self.full:
+        """The C part notes the calls that are as the last one, until others come or a flush is due. It
+        adds calls that were made inside no other to a run."""
+        key, number, n, _, first, call, parent = self.last
+        if call.backward_of is None and parent is None and not self.full:
             count = len(call.numbers)
             self.fast.begin_run(key, number + n, count, first + n * count if count else 0,
                                 MOST_CALLS - 1 - self.calls,
@@ -681,11 +686,13 @@ class Calls:
         self.end_run()
         if self.last is None:
             return
-        key, number, count, seconds, first, new = self.last
+        key, number, count, seconds, first, new, parent = self.last
         self.last = None
         row = {"call": number}
         if new.backward_of is not None:
             row["backward_of"] = new.backward_of
+        if parent is not None:
+            row["parent"] = parent
         # Numbers that are no range were given to other threads' objects, too, or to modules: no other
         # row can tell the objects of this call.
         in_order = is_range(new.numbers)
