@@ -35,7 +35,9 @@ struct cache_builder {
     struct tape_compiles tape;
     struct code_choice choice;
     vec_of(uint32_t)
-    form_codes; /* by form: code object plus 2, 1 for none, or 0 before the first call */
+    form_codes;      /* by form: code object plus 2, 1 for none, or 0 before the first call */
+    uint64_t resets; /* how often all entries were forgotten */
+    struct intern met_eagerly; /* code objects that a stance did not compile at their first call */
     struct world world;
     bool entered; /* the values of the present call are those of the world */
     struct check_memo memo;

@@ -175,6 +175,26 @@ static bool compiled_in_truth(struct cache_builder *b, const struct program_call
     return true;
 }
 
+/* Decides whether a call that no entry answers is compiled. Returns false when memory ran out. */
+static bool stance_compiles(struct cache_builder *b, const struct program_call *call,
+                            struct lookup_row *row, bool *ret)
+{
+    *ret = call->stance == STANCE_DEFAULT;
+    switch (call->stance) {
+    case STANCE_EAGER_ON_RECOMPILE: row->why = "stance eager_on_recompile"; break;
+    case STANCE_FAIL_ON_RECOMPILE: row->why = "stance fail_on_recompile"; break;
+    case STANCE_EAGER_THEN_COMPILE: {
+        size_t met = b->met_eagerly.texts.n;
+        uint32_t id = intern(&b->met_eagerly, b->run->codes.v[row->code].name);
+        row->why = "stance eager_then_compile";
+        *ret = id < met;
+        return id != INTERN_NONE;
+    }
+    default: break;
+    }
+    return true;
+}
+
 /* Looks a call up, and compiles it if no entry answers. */
 static bool answer_call(struct cache_builder *b, const struct program_call *call,
                         struct lookup_row *row)
@@ -195,6 +215,14 @@ static bool answer_call(struct cache_builder *b, const struct program_call *call
     }
     if (!cache_enter(b, call))
         return false;
+    bool compiles;
+    if (!stance_compiles(b, call, row, &compiles))
+        return err_nomem(b->err);
+    if (!compiles) {
+        row->answered = CALL_NONE;
+        row->outcome = LOOKUP_EAGER;
+        return true;
+    }
     const struct tape_compile *next = cache_compile_of(b, row->code);
     bool fitting = true;
     if (next && !next->refused && !cache_is_what_if(b) && !fits(b, row, next, &fitting))
@@ -208,17 +236,41 @@ static bool answer_call(struct cache_builder *b, const struct program_call *call
     return cache_compile_call(b, call, row);
 }
 
+/* Forgets what torch._dynamo.reset_code_caches() forgets, and reset(). */
+static void follow_resets(struct cache_builder *b, const struct program_call *call)
+{
+    if (call->generation > b->choice.generation) {
+        code_choice_begin(&b->choice, call->generation);
+        b->form_codes.n = 0;
+    }
+    if (call->resets <= b->resets)
+        return;
+    b->resets = call->resets;
+    check_memo_release(&b->memo);
+    b->memo = (struct check_memo){ 0 };
+    for (size_t i = 0; i < b->run->codes.n; i++) {
+        b->run->codes.v[i].order.n = 0;
+        b->choice.states.v[i].skipped = false;
+        region_set_release(&b->choice.states.v[i].run_only);
+        b->choice.states.v[i].run_only = (struct region_set){ 0 };
+    }
+}
+
 static bool run_call(struct cache_builder *b, uint32_t number)
 {
     const struct program_call *call = &b->log->calls.v[number];
     struct lookup_row row = { .call = number, .answered = CALL_NONE };
     if (call->backward_of >= 0)
         return cache_backward_call(b, number);
+    follow_resets(b, call);
     if (!code_of(b, call, &row.code))
         return false;
     if (row.code == CALL_NONE) {
         row.outcome = LOOKUP_UNKNOWN;
         row.why = "the tape has no compile of it";
+    } else if (call->stance == STANCE_FORCE_EAGER) {
+        row.outcome = LOOKUP_EAGER;
+        row.why = "stance force_eager";
     } else if (!answer_call(b, call, &row)) {
         return false;
     }
@@ -287,6 +339,8 @@ static void forget_states(struct cache_builder *b)
     arena_release(&b->rejection_texts);
     b->rejections = (struct condition_pool){ 0 };
     b->rejection_texts = (struct arena){ 0 };
+    intern_release(&b->met_eagerly);
+    b->resets = 0;
     world_forget(&b->world);
 }
 

@@ -68,15 +68,40 @@ static bool add_state(struct code_choice *choice, const struct tape_code *code)
     return false;
 }
 
+/* Makes a text that two generations have two. */
+static bool make_key(struct code_choice *choice, uint64_t generation, struct str text)
+{
+    buf_clear(&choice->key);
+    buf_zigzag(&choice->key, (int64_t)generation);
+    buf_put(&choice->key, text);
+    return !choice->key.failed;
+}
+
+static uint32_t intern_key(struct code_choice *choice, struct intern *names, uint64_t generation,
+                           const struct buf *text)
+{
+    return !text->failed && make_key(choice, generation, buf_str(text))
+               ? intern(names, buf_str(&choice->key))
+               : INTERN_NONE;
+}
+
+static uint32_t find_key(struct code_choice *choice, const struct intern *names, struct str text)
+{
+    return make_key(choice, choice->generation, text) ? intern_find(names, buf_str(&choice->key))
+                                                      : INTERN_NONE;
+}
+
 /* Adds a code object under its names. */
 static bool add_code(struct code_choice *choice, uint32_t id)
 {
     const struct tape_code *code = &choice->tape->codes.v[id];
-    buf_clear(&choice->key);
-    put_code_name(code, &choice->key);
-    uint32_t full =
-        choice->key.failed ? INTERN_NONE : intern(&choice->full_names, buf_str(&choice->key));
-    uint32_t name = intern(&choice->names, code->function);
+    struct buf text = BUF_INIT;
+    put_code_name(code, &text);
+    uint32_t full = intern_key(choice, &choice->full_names, code->generation, &text);
+    buf_clear(&text);
+    buf_put(&text, code->function);
+    uint32_t name = intern_key(choice, &choice->names, code->generation, &text);
+    buf_release(&text);
     if (full == INTERN_NONE || name == INTERN_NONE ||
         (full == choice->named.n && !vec_push(&choice->named, id)) ||
         (name == choice->queues.n &&
@@ -92,6 +117,13 @@ static bool add_code(struct code_choice *choice, uint32_t id)
             return false;
     }
     return true;
+}
+
+void code_choice_begin(struct code_choice *choice, uint64_t generation)
+{
+    choice->generation = generation;
+    vec_release(&choice->chosen);
+    intern_release(&choice->functions);
 }
 
 bool code_choice_init(struct code_choice *choice, const struct tape_compiles *tape)
@@ -125,17 +157,30 @@ static uint32_t choose_named(struct code_choice *choice, uint32_t name)
     return queue->first < queue->end ? choice->by_name.v[queue->first].code : queue->code;
 }
 
+static bool is_over(const struct code_choice *choice, uint32_t code)
+{
+    return choice->tape->codes.v[code].generation < choice->generation;
+}
+
+/* Returns the code object if it is one of the present generation. */
+static uint32_t if_present(const struct code_choice *choice, uint32_t code)
+{
+    return choice->tape->codes.v[code].generation == choice->generation ? code : CALL_NONE;
+}
+
 static uint32_t choose_unclaimed(struct code_choice *choice)
 {
     while (choice->next < choice->by_order.n &&
            (is_done(choice, &choice->by_order.v[choice->next]) ||
+            is_over(choice, choice->by_order.v[choice->next].code) ||
             choice->states.v[choice->by_order.v[choice->next].code].claimed))
         choice->next++;
     if (choice->next < choice->by_order.n)
-        return choice->by_order.v[choice->next].code;
-    while (choice->next_code < choice->states.n && choice->states.v[choice->next_code].claimed)
+        return if_present(choice, choice->by_order.v[choice->next].code);
+    while (choice->next_code < choice->states.n &&
+           (choice->states.v[choice->next_code].claimed || is_over(choice, choice->next_code)))
         choice->next_code++;
-    return choice->next_code < choice->states.n ? choice->next_code : CALL_NONE;
+    return choice->next_code < choice->states.n ? if_present(choice, choice->next_code) : CALL_NONE;
 }
 
 /* "Block.forward" and "power:a" are forward and power. */
@@ -152,7 +197,9 @@ static struct str last_name(struct str function)
 static uint32_t choose_framed(struct code_choice *choice, const struct program_call *call)
 {
     const struct tape_code *code =
-        call->frame_id < 0 ? NULL : tape_code_find(choice->tape, (uint64_t)call->frame_id);
+        call->frame_id < 0
+            ? NULL
+            : tape_code_find(choice->tape, choice->generation, (uint64_t)call->frame_id);
     if (!code)
         return CALL_NONE;
     buf_clear(&choice->key);
@@ -164,8 +211,8 @@ static uint32_t choose_framed(struct code_choice *choice, const struct program_c
 
 static uint32_t choose(struct code_choice *choice, const struct program_call *call, bool *guessed)
 {
-    uint32_t name = intern_find(&choice->names, last_name(call->function));
-    uint32_t full = intern_find(&choice->full_names, call->code);
+    uint32_t name = find_key(choice, &choice->names, last_name(call->function));
+    uint32_t full = find_key(choice, &choice->full_names, call->code);
     uint32_t framed = choose_framed(choice, call);
     if (framed != CALL_NONE)
         return framed;

@@ -56,7 +56,8 @@ struct code_choice {
         next_code;           /* what is before them in by_order and tape.codes is done or claimed */
     struct intern functions; /* names and code objects of calls */
     vec_of(uint32_t)
-    chosen; /* by function */
+    chosen;              /* by function */
+    uint64_t generation; /* of compile ids: code objects of others are not chosen */
     struct buf key;
 };
 
@@ -65,6 +66,9 @@ bool code_choice_init(struct code_choice *choice, const struct tape_compiles *ta
 /* Sets *ret to the code object of a call, or to CALL_NONE when the tape has none for it. Returns
  * false when memory ran out. */
 bool code_choice_make(struct code_choice *choice, const struct program_call *call, uint32_t *ret);
+/* Compile ids began again at 0/0: calls from now on are those of other code objects, of their
+ * generation. */
+void code_choice_begin(struct code_choice *choice, uint64_t generation);
 /* A compile that has guards makes one entry. Returns the index of the first from `at` on that made
  * none yet; the number of compiles if there are no more. */
 size_t code_unused(struct code_state *state, size_t at);

@@ -311,7 +311,9 @@ bool cache_compile_call(struct cache_builder *b, const struct program_call *call
         row->n_entries = (uint32_t)code->order.n;
         row->compile = compile ? compile->id : STR("");
         state->next++;
-        return region_set_add(&state->run_only, call->region) || err_nomem(b->err);
+        /* A frame that fails is looked up again. */
+        return (compile && compile->failed) || region_set_add(&state->run_only, call->region) ||
+               err_nomem(b->err);
     }
     bool ok = true;
     if (compile && !compile->refused && !compile->tree.n) {

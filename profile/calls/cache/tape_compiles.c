@@ -3,39 +3,44 @@
 #include "trace/events/guard_tree.h"
 #include "trace/events/metrics.h"
 
-/* Reads "0/3"; ids with compiled autograd ("!1/0/3") and those given again after a reset ("0/3.1")
- * belong to other caches. */
-static bool read_id(struct str id, uint64_t *frame, uint64_t *number)
+/* Reads "0/3", or "0/3.1", of the generation after a reset; ids with compiled autograd
+ * ("!1/0/3") belong to other caches. */
+static bool read_id(struct str id, uint64_t *frame, uint64_t *number, uint64_t *generation)
 {
     size_t slash = str_find_char(id, '/');
-    return str_to_u64(str_first(id, slash), frame) && str_to_u64(str_from(id, slash + 1), number);
+    struct str rest = str_from(id, slash + 1);
+    size_t dot = str_find_char(rest, '.');
+    *generation = 0;
+    return str_to_u64(str_first(id, slash), frame) && str_to_u64(str_first(rest, dot), number) &&
+           (dot >= rest.n || str_to_u64(str_from(rest, dot + 1), generation));
 }
 
-static uint32_t frame_hash(uint64_t frame)
+static uint32_t frame_hash(uint64_t generation, uint64_t frame)
 {
-    return (uint32_t)(frame * 0x9e3779b97f4a7c15u >> 32);
+    return (uint32_t)((frame + generation * 0xc2b2ae3d27d4eb4fu) * 0x9e3779b97f4a7c15u >> 32);
 }
 
-struct tape_code *tape_code_find(const struct tape_compiles *all, uint64_t frame)
+struct tape_code *tape_code_find(const struct tape_compiles *all, uint64_t generation,
+                                 uint64_t frame)
 {
-    uint32_t row, hash = frame_hash(frame);
+    uint32_t row, hash = frame_hash(generation, frame);
     const struct hash_index *index = &all->frames;
     for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, &row);)
-        if (all->codes.v[row].frame_id == frame)
+        if (all->codes.v[row].frame_id == frame && all->codes.v[row].generation == generation)
             return &all->codes.v[row];
     return NULL;
 }
 
 /* Returns the code object of a frame, which is added if it is new; NULL when memory ran out. */
-static struct tape_code *make_code(struct tape_compiles *all, uint64_t frame)
+static struct tape_code *make_code(struct tape_compiles *all, uint64_t generation, uint64_t frame)
 {
-    struct tape_code *code = tape_code_find(all, frame);
+    struct tape_code *code = tape_code_find(all, generation, frame);
     if (code)
         return code;
     if (!hash_index_reserve(&all->frames, 1) ||
-        !vec_push(&all->codes, (struct tape_code){ .frame_id = frame }))
+        !vec_push(&all->codes, (struct tape_code){ .frame_id = frame, .generation = generation }))
         return NULL;
-    hash_index_add(&all->frames, frame_hash(frame), (uint32_t)all->codes.n - 1);
+    hash_index_add(&all->frames, frame_hash(generation, frame), (uint32_t)all->codes.n - 1);
     return &all->codes.v[all->codes.n - 1];
 }
 
@@ -44,10 +49,10 @@ static bool add_compile(struct tape_compiles *all, struct trace *trace, uint32_t
 {
     const struct attempt *a = &trace->attempts[attempt];
     struct tape_compile compile = { .id = a->compile, .attempt = attempt };
-    uint64_t frame;
-    if (!read_id(a->compile, &frame, &compile.number))
+    uint64_t frame, generation;
+    if (!read_id(a->compile, &frame, &compile.number, &generation))
         return true;
-    struct tape_code *code = make_code(all, frame);
+    struct tape_code *code = make_code(all, generation, frame);
     if (!code)
         return err_nomem(err);
     compile.order = attempt;
@@ -96,10 +101,11 @@ struct tape_compile *tape_code_compile(const struct tape_code *code, uint64_t nu
 static struct tape_compile *compile_of_attempt(const struct tape_compiles *all, struct trace *trace,
                                                uint32_t attempt, struct tape_code **ret)
 {
-    uint64_t frame, number;
-    if (attempt == TRACE_NONE || !read_id(trace->attempts[attempt].compile, &frame, &number))
+    uint64_t frame, number, generation;
+    if (attempt == TRACE_NONE ||
+        !read_id(trace->attempts[attempt].compile, &frame, &number, &generation))
         return NULL;
-    *ret = tape_code_find(all, frame);
+    *ret = tape_code_find(all, generation, frame);
     return *ret ? tape_code_compile(*ret, number) : NULL;
 }
 
@@ -125,7 +131,8 @@ static void add_metrics(struct tape_compiles *all, struct trace *trace, const st
     /* convert_frame.py: what Dynamo does not support skips the frame, all else is raised. */
     c->raised = m->fail_type.n && !str_is(m->fail_type, "Unsupported") &&
                 !str_is(m->fail_type, "SkipFrame");
-    c->refused = str_starts(m->fail_reason, STR("Dynamo recompile limit exceeded"));
+    c->failed = str_is(m->fail_type, "FailOnRecompileLimitHit");
+    c->refused = c->failed || str_starts(m->fail_reason, STR("Dynamo recompile limit exceeded"));
     c->limit = c->refused ? read_limit(m->fail_reason) : 0;
 }
 

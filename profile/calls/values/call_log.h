@@ -11,12 +11,14 @@
  * "args" are the function's locals and "state" attributes and globals that may have changed; what
  * neither names is as it was. "code" names the code object ("train.py:17:forward"), where it is
  * known, and "frame_id" tells apart those of one name. Entries
- * answer calls with their own "backend" only, where it is told. A value is a tensor, or has a
- * "type" with "value", "len" or "keys". "module" numbers the module whose forward was called,
- * "region" a function that was compiled with isolate_recompiles, "backward_of" the call whose
- * backward this is, "look" which of its look-ups, "parent" the call inside which this one was made.
- * A line without "call" and other members are ignored. symtape-cache(1) documents the format for
- * users. */
+ * answer calls with their own "backend" only, where it is told. "stance" names the stance of
+ * torch.compiler.set_stance() at work, unless it is the default; "resets" says how often all
+ * entries were forgotten before, and "generation" how often compile ids had begun again at 0/0. A
+ * value is a tensor, or has a "type" with "value", "len" or "keys". "module" numbers the module
+ * whose forward was called, "region" a function that was compiled with isolate_recompiles,
+ * "backward_of" the call whose backward this is, "look" which of its look-ups, "parent" the call
+ * inside which this one was made. A line without "call" and other members are ignored.
+ * symtape-cache(1) documents the format for users. */
 #ifndef SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 #define SYMTAPE_PROFILE_CALLS_VALUES_CALL_LOG_H
 
@@ -49,13 +51,24 @@ struct call_object {
 
 #define CALL_NONE UINT32_MAX
 
+/* What a call does that no entry answers (torch.compiler.set_stance()). */
+enum call_stance {
+    STANCE_DEFAULT,
+    STANCE_FORCE_EAGER,        /* the call is not looked up at all */
+    STANCE_EAGER_ON_RECOMPILE, /* nothing is compiled */
+    STANCE_FAIL_ON_RECOMPILE,  /* the call fails */
+    STANCE_EAGER_THEN_COMPILE  /* the first such call of a code object is not compiled */
+};
+
 struct program_call {
     uint64_t number;
     bool inside; /* a frame that was looked up during the call before it, which has its number */
     struct str function;
-    struct str code;        /* "FILE:LINE:NAME"; "" if it is not told */
-    int64_t frame_id;       /* the first number of its compile ids; -1: it is not told */
-    struct str backend;     /* with which it was compiled; "" if it is not told */
+    struct str code;    /* "FILE:LINE:NAME"; "" if it is not told */
+    int64_t frame_id;   /* the first number of its compile ids; -1: it is not told */
+    struct str backend; /* with which it was compiled; "" if it is not told */
+    enum call_stance stance;
+    uint64_t resets, generation;
     int64_t module, region; /* -1: none */
     int64_t backward_of;    /* the number of a call; -1: this is no backward */
     int64_t parent; /* the number of the call inside which it was made; -1: of none that is told */

@@ -275,6 +275,28 @@ static bool read_values(struct row_reader *in, json_id row, struct program_call 
     return true;
 }
 
+static enum call_stance read_stance(struct row_reader *in)
+{
+    static const struct {
+        const char *name;
+        enum call_stance stance;
+    } stances[] = { { "force_eager", STANCE_FORCE_EAGER },
+                    { "eager_on_recompile", STANCE_EAGER_ON_RECOMPILE },
+                    { "fail_on_recompile", STANCE_FAIL_ON_RECOMPILE },
+                    { "eager_then_compile", STANCE_EAGER_THEN_COMPILE } };
+    struct str name = text_of(in, json_get(&in->doc, JSON_ROOT, STR("stance")));
+    for (size_t i = 0; i < sizeof stances / sizeof *stances; i++)
+        if (str_is(name, stances[i].name))
+            return stances[i].stance;
+    return STANCE_DEFAULT;
+}
+
+static uint64_t count_or_zero(const struct json *doc, struct str key)
+{
+    uint64_t ret;
+    return json_u64(doc, json_get(doc, JSON_ROOT, key), &ret) ? ret : 0;
+}
+
 /* Reads what the row of a call and that of a frame have in common, and adds it. */
 static bool add_call(struct row_reader *in, json_id row, struct program_call *call)
 {
@@ -304,6 +326,9 @@ static bool read_frames(struct row_reader *in, const struct program_call *call)
     for (json_id f = json_first(&in->doc, frames); f != JSON_NONE; f = json_next(&in->doc, f)) {
         struct program_call frame = { .number = call->number, .inside = true, .mode = call->mode };
         frame.backend = call->backend;
+        frame.stance = call->stance;
+        frame.resets = call->resets;
+        frame.generation = call->generation;
         frame.function = function_of(text_of(in, json_get(&in->doc, f, STR("code"))));
         if (!frame.function.n)
             return err_set(in->err, ERR_INPUT, "a frame has no \"code\"");
@@ -326,6 +351,9 @@ bool call_row_read(struct row_reader *in, struct str line, uint32_t n_objects, s
                err_set(in->err, ERR_INPUT, "not an object");
     call.function = text_of(in, json_get(&in->doc, JSON_ROOT, STR("function")));
     call.backend = text_of(in, json_get(&in->doc, JSON_ROOT, STR("backend")));
+    call.stance = read_stance(in);
+    call.resets = count_or_zero(&in->doc, STR("resets"));
+    call.generation = count_or_zero(&in->doc, STR("generation"));
     read_mode(in, json_get(&in->doc, JSON_ROOT, STR("mode")), &call.mode);
     if (!call.function.n)
         return err_set(in->err, ERR_INPUT, "a call has no \"function\"");

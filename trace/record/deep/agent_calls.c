@@ -598,15 +598,17 @@ static long long handled_exception(PyObject **type)
     return ret;
 }
 
-/* The name of the backend of a callback (Calls.backend_of() of calls.py), a new reference. */
-static PyObject *backend_of(PyObject *callback)
+/* What Calls.backend_of() of calls.py returns for a callback and what is used in its place, a new
+ * reference. */
+static PyObject *backend_of(PyObject *callback, PyObject *used)
 {
-    if (calls.callback && agent_refers_to(calls.callback, callback))
+    bool kept = used == callback;
+    if (kept && calls.callback && agent_refers_to(calls.callback, callback))
         return Py_NewRef(calls.backend);
     uint64_t recording = calls.recording;
-    PyObject *name = call_held(calls.name_backend, callback, NULL, NULL, NULL);
-    PyObject *reference = name ? PyWeakref_NewRef(callback, NULL) : NULL;
-    if (name && !reference)
+    PyObject *name = call_held(calls.name_backend, callback, used, NULL, NULL);
+    PyObject *reference = name && kept ? PyWeakref_NewRef(callback, NULL) : NULL;
+    if (name && kept && !reference)
         PyErr_Clear(); /* None, or what is no function */
     else if (reference && recording == calls.recording) {
         replace(&calls.callback, reference);
@@ -633,12 +635,12 @@ static struct call *next_call(PyFrameObject *frame, PyObject *backend)
     return call;
 }
 
-static void call_starts(PyFrameObject *frame, PyObject *callback)
+static void call_starts(PyFrameObject *frame, PyObject *callback, PyObject *used)
 {
     if (!calls.prepared)
         Py_XDECREF(call_held(calls.prepare, NULL, NULL, NULL, NULL));
     PyObject *stack = calls.prepared ? list_of_thread(NAME_stack) : NULL;
-    PyObject *backend = stack ? backend_of(callback) : NULL;
+    PyObject *backend = stack ? backend_of(callback, used) : NULL;
     /* Another thread may have stopped the recording by now. */
     struct call *call = calls.prepared ? next_call(frame, backend) : NULL, *last;
     if (call) {
@@ -661,7 +663,7 @@ static PyObject *callback_from_stance(PyObject *self, PyObject *callback)
     if (ret && calls.active) {
         PyFrameObject *frame = PyEval_GetFrame();
         if (is_compile_wrapper(frame))
-            call_starts(frame, callback);
+            call_starts(frame, callback, ret);
         if (!forgive()) {
             Py_DECREF(ret);
             return NULL;

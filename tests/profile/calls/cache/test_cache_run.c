@@ -360,6 +360,113 @@ static void test_backends(void **state)
     trace_close(trace);
 }
 
+/* After a reset, no entry is there and limits begin anew. 0/0 is another compile then; where only
+ * the entries were forgotten, the compile ids go on. */
+static void test_resets(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned resets, generation, k;
+        enum lookup_outcome outcome;
+        const char *compile;
+    } calls[] = {
+        { 0, 0, 0, LOOKUP_COMPILED, "0/0" },   { 0, 0, 0, LOOKUP_HIT, "0/0" },
+        { 0, 0, 7, LOOKUP_EAGER, NULL },       { 0, 0, 8, LOOKUP_EAGER, NULL },
+        { 2, 1, 0, LOOKUP_COMPILED, "0/0.1" }, { 2, 1, 1, LOOKUP_COMPILED, "0/1.1" },
+        { 2, 1, 0, LOOKUP_HIT, "0/0.1" },      { 3, 1, 2, LOOKUP_COMPILED, "0/2.1" },
+        { 3, 1, 2, LOOKUP_HIT, "0/2.1" },
+    };
+    static const unsigned IDS[] = { 0, 1, 0, 1, 2 };
+    enum { CALLS_MADE = sizeof calls / sizeof *calls };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct log_make make = log_start();
+    for (unsigned i = 0; i < 5; i++) {
+        struct buf where = BUF_INIT, tree = BUF_INIT;
+        buf_printf(&where, "\"frame_id\": 0, \"frame_compile_id\": %u, \"attempt\": 0%c", IDS[i],
+                   0);
+        buf_printf(&tree,
+                   "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+                   "| +- GuardManager: source=L['k'], accessed_by=FrameLocalsGuardAccessor\n"
+                   "| | +- EQUALS_MATCH: L['k'] == %u%c",
+                   IDS[i], 0);
+        make.context = where.p;
+        log_put(&make, "\"dynamo_start\": {}", NULL);
+        if (i == 1)
+            log_put(&make,
+                    "\"compilation_metrics\": {\"compile_id\": \"0/1\", \"fail_type\": "
+                    "\"RecompileLimitExceeded\", \"fail_reason\": \"Dynamo recompile limit "
+                    "exceeded\"}",
+                    NULL);
+        else
+            log_put(&make, "\"dynamo_cpp_guards_str\": {}", tree.p);
+        buf_release(&tree);
+        buf_release(&where);
+    }
+    struct trace *trace = log_open(&make);
+    for (unsigned i = 0; i < CALLS_MADE; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"resets\": %u, \"generation\": %u, "
+                   "\"args\": [{\"source\": \"L['k']\", \"type\": \"int\", \"value\": %u}]}\n",
+                   i, calls[i].resets, calls[i].generation, calls[i].k);
+    assert_true(call_log_read(&log, buf_str(&lines), &err));
+    assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
+    for (unsigned i = 0; i < CALLS_MADE; i++) {
+        const struct lookup_row *row = &run.lookups.v[i];
+        assert_int_equal(row->outcome, calls[i].outcome);
+        if (calls[i].compile)
+            assert_true(str_is(run.entries.v[row->answered].compile, calls[i].compile));
+    }
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
+/* A stance decides what becomes of a call that no entry answers. */
+static void test_stances(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stance;
+        unsigned k;
+        enum lookup_outcome outcome;
+    } calls[] = {
+        { "", 0, LOOKUP_COMPILED },
+        { "force_eager", 0, LOOKUP_EAGER },
+        { "eager_on_recompile", 1, LOOKUP_EAGER },
+        { "eager_on_recompile", 0, LOOKUP_HIT },
+        { "fail_on_recompile", 1, LOOKUP_EAGER },
+        { "eager_then_compile", 0, LOOKUP_HIT },
+        { "eager_then_compile", 1, LOOKUP_EAGER },
+        { "eager_then_compile", 1, LOOKUP_COMPILED },
+        { "a later one", 2, LOOKUP_COMPILED },
+    };
+    enum { CALLS_MADE = sizeof calls / sizeof *calls };
+    struct err err = ERR_INIT;
+    struct buf lines = BUF_INIT;
+    struct call_log log = { 0 };
+    struct cache_run run = { 0 };
+    struct trace *trace = make_numbers(3, 1);
+    for (unsigned i = 0; i < CALLS_MADE; i++)
+        buf_printf(&lines,
+                   "{\"call\": %u, \"function\": \"f\", \"stance\": \"%s\", \"args\": "
+                   "[{\"source\": \"L['k']\", \"type\": \"int\", \"value\": %u}]}\n",
+                   i, calls[i].stance, calls[i].k);
+    assert_true(call_log_read(&log, buf_str(&lines), &err));
+    assert_true(cache_run_make(&run, trace, 0, &log, &(struct cache_options){ 0 }, &err));
+    for (unsigned i = 0; i < CALLS_MADE; i++) {
+        assert_int_equal(run.lookups.v[i].outcome, calls[i].outcome);
+        assert_int_equal(run.lookups.v[i].answered == CALL_NONE, calls[i].outcome == LOOKUP_EAGER);
+    }
+    cache_run_release(&run);
+    call_log_release(&log);
+    buf_release(&lines);
+    trace_close(trace);
+}
+
 /* Each region has a limit of its own. */
 static void test_regions(void **state)
 {
@@ -530,7 +637,8 @@ int main(void)
         cmocka_unit_test(test_backends),    cmocka_unit_test(test_reverse_order),
         cmocka_unit_test(test_artifacts),   cmocka_unit_test(test_artifacts_memory),
         cmocka_unit_test(test_written),     cmocka_unit_test(test_written_rank),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_resets),
+        cmocka_unit_test(test_stances),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@ Nothing that the program holds is replaced. PyTorch's own functions tell what ha
 - an entry's guards get one more, which always passes and is checked when all others have passed, so
   it sees which entry answers, and the frame's locals (torch/_dynamo/guards.py);
 - _compile() sees the locals of a frame that no entry answers (torch/_dynamo/convert_frame.py);
+- reset_code_caches() forgets all entries, and compile ids begin again at 0/0 after reset()
+  (torch/_dynamo/__init__.py);
 - the backward of a compiled graph is a method of the class CompiledFunction
   (torch/_functorch/_aot_autograd/runtime_wrappers.py).
 
@@ -97,11 +99,12 @@ class Calls:
     def __init__(self, fast=None):
         """`fast`: the C part, which notes those calls that are as the calls before them."""
         self.fast, self.Call = fast, fast.Call if fast else Call
-        self.active, self.missing, self.torch = True, [], None
+        self.active, self.missing, self.torch, self.stance = True, [], None, None
         self.thread, self.lock = Thread(), threading.RLock()
         self.codes, self.targets, self.compiled = {}, {}, False
         self.begin()
         self.hooks = {
+            "torch._dynamo": [self.on_dynamo],
             "torch._dynamo.eval_frame": [self.on_eval_frame],
             "torch._dynamo.guards": [self.on_guards],
             "torch._dynamo.convert_frame": [self.on_convert_frame],
@@ -119,6 +122,9 @@ class Calls:
         self.objects = self.fast.Objects() if self.fast else call_values.Objects()
         self.values = None
         self.backends, self.callbacks = [], {}
+        # How often all entries were forgotten, and how often compile ids began again; whether no
+        # compile has an id of the present generation.
+        self.resets, self.generation, self.unused_ids = 0, 0, True
         if self.fast:
             self.fast.watch_calls()  # not before the next call begins
         self.known, self.last = {}, None   # key -> number of its row; the run of equal rows
@@ -154,9 +160,25 @@ class Calls:
     # ---------------------------------------------------------------------------------------------
     # Hooks.
 
+    def on_dynamo(self, module):
+        def watched(reset, began_again):
+            @functools.wraps(reset)
+            def reset_and_note():
+                ret = reset()
+                try:
+                    self.caches_reset(began_again)
+                except Exception as error:
+                    self.failed("a reset", f"{type(error).__name__}: {error}")
+                return ret
+            return reset_and_note
+        # reset() calls reset_code_caches().
+        module.reset_code_caches = watched(module.reset_code_caches, False)
+        module.reset = watched(module.reset, True)
+
     def on_eval_frame(self, module):
         if "compile_wrapper" not in inspect.getsource(module):
             raise RuntimeError("torch.compile() has no compile_wrapper")
+        self.stance = lambda: getattr(module._stance, "stance", None)
         wrap = self.fast.wrap_eval_frame if self.fast else self.wrap_eval_frame
         module._callback_from_stance, module._maybe_set_eval_frame = wrap(
             module._callback_from_stance, module._maybe_set_eval_frame, self.prepare)
@@ -178,7 +200,7 @@ class Calls:
                     while stack and stack[-1].frame == id(frame):
                         stack.pop()
                     stack.append(Call(next(self.numbers), id(frame), self.objects,
-                                      self.backend_of(callback)))
+                                      self.backend_of(callback, ret)))
             return ret
 
         @functools.wraps(end)
@@ -241,6 +263,7 @@ class Calls:
         def compile_and_note(*args, **kwargs):
             call = lookup = None
             if self.active:
+                self.unused_ids = False
                 try:
                     given = signature.bind(*args, **kwargs).arguments
                     call = self.thread.stack[-1] if self.thread.stack else None
@@ -379,6 +402,23 @@ class Calls:
 
     # ---------------------------------------------------------------------------------------------
     # What happens.
+
+    def caches_reset(self, began_again):
+        """All entries are forgotten, or, if `began_again`, compile ids begin again at 0/0."""
+        if not self.active:
+            return
+        with self.lock:
+            self.write_last()
+            if began_again:
+                self.generation += not self.unused_ids
+                self.unused_ids = True
+                for _, code in self.codes.values():
+                    code.frame_id = None
+            else:
+                self.resets += 1
+            self.callbacks.clear()
+            if self.fast:
+                self.fast.watch_calls()  # it has kept what backend_of() told
 
     def prepare(self):
         with self.lock:
@@ -570,7 +610,23 @@ class Calls:
             entry.key = key
         return key
 
-    def backend_of(self, callback):
+    def backend_of(self, callback, used):
+        """What decides about the entries of a call beside the guards: the name of the backend, or
+        (name, stance, resets, generation) if a stance replaced the callback or if the caches were
+        reset. `used` is what stands in the callback's place: None, so that nothing is looked up,
+        False, so that nothing is compiled (torch._dynamo.run() has no other), or a function
+        (_callback_from_stance() in torch/_dynamo/eval_frame.py)."""
+        stance = None
+        if used is None or used is False:
+            stance = "force_eager" if used is None else "eager_on_recompile"
+        elif used is not callback:
+            stance = self.stance()
+        name = self.backend_named(used if stance in (None, "default") and used else callback)
+        if stance in (None, "default") and not self.resets:
+            return name
+        return name, stance if stance != "default" else None, self.resets, self.generation
+
+    def backend_named(self, callback):
         """The name of a backend; entries answer calls with an equal one only (backend_match() in
         torch/csrc/dynamo/extra_state.cpp), so others of the same name have a number, too."""
         known = self.callbacks.get(id(callback))
@@ -875,9 +931,14 @@ def row_of(key, new):
         return row
     _, function, module, training, where, mode, raised, root, frames, compiles, refused = key
     region, backend = where
+    backend, stance, resets, generation = backend if type(backend) is tuple else (backend, None, 0, 0)
     row = {"function": function}
     if backend is not None:
         row["backend"] = backend
+    if stance is not None:
+        row["stance"] = stance
+    if resets:
+        row["resets"], row["generation"] = resets, generation
     if root is not None:
         row["code"] = root[0].name
         row.update(describe_frame_id(root[0]))
