@@ -156,6 +156,9 @@ PROGRAMS = {
                "for reset in (torch.compiler.reset, torch._dynamo.reset_code_caches, torch._dynamo.reset):\n"
                "    for n in (1, 2, 2, 'a', 3): f(ones(2), n) if n != 'a' else h(ones(2))\n    reset()\n"
                "    h(ones(3)); reset(); reset()", 18),
+    "default device": ("f = torch.compile(lambda x: torch.ones(2) + x, backend='eager'); x = ones(2)\nf(x); f(x)\n"
+                       "with torch.device('meta'): f(torch.ones(2)); f(torch.ones(2))\n"
+                       "f(x)\ntorch.set_default_device('cpu'); f(x); f(x)", 7),
     "forwards": ("def f(x): return x * 2\nm, n = Net(), Net(); m.forward = n.forward = f; x = ones(4)\n"
                  "a, b = (torch.compile(k, backend='eager') for k in (m, n))\n"
                  "for _ in range(3): a(x)\nm.eval()\nfor _ in range(3): a(x)\nfor _ in range(3): b(x)", 9),

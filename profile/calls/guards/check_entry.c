@@ -249,6 +249,11 @@ static enum leaf_verdict check_leaf(struct entry_check *c, const struct guard_le
     case LEAF_CONDITION: return check_condition(c, leaf);
     case LEAF_MODE:
         return check_mode(&c->guards->mode, c->mode, c->why.reason) ? LEAF_PASS : LEAF_FAIL;
+    case LEAF_FUNCTION_MODES:
+    case LEAF_DEFAULT_DEVICE:
+        return check_function_modes(&c->guards->mode, c->mode, leaf->how == LEAF_DEFAULT_DEVICE)
+                   ? LEAF_PASS
+                   : fail_with_text(c, leaf);
     case LEAF_SAME: return LEAF_PASS;
     default: break;
     }

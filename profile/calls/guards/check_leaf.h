@@ -13,6 +13,8 @@ struct leaf_failure {
 };
 
 bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason);
+/* TORCH_FUNCTION_MODE_STACK, or DEFAULT_DEVICE, which is that of a mode. */
+bool check_function_modes(const struct call_mode *then, const struct call_mode *now, bool device);
 /* TENSOR_MATCH, check_verbose() of struct TensorCheck. `value` is known. */
 bool check_tensor(const struct entry_guards *guards, const struct guard_leaf *leaf,
                   const struct py_value *value, const struct call_mode *mode,

@@ -2,6 +2,29 @@
  * torch/csrc/dynamo/guards.cpp). */
 #include "profile/calls/guards/check_leaf.h"
 
+/* Moves past what stands in parentheses at the start of a text. */
+static struct str after_device(struct str text)
+{
+    return text.n && text.p[0] == '(' ? str_from(text, str_find_char(text, ')') + 1) : text;
+}
+
+/* Compares "DeviceContext(meta), OtherMode" without the devices. */
+static bool same_modes(struct str a, struct str b)
+{
+    while (a.n && b.n && a.p[0] == b.p[0]) {
+        a = after_device(str_from(a, 1));
+        b = after_device(str_from(b, 1));
+    }
+    return !a.n && !b.n;
+}
+
+bool check_function_modes(const struct call_mode *then, const struct call_mode *now, bool device)
+{
+    return !then->known || !now->known ||
+           (device ? str_eq(then->function_modes, now->function_modes)
+                   : same_modes(then->function_modes, now->function_modes));
+}
+
 bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason)
 {
     bool enables = now->autocast_device.n != 0;

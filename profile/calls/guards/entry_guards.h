@@ -16,6 +16,8 @@ enum leaf_how {
     LEAF_TYPE,
     LEAF_IDENTITY,
     LEAF_MODE,
+    LEAF_FUNCTION_MODES,
+    LEAF_DEFAULT_DEVICE,
     LEAF_ALIASING,
     LEAF_SAME,
 };

@@ -83,6 +83,7 @@ static void put_mode(const struct call_mode *mode, struct buf *out)
     buf_counted(out, mode->autocast_device);
     buf_counted(out, mode->autocast_dtype);
     buf_counted(out, mode->default_dtype);
+    buf_counted(out, mode->function_modes);
 }
 
 bool call_hasher_hash(struct call_hasher *hasher, const struct program_call *call, uint64_t *ret)

@@ -35,6 +35,7 @@ struct call_mode {
     struct str autocast_device; /* "" without autocast */
     struct str autocast_dtype;  /* "torch.bfloat16" */
     struct str default_dtype;
+    struct str function_modes; /* "DeviceContext(meta)"; "" without a mode of torch.overrides */
 };
 
 /* A value as its line says it: the object of two values of a call is the same if their numbers are

@@ -223,6 +223,7 @@ static void read_mode(struct row_reader *in, json_id mode, struct call_mode *ret
     ret->inference = is_true(doc, mode, STR("inference"));
     ret->deterministic = is_true(doc, mode, STR("deterministic"));
     ret->default_dtype = text_of(in, json_get(doc, mode, STR("default_dtype")));
+    ret->function_modes = text_of(in, json_get(doc, mode, STR("function_modes")));
     ret->autocast_device = text_of(in, json_get(doc, autocast, STR("device")));
     ret->autocast_dtype = text_of(in, json_get(doc, autocast, STR("dtype")));
 }

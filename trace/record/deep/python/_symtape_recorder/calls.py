@@ -832,7 +832,18 @@ def mode_of(torch):
             except RuntimeError:
                 pass
     return (c.is_grad_enabled(), c.is_inference_mode_enabled(), autocast,
-            torch.get_default_dtype(), c._get_deterministic_algorithms())
+            torch.get_default_dtype(), c._get_deterministic_algorithms(),
+            function_modes(c) if c._len_torch_function_stack() else None)
+
+
+def function_modes(c):
+    """The modes of torch.overrides, outermost first."""
+    found = []
+    for i in range(c._len_torch_function_stack()):
+        mode = c._get_function_stack_at(i)
+        name = type(mode).__name__
+        found.append(f"{name}({mode.device})" if name == "DeviceContext" else name)
+    return ", ".join(found)
 
 
 def is_range(numbers):
@@ -998,7 +1009,10 @@ def describe_lookup(lookup, new, with_module):
 
 
 def describe_mode(mode):
-    grad, inference, autocast, dtype, deterministic = mode
-    return {"grad": grad, "inference": inference,
-            "autocast": {"device": autocast[0], "dtype": autocast[1]} if autocast else None,
-            "default_dtype": str(dtype), "deterministic": deterministic}
+    grad, inference, autocast, dtype, deterministic, modes = mode
+    row = {"grad": grad, "inference": inference,
+           "autocast": {"device": autocast[0], "dtype": autocast[1]} if autocast else None,
+           "default_dtype": str(dtype), "deterministic": deterministic}
+    if modes is not None:
+        row["function_modes"] = modes
+    return row
