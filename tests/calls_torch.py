@@ -156,9 +156,32 @@ PROGRAMS = {
                "for reset in (torch.compiler.reset, torch._dynamo.reset_code_caches, torch._dynamo.reset):\n"
                "    for n in (1, 2, 2, 'a', 3): f(ones(2), n) if n != 'a' else h(ones(2))\n    reset()\n"
                "    h(ones(3)); reset(); reset()", 18),
+    "arrays": ("import numpy as np\nf = torch.compile(lambda a, k: (a * k).sum(0), backend='eager')\n"
+              "for n, k in ((2, 1), (2, 1), (3, 1), (3, np.float64(2)), (4, np.float64(3)), (2, np.int64(1))):\n"
+              "    f(np.ones((n, 2), dtype='f4'), k)", 6),
+    "members": ("import enum\nE = enum.Enum('E', 'A B'); A, B = E.A, E.B\n"
+                "f = torch.compile(lambda x, e, d, t, s: (x * e.value).to(d, t) + (1 if 2 in s else len(s)), backend='eager')\n"
+                "for e, t, s in ((A, 'float', {1}), (A, 'float', {1}), (B, 'float', {1}), (A, 'double', {1}),\n"
+                "                (B, 'float', {1}), (A, 'float', {1, 2}), (A, 'float', {3}), (A, 'float', {2, 1})):\n"
+                "    f(ones(2), e, torch.device('cpu'), getattr(torch, t), s)", 8),
+    "many modules": ("ms = [Net() for _ in range(10)]; f = torch.compile(lambda x, m: m(x), backend='eager')\n"
+                     "for _ in range(2):\n    for m in ms: f(ones(2, 4), m)\n"
+                     "cs = [torch.compile(m, backend='eager') for m in ms]\n"
+                     "for _ in range(2):\n    for c in cs: c(ones(2, 4))", 40),
+    "own operators": ("class D:\n    def __init__(self, n): self.n = n\n    def __bool__(self): return self.n > 1\n"
+                      "    def __getitem__(self, i): return i * 2\n    def __call__(self, x): return x * self.n\n"
+                      "f = torch.compile(lambda x, d: d(x) if d else x + d[1], backend='eager')\n"
+                      "for n in (1, 2, 2, 3, 1): f(ones(2), D(n))", 5),
     "default device": ("f = torch.compile(lambda x: torch.ones(2) + x, backend='eager'); x = ones(2)\nf(x); f(x)\n"
                        "with torch.device('meta'): f(torch.ones(2)); f(torch.ones(2))\n"
                        "f(x)\ntorch.set_default_device('cpu'); f(x); f(x)", 7),
+    "grown state": ("m = Net(); o = torch.optim.SGD(m.parameters(), lr=torch.tensor(0.1), momentum=0.9)\n"
+                    "s = torch.optim.lr_scheduler.StepLR(o, 1)\n@torch.compile(backend='eager')\ndef step(): o.step(); s.step()\n"
+                    "for n in (2, 2, 3):\n    o.zero_grad(); m(ones(n, 4)).sum().backward(); step()", 3),
+    "constants": ("m = Net(); m.t, m.l = (1, 2), [1, 'a']\n"
+                  "f = torch.compile(lambda x, m: x * m.t[1] + len(m.l) + m.l[0], backend='eager')\n"
+                  "for t, l in (((1, 2), [1, 'a']), ((1, 3), [1, 'a']), ((1, 3), [2, 'a']), ((1, 2), [1, 'a'])):\n"
+                  "    m.t, m.l = t, l; f(ones(2), m); f(ones(2), m)", 8),
     "forwards": ("def f(x): return x * 2\nm, n = Net(), Net(); m.forward = n.forward = f; x = ones(4)\n"
                  "a, b = (torch.compile(k, backend='eager') for k in (m, n))\n"
                  "for _ in range(3): a(x)\nm.eval()\nfor _ in range(3): a(x)\nfor _ in range(3): b(x)", 9),

@@ -65,7 +65,8 @@ static bool same_type(struct entry_check *c, const struct guard_leaf *leaf)
     if (left->op != COND_SOURCE || right->op != COND_CONSTANT)
         return true;
     const struct py_value *value = world_value(c->world, left->source);
-    return value->kind == PY_UNKNOWN || value->kind == right->value.kind;
+    return value->kind == PY_UNKNOWN || value->kind == right->value.kind ||
+           right->value.kind == PY_OBJECT;
 }
 
 static void put_dims(uint64_t dims, struct buf *out)

@@ -253,6 +253,61 @@ static condition_id read_contains(struct condition_reader *in)
     return id;
 }
 
+/* "L['s'], 2)" */
+static condition_id read_set_contains(struct condition_reader *in)
+{
+    uint32_t source = read_source(in);
+    expect(in, ",");
+    condition_id key = read_choice(in);
+    expect(in, ")");
+    condition_id id = make_of_source(in, COND_CONTAINS, source, 0, STR(""));
+    if (id != CONDITION_NONE)
+        in->pool->nodes.v[id].first = key;
+    return id;
+}
+
+/* "{1, 2}" */
+static condition_id read_set(struct condition_reader *in)
+{
+    size_t n = bracket_length(in->rest);
+    struct py_value value = { .kind = PY_OBJECT, .type = STR("set"), .object = OBJECT_NONE };
+    if (n < 2)
+        return fail(in);
+    value.text = str_from(str_first(in->rest, n - 1), 1);
+    skip(in, n);
+    return make_constant(in, value);
+}
+
+/* "'cuda', index=0)" */
+static condition_id read_device(struct condition_reader *in)
+{
+    struct py_value value = { .kind = PY_OBJECT, .type = STR("device"), .object = OBJECT_NONE };
+    value.text = read_quoted(in);
+    if (accept(in, ",")) {
+        expect(in, "index");
+        expect(in, "=");
+        size_t n = str_digits(in->rest);
+        in->failed |=
+            !str_to_i64(str_first(in->rest, n), &value.integer) || value.integer == INT64_MAX;
+        value.integer += !in->failed;
+        skip(in, n);
+    }
+    expect(in, ")");
+    return in->failed ? fail(in) : make_constant(in, value);
+}
+
+/* "torch.float32", "torch.channels_last" */
+static condition_id read_torch_constant(struct condition_reader *in)
+{
+    struct py_value value = { .kind = PY_OBJECT, .object = OBJECT_NONE };
+    size_t n = STR("torch.").n, word = word_length(str_from(in->rest, n));
+    value.text = str_first(in->rest, n + word);
+    if (!word || (n + word < in->rest.n && str_find_char(STR("(.["), in->rest.p[n + word]) < 3))
+        return fail(in);
+    skip(in, n + word);
+    return make_constant(in, value);
+}
+
 /* "L['x'], '_dynamo_dynamic_indices', set()).issubset({0, 1})" or "..., None) == None". */
 static condition_id read_getattr(struct condition_reader *in)
 {
@@ -340,6 +395,14 @@ static condition_id read_atom(struct condition_reader *in)
         return read_function(in, COND_MIN, true);
     if (accept(in, "torch.sym_max(") || accept(in, "max("))
         return read_function(in, COND_MAX, true);
+    if (accept(in, "set.__contains__(") || accept(in, "frozenset.__contains__("))
+        return read_set_contains(in);
+    if (in->rest.p[0] == '{')
+        return read_set(in);
+    if (accept(in, "device(type="))
+        return read_device(in);
+    if (str_starts(in->rest, STR("torch.")))
+        return read_torch_constant(in);
     if (is_digit(in->rest.p[0]) || in->rest.p[0] == '.')
         return read_number(in);
     if (in->rest.p[0] == '\'' || in->rest.p[0] == '"') {
@@ -426,6 +489,63 @@ static condition_id read_operand(struct condition_reader *in, bool *chained)
 
 /* a < b <= c means a < b and b <= c. Both evaluate b, so that a chain inside b would be evaluated
  * twice, and one inside its own b four times: such a condition is not of the grammar. */
+/* Returns whether a tuple or list begins here: "(1, 2)", "()", "[1]". */
+static bool is_sequence(const struct condition_reader *in)
+{
+    size_t n = bracket_length(in->rest);
+    struct python_scan scan = { str_first(in->rest, n) };
+    if (n < 2 || in->rest.p[0] == '[')
+        return n >= 2 && in->rest.p[0] == '[';
+    bool ret = in->rest.p[0] == '(' && !str_trim(str_from(str_first(in->rest, n - 1), 1)).n;
+    while (!ret && in->rest.p[0] == '(' && python_scan_next(&scan))
+        ret = scan.depth == 1 && scan.c == ',';
+    return ret;
+}
+
+/* Returns the source of a member: "L['self'].t[1]". */
+static uint32_t member_source(struct condition_reader *in, uint32_t source, unsigned i)
+{
+    struct buf text = BUF_INIT;
+    buf_put(&text, intern_text(in->world->sources, source));
+    buf_printf(&text, "[%u]", i);
+    uint32_t ret = text.failed ? INTERN_NONE : world_source(in->world, buf_str(&text));
+    buf_release(&text);
+    if (ret == INTERN_NONE)
+        in->no_memory = in->failed = true;
+    return ret;
+}
+
+/* Reads a tuple or list that a source is compared with: its length, and each of its members. */
+static condition_id read_members(struct condition_reader *in, uint32_t source)
+{
+    enum { MOST = 32 };
+    const char *close = in->rest.p[0] == '(' ? ")" : "]";
+    condition_id all = CONDITION_NONE;
+    struct py_value n = { .kind = PY_INT, .type = STR("int"), .object = OBJECT_NONE };
+    if (in->nesting == MOST_NESTING)
+        return fail(in);
+    in->nesting++;
+    skip(in, 1);
+    for (; !in->failed && !accept(in, close); n.integer++) {
+        uint32_t member =
+            n.integer < MOST ? member_source(in, source, (unsigned)n.integer) : INTERN_NONE;
+        if (member == INTERN_NONE)
+            return fail(in);
+        condition_id one =
+            is_sequence(in)
+                ? read_members(in, member)
+                : make_op(in, COND_EQUAL, make_of_source(in, COND_SOURCE, member, 0, STR("")),
+                          read_sum(in));
+        all = n.integer ? make_op(in, COND_AND, all, one) : one;
+        if (!accept(in, ",") && !str_starts(in->rest, str_of(close)))
+            return fail(in);
+    }
+    in->nesting--;
+    condition_id length = make_op(
+        in, COND_EQUAL, make_of_source(in, COND_LENGTH, source, 0, STR("")), make_constant(in, n));
+    return n.integer ? make_op(in, COND_AND, length, all) : length;
+}
+
 static condition_id read_comparison(struct condition_reader *in)
 {
     bool chained, first = true;
@@ -436,6 +556,9 @@ static condition_id read_comparison(struct condition_reader *in)
             break;
         if (!first && chained)
             return fail(in);
+        if (first && op == COND_EQUAL && left != CONDITION_NONE &&
+            in->pool->nodes.v[left].op == COND_SOURCE && in->rest.n && is_sequence(in))
+            return read_members(in, in->pool->nodes.v[left].source);
         in->chained |= !first;
         condition_id right = read_operand(in, &chained), one = make_op(in, op, left, right);
         ret = first ? one : make_op(in, COND_AND, ret, one);

@@ -1,6 +1,10 @@
 #include <math.h>
+#include <stdio.h>
 
 #include "profile/calls/guards/condition.h"
+#include "profile/calls/values/python_scan.h"
+
+enum { MOST_MEMBERS = 256 }; /* of a set that is compared with another one */
 
 static const struct py_value UNKNOWN = { .kind = PY_UNKNOWN, .object = OBJECT_NONE };
 
@@ -121,8 +125,20 @@ static struct py_value length_of(const struct py_value *value)
     return value->kind == PY_STR ? integer((int64_t)value->text.n) : UNKNOWN;
 }
 
+static bool is_set(const struct py_value *value)
+{
+    return value->kind == PY_DICT &&
+           (str_is(value->type, "set") || str_is(value->type, "frozenset"));
+}
+
 static const struct py_value *contains(const struct py_value *dict, const struct py_value *key)
 {
+    char number[24];
+    if (is_set(dict) && key->kind == PY_INT) { /* members of a set are texts */
+        snprintf(number, sizeof number, "%lld", (long long)key->integer);
+        const struct py_value text = { .kind = PY_STR, .text = str_of(number) };
+        return contains(dict, &text);
+    }
     if (dict->kind != PY_DICT || key->kind != PY_STR)
         return &UNKNOWN;
     for (uint32_t i = 0; i < dict->n; i++)
@@ -212,8 +228,57 @@ static const struct py_value *ordered(enum condition_op op, const struct py_valu
                                          : order >= 0);
 }
 
+/* Splits what a call or a constant of a guard tells of a device or dtype: "cuda:0" is number 0 of
+ * "cuda". A constant has the number, plus 1, in `integer`. */
+static struct str split_device(const struct py_value *value, int64_t *index)
+{
+    size_t colon = str_find_char(value->text, ':');
+    *index = value->integer - 1;
+    if (colon < value->text.n && !str_to_i64(str_from(value->text, colon + 1), index))
+        colon = value->text.n;
+    return str_first(value->text, colon);
+}
+
+static bool equal_constants(const struct py_value *a, const struct py_value *b)
+{
+    int64_t x, y;
+    struct str text = split_device(a, &x);
+    return str_eq(text, split_device(b, &y)) && x == y;
+}
+
+/* Compares a set with what stands between the braces of a constant: "1, 'a'". */
+static const struct py_value *equal_set(const struct py_value *set, struct str members)
+{
+    struct python_scan scan = { members };
+    struct py_value key = { .kind = PY_STR, .object = OBJECT_NONE };
+    size_t from = 0, n = 0;
+    if (set->n > MOST_MEMBERS)
+        return &UNKNOWN;
+    for (bool more = true; more && from < members.n; n++) {
+        while ((more = python_scan_next(&scan)) && (scan.depth || scan.c != ','))
+            ;
+        size_t end = more ? scan.at : members.n;
+        key.text = str_trim(str_from(str_first(members, end), from));
+        from = end + 1;
+        bool quoted = key.text.n >= 2 && (key.text.p[0] == '\'' || key.text.p[0] == '"');
+        if (quoted)
+            key.text = str_from(str_first(key.text, key.text.n - 1), 1);
+        else if (!key.text.n || !(is_digit(key.text.p[0]) || key.text.p[0] == '-'))
+            return &UNKNOWN;
+        if (n == set->n || !contains(set, &key)->integer)
+            return truth(false);
+    }
+    return truth(n == set->n);
+}
+
 static const struct py_value *equal(const struct py_value *a, const struct py_value *b)
 {
+    if (is_set(a) && b->kind == PY_OBJECT && str_is(b->type, "set"))
+        return equal_set(a, b->text);
+    if (a->kind == PY_OBJECT && b->kind == PY_OBJECT && a->object == OBJECT_NONE &&
+        b->object == OBJECT_NONE && !str_is(a->type, "set") &&
+        (!a->type.n || !b->type.n || str_eq(a->type, b->type)))
+        return truth(equal_constants(a, b));
     if (is_number(a) && is_number(b)) {
         if (is_integer(a) && is_integer(b))
             return truth(a->integer == b->integer);

@@ -143,7 +143,6 @@ static bool read_tensor(struct guards_reader *in, struct guard_leaf *leaf)
     struct tensor_check check = { .first = (uint32_t)g->dims.n };
     struct str code = leaf->code, keys = argument(code, 2);
     check.name = argument(code, 0);
-    check.name = str_first(check.name, source_length(check.name));
     check.type = argument(code, 1);
     if (str_starts(keys, STR("DispatchKeySet(")) && keys.p[keys.n - 1] == ')')
         check.keys = str_from(str_first(keys, keys.n - 1), STR("DispatchKeySet(").n);
@@ -207,14 +206,18 @@ static bool list_leaf(struct guards_reader *in, const struct guard_leaf *leaf, u
            (!is_attribute(in, leaf) || vec_push(&in->guards->attributes, id));
 }
 
+/* Finds what a leaf is about: the first source of a condition, else the whole first argument. A
+ * source that is no chain of attributes and items, such as "type(L['x']).__call__", is read as one
+ * that has no parts. */
 static bool read_about(struct guards_reader *in, struct guard_leaf *leaf)
 {
-    size_t at = str_find_char(leaf->code, '(');
-    struct str about = leaf->how == LEAF_CONDITION ? leaf->code : str_from(leaf->code, at + 1);
-    while (about.n && !source_length(about))
+    struct str about = leaf->how == LEAF_CONDITION ? leaf->code : argument(leaf->code, 0);
+    while (leaf->how == LEAF_CONDITION && about.n && !source_length(about))
         about = str_from(about, 1);
+    if (leaf->how == LEAF_CONDITION)
+        about = str_first(about, source_length(about));
     if (about.n)
-        leaf->source = world_source(in->world, str_first(about, source_length(about)));
+        leaf->source = world_source(in->world, about);
     return !about.n || leaf->source != INTERN_NONE || err_nomem(in->err);
 }
 

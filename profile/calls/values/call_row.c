@@ -11,10 +11,8 @@ void source_spelling(struct str source, struct buf *out)
         buf_putc(out, source.p[i] == '"' && !single ? '\'' : source.p[i]);
 }
 
-static struct str text_of(struct row_reader *in, json_id id)
+static struct str spelled_text(struct row_reader *in)
 {
-    buf_clear(&in->spelled);
-    json_decode(&in->doc, id, &in->spelled);
     uint32_t text =
         in->spelled.failed ? INTERN_NONE : intern(&in->log->texts, buf_str(&in->spelled));
     if (text == INTERN_NONE) {
@@ -22,6 +20,23 @@ static struct str text_of(struct row_reader *in, json_id id)
         return STR("");
     }
     return intern_text(&in->log->texts, text);
+}
+
+static struct str text_of(struct row_reader *in, json_id id)
+{
+    buf_clear(&in->spelled);
+    json_decode(&in->doc, id, &in->spelled);
+    return spelled_text(in);
+}
+
+/* The key of a dict, or a member of a set. */
+static struct str key_of(struct row_reader *in, json_id id)
+{
+    if (json_kind_of(&in->doc, id) != JSON_NUMBER)
+        return text_of(in, id);
+    buf_clear(&in->spelled);
+    buf_put(&in->spelled, json_text(&in->doc, id));
+    return spelled_text(in);
 }
 
 static bool read_numbers(struct row_reader *in, json_id list, int64_t *ret, uint32_t n)
@@ -106,7 +121,7 @@ static bool read_keys(struct row_reader *in, json_id keys, struct py_value *ret)
         return err_nomem(in->err);
     json_id item = json_first(&in->doc, keys);
     for (size_t i = 0; i < n; i++, item = json_next(&in->doc, item))
-        list[i] = text_of(in, item);
+        list[i] = key_of(in, item);
     ret->kind = PY_DICT;
     ret->keys = list;
     ret->n = (uint32_t)n;

@@ -13,7 +13,13 @@ static const char CALL[] =
     "{\"source\": \"L['s']\", \"type\": \"str\", \"value\": \"relu\"},"
     "{\"source\": \"L['none']\", \"type\": \"NoneType\", \"value\": null},"
     "{\"source\": \"L['l']\", \"type\": \"list\", \"len\": 0},"
-    "{\"source\": \"L['d']\", \"type\": \"dict\", \"keys\": [\"a\"]}]}";
+    "{\"source\": \"L['d']\", \"type\": \"dict\", \"keys\": [\"a\"]},"
+    "{\"source\": \"L['set']\", \"type\": \"set\", \"keys\": [\"a, b\", 2]},"
+    "{\"source\": \"L['t']\", \"type\": \"tuple\", \"len\": 2},"
+    "{\"source\": \"L['t'][0]\", \"type\": \"int\", \"value\": 1},"
+    "{\"source\": \"L['t'][1]\", \"type\": \"int\", \"value\": 2},"
+    "{\"source\": \"L['device']\", \"type\": \"device\", \"value\": \"cuda:1\"},"
+    "{\"source\": \"L['dtype']\", \"type\": \"dtype\", \"value\": \"torch.float32\"}]}";
 
 enum { NO = 0, YES = 1, UNKNOWN_ = 2, RAISES = 3, NOT_PARSED = 4 };
 
@@ -78,6 +84,37 @@ static const struct {
     { "((getattr(L['x'], '_dynamo_shape_ids', None) == None) if hasattr(L['x'], "
       "'_dynamo_unbacked_indices') else True)",
       YES },
+    { "set.__contains__(L['set'], 2)", YES },
+    { "not set.__contains__(L['set'], 3)", YES },
+    { "set.__contains__(L['set'], 'a, b')", YES },
+    { "set.__contains__(L['u'], 3)", UNKNOWN_ },
+    { "L['set'] == {'a, b', 2}", YES },
+    { "L['set'] == {2}", NO },
+    { "L['set'] == {2, 'a'}", NO },
+    { "L['set'] == {2, 2, 'a, b'}", NO },
+    { "L['set'] == {None}", UNKNOWN_ },
+    { "L['u'] == {2}", UNKNOWN_ },
+    { "L['set'] == {2", NOT_PARSED },
+    { "L['device'] == device(type='cuda', index=1)", YES },
+    { "L['device'] == device(type='cuda', index=0)", NO },
+    { "L['device'] == device(type='cuda')", NO },
+    { "L['device'] == device(type='cpu', 0)", NOT_PARSED },
+    { "L['t'] == (1, 2)", YES },
+    { "L['t'] == [1, 3]", NO },
+    { "L['t'] == (1,)", NO },
+    { "L['t'] == ()", NO },
+    { "L['l'] == []", YES },
+    { "L['t'] == (1, (2, 3))", UNKNOWN_ },
+    { "L['u'] == (1, 2)", UNKNOWN_ },
+    { "L['k'] == (3)", YES },
+    { "L['t'] == (1, 2", NOT_PARSED },
+    { "L['t'] == (1 2)", NOT_PARSED },
+    { "L['dtype'] == torch.float32", YES },
+    { "torch.float32 == L['dtype']", YES },
+    { "device(type='cuda', index=1) == L['device']", YES },
+    { "L['device'] == device(type='cuda', index=9223372036854775807)", NOT_PARSED },
+    { "L['dtype'] == torch.float64", NO },
+    { "L['dtype'] == torch.Size([2])", NOT_PARSED },
     { "torch.sym_max(L['k'], 5) == 5", YES },
     { "min(2, L['k']) == 2", YES },
     { "1 // 0 == 1", UNKNOWN_ },

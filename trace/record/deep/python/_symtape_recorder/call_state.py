@@ -18,7 +18,7 @@ class Source:
         self.text = text
         tree = ast.parse(text, mode="eval")
         self.is_global = check_part(tree.body) == "G"
-        self.of_module = text.startswith("L['self']")
+        self.of_module = "L['self']" in text
         self.code = compile(tree, "<source>", "eval")
 
     def read(self, scope, values, new):
@@ -29,14 +29,39 @@ class Source:
         return values.shallow(value, new)
 
 
+def is_of_dict(node, name):
+    return isinstance(node, ast.Attribute) and node.attr == name \
+        and isinstance(node.value, ast.Name) and node.value.id == "dict"
+
+
+def check_call(node):
+    """Sources that are calls: list(dict.keys(SOURCE)) and dict.__getitem__(SOURCE, KEY)."""
+    if isinstance(node.func, ast.Name) and node.func.id == "list" and len(node.args) == 1:
+        keys = node.args[0]
+        if isinstance(keys, ast.Call) and is_of_dict(keys.func, "keys") and len(keys.args) == 1:
+            return check_part(keys.args[0])
+    if is_of_dict(node.func, "__getitem__") and len(node.args) == 2:
+        check_key(node.args[1])
+        return check_part(node.args[0])
+    raise ValueError("not a plain source")
+
+
+def check_key(node):
+    if not isinstance(node, ast.Constant):
+        check_part(node)
+
+
 def check_part(node):
     """The name at the root of a source; ValueError if reading it could do more than reading."""
     if isinstance(node, ast.Name) and node.id in ("L", "G"):
         return node.id
     if isinstance(node, ast.Attribute):
         return check_part(node.value)
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+    if isinstance(node, ast.Subscript):
+        check_key(node.slice)
         return check_part(node.value)
+    if isinstance(node, ast.Call) and not node.keywords:
+        return check_call(node)
     raise ValueError("not a plain source")
 
 
@@ -86,7 +111,7 @@ class CodeState:
         return found
 
     def scope(self, local):
-        return {"__builtins__": {}, "L": local,
+        return {"__builtins__": {}, "L": local, "list": list, "dict": dict,
                 "G": call_values.module_globals(self.globals_name) or {}}
 
     def note(self, module, local, values, new):
@@ -102,7 +127,7 @@ class CodeState:
                 key = self.known[where] = source.read(scope, values, new)
                 if source.of_module:
                     self.known.setdefault((None, text), key)
-                if call_values.can_be_symbol(key):
+                if call_values.can_be_symbol(key) or call_values.can_fill(text, key):
                     found.append((text, key))
                     if text not in self.varying:
                         self.varying.append(text)

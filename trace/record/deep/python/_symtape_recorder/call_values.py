@@ -6,10 +6,11 @@ same object. In a key, an object that no earlier call had is -1, -2, ... in the 
 met, so that calls that differ in nothing but new tensors have equal keys."""
 import json
 import math
+import re
 import sys
 import weakref
 
-TENSOR, PLAIN, LIST, DICT, OBJECT, DEEP, MISSING = range(7)
+TENSOR, PLAIN, LIST, DICT, OBJECT, DEEP, MISSING, ARRAY = range(8)
 INFERENCE = "inference"  # stands for is_leaf in the key of a tensor that was made in inference mode
 
 # How a value is compared with the key of the call before; agent.h has the same numbers.
@@ -18,6 +19,7 @@ AGAIN_FIXED, AGAIN_TENSOR, AGAIN_PLAIN, AGAIN_LIST, AGAIN_OBJECT = range(5)
 MOST_DEPTH = 6        # of lists and dicts in each other
 MOST_VALUES = 2000    # of one call
 MOST_TEXT = 4096      # characters of a string
+MOST_CONSTANTS = 32   # of a list or tuple that a guard compares as a whole
 MARKS = (("dynamic", "_dynamo_dynamic_indices"), ("weak_dynamic", "_dynamo_weak_dynamic_indices"),
          ("unbacked", "_dynamo_unbacked_indices"),
          ("strict_unbacked", "_dynamo_strict_unbacked_indices"),
@@ -77,6 +79,11 @@ class Values:
             return self.list
         if isinstance(value, dict):
             return self.dict
+        if type(value) in (set, frozenset):
+            return self.set
+        numpy = sys.modules.get("numpy")
+        if numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic)):
+            return self.array
         return self.object
 
     def object_number(self, value, new):
@@ -118,6 +125,18 @@ class Values:
             return DICT, type(value).__name__, keys, None
         return (DICT, type(value).__name__, keys,
                 tuple(self.key(v, new, depth + 1) for v in list(value.values())))
+
+    def set(self, value, new, depth=0):
+        new.n += len(value)
+        keys = (repr(k) if type(k) is float else k if is_plain(k) else type(k).__name__ for k in value)
+        return DICT, type(value).__name__, tuple(sorted(keys, key=repr)), None
+
+    def array(self, value, new, depth=0):
+        """An array or scalar of NumPy is an input as the tensor that has its memory."""
+        step, name = value.itemsize or 1, value.dtype.name
+        tensor = (TENSOR, value.shape, tuple(n // step for n in value.strides), None, f"torch.{name}",
+                  "cpu", False, True, None, None, None) if hasattr(self.torch, name) else None
+        return ARRAY, self.object(value, new), tensor
 
     def object(self, value, new, depth=0):
         name = None
@@ -189,8 +208,10 @@ class Values:
 
     def shallow(self, value, new):
         """A key that says nothing of the members of a list or dict, whose guards have their own
-        sources."""
+        sources. A short list or tuple of constants is guarded as a whole."""
         if isinstance(value, (list, tuple)) and not isinstance(value, self.texts):
+            if len(value) <= MOST_CONSTANTS and all(map(is_plain, value)):
+                return self.list(value, new)
             return DEEP, type(value).__name__, len(value)
         if isinstance(value, dict):
             new.n += len(value)
@@ -215,6 +236,12 @@ def can_be_symbol(key):
     """Whether a compile can make symbols of a value: of a parameter it does not
     (torch._dynamo.config.force_parameter_static_shapes)."""
     return key[0] == TENSOR and key[8] != "Parameter" or key[0] == PLAIN and key[1] in ("int", "float")
+
+
+def can_fill(text, key):
+    """Whether a dict is empty that a program may fill, as optimizers fill their state. Guards compare
+    how many keys it has without saying it."""
+    return key[0] == DICT and not key[2] and not re.search(r"_hooks(_\w+)?$|\._(parameters|buffers|modules)$", text)
 
 
 def plain(value, new=None, depth=0):
@@ -272,6 +299,10 @@ def describe(source, key, new, out):
             describe(f"{source}[{name!r}]", part, new, out)
     elif kind == DEEP:
         out.append({"source": source, "type": key[1], "len": key[2]})
+    elif kind == ARRAY:
+        describe(source, key[1], new, out)
+        if key[2] is not None:
+            out.append(describe_tensor(f"___from_numpy({source})", key[2], new))
     elif kind == MISSING:
         out.append({"source": source, "type": "missing"})
     elif kind == PLAIN:
