@@ -178,10 +178,17 @@ PROGRAMS = {
     "grown state": ("m = Net(); o = torch.optim.SGD(m.parameters(), lr=torch.tensor(0.1), momentum=0.9)\n"
                     "s = torch.optim.lr_scheduler.StepLR(o, 1)\n@torch.compile(backend='eager')\ndef step(): o.step(); s.step()\n"
                     "for n in (2, 2, 3):\n    o.zero_grad(); m(ones(n, 4)).sum().backward(); step()", 3),
+    "partial": ("import functools\ndef g(x, k, s='a'): return x * k if s == 'a' else x\n"
+                "f = torch.compile(functools.partial(g, k=2), backend='eager')\nfor n in (2, 2, 2, 3): f(ones(n))\n"
+                "f(ones(3), s='b'); f(ones(3), k=4)\nh = torch.compile(lambda x, fn: fn(x), backend='eager')\n"
+                "for fn in (functools.partial(g, k=2), functools.partial(g, k=2), functools.partial(g, k=3), torch.sin):\n"
+                "    h(ones(2), fn)", 10),
     "constants": ("m = Net(); m.t, m.l = (1, 2), [1, 'a']\n"
                   "f = torch.compile(lambda x, m: x * m.t[1] + len(m.l) + m.l[0], backend='eager')\n"
                   "for t, l in (((1, 2), [1, 'a']), ((1, 3), [1, 'a']), ((1, 3), [2, 'a']), ((1, 2), [1, 'a'])):\n"
                   "    m.t, m.l = t, l; f(ones(2), m); f(ones(2), m)", 8),
+    "never compiled": ("@torch.compile(backend='eager')\ndef f(x):\n    yield x\n    yield x * 2\n"
+                       "g = torch.compile(lambda x: x, backend='eager'); g(ones(2))\nfor n in (2, 2, 3): list(f(ones(n)))", 4),
     "forwards": ("def f(x): return x * 2\nm, n = Net(), Net(); m.forward = n.forward = f; x = ones(4)\n"
                  "a, b = (torch.compile(k, backend='eager') for k in (m, n))\n"
                  "for _ in range(3): a(x)\nm.eval()\nfor _ in range(3): a(x)\nfor _ in range(3): b(x)", 9),

@@ -64,6 +64,7 @@ bool calls_arg_recorded(struct out *out, struct trace *trace, uint32_t recording
 {
     struct call_reader *reader = call_reader_new(log);
     struct recorded_calls calls = { .take = take_call, .data = reader };
+    log->of_tape = true;
     bool ok = (reader || err_nomem(err)) && recorded_calls_read(trace, recording, &calls, err) &&
               call_reader_end(reader, err);
     if (ok && calls.skipped)

@@ -266,7 +266,8 @@ static bool run_call(struct cache_builder *b, uint32_t number)
     if (!code_of(b, call, &row.code))
         return false;
     if (row.code == CALL_NONE) {
-        row.outcome = LOOKUP_UNKNOWN;
+        bool never = call->code.n && b->log->of_tape;
+        row.outcome = never ? LOOKUP_EAGER : LOOKUP_UNKNOWN;
         row.why = "the tape has no compile of it";
     } else if (call->stance == STANCE_FORCE_EAGER) {
         row.outcome = LOOKUP_EAGER;
@@ -380,7 +381,8 @@ bool cache_run_make(struct cache_run *run, struct trace *trace, uint32_t recordi
                                .trace = trace,
                                .log = log,
                                .options = options,
-                               .world = { .sources = &log->sources },
+                               .world = { .sources = &log->sources,
+                                          .n_listed = log->of_tape ? log->n_listed : 0 },
                                .err = err };
     *run = (struct cache_run){ 0 };
     bool ok = tape_compiles_read(&b.tape, trace, recording, err) &&

@@ -43,6 +43,8 @@ static bool is_unknown(const struct entry_guards *guards, struct world *world,
                        const struct guard_leaf *leaf)
 {
     uint32_t missing;
+    if (leaf->source < world->n_listed) /* it did not change, or the call would list it */
+        return false;
     if (leaf->how != LEAF_CONDITION)
         return leaf->source != INTERN_NONE && world_value(world, leaf->source)->kind == PY_UNKNOWN;
     return leaf->condition != CONDITION_NONE &&

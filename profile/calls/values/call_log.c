@@ -225,7 +225,9 @@ bool call_reader_recorded(struct call_reader *in, const struct recorded_call *ca
 
 bool call_reader_end(struct call_reader *in, struct err *err)
 {
-    return !in->pending.n || read_line(in, buf_str(&in->pending), err);
+    bool ok = !in->pending.n || read_line(in, buf_str(&in->pending), err);
+    in->log->n_listed = (uint32_t)in->log->sources.texts.n;
+    return ok;
 }
 
 void call_reader_free(struct call_reader *in)

@@ -91,6 +91,8 @@ struct call_log {
     vec_of(struct program_call)
     calls;
     uint32_t n_forms;
+    uint32_t n_listed; /* number of sources that calls list, which are the first of `sources` */
+    bool of_tape;      /* the calls are those that the tape has, which has all compiles of them */
 };
 
 /* Reads calls piece by piece, so that a file need not be held.

@@ -45,7 +45,8 @@ struct world {
     vec_of(uint32_t)
     given; /* by source: the `now` of the call that gives the value */
     vec_of(uint32_t)
-    known; /* by source: the `now` at which the value was derived from its parts */
+    known;             /* by source: the `now` at which the value was derived from its parts */
+    uint32_t n_listed; /* the first sources, of which each call says when they change */
     uint32_t now;
     uint32_t self, training; /* the sources L['self'] and L['self'].training */
     int64_t module;          /* of the present call; -1: none */

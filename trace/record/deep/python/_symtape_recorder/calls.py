@@ -592,7 +592,7 @@ class Calls:
             call.shift = at
             if at < len(looked):
                 root, frames = looked[at], looked[:at] + looked[at + 1:]
-                if at == 0 and entry is not None and root[1] == "hit" \
+                if at == 0 and entry is not None and root[1] == "hit" and code is not None \
                         and self.code_of(code) is root[0] and (module is None) == (root[4] is None):
                     entry.root = function
             else:
@@ -860,7 +860,9 @@ def weak(value):
 
 
 def target_of(torch, fn):
-    """The name of a compiled function, the module whose forward it is, and its code object."""
+    """The name of a compiled function, the module whose forward it is, and its code object; of what
+    has none, such as a functools.partial, that of PyTorch's function around it."""
+    around = getattr(fn, "__code__", None)
     if "torch/_dynamo/external_utils" in getattr(getattr(fn, "__code__", None), "co_filename", ""):
         fn = getattr(fn, "__wrapped__", fn)
     module = fn if isinstance(fn, torch.nn.Module) else getattr(fn, "__self__", None)
@@ -874,7 +876,7 @@ def target_of(torch, fn):
         return type(module).__qualname__ + ".forward", module, code
     module = module if isinstance(module, torch.nn.Module) else None
     name = getattr(fn, "__qualname__", None) or type(fn).__qualname__
-    return name, module, getattr(getattr(fn, "__func__", fn), "__code__", None)
+    return name, module, getattr(getattr(fn, "__func__", fn), "__code__", around)
 
 
 def is_inlined(code_name):
