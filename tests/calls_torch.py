@@ -8,8 +8,11 @@ as many guards as PyTorch counts.
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3).
 Exits with 77, "skipped" to meson, when that one has no torch.
 
-    calls_torch.py [PROGRAM...]
+    calls_torch.py [--all | PROGRAM...]
+
+Without arguments a third of the programs is run, another one every month.
 """
+import datetime
 import json
 import os
 import subprocess
@@ -324,6 +327,7 @@ for i in range(200):
 """
 C_PARTS = (), ("env", "-u", "SYMTAPE_DEEP_LIBRARY")  # with it and without: what runs Python
 SEEDS = {f"values {seed}": seed for seed in range(2)}
+PARTS = 3  # of the programs, one of which is run each month
 
 # Programs of which the recorder writes the same rows without its C part.
 SAME = ["sizes", "inside", "module", "repeats", "breaks", "backward breaks", "objects", "handled", "sparse", "inference",
@@ -500,8 +504,15 @@ def main():
                           capture_output=True, text=True)
     if have.returncode != 0:
         sys.exit(print(f"skipped: {PYTHON} has no torch (SYMTAPE_PYTHON names another)") or 77)
+    names = [*PROGRAMS, *COUNTED, *DISTURBED, *SEEDS, *(f"same {name}" for name in [*SAME, *SEEDS])]
+    if not sys.argv[1:]:
+        today = datetime.date.today()
+        names = names[(today.year * 12 + today.month) % PARTS::PARTS]
+        print("those of this month; --all runs the others, too", flush=True)
+    elif sys.argv[1:] != ["--all"]:
+        names = sys.argv[1:]
     failed = 0
-    for name in sys.argv[1:] or [*PROGRAMS, *COUNTED, *DISTURBED, *SEEDS, *(f"same {name}" for name in [*SAME, *SEEDS])]:
+    for name in names:
         try:
             print("ok  ", name, check(name), flush=True)
         except AssertionError as error:
