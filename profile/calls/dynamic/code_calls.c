@@ -1,5 +1,6 @@
 #include "profile/calls/dynamic/code_calls.h"
 
+#include "profile/calls/guards/usual_latency.h"
 #include "trace/events/compile_config.h"
 #include "trace/events/metrics.h"
 
@@ -367,6 +368,27 @@ static bool read_lookups(struct table_reader *in)
     return ok;
 }
 
+/* One measurement with something else in it would be most of a policy's guard time. */
+static bool set_usual_latencies(struct calls_table *table, struct err *err)
+{
+    vec_of(struct guard_latency)
+    all = { 0 };
+    bool ok = true;
+    size_t at = 0;
+    for (size_t i = 0; i < table->codes.n; i++)
+        for (size_t k = 0; ok && k < table->codes.v[i].entries.n; k++) {
+            const struct known_entry *entry = &table->codes.v[i].entries.v[k];
+            ok = vec_push(&all, (struct guard_latency){ entry->guard_seconds,
+                                                        (double)entry->guards.leaves.n });
+        }
+    ok = ok && usual_latencies(all.v, all.n);
+    for (size_t i = 0; ok && i < table->codes.n; i++)
+        for (size_t k = 0; k < table->codes.v[i].entries.n; k++)
+            table->codes.v[i].entries.v[k].guard_seconds = all.v[at++].time;
+    vec_release(&all);
+    return ok || err_nomem(err);
+}
+
 bool calls_table_make(struct calls_table *table, struct trace *trace, uint32_t recording,
                       struct call_log *log, const struct cache_run *run, struct err *err)
 {
@@ -377,7 +399,7 @@ bool calls_table_make(struct calls_table *table, struct trace *trace, uint32_t r
                                    .world = { .sources = &log->sources },
                                    .entered = CALL_NONE };
     bool ok = tape_compiles_read(&in.tape, trace, recording, err) && read_latencies(&in) &&
-              read_lookups(&in);
+              read_lookups(&in) && set_usual_latencies(table, err);
     for (size_t i = 0; ok && i < table->codes.n; i++)
         ok = code_inputs_make(table, &table->codes.v[i]) || err_nomem(err);
     free(in.latencies);

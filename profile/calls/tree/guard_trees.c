@@ -1,6 +1,7 @@
 #include "profile/calls/tree/guard_trees.h"
 
 #include "profile/calls/guards/entry_guards.h"
+#include "profile/calls/guards/usual_latency.h"
 #include "profile/calls/tree/guard_owner.h"
 
 const char *owner_status_name(enum owner_status status)
@@ -164,12 +165,36 @@ static bool count_owners(struct guard_trees *trees, struct err *err)
     return true;
 }
 
+static bool set_usual(struct guard_trees *trees, struct err *err)
+{
+    vec_of(struct guard_latency)
+    all = { 0 };
+    bool ok = true;
+    size_t at = 0;
+    for (size_t i = 0; i < trees->functions.n; i++) {
+        const struct merged_tree *tree = &trees->functions.v[i].tree;
+        for (size_t k = 0; ok && k < tree->entries.n; k++) {
+            const struct merged_entry *entry = &tree->entries.v[k];
+            ok = vec_push(&all, (struct guard_latency){ entry->latency_us, entry->n_leaves });
+        }
+    }
+    ok = ok && usual_latencies(all.v, all.n);
+    for (size_t i = 0; ok && i < trees->functions.n; i++) {
+        struct merged_tree *tree = &trees->functions.v[i].tree;
+        for (size_t k = 0; k < tree->entries.n; k++)
+            tree->entries.v[k].usual_us = all.v[at++].time;
+    }
+    vec_release(&all);
+    return ok || err_nomem(err);
+}
+
 bool guard_trees_read(struct guard_trees *trees, struct trace *trace, uint32_t recording,
                       bool several_processes, struct err *err)
 {
     *trees = (struct guard_trees){ 0 };
     return tape_compiles_read(&trees->tape, trace, recording, err) &&
-           read_functions(trees, several_processes, err) && count_owners(trees, err);
+           read_functions(trees, several_processes, err) && count_owners(trees, err) &&
+           set_usual(trees, err);
 }
 
 void guard_trees_release(struct guard_trees *trees)

@@ -280,7 +280,7 @@ static bool learn(struct use_pass *p, uint32_t entry)
 static void add_cost(struct guard_function *function, const struct entry_use *entry,
                      struct lookup_cost *cost, uint32_t leaves, uint32_t accessors)
 {
-    double us = function->tree.entries.v[entry->row].latency_us;
+    double us = function->tree.entries.v[entry->row].usual_us;
     cost->leaves += leaves;
     cost->accessors += accessors;
     if (us > 0 && entry->all)

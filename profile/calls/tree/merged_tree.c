@@ -212,8 +212,10 @@ static bool merge_leaf(struct tree_merger *m, const struct tree_guard *line)
 
 /* ---- Entries ---- */
 
+/* A number that no measurement gives is none. */
 static double latency_of(struct str text)
 {
+    const double most_us = 1e12; /* days */
     static const struct str LATENCY = { "\nGuard latency = ", 17 };
     size_t at = str_find(text, LATENCY);
     struct str number = str_from(text, at + LATENCY.n);
@@ -224,7 +226,8 @@ static double latency_of(struct str text)
     if (!n || n >= sizeof digits || at == text.n)
         return -1;
     memcpy(digits, number.p, n);
-    return strtod(digits, NULL);
+    double us = strtod(digits, NULL);
+    return us <= most_us ? us : -1;
 }
 
 bool merged_tree_add(struct merged_tree *merged, struct str compile, uint64_t number,

@@ -39,7 +39,8 @@ struct merged_entry {
     uint32_t first_use, n_leaves; /* in merged_tree.uses, in the order of the tree */
     uint32_t n_accessors;
     double
-        latency_us; /* "Guard latency": measured by PyTorch when it compiled; < 0: not recorded */
+        latency_us;  /* "Guard latency": measured by PyTorch when it compiled; < 0: not recorded */
+    double usual_us; /* that, or less where it is out of proportion (usual_latency.h) */
 };
 
 struct merged_tree {
