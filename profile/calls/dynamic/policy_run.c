@@ -5,14 +5,17 @@
 #include "profile/calls/cache/region_set.h"
 
 /* How a stride follows from sizes. */
-enum stride_how { STRIDE_VALUE, STRIDE_PRODUCT, STRIDE_ANY };
+enum stride_how { STRIDE_VALUE, STRIDE_PRODUCT, STRIDE_SYMBOL };
 
+/* A size of a tensor or a number; or, behind the sizes of a tensor, a stride or the offset in the
+ * storage. */
 struct made_dim {
     bool symbol, duck;
     bool unbacked;
+    bool open;     /* it was to be a symbol, if it is not 0 or 1 */
     uint32_t same; /* of DIM_DUCK: an earlier dim of the entry with the same symbol; NO_ENTRY */
-    int64_t size;
-    double real; /* of a float */
+    int64_t size;  /* or the stride, or the offset */
+    double real;   /* of a float */
     enum stride_how stride_how;
     int64_t stride; /* the value, or the dimension of STRIDE_PRODUCT */
 };
@@ -20,7 +23,7 @@ struct made_dim {
 struct made_input {
     uint32_t input;
     enum py_kind kind;
-    uint32_t n, first; /* in run->dims */
+    uint32_t n, first; /* in run->dims; of a tensor, n strides and the offset follow */
 };
 
 struct made_condition {
@@ -112,11 +115,19 @@ static bool dim_passes(const struct made_dim *dim, const struct tensor_value *te
                !__builtin_mul_overflow(tensor->sizes[dim->stride], tensor->strides[dim->stride],
                                        &product) &&
                stride == product;
-    default: return true;
+    default: return (uint64_t)stride > 1; /* as sizes, symbols of strides are not 0 or 1 */
     }
 }
 
-/* Returns the size that a dim of an entry has in the present call; -1 if there is none. */
+/* Returns what dim i of an input is in a tensor; -1 if it is not told. */
+static int64_t tensor_number(const struct tensor_value *tensor, uint32_t n, uint32_t i)
+{
+    if (tensor->n_dims != n || i > 2 * n)
+        return -1;
+    return i < n ? tensor->sizes[i] : i < 2 * n ? tensor->strides[i - n] : tensor->offset;
+}
+
+/* Returns what a dim of an entry is in the present call; -1 if it is not told. */
 static int64_t present_size(struct policy_state *s, uint32_t dim)
 {
     uint32_t low = 0, high = (uint32_t)s->inputs.n;
@@ -129,9 +140,19 @@ static int64_t present_size(struct policy_state *s, uint32_t dim)
     }
     const struct made_input *made = &s->inputs.v[low];
     const struct py_value *value = input_value(s->table, &s->code->inputs.v[made->input]);
-    uint32_t i = dim - made->first;
-    return value && value->kind == PY_TENSOR && i < value->tensor->n_dims ? value->tensor->sizes[i]
-                                                                          : -1;
+    return value && value->kind == PY_TENSOR
+               ? tensor_number(value->tensor, made->n, dim - made->first)
+               : -1;
+}
+
+/* Returns whether a stride or an offset that is a symbol has the value that it shares. */
+static bool shared_passes(struct policy_state *s, const struct made_dim *dim, int64_t value)
+{
+    if (!dim->duck || value < 0)
+        return true;
+    int64_t shared = dim->same == NO_ENTRY ? -1 : present_size(s, dim->same);
+    return dim->same == NO_ENTRY ? (dim->symbol ? value > 1 : value == dim->size)
+                                 : shared < 0 || value == shared;
 }
 
 static bool input_passes(struct policy_state *s, const struct made_input *made,
@@ -157,6 +178,9 @@ static bool input_passes(struct policy_state *s, const struct made_input *made,
         if (dims[i].same != NO_ENTRY && present_size(s, dims[i].same) != value->tensor->sizes[i])
             return false;
     }
+    for (uint32_t i = made->n; i <= 2 * made->n; i++)
+        if (!shared_passes(s, &dims[i], tensor_number(value->tensor, made->n, i)))
+            return false;
     return true;
 }
 
@@ -261,6 +285,7 @@ static bool add_dim(struct policy_state *s, enum dim_dynamic choice, uint32_t sl
 {
     uint32_t id = (uint32_t)s->dims.n;
     dim.unbacked = choice == DIM_UNBACKED;
+    dim.open = choice != DIM_STATIC;
     dim.symbol = choice != DIM_STATIC && (!zero_one || dim.unbacked);
     dim.duck = dim.symbol && choice == DIM_DUCK;
     dim.same = NO_ENTRY;
@@ -269,24 +294,37 @@ static bool add_dim(struct policy_state *s, enum dim_dynamic choice, uint32_t sl
     return vec_push(&s->dims, dim);
 }
 
-static void set_strides(struct policy_state *s, const struct made_input *made,
+/* Adds a stride or an offset. One that is 0 or 1 is a constant. */
+static bool add_inner(struct policy_state *s, bool symbol, int64_t value)
+{
+    struct made_dim dim = { .symbol = symbol && value > 1, .size = value, .same = NO_ENTRY };
+    dim.duck = dim.symbol;
+    return vec_push(&s->dims, dim);
+}
+
+/* Adds strides and the offset: they share symbols with sizes, unless all sizes are static
+ * (_create_symbolic_sizes_strides_storage_offset() in torch/fx/experimental/symbolic_shapes.py).
+ * Returns false when memory ran out. */
+static bool add_strides(struct policy_state *s, const struct made_input *made,
                         const struct tensor_value *tensor, const struct source_state *state)
 {
     struct atom strides[MOST_RANK];
-    bool any = false;
+    bool any = false, ok = true;
     for (uint32_t i = 0; i < made->n; i++)
-        any |= s->dims.v[made->first + i].symbol;
+        any |= s->dims.v[made->first + i].open;
     infer_strides(tensor, strides);
-    for (uint32_t i = 0; i < made->n; i++) {
+    for (uint32_t i = 0; ok && i < made->n; i++) {
         struct made_dim *dim = &s->dims.v[made->first + i];
         bool small = (uint64_t)tensor->strides[i] < 2;
+        bool own = s->settings.automatic && state && is_stride_dynamic(state, i) && !small;
         dim->stride = strides[i].integer;
-        dim->stride_how = strides[i].kind == ATOM_INFER ? STRIDE_PRODUCT
-                          : any && !small               ? STRIDE_ANY
-                                                        : STRIDE_VALUE;
-        if (s->settings.automatic && state && is_stride_dynamic(state, i))
-            dim->stride_how = STRIDE_ANY;
+        dim->stride_how = own                             ? STRIDE_SYMBOL
+                          : strides[i].kind == ATOM_INFER ? STRIDE_PRODUCT
+                          : any && !small                 ? STRIDE_SYMBOL
+                                                          : STRIDE_VALUE;
+        ok = add_inner(s, dim->stride_how == STRIDE_SYMBOL && !own, tensor->strides[i]);
     }
+    return ok && add_inner(s, any, tensor->offset);
 }
 
 static bool add_input(struct policy_state *s, uint32_t id)
@@ -323,9 +361,7 @@ static bool add_input(struct policy_state *s, uint32_t id)
         if (!add_dim(s, choice, slot, tensor && (uint64_t)dim.size < 2, dim))
             return false;
     }
-    if (tensor)
-        set_strides(s, &made, value->tensor, state);
-    return true;
+    return !tensor || add_strides(s, &made, value->tensor, state);
 }
 
 /* A known entry as a source of conditions for the one that is being made. */
