@@ -399,7 +399,8 @@ bool calls_table_make(struct calls_table *table, struct trace *trace, uint32_t r
                                    .world = { .sources = &log->sources },
                                    .entered = CALL_NONE };
     bool ok = tape_compiles_read(&in.tape, trace, recording, err) && read_latencies(&in) &&
-              read_lookups(&in) && set_usual_latencies(table, err);
+              read_lookups(&in) && set_usual_latencies(table, err) &&
+              (frame_nesting_make(&table->nesting, run, log) || err_nomem(err));
     for (size_t i = 0; ok && i < table->codes.n; i++)
         ok = code_inputs_make(table, &table->codes.v[i]) || err_nomem(err);
     free(in.latencies);
@@ -441,6 +442,7 @@ void calls_table_release(struct calls_table *table)
     for (size_t i = 0; i < table->codes.n; i++)
         release_code(&table->codes.v[i]);
     vec_release(&table->codes);
+    frame_nesting_release(&table->nesting);
     world_release(&table->world);
     intern_release(&table->classes);
     intern_release(&table->contexts);

@@ -7,6 +7,7 @@
 #include "profile/calls/cache/cache_run.h"
 #include "profile/calls/cache/tape_compiles.h"
 #include "profile/calls/dynamic/choose_dim.h"
+#include "profile/calls/dynamic/frame_nesting.h"
 
 #define NO_ENTRY UINT32_MAX
 
@@ -123,6 +124,7 @@ struct calls_table {
     struct call_log *log;
     const struct cache_run *run;
     struct world world;
+    struct frame_nesting nesting;
     uint32_t entered; /* the present call, in the log; CALL_NONE */
     vec_of(struct code_calls)
     codes;

@@ -257,7 +257,8 @@ static bool choose_marks(struct dynamic_run *run, struct code_calls *code, const
                          const struct policy_counts *least, struct proposal *proposal)
 {
     if (!run->given)
-        return propose_marks(&run->table, code, varies, least, proposal);
+        return propose_marks(&run->table, code, run->answers[CALLS_MARKED], varies, least,
+                             proposal);
     proposal->marks = calloc(code->n_slots + 1, 1);
     if (!proposal->marks)
         return false;
@@ -272,7 +273,8 @@ static bool run_policies(struct dynamic_run *run, struct code_calls *code, uint3
     struct policy_counts automatic = { 0 };
     for (int i = 0; i < CALLS_COUNT; i++) {
         const struct policy_options how = { .policy = (enum calls_policy)i,
-                                            .bail_outs = options->bail_outs };
+                                            .bail_outs = options->bail_outs,
+                                            .before = run->answers[i] };
         struct policy_counts counts;
         if (i == CALLS_MARKED)
             continue;
@@ -287,7 +289,9 @@ static bool run_policies(struct dynamic_run *run, struct code_calls *code, uint3
         policy_counts_fewer(&automatic, &recorded) ? automatic : recorded;
     bool ok = choose_marks(run, code, varies, &least, proposal);
     proposal->automatic = automatic;
-    const struct policy_options how = { .policy = CALLS_MARKED, .marks = proposal->marks };
+    const struct policy_options how = { .policy = CALLS_MARKED,
+                                        .marks = proposal->marks,
+                                        .before = run->answers[CALLS_MARKED] };
     if (!ok || !policy_run(&run->table, code, &how, &proposal->with, run->answers[CALLS_MARKED]))
         return false;
     policy_counts_add(&run->policies[CALLS_MARKED], &proposal->with);

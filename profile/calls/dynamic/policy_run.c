@@ -655,13 +655,33 @@ static bool count_bail_out(struct policy_state *s, uint32_t class)
     return true;
 }
 
+/* Returns whether the frame that a look-up follows from runs eagerly, since a limit was reached. A
+ * look-up without an answer is a hit, or one of a code object that runs later. */
+static bool is_inside_eager(const struct policy_state *s, uint32_t lookup)
+{
+    enum { MOST_STEPS = 64 };
+    const uint32_t *outer = s->table->nesting.outer;
+    uint32_t at = s->options->before ? outer[lookup] : NO_ENTRY;
+    for (int i = 0; i < MOST_STEPS && at != NO_ENTRY; i++, at = outer[at]) {
+        uint8_t before = s->options->before[at];
+        if (before != ANSWER_NONE)
+            return before != ANSWER_COMPILE;
+    }
+    return false;
+}
+
 static bool compile(struct policy_state *s, const struct code_call *call, uint8_t *answer)
 {
     const struct program_call *row =
         &s->table->log->calls.v[s->table->run->lookups.v[call->lookup].call];
     const struct call_class *class = &s->code->classes.v[call->class];
-    if (s->skipped || region_set_has(&s->run_only, row->region)) {
+    if (s->skipped) { /* the frames inside are looked up on their own */
         s->counts->eager++;
+        return true;
+    }
+    if (region_set_has(&s->run_only, row->region) || is_inside_eager(s, call->lookup)) {
+        s->counts->eager++;
+        *answer = ANSWER_EAGER;
         return true;
     }
     if (!calls_enter(s->table, class->call))
@@ -712,6 +732,10 @@ static bool compile_noted(struct policy_state *s, const struct code_call *call, 
 static bool run_call(struct policy_state *s, const struct code_call *call, uint8_t *answer)
 {
     int64_t region = s->table->log->calls.v[s->table->run->lookups.v[call->lookup].call].region;
+    if (s->table->nesting.goes_on[call->lookup] && is_inside_eager(s, call->lookup)) {
+        *answer = ANSWER_UNREACHED;
+        return true;
+    }
     s->counts->lookups++;
     for (int shared = region < 0; shared < 2 && !s->skipped; shared++)
         for (size_t i = 0; i < s->order.n; i++) {

@@ -32,6 +32,7 @@ struct policy_options {
     /* NULL, or what returns the marks of the compile that a look-up starts, in place of `marks`. */
     const uint8_t *(*marks_of)(void *data, uint32_t lookup);
     void *data;
+    const uint8_t *before; /* NULL, or the answers, by look-up, to code objects that ran before */
     struct policy_answered *answered; /* NULL, or an element for each look-up of cache_run, of which
                                          those of the code object are set */
 };
@@ -58,8 +59,15 @@ struct policy_counts {
 
 /* Runs the calls of one code object. `answers`, unless it is NULL, has an element for each look-up
  * of cache_run and is set to ANSWER_COMPILE where a call compiles, to ANSWER_REFUSED where a limit
- * refuses that. Returns false when memory ran out. */
-enum policy_answer { ANSWER_NONE, ANSWER_COMPILE, ANSWER_REFUSED };
+ * refuses that, to ANSWER_EAGER where one did before, and to ANSWER_UNREACHED where the frame runs
+ * as a part of one that is eager. Returns false when memory ran out. */
+enum policy_answer {
+    ANSWER_NONE,
+    ANSWER_COMPILE,
+    ANSWER_REFUSED,
+    ANSWER_EAGER,
+    ANSWER_UNREACHED,
+};
 bool policy_run(struct calls_table *table, struct code_calls *code,
                 const struct policy_options *options, struct policy_counts *counts,
                 uint8_t *answers);

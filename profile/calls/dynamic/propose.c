@@ -11,6 +11,7 @@ struct proposer {
     vec_of(uint32_t)
     slots; /* that may be marked */
     uint8_t *marks;
+    const uint8_t *before; /* see policy_options */
     uint64_t steps;
     struct policy_counts counts; /* of the last run */
 };
@@ -49,7 +50,9 @@ static bool find_slots(struct proposer *p, const uint8_t *varies)
 
 static bool run(struct proposer *p)
 {
-    const struct policy_options options = { .policy = CALLS_MARKED, .marks = p->marks };
+    const struct policy_options options = { .policy = CALLS_MARKED,
+                                            .marks = p->marks,
+                                            .before = p->before };
     p->steps += p->code->calls.n;
     return policy_run(p->table, p->code, &options, &p->counts, NULL);
 }
@@ -132,10 +135,10 @@ static bool propose(struct proposer *p, const uint8_t *varies, struct proposal *
     return all ? try_all(p, &ret->with) : take_away(p, &ret->with);
 }
 
-bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
-                   const struct policy_counts *least, struct proposal *ret)
+bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *before,
+                   const uint8_t *varies, const struct policy_counts *least, struct proposal *ret)
 {
-    struct proposer p = { .table = table, .code = code };
+    struct proposer p = { .table = table, .code = code, .before = before };
     *ret = (struct proposal){ .with = *least };
     p.marks = calloc(code->n_slots + 1, 1);
     bool ok = p.marks && propose(&p, varies, ret);

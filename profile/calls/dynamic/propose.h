@@ -13,10 +13,10 @@ struct proposal {
     struct policy_counts with;      /* CALLS_MARKED; that without them if there are no marks */
 };
 
-/* `varies`: by slot, whether it had several values; `least`: the counts that marks have to
- * undercut. Returns false when memory ran out. */
-bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *varies,
-                   const struct policy_counts *least, struct proposal *ret);
+/* `before`: see policy_options; `varies`: by slot, whether it had several values; `least`: the
+ * counts that marks have to undercut. Returns false when memory ran out. */
+bool propose_marks(struct calls_table *table, struct code_calls *code, const uint8_t *before,
+                   const uint8_t *varies, const struct policy_counts *least, struct proposal *ret);
 void proposal_release(struct proposal *proposal);
 
 #endif
