@@ -114,10 +114,6 @@ PROGRAMS = {
 }
 
 
-# The replay of automatic dynamic shapes keeps what is remembered for each code object by itself.
-DOUBTFUL = {"sides"}
-
-
 def run(*argv):
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, (argv, done.returncode, done.stderr)
@@ -136,7 +132,7 @@ def check(name, folder):
     found = report["backward"]["recorded"], report["backward"]["compiles"]
     assert found == backward, (found, backward)
     totals = report["totals"]
-    assert not totals["contradictions"] and bool(totals["doubtful"]) == (name in DOUBTFUL), totals
+    assert not totals["contradictions"] and not totals["doubtful"], totals
     assert (totals["recorded"], totals["compiles"]) == (sum(recorded) + backward[0], sum(levels) + backward[1]), totals
     # What PyTorch started is what is counted as recorded.
     log = run(SYMTAPE, "export", tape).splitlines()

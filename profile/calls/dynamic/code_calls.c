@@ -1,5 +1,6 @@
 #include "profile/calls/dynamic/code_calls.h"
 
+#include "profile/calls/dynamic/peers.h"
 #include "profile/calls/guards/usual_latency.h"
 #include "trace/events/compile_config.h"
 #include "trace/events/metrics.h"
@@ -284,12 +285,13 @@ static struct call_class *make_class(struct table_reader *in, struct code_calls 
     struct calls_table *table = in->table;
     uint32_t call = table->run->lookups.v[lookup].call;
     uint32_t key = values_key(table, code->code, call, true);
-    uint32_t context = key == INTERN_NONE ? key : values_key(table, code->code, call, false);
-    if (context == INTERN_NONE)
+    if (key == INTERN_NONE)
         return NULL;
     if (key == in->class_of.n) {
-        struct call_class class = { .call = call, .context = context, .entry = NO_ENTRY };
-        if (!vec_push(&in->class_of, (uint32_t)code->classes.n) || !vec_push(&code->classes, class))
+        struct call_class class = { .call = call, .entry = NO_ENTRY };
+        class.context = values_key(table, code->code, call, false);
+        if (class.context == INTERN_NONE || !vec_push(&in->class_of, (uint32_t)code->classes.n) ||
+            !vec_push(&code->classes, class))
             return NULL;
     }
     uint32_t number = in->class_of.v[key];
@@ -398,9 +400,10 @@ bool calls_table_make(struct calls_table *table, struct trace *trace, uint32_t r
                                    .run = run,
                                    .world = { .sources = &log->sources },
                                    .entered = CALL_NONE };
-    bool ok = tape_compiles_read(&in.tape, trace, recording, err) && read_latencies(&in) &&
-              read_lookups(&in) && set_usual_latencies(table, err) &&
-              (frame_nesting_make(&table->nesting, run, log) || err_nomem(err));
+    bool ok =
+        tape_compiles_read(&in.tape, trace, recording, err) && read_latencies(&in) &&
+        read_lookups(&in) && set_usual_latencies(table, err) &&
+        ((peers_find(table) && frame_nesting_make(&table->nesting, run, log)) || err_nomem(err));
     for (size_t i = 0; ok && i < table->codes.n; i++)
         ok = code_inputs_make(table, &table->codes.v[i]) || err_nomem(err);
     free(in.latencies);

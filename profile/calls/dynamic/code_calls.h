@@ -91,7 +91,9 @@ struct compile_states {
 };
 
 struct code_calls {
-    uint32_t code;                    /* in cache_run.codes */
+    uint32_t code; /* in cache_run.codes */
+
+    uint32_t peer; /* in calls_table.codes: the next of those that share what is remembered */
     struct dynamic_settings settings; /* as recorded, or PyTorch's defaults */
     bool settings_read;
     vec_of(struct code_call)
@@ -141,8 +143,9 @@ void calls_table_release(struct calls_table *table);
 /* The second step of calls_table_make(), for one code object: takes sizes and numbers out of the
  * guards of its entries (code_inputs.c). Returns false when memory ran out. */
 bool code_inputs_make(struct calls_table *table, struct code_calls *code);
-/* Replays what the compiles of the tape remembered, from code->initial on: fills state, changes,
- * symbols and compiles. Returns false when memory ran out. */
+/* Replays what the compiles of the tape remembered, from code->initial on, for a code object that
+ * is the first of its peers: fills state, changes, symbols and compiles of each of them. Returns
+ * false when memory ran out. */
 bool code_states_make(struct calls_table *table, struct code_calls *code);
 
 /* Makes the values of a call the present ones. Returns false when memory ran out. */

@@ -1,5 +1,5 @@
 /* Takes what the guards of a code object's entries say of sizes and numbers out of them. */
-#include "profile/calls/dynamic/code_calls.h"
+#include "profile/calls/dynamic/peers.h"
 
 enum { MOST_DEPTH = 64 };
 
@@ -344,14 +344,22 @@ static bool take_apart(struct inputs_maker *m)
 
 /* ---- What the compiles of the tape remembered ---- */
 
-static bool observe(struct code_calls *code, uint32_t source, const struct py_value *value)
+/* A compile that is observed, and what its code object and the peers of that remember. */
+struct observer {
+    struct calls_table *table;
+    struct code_calls *code;
+    struct frame_state *state;
+};
+
+static bool observe(struct observer *o, uint32_t source, const struct py_value *value)
 {
-    return frame_state_observe(&code->state, source, value, !code->settings.automatic,
-                               code->settings.automatic ? &code->changes : NULL);
+    bool automatic = o->code->settings.automatic;
+    return frame_state_observe(o->state, source, value, !automatic,
+                               automatic ? &o->code->changes : NULL);
 }
 
 /* A number that no call gives, as guards have it: it does not change unless they say so. */
-static bool observe_constants(struct code_calls *code, const struct known_entry *entry)
+static bool observe_constants(struct observer *o, const struct known_entry *entry)
 {
     const struct entry_guards *g = &entry->guards;
     for (size_t i = 0; i < g->leaves.n; i++) {
@@ -365,8 +373,8 @@ static bool observe_constants(struct code_calls *code, const struct known_entry 
         const struct condition *left = &g->conditions.nodes.v[node->first];
         const struct condition *right = &g->conditions.nodes.v[node->second];
         if (left->op == COND_SOURCE && right->op == COND_CONSTANT &&
-            code_input_of(code, left->source) == NO_ENTRY &&
-            !observe(code, left->source, &right->value))
+            code_input_of(o->code, left->source) == NO_ENTRY &&
+            !observe(o, left->source, &right->value))
             return false;
     }
     return true;
@@ -382,18 +390,19 @@ static bool note_dim(struct code_calls *code, struct known_dim *dim, uint32_t sl
     return vec_push(&code->symbols, slot);
 }
 
-static bool observe_input(struct calls_table *table, struct code_calls *code,
-                          struct known_entry *entry, const struct known_input *known)
+static bool observe_input(struct observer *o, struct known_entry *entry,
+                          const struct known_input *known)
 {
+    struct code_calls *code = o->code;
     const struct code_input *input = &code->inputs.v[known->input];
-    const struct py_value *value = input_value(table, input);
+    const struct py_value *value = input_value(o->table, input);
     if (!value || value->kind != known->kind || is_parameter(value))
         return true;
-    if (!observe(code, input->source, value))
+    if (!observe(o, input->source, value))
         return false;
     if (value->kind == PY_TENSOR)
-        observe_marks(&code->state, input->source, value->tensor);
-    const struct source_state *state = frame_state_find(&code->state, input->source);
+        observe_marks(o->state, input->source, value->tensor);
+    const struct source_state *state = frame_state_find(o->state, input->source);
     for (uint32_t i = 0; i < known->n; i++) {
         bool tensor = value->kind == PY_TENSOR;
         enum dim_dynamic choice = tensor
@@ -408,55 +417,68 @@ static bool observe_input(struct calls_table *table, struct code_calls *code,
 }
 
 /* Fixed numbers are remembered, too. */
-static bool observe_fixed(struct calls_table *table, struct code_calls *code,
-                          const struct known_entry *entry)
+static bool observe_fixed(struct observer *o, const struct known_entry *entry)
 {
+    const struct code_calls *code = o->code;
     for (size_t i = 0; i < entry->guards.leaves.n; i++) {
         const struct guard_leaf *leaf = &entry->guards.leaves.v[i];
         uint32_t id = leaf->source == INTERN_NONE ? NO_ENTRY : code_input_of(code, leaf->source);
         if (id == NO_ENTRY || !code->inputs.v[id].fixed || !str_is(leaf->kind, "EQUALS_MATCH"))
             continue;
-        const struct py_value *value = input_value(table, &code->inputs.v[id]);
-        if (value && value->kind != PY_TENSOR && !observe(code, leaf->source, value))
+        const struct py_value *value = input_value(o->table, &code->inputs.v[id]);
+        if (value && value->kind != PY_TENSOR && !observe(o, leaf->source, value))
             return false;
     }
     return true;
 }
 
-static bool observe_compile(struct calls_table *table, struct code_calls *code,
-                            struct known_entry *entry, uint32_t lookup)
+static bool observe_compile(struct observer *o, struct known_entry *entry, uint32_t lookup)
 {
+    struct code_calls *code = o->code;
     struct compile_states row = { .lookup = lookup,
                                   .entry = (uint32_t)(entry - code->entries.v),
                                   .first_change = (uint32_t)code->changes.n,
                                   .first_symbol = (uint32_t)code->symbols.n };
-    if (!calls_enter(table, entry->call))
+    if (!calls_enter(o->table, entry->call))
         return false;
     for (size_t i = 0; i < entry->inputs.n; i++)
-        if (!observe_input(table, code, entry, &entry->inputs.v[i]))
+        if (!observe_input(o, entry, &entry->inputs.v[i]))
             return false;
-    if (!observe_fixed(table, code, entry) || !observe_constants(code, entry))
+    if (!observe_fixed(o, entry) || !observe_constants(o, entry))
         return false;
     row.n_changes = (uint32_t)code->changes.n - row.first_change;
     row.n_symbols = (uint32_t)code->symbols.n - row.first_symbol;
     return vec_push(&code->compiles, row);
 }
 
+/* Observes the compile of a look-up, if it compiled. */
+static bool observe_lookup(struct observer *o, uint32_t lookup)
+{
+    const struct lookup_row *row = &o->table->run->lookups.v[lookup];
+    /* Entries are those of these look-ups, but for some whose compile the tape does not have. */
+    size_t next = o->code->compiles.n;
+    return row->outcome != LOOKUP_COMPILED || next >= o->code->entries.n ||
+           o->code->entries.v[next].id != row->answered ||
+           observe_compile(o, &o->code->entries.v[next], lookup);
+}
+
 bool code_states_make(struct calls_table *table, struct code_calls *code)
 {
-    if (!frame_state_copy(&code->state, &code->initial))
-        return false;
-    for (size_t i = 0; i < code->calls.n; i++) {
-        const struct lookup_row *row = &table->run->lookups.v[code->calls.v[i].lookup];
-        if (row->outcome != LOOKUP_COMPILED)
-            continue;
-        /* Entries are those of these look-ups, but for some whose compile the tape does not have.
-         */
-        size_t next = code->compiles.n;
-        if (next < code->entries.n && code->entries.v[next].id == row->answered &&
-            !observe_compile(table, code, &code->entries.v[next], code->calls.v[i].lookup))
+    struct peer_calls calls = peer_calls_begin(table, code, false);
+    const struct code_call *call;
+    uint32_t member;
+    for (uint32_t i = 0; i < calls.n; i++)
+        for (size_t k = 0; k < calls.codes[i]->initial.sources.n; k++)
+            if (!frame_state_copy_source(&code->state, &calls.codes[i]->initial,
+                                         calls.codes[i]->initial.sources.v[k].source))
+                return false;
+    while ((call = peer_calls_next(&calls, &member)) != NULL)
+        if (!observe_lookup(&(struct observer){ table, calls.codes[member], &code->state },
+                            call->lookup))
             return false;
-    }
+    for (uint32_t i = 1; i < calls.n; i++)
+        if (!frame_state_copy(&calls.codes[i]->state, &code->state))
+            return false;
     return true;
 }
 

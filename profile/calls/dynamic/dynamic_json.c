@@ -1,5 +1,6 @@
 #include "profile/calls/cache/cache_report.h"
 #include "profile/calls/dynamic/dynamic_report.h"
+#include "profile/calls/dynamic/peers.h"
 #include "trace/base/text/json_write.h"
 
 /* Lists the calls that a policy answers in a way. */
@@ -142,7 +143,7 @@ static void put_list(const char *key, const struct atom_list *list, struct json_
 static void put_state(const struct dynamic_run *run, const struct code_calls *code,
                       struct json_writer *w)
 {
-    for (size_t i = 0; i < code->state.sources.n; i++) {
+    for (size_t i = 0; is_first_peer(&run->table, code) && i < code->state.sources.n; i++) {
         const struct source_state *state = &code->state.sources.v[i];
         json_open_object(w, NULL);
         json_put_str(w, "code", run->cache.codes.v[code->code].name);

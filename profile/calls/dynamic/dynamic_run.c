@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profile/calls/dynamic/peers.h"
 #include "profile/calls/dynamic/pgo_profile.h"
 
 /* ---- What the rows count ---- */
@@ -376,7 +377,9 @@ bool dynamic_run_make(struct dynamic_run *run, struct trace *trace, uint32_t rec
         run->recorded.entries += run->cache.codes.v[i].order.n;
     ok = ok && count_guard_time(run);
     for (uint32_t i = 0; ok && i < run->table.codes.n; i++)
-        ok = code_states_make(&run->table, &run->table.codes.v[i]) && run_code(run, i, options);
+        ok = (!is_first_peer(&run->table, &run->table.codes.v[i]) ||
+              code_states_make(&run->table, &run->table.codes.v[i])) &&
+             run_code(run, i, options);
     ok = ok && paste_make(run, &run->paste);
     return ok ? given_marks_check(&run->given_marks, &run->table, err) : err_nomem(err);
 }

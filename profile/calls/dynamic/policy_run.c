@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/calls/cache/region_set.h"
+#include "profile/calls/dynamic/peers.h"
 
 /* How a stride follows from sizes. */
 enum stride_how { STRIDE_VALUE, STRIDE_PRODUCT, STRIDE_SYMBOL };
@@ -51,7 +52,7 @@ struct policy_state {
     uint32_t lookup;      /* that the present compile is for */
     struct policy_counts *counts;
     struct dynamic_settings settings;
-    struct frame_state state;
+    struct frame_state *state; /* shared with the peers */
     vec_of(struct made_entry)
     entries;
     vec_of(struct made_input)
@@ -339,15 +340,15 @@ static bool add_input(struct policy_state *s, uint32_t id)
                                .n = tensor ? value->tensor->n_dims : 1,
                                .first = (uint32_t)s->dims.n };
     bool open = !is_parameter(value);
-    if ((open && !frame_state_observe(&s->state, input->source, value, false, NULL)) ||
+    if ((open && !frame_state_observe(s->state, input->source, value, false, NULL)) ||
         !vec_push(&s->inputs, made))
         return false;
     if (tensor && open)
-        observe_marks(&s->state, input->source, value->tensor);
+        observe_marks(s->state, input->source, value->tensor);
     for (uint32_t i = 0; tensor && i < made.n && s->options->policy == CALLS_MARKED; i++)
         if (s->marks && s->marks[input->first_slot + i])
-            frame_state_mark(&s->state, input->source, i);
-    const struct source_state *state = frame_state_find(&s->state, input->source);
+            frame_state_mark(s->state, input->source, i);
+    const struct source_state *state = frame_state_find(s->state, input->source);
     for (uint32_t i = 0; i < made.n; i++) {
         uint32_t slot = input->first_slot + i;
         bool marked = is_marked(s, slot, i, tensor);
@@ -766,36 +767,104 @@ static void release(struct policy_state *s)
     vec_release(&s->conditions);
     vec_release(&s->order);
     region_set_release(&s->run_only);
-    frame_state_release(&s->state);
     hash_index_release(&s->duck);
     free(s->wanted);
     free(s->slot_dim);
+}
+
+static bool begin(struct policy_state *s, struct calls_table *table, struct code_calls *code,
+                  const struct policy_options *options)
+{
+    s->table = table;
+    s->code = code;
+    s->options = options;
+    s->marks = options->marks;
+    s->settings = settings_of(options->policy);
+    s->settings.unspecialized_floats = code->settings.unspecialized_floats;
+    s->wanted = calloc(code->n_slots + 1, 1);
+    s->slot_dim = calloc(code->n_slots + 1, sizeof *s->slot_dim);
+    return s->wanted && s->slot_dim;
+}
+
+/* Returns the marks of a code object's inputs for a peer, whose locals of those names are the same.
+ * NULL when memory ran out. */
+static uint8_t *marks_of_peer(const struct code_calls *code, const uint8_t *marks,
+                              const struct code_calls *peer)
+{
+    uint8_t *ret = calloc(peer->n_slots + 1, 1);
+    for (uint32_t i = 0; ret && i < peer->inputs.n; i++) {
+        const struct code_input *input = &peer->inputs.v[i];
+        uint32_t same = code_input_of(code, input->source);
+        uint32_t rank = same == NO_ENTRY ? 0 : code->inputs.v[same].rank;
+        for (uint32_t k = 0; k < input->rank && k < rank; k++)
+            ret[input->first_slot + k] = marks[code->inputs.v[same].first_slot + k];
+    }
+    return ret;
+}
+
+/* A peer, whose compiles add to what is remembered and are not counted. */
+struct policy_peer {
+    struct policy_state s;
+    struct policy_options options;
+    struct policy_counts counts;
+    uint8_t *marks;
+};
+
+static bool begin_peer(struct policy_peer *peer, const struct policy_state *s,
+                       struct code_calls *code)
+{
+    peer->options = (struct policy_options){ .policy = s->options->policy,
+                                             .unbacked = s->options->unbacked,
+                                             .bail_outs = s->options->bail_outs,
+                                             .before = s->options->before };
+    if (s->options->marks && !(peer->marks = marks_of_peer(s->code, s->options->marks, code)))
+        return false;
+    peer->options.marks = peer->marks;
+    peer->s.counts = &peer->counts;
+    peer->s.state = s->state;
+    return begin(&peer->s, s->table, code, &peer->options);
+}
+
+/* Runs the calls of a code object, and those of its peers between them. */
+static bool run_calls(struct policy_state *s, struct policy_peer *peers, struct peer_calls *calls,
+                      uint8_t *answers)
+{
+    const struct code_call *call;
+    uint32_t member;
+    bool ok = true;
+    for (uint32_t i = 1; ok && i < calls->n; i++)
+        ok = begin_peer(&peers[i], s, calls->codes[i]);
+    while (ok && (call = peer_calls_next(calls, &member)) != NULL) {
+        uint8_t answer = ANSWER_NONE;
+        ok = run_call(member ? &peers[member].s : s, call, &answer);
+        if (answers && !member)
+            answers[call->lookup] = answer;
+    }
+    return ok;
 }
 
 bool policy_run(struct calls_table *table, struct code_calls *code,
                 const struct policy_options *options, struct policy_counts *counts,
                 uint8_t *answers)
 {
-    struct policy_state s = { .table = table,
-                              .code = code,
-                              .options = options,
-                              .marks = options->marks,
-                              .counts = counts,
-                              .settings = settings_of(options->policy) };
+    struct frame_state state = { 0 };
+    struct policy_state s = { .counts = counts, .state = &state };
+    struct policy_peer *peers = NULL;
+    bool ok = begin(&s, table, code, options);
+    struct peer_calls calls = peer_calls_begin(table, code, !s.settings.automatic);
     *counts = (struct policy_counts){ 0 };
-    s.settings.unspecialized_floats = code->settings.unspecialized_floats;
-    s.wanted = calloc(code->n_slots + 1, 1);
-    s.slot_dim = calloc(code->n_slots + 1, sizeof *s.slot_dim);
-    bool ok =
-        s.wanted && s.slot_dim && (!options->state || frame_state_copy(&s.state, options->state));
-    for (size_t i = 0; ok && i < code->calls.n; i++) {
-        uint8_t answer = ANSWER_NONE;
-        ok = run_call(&s, &code->calls.v[i], &answer);
-        if (answers)
-            answers[code->calls.v[i].lookup] = answer;
-    }
+    if (ok && calls.n > 1)
+        ok = (peers = calloc(calls.n, sizeof *peers)) != NULL;
+    ok = ok && (!options->state || frame_state_copy(&state, options->state)) &&
+         run_calls(&s, peers, &calls, answers);
     counts->entries = s.order.n;
+    for (uint32_t i = 1; peers && i < calls.n; i++) {
+        release(&peers[i].s);
+        free(peers[i].marks);
+    }
+    free(peers);
     release(&s);
+    frame_state_release(&state);
     return ok;
 }
 

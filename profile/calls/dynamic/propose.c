@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "profile/calls/dynamic/peers.h"
+
 /* The most calls that are run for the proposal of a code object, over all sets of marks. */
 enum { MOST_STEPS = 2000000, MOST_CHOICES = 12 };
 
@@ -13,6 +15,7 @@ struct proposer {
     uint8_t *marks;
     const uint8_t *before; /* see policy_options */
     uint64_t steps;
+    uint64_t n_calls;            /* of a run, with those of peers */
     struct policy_counts counts; /* of the last run */
 };
 
@@ -53,7 +56,7 @@ static bool run(struct proposer *p)
     const struct policy_options options = { .policy = CALLS_MARKED,
                                             .marks = p->marks,
                                             .before = p->before };
-    p->steps += p->code->calls.n;
+    p->steps += p->n_calls;
     return policy_run(p->table, p->code, &options, &p->counts, NULL);
 }
 
@@ -129,8 +132,7 @@ static bool propose(struct proposer *p, const uint8_t *varies, struct proposal *
     ret->minimal = true;
     if (!p->slots.n)
         return true;
-    bool all =
-        p->slots.n <= MOST_CHOICES && ((uint64_t)p->code->calls.n << p->slots.n) <= MOST_STEPS;
+    bool all = p->slots.n <= MOST_CHOICES && (p->n_calls << p->slots.n) <= MOST_STEPS;
     ret->minimal = all;
     return all ? try_all(p, &ret->with) : take_away(p, &ret->with);
 }
@@ -139,6 +141,9 @@ bool propose_marks(struct calls_table *table, struct code_calls *code, const uin
                    const uint8_t *varies, const struct policy_counts *least, struct proposal *ret)
 {
     struct proposer p = { .table = table, .code = code, .before = before };
+    const struct peer_calls peers = peer_calls_begin(table, code, false);
+    for (uint32_t i = 0; i < peers.n; i++)
+        p.n_calls += peers.codes[i]->calls.n;
     *ret = (struct proposal){ .with = *least };
     p.marks = calloc(code->n_slots + 1, 1);
     bool ok = p.marks && propose(&p, varies, ret);

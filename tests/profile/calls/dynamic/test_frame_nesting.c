@@ -1,5 +1,6 @@
 #include "profile/calls/dynamic/frame_nesting.h"
 
+#include "profile/calls/dynamic/peers.h"
 #include "tests/harness.h"
 
 enum { MOST_CALLS = 16 };
@@ -53,6 +54,47 @@ static void test_nesting(void **state)
     frame_nesting_release(&nesting);
 }
 
+/* Code objects of one name share what is remembered, and are run in the order of their calls. */
+static void test_peers(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "a.py:1:f", "a.py:1:g", "a.py:1:f", "a.py:1:f" };
+    static const uint32_t PEERS[] = { 2, 1, 3, 0 };
+    struct cache_code names[4];
+    struct code_calls codes[4];
+    struct code_call calls[4] = {
+        { .lookup = 7 }, { .lookup = 3 }, { .lookup = 5 }, { .lookup = 6 }
+    };
+    struct cache_run run = { 0 };
+    struct calls_table table = { .run = &run };
+    uint32_t member;
+    for (uint32_t i = 0; i < 4; i++) {
+        names[i] = (struct cache_code){ .name = str_of(NAMES[i]) };
+        codes[i] = (struct code_calls){ .code = i };
+        codes[i].calls.v = &calls[i];
+        codes[i].calls.n = 1;
+    }
+    run.codes.v = names;
+    table.codes.v = codes;
+    run.codes.n = table.codes.n = 4;
+    assert_true(peers_find(&table));
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(codes[i].peer, PEERS[i]);
+        assert_int_equal(is_first_peer(&table, &codes[i]), i < 2);
+    }
+    struct peer_calls order = peer_calls_begin(&table, &codes[2], false);
+    assert_int_equal(order.n, 3);
+    static const uint32_t LOOKUPS[] = { 5, 6, 7 };
+    for (int i = 0; i < 3; i++) {
+        const struct code_call *call = peer_calls_next(&order, &member);
+        assert_int_equal(call->lookup, LOOKUPS[i]);
+        assert_ptr_equal(&order.codes[member]->calls.v[0], call);
+    }
+    assert_null(peer_calls_next(&order, &member));
+    order = peer_calls_begin(&table, &codes[0], true);
+    assert_int_equal(order.n, 1);
+}
+
 static bool attempt(void *arg)
 {
     static const char *const FUNCTIONS[] = { "f", " torch_dynamo_resume_in_f_at_3", NULL };
@@ -75,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nesting),
+        cmocka_unit_test(test_peers),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
