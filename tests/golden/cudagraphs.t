@@ -141,12 +141,14 @@ A compile that broke its graph before the first operator has nothing to record; 
 
     $ zstd -dcq $RECORDINGS/levels.log.zst | awk '/^V/ {skip = /"frame_id": 0, "frame_compile_id": 0, "attempt": 1/ && /_graph"/} !skip' >empty.log
 
-    $ symtape cudagraphs -q --on-gpu empty.log | head -7
+    $ symtape cudagraphs -q --on-gpu empty.log | head -9
     reduce-overhead would record 8 CUDA graphs for 15 calls (18 compiled graphs, 37 sizes)
     51 runs: 40 warm up, 8 record, 3 replay
     0/0 has no operators before its graph break: demo/levels.py:9: total = x.sum().item()
 
     Graphs; parts are what a run at one size records
+    A graph has several parts where operators stay outside of
+    CUDA graphs, such as those on the CPU
     graph          parts  sizes  runs  warm-up  record  replay  eager
     1/0 inference      1      1     2        1       1       -      -
 

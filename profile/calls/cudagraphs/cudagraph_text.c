@@ -206,6 +206,7 @@ static void put_graphs(const struct cudagraph_run *run, const struct graph_total
     };
     struct table table = TABLE(COLUMNS);
     uint32_t n = 0;
+    bool divided = false;
     for (uint32_t i = 0; i < run->wrapped.graphs.n; i++) {
         const struct graph_totals *sum = &all[i];
         if (!sum->runs || graph_of(run, i)->skip == SKIP_EMPTY ||
@@ -213,8 +214,10 @@ static void put_graphs(const struct cudagraph_run *run, const struct graph_total
             continue;
         put_graph(graph_of(run, i), &table.text);
         table_cell(&table);
-        table_count(&table,
-                    wrapped_graph_records(graph_of(run, i)) ? graph_of(run, i)->n_partitions : 0);
+        uint32_t parts =
+            wrapped_graph_records(graph_of(run, i)) ? graph_of(run, i)->n_partitions : 0;
+        divided |= parts > 1;
+        table_count(&table, parts);
         table_u64(&table, sum->sizes);
         table_u64(&table, sum->runs);
         for (int k = 0; k < RUN_ACTIONS; k++)
@@ -222,6 +225,9 @@ static void put_graphs(const struct cudagraph_run *run, const struct graph_total
     }
     if (n)
         buf_puts(out, "\nGraphs; parts are what a run at one size records\n");
+    if (divided)
+        buf_puts(out, "A graph has several parts where operators stay outside of\n"
+                      "CUDA graphs, such as those on the CPU\n");
     report_table(&table, options, 0, n, out);
 }
 
