@@ -1,7 +1,7 @@
-/* Nanoseconds a call: graphs walked the first time (cold: rules, comparison and guards) and again
- * (warm), and the allocations of the last warm walk. Then the most memory that a replay without
- * warm walks holds at once, beyond the trace and its graphs, in bytes for each node of all graphs,
- * and how much of that is the environment and its expressions.
+/* Nanoseconds a call, of aten graphs and of Dynamo's: graphs walked the first time (cold: rules,
+ * comparison and guards) and again (warm), and the allocations of the last warm walk. Then the most
+ * memory that a replay without warm walks holds at once, beyond the trace and its graphs, in bytes
+ * for each node of all graphs, and how much of that is the environment and its expressions.
  *
  * usage: bench_replay [--json] TAPE... */
 #include <malloc.h>
@@ -58,8 +58,13 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
+struct times {
+    uint64_t calls, cold, warm;
+};
+
 struct sums {
     uint64_t calls, cold, warm, allocations, n;
+    struct times dynamo;
     uint64_t nodes, bytes, expressions;
     double log_sum; /* of warm ns a call, by graph */
     uint32_t round;
@@ -84,10 +89,19 @@ static bool is_aten(const struct graph_ref *ref)
            ref->kind == GRAPH_INFERENCE || ref->kind == GRAPH_EXPORTED;
 }
 
+static void add_times(struct times *times, uint64_t calls, uint64_t cold, uint64_t warm)
+{
+    times->calls += calls;
+    times->cold += cold;
+    times->warm += warm;
+}
+
 static void add(struct sums *sums, const struct replay *replay, const struct graph_list *list)
 {
     for (size_t i = 0; i < replay->n_graphs; i++) {
         const struct replay_graph *g = &replay->graphs[i];
+        if (list->refs[g->ref].kind == GRAPH_DYNAMO)
+            add_times(&sums->dynamo, g->counts.calls, g->counts.ns, g->warm_ns);
         if (!is_aten(&list->refs[g->ref]) || g->counts.calls == 0)
             continue;
         sums->n++;
@@ -123,6 +137,15 @@ static bool weigh(struct trace *trace, struct sums *sums, struct err *err)
     return replay != NULL;
 }
 
+static void print_dynamo(const struct times *dynamo)
+{
+    double calls = dynamo->calls ? (double)dynamo->calls : 1;
+    if (dynamo->calls)
+        printf("%8llu calls  cold %7.0f ns a call  warm %6.0f ns a call  in Dynamo's graphs\n",
+               (unsigned long long)dynamo->calls, (double)dynamo->cold / calls,
+               (double)dynamo->warm / calls);
+}
+
 static int bench(const char *path, bool json, struct sums *all)
 {
     struct err err = { .kind = ERR_NONE };
@@ -140,9 +163,11 @@ static int bench(const char *path, bool json, struct sums *all)
         fprintf(stderr, "%s: %s\n", path, err.text);
     double calls = sums.calls ? (double)sums.calls : 1;
     if (list && json)
-        printf("{\"tape\": \"%s\", \"calls\": %llu, \"cold_ns\": %llu, \"warm_ns\": %llu}\n", path,
-               (unsigned long long)sums.calls, (unsigned long long)sums.cold,
-               (unsigned long long)sums.warm);
+        printf("{\"tape\": \"%s\", \"calls\": %llu, \"cold_ns\": %llu, \"warm_ns\": %llu, "
+               "\"dynamo_calls\": %llu, \"dynamo_cold_ns\": %llu, \"dynamo_warm_ns\": %llu}\n",
+               path, (unsigned long long)sums.calls, (unsigned long long)sums.cold,
+               (unsigned long long)sums.warm, (unsigned long long)sums.dynamo.calls,
+               (unsigned long long)sums.dynamo.cold, (unsigned long long)sums.dynamo.warm);
     else if (list)
         printf("%8llu calls  cold %7.0f ns a call  warm %6.0f ns a call  %4llu allocations  "
                "%5.0f bytes a node, %5.0f of them expressions  %.*s\n",
@@ -151,6 +176,9 @@ static int bench(const char *path, bool json, struct sums *all)
                (double)sums.bytes / (double)(sums.nodes + !sums.nodes),
                (double)sums.expressions / (double)(sums.nodes + !sums.nodes),
                STR_ARG(str_basename(str_of(path))));
+    if (list && !json)
+        print_dynamo(&sums.dynamo);
+    add_times(&all->dynamo, sums.dynamo.calls, sums.dynamo.cold, sums.dynamo.warm);
     all->calls += sums.calls;
     all->cold += sums.cold;
     all->warm += sums.warm;
@@ -182,5 +210,7 @@ int main(int argc, char **argv)
             (double)all.warm / (double)all.calls, (unsigned long long)all.allocations,
             (double)all.bytes / (double)all.nodes, (double)all.expressions / (double)all.nodes,
             (unsigned long long)all.n, exp(all.log_sum / (double)all.n));
+    if (!json)
+        print_dynamo(&all.dynamo);
     return code;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `symtape record --calls` costs a call: compiled functions called with the recorder at work and
-at rest, in turn; the least of each is compared. Asserts nothing.
+at rest, in turn; the median of the differences of pairs is printed, with the middle half of them. Asserts nothing.
 
 usage: calls.py SYMTAPE PYTHON [--rounds N]
 """
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 PROGRAM = """
-import gc, sys, time, torch
+import gc, statistics, sys, time, torch
 torch.set_num_threads(1)
 calls = sys.modules["_symtape_recorder"].calls
 class Net(torch.nn.Module):
@@ -27,15 +27,19 @@ with torch.no_grad():
         f = torch.compile(f, backend="eager")
         for _ in range(20): f(*args)
         gc.disable()
-        best = {True: 1e9, False: 1e9}
-        for _ in range(ROUNDS):
-            for calls.active in (True, False):
+        plain, more = [], []
+        for i in range(ROUNDS):
+            took = {}
+            for calls.active in (i % 2 == 0, i % 2 == 1):
                 begin = time.perf_counter()
                 for _ in range(20): f(*args)
-                best[calls.active] = min(best[calls.active], (time.perf_counter() - begin) / 20 * 1e6)
+                took[calls.active] = (time.perf_counter() - begin) / 20 * 1e6
+            plain.append(took[False])
+            more.append(took[True] - took[False])
         calls.active = True
-        more = best[True] - best[False]
-        print(f"{name:22} {best[False]:8.1f} us a call, {more:+6.1f} us recorded ({more / best[False]:+.1%})",
+        low, middle, high = statistics.quantiles(more, n=4)
+        call = statistics.median(plain)
+        print(f"{name:22} {call:8.1f} us a call, {middle:+6.1f} us recorded ({middle / call:+.1%}; {low:+.1f} to {high:+.1f})",
               flush=True)
 """
 
