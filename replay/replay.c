@@ -288,6 +288,21 @@ static bool retry(const struct replay_options *options, struct attempt_load *loa
     return better;
 }
 
+enum { MAX_CHOICES = 16 }; /* that are tried one by one */
+
+static void retry_mods(const struct replay_options *options, struct attempt_load *load,
+                       struct attempt_result *result)
+{
+    for (uint64_t i = 0; i <= result->choices && i <= MAX_CHOICES && result->choices; i++) {
+        uint64_t before = load->inner_mods;
+        if (!disagreements(result))
+            break;
+        load->inner_mods = i ? before ^ (UINT64_C(1) << (i - 1)) : UINT64_MAX;
+        if (!retry(options, load, result))
+            load->inner_mods = before;
+    }
+}
+
 /* Where PyTorch's choice depends on the order of a set, tries both orders. Where recorded guards
  * are false at the hints, tries what they may have been. */
 static void retry_choices(const struct replay_options *options, struct attempt_load *load,
@@ -301,9 +316,7 @@ static void retry_choices(const struct replay_options *options, struct attempt_l
         if (!retry(options, load, result))
             load->instead = before;
     }
-    load->inner_mods = result->choices && disagreements(result);
-    if (load->inner_mods)
-        retry(options, load, result);
+    retry_mods(options, load, result);
 }
 
 static void do_attempt(void *user, size_t i)

@@ -32,8 +32,8 @@ struct attempt_load {
     const struct symbol_table *table;   /* for specializations; NULL for a .pt2 */
     struct contradictions settled; /* those that were found, and corrected, before the replay */
     bool scalar_outputs;
-    bool inductor;   /* Inductor compiled it, and decomposes operators that others leave */
-    bool inner_mods; /* of env_settings */
+    bool inductor;       /* Inductor compiled it, and decomposes operators that others leave */
+    uint64_t inner_mods; /* of env_settings */
     struct guard_stop stop;
     enum denied_guard instead; /* of recorded guards that are false at the hints */
 };

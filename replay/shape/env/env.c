@@ -45,6 +45,7 @@ void shape_env_free(struct shape_env *env)
     vec_release(&env->replacements);
     vec_release(&env->asserts);
     vec_release(&env->divisible);
+    vec_release(&env->chosen);
     vec_release(&env->axioms);
     vec_release(&env->specializations);
     env_lru_release(&env->evaluate_memo);

@@ -34,8 +34,10 @@ struct env_settings {
     bool backed_size_oblivious; /* torch.fx.experimental._config */
     bool exporting;             /* torch.compiler.is_exporting() */
     /* PyTorch uses the first Mod of a set, whose order differs from process to process
-     * (PYTHONHASHSEED): false takes the outermost Mod of an equality, true the innermost. */
-    bool inner_mods;
+     * (PYTHONHASHSEED) and from equality to equality. Bit i is the choice where the outermost Mod
+     * is the i-th that was met, the last bit that for all others: 0 takes the outermost Mod, 1 the
+     * innermost. */
+    uint64_t inner_mods;
     int torch; /* the release of PyTorch: 213 is 2.13 (replay/shape/env/behavior.h) */
 };
 /* The release that is assumed of a log that names none: torch 2.12 and later name theirs first of
@@ -281,7 +283,7 @@ struct env_counts {
     uint64_t evaluations, static_evaluations, guards, replacements, asserts, simplifications;
     uint64_t remembered; /* evaluations that were answered from a cache */
     uint64_t ignored;    /* guards after freezing */
-    uint64_t choices;    /* decisions that depended on inner_mods */
+    uint64_t choices;    /* bits of inner_mods on which decisions depended */
 };
 struct env_counts env_counts(const struct shape_env *env);
 

@@ -135,6 +135,8 @@ struct shape_env {
     vec_of(sym_id)
     divisible;
     vec_of(sym_id)
+    chosen; /* by bit of inner_mods: the outermost Mod for which it was read */
+    vec_of(sym_id)
     axioms;
     vec_of(struct env_specialization)
     specializations;

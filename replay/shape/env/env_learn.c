@@ -141,15 +141,31 @@ static bool replace_by_equality(struct shape_env *env, sym_id e, sym_id first)
     return env_put_replacement(env, first, to, "solve");
 }
 
+/* Returns the bit of inner_mods for a Mod. */
+static bool choice_number(struct shape_env *env, sym_id outermost, unsigned *ret)
+{
+    enum { LAST = 63 };
+    for (*ret = 0; *ret < env->chosen.n; ++*ret)
+        if (env->chosen.v[*ret] == outermost)
+            return true;
+    if (*ret == LAST) {
+        env->counts.choices = LAST + 1;
+        return true;
+    }
+    env->counts.choices++;
+    return vec_push(&env->chosen, outermost) || env_no_memory(env);
+}
+
 /* Picks one of the Mods as next(iter(expr.atoms(Mod))) does: see inner_mods of env_settings. */
 static bool learn_divisible(struct shape_env *env, sym_id e)
 {
     struct list found;
     list_init(&found, env->pool);
+    unsigned choice = 0;
     bool ok = env_parts(env, e, SYM_MOD, &found);
-    uint32_t which = env->settings.inner_mods && found.n ? found.n - 1 : 0;
+    ok = ok && (found.n < 2 || choice_number(env, found.v[0], &choice));
+    uint32_t which = found.n > 1 && env->settings.inner_mods >> choice & 1 ? found.n - 1 : 0;
     sym_id mod = ok && found.n ? found.v[which] : SYM_NONE;
-    env->counts.choices += found.n > 1;
     list_release(&found);
     sym_id solved = mod == SYM_NONE ? SYM_NONE : sym_solve(env->pool, e, mod, false);
     if (solved != SYM_NONE && arg_at(env->pool, solved, 1) == SYM_ID_ZERO)

@@ -234,6 +234,32 @@ static void one_of_several_mods(void **state)
     }
 }
 
+/* Each outermost Mod has a choice of its own: (a - a % 7) % b has the first, (a - a % 6) % b the
+ * second.
+ */
+static void choices_of_several_mods(void **state)
+{
+    (void)state;
+    for (uint64_t inner = 0; inner < 4; inner++) {
+        struct err err = { 0 };
+        struct env_settings settings = ENV_SETTINGS_DEFAULT;
+        settings.inner_mods = inner;
+        struct shape_env *env = shape_env_new(&settings, &err);
+        struct sym_pool *pool = env_pool(env);
+        sym_id a = size(env, "L['x'].size()[0]", 21), b = size(env, "L['x'].size()[1]", 3);
+        int64_t divisors[] = { 7, 6, 7 };
+        bool yes;
+        for (int i = 0; i < 3; i++) {
+            sym_id rest = sym_sub(pool, a, sym_mod(pool, a, sym_integer(pool, divisors[i])));
+            sym_id asked = sym_eq(pool, sym_mod(pool, rest, b), SYM_ID_ZERO);
+            assert_true(env_guard_bool(env, asked, &yes) && yes);
+        }
+        assert_int_equal(env_counts(env).choices, 2);
+        assert_int_equal(env_n_divisible(env), !(inner & 1) + !(inner & 2));
+        shape_env_free(env);
+    }
+}
+
 /* lru_cache keys by arguments: what evaluate_expr found unknown before a guard does not hide from
  * statically_known_true what the guard says; what that found before does, unless it only peeked. */
 static void static_evaluation_is_cached(void **state)
@@ -274,6 +300,7 @@ int main(void)
         cmocka_unit_test(results_follow_replacements_and_ranges),
         cmocka_unit_test(suppressed_guards_leave_nothing),
         cmocka_unit_test(one_of_several_mods),
+        cmocka_unit_test(choices_of_several_mods),
         cmocka_unit_test(static_evaluation_is_cached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
