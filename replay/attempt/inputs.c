@@ -230,6 +230,13 @@ static bool read_source(struct input_reader *r)
     return !d || (add_base(r, d, source) && add_tensor(r, d, source));
 }
 
+/* Sizes of parameters and buffers are numbers, except those of a parameter that is the base of an
+ * input. */
+static bool is_static(const struct input_tensor *t)
+{
+    return t->of_module && t->size_symbol == no_symbols;
+}
+
 static struct recorded_symbol *own_part(struct input_reader *r,
                                         const struct recorded_symbol **symbols, uint32_t ndim,
                                         uint32_t dim, bool *failed)
@@ -405,7 +412,7 @@ static bool share_printed(struct inputs *inputs, struct shared_value *v, const s
     for (size_t i = 0;
          i < inputs->list.n && t != v->user && printed && printed->kind == EXPR_SYMBOL; i++) {
         t = &inputs->list.v[i].tensor;
-        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || is_static(t))
             continue;
         for (uint32_t d = 0; d < (t == v->user ? v->user_dim : t->ndim); d++) {
             const struct expr *other = NULL;
@@ -440,7 +447,7 @@ static void share_alike(struct inputs *inputs, struct shared_value *v)
     int64_t value = v->user->size[v->user_dim];
     for (size_t i = 0; i < inputs->list.n; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
-        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module ||
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || is_static(t) ||
             !shares_any(t))
             continue;
         for (uint32_t d = 0; d < t->ndim; d++)
@@ -465,7 +472,7 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
     bool ok = true;
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
-        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || t->of_module)
+        if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete || is_static(t))
             continue;
         memset(t->duck, 0, t->ndim * sizeof *t->duck);
         for (uint32_t d = 0; d < t->ndim && ok; d++)
@@ -585,7 +592,7 @@ bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const 
     }
     for (size_t i = 0; i < inputs->list.n && ok && p.sizes.texts.n; i++) {
         struct input *input = &inputs->list.v[i];
-        if (input->kind == INPUT_TENSOR && input->tensor.concrete && !input->tensor.of_module)
+        if (input->kind == INPUT_TENSOR && input->tensor.concrete && !is_static(&input->tensor))
             ok = note_fixed(&p, &input->tensor);
     }
     intern_release(&p.names);

@@ -106,6 +106,19 @@ static void test_shared_with_stride(void **state)
     }
 }
 
+/* A parameter whose sizes have symbols is the base of a view, and shares them. */
+static void test_shared_with_parameter(void **state)
+{
+    (void)state;
+    struct world w;
+    struct inputs inputs = inputs_of(&w);
+    w.inputs[0].tensor.of_module = true;
+    w.size[1] = w.stride[0] = 1;
+    assert_true(inputs_guess_sharing(&inputs, NULL));
+    assert_true(w.duck[0]);
+    assert_false(inputs.static_by_default);
+}
+
 struct trial {
     const struct graph *dynamo, *aot;
 };
@@ -134,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed),
         cmocka_unit_test(test_shared_with_stride),
+        cmocka_unit_test(test_shared_with_parameter),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
