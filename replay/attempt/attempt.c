@@ -171,6 +171,11 @@ static bool attempt_input(void *user, const struct program *program, const struc
                                    &run->state, &program->root->arena);
     if (!expected)
         return err_nomem(err);
+    if (!run->traces && program->root == program &&
+        replay_state_set_input(&run->state, node, expected, ret)) {
+        run->walker.input_is_set = true;
+        return true;
+    }
     bool as_described = run->walker.other || (other && !other->other), ok = true;
     *ret = as_described ? replay_state_input(&run->state, node) : value_none();
     if (!as_described || (run->walker.other && ret->kind == VALUE_NONE))

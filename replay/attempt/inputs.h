@@ -47,6 +47,7 @@ struct input_tensor {
     int64_t storage_bytes; /* -1: not recorded */
     uint32_t ndim;
     int64_t *size, *stride, offset;
+    const int64_t *recorded_size; /* before inputs_set_hints(); NULL: `size` is as recorded */
     bool requires_grad;
     bool of_module; /* a parameter or buffer of a module: always static */
     bool attribute; /* another attribute of a module: static, or as other inputs are */

@@ -239,6 +239,7 @@ static bool replay_state_tensor(struct state_builder *s, const struct input_tens
                                       .dynamic = dynamic,
                                       .constraints = constraints };
     ret->is_tensor = true;
+    ret->recorded_size = t->recorded_size;
     ret->requires_grad = t->requires_grad;
     ret->meta = (struct tensor_meta){ .dtype = t->dtype,
                                       .layout = t->layout,
@@ -569,6 +570,36 @@ struct value replay_state_placeholder(struct replay_state *state, const struct n
         return value_sym(
             number_type_of(state->env, symbol) == NUMBER_FLOAT ? VALUE_FLOAT : VALUE_INT, symbol);
     return expected_value(state->ops, expected);
+}
+
+/* Returns whether a size that was set is printed as the number that it was when it was recorded. */
+static bool is_specialized_size(struct replay_state *state, const struct replay_input *input,
+                                const struct expected *e, uint32_t d)
+{
+    int64_t printed;
+    return sym_to_i64(env_pool(state->env), e->size[d], &printed) &&
+           printed == input->recorded_size[d] && !same_hint(state, input->meta.size[d], e->size[d]);
+}
+
+bool replay_state_set_input(struct replay_state *state, const struct node *node,
+                            const struct expected *expected, struct value *ret)
+{
+    const struct replay_name *found = find_inputs(state, node->name);
+    const struct replay_input *tensor = found ? input_at(state, found->tensor) : NULL;
+    bool specialized = false;
+    if (!tensor || !tensor->recorded_size || expected->kind != EXPECT_TENSOR ||
+        tensor->meta.dtype != expected->dtype || tensor->meta.ndim != expected->ndim ||
+        tensor->meta.layout != expected->layout)
+        return false;
+    for (uint32_t d = 0; d < tensor->meta.ndim; d++) {
+        bool is_number = is_specialized_size(state, tensor, expected, d);
+        specialized |= is_number;
+        if (!is_number && !same_hint(state, tensor->meta.size[d], expected->size[d]))
+            return false;
+    }
+    if (specialized)
+        *ret = make_tensor(state, tensor, input_at(state, found->number));
+    return specialized;
 }
 
 bool replay_state_agree(struct replay_state *state, const struct expected *a,

@@ -13,6 +13,7 @@ struct replay_input {
     bool is_tensor;
     bool requires_grad;
     struct tensor_meta meta;
+    const int64_t *recorded_size; /* of a tensor whose sizes were set: as recorded; or NULL */
     const struct dim_constraint *constraints; /* set for a tensor of the environment, or NULL */
     sym_id number;
     const struct replay_input *item; /* of a tensor: the symbol of its item(), or NULL */
@@ -64,6 +65,12 @@ sym_id replay_state_find(void *user, struct sym_pool *pool, struct str name);
  * meta, else that of the printed meta. VALUE_NONE when there is neither. */
 struct value replay_state_placeholder(struct replay_state *state, const struct node *node,
                                       const struct expected *expected);
+
+/* Sets *ret to the input of a placeholder some of whose sizes were set, and are printed as the
+ * numbers that they were when they were recorded, because a call specialized them later. Returns
+ * whether it is one. */
+bool replay_state_set_input(struct replay_state *state, const struct node *node,
+                            const struct expected *expected, struct value *ret);
 
 /* Returns whether two metas of one input have the same dtype, and sizes and strides of the same
  * hints. */

@@ -460,6 +460,7 @@ static bool first_input(struct interpreter *in, struct program *p, const struct 
 {
     struct walker *w = in->user;
     (void)number;
+    w->input_is_set = false;
     if (passed)
         *ret = *passed;
     else if (!w->input(w->user, p, step, ret, &w->err))
@@ -471,7 +472,8 @@ static bool first_input(struct interpreter *in, struct program *p, const struct 
     if (ret->kind == VALUE_NONE && !passed && step_is_list_input(p, step))
         *ret = unknown_value();
     p->first[step->node] = *ret;
-    p->notes[step->node].pending = ret->kind != VALUE_NONE && !is_unknown_call(*ret);
+    p->notes[step->node].pending =
+        ret->kind != VALUE_NONE && !is_unknown_call(*ret) && !w->input_is_set;
     return true;
 }
 

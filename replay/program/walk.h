@@ -45,6 +45,7 @@ struct walker {
     struct interpreter interpreter;
     uint32_t depth;
     struct err arithmetic; /* the failure of size arithmetic in the last call */
+    bool input_is_set;     /* by input(): the recorded meta is that of another size */
     bool stopped;          /* before() or after() ended the walk, or a call as `other` says */
     struct err err;        /* why the walk failed: ERR_ENV when memory ran out, ERR_INPUT when this
                               graph cannot be walked, which does not affect others */

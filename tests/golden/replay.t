@@ -159,6 +159,7 @@ input that the graph prints alike.
     0/0_0    kernel    reproduced  s26 >= 0                                      view  Tensor.vi
     0/0_0    kernel    reproduced  Eq(s79*(s35 + s52*s72), s26*(s35 + s52*s72))  view  Tensor.vi
     0/0_0    kernel    reproduced  Eq(s26, s79)                                  view  Tensor.vi
+
 A list of inputs has the items that the graph takes out of it, and no more items than the graph has nodes, whatever an index says.
 
     $ python3 $ROOT/tests/golden/make_hostile.py lists > lists.log; symtape replay lists.log | head -4
@@ -166,3 +167,19 @@ A list of inputs has the items that the graph takes out of it, and no more items
 
     graph                      calls  match  mismatch  refused  unsupported  adopted  error
     0/0_0:dynamo_output_graph      7      4         -        3            -        3  -
+
+A size that the recorded graph has as a number is replayed with the size that is set, so that the call that needs the number refuses it:
+
+    $ symtape replay $RECORDINGS/layers.log.zst --what-if s53=2
+    guards
+      - 0/0_0  Eq(s53, 32)
+      + 0/0_0  Ne(s53, 32)
+    specializations and replacements
+      - 0/0_0  s53 = 32
+    results
+      0/0_0:dynamo_output_graph linear: torch._C._nn.linear
+        - f32[s77, s27, 96][96*s27, 96, 1]cpu
+        + RuntimeError: a and b must have same reduction dim, but got [s27*s77, s53] X [32, 96].
+      0/0_0:dynamo_output_graph x: operator.add
+        - f32[s77, s27, 32][32*s27, 32, 1]cpu
+        + RuntimeError: The size of tensor a (s53) must match the size of tensor b (32) at non-singleton dimension 2)

@@ -42,11 +42,18 @@ static void count_names(const struct hint_changer *h, const struct recorded_symb
 }
 
 static bool set_tensor(struct hint_changer *h, struct input_tensor *t, const struct replay_input *s,
-                       size_t *found, struct err *err)
+                       size_t *found, struct arena *arena, struct err *err)
 {
     count_names(h, t->size_symbol, t->ndim, found);
     count_names(h, t->stride_symbol, t->ndim, found);
     count_names(h, t->offset_symbol, 1, found);
+    int64_t *recorded = arena_array(arena, int64_t, (size_t)t->ndim + 1);
+    if (!recorded)
+        return err_nomem(err);
+    for (uint32_t d = 0; d < t->ndim; d++)
+        recorded[d] = t->size[d];
+    if (!t->recorded_size)
+        t->recorded_size = recorded;
     for (uint32_t d = 0; d < t->ndim; d++) {
         evaluate_size(h, s->meta.size[d], &t->size[d]);
         evaluate_size(h, s->meta.stride[d], &t->stride[d]);
@@ -72,7 +79,7 @@ bool inputs_set_hints(struct inputs *inputs, const struct input_set *sets, size_
         struct input *input = &inputs->list.v[i];
         if (input->kind == INPUT_TENSOR) {
             if (input->tensor.concrete)
-                ok = set_tensor(&h, &input->tensor, &h.state.inputs[i], found, err);
+                ok = set_tensor(&h, &input->tensor, &h.state.inputs[i], found, &inputs->arena, err);
             continue;
         }
         const struct input_set *set = set_of(&h, input->symbol.name);
