@@ -838,6 +838,8 @@ static bool walk_substitute(struct attempt_run *run, struct err *err)
     run->walker.other = true;
     struct program *p = make_program(run, &run->load->substitute, &why);
     ops_set_recall(run->state.ops, true);
+    if (p && run->load->substitute_is_same && !late_symbols_redirect(run->load, p))
+        return err_nomem(err);
     if (p && !walk_program(&run->walker, p))
         why = run->walker.err;
     if (why.kind == ERR_ENV)

@@ -12,7 +12,7 @@ struct number_input {
 struct number_group {
     uint32_t n;
     node_id first; /* the input whose symbol was created first; NODE_NONE: none was */
-    uint32_t record;
+    const struct recorded_symbol *symbol;
 };
 
 struct late_symbols {
@@ -70,9 +70,9 @@ static void note_symbol(struct late_symbols *l, struct str name,
     struct number_input *input = &l->inputs.v[id];
     struct number_group *group = &l->groups.v[input->group];
     input->symbol = symbol;
-    if (group->first == NODE_NONE || symbol->record < group->record) {
+    if (group->first == NODE_NONE || symbol->record < group->symbol->record) {
         group->first = input->node;
-        group->record = symbol->record;
+        group->symbol = symbol;
     }
 }
 
@@ -123,6 +123,12 @@ static bool read_lines(struct late_symbols *l)
     return true;
 }
 
+static uint32_t line_of(struct late_symbols *l, struct str file, uint32_t line)
+{
+    uint32_t id = intern_find(&l->lines, line_text(l, file, line));
+    return l->text.failed ? INTERN_NONE : id;
+}
+
 /* Returns the first call at the line where the symbol was created; 0: there is none. */
 static uint32_t created_before(struct late_symbols *l, const struct recorded_symbol *symbol)
 {
@@ -131,31 +137,122 @@ static uint32_t created_before(struct late_symbols *l, const struct recorded_sym
         return 0;
     struct frame frame =
         stack_frame(trace, trace->attempts[l->load->attempt].recording, symbol->user_stack);
-    uint32_t id = intern_find(&l->lines, line_text(l, frame.file, frame.line));
-    return id == INTERN_NONE || l->text.failed ? 0 : l->first_call.v[id];
+    uint32_t id = line_of(l, frame.file, frame.line);
+    return id == INTERN_NONE ? 0 : l->first_call.v[id];
+}
+
+/* Returns the line of a call at which a guard was recorded; INTERN_NONE: there is none. */
+static uint32_t guard_line(struct late_symbols *l, const struct guard *guard)
+{
+    const struct trace *trace = l->load->trace;
+    if (guard->attempt != l->load->attempt || guard->kind == GUARD_SUPPRESSED || !guard->user_stack)
+        return INTERN_NONE;
+    struct frame frame =
+        stack_frame(trace, trace->attempts[guard->attempt].recording, guard->user_stack);
+    return line_of(l, frame.file, frame.line);
+}
+
+/* Gives each call the guards of its line. */
+static bool read_guards(struct late_symbols *l)
+{
+    struct program *p = l->program;
+    struct arena *arena = &p->root->arena;
+    const struct guard_list *guards = l->load->guards;
+    size_t n_lines = l->first_call.n, n_guards = guards ? guards->n : 0, n_texts = 0;
+    uint32_t *first = arena_array(arena, uint32_t, (size_t)p->n_steps + 1);
+    uint32_t *n = arena_array(arena, uint32_t, (size_t)p->n_steps + 1);
+    uint32_t *line_first = arena_array(&l->arena, uint32_t, n_lines + 1);
+    uint32_t *line_n = arena_array(&l->arena, uint32_t, n_lines + 1);
+    uint32_t *line = arena_array(&l->arena, uint32_t, n_guards + 1);
+    if (!first || !n || !line_first || !line_n || !line)
+        return false;
+    for (size_t i = 0; i < n_lines; i++)
+        line_n[i] = 0;
+    for (size_t i = 0; i < n_guards; i++) {
+        line[i] = guard_line(l, &guards->guards[i]);
+        if (line[i] != INTERN_NONE) {
+            line_n[line[i]]++;
+            n_texts++;
+        }
+    }
+    struct str *texts = arena_array(arena, struct str, n_texts + 1);
+    struct call_guards *ret = arena_new(arena, struct call_guards);
+    if (!texts || !ret)
+        return false;
+    for (size_t i = 0, sum = 0; i < n_lines; i++) {
+        line_first[i] = (uint32_t)sum;
+        sum += line_n[i];
+        line_n[i] = 0;
+    }
+    for (size_t i = 0; i < n_guards; i++)
+        if (line[i] != INTERN_NONE)
+            texts[line_first[line[i]] + line_n[line[i]]++] = guards->guards[i].expr;
+    for (uint32_t i = 0; i < p->n_steps; i++) {
+        uint32_t at = p->graph->nodes[p->steps[i].node].location, id = INTERN_NONE;
+        first[i] = n[i] = 0;
+        if (at != LOCATION_NONE)
+            id = line_of(l, p->graph->locations[at].file, p->graph->locations[at].line);
+        if (id != INTERN_NONE) {
+            first[i] = line_first[id];
+            n[i] = line_n[id];
+        }
+    }
+    *ret = (struct call_guards){ first, n, texts };
+    p->renamed = ret;
+    return !l->text.failed;
+}
+
+/* For an input, by its node: the one that calls before a step name instead. */
+struct earlier_input {
+    const struct number_input *number; /* NULL: none */
+    uint32_t until;
+};
+
+/* Returns whether a call takes the tensor of which the symbol was a size. input: by node, the input
+ * that it names. */
+static bool takes_tensor_of(struct late_symbols *l, const struct step *step, const node_id *input,
+                            const struct recorded_symbol *symbol)
+{
+    const struct program *p = l->program;
+    struct str tensor = str_first(symbol->source, str_find(symbol->source, STR(".size()[")));
+    struct str name = inputs_placeholder_name(tensor, &l->arena);
+    bool ret = false;
+    for (uint32_t k = 0; k < step->n_patches && name.p && tensor.n < symbol->source.n && !ret;
+         k++) {
+        node_id from = p->patches[step->first_patch + k].from;
+        ret = from < step->node && str_eq(p->graph->nodes[input[from]].name, name);
+    }
+    return ret;
+}
+
+/* The first call at the line where the input's symbol was created may have read that from its own
+ * tensor, and have named the other input. */
+static bool may_name_earlier(struct late_symbols *l, const struct step *step, const node_id *input,
+                             const struct earlier_input *earlier)
+{
+    const struct recorded_symbol *symbol = earlier->number->symbol;
+    return symbol && takes_tensor_of(l, step, input, symbol) &&
+           !takes_tensor_of(l, step, input, l->groups.v[earlier->number->group].symbol);
 }
 
 static bool redirect(struct late_symbols *l)
 {
     struct program *p = l->program;
-    /* By node: the input that it names, and for an input the steps before which another is meant.
-     */
-    node_id *input = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1);
-    node_id *instead = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1);
-    uint32_t *until = arena_array(&l->arena, uint32_t, (size_t)p->n_steps + 1);
-    if (!input || !instead || !until)
+    node_id *input = arena_array(&l->arena, node_id, (size_t)p->n_steps + 1); /* by node */
+    struct earlier_input *earlier =
+        arena_array(&l->arena, struct earlier_input, (size_t)p->n_steps + 1);
+    if (!input || !earlier)
         return false;
     for (uint32_t i = 0; i < p->n_steps; i++) {
         input[i] = i;
-        until[i] = 0;
+        earlier[i] = (struct earlier_input){ .number = NULL };
     }
     for (size_t i = 0; i < l->inputs.n; i++) {
         const struct number_input *number = &l->inputs.v[i];
         const struct number_group *group = &l->groups.v[number->group];
-        if (group->n < 2 || group->first == NODE_NONE || group->first == number->node)
-            continue;
-        instead[number->node] = group->first;
-        until[number->node] = created_before(l, number->symbol);
+        if (group->n >= 2 && group->first != NODE_NONE && group->first != number->node)
+            earlier[number->node] =
+                (struct earlier_input){ number, created_before(l, number->symbol) };
     }
     for (uint32_t i = 0; i < p->n_steps; i++) {
         const struct step *step = &p->steps[i];
@@ -164,8 +261,13 @@ static bool redirect(struct late_symbols *l)
             node_id from = patch->from < i ? input[patch->from] : i;
             if (step->kind == STEP_ALIAS)
                 input[i] = from;
-            else if (step_is_call(step) && i < until[from])
-                patch->from = instead[from];
+            if (!step_is_call(step) || !earlier[from].number || i > earlier[from].until)
+                continue;
+            node_id first = l->groups.v[earlier[from].number->group].first;
+            if (i < earlier[from].until)
+                patch->from = first;
+            else if (i && may_name_earlier(l, step, input, &earlier[from]))
+                patch->earlier = first;
         }
     }
     return !l->text.failed;
@@ -177,9 +279,9 @@ bool late_symbols_redirect(const struct attempt_load *load, struct program *prog
     bool several = false;
     if (load->attempt == TRACE_NONE)
         return true;
-    bool ok = read_inputs(&l, &several);
+    bool ok = read_inputs(&l, &several) && (!l.inputs.n || (read_lines(&l) && read_guards(&l)));
     if (ok && several)
-        ok = read_symbols(&l) && read_lines(&l) && redirect(&l);
+        ok = read_symbols(&l) && redirect(&l);
     value_set_release(&l.printed);
     vec_release(&l.groups);
     vec_release(&l.inputs);

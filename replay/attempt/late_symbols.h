@@ -5,7 +5,9 @@
  * made two inputs equal since, that is the input whose symbol replaced the other's, and it may have
  * been created after the call. So a call that comes before the first one at the line where an
  * input's symbol was created takes, of the inputs that the graph prints alike, the one that was
- * created first.
+ * created first, and so may the first call at that line (struct patch), if the input is a size of
+ * its tensor; and a call takes the size of its tensors that the graph prints like the input,
+ * unless a guard at its line compares the two.
  */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H
 #define SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H

@@ -47,6 +47,8 @@ enum step_kind {
 struct patch {
     struct value *at;
     node_id from;
+    node_id earlier; /* an input that was equal to `from` in the end and may have been passed
+                        instead, if a guard of the call's line compares them; NODE_NONE: none */
 };
 
 struct step {
@@ -110,6 +112,12 @@ struct outcome_note {
     const struct note_detail *detail; /* NULL for none */
 };
 
+/* The guards that were recorded at the line of each call: n[step] texts from first[step] on. */
+struct call_guards {
+    const uint32_t *first, *n;
+    const struct str *texts;
+};
+
 struct program {
     const struct graph *graph;
     struct program *root;
@@ -124,6 +132,8 @@ struct program {
     bool *valid;                /* whether current[] is set */
     struct program **children;
     uint32_t n_children;
+    const struct call_guards *renamed; /* the graph's inputs may stand for other sizes that were
+                                          printed alike (program_fill()); NULL: they do not */
     bool walked;
     bool differs; /* a node of it or of its subgraphs does; set by walk_finish() */
     uint32_t n_tree_nodes, n_tree_locations; /* only in the root: the sums over its tree */
@@ -165,8 +175,9 @@ struct value expected_value(struct ops *ops, const struct expected *expected);
 const struct expected *expected_read(struct ops *ops, const struct graph *graph, uint32_t meta,
                                      sym_resolver *symbol, void *user, struct arena *arena);
 
-/* Fills in a step's arguments from the current values during a walk. False: one of them does not
- * exist. */
+/* Fills in a step's arguments from the current values during a walk. In a program that is
+ * `renamed`, a numeric input is replaced by the size of the call's tensors that was printed as the
+ * input was, unless the input is one of these sizes. False: an argument does not exist. */
 bool program_fill(struct program *program, const struct step *step);
 /* Sets the value to which the names of the step's node refer from here on. */
 void program_set(struct program *program, const struct step *step, struct value value);

@@ -1,5 +1,100 @@
 /* The values of nodes during a walk, for all users of the interpreter. */
 #include "replay/program/program.h"
+#include "trace/events/guards.h"
+
+enum { MAX_RENAMED = 64 }; /* arguments of a call, and guards, among which sizes are looked for */
+
+/* Looks in a tensor for a size that was printed as an input was. Returns true if it is the input's
+ * value, which is right, then; else *ret is the first such size. Both are as they are by now. */
+static bool find_printed_size(struct shape_env *env, const struct value *tensor,
+                              const struct expected *printed, sym_id number, sym_id value,
+                              sym_id *ret)
+{
+    const struct tensor_meta *meta = tensor->u.tensor.meta;
+    if (printed->kind != EXPECT_TENSOR || printed->unreadable || printed->ndim != meta->ndim)
+        return false;
+    for (uint32_t d = 0; d < meta->ndim; d++) {
+        sym_id size = printed->size[d] == number ? env_replace(env, meta->size[d]) : SYM_NONE;
+        if (size == SYM_NONE)
+            continue;
+        if (size == value)
+            return true;
+        if (*ret == SYM_NONE)
+            *ret = size;
+    }
+    return false;
+}
+
+struct symbol_pair {
+    struct str a, b;
+    bool has_a, has_b;
+};
+
+static void note_symbol(void *user, struct str symbol)
+{
+    struct symbol_pair *pair = user;
+    pair->has_a |= str_eq(symbol, pair->a);
+    pair->has_b |= str_eq(symbol, pair->b);
+}
+
+/* Returns whether the guards that were recorded at the call's line have both symbols: one guard, or
+ * several that compare them with a third one. */
+static bool have_both(const struct program *p, const struct step *step, sym_id a, sym_id b)
+{
+    const struct sym_pool *pool = ops_pool(p->ops);
+    uint32_t first = p->renamed->first[step->node], n = p->renamed->n[step->node];
+    struct symbol_pair pair = { .a = sym_name(pool, a), .b = sym_name(pool, b) };
+    for (uint32_t i = 0; i < n; i++)
+        guard_symbols(p->renamed->texts[first + i], note_symbol, &pair);
+    return pair.has_a && pair.has_b;
+}
+
+static bool can_compare(const struct program *p, const struct step *step, sym_id a, sym_id b)
+{
+    const struct sym_pool *pool = ops_pool(p->ops);
+    return sym_kind_of(pool, a) == SYM_SYMBOL && sym_kind_of(pool, b) == SYM_SYMBOL &&
+           p->renamed->n[step->node] <= MAX_RENAMED;
+}
+
+static void take_earlier_input(const struct program *p, const struct step *step,
+                               const struct patch *patch)
+{
+    struct shape_env *env = ops_env(p->ops);
+    const struct value *earlier = &p->current[patch->earlier];
+    if (!p->valid[patch->earlier] || earlier->kind != VALUE_INT || patch->at->kind != VALUE_INT)
+        return;
+    sym_id value = env_replace(env, patch->at->u.sym), other = env_replace(env, earlier->u.sym);
+    if (value != SYM_NONE && other != SYM_NONE && value != other &&
+        can_compare(p, step, value, other) && have_both(p, step, value, other))
+        *patch->at = *earlier;
+}
+
+/* Where a guard made symbols equal, the graph that is printed in the end names one of them wherever
+ * the program passed any (insert_deferred_runtime_asserts of torch/fx/passes/runtime_assert.py).
+ * Before that guard a call got the one that was a size of its tensor, or it would have added the
+ * guard itself. */
+static void take_sizes_of_tensors(const struct program *p, const struct step *step)
+{
+    struct shape_env *env = ops_env(p->ops);
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        const struct patch *number = &p->patches[step->first_patch + i];
+        const struct expected *printed = p->steps[number->from].expected;
+        if (p->steps[number->from].kind != STEP_INPUT || number->at->kind != VALUE_INT ||
+            printed->kind != EXPECT_NUMBER || printed->unreadable)
+            continue;
+        sym_id value = env_replace(env, number->at->u.sym), size = SYM_NONE;
+        bool right = value == SYM_NONE;
+        for (uint32_t k = 0; k < step->n_patches && !right; k++) {
+            const struct patch *tensor = &p->patches[step->first_patch + k];
+            right = tensor->at->kind == VALUE_TENSOR &&
+                    find_printed_size(env, tensor->at, p->steps[tensor->from].expected,
+                                      printed->number, value, &size);
+        }
+        if (!right && size != SYM_NONE && can_compare(p, step, value, size) &&
+            !have_both(p, step, value, size))
+            *number->at = value_int(size);
+    }
+}
 
 bool program_fill(struct program *p, const struct step *step)
 {
@@ -8,7 +103,11 @@ bool program_fill(struct program *p, const struct step *step)
         if (patch->from >= p->n_steps || !p->valid[patch->from])
             return false;
         *patch->at = p->current[patch->from];
+        if (patch->earlier != NODE_NONE && p->renamed)
+            take_earlier_input(p, step, patch);
     }
+    if (p->renamed && step_is_call(step) && step->n_patches <= MAX_RENAMED)
+        take_sizes_of_tensors(p, step);
     return true;
 }
 
