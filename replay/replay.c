@@ -341,6 +341,12 @@ static struct replay *run_attempts(struct replay_loader *l, struct err *err)
             *err = results[i].err;
             ok = false;
         }
+    const struct replay_observer *observer = l->options->observer;
+    for (size_t i = 0; i < n && ok && observer; i++) {
+        void *observed = results[i].observed;
+        results[i].observed = NULL;
+        ok = observer->take(observer->user, l->loads.v[i]->attempt, observed) || err_nomem(err);
+    }
     if (ok)
         ret = replay_merge(l->graphs, results, n, err);
     for (size_t i = 0; i < n; i++)

@@ -29,6 +29,34 @@ struct replay_branch {
     const struct guard *guard;
 };
 
+/* An attempt at its end, for an observer. */
+struct replay_end {
+    uint32_t attempt;
+    struct shape_env *env; /* with its events */
+    struct guard_log *log; /* the recorded guards, all of them parsed */
+    bool partial;          /* the replay ended before the attempt's last call, or a graph failed */
+    void *run;             /* for replay_place_of() */
+};
+/* Where a node of a graph asked. */
+struct replay_place {
+    uint32_t ref;                       /* its graph, or TRACE_NONE: no node asked */
+    struct str node;                    /* "" when no node asked */
+    const struct graph *location_graph; /* the graph of `location` */
+    uint32_t location;                  /* LOCATION_NONE when the line is not known */
+};
+struct replay_place replay_place_of(const struct replay_end *end, struct env_origin origin);
+/* Called at the end of each attempt, in the thread that replays it; an attempt may be replayed
+ * several times. What it returns is dropped, or belongs to the attempt's result and is taken. NULL:
+ * err is set. */
+struct replay_observer {
+    void *(*end)(void *user, const struct replay_end *end, struct err *err);
+    void (*drop)(void *observed);
+    /* Takes over what `end` returned, attempt by attempt, in their order, at the end of the replay.
+     */
+    bool (*take)(void *user, uint32_t attempt, void *observed);
+    void *user;
+};
+
 struct replay_options {
     struct selector selector;         /* selects attempts and graphs */
     bool all;                         /* includes graphs of other events and artifacts */
@@ -51,6 +79,7 @@ struct replay_options {
     bool passes;  /* counts as PyTorch does (replay/attempt/dispatch_passes.h) */
     bool calls;   /* lists the calls of operators as cases */
     bool trails;  /* lists guards and replacements at the end, as texts */
+    const struct replay_observer *observer; /* or NULL */
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
 

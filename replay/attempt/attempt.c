@@ -502,23 +502,27 @@ static void count_recorded(struct replay_guard_counts *n, const struct guard_ent
 }
 
 /* Returns the node of an origin; nodes are numbered over a graph and then its children. */
-static const struct node *node_in(const struct graph *graph, uint32_t *node)
+static const struct node *node_in(const struct graph *graph, uint32_t *node,
+                                  const struct graph **in)
 {
-    if (*node < graph->n_nodes)
+    if (*node < graph->n_nodes) {
+        *in = graph;
         return &graph->nodes[*node];
+    }
     *node -= graph->n_nodes;
     const struct node *ret = NULL;
     for (uint32_t i = 0; i < graph->n_children && !ret; i++)
-        ret = node_in(graph->children[i], node);
+        ret = node_in(graph->children[i], node, in);
     return ret;
 }
 
 static const struct node *origin_node(const struct attempt_run *run, uint32_t program,
                                       uint32_t node)
 {
+    const struct graph *ignored;
     for (size_t g = 0; g < run->load->n_graphs; g++)
         if (run->load->graphs[g].ref == run->refs.v[program] && run->load->graphs[g].graph)
-            return node_in(run->load->graphs[g].graph, &node);
+            return node_in(run->load->graphs[g].graph, &node, &ignored);
     return NULL;
 }
 
@@ -541,6 +545,7 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
 {
     struct attempt_result *r = run->result;
     const struct node *node = NULL;
+    const struct graph *ignored;
     struct replay_guard row = { .guard = entry->guard,
                                 .attempt = run->load->attempt,
                                 .status = entry->status,
@@ -548,7 +553,7 @@ static bool keep_guard(struct attempt_run *run, const struct guard_entry *entry)
     const struct attempt_graph *substitute = &run->load->substitute;
     uint32_t at = entry->node;
     if (entry->has_node && substitute->graph)
-        node = node_in(substitute->graph, &at);
+        node = node_in(substitute->graph, &at, &ignored);
     else if (entry->has_node && entry->graph < run->refs.n)
         node = origin_node(run, entry->graph, entry->node);
     if (node) {
@@ -668,6 +673,7 @@ static bool set_switches(struct attempt_run *run)
 static bool open_run(struct attempt_run *run, struct err *err)
 {
     struct env_settings settings = settings_of(run->load);
+    settings.keep_events = run->options->observer != NULL;
     bool calls = run->load->n_graphs > 0 || run->substitute;
     if (!replay_state_open(&run->state, &run->load->inputs, &settings, err) ||
         (calls && !replay_state_make_ops(&run->state, run->load->operators, err)) ||
@@ -855,6 +861,44 @@ static bool take_substitute_guards(struct attempt_run *run, struct attempt_run *
             err_nomem(err));
 }
 
+struct replay_place replay_place_of(const struct replay_end *end, struct env_origin origin)
+{
+    const struct attempt_run *run = end->run;
+    struct replay_place ret = { .ref = TRACE_NONE, .location = LOCATION_NONE };
+    if (origin.node == ENV_NODE_NONE || origin.graph >= run->refs.n)
+        return ret;
+    for (size_t g = 0; g < run->load->n_graphs; g++) {
+        uint32_t at = origin.node;
+        const struct attempt_graph *graph = &run->load->graphs[g];
+        if (graph->ref != run->refs.v[origin.graph] || !graph->graph)
+            continue;
+        const struct node *node = node_in(graph->graph, &at, &ret.location_graph);
+        if (!node)
+            continue;
+        ret.ref = graph->ref;
+        ret.node = node->name;
+        ret.location = node->location;
+    }
+    return ret;
+}
+
+static void observe(struct attempt_run *run, struct err *err)
+{
+    const struct replay_observer *observer = run->options->observer;
+    struct replay_end end = { .attempt = run->load->attempt,
+                              .env = run->state.env,
+                              .log = &run->log,
+                              .partial = run->log.ended,
+                              .run = run };
+    for (size_t i = 0; i < run->result->graphs.n; i++)
+        end.partial |= run->result->graphs.v[i].error.n > 0;
+    guard_log_parse_all(&run->log);
+    run->result->drop = observer->drop;
+    run->result->observed = run->log.failed ? NULL : observer->end(observer->user, &end, err);
+    if (!run->result->observed && !err_is_set(err))
+        err_nomem(err);
+}
+
 void attempt_replay(const struct replay_options *options, struct attempt_load *load,
                     struct attempt_result *result)
 {
@@ -870,6 +914,8 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
         if (run.state.ops)
             collect_operators(&run.collecting, run.stack_graph.v, run.stack_location.v,
                               (uint32_t)run.stack_graph.n);
+        if (options->observer && !err_is_set(&err))
+            observe(&run, &err);
         if (options->trails)
             collect_trails(&run.collecting, run.state.env);
         if (run.collecting.failed)
@@ -891,6 +937,8 @@ void attempt_replay(const struct replay_options *options, struct attempt_load *l
 
 void attempt_result_release(struct attempt_result *result)
 {
+    if (result->observed)
+        result->drop(result->observed);
     vec_release(&result->graphs);
     vec_release(&result->differences);
     vec_release(&result->guards);

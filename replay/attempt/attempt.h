@@ -67,6 +67,8 @@ struct attempt_result {
     struct pass_operators pass_operators; /* names belong to the operators' context until merged */
     uint64_t digest;
     size_t expression_bytes;
+    void *observed; /* by options->observer, or NULL */
+    void (*drop)(void *observed);
     struct arena arena;
     struct err err; /* of kind ERR_NONE after success */
 };

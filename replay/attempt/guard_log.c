@@ -117,6 +117,12 @@ static void parse_entry(struct guard_log *log, struct guard_entry *entry)
         log->failed |= !add_to_form(log, entry);
 }
 
+void guard_log_parse_all(struct guard_log *log)
+{
+    for (size_t i = 0; i < log->n_recorded; i++)
+        parse_entry(log, &log->entries.v[i]);
+}
+
 static bool is_kernel(const struct guard_entry *entry)
 {
     return entry->guard->asked_by == GUARD_BY_KERNEL;

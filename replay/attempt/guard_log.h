@@ -104,6 +104,9 @@ void guard_log_release(struct guard_log *log);
 /* Parses a text of the record, which must outlive the log, once; SYM_NONE: it is no expression. */
 sym_id guard_log_parse(struct guard_log *log, struct str text);
 
+/* Parses all recorded guards, so that each entry has its `expr`. */
+void guard_log_parse_all(struct guard_log *log);
+
 /* Returns whether a condition is false at the hints: PyTorch adds what is true, a condition or its
  * negation (evaluate_expr and _log_guard of torch/fx/experimental/symbolic_shapes.py). */
 bool guard_is_denied(struct shape_env *env, sym_id expr);

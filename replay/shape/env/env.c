@@ -14,6 +14,7 @@ struct shape_env *shape_env_new(const struct env_settings *settings, struct err 
     env->settings = settings ? *settings : ENV_SETTINGS_DEFAULT;
     env->version = env->static_version = env->time = 1;
     env->level = 1;
+    env->learning_guard = env->learning_assert = UINT32_MAX;
     env->axioms_stale = true;
     env->origin = (struct env_origin){ .graph = ENV_NODE_NONE, .node = ENV_NODE_NONE, .rule = "" };
     env->raised_condition = SYM_NONE;
@@ -48,6 +49,7 @@ void shape_env_free(struct shape_env *env)
     vec_release(&env->chosen);
     vec_release(&env->axioms);
     vec_release(&env->specializations);
+    vec_release(&env->events);
     env_lru_release(&env->evaluate_memo);
     env_lru_release(&env->assert_memo);
     env_lru_release(&env->learn_memo);
@@ -252,4 +254,41 @@ struct env_counts env_counts(const struct shape_env *env)
 const struct backtraces *env_backtraces(const struct shape_env *env)
 {
     return &env->backtraces;
+}
+
+/* ---- Events ---- */
+
+uint32_t env_n_events(const struct shape_env *env)
+{
+    return (uint32_t)env->events.n;
+}
+
+const struct env_event *env_event_at(const struct shape_env *env, uint32_t i)
+{
+    return &env->events.v[i];
+}
+
+bool env_add_event(struct shape_env *env, enum env_event_kind kind, sym_id expr, sym_id value)
+{
+    if (!env->settings.keep_events)
+        return true;
+    if (kind == ENV_EVENT_GUARDED || kind == ENV_EVENT_STATIC) {
+        struct expr_info *k = env_known(env, expr);
+        if (!k || k->asked)
+            return k != NULL;
+        k->asked = true;
+    }
+    struct env_event event = { .kind = kind,
+                               .expr = expr,
+                               .value = value,
+                               .range = SYM_RANGE_FAILED,
+                               .guard = env->learning_guard,
+                               .assert = env->learning_assert,
+                               .origin = env->origin };
+    const struct env_symbol *s = env_symbol(env, expr);
+    if (s)
+        event.range = s->range;
+    if (kind == ENV_EVENT_REPLACEMENT && s)
+        event.reason = env->replacements.v[s->replacement].reason;
+    return vec_push(&env->events, event) || env_no_memory(env);
 }

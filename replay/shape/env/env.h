@@ -38,7 +38,8 @@ struct env_settings {
      * is the i-th that was met, the last bit that for all others: 0 takes the outermost Mod, 1 the
      * innermost. */
     uint64_t inner_mods;
-    int torch; /* the release of PyTorch: 213 is 2.13 (replay/shape/env/behavior.h) */
+    bool keep_events; /* for env_event_at() */
+    int torch;        /* the release of PyTorch: 213 is 2.13 (replay/shape/env/behavior.h) */
 };
 /* The release that is assumed of a log that names none: torch 2.12 and later name theirs first of
  * all, earlier ones at the end of a compile. */
@@ -277,6 +278,34 @@ const struct backtraces *env_backtraces(const struct shape_env *env);
 uint32_t env_n_symbols(const struct shape_env *env); /* in the order of their creation */
 sym_id env_symbol_at(const struct shape_env *env, uint32_t i);
 struct str env_source(const struct shape_env *env, sym_id symbol); /* the one that prints it */
+
+/* What an environment was given, what it was asked, and what it derived, in order. They are kept
+ * if env_settings says so. A question is listed once, with its first answer; those that were asked
+ * while guards were suppressed, size-oblivious ones and those that got their fallback are not
+ * listed, because no guard holds their answer. */
+enum env_event_kind {
+    ENV_EVENT_SYMBOL,      /* a symbol, and the range that it begins with */
+    ENV_EVENT_GIVEN_RANGE, /* a range that the program or the user states */
+    ENV_EVENT_GUARDED,     /* a question whose answer is a guard */
+    ENV_EVENT_STATIC,      /* a question whose answer was known */
+    ENV_EVENT_REPLACEMENT,
+    ENV_EVENT_RANGE, /* a range that was derived */
+    ENV_EVENT_ASSERT,
+    ENV_EVENT_KINDS
+};
+struct env_event {
+    enum env_event_kind kind;
+    sym_id expr;            /* the question, the assert, or the symbol */
+    sym_id value;           /* the answer, or what replaces the symbol */
+    struct sym_range range; /* of SYMBOL, GIVEN_RANGE and RANGE */
+    const char *reason;     /* of REPLACEMENT, as env_replacement has it */
+    /* The guard or the assert that it follows from: the index for env_guard_at() or
+     * env_assert_at(), else UINT32_MAX. */
+    uint32_t guard, assert;
+    struct env_origin origin;
+};
+uint32_t env_n_events(const struct shape_env *env);
+const struct env_event *env_event_at(const struct shape_env *env, uint32_t i);
 
 /* Counters of work done; the difference of two readings is the cost of a call. */
 struct env_counts {

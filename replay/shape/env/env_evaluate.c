@@ -66,23 +66,33 @@ static sym_id guard_on(struct shape_env *env, sym_id e, sym_id value, bool size_
         env->n_suppressed++;
         return value;
     }
-    if (!env_learn(env, condition))
+    bool deferred =
+        env->settings.exporting && env->settings.prefer_deferred_runtime_asserts_over_guards;
+    env->learning_guard = deferred ? UINT32_MAX : (uint32_t)env->guards.n;
+    bool learnt = env_learn(env, condition);
+    env->learning_guard = UINT32_MAX;
+    if (!learnt)
         return SYM_NONE;
-    bool deferred;
-    bool ok = env->settings.exporting && env->settings.prefer_deferred_runtime_asserts_over_guards
-                  ? env_guard_or_defer(env, condition, STR("evaluate_expr"), &deferred)
-                  : append_guard(env, condition, size_oblivious);
+    bool ok = deferred ? env_guard_or_defer(env, condition, STR("evaluate_expr"), &deferred)
+                       : append_guard(env, condition, size_oblivious);
     return ok && env_ok(env) ? value : SYM_NONE;
+}
+
+/* Notes a question that was answered without a guard. */
+static sym_id known_answer(struct shape_env *env, sym_id e, sym_id value, bool size_oblivious)
+{
+    bool listed = !size_oblivious && !env->suppressed && value != SYM_NONE;
+    return !listed || env_add_event(env, ENV_EVENT_STATIC, e, value) ? value : SYM_NONE;
 }
 
 sym_id env_evaluate_inside(struct shape_env *env, sym_id e, sym_id hint, bool size_oblivious,
                            sym_id fallback)
 {
     if (env_known_nonnegative_sum(env, e))
-        return SYM_ID_TRUE;
+        return known_answer(env, e, SYM_ID_TRUE, size_oblivious);
     sym_id known = env_static(env, e, size_oblivious ? ENV_STATIC_OBLIVIOUS : ENV_STATIC_PLAIN);
     if (known != SYM_NONE || !env_ok(env))
-        return known;
+        return known_answer(env, e, known, size_oblivious);
     sym_id asked = e;
     if (!env_is_hinted(env, e)) {
         sym_id rest = env_static(env, e, ENV_STATIC_UNBACKED_ONLY);
@@ -99,7 +109,12 @@ sym_id env_evaluate_inside(struct shape_env *env, sym_id e, sym_id hint, bool si
         e = rest;
     }
     sym_id value = hint != SYM_NONE ? hint : env_size_hint(env, asked);
-    return value == SYM_NONE ? SYM_NONE : guard_on(env, e, value, size_oblivious);
+    if (value == SYM_NONE)
+        return SYM_NONE;
+    bool listed = !size_oblivious && !env->suppressed;
+    return !listed || env_add_event(env, ENV_EVENT_GUARDED, asked, value)
+               ? guard_on(env, e, value, size_oblivious)
+               : SYM_NONE;
 }
 
 sym_id env_evaluate(struct shape_env *env, sym_id e, sym_id hint, bool size_oblivious,
@@ -228,7 +243,10 @@ static sym_id newest_unbacked(struct shape_env *env, sym_id e)
 static bool add_assert(struct shape_env *env, sym_id e, struct str message)
 {
     env->counts.ignored += env->frozen;
-    if (!env_learn(env, e))
+    env->learning_assert = (uint32_t)env->asserts.n;
+    bool learnt = env_learn(env, e);
+    env->learning_assert = UINT32_MAX;
+    if (!learnt)
         return false;
     sym_id condition = sym_canonical(env->pool, e);
     if (condition == SYM_NONE)
@@ -242,6 +260,8 @@ static bool add_assert(struct shape_env *env, sym_id e, struct str message)
     if (!kept.p || !vec_push(&env->asserts, new))
         return env_no_memory(env);
     env->counts.asserts++;
+    if (!env_add_event(env, ENV_EVENT_ASSERT, condition, SYM_ID_TRUE))
+        return false;
     if (!env_add_axioms(env, condition))
         return false;
     env_update_version(env);
@@ -342,7 +362,10 @@ bool env_constrain_range(struct shape_env *env, sym_id e, sym_id min, sym_id max
     }
     if (kind_at(pool, e) != SYM_SYMBOL)
         return true;
-    return env_update_range(env, e, range, NULL, NULL, false) && env_ok(env);
+    env->range_is_given = true;
+    bool ok = env_update_range(env, e, range, NULL, NULL, false);
+    env->range_is_given = false;
+    return ok && env_ok(env);
 }
 
 bool env_constrain_range_for_size(struct shape_env *env, sym_id e, sym_id min, sym_id max)

@@ -80,6 +80,7 @@ struct expr_info {
     uint32_t first_symbol, n_symbols; /* in env->symbol_lists, indexes of env->symbols */
     uint8_t holds, axiom;
     bool divisible;
+    bool asked;              /* it is a question among the events */
     uint32_t symbol_plus_1;  /* for a symbol: its index in env->symbols plus 1 */
     sym_id duck_plus_1;      /* for a number: its entry of val_to_var plus 1 */
     uint32_t results_plus_1; /* its entry of env->results plus 1, once it was evaluated */
@@ -140,7 +141,11 @@ struct shape_env {
     axioms;
     vec_of(struct env_specialization)
     specializations;
-    bool axioms_stale; /* they need _resimplify_floor_div_axioms */
+    vec_of(struct env_event)
+    events;
+    bool range_is_given; /* the range that is being set is stated, not derived */
+    uint32_t learning_guard, learning_assert; /* from which facts are derived, or UINT32_MAX */
+    bool axioms_stale;                        /* they need _resimplify_floor_div_axioms */
     struct env_lru evaluate_memo, assert_memo, learn_memo;
     struct intern messages;
 
@@ -179,6 +184,9 @@ bool env_no_memory(struct shape_env *env);
  */
 bool env_ok(struct shape_env *env);
 bool env_data_dependent(struct shape_env *env, sym_id e, sym_id unhinted);
+
+/* Appends an event, if events are kept; a question only once. False: out of memory. */
+bool env_add_event(struct shape_env *env, enum env_event_kind kind, sym_id expr, sym_id value);
 
 /* --- Tables --- */
 

@@ -180,7 +180,7 @@ static bool store_replacement(struct shape_env *env, sym_id a, sym_id to, const 
     if (s->to != SYM_NONE) {
         /* The origin is that of the first replacement (replacements_slocs). */
         s->to = env->replacements.v[s->replacement].to = to;
-        return true;
+        return env_add_event(env, ENV_EVENT_REPLACEMENT, a, to);
     }
     struct env_replacement new = { .symbol = a,
                                    .to = to,
@@ -192,7 +192,7 @@ static bool store_replacement(struct shape_env *env, sym_id a, sym_id to, const 
     s->replacement = (uint32_t)env->replacements.n - 1;
     s->to = to;
     env_update_version(env);
-    return true;
+    return env_add_event(env, ENV_EVENT_REPLACEMENT, a, to);
 }
 
 /* ShapeEnv._set_replacement. */

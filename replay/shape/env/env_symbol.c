@@ -147,6 +147,10 @@ bool env_update_range(struct shape_env *env, sym_id e, struct sym_range range,
             s->upper = upper ? *upper : here;
         s->range = range;
         env_touch(env, s);
+        bool given = is_constraint || env->range_is_given;
+        if (!env_add_event(env, given ? ENV_EVENT_GIVEN_RANGE : ENV_EVENT_RANGE, e, SYM_NONE))
+            return false;
+        s = &env->symbols.v[index];
     }
     if (s->hint != SYM_NONE && !is_constraint && !sym_range_contains(pool, range, s->hint))
         return env_ok(env) && raise_not_in_range(env, s->hint, range);
@@ -184,7 +188,7 @@ struct env_symbol *env_add_symbol(struct shape_env *env, sym_id e, sym_id hint,
     s->range = range;
     s->lower = s->upper = env_place(env);
     env_touch(env, s);
-    return s;
+    return env_add_event(env, ENV_EVENT_SYMBOL, e, SYM_NONE) ? s : NULL;
 }
 
 /* --- Backed symbols --- */
