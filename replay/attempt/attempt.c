@@ -629,7 +629,7 @@ static void set_switch(struct ops *ops, const struct replay_switch *s)
         ops_set_cache(ops, false);
     for (size_t i = 0; i < ops_count(ops) && s->op.n; i++) {
         const struct op *op = ops_at(ops, i);
-        if (!matches_operator(op_name(op), s->op))
+        if (!op || !matches_operator(op_name(op), s->op))
             continue;
         if (s->kind == SWITCH_FAST_PATH_OF)
             op_set_fast_path(ops, op, false);

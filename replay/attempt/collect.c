@@ -209,8 +209,8 @@ void collect_operators(struct result_collector *c, const struct graph *const *st
                        const uint32_t *stack_location, uint32_t n_stacks)
 {
     for (size_t i = 0; i < ops_count(c->ops); i++) {
-        const struct op *op = ops_at(c->ops, i);
-        const struct op_stats *stats = ops_stats(c->ops, op);
+        const struct op *op = ops_looked_up(c->ops, i);
+        const struct op_stats *stats = op ? ops_stats(c->ops, op) : NULL;
         if (!stats || (stats->calls == 0 && stats->dispatches == 0))
             continue;
         struct replay_operator row = {

@@ -208,7 +208,9 @@ static bool add_pass_operators(struct pass_run *run, enum pass pass)
 {
     struct ops *ops = run->walker->ops;
     for (size_t i = 0; i < ops_count(ops); i++) {
-        const struct op *op = ops_at(ops, i);
+        const struct op *op = ops_looked_up(ops, i);
+        if (!op)
+            continue;
         struct pass_operator row = { pass, op_name(op), *ops_outer(ops, op) };
         if (row.counts.calls && !vec_push(&run->operators->rows, row))
             return err_nomem(&run->walker->err);

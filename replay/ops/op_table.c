@@ -52,46 +52,92 @@ static bool split_name(struct str name, struct schema *ret)
     return ret->space.n && ret->base.n;
 }
 
-static uint64_t hash_base(const struct schema *schema)
+/* The name of an operator. The base name is `stem`, and a '_' after it for in-place forms. */
+struct op_name {
+    struct str space, stem, overload;
+    bool in_place;
+};
+
+static struct op_name name_of_schema(const struct schema *schema)
 {
-    return hash_mix(hash_str(schema->space), hash_str(schema->base));
+    bool in_place = str_ends(schema->base, STR("_"));
+    return (struct op_name){ schema->space, str_first(schema->base, schema->base.n - in_place),
+                             schema->overload, in_place };
+}
+
+/* Returns "dim_max" for ".dim_max(max,max_values)". */
+static struct str out_overload(struct str form)
+{
+    struct str overload = str_from(form, 1);
+    return str_first(overload, str_find_char(overload, '('));
+}
+
+/* Returns the name of a form of the row whose name `schema` has. */
+static struct op_name name_of_form(const struct schema *schema, struct str form)
+{
+    struct op_name ret = name_of_schema(schema);
+    if (form.n && *form.p == '_') {
+        ret.stem = schema->base;
+        ret.in_place = true;
+    } else if (form.n) {
+        ret.overload = out_overload(form);
+    }
+    return ret;
+}
+
+static uint64_t hash_base(const struct op_name *name)
+{
+    return hash_mix(hash_str(name->space) + name->in_place, hash_str(name->stem));
 }
 
 /* `base` is what hash_base() returns. */
-static uint64_t hash_name(const struct schema *schema, uint64_t base)
+static uint64_t hash_name(const struct op_name *name, uint64_t base)
 {
-    return hash_mix(base, hash_str(schema->overload));
+    return hash_mix(base, hash_str(name->overload));
 }
 
-static bool same_name(const struct schema *a, const struct schema *b, bool base_only)
+static bool same_name(const struct op_name *a, const struct op_name *b, bool base_only)
 {
-    return str_eq(a->base, b->base) && str_eq(a->space, b->space) &&
+    return str_eq(a->stem, b->stem) && a->in_place == b->in_place && str_eq(a->space, b->space) &&
            (base_only || str_eq(a->overload, b->overload));
 }
 
-/* Returns the first row of that name, or of that base name, or NULL. */
-static const struct op *find_row(const struct op_table *table, const struct schema *name,
-                                 uint32_t hash, bool base_only)
+/* Returns the name of the operator at `index`. */
+static struct op_name name_at(const struct op_table *table, uint32_t index)
 {
-    const struct hash_index *index = base_only ? &table->by_base : &table->by_name;
-    uint32_t row;
-    for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, &row);)
-        if (same_name(&table->rows[row].schema, name, base_only))
-            return &table->rows[row];
-    return NULL;
+    const struct op *own = table->own ? table->own->rows[index] : NULL;
+    struct schema schema = { 0 };
+    if (own)
+        return name_of_schema(&own->schema);
+    schema_parse_name(str_of(table->forms[index].row->schema), &schema);
+    return name_of_form(&schema, table->forms[index].form);
 }
 
-static void chain_overload(struct op_catalog *catalog, const struct op *op, uint32_t hash)
+/* Finds the first operator of that name, or of that base name. */
+static bool find_form(const struct op_table *table, const struct op_name *name, uint32_t hash,
+                      bool base_only, uint32_t *ret)
 {
-    const struct op *first = find_row(&catalog->table, &op->schema, hash, true);
-    if (!first) {
-        hash_index_add(&catalog->table.by_base, hash, op->index);
+    const struct hash_index *index = base_only ? &table->by_base : &table->by_name;
+    for (size_t at = hash_index_start(index, hash); hash_index_next(index, hash, &at, ret);) {
+        struct op_name found = name_at(table, *ret);
+        if (same_name(&found, name, base_only))
+            return true;
+    }
+    return false;
+}
+
+static void chain_overload(struct op_catalog *catalog, const struct op_name *name, uint32_t hash,
+                           uint32_t index)
+{
+    uint32_t first;
+    if (!find_form(&catalog->table, name, hash, true, &first)) {
+        hash_index_add(&catalog->table.by_base, hash, index);
         return;
     }
-    struct op *last = &catalog->rows[first->index];
+    struct op_form *last = &catalog->forms[first];
     while (last->next_overload)
-        last = &catalog->rows[last->next_overload - 1];
-    last->next_overload = op->index + 1;
+        last = &catalog->forms[last->next_overload - 1];
+    last->next_overload = index + 1;
 }
 
 static bool make_name(struct op *op, struct arena *arena)
@@ -118,77 +164,41 @@ static bool is_builtin(struct str space)
     return str_is(space, "aten") || str_is(space, "prim") || str_is(space, "prims");
 }
 
-static const struct op *find_named(const struct op_table *table, struct str name)
+static bool find_named(const struct op_table *table, struct str text, uint32_t *ret)
 {
     struct schema parts;
-    if (!split_name(name, &parts))
-        return NULL;
-    return find_row(table, &parts, (uint32_t)hash_name(&parts, hash_base(&parts)), false);
+    if (!split_name(text, &parts))
+        return false;
+    struct op_name name = name_of_schema(&parts);
+    return find_form(table, &name, (uint32_t)hash_name(&name, hash_base(&name)), false, ret);
 }
 
 static void apply_tags(struct op_catalog *catalog)
 {
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        const struct op *row = find_named(&catalog->table, str_of(tags[i].name));
-        if (!row)
-            continue;
-        struct op *op = &catalog->rows[row->index];
-        op->bypass = tags[i].tag;
-        op->inplace_view = tags[i].tag == OP_BYPASS_INPLACE_VIEW;
-    }
+    uint32_t index;
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++)
+        if (find_named(&catalog->table, str_of(tags[i].name), &index))
+            catalog->forms[index].bypass = (uint8_t)tags[i].tag;
 }
 
-/* Returns "dim_max" for ".dim_max(max,max_values)". */
-static struct str out_overload(struct str form)
-{
-    struct str overload = str_from(form, 1);
-    return str_first(overload, str_find_char(overload, '('));
-}
-
-/* Sets the name of a form of the row whose name op->schema has. */
-static bool name_form(struct op *op, struct arena *arena)
-{
-    struct str base = op->schema.base;
-    if (!op->form.n)
-        return true;
-    if (*op->form.p == '.') {
-        op->schema.overload = out_overload(op->form);
-        return true;
-    }
-    char *p = arena_bytes(arena, base.n + 1);
-    if (!p)
-        return false;
-    memcpy(p, base.p, base.n);
-    p[base.n] = '_';
-    op->schema.base = (struct str){ p, base.n + 1 };
-    return true;
-}
-
-/* Adds a form; `name` is that of the row's schema. */
-static bool add_form(struct op_catalog *catalog, const struct op_row *row,
-                     const struct schema *name, struct str form, struct err *err)
+/* Adds a form of the row whose name `schema` has. */
+static void add_form(struct op_catalog *catalog, const struct op_row *row,
+                     const struct schema *schema, struct str form)
 {
     struct op_table *table = &catalog->table;
-    struct arena *arena = &catalog->arena;
-    struct op *op = &catalog->rows[table->n];
-    op->row = name->text;
-    op->schema = *name;
-    op->form = form;
-    op->index = table->n++;
-    if (!name_form(op, arena))
-        return err_nomem(err);
-    op->rule = row->rule;
-    op->param = row->param;
-    op->pointwise = row->kind == ROW_POINTWISE;
-    op->composite = row->kind == ROW_COMPOSITE;
-    op->bypass = is_builtin(op->schema.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN;
-    uint64_t base = hash_base(&op->schema);
-    uint32_t hash = (uint32_t)hash_name(&op->schema, base);
-    if (find_row(table, &op->schema, hash, false))
-        return true; /* of two rows with one name the first counts */
-    hash_index_add(&table->by_name, hash, op->index);
-    chain_overload(catalog, op, (uint32_t)base);
-    return make_name(op, arena) || err_nomem(err);
+    struct op_name name = name_of_form(schema, form);
+    uint32_t index = table->n++, known;
+    catalog->forms[index] =
+        (struct op_form){ .row = row,
+                          .form = form,
+                          .bypass =
+                              is_builtin(name.space) ? OP_BYPASS_NONE : OP_BYPASS_NOT_BUILTIN };
+    uint64_t base = hash_base(&name);
+    uint32_t hash = (uint32_t)hash_name(&name, base);
+    if (find_form(table, &name, hash, false, &known))
+        return; /* of two rows with one name the first counts */
+    hash_index_add(&table->by_name, hash, index);
+    chain_overload(catalog, &name, (uint32_t)base, index);
 }
 
 /* Returns the next of the words separated by blanks; "" at the end. */
@@ -206,8 +216,7 @@ static bool add_op_row(struct op_catalog *catalog, const struct op_row *row, str
     if (!schema_parse_name(str_of(row->schema), &name))
         return err_set(err, ERR_INPUT, "row %u of the operators has no name", catalog->table.n);
     do {
-        if (!add_form(catalog, row, &name, form, err))
-            return false;
+        add_form(catalog, row, &name, form);
         form = next_form(&forms);
     } while (form.n);
     return true;
@@ -220,19 +229,6 @@ static uint32_t count_forms(const struct op_row *row)
     for (const char *p = row->forms; *p; p++)
         n += *p == ' ';
     return n;
-}
-
-/* Returns whether `wanted` is that form of the row with this name. */
-static bool is_form(struct schema name, struct str form, struct schema wanted)
-{
-    if (form.n && *form.p == '_') {
-        if (!str_ends(wanted.base, form))
-            return false;
-        wanted.base.n--;
-    }
-    if (form.n && *form.p == '.')
-        name.overload = out_overload(form);
-    return same_name(&name, &wanted, false);
 }
 
 /* Returns whether the row may have a form of that name; this excludes most rows quickly. */
@@ -249,12 +245,14 @@ bool op_returns_alias(struct str name)
     struct schema wanted, found;
     if (!split_name(name, &wanted))
         return false;
+    const struct op_name wanted_name = name_of_schema(&wanted);
     for (uint32_t i = 0; i < ROWS; i++) {
         struct str forms = str_of(rows[i].forms), form = STR("");
         if (!may_be_form(&rows[i], &wanted) || !schema_parse_name(str_of(rows[i].schema), &found))
             continue;
         do {
-            if (is_form(found, form, wanted))
+            struct op_name own = name_of_form(&found, form);
+            if (same_name(&own, &wanted_name, false))
                 return schema_returns_alias(str_of(rows[i].schema), form);
             form = next_form(&forms);
         } while (form.n);
@@ -276,14 +274,15 @@ static bool add_rows(struct op_catalog *catalog, const struct custom_rules *rule
     uint32_t n = n_custom;
     for (uint32_t i = 0; i < ROWS; i++)
         n += count_forms(&rows[i]);
-    table->rows = catalog->rows = arena_array(&catalog->arena, struct op, (size_t)n + 1);
-    if (!table->rows || !hash_index_reserve(&table->by_name, n) ||
+    table->forms = catalog->forms = arena_array(&catalog->arena, struct op_form, (size_t)n + 1);
+    struct op_row *custom = arena_array(&catalog->arena, struct op_row, (size_t)n_custom + 1);
+    if (!table->forms || !custom || !hash_index_reserve(&table->by_name, n) ||
         !hash_index_reserve(&table->by_base, n))
         return err_nomem(err);
     for (uint32_t i = 0; i < n_custom; i++) {
-        struct op_row row = { custom_rules_schema(rules, i), "", rule_custom, (int32_t)i,
-                              ROW_PLAIN };
-        if (!add_op_row(catalog, &row, err))
+        custom[i] = (struct op_row){ custom_rules_schema(rules, i), "", rule_custom, (int32_t)i,
+                                     ROW_PLAIN };
+        if (!add_op_row(catalog, &custom[i], err))
             return false;
     }
     for (uint32_t i = 0; i < ROWS; i++)
@@ -329,15 +328,52 @@ void op_table_release(struct op_table *table)
     free(table->own);
 }
 
+/* Sets the base name and the overload of a form; op->schema has those of its row. */
+static bool name_form(struct op *op, struct arena *arena)
+{
+    struct str base = op->schema.base;
+    if (!op->form.n)
+        return true;
+    if (*op->form.p == '.') {
+        op->schema.overload = out_overload(op->form);
+        return true;
+    }
+    char *p = arena_bytes(arena, base.n + 1);
+    if (!p)
+        return false;
+    memcpy(p, base.p, base.n);
+    p[base.n] = '_';
+    op->schema.base = (struct str){ p, base.n + 1 };
+    return true;
+}
+
+static struct op *make_row(const struct op_form *form, uint32_t index, struct arena *arena)
+{
+    const struct op_row *row = form->row;
+    struct op *op = arena_new(arena, struct op);
+    if (!op)
+        return NULL;
+    op->row = str_of(row->schema);
+    op->form = form->form;
+    op->index = index;
+    op->next_overload = form->next_overload;
+    op->rule = row->rule;
+    op->param = row->param;
+    op->pointwise = row->kind == ROW_POINTWISE;
+    op->composite = row->kind == ROW_COMPOSITE;
+    op->bypass = (enum op_bypass)form->bypass;
+    op->inplace_view = op->bypass == OP_BYPASS_INPLACE_VIEW;
+    return schema_parse_name(op->row, &op->schema) && name_form(op, arena) && make_name(op, arena)
+               ? op
+               : NULL;
+}
+
 struct op *op_table_row(const struct op_table *table, uint32_t index)
 {
     struct own_rows *own = table->own;
     if (!own->rows[index]) {
-        struct op *copy = arena_new(&own->arena, struct op);
-        own->no_memory |= !copy;
-        if (copy)
-            *copy = table->rows[index];
-        own->rows[index] = copy;
+        own->rows[index] = make_row(&table->forms[index], index, &own->arena);
+        own->no_memory |= !own->rows[index];
     }
     return own->rows[index];
 }
@@ -349,8 +385,8 @@ struct op *op_table_next(const struct op_table *table, const struct op *op)
 
 struct op *op_table_find(const struct op_table *table, struct str name)
 {
-    const struct op *row = find_named(table, name);
-    return row ? op_table_row(table, row->index) : NULL;
+    uint32_t index;
+    return find_named(table, name, &index) ? op_table_row(table, index) : NULL;
 }
 
 struct op *op_table_base(const struct op_table *table, struct str name)
@@ -358,8 +394,11 @@ struct op *op_table_base(const struct op_table *table, struct str name)
     struct schema parts;
     if (!split_name(name, &parts) || parts.overload.n)
         return NULL;
-    const struct op *row = find_row(table, &parts, (uint32_t)hash_base(&parts), true);
-    return row ? op_table_row(table, row->index) : NULL;
+    struct op_name base = name_of_schema(&parts);
+    uint32_t index;
+    return find_form(table, &base, (uint32_t)hash_base(&base), true, &index)
+               ? op_table_row(table, index)
+               : NULL;
 }
 
 /* Sets the properties of the schema that the dispatcher reads at each call. */

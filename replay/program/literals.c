@@ -13,7 +13,7 @@ static struct value items_value(struct ops *ops, const struct graph *graph, cons
                                 struct program_patches *patches, unsigned depth)
 {
     uint32_t n = arg->u.items.n;
-    struct value *items = arena_array(arena, struct value, (size_t)n + 1);
+    struct value *items = arena_array(arena, struct value, n ? n : 1);
     if (!items || depth > PROGRAM_MAX_NESTING) {
         patches->failed = !items;
         return text_value(VALUE_OPAQUE, arg->text);

@@ -34,31 +34,41 @@ struct op {
 
 /* --- The table of operators (replay/ops/op_table.c) --- */
 
-/* A context calls few of the operators: it has copies of the rows that it looked up, because
- * schemas are parsed for its environment. */
+/* The rows that a context looked up. They are its own, because schemas are parsed for its
+ * environment. */
 struct own_rows {
     struct arena arena;
     bool no_memory;    /* a look-up returned NULL because memory ran out */
     struct op *rows[]; /* by index; NULL for those that were not looked up */
 };
 
+struct op_row; /* a row of replay/ops/all_ops.def */
+
+/* An operator of the catalog: a form of a row. Thousands stand there and a context calls a hundred,
+ * so names are read from the row where one is looked up. */
+struct op_form {
+    const struct op_row *row;
+    struct str form;
+    uint32_t next_overload; /* as in struct op */
+    uint8_t bypass;         /* an enum op_bypass */
+};
+
 struct op_table {
-    const struct op *rows; /* the catalog's, which all contexts share */
+    const struct op_form *forms; /* the catalog's, which all contexts share */
     uint32_t n;
-    struct hash_index by_name, by_base; /* of rows; the first overload has the base name */
+    struct hash_index by_name, by_base; /* of forms; the first overload has the base name */
     struct own_rows *own;               /* NULL in a catalog */
 };
 
 struct custom_rules;
-/* The rows as no context has prepared them yet. A catalog does not change after op_catalog_new()
- * (replay/ops/layers.h). */
+/* All operators. A catalog does not change after op_catalog_new() (replay/ops/layers.h). */
 struct op_catalog {
     const struct custom_rules *rules; /* borrowed, or NULL */
-    struct arena arena;               /* rows and names */
-    struct op *rows;
+    struct arena arena;
+    struct op_form *forms;
     struct op_table table;
 };
-/* Makes the table of a context, which borrows the catalog's rows and indexes. */
+/* Makes the table of a context, which borrows the catalog's forms and indexes. */
 bool op_table_borrow(struct op_table *table, const struct op_catalog *catalog);
 void op_table_release(struct op_table *table);
 op_rule rule_custom;

@@ -193,9 +193,12 @@ size_t ops_count(const struct ops *ops)
 
 const struct op *ops_at(const struct ops *ops, size_t i)
 {
-    if (i >= ops->table.n)
-        return NULL;
-    return ops->table.own->rows[i] ? ops->table.own->rows[i] : &ops->table.rows[i];
+    return i < ops->table.n ? op_table_row(&ops->table, (uint32_t)i) : NULL;
+}
+
+const struct op *ops_looked_up(const struct ops *ops, size_t i)
+{
+    return ops->table.own->rows[i];
 }
 
 const struct schema *op_schema(const struct op *op)

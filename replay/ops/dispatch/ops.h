@@ -74,8 +74,10 @@ bool op_returns_alias(struct str name);
  * "aten::". */
 void ops_visit_rows(void (*visit)(void *user, struct str schema), void *user);
 size_t ops_count(const struct ops *ops);
-/* Returns a row for queries; it may be one that all contexts of a catalog share. */
+/* Returns a row; NULL when memory ran out, which ops_short_of_memory() says, too. */
 const struct op *ops_at(const struct ops *ops, size_t i);
+/* Returns a row that was looked up, or NULL: only those have been called. */
+const struct op *ops_looked_up(const struct ops *ops, size_t i);
 bool op_is_pointwise(const struct op *op); /* according to its row (replay/ops/all_ops.def) */
 /* Returns the schema, of which only the parts of its name are set until the operator is called or
  * ops_prepare() is called. */

@@ -133,7 +133,7 @@ static bool dispatches_by_fake_tensor(struct str op)
 void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
     stats_dispatch(ops, op, depth, n);
-    if (ops->model->stats.muted || !dispatches_by_fake_tensor(ops->table.rows[op].name))
+    if (ops->model->stats.muted || !dispatches_by_fake_tensor(ops_looked_up(ops, op)->name))
         return;
     ops->model->stats.fake_tensor += n;
     top_of(ops)->fake_tensor += n;
