@@ -11,6 +11,7 @@
 
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/candidate_source.h"
+#include "replay/shape/expr/sym.h"
 #include "trace/base/text/printable.h"
 
 #define TITLE "# symtape candidate: "
@@ -209,6 +210,45 @@ static uint32_t find_node(const struct graph *graph, struct str name)
     return 0;
 }
 
+/* Fails if a size of an input is no integer: not a number, infinite, or a division by 0. */
+static bool check_size(struct sym_pool *pool, const struct graph *graph, const struct node *node,
+                       expr_id size, struct err *err)
+{
+    struct err why = { 0 };
+    struct buf text = BUF_INIT;
+    sym_id e = sym_read(pool, &graph->pool->exprs, size, sym_by_name, NULL);
+    if (!sym_ok(pool, &why) && why.no_memory)
+        return err_nomem(err);
+    if (e == SYM_NONE || /* it is no expression, and so tells nothing */
+        (!sym_has(pool, e, SYM_ID_NAN) && !sym_has(pool, e, SYM_ID_ZOO) &&
+         (!sym_is_number(pool, e) || sym_kind_of(pool, e) == SYM_INTEGER)))
+        return true;
+    expr_print(&graph->pool->exprs, size, &text);
+    err_set(err, ERR_INPUT, "input %.*s: its size %.*s is no integer", STR_ARG(node->name),
+            STR_ARG(buf_str(&text)));
+    if (text.failed)
+        err_nomem(err);
+    buf_release(&text);
+    return false;
+}
+
+static bool check_inputs(const struct graph *graph, struct err *err)
+{
+    struct sym_pool *pool = sym_pool_new(err);
+    bool ok = pool != NULL;
+    for (uint32_t i = 0; ok && i < graph->n_nodes; i++) {
+        const struct node *node = &graph->nodes[i];
+        if (node->op != NODE_PLACEHOLDER || node->meta == META_NONE ||
+            graph->pool->metas[node->meta].kind != META_TENSOR)
+            continue;
+        const struct meta *meta = &graph->pool->metas[node->meta];
+        for (uint32_t d = 0; ok && d < meta->n_sizes; d++)
+            ok = check_size(pool, graph, node, meta->sizes[d], err);
+    }
+    sym_pool_free(pool);
+    return ok;
+}
+
 struct candidate *candidate_read_fx(struct str text, const struct candidate_options *options,
                                     struct err *err)
 {
@@ -217,7 +257,7 @@ struct candidate *candidate_read_fx(struct str text, const struct candidate_opti
     struct fx_reader r = { .like = &like, .err = err };
     struct graph *graph = graph_parse(text, err);
     struct candidate *ret = NULL;
-    if (graph && read_comment(&r, text)) {
+    if (graph && check_inputs(graph, err) && read_comment(&r, text)) {
         for (size_t i = 0; i < r.guards.n; i++)
             r.guards.v[i].node = find_node(graph, r.before.v[i]);
         source.graph = graph;

@@ -51,12 +51,21 @@ static sym_id convert_meta_expr(struct meta_reader *r, expr_id expr)
     return ret;
 }
 
+/* A size or a stride that was computed from a division by 0 is none. */
+static sym_id convert_size(struct meta_reader *r, expr_id expr)
+{
+    sym_id ret = convert_meta_expr(r, expr);
+    r->failed |=
+        ret != SYM_NONE && (sym_has(r->pool, ret, SYM_ID_NAN) || sym_has(r->pool, ret, SYM_ID_ZOO));
+    return ret;
+}
+
 static const sym_id *read_exprs(struct meta_reader *r, const expr_id *exprs, uint32_t n,
                                 struct arena *arena)
 {
     sym_id *ret = arena_array(arena, sym_id, (size_t)n + 1);
     for (uint32_t i = 0; ret && i < n; i++)
-        ret[i] = convert_meta_expr(r, exprs[i]);
+        ret[i] = convert_size(r, exprs[i]);
     r->no_memory |= !ret;
     return ret;
 }
