@@ -51,6 +51,16 @@ static const struct {
 
 enum { MAX_NAME = 160 };
 
+/* Returns the name of a wrapped function without the number that makes it unique: each is an object
+ * of its own (add_global of CodeGen in torch/fx/graph.py). */
+static struct str without_number(struct str name)
+{
+    size_t n = name.n;
+    while (n && name.p[n - 1] >= '0' && name.p[n - 1] <= '9')
+        n--;
+    return n && n < name.n && name.p[n - 1] == '_' ? str_first(name, n - 1) : name;
+}
+
 /* Returns the canonical name, in `space` if it differs. */
 static struct str canonical_name(struct str name, char space[MAX_NAME])
 {
@@ -58,12 +68,14 @@ static struct str canonical_name(struct str name, char space[MAX_NAME])
         struct str from = str_of(prefixes[i].from), to = str_of(prefixes[i].to);
         if (!str_starts(name, from))
             continue;
-        size_t rest = name.n - from.n;
-        if (to.n + rest >= MAX_NAME)
+        struct str rest = str_from(name, from.n);
+        if (str_is(to, "numpy."))
+            rest = without_number(rest);
+        if (to.n + rest.n >= MAX_NAME)
             return name;
         memcpy(space, to.p, to.n);
-        memcpy(space + to.n, name.p + from.n, rest);
-        return (struct str){ space, to.n + rest };
+        memcpy(space + to.n, rest.p, rest.n);
+        return (struct str){ space, to.n + rest.n };
     }
     if (str_find_char(name, '.') < name.n || name.n + 9 >= MAX_NAME)
         return name;
@@ -366,6 +378,8 @@ bool python_function(struct call *c, struct str target, const struct arguments *
     bool found = false;
     if (row)
         return run_python_row(c, row, arguments, ret);
+    if (str_starts(name, STR("numpy."))) /* its dtypes are not those of the operator */
+        return unsupported(c, "%.*s", STR_ARG(name));
     if (number_function(c, name, arguments->values, arguments->n, ret, &found) || found)
         return !c->failed;
     if (str_starts(name, STR("operator.")) || str_starts(name, STR("builtins."))) {
