@@ -343,7 +343,12 @@ static struct tensor value_tensor_for(struct call *c, struct tensor x, struct va
         refuse(c, "TypeError", "can't assign that to a tensor");
         return failed_tensor();
     }
-    return new_tensor(c, x.meta->dtype, x.meta->device, NULL, 0);
+    if (!ops_has_nested_observer(c->ops))
+        return new_tensor(c, x.meta->dtype, x.meta->device, NULL, 0);
+    struct value none = value_items(VALUE_LIST, NULL, 0); /* an observer computes it */
+    struct tensor ret = call_with(c, "aten.new_empty", x, none);
+    call_with(c, "aten.fill_.Scalar", ret, value);
+    return ret;
 }
 
 bool python_setitem(struct call *c, struct tensor x, struct value index, struct value value)

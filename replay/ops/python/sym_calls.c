@@ -280,6 +280,11 @@ struct value python_number(struct call *c, struct str name, const struct value *
     *found = number != NULL;
     if (!number)
         return value_none();
+    for (uint32_t i = 0; i < n; i++)
+        if (!value_is_number(args[i]) && number->how != NOT) {
+            refuse(c, "TypeError", "unsupported operand type(s) for %s", number->name);
+            return value_none();
+        }
     if (number->how == ITE && n == 3)
         return value_ite(c, args);
     if (n == 1)
