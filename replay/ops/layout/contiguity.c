@@ -74,7 +74,7 @@ static sym_id nested_condition(struct call *c, const struct tensor_meta *meta, c
     return all;
 }
 
-static bool has_only_hinted(struct call *c, const struct tensor_meta *meta)
+bool has_only_hinted(struct call *c, const struct tensor_meta *meta)
 {
     for (uint32_t i = 0; i < meta->ndim; i++)
         if (env_has_unbacked(c->env, meta->size[i]) || env_has_unbacked(c->env, meta->stride[i]))

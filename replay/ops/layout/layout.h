@@ -33,6 +33,8 @@ bool contiguous_or_false_cpp(struct call *c, struct tensor x);
 bool non_overlapping_and_dense_or_false(struct call *c, struct tensor x);
 /* The predicate of C++'s TensorImpl, which sizes without a hint make false. */
 bool non_overlapping_and_dense(struct call *c, struct tensor x);
+/* All sizes and strides have hints. */
+bool has_only_hinted(struct call *c, const struct tensor_meta *meta);
 /* at::has_internal_overlap returns Yes (aten/src/ATen/MemoryOverlap.cpp). */
 bool surely_overlaps(struct call *c, struct tensor x);
 /* suggest_memory_format of references and of c10 (TensorImpl strides). */

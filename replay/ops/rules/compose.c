@@ -150,6 +150,19 @@ struct tensor to_format(struct call *c, struct tensor x, enum memory_format form
     return with_keyword(c, "aten._to_copy.default", &arg, 1, keywords, 2);
 }
 
+struct tensor empty_to_format(struct call *c, struct tensor like, const sym_id *sizes, uint32_t n,
+                              enum memory_format format)
+{
+    struct tensor x = new_tensor(c, dtype_of(like), device_of(like), sizes, n);
+    bool in_kernel = c->in_kernel;
+    if (c->failed)
+        return x;
+    c->in_kernel = true;
+    x = to_format(c, x, format);
+    c->in_kernel = in_kernel;
+    return x;
+}
+
 struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,
                               enum memory_format format)
 {

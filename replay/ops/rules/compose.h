@@ -86,6 +86,9 @@ void count_to(struct call *c, struct tensor x);
  */
 struct tensor to_dtype(struct call *c, struct tensor x, enum dtype dtype);
 struct tensor to_format(struct call *c, struct tensor x, enum memory_format format);
+/* like.new_empty(sizes).to(memory_format=format) of a meta kernel. */
+struct tensor empty_to_format(struct call *c, struct tensor like, const sym_id *sizes, uint32_t n,
+                              enum memory_format format);
 struct tensor to_dtype_format(struct call *c, struct tensor x, enum dtype dtype,
                               enum memory_format format);
 struct tensor to_dtype_copy(struct call *c, struct tensor x, enum dtype dtype);

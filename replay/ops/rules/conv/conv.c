@@ -149,20 +149,13 @@ static bool return_shape(struct call *c, const struct conv *v, sym_id *ret)
 static struct tensor new_in_format(struct call *c, struct tensor like, const sym_id *sizes,
                                    uint32_t n, enum memory_format format)
 {
-    struct tensor x = new_tensor(c, dtype_of(like), device_of(like), sizes, n);
-    if (format == FORMAT_PRESERVE || c->failed)
-        return x;
-    if (n == 3 && format == FORMAT_CHANNELS_LAST) {
+    if (n == 3 && format == FORMAT_CHANNELS_LAST && !c->failed) {
         sym_id wide[] = { sizes[0], sizes[1], SYM_ID_ONE, sizes[2] }, strides[4];
         format_strides(c, wide, 4, format, strides);
         sym_id kept[] = { strides[0], strides[1], strides[3] };
         return new_tensor_strided(c, dtype_of(like), device_of(like), sizes, kept, 3);
     }
-    bool in_kernel = c->in_kernel;
-    c->in_kernel = true;
-    x = to_format(c, x, format);
-    c->in_kernel = in_kernel;
-    return x;
+    return empty_to_format(c, like, sizes, n, format);
 }
 
 /* Choosing the backend dispatches prim.device. The check of MKLDNN does so twice more, and the

@@ -149,20 +149,22 @@ static bool is_fresh(struct call *c, struct tensor x)
            new_tensor(c, x.meta->dtype, x.meta->device, x.meta->size, x.meta->ndim).meta == x.meta;
 }
 
+enum { RESULT_CONVERTED = 32 }; /* the meta kernel makes its format by to() */
+
 /* upsample_nearest1d ... 3d and the antialiased operators. The arguments are input, output_size,
- * ...; param is the number of dimensions. */
+ * ...; param is the number of dimensions, plus RESULT_CONVERTED. */
 bool rule_upsample(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
     const sym_id *out;
-    uint32_t n = arg_syms(c, 1, &out);
+    uint32_t n = arg_syms(c, 1, &out), dims = (uint32_t)c->param & ~(uint32_t)RESULT_CONVERTED;
     sym_id sizes[TENSOR_MAX_DIM];
-    if (!check_nonempty(c, x) ||
-        !full_size(c, sizes_of(x), ndim_of(x), out, n, (uint32_t)c->param, sizes))
+    if (!check_nonempty(c, x) || !full_size(c, sizes_of(x), ndim_of(x), out, n, dims, sizes))
         return false;
-    enum memory_format format = c->param == 2 ? result_format(c, x, 4) : suggest_format(c, x);
-    return ret_tensor(
-        c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, (uint32_t)c->param + 2, format));
+    enum memory_format format = dims == 2 ? result_format(c, x, 4) : suggest_format(c, x);
+    if (c->param & RESULT_CONVERTED)
+        return ret_tensor(c, empty_to_format(c, x, sizes, dims + 2, format));
+    return ret_tensor(c, new_tensor_format(c, dtype_of(x), device_of(x), sizes, dims + 2, format));
 }
 
 /* The arguments are grad_output, output_size, input_size, ...; param is the number of

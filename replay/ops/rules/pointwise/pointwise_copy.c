@@ -92,18 +92,10 @@ static bool check_expands(struct call *c, const struct tensor_meta *x, const str
     return !c->failed;
 }
 
-static bool has_unbacked(struct call *c, const struct tensor_meta *meta)
-{
-    for (uint32_t i = 0; i < meta->ndim; i++)
-        if (env_has_unbacked(c->env, meta->size[i]) || env_has_unbacked(c->env, meta->stride[i]))
-            return true;
-    return false;
-}
-
 /* meta_copy_ of torch/_meta_registrations.py */
 bool check_meta_copy(struct call *c, struct tensor x, struct tensor source)
 {
-    if (!has_unbacked(c, x.meta) && surely_overlaps(c, x))
+    if (has_only_hinted(c, x.meta) && surely_overlaps(c, x))
         return refuse(c, "RuntimeError",
                       "more than one element of the written-to tensor refers to a single memory "
                       "location");

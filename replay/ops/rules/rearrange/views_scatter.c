@@ -35,6 +35,15 @@ static struct tensor strided_copy(struct call *c, struct tensor x)
     return new_view(c, buffer, m->size, m->stride, m->ndim, m->offset);
 }
 
+/* _scatter_meta_output of torch/_meta_registrations.py */
+static bool ret_scatter_copy(struct call *c, struct tensor x)
+{
+    if (!eager(c) && behaves(c->env, BEHAVIOR_SCATTER_CLONES_OVERLAPPING) &&
+        has_only_hinted(c, x.meta) && surely_overlaps(c, x))
+        return ret_tensor(c, call_clone(c, x));
+    return !c->failed && ret_tensor(c, strided_copy(c, x));
+}
+
 static bool source_mismatch(struct call *c, struct tensor source, const struct geometry *part,
                             const char *what)
 {
@@ -63,12 +72,12 @@ static bool ret_slice_scatter(struct call *c, struct tensor x, struct tensor sou
         return false;
     struct geometry part = geometry_of(x);
     if (!eager(c))
-        return ret_tensor(c, strided_copy(c, x));
+        return ret_scatter_copy(c, x);
     if (!geometry_slice(c, &part, dim, start, end, step, false))
         return false;
     if (!same_size(c, source, &part))
         return source_mismatch(c, source, &part, "slice");
-    return ret_tensor(c, strided_copy(c, x));
+    return ret_scatter_copy(c, x);
 }
 
 bool rule_slice_scatter(struct call *c)
@@ -86,13 +95,13 @@ static bool ret_select_scatter(struct call *c, struct tensor x, struct tensor so
     if (c->failed)
         return false;
     if (!eager(c))
-        return ret_tensor(c, strided_copy(c, x));
+        return ret_scatter_copy(c, x);
     struct geometry part = geometry_of(x);
     if (!geometry_select(c, &part, at, index))
         return false;
     if (!same_size(c, source, &part))
         return source_mismatch(c, source, &part, "slice");
-    return ret_tensor(c, strided_copy(c, x));
+    return ret_scatter_copy(c, x);
 }
 
 bool rule_select_scatter(struct call *c)
@@ -133,7 +142,7 @@ static bool ret_diagonal_scatter(struct call *c, struct tensor x, struct tensor 
         return false;
     struct geometry part = geometry_of(x);
     return geometry_diagonal(c, &part, offset, dim1, dim2) && diagonal_source(c, source, &part) &&
-           ret_tensor(c, strided_copy(c, x));
+           ret_scatter_copy(c, x);
 }
 
 bool rule_diagonal_scatter(struct call *c)
@@ -236,7 +245,7 @@ bool rule_as_strided_scatter(struct call *c)
         return false;
     if (!is_same_shape(c, source, &part))
         return c->failed ? false : source_mismatch(c, source, &part, "slice");
-    return ret_tensor(c, strided_copy(c, x));
+    return ret_scatter_copy(c, x);
 }
 
 /* --- Backward --- */

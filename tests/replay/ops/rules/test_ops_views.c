@@ -208,6 +208,36 @@ static void test_eager(void **state)
                 "RuntimeError: upper bound and lower bound inconsistent with step sign");
 }
 
+/* A row of 4 that is read n times over itself: releases since 2.13 clone it. */
+static void test_scatter_overlapping(void **state)
+{
+    (void)state;
+    static const struct {
+        int torch;
+        const char *result;
+    } rows[] = { { 211, "f32[s1, 4][0, 1]cpu" }, { 213, "f32[s1, 4][4, 1]cpu" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct err err = ERR_INIT;
+        struct env_settings settings = ENV_SETTINGS_DEFAULT;
+        settings.torch = rows[i].torch;
+        struct world w = { .env = shape_env_new(&settings, &err) };
+        assert_non_null(w.env);
+        w.ops = ops_new(w.env, &err);
+        w.pool = env_pool(w.env);
+        const sym_id size[] = { symbol(&w, "s1", 5), sym_integer(w.pool, 4) };
+        struct value row = tensor(&w, &size[1], 1), shape[] = { value_int(size[0]), number(&w, 4) };
+        const struct value expand[] = { row, list(shape, 2) };
+        struct value base = value_none();
+        assert_int_equal(ops_call(w.ops, STR("aten.expand.default"),
+                                  &(struct arguments){ expand, 2, NULL, 0 }, &base),
+                         OP_DONE);
+        const struct value args[] = { base, base };
+        assert_call(&w, "aten.slice_scatter.default", args, 2, rows[i].result);
+        ops_free(w.ops);
+        shape_env_free(w.env);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +248,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_matrix_transpose_conj, setup, teardown),
         cmocka_unit_test_setup_teardown(test_joined, setup, teardown),
         cmocka_unit_test_setup_teardown(test_eager, setup, teardown),
+        cmocka_unit_test(test_scatter_overlapping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
