@@ -22,6 +22,7 @@ struct memory {
     size_t n_known;
     bool borrowed; /* weights of a file: never written, never freed */
     bool written;  /* by exec_write(), or by a call whose schema says that it writes its argument */
+    bool unfilled; /* made by empty() or the like; has no values until `written` is set */
 };
 
 /* Memory was allocated, or freed: then bytes is below 0. */

@@ -211,12 +211,25 @@ bool exec_write(struct exec *exec, struct tensor tensor, const void *from, size_
 
 /* ---- Calls ---- */
 
+bool exec_leaves_unfilled(struct str base)
+{
+    static const char *const names[] = {
+        "empty",          "empty_like", "new_empty", "empty_strided", "new_empty_strided",
+        "empty_permuted", "resize",     "resize_"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(base, names[i]))
+            return true;
+    return false;
+}
+
 static struct op_properties properties_of(struct exec *exec, const struct op *op)
 {
     struct op_properties ret = { .known = true, .has_kernel = true };
     struct backend *backend = exec->caller.backend;
     struct str base = op_schema(op)->base;
     ret.reads = rule_reads_values(base);
+    ret.unfilled = exec_leaves_unfilled(base);
     ret.has_kernel = !backend->kind->has || backend->kind->has(backend, base);
     return ret;
 }

@@ -16,6 +16,7 @@ struct op_properties {
     bool known;
     bool has_kernel;             /* the backend has a kernel, or computes nothing */
     bool reads;                  /* the rule reads values of its arguments (value_reads.h) */
+    bool unfilled;               /* exec_leaves_unfilled() */
     const struct backend_op *op; /* NULL: not called yet */
 };
 
@@ -74,6 +75,9 @@ bool exec_run_bound(struct exec *exec, const struct op *op, const struct schema 
 bool exec_backend_call(struct exec *exec, const struct op *op, const struct schema *schema,
                        const struct value *bound, struct kernel_value *args,
                        struct backend_call *ret, struct err *err);
+
+/* Returns whether operators of that base name return memory that they do not write. */
+bool exec_leaves_unfilled(struct str base);
 
 struct op_properties exec_properties(struct exec *exec, const struct op *op);
 

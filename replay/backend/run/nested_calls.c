@@ -28,9 +28,26 @@ bool nested_calls_computed(struct exec *exec, const struct value *v)
     return computed(exec, v, 0);
 }
 
+/* A fake kernel makes its results with empty(), and computes nothing. */
+static bool has_unfilled(struct exec *exec, const struct value *v, unsigned depth)
+{
+    size_t bytes;
+    if (v->kind == VALUE_TENSOR) {
+        struct memory *m = storage_at(&exec->storages, v->u.tensor.storage);
+        return m && m->unfilled && !m->written &&
+               !(tensor_bytes(ops_pool(exec->ops), v->u.tensor.meta, &bytes) && bytes == 0);
+    }
+    bool nested = value_is_sequence(*v) || v->kind == VALUE_DICT;
+    for (uint32_t i = 0; nested && depth < NESTING_LIMIT && i < v->n; i++)
+        if (has_unfilled(exec, &v->u.items[i], depth + 1))
+            return true;
+    return false;
+}
+
 bool nested_calls_finish(struct exec *exec, struct str name, struct value result, struct err *err)
 {
-    exec->caller.backend->lacks_kernel = !computed(exec, &result, 0);
+    exec->caller.backend->lacks_kernel =
+        !computed(exec, &result, 0) || has_unfilled(exec, &result, 0);
     if (exec->caller.backend->lacks_kernel)
         return err_set(err, ERR_USAGE, "%.*s: no kernel of backend %s", STR_ARG(name),
                        exec->caller.backend->kind->name);
@@ -62,6 +79,11 @@ static bool end_nested_call(void *user, const struct op *op, const struct schema
     struct ops_outside outside = ops_step_out(exec->ops);
     exec->nested++;
     bool ok = exec_run_bound(exec, op, schema, args, result, err);
+    struct memory *m = ok && result.kind == VALUE_TENSOR
+                           ? storage_at(&exec->storages, result.u.tensor.storage)
+                           : NULL;
+    if (m && exec_properties(exec, op).unfilled)
+        m->unfilled = true;
     ops_step_in(exec->ops, outside);
     return ok;
 }

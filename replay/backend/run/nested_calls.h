@@ -24,7 +24,8 @@ void nested_calls_end(struct nested_calls *nested);
 /* Returns whether each tensor in the value was computed by a call or has no elements. */
 bool nested_calls_computed(struct exec *exec, const struct value *v);
 /* Allocates memory for empty tensors of the result. False, ERR_USAGE: no call computed a tensor of
- * the result; sets backend->lacks_kernel. */
+ * the result, or it is memory that no call wrote, as the rule of a custom operator returns it; sets
+ * backend->lacks_kernel. */
 bool nested_calls_finish(struct exec *exec, struct str name, struct value result, struct err *err);
 
 #endif

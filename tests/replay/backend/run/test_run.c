@@ -420,6 +420,23 @@ static void test_unsupported(void **state)
     close_world(&w);
 }
 
+/* The rule of that operator is its fake kernel, which returns empty tensors. */
+static void test_fake_kernel(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(
+        &w, "cpu",
+        "    def forward(self, x: \"f32[6, 2][2, 1]cpu\", w: \"f32[3, 2][2, 1]cpu\", t: "
+        "\"i64[6][1]cpu\"):\n"
+        "        a: \"f32[6][1]cpu\" = torch.ops.torch_nn._linear_cross_entropy_batch_chunked_"
+        "no_reduction.default(x, w, t, None, None, -100, 1, 'accurate', torch.float32)\n"
+        "        return (a,)\n");
+    assert_false(execute(&w));
+    assert_non_null(strstr(w.err.text, "no kernel of backend cpu"));
+    close_world(&w);
+}
+
 static const char POWERS[] =
     "    def forward(self, x: \"f32[6][1]cpu\", xs: \"f32[6][1]cpu\"):\n"
     "        powers = torch.ops.aten._foreach_pow.ScalarAndTensor(2.0, [x, xs])\n"
@@ -453,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_bag_out_of_range),
         cmocka_unit_test(test_effects),
         cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_fake_kernel),
         cmocka_unit_test(test_recorded_number),
         cmocka_unit_test(test_foreach),
     };
