@@ -105,7 +105,7 @@ struct kernel_tensor tensor_arg(struct kernel *k, const char *name)
 int64_t number_as_int(struct kernel_value v, int64_t otherwise)
 {
     if (v.kind == KERNEL_FLOAT)
-        return (int64_t)v.u.number.real;
+        return saturated_int(v.u.number.real);
     bool whole = v.kind == KERNEL_BOOL || (v.kind == KERNEL_INT && v.u.number.fits);
     return whole ? v.u.number.integer : otherwise;
 }

@@ -69,6 +69,9 @@ static enum dense_kind compute_kind(const struct point_call *call, enum dense_ki
 {
     const struct point_row *row = call->row;
     bool third_chooses = !strcmp(row->base, "where") || !strcmp(row->base, "masked_fill");
+    bool to_int = call->to.meta && dense_kind_of(call->to.meta->dtype) == DENSE_INT;
+    if (!call->n_values && to_int && row_has_kind(row, 'i'))
+        return DENSE_INT; /* arange converts its numbers to the result's dtype first */
     kind = call->n_values ? DENSE_INT : kind;
     for (uint32_t i = 0; i < call->n_values; i++) {
         enum dense_kind one = number_kind(call->values[i]);

@@ -31,8 +31,6 @@ void kernel_linspace(struct kernel *k)
         end = trunc(creal(end));
     }
     cdouble step = out.n > 1 ? (end - start) / (double)(out.n - 1) : 0;
-    if (is_int && !k->row->param) /* the step is a float in PyTorch */
-        step = (double)(float)creal(step);
     for (int64_t i = 0; i < out.n; i++) {
         cdouble x = i < out.n / 2 || out.n == 1 ? start + step * (double)i
                                                 : end - step * (double)(out.n - i - 1);

@@ -36,9 +36,8 @@ void cuda_linspace(struct kernel *k)
     struct kernel_value start = value_arg(k, "start"), end = value_arg(k, "end");
     struct kernel_tensor to = result(k, 0);
     bool ints = to.meta && dense_kind_of(to.meta->dtype) == DENSE_INT;
-    bool floats = start.kind == KERNEL_FLOAT || end.kind == KERNEL_FLOAT;
     if (!to.meta || !value_has_number(start) || !value_has_number(end) ||
-        start.kind == KERNEL_COMPLEX || end.kind == KERNEL_COMPLEX || (ints && floats))
+        start.kind == KERNEL_COMPLEX || end.kind == KERNEL_COMPLEX)
         cuda_decline(k);
     else
         cuda_point_row(k, ints ? POINT_linspace_whole : POINT_linspace_real, to);
