@@ -8,9 +8,9 @@
 
 /* The options of both programs (conform_rows.c): [-v | -vv] [--table] [--op NAME] [--expect
  * PERCENT]
- * [--torch VERSION] [--backend NAME] [--every N]. */
+ * [--torch VERSION] [--backend NAME] [--every N] [--fail-allocations]. */
 struct row_options {
-    bool verbose, all, table;
+    bool verbose, all, table, fail_allocations;
     const char *op;      /* NULL: every one */
     const char *backend; /* NULL: cpu */
     unsigned long every; /* of the rows; 0: all */

@@ -18,6 +18,8 @@ int row_options_read(int argc, char **argv, struct row_options *o)
             o->verbose = o->all = true;
         else if (!strcmp(argv[i], "--table"))
             o->table = true;
+        else if (!strcmp(argv[i], "--fail-allocations"))
+            o->fail_allocations = true;
         else if (!strcmp(argv[i], "--op") && i + 1 < argc)
             o->op = argv[++i];
         else if (!strcmp(argv[i], "--backend") && i + 1 < argc)

@@ -1,12 +1,15 @@
 /* Recorded calls with their values (../shared/ops/concrete) held against a backend.
  *
  *     conform_values [-v | -vv] [--table] [--op NAME] [--expect PERCENT] [--backend NAME] [--every
- * N] FILE...
+ * N] [--fail-allocations] FILE...
  *
  * Each row's arguments are given to the backend and its results compared element by element:
  * exactly for integers and bool, else within the tolerance of the dtype that
  * torch.testing.assert_close() has. Skipped: what is random or uninitialised, refused, or has no
- * values recorded. */
+ * values recorded.
+ *
+ * With --fail-allocations a row is computed again and again, with the first, the second, ...
+ * allocation of its call failing: each time it fails with an error, or its values are right. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +19,7 @@
 #include "replay/backend/run/exec.h"
 #include "replay/ops/layers.h"
 #include "tests/conformance/conform_ops.h"
+#include "tests/harness.h"
 
 struct conform {
     struct row_options options;
@@ -26,6 +30,8 @@ struct conform {
     unsigned long n_rows, on_host; /* rows seen; rows that passed by the CPU's kernels only */
     struct op_case row;
     struct tally tally;
+    size_t failing; /* the allocation of the call that fails; 0: none */
+    bool failed;    /* it did */
     const char *path;
     size_t line;
 };
@@ -166,8 +172,14 @@ static enum case_verdict judge(struct conform *c, struct exec *exec, struct str 
         return CASE_SKIPPED;
     if (!write_args(exec, row->args, row->n_args, &err) || !write_keywords(exec, row, &err))
         return op_case_differs(row, "%s", err.text), CASE_FAILED;
-    switch (
-        exec_call(exec, op, row->args, row->n_args, row->keywords, row->n_keywords, &got, &err)) {
+    alloc_fail_at(c->failing, false);
+    enum exec_outcome outcome =
+        exec_call(exec, op, row->args, row->n_args, row->keywords, row->n_keywords, &got, &err);
+    c->failed = alloc_has_failed();
+    alloc_fail_at(0, false);
+    if (c->failed && outcome != EXEC_DONE)
+        return CASE_PASSED;
+    switch (outcome) {
     case EXEC_DONE:
         if (!c->kind->wait(c->backend, &err))
             return op_case_differs(row, "%s", err.text), CASE_FAILED;
@@ -220,21 +232,11 @@ static bool reopen(struct conform *c)
     return true;
 }
 
-static bool judge_line(void *user, const char *path, size_t line, struct json *doc, struct str text)
+/* Computes the row once. */
+static enum case_verdict judge_once(struct conform *c, struct json *doc, struct str op)
 {
-    struct conform *c = user;
-    struct err err = { .kind = ERR_NONE };
     struct op_case *row = &c->row;
     struct exec exec;
-    c->path = path;
-    c->line = line;
-    if (!json_parse(doc, text, &err))
-        return fprintf(stderr, "%s:%zu: %s\n", path, line, err.text), false;
-    struct str op = json_str(doc, json_get(doc, JSON_ROOT, STR("op")));
-    if (c->options.op && !str_eq(op, str_of(c->options.op)))
-        return true;
-    if (c->options.every && c->n_rows++ % c->options.every)
-        return true;
     op_case_clear(row);
     row->doc = doc;
     row->env = c->env;
@@ -244,9 +246,38 @@ static bool judge_line(void *user, const char *path, size_t line, struct json *d
     exec_init(&exec, c->ops, c->backend, 0);
     c->backend->log.launches.n = c->backend->log.nodes.n = 0;
     enum case_verdict verdict = judge(c, &exec, op);
+    exec_release(&exec);
+    return verdict;
+}
+
+static enum case_verdict judge_without_memory(struct conform *c, struct json *doc, struct str op)
+{
+    enum case_verdict verdict = CASE_PASSED;
+    c->failed = true;
+    for (c->failing = 1; c->failed && verdict == CASE_PASSED; c->failing++)
+        verdict = judge_once(c, doc, op);
+    c->failing = 0;
+    return verdict;
+}
+
+static bool judge_line(void *user, const char *path, size_t line, struct json *doc, struct str text)
+{
+    struct conform *c = user;
+    struct err err = { .kind = ERR_NONE };
+    c->path = path;
+    c->line = line;
+    if (!json_parse(doc, text, &err))
+        return fprintf(stderr, "%s:%zu: %s\n", path, line, err.text), false;
+    struct str op = json_str(doc, json_get(doc, JSON_ROOT, STR("op")));
+    if (c->options.op && !str_eq(op, str_of(c->options.op)))
+        return true;
+    if (c->options.every && c->n_rows++ % c->options.every)
+        return true;
+    enum case_verdict verdict = judge_once(c, doc, op);
     if (verdict == CASE_PASSED)
         c->on_host += was_on_host(&c->backend->log);
-    exec_release(&exec);
+    if (verdict == CASE_PASSED && c->options.fail_allocations)
+        verdict = judge_without_memory(c, doc, op);
     if (verdict == CASE_FAILED && !reopen(c))
         return false;
     return tally_up(c, op, verdict);
@@ -259,7 +290,7 @@ int main(int argc, char **argv)
     int i = row_options_read(argc, argv, &c.options);
     if (!i || i == argc)
         return fputs("usage: conform_values [-v | -vv] [--table] [--op NAME] [--expect PERCENT] "
-                     "[--backend NAME] [--every N] FILE...\n",
+                     "[--backend NAME] [--every N] [--fail-allocations] FILE...\n",
                      stderr),
                2;
     c.env = shape_env_new(NULL, &err);

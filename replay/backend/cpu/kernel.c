@@ -25,6 +25,12 @@ void cpu_kernels(struct kernel_table *ret)
 
 /* ---- Arrays ---- */
 
+/* Returns what a kernel that failed gets: no element in any dimension. */
+static struct dense no_elements(enum dense_kind kind, uint32_t ndim)
+{
+    return (struct dense){ .kind = kind, .ndim = ndim };
+}
+
 struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *size, uint32_t ndim)
 {
     struct dense ret = { .kind = kind, .ndim = ndim, .n = 1 };
@@ -34,8 +40,7 @@ struct dense dense_new(struct kernel *k, enum dense_kind kind, const int64_t *si
             ret.n = size[i] == 0 ? 0 : INT64_MAX;
     }
     ret.u.p = workspace(k, ret.n, dense_size(kind));
-    ret.n = ret.u.p ? ret.n : 0;
-    return ret;
+    return ret.u.p ? ret : no_elements(kind, ndim);
 }
 
 struct dense like_result(struct kernel *k, uint32_t i, enum dense_kind kind)
@@ -127,7 +132,7 @@ struct dense load_as(struct kernel *k, struct kernel_tensor x, enum dense_kind k
 {
     struct element_cursor c;
     if (k->failed || !cursor_of(k, x, &c))
-        return (struct dense){ .kind = kind };
+        return no_elements(kind, x.meta ? x.meta->ndim : 0);
     struct dense ret = dense_new(k, kind, c.size, c.ndim);
     enum dtype dtype = x.meta->dtype;
     const void *p = ret.n ? storage_at(k->call->storages, x.storage)->p : NULL;
@@ -280,7 +285,7 @@ void store_tensor(struct kernel *k, struct kernel_tensor to, struct dense x)
 
 struct around around_dim(const struct dense *x, uint32_t dim)
 {
-    struct around ret = { 1, 1, 1 };
+    struct around ret = { 1, x->u.p ? 1 : 0, 1 };
     for (uint32_t i = 0; i < x->ndim; i++) {
         if (i < dim)
             ret.outer *= x->size[i];

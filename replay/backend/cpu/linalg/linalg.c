@@ -106,7 +106,8 @@ void store_result(struct kernel *k, uint32_t i, struct dense x)
 
 struct matrix matrix_new(struct kernel *k, int64_t rows, int64_t columns)
 {
-    return (struct matrix){ rows, columns, workspace(k, rows * columns, sizeof(cdouble)) };
+    cdouble *v = workspace(k, rows * columns, sizeof *v);
+    return v ? (struct matrix){ rows, columns, v } : (struct matrix){ 0 };
 }
 
 struct matrix matrix_copy(struct kernel *k, struct matrix a)

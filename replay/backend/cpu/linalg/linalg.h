@@ -46,6 +46,7 @@ struct matrices load_right_side(struct kernel *k, const char *name, const struct
 /* Stores result i if it exists and is not empty: options leave some empty. */
 void store_result(struct kernel *k, uint32_t i, struct dense x);
 
+/* Returns zeros; without memory a matrix without rows and columns. */
 struct matrix matrix_new(struct kernel *k, int64_t rows, int64_t columns);
 struct matrix matrix_copy(struct kernel *k, struct matrix a);
 struct matrix identity_matrix(struct kernel *k, int64_t rows, int64_t columns);
