@@ -32,8 +32,9 @@ ROOT = Path(__file__).resolve().parents[2]
 DEVICE = "replay/backend/cuda/device"
 
 # Two blocks of 256 threads at a time on a multiprocessor (65536 registers), and one where tiles of
-# products are summed in registers.
-REGISTERS = {"matmul_tile": 168}
+# products are summed in registers; two of 128 threads for attention's.
+REGISTERS = {"matmul_tile": 168, "attention_tf32": 255, "attention_tf32_query_gradient": 255,
+             "attention_tf32_key_gradient": 255}
 MOST_REGISTERS = 128
 # Bytes of a thread's stack. sin(), cos() and tan() of CUDA's own library reduce large arguments by
 # digits of 2/pi, with their products in local memory, which other arguments never touch.

@@ -73,6 +73,45 @@ char *const symtape_shared_bounds[2] = { __start_symtape_shared, __stop_symtape_
 #define SHUFFLE_u32(v, lane)     shuffle_u32((v), (u32)(lane) % WARP, __LINE__)
 #define SHUFFLE_u64(v, lane)     shuffle_u64((v), (u32)(lane) % WARP, __LINE__)
 
+DEVICE void copy_async(void *to, const void *from, b8 is, size_t bytes)
+{
+    if (is)
+        memcpy(to, from, bytes);
+    else
+        memset(to, 0, bytes);
+}
+#define COPY_ASYNC_16(to, from, is) copy_async((to), (from), (is), 16)
+#define COPY_ASYNC_4(to, from, is)  copy_async((to), (from), (is), 4)
+#define ASYNC_COMMIT()              ((void)0)
+#define ASYNC_WAIT(n)               ((void)(n))
+
+/* What each thread of the block gave to a product of its warp. */
+static struct {
+    u32 a[4], b[2];
+} symtape_factors[1024] __attribute__((unused));
+
+#define MULTIPLY_TF32(c, a, b) multiply_tf32((c), (a), (b), __LINE__)
+DEVICE f32 tf32_of_lane(u32 lane, u32 of_b, u32 i)
+{
+    u32 thread = THREAD / WARP * WARP + lane,
+        bits = of_b ? symtape_factors[thread].b[i] : symtape_factors[thread].a[i];
+    f32 x;
+    bits &= 0xffffe000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+DEVICE void multiply_tf32(f32 *c, const u32 *a, const u32 *b, int line)
+{
+    memcpy(symtape_factors[THREAD].a, a, sizeof symtape_factors->a);
+    memcpy(symtape_factors[THREAD].b, b, sizeof symtape_factors->b);
+    symtape_shim->sync_warp(line);
+    for (u32 i = 0; i < 4; i++)
+        for (u32 k = 0; k < 8; k++)
+            c[i] += tf32_of_lane(LANE / 4 * 4 + k % 4, 0, i / 2 + k / 4 * 2) *
+                    tf32_of_lane((LANE % 4 * 2 + i % 2) * 4 + k % 4, 1, k / 4);
+    symtape_shim->sync_warp(line);
+}
+
 #define ATOMICS(T, type)                      \
     DEVICE T ATOMIC_ADD_##T(T *p, T v)        \
     {                                         \

@@ -31,7 +31,8 @@ class Graph:
         for at in chosen:
             sys.modules["graph"] = types.ModuleType("graph")  # Dynamo looks its functions' modules up
             scope = vars(sys.modules["graph"])
-            exec(compile(program_of(options, selector, at), selector, "exec"), scope)
+            with torch.device(options.device):
+                exec(compile(program_of(options, selector, at), selector, "exec"), scope)
             self.function = self.function or scope["f"]
             self.inputs.append(scope["inputs"])
         self.names = list(inspect.signature(self.function).parameters)

@@ -73,7 +73,10 @@ def program_of(options, selector, at):
         del at[unused[1]]  # one of the compile that this graph does without
     if code != 0 or error:
         raise RuntimeError(error.strip())
-    return text
+    if options.device == "cpu":
+        return text
+    from peers_cpu_calls import on_cuda  # which imports PyTorch
+    return on_cuda(text)
 
 
 def spelled(at):

@@ -33,7 +33,15 @@
  * need it, because of registers. All threads of the block or warp must call SYNC(), SHUFFLE_...()
  * and BALLOT(), and blocks that shuffle must have whole warps. ATOMIC_...(p, v) return the previous
  * value. REPORT(error, index): `error` is the address of two u64, the number of reports and the
- * first index. */
+ * first index.
+ *
+ * From compute capability 8.0 on: COPY_ASYNC_16(to, from, is) and COPY_ASYNC_4() copy so many bytes
+ * to shared memory, or zeros if not `is`; ASYNC_COMMIT() ends a group of copies, and ASYNC_WAIT(n)
+ * waits until at most n of the thread's groups are left, after which SYNC() shows them to the
+ * block. MULTIPLY_TF32(c, a, b) adds the product of a [16][8] and b [8][8], bits of f32 of which
+ * the last 13 are ignored, to c [16][8]. By g = LANE / 4 and t = LANE % 4, a lane has in a: [g][t],
+ * [g + 8][t], [g][t + 4], [g + 8][t + 4]; in b: [t][g], [t + 4][g]; in c: [g][2 * t],
+ * [g][2 * t + 1], [g + 8][2 * t], [g + 8][2 * t + 1]. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PROLOGUE_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_PROLOGUE_H
 
@@ -177,6 +185,30 @@ DEVICE bf16 bf16_of_f32(f32 x)
     bf16 y;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
     return y;
+}
+
+DEVICE void COPY_ASYNC_16(void *to, const void *from, b8 is)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 16 : 0)
+                 : "memory");
+}
+DEVICE void COPY_ASYNC_4(void *to, const void *from, b8 is)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                 :
+                 : "r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(is ? 4 : 0)
+                 : "memory");
+}
+#define ASYNC_COMMIT() asm volatile("cp.async.commit_group;" : : : "memory")
+#define ASYNC_WAIT(n)  asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
+DEVICE void MULTIPLY_TF32(f32 *c, const u32 *a, const u32 *b)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 #else /* the host */

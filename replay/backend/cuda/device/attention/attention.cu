@@ -3,16 +3,9 @@
  * TB (bias; BIAS 0: none, 1: added, 2: a boolean mask), TO (out), TL (given logarithms), EXP, LOG,
  * DEPTHS (columns, a multiple of 64), ROWS (of a warp), X (bounds of sequences; SEQUENCES 0:
  * none). */
-#include "replay/backend/cuda/device/attention/attention.h"
+#include "replay/backend/cuda/device/attention/score.h"
 
 enum { LANES = 32, WARPS = 8, CHUNK = 64, PITCH = CHUNK + 1 };
-
-#define NEVER ((ACC) - 1e30) /* less than any score; exp() of the difference is 0 */
-
-DEVICE i64 element_at(const struct attention_tensor *x, i64 batch, i64 head, i64 row, i64 column)
-{
-    return batch * x->batch + head * x->head + row * x->row + column * x->column;
-}
 
 /* Loads [rows, CHUNK] of one head from a row and a column on; 0 outside. */
 DEVICE void load_rows(ACC *to, int pitch, int rows, const struct attention_tensor *x, i64 batch,
@@ -36,24 +29,6 @@ DEVICE void multiply_rows(ACC *sum, const ACC *rows, const ACC *lanes, int warp,
             UNROLL for (int r = 0; r < ROWS; r++)
                 sum[r] += rows[(warp * ROWS + r) * CHUNK + c + d] * y;
         }
-}
-
-/* Returns the score with its bias, or NEVER. */
-DEVICE ACC score_of(const struct attention_args *a, i64 n, i64 m, i64 batch, i64 head, i64 i, i64 j,
-                    ACC dot)
-{
-    if (i >= n || j >= m || (a->causal && j > i))
-        return NEVER;
-    ACC score = dot * (ACC)a->scale;
-#if BIAS == 1
-    score += (ACC)LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j));
-#elif BIAS == 2
-    if (!LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j)))
-        return NEVER;
-#else
-    (void)batch, (void)head;
-#endif
-    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* keeps NaN */
 }
 
 DEVICE ACC most_of_warp(ACC x)

@@ -1,6 +1,7 @@
 /* Scaled dot product attention in all the forms that PyTorch has kernels for, and its backward.
  *
- * cuDNN computes the cases that it supports, our own kernels all others. Dropout is not applied, as
+ * cuDNN computes the cases that it supports, our own kernels all others: attention_tf32.cu those of
+ * f32 without sequences, attention.cu the rest. Dropout is not applied, as
  * on the CPU: its values would not be PyTorch's. The backward computes the weights again from
  * queries and keys and does not use the forward's output, which may come from another kernel. */
 #include <math.h>
@@ -12,6 +13,8 @@
 #include "replay/backend/cuda/runtime/cuda.h"
 
 enum { ATTENTION_WARPS = 8, ATTENTION_DEPTHS = 512, FOUR = 4 };
+/* Of attention_tf32.cu. */
+enum { TF32_TILE = 64, TF32_THREADS = 128, TF32_DEPTHS = 256, TF32_ARCHITECTURE = 80 };
 
 /* Reads a tensor as [batch, heads, rows, columns]; missing first dimensions are 1. If `size` is
  * given it is broadcast to that. */
@@ -129,6 +132,93 @@ static void launch_attention(struct kernel *k, struct cuda_attention *a, const c
                 sizeof a->args);
 }
 
+/* ---- On tensor cores ---- */
+
+/* Returns whether the tensor is read 16 bytes at a time. */
+static bool by_16(const struct attention_tensor *x, int64_t columns)
+{
+    return !x->p || (x->p % 16 == 0 && x->column == 1 && columns % 4 == 0 &&
+                     (x->batch | x->head | x->row) % 4 == 0);
+}
+
+static uint32_t tf32_depths_of(const struct cuda_attention *a)
+{
+    int64_t deepest = a->args.depth > a->args.value_depth ? a->args.depth : a->args.value_depth;
+    return deepest ? (uint32_t)(deepest + 31) / 32 * 32 : 32;
+}
+
+/* Kernels of attention_tf32.cu: the tensors of which a block has its own rows in shared memory, and
+ * by columns how many rows of the other side it has at a time: as many as registers have space for.
+ * Two tensors have rows of the other side. */
+static const struct tf32_kernel {
+    const char *name;
+    uint32_t own, others_of_64, others_of_128, others_of_more;
+} tf32_forward = { "attention_tf32", 1, 64, 32, 16 },
+  tf32_query_gradient = { "attention_tf32_query_gradient", 2, 64, 32, 0 },
+  tf32_key_gradient = { "attention_tf32_key_gradient", 2, 64, 32, 0 };
+
+static uint32_t tf32_others(const struct tf32_kernel *kernel, uint32_t depths)
+{
+    return depths <= 64    ? kernel->others_of_64
+           : depths <= 128 ? kernel->others_of_128
+                           : kernel->others_of_more;
+}
+
+static uint32_t tf32_shared(const struct cuda_attention *a, const struct tf32_kernel *kernel)
+{
+    uint32_t depths = tf32_depths_of(a);
+    uint32_t rows = kernel->own * TF32_TILE + 2 * tf32_others(kernel, depths);
+    return rows * (depths + 4) * (uint32_t)sizeof(float);
+}
+
+static bool fits_tf32(const struct kernel *k, const struct cuda_attention *a,
+                      const struct tf32_kernel *kernel)
+{
+    const struct cuda *cuda = cuda_of(k);
+    return a->dtype == DTYPE_F32 && !a->args.bounds_q && cuda->architecture >= TF32_ARCHITECTURE &&
+           tf32_depths_of(a) <= TF32_DEPTHS && tf32_others(kernel, tf32_depths_of(a)) &&
+           tf32_shared(a, kernel) <= (uint32_t)cuda->shared_max;
+}
+
+/* `rows` of each of the `heads` are tiled. */
+static void launch_tf32(struct kernel *k, struct cuda_attention *a,
+                        const struct tf32_kernel *kernel, int64_t rows, int64_t heads)
+{
+    const struct attention_args *x = &a->args;
+    char defines[256];
+    snprintf(defines, sizeof defines,
+             "#define TB %s\n#define TL %s\n#define BIAS %d\n#define DEPTHS %u\n"
+             "#define OTHERS %u\n#define MOVE %d\n",
+             cuda_type(a->bias_dtype), cuda_type(a->log_dtype), a->bias, tf32_depths_of(a),
+             tf32_others(kernel, tf32_depths_of(a)),
+             by_16(&x->q, x->depth) && by_16(&x->k, x->depth) && by_16(&x->v, x->value_depth) &&
+                     by_16(&x->grad_out, x->value_depth)
+                 ? 16
+                 : 4);
+    a->args.tiles = (rows + TF32_TILE - 1) / TF32_TILE;
+    int64_t blocks = a->args.tiles * heads;
+    if (blocks > INT32_MAX) {
+        cuda_decline(k);
+        return;
+    }
+    cuda_launch(k, cuda_function(k, "attention_tf32", kernel->name, defines),
+                (struct cuda_grid){ (uint32_t)blocks, 1, 1, TF32_THREADS, tf32_shared(a, kernel) },
+                &a->args, sizeof a->args);
+}
+
+/* ---- Either ---- */
+
+/* Launches the forward; out: its result's type. */
+static void launch_forward(struct kernel *k, struct cuda_attention *a, const char *out,
+                           int64_t rows)
+{
+    int64_t heads = a->args.batch * a->args.heads;
+    if (fits_tf32(k, a, &tf32_forward))
+        launch_tf32(k, a, &tf32_forward, rows, heads);
+    else
+        launch_attention(k, a, "attention", out, rows, heads);
+}
+
 /* Sets the log's bytes and operations: `times` the forward's two matmuls with keys and values. */
 static void set_attention_traffic(struct kernel *k, const struct cuda_attention *a, double times)
 {
@@ -199,7 +289,7 @@ static void run_attention(struct kernel *k, struct cuda_attention *a, uint32_t o
     int64_t rows = x->given.p && x->padded > x->n ? x->padded : x->n;
     set_attention_traffic(k, a, 2);
     if (!cudnn_attend(k, a)) {
-        launch_attention(k, a, "attention", cuda_type(a->dtype), rows, x->batch * x->heads);
+        launch_forward(k, a, cuda_type(a->dtype), rows);
     } else if (x->given.p) {
         cuda_traffic(k, (uint64_t)(x->batch * x->heads * (x->n + rows)) * sizeof(float), 0);
         launch_attention(k, a, "attention_logarithms", cuda_type(a->dtype), rows,
@@ -314,7 +404,7 @@ static void attend_again(struct kernel *k, struct cuda_attention *a)
     x->logarithms = cuda_workspace(k, rows * width);
     x->sums = cuda_workspace(k, rows * width);
     set_attention_traffic(k, a, 2);
-    launch_attention(k, a, "attention", cuda_sum_type(a->dtype), x->n, x->batch * x->heads);
+    launch_forward(k, a, cuda_sum_type(a->dtype), x->n);
 }
 
 /* Computes the gradients of query, key, value and, if there is one, bias. */
@@ -333,12 +423,19 @@ void cuda_attention_backward(struct kernel *k)
     if (x->batch * x->heads * x->n > 0)
         attend_again(k, &a);
     launch_attention(k, &a, "attention_sums", out, x->n, x->batch * x->heads);
+    int64_t heads = x->batch * x->heads, key_heads = x->batch * x->key_heads;
     if (x->grad_q.p || x->grad_bias.p) {
         set_attention_traffic(k, &a, 3);
-        launch_attention(k, &a, "attention_query_gradient", out, x->n, x->batch * x->heads);
+        if (fits_tf32(k, &a, &tf32_query_gradient))
+            launch_tf32(k, &a, &tf32_query_gradient, x->n, heads);
+        else
+            launch_attention(k, &a, "attention_query_gradient", out, x->n, heads);
     }
     if (x->grad_k.p || x->grad_v.p) {
         set_attention_traffic(k, &a, 4);
-        launch_attention(k, &a, "attention_key_gradient", out, x->m, x->batch * x->key_heads);
+        if (fits_tf32(k, &a, &tf32_key_gradient))
+            launch_tf32(k, &a, &tf32_key_gradient, x->m, key_heads);
+        else
+            launch_attention(k, &a, "attention_key_gradient", out, x->m, key_heads);
     }
 }

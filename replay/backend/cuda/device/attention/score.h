@@ -1,0 +1,35 @@
+/* Scores of attention, for the texts of this folder. Defines: ACC, TB, BIAS. */
+#ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_ATTENTION_SCORE_H
+#define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_ATTENTION_SCORE_H
+
+#include "replay/backend/cuda/device/attention/attention.h"
+
+#ifdef KERNEL
+
+#define NEVER ((ACC)-1e30) /* less than any score; exp() of the difference is 0 */
+
+DEVICE i64 element_at(const struct attention_tensor *x, i64 batch, i64 head, i64 row, i64 column)
+{
+    return batch * x->batch + head * x->head + row * x->row + column * x->column;
+}
+
+/* Returns the score with its bias, or NEVER. */
+DEVICE ACC score_of(const struct attention_args *a, i64 n, i64 m, i64 batch, i64 head, i64 i, i64 j,
+                    ACC dot)
+{
+    if (i >= n || j >= m || (a->causal && j > i))
+        return NEVER;
+    ACC score = dot * (ACC)a->scale;
+#if BIAS == 1
+    score += (ACC)LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j));
+#elif BIAS == 2
+    if (!LOAD(TB, PTR(TB, a->bias.p), element_at(&a->bias, batch, head, i, j)))
+        return NEVER;
+#else
+    (void)batch, (void)head;
+#endif
+    return score > NEVER ? score : score <= NEVER ? NEVER : score; /* keeps NaN */
+}
+
+#endif
+#endif
