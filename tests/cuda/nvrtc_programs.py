@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Programs that the CUDA backend generates are compiled by the real NVRTC to sm_90.
 
-usage: nvrtc_programs.py BUILD [--all] [--jobs N] [--keep FOLDER] [-v]
+usage: nvrtc_programs.py BUILD [--all] [--seed N] [--jobs N] [--keep FOLDER] [-v]
 
 Exit 77 where there is no NVRTC; 1 with "nvrtc" in $SYMTAPE_NEED.
 
 The programs are what the tests' calls, the recordings of tests/recordings and, where they are, the
 calls, exported programs and recordings of ../shared ask for, at 32-bit and at 64-bit indices, on a
-fake device that computes nothing (fake.h: SYMTAPE_FAKE_IDLE). A third of them is compiled, the same
-third as long as the programs are the same, with at least one of each name; all with --all. Each kernel
+fake device that computes nothing (fake.h: SYMTAPE_FAKE_IDLE). A sixth of them is compiled, another
+one every month, with at least one of each name; all with --all. Each kernel
 
 - does not spill, and has no stack in local memory, but for what LOCAL states;
 - takes no more registers than REGISTERS states;
@@ -19,6 +19,7 @@ import argparse
 import collections
 import concurrent.futures
 import ctypes
+import datetime
 import glob
 import os
 import re
@@ -198,13 +199,13 @@ def check(path):
     return kernels, list(complaints(text, kernels))
 
 
-def sample(paths):
-    """A third of the programs, and the first of each name. Their file names are hashes."""
+def sample(paths, seed):
+    """A sixth of the programs, and the first of each name. Their file names are hashes."""
     names = set()
     for path in paths:
         with path.open() as file:
             name = file.readline().split()[1]
-        if int(path.stem[-4:], 16) % 3 == 0 or name not in names:
+        if (int(path.stem[-4:], 16) + seed) % 6 == 0 or name not in names:
             names.add(name)
             yield path
 
@@ -224,9 +225,12 @@ def check_all(paths, library, jobs, verbose):
 
 
 def main():
+    today = datetime.date.today()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", type=Path)
-    parser.add_argument("--all", action="store_true", help="every program, not a third")
+    parser.add_argument("--all", action="store_true", help="every program, not a sixth")
+    parser.add_argument("--seed", type=int, default=today.year * 12 + today.month,
+                        help="of the sample; changes every month")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--keep", type=Path, help="leave the programs there")
     parser.add_argument("-v", action="store_true", help="a line for each kernel")
@@ -243,7 +247,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     try:
         paths = collect(build, shared, folder, args.jobs)
-        paths = paths if args.all else list(sample(paths))
+        paths = paths if args.all else list(sample(paths, args.seed))
         kernels, bad = check_all(paths, nvrtc[0], args.jobs, args.v)
     finally:
         if not args.keep:
