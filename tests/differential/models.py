@@ -81,6 +81,11 @@ MODELS = {
     "mpnet": text("MPNetModel"), "modernbert": text("ModernBertModel", global_attn_every_n_layers=2, local_attention=8), "xlnet": text("XLNetModel", d_model=32, n_layer=2, n_head=4, d_inner=64),
     "convbert": text("ConvBertModel", embedding_size=16), "squeezebert": text("SqueezeBertModel", embedding_size=32), "fnet": text("FNetModel"),
     "longformer": text("LongformerModel", attention_window=[8, 8]), "big_bird": text("BigBirdModel", attention_type="original_full"), "funnel": text("FunnelModel", d_model=32, d_head=8, n_head=4, d_inner=64, block_sizes=[1, 1]),
+    "jamba": text("JambaForCausalLM", num_experts=2, mamba_d_state=8, mamba_d_conv=4, attn_layer_period=2, attn_layer_offset=1, use_mamba_kernels=False), "mpt": text("MptForCausalLM", d_model=32, n_heads=4, n_layers=2, expansion_ratio=2),
+    "vits": text("VitsModel", hidden_size=16, ffn_dim=16, flow_size=16, spectrogram_bins=16, upsample_initial_channel=16, upsample_rates=[2, 2], upsample_kernel_sizes=[4, 4], resblock_kernel_sizes=[3], resblock_dilation_sizes=[[1, 3]], num_attention_heads=2, prior_encoder_num_flows=1, posterior_encoder_num_wavenet_layers=1, prior_encoder_num_wavenet_layers=1, depth_separable_num_layers=1, duration_predictor_num_flows=1),
+    "reformer": text("ReformerModel", attn_layers=["local", "lsh"], attention_head_size=8, axial_pos_embds_dim=[16, 16], axial_pos_shape=[8, 16], is_decoder=False, local_attn_chunk_length=8, lsh_attn_chunk_length=8, num_buckets=4, num_hashes=1, feed_forward_size=64),
+    "biogpt": text("BioGptForCausalLM"), "codegen": text("CodeGenForCausalLM", n_embd=32, n_layer=2, n_head=4, rotary_dim=4, n_positions=128), "persimmon": text("PersimmonForCausalLM"), "olmoe": text("OlmoeForCausalLM", num_experts=4, num_experts_per_tok=2),
+    "nemotron": text("NemotronForCausalLM"), "ibert": text("IBertModel"), "roformer": text("RoFormerModel", embedding_size=32), "esm": text("EsmModel"), "layoutlm": text("LayoutLMModel"),
     "nystromformer": text("NystromformerModel", segment_means_seq_len=64, num_landmarks=8),
     # Encoders with decoders.
     "t5": seq2seq("T5Model", d_model=32, d_ff=64, d_kv=8, num_heads=4, num_layers=2), "bart": seq2seq("BartModel", **ENCODER), "pegasus": seq2seq("PegasusModel", **ENCODER),
@@ -89,12 +94,14 @@ MODELS = {
     # Images and sound.
     "vit_hf": vision("ViTModel", **IMAGE), "deit_hf": vision("DeiTModel", **IMAGE), "beit_hf": vision("BeitModel", **IMAGE), "dinov2_hf": vision("Dinov2Model", call="R(b, 3, 8 * (3 + i), 32)", **IMAGE),
     "swin_hf": vision("SwinModel", call="R(b, 3, 32 + 16 * i, 32)", image_size=32, patch_size=2, window_size=4, embed_dim=16, depths=[1, 1], num_heads=[2, 4]),
+    "maskformer_swin": vision("MaskFormerSwinModel", call="R(b, 3, 32 + 16 * i, 32)", image_size=32, patch_size=2, window_size=4, embed_dim=16, depths=[1, 1], num_heads=[2, 4]),
     "convnext_hf": vision("ConvNextModel", call="R(b, 3, s, s)", **STAGES), "segformer": vision("SegformerForSemanticSegmentation", call="R(b, 3, s, s)", hidden_sizes=[16, 24, 32, 40], depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 2, 4], decoder_hidden_size=16),
     "mobilevit_hf": vision("MobileViTModel", call="R(b, 3, s, s)", hidden_sizes=[16, 24, 32], neck_hidden_sizes=[8, 8, 16, 16, 24, 32, 40], num_attention_heads=2),
     "clip": text("CLIPTextModel", "CLIPTextConfig"), "siglip": vision("SiglipVisionModel", "SiglipVisionConfig", **IMAGE), "poolformer": vision("PoolFormerModel", call="R(b, 3, s, s)", hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1]),
     "regnet_hf": vision("RegNetModel", call="R(b, 3, s, s)", embedding_size=8, hidden_sizes=[8, 16, 24, 32], depths=[1, 1, 1, 1], groups_width=8),
     "wav2vec2": text("Wav2Vec2Model", call="R(b, 800 + 160 * i)", conv_dim=[16, 16, 16], conv_stride=[5, 2, 2], conv_kernel=[10, 3, 3], num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4, mask_time_prob=0.0, mask_feature_prob=0.0),
     "hubert": text("HubertModel", call="R(b, 800 + 160 * i)", conv_dim=[16, 16, 16], conv_stride=[5, 2, 2], conv_kernel=[10, 3, 3], num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4, mask_time_prob=0.0, mask_feature_prob=0.0),
+    "glpn": vision("GLPNForDepthEstimation", call="R(b, 3, s, s)", hidden_sizes=[16, 24, 32, 40], depths=[1, 1, 1, 1], num_attention_heads=[1, 2, 2, 4], decoder_hidden_size=16),
     "ast": text("ASTModel", call="R(b, 64, 32)", max_length=64, num_mel_bins=32, patch_size=8, frequency_stride=8, time_stride=8),
     # timm.
     "resnet10t": timm("resnet10t"), "test_vit": timm("test_vit", dynamic_img_size=True), "test_byobnet": timm("test_byobnet"), "test_efficientnet": timm("test_efficientnet"), "test_resnet": timm("test_resnet"),
@@ -106,6 +113,10 @@ MODELS = {
     "maxvit_rmlp_pico": timm("test_vit3", dynamic_img_size=True), "coat_lite": timm("coat_lite_tiny", "R(b, 3, 224, 224)"), "focalnet": timm("focalnet_tiny_srf", depths=(1, 1), embed_dim=16), "vovnet": timm("ese_vovnet19b_slim"), "hardcorenas": timm("hardcorenas_a"), "dla34": timm("dla34"),
     "inception_next": timm("inception_next_atto"), "fastvit_t8": timm("fastvit_t8"), "repghostnet": timm("repghostnet_050"), "starnet_s1": timm("starnet_s1"), "hgnetv2_b0": timm("hgnetv2_b0"), "tiny_vit_5m": timm("tiny_vit_5m_224", "R(b, 3, 224, 224)"), "davit": timm("davit_tiny", depths=(1, 1), embed_dims=(16, 32), num_heads=(2, 4)),
     "nest_tiny": timm("nest_tiny", "R(b, 3, 224, 224)"), "twins": timm("twins_svt_small", "R(b, 3, 224, 224)"), "sequencer2d_s": timm("sequencer2d_s", "R(b, 3, 224, 224)", layers=(1, 1, 1, 1)), "volo": timm("volo_d1_224", "R(b, 3, 224, 224)", layers=(1, 1, 1, 1)), "cait": timm("cait_xxs24_224", "R(b, 3, 224, 224)", depth=2),
+    "naflex": timm("naflexvit_base_patch16_gap", depth=2, embed_dim=32, num_heads=4), "hrnet": timm("hrnet_w18_small"),
+    "gcvit": timm("gcvit_xxtiny", "R(b, 3, 224, 224)"), "hiera": timm("hiera_tiny_224", "R(b, 3, 224, 224)", embed_dim=16, stages=(1, 1, 1, 1)),
+    "crossvit": timm("crossvit_tiny_240", "R(b, 3, 240, 240)", depth=[[1, 1, 0]]), "visformer": timm("visformer_tiny", "R(b, 3, 224, 224)"), "efficientformerv2": timm("efficientformerv2_s0", "R(b, 3, 224, 224)"),
+    "resnest": timm("resnest14d"), "dpn": timm("dpn48b"), "pit": timm("pit_ti_224", "R(b, 3, 224, 224)"), "mambaout": timm("mambaout_femto"), "rdnet": timm("rdnet_tiny"), "fasternet": timm("fasternet_t0"), "shvit": timm("shvit_s1", "R(b, 3, 224, 224)"), "tnt": timm("tnt_s_patch16_224", "R(b, 3, 224, 224)", depth=2),
     "rexnet_100": timm("rexnet_100"), "selecsls42": timm("selecsls42"), "nf_resnet26": timm("nf_resnet26"), "vgg11": timm("vgg11"),
     # torchvision.
     "resnet18_tv": tv("resnet18"), "shufflenet": tv("shufflenet_v2_x0_5"), "mobilenet_v2": tv("mobilenet_v2"), "squeezenet": tv("squeezenet1_1"), "densenet": tv("densenet121", options="weights=None, num_classes=7"), "googlenet": tv("googlenet", options="weights=None, num_classes=7, aux_logits=False, init_weights=False"), "mnasnet": tv("mnasnet0_5"),
@@ -130,11 +141,16 @@ MODELS = {
     "flux": diffusers("FluxTransformer2DModel(in_channels=16, num_layers=1, num_single_layers=1, attention_head_dim=16, num_attention_heads=2, joint_attention_dim=32, pooled_projection_dim=16, axes_dims_rope=(4, 4, 8))", "dict(hidden_states=R(b, 16 + 4 * i, 16), encoder_hidden_states=R(b, 9 + i, 32), pooled_projections=R(b, 16), timestep=R(b), img_ids=R(16 + 4 * i, 3), txt_ids=R(9 + i, 3))"),
     "pixart": diffusers("PixArtTransformer2DModel(num_attention_heads=2, attention_head_dim=16, in_channels=4, out_channels=8, num_layers=2, cross_attention_dim=32, sample_size=16, caption_channels=24, norm_num_groups=8, use_additional_conditions=False)", "dict(hidden_states=R(b, 4, 16, 16), encoder_hidden_states=R(b, 9 + i, 24), timestep=ids(b), added_cond_kwargs=dict(resolution=None, aspect_ratio=None))"),
     "autoencoder_dc": diffusers("AutoencoderDC(encoder_block_out_channels=(8, 16), decoder_block_out_channels=(8, 16), encoder_layers_per_block=(1, 1), decoder_layers_per_block=(1, 1), encoder_block_types='ResBlock', decoder_block_types='ResBlock', latent_channels=4, encoder_qkv_multiscales=((), ()), decoder_qkv_multiscales=((), ()))", "R(b, 3, s // 2, s // 2)"),
+    "oobleck": diffusers("AutoencoderOobleck(encoder_hidden_size=8, downsampling_ratios=[2, 4], decoder_channels=8, decoder_input_channels=4, audio_channels=2, channel_multiples=[1, 2])", "R(b, 2, 64 + 32 * i)"),
+    "unet3d": diffusers("UNet3DConditionModel(sample_size=16, block_out_channels=(16, 32), layers_per_block=1, norm_num_groups=8, cross_attention_dim=24, attention_head_dim=4, down_block_types=('CrossAttnDownBlock3D', 'DownBlock3D'), up_block_types=('UpBlock3D', 'CrossAttnUpBlock3D'))", "(R(b, 4, 4, s // 4, s // 4), torch.tensor(3), R(b, 7 + i, 24))"),
+    "autoencoder_ltx": diffusers("AutoencoderKLLTXVideo(latent_channels=8, block_out_channels=(8, 8, 8, 8), decoder_block_out_channels=(8, 8, 8, 8), layers_per_block=(1, 1, 1, 1, 1), decoder_layers_per_block=(1, 1, 1, 1, 1))", "R(1, 3, 9, 64, 64 + 32 * i)"),
     "wan_vae": diffusers("AutoencoderKLWan(base_dim=8, z_dim=4, dim_mult=[1, 1, 1, 1], num_res_blocks=1)", "R(1, 3, 5, 32, 32 + 16 * i)"),
     # torch_geometric.
     "gcn": geometric("GCN(8, 16, 2, 4)"), "gat": geometric("GAT(8, 16, 2, 4, heads=2)"), "gatv2": geometric("GAT(8, 16, 2, 4, v2=True)"), "gin": geometric("GIN(8, 16, 2, 4)"), "graphsage": geometric("GraphSAGE(8, 16, 2, 4)"),
     "pna": geometric("PNA(8, 16, 2, 4, aggregators=['mean', 'min', 'max', 'std'], scalers=['identity', 'amplification'], deg=torch.tensor([1, 4, 5, 3]))"), "edgecnn": geometric("EdgeCNN(8, 16, 2, 4)"),
     "transformer_conv": geometric("TransformerConv(8, 16, heads=2)"), "rgcn": geometric("RGCNConv(8, 16, 3)", "(R(20 * b, 8), edges(20 * b, 30 * b), torch.randint(0, 3, (30 * b,)))"), "cheb": geometric("ChebConv(8, 16, 3)"), "graph_conv": geometric("GraphConv(8, 16)"), "gine": geometric("GINEConv(torch.nn.Linear(8, 8))", "(R(20 * b, 8), edges(20 * b, 30 * b), R(30 * b, 8))"),
+    "appnp": geometric("APPNP(3, 0.1)"), "sgc": geometric("SGConv(8, 16, 2)"), "feast": geometric("FeaStConv(8, 16, heads=2)"), "leconv": geometric("LEConv(8, 16)"), "gen": geometric("GENConv(8, 16)"), "pan": geometric("ResGatedGraphConv(8, 16)"),
+    "gps": geometric("GPSConv(8, gnn.GINConv(torch.nn.Linear(8, 8)), heads=2)"), "supergat": geometric("SuperGATConv(8, 16, heads=2)"),
     "tag": geometric("TAGConv(8, 16)"), "gated": geometric("GatedGraphConv(16, 2)"), "mf": geometric("ARMAConv(8, 16)"), "film": geometric("FiLMConv(8, 16)"), "set2set": geometric("aggr.Set2Set(8, 2)", "(R(20 * b, 8), torch.arange(20 * b) // 10)"), "mlp": geometric("MLP([8, 16, 4])", "R(20 * b, 8)"), "jumping": geometric("GCN(8, 16, 3, 4, jk='lstm')"),
 }
 
