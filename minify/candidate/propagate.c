@@ -14,6 +14,7 @@ struct propagator {
     struct graph_replay_guard *guards;
     struct str *names;
     struct str *metas; /* by node of the tree */
+    bool *stays;       /* by node of the tree: its meta is the recorded one */
     uint32_t n_tree;
     struct cand_texts *texts;
     struct arena arena;
@@ -100,9 +101,11 @@ static bool take_node_result(struct propagator *p, const struct program *program
     const struct outcome_note *note = &program->notes[id];
     struct value value = program->first[id];
     struct str *meta = &p->metas[program->first_node + id];
-    if (!node_is_call(node) && node->op != NODE_GET_ATTR)
+    if ((!node_is_call(node) && node->op != NODE_GET_ATTR) || p->stays[program->first_node + id])
         return true;
     bool bad = note->outcome == OUTCOME_REFUSED || note->outcome == OUTCOME_UNSUPPORTED;
+    if (bad && (env_short_of_memory(p->single->env) || ops_short_of_memory(p->single->ops)))
+        return err_nomem(why);
     if (concrete && bad && !is_data_dependent(program, id) && !is_failing(p, program, id))
         return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name),
                        STR_ARG(program_why(program, id)));
@@ -135,12 +138,20 @@ static bool walk_calls(struct propagator *p, bool concrete, struct err *why)
 
 /* ---- The whole ---- */
 
+/* Returns whether the meta of a call stays. */
+static bool is_settled(const struct reshaped *in, node_id id, bool root)
+{
+    return in->affected && root && !in->affected[id];
+}
+
 static void forget_calls(struct propagator *p, const struct graph *graph, uint32_t *at, bool root)
 {
     for (node_id id = 0; id < graph->n_nodes; id++, (*at)++) {
         const struct node *node = &graph->nodes[id];
         if (root && node->op == NODE_PLACEHOLDER)
             p->metas[*at] = p->in->inputs ? p->in->inputs[id] : (struct str){ NULL, 0 };
+        else if (is_settled(p->in, id, root))
+            p->stays[*at] = true;
         else if (node->op != NODE_GET_ATTR)
             p->metas[*at] = STR("");
     }
@@ -154,10 +165,11 @@ static bool prepare_propagation(struct propagator *p, struct err *why)
     uint32_t at = 0;
     p->n_tree = tree_nodes(in->graph);
     p->metas = arena_array(&p->arena, struct str, (size_t)p->n_tree + 1);
+    p->stays = arena_array(&p->arena, bool, (size_t)p->n_tree + 1);
     p->names = arena_array(&p->arena, struct str, (size_t)in->n_symbols + 1);
     p->symbols = arena_array(&p->arena, struct graph_replay_symbol, (size_t)in->n_symbols + 1);
     p->guards = arena_array(&p->arena, struct graph_replay_guard, (size_t)in->n_guards + 1);
-    if (!p->metas || !p->names || !p->symbols || !p->guards)
+    if (!p->metas || !p->stays || !p->names || !p->symbols || !p->guards)
         return err_nomem(why);
     for (uint32_t i = 0; i < in->n_symbols; i++)
         p->names[i] = in->symbols[i].name;

@@ -2,9 +2,10 @@
  *
  * Edits of structure choose among the nodes of a candidate (apply_plan.c); the chosen nodes are
  * copied and their symbols bound (apply_close.c). Sizes do not change, so the result is valid by
- * construction. Edits of shapes keep all nodes and change inputs, arguments and symbols; the result
- * is propagated (shape_edit.c). If a list has both, shapes come first, since they keep the numbers
- * of nodes. */
+ * construction, except behind a node for which one of another meta stands in (substitute): the
+ * metas of what depends on it are propagated afterwards. Edits of shapes keep all nodes and change
+ * inputs, arguments and symbols; the result is propagated (shape_edit.c). If a list has both,
+ * shapes come first, since they keep the numbers of nodes. */
 #ifndef SYMTAPE_MINIFY_EDIT_APPLY_H
 #define SYMTAPE_MINIFY_EDIT_APPLY_H
 
@@ -33,6 +34,8 @@ struct edit_plan {
     bool promote_all;
     node_id alone; /* the only node that is returned; NODE_NONE */
     bool bypasses;
+    bool substitutes;
+    bool *affected; /* by old node: it depends on a node that stands in with another meta */
     struct arena arena;
 };
 
@@ -51,6 +54,11 @@ static inline node_id plan_resolve(const struct edit_plan *plan, node_id id)
 struct candidate *plan_close(struct edit_plan *plan, struct err *why);
 
 bool edit_is_structural(enum edit_kind kind);
+/* Returns whether the edit chooses among nodes: all structural ones, and substitutions. */
+bool edit_chooses_nodes(enum edit_kind kind);
+/* Returns the candidate with the metas of these nodes computed anew; numbers of nodes stay. */
+struct candidate *propagate_affected(const struct candidate *whole, const bool *affected,
+                                     struct err *why);
 /* Returns the candidate with changed sizes, arguments or symbols; numbers of nodes stay. */
 struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
                                     uint32_t n, struct err *why);

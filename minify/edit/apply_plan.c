@@ -30,11 +30,12 @@ static bool alloc_plan(struct edit_plan *plan)
     plan->uses_now = arena_array(arena, uint32_t, n);
     plan->output = arena_array(arena, bool, n);
     plan->new_id = arena_array(arena, node_id, n);
+    plan->affected = arena_array(arena, bool, n);
     plan->drop_output = arena_array(arena, bool, (size_t)graph_output(plan->graph)->n_args + 1);
     plan->drop_guard = arena_array(arena, bool, (size_t)plan->whole->n_guards + 1);
     if (!plan->status || !plan->promote || !plan->stays_dead || !plan->stand_in || !plan->uses ||
-        !plan->uses_now || !plan->output || !plan->new_id || !plan->drop_output ||
-        !plan->drop_guard)
+        !plan->uses_now || !plan->output || !plan->new_id || !plan->affected ||
+        !plan->drop_output || !plan->drop_guard)
         return false;
     memset(plan->stand_in, 0xFF, n * sizeof *plan->stand_in);
     return true;
@@ -92,9 +93,12 @@ static bool bypass(struct edit_plan *plan, const struct edit *edit, struct err *
     if (edit->b >= edit->a || !node_is_call(&g->nodes[edit->a]) ||
         !node_is_value(g, &g->nodes[edit->b]))
         return edit_invalid(why, "nothing before it can stand for it");
-    if (g->nodes[edit->a].meta != g->nodes[edit->b].meta)
+    bool differ = g->nodes[edit->a].meta != g->nodes[edit->b].meta;
+    if (differ && edit->kind == EDIT_BYPASS)
         return edit_invalid(why, "their metas differ");
     plan->bypasses = true;
+    plan->substitutes |= differ;
+    plan->affected[edit->a] = differ;
     plan->stand_in[edit->a] = edit->b;
     return set_fate(plan, edit->a, STATUS_GO, why);
 }
@@ -180,6 +184,7 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     case EDIT_REMOVE_NODE:
     case EDIT_CUT:
     case EDIT_BYPASS:
+    case EDIT_SUBSTITUTE:
     case EDIT_KEEP_PREFIX:
     case EDIT_DROP_PREFIX:
         if (edit->a + 1 >= n_nodes)
@@ -190,7 +195,8 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     switch (edit->kind) {
     case EDIT_REMOVE_NODE: return set_fate(plan, edit->a, STATUS_GO, why);
     case EDIT_CUT: return plan_cut(plan, edit, why);
-    case EDIT_BYPASS: return bypass(plan, edit, why);
+    case EDIT_BYPASS:
+    case EDIT_SUBSTITUTE: return bypass(plan, edit, why);
     case EDIT_KEEP_PREFIX: return keep_prefix(plan, edit);
     case EDIT_DROP_PREFIX: return drop_prefix(plan, edit->a, why);
     case EDIT_REMOVE_INPUT: return remove_input(plan, edit->a, why);
@@ -282,6 +288,27 @@ static void settle_node(struct edit_plan *plan, node_id id, struct use_walk *w)
         node_references(g, node, count_use, w);
 }
 
+struct affected_walk {
+    const bool *affected;
+    bool any;
+};
+
+static void see_affected(void *user, node_id id)
+{
+    struct affected_walk *w = user;
+    w->any |= w->affected[id];
+}
+
+/* Marks what depends on a node that another one stands in for, as its sizes may change. */
+static void mark_affected(struct edit_plan *plan)
+{
+    for (node_id id = 0; id < plan->graph->n_nodes; id++) {
+        struct affected_walk w = { plan->affected, false };
+        node_references(plan->graph, &plan->graph->nodes[id], see_affected, &w);
+        plan->affected[id] |= w.any;
+    }
+}
+
 bool plan_make(struct edit_plan *plan, const struct candidate *whole, const struct edit *edits,
                uint32_t n, struct err *why)
 {
@@ -295,8 +322,10 @@ bool plan_make(struct edit_plan *plan, const struct candidate *whole, const stru
         return err_nomem(why);
     count_uses(plan);
     for (uint32_t i = 0; i < n; i++)
-        if (edit_is_structural(edits[i].kind) && !plan_edit(plan, &edits[i], why))
+        if (edit_chooses_nodes(edits[i].kind) && !plan_edit(plan, &edits[i], why))
             return false;
+    if (plan->substitutes)
+        mark_affected(plan);
     keep_computed_outputs(plan);
     for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
         settle_node(plan, id, &w);

@@ -11,31 +11,33 @@
 
 /*  EDIT(id, "name in journals", reshapes)
  * `reshapes` says that shapes of later nodes may change, so that the graph is propagated again. */
-#define EDITS(EDIT)                                                                              \
-    EDIT(REMOVE_NODE, "remove", false)   /* a: a node that nothing uses */                       \
-    EDIT(CUT, "cut", false)              /* a: a node becomes an input; values that only */      \
-                                         /* it used become outputs (b: 1) or are removed */      \
-    EDIT(BYPASS, "bypass", false)        /* a: node, b: earlier node of equal meta */            \
-    EDIT(KEEP_PREFIX, "prefix", false)   /* a: nodes after it are removed; values without */     \
-                                         /* a use become outputs, or (b: 1) only a does */       \
-    EDIT(DROP_PREFIX, "suffix", false)   /* a: calls before it become inputs or are removed */   \
-    EDIT(REMOVE_OUTPUT, "output", false) /* a: position */                                       \
-    EDIT(REMOVE_INPUT, "input", false)   /* a: position, unused */                               \
-    EDIT(STATIC, "static", true)         /* a: symbol becomes its hint */                        \
-    EDIT(MERGE, "merge", true)           /* a, b: symbol a becomes symbol b, hints alike */      \
-    EDIT(FRESH, "fresh", true)           /* a: input, b: dimension: a compound size becomes */   \
-                                         /* a symbol of its own */                               \
-    EDIT(REMOVE_GUARD, "fact", false)    /* a: number */                                         \
-    EDIT(WIDEN, "widen", false)          /* a: symbol: its range becomes the default */          \
-    EDIT(HINT, "hint", true)             /* a: symbol, value */                                  \
-    EDIT(DROP_DIM, "rank", true)         /* a: input, b: dimension */                            \
-    EDIT(DTYPE, "dtype", true)           /* a: dtype, b: the one that replaces it everywhere */  \
-    EDIT(CONTIGUOUS, "strides", true)    /* a: input */                                          \
-    EDIT(DEVICE, "device", false)        /* everything moves to the CPU */                       \
-    EDIT(ARGUMENT, "argument", true)     /* a: node, b: argument, value: which simplification */ \
-    EDIT(INLINE, "inline", false)        /* a: the call of a subgraph */                         \
-    EDIT(SIZE_CONSTANT, "constant",                                                              \
-         true) /* a: input, b: dimension, value; a: NODE_NONE, b: the */                         \
+#define EDITS(EDIT)                                                                               \
+    EDIT(REMOVE_NODE, "remove", false)   /* a: a node that nothing uses */                        \
+    EDIT(CUT, "cut", false)              /* a: a node becomes an input; values that only */       \
+                                         /* it used become outputs (b: 1) or are removed */       \
+    EDIT(BYPASS, "bypass", false)        /* a: node, b: earlier node of equal meta */             \
+    EDIT(SUBSTITUTE, "substitute", true) /* a: node, b: earlier node of any meta; the metas of */ \
+                                         /* what follows are computed anew */                     \
+    EDIT(KEEP_PREFIX, "prefix", false)   /* a: nodes after it are removed; values without */      \
+                                         /* a use become outputs, or (b: 1) only a does */        \
+    EDIT(DROP_PREFIX, "suffix", false)   /* a: calls before it become inputs or are removed */    \
+    EDIT(REMOVE_OUTPUT, "output", false) /* a: position */                                        \
+    EDIT(REMOVE_INPUT, "input", false)   /* a: position, unused */                                \
+    EDIT(STATIC, "static", true)         /* a: symbol becomes its hint */                         \
+    EDIT(MERGE, "merge", true)           /* a, b: symbol a becomes symbol b, hints alike */       \
+    EDIT(FRESH, "fresh", true)           /* a: input, b: dimension: a compound size becomes */    \
+                                         /* a symbol of its own */                                \
+    EDIT(REMOVE_GUARD, "fact", false)    /* a: number */                                          \
+    EDIT(WIDEN, "widen", false)          /* a: symbol: its range becomes the default */           \
+    EDIT(HINT, "hint", true)             /* a: symbol, value */                                   \
+    EDIT(DROP_DIM, "rank", true)         /* a: input, b: dimension */                             \
+    EDIT(DTYPE, "dtype", true)           /* a: dtype, b: the one that replaces it everywhere */   \
+    EDIT(CONTIGUOUS, "strides", true)    /* a: input */                                           \
+    EDIT(DEVICE, "device", false)        /* everything moves to the CPU */                        \
+    EDIT(ARGUMENT, "argument", true)     /* a: node, b: argument, value: which simplification */  \
+    EDIT(INLINE, "inline", false)        /* a: the call of a subgraph */                          \
+    EDIT(SIZE_CONSTANT, "constant",                                                               \
+         true) /* a: input, b: dimension, value; a: NODE_NONE, b: the */                          \
                /* size that becomes value in all inputs and calls */
 
 enum edit_kind {

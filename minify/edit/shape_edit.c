@@ -289,10 +289,12 @@ static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err
     }
 }
 
-struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
-                                    uint32_t n, struct err *why)
+static struct candidate *reshape(const struct candidate *whole, const struct edit *edits,
+                                 uint32_t n, const bool *affected, struct err *why)
 {
-    struct reshaper r = { .whole = whole, .graph = whole->graph, .n_edits = n };
+    struct reshaper r = {
+        .whole = whole, .graph = whole->graph, .n_edits = n, .affected = affected
+    };
     struct candidate *ret = NULL;
     r.pool = sym_pool_new(why);
     bool ok = r.pool && (reshape_begin(&r) || err_nomem(why));
@@ -309,4 +311,16 @@ struct candidate *reshape_candidate(const struct candidate *whole, const struct 
     vec_release(&r.pairs);
     arena_release(&r.arena);
     return ret;
+}
+
+struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
+                                    uint32_t n, struct err *why)
+{
+    return reshape(whole, edits, n, NULL, why);
+}
+
+struct candidate *propagate_affected(const struct candidate *whole, const bool *affected,
+                                     struct err *why)
+{
+    return reshape(whole, NULL, 0, affected, why);
 }

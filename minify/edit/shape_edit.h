@@ -30,7 +30,8 @@ struct reshaper {
     struct str *metas;    /* by node, for inputs */
     struct arg *args;     /* the graph's arguments, which are changed */
     struct node *nodes;
-    bool failed; /* out of memory */
+    const bool *affected; /* by node: of calls, only their metas are computed anew; NULL: all */
+    bool failed;          /* out of memory */
     struct arena arena;
 };
 

@@ -220,6 +220,7 @@ struct candidate *reshape_end(struct reshaper *r, struct err *why)
         return err_nomem(why), NULL;
     struct reshaped reshaped = { .whole = r->whole,
                                  .graph = &changed,
+                                 .affected = r->affected,
                                  .inputs = r->metas,
                                  .symbols = r->symbols,
                                  .n_symbols = r->n_symbols,

@@ -11,6 +11,7 @@ bool pass_certificate(struct search *search)
         propose_dead(best, &edits);
         propose_cuts(best, &edits);
         propose_bypasses(best, &edits);
+        propose_substitutes(best, &edits);
         propose_outputs(best, &edits);
         propose_guards(best, &edits);
         propose_statics(best, &edits);

@@ -46,6 +46,7 @@ uint32_t graph_n_outputs(const struct graph *graph);
 void propose_dead(const struct candidate *best, struct edits *edits);
 void propose_cuts(const struct candidate *best, struct edits *edits);
 void propose_bypasses(const struct candidate *best, struct edits *edits);
+void propose_substitutes(const struct candidate *best, struct edits *edits);
 void propose_outputs(const struct candidate *best, struct edits *edits);
 void propose_guards(const struct candidate *best, struct edits *edits);
 void propose_statics(const struct candidate *best, struct edits *edits);

@@ -3,7 +3,7 @@ Texts of files that hold terminal escapes: they are shown as text, in a pipe as 
 A candidate whose error quotes a string of the file:
 
     $ symtape minify $ROOT/tests/hostile/tty_escape.fx --error . -o out.tape --fx out.fx --issue out.md
-    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks (1 answer was known), {*} s
+    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks (2 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
     failure: RuntimeError: div expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'zz\x1b]0;PWNED\x07\x1b[2J <img src=x onerror=alert(1)>'
 

@@ -3,7 +3,7 @@
 A command of the user's as the oracle: a set of calls that have to be there. Only times differ from run to run.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.convolution' -o small.tape --fx small.fx
-    calls 17 -> 1, symbols 2 -> 0, guards 0 -> 0; 11 checks, {*} s
+    calls 17 -> 1, symbols 2 -> 0, guards 0 -> 0; 11 checks (3 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
     not a dynamic-shape bug: it also fails when every size is a number
 
@@ -25,7 +25,7 @@ The result is a tape as any other, and FX text that is read again.
     1 graph of 1 attempt, 1 call: all match
 
     $ symtape minify small.fx --check 'grep -q aten.convolution' -o again.tape --fx again.fx | head -2
-    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks, {*} s
+    calls 1 -> 1, symbols 0 -> 0, guards 0 -> 0; 2 checks (3 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
     2> symtape: again.tape: the result as a tape
     2> symtape: again.fx: the result as FX text
@@ -76,7 +76,7 @@ Limits keep the best so far, and --resume goes on.
 The shape engine as the oracle: which calls add this guard, and what is each there for?
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard 'Eq(32*s27*s77, 256*s77*((s27//8)))' -o guard.tape
-    calls 91 -> 1, symbols 6 -> 2, guards 1 -> 0; 14 checks (3 answers were known), {*} s
+    calls 91 -> 1, symbols 6 -> 2, guards 1 -> 0; 14 checks (4 answers were known), {*} s
     minimal: removing any single remaining part makes the failure disappear
     failure: the guard Eq(32*s27*s77, 256*s77*((s27//8))) is added
 
@@ -199,6 +199,35 @@ What does not fail is said so, with what was seen.
     2> symtape: $RECORDINGS/train.log.zst:0/0:forward: cannot tell whether it fails: no end within 0.2 s
     2> symtape: --timeout gives it more time
     [exit 125]
+
+A cos that uses what comes from a sin. The values between them have other sizes: sizes are computed anew, and of all calls
+between them none is left. The mm accepts only a matrix, so that the reshape before it stays.
+
+    $ cat > views.fx <<'END'
+    > class f(torch.nn.Module):
+    >     def forward(self, s1: "Sym(s1)", x: "f32[s1, 6, 1][6, 1, 1]", w: "f32[6, 2][2, 1]"):
+    >         a: "f32[s1, 6, 1][6, 1, 1]" = torch.ops.aten.sin.default(x)
+    >         b: "f32[6*s1][1]" = torch.ops.aten.view.default(a, [-1])
+    >         c: "f32[s1, 6][6, 1]" = torch.ops.aten.view.default(b, [s1, 6])
+    >         d: "f32[s1, 2][2, 1]" = torch.ops.aten.mm.default(c, w)
+    >         e: "f32[2, s1][1, 2]" = torch.ops.aten.t.default(d)
+    >         g: "f32[2, s1][1, 2]" = torch.ops.aten.cos.default(e)
+    >         return (g,)
+    > END
+
+    $ symtape minify views.fx --has-ops 'aten.sin -> aten.cos' -o views.tape --json | grep -o '"calls_after":[0-9]*\|"minimal":[a-z]*'
+    "calls_after":2
+    "minimal":true
+    2> symtape: views.tape: the result as a tape
+
+    $ symtape minify views.fx --has-ops 'aten.sin -> aten.mm' --passes substitute --overwrite --overwrite-journal -o views.tape -q | grep '='
+    # symbol s1 = 2 in [2, int_oo]
+            a: "f32[s1, 6, 1][6, 1, 1]" = torch.ops.aten.sin.default(x)
+            c: "f32[s1, 6][6, 1]" = torch.ops.aten.view.default(a, [s1, 6])
+            d: "f32[s1, 2][2, 1]" = torch.ops.aten.mm.default(c, w)
+      a = aten.sin.default, replaced by an input: it does not fail any more
+      c = aten.view.default, replaced by an input: it does not fail any more
+      d = aten.mm.default, replaced by an input: it does not fail any more
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --repro nowhere/repro.py -o none.tape
     2> symtape: nowhere/repro.py: No such file or directory

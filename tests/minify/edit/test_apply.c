@@ -172,6 +172,62 @@ static void test_parts(void **state)
     candidate_free(c);
 }
 
+/* sin of a 3-D tensor, a view and a transpose of it, and what a matmul makes of that. */
+static const char *const views = "# symbol s1 = 3 in [2, int_oo]\n" GRAPH(
+    ", x: \"f32[s1, 4][4, 1]\", w: \"f32[4, 4][4, 1]\"",
+    "        a: \"f32[s1, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+    "        b: \"f32[2, 2*s1][2*s1, 1]\" = torch.ops.aten.view.default(a, [2, -1])\n"
+    "        c: \"f32[2*s1, 2][1, 2*s1]\" = torch.ops.aten.t.default(b)\n"
+    "        d: \"f32[2*s1, 2][1, 2*s1]\" = torch.ops.aten.cos.default(c)\n"
+    "        e: \"f32[s1, 4][4, 1]\" = torch.ops.aten.mm.default(a, w)\n"
+    "        return (d, e)\n");
+
+/* A value of other sizes stands in: those behind it are computed anew, or it is refused. */
+static void test_substitute(void **state)
+{
+    (void)state;
+    struct candidate *c = read_text(views), *d;
+    d = apply(c, (struct edit){ EDIT_SUBSTITUTE, named(c, "c"), named(c, "a"), 0 });
+    assert_graph(d, GRAPH(", x: \"f32[s1, 4][4, 1]\", w: \"f32[4, 4][4, 1]\"",
+                          "        a: \"f32[s1, 4][4, 1]\" = torch.ops.aten.sin.default(x)\n"
+                          "        d: \"f32[s1, 4][4, 1]\" = torch.ops.aten.cos.default(a)\n"
+                          "        e: \"f32[s1, 4][4, 1]\" = torch.ops.aten.mm.default(a, w)\n"
+                          "        return (d, e)\n"));
+    candidate_free(d);
+    d = apply(c, (struct edit){ EDIT_SUBSTITUTE, named(c, "a"), named(c, "w"), 0 });
+    assert_graph(d,
+                 GRAPH(", w: \"f32[4, 4][4, 1]\"",
+                       "        b: \"f32[2, 8][8, 1]\" = torch.ops.aten.view.default(w, [2, -1])\n"
+                       "        c: \"f32[8, 2][1, 8]\" = torch.ops.aten.t.default(b)\n"
+                       "        d: \"f32[8, 2][1, 8]\" = torch.ops.aten.cos.default(c)\n"
+                       "        e: \"f32[4, 4][4, 1]\" = torch.ops.aten.mm.default(w, w)\n"
+                       "        return (d, e)\n"));
+    assert_int_equal(d->n_symbols, 0);
+    assert_refused(c, (struct edit){ EDIT_SUBSTITUTE, named(c, "a"), named(c, "d"), 0 }, "before");
+    candidate_free(d);
+    struct candidate *swapped =
+        read_text(GRAPH(", x: \"f32[4, 5][5, 1]\"",
+                        "        y: \"f32[5, 4][1, 5]\" = torch.ops.aten.t.default(x)\n"
+                        "        z: \"f32[4, 4][4, 1]\" = torch.ops.aten.mm.default(x, y)\n"
+                        "        return (z,)\n"));
+    assert_refused(swapped, (struct edit){ EDIT_SUBSTITUTE, named(swapped, "y"), 0, 0 },
+                   "z: RuntimeError");
+    candidate_free(swapped);
+    candidate_free(c);
+}
+
+static bool substitute_once(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct candidate *c = candidate_read_fx(str_of(arg), NULL, &err), *d = NULL;
+    if (c)
+        d = candidate_apply(c, &(struct edit){ EDIT_SUBSTITUTE, named(c, "c"), named(c, "a"), 0 },
+                            1, &err);
+    candidate_free(d);
+    candidate_free(c);
+    return d != NULL;
+}
+
 /* Sizes follow from what changes; what cannot be is refused before anybody is asked. */
 static void test_sizes(void **state)
 {
@@ -323,6 +379,7 @@ static void test_memory(void **state)
 {
     (void)state;
     check_alloc_failures(reshape_once, (void *)chain);
+    check_alloc_failures(substitute_once, (void *)views);
 }
 
 int main(void)
@@ -333,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_prefix_and_suffix),
         cmocka_unit_test(test_closure),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_substitute),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_memory_is_kept),
