@@ -33,12 +33,11 @@ static uint32_t clean_runs(double rate)
 
 static double timeout_of(const struct minify_options *options, double first)
 {
-    double seconds = TIMEOUT_TIMES * first;
+    double least = options->oracle->least_timeout, seconds = TIMEOUT_TIMES * first;
+    least = least > 0 ? least : TIMEOUT_LEAST;
     if (options->timeout > 0)
         return options->timeout;
-    return seconds < TIMEOUT_LEAST  ? TIMEOUT_LEAST
-           : seconds > TIMEOUT_MOST ? TIMEOUT_MOST
-                                    : seconds;
+    return seconds < least ? least : seconds > TIMEOUT_MOST ? TIMEOUT_MOST : seconds;
 }
 
 /* Asks about the original until `repeat` answers are known. */
@@ -143,6 +142,8 @@ static void fill_result(struct minify_result *result, struct search *search)
     result->boring = search->boring;
     result->other = search->other;
     result->unresolved = search->unresolved;
+    result->timed_out = search->timed_out;
+    result->timeout = search->how.timeout;
     result->seconds = clock_seconds() - search->began;
     result->steps = search->steps.v;
     result->n_steps = (uint32_t)search->steps.n;

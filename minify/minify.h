@@ -54,7 +54,8 @@ struct minify_options {
     struct oracle *oracle;
     uint32_t jobs;       /* questions asked at once */
     uint32_t repeat;     /* how often the original is asked; more than 1 measures its rate */
-    double timeout;      /* seconds a call; 0: ten times the first, at least 5 and at most 300 */
+    double timeout;      /* seconds a call; 0: ten times the first, at most 300 and at least 5, or
+                            what the oracle says */
     double deadline;     /* seconds for the whole run; 0: none */
     uint64_t max_calls;  /* 0: none; calls of earlier runs in the journal count */
     const char *journal; /* path; NULL: no journal */
@@ -97,6 +98,8 @@ struct minify_result {
     uint64_t unneeded;      /* questions asked in advance that the schedule did not need */
     uint64_t hits, resumed; /* answers from the cache; of those, from an earlier run */
     uint64_t boring, other, unresolved;
+    uint64_t timed_out;             /* of the unresolved ones */
+    double timeout;                 /* seconds that each question was given */
     uint32_t rate_hits, rate_asked; /* the result failed `rate_hits` of `rate_asked` times */
     uint32_t clean;                 /* a "no" needed this many runs without a failure */
     uint64_t found, found_damaged;  /* records of an existing journal, and damaged ones */

@@ -62,8 +62,8 @@ static const struct opt options[] = {
     OPT_NUMBER('j', "jobs", "N", struct minify_args, jobs,
                "run N checks at once (default: 1); the result is the same for any N"),
     OPT_STRING(0, "timeout", "TIME", struct minify_args, timeout,
-               "time limit for one run of CMD (default: ten times the first run, at least 5s, "
-               "at most 5m)"),
+               "time limit for one run of CMD or one question to PyTorch (default: ten times the "
+               "first, at least 5s, or 60s for PyTorch, at most 5m)"),
     OPT_STRING(0, "deadline", "TIME", struct minify_args, deadline,
                "time limit for the whole search: 90s, 15m, 2h; the best graph so far is kept"),
     OPT_NUMBER(0, "max-calls", "N", struct minify_args, max_calls, "check at most N graphs"),

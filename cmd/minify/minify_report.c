@@ -101,6 +101,8 @@ static void put_oracle_counts(const struct minify_job *job, struct json_writer *
     json_put_u64(w, "boring", result->boring);
     json_put_u64(w, "other", result->other);
     json_put_u64(w, "unresolved", result->unresolved);
+    json_put_u64(w, "timed_out", result->timed_out);
+    json_put_double(w, "timeout", result->timeout);
     json_open_object(w, "rate");
     json_put_u64(w, "failed", result->rate_hits);
     json_put_u64(w, "asked", result->rate_asked);
@@ -205,6 +207,14 @@ static const char *end_text(const struct minify_result *result)
     }
 }
 
+static void put_timed_out(const struct minify_result *result, struct buf *out)
+{
+    if (result->timed_out == 0)
+        return;
+    format_plural(out, result->timed_out, "check");
+    buf_printf(out, " did not end within %.3g s; --timeout gives more time\n", result->timeout);
+}
+
 static void put_rate(const struct minify_result *result, struct buf *out)
 {
     if (result->rate_hits < result->rate_asked)
@@ -279,6 +289,7 @@ static void put_minify_text(const struct minify_job *job, struct buf *out)
     const struct minify_result *result = &job->result;
     put_minify_summary(job, out);
     buf_printf(out, "%s\n", end_text(result));
+    put_timed_out(result, out);
     put_rate(result, out);
     put_failing(job, out);
     if (result->minimal && result->best->n_symbols == 0 && job->whole->n_symbols > 0)
@@ -378,7 +389,7 @@ static void note_other_ways(const struct minify_job *job)
 {
     const struct answer *first = &job->result.first;
     struct out *out = job->cmd->out;
-    if (str_starts(first->text, STR("no end within")))
+    if (str_starts(first->text, STR(NO_END_WITHIN)))
         out_note(out, "--timeout gives it more time");
     else if (str_starts(first->text, STR("killed by")))
         out_note(out, "if being killed is the failure, use --crash-is interesting");

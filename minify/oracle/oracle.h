@@ -58,14 +58,18 @@ struct answer {
 };
 void answer_release(struct answer *answer);
 
+/* The text of an answer that took too long begins so. */
+#define NO_END_WITHIN "no end within"
+
 struct oracle {
     void (*ask)(struct oracle *oracle, const struct candidate *candidate,
                 const struct oracle_question *asking, struct answer *answer);
     void (*free)(struct oracle *oracle);
-    struct str name;    /* for messages: "replay", "guard", "check" ... */
-    struct str id;      /* changes whenever an answer might: part of the journal's key */
-    struct str without; /* what it cannot use, and why, for the user; "" */
-    bool deterministic; /* in process: one question is enough */
+    struct str name;      /* for messages: "replay", "guard", "check" ... */
+    struct str id;        /* changes whenever an answer might: part of the journal's key */
+    struct str without;   /* what it cannot use, and why, for the user; "" */
+    double least_timeout; /* seconds that a question is given at least, by default; 0: 5 */
+    bool deterministic;   /* in process: one question is enough */
     bool cheap; /* in process: many small questions are fine, and the journal is not flushed after
                    each */
 };

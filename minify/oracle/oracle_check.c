@@ -139,7 +139,7 @@ static void describe_end(struct command_run *q)
     struct buf text = BUF_INIT;
     struct str line = child_last_line(&q->end);
     if (q->end.timed_out)
-        buf_printf(&text, "no end within %.1f s", q->asking->timeout);
+        buf_printf(&text, NO_END_WITHIN " %.1f s", q->asking->timeout);
     else if (q->end.signal)
         buf_printf(&text, "killed by signal %d", q->end.signal);
     else

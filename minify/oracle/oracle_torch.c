@@ -122,7 +122,7 @@ static bool exchange(struct oracle_torch *o, const struct candidate *candidate, 
                                      .type = STR("crash"),
                                      .message = STR("the Python process died") };
         if (ok && end == TORCH_TIMED_OUT)
-            reply->message = STR("no end within its time");
+            reply->message = STR(NO_END_WITHIN " its time");
         if (ok && end == TORCH_CANCELLED)
             reply->message = STR("cancelled");
     }
@@ -261,6 +261,9 @@ static struct str backend_of(const struct torch_options *options)
                                                                                  : STR("aot_eager");
 }
 
+/* A graph that compiles takes longer than one that fails early, as the first one may. */
+enum { COMPILE_SECONDS = 60 };
+
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err)
 {
@@ -271,6 +274,7 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
     }
     o->oracle.ask = ask_torch;
     o->oracle.free = free_torch;
+    o->oracle.least_timeout = COMPILE_SECONDS;
     o->options = *options;
     o->options.backend = arena_copy(&o->arena, backend_of(options));
     o->options.allow = arena_copy(&o->arena, options->allow);

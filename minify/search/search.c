@@ -233,6 +233,8 @@ static void count_needed(struct search *search, struct cached_answer *known)
     search->boring += known->verdict == VERDICT_BORING;
     search->other += known->verdict == VERDICT_OTHER;
     search->unresolved += known->verdict == VERDICT_UNRESOLVED;
+    search->timed_out +=
+        known->verdict == VERDICT_UNRESOLVED && str_starts(known->text, STR(NO_END_WITHIN));
     search->unresolved_in_a_row =
         known->verdict == VERDICT_UNRESOLVED ? search->unresolved_in_a_row + 1 : 0;
 }

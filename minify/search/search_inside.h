@@ -69,7 +69,7 @@ struct search {
     uint64_t spent_now;  /* of those, in this run */
     uint64_t confirming; /* of `calls`, those for answers that were known */
     uint64_t asked;      /* the number of the last question */
-    uint64_t hits, resumed, accepted, boring, other, unresolved;
+    uint64_t hits, resumed, accepted, boring, other, unresolved, timed_out;
     uint64_t not_told; /* uses of an unresolved answer */
     uint32_t unresolved_in_a_row;
     double began, deadline, saved, shown; /* by now() */

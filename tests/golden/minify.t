@@ -229,6 +229,13 @@ between them none is left. The mm accepts only a matrix, so that the reshape bef
       c = aten.view.default, replaced by an input: it does not fail any more
       d = aten.mm.default, replaced by an input: it does not fail any more
 
+Questions that have no answer in time are counted, so that a limit that is too short is seen:
+
+    $ symtape minify views.fx --check "sh -c 'grep -q aten.cos \$0 || sleep 100'" --timeout 3 --max-calls 2 -o slow.tape | sed -n 2,3p
+    ended early by --max-calls; --resume continues
+    1 check did not end within 3 s; --timeout gives more time
+    2> symtape: slow.tape: the result as a tape
+
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check true --repro nowhere/repro.py -o none.tape
     2> symtape: nowhere/repro.py: No such file or directory
     [exit 4]
