@@ -34,7 +34,14 @@ struct oracle_torch {
     struct arena arena;
 };
 
-enum outcome { OUTCOME_CANNOT, OUTCOME_OK, OUTCOME_RAISED, OUTCOME_WRONG, OUTCOME_EAGER };
+enum outcome {
+    OUTCOME_CANNOT,
+    OUTCOME_OK,
+    OUTCOME_RAISED,
+    OUTCOME_WRONG,
+    OUTCOME_EAGER,
+    OUTCOME_NO_BACKEND, /* PyTorch has none of that name; the message lists those that it has */
+};
 
 /* A parsed reply. The answer owns its texts. */
 struct reply {
@@ -52,7 +59,7 @@ static struct str text_of(const struct json *doc, const char *key, struct arena 
 
 static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
 {
-    static const char *const words[] = { "cannot", "ok", "raised", "wrong", "eager" };
+    static const char *const words[] = { "cannot", "ok", "raised", "wrong", "eager", "backend" };
     struct json doc = { 0 };
     struct err err = { 0 };
     bool ok = json_parse(&doc, line, &err);
@@ -163,7 +170,8 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     switch (reply->outcome) {
     case OUTCOME_OK:
     case OUTCOME_EAGER: return VERDICT_BORING;
-    case OUTCOME_CANNOT: return VERDICT_UNRESOLVED;
+    case OUTCOME_CANNOT:
+    case OUTCOME_NO_BACKEND: return VERDICT_UNRESOLVED;
     case OUTCOME_RAISED:
     case OUTCOME_WRONG: break;
     }
@@ -230,6 +238,11 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     double timeout = o->options.timeout > 0 ? o->options.timeout : 300;
     if (!exchange(o, whole, true, timeout, NULL, &o->arena, &reply, err))
         return false;
+    if (reply.outcome == OUTCOME_NO_BACKEND)
+        return err_set(err, ERR_USAGE,
+                       "--torch-backend: PyTorch %.*s has no backend %.*s; it has %.*s",
+                       STR_ARG(torch_worker_version(o->worker)), STR_ARG(o->options.backend),
+                       STR_ARG(reply.message));
     o->first.seconds = clock_seconds() - began;
     o->first.signature = signature_of(&reply, &o->arena);
     o->excess = reply.excess;

@@ -161,6 +161,10 @@ def answer(torch, question, source):
         torch.manual_seed(0)
         call = compiled(torch, question, f, copy.deepcopy(inputs))
         actual = call(*copy.deepcopy(inputs)) if question["run"] else None
+    except torch._dynamo.exc.InvalidBackend:
+        names = torch._dynamo.list_backends(exclude_tags=())
+        ret.update({"outcome": "backend", "message": ", ".join(sorted(names))})
+        return ret
     except Exception as error:
         ret.update(raised(error, source))
         return ret

@@ -77,6 +77,10 @@ def main():
         first, = ask("compile", "aot_eager", "none.fx")
         assert first["verdict"] == "boring", first
 
+        run = subprocess.run([tool, "compile", "no_such_backend", "none.fx"], capture_output=True, text=True)
+        assert run.returncode not in (0, 77), run
+        assert "has no backend no_such_backend; it has aot_eager, " in run.stderr, run.stderr
+
         shared = os.environ.get("SYMTAPE_SHARED") or os.path.join(
             os.environ.get("SYMTAPE_ROOT", "."), "..", "shared")
         export = os.path.join(shared, "exports", "gpt2.pt2")
