@@ -15,7 +15,7 @@ from pathlib import Path
 from cases import RECORDINGS, ROOT, SYMTAPE
 
 SHOW = ["--graphs", "--guards", "--symbols", "--specializations", "--events", "--restarts", "--recompiles",
-        "--breaks", "--caches", "--failures", "--stack"]
+        "--breaks", "--caches", "--failures", "--levels", "--stack"]
 EXPORTED = ["--graphs", "--symbols", "--signature", "--weights", "--events"]
 SCHEMAS = {"diagnose": "diagnosis"} # where the document is not named like its command
 # Keys of objects below these are names of something else, or an event's own.

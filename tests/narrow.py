@@ -19,7 +19,7 @@ LINE_ENDS = re.compile(rb"\n|" + PROGRESS.pattern)
 RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_dependent.log.zst",
               "inductor.log.zst", "deep.log.zst", "exported.pt2", "two_ranks"]
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
-         "--caches", "--failures", "--events", "--kernels", "--signature", "--weights"]
+         "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
 COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "cudagraphs", "run", "diff",
             "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
 

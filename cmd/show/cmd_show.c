@@ -1,5 +1,6 @@
 #include "cmd/cli/nearest.h"
 #include "cmd/show/show.h"
+#include "profile/env_levels/env_levels.h"
 
 static const struct opt options[] = {
     OPT_FLAG(0, "graphs", struct show_args, graphs,
@@ -12,6 +13,8 @@ static const struct opt options[] = {
              "list symbols: value, range, source, user line, what specialized them"),
     OPT_FLAG(0, "specializations", struct show_args, specializations,
              "list symbols that became numbers, and why"),
+    OPT_FLAG(0, "levels", struct show_args, levels,
+             "list what each stage (Dynamo, AOTAutograd, Inductor) replaced and guarded"),
     OPT_FLAG(0, "signature", struct show_args, signature,
              "print the inputs, outputs, range constraints and guards of a .pt2's program"),
     OPT_FLAG(0, "weights", struct show_args, weights,
@@ -76,6 +79,7 @@ static size_t chosen_views(const struct show_args *args, const struct show_view 
     } views[] = {
         { args->graphs, &show_graphs },         { args->guards, &show_guards },
         { args->symbols, &show_symbols },       { args->specializations, &show_specializations },
+        { args->levels, &show_levels },         { args->levels, &show_conditions },
         { args->signature, &show_inputs },      { args->signature, &show_outputs },
         { args->signature, &show_ranges },      { args->signature, &show_guards_code },
         { args->weights, &show_weights },       { args->restarts, &show_restarts },
@@ -91,7 +95,7 @@ static size_t chosen_views(const struct show_args *args, const struct show_view 
     return n;
 }
 
-enum { VIEWS = 18 };
+enum { VIEWS = 20 };
 
 /* Filters given as options narrow the operand's selector. */
 static bool narrow_selector(struct selector *selector, const struct show_args *args,
@@ -196,6 +200,7 @@ static int run_show(struct cmd *cmd)
         if (show.args->json && code == EXIT_DONE)
             code = close_json(&show);
     }
+    env_levels_free(show.levels);
     buf_release(&show.text);
     buf_release(&show.omitted);
     tape_arg_close(&tape);

@@ -13,10 +13,11 @@
 #include "cmd/cmd.h"
 #include "profile/report/fields.h"
 
+struct env_levels;
 struct show_args {
     bool json, strict, stack;
     bool graphs, guards, symbols, specializations, restarts, recompiles, breaks, caches, failures;
-    bool kernels, signature, weights;
+    bool kernels, signature, weights, levels;
     const char *graph, *events; /* NULL: not requested; "": without a value */
     const char *artifact;
     const char *compile, *recording, *file;
@@ -30,7 +31,8 @@ struct show {
     struct selector selector; /* the operand's selector, with the filters of the options */
     struct buf text;          /* JSON that is not written yet */
     struct json_writer w;
-    struct buf omitted; /* members of "omitted": what --limit omitted, by view */
+    struct env_levels *levels; /* of --levels, once they are made */
+    struct buf omitted;        /* members of "omitted": what --limit omitted, by view */
 };
 
 /* The record and the place to which an item belongs. */
@@ -77,6 +79,8 @@ extern const struct show_view show_graphs, show_guards, show_symbols, show_speci
     show_weights;
 /* Together they are --kernels. */
 extern const struct show_view show_kernels, show_programs, show_fusions;
+/* Together they are --levels. */
+extern const struct show_view show_levels, show_conditions;
 /* Together they are --signature. */
 extern const struct show_view show_inputs, show_outputs, show_ranges, show_guards_code;
 

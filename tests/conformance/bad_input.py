@@ -82,8 +82,8 @@ class Battery:
         """Problems of the commands that read; each has to end with 0."""
         found = []
         for args in (["info"], ["show", "--graphs"], ["show", "--guards", "--json"],
-                     ["show", "--symbols"], ["show", "--events"], ["profile", "--json"],
-                     ["diff", path]):
+                     ["show", "--symbols"], ["show", "--levels", "--json"], ["show", "--events"],
+                     ["profile", "--json"], ["diff", path]):
             run = cases.run([*args, path])
             if run.crashed() or run.code != 0:
                 found.append(f"{' '.join(args)}: {run.told()}")

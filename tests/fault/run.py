@@ -43,6 +43,8 @@ COMMANDS = [
     ("show graphs", ["show", "--graphs", "{tape}"], None),
     ("show graphs that are there", ["show", "--graphs", "--json", "{trained}"], None),
     ("show guards", ["show", "--guards", "--json", "{tape}"], None),
+    ("show levels", ["show", "--levels", "--json", f"{cases.RECORDINGS}/pyramid.log.zst"], None),
+    ("show levels of a failure", ["show", "--levels", "--stack", "{tape}"], None),
     ("show events", ["show", "--events", "{tape}"], None),
     ("show of an archive", ["show", "--symbols", "--signature", "--weights", "{archive}"], None),
     ("info of an archive", ["info", "{archive}"], None),

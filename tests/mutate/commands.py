@@ -13,6 +13,7 @@ RECORDS = [
     "info {in}", "info --json {in}", "info --strict {in}", "info {good} {in}",
     "show {in}", "show {in} --graphs --json", "show {in} --guards", "show {in} --guards --json --stack",
     "show {in} --symbols", "show {in} --symbols --json", "show {in} --specializations",
+    "show {in} --levels", "show {in} --levels --json --stack",
     "show {in} --signature --weights", "show {in} --signature --weights --json", "show {in} --events",
     "show {in} --events --json --limit 40", "show {in} --events=create_symbol --stack",
     "show {in} --restarts --recompiles --breaks --failures --caches",
