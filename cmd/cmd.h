@@ -34,6 +34,7 @@
     COMMAND(show, "print graphs, guards, symbols and other records")                   \
     COMMAND(diagnose, "print causes and remedies of failures, recompiles, slowness")   \
     COMMAND(profile, "report where compile time, operators and guards come from")      \
+    COMMAND(report, "write a page to look at: one HTML file with everything")          \
     COMMAND(replay, "replay graphs with the shape engine, and compare with PyTorch")   \
     COMMAND(why, "explain why a size is a symbol, a constant, or shared")              \
     COMMAND(cache, "replay Dynamo's caches over the calls of a program")               \

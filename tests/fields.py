@@ -21,6 +21,7 @@ SCHEMAS = {"diagnose": "diagnosis"} # where the document is not named like its c
 # Keys of objects below these are names of something else, or an event's own.
 FREE = {"info": {"events"}, "version": {"libraries"}, "show": {"kwargs"},
         "replay": {"fast", "bypass"}, "run": {"sizes", "fast", "bypass", "product_flops_per_s"}, "diff": {"counts"}, "events": {"meta"},
+        "report": {"profile", "guards", "unsupported_ops"},
         "profile": {"diagnosis", "parts", "by_class", "calls", "thrown_calls", "nodes_by_level",
                     "kept_nodes_by_level"}}
 
@@ -40,6 +41,7 @@ def documents(folder):
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
         ["profile", "--json", "--by", "op,line,stack,module", str(recordings[0])],
         ["profile", "--json", *map(str, recordings[-2:])]]
+    yield "report", [["report", "--json", str(r)] for r in recordings[::8]]
     yield "diagnose", [["diagnose", "--json", str(r)] for r in recordings]
     yield "show", [["show", "--json", str(r), *SHOW] for r in recordings]
     yield "check", [["check", "--json", "--max", "guards:100000", str(recordings[0])],

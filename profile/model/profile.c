@@ -68,6 +68,11 @@ struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
     return NULL;
 }
 
+const struct replay *profile_replay(const struct profile *profile, uint32_t trace)
+{
+    return ((const struct profile_build *)profile)->inputs[trace].replay;
+}
+
 static void free_input(struct build_input *in)
 {
     chromium_free(in->events);

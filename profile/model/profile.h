@@ -371,6 +371,8 @@ struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
 bool profile_selector(struct str compile, struct str recording, struct selector *ret,
                       struct err *err);
 void profile_free(struct profile *profile); /* NULL is fine */
+/* Returns the replay of a trace, which belongs to the profile; NULL if it was not replayed. */
+const struct replay *profile_replay(const struct profile *profile, uint32_t trace);
 
 /* Returns the calls in the ATen graphs, of counts by enum graph_kind. */
 static inline uint64_t profile_aten_calls(const uint64_t *calls)

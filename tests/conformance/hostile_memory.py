@@ -34,7 +34,7 @@ SECONDS_OF_ALL, SECONDS = 60, 10
 COMMANDS_OF_A_FILE = 2
 CODES = {0, 1, 2, 3, 4, 125}
 READERS = [["info", "--json"], ["show", "--graphs"], ["show", "--guards", "--json"], ["show", "--events"],
-           ["profile"], ["replay", "--json"], ["opcheck", "--json"], ["export"], ["import", "-o", "OUT"],
+           ["profile"], ["report", "--json"], ["replay", "--json"], ["opcheck", "--json"], ["export"], ["import", "-o", "OUT"],
            ["import", "--redact", "-o", "OUT"], ["check", "--save", "OUT"], ["diff", "--save", "OUT"],
            ["bisect", "--guard", "Eq(s0, 1)"]]
 

@@ -50,6 +50,8 @@ COMMANDS = [
     ("info of an archive", ["info", "{archive}"], None),
     ("profile", ["profile", "{tape}"], None),
     ("profile json", ["profile", "--json", "{tape}"], None),
+    ("report", ["report", "{trained}", "-o", "out.html"], "out.html"),
+    ("report json", ["report", "--json", "{tape}"], None),
     ("cache", ["cache", "--all", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("cache json", ["cache", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("cache of two starts", ["cache", f"{cases.RECORDINGS}/starts/cold.log.zst", f"{cases.RECORDINGS}/starts/warm.log.zst"], None),

@@ -1,8 +1,11 @@
-/* Diagnoses of any log: what opens has a profile and a diagnosis; its text is bounded and has no
- * control character, and its JSON reads. */
+/* Diagnoses and pages of any log: what opens has a profile and a diagnosis; its text is bounded and
+ * has no control character, and its JSON reads. So does the data of its page, cut to any size,
+ * which is bounded and has nothing to which HTML gives a meaning. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/walk.h"
 
+#include "profile/page/page.h"
+#include "profile/page/page_reduce.h"
 #include "profile/report/diagnosis_report.h"
 #include "trace/log/import.h"
 
@@ -39,6 +42,35 @@ static void check_json(const struct diagnosis *diagnosis)
     buf_release(&out);
 }
 
+static void check_data(const struct buf *out)
+{
+    struct err err = { .kind = ERR_NONE };
+    struct json doc = { 0 };
+    FUZZ_CHECK(!out->failed && json_parse(&doc, buf_str(out), &err));
+    for (size_t i = 0; i < out->n; i++)
+        FUZZ_CHECK(out->p[i] != '<' && out->p[i] != '>' && out->p[i] != '&');
+    json_release(&doc);
+}
+
+static void check_page(const struct profile *profile, const struct diagnosis *diagnosis)
+{
+    const struct page_input input = { profile, diagnosis, "0" };
+    struct err err = { .kind = ERR_NONE };
+    struct page_omitted omitted = { .texts = 0 };
+    struct buf data = BUF_INIT, small = BUF_INIT;
+    FUZZ_CHECK(page_data(&input, &data, &err) && data.n < 5000000);
+    check_data(&data);
+    for (uint32_t most = 1; most < 8; most += 3) {
+        const struct page_limits limits = { most, 2 * most };
+        buf_clear(&small);
+        page_reduce(buf_str(&data), "", &limits, &small, &omitted);
+        check_data(&small);
+    }
+    page_omitted_release(&omitted);
+    buf_release(&small);
+    buf_release(&data);
+}
+
 static void diagnose(struct trace *trace)
 {
     const struct profile_options options = { 0 };
@@ -49,6 +81,7 @@ static void diagnose(struct trace *trace)
     if (diagnosis) {
         check_text(diagnosis);
         check_json(diagnosis);
+        check_page(profile, diagnosis);
     }
     diagnosis_free(diagnosis);
     profile_free(profile);

@@ -36,6 +36,19 @@ def escapes():
         dynamo_config=json.dumps({bad + "_TESTING_ONLY": bad})), 0)
 
 
+def markup():
+    """HTML, ends of scripts and of lines of JavaScript in names, files, code, messages, guards and graphs."""
+    bad = "</script><script>alert(1)</script><img src=x onerror=alert(2)> <!-- & \u2028\u2029 ]]> '\" \\"
+    yield record({"dynamo_start": {"stack": [{"line": 7, "name": bad, "filename": "/u/" + bad, "loc": bad}]}}, 0)
+    yield record({"create_symbol": {"symbol": "s0", "val": "3", "vr": bad, "source": bad, "user_stack": [], "stack": []}}, 0)
+    yield record({"guard_added": {"expr": bad, "prefix": bad, "user_stack": [], "stack": [
+        {"line": 7, "name": bad, "filename": "/u/" + bad, "loc": bad}]}}, 0)
+    yield record({"dynamo_output_graph": {}}, 0, "class GraphModule(torch.nn.Module):\n    def forward(self, x: \"f32[4][1]cpu\"):\n"
+                 f"        # File: /u/{bad}:7 in f, code: {bad}\n        y: \"f32[4][1]cpu\" = torch.f(x, {bad!r})\n        return (y,)\n")
+    yield record(artifact("recompile_reasons"), 1, json.dumps([f"0/0: L['{bad}'] == 3"]))
+    yield record(metrics(co_name=bad, fail_type=bad, fail_reason=bad, fail_user_frame_filename="/u/" + bad, fail_user_frame_lineno=7), 0)
+
+
 def giant():
     """A message of 4 MB without a line's end, and one with a million lines."""
     yield record(metrics(fail_type="ValueError", fail_reason="size of tensor a (" * 220000,
@@ -75,5 +88,6 @@ def lists():
                  ", ".join(inputs) + "):\n" + "".join(f"        {line}\n" for line in body))
 
 
-KINDS = {"instant": instant, "escapes": escapes, "giant": giant, "recompiles": recompiles, "lists": lists}
+KINDS = {"instant": instant, "escapes": escapes, "giant": giant, "recompiles": recompiles, "lists": lists,
+         "markup": markup}
 sys.stdout.writelines(KINDS[sys.argv[1]]())

@@ -32,7 +32,7 @@ MINIFY = f"minify {{in}} {commands.MINIFY} {FILES}"
 WAYS = ["--expect .", "--check-ops aten.sin", "--check-ops aten.div", "--check-ops aten.view", "--check {program}",
         "--torch-oracle compile", "--torch-oracle run --backend eager", "--torch-oracle export --cpu"]
 # Of a file that takes much memory or time: each command that reads it, once.
-READERS = ["info {in}", "info --json {in}", "show {in} --graphs", "show {in} --events --json --limit 40", "profile {in}",
+READERS = ["info {in}", "info --json {in}", "show {in} --graphs", "show {in} --events --json --limit 40", "profile {in}", "report {in} --json",
            "replay {in}", "diff {good} {in}", "check --list {in}", "export --log {in}", "export --log {in} -o out.log",
            "import {in} -o out.tape", "bisect {in}:0/0 --list"]
 LOUD = 4 << 30  # of address space: what takes more does not take the machine's

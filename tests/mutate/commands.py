@@ -24,6 +24,7 @@ RECORDS = [
     "profile {in}", "profile {in} --json", "profile {in} --format folded", "profile {in} --format chrome",
     "profile {in} -n 0 --by op,line,stack,module", "profile {in} --no-replay --sort exprs", "profile {in} {good}",
     "profile {good} {in} --json -o out.json", "profile --rules {rules} {in}",
+    "report {in} -o out.html", "report {in} {good} --json",
     "replay {in}", "replay {in} --json", "replay {in} --guards", "replay {in} --guards --json -j 2",
     "replay {in} --operators", "replay {in} --dynamic recorded,static,batch,partial,auto,all",
     "replay {in} --dynamic auto,all --json", "replay {in} --dynamic-shapes L['x']:0=dynamic",

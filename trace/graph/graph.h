@@ -178,6 +178,8 @@ struct buf;
 /* Prints the readable text, one statement a line; it parses to an equal graph (unless it has
  * opaque nodes, which are printed unchanged). */
 void graph_print(const struct graph *graph, struct buf *out);
+/* Prints the arguments of a node as that text has them: "x, [1, 2], dim = 0". */
+void graph_print_args(const struct graph *graph, const struct node *node, struct buf *out);
 /* Compares structure, names, arguments, metas and locations: everything but spelling, line
  * numbers and what a text does not have (callers of a location, signature). On a difference
  * *node (may be NULL) is the first node of the root that differs, or NODE_NONE when something

@@ -147,6 +147,12 @@ static void print_arg(const struct graph_printer *p, const struct arg *arg)
     }
 }
 
+void graph_print_args(const struct graph *graph, const struct node *node, struct buf *out)
+{
+    const struct graph_printer p = { .graph = graph, .out = out };
+    print_args(&p, node->first_arg, node->n_args, " = ");
+}
+
 /* ---- nodes ---- */
 
 /* Returns whether a text is a Python type: int, typing.List[torch.Tensor]. */

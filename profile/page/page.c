@@ -1,0 +1,184 @@
+#include "profile/page/page.h"
+
+#include "profile/page/page_parts.h"
+#include "profile/report/report.h"
+#include "trace/base/sha256.h"
+
+/* What of the data the graphs may be, and what the rest is cut to, step by step until it fits. */
+enum { GRAPH_BYTES = 2600000, REST_BYTES = PAGE_DATA - GRAPH_BYTES };
+static const struct page_limits STEPS[] = {
+    { 20000, 4000 }, { 5000, 2000 }, { 1500, 1000 }, { 400, 500 },
+    { 100, 300 },    { 25, 200 },    { 6, 120 },     { 2, 60 },
+};
+
+/* ---- The data ---- */
+
+static void tapes_json(const struct profile *profile, struct json_writer *w)
+{
+    json_open_array(w, "tapes");
+    for (uint32_t i = 0; i < profile->n_traces; i++) {
+        const struct trace *trace = profile->traces[i];
+        json_open_object(w, NULL);
+        json_put_str(w, "path", trace->path);
+        json_put_str_or_null(w, "torch",
+                             trace->n_recordings ? trace->recordings[0].torch_version : STR(""));
+        json_close(w);
+    }
+    json_close(w);
+}
+
+static void profile_json(const struct page_input *input, struct json_writer *w)
+{
+    const struct report_options all = { .diagnosis = input->diagnosis };
+    struct buf text = BUF_INIT;
+    report_json(input->profile, &all, &text);
+    json_put_raw(w, "profile", str_first(buf_str(&text), text.n ? text.n - 1 : 0));
+    w->out->failed |= text.failed;
+    buf_release(&text);
+}
+
+/* Writes everything but the graphs, in full length. */
+static bool rest_json(const struct page_input *input, struct buf *out, struct err *err)
+{
+    struct json_writer w = json_writer_of(out);
+    json_open_object(&w, NULL);
+    json_put_cstr(&w, "schema", PAGE_SCHEMA);
+    json_put_cstr(&w, "version", input->version);
+    tapes_json(input->profile, &w);
+    profile_json(input, &w);
+    page_timeline_json(input->profile, &w);
+    bool ok =
+        page_symbols_json(input->profile, &w, err) && page_replay_json(input->profile, &w, err);
+    json_close(&w);
+    return ok && (!out->failed || err_nomem(err));
+}
+
+/* Appends the members of the object `rest`, cut until they fit. */
+static void put_rest(struct str rest, struct buf *out, struct page_omitted *omitted)
+{
+    size_t begin = out->n;
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
+        out->n = begin;
+        page_omitted_release(omitted);
+        page_reduce(rest, "", &STEPS[i], out, omitted);
+        if (out->failed || out->n - begin <= REST_BYTES)
+            break;
+    }
+    out->n -= out->n > begin; /* the brace that closes it */
+}
+
+static bool put_graphs(const struct profile *profile, struct buf *out, struct page_omitted *omitted,
+                       struct err *err)
+{
+    static const struct page_limits LIMITS = { UINT32_MAX, 400 };
+    struct buf graphs = BUF_INIT;
+    bool ok = page_graphs_json(profile, GRAPH_BYTES, &graphs, omitted, err);
+    buf_puts(out, ",\"graphs\":");
+    page_reduce(buf_str(&graphs), "graphs", &LIMITS, out, omitted);
+    out->failed |= graphs.failed;
+    buf_release(&graphs);
+    return ok;
+}
+
+bool page_data(const struct page_input *input, struct buf *out, struct err *err)
+{
+    struct buf rest = BUF_INIT;
+    struct page_omitted omitted = { .texts = 0 };
+    bool ok = rest_json(input, &rest, err);
+    if (ok) {
+        put_rest(buf_str(&rest), out, &omitted);
+        buf_release(&rest);
+        ok = put_graphs(input->profile, out, &omitted, err);
+    }
+    if (ok) {
+        struct buf list = BUF_INIT;
+        struct json_writer w = json_writer_of(&list);
+        page_omitted_json(&omitted, &w, NULL);
+        buf_puts(out, ",\"omitted\":");
+        page_reduce(buf_str(&list), "omitted", &STEPS[0], out, &omitted);
+        buf_puts(out, "}\n");
+        out->failed |= list.failed;
+        buf_release(&list);
+    }
+    buf_release(&rest);
+    page_omitted_release(&omitted);
+    return ok && (!out->failed || err_nomem(err));
+}
+
+/* ---- The page around it ---- */
+
+static struct str asset(const char *name)
+{
+    for (const struct page_asset *a = page_assets; a->name; a++)
+        if (strcmp(a->name, name) == 0)
+            return str_of(a->text);
+    return STR("");
+}
+
+/* Appends "'sha256-BASE64'", as a Content-Security-Policy names the text of an element. */
+static void put_hash(struct buf *out, struct str text)
+{
+    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char digest[SHA256_BYTES + 1] = { 0 };
+    sha256(text, digest);
+    buf_puts(out, "'sha256-");
+    for (unsigned i = 0; i < SHA256_BYTES; i += 3) {
+        unsigned third = i + 2 < SHA256_BYTES ? digest[i + 2] : 0;
+        uint32_t bits = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | third;
+        for (unsigned k = 0; k < 4; k++)
+            buf_putc(out, i + k > SHA256_BYTES ? '=' : DIGITS[bits >> (18 - 6 * k) & 63]);
+    }
+    buf_putc(out, '\'');
+}
+
+/* The page has one script, which these files make in this order. */
+static void put_script(struct buf *out)
+{
+    static const char *const FILES[] = { "page/format.js", "page/table.js", "page/chart.js",
+                                         "page/page.js" };
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
+        buf_put(out, asset(FILES[i]));
+}
+
+static void put_script_hash(struct buf *out)
+{
+    struct buf script = BUF_INIT;
+    put_script(&script);
+    put_hash(out, buf_str(&script));
+    out->failed |= script.failed;
+    buf_release(&script);
+}
+
+/* The places of page.html that are filled in: "@script@" on a line of its own, and so on. */
+static bool put_place(const struct page_input *input, struct str name, struct buf *out,
+                      struct err *err)
+{
+    if (str_is(name, "style"))
+        buf_put(out, asset("page/page.css"));
+    else if (str_is(name, "script"))
+        put_script(out);
+    else if (str_is(name, "style_hash"))
+        put_hash(out, asset("page/page.css"));
+    else if (str_is(name, "script_hash"))
+        put_script_hash(out);
+    else if (str_is(name, "data"))
+        return page_data(input, out, err);
+    return true;
+}
+
+bool page_write(const struct page_input *input, struct buf *out, struct err *err)
+{
+    struct str html = asset("page/page.html");
+    while (html.n > 0) {
+        size_t at = str_find_char(html, '@');
+        buf_put(out, str_first(html, at));
+        if (at == html.n)
+            break;
+        html = str_from(html, at + 1);
+        size_t end = str_find_char(html, '@');
+        if (!put_place(input, str_first(html, end), out, err))
+            return false;
+        html = str_from(html, end + 1);
+    }
+    return !out->failed || err_nomem(err);
+}
