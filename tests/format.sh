@@ -8,7 +8,7 @@ for name in clang-format-14 clang-format; do
 done
 [ -n "$tool" ] || { echo "skipped: no clang-format 14"; exit 77; }
 sources() {
-    find trace replay profile minify cmd tests -path tests/fuzz/corpus -prune -o -name '*.[ch]' -print0
+    find trace replay profile prove minify cmd tests -path tests/fuzz/corpus -prune -o -name '*.[ch]' -print0
 }
 if [ "${1:-}" = --fix ]; then
     sources | xargs -0 -n 100 -P 2 "$tool" -i

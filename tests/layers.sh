@@ -14,7 +14,7 @@ complain() {
     status=1
 }
 
-libraries="trace replay profile minify"
+libraries="trace replay profile prove minify"
 top="$libraries cmd tests"
 
 # "FOLDER ROOM INCLUDES" for each row of the tables, in their order.

@@ -12,7 +12,7 @@ ROOT = Path(os.environ.get("SYMTAPE_ROOT", Path(__file__).resolve().parent.paren
 # Headers of others that comments name without a folder.
 OTHERS = {"cuda.h", "nvrtc.h", "cudnn.h", "cublasLt.h", "cublas_v2.h", "zstd.h", "Python.h",
           "cublas_api.h", "library_types.h", "cudnn_ops.h", "sdp_utils_cpp.h", "listobject.c"}
-PATH = re.compile(r"(?<![\w./<*-])((?:trace|replay|profile|minify|cmd|tests|man)/[\w/.-]*?[\w-]+\.(?:c|h|def|cu|py|sh|md|t|scd))\b(?![*\w/])")
+PATH = re.compile(r"(?<![\w./<*-])((?:trace|replay|profile|prove|minify|cmd|tests|man)/[\w/.-]*?[\w-]+\.(?:c|h|def|cu|py|sh|md|t|scd))\b(?![*\w/])")
 NAME = re.compile(r"(?<![\w./<*-])([a-z][a-z0-9_]*\.(?:c|h|def|cu))\b(?![*\w/(\[])")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(os.environ.get("SYMTAPE_ROOT", Path(__file__).resolve().parent.parent))
-ROOMS = ("trace", "replay", "profile", "minify", "cmd")
+ROOMS = ("trace", "replay", "profile", "prove", "minify", "cmd")
 COUNTED = (".c", ".h", ".def", ".cu", ".cuh")
 LISTED = COUNTED + (".py", ".sh", ".sed")
 FEW, MANY = 4, 32

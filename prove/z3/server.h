@@ -1,0 +1,23 @@
+/* The process that waits for questions, for the files of prove/z3 only. */
+#ifndef SYMTAPE_PROVE_Z3_SERVER_H
+#define SYMTAPE_PROVE_Z3_SERVER_H
+
+#include "prove/z3/z3.h"
+
+/* What is sent before the bytes of a question and of an answer. */
+struct z3_request {
+    uint32_t n_text, n_values, ms;
+};
+struct z3_reply {
+    uint32_t end, n; /* end: enum z3_end */
+};
+
+/* Answers the questions that arrive at the socket until its other end is closed; does not return.
+ */
+_Noreturn void z3_serve(int socket, z3_solver solver);
+
+/* Each returns whether all bytes were transferred. */
+bool z3_write_all(int file, const void *bytes, size_t n);
+bool z3_read_all(int file, void *bytes, size_t n);
+
+#endif
