@@ -32,44 +32,48 @@ static bool unreadable(struct str item, struct err *err)
                    STR_ARG(item));
 }
 
-static bool add_range(struct values *to, struct str item, size_t dots, struct err *err)
+bool size_item_read(struct str text, struct size_item *ret, struct err *err)
 {
-    struct str min_text = str_trim(str_first(item, dots)), rest = str_from(item, dots + 2);
+    size_t dots = str_find(text, STR(".."));
+    struct str min_text = str_trim(str_first(text, dots)), rest = str_from(text, dots + 2);
     size_t colon = str_find_char(rest, ':');
     struct str max_text = str_trim(str_first(rest, colon));
     struct str step_text = str_trim(str_from(rest, colon + 1));
-    bool factor = step_text.n && step_text.p[0] == 'x';
-    int64_t min, max, step = 1;
-    if (factor)
+    bool range = dots < text.n;
+    *ret = (struct size_item){ .step = 1, .factor = step_text.n && step_text.p[0] == 'x' };
+    if (ret->factor)
         step_text = str_from(step_text, 1);
-    if (!str_to_i64(min_text, &min) || !str_to_i64(max_text, &max) || min < 0 ||
-        (colon < rest.n && !str_to_i64(step_text, &step)) || step < 1 || (factor && step < 2))
-        return unreadable(item, err);
-    if (max < min)
-        return err_set(err, ERR_USAGE, "%.*s is an empty range", STR_ARG(item));
-    for (int64_t x = min;;) {
-        int64_t next;
-        if (!add_value(to, x, err))
-            return false;
-        bool over = factor ? __builtin_mul_overflow(x, step, &next)
-                           : __builtin_add_overflow(x, step, &next);
-        if (factor && x == 0) /* 0, 1, 2, 4 ... */
-            next = 1;
-        if (over || next > max)
-            return true;
-        x = next;
-    }
+    if (!str_to_i64(min_text, &ret->min) || (range && !str_to_i64(max_text, &ret->max)) ||
+        ret->min < 0 || (colon < rest.n && !str_to_i64(step_text, &ret->step)) || ret->step < 1 ||
+        (ret->factor && ret->step < 2))
+        return unreadable(text, err);
+    if (!range)
+        ret->max = ret->min;
+    if (ret->max < ret->min)
+        return err_set(err, ERR_USAGE, "%.*s is an empty range", STR_ARG(text));
+    return true;
 }
 
-static bool add_item(struct values *to, struct str item, struct err *err)
+bool size_item_next(const struct size_item *item, int64_t x, int64_t *ret)
 {
-    size_t dots = str_find(item, STR(".."));
-    int64_t value;
-    if (dots < item.n)
-        return add_range(to, item, dots, err);
-    if (!str_to_i64(item, &value) || value < 0)
-        return unreadable(item, err);
-    return add_value(to, value, err);
+    bool over = item->factor ? __builtin_mul_overflow(x, item->step, ret)
+                             : __builtin_add_overflow(x, item->step, ret);
+    if (item->factor && x == 0) /* 0, 1, 2, 4 ... */
+        *ret = 1;
+    return !over && *ret <= item->max;
+}
+
+static bool add_item(struct values *to, struct str text, struct err *err)
+{
+    struct size_item item;
+    if (!size_item_read(text, &item, err))
+        return false;
+    int64_t x = item.min;
+    do {
+        if (!add_value(to, x, err))
+            return false;
+    } while (size_item_next(&item, x, &x));
+    return true;
 }
 
 static int by_value(const void *a, const void *b)

@@ -19,6 +19,17 @@ struct size_grid {
     struct arena arena;
 };
 
+/* A number (min and max are equal), or a range. */
+struct size_item {
+    int64_t min, max, step; /* step: at least 1 */
+    bool factor;            /* of step: each size is the one before times it */
+};
+/* Reads NUMBER, MIN..MAX, MIN..MAX:STEP or MIN..MAX:xFACTOR; fails with ERR_USAGE for another text
+ * and for an empty range. */
+bool size_item_read(struct str text, struct size_item *ret, struct err *err);
+/* Returns the size after x in a range; false if there is none. */
+bool size_item_next(const struct size_item *item, int64_t x, int64_t *ret);
+
 /* Reads sizes. `set` gives each symbol values: numbers, ranges MIN..MAX, MIN..MAX:STEP and
  * MIN..MAX:xFACTOR; all combinations of them are points, and "" is one point without symbols.
  * `file` is text whose lines assign one number to each symbol; each line is a point, # begins a

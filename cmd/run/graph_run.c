@@ -86,6 +86,11 @@ bool session_sizes(const struct session *s, size_t point, struct arena *arena,
                    struct run_options *options, struct err *err)
 {
     const struct size_grid *grid = &s->grid;
+    if (s->chosen) {
+        options->sizes = s->chosen;
+        options->n_sizes = s->n_chosen;
+        return true;
+    }
     struct run_size *sizes = arena_array(arena, struct run_size, grid->n_symbols + 1);
     if (!sizes)
         return err_nomem(err);
@@ -129,14 +134,15 @@ static void note_violation(void *user, struct str text)
                  STR_ARG(buf_str(&g->name)), STR_ARG(text));
 }
 
-static bool check_memory(const struct graph_run *g, struct backend *backend,
-                         struct run_options options, struct err *err)
+static bool check_memory(struct graph_run *g, struct backend *backend, struct run_options options,
+                         struct err *err)
 {
     struct err why = { 0 };
     options.backend = backend;
     if (!backend || run_fits(g->graph, &options, &why))
         return true;
     if (why.kind != ERR_ENV || !g->session->args->ignore_guards) {
+        g->too_large = why.kind == ERR_ENV && !why.no_memory;
         *err = why;
         return false;
     }

@@ -6,8 +6,7 @@
 #include "cmd/run/run_session.h"
 #include "trace/events/symbols.h"
 
-/* Returns whether the selector names the graph. Without a kind it names graphs of AOTAutograd and
- * exported programs. */
+/* Returns whether the selector names the graph. */
 static bool is_run_graph(const struct session *s, const struct selector *selector,
                          const struct graph_ref *g)
 {
@@ -19,9 +18,7 @@ static bool is_run_graph(const struct session *s, const struct selector *selecto
     if (selector->kind.n)
         return str_eq(selector->kind, str_of(graph_kind_name(g->kind))) ||
                str_eq(selector->kind, g->name);
-    return g->kind == GRAPH_EXPORTED ||
-           (g->is_event &&
-            (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD || g->kind == GRAPH_INFERENCE));
+    return is_run_by_default(g);
 }
 
 /* Returns whether a selected graph has the symbol. Unbacked symbols of programs have no record, so

@@ -78,6 +78,8 @@ struct session {
     struct size_grid warm;                 /* of --warm */
     struct size_grid pad;                  /* of --pad: multiples; no symbol: auto */
     bool warming;                          /* `grid` is that of --warm now */
+    const struct run_size *chosen;         /* n_chosen sizes instead of those of `grid`, or NULL */
+    size_t n_chosen;
     vec_of(struct warmed)
     warmed;
     struct saved_nodes save;
@@ -129,15 +131,25 @@ struct graph_run {
     struct buf refusal;  /* the guard that does not hold, with its sizes; "" */
     bool unsupported;    /* it stopped at an operator that nothing here computes */
     bool misused;        /* an option names a node that it does not have */
+    bool too_large;      /* it did not run because it needs more memory than there is */
     struct arena arena;
 };
+
+/* Returns whether a graph is run if no kind is named: one of AOTAutograd, or an exported program.
+ */
+static inline bool is_run_by_default(const struct graph_ref *g)
+{
+    return g->kind == GRAPH_EXPORTED ||
+           (g->is_event &&
+            (g->kind == GRAPH_FORWARD || g->kind == GRAPH_BACKWARD || g->kind == GRAPH_INFERENCE));
+}
 
 /* graph_run.c: loads the graph, reads its inputs, symbols and sizes, and checks that there is
  * enough memory. Returns false with g->err set on failure. */
 bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_t point,
                      struct run_options *options);
-/* graph_run.c: sets the options' sizes to those of that point, in memory of the arena. False: out
- * of memory. */
+/* graph_run.c: sets the options' sizes to those of that point, in memory of the arena, or to those
+ * that were chosen. False: out of memory. */
 bool session_sizes(const struct session *s, size_t point, struct arena *arena,
                    struct run_options *options, struct err *err);
 /* run_forward.c: if the graph is a backward graph, runs its forward graph at the same sizes, on the
@@ -149,7 +161,7 @@ void forward_values_release(struct forward_values *forward);
  * the notes of single runs. */
 static inline bool session_prints_notes(const struct session *s)
 {
-    return !s->warming && (s->grid.n == 1 || s->args->profile) && !s->args->pad;
+    return !s->warming && !s->chosen && (s->grid.n == 1 || s->args->profile) && !s->args->pad;
 }
 static inline bool session_warms(const struct session *s)
 {
