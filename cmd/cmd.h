@@ -37,6 +37,7 @@
     COMMAND(report, "write a page to look at: one HTML file with everything")          \
     COMMAND(replay, "replay graphs with the shape engine, and compare with PyTorch")   \
     COMMAND(why, "explain why a size is a symbol, a constant, or shared")              \
+    COMMAND(inputs, "list the sizes that guards tell apart; prove a range safe")       \
     COMMAND(cache, "replay Dynamo's caches over the calls of a program")               \
     COMMAND(dynamic, "replay automatic dynamic shapes, and compare policies")          \
     COMMAND(guards, "print what guards tell apart, cost, and which can go")            \
@@ -70,6 +71,8 @@ enum exit_code {
 #define SCHEMA_INFO_BACKENDS "symtape.info.backends/1"
 #define SCHEMA_SHOW          "symtape.show/1"
 #define SCHEMA_RUN           "symtape.run/1"
+#define SCHEMA_INPUTS        "symtape.inputs/1"
+#define SCHEMA_INPUTS_COVER  "symtape.inputs.cover/1"
 #define SCHEMA_OPCHECK       "symtape.opcheck/1"
 #define SCHEMA_MINIFY        "symtape.minify/1"
 #define SCHEMA_BISECT        "symtape.bisect/1"

@@ -61,6 +61,9 @@ def documents(folder):
     yield "why", [["why", "--json", encoder, "x.size(1)", "--between", "31,24"],
                   ["why", "--json", encoder, "s27 % 8 == 0"],
                   ["why", "--json", f"{encoder}:0/1:dynamo", "layer_norm"]]
+    yield "inputs", [["inputs", "--json", f"{RECORDINGS}/train.log.zst"],
+                     ["inputs", "--json", f"{encoder}:0/1", "--cover", "s27=16..512:8"],
+                     ["inputs", "--json", encoder, "--cover", "s27=1..64", "--assume", "s27 % 8 == 0"]]
     yield "cache", [["cache", "--json", "--all", "--calls", f"{RECORDINGS}/sequence.jsonl", *limit, f"{RECORDINGS}/sequence.log.zst"]
                     for limit in ([], ["--recompile-limit", "8"])]
     yield "cache", [["cache", "--json", f"{RECORDINGS}/starts/cold.log.zst", f"{RECORDINGS}/starts/warm.log.zst"],
@@ -99,11 +102,11 @@ def documented(command):
 def check(command, arguments):
     """The fields that the page lacks; a program that fails lacks all."""
     run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
-    if run.returncode > (command in ("cache", "diff", "guards", "opcheck", "run")):  # what differs
+    if run.returncode > (command in ("cache", "diff", "guards", "inputs", "opcheck", "run")):  # what differs
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     schema = f"symtape.{SCHEMAS.get(command, command)}"
-    if document.get("schema") not in [schema + form for form in ("/1", ".compare/1", ".levels/1", ".ranks/1")]:
+    if document.get("schema") not in [schema + form for form in ("/1", ".compare/1", ".cover/1", ".levels/1", ".ranks/1")]:
         return {"schema"}
     free = FREE.get("events" if "--events" in arguments else command, set())
     return keys_of(document, free, set()) - documented(command)

@@ -20,8 +20,8 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
               "inductor.log.zst", "deep.log.zst", "exported.pt2", "two_ranks"]
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
-COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "cudagraphs", "run", "diff",
-            "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
+COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "inputs",
+            "cudagraphs", "run", "diff", "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
 
 
 def of_tape(tape, folder):

@@ -4,7 +4,7 @@
 # but for messages. profile/ knows no minify/: its writers of lines to paste quote texts with python_put_string()
 # and write names that they checked. Prints what is otherwise; SYMTAPE_ROOT is the tree.
 cd "${SYMTAPE_ROOT:-.}" || exit 2
-paste="profile/calls/dynamic/paste.c profile/calls/tree/guards_filter.c"
+paste="profile/calls/dynamic/paste.c profile/calls/tree/guards_filter.c cmd/inputs/regions_python.c"
 bad=$(
     # What is joined: buffers that hold program text, lines of it, and names on their way to repro_name().
     grep -n 'buf_put(' minify/repro/*.c | grep -vE \

@@ -88,6 +88,23 @@ def lists():
                  ", ".join(inputs) + "):\n" + "".join(f"        {line}\n" for line in body))
 
 
+def symbols():
+    """A compile with more symbols than regions are found for."""
+    yield record({"dynamo_start": {"stack": []}}, 0)
+    for i in range(4097):
+        yield record({"create_symbol": {"symbol": f"s{i}", "val": "8", "vr": "[2, int_oo]", "user_stack": [],
+                                        "source": f"L['x{i}'].size()[0]", "stack": []}}, 0)
+
+
+def unread():
+    """A guard that is no expression on sizes, beside one that is."""
+    yield record({"dynamo_start": {"stack": []}}, 0)
+    yield record({"create_symbol": {"symbol": "s0", "val": "3", "vr": "[2, int_oo]", "user_stack": [],
+                                    "source": "L['x'].size()[0]", "stack": []}}, 0)
+    for guard in ("Ne(s0, ", "s0 <= 5"):
+        yield record({"guard_added_fast": {"expr": guard, "user_stack": [], "stack": []}}, 0)
+
+
 KINDS = {"instant": instant, "escapes": escapes, "giant": giant, "recompiles": recompiles, "lists": lists,
-         "markup": markup}
+         "markup": markup, "symbols": symbols, "unread": unread}
 sys.stdout.writelines(KINDS[sys.argv[1]]())
