@@ -41,6 +41,7 @@
     COMMAND(cache, "replay Dynamo's caches over the calls of a program")               \
     COMMAND(dynamic, "replay automatic dynamic shapes, and compare policies")          \
     COMMAND(guards, "print what guards tell apart, cost, and which can go")            \
+    COMMAND(validate, "prove that guards imply what was answered while tracing")       \
     COMMAND(cudagraphs, "print which CUDA graphs would be recorded, and why not")      \
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
@@ -76,6 +77,7 @@ enum exit_code {
 #define SCHEMA_OPCHECK       "symtape.opcheck/1"
 #define SCHEMA_MINIFY        "symtape.minify/1"
 #define SCHEMA_BISECT        "symtape.bisect/1"
+#define SCHEMA_VALIDATE      "symtape.validate/1"
 #define SCHEMA_IMPORT        "symtape.import/1"
 #define SCHEMA_RECORD        "symtape.record/1"
 #define SCHEMA_RECORD_FOLDER "symtape.record.folder/1"

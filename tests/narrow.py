@@ -20,7 +20,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
               "inductor.log.zst", "deep.log.zst", "exported.pt2", "two_ranks"]
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
-COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "inputs",
+COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
             "cudagraphs", "run", "diff", "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
 
 
@@ -58,6 +58,7 @@ def of_tape(tape, folder):
     yield ["import", "--redact", "-o", f"{folder}/{Path(tape).name}.tape", tape]
     for target in ("s27", "L['x'].size()[1]"):
         yield ["why", tape, target]
+    yield ["validate", "--redundant", tape]
     yield ["cache", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["dynamic", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["cudagraphs", "--on-gpu", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]

@@ -253,6 +253,7 @@ def of_tape(path, folder, n):
     for by in ("op", "line", "stack", "module"):
         yield ["profile", "--by", by, path], False
     yield ["replay", path], False
+    yield ["validate", "--redundant", path], False
     yield ["replay", "--json", path], False
     yield ["replay", "--guards", "--operators", path], False
     yield ["replay", "--ablate", "fastpath,cache", path], False

@@ -96,6 +96,16 @@ def symbols():
                                         "source": f"L['x{i}'].size()[0]", "stack": []}}, 0)
 
 
+def together():
+    """A guard that follows from the one before it and the one after it together."""
+    yield record({"dynamo_start": {"stack": []}}, 0)
+    for i in range(2):
+        yield record({"create_symbol": {"symbol": f"s{i}", "val": str(3 + i), "vr": "[2, int_oo]", "user_stack": [],
+                                        "source": f"L['x{i}'].size()[0]", "stack": []}}, 0)
+    for guard in ("s0 < s1", "s0 <= 5", "s1 <= 6"):
+        yield record({"guard_added_fast": {"expr": guard, "user_stack": [], "stack": []}}, 0)
+
+
 def unread():
     """A guard that is no expression on sizes, beside one that is."""
     yield record({"dynamo_start": {"stack": []}}, 0)
@@ -106,5 +116,5 @@ def unread():
 
 
 KINDS = {"instant": instant, "escapes": escapes, "giant": giant, "recompiles": recompiles, "lists": lists,
-         "markup": markup, "symbols": symbols, "unread": unread}
+         "markup": markup, "symbols": symbols, "together": together, "unread": unread}
 sys.stdout.writelines(KINDS[sys.argv[1]]())
