@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "minify/candidate/candidate_data.h"
+#include "minify/candidate/candidate_log.h"
 #include "trace/base/md5.h"
 #include "trace/base/text/json_write.h"
 
@@ -14,6 +15,7 @@ static const char *const files[] = { CODE_FILE, "minified.py" };
 
 struct trace_log_writer {
     const struct candidate *candidate;
+    struct log_place place;
     struct buf *out;
 };
 
@@ -27,11 +29,16 @@ static void begin_event(struct trace_log_writer *l, struct json_writer *w, const
     json_open_object(w, NULL);
 }
 
+static void put_place(const struct trace_log_writer *l, struct json_writer *w)
+{
+    json_put_u64(w, "frame_id", l->place.frame);
+    json_put_u64(w, "frame_compile_id", l->place.compile);
+    json_put_u64(w, "attempt", l->place.attempt);
+}
+
 static void end_event(struct trace_log_writer *l, struct json_writer *w)
 {
-    json_put_u64(w, "frame_id", 0);
-    json_put_u64(w, "frame_compile_id", 0);
-    json_put_u64(w, "attempt", 0);
+    put_place(l, w);
     json_close(w);
     buf_putc(l->out, '\n');
 }
@@ -133,9 +140,7 @@ static bool put_graph_event(struct trace_log_writer *l, struct err *err)
         begin_event(l, &w, GRAPH_FILE, 1);
         json_open_object(&w, graph_event_name(l->candidate->kind));
         json_close(&w);
-        json_put_u64(&w, "frame_id", 0);
-        json_put_u64(&w, "frame_compile_id", 0);
-        json_put_u64(&w, "attempt", 0);
+        put_place(l, &w);
         json_put_str(&w, "has_payload", (struct str){ hex, MD5_HEX });
         json_close(&w);
         buf_puts(l->out, "\n\t");
@@ -150,14 +155,64 @@ static bool put_graph_event(struct trace_log_writer *l, struct err *err)
     return ok;
 }
 
+static bool is_new_text(struct intern *written, struct str text, bool *ret)
+{
+    size_t before = written->texts.n;
+    if (intern(written, text) == INTERN_NONE)
+        return false;
+    *ret = written->texts.n > before;
+    return true;
+}
+
+bool candidate_log_begin(struct candidate_log *log, struct buf *out)
+{
+    *log = (struct candidate_log){ .out = out };
+    struct trace_log_writer l = { .out = out };
+    put_files(&l);
+    return !out->failed;
+}
+
+bool candidate_log_add(struct candidate_log *log, const struct candidate *candidate,
+                       struct log_place place)
+{
+    struct trace_log_writer l = { .candidate = candidate, .place = place, .out = log->out };
+    struct err err = { 0 };
+    bool same = log->begun && place.frame == log->last.frame &&
+                place.compile == log->last.compile && place.attempt == log->last.attempt;
+    if (!same) {
+        intern_release(&log->symbols);
+        intern_release(&log->guards);
+    }
+    log->begun = true;
+    log->last = place;
+    for (uint32_t i = 0; i < candidate->n_symbols; i++) {
+        bool is_new;
+        if (!is_new_text(&log->symbols, candidate->symbols[i].name, &is_new))
+            return false;
+        if (is_new)
+            put_symbol_event(&l, &candidate->symbols[i]);
+    }
+    for (uint32_t i = 0; i < candidate->n_guards; i++) {
+        bool is_new;
+        if (!is_new_text(&log->guards, candidate->guards[i].expr, &is_new))
+            return false;
+        if (is_new)
+            put_guard_event(&l, &candidate->guards[i]);
+    }
+    return put_graph_event(&l, &err) && !log->out->failed;
+}
+
+void candidate_log_end(struct candidate_log *log)
+{
+    intern_release(&log->symbols);
+    intern_release(&log->guards);
+}
+
 bool candidate_print_log(const struct candidate *candidate, struct buf *out)
 {
-    struct trace_log_writer l = { .candidate = candidate, .out = out };
-    struct err err = { 0 };
-    put_files(&l);
-    for (uint32_t i = 0; i < candidate->n_symbols; i++)
-        put_symbol_event(&l, &candidate->symbols[i]);
-    for (uint32_t i = 0; i < candidate->n_guards; i++)
-        put_guard_event(&l, &candidate->guards[i]);
-    return put_graph_event(&l, &err) && !out->failed;
+    struct candidate_log log;
+    bool ok = candidate_log_begin(&log, out) &&
+              candidate_log_add(&log, candidate, (struct log_place){ 0, 0, 0 });
+    candidate_log_end(&log);
+    return ok;
 }

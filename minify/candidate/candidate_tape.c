@@ -7,10 +7,10 @@
 /* The name of the recording on the tape. */
 #define NAME "minified.log"
 
-static bool import_log_text(struct str log, struct buf *tape, struct err *err)
+bool log_tape(const char *name, struct str log, struct buf *tape, struct err *err)
 {
     struct import_result result = { 0 };
-    struct source *source = source_of_bytes(NAME, log, err);
+    struct source *source = source_of_bytes(name, log, err);
     bool good = source && import_to_memory(NULL, source, NULL, tape, &result, err);
     if (source)
         import_result_release(&result);
@@ -21,7 +21,7 @@ static bool import_log_text(struct str log, struct buf *tape, struct err *err)
 bool candidate_tape(const struct candidate *candidate, struct buf *tape, struct err *err)
 {
     struct buf log = BUF_INIT;
-    bool good = candidate_print_log(candidate, &log) ? import_log_text(buf_str(&log), tape, err)
+    bool good = candidate_print_log(candidate, &log) ? log_tape(NAME, buf_str(&log), tape, err)
                                                      : err_nomem(err);
     buf_release(&log);
     return good;

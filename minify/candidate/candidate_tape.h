@@ -8,6 +8,9 @@
 /* Appends the bytes of the tape to `tape`. */
 bool candidate_tape(const struct candidate *candidate, struct buf *tape, struct err *err);
 
+/* Appends the tape of a log (candidate_log.h), whose recording gets that name. */
+bool log_tape(const char *name, struct str log, struct buf *tape, struct err *err);
+
 /* Writes a file atomically (trace/base/file/output.h). */
 bool file_write(const char *path, struct str bytes, struct err *err);
 

@@ -106,7 +106,8 @@ static bool take_node_result(struct propagator *p, const struct program *program
     bool bad = note->outcome == OUTCOME_REFUSED || note->outcome == OUTCOME_UNSUPPORTED;
     if (bad && (env_short_of_memory(p->single->env) || ops_short_of_memory(p->single->ops)))
         return err_nomem(why);
-    if (concrete && bad && !is_data_dependent(program, id) && !is_failing(p, program, id))
+    if ((concrete || p->in->made) && bad && !is_data_dependent(program, id) &&
+        !is_failing(p, program, id))
         return err_set(why, ERR_USAGE, "%.*s: %.*s", STR_ARG(node->name),
                        STR_ARG(program_why(program, id)));
     if (bad || note->outcome == OUTCOME_MISMATCH || !is_meta_printed(p, program, id, value))
@@ -141,6 +142,8 @@ static bool walk_calls(struct propagator *p, bool concrete, struct err *why)
 /* Returns whether the meta of a call stays. */
 static bool is_settled(const struct reshaped *in, node_id id, bool root)
 {
+    if (in->made)
+        return !root || !in->made[id];
     return in->affected && root && !in->affected[id];
 }
 
@@ -223,12 +226,49 @@ static struct candidate *finish_propagation(struct propagator *p, struct err *wh
     return data_finish(data, p->in->whole, symbols, n_symbols, p->in->guards, p->in->n_guards, why);
 }
 
+/* Forgets the recorded metas that no longer hold behind the first new node, such as strides.
+ * Returns whether there were any. */
+static bool forget_wrong(struct propagator *p)
+{
+    const struct program *program = p->single->program;
+    bool behind = false, found = false;
+    for (node_id id = 0; id < program->n_steps && id < p->in->graph->n_nodes; id++) {
+        uint32_t at = program->first_node + id;
+        behind |= p->in->made[id];
+        if (!behind || !p->stays[at] || program->notes[id].outcome != OUTCOME_MISMATCH)
+            continue;
+        p->stays[at] = false;
+        p->metas[at] = STR("");
+        found = true;
+    }
+    return found;
+}
+
+/* The metas of new nodes, among recorded ones. */
+static bool walk_made(struct propagator *p, struct err *why)
+{
+    enum { ROUNDS = 8 }; /* a wrong meta hides those behind it */
+    if (!walk_calls(p, false, why))
+        return false;
+    for (int round = 0; round < ROUNDS && forget_wrong(p); round++)
+        if (!rebuild_metas(p, why) || !walk_calls(p, false, why))
+            return false;
+    return true;
+}
+
+static bool walk_all(struct propagator *p, struct err *why)
+{
+    return p->in->made
+               ? walk_made(p, why)
+               : walk_calls(p, true, why) && rebuild_metas(p, why) && walk_calls(p, false, why);
+}
+
 struct candidate *propagate(const struct reshaped *reshaped, struct err *why)
 {
     struct propagator p = { .in = reshaped, .from = data_of(reshaped->whole) };
     struct candidate *ret = NULL;
-    if (prepare_propagation(&p, why) && rebuild_metas(&p, why) && walk_calls(&p, true, why) &&
-        rebuild_metas(&p, why) && walk_calls(&p, false, why) && rebuild_metas(&p, why))
+    if (prepare_propagation(&p, why) && rebuild_metas(&p, why) && walk_all(&p, why) &&
+        rebuild_metas(&p, why))
         ret = finish_propagation(&p, why);
     engines_give(p.from->texts->engines, p.single);
     texts_release(p.texts);

@@ -13,6 +13,9 @@
 struct reshaped {
     const struct candidate *whole; /* kind, seed, torch_version, texts to borrow from */
     const struct graph *graph;     /* nodes of the whole; metas of calls are ignored */
+    /* By node of the root: its result is new and has no recorded meta; the others' metas stay,
+     * unless they no longer hold. NULL: no call's meta stays. */
+    const bool *made;
     /* By node of the root: its meta is computed anew; other calls' metas stay. NULL: all are. */
     const bool *affected;
     const struct str *inputs; /* by node of the root: an input's annotation; .p NULL: unchanged */
