@@ -49,6 +49,7 @@
     COMMAND(opcheck, "check operators by recorded calls, and kernels with PyTorch")    \
     COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \
     COMMAND(bisect, "find the first event after which a guard holds, or a call fails") \
+    COMMAND(rewrite, "rewrite boolean masks, so that fewer sizes depend on data")      \
     COMMAND(completions, "print a shell's completion script")                          \
     COMMAND(help, "explain how to use a command")                                      \
     COMMAND(version, "print the versions of symtape and of its libraries")
@@ -77,6 +78,7 @@ enum exit_code {
 #define SCHEMA_OPCHECK       "symtape.opcheck/1"
 #define SCHEMA_MINIFY        "symtape.minify/1"
 #define SCHEMA_BISECT        "symtape.bisect/1"
+#define SCHEMA_REWRITE       "symtape.rewrite/1"
 #define SCHEMA_VALIDATE      "symtape.validate/1"
 #define SCHEMA_IMPORT        "symtape.import/1"
 #define SCHEMA_RECORD        "symtape.record/1"

@@ -21,7 +21,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
 COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
-            "cudagraphs", "run", "diff", "check", "opcheck", "minify", "bisect", "completions", "help", "version"]
+            "cudagraphs", "run", "diff", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
 
 
 def of_tape(tape, folder):
@@ -54,6 +54,7 @@ def of_tape(tape, folder):
     yield ["bisect", "--list", tape]
     yield ["bisect", "--first-difference", tape, other]
     yield ["bisect", "--guard", "Eq(s27, 8)", tape + ":0/0"]
+    yield ["rewrite", "--masks", tape]
     yield ["minify", "--guard", "Eq(s27, 8)", "--overwrite", "-o", f"{folder}/{Path(tape).name}.min", tape + ":0/0"]
     yield ["import", "--redact", "-o", f"{folder}/{Path(tape).name}.tape", tape]
     for target in ("s27", "L['x'].size()[1]"):

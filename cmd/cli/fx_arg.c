@@ -1,5 +1,7 @@
 #include "cmd/cli/fx_arg.h"
 
+#include <sys/stat.h>
+
 #include "cmd/cli/text_file.h"
 #include "trace/graph/graph.h"
 #include "trace/log/source.h"
@@ -7,8 +9,13 @@
 static bool is_fx_text(const char *path, struct source_meter *meter, struct buf *text,
                        struct err *err)
 {
-    struct source *source = source_open(path, &(struct err){ 0 });
+    struct err failed = { 0 };
+    struct stat st;
+    struct source *source = source_open(path, &failed);
     bool may_be = source && (source->kind == SOURCE_OTHER);
+    /* A file that cannot be read now may be FX text; what is no file may be a selector. */
+    if (!source && failed.kind == ERR_ENV && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        *err = failed;
     source_close(source);
     if (!may_be)
         return false;
@@ -42,7 +49,7 @@ bool fx_arg_error(const char *path, struct err *err)
 {
     *err = (struct err){ 0 };
     return err_set(err, ERR_INPUT,
-                   "%s: the text of a graph, not a recording; symtape minify and symtape bisect "
-                   "take it, as in: symtape bisect --list %s",
+                   "%s: the text of a graph, not a recording; symtape minify, symtape bisect and "
+                   "symtape rewrite take it, as in: symtape bisect --list %s",
                    path, path);
 }

@@ -91,6 +91,7 @@ COMMANDS = [
                 "--fx", "out.fx"], "out.tape"),
     ("minify on the CPU", ["minify", "{trained}:0/0:forward", "--backend-mismatch", "cpu",
                            "--inject-fault", "aten.tanh=1e-2", "-o", "out.tape"], "out.tape"),
+    ("rewrite", ["rewrite", "--masks", "--check", "always", "{masks}", "-o", "out.tape"], "out.tape"),
 ]
 
 
@@ -234,7 +235,8 @@ def make_inputs(folder):
     cases.run(["import", cases.RECORDINGS / "graph_break.log.zst", "-o", broken])
     return {"broken": str(broken), "log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive),
             "snapshot": str(snapshot), "trained": str(trained),
-            "cases": str(cases.ROOT / "tests" / "replay" / "cases" / "wrong.jsonl")}
+            "cases": str(cases.ROOT / "tests" / "replay" / "cases" / "wrong.jsonl"),
+            "masks": str(cases.ROOT / "tests" / "fuzz" / "corpus" / "rewrite" / "aten.fx")}
 
 
 def main():

@@ -221,7 +221,7 @@ A near miss of any name gets a suggestion; the text of a graph is told from a re
     [exit 2]
 
     $ symtape minify -q $RECORDINGS/train.log.zst:0/0:dynamo --guard 's23 < 16' -o g.tape --fx g.fx > out; symtape replay g.fx
-    2> symtape: g.fx: the text of a graph, not a recording; symtape minify and symtape bisect take it, as in: symtape bisect --list g.fx
+    2> symtape: g.fx: the text of a graph, not a recording; symtape minify, symtape bisect and symtape rewrite take it, as in: symtape bisect --list g.fx
     [exit 3]
 
 Options of symtape TAPE stand before it, too; those of a command do not.

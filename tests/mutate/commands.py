@@ -35,7 +35,7 @@ RECORDS = [
     "inputs {in} -n 4 --seconds 1", "inputs {in} --json -n 3 --seconds 1", "inputs {in} --cover s27=1..64,s77=2..9 --json",
     "inputs {in} --python -n 3 --seconds 1",
     "inputs {in} --cover x.size(0)=1..4096:x2 --assume x.size(0)<9",
-    "validate {in}", "validate {in} --redundant --json",
+    "validate {in}", "validate {in} --redundant --json", "rewrite {in} --masks -o out.tape",
     "diff {in} {good}", "diff {good} {in}", "diff {in} {good} --json", "diff {good} {in} --format markdown",
     "diff {good} {in} -n 0 --only guards,nodes,operators", "diff {in} {in}", "diff {in} {good} --vs {good} {good}",
     "diff --save out.json {in}", "diff {good} {in} --bisect-codes",
@@ -75,6 +75,7 @@ GRAPH = [
 ]
 
 FX = [
+    "rewrite {in} --masks --check always -o out.tape",
     f"minify {{in}} {MINIFY} --expect . --repro out.py --issue out.md --fx out.fx", f"minify {{in}} {MINIFY}",
     f"minify {{in}} {MINIFY} --check-ops aten.cos,aten.neg --repro out.py --good out.good.py",
     f"minify {{in}} {MINIFY} --check-ops aten.div --anonymize --issue out.md --fx out.fx --repro out.py",
