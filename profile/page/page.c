@@ -4,7 +4,8 @@
 #include "profile/report/report.h"
 #include "trace/base/sha256.h"
 
-/* What of the data the graphs may be, and what the rest is cut to, step by step until it fits. */
+/* The bytes that graphs may take, and the limits to which the rest is cut, step by step until it
+ * fits. */
 enum { GRAPH_BYTES = 2600000, REST_BYTES = PAGE_DATA - GRAPH_BYTES };
 static const struct page_limits STEPS[] = {
     { 20000, 4000 }, { 5000, 2000 }, { 1500, 1000 }, { 400, 500 },

@@ -18,11 +18,14 @@ struct graph_writer {
     const struct symbol_table *symbols;
     uint32_t recording, attempt, record; /* of the graph, for its hints */
     size_t most;                         /* bytes of `w.out` beyond which no node is added */
+    size_t measured, escapes; /* of `w.out`: bytes that were looked at, and what page_reduce() adds
+                                 to them */
     struct json_writer w;
     struct intern ops;
     struct buf text;
     const struct graph_ref *ref;
     const struct profile_compile *compile;
+    uint64_t graphs_left_out;
     uint64_t nodes_left_out; /* of graphs that are not left out themselves */
 };
 
@@ -55,16 +58,15 @@ static uint32_t op_number(struct graph_writer *g, const struct node *node)
 static void meta_json(struct graph_writer *g, const struct graph *graph, const struct meta *meta)
 {
     const struct expr_pool *exprs = &graph->pool->exprs;
-    int64_t bytes = meta->kind == META_TENSOR ? (int64_t)dtype_size(meta->dtype) : -1;
-    bool known = meta->kind != META_OTHER;
+    int64_t bytes = (int64_t)dtype_size(meta->dtype);
+    bool known = meta->kind != META_OTHER, counted = meta->kind == META_TENSOR;
     buf_clear(&g->text);
     for (uint32_t i = 0; known && i < meta->n_sizes; i++) {
         int64_t size;
         known = expr_value(exprs, meta->sizes[i], hint_of, g, &size);
         if (known)
             buf_printf(&g->text, "%s%lld", i ? ", " : "", (long long)size);
-        if (!known || size < 0 || __builtin_mul_overflow(bytes, size, &bytes))
-            bytes = -1;
+        counted &= known && size >= 0 && !__builtin_mul_overflow(bytes, size, &bytes);
     }
     json_open_array(&g->w, NULL);
     json_put_str(&g->w, NULL, meta->text);
@@ -72,7 +74,7 @@ static void meta_json(struct graph_writer *g, const struct graph *graph, const s
         json_put_str(&g->w, NULL, buf_str(&g->text));
     else
         json_put_null(&g->w, NULL);
-    json_put_i64(&g->w, NULL, known && meta->kind == META_TENSOR ? bytes : -1);
+    json_put_i64(&g->w, NULL, known && counted ? bytes : -1);
     json_close(&g->w);
     g->w.out->failed |= g->text.failed;
 }
@@ -98,9 +100,12 @@ static void node_json(struct graph_writer *g, const struct graph *graph, const s
 }
 
 /* Whether the output still has space; the rest of a list is left out where it has none. */
-static bool has_space(const struct graph_writer *g)
+static bool has_space(struct graph_writer *g)
 {
-    return g->w.out->n < g->most && !g->w.out->failed;
+    const struct buf *out = g->w.out;
+    for (; !out->failed && g->measured < out->n; g->measured++)
+        g->escapes += page_escape_growth(out->p[g->measured]);
+    return out->n + g->escapes < g->most && !out->failed;
 }
 
 static void lines_json(struct graph_writer *g, const struct graph *graph)
@@ -162,9 +167,12 @@ static bool put_graph_tree(void *user, const struct graph *root)
     vec_of(const struct graph *)
     todo = { 0 };
     bool ok = vec_push(&todo, root);
-    for (size_t i = 0; ok && i < todo.n && (i == 0 || has_space(g)); i++) {
+    for (size_t i = 0; ok && i < todo.n; i++) {
         const struct graph *graph = todo.v[i];
-        one_graph_json(g, graph, i == 0);
+        if (i == 0 || has_space(g))
+            one_graph_json(g, graph, i == 0);
+        else
+            g->graphs_left_out++;
         for (uint32_t c = 0; ok && c < graph->n_children; c++)
             ok = vec_push(&todo, graph->children[c]);
     }
@@ -175,7 +183,7 @@ static bool put_graph_tree(void *user, const struct graph *root)
 
 /* Writes the graphs of one trace: those of kept attempts, or the others. */
 static bool put_trace_graphs(struct graph_writer *g, const uint32_t *compiles, bool kept,
-                             uint64_t *left_out, struct err *err)
+                             struct err *err)
 {
     const struct graph_list *list = trace_graphs(g->trace, err);
     for (uint32_t i = 0; list && i < list->n; i++) {
@@ -187,7 +195,7 @@ static bool put_trace_graphs(struct graph_writer *g, const uint32_t *compiles, b
         if (thrown == kept || (ref->attempt != TRACE_NONE && compile == PROFILE_NONE))
             continue;
         if (!has_space(g)) {
-            ++*left_out;
+            g->graphs_left_out++;
             continue;
         }
         g->ref = ref;
@@ -195,22 +203,23 @@ static bool put_trace_graphs(struct graph_writer *g, const uint32_t *compiles, b
         g->record = ref->record;
         g->recording = g->trace->records[ref->record].recording;
         g->compile = compile == PROFILE_NONE ? NULL : &g->profile->compiles[compile];
-        if (!trace_visit_graph(g->trace, i, put_graph_tree, g, &unreadable) &&
-            unreadable.kind == ERR_ENV)
-            return err_set(err, ERR_ENV, "%s", unreadable.text);
+        if (trace_visit_graph(g->trace, i, put_graph_tree, g, &unreadable))
+            continue;
+        if (unreadable.kind == ERR_ENV)
+            return err_copy(err, &unreadable);
+        g->graphs_left_out++;
     }
     return list != NULL;
 }
 
-static bool put_graphs_of(struct graph_writer *g, uint32_t input, bool kept, uint64_t *left_out,
-                          struct err *err)
+static bool put_graphs_of(struct graph_writer *g, uint32_t input, bool kept, struct err *err)
 {
     g->trace = g->profile->traces[input];
     g->symbols = trace_symbols(g->trace, err);
     uint32_t *compiles = g->symbols ? page_compiles_of(g->profile, input) : NULL;
     if (!compiles)
         return g->symbols ? err_nomem(err) : false;
-    bool ok = put_trace_graphs(g, compiles, kept, left_out, err);
+    bool ok = put_trace_graphs(g, compiles, kept, err);
     free(compiles);
     return ok;
 }
@@ -218,19 +227,18 @@ static bool put_graphs_of(struct graph_writer *g, uint32_t input, bool kept, uin
 bool page_graphs_json(const struct profile *profile, size_t bytes, struct buf *out,
                       struct page_omitted *omitted, struct err *err)
 {
-    struct graph_writer g = { .profile = profile,
-                              .most = out->n + bytes,
-                              .w = json_writer_of(out) };
-    uint64_t left_out = 0;
+    struct graph_writer g = {
+        .profile = profile, .most = out->n + bytes, .measured = out->n, .w = json_writer_of(out)
+    };
     bool ok = true;
     json_open_array(&g.w, NULL);
     for (int kept = 1; kept >= 0; kept--)
         for (uint32_t i = 0; ok && i < profile->n_traces; i++)
-            ok = put_graphs_of(&g, i, kept, &left_out, err);
+            ok = put_graphs_of(&g, i, kept, err);
     json_close(&g.w);
     intern_release(&g.ops);
     buf_release(&g.text);
-    if (ok && ((left_out > 0 && !page_omit(omitted, "graphs", left_out)) ||
+    if (ok && ((g.graphs_left_out > 0 && !page_omit(omitted, "graphs", g.graphs_left_out)) ||
                (g.nodes_left_out > 0 && !page_omit(omitted, "graphs.nodes", g.nodes_left_out))))
         ok = err_nomem(err);
     return ok && (!out->failed || err_nomem(err));

@@ -62,18 +62,42 @@ void page_omitted_release(struct page_omitted *omitted)
     omitted->texts = 0;
 }
 
-/* Returns the length of the character or escape at a place of a text. */
-static size_t unit_length(struct str rest)
+static size_t escape_length(struct str rest)
 {
-    if (rest.p[0] == '\\')
-        return rest.n > 1 && rest.p[1] == 'u' && rest.n >= 6 ? 6 : rest.n >= 2 ? 2 : 1;
+    if (rest.n < 2 || rest.p[1] != 'u')
+        return rest.n < 2 ? rest.n : 2;
+    return rest.n < 6 ? rest.n : 6;
+}
+
+static bool is_high_surrogate(struct str escape)
+{
+    return escape.n == 6 && (escape.p[2] | 0x20) == 'd' && strchr("89abAB", escape.p[3]) != NULL;
+}
+
+/* Returns the length of the character at a place of a text: of its bytes, of its escape, or of the
+ * two escapes of a character above U+FFFF. */
+static size_t character_length(struct str rest)
+{
     size_t n = 1;
+    if (rest.p[0] == '\\') {
+        n = escape_length(rest);
+        bool pair =
+            is_high_surrogate(str_first(rest, n)) && str_starts(str_from(rest, n), STR("\\u"));
+        return pair ? n + escape_length(str_from(rest, n)) : n;
+    }
+    if ((unsigned char)rest.p[0] < 0x80)
+        return 1;
     while (n < rest.n && n < 4 && ((unsigned char)rest.p[n] & 0xC0) == 0x80)
         n++;
     return n;
 }
 
-static void put_unit(struct buf *out, struct str unit)
+size_t page_escape_growth(char c)
+{
+    return c == '<' || c == '>' || c == '&' ? strlen("\\u003c") - 1 : 0;
+}
+
+static void put_character(struct buf *out, struct str character)
 {
     static const struct {
         const char *text, *escape;
@@ -83,30 +107,33 @@ static void put_unit(struct buf *out, struct str unit)
                     { "\xE2\x80\xA8", "\\u2028" },
                     { "\xE2\x80\xA9", "\\u2029" } };
     for (size_t i = 0; i < sizeof ESCAPES / sizeof *ESCAPES; i++)
-        if (str_is(unit, ESCAPES[i].text)) {
+        if (str_is(character, ESCAPES[i].text)) {
             buf_puts(out, ESCAPES[i].escape);
             return;
         }
-    buf_put(out, unit);
+    buf_put(out, character);
 }
 
 /* Copies the text whose quote is at r->at, and goes behind it. */
 static void copy_text(struct reducer *r)
 {
-    size_t begin = r->at++, left_out = 0;
+    size_t copied = 0, left_out = 0;
+    r->at++;
     buf_putc(r->out, '"');
     while (r->at < r->json.n && r->json.p[r->at] != '"') {
         struct str rest = str_from(r->json, r->at);
-        struct str unit = str_first(rest, unit_length(rest));
-        if (r->at - begin <= r->limits->chars && left_out == 0)
-            put_unit(r->out, unit);
-        else
-            left_out += unit.n;
-        r->at += unit.n;
+        struct str character = str_first(rest, character_length(rest));
+        if (copied < r->limits->chars) {
+            put_character(r->out, character);
+            copied++;
+        } else {
+            left_out++;
+        }
+        r->at += character.n;
     }
     r->at++;
     if (left_out > 0) {
-        buf_printf(r->out, " ... (%zu more bytes)", left_out);
+        buf_printf(r->out, " ... (%zu more character%s)", left_out, left_out == 1 ? "" : "s");
         r->omitted->texts++;
     }
     buf_putc(r->out, '"');

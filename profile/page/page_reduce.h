@@ -6,7 +6,7 @@
 #include "trace/base/text/json_write.h"
 #include "trace/base/vec.h"
 
-/* The most that is copied of each array and of each text. */
+/* The most that is copied: elements of each array, characters of each text. */
 struct page_limits {
     uint32_t rows, chars;
 };
@@ -27,6 +27,8 @@ struct page_omitted {
  * neither markup nor an end of a script. Failures are those of the buffer. */
 void page_reduce(struct str json, const char *under, const struct page_limits *limits,
                  struct buf *out, struct page_omitted *omitted);
+/* Returns by how many bytes page_reduce() makes a character longer. */
+size_t page_escape_growth(char c);
 /* Adds to what was left out of a list. Returns false when memory ran out. */
 bool page_omit(struct page_omitted *omitted, const char *list, uint64_t n);
 /* Writes [{"list": "profile.guards", "left_out": 12}, ...]; the number of cut texts is that of the

@@ -31,6 +31,17 @@ static void test_markup(void **state)
                    "{\"\\u003ca\\u003e\":\"\\u003c/script\\u003e\\u0026\\u2028\\u2029\"}", "[]");
 }
 
+/* Bytes that are no character do not hide the one before them. */
+static void test_stray_bytes(void **state)
+{
+    (void)state;
+    expect_reduced("[\"<\x80/script>\xE2\x80\"]", 9, 99, "[\"\\u003c\x80/script\\u003e\xE2\x80\"]",
+                   "[]");
+    expect_reduced("[\"\\", 9, 99, "[\"\\\"", "[]");
+    expect_reduced("[\"\\ud8", 9, 99, "[\"\\ud8\"", "[]");
+    expect_reduced("[\"\\ud83d\\u", 9, 99, "[\"\\ud83d\\u\"", "[]");
+}
+
 static void test_rows(void **state)
 {
     (void)state;
@@ -64,11 +75,13 @@ static void test_members(void **state)
 static void test_texts(void **state)
 {
     (void)state;
-    expect_reduced("[\"abcdef\",\"abc\"]", 9, 3, "[\"abc ... (3 more bytes)\",\"abc\"]",
+    expect_reduced("[\"abcdef\",\"abc\"]", 9, 3, "[\"abc ... (3 more characters)\",\"abc\"]",
                    "[{\"list\":\"texts\",\"left_out\":1}]");
-    expect_reduced("[\"a\xC3\xA9\xC3\xA9\"]", 9, 2, "[\"a\xC3\xA9 ... (2 more bytes)\"]",
+    expect_reduced("[\"a\xC3\xA9\xC3\xA9\"]", 9, 2, "[\"a\xC3\xA9 ... (1 more character)\"]",
                    "[{\"list\":\"texts\",\"left_out\":1}]");
-    expect_reduced("[\"a\\u00e9\\\\\\\"b\"]", 9, 2, "[\"a\\u00e9 ... (5 more bytes)\"]",
+    expect_reduced("[\"\\udb40\\udc41b\"]", 9, 1, "[\"\\udb40\\udc41 ... (1 more character)\"]",
+                   "[{\"list\":\"texts\",\"left_out\":1}]");
+    expect_reduced("[\"a\\u00e9\\\\\\\"b\"]", 9, 2, "[\"a\\u00e9 ... (3 more characters)\"]",
                    "[{\"list\":\"texts\",\"left_out\":1}]");
 }
 
@@ -106,7 +119,7 @@ int main(void)
         cmocka_unit_test(test_whole),      cmocka_unit_test(test_markup),
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_members),
         cmocka_unit_test(test_texts),      cmocka_unit_test(test_too_deep),
-        cmocka_unit_test(test_many_lists),
+        cmocka_unit_test(test_many_lists), cmocka_unit_test(test_stray_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
