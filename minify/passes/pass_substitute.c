@@ -11,9 +11,11 @@
 #include "minify/passes/pass_edits.h"
 
 enum {
-    VALUES_MAX = 400,   /* of larger graphs, only values near the end are replaced */
-    WALKED_MAX = 50000, /* nodes of the graphs that the engine refuses, until the pass ends */
-    FAR_CALLS_MAX = 16, /* the certificate of a larger graph asks about arguments only */
+    VALUES_MAX = 400,     /* of larger graphs, only values near the end are replaced */
+    LOOKED_MAX = 1 << 18, /* references that are looked at for a value, about: of more values that
+                             it was computed from, each second one or fewer are taken */
+    WALKED_MAX = 50000,   /* nodes of the graphs that the engine refuses, until the pass ends */
+    FAR_CALLS_MAX = 16,   /* the certificate of a larger graph asks about arguments only */
 };
 
 /* A replacement, and what it removes. */
@@ -23,14 +25,11 @@ struct replacement {
     uint32_t n_before; /* refusals before it was weighed: without more, the gain is exact */
 };
 
-/* The probability that a call is needed. Names outlive graphs, since texts are shared. */
-struct learned_call {
-    struct str name;
-    double needed;
-};
+/* The probabilities that calls are needed, by their names. */
 struct learned {
-    vec_of(struct learned_call)
-    list;
+    struct intern names;
+    vec_of(double)
+    needed; /* by the number of a name */
 };
 
 struct substitution {
@@ -141,11 +140,28 @@ static bool may_be_replaced(const struct graph *graph, node_id id)
            !node_writes(graph, &graph->nodes[id]);
 }
 
+static bool may_stand_in(const struct substitution *s, node_id by)
+{
+    return s->ancestor[by] && node_is_value(s->graph, &s->graph->nodes[by]);
+}
+
+/* Returns of how many values that one was computed from one is taken, so that the time is bounded:
+ * a replacement removes at most what comes before. */
+static uint32_t stride_of(const struct substitution *s, node_id of)
+{
+    double references = 1 + (double)s->graph->n_args / s->graph->n_nodes, looked = 0;
+    for (node_id by = 0; by < of; by++)
+        looked += may_stand_in(s, by) ? of * references : 0;
+    double stride = 1 + floor(looked / LOOKED_MAX);
+    return stride < UINT32_MAX ? (uint32_t)stride : UINT32_MAX;
+}
+
 static void add_replacements(struct substitution *s, node_id of, bool far)
 {
     find_ancestors(s, of, far);
-    for (node_id by = 0; by < of; by++) {
-        if (!s->ancestor[by] || !node_is_value(s->graph, &s->graph->nodes[by]))
+    uint32_t n = 0, stride = stride_of(s, of);
+    for (node_id by = of; by-- > 0;) {
+        if (!may_stand_in(s, by) || n++ % stride)
             continue;
         list_removed(s, of, by);
         struct replacement r = { of, by, gain_of(s), 0 };
@@ -236,13 +252,11 @@ static void find_ends(const struct graph *graph, node_id *first, node_id *last)
         }
 }
 
-/* What earlier refusals said stays, by the names of calls. */
+/* Returns the probability that earlier refusals left for a call of that name. */
 static double recall_needed(const struct learned *learned, struct str name, double otherwise)
 {
-    for (size_t i = 0; i < learned->list.n; i++)
-        if (str_eq(learned->list.v[i].name, name))
-            return learned->list.v[i].needed;
-    return otherwise;
+    uint32_t number = intern_find(&learned->names, name);
+    return number == INTERN_NONE ? otherwise : learned->needed.v[number];
 }
 
 static void guess_needed(struct substitution *s, const struct search *search,
@@ -263,14 +277,25 @@ static void guess_needed(struct substitution *s, const struct search *search,
     }
 }
 
+static void learned_release(struct learned *learned)
+{
+    intern_release(&learned->names);
+    learned->names = INTERN_INIT;
+    vec_release(&learned->needed);
+}
+
 static void keep_learned(struct substitution *s, struct learned *learned)
 {
-    learned->list.n = 0;
-    for (node_id id = 0; id < s->graph->n_nodes; id++)
-        if (is_whole_call(s->graph, id) &&
-            !vec_push(&learned->list,
-                      (struct learned_call){ s->graph->nodes[id].name, s->needed[id] }))
-            s->failed = true;
+    learned_release(learned);
+    for (node_id id = 0; id < s->graph->n_nodes && !s->failed; id++) {
+        if (!is_whole_call(s->graph, id))
+            continue;
+        uint32_t number = intern(&learned->names, s->graph->nodes[id].name);
+        s->failed = number == INTERN_NONE ||
+                    (number == learned->needed.n && !vec_push(&learned->needed, s->needed[id]));
+    }
+    if (s->failed)
+        learned_release(learned);
 }
 
 /* Moves the top of the heap, whose gain is less than it was, to its place. */
@@ -380,7 +405,7 @@ bool pass_substitute(struct search *search)
             good = edits_try(search, &none, NULL);
         end_substitution(&s);
     }
-    vec_release(&learned.list);
+    learned_release(&learned);
     return good;
 }
 

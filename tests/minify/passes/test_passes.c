@@ -145,6 +145,27 @@ static void test_cut(void **state)
                 SIN("a", "x") COS("d", "c") "        return (a, d)\n"));
 }
 
+/* Of long graphs, not all values are looked at, and what is found is minimal all the same. */
+static void test_substitute_long(void **state)
+{
+    (void)state;
+    enum { CALLS = 400 };
+    struct run run;
+    struct buf text = BUF_INIT;
+    buf_puts(&text, GRAPH(", x: \"" F "\"", EXP("e0", "x")));
+    for (unsigned i = 1; i < CALLS; i++)
+        buf_printf(&text, "        e%u: \"" F "\" = torch.ops.aten.%s.default(e%u)\n", i,
+                   i == CALLS / 2 ? "sin" : "exp", i - 1);
+    buf_printf(&text, "        return (e%u,)\n", CALLS - 1U);
+    buf_putc(&text, 0);
+    assert_false(text.failed);
+    run_pass(&run, "substitute", "aten.sin -> aten.exp", text.p);
+    assert_true(candidate_size(run.result.best).part[SIZE_CALLS] <= 3);
+    assert_true(run.result.calls < 200);
+    end_run(&run);
+    buf_release(&text);
+}
+
 /* A path through values of other sizes: what lies on it is not kept, if the calls that stay accept
  * each other's sizes. A refusal is free. */
 static void test_substitute(void **state)
@@ -312,14 +333,14 @@ static void test_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefix),     cmocka_unit_test(test_likely),
-        cmocka_unit_test(test_suffix),     cmocka_unit_test(test_dead),
-        cmocka_unit_test(test_bypass),     cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_substitute), cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_guards),     cmocka_unit_test(test_static),
-        cmocka_unit_test(test_dimension),  cmocka_unit_test(test_merge_and_hints),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_prefix),          cmocka_unit_test(test_likely),
+        cmocka_unit_test(test_suffix),          cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_bypass),          cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_substitute),      cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_substitute_long), cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_static),          cmocka_unit_test(test_dimension),
+        cmocka_unit_test(test_merge_and_hints), cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_plain),           cmocka_unit_test(test_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
