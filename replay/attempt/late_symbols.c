@@ -1,5 +1,7 @@
 #include "replay/attempt/late_symbols.h"
 
+#include <stdlib.h>
+
 #include "replay/attempt/value_set.h"
 
 /* A number that is an input of the graph. */
@@ -15,6 +17,12 @@ struct number_group {
     const struct recorded_symbol *symbol;
 };
 
+/* A symbol of a guard. */
+struct line_symbol {
+    uint32_t line; /* of calls */
+    struct str name;
+};
+
 struct late_symbols {
     const struct attempt_load *load;
     struct program *program;
@@ -27,6 +35,10 @@ struct late_symbols {
     struct intern lines; /* of calls */
     vec_of(uint32_t)
     first_call; /* by line */
+    vec_of(struct line_symbol)
+    guard_symbols;
+    uint32_t guard_line; /* of the guard whose symbols are noted */
+    bool failed;         /* out of memory */
     struct buf text;
     struct arena arena;
 };
@@ -152,52 +164,77 @@ static uint32_t guard_line(struct late_symbols *l, const struct guard *guard)
     return line_of(l, frame.file, frame.line);
 }
 
-/* Gives each call the guards of its line. */
+static void note_guard_symbol(void *user, struct str name)
+{
+    struct late_symbols *l = user;
+    l->failed |= !vec_push(&l->guard_symbols, (struct line_symbol){ l->guard_line, name });
+}
+
+static int compare_line_symbols(const void *a, const void *b)
+{
+    const struct line_symbol *x = a, *y = b;
+    return x->line != y->line ? (x->line < y->line ? -1 : 1) : str_cmp(x->name, y->name);
+}
+
+/* Lists the symbols of the guards of each line, sorted and without repetitions. n_guards: by line.
+ */
+static bool list_guard_symbols(struct late_symbols *l, uint32_t *n_guards)
+{
+    const struct guard_list *guards = l->load->guards;
+    for (uint32_t i = 0; guards && i < guards->n && !l->failed; i++) {
+        l->guard_line = guard_line(l, &guards->guards[i]);
+        if (l->guard_line == INTERN_NONE)
+            continue;
+        n_guards[l->guard_line]++;
+        guard_symbols(guards->guards[i].expr, note_guard_symbol, l);
+    }
+    if (l->failed)
+        return false;
+    if (l->guard_symbols.n)
+        qsort(l->guard_symbols.v, l->guard_symbols.n, sizeof *l->guard_symbols.v,
+              compare_line_symbols);
+    size_t n = 0;
+    for (size_t i = 0; i < l->guard_symbols.n; i++)
+        if (!n || compare_line_symbols(&l->guard_symbols.v[n - 1], &l->guard_symbols.v[i]) != 0)
+            l->guard_symbols.v[n++] = l->guard_symbols.v[i];
+    l->guard_symbols.n = n;
+    return true;
+}
+
+/* Returns the line of a step's node, or INTERN_NONE. */
+static uint32_t line_of_step(struct late_symbols *l, const struct step *step)
+{
+    const struct graph *graph = l->program->graph;
+    uint32_t at = graph->nodes[step->node].location;
+    return at == LOCATION_NONE ? INTERN_NONE
+                               : line_of(l, graph->locations[at].file, graph->locations[at].line);
+}
+
+/* Gives each call the symbols of the guards of its line. */
 static bool read_guards(struct late_symbols *l)
 {
     struct program *p = l->program;
     struct arena *arena = &p->root->arena;
-    const struct guard_list *guards = l->load->guards;
-    size_t n_lines = l->first_call.n, n_guards = guards ? guards->n : 0, n_texts = 0;
-    uint32_t *first = arena_array(arena, uint32_t, (size_t)p->n_steps + 1);
-    uint32_t *n = arena_array(arena, uint32_t, (size_t)p->n_steps + 1);
-    uint32_t *line_first = arena_array(&l->arena, uint32_t, n_lines + 1);
-    uint32_t *line_n = arena_array(&l->arena, uint32_t, n_lines + 1);
-    uint32_t *line = arena_array(&l->arena, uint32_t, n_guards + 1);
-    if (!first || !n || !line_first || !line_n || !line)
+    size_t n_lines = l->first_call.n, n_steps = (size_t)p->n_steps + 1;
+    uint32_t *n_guards = arena_array(&l->arena, uint32_t, n_lines + 1); /* by line */
+    uint32_t *first = arena_array(&l->arena, uint32_t, n_lines + 2);    /* by line */
+    struct call_guards *ret = arena_array(arena, struct call_guards, n_steps);
+    if (!n_guards || !first || !ret || !list_guard_symbols(l, n_guards))
         return false;
-    for (size_t i = 0; i < n_lines; i++)
-        line_n[i] = 0;
-    for (size_t i = 0; i < n_guards; i++) {
-        line[i] = guard_line(l, &guards->guards[i]);
-        if (line[i] != INTERN_NONE) {
-            line_n[line[i]]++;
-            n_texts++;
-        }
-    }
-    struct str *texts = arena_array(arena, struct str, n_texts + 1);
-    struct call_guards *ret = arena_new(arena, struct call_guards);
-    if (!texts || !ret)
+    struct str *symbols = arena_array(arena, struct str, l->guard_symbols.n + 1);
+    if (!symbols)
         return false;
-    for (size_t i = 0, sum = 0; i < n_lines; i++) {
-        line_first[i] = (uint32_t)sum;
-        sum += line_n[i];
-        line_n[i] = 0;
+    for (size_t i = 0, line = 0; line <= n_lines; line++) {
+        first[line] = (uint32_t)i;
+        for (; i < l->guard_symbols.n && l->guard_symbols.v[i].line == line; i++)
+            symbols[i] = l->guard_symbols.v[i].name;
     }
-    for (size_t i = 0; i < n_guards; i++)
-        if (line[i] != INTERN_NONE)
-            texts[line_first[line[i]] + line_n[line[i]]++] = guards->guards[i].expr;
     for (uint32_t i = 0; i < p->n_steps; i++) {
-        uint32_t at = p->graph->nodes[p->steps[i].node].location, id = INTERN_NONE;
-        first[i] = n[i] = 0;
-        if (at != LOCATION_NONE)
-            id = line_of(l, p->graph->locations[at].file, p->graph->locations[at].line);
-        if (id != INTERN_NONE) {
-            first[i] = line_first[id];
-            n[i] = line_n[id];
-        }
+        uint32_t line = line_of_step(l, &p->steps[i]);
+        if (line != INTERN_NONE)
+            ret[i] = (struct call_guards){ n_guards[line], first[line + 1] - first[line],
+                                           &symbols[first[line]] };
     }
-    *ret = (struct call_guards){ first, n, texts };
     p->renamed = ret;
     return !l->text.failed;
 }
@@ -288,6 +325,7 @@ bool late_symbols_redirect(const struct attempt_load *load, struct program *prog
     intern_release(&l.names);
     intern_release(&l.lines);
     vec_release(&l.first_call);
+    vec_release(&l.guard_symbols);
     buf_release(&l.text);
     arena_release(&l.arena);
     return ok;

@@ -112,10 +112,11 @@ struct outcome_note {
     const struct note_detail *detail; /* NULL for none */
 };
 
-/* The guards that were recorded at the line of each call: n[step] texts from first[step] on. */
+/* The guards that were recorded at the line of a call. */
 struct call_guards {
-    const uint32_t *first, *n;
-    const struct str *texts;
+    uint32_t n;
+    uint32_t n_symbols;
+    const struct str *symbols; /* that they have, sorted by str_cmp() */
 };
 
 struct program {
@@ -132,8 +133,8 @@ struct program {
     bool *valid;                /* whether current[] is set */
     struct program **children;
     uint32_t n_children;
-    const struct call_guards *renamed; /* the graph's inputs may stand for other sizes that were
-                                          printed alike (program_fill()); NULL: they do not */
+    const struct call_guards *renamed; /* by step: the graph's inputs may stand for other sizes that
+                                          were printed alike (program_fill()); NULL: they do not */
     bool walked;
     bool differs; /* a node of it or of its subgraphs does; set by walk_finish() */
     uint32_t n_tree_nodes, n_tree_locations; /* only in the root: the sums over its tree */

@@ -1,6 +1,7 @@
 /* The values of nodes during a walk, for all users of the interpreter. */
 #include "replay/program/program.h"
-#include "trace/events/guards.h"
+
+#include <stdlib.h>
 
 enum { MAX_RENAMED = 64 }; /* arguments of a call, and guards, among which sizes are looked for */
 
@@ -25,16 +26,10 @@ static bool find_printed_size(struct shape_env *env, const struct value *tensor,
     return false;
 }
 
-struct symbol_pair {
-    struct str a, b;
-    bool has_a, has_b;
-};
-
-static void note_symbol(void *user, struct str symbol)
+static bool has_symbol(const struct call_guards *guards, struct str name)
 {
-    struct symbol_pair *pair = user;
-    pair->has_a |= str_eq(symbol, pair->a);
-    pair->has_b |= str_eq(symbol, pair->b);
+    return guards->n_symbols &&
+           bsearch(&name, guards->symbols, guards->n_symbols, sizeof *guards->symbols, str_compare);
 }
 
 /* Returns whether the guards that were recorded at the call's line have both symbols: one guard, or
@@ -42,18 +37,15 @@ static void note_symbol(void *user, struct str symbol)
 static bool have_both(const struct program *p, const struct step *step, sym_id a, sym_id b)
 {
     const struct sym_pool *pool = ops_pool(p->ops);
-    uint32_t first = p->renamed->first[step->node], n = p->renamed->n[step->node];
-    struct symbol_pair pair = { .a = sym_name(pool, a), .b = sym_name(pool, b) };
-    for (uint32_t i = 0; i < n; i++)
-        guard_symbols(p->renamed->texts[first + i], note_symbol, &pair);
-    return pair.has_a && pair.has_b;
+    const struct call_guards *guards = &p->renamed[step->node];
+    return has_symbol(guards, sym_name(pool, a)) && has_symbol(guards, sym_name(pool, b));
 }
 
 static bool can_compare(const struct program *p, const struct step *step, sym_id a, sym_id b)
 {
     const struct sym_pool *pool = ops_pool(p->ops);
     return sym_kind_of(pool, a) == SYM_SYMBOL && sym_kind_of(pool, b) == SYM_SYMBOL &&
-           p->renamed->n[step->node] <= MAX_RENAMED;
+           p->renamed[step->node].n <= MAX_RENAMED;
 }
 
 static void take_earlier_input(const struct program *p, const struct step *step,

@@ -41,19 +41,23 @@ static void count_names(const struct hint_changer *h, const struct recorded_symb
         *found += symbols[i].name.n && set_of(h, symbols[i].name);
 }
 
+static bool keep_recorded_size(struct input_tensor *t, struct arena *arena)
+{
+    int64_t *recorded = arena_array(arena, int64_t, (size_t)t->ndim + 1);
+    for (uint32_t d = 0; recorded && d < t->ndim; d++)
+        recorded[d] = t->size[d];
+    t->recorded_size = recorded;
+    return recorded != NULL;
+}
+
 static bool set_tensor(struct hint_changer *h, struct input_tensor *t, const struct replay_input *s,
                        size_t *found, struct arena *arena, struct err *err)
 {
     count_names(h, t->size_symbol, t->ndim, found);
     count_names(h, t->stride_symbol, t->ndim, found);
     count_names(h, t->offset_symbol, 1, found);
-    int64_t *recorded = arena_array(arena, int64_t, (size_t)t->ndim + 1);
-    if (!recorded)
+    if (!t->recorded_size && !keep_recorded_size(t, arena))
         return err_nomem(err);
-    for (uint32_t d = 0; d < t->ndim; d++)
-        recorded[d] = t->size[d];
-    if (!t->recorded_size)
-        t->recorded_size = recorded;
     for (uint32_t d = 0; d < t->ndim; d++) {
         evaluate_size(h, s->meta.size[d], &t->size[d]);
         evaluate_size(h, s->meta.stride[d], &t->stride[d]);
