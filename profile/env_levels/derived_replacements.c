@@ -7,7 +7,7 @@
 #include "trace/base/hash_index.h"
 #include "trace/base/vec.h"
 
-/* What the observer returns of an attempt. */
+/* The result of the observer for an attempt. */
 struct found {
     vec_of(struct derived_replacement)
     rows;
@@ -72,9 +72,9 @@ static bool list_recorded(struct finder *f)
         return false;
     for (uint32_t i = 0; i < log->n_recorded; i++) {
         const struct guard_entry *entry = &log->entries.v[i];
-        sym_id form = form_of(f, entry->expr);
         if (entry->guard->kind == GUARD_SUPPRESSED)
             continue;
+        sym_id form = form_of(f, entry->expr);
         if (form != SYM_NONE)
             f->forms[f->n_forms++] = (struct known_guard){ form, i };
         if (entry->added != SYM_NONE)

@@ -39,7 +39,7 @@ struct open_symbol {
     struct env_open_symbol shown;
 };
 
-/* What is known of an attempt while the records are read in their order. */
+/* The state of an attempt while the records are read in their order. */
 struct progress {
     uint32_t frozen_from;    /* the record of the freeze, or TRACE_NONE */
     uint32_t last_condition; /* or TRACE_NONE */
@@ -155,7 +155,8 @@ static bool pass_guard(struct levels_builder *b, const struct guard *guard)
 static bool follows_from(struct levels_builder *b, const struct specialization *s,
                          const struct env_condition *condition)
 {
-    enum { NEAR = 64 }; /* frames of ShapeEnv between that function and either record */
+    enum { NEAR = 64 };   /* frames of ShapeEnv between that function and either record */
+    enum { LINE = 1000 }; /* bytes of a line of code that are looked at */
     const uint32_t recording = b->trace->records[s->record].recording;
     if (b->trace->records[condition->record].recording != recording ||
         condition->user_stack != s->user_stack || condition->kind == GUARD_SUPPRESSED)
@@ -163,7 +164,8 @@ static bool follows_from(struct levels_builder *b, const struct specialization *
     stack_id caller = 0, at = condition->stack;
     for (int i = 0; at && i < NEAR && !caller; i++, at = stack_parent(b->trace, at)) {
         struct frame frame = stack_frame(b->trace, recording, at);
-        if (str_find(frame.code, STR("_log_guard(")) < frame.code.n)
+        struct str code = str_first(frame.code, LINE);
+        if (str_find(code, STR("_log_guard(")) < code.n)
             caller = stack_parent(b->trace, at);
     }
     if (!caller)
@@ -215,7 +217,7 @@ static bool pass_symbol(struct levels_builder *b, uint32_t i)
     }
     const struct progress *p = progress_of(b, s->record, s->attempt);
     enum env_stage stage = stage_of(b, s->record, s->attempt, s->stack);
-    /* Of the stack of an unbacked symbol, 25 frames are recorded (get_framework_stack of
+    /* The stack of an unbacked symbol has at most 25 frames (get_framework_stack of
      * torch/_logging/structured.py): the function that traces a graph is not among them. */
     if (s->unbacked && stage == ENV_STAGE_BACKEND && s->record < p->aot_record &&
         p->aot_record != TRACE_NONE)

@@ -1,4 +1,4 @@
-/* What each stage of a compile did with its shape environment.
+/* The levels of a compile: each says what a stage did with the shape environment.
  *
  *     struct env_levels *levels = env_levels_make(trace, &SELECTOR_ALL, &err);
  *     for (uint32_t i = 0; i < levels->n_levels; i++) print(&levels->levels[i]);
@@ -64,7 +64,7 @@ struct env_open_symbol {
     uint8_t from, replaced; /* orders of levels: see struct env_level */
 };
 
-/* What a stage did, before or after the freeze. */
+/* A stage, before or after the freeze, and its effects on the environment. */
 struct env_level {
     uint32_t recording, attempt;
     uint32_t record; /* the first one of it */

@@ -1,7 +1,6 @@
 #include "trace/events/env_stages.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "trace/tables.h"
 
@@ -25,12 +24,16 @@ static const struct stage_frame {
 };
 enum { FRAME_ROWS = sizeof frame_rows / sizeof *frame_rows };
 
-/* What is known of a stack: nothing, or its row plus 1; FRAME_ROWS + 1: no frame decides. */
+/* The stage of a stack in a recording, which has its own texts of frames. */
+struct known_stack {
+    uint32_t recording; /* plus 1; 0: nothing is known */
+    uint8_t row;        /* FRAME_ROWS: no frame decides */
+};
+
 struct env_stages {
     const struct trace *trace;
-    uint32_t recording; /* whose stacks are known */
     size_t n;
-    uint8_t *known;
+    struct known_stack *known;        /* by stack, of the recording that it was asked for last */
     stack_id path[STACK_DEPTH_LIMIT]; /* of the stack at hand, the innermost frame first */
 };
 
@@ -48,7 +51,7 @@ struct env_stages *env_stages_new(const struct trace *trace, struct err *err)
 {
     struct env_stages *stages = calloc(1, sizeof *stages);
     size_t n = trace->tables->tape->stacks.nodes.n;
-    uint8_t *known = calloc(n + 1, 1);
+    struct known_stack *known = calloc(n + 1, sizeof *known);
     if (!stages || !known) {
         free(stages);
         free(known);
@@ -56,7 +59,6 @@ struct env_stages *env_stages_new(const struct trace *trace, struct err *err)
         return NULL;
     }
     stages->trace = trace;
-    stages->recording = TRACE_NONE;
     stages->n = n;
     stages->known = known;
     return stages;
@@ -92,27 +94,29 @@ static uint8_t rank_of(uint8_t row)
     return row < FRAME_ROWS ? frame_rows[row].rank : UINT8_MAX;
 }
 
+static bool is_unknown(const struct env_stages *stages, uint32_t recording, stack_id stack)
+{
+    return stack && stack < stages->n && stages->known[stack].recording != recording + 1;
+}
+
 /* The stage of a stack is that of its own frame or of the frames around it, so it is found from the
  * outermost frame that is not known yet inwards. */
 enum env_stage env_stage_of(struct env_stages *stages, uint32_t recording, stack_id stack)
 {
-    if (stages->recording != recording)
-        memset(stages->known, 0, stages->n);
-    stages->recording = recording;
     uint32_t depth = 0;
-    for (; stack && stack < stages->n && !stages->known[stack] && depth < STACK_DEPTH_LIMIT;
+    for (; is_unknown(stages, recording, stack) && depth < STACK_DEPTH_LIMIT;
          stack = stack_parent(stages->trace, stack))
         stages->path[depth++] = stack;
     uint8_t best = FRAME_ROWS;
-    if (stack && stack < stages->n && stages->known[stack])
-        best = (uint8_t)(stages->known[stack] - 1);
+    if (stack && stack < stages->n && stages->known[stack].recording == recording + 1)
+        best = stages->known[stack].row;
     while (depth > 0) {
         stack_id at = stages->path[--depth];
         struct frame frame = stack_frame(stages->trace, recording, at);
         uint8_t row = row_of_frame(&frame);
         if (row < FRAME_ROWS && rank_of(row) <= rank_of(best))
             best = row;
-        stages->known[at] = (uint8_t)(best + 1);
+        stages->known[at] = (struct known_stack){ recording + 1, best };
     }
     return best < FRAME_ROWS ? (enum env_stage)frame_rows[best].stage : ENV_STAGES;
 }
