@@ -128,6 +128,8 @@ class Values:
 
     def set(self, value, new, depth=0):
         new.n += len(value)
+        if new.n > MOST_VALUES:
+            return DEEP, type(value).__name__, len(value)
         keys = (repr(k) if type(k) is float else k if is_plain(k) else type(k).__name__ for k in value)
         return DICT, type(value).__name__, tuple(sorted(keys, key=repr)), None
 
