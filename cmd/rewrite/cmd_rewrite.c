@@ -169,6 +169,7 @@ static void count_graph(struct rewrite_totals *t, const struct rewrite *rewrite,
     t->unbacked_after += rewrite->unbacked_after;
     t->checked += check->verdict != REWRITE_UNCHECKED;
     t->differing += check->verdict == REWRITE_DIFFERS;
+    t->partly += check->verdict == REWRITE_EQUAL && check->text[0];
 }
 
 static bool rewrite_graph(struct rewrite_job *job, const struct graph_ref *ref,

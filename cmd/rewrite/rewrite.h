@@ -20,7 +20,7 @@ struct rewrite_totals {
     uint32_t graphs, changed;  /* read, and those with rewritten calls */
     uint32_t calls, rewritten; /* with masks */
     uint32_t unbacked_before, unbacked_after;
-    uint32_t checked, differing;
+    uint32_t checked, differing, partly; /* partly: equal, but not run with all masks */
 };
 
 struct rewrite_job {

@@ -84,12 +84,15 @@ static void text_headline(const struct rewrite_job *job, struct buf *out)
                (unsigned)t->graphs);
     buf_printf(out, "symbols whose values depend on data: %u before, %u after\n",
                (unsigned)t->unbacked_before, (unsigned)t->unbacked_after);
-    if (t->checked && !t->differing)
+    if (t->checked && !t->differing) {
         buf_printf(out,
                    "results on the CPU: equal in %u graph%s, with masks all true, all false "
-                   "and mixed\n",
+                   "and mixed",
                    (unsigned)t->checked, t->checked == 1 ? "" : "s");
-    else if (t->differing)
+        if (t->partly)
+            buf_printf(out, "; %u of them ran with some of these only", (unsigned)t->partly);
+        buf_putc(out, '\n');
+    } else if (t->differing)
         buf_printf(out, "results on the CPU: differ in %u of %u graphs\n", (unsigned)t->differing,
                    (unsigned)t->checked);
 }

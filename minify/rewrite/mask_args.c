@@ -124,6 +124,17 @@ bool mask_is_setitem(const struct node *node)
     return node->form == FORM_SETITEM || str_is(node->target, "operator.setitem");
 }
 
+bool mask_accumulates(const struct masker *m, node_id id, bool *ret)
+{
+    const struct node *node = &m->graph->nodes[id];
+    const struct arg *arg = mask_is_setitem(node) ? NULL : mask_arg(m, id, 3, "accumulate");
+    *ret = str_is(mask_base(node), "index_add");
+    if (*ret || str_is(mask_base(node), "index_copy") || !arg)
+        return true;
+    *ret = arg->u.integer != 0;
+    return arg->kind == ARG_BOOL || arg->kind == ARG_INT;
+}
+
 uint32_t mask_rows_from_right(const struct masker *m, node_id id)
 {
     return mask_tensor(m, id)->n_sizes - m->nodes[id].dim;

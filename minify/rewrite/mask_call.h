@@ -15,7 +15,7 @@ enum row_class {
     ROW_NORM_GRAD,
     ROW_SAMPLE,
     ROW_ATTENTION,
-    ROW_PRODUCT,
+    ROW_MATMUL,
     ROW_VIEW,
     ROW_EXPAND,
     ROW_CREATE,
@@ -77,24 +77,70 @@ static inline bool row_is_arg(const struct row_call *c, const struct arg *arg)
 {
     return arg && arg->kind == ARG_NODE && mask_is_rows(c->m, arg->u.node);
 }
-/* mask_classes.c: checks the rule and sets c->ret. */
-bool row_check_class(struct row_call *c, const struct row_rule *rule);
-/* Checks that rows can be differentiated and computed where the mask leaves them out; refills them
- * if not. */
-bool row_check_derivative(struct row_call *c, enum row_derivative derivative);
-/* The value of the rows of the result that the mask leaves out. */
-struct row_value row_compute_left(const struct row_call *c);
-/* Reads a literal list of dimensions, or one, as a set of bits; returns false if it is none. */
-bool row_read_dims(const struct row_call *c, const struct arg *arg, uint32_t ndim, uint64_t *ret);
-const struct arg *row_dim_arg(const struct row_call *c, uint32_t position);
-/* The rows are the first argument, and no other depends on the mask. */
-bool row_check_first(struct row_call *c);
-/* Sets the dimension of the rows behind a call that goes along the others in `named`, and may
- * remove them. */
-void row_set_dim(struct row_call *c, uint64_t named);
+static inline const struct meta *row_meta(const struct row_call *c, const struct arg *arg)
+{
+    return arg && arg->kind == ARG_NODE ? mask_tensor(c->m, arg->u.node) : NULL;
+}
+static inline bool row_depends(const struct row_call *c, const struct arg *arg)
+{
+    return arg->kind == ARG_NODE && mask_is_dependent(c->m->nodes[arg->u.node].role);
+}
 static inline uint32_t row_ndim(const struct row_call *c)
 {
     return mask_tensor(c->m, c->row)->n_sizes;
 }
+static inline uint32_t row_dim(const struct row_call *c)
+{
+    return c->m->nodes[c->row].dim;
+}
+static inline bool row_is_named(uint64_t dims, uint32_t dim)
+{
+    return dims >> dim & 1;
+}
+
+/* mask_classes.c: checks the rule and sets c->ret. */
+bool row_check_class(struct row_call *c, const struct row_rule *rule);
+/* Reads a literal list of dimensions, or one, as a set of bits; returns false if it is none. */
+bool row_read_dims(const struct row_call *c, const struct arg *arg, uint32_t ndim, uint64_t *ret);
+const struct arg *row_dim_arg(const struct row_call *c, uint32_t position);
+/* Returns whether a list among the arguments has something that depends on the mask. */
+bool row_has_nested(const struct row_call *c);
+/* The rows are the first argument, and no other depends on the mask. */
+bool row_check_first(struct row_call *c);
+/* Pointwise: all rows line up where arguments are broadcast. */
+bool row_check_each(struct row_call *c);
+/* The same without its result; *right is the place of the rows, from the right. */
+bool row_check_aligned(struct row_call *c, uint32_t *right);
+/* Sets the dimension of the rows behind a call that goes along the others in `named`, and may
+ * remove them. */
+void row_set_dim(struct row_call *c, uint64_t named);
+
+/* mask_left.c: the value of an argument in the rows that the mask leaves out. */
+struct row_value row_left(const struct row_call *c, const struct arg *arg);
+/* The same of the result. */
+struct row_value row_compute_left(const struct row_call *c);
+/* Sets the numbers that those rows become before the call reads them. */
+void row_refill_ints(struct row_call *c, int64_t value);
+void row_refill_floats(struct row_call *c, double value);
+void row_refill(struct row_call *c, int64_t value);
+/* Checks that rows can be differentiated and computed where the mask leaves them out; refills them
+ * if not. */
+bool row_check_derivative(struct row_call *c, enum row_derivative derivative);
+
+/* The classes of the other files; `position` is that of the rule. mask_matmul.c: */
+bool row_check_matmul(struct row_call *c, uint32_t position);
+/* mask_views.c: */
+bool row_check_view(struct row_call *c, uint32_t position);
+bool row_check_create(struct row_call *c, uint32_t position);
+bool row_check_expand(struct row_call *c, uint32_t position);
+bool row_check_move(struct row_call *c);
+bool row_check_permute(struct row_call *c);
+bool row_check_cat(struct row_call *c);
+/* mask_losses.c: */
+bool row_check_lookup(struct row_call *c, uint32_t position);
+bool row_check_add_up(struct row_call *c, uint32_t position);
+bool row_check_loss(struct row_call *c, uint32_t position);
+bool row_check_loss_grad(struct row_call *c, uint32_t position);
+bool row_check_labels(struct row_call *c, uint32_t position);
 
 #endif

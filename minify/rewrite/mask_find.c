@@ -311,26 +311,22 @@ static const char *check_literal(const struct meta *x, const struct arg *arg)
     return number >= least && number <= most ? NULL : "its value does not fit the tensor's dtype";
 }
 
-static bool accumulates(const struct masker *m, node_id id)
-{
-    const struct arg *arg = mask_arg(m, id, 3, "accumulate");
-    return arg && !mask_is_setitem(&m->graph->nodes[id]) &&
-           !(arg->kind == ARG_BOOL && !arg->u.integer);
-}
-
 /* A write x[mask] = v, whose arguments have no rows. */
 static void find_put(struct masker *m, node_id id, struct mask_index at)
 {
     const struct meta *x = mask_tensor(m, at.x);
     const struct arg *value = mask_arg(m, id, 2, "values");
+    bool adds = false;
     if (!at.why && !is_plain_dtype(x->dtype))
         at.why = "where() has no form for its dtype here";
     if (!at.why)
         at.why = check_put_value(m, x, at, value);
     if (!at.why)
         at.why = check_literal(x, value);
-    if (!at.why && accumulates(m, id) && (value->kind != ARG_NODE || x->dtype == DTYPE_B8))
-        at.why = "it adds a value that is no tensor";
+    if (!at.why && !mask_accumulates(m, id, &adds))
+        at.why = "whether it adds is no literal";
+    if (!at.why && adds && (value->kind != ARG_NODE || x->dtype == DTYPE_B8))
+        at.why = "it adds a value that is no tensor of numbers";
     m->nodes[id].listed = true;
     m->nodes[id].mask = at.mask;
     m->nodes[id].index = at.named;

@@ -1,5 +1,5 @@
-/* What the files of the rewrite share: which nodes have rows of a mask, and the graph that is made.
- * Private to the room. */
+/* Declarations that the files of the rewrite share: which nodes have rows of a mask, and the graph
+ * that is made. Private to the room. */
 #ifndef SYMTAPE_MINIFY_REWRITE_MASK_GRAPH_H
 #define SYMTAPE_MINIFY_REWRITE_MASK_GRAPH_H
 
@@ -29,7 +29,7 @@ static inline bool mask_is_dependent(enum mask_role role)
     return role >= ROLE_SOURCE && role <= ROLE_NUMBER;
 }
 
-/* What a node of ROLE_INDICES has: a tensor for each dimension of the mask, all of them as the
+/* The form of a node of ROLE_INDICES: a tensor for each dimension of the mask, all of them as the
  * columns of one, or one of them. */
 enum index_form { INDEX_TUPLE, INDEX_MATRIX, INDEX_VECTOR };
 
@@ -123,6 +123,8 @@ void mask_set_source(struct masker *m, node_id id, struct mask_index at);
 /* The position of the rows' dimension from the right, which broadcasting keeps. */
 uint32_t mask_rows_from_right(const struct masker *m, node_id id);
 bool mask_is_setitem(const struct node *node);
+/* Sets *ret to whether a write adds to what is there; returns false if no literal says so. */
+bool mask_accumulates(const struct masker *m, node_id id, bool *ret);
 /* mask_rows.c: decides about a call that has rows among its arguments. */
 void mask_rows(struct masker *m, node_id id);
 void mask_block(struct masker *m, node_id id, struct str why);

@@ -165,6 +165,8 @@ static bool take_size(struct row_call *c)
     if (!meta || !mask_int(c->m, arg, &dim))
         return row_refuse(c, "it uses the sizes");
     dim += dim < 0 ? (int64_t)meta->n_sizes : 0;
+    if (dim < 0 || dim >= (int64_t)meta->n_sizes)
+        return row_refuse(c, "it has no such dimension");
     bool rows = mask_is_rows(c->m, of);
     bool count = dim == (rows ? (int64_t)c->m->nodes[of].dim : 0);
     if (!count && !rows)
@@ -174,11 +176,6 @@ static bool take_size(struct row_call *c)
     if (count)
         c->m->nodes[c->id].unit = meta->sizes[dim];
     return !count || take_role(c, ROLE_COUNT); /* other sizes are those of all rows, too */
-}
-
-static bool depends_on_mask(const struct row_call *c, const struct arg *arg)
-{
-    return arg->kind == ARG_NODE && mask_is_dependent(c->m->nodes[arg->u.node].role);
 }
 
 /* zeros(count), expand(x, [count, 6]) and the like make rows. */
@@ -200,7 +197,7 @@ static bool take_counted(struct row_call *c)
     for (uint32_t i = 0; i < c->node->n_args && good; i++) {
         const struct arg *arg = &c->args[i];
         const struct meta *meta = arg->kind == ARG_NODE ? mask_tensor(c->m, arg->u.node) : NULL;
-        good = depends_on_mask(c, arg) || (meta && meta->dtype == c->result->dtype);
+        good = row_depends(c, arg) || (meta && meta->dtype == c->result->dtype);
     }
     if (!good || !mask_can_count(c->m, c->id, 0))
         return row_refuse(c, "it uses the number of rows");
@@ -310,10 +307,12 @@ static bool read_literal(const struct row_call *c, uint32_t position, const char
 /* Views of nonzero(mask): unbind(1), a column, and one column as a vector. */
 static bool take_columns(struct row_call *c)
 {
-    const struct mask_node *from = &c->m->nodes[c->args[0].u.node];
     const char *why = "it uses the positions of the True elements";
     int64_t dim, at, end, step;
-    if (c->args[0].kind != ARG_NODE || from->role != ROLE_INDICES || from->form == INDEX_TUPLE)
+    if (c->args[0].kind != ARG_NODE)
+        return row_refuse(c, why);
+    const struct mask_node *from = &c->m->nodes[c->args[0].u.node];
+    if (from->role != ROLE_INDICES || from->form == INDEX_TUPLE)
         return row_refuse(c, why);
     static const char *const vectors[] = { "flatten", "view", "reshape", "squeeze" };
     static const char *const same[] = { "alias", "detach", "clone", "contiguous" };
@@ -384,9 +383,10 @@ static void take_nested(struct row_call *c, struct mask_index at)
     row_refuse(c, "rows of a mask are selected by another mask");
 }
 
-/* y[mask] = rows, where y has none. `adds`: index_add(). */
-static bool take_put(struct row_call *c, struct mask_index at, const struct arg *value, bool adds)
+/* y[mask] = rows, where y has none. */
+static bool take_put(struct row_call *c, struct mask_index at, const struct arg *value)
 {
+    bool adds = false;
     struct mask_node *node = &c->m->nodes[c->id];
     const struct meta *x = mask_tensor(c->m, at.x);
     const struct meta *rows =
@@ -406,12 +406,14 @@ static bool take_put(struct row_call *c, struct mask_index at, const struct arg 
         return row_refuse(c, "its value is no tensor of that dtype");
     if (row_is_arg(c, value) && c->m->nodes[value->u.node].block != 1)
         return row_refuse(c, "its value has elements of rows");
+    if (!mask_accumulates(c->m, c->id, &adds))
+        return row_refuse(c, "whether it adds is no literal");
     if (adds && x->dtype == DTYPE_B8)
         return row_refuse(c, "it adds to a tensor of bool");
     if (row_is_arg(c, value) &&
         (mask_rows_from_right(c->m, value->u.node) != right || rows->n_sizes > at.dim + right))
         return row_refuse(c, "its value has its rows in another dimension");
-    if (!row_is_arg(c, value) && (rows->n_sizes >= right || depends_on_mask(c, value)))
+    if (!row_is_arg(c, value) && (rows->n_sizes >= right || row_depends(c, value)))
         return row_refuse(c, "its value is no row");
     return take_role(c, ROLE_PUT_ROWS);
 }
@@ -420,10 +422,10 @@ static bool take_put(struct row_call *c, struct mask_index at, const struct arg 
 static bool take_add(struct row_call *c)
 {
     struct mask_index at = index_of_dim(c);
-    if (at.mask == NODE_NONE || c->node->n_args != 4 || depends_on_mask(c, &c->args[0]))
+    if (at.mask == NODE_NONE || c->node->n_args != 4 || row_depends(c, &c->args[0]))
         return row_refuse(c,
                           "its index is not that of the True elements of a mask of one dimension");
-    return take_put(c, at, mask_arg(c->m, c->id, 3, "source"), str_is(c->base, "index_add"));
+    return take_put(c, at, mask_arg(c->m, c->id, 3, "source"));
 }
 
 static bool is_reduction_of_rows(const struct row_call *c, const struct row_reduction *reduction,
@@ -507,7 +509,7 @@ static void decide(struct row_call *c)
     if (select)
         at = index_of_dim(c);
     if (put && at.mask != NODE_NONE)
-        take_put(c, at, mask_arg(c->m, c->id, 2, "values"), false);
+        take_put(c, at, mask_arg(c->m, c->id, 2, "values"));
     else if ((read && at.mask != NODE_NONE && at.by_indices) || (select && at.mask != NODE_NONE))
         take_source(c, at);
     else if (read && at.mask != NODE_NONE)

@@ -34,7 +34,7 @@ struct mask_call {
     struct str mask; /* the name of the mask's node; "" where it is not a node */
     enum mask_status status;
     struct str why; /* what it became, or why it is kept */
-    /* Of a call that is kept: what the symbols of its size reach. */
+    /* For a call that is kept: how much the symbol of its size reaches. */
     struct str symbol; /* "u0"; "" */
     uint32_t calls, outputs, guards;
 };

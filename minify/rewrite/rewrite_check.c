@@ -123,8 +123,15 @@ static struct tolerance widen(enum dtype dtype)
 static bool compare_one(struct rewrite_check *ret, const struct checked_run *c, const char *what,
                         struct str name, const struct array *expected, const struct array *got)
 {
-    if (!expected->p || !got->p)
+    if (!expected->p && !got->p)
         return true;
+    if (!expected->p || !got->p) {
+        ret->verdict = REWRITE_DIFFERS;
+        snprintf(ret->text, sizeof ret->text,
+                 "with masks %s, %s %.*s is a tensor in one graph only", pattern_names[c->pattern],
+                 what, STR_ARG(str_first(name, 100)));
+        return false;
+    }
     struct difference d = compare_arrays(expected, got, widen(expected->dtype));
     ret->tensors++;
     if (d.comparable && !d.bad)
@@ -135,8 +142,21 @@ static bool compare_one(struct rewrite_check *ret, const struct checked_run *c, 
 
 /* ---- Runs ---- */
 
-static bool read_results(struct checked_run *c, struct run *run, struct array *inputs,
-                         struct array *outputs, struct err *err)
+/* Values when a graph has run: of its inputs, and of its outputs; no `p`: it is no tensor. */
+struct results {
+    struct array *inputs, *outputs;
+};
+
+static bool make_results(struct checked_run *c, struct results *ret)
+{
+    ret->inputs = arena_array(&c->arena, struct array, c->n_inputs + 1u);
+    ret->outputs = arena_array(&c->arena, struct array, c->n_outputs + 1u);
+    return ret->inputs && ret->outputs;
+}
+
+/* Reads the values of a run in the end. */
+static bool read_results(struct checked_run *c, struct run *run, struct results *ret,
+                         struct err *err)
 {
     uint32_t number = 0;
     for (node_id id = 0; id < c->graph->n_nodes; id++) {
@@ -144,26 +164,26 @@ static bool read_results(struct checked_run *c, struct run *run, struct array *i
             continue;
         struct value value = run_value(run, id);
         if (value.kind == VALUE_TENSOR && number < c->n_inputs &&
-            !run_array(run, value.u.tensor, &c->arena, &inputs[number], err))
+            !run_array(run, value.u.tensor, &c->arena, &ret->inputs[number], err))
             return false;
         number++;
     }
     for (uint32_t i = 0; i < run->n_outputs && i < c->n_outputs; i++)
         if (run->outputs[i].kind == VALUE_TENSOR &&
-            !run_array(run, run->outputs[i].u.tensor, &c->arena, &outputs[i], err))
+            !run_array(run, run->outputs[i].u.tensor, &c->arena, &ret->outputs[i], err))
             return false;
     return true;
 }
 
 static bool run_graph(struct checked_run *c, const struct candidate *candidate,
-                      const struct run_options *options, struct array *inputs,
-                      struct array *outputs, bool *unsupported, struct err *err)
+                      const struct run_options *options, struct results *ret, bool *unsupported,
+                      struct err *err)
 {
     c->graph = candidate->graph;
     struct run *run = run_new(candidate->graph, options, err);
     bool ok = run && run_execute(run, err);
     *unsupported = run && run->unsupported;
-    ok = ok && read_results(c, run, inputs, outputs, err);
+    ok = ok && read_results(c, run, ret, err);
     run_free(run);
     return ok;
 }
@@ -186,61 +206,79 @@ static bool set_options(const struct candidate *whole, struct backend *backend, 
     return symbols;
 }
 
-static bool compare_pattern(struct checked_run *c, struct backend *backend,
-                            struct rewrite_check *ret, struct err *err)
+static bool run_original(struct checked_run *c, struct run_options *options, struct results *ret,
+                         struct rewrite_check *check, struct err *err)
 {
-    const struct rewrite *rewrite = c->rewrite;
-    struct run_options options;
-    bool unsupported;
     struct err why = { 0 };
-    size_t n = c->n_inputs + 1u, n_out = c->n_outputs + 1u;
-    struct array *in = arena_array(&c->arena, struct array, n);
-    struct array *in_now = arena_array(&c->arena, struct array, n);
-    struct array *out = arena_array(&c->arena, struct array, n_out);
-    struct array *out_now = arena_array(&c->arena, struct array, n_out);
-    c->started = arena_array(&c->arena, struct array, rewrite->whole->graph->n_nodes + 1u);
-    if (!in || !in_now || !out || !out_now || !c->started ||
-        !set_options(rewrite->whole, backend, &c->arena, &options))
-        return err_nomem(err);
-    options.node = watch_original;
-    options.node_user = c;
-    if (!run_graph(c, rewrite->whole, &options, in, out, &unsupported, &why)) {
+    bool unsupported;
+    options->node = watch_original;
+    options->node_user = c;
+    if (!run_graph(c, c->rewrite->whole, options, ret, &unsupported, &why)) {
         if (why.kind == ERR_ENV)
-            *err = why;
-        else if (!ret->text[0])
-            snprintf(ret->text, sizeof ret->text, "the original does not run with masks %s: %.300s",
-                     pattern_names[c->pattern], why.text);
-        return why.kind != ERR_ENV;
+            return err_copy(err, &why);
+        if (!check->text[0])
+            snprintf(check->text, sizeof check->text,
+                     "the original does not run with masks %s: %.300s", pattern_names[c->pattern],
+                     why.text);
+        return false;
     }
-    if (c->random) {
-        snprintf(ret->text, sizeof ret->text, "the graph has random numbers");
+    if (c->random)
+        snprintf(check->text, sizeof check->text, "the graph has random numbers");
+    return !c->random;
+}
+
+static bool run_rewritten(struct checked_run *c, struct run_options *options, struct results *ret,
+                          struct rewrite_check *check, struct err *err)
+{
+    struct err why = { 0 };
+    bool unsupported;
+    options->node = watch_rewritten;
+    options->input = give_started;
+    options->user = c;
+    if (run_graph(c, c->rewrite->result, options, ret, &unsupported, &why))
         return true;
-    }
-    options.node = watch_rewritten;
-    options.input = give_started;
-    options.user = c;
-    if (!run_graph(c, rewrite->result, &options, in_now, out_now, &unsupported, &why)) {
-        if (why.kind == ERR_ENV) {
-            *err = why;
-            return false;
-        }
-        ret->verdict = unsupported ? ret->verdict : REWRITE_DIFFERS;
-        snprintf(ret->text, sizeof ret->text,
-                 "the rewritten graph does not run with masks %s: %.300s",
-                 pattern_names[c->pattern], why.text);
-        return true;
-    }
-    ret->runs++;
+    if (why.kind == ERR_ENV)
+        return err_copy(err, &why);
+    check->verdict = unsupported ? check->verdict : REWRITE_DIFFERS;
+    snprintf(check->text, sizeof check->text,
+             "the rewritten graph does not run with masks %s: %.300s", pattern_names[c->pattern],
+             why.text);
+    return false;
+}
+
+/* Compares until a value differs. */
+static void compare_results(const struct checked_run *c, const struct results *expected,
+                            const struct results *got, struct rewrite_check *ret)
+{
+    const struct node *nodes = c->rewrite->whole->graph->nodes;
     bool same = true;
     for (uint32_t i = 0; i < c->n_inputs && same; i++)
-        same = compare_one(ret, c, "input", rewrite->whole->graph->nodes[c->inputs[i]].name, &in[i],
-                           &in_now[i]);
+        same = compare_one(ret, c, "input", nodes[c->inputs[i]].name, &expected->inputs[i],
+                           &got->inputs[i]);
     for (uint32_t i = 0; i < c->n_outputs && same; i++) {
         char number[16];
         snprintf(number, sizeof number, "%u", (unsigned)i);
-        same = compare_one(ret, c, "output", str_of(number), &out[i], &out_now[i]);
+        same =
+            compare_one(ret, c, "output", str_of(number), &expected->outputs[i], &got->outputs[i]);
     }
-    return true;
+}
+
+static bool compare_pattern(struct checked_run *c, struct backend *backend,
+                            struct rewrite_check *ret, struct err *err)
+{
+    const struct candidate *whole = c->rewrite->whole;
+    struct run_options options;
+    struct results expected, got;
+    c->started = arena_array(&c->arena, struct array, whole->graph->n_nodes + 1u);
+    if (!c->started || !make_results(c, &expected) || !make_results(c, &got) ||
+        !set_options(whole, backend, &c->arena, &options))
+        return err_nomem(err);
+    if (run_original(c, &options, &expected, ret, err) &&
+        run_rewritten(c, &options, &got, ret, err)) {
+        ret->runs++;
+        compare_results(c, &expected, &got, ret);
+    }
+    return !err_is_set(err);
 }
 
 /* ---- The whole ---- */
@@ -298,8 +336,10 @@ static bool compare_patterns(struct checked_run *c, struct rewrite_check *ret, s
     }
     if (backend)
         backend->kind->close(backend);
-    if (ok && ret->runs && ret->verdict == REWRITE_UNCHECKED)
+    if (ok && ret->tensors && ret->verdict == REWRITE_UNCHECKED)
         ret->verdict = REWRITE_EQUAL;
+    else if (ok && ret->runs && !ret->text[0])
+        snprintf(ret->text, sizeof ret->text, "it has no tensor among its inputs and outputs");
     return ok;
 }
 
@@ -331,7 +371,7 @@ static bool add_elements(const struct candidate *candidate, const struct meta *m
     return !__builtin_add_overflow(*sum, (uint64_t)n, sum);
 }
 
-static bool is_product_base(struct str base)
+static bool is_matmul_base(struct str base)
 {
     static const char *const names[] = {
         "mm",     "matmul",      "linear",  "addmm",  "bmm",
@@ -343,7 +383,7 @@ static bool is_product_base(struct str base)
 /* Matmuls cost as many times their elements as a matrix has columns; they are rarely cheap. */
 static bool add_cost(const struct candidate *candidate, uint64_t *sum)
 {
-    enum { PRODUCT_FACTOR = 64 };
+    enum { MATMUL_FACTOR = 64 };
     for (node_id id = 0; id < candidate->graph->n_nodes; id++) {
         const struct node *node = &candidate->graph->nodes[id];
         const struct meta *meta = node_meta(candidate->graph, node);
@@ -352,8 +392,8 @@ static bool add_cost(const struct candidate *candidate, uint64_t *sum)
             continue;
         if (!add_elements(candidate, meta, &one))
             return false;
-        if (node_is_call(node) && is_product_base(target_base_name(node->target)) &&
-            __builtin_mul_overflow(one, (uint64_t)PRODUCT_FACTOR, &one))
+        if (node_is_call(node) && is_matmul_base(target_base_name(node->target)) &&
+            __builtin_mul_overflow(one, (uint64_t)MATMUL_FACTOR, &one))
             return false;
         if (__builtin_add_overflow(*sum, one, sum))
             return false;

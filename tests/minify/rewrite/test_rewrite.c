@@ -72,6 +72,8 @@ static void test_writes(void **state)
         GRAPH("        y: " WHOLE " = x.clone()\n        y[m] = w;  setitem = y\n" RETURN),
         GRAPH("        y: " WHOLE " = torch.ops.aten.index_put.default(x, [m], w)\n" RETURN),
         GRAPH("        y: " WHOLE " = torch.ops.aten.index_put.default(x, [m], w, True)\n" RETURN),
+        GRAPH("        y: " WHOLE " = torch.ops.aten.index_put.default(x, [m], w, False)\n" RETURN),
+        GRAPH("        y: " WHOLE " = torch.ops.aten.index_put.default(x, [m], w, 1)\n" RETURN),
         GRAPH("        v: \"f32[][]cpu\" = w[0]\n"
               "        y: " WHOLE " = torch.ops.aten.index_put_.default(x, [m], v)\n" RETURN),
     };
@@ -173,6 +175,12 @@ static void test_kept(void **state)
     } cases[] = {
         { GRAPH(ROWS "        return (r,)\n"), "r is an output of the graph" },
         { GRAPH(ROWS "        y: \"f32[][]cpu\" = r.max()\n" RETURN), "no number" },
+        { GRAPH("        i = torch.where(m)\n        p: \"i64[][]cpu\" = i[0]\n"
+                "        k: \"Sym(u0)\" = torch.ops.aten.sym_size.int(p, 0)\n"
+                "        y: " WHOLE " = x / k\n" RETURN),
+          "it has no such dimension" },
+        { GRAPH("        y: " WHOLE " = torch.ops.aten.index_put.default(x, [m], w, x)\n" RETURN),
+          "whether it adds is no literal" },
         { GRAPH(ROWS "        f: \"f32[u0, 6][6, 1]cpu\" = r.softmax(0)\n" PUT),
           "along the dimension of the rows" },
         { GRAPH(ROWS "        f: \"f32[u0, 6][6, 1]cpu\" = torch.flip(r, [0])\n" PUT),
@@ -319,30 +327,35 @@ static void test_random_masks(void **state)
     candidate_free(whole);
 }
 
-/* A number that is computed from the count is computed once, however often it is used. */
-static void test_numbers(void **state)
+/* Doubles the number of rows `steps` times: n0, n1, ... The last one is used by `use`. A number
+ * that is computed from the count is computed once, however often it is used. */
+static void assert_few_calls(unsigned steps, const char *use)
 {
-    (void)state;
-    enum { STEPS = 12 };
     struct err err = ERR_INIT;
     struct rewrite rewrite;
     const struct rewrite_options how = { .differentiated = true };
     struct buf text = BUF_INIT;
     buf_puts(&text, LINE(FLOATS "        n0: \"Sym(u0)\" = torch.ops.aten.sym_size.int(r, 0)\n"));
-    for (unsigned i = 1; i <= STEPS; i++)
+    for (unsigned i = 1; i <= steps; i++)
         buf_printf(&text, "        n%u: \"Sym(%u*u0)\" = n%u + n%u\n", i, 1U << i, i - 1, i - 1);
-    buf_printf(&text,
-               "        f: \"f32[%u*u0]cpu\" = torch.ops.aten.full.default([n%u], 1.0)\n" SUM,
-               1U << STEPS, (unsigned)STEPS);
+    buf_puts(&text, use);
     buf_putc(&text, 0);
     assert_false(text.failed);
     struct candidate *whole = read_text(buf_str(&text).p);
     assert_true(rewrite_masks(whole, &how, &rewrite, &err));
     assert_non_null(rewrite.result);
-    assert_true(rewrite.calls_after < 4 * STEPS);
+    assert_true(rewrite.calls_after < 4 * steps);
     rewrite_release(&rewrite);
     candidate_free(whole);
     buf_release(&text);
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    assert_few_calls(
+        12, "        f: \"f32[4096*u0]cpu\" = torch.ops.aten.full.default([n12], 1.0)\n" SUM);
+    assert_few_calls(7, "        f: \"f32[u0][1]cpu\" = r / n7\n" SUM); /* as a tensor */
 }
 
 static void test_reach(void **state)
