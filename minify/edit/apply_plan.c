@@ -49,7 +49,7 @@ static void mark_promoted(void *user, node_id id)
     plan->promote[id] = true;
 }
 
-static bool set_fate(struct edit_plan *plan, node_id id, enum node_status status, struct err *why)
+static bool set_status(struct edit_plan *plan, node_id id, enum node_status status, struct err *why)
 {
     if (plan->status[id] != STATUS_STAY && plan->status[id] != status)
         return edit_invalid(why, "two edits of one node");
@@ -67,11 +67,11 @@ static bool cut_results(struct edit_plan *plan, node_id id, struct err *why)
         if (!node_is_getitem(g, node) || g->args[node->first_arg].u.node != id ||
             plan->status[k] == STATUS_GO)
             continue;
-        if (!node_is_value(g, node) || !set_fate(plan, k, STATUS_INPUT, why))
+        if (!node_is_value(g, node) || !set_status(plan, k, STATUS_INPUT, why))
             return edit_invalid(why, "a part of it is not a tensor");
         found += 1;
     }
-    return (found == plan->uses[id] && set_fate(plan, id, STATUS_GO, why)) ||
+    return (found == plan->uses[id] && set_status(plan, id, STATUS_GO, why)) ||
            edit_invalid(why, "it cannot be an input");
 }
 
@@ -84,7 +84,7 @@ static bool plan_cut(struct edit_plan *plan, const struct edit *edit, struct err
         node_references(plan->graph, node, mark_promoted, plan);
     if (!node_is_value(plan->graph, node))
         return cut_results(plan, edit->a, why);
-    return set_fate(plan, edit->a, STATUS_INPUT, why);
+    return set_status(plan, edit->a, STATUS_INPUT, why);
 }
 
 static bool bypass(struct edit_plan *plan, const struct edit *edit, struct err *why)
@@ -100,7 +100,7 @@ static bool bypass(struct edit_plan *plan, const struct edit *edit, struct err *
     plan->substitutes |= differ;
     plan->affected[edit->a] = differ;
     plan->stand_in[edit->a] = edit->b;
-    return set_fate(plan, edit->a, STATUS_GO, why);
+    return set_status(plan, edit->a, STATUS_GO, why);
 }
 
 static bool is_part_of(const struct graph *g, node_id id, node_id whole)
@@ -171,7 +171,7 @@ static bool remove_input(struct edit_plan *plan, uint32_t position, struct err *
     for (node_id id = 0; id < plan->graph->n_nodes; id++)
         if (plan->graph->nodes[id].op == NODE_PLACEHOLDER && position-- == 0) {
             plan->stays_dead[id] = false;
-            return plan->uses[id] == 0 ? set_fate(plan, id, STATUS_GO, why)
+            return plan->uses[id] == 0 ? set_status(plan, id, STATUS_GO, why)
                                        : edit_invalid(why, "the input is used");
         }
     return edit_invalid(why, "there is no such input");
@@ -193,7 +193,7 @@ static bool plan_edit(struct edit_plan *plan, const struct edit *edit, struct er
     default: break;
     }
     switch (edit->kind) {
-    case EDIT_REMOVE_NODE: return set_fate(plan, edit->a, STATUS_GO, why);
+    case EDIT_REMOVE_NODE: return set_status(plan, edit->a, STATUS_GO, why);
     case EDIT_CUT: return plan_cut(plan, edit, why);
     case EDIT_BYPASS:
     case EDIT_SUBSTITUTE: return bypass(plan, edit, why);
