@@ -29,7 +29,7 @@
 #define COMMANDS(COMMAND)                                                              \
     COMMAND(record, "run a program and pack what its compiles recorded into a tape")   \
     COMMAND(import, "pack logs, folders of logs and .pt2 archives into a tape")        \
-    COMMAND(export, "write a recording's log back, byte for byte")                     \
+    COMMAND(export, "write a log back byte for byte, or a tape as tables for SQL")     \
     COMMAND(info, "list what is on a tape: recordings, compiles, graphs, counts")      \
     COMMAND(show, "print graphs, guards, symbols and other records")                   \
     COMMAND(diagnose, "print causes and remedies of failures, recompiles, slowness")   \

@@ -22,6 +22,11 @@ static const struct opt options[] = {
     OPT_FLAG(0, "cpu", struct export_args, cpu,
              "with --python: put all tensors on the CPU, whatever device was recorded"),
     OPT_ALLOW(struct export_args, allow),
+    OPT_STRING(0, "sqlite", "FILE", struct export_args, sqlite,
+               "write compiles, phases, graphs, nodes, guards, symbols and more as the tables of a "
+               "database of SQLite"),
+    OPT_STRING(0, "jsonl", "DIR", struct export_args, jsonl,
+               "write the same tables into this folder, each as a file of JSON lines (zstd)"),
     OPT_STRING('o', "output", "PATH", struct export_args, output,
                "write to this file, or for several recordings into this folder; - (the default) is "
                "standard output"),
@@ -167,28 +172,54 @@ static bool names_graph(const char *operand)
     return selector_parse(&selector, str_of(operand), &err) && selector.kind.n > 0;
 }
 
+/* Returns what makes no sense together, or NULL. */
+static const char *contradiction(const struct export_args *args)
+{
+    bool has_sizes = args->sizes.text || args->sizes.file;
+    bool tables = args->sqlite || args->jsonl;
+    if (args->python && args->log)
+        return "--log and --python exclude each other";
+    if (tables && (args->python || args->log))
+        return "--sqlite and --jsonl exclude --log and --python";
+    if (tables && args->output)
+        return "--sqlite and --jsonl name their output themselves, and exclude --output";
+    if (!args->python && has_sizes)
+        return "--sizes needs --python";
+    if (!args->python && args->cpu)
+        return "--cpu needs --python";
+    if (!args->python && args->allow)
+        return "--allow needs --python";
+    return NULL;
+}
+
+static int refuse_graph(struct cmd *cmd, bool tables)
+{
+    if (tables)
+        return out_usage(cmd->out,
+                         "export: %s: name a tape, a recording or a compile here, not a graph",
+                         cmd->operands[0]);
+    return out_usage(cmd->out,
+                     "export: %s: a log is that of a whole recording; --python writes a graph, "
+                     "and symtape show prints it",
+                     cmd->operands[0]);
+}
+
 static int run_export(struct cmd *cmd)
 {
     const struct export_args *args = cmd->args;
     struct tape_arg tape;
-    bool has_sizes = args->sizes.text || args->sizes.file;
-    unsigned whole = args->python ? 0 : TAPE_ARG_WHOLE | TAPE_ARG_RAW;
-    if (args->python && args->log)
-        return out_usage(cmd->out, "export: --log and --python exclude each other");
-    if (!args->python && (has_sizes || args->cpu || args->allow))
-        return out_usage(cmd->out, "export: %s needs --python",
-                         has_sizes   ? "--sizes"
-                         : args->cpu ? "--cpu"
-                                     : "--allow");
+    bool tables = args->sqlite || args->jsonl;
+    unsigned whole = args->python || tables ? 0 : TAPE_ARG_WHOLE | TAPE_ARG_RAW;
+    const char *wrong = contradiction(args);
+    if (wrong)
+        return out_usage(cmd->out, "export: %s", wrong);
     if (!args->python && names_graph(cmd->operands[0]))
-        return out_usage(cmd->out,
-                         "export: %s: a log is that of a whole recording; --python writes a graph, "
-                         "and symtape show prints it",
-                         cmd->operands[0]);
+        return refuse_graph(cmd, tables);
     int code = tape_arg_open(&tape, cmd->out, cmd->operands[0],
                              whole | (args->strict ? TAPE_ARG_STRICT : 0));
     if (code == EXIT_DONE)
         code = args->python ? export_program(cmd->out, args, &tape)
+               : tables     ? export_tables(cmd->out, args, &tape)
                             : export_tape(cmd->out, args, &tape);
     tape_arg_close(&tape);
     return code;
@@ -196,14 +227,16 @@ static int run_export(struct cmd *cmd)
 
 const struct command command_export = {
     .synopsis = "[--log] [-o PATH] [options] TAPE[@RECORDING]\n"
-                "--python [options] TAPE[@RECORDING]:COMPILE[_ATTEMPT][:KIND[#I]]",
+                "--python [options] TAPE[@RECORDING]:COMPILE[_ATTEMPT][:KIND[#I]]\n"
+                "{--sqlite FILE | --jsonl DIR} [options] TAPE[@RECORDING][:COMPILE[_ATTEMPT]]",
     .description =
         "Writes the log of a recording as it was imported, byte for byte, or one of its "
-        "graphs as a program. A tape of several recordings needs @RECORDING, or -o with a "
-        "folder for all of them.",
+        "graphs as a program, or what it holds as tables for queries (symtape-tables(5)). The log "
+        "of a tape of several recordings needs @RECORDING, or -o with a folder for all of them.",
     .examples = "  symtape export --log bert.tape -o bert.log\n"
                 "  symtape export dist.tape@rank1 | grep -c create_symbol\n"
-                "  symtape export --python --sizes s77=31 bert.tape:0/0:forward -o forward.py\n",
+                "  symtape export --python --sizes s77=31 bert.tape:0/0:forward -o forward.py\n"
+                "  symtape export --sqlite bert.sqlite bert.tape\n",
     .options = options,
     .args_size = sizeof(struct export_args),
     .min_operands = 1,

@@ -8,10 +8,13 @@
 struct export_args {
     bool log, python, cpu, overwrite, strict;
     struct opt_sizes sizes;
-    const char *output, *allow;
+    const char *output, *allow, *sqlite, *jsonl;
 };
 
 /* Exports the one graph that the selector names with --python. Returns an exit code. */
 int export_program(struct out *out, const struct export_args *args, struct tape_arg *tape);
+
+/* Writes what the selector names as tables, with --sqlite and --jsonl. Returns an exit code. */
+int export_tables(struct out *out, const struct export_args *args, struct tape_arg *tape);
 
 #endif

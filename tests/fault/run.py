@@ -38,6 +38,8 @@ COMMANDS = [
     ("import folder", ["import", "{folder}", "-o", "out.tape"], "out.tape"),
     ("import archive", ["import", "{archive}", "-o", "out.tape"], "out.tape"),
     ("export", ["export", "--log", "{tape}", "-o", "out.log"], "out.log"),
+    ("export tables", ["export", "--sqlite", "out.sqlite", "{trained}"], "out.sqlite"),
+    ("export lines", ["export", "--jsonl", ".", "{tape}"], "calls.jsonl.zst"),
     ("info", ["info", "--json", "{tape}"], None),
     ("info of a log", ["info", "--json", "{log}"], None),
     ("show graphs", ["show", "--graphs", "{tape}"], None),

@@ -22,6 +22,7 @@ static const struct kind {
 } kinds[] = {
     [SCRATCH_LOGS] = { "symtape-", "logs", false },
     [SCRATCH_QUESTIONS] = { "symtape-minify-", "questions", true },
+    [SCRATCH_TABLES] = { "symtape-tables-", "a database", true },
 };
 
 static const struct scratch none = { .fd = -1, .parent = -1, .lock = -1 };

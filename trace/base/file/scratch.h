@@ -23,6 +23,7 @@
 enum scratch_kind {
     SCRATCH_LOGS,      /* of a recording: never swept, because they may be its only copy */
     SCRATCH_QUESTIONS, /* of minify's --check */
+    SCRATCH_TABLES,    /* a database that export --sqlite writes */
 };
 
 struct scratch {
