@@ -44,6 +44,7 @@ RECORDS = [
     "check -b {baseline} --fail-on guards:+0,calls:+5% {in} {good} --bisect-codes",
     "opcheck {in} --coverage", "opcheck {in} --json --rules {rules}", "opcheck {in} --generate out.jsonl",
     "export --log {in}", "export --log {in} -o out.log", "export --log {in} -o out",
+    "export --sqlite out.sqlite --jsonl out {in}", "export --sqlite out.sqlite {compile}",
     "import {in} -o out.tape", "import {in} -o out.tape --redact", "import {in} {good} -o out.tape --json",
     "import {in} -o out.tape --strict", "import {in} -o -", "import -o out.tape {stdin}", "info {stdin}",
     "show {stdin} --graphs --json", "replay {stdin} --guards", "export --log {stdin}", "diff {stdin} {good}",
