@@ -248,7 +248,7 @@ def of_tape(path, folder, n):
         yield ["show", "--json", path + graph], False
         yield ["export", "--python", path + graph], True
     yield ["export", path], True
-    for form in ("text", "json", "folded", "chrome"):
+    for form in ("text", "json", "folded", "speedscope", "chrome"):
         yield ["profile", "--format", form, path], False
     for by in ("op", "line", "stack", "module"):
         yield ["profile", "--by", by, path], False

@@ -169,6 +169,10 @@ bool trace_payload_copy(struct trace *trace, uint32_t record, struct arena *aren
 /* Returns the size of a record's payload in bytes, without reading it; 0 when there is none. */
 uint64_t trace_payload_size(const struct trace *trace, uint32_t record);
 
+/* Returns the microseconds from one record to another. Records have a time of day
+ * and no date, so that a step back of more than half a day is a new day. */
+int64_t record_us_between(const struct trace *trace, uint32_t from, uint32_t to);
+
 /* Parses the metadata of a record into `doc`, whose memory is used again. Returns false with err
  * set when it is not JSON. */
 bool record_json(const struct trace *trace, uint32_t record, struct json *doc, struct err *err);

@@ -132,3 +132,11 @@ uint64_t trace_damage(const struct trace *trace, struct damage *ret, uint64_t ma
     }
     return n;
 }
+
+int64_t record_us_between(const struct trace *trace, uint32_t from, uint32_t to)
+{
+    const uint64_t day = UINT64_C(86400000000);
+    int64_t us =
+        (int64_t)(trace->records[to].time_us % day) - (int64_t)(trace->records[from].time_us % day);
+    return us < -(int64_t)day / 2 ? us + (int64_t)day : us;
+}

@@ -3,12 +3,14 @@
 #include "cmd/cli/rules_arg.h"
 #include "cmd/profile/profiled.h"
 #include "profile/report/diagnosis_report.h"
+#include "profile/viewers/viewers.h"
+#include "trace/base/file/output.h"
 
 struct profile_args {
     const char *format, *output;
     bool json, overwrite, strict;
     struct opt_number limit;
-    const char *by, *sort, *compile, *recording, *file, *rules;
+    const char *by, *view, *sort, *compile, *recording, *file, *rules;
     bool no_replay;
 };
 
@@ -16,9 +18,10 @@ struct profile_args {
 #define SORT_KEYS "time|inclusive|calls|guards|symbols|name|dispatches|exprs"
 
 static const struct opt options[] = {
-    OPT_CHOICE('f', "format", "text|json|folded|chrome", struct profile_args, format,
-               "format of the report (default: by FILE's suffix, .json, .folded or .trace, else "
-               "text)"),
+    OPT_CHOICE('f', "format", "text|json|folded|speedscope|pprof|chrome", struct profile_args,
+               format,
+               "format of the report (default: by FILE's suffix, .json, .folded, "
+               ".speedscope.json, .pb.gz or .trace, else text)"),
     OPT_JSON(struct profile_args, json),
     OPT_STRING('o', "output", "FILE", struct profile_args, output,
                "write to this file instead of standard output"),
@@ -28,6 +31,10 @@ static const struct opt options[] = {
                "JSON)"),
     OPT_STRING(0, "by", "GROUP[,GROUP...]", struct profile_args, by,
                "print only costs, grouped by op, line, stack or module"),
+    OPT_STRING(0, "view", "VIEW", struct profile_args, view,
+               "with folded, speedscope or pprof: write only this view: phases, lines, stacks, "
+               "stack-guards, modules, operators, dispatches, replayed, guards, kernels or "
+               "kernel-nodes (default: phases in folded, all in the others)"),
     OPT_CHOICE('s', "sort", SORT_KEYS, struct profile_args, sort,
                "sort phases, lines, operators and guards by this (default: time)"),
     OPT_STRING(0, "compile", "ID[_N]", struct profile_args, compile,
@@ -46,30 +53,23 @@ static const struct opt options[] = {
 
 enum { TEXT_ROWS = 10 };
 
-static void write_folded(const struct profile *profile, const struct report_options *how,
-                         struct buf *out)
-{
-    (void)how;
-    report_folded(profile, out);
-}
-
-static void write_chrome(const struct profile *profile, const struct report_options *how,
-                         struct buf *out)
-{
-    (void)how;
-    report_chrome(profile, out);
-}
-
-/* The values of --format, and the suffix of an output file that selects each. The first is the
- * default. */
+/* The values of --format, and the suffix of an output file that selects each: the first row that
+ * fits. The first row is the default. */
 static const struct format {
     const char *name, *suffix;
-    void (*write)(const struct profile *profile, const struct report_options *how, struct buf *out);
+    void (*report)(const struct profile *profile, const struct report_options *how,
+                   struct buf *out);
+    bool (*view)(const struct profile *profile, enum stack_view_id view, struct buf *out,
+                 struct err *err); /* in place of `report` */
+    bool views;                    /* it shows the views of stack_views.h */
+    bool binary;
 } formats[] = {
-    { "text", ".txt", report_text },
-    { "json", ".json", report_json },
-    { "folded", ".folded", write_folded },
-    { "chrome", ".trace", write_chrome },
+    { "text", ".txt", .report = report_text },
+    { "speedscope", ".speedscope.json", .view = viewer_speedscope, .views = true },
+    { "json", ".json", .report = report_json },
+    { "folded", ".folded", .view = viewer_folded, .views = true },
+    { "pprof", ".pb.gz", .view = viewer_pprof, .views = true, .binary = true },
+    { "chrome", ".trace", .view = viewer_chrome },
 };
 
 static const struct format *profile_format(const struct profile_args *args)
@@ -82,13 +82,19 @@ static const struct format *profile_format(const struct profile_args *args)
     return &formats[0];
 }
 
+static bool is_to_file(const struct profile_args *args)
+{
+    return args->output && strcmp(args->output, "-") != 0;
+}
+
+/* ---- Reports ---- */
+
 static int report_profile(struct out *out, const struct profile_args *args,
                           const struct profile *profile)
 {
     struct buf text = BUF_INIT;
     struct err err = { 0 };
     const struct format *format = profile_format(args);
-    bool to_file = args->output && strcmp(args->output, "-") != 0;
     bool people = format == &formats[0];
     uint64_t rows = args->limit.given ? args->limit.value : people ? TEXT_ROWS : 0;
     struct diagnosis *diagnosis = diagnosis_build(profile, &err);
@@ -96,16 +102,80 @@ static int report_profile(struct out *out, const struct profile_args *args,
         return out_error(out, &err);
     const struct report_options how = {
         .diagnosis = diagnosis,
-        .width = to_file ? 0 : out->width,
-        .styles = to_file ? NULL : out_styles(out),
+        .width = is_to_file(args) ? 0 : out->width,
+        .styles = is_to_file(args) ? NULL : out_styles(out),
         .limit = rows > UINT32_MAX ? 0 : (uint32_t)rows,
     };
-    format->write(profile, &how, &text);
+    format->report(profile, &how, &text);
     int code = out_report(out, args->output, args->overwrite, &text);
     buf_release(&text);
     diagnosis_free(diagnosis);
     return code;
 }
+
+/* ---- Viewers ---- */
+
+/* Returns the view of that name; STACK_VIEWS: all, or none of that name. */
+static enum stack_view_id view_of(const char *name)
+{
+    enum stack_view_id id = 0;
+    while (id < STACK_VIEWS && !(name && strcmp(name, stack_view_name(id)) == 0))
+        id++;
+    return id;
+}
+
+static int unknown_view(struct out *out, const char *name)
+{
+    char hint[NEAREST_TEXT];
+    struct nearest search = nearest_of(str_of(name));
+    struct buf names = BUF_INIT;
+    for (enum stack_view_id id = 0; id < STACK_VIEWS; id++) {
+        nearest_offer(&search, str_of(stack_view_name(id)));
+        buf_printf(&names, "%s%s", id > 0 ? ", " : "", stack_view_name(id));
+    }
+    int code = out_usage(out, "profile: --view: \"%s\" is not one of %.*s%s", name,
+                         STR_ARG(buf_str(&names)), nearest_text(&search, hint));
+    buf_release(&names);
+    return code;
+}
+
+static int print_bytes(struct out *out, const struct profile_args *args, const struct buf *bytes)
+{
+    struct err err = { 0 };
+    struct output *output = output_open(args->output ? args->output : "-",
+                                        args->overwrite ? OUTPUT_REPLACE : OUTPUT_NEW, &err);
+    if (output && output_write(output, buf_str(bytes), &err))
+        return output_commit(output, &err) ? EXIT_DONE : out_error(out, &err);
+    output_abort(output);
+    return out_error(out, &err);
+}
+
+static int view_profile(struct out *out, const struct profile_args *args,
+                        const struct profile *profile)
+{
+    const struct format *format = profile_format(args);
+    struct buf text = BUF_INIT;
+    struct err err = { 0 };
+    int code;
+    if (!format->view(profile, view_of(args->view), &text, &err))
+        code = out_error(out, &err);
+    else if (format->binary && !text.failed)
+        code = print_bytes(out, args, &text);
+    else
+        code = out_report(out, args->output, args->overwrite, &text);
+    buf_release(&text);
+    return code;
+}
+
+/* Adds the groups that the views need. */
+static void add_groups(const struct profile_args *args, struct profile_options *what)
+{
+    const struct format *format = profile_format(args);
+    if (format->views && (args->view || strcmp(format->name, "folded") != 0))
+        what->by[PROFILE_STACK] = what->by[PROFILE_MODULE] = true;
+}
+
+/* ---- All ---- */
 
 static enum profile_sort sort_of(const char *key)
 {
@@ -163,9 +233,12 @@ static int profile_tapes(struct cmd *cmd, struct profiled *profiled)
         profiled_select(profiled, &what, &err) &&
         rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err)) {
         what.rules = rules;
+        add_groups(args, &what);
         profile = profile_build(profiled->traces, (uint32_t)profiled->n, &what, &err);
     }
-    int code = profile ? report_profile(cmd->out, args, profile) : out_error(cmd->out, &err);
+    int code = !profile                       ? out_error(cmd->out, &err)
+               : profile_format(args)->report ? report_profile(cmd->out, args, profile)
+                                              : view_profile(cmd->out, args, profile);
     profile_free(profile);
     custom_rules_free(rules);
     return code;
@@ -178,6 +251,12 @@ static int run_profile_command(struct cmd *cmd)
     if (args->json && args->format && strcmp(args->format, "json") != 0)
         return out_usage(cmd->out, "profile: --json and --format %s exclude each other",
                          args->format);
+    if (args->view && !profile_format(args)->views)
+        return out_usage(cmd->out, "profile: --view needs --format folded, speedscope or pprof");
+    if (args->view && args->by)
+        return out_usage(cmd->out, "profile: --view and --by exclude each other");
+    if (args->view && view_of(args->view) == STACK_VIEWS)
+        return unknown_view(cmd->out, args->view);
     int code = profiled_open(&profiled, cmd, args->strict);
     if (code == EXIT_DONE)
         code = profile_tapes(cmd, &profiled);
@@ -193,7 +272,7 @@ const struct command command_profile = {
         "shown side by side.",
     .examples = "  symtape profile bert.tape\n"
                 "  symtape profile rank0.tape rank1.tape --limit 5\n"
-                "  symtape profile bert.tape -o bert.folded\n",
+                "  symtape profile bert.tape -o bert.speedscope.json\n",
     .options = options,
     .args_size = sizeof(struct profile_args),
     .min_operands = 1,

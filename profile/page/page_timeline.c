@@ -2,35 +2,34 @@
 
 /* Times are nanoseconds since the first record of the first compile of their trace. Attempts are
  * placed by the times of their records, phases by those of their recording's first phase: chromium
- * events have a clock of their own. Records have no date, so that a step back of more than half a
- * day is a new day. */
+ * events have a clock of their own. */
 
 enum { SPANS = 6000 };
-#define DAY_US INT64_C(86400000000)
 
-static int64_t record_ns(const struct trace *trace, uint32_t record, int64_t base_us)
+/* Returns by trace the first record of its first compile; NULL when memory ran out. The caller
+ * frees it. */
+static uint32_t *find_bases(const struct profile *profile)
 {
-    int64_t us = (int64_t)(trace->records[record].time_us % (uint64_t)DAY_US) - base_us;
-    return (us < -DAY_US / 2 ? us + DAY_US : us) * 1000;
-}
-
-/* Returns by trace when its first compile began; NULL when memory ran out. The caller frees it. */
-static int64_t *find_bases(const struct profile *profile)
-{
-    int64_t *bases = calloc((size_t)profile->n_traces + 1, sizeof *bases);
+    uint32_t *bases = calloc((size_t)profile->n_traces + 1, sizeof *bases);
     for (uint32_t i = profile->n_compiles; bases && i > 0; i--) {
         const struct profile_compile *c = &profile->compiles[i - 1];
         uint32_t input = profile->recordings[c->recording].input;
-        const struct trace *trace = profile->traces[input];
-        const struct attempt *first = &trace->attempts[c->first_attempt];
+        const struct attempt *first = &profile->traces[input]->attempts[c->first_attempt];
         if (first->n_records > 0)
-            bases[input] = (int64_t)(trace->records[first->records[0]].time_us % (uint64_t)DAY_US);
+            bases[input] = first->records[0];
     }
     return bases;
 }
 
+/* Returns the nanoseconds from the base to another record, which may be one of another recording.
+ */
+static int64_t record_ns(const struct trace *trace, uint32_t base, uint32_t record)
+{
+    return record_us_between(trace, base, record) * 1000;
+}
+
 static void attempt_json(const struct profile *profile, const struct profile_compile *compile,
-                         uint32_t at, int64_t base_us, struct json_writer *w)
+                         uint32_t at, uint32_t base, struct json_writer *w)
 {
     const struct profile_recording *recording = &profile->recordings[compile->recording];
     const struct trace *trace = profile->traces[recording->input];
@@ -41,15 +40,14 @@ static void attempt_json(const struct profile *profile, const struct profile_com
     json_put_u64(w, "attempt", attempt->number);
     json_put_cstr(w, "status", attempt_status_name(attempt->status));
     if (attempt->n_records > 0) {
-        json_put_i64(w, "start_ns", record_ns(trace, attempt->records[0], base_us));
-        json_put_i64(w, "end_ns",
-                     record_ns(trace, attempt->records[attempt->n_records - 1], base_us));
+        json_put_i64(w, "start_ns", record_ns(trace, base, attempt->records[0]));
+        json_put_i64(w, "end_ns", record_ns(trace, base, attempt->records[attempt->n_records - 1]));
     }
     json_put_u64(w, "records", attempt->n_records);
     json_close(w);
 }
 
-static void attempts_json(const struct profile *profile, const int64_t *bases,
+static void attempts_json(const struct profile *profile, const uint32_t *bases,
                           struct json_writer *w)
 {
     json_open_array(w, "attempts");
@@ -81,7 +79,7 @@ static int compare_ranked_spans(const void *a, const void *b)
 }
 
 /* Sets by recording how far the clock of its phases is behind that of the page. */
-static void find_offsets(const struct profile *profile, const int64_t *bases, int64_t *offsets,
+static void find_offsets(const struct profile *profile, const uint32_t *bases, int64_t *offsets,
                          bool *known)
 {
     for (uint32_t i = 0; i < profile->phases.n_spans; i++) {
@@ -90,7 +88,7 @@ static void find_offsets(const struct profile *profile, const int64_t *bases, in
         if (known[span->recording])
             continue;
         known[span->recording] = true;
-        if (__builtin_sub_overflow(record_ns(profile->traces[input], span->record, bases[input]),
+        if (__builtin_sub_overflow(record_ns(profile->traces[input], bases[input], span->record),
                                    span->start_ns, &offsets[span->recording]))
             offsets[span->recording] = 0;
     }
@@ -120,7 +118,7 @@ static void span_json(const struct profile *profile, const struct phase_span *sp
     json_close(w);
 }
 
-static void spans_json(const struct profile *profile, const int64_t *bases, struct json_writer *w)
+static void spans_json(const struct profile *profile, const uint32_t *bases, struct json_writer *w)
 {
     const struct profile_phases *phases = &profile->phases;
     struct ranked_span *ranked = calloc((size_t)phases->n_spans + 1, sizeof *ranked);
@@ -146,7 +144,7 @@ static void spans_json(const struct profile *profile, const int64_t *bases, stru
 
 void page_timeline_json(const struct profile *profile, struct json_writer *w)
 {
-    int64_t *bases = find_bases(profile);
+    uint32_t *bases = find_bases(profile);
     if (!bases) {
         w->out->failed = true;
         return;

@@ -2,9 +2,8 @@
  *
  *   text    for people: headlines first, then a table for each part
  *   json    "symtape.profile/1": all of it; every number an integer, times in nanoseconds
- *   folded  collapsed stacks, "root;child;leaf 1234" with exclusive microseconds, as flamegraph.pl,
- *           speedscope and Perfetto read them
- *   chrome  the phases as a trace of complete ("X") events, for Perfetto, speedscope and HTA */
+ *
+ * Those of other programs' formats are in profile/viewers. */
 #ifndef SYMTAPE_PROFILE_REPORT_REPORT_H
 #define SYMTAPE_PROFILE_REPORT_REPORT_H
 
@@ -39,7 +38,5 @@ void report_text(const struct profile *profile, const struct report_options *opt
                  struct buf *out);
 void report_json(const struct profile *profile, const struct report_options *options,
                  struct buf *out);
-void report_folded(const struct profile *profile, struct buf *out);
-void report_chrome(const struct profile *profile, struct buf *out);
 
 #endif

@@ -55,16 +55,11 @@ bool rows_of_compiles(struct rows *rows)
 
 /* ---- Attempts ---- */
 
-/* Returns the microseconds from the recording's first record to another one. Records have a time of
- * day and no date, so that a step back of more than half a day is a new day. */
+/* Returns the microseconds from the recording's first record to another one. */
 static int64_t since_start(const struct trace *trace, uint32_t record)
 {
-    const int64_t day = INT64_C(86400000000);
-    const struct record *r = &trace->records[record];
-    uint32_t first = trace->recordings[r->recording].first_record;
-    int64_t us = (int64_t)(r->time_us % (uint64_t)day) -
-                 (int64_t)(trace->records[first].time_us % (uint64_t)day);
-    return us < -day / 2 ? us + day : us;
+    const struct recording *recording = &trace->recordings[trace->records[record].recording];
+    return record_us_between(trace, recording->first_record, record);
 }
 
 /* Returns when the last record of an attempt, which has records, was written. What a deep recording

@@ -1,12 +1,16 @@
 /* Diagnoses and pages of any log: what opens has a profile and a diagnosis; its text is bounded and
  * has no control character, and its JSON reads. So does the data of its page, cut to any size,
- * which is bounded and has nothing to which HTML gives a meaning. */
+ * which is bounded and has nothing to which HTML gives a meaning. Rows of its tables are complete,
+ * their texts harmless, their keys unique; what viewers get is JSON, or can be made. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/walk.h"
 
 #include "profile/page/page.h"
 #include "profile/page/page_reduce.h"
 #include "profile/report/diagnosis_report.h"
+#include "profile/tables/tables.h"
+#include "profile/viewers/viewers.h"
+#include "trace/base/text/printable.h"
 #include "trace/log/import.h"
 
 static void check_text(const struct diagnosis *diagnosis)
@@ -71,9 +75,77 @@ static void check_page(const struct profile *profile, const struct diagnosis *di
     buf_release(&data);
 }
 
+struct checking_sink {
+    struct table_sink base;
+    enum export_table table;
+    uint64_t n_tables;
+    int64_t last_key; /* of the table */
+};
+
+static bool check_table(struct table_sink *sink, enum export_table table, struct err *err)
+{
+    struct checking_sink *s = (struct checking_sink *)sink;
+    (void)err;
+    FUZZ_CHECK(table == s->n_tables);
+    s->n_tables++;
+    s->table = table;
+    s->last_key = -1;
+    return true;
+}
+
+static void check_cell(struct checking_sink *s, enum export_column column,
+                       const struct table_cell *cell)
+{
+    enum column_type type = column_type(column);
+    if (type == COLUMN_KEY) {
+        FUZZ_CHECK(!cell->null && cell->integer > s->last_key);
+        s->last_key = cell->integer;
+    }
+    if (type == COLUMN_BOOLEAN)
+        FUZZ_CHECK(cell->null || cell->integer == 0 || cell->integer == 1);
+    if (type == COLUMN_TEXT && !cell->null)
+        FUZZ_CHECK(cell->text.n > 0 && printable_run(cell->text) == cell->text.n);
+}
+
+static bool check_row(struct table_sink *sink, const struct table_cell *cells, struct err *err)
+{
+    struct checking_sink *s = (struct checking_sink *)sink;
+    (void)err;
+    for (unsigned i = 0; i < table_n_columns(s->table); i++)
+        check_cell(s, table_first_column(s->table) + i, &cells[i]);
+    return true;
+}
+
+static void check_tables(const struct profile *profile)
+{
+    struct checking_sink sink = { .base = { .table = check_table, .row = check_row } };
+    struct err err = { .kind = ERR_NONE };
+    FUZZ_CHECK(tables_write(profile, &sink.base, &err) == !err_is_set(&err));
+    FUZZ_CHECK(err_is_set(&err) || sink.n_tables == TABLES);
+}
+
+static void check_viewers(const struct profile *profile)
+{
+    struct err err = { .kind = ERR_NONE };
+    struct buf out = BUF_INIT;
+    struct json doc = { 0 };
+    FUZZ_CHECK(viewer_speedscope(profile, STACK_VIEWS, &out, &err) && !out.failed);
+    FUZZ_CHECK(json_parse(&doc, buf_str(&out), &err));
+    buf_clear(&out);
+    FUZZ_CHECK(viewer_chrome(profile, STACK_VIEWS, &out, &err) && !out.failed);
+    FUZZ_CHECK(json_parse(&doc, buf_str(&out), &err));
+    buf_clear(&out);
+    FUZZ_CHECK(viewer_pprof(profile, STACK_VIEWS, &out, &err) && !out.failed);
+    FUZZ_CHECK(viewer_folded(profile, VIEW_GUARDS, &out, &err) && !out.failed);
+    json_release(&doc);
+    buf_release(&out);
+}
+
 static void diagnose(struct trace *trace)
 {
-    const struct profile_options options = { 0 };
+    const struct profile_options options = {
+        .by = { [PROFILE_STACK] = true, [PROFILE_MODULE] = true }
+    };
     struct err err = { .kind = ERR_NONE };
     struct profile *profile = profile_build(&trace, 1, &options, &err);
     struct diagnosis *diagnosis = profile ? diagnosis_build(profile, &err) : NULL;
@@ -82,6 +154,8 @@ static void diagnose(struct trace *trace)
         check_text(diagnosis);
         check_json(diagnosis);
         check_page(profile, diagnosis);
+        check_tables(profile);
+        check_viewers(profile);
     }
     diagnosis_free(diagnosis);
     profile_free(profile);

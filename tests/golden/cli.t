@@ -27,7 +27,7 @@ Mistakes are one line on standard error, with the nearest name, and exit 2.
     [exit 2]
 
     $ symtape profile --format xml x.tape
-    2> symtape: profile: --format: "xml" is not one of text|json|folded|chrome
+    2> symtape: profile: --format: "xml" is not one of text|json|folded|speedscope|pprof|chrome
     [exit 2]
 
     $ symtape profile --json --format folded x.tape

@@ -125,7 +125,39 @@ The other formats; the suffix of a file names one.
     $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst && python3 -c 'import json
     > events = json.load(open("x.trace"))["traceEvents"]
     > print(sorted({e["ph"] for e in events}), [e["name"] for e in events if e["ph"] == "X"][0])'
-    ['M', 'X'] dynamo
+    ['C', 'M', 'X'] dynamo
+
+    $ symtape profile -o x.speedscope.json $RECORDINGS/inductor.log.zst && python3 -c 'import json
+    > for p in json.load(open("x.speedscope.json"))["profiles"]: print(p["name"], p["unit"], len(p["samples"]))'
+    phases, by measured time nanoseconds 56
+    user lines, by time nanoseconds 1
+    operators, by calls on each level none 30
+    operators, by replayed dispatches none 15
+    guards, by the code that asked for them none 2
+    kernels, by the nodes that they compute none 2
+
+    $ symtape profile -o x.pb.gz $RECORDINGS/inductor.log.zst && gzip -dc x.pb.gz | strings -n 10 | grep -m 2 cpp_fused
+    cpp_fused__softmax_gelu_sum_0
+
+    $ symtape profile -f folded --view guards $RECORDINGS/inductor.log.zst
+    backend;s17 <= 4096 1
+    backend;s77 <= 4096 1
+
+    $ symtape profile -f folded --view kernel-nodes $RECORDINGS/inductor.log.zst
+    0/0;forward;cpp_fused__softmax_gelu_sum_0;demo/inductor.py;score;18: return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0) 11
+    0/0;forward;extern_kernels.mm;demo/inductor.py;score;18: return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0) 2
+
+    $ symtape profile -f chrome --view guards $RECORDINGS/inductor.log.zst
+    2> symtape: profile: --view needs --format folded, speedscope or pprof
+    [exit 2]
+
+    $ symtape profile -f folded --view guards --by op $RECORDINGS/inductor.log.zst
+    2> symtape: profile: --view and --by exclude each other
+    [exit 2]
+
+    $ symtape profile -f pprof --view guard $RECORDINGS/inductor.log.zst
+    2> symtape: profile: --view: "guard" is not one of phases, lines, stacks, stack-guards, modules, operators, dispatches, replayed, guards, kernels, kernel-nodes; did you mean "guards"?
+    [exit 2]
 
     $ symtape profile -o x.trace $RECORDINGS/mlp.log.zst
     2> symtape: x.trace exists already; --overwrite replaces it

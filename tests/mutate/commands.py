@@ -22,6 +22,7 @@ RECORDS = [
     "show {in} --artifact symtape_dispatches", "show {in} --artifact dynamo_cpp_guards_str",
     "show {in} --artifact compilation_metrics --json", "show {in} --compile 0/0 --guards --file demo",
     "profile {in}", "profile {in} --json", "profile {in} --format folded", "profile {in} --format chrome",
+    "profile {in} --format speedscope", "profile {in} -o out.pb.gz", "profile {in} --format folded --view kernel-nodes",
     "profile {in} -n 0 --by op,line,stack,module", "profile {in} --no-replay --sort exprs", "profile {in} {good}",
     "profile {good} {in} --json -o out.json", "profile --rules {rules} {in}",
     "report {in} -o out.html", "report {in} {good} --json",

@@ -1,5 +1,6 @@
 /* Costs by operator, line, stack and module. */
 #include "profile/report/report.h"
+#include "profile/viewers/viewers.h"
 #include "tests/profile/made.h"
 
 #define BY_ALL                 \
@@ -74,7 +75,7 @@ static void test_deep_stacks(void **state)
     assert_int_equal(stacks->rows[0].n_frames, 2);
     assert_int_equal(stacks->rows[0].frames[0].line, 3); /* the outermost */
     struct buf text = BUF_INIT;
-    report_folded(made.profile, &text);
+    assert_true(viewer_folded(made.profile, STACK_VIEWS, &text, &(struct err){ 0 }));
     assert_true(str_find(buf_str(&text),
                          STR("main (zoo/main.py:3);forward (zoo/model.py:12) 6000\n")) < text.n);
     buf_release(&text);
@@ -163,7 +164,7 @@ static void test_modules(void **state)
     g = group_of(made.profile, PROFILE_MODULE, "block.1");
     assert_int_equal(g->aten_calls, 2); /* by number in forward, by name in backward */
     struct buf text = BUF_INIT;
-    report_folded(made.profile, &text);
+    assert_true(viewer_folded(made.profile, STACK_VIEWS, &text, &(struct err){ 0 }));
     assert_true(str_find(buf_str(&text), STR("(model);block;1 2\n")) < text.n);
     buf_clear(&text);
     report_text(made.profile, &(struct report_options){ 0 }, &text);
@@ -185,8 +186,7 @@ static bool build_once(void *arg)
     if (ok) {
         report_text(profile, &(struct report_options){ 0 }, &text);
         report_json(profile, &(struct report_options){ 0 }, &text);
-        report_folded(profile, &text);
-        ok = !text.failed;
+        ok = viewer_folded(profile, STACK_VIEWS, &text, &err) && !text.failed;
     }
     buf_release(&text);
     profile_free(profile);

@@ -1,5 +1,6 @@
 /* Every format, over a small log: what stands in it, to the byte where others read it. */
 #include "profile/report/report.h"
+#include "profile/viewers/viewers.h"
 #include "tests/profile/made.h"
 #include "trace/base/text/json.h"
 
@@ -24,7 +25,7 @@ static void test_folded(void **state)
     (void)state;
     struct made made = two_phases();
     struct buf out = BUF_INIT;
-    report_folded(made.profile, &out);
+    assert_true(viewer_folded(made.profile, STACK_VIEWS, &out, &(struct err){ 0 }));
     assert_str_is(buf_str(&out), "outer:1 799\nouter:1;_inner 200\n");
     buf_release(&out);
     made_drop(&made);
@@ -35,7 +36,7 @@ static void test_chrome(void **state)
     (void)state;
     struct made made = two_phases();
     struct buf out = BUF_INIT;
-    report_chrome(made.profile, &out);
+    assert_true(viewer_chrome(made.profile, STACK_VIEWS, &out, &(struct err){ 0 }));
     assert_true(has(&out, "\"ts\":100.250,\"dur\":200.500,\"pid\":0,\"tid\":0"));
     assert_true(has(&out, "\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"thread 4\"}"));
     assert_true(has(&out, "\"distributedInfo\":{\"rank\":0}"));
@@ -62,7 +63,7 @@ static void test_chrome_lanes(void **state)
     log_phase(&log, 'X', "d", "1000", ", \"dur\": 5, \"tid\": 9");
     struct made made = made_profile(&log, NULL);
     struct buf out = BUF_INIT;
-    report_chrome(made.profile, &out);
+    assert_true(viewer_chrome(made.profile, STACK_VIEWS, &out, &(struct err){ 0 }));
     assert_true(has(&out, "\"ts\":0.000,\"dur\":600.000,\"pid\":0,\"tid\":0"));
     assert_true(has(&out, "\"ts\":400.000,\"dur\":600.000,\"pid\":0,\"tid\":1"));
     assert_true(has(&out, "\"ts\":1100.000,\"dur\":5.000,\"pid\":0,\"tid\":0"));
@@ -194,8 +195,9 @@ static bool write_all(void *arg)
 {
     static void (*const WITH_OPTIONS[])(const struct profile *, const struct report_options *,
                                         struct buf *) = { report_text, report_json };
-    static void (*const PLAIN[])(const struct profile *, struct buf *) = { report_folded,
-                                                                           report_chrome };
+    static bool (*const VIEWERS[])(const struct profile *, enum stack_view_id, struct buf *,
+                                   struct err *) = { viewer_folded, viewer_speedscope, viewer_pprof,
+                                                     viewer_chrome };
     struct report_options options = { .width = 80, .limit = 3 };
     bool ok = true;
     for (int i = 0; i < 2; i++) {
@@ -203,8 +205,11 @@ static bool write_all(void *arg)
         WITH_OPTIONS[i](arg, &options, &out);
         ok = ok && !out.failed;
         buf_release(&out);
-        PLAIN[i](arg, &out);
-        ok = ok && !out.failed;
+    }
+    for (int i = 0; i < 4; i++) {
+        struct err err = { 0 };
+        struct buf out = BUF_INIT;
+        ok = VIEWERS[i](arg, STACK_VIEWS, &out, &err) && !out.failed && ok;
         buf_release(&out);
     }
     return ok;

@@ -1,5 +1,7 @@
-#include "profile/report/report.h"
-#include "trace/base/text/json_write.h"
+#include <stdlib.h>
+
+#include "profile/viewers/chrome_records.h"
+#include "profile/viewers/viewers.h"
 #include "trace/base/vec.h"
 
 /* Viewers take complete events of one thread only if they nest. Phases of one track that overlap
@@ -20,14 +22,6 @@ struct chrome {
     size_t n_lanes;
     uint64_t thread; /* the number of the track's first lane */
 };
-
-/* Writes nanoseconds exactly, as microseconds with three digits. */
-static void put_exact_us(struct chrome *c, const char *key, int64_t ns)
-{
-    char text[40];
-    int n = snprintf(text, sizeof text, "%lld.%03d", (long long)(ns / 1000), (int)(ns % 1000));
-    json_put_raw(&c->w, key, (struct str){ text, (size_t)n });
-}
 
 static bool lane_has_space(struct chrome_lane *lane, const struct phase_span *span)
 {
@@ -99,8 +93,8 @@ static void put_span(struct chrome *c, const struct phase_span *span, size_t lan
     json_put_str(&c->w, "name", name);
     json_put_cstr(&c->w, "cat", phase_part_title(phase_part_of(name)));
     json_put_cstr(&c->w, "ph", "X");
-    put_exact_us(c, "ts", span->start_ns - c->base_ns);
-    put_exact_us(c, "dur", span->end_ns - span->start_ns);
+    chrome_put_us(&c->w, "ts", span->start_ns - c->base_ns);
+    chrome_put_us(&c->w, "dur", span->end_ns - span->start_ns);
     json_put_u64(&c->w, "pid", span->recording);
     json_put_u64(&c->w, "tid", c->thread + lane);
     put_span_arguments(c, span);
@@ -133,15 +127,38 @@ static int64_t earliest(const struct profile *p)
     return ns;
 }
 
-void report_chrome(const struct profile *profile, struct buf *out)
+/* Names the thread of guards in each recording that has a clock. */
+static void name_guards(struct chrome *c, const struct record_clock *clocks, uint64_t thread)
 {
-    struct chrome c = { .p = profile, .w = json_writer_of(out), .base_ns = earliest(profile) };
+    for (uint32_t i = 0; i < c->p->n_recordings; i++)
+        if (clocks[i].known && c->p->recordings[i].n_guards > 0)
+            put_lane_name(c, "thread_name", i, thread, STR("guards"));
+}
+
+static void put_events(struct chrome *c, const struct record_clock *clocks)
+{
+    json_open_array(&c->w, "traceEvents");
+    for (uint32_t i = 0; i < c->p->n_recordings; i++)
+        put_lane_name(c, "process_name", i, 0, c->p->recordings[i].name);
+    put_spans(c);
+    uint64_t thread = c->thread + c->n_lanes;
+    name_guards(c, clocks, thread);
+    chrome_put_records(c->p, clocks, c->base_ns, thread, &c->w);
+    json_close(&c->w);
+}
+
+bool viewer_chrome(const struct profile *profile, enum stack_view_id view, struct buf *out,
+                   struct err *err)
+{
+    struct record_clock *clocks = record_clocks(profile);
+    (void)view;
+    if (!clocks)
+        return err_nomem(err);
+    struct chrome c = { .p = profile,
+                        .w = json_writer_of(out),
+                        .base_ns = chrome_earliest_record(profile, clocks, earliest(profile)) };
     json_open_object(&c.w, NULL);
-    json_open_array(&c.w, "traceEvents");
-    for (uint32_t i = 0; i < profile->n_recordings; i++)
-        put_lane_name(&c, "process_name", i, 0, profile->recordings[i].name);
-    put_spans(&c);
-    json_close(&c.w);
+    put_events(&c, clocks);
     /* HTA reads one file for each rank and looks for its number here; the first recording counts.
      */
     int64_t rank = profile->n_recordings > 0 ? profile->recordings[0].rank : 0;
@@ -154,4 +171,6 @@ void report_chrome(const struct profile *profile, struct buf *out)
     buf_putc(out, '\n');
     for (size_t i = 0; i < MAX_LANES; i++)
         vec_release(&c.lanes[i].ends);
+    free(clocks);
+    return true;
 }

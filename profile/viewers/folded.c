@@ -1,4 +1,4 @@
-#include "profile/report/report.h"
+#include "profile/viewers/viewers.h"
 
 #include <stdlib.h>
 
@@ -17,19 +17,6 @@ static void put_folded_frame(struct buf *out, struct str name)
         buf_puts(out, "(unnamed)");
 }
 
-/* Appends the frames from the root down; `path` has space for every ancestor. */
-static void put_phase_stack(const struct profile *p, uint32_t node, uint32_t *path, struct buf *out)
-{
-    size_t depth = 0;
-    for (uint32_t up = node; up != PROFILE_NONE; up = p->phases.nodes[up].parent)
-        path[depth++] = up;
-    while (depth-- > 0) {
-        put_folded_frame(out, profile_name(p, p->phases.nodes[path[depth]].name));
-        if (depth > 0)
-            buf_putc(out, ';');
-    }
-}
-
 struct folded_writer {
     struct buf text;
     vec_of(size_t)
@@ -42,18 +29,32 @@ static void end_line(struct folded_writer *f, uint64_t count)
     f->text.failed |= !vec_push(&f->ends, f->text.n);
 }
 
-static void fold_phases(const struct profile *p, struct folded_writer *f)
+/* Appends the frames of a stack, the outermost first. */
+static void put_stack(const struct stack_views *views, const struct view_path *path,
+                      struct buf *out)
 {
-    uint32_t *path = calloc((size_t)p->phases.n_nodes + 1, sizeof *path);
-    f->text.failed |= !path;
-    for (uint32_t i = 0; path && i < p->phases.n_nodes; i++) {
-        int64_t us = p->phases.nodes[i].exclusive_ns / 1000;
-        if (us <= 0)
-            continue;
-        put_phase_stack(p, i, path, &f->text);
-        end_line(f, (uint64_t)us);
+    for (size_t i = path->frames.n; i > 0; i--) {
+        put_folded_frame(out, views->frames.v[path->frames.v[i - 1]].name);
+        if (i > 1)
+            buf_putc(out, ';');
     }
-    free(path);
+}
+
+static void fold_view(const struct stack_views *views, enum stack_view_id id,
+                      struct folded_writer *f)
+{
+    const struct stack_view *view = &views->views[id];
+    int64_t unit = stack_view_unit(id) == VIEW_NANOSECONDS ? 1000 : 1;
+    struct view_path path = { 0 };
+    for (uint32_t i = view->first; !f->text.failed && i < view->first + view->n; i++) {
+        int64_t weight = views->nodes.v[i].weight / unit;
+        if (weight <= 0)
+            continue;
+        f->text.failed |= !stack_views_path(views, i, &path);
+        put_stack(views, &path, &f->text);
+        end_line(f, (uint64_t)weight);
+    }
+    vec_release(&path.frames);
 }
 
 /* ---- Groups ---- */
@@ -143,20 +144,34 @@ static void write_sorted(const struct folded_writer *f, struct buf *out)
     free(lines);
 }
 
-/* Each stack is one node, so equal stacks are added up already, except those that
- * put_folded_frame() makes equal; readers add those. */
-void report_folded(const struct profile *profile, struct buf *out)
+static bool fold_asked_groups(const struct profile *profile, struct folded_writer *f)
 {
-    struct folded_writer f = { .text = BUF_INIT };
     bool grouped = false;
     for (int by = 0; by < PROFILE_BYS; by++)
         if (profile->groups[by].asked) {
-            fold_groups(&profile->groups[by], (enum profile_by)by, &f);
+            fold_groups(&profile->groups[by], (enum profile_by)by, f);
             grouped = true;
         }
-    if (!grouped)
-        fold_phases(profile, &f);
+    return grouped;
+}
+
+/* Each stack is one node, so equal stacks are added up already, except those that
+ * put_folded_frame() makes equal; readers add those. */
+bool viewer_folded(const struct profile *profile, enum stack_view_id view, struct buf *out,
+                   struct err *err)
+{
+    struct folded_writer f = { .text = BUF_INIT };
+    bool ok = true;
+    if (view != STACK_VIEWS || !fold_asked_groups(profile, &f)) {
+        enum stack_view_id id = view == STACK_VIEWS ? VIEW_PHASES : view;
+        struct stack_views *views = viewer_views(profile, id, err);
+        ok = views != NULL;
+        if (ok)
+            fold_view(views, id, &f);
+        stack_views_free(views);
+    }
     write_sorted(&f, out);
     vec_release(&f.ends);
     buf_release(&f.text);
+    return ok;
 }
