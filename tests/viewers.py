@@ -214,7 +214,7 @@ def titled(sums):
     """The sums of speedscope's profiles by the names of their views, which stack_views.def has."""
     rows = (Path(__file__).parent.parent / "profile/viewers/stack_views.def").read_text().split("STACK_VIEW(")[2:]
     names = {row.split('"')[3]: row.split('"')[1] for row in rows}
-    return {names[title]: n for title, n in sums.items()}
+    return {names[title.replace("lines, by measured", "lines, by estimated")]: n for title, n in sums.items()}
 
 
 def main():

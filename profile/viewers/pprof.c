@@ -36,6 +36,7 @@ enum {
     PROFILE_LOCATION = 4,
     PROFILE_FUNCTION = 5,
     PROFILE_STRING_TABLE = 6,
+    PROFILE_COMMENT = 13,
     PROFILE_DEFAULT_SAMPLE_TYPE = 14,
     VALUE_TYPE_TYPE = 1,
     VALUE_TYPE_UNIT = 2,
@@ -51,6 +52,7 @@ enum {
 };
 
 struct pprof_writer {
+    const struct profile *profile;
     const struct stack_views *views;
     struct buf *out;           /* the profile, not compressed */
     struct buf message, inner; /* one that is being made */
@@ -65,6 +67,15 @@ static uint64_t string_of(struct pprof_writer *p, struct str text)
     return id == INTERN_NONE ? 0 : id;
 }
 
+/* Writes what a type is, "guards: guards, by the code that asked for them". */
+static void put_comment(struct pprof_writer *p, enum stack_view_id id)
+{
+    buf_printf(&p->inner, "%s: %s", stack_view_name(id), stack_view_title(p->profile, id));
+    p->out->failed |= p->inner.failed;
+    put_varint(p->out, PROFILE_COMMENT, string_of(p, buf_str(&p->inner)));
+    buf_clear(&p->inner);
+}
+
 static void put_types(struct pprof_writer *p)
 {
     (void)string_of(p, STR(""));
@@ -77,6 +88,7 @@ static void put_types(struct pprof_writer *p)
         put_varint(&p->message, VALUE_TYPE_TYPE, name);
         put_varint(&p->message, VALUE_TYPE_UNIT, string_of(p, unit));
         put_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
+        put_comment(p, id);
         if (p->n_types++ == 0)
             put_varint(p->out, PROFILE_DEFAULT_SAMPLE_TYPE, name);
     }
@@ -164,7 +176,7 @@ bool viewer_pprof(const struct profile *profile, enum stack_view_id view, struct
     struct stack_views *views = viewer_views(profile, view, err);
     if (!views)
         return false;
-    struct pprof_writer p = { .views = views, .out = &plain };
+    struct pprof_writer p = { .profile = profile, .views = views, .out = &plain };
     put_types(&p);
     put_samples(&p);
     put_locations(&p);

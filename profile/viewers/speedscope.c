@@ -51,12 +51,13 @@ static void put_samples(const struct stack_views *views, const struct stack_view
     vec_release(&path.frames);
 }
 
-static void put_view(const struct stack_views *views, enum stack_view_id id, struct json_writer *w)
+static void put_view(const struct profile *profile, const struct stack_views *views,
+                     enum stack_view_id id, struct json_writer *w)
 {
     const struct stack_view *view = &views->views[id];
     json_open_object(w, NULL);
     json_put_cstr(w, "type", "sampled");
-    json_put_cstr(w, "name", stack_view_title(id));
+    json_put_cstr(w, "name", stack_view_title(profile, id));
     json_put_cstr(w, "unit", stack_view_unit(id) == VIEW_NANOSECONDS ? "nanoseconds" : "none");
     json_put_u64(w, "startValue", 0);
     json_put_i64(w, "endValue", view->total);
@@ -81,7 +82,7 @@ bool viewer_speedscope(const struct profile *profile, enum stack_view_id view, s
     json_open_array(&w, "profiles");
     for (enum stack_view_id id = 0; id < STACK_VIEWS; id++)
         if (views->views[id].n > 0)
-            put_view(views, id, &w);
+            put_view(profile, views, id, &w);
     json_close(&w);
     json_close(&w);
     buf_putc(out, '\n');

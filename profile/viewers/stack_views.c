@@ -22,8 +22,10 @@ const char *stack_view_name(enum stack_view_id id)
     return infos[id].name;
 }
 
-const char *stack_view_title(enum stack_view_id id)
+const char *stack_view_title(const struct profile *profile, enum stack_view_id id)
 {
+    if (id == VIEW_LINES && profile->lines.basis == LINES_MEASURED)
+        return "user lines, by measured time";
     return infos[id].title;
 }
 

@@ -25,8 +25,10 @@ enum stack_view_id {
 
 enum view_unit { VIEW_NANOSECONDS, VIEW_COUNT };
 
-const char *stack_view_name(enum stack_view_id id);  /* "phases" */
-const char *stack_view_title(enum stack_view_id id); /* "phases, by measured time" */
+const char *stack_view_name(enum stack_view_id id); /* "phases" */
+/* Returns "phases, by measured time"; of lines, whether their time is measured depends on the
+ * profile. */
+const char *stack_view_title(const struct profile *profile, enum stack_view_id id);
 enum view_unit stack_view_unit(enum stack_view_id id);
 
 struct view_frame {

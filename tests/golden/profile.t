@@ -130,7 +130,7 @@ The other formats; the suffix of a file names one.
     $ symtape profile -o x.speedscope.json $RECORDINGS/inductor.log.zst && python3 -c 'import json
     > for p in json.load(open("x.speedscope.json"))["profiles"]: print(p["name"], p["unit"], len(p["samples"]))'
     phases, by measured time nanoseconds 56
-    user lines, by time nanoseconds 1
+    user lines, by estimated time nanoseconds 1
     operators, by calls on each level none 30
     operators, by replayed dispatches none 15
     guards, by the code that asked for them none 2
