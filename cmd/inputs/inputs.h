@@ -158,6 +158,18 @@ void regions_report_text(struct inputs_run *run, const struct conditions *condit
 void regions_report_json(struct inputs_run *run, const struct conditions *conditions,
                          const struct regions *regions, const struct region_result *results);
 
+/* ---- What a compile serves (served_report.c) ---- */
+
+/* Appends "0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes". */
+void served_put_first_line(const struct inputs_run *run, const struct conditions *conditions,
+                           const struct regions *regions, struct buf *out);
+/* Append, and write as the array "served", the sizes of each symbol in the first region with the
+ * user lines that limit them. The text has its conditions on several sizes, too. */
+void served_put_reasons(const struct inputs_run *run, const struct conditions *conditions,
+                        const struct region *region, struct buf *out);
+void served_json(const struct conditions *conditions, const struct region *region,
+                 struct json_writer *w);
+
 /* ---- --python (regions_python.c) ---- */
 
 void regions_python_begin(struct inputs_run *run);

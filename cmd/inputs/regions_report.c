@@ -126,10 +126,7 @@ void regions_report_text(struct inputs_run *run, const struct conditions *condit
     table.n_columns -= !results;
     if (run->n_answered)
         buf_putc(out, '\n');
-    inputs_put_name(run, conditions, out);
-    buf_puts(out, ": ");
-    format_plural(out, regions->list.n, "region");
-    buf_puts(out, regions->complete ? ", which are all sizes\n" : "; there may be others\n");
+    served_put_first_line(run, conditions, regions, out);
     put_messages(regions, out);
     if (regions->n_undecided) {
         buf_puts(out, "  * not decided whether they are empty: ");
@@ -147,6 +144,8 @@ void regions_report_text(struct inputs_run *run, const struct conditions *condit
             "  * calls that lie in none, with other static sizes or numbers or an unknown size: ");
         buf_printf(out, "%llu\n", (unsigned long long)run->n_left_out);
     }
+    buf_putc(out, '\n');
+    served_put_reasons(run, conditions, &regions->list.v[0], out);
     buf_putc(out, '\n');
     for (size_t i = 0; i < regions->list.n; i++)
         put_region(run, conditions, regions, i, results ? &results[i] : NULL, &table);
@@ -220,6 +219,7 @@ void regions_report_json(struct inputs_run *run, const struct conditions *condit
     json_put_u64(w, "undecided", regions->n_undecided);
     json_put_u64(w, "unread", regions->n_unread);
     json_put_u64(w, "calls_left_out", run->n_left_out);
+    served_json(conditions, &regions->list.v[0], w);
     json_open_array(w, "regions");
     for (size_t i = 0; i < regions->list.n; i++) {
         const struct region *region = &regions->list.v[i];

@@ -418,6 +418,52 @@ static bool reduce_path(struct finder *f, struct err *err)
 
 /* ---- A region ---- */
 
+struct symbol_search {
+    sym_id symbol;
+    size_t n;
+};
+
+static void find_symbol(void *user, sym_id symbol)
+{
+    struct symbol_search *search = user;
+    search->symbol = search->n++ ? SYM_NONE : symbol;
+}
+
+/* Notes which conditions of a region contain one symbol alone. */
+static bool find_symbols(struct finder *f, struct region_condition *conditions, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct symbol_search search = { SYM_NONE, 0 };
+        if (!sym_free_symbols(f->conditions->pool, conditions[i].expr, find_symbol, &search))
+            return false;
+        conditions[i].symbol = search.symbol;
+    }
+    return true;
+}
+
+/* Describes the sizes in a region. */
+static bool describe_region(struct finder *f, struct region *region)
+{
+    struct arena *arena = &f->regions->arena;
+    struct words_places places;
+    struct buf words = BUF_INIT;
+    bool ok = words_put(f->decider, f->conditions, region->facts, region->n_facts, &places, &words);
+    region->words = ok ? arena_copy(arena, buf_str(&words)) : (struct str){ 0 };
+    buf_release(&words);
+    struct region_size *sizes = ok ? arena_array(arena, struct region_size, places.n + 1) : NULL;
+    if (!sizes || !region->words.p)
+        return false;
+    for (size_t i = 0; i < places.n; i++) {
+        const struct words_place *place = &places.list[i];
+        sizes[i] =
+            (struct region_size){ place->symbol,
+                                  { region->words.p + place->start, place->end - place->start } };
+    }
+    region->sizes = sizes;
+    region->n_sizes = places.n;
+    return true;
+}
+
 static bool keep_region(struct finder *f, struct region *region, struct err *err)
 {
     struct arena *arena = &f->regions->arena;
@@ -438,11 +484,7 @@ static bool keep_region(struct finder *f, struct region *region, struct err *err
     region->n_conditions = f->path.n;
     region->facts = facts;
     region->n_facts = f->facts.n;
-    struct buf words = BUF_INIT;
-    bool ok = words_put(f->decider, f->conditions, facts, f->facts.n, &words);
-    region->words = ok ? arena_copy(arena, buf_str(&words)) : (struct str){ 0 };
-    buf_release(&words);
-    return region->words.p || err_nomem(err);
+    return (find_symbols(f, conditions, f->path.n) && describe_region(f, region)) || err_nomem(err);
 }
 
 static bool push_cells(struct finder *f, uint32_t region, struct err *err)
@@ -494,7 +536,7 @@ bool regions_make(struct regions *ret, struct trace *trace, struct conditions *c
     bool ok = f.decider && add_symbols(&f, err) && (vec_push(&f.cells, all) || err_nomem(err));
     size_t at = 0;
     while (ok && at < f.cells.n && (!options->limit || ret->list.n < options->limit) &&
-           clock_ns() < f.end_ns)
+           (!at || clock_ns() < f.end_ns))
         ok = add_region(&f, f.cells.v[at++], err);
     ret->complete = ok && at == f.cells.n && !ret->n_undecided && !ret->n_unread;
     decider_free(f.decider);

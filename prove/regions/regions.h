@@ -33,6 +33,15 @@ struct region_condition {
     struct str file, code; /* of the user line, or "" */
     uint32_t line;
     bool recorded; /* it is a recorded condition; false: its negation, or asked by the replay */
+    sym_id symbol; /* the only one in it; SYM_NONE: it has several */
+};
+
+enum { REGION_SIZES = 64 };
+
+/* The sizes that a symbol has in a region, as conditions on it alone say. */
+struct region_size {
+    uint32_t symbol;  /* its index in the conditions */
+    struct str words; /* "in {8, 16, 24, ...}", ">= 2" */
 };
 
 struct region {
@@ -43,7 +52,9 @@ struct region {
     size_t n_conditions;
     const sym_id *facts; /* the region: its conditions, and what separates it from others */
     size_t n_facts;
-    struct str words;   /* "s27 in {8, 16, 24, ...}, s77 >= 2" */
+    struct str words;                /* "s27 in {8, 16, 24, ...}, s77 >= 2" */
+    const struct region_size *sizes; /* of REGION_SIZES symbols at most */
+    size_t n_sizes;
     struct str message; /* of a refused, specialized or unknown region: why */
     int64_t *smallest;  /* by symbol of the conditions: the smallest sizes in the region */
     bool has_smallest;

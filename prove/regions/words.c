@@ -1,6 +1,6 @@
 #include "prove/regions/words.h"
 
-enum { WINDOW = 256, LISTED = 4, EXCEPTIONS = 3, NAMED = 64 };
+enum { WINDOW = 256, LISTED = 4, EXCEPTIONS = 3 };
 
 struct word_maker {
     struct decider *decider;
@@ -12,7 +12,7 @@ struct word_maker {
     int64_t members[WINDOW]; /* the sizes of the window that the symbol may have, ascending */
     size_t n_members;
     int64_t end;    /* of the window */
-    size_t n_named; /* symbols that have facts; only the first NAMED get words */
+    size_t n_named; /* symbols that have facts; only the first WORDS_NAMED get words */
 };
 
 /* ---- The facts of one symbol ---- */
@@ -271,25 +271,30 @@ static bool put_members(struct word_maker *m, const struct condition_symbol *s, 
     return true;
 }
 
-static bool put_symbol(struct word_maker *m, const struct condition_symbol *s, struct buf *out)
+static bool put_symbol(struct word_maker *m, uint32_t symbol, struct words_places *places,
+                       struct buf *out)
 {
+    const struct condition_symbol *s = &m->conditions->symbols.v[symbol];
     bool found;
     size_t n_facts = 0;
     for (size_t i = 0; i < m->n; i++)
         n_facts += m->single[i] == s->symbol;
-    if (!n_facts || m->n_named++ == NAMED)
+    if (!n_facts || m->n_named++ == WORDS_NAMED)
         return true;
     if (!find_base(m, s->symbol, &found) || !find_members(m, s->symbol))
         return false;
     buf_printf(out, "%s%.*s", out->n ? ", " : "", STR_ARG(s->name));
-    if (m->n_members)
-        return put_members(m, s, out);
-    buf_puts(out, found ? " is limited" : " is not decided");
-    return true;
+    struct words_place *place = &places->list[places->n++];
+    *place = (struct words_place){ .symbol = symbol, .start = (uint32_t)out->n + 1 };
+    bool ok = !m->n_members || put_members(m, s, out);
+    if (!m->n_members)
+        buf_puts(out, found ? " is limited" : " is not decided");
+    place->end = (uint32_t)out->n;
+    return ok;
 }
 
 bool words_put(struct decider *decider, const struct conditions *conditions, const sym_id *facts,
-               size_t n, struct buf *out)
+               size_t n, struct words_places *places, struct buf *out)
 {
     struct arena arena = ARENA_INIT;
     sym_id *single = arena_array(&arena, sym_id, n + 1);
@@ -305,10 +310,11 @@ bool words_put(struct decider *decider, const struct conditions *conditions, con
         n_several += count.n > 1;
     }
     decider_forget(decider, 0);
-    for (size_t i = 0; i < conditions->symbols.n && ok && m.n_named <= NAMED; i++)
+    places->n = 0;
+    for (size_t i = 0; i < conditions->symbols.n && ok && m.n_named <= WORDS_NAMED; i++)
         if (conditions->symbols.v[i].has_hint)
-            ok = put_symbol(&m, &conditions->symbols.v[i], out);
-    if (m.n_named > NAMED)
+            ok = put_symbol(&m, (uint32_t)i, places, out);
+    if (m.n_named > WORDS_NAMED)
         buf_puts(out, ", and conditions on more symbols");
     if (n_several)
         buf_printf(out, "%s%zu condition%s on several sizes", out->n ? ", and " : "", n_several,

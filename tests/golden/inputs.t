@@ -3,7 +3,10 @@
 The sizes that the guards tell apart, with the smallest ones of each region:
 
     $ symtape inputs $RECORDINGS/mlp.log.zst
-    0/1_0: 3 regions, which are all sizes
+    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+
+      symbol  source            recorded  sizes  because of
+      s77     L['x'].size()[0]         6  >= 2   demo/mlp.py:15
 
       region  what      calls     smallest sizes  sizes     told apart by      user line       code
            1  recorded  0/0, 0/1  s77=2           s77 >= 2                     -               -
@@ -11,8 +14,12 @@ The sizes that the guards tell apart, with the smallest ones of each region:
            3  guards              s77=1           s77 = 1   2: not Eq(s77, 0)  demo/mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
 
     $ symtape inputs $RECORDINGS/train.log.zst --seconds 600
-    0/0_0: 13 regions, which are all sizes
+    0/0_0 serves s23 in 2..15, s27 >= 2: region 1 of 13, which are all sizes
       * 2, 3, 5, 8: RuntimeError: Calculated padded input size per channel: (2). Kernel size: (3). Kernel size can't be greater than actual input size
+
+      symbol  source              recorded  sizes     because of
+      s23     L['ids'].size()[0]         4  in 2..15  demo/train.py:17, demo/train.py:18
+      s27     L['ids'].size()[1]        10  >= 2      demo/train.py:17
 
       region  what      calls  smallest sizes   sizes                    told apart by            user line         code
            1  recorded  0/0    s23=2, s27=2     s23 in 2..15, s27 >= 2                            -                 -
@@ -30,22 +37,31 @@ The sizes that the guards tell apart, with the smallest ones of each region:
           13  guards           s23=1, s27=1281  s23 = 1, s27 >= 1281     12: not 16*s27 <= 20480  demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
 
     $ symtape inputs $RECORDINGS/exported.pt2
-    exported: 2 regions, which are all sizes
+    exported: what it checks allows s77 in 0..64: region 1 of 2, which are all sizes
+
+      symbol  source                       recorded  sizes     because of
+      s77     L['x'].size()[0]                    6  in 0..64
+      s82     L['pair']['rows'].size()[0]         5  any
 
       region  what      calls  smallest sizes  sizes         told apart by     user line  code
            1  recorded         s77=0, s82=0    s77 in 0..64                    -          -
            2  refused          s77=65, s82=0   s77 >= 65     1: not s77 <= 64  -          -
 
     $ symtape inputs $RECORDINGS/mlp.log.zst:0/1 --json
-    {"schema":"symtape.inputs/1","compiles":[{"recording":"mlp","compile":"0/1","attempt":0,"status":"ok","complete":true,"undecided":0,"unread":0,"calls_left_out":0,"regions":[{"what":"recorded","message":null,"words":"s77 >= 2","sizes":[{"symbol":"s77","source":"L['x'].size()[0]","recorded":6,"smallest":2}],"is_smallest":true,"calls":["0/0","0/1"],"times":null,"neighbor":null,"separator":null,"conditions":[{"expr":"s77 >= 2","recorded":true,"line":{"file":"/home/user/demo/mlp.py","line":15,"code":"return x + self.outer(torch.relu(self.inner(x)))"}}]},{"what":"guards","message":null,"words":"s77 = 0","sizes":[{"symbol":"s77","source":"L['x'].size()[0]","recorded":6,"smallest":0}],"is_smallest":true,"calls":[],"times":null,"neighbor":0,"separator":0,"conditions":[{"expr":"Eq(s77, 0)","recorded":false,"line":{"file":"/home/user/demo/mlp.py","line":15,"code":"return x + self.outer(torch.relu(self.inner(x)))"}}]},{"what":"guards","message":null,"words":"s77 = 1","sizes":[{"symbol":"s77","source":"L['x'].size()[0]","recorded":6,"smallest":1}],"is_smallest":true,"calls":[],"times":null,"neighbor":1,"separator":0,"conditions":[]}]}]}
+    {"schema":"symtape.inputs/1","compiles":[{"recording":"mlp","compile":"0/1","attempt":0,"status":"ok","complete":true,"undecided":0,"unread":0,"calls_left_out":0,"served":[{"symbol":"s77","source":"L['x'].size()[0]","words":">= 2","lines":[{"file":"/home/user/demo/mlp.py","line":15,"code":"return x + self.outer(torch.relu(self.inner(x)))"}]}],"regions":[{"what":"recorded","message":null,"words":"s77 >= 2","sizes":[{"symbol":"s77","source":"L['x'].size()[0]","recorded":6,"smallest":2}],"is_smallest":true,"calls":["0/0","0/1"],"times":null,"neighbor":null,"separator":null,"conditions":[{"expr":"s77 >= 2","recorded":true,"line":{"file":"/home/user/demo/mlp.py","line":15,"code":"return x + self.outer(torch.relu(self.inner(x)))"}}]},{"what":"guards","message":null,"words":"s77 = 0","sizes":[{"symbol":"s77","source":"L['x'].size()[0]","recorded":6,"smallest":0}],"is_smallest":true,"calls":[],"times":null,"neighbor":0,"separator":0,"conditions":[{"expr":"Eq(s77, 0)","recorded":false,"line":{"file":"/home/user/demo/mlp.py","line":15,"code":"return x + self.outer(torch.relu(self.inner(x)))"}}]},{"what":"guards","message":null,"words":"s77 = 1","sizes":[{"symbol":"s77","source":"L['x'].size()[0]","recorded":6,"smallest":1}],"is_smallest":true,"calls":[],"times":null,"neighbor":1,"separator":0,"conditions":[]}]}]}
 
 Sizes that a call needs to be one number, which the recorded graph has instead of the symbol, are refused elsewhere:
 
     $ symtape inputs $RECORDINGS/layers.log.zst --seconds 600 -n 5
-    0/0_0: 5 regions; there may be others
+    0/0_0 serves s77 >= 2, s27 >= 2, s53 = 32: region 1 of 5; there may be others
       * 2, 3: RuntimeError: a and b must have same reduction dim, but got [0, 0] X [32, 96].
       * 4: RuntimeError: a and b must have same reduction dim, but got [s77**2, 0] X [32, 96].
       * 5: RuntimeError: a and b must have same reduction dim, but got [s77**2, s77] X [32, 96].
+
+      symbol  source            recorded  sizes  because of
+      s77     L['x'].size()[0]         3  >= 2   demo/layers.py:26
+      s27     L['x'].size()[1]        21  >= 2   demo/layers.py:26
+      s53     L['x'].size()[2]        32  = 32   demo/layers.py:26
 
       region  what      calls  smallest sizes        sizes                                             told apart by       user line          code
            1  recorded  0/0    s77=2, s27=2, s53=32  s77 >= 2, s27 >= 2, s53 = 32                                          -                  -
@@ -57,8 +73,18 @@ Sizes that a call needs to be one number, which the recorded graph has instead o
 If the graph has numbers that may come from such a size, what the program does with others is not known:
 
     $ symtape inputs $RECORDINGS/encoder.log.zst:0/1 --seconds 600 -n 5
-    0/1_0: 5 regions; there may be others
+    0/1_0 serves s77 >= 2, s27 in {16, 24, 32, ...} (computed up to 271), s53 = 32, and 3 conditions on several sizes: region 1 of 5; there may be others
       * 2, 3, 4, 5: the program needs Eq(s53, 32) at /home/user/demo/encoder.py:46; what it does with other sizes was not recorded
+
+      symbol  source            recorded  sizes                                      because of
+      s77     L['x'].size()[0]         3  >= 2                                       demo/encoder.py:46
+      s27     L['x'].size()[1]        24  in {16, 24, 32, ...} (computed up to 271)  demo/encoder.py:46, demo/encoder.py:25, demo/encoder.py:27 and 2 other lines
+      s53     L['x'].size()[2]        32  = 32                                       demo/encoder.py:46
+
+      condition on several sizes                                      user line           code
+      Eq(32*s27*s77, 256*s77*((s27//8)))                              demo/encoder.py:27  windows = x.unflatten(1, (-1, WINDOW))
+      Ne(Mod(s77, s77*((s27//8))*((s27//((s27//8))))), 0)             demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
+      Ne(Mod(s77*((s27//8)), s77*((s27//8))*((s27//((s27//8))))), 0)  demo/encoder.py:29  t.unflatten(-1, (HEADS, -1)).transpose(2, 3) for t in self.qkv(windows).chunk(3, -1)
 
       region  what         calls  smallest sizes         sizes                                                                                                 told apart by       user line           code
            1  recorded     0/1    s77=2, s27=16, s53=32  s77 >= 2, s27 in {16, 24, 32, ...} (computed up to 271), s53 = 32, and 3 conditions on several sizes                      -                   -
@@ -248,11 +274,25 @@ More symbols than regions are found for:
 A guard that cannot be read may leave out sizes, so that the list is not said to be complete:
 
     $ python3 $ROOT/tests/golden/make_hostile.py unread > unread.log; symtape inputs unread.log
-    0/0_0: 4 regions; there may be others
+    0/0_0 (unfinished) was traced for s0 in {2, 3, 4, 5}: region 1 of 4; there may be others
       * not known what they require: 1 condition that cannot be read
+
+      symbol  source            recorded  sizes            because of
+      s0      L['x'].size()[0]         3  in {2, 3, 4, 5}
 
       region  what      calls  smallest sizes  sizes               told apart by     user line  code
            1  recorded  0/0    s0=2            s0 in {2, 3, 4, 5}                    -          -
            2  guards           s0=0            s0 = 0              1: not s0 >= 2    -          -
            3  branch           s0=6            s0 >= 6             1: not s0 <= 5    -          -
            4  guards           s0=1            s0 = 1              2: not Eq(s0, 0)  -          -
+
+Without time, the sizes that the compile serves are found, and no other region:
+
+    $ symtape inputs $RECORDINGS/mlp.log.zst:0/1 --seconds 0
+    0/1_0 serves s77 >= 2: the only region that was found; there may be others
+
+      symbol  source            recorded  sizes  because of
+      s77     L['x'].size()[0]         6  >= 2   demo/mlp.py:15
+
+      region  what      calls     smallest sizes  sizes     told apart by  user line  code
+           1  recorded  0/0, 0/1  s77=2           s77 >= 2                 -          -

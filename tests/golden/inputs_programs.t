@@ -27,7 +27,14 @@ The program asserts another condition, and has a guard on sizes:
     > END
 
     $ symtape inputs asserts.pt2 -n 3 --seconds 600
-    asserts: 3 regions; there may be others
+    asserts: what it checks allows s77 in {1, 2, 3, 4 and others}, and 1 condition on several sizes: region 1 of 3; there may be others
+
+      symbol  source                       recorded  sizes                       because of
+      s77     L['x'].size()[0]                    6  in {1, 2, 3, 4 and others}  demo/exported.py:18
+      s82     L['pair']['rows'].size()[0]         5  any
+
+      condition on several sizes                           user line  code
+      L['x'].size()[0] <= 2 * L['pair']['rows'].size()[0]  -          -
 
       region  what      calls  smallest sizes  sizes                                                             told apart by            user line            code
            1  recorded         s77=1, s82=1    s77 in {1, 2, 3, 4 and others}, and 1 condition on several sizes                           -                    -

@@ -56,6 +56,10 @@ static void test_regions(void **state)
     assert_int_equal(first->smallest[0], 4);
     assert_true(first->has_smallest);
     assert_true(str_is(first->words, "s0 in {4, 8, ..., 36}"));
+    assert_int_equal(first->n_sizes, 1);
+    assert_int_equal(first->sizes[0].symbol, 0);
+    assert_true(str_is(first->sizes[0].words, "in {4, 8, ..., 36}"));
+    assert_int_equal(first->conditions[0].symbol, c.symbols.v[0].symbol);
     /* 0, 1, what is no multiple of 4, and what is too large, are others. */
     bool zero = false, two = false, forty = false;
     for (size_t i = 1; i < regions.list.n; i++) {
@@ -76,6 +80,12 @@ static void test_regions(void **state)
     const struct regions_options two_only = { .limit = 2, .ns = options.ns };
     assert_true(regions_make(&regions, trace, &c, &two_only, &err));
     assert_int_equal(regions.list.n, 2);
+    assert_false(regions.complete);
+    regions_release(&regions);
+
+    const struct regions_options no_time = { 0 }; /* the first region is always found */
+    assert_true(regions_make(&regions, trace, &c, &no_time, &err));
+    assert_int_equal(regions.list.n, 1);
     assert_false(regions.complete);
     regions_release(&regions);
     conditions_release(&c);
@@ -104,6 +114,8 @@ static void test_many_symbols(void **state)
     assert_int_equal(first->n_conditions, SYMBOLS);
     assert_true(str_starts(first->words, STR("s0 >= 2, s1 >= 2, ")));
     assert_true(str_ends(first->words, STR(", s63 >= 2, and conditions on more symbols")));
+    assert_int_equal(first->n_sizes, REGION_SIZES);
+    assert_true(str_is(first->sizes[REGION_SIZES - 1].words, ">= 2"));
     assert_int_equal(first->smallest[SYMBOLS - 1], 2);
     regions_release(&regions);
     conditions_release(&c);
