@@ -38,6 +38,25 @@ static bool mark_evaluated(struct traced *traced, uint32_t meta, bool *failed)
     return ret;
 }
 
+struct item_search {
+    const struct shape_env *env;
+    bool found;
+};
+
+static void find_item(void *user, sym_id symbol)
+{
+    struct item_search *search = user;
+    search->found |= str_ends(env_source(search->env, symbol), STR(".item()"));
+}
+
+/* Returns whether a size depends on an item() that Dynamo made a symbol with a hint. AOTAutograd
+ * calls item() again, which makes an unbacked symbol. */
+static bool depends_on_item(struct call *c, sym_id size)
+{
+    struct item_search search = { c->env, false };
+    return sym_free_symbols(c->pool, size, find_item, &search) && search.found;
+}
+
 /* A functional wrapper (torch/_subclasses/functional_tensor.py) computed the bytes of its storage,
  * 0 when a size is 0 (computeStorageNbytes in aten/src/ATen/EmptyTensor.cpp). */
 static void evaluate_storage_size(struct call *c, const struct tensor_meta *meta)
@@ -45,7 +64,8 @@ static void evaluate_storage_size(struct call *c, const struct tensor_meta *meta
     if (behaves(c->env, BEHAVIOR_WRAPPERS_TAKE_STORAGE_SIZE))
         return;
     for (uint32_t d = 0; d < meta->ndim; d++)
-        if (guard_or_false(c, eq(c, meta->size[d], num(c, 0))))
+        if (!depends_on_item(c, meta->size[d]) &&
+            guard_or_false(c, eq(c, meta->size[d], num(c, 0))))
             return;
 }
 

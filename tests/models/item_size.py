@@ -1,0 +1,17 @@
+"""A size that item() reads from an input, and a number that item() computes."""
+import torch
+
+torch.manual_seed(0)
+torch._dynamo.config.capture_scalar_outputs = True
+
+
+@torch.compile(backend="aot_eager", dynamic=True, fullgraph=True)
+def fill(x, count):
+    rows = count.item()
+    positive = (x > 0).sum().item()
+    if rows < 9:
+        x = x + 1
+    return x.new_zeros(rows), x * positive
+
+
+fill(torch.randn(5), torch.tensor(4))
