@@ -286,6 +286,28 @@ static void put_redundant(struct buf *out, const struct trace *trace, const stru
     report_table(&table, how, 0, n, out);
 }
 
+static struct frame guard_frame(const struct trace *trace, const struct validate_attempt *a,
+                                const struct guard *guard)
+{
+    return guard->user_stack
+               ? stack_frame(trace, trace->attempts[a->attempt].recording, guard->user_stack)
+               : (struct frame){ 0 };
+}
+
+/* Appends "; asked at demo/train.py:12 `y = x[:kept]`", or nothing. */
+static void put_line(struct buf *out, const char *before, struct frame frame)
+{
+    if (!frame.file.n)
+        return;
+    buf_puts(out, before);
+    format_place(out, frame.file, frame.line);
+    if (!frame.code.n)
+        return;
+    buf_puts(out, " `");
+    format_text(out, frame.code, 120);
+    buf_puts(out, "`");
+}
+
 static void put_asserts(struct buf *out, const struct trace *trace, const struct validation *v,
                         const struct report_options *how)
 {
@@ -309,12 +331,17 @@ static void put_asserts(struct buf *out, const struct trace *trace, const struct
                 buf_puts(out, assert->verdict == DECIDE_PROVED ? " is implied by the guards"
                                                                : " is not decided");
             }
+            put_line(out, "; asked at ", guard_frame(trace, a, assert->guard));
             buf_puts(out, "\n");
         }
         for (size_t j = 0; j < a->n_unbounded && left; j++, left--) {
             put_compile(out, trace, a->attempt);
-            buf_printf(out, ": %.*s may be negative; ", STR_ARG(a->unbounded[j].symbol));
-            buf_printf(out, "%.*s says that it is not\n", STR_ARG(a->unbounded[j].check));
+            const struct validate_unbounded *u = &a->unbounded[j];
+            buf_printf(out, ": %.*s may be negative; ", STR_ARG(u->symbol));
+            format_text(out, u->check, 0);
+            buf_puts(out, " says that it is not");
+            put_line(out, ", after ", u->frame);
+            buf_puts(out, "\n");
         }
     }
     if (report_shown(how, n) < n)
@@ -482,6 +509,7 @@ static void lists_json(struct json_writer *w, const struct trace *trace,
         json_open_object(w, NULL);
         json_put_str(w, "symbol", a->unbounded[i].symbol);
         json_put_str(w, "check", a->unbounded[i].check);
+        frame_json(w, a->unbounded[i].frame);
         json_close(w);
     }
     json_close(w);

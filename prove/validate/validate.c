@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "prove/validate/unbounded.h"
 #include "replay/replay.h"
 #include "replay/shape/env/env.h"
 #include "trace/base/clock.h"
@@ -516,31 +517,34 @@ static bool check_asserts(struct validator *v)
     return ok || fail(v);
 }
 
-static bool add_unbounded(struct validator *v, sym_id symbol)
+static bool add_unbounded(struct validator *v, const struct symbol *symbol, bool is_replayed)
 {
-    struct str name = sym_name(v->pool, symbol);
-    struct buf text = BUF_INIT;
-    buf_printf(&text, "torch._check(%.*s >= 0)", STR_ARG(name));
-    v->failed |= text.failed;
-    struct validate_unbounded row = { .symbol = keep(v, name), .check = keep(v, buf_str(&text)) };
-    buf_release(&text);
+    struct validate_unbounded row = { .symbol = keep(v, symbol->name),
+                                      .user_stack = symbol->user_stack,
+                                      .is_replayed = is_replayed };
     return !v->failed && (vec_push(&v->study->unbounded, row) || fail(v));
 }
 
-/* Lists unbacked symbols that may be negative as far as guards, asserts and ranges say. */
+/* Lists recorded unbacked symbols that may be negative as far as guards, asserts and ranges say.
+ * The replay of a compile that failed has no graph, and so none of its unbacked symbols. */
 static bool find_unbounded(struct validator *v)
 {
-    for (uint32_t i = 0; i < env_n_symbols(v->env) && !v->failed; i++) {
-        sym_id symbol = env_symbol_at(v->env, i);
+    for (uint32_t i = 0; i < v->table->n_symbols && !v->failed; i++) {
+        const struct symbol *s = &v->table->symbols[i];
         struct decide_answer answer;
-        if (!env_is_unbacked(v->env, symbol) ||
-            sym_ask(v->pool, symbol, SYM_ASK_INTEGER) != SYM_YES)
+        struct err ignored = { 0 };
+        if (s->attempt != v->end->attempt || !s->unbacked || !s->user_stack)
             continue;
-        sym_id bounded = sym_ge(v->pool, symbol, SYM_ID_ZERO);
-        if (bounded == SYM_NONE || !ask(v, v->decider, bounded, &answer))
-            return fail(v);
-        if (answer.verdict == DECIDE_REFUTED)
-            add_unbounded(v, symbol);
+        sym_id symbol = sym_by_name(NULL, v->pool, s->name);
+        bool is_replayed = symbol != SYM_NONE && env_is_unbacked(v->env, symbol);
+        if (symbol != SYM_NONE && (sym_ask(v->pool, symbol, SYM_ASK_INTEGER) != SYM_YES ||
+                                   (!is_replayed && !str_starts(s->range, STR("[-")))))
+            continue;
+        sym_id bounded = symbol == SYM_NONE ? SYM_NONE : sym_ge(v->pool, symbol, SYM_ID_ZERO);
+        if (bounded == SYM_NONE)
+            return sym_ok(v->pool, &ignored), fail(v);
+        if (ask(v, v->decider, bounded, &answer) && answer.verdict == DECIDE_REFUTED)
+            add_unbounded(v, s, is_replayed);
     }
     return !v->failed;
 }
@@ -760,6 +764,13 @@ struct validation *validate_trace(struct trace *trace, const struct validate_opt
     replay_free(replay);
     for (size_t i = 0; i < run.studies.n && i < MAX_CONFIRMED && ok; i++)
         ok = confirm_first(trace, options, run.studies.v[i], err);
+    for (size_t i = 0; i < run.studies.n && ok; i++) {
+        struct study *s = run.studies.v[i];
+        ok = unbounded_describe(trace, s->result.attempt, s->unbounded.v, &s->unbounded.n,
+                                &s->arena) ||
+             err_nomem(err);
+        s->result.n_unbounded = s->unbounded.n;
+    }
     struct validation *ret = ok ? make_validation(&run, err) : NULL;
     if (!ret) {
         for (size_t i = 0; i < run.studies.n; i++)

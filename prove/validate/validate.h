@@ -93,10 +93,13 @@ struct validate_assert {
     uint32_t n_values;
 };
 
-/* An unbacked symbol without a bound that a size has. */
+/* An unbacked symbol that may be negative as far as guards, asserts and ranges say. */
 struct validate_unbounded {
     struct str symbol;
-    struct str check; /* "torch._check(u0 >= 0)" */
+    stack_id user_stack;
+    bool is_replayed;   /* the replay has it, and with it all that is known of its range */
+    struct frame frame; /* the line that made it */
+    struct str check;   /* "torch._check(longest >= 0)"; with the symbol if the line has no name */
 };
 
 struct validate_attempt {

@@ -32,10 +32,25 @@ Questions about unbacked symbols, and the runtime asserts that hold them:
     0/0_0    no claims       0          0
 
     Runtime asserts
-    0/0_0: u1 >= 0 can fail: u1 = -1
-    0/0_0: u1 <= s77 can fail: s77 = 2 (L['x'].size()[0]), u1 = 3
+    0/0_0: u1 >= 0 can fail: u1 = -1; asked at demo/data_dependent.py:12 `y = x[:kept]`
+    0/0_0: u1 <= s77 can fail: s77 = 2 (L['x'].size()[0]), u1 = 3; asked at demo/data_dependent.py:12 `y = x[:kept]`
+    0/0_0: u0 may be negative; torch._check(kept >= 0) says that it is not, after demo/data_dependent.py:11 `kept = (x.abs().mean(-1) > 0.5).sum().item()`
     2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     [exit 125]
+
+A size that item() reads from an input has a symbol with a hint in Dynamo's graph, and an unbacked one in that of AOTAutograd, which asks
+nothing about it:
+
+    $ symtape validate $RECORDINGS/item_size.log.zst
+    1 attempt, 7 claims: the guards imply all of them
+
+    compile  verdict  guards  questions  decided  known  ranges
+    0/0_0    proved        2          2    100 %      2       3
+
+    Runtime asserts
+    0/0_0: u1 >= 0 can fail: u1 = -1
+    0/0_0: u3 >= 0 can fail: u3 = -1
+    0/0_0: u0 may be negative; torch._check(positive >= 0) says that it is not, after demo/item_size.py:11 `positive = (x > 0).sum().item()`
 
 Asserts are decided beside guards on floats, whose sizes cannot be searched, because the guards hold for the sizes that were traced:
 
@@ -51,8 +66,9 @@ Asserts are decided beside guards on floats, whose sizes cannot be searched, bec
     0/0_0    no claims       1          0
 
     Runtime asserts
-    0/0_0: u1 >= 0 can fail: u1 = -1
-    0/0_0: u1 <= s77 can fail: s77 = 2 (L['x'].size()[0]), u1 = 3
+    0/0_0: u1 >= 0 can fail: u1 = -1; asked at demo/data_dependent.py:12 `y = x[:kept]`
+    0/0_0: u1 <= s77 can fail: s77 = 2 (L['x'].size()[0]), u1 = 3; asked at demo/data_dependent.py:12 `y = x[:kept]`
+    0/0_0: u0 may be negative; torch._check(kept >= 0) says that it is not, after demo/data_dependent.py:11 `kept = (x.abs().mean(-1) > 0.5).sum().item()`
     2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     [exit 125]
 

@@ -2,6 +2,7 @@
 
 #include "profile/model/format.h"
 #include "replay/shape/expr/sym.h"
+#include "trace/events/result_name.h"
 #include "trace/events/user_line.h"
 
 enum { MOST_DIMS = 16 }; /* of a tensor, whose sizes are read */
@@ -218,37 +219,6 @@ bool symbol_recorded_value(const struct symbol_scope *scope, const struct symbol
     return known;
 }
 
-/* Returns whether code after "=" is a call or an indexing alone, whose result is what was made:
- * "lengths.max().item()", "x.nonzero()", "x[mask]". */
-static bool is_made_by(struct str code, struct str maker)
-{
-    size_t open = str_find_char(code, '[');
-    bool indexes = str_is(maker, "indexing with a mask");
-    for (size_t i = 0; indexes && i < open; i++)
-        if (!is_word_char(code.p[i]) && code.p[i] != '.')
-            return false;
-    if (indexes)
-        return open > 0 && str_find_char(code, ']') + 1 == code.n;
-    return str_ends(code, maker);
-}
-
-/* Appends what the program calls the result of `maker` on a line that assigns nothing else:
- * "longest" of "longest = lengths.max().item()", "kept.shape[0]" of "kept = x[mask]"; false for
- * other lines. */
-static bool put_result(struct str code, struct str maker, struct buf *out)
-{
-    size_t n = 0;
-    while (n < code.n && is_word_char(code.p[n]))
-        n++;
-    struct str rest = str_trim(str_from(code, n));
-    if (n == 0 || !str_starts(rest, STR("= ")) || !is_made_by(str_from(rest, 2), maker))
-        return false;
-    buf_put(out, str_first(code, n));
-    if (!str_is(maker, ".item()"))
-        buf_puts(out, ".shape[0]");
-    return true;
-}
-
 static struct frame maker_frame(const struct symbol_scope *scope, const struct symbol *symbol)
 {
     const struct trace *trace = scope_trace(scope);
@@ -260,7 +230,7 @@ static struct frame maker_frame(const struct symbol_scope *scope, const struct s
 static void put_unbacked_code(const struct symbol_scope *scope, const struct symbol *symbol,
                               struct buf *out)
 {
-    if (!put_result(maker_frame(scope, symbol).code, symbol_maker(scope, symbol), out))
+    if (!result_put_name(maker_frame(scope, symbol).code, symbol_maker(scope, symbol), out))
         buf_put(out, symbol->name);
 }
 

@@ -2,7 +2,7 @@
 """PyTorch's translation validation and symtape validate have the same verdicts: on random live programs, and on logs from which a
 guard was removed.
 
-usage: validator_torch.py [--programs N] [--faults N] [--seed N] [--timeout MS] [-v] SYMTAPE
+usage: SYMTAPE=build/cmd/symtape validator_torch.py [--programs N] [--faults N] [--seed N] [--timeout MS]
 
 Programs are compiled under TORCHDYNAMO_TRANSLATION_VALIDATION=1 by $SYMTAPE_PYTHON; validator_child.py notes what Z3 answered, and the
 log of the same run is validated. PyTorch's validator may not decide within its time; where both decide, the verdicts must be equal.
