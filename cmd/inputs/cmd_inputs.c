@@ -3,6 +3,7 @@
 #include "cmd/cli/nearest.h"
 #include "cmd/cli/place.h"
 #include "cmd/inputs/inputs.h"
+#include "cmd/outside/outside_symbols.h"
 #include "cmd/solver/solver_arg.h"
 #include "profile/model/format.h"
 #include "trace/events/user_line.h"
@@ -160,14 +161,21 @@ struct inputs_work {
 /* Notes the names that there are, in case that none is one of --cover. */
 static void note_known(struct inputs_work *work, const struct conditions *conditions)
 {
+    struct buf name = BUF_INIT;
     for (size_t i = 0; i < conditions->symbols.n; i++) {
         const struct condition_symbol *s = &conditions->symbols.v[i];
         if (!s->has_hint || work->n_known >= KNOWN_SHOWN)
             continue;
-        buf_printf(&work->known, "%s%.*s", work->n_known++ ? ", " : "", STR_ARG(s->name));
-        if (s->source.n)
-            buf_printf(&work->known, " (%.*s)", STR_ARG(s->source));
+        buf_clear(&name);
+        buf_printf(&name, "%.*s%s%.*s%s", STR_ARG(s->name), s->source.n ? " (" : "",
+                   STR_ARG(s->source), s->source.n ? ")" : "");
+        if (str_contains(buf_str(&work->known), buf_str(&name)))
+            continue; /* several compiles have it */
+        buf_puts(&work->known, work->n_known++ ? ", " : "");
+        buf_put(&work->known, buf_str(&name));
     }
+    work->known.failed |= name.failed;
+    buf_release(&name);
 }
 
 /* Each region has a value of each symbol, so that their number bounds the work. */
@@ -261,6 +269,16 @@ static bool answer_programs(struct inputs_work *work, struct err *err)
     return ok;
 }
 
+static bool no_symbols(struct inputs_work *work, struct str name, struct err *err)
+{
+    struct buf outside = BUF_INIT;
+    if (outside_symbols_put(work->run->tape.trace, &outside, err))
+        err_set(err, ERR_USAGE, "--cover: no compile there has symbols, so that %.*s is none%.*s",
+                STR_ARG(name), STR_ARG(buf_str(&outside)));
+    buf_release(&outside);
+    return false;
+}
+
 static bool check_names(struct inputs_work *work, struct err *err)
 {
     const struct inputs_range *unknown = NULL;
@@ -270,8 +288,7 @@ static bool check_names(struct inputs_work *work, struct err *err)
     if (!unknown)
         return true;
     if (!work->n_known)
-        return err_set(err, ERR_USAGE, "--cover: there are no symbols, so that %.*s is none",
-                       STR_ARG(unknown->name));
+        return no_symbols(work, unknown->name, err);
     return err_set(err, ERR_USAGE, "--cover: %.*s is no symbol and no source of one; there %s %.*s",
                    STR_ARG(unknown->name), work->n_known == 1 ? "is" : "are",
                    STR_ARG(buf_str(&work->known)));
@@ -309,6 +326,17 @@ static int exit_code_of_verdict(enum decide_verdict verdict)
                                        : EXIT_CANNOT_TELL;
 }
 
+static bool note_none(struct inputs_run *run, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    buf_puts(&text, "no sizes and no numbers are symbols of a compile there");
+    bool ok = outside_symbols_put(run->tape.trace, &text, err);
+    if (ok)
+        out_note(run->cmd->out, "%.*s", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+    return ok;
+}
+
 static int answer_all(struct inputs_run *run)
 {
     struct inputs_work work = { .run = run };
@@ -337,7 +365,7 @@ static int answer_all(struct inputs_run *run)
     if (ok && run->args->json)
         end_json(run);
     if (ok && !run->n_answered && !run->n_large)
-        out_note(run->cmd->out, "no sizes and no numbers are symbols there");
+        ok = note_none(run, &err);
     int code = ok ? out_buf(run->cmd->out, &run->text) : out_error(run->cmd->out, &err);
     if (ok && code == EXIT_DONE)
         code = !run->n_answered ? EXIT_CANNOT_TELL

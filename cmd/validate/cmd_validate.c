@@ -1,5 +1,6 @@
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
+#include "cmd/outside/outside_symbols.h"
 #include "cmd/solver/solver_arg.h"
 #include "cmd/validate/validate.h"
 
@@ -48,15 +49,23 @@ static int print(struct cmd *cmd, const struct trace *trace, const struct valida
                                        : EXIT_CANNOT_TELL;
 }
 
-static void no_attempts(const struct trace *trace, struct err *err)
+static void no_attempts(struct trace *trace, struct err *err)
 {
+    struct buf outside = BUF_INIT;
     bool programs = false;
+    if (!outside_symbols_put(trace, &outside, err)) {
+        buf_release(&outside);
+        return;
+    }
     for (uint32_t i = 0; i < trace->n_recordings; i++)
         programs |= trace->recordings[i].kind == RECORDING_PT2;
-    err_set(err, ERR_USAGE, "%.*s has no attempt of a compile with guards%s", STR_ARG(trace->path),
+    err_set(err, ERR_USAGE, "%.*s has no attempt of a compile with guards%s%.*s",
+            STR_ARG(trace->path),
             programs ? "; of an exported program, symtape inputs lists what its range constraints "
                        "and asserts allow, and --cover asks whether they hold in a range"
-                     : "");
+                     : "",
+            STR_ARG(buf_str(&outside)));
+    buf_release(&outside);
 }
 
 static int validate(struct cmd *cmd, struct tape_arg *tape, const struct decide_limits *limits)

@@ -131,7 +131,7 @@ As a Python program with an input for each:
 A compile without symbols:
 
     $ symtape inputs $RECORDINGS/mlp.log.zst:0/0
-    2> symtape: no sizes and no numbers are symbols there
+    2> symtape: no sizes and no numbers are symbols of a compile there
     [exit 125]
 
 All sizes of a range satisfy what the compile relies on:
@@ -296,3 +296,19 @@ Without time, the sizes that the compile serves are found, and no other region:
 
       region  what      calls     smallest sizes  sizes     told apart by  user line  code
            1  recorded  0/0, 0/1  s77=2           s77 >= 2                 -          -
+
+What torch.export makes without a compile has symbols, and no graph:
+
+    $ printf 'V1120 07:34:58.618000 673 a.py:1] {"create_symbol": {"symbol": "s77", "val": "6", "vr": "[2, 64]", "source": "L[x].size()[0]", "user_stack": [], "stack": []}}\n' > outside.log
+
+    $ symtape inputs outside.log
+    2> symtape: no sizes and no numbers are symbols of a compile there; 1 symbol belongs to no compile, because torch.export records no graph unless strict=True: name the .pt2 that torch.export.save() writes, or see symtape diagnose and symtape show --guards
+    [exit 125]
+
+    $ symtape inputs outside.log --cover s77=2..9
+    2> symtape: --cover: no compile there has symbols, so that s77 is none; 1 symbol belongs to no compile, because torch.export records no graph unless strict=True: name the .pt2 that torch.export.save() writes, or see symtape diagnose and symtape show --guards
+    [exit 2]
+
+    $ symtape validate outside.log
+    2> symtape: validate: outside.log has no attempt of a compile with guards; 1 symbol belongs to no compile, because torch.export records no graph unless strict=True: name the .pt2 that torch.export.save() writes, or see symtape diagnose and symtape show --guards
+    [exit 2]
