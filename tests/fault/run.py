@@ -78,6 +78,7 @@ COMMANDS = [
     ("validate redundant guards", ["validate", "--redundant", f"{cases.RECORDINGS}/reset.log.zst:0/0.1"], None),
     ("validate redundant guards, json", ["validate", "--json", f"{cases.RECORDINGS}/reset.log.zst:0/0.1"], None),
     ("validate asserts", ["validate", "{tape}"], None),
+    ("validate a missing bound", ["validate", f"{cases.RECORDINGS}/data_dependent.log.zst"], None),
     ("replay", ["replay", "{trained}"], None),
     ("replay guards", ["replay", "--guards", "--json", "{tape}"], None),
     ("replay json", ["replay", "--json", "{trained}"], None),
