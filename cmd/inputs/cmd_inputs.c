@@ -103,6 +103,12 @@ void inputs_put_symbol(const struct conditions *conditions, sym_id symbol, struc
     format_text(out, row && row->made ? row->source : sym_name(conditions->pool, symbol), 0);
 }
 
+bool inputs_failed(const struct inputs_run *run, const struct conditions *conditions)
+{
+    return conditions->attempt != TRACE_NONE &&
+           run->tape.trace->attempts[conditions->attempt].status == ATTEMPT_FAILED;
+}
+
 /* ---- One compile ---- */
 
 static struct str compile_name(const struct inputs_run *run, const struct conditions *conditions)
@@ -125,7 +131,8 @@ static bool answer_cover(struct inputs_run *run, struct conditions *conditions,
     struct cover_range range = { names.symbols, names.n_symbols, names.assume, run->limits };
     if (ok && range.n_symbols) {
         ok = cover_make(&cover, conditions, &range, err);
-        if (ok && names.n_missing && cover.verdict == DECIDE_PROVED)
+        if (ok && cover.verdict == DECIDE_PROVED &&
+            (names.n_missing || (!cover.empty && inputs_failed(run, conditions))))
             cover.verdict = DECIDE_UNDECIDED;
         struct cover_report report = { run,    conditions,    &cover,
                                        ranges, names.missing, names.n_missing };
@@ -133,7 +140,7 @@ static bool answer_cover(struct inputs_run *run, struct conditions *conditions,
             cover_report_json(&report);
         else if (ok)
             cover_report_text(&report);
-        if (ok && (run->by_compile || conditions->attempt == TRACE_NONE))
+        if (ok && (conditions->attempt == TRACE_NONE || !run->of_function[conditions->attempt]))
             inputs_note_verdict(run, cover.verdict);
         run->n_answered += ok;
     }
@@ -373,6 +380,7 @@ static int answer_all(struct inputs_run *run)
                                 : exit_code_of_verdict(run->verdict);
     inputs_ranges_release(&work.ranges);
     buf_release(&work.known);
+    free(run->of_function);
     return code;
 }
 

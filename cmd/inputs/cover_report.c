@@ -111,6 +111,8 @@ void cover_report_text(const struct cover_report *report)
         buf_printf(out, "  * decided by Z3: %zu\n", cover->n_by_z3);
     if (cover->first)
         print_first(report);
+    if (inputs_failed(report->run, report->conditions))
+        buf_puts(out, "  * the compile failed, so that nothing serves these sizes\n");
     for (size_t i = 0; i < report->n_missing; i++)
         buf_printf(out, "  * %.*s is no symbol of this compile\n", STR_ARG(report->missing[i]));
     if (cover->n_of_data)

@@ -290,6 +290,8 @@ static bool decide_function(struct function_cover *f, struct err *err)
         (f->verdict == DECIDE_REFUTED && f->n_left_out))
         f->verdict = DECIDE_UNDECIDED;
     inputs_note_verdict(run, f->verdict);
+    for (size_t i = 0; i < f->code->compiles.n; i++)
+        run->of_function[f->code->compiles.v[i].attempt] = true;
     run->n_answered++;
     if (run->args->json)
         put_json(f);
@@ -330,7 +332,8 @@ static bool answer_recording(struct inputs_run *run, struct inputs_ranges *range
 bool answer_functions(struct inputs_run *run, struct inputs_ranges *ranges, struct err *err)
 {
     const struct trace *trace = run->tape.trace;
-    bool ok = true;
+    run->of_function = calloc((size_t)trace->n_attempts + 1, sizeof *run->of_function);
+    bool ok = run->of_function || err_nomem(err);
     if (run->args->json)
         json_open_array(&run->writer, "functions");
     for (uint32_t i = 0; ok && !run->by_compile && i < trace->n_recordings; i++)

@@ -104,6 +104,7 @@ struct inputs_run {
     uint64_t n_left_out; /* calls of the function that is answered, which are in no region */
     enum decide_verdict verdict;
     bool by_compile;     /* a selector names one; else the verdict is that of functions */
+    bool *of_function;   /* by attempt, without a selector: the verdict of its function counts */
     uint32_t n_answered; /* compiles */
     uint32_t n_large;    /* compiles with too many symbols, whose regions are not looked for */
     struct regions_runner runner; /* of --run */
@@ -116,6 +117,8 @@ void inputs_put_name(const struct inputs_run *run, const struct conditions *cond
 /* Writes the members that say so in JSON. */
 void inputs_json_name(const struct inputs_run *run, const struct conditions *conditions,
                       struct json_writer *w);
+/* Returns whether the compile failed, so that it serves no sizes. */
+bool inputs_failed(const struct inputs_run *run, const struct conditions *conditions);
 /* Appends the name of a symbol, or the source of a size that is none. */
 void inputs_put_symbol(const struct conditions *conditions, sym_id symbol, struct buf *out);
 /* Appends "demo/encoder.py:25 `if length % WINDOW:`", or nothing. */

@@ -41,11 +41,12 @@ void served_put_first_line(const struct inputs_run *run, const struct conditions
         buf_puts(out, program ? ": what it checks allows " : " serves ");
     format_text(out, regions->list.v[0].words, 0);
     buf_puts(out, ": ");
-    if (regions->list.n == 1)
-        buf_puts(out, regions->complete ? "the only region" : "the only region that was found");
+    if (regions->list.n > 1)
+        buf_printf(out, "region 1 of %zu%s\n", regions->list.n,
+                   regions->complete ? ", which are all sizes" : "; there may be others");
     else
-        buf_printf(out, "region 1 of %zu", regions->list.n);
-    buf_puts(out, regions->complete ? ", which are all sizes\n" : "; there may be others\n");
+        buf_puts(out, regions->complete ? "the only region, which has all sizes\n"
+                                        : "the only region that was found; there may be others\n");
 }
 
 static void put_causes(const struct region *region, sym_id symbol, struct buf *out)

@@ -185,6 +185,33 @@ A number that is no symbol in some entry:
     2> symtape: 0/4 failed in PyTorch: Unsupported: Dynamo attempted to recompile the code object too many times, exceeding the recompile_limit cache size limit (currently set to 4). Excessive recompilations can degrade performance due to the compilation overhead of each recompilation
     [exit 1]
 
+A compile that failed is no entry; it counts by itself if its function has none:
+
+    $ symtape inputs $RECORDINGS/data_dependent.log.zst --cover "x.size(0)=1..9" -n 1
+    0/0_0: refuted: 0 of 1 conditions on these sizes always hold
+      * the smallest sizes that violate one: s77=1; s77 >= 2 is false, at demo/data_dependent.py:11 `kept = (x.abs().mean(-1) > 0.5).sum().item()`
+      * the compile failed, so that nothing serves these sizes
+      * not examined, because they depend on data: 1
+      * not examined, because no size of them varies: 2
+
+      Violated by some sizes of the range
+      verdict  sizes  kind   condition  user line                  code
+      refuted  s77=1  range  s77 >= 2   demo/data_dependent.py:11  kept = (x.abs().mean(-1) > 0.5).sum().item()
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
+    [exit 1]
+
+    $ symtape inputs $RECORDINGS/data_dependent.log.zst --cover "x.size(0)=2..9" -n 1
+    0/0_0: undecided: 1 of 1 conditions on these sizes always hold
+      * the compile failed, so that nothing serves these sizes
+      * not examined, because they depend on data: 1
+      * not examined, because no size of them varies: 2
+
+      Always hold in this range, and can be dropped for it
+      verdict  sizes  kind   condition  user line                  code
+      proved          range  s77 >= 2   demo/data_dependent.py:11  kept = (x.abs().mean(-1) > 0.5).sum().item()
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
+    [exit 125]
+
 As JSON:
 
     $ symtape inputs $RECORDINGS/reset.log.zst --cover "x.size(0)=1..64,x.size(1)=7" --json
