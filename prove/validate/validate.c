@@ -119,6 +119,8 @@ static struct str printed(struct validator *v, sym_id e)
     return ret;
 }
 
+/* A bound beyond DECIDE_MOST is none for a decider: sys.maxsize - 1, that of counts such as
+ * nonzero()'s, says that they fit into 64 bits. */
 static struct decide_range range_of(struct validator *v, struct sym_range range)
 {
     struct decide_range ret = DECIDE_RANGE_ANY;
@@ -126,6 +128,10 @@ static struct decide_range range_of(struct validator *v, struct sym_range range)
         return ret;
     sym_to_i64(v->pool, range.lower, &ret.lower);
     sym_to_i64(v->pool, range.upper, &ret.upper);
+    if (ret.lower < -DECIDE_MOST)
+        ret.lower = DECIDE_NO_LOWER;
+    if (ret.upper > DECIDE_MOST)
+        ret.upper = DECIDE_NO_UPPER;
     return ret;
 }
 

@@ -42,15 +42,17 @@ A size that item() reads from an input has a symbol with a hint in Dynamo's grap
 nothing about it:
 
     $ symtape validate $RECORDINGS/item_size.log.zst
-    1 attempt, 7 claims: the guards imply all of them
+    2 attempts, 19 claims: the guards imply all of them
 
     compile  verdict  guards  questions  decided  known  ranges
     0/0_0    proved        2          2    100 %      2       3
+    1/0_0    proved        0          0        -     10       2
 
     Runtime asserts
     0/0_0: u1 >= 0 can fail: u1 = -1
     0/0_0: u3 >= 0 can fail: u3 = -1
     0/0_0: u0 may be negative; torch._check(positive >= 0) says that it is not, after demo/item_size.py:11 `positive = (x > 0).sum().item()`
+    1/0_0: u0 >= 2 can fail: u0 = 0; asked at demo/item_size.py:23 `torch._check(found.shape[0] >= 2)`
 
 Asserts are decided beside guards on floats, whose sizes cannot be searched, because the guards hold for the sizes that were traced:
 

@@ -1,4 +1,4 @@
-"""A size that item() reads from an input, and a number that item() computes."""
+"""A size that item() reads from an input, a number that item() computes, and a count that a check bounds."""
 import torch
 
 torch.manual_seed(0)
@@ -15,3 +15,14 @@ def fill(x, count):
 
 
 fill(torch.randn(5), torch.tensor(4))
+
+
+@torch.compile(backend="aot_eager", dynamic=True, fullgraph=True)
+def places(x):
+    found = x.nonzero()
+    torch._check(found.shape[0] >= 2)
+    return found[: found.shape[0] // 2]
+
+
+torch._dynamo.config.capture_dynamic_output_shape_ops = True
+places(torch.ones(5))
