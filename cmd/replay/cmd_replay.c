@@ -3,6 +3,7 @@
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/rules_arg.h"
 #include "cmd/replay/replay.h"
+#include "cmd/symbols/source_symbol.h"
 
 static const struct opt options[] = {
     OPT_FLAG(0, "guards", struct replay_args, guards,
@@ -169,6 +170,18 @@ static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct rep
     return replay_once(cmd, tape, &how);
 }
 
+/* Puts symbols in the places of sources. */
+static bool find_sources(const struct tape_arg *tape, struct replay_lists *lists, struct err *err)
+{
+    for (size_t i = 0; i < lists->n_sets; i++)
+        if (!source_symbol_find(tape->trace, &tape->selector, &lists->sets[i].symbol, err))
+            return err_at(err, "--sizes");
+    for (size_t i = 0; i < lists->n_hints; i++)
+        if (!source_symbol_find(tape->trace, &tape->selector, &lists->hints[i].symbol, err))
+            return err_at(err, "--what-if");
+    return true;
+}
+
 static int run_replay(struct cmd *cmd)
 {
     const struct replay_args *args = cmd->args;
@@ -192,6 +205,8 @@ static int run_replay(struct cmd *cmd)
                    ? tape_arg_open(&tape, cmd->out, cmd->operands[0],
                                    args->run.strict ? TAPE_ARG_STRICT : 0)
                    : out_error(cmd->out, &err);
+    if (code == EXIT_DONE && !find_sources(&tape, &lists, &err))
+        code = out_error(cmd->out, &err);
     if (code == EXIT_DONE)
         code = replay(cmd, &tape, &lists, rules);
     tape_arg_close(&tape);

@@ -4,6 +4,7 @@
 #include "cmd/cli/rules_arg.h"
 #include "cmd/cli/tape_arg.h"
 #include "cmd/run/run_session.h"
+#include "cmd/symbols/source_symbol.h"
 #include "trace/events/symbols.h"
 
 /* Returns whether the selector names the graph. */
@@ -40,11 +41,21 @@ static bool is_graph_symbol(struct session *s, const struct selector *selector,
     return false;
 }
 
-/* Refuses a symbol of the option that no graph has. Returns the exit code. */
+/* Puts symbols in the places of sources, and refuses a symbol of the option that no graph has.
+ * Returns the exit code. */
 static int check_symbols(struct session *s, const struct selector *selector,
-                         const struct symbol_table *table, const struct size_grid *grid,
+                         const struct symbol_table *table, struct size_grid *grid,
                          const char *option)
 {
+    struct err err = { 0 };
+    for (size_t i = 0; i < grid->n_symbols; i++) {
+        if (!source_symbol_find(s->trace, selector, &grid->symbols[i], &err))
+            return err_at(&err, "%s", option), out_error(s->cmd->out, &err);
+        for (size_t k = 0; k < i; k++)
+            if (str_eq(grid->symbols[k], grid->symbols[i]))
+                return out_usage(s->cmd->out, "%s: %.*s is given twice", option,
+                                 STR_ARG(grid->symbols[i]));
+    }
     for (size_t i = 0; i < grid->n_symbols; i++)
         if (!is_graph_symbol(s, selector, table, grid->symbols[i]))
             return out_usage(s->cmd->out,

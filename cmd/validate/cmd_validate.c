@@ -1,7 +1,7 @@
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
-#include "cmd/outside/outside_symbols.h"
 #include "cmd/solver/solver_arg.h"
+#include "cmd/symbols/outside_symbols.h"
 #include "cmd/validate/validate.h"
 
 struct validate_args {

@@ -183,3 +183,14 @@ A size that the recorded graph has as a number is replayed with the size that is
       0/0_0:dynamo_output_graph x: operator.add
         - f32[s77, s27, 32][32*s27, 32, 1]cpu
         + RuntimeError: The size of tensor a (s53) must match the size of tensor b (32) at non-singleton dimension 2)
+
+Sources in the places of symbols:
+
+    $ symtape replay $RECORDINGS/encoder.log.zst:0/1 --what-if "x.size(1)=31" | head -3
+    0/1_0: the program branches at demo/encoder.py:25, because Eq(Mod(s27, 8), 0) does not hold; what comes after is another program
+    guards
+      - 0/1_0  Eq(Mod(s27, 8), 0)
+
+    $ symtape replay $RECORDINGS/mlp.log.zst:0/1 --sizes "y.size(0)=5"
+    2> symtape: no attempt has a symbol y.size(0); symtape show --symbols lists them
+    [exit 2]

@@ -163,3 +163,18 @@ To git bisect, a tape without a graph to run is wrong usage.
     2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
     2> symtape: $RECORDINGS/data_dependent.log.zst: no graph to run (forward, backward, inference, exported, or one that is named); symtape show --graphs lists what there is
     [exit 129]
+
+Sources in the places of symbols:
+
+    $ symtape run $RECORDINGS/mlp.log.zst:0/1 --sizes "x.shape[0]=5,7"
+    1 graph at 2 sizes on cpu: all ran; peak memory 6.53 kB
+    0/1_0:aot_inference_graph: 2 sizes
+      all sizes: runs (2 sizes)
+
+    $ symtape run $RECORDINGS/mlp.log.zst:0/1 --sizes "L['x'].size()[0]=5,s77=7"
+    2> symtape: --sizes: s77 is given twice
+    [exit 2]
+
+    $ symtape run $RECORDINGS/mlp.log.zst:0/1 --sizes "y.size(0)=5"
+    2> symtape: --sizes: no graph has a symbol y.size(0); symtape show --symbols lists them
+    [exit 2]

@@ -1,4 +1,4 @@
-#include "cmd/outside/outside_symbols.h"
+#include "cmd/symbols/outside_symbols.h"
 
 #include "profile/model/format.h"
 #include "trace/events/symbols.h"

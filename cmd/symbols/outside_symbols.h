@@ -1,7 +1,7 @@
 /* Symbols that belong to no compile. torch.export makes them unless strict=True: PyTorch records
  * its symbols and guards, no compile and no graph (torch/export/_trace.py). */
-#ifndef SYMTAPE_CMD_OUTSIDE_OUTSIDE_SYMBOLS_H
-#define SYMTAPE_CMD_OUTSIDE_OUTSIDE_SYMBOLS_H
+#ifndef SYMTAPE_CMD_SYMBOLS_OUTSIDE_SYMBOLS_H
+#define SYMTAPE_CMD_SYMBOLS_OUTSIDE_SYMBOLS_H
 
 #include "trace/open.h"
 
