@@ -65,6 +65,8 @@ static bool same_type(struct entry_check *c, const struct guard_leaf *leaf)
     if (left->op != COND_SOURCE || right->op != COND_CONSTANT)
         return true;
     const struct py_value *value = world_value(c->world, left->source);
+    if (py_is_set_type(value->type) && py_is_set_type(right->value.type))
+        return str_eq(value->type, right->value.type);
     return value->kind == PY_UNKNOWN || value->kind == right->value.kind ||
            right->value.kind == PY_OBJECT;
 }

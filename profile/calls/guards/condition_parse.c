@@ -267,15 +267,26 @@ static condition_id read_set_contains(struct condition_reader *in)
 }
 
 /* "{1, 2}" */
-static condition_id read_set(struct condition_reader *in)
+static condition_id read_set(struct condition_reader *in, struct str type)
 {
-    size_t n = bracket_length(in->rest);
-    struct py_value value = { .kind = PY_OBJECT, .type = STR("set"), .object = OBJECT_NONE };
+    size_t n = in->rest.n && in->rest.p[0] == '{' ? bracket_length(in->rest) : 0;
+    struct py_value value = { .kind = PY_OBJECT, .type = type, .object = OBJECT_NONE };
     if (n < 2)
         return fail(in);
     value.text = str_from(str_first(in->rest, n - 1), 1);
     skip(in, n);
     return make_constant(in, value);
+}
+
+/* "{1, 2})", or ")" if it is empty */
+static condition_id read_set_call(struct condition_reader *in, struct str type)
+{
+    if (accept(in, ")"))
+        return make_constant(
+            in, (struct py_value){ .kind = PY_OBJECT, .type = type, .object = OBJECT_NONE });
+    condition_id ret = read_set(in, type);
+    expect(in, ")");
+    return in->failed ? fail(in) : ret;
 }
 
 /* "'cuda', index=0)" */
@@ -397,8 +408,12 @@ static condition_id read_atom(struct condition_reader *in)
         return read_function(in, COND_MAX, true);
     if (accept(in, "set.__contains__(") || accept(in, "frozenset.__contains__("))
         return read_set_contains(in);
+    if (accept(in, "frozenset("))
+        return read_set_call(in, STR("frozenset"));
+    if (accept(in, "set("))
+        return read_set_call(in, STR("set"));
     if (in->rest.p[0] == '{')
-        return read_set(in);
+        return read_set(in, STR("set"));
     if (accept(in, "device(type="))
         return read_device(in);
     if (str_starts(in->rest, STR("torch.")))

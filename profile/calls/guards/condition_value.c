@@ -127,8 +127,7 @@ static struct py_value length_of(const struct py_value *value)
 
 static bool is_set(const struct py_value *value)
 {
-    return value->kind == PY_DICT &&
-           (str_is(value->type, "set") || str_is(value->type, "frozenset"));
+    return value->kind == PY_DICT && py_is_set_type(value->type);
 }
 
 static const struct py_value *contains(const struct py_value *dict, const struct py_value *key)
@@ -273,10 +272,10 @@ static const struct py_value *equal_set(const struct py_value *set, struct str m
 
 static const struct py_value *equal(const struct py_value *a, const struct py_value *b)
 {
-    if (is_set(a) && b->kind == PY_OBJECT && str_is(b->type, "set"))
+    if (is_set(a) && b->kind == PY_OBJECT && py_is_set_type(b->type))
         return equal_set(a, b->text);
     if (a->kind == PY_OBJECT && b->kind == PY_OBJECT && a->object == OBJECT_NONE &&
-        b->object == OBJECT_NONE && !str_is(a->type, "set") &&
+        b->object == OBJECT_NONE && !py_is_set_type(a->type) &&
         (!a->type.n || !b->type.n || str_eq(a->type, b->type)))
         return truth(equal_constants(a, b));
     if (is_number(a) && is_number(b)) {

@@ -15,6 +15,11 @@ bool tensor_is_contiguous(const struct tensor_value *tensor)
     return true;
 }
 
+bool py_is_set_type(struct str type)
+{
+    return str_is(type, "set") || str_is(type, "frozenset");
+}
+
 bool py_equal(const struct py_value *a, const struct py_value *b)
 {
     if (a->kind != b->kind || !str_eq(a->type, b->type))

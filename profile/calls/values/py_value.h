@@ -61,6 +61,11 @@ struct py_value {
     const struct tensor_value *tensor;
 };
 
+/* Returns whether a type is "set" or "frozenset". A set among the values of a call is a PY_DICT,
+ * and one that a guard has as a constant a PY_OBJECT, whose text is what stands between the braces.
+ */
+bool py_is_set_type(struct str type);
+
 /* Returns whether both are equal in Python, the identity of tensors and objects included. */
 bool py_equal(const struct py_value *a, const struct py_value *b);
 
