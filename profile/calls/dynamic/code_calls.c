@@ -204,11 +204,7 @@ static uint32_t values_key(struct calls_table *table, uint32_t code, uint32_t nu
     buf_clear(key);
     buf_varint(key, code);
     put_bytes(key, &call->module, sizeof call->module);
-    buf_putc(key, (char)(call->mode.known + 2 * call->mode.grad + 4 * call->mode.inference +
-                         8 * call->mode.deterministic));
-    put_name(key, call->mode.autocast_device);
-    put_name(key, call->mode.autocast_dtype);
-    put_name(key, call->mode.default_dtype);
+    call_mode_put(&call->mode, key);
     for (uint32_t i = 0; i < call->n_values; i++)
         put_value(call, i, sizes, key);
     return key->failed ? INTERN_NONE

@@ -25,6 +25,37 @@ bool check_function_modes(const struct call_mode *then, const struct call_mode *
                    : same_modes(then->function_modes, now->function_modes));
 }
 
+enum setting_place { AHEAD, BEHIND };
+
+static const struct {
+    const char *name;
+    enum setting_place place;
+} SETTINGS[] = {
+#define SETTING(name, place) { #name, place },
+#include "profile/calls/values/mode_settings.def"
+#undef SETTING
+};
+
+static bool put_settings(const struct call_mode *then, const struct call_mode *now,
+                         enum setting_place place, struct buf *reason)
+{
+    bool changed = false;
+    for (int i = 0; i < MODE_SETTING_COUNT; i++) {
+        if (SETTINGS[i].place != place || str_eq(then->settings[i], now->settings[i]))
+            continue;
+        changed = true;
+        if (reason)
+            buf_printf(reason, "%s ", SETTINGS[i].name);
+    }
+    return changed;
+}
+
+static void put_if(bool changed, const char *what, struct buf *reason)
+{
+    if (changed)
+        buf_printf(reason, "%s ", what);
+}
+
 bool check_mode(const struct call_mode *then, const struct call_mode *now, struct buf *reason)
 {
     bool enables = now->autocast_device.n != 0;
@@ -35,18 +66,18 @@ bool check_mode(const struct call_mode *then, const struct call_mode *now, struc
     bool default_dtype = !str_eq(then->default_dtype, now->default_dtype);
     struct str device = enables ? now->autocast_device : then->autocast_device;
     if (!then->known || !now->known ||
-        !(grad || enabled || dtype || deterministic || default_dtype))
+        !(grad || enabled || dtype || deterministic || default_dtype ||
+          put_settings(then, now, AHEAD, NULL) || put_settings(then, now, BEHIND, NULL)))
         return true;
     if (!reason)
         return false;
     buf_puts(reason, "GLOBAL_STATE changed: ");
-    if (grad)
-        buf_puts(reason, "grad_mode ");
+    put_if(grad, "grad_mode", reason);
     if (enabled || dtype)
         buf_printf(reason, "autocast(%.*s)_%s ", STR_ARG(device), enabled ? "enabled" : "dtype");
-    if (deterministic)
-        buf_puts(reason, "deterministic_algorithms ");
-    if (default_dtype)
-        buf_puts(reason, "default_dtype ");
+    put_settings(then, now, AHEAD, reason);
+    put_if(deterministic, "deterministic_algorithms", reason);
+    put_settings(then, now, BEHIND, reason);
+    put_if(default_dtype, "default_dtype", reason);
     return false;
 }

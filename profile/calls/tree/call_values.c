@@ -76,23 +76,13 @@ static void put_value(struct call_hasher *hasher, const struct py_value *value, 
         put_tensor(value, out);
 }
 
-static void put_mode(const struct call_mode *mode, struct buf *out)
-{
-    buf_putc(out, (char)(mode->known | mode->grad << 1 | mode->inference << 2 |
-                         mode->deterministic << 3));
-    buf_counted(out, mode->autocast_device);
-    buf_counted(out, mode->autocast_dtype);
-    buf_counted(out, mode->default_dtype);
-    buf_counted(out, mode->function_modes);
-}
-
 bool call_hasher_hash(struct call_hasher *hasher, const struct program_call *call, uint64_t *ret)
 {
     uint32_t n_objects = 0;
     hasher->n_calls++;
     buf_clear(&hasher->key);
     buf_zigzag(&hasher->key, call->module);
-    put_mode(&call->mode, &hasher->key);
+    call_mode_put(&call->mode, &hasher->key);
     for (uint32_t i = 0; i < call->n_values; i++) {
         const struct py_value value = program_call_value(call, i);
         buf_varint(&hasher->key, call->values[i].source);

@@ -268,6 +268,18 @@ struct py_value program_call_value(const struct program_call *call, uint32_t i)
     return ret;
 }
 
+void call_mode_put(const struct call_mode *mode, struct buf *out)
+{
+    buf_putc(out, (char)(mode->known | mode->grad << 1 | mode->inference << 2 |
+                         mode->deterministic << 3));
+    buf_counted(out, mode->autocast_device);
+    buf_counted(out, mode->autocast_dtype);
+    buf_counted(out, mode->default_dtype);
+    buf_counted(out, mode->function_modes);
+    for (int i = 0; i < MODE_SETTING_COUNT; i++)
+        buf_counted(out, mode->settings[i]);
+}
+
 void call_log_release(struct call_log *log)
 {
     vec_release(&log->calls);

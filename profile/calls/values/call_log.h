@@ -6,7 +6,8 @@
  *               {"source": "L['n']", "type": "int", "value": 3}],
  *      "state": [{"source": "L['self'].k", "type": "int", "value": 2}],
  *      "mode": {"grad": true, "inference": false, "autocast": null,
- *               "default_dtype": "torch.float32", "deterministic": false}}
+ *               "default_dtype": "torch.float32", "deterministic": false,
+ *               "settings": {"num_threads": "2"}}}
  *
  * "args" are the function's locals and "state" attributes and globals that may have changed; what
  * neither names is as it was. "code" names the code object ("train.py:17:forward"), where it is
@@ -28,6 +29,13 @@
 #include "trace/base/intern.h"
 #include "trace/events/calls.h"
 
+enum mode_setting {
+#define SETTING(name, place) MODE_SETTING_##name,
+#include "profile/calls/values/mode_settings.def"
+#undef SETTING
+    MODE_SETTING_COUNT
+};
+
 /* Modes of the process that GLOBAL_STATE guards. */
 struct call_mode {
     bool known;
@@ -36,7 +44,12 @@ struct call_mode {
     struct str autocast_dtype;  /* "torch.bfloat16" */
     struct str default_dtype;
     struct str function_modes; /* "DeviceContext(meta)"; "" without a mode of torch.overrides */
+    /* "False", "4"; "" where one is as at the first call, or is not told */
+    struct str settings[MODE_SETTING_COUNT];
 };
+
+/* Appends what tells modes apart. */
+void call_mode_put(const struct call_mode *mode, struct buf *out);
 
 /* A value as its line says it: the object of two values of a call is the same if their numbers are
  * equal, and stands in program_call.objects under that number. program_call_value() looks it up. */

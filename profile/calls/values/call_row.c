@@ -229,6 +229,17 @@ static bool is_true(const struct json *doc, json_id object, struct str key)
     return json_kind_of(doc, json_get(doc, object, key)) == JSON_TRUE;
 }
 
+static void read_settings(struct row_reader *in, json_id settings, struct str *ret)
+{
+    static const char *const names[] = {
+#define SETTING(name, place) #name,
+#include "profile/calls/values/mode_settings.def"
+#undef SETTING
+    };
+    for (int i = 0; i < MODE_SETTING_COUNT; i++)
+        ret[i] = text_of(in, json_get(&in->doc, settings, str_of(names[i])));
+}
+
 static void read_mode(struct row_reader *in, json_id mode, struct call_mode *ret)
 {
     const struct json *doc = &in->doc;
@@ -241,6 +252,8 @@ static void read_mode(struct row_reader *in, json_id mode, struct call_mode *ret
     ret->function_modes = text_of(in, json_get(doc, mode, STR("function_modes")));
     ret->autocast_device = text_of(in, json_get(doc, autocast, STR("device")));
     ret->autocast_dtype = text_of(in, json_get(doc, autocast, STR("dtype")));
+    if (json_kind_of(doc, json_get(doc, mode, STR("settings"))) == JSON_OBJECT)
+        read_settings(in, json_get(doc, mode, STR("settings")), ret->settings);
 }
 
 /* Adds what the call says of the module: L['self'], and whether it trains. */

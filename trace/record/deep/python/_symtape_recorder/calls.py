@@ -26,7 +26,7 @@ import threading
 import time
 import weakref
 
-from _symtape_recorder import call_values
+from _symtape_recorder import call_modes, call_values
 from _symtape_recorder.call_state import CodeState
 from _symtape_recorder.imports import code_objects
 
@@ -120,7 +120,7 @@ class Calls:
     def begin_locked(self):
         self.numbers = itertools.count()
         self.objects = self.fast.Objects() if self.fast else call_values.Objects()
-        self.values = None
+        self.values = self.modes = None
         self.backends, self.callbacks = [], {}
         # How often all entries were forgotten, and how often compile ids began again; whether no
         # compile has an id of the present generation.
@@ -288,7 +288,7 @@ class Calls:
                 call.compiling -= 1
                 self.compiled = True
         module._compile = compile_and_note
-        for recorder_module in (sys.modules[__name__], call_values,
+        for recorder_module in (sys.modules[__name__], call_modes, call_values,
                                 sys.modules[CodeState.__module__]):
             for code in code_objects(recorder_module):
                 module.skip_code(code)
@@ -426,6 +426,7 @@ class Calls:
 
     def prepare_locked(self):
         self.torch = sys.modules["torch"]
+        self.modes = call_modes.Modes(self.torch)
         self.values = call_values.Values(self.torch, self.objects)
         self.inference = self.torch._C.is_inference_mode_enabled
         # torch 2.13 has isolate_recompiles=True.
@@ -439,7 +440,7 @@ class Calls:
     def backward_begins(self, forward, look, gradients):
         """`look`: the number of the look-up of `forward` whose graph this is the backward of."""
         call = self.Call(next(self.numbers), None, self.objects)
-        call.backward_of, call.began, call.mode = forward.number, time.perf_counter(), mode_of(self.torch)
+        call.backward_of, call.began, call.mode = forward.number, time.perf_counter(), self.modes.now()
         if look < 0 or forward.backward_of is not None:
             look = None
         elif look <= forward.shift:
@@ -462,7 +463,7 @@ class Calls:
         code.compiled(compile_id)
         call.compiles += compile_id,
         if call.mode is None:
-            call.mode = mode_of(self.torch)
+            call.mode = self.modes.now()
         return self.look_up(call, code, None, given["locals"], "no entry", compile_id)
 
     def compile_refused(self, call, lookup):
@@ -485,7 +486,7 @@ class Calls:
         if call.mode is None:
             call.entry, call.mode, call.region = entry, entry.mode, self.region()
             if call.mode is None or call.mode[1] != self.inference():
-                call.mode = mode_of(self.torch)
+                call.mode = self.modes.now()
         self.look_up(call, entry.code, entry, local, "hit", entry.id)
 
     def look_up(self, call, code, entry, local, outcome, answered):
@@ -571,7 +572,7 @@ class Calls:
     def key_of(self, call, error, frame):
         looked, entry = call.looked, call.entry
         if call.mode is None:
-            call.mode = mode_of(self.torch)
+            call.mode = self.modes.now()
         if entry is not None and entry.root is not None and looked and looked[0][1] == "hit":
             known = entry.key
             if known is not None and known[7] is looked[0] and is_same(known[8], looked[1:]) \
@@ -820,32 +821,6 @@ KNOWN = Known()
 NEVER = None, ()  # of an entry that answered no look-up
 
 
-def mode_of(torch):
-    c = torch._C
-    autocast = None
-    if c._is_any_autocast_enabled():
-        for device in ("cpu", "cuda", "xpu", "mps", "hpu"):
-            try:
-                if torch.is_autocast_enabled(device):
-                    autocast = device, str(torch.get_autocast_dtype(device))
-                    break
-            except RuntimeError:
-                pass
-    return (c.is_grad_enabled(), c.is_inference_mode_enabled(), autocast,
-            torch.get_default_dtype(), c._get_deterministic_algorithms(),
-            function_modes(c) if c._len_torch_function_stack() else None)
-
-
-def function_modes(c):
-    """The modes of torch.overrides, outermost first."""
-    found = []
-    for i in range(c._len_torch_function_stack()):
-        mode = c._get_function_stack_at(i)
-        name = type(mode).__name__
-        found.append(f"{name}({mode.device})" if name == "DeviceContext" else name)
-    return ", ".join(found)
-
-
 def is_range(numbers):
     """Whether each number is one more than the number before."""
     return all(n == numbers[0] + i for i, n in enumerate(numbers))
@@ -940,7 +915,7 @@ def row_of(key, new):
             row["look"] = look
         for source, part in args:
             call_values.describe(source, part, new, row["args"])
-        row["mode"] = describe_mode(mode)
+        row["mode"] = call_modes.describe(mode)
         return row
     _, function, module, training, where, mode, raised, root, frames, compiles, refused = key
     region, backend = where
@@ -960,7 +935,7 @@ def row_of(key, new):
     if region is not None and region >= 0:
         row["region"] = region
     row.update(describe_lookup(root, new, module is None) if root is not None else {"args": []})
-    row["mode"] = describe_mode(mode)
+    row["mode"] = call_modes.describe(mode)
     row["compiles"] = list(compiles)
     if refused:
         row["refused"] = list(refused)
@@ -1007,14 +982,4 @@ def describe_lookup(lookup, new, with_module):
     row["outcome"] = outcome
     if answered is not None:
         row["answered" if outcome in ("hit", "compiled") else "compile"] = answered
-    return row
-
-
-def describe_mode(mode):
-    grad, inference, autocast, dtype, deterministic, modes = mode
-    row = {"grad": grad, "inference": inference,
-           "autocast": {"device": autocast[0], "dtype": autocast[1]} if autocast else None,
-           "default_dtype": str(dtype), "deterministic": deterministic}
-    if modes is not None:
-        row["function_modes"] = modes
     return row
