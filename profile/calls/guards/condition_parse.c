@@ -104,14 +104,35 @@ static size_t word_length(struct str text)
     return n;
 }
 
+static bool starts_scope(struct str text)
+{
+    return str_starts(text, STR("L[")) || str_starts(text, STR("G["));
+}
+
+/* Returns the length of a call that a source begins with, up to its bracket, or 0. */
+static size_t call_length(struct str text)
+{
+    static const struct {
+        struct str begin;
+        size_t name;   /* what stands before its bracket */
+        bool of_scope; /* an L[...] or G[...] follows */
+    } CALLS[] = {
+        { { "list(dict.keys(", 15 }, 4, false },
+        { { "dict.__getitem__(", 17 }, 16, false },
+        { { "dict(type(", 10 }, 4, true },
+        { { "type(", 5 }, 4, true },
+    };
+    for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++)
+        if (str_starts(text, CALLS[i].begin) &&
+            (!CALLS[i].of_scope || starts_scope(str_from(text, CALLS[i].begin.n))))
+            return CALLS[i].name;
+    return 0;
+}
+
 size_t source_length(struct str text)
 {
-    static const struct str CALLS[] = { { "list(dict.keys(", 15 }, { "dict.__getitem__(", 17 } };
-    size_t n = str_starts(text, STR("L[")) || str_starts(text, STR("G[")) ? 1 : 0;
-    if (str_starts(text, CALLS[0]))
-        n = 4 + bracket_length(str_from(text, 4));
-    else if (str_starts(text, CALLS[1]))
-        n = CALLS[1].n - 1 + bracket_length(str_from(text, CALLS[1].n - 1));
+    size_t call = call_length(text), brackets = call ? bracket_length(str_from(text, call)) : 0;
+    size_t n = starts_scope(text) ? 1 : brackets ? call + brackets : 0, begin = n;
     while (n && n < text.n) {
         struct str rest = str_from(text, n);
         size_t word = rest.p[0] == '.' ? word_length(str_from(rest, 1)) : 0;
@@ -120,7 +141,7 @@ size_t source_length(struct str text)
             break;
         n += part;
     }
-    return n;
+    return n == begin && str_starts(text, STR("type(")) ? 0 : n; /* "type(L['x']) is float" */
 }
 
 void put_named_source(struct str name, struct buf *out)

@@ -220,6 +220,13 @@ static void test_sources(void **state)
     (void)state;
     assert_int_equal(source_length(STR("L['x'].a[0] == 2")), strlen("L['x'].a[0]"));
     assert_int_equal(source_length(STR("L['x'].size()[0]")), strlen("L['x']"));
+    assert_int_equal(source_length(STR("dict(type(L['x']).__dict__)['k'] == 2")),
+                     strlen("dict(type(L['x']).__dict__)['k']"));
+    assert_int_equal(source_length(STR("type(L['x']).__call__ is f")),
+                     strlen("type(L['x']).__call__"));
+    assert_int_equal(source_length(STR("type(L['x']) is float")), 0);
+    assert_int_equal(source_length(STR("dict(type(k).__dict__)")), 0);
+    assert_int_equal(source_length(STR("dict(type(L['x']")), 0);
     assert_int_equal(source_length(STR("list(dict.keys(L['d']))[0] == 'a'")),
                      strlen("list(dict.keys(L['d']))[0]"));
     assert_int_equal(source_length(STR("dict.__getitem__(L['d'], 'k').b")),

@@ -34,12 +34,20 @@ def is_of_dict(node, name):
         and isinstance(node.value, ast.Name) and node.value.id == "dict"
 
 
+def is_dict_of_object(node):
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
+
+
 def check_call(node):
-    """Sources that are calls: list(dict.keys(SOURCE)) and dict.__getitem__(SOURCE, KEY)."""
+    """Sources that are calls: list(dict.keys(SOURCE)), dict.__getitem__(SOURCE, KEY), type(SOURCE) and
+    dict(SOURCE.__dict__)."""
     if isinstance(node.func, ast.Name) and node.func.id == "list" and len(node.args) == 1:
         keys = node.args[0]
         if isinstance(keys, ast.Call) and is_of_dict(keys.func, "keys") and len(keys.args) == 1:
             return check_part(keys.args[0])
+    if isinstance(node.func, ast.Name) and len(node.args) == 1 and (
+            node.func.id == "type" or node.func.id == "dict" and is_dict_of_object(node.args[0])):
+        return check_part(node.args[0])
     if is_of_dict(node.func, "__getitem__") and len(node.args) == 2:
         check_key(node.args[1])
         return check_part(node.args[0])
@@ -94,6 +102,7 @@ class CodeState:
         self.known = {}         # (module number or -1, text) -> key
         self.varying = []       # texts of sources that were seen to change
         self.last = {}          # module number -> (entry, state)
+        self.ordered = ()       # texts of the dicts whose number of keys the last entry guards
 
     def add(self, texts):
         for text in texts:
@@ -111,13 +120,14 @@ class CodeState:
         return found
 
     def scope(self, local):
-        return {"__builtins__": {}, "L": local, "list": list, "dict": dict,
+        return {"__builtins__": {}, "L": local, "list": list, "dict": dict, "type": type,
                 "G": call_values.module_globals(self.globals_name) or {}}
 
     def note(self, module, local, values, new):
         """Reads the sources that were not read before: those of an entry that was just compiled are as
         its guards say. Each call states the tensors and numbers among them from now on, since other
-        policies may make symbols of them. Returns those: ((text, key), ...)."""
+        policies may make symbols of them. Returns those, and the dicts whose number of keys the entry
+        guards without saying it: ((text, key), ...)."""
         scope, found = self.scope(local), []
         for text, source in list(self.sources.items()):
             if source is None:
@@ -131,6 +141,8 @@ class CodeState:
                     found.append((text, key))
                     if text not in self.varying:
                         self.varying.append(text)
+        found.extend((text, self.sources[text].read(scope, values, new)) for text in self.ordered
+                     if self.sources.get(text) is not None and text not in self.varying)
         return tuple(found)
 
     def read(self, entry, module, local, values, new):

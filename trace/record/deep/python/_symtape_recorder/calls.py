@@ -347,8 +347,9 @@ class Calls:
 
     def sources_of(self, output, filtered):
         """The sources of guards, and those of inputs that are dynamic or whose values may change
-        while the guards hold; the module of the globals; and the sources of tensors whose guards
-        compare sizes, strides, dtype and device with constants, if no guards are filtered."""
+        while the guards hold; those of dicts whose number of keys is guarded; the module of the
+        globals; and the sources of tensors whose guards compare sizes, strides, dtype and device with
+        constants, if no guards are filtered."""
         texts = [called(g.name) for g in output.guards or ()]
         loose, fixed = [], set()
         for fake in getattr(output, "tracked_fakes", None) or ():
@@ -361,13 +362,16 @@ class Calls:
         name = names.get("__name__") if isinstance(names, dict) else None
         if call_values.module_globals(name) is not names:
             name = None
-        return [t for t in texts if t], [t for t in loose if t], name, \
+        ordered = sorted(called(s.name) for s in getattr(output, "guard_on_key_order", None) or ())
+        return [t for t in texts if t], [t for t in loose if t], ordered, name, \
             frozenset(() if filtered else fixed)
 
-    def watch_entry(self, root, f_code, compile_id, texts, loose, globals_name, fixed):
+    def watch_entry(self, root, f_code, compile_id, texts, loose, ordered, globals_name, fixed):
         code = self.code_of(f_code, globals_name)
         code.compiled(compile_id)
         code.state.add(texts)
+        code.state.add(ordered)
+        code.state.ordered = ordered
         loose = code.state.add_loose(loose)
         stack = self.thread.stack
         entry = Entry(compile_id, code, loose, stack[-1] if stack else None, fixed)
