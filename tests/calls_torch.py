@@ -167,6 +167,23 @@ PROGRAMS = {
                 "for e, t, s in ((A, 'float', {1}), (A, 'float', {1}), (B, 'float', {1}), (A, 'double', {1}),\n"
                 "                (B, 'float', {1}), (A, 'float', {1, 2}), (A, 'float', {3}), (A, 'float', {2, 1})):\n"
                 "    f(ones(2), e, torch.device('cpu'), getattr(torch, t), s)", 8),
+    "settings": ("f = torch.compile(lambda x: x * 2, backend='eager'); x = ones(2)\nf(x); f(x)\n"
+                 "torch.set_num_threads(2); f(x); f(x); torch.set_num_threads(1); f(x)\n"
+                 "for cache in (True, False, False):\n    with torch.autocast('cpu', torch.bfloat16, cache_enabled=cache): f(x)\n"
+                 "with torch._C.DisableTorchFunctionSubclass(): f(x); f(x)\n"
+                 "torch.use_deterministic_algorithms(True, warn_only=True); f(x)\n"
+                 "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False; f(x); f(x)", 13),
+    "attributes of classes": ("class P:\n    k = 2\n    def __init__(self, n): self.n = n\n"
+                              "class Q(P): pass\np = Q(1); f = torch.compile(lambda x, p: x * p.k + p.n, backend='eager')\n"
+                              "f(ones(2), p); f(ones(2), p); P.k = 3; f(ones(2), p); P.k = 4; f(ones(2), p); f(ones(2), p)\n"
+                              "Q.k = 5; f(ones(2), p); p.k = 6; f(ones(2), p); del p.k; f(ones(2), p)", 8),
+    "dicts that grow": ("class P: pass\np = P(); p.d = {'a': 1}; ms = torch.nn.ModuleList([Net()])\n"
+                        "f = torch.compile(lambda x, p, ms: sum((x * k for k in p.d.values()), sum(m(x) for m in ms)), backend='eager')\n"
+                        "f(ones(2, 4), p, ms); f(ones(2, 4), p, ms); p.d['b'] = 1; f(ones(2, 4), p, ms)\n"
+                        "del p.d['a']; f(ones(2, 4), p, ms); p.d = {'a': 1}; f(ones(2, 4), p, ms); p.d['c'] = 1; f(ones(2, 4), p, ms)\n"
+                        "ms.append(Net()); f(ones(2, 4), p, ms); del p.d['c']; f(ones(2, 4), p, ms); ms.pop(1); f(ones(2, 4), p, ms)", 9),
+    "sets": ("f = torch.compile(lambda x, s: x * 2 if 'a' in s else x, backend='eager')\n"
+             "for s in (frozenset('a'), {'a'}, frozenset('a'), frozenset('ab'), {'b'}, {'a'}, frozenset(), set()): f(ones(2), s)", 8),
     "many modules": ("ms = [Net() for _ in range(10)]; f = torch.compile(lambda x, m: m(x), backend='eager')\n"
                      "for _ in range(2):\n    for m in ms: f(ones(2, 4), m)\n"
                      "cs = [torch.compile(m, backend='eager') for m in ms]\n"
@@ -483,7 +500,8 @@ def check(name):
     assert [c["call"] for c in calls if "raised" in c] == RAISED.get(name, [])
     assert [c.get("parent") for c in calls] == PARENTS.get(name, [None] * expected)
     report = json.loads(run(SYMTAPE, "cache", "--json", tape))
-    answers = report["calls"]
+    answers, totals = report["calls"], report["totals"]
+    assert not totals["contradictions"] and not totals["unused"] and not report["unlisted"], report
     check_backwards(tape, report["backwards"])
     shown = sorted((row["call"], row["parent"]) for row in [*answers, *report["backwards"]])
     assert shown == [(c["call"], c.get("parent")) for c in calls], shown

@@ -343,18 +343,32 @@ void entry_guards_count(struct entry_guards *guards, uint32_t manager)
     }
 }
 
-/* class DictGuardManager: the dict has as many keys as before. */
-static bool check_length(struct entry_check *c, const struct guard_manager *manager)
+enum dict_mismatch guard_manager_mismatch(const struct guard_manager *manager, struct world *world)
 {
-    if (manager->length < 0)
-        return true;
-    const struct py_value *dict = world_value(c->world, manager->source);
-    if (dict->kind != PY_DICT || dict->n == manager->length)
+    if (manager->length < 0 && !manager->type.n)
+        return DICT_SAME;
+    const struct py_value *dict = world_value(world, manager->source);
+    if (dict->kind == PY_UNKNOWN || dict->kind == PY_MISSING)
+        return DICT_SAME;
+    if (manager->type.n && dict->type.n && !str_eq(dict->type, manager->type))
+        return DICT_TYPE;
+    bool resized = dict->kind == PY_DICT && manager->length >= 0 && dict->n != manager->length;
+    return resized ? DICT_LENGTH : DICT_SAME;
+}
+
+/* class DictGuardManager: the dict is of the same class, and has as many keys as before. */
+static bool check_dict(struct entry_check *c, const struct guard_manager *manager)
+{
+    enum dict_mismatch mismatch = guard_manager_mismatch(manager, c->world);
+    if (mismatch == DICT_SAME)
         return true;
     if (c->why.reason) {
-        buf_puts(c->why.reason, "len(");
+        buf_puts(c->why.reason, mismatch == DICT_TYPE ? "TYPE_MISMATCH(" : "len(");
         put_without_scope(intern_text(c->world->sources, manager->source), c->why.reason);
-        buf_printf(c->why.reason, ") != %lld", (long long)manager->length);
+        if (mismatch == DICT_TYPE)
+            buf_puts(c->why.reason, ")");
+        else
+            buf_printf(c->why.reason, ") != %lld", (long long)manager->length);
     }
     c->answer.verdict = GUARDS_FAIL;
     c->answer.leaf = TENSOR_NONE;
@@ -365,7 +379,7 @@ static bool check_length(struct entry_check *c, const struct guard_manager *mana
 static bool check_manager(struct entry_check *c, uint32_t id)
 {
     const struct entry_guards *g = c->guards;
-    if (!check_length(c, &g->managers.v[id])) {
+    if (!check_dict(c, &g->managers.v[id])) {
         c->answer.manager = id;
         return false;
     }
@@ -410,7 +424,7 @@ bool entry_guards_explain(struct entry_guards *guards, struct world *world,
     if (answer->verdict != GUARDS_FAIL)
         return true;
     if (answer->leaf == TENSOR_NONE)
-        check_length(&c, &guards->managers.v[answer->manager]);
+        check_dict(&c, &guards->managers.v[answer->manager]);
     else
         check_leaf(&c, &guards->leaves.v[answer->leaf]);
     return !c.why.no_memory;

@@ -71,7 +71,7 @@ bool entry_guards_same_objects(const struct entry_guards *guards, struct world *
 {
     for (size_t i = 0; i < guards->identities.n; i++) {
         const struct guard_leaf *leaf = &guards->leaves.v[guards->identities.v[i]];
-        if (world->paths.v[leaf->source].step != PATH_ROOT)
+        if (!leaf->of_module || world->paths.v[leaf->source].step != PATH_ROOT)
             continue;
         const struct py_value *now = world_value(world, leaf->source);
         if (now->kind != PY_UNKNOWN && now->object != leaf->then.object)

@@ -57,10 +57,13 @@ bool entry_guards_remove(struct entry_guards *guards, const bool *removed, const
         bool leaves = remove_leaves(guards, manager, removed);
         bool children = remove_children(guards, manager, emptied);
         bool less = leaves || children;
-        emptied[id] = id > 1 && (unguarded[id] || (less && manager->length < 0)) &&
+        emptied[id] = id > 1 &&
+                      (unguarded[id] || (less && manager->length < 0 && !manager->type.n)) &&
                       manager->first_leaf == TENSOR_NONE && manager->first_child == MANAGER_NONE;
-        if (unguarded[id])
+        if (unguarded[id]) {
             manager->length = -1;
+            manager->type = STR("");
+        }
     }
     free(emptied);
     return true;

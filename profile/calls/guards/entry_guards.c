@@ -65,6 +65,35 @@ static uint32_t manager_at(const struct guards_reader *in, uint32_t depth)
     return depth == 0 ? 1 : in->open[depth - 1 < MOST_DEPTH ? depth - 1 : MOST_DEPTH - 1];
 }
 
+/* "type=<class 'torch.nn.modules.linear.Linear'>": "Linear". */
+static struct str class_name(struct str code)
+{
+    size_t at = str_find(code, STR("type=<class '"));
+    struct str name = str_from(code, at + STR("type=<class '").n);
+    name = str_first(name, str_find_char(name, '\''));
+    size_t dot = name.n;
+    while (dot && name.p[dot - 1] != '.')
+        dot--;
+    return str_from(name, dot);
+}
+
+/* Notes that an object is a torch.nn.Module where the tree has a manager of a part of it that only
+ * modules have. */
+static void note_module(struct guards_reader *in, uint32_t id)
+{
+    static const char *const PARTS[] = { "_modules", "_parameters", "_buffers" };
+    struct guard_manager *all = in->guards->managers.v;
+    struct source_path path = in->world->paths.v[all[id].source];
+    bool is_part = false;
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+        is_part |= path.step == PATH_ATTR && str_is(path.name, PARTS[i]);
+    for (unsigned k = 0; is_part && k < MOST_DEPTH && id != MANAGER_NONE; k++, id = all[id].parent)
+        if (all[id].source == path.parent) {
+            all[id].of_module = true;
+            return;
+        }
+}
+
 static bool read_manager(struct guards_reader *in, const struct tree_guard *line)
 {
     uint32_t source = line->source.n ? world_source(in->world, line->source) : INTERN_NONE;
@@ -75,11 +104,14 @@ static bool read_manager(struct guards_reader *in, const struct tree_guard *line
     if (id == MANAGER_NONE)
         return false;
     in->guards->managers.v[id].is_pair = str_starts(line->kind, STR("KeyValueManager"));
+    if (line->depth && source != INTERN_NONE)
+        note_module(in, id);
     if (line->depth && source != INTERN_NONE && str_contains(line->text, STR("type=<class")) &&
         (str_is(line->kind, "DictGuardManager") ||
          str_starts(line->text, STR("DictGuardManager")))) {
         const struct py_value *dict = world_value(in->world, source);
         in->guards->managers.v[id].length = dict->kind == PY_DICT ? (int64_t)dict->n : -1;
+        in->guards->managers.v[id].type = class_name(line->text);
     }
     for (uint32_t depth = line->depth; depth < MOST_DEPTH; depth++)
         in->open[depth] = id; /* deeper lines without a manager of their own belong to it */
@@ -156,18 +188,6 @@ static bool read_tensor(struct guards_reader *in, struct guard_leaf *leaf)
         return false;
     leaf->tensor = (uint32_t)g->tensors.n;
     return vec_push(&g->tensors, check) || err_nomem(in->err);
-}
-
-/* "type=<class 'torch.nn.modules.linear.Linear'>": "Linear". */
-static struct str class_name(struct str code)
-{
-    size_t at = str_find(code, STR("type=<class '"));
-    struct str name = str_from(code, at + STR("type=<class '").n);
-    name = str_first(name, str_find_char(name, '\''));
-    size_t dot = name.n;
-    while (dot && name.p[dot - 1] != '.')
-        dot--;
-    return str_from(name, dot);
 }
 
 /* The identity of a part of a function, as its __code__, is that of the function. */
@@ -322,6 +342,19 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
     return true;
 }
 
+/* A call need not say of an object that it is a module. */
+static void find_modules(struct entry_guards *g, const struct world *world)
+{
+    for (size_t i = 0; i < g->managers.n; i++)
+        for (uint32_t id = g->managers.v[i].first_leaf; id != TENSOR_NONE;
+             id = g->leaves.v[id].next) {
+            struct guard_leaf *leaf = &g->leaves.v[id];
+            leaf->of_module = g->managers.v[i].of_module || leaf->then.nn_module ||
+                              leaf->source == world->self ||
+                              str_contains(leaf->code, STR("type=<class 'torch.nn."));
+        }
+}
+
 bool entry_guards_read(struct entry_guards *guards, struct str tree, struct world *world,
                        const struct call_mode *mode, struct err *err)
 {
@@ -338,6 +371,7 @@ bool entry_guards_read(struct entry_guards *guards, struct str tree, struct worl
         if (!(manager ? read_manager(&in, &line) : add_leaf(&in, &line)))
             return false;
     }
+    find_modules(guards, world);
     return true;
 }
 

@@ -33,6 +33,7 @@ struct guard_leaf {
     uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
     uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
     bool compares_types;    /* see same_type() in check_entry.c */
+    bool of_module;         /* of a LEAF_IDENTITY: the object is a torch.nn.Module */
     bool joined;           /* PyTorch evaluates it together with the leaf before it, as one guard */
     struct str type;       /* of a LEAF_TYPE: the name of the class; "" if the code has none */
     struct str kind, text; /* "EQUALS_MATCH", "L['n'] == 2   # return x * n  # train.py:64 in f" */
@@ -60,10 +61,12 @@ struct tensor_check {
 struct guard_manager {
     uint32_t source; /* INTERN_NONE if the tree names none */
     int64_t length;  /* of the dict that a DictGuardManager was made for; -1: not checked */
+    struct str type; /* the name of that dict's class; "": not checked */
     uint32_t first_leaf, last_leaf;
     uint32_t parent, first_child, last_child, next, previous;
     uint32_t failures; /* number of look-ups that failed inside */
     bool is_pair;      /* a key of a DictGuardManager and its value */
+    bool of_module;    /* its object is a torch.nn.Module */
 };
 
 struct entry_guards {
@@ -90,6 +93,10 @@ struct entry_guards {
                                     integer; rows are leaves */
     uint32_t version;            /* of the order of the managers: grows when it changes */
 };
+
+/* What a DictGuardManager checks of its dict before its guards. */
+enum dict_mismatch { DICT_SAME, DICT_TYPE, DICT_LENGTH };
+enum dict_mismatch guard_manager_mismatch(const struct guard_manager *manager, struct world *world);
 
 /* Reads a tree, whose text must outlive the guards. The present call of `world` is the one that
  * compiled the entry, and `mode` its mode. Returns false with err set when memory ran out. */
@@ -181,8 +188,9 @@ bool entry_guards_learn(const struct entry_guards *guards, struct world *world);
 bool entry_guards_assumed(const struct entry_guards *guards, struct world *world, struct str reason,
                           bool *ret);
 
-/* Returns whether the ID_MATCH guards of an entry on locals of the frame name the objects of the
- * present call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py). */
+/* Returns whether the ID_MATCH guards of an entry on modules that are locals of the frame name the
+ * objects of the present call (_has_same_id_matched_objs() in torch/_dynamo/cache_size.py;
+ * ID_MATCH() in guards.py notes modules alone). */
 bool entry_guards_same_objects(const struct entry_guards *guards, struct world *world);
 
 /* Sets *ret to the source of the value that a logged reason is about, if the present call does not

@@ -112,16 +112,13 @@ static bool try_relations(struct use_pass *p, struct guard_function *function, u
     return true;
 }
 
-/* A DictGuardManager checks how many keys there are, without a leaf. */
-static void try_lengths(struct use_pass *p, uint32_t entry)
+/* A DictGuardManager checks the class of its dict, and how many keys there are, without a leaf. */
+static void try_dicts(struct use_pass *p, uint32_t entry)
 {
     const struct entry_guards *guards = &p->entries.v[entry].guards;
     for (size_t i = 0; i < guards->managers.n; i++) {
         const struct guard_manager *manager = &guards->managers.v[i];
-        if (manager->length < 0)
-            continue;
-        const struct py_value *dict = world_value(&p->world, manager->source);
-        if (dict->kind == PY_DICT && (int64_t)dict->n != manager->length)
+        if (guard_manager_mismatch(manager, &p->world) != DICT_SAME)
             mark_owner(p, intern_text(&p->log->sources, manager->source));
     }
 }
@@ -143,7 +140,7 @@ static bool try_leaves(struct use_pass *p, struct guard_function *function,
             mark_leaf(p, function, leaf);
     }
     for (size_t i = 0; i < use->entries.n; i++) {
-        try_lengths(p, use->entries.v[i]);
+        try_dicts(p, use->entries.v[i]);
         if (!try_relations(p, function, use->entries.v[i], call))
             return false;
     }

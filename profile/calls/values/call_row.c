@@ -70,6 +70,11 @@ static void read_marks(const struct json *doc, json_id marks, struct tensor_valu
         ret->marks[i] = read_mark(doc, json_get(doc, marks, str_of(names[i])));
 }
 
+static bool is_true(const struct json *doc, json_id object, struct str key)
+{
+    return json_kind_of(doc, json_get(doc, object, key)) == JSON_TRUE;
+}
+
 static int64_t number_or(const struct json *doc, json_id object, struct str key, int64_t otherwise)
 {
     int64_t ret;
@@ -221,12 +226,8 @@ static bool read_value(struct row_reader *in, json_id item, struct call_value *r
     if (length != JSON_NONE)
         return read_length(in, length, &ret->value);
     read_plain(in, json_get(doc, item, STR("value")), &ret->value);
+    ret->value.nn_module = is_true(doc, item, STR("nn_module"));
     return true;
-}
-
-static bool is_true(const struct json *doc, json_id object, struct str key)
-{
-    return json_kind_of(doc, json_get(doc, object, key)) == JSON_TRUE;
 }
 
 static void read_settings(struct row_reader *in, json_id settings, struct str *ret)
@@ -264,7 +265,7 @@ static bool add_module(struct row_reader *in, json_id row, struct call_value *va
     if (call->module >= 0) {
         struct call_value *self = &values[call->n_values++];
         self->source = intern(&in->log->sources, STR("L['self']"));
-        self->value = (struct py_value){ .kind = PY_OBJECT };
+        self->value = (struct py_value){ .kind = PY_OBJECT, .nn_module = true };
         self->value.object = in->n_objects + (uint32_t)in->modules.n;
         if (self->source == INTERN_NONE || !vec_push(&in->modules, (uint64_t)call->module))
             return err_nomem(in->err);

@@ -56,6 +56,7 @@ struct py_value {
     double real;
     uint32_t object; /* its identity: equal numbers mean the same object; or OBJECT_NONE */
     bool inference;  /* the object was made in inference mode */
+    bool nn_module;  /* the object is a torch.nn.Module; false if it is not told */
     uint32_t n;
     const struct str *keys;
     const struct tensor_value *tensor;

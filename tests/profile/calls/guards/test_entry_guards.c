@@ -119,6 +119,81 @@ static void test_reasons(void **state)
     release(&f);
 }
 
+/* The limit of entries counts those that name the same modules; other objects do not matter
+ * (GuardBuilder.ID_MATCH() in torch/_dynamo/guards.py). */
+static void test_modules(void **state)
+{
+    (void)state;
+#define OBJECTS(part, told, plain, own)                                                                 \
+    CALL(                                                                                               \
+        "{\"source\": \"L['part']\", \"type\": \"Net\", \"obj\": " part                                 \
+        ", \"value\": \"Net\"}, {\"source\": \"L['told']\", \"type\": \"Net\", \"obj\": " told          \
+        ", \"nn_module\": true, \"value\": \"Net\"}, {\"source\": \"L['plain']\", \"type\": \"Mode\", " \
+        "\"obj\": " plain ", \"value\": \"Mode\"}, {\"source\": \"L['own']\", \"type\": "               \
+        "\"Linear\", \"obj\": " own ", \"value\": \"Linear\"}",                                         \
+        "true")
+    static const char LIST[] = OBJECTS("1", "2", "3", "4") OBJECTS("1", "2", "9", "4")
+        OBJECTS("9", "2", "3", "4") OBJECTS("1", "9", "3", "4") OBJECTS("1", "2", "3", "9");
+    static const bool SAME[] = { true, true, false, false, false };
+    static const char MODULES[] =
+        "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+        "| +- GuardManager: source=L['part'], type=<class '__main__.Net'>\n"
+        "| | +- ID_MATCH: ___check_obj_id(L['part'], 1), type=<class '__main__.Net'>\n"
+        "| | +- GuardManager: source=L['part'].__dict__, type=<class 'dict'>\n"
+        "| | | +- GuardManager: source=L['part']._modules, type=<class 'dict'>\n"
+        "| +- GuardManager: source=L['told'], type=<class '__main__.Net'>\n"
+        "| | +- ID_MATCH: ___check_obj_id(L['told'], 2), type=<class '__main__.Net'>\n"
+        "| +- GuardManager: source=L['plain'], type=<enum 'Mode'>\n"
+        "| | +- ID_MATCH: ___check_obj_id(L['plain'], 3), type=<class '__main__.Mode'>\n"
+        "| +- GuardManager: source=L['own'], type=<class 'torch.nn.modules.linear.Linear'>\n"
+        "| | +- ID_MATCH: ___check_obj_id(L['own'], 4), type=<class "
+        "'torch.nn.modules.linear.Linear'>\n";
+    struct fixture f = { .world.sources = &f.log.sources };
+    struct err err = ERR_INIT;
+    assert_true(call_log_read(&f.log, STR(LIST), &err) &&
+                world_enter(&f.world, &f.log.calls.v[0]) &&
+                entry_guards_read(&f.guards, STR(MODULES), &f.world, &f.log.calls.v[0].mode, &err));
+    for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++) {
+        assert_true(world_enter(&f.world, &f.log.calls.v[i]));
+        assert_int_equal(entry_guards_same_objects(&f.guards, &f.world), SAME[i]);
+    }
+    release(&f);
+}
+
+/* Settings of the process are compared, in the order of PyTorch's reasons. */
+static void test_settings(void **state)
+{
+    (void)state;
+#define SETTINGS_CALL(deterministic, settings)                                                           \
+    "{\"call\": 0, \"function\": \"f\", \"args\": [], \"mode\": {\"grad\": true, \"inference\": "        \
+    "false, \"autocast\": null, \"default_dtype\": \"torch.float32\", \"deterministic\": " deterministic \
+    ", \"settings\": " settings "}}\n"
+    static const char LIST[] = SETTINGS_CALL("false", "{}") SETTINGS_CALL("false", "null")
+        SETTINGS_CALL("true", "{\"num_threads\": \"2\", \"autocast_cache_enabled\": \"False\"}")
+            SETTINGS_CALL("false", "{\"other\": \"2\"}");
+    static const char *const FOUND[] = {
+        "", "",
+        "GLOBAL_STATE changed: autocast_cache_enabled deterministic_algorithms num_threads ", ""
+    };
+    static const char STATE[] = "TREE_GUARD_MANAGER:\n+- RootGuardManager\n"
+                                "| +- GLOBAL_STATE: ___check_global_state()\n";
+    struct fixture f = { .world.sources = &f.log.sources };
+    struct err err = ERR_INIT;
+    assert_true(call_log_read(&f.log, STR(LIST), &err) &&
+                world_enter(&f.world, &f.log.calls.v[0]) &&
+                entry_guards_read(&f.guards, STR(STATE), &f.world, &f.log.calls.v[0].mode, &err));
+    for (size_t i = 0; i < sizeof FOUND / sizeof *FOUND; i++) {
+        const struct call_mode *mode = &f.log.calls.v[i].mode;
+        struct buf reason = BUF_INIT;
+        struct guards_answer answer = entry_guards_check(&f.guards, &f.world, mode, false);
+        assert_int_equal(answer.verdict, FOUND[i][0] ? GUARDS_FAIL : GUARDS_PASS);
+        assert_true(entry_guards_explain(&f.guards, &f.world, mode, &answer, &reason));
+        assert_str_is(buf_str(&reason), FOUND[i]);
+        buf_release(&reason);
+    }
+    release(&f);
+}
+
 /* Without the guard on n, any n passes, and one value less is looked up. A dict keeps its length.
  */
 static void test_filter(void **state)
@@ -387,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reasons), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_modules), cmocka_unit_test(test_settings),
         cmocka_unit_test(test_filter),  cmocka_unit_test(test_one_leaf),
         cmocka_unit_test(test_order),   cmocka_unit_test(test_order_of_pairs),
         cmocka_unit_test(test_widen),   cmocka_unit_test(test_unknown_mark),

@@ -12,13 +12,14 @@ MOST_SOURCES = 2000  # of one code object
 
 class Source:
     """A source of Dynamo, as L['self'].lin.k or G['RATE'], which is read as its guards read it."""
-    __slots__ = ("text", "code", "of_module", "is_global")
+    __slots__ = ("text", "code", "of_module", "is_global", "of_attributes")
 
     def __init__(self, text):
         self.text = text
         tree = ast.parse(text, mode="eval")
         self.is_global = check_part(tree.body) == "G"
         self.of_module = "L['self']" in text
+        self.of_attributes = text.endswith(".__dict__")
         self.code = compile(tree, "<source>", "eval")
 
     def read(self, scope, values, new):
@@ -26,6 +27,8 @@ class Source:
             value = eval(self.code, scope)
         except (AttributeError, LookupError, TypeError):
             return (call_values.MISSING,)
+        if self.of_attributes and type(value) is dict:
+            return call_values.DICT, "dict", tuple(map(str, value)), None
         return values.shallow(value, new)
 
 

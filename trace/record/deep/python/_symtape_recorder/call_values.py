@@ -11,6 +11,7 @@ import sys
 import weakref
 
 TENSOR, PLAIN, LIST, DICT, OBJECT, DEEP, MISSING, ARRAY = range(8)
+MODULE = True  # stands for the name of an object that is a torch.nn.Module
 INFERENCE = "inference"  # stands for is_leaf in the key of a tensor that was made in inference mode
 
 # How a value is compared with the key of the call before; agent.h has the same numbers.
@@ -141,10 +142,13 @@ class Values:
         return ARRAY, self.object(value, new), tensor
 
     def object(self, value, new, depth=0):
-        name = None
-        if callable(value) and not isinstance(value, self.torch.nn.Module):
-            name = getattr(value, "__qualname__", None)
-        return (OBJECT, type(value).__name__, name if isinstance(name, str) else None,
+        """Says what it is, beside its type: the name of a function or class, or MODULE."""
+        what = None
+        if isinstance(value, self.torch.nn.Module):
+            what = MODULE
+        elif callable(value):
+            what = getattr(value, "__qualname__", None)
+        return (OBJECT, type(value).__name__, what if what is MODULE or isinstance(what, str) else None,
                 self.object_number(value, new))
 
     def check_of(self, value, key, fixed, source):
@@ -313,7 +317,9 @@ def describe(source, key, new, out):
         row = {"source": source, "type": key[1]}
         if key[3] is not None:
             row["obj"] = object_number(key[3], new)
-        row["value"] = key[2] if key[2] is not None else key[1]
+        if key[2] is MODULE:
+            row["nn_module"] = True
+        row["value"] = key[2] if isinstance(key[2], str) else key[1]
         out.append(row)
 
 

@@ -351,6 +351,7 @@ class Calls:
         globals; and the sources of tensors whose guards compare sizes, strides, dtype and device with
         constants, if no guards are filtered."""
         texts = [called(g.name) for g in output.guards or ()]
+        texts += [f"{called(g.name)}.__dict__" for g in output.guards or () if is_of_absence(g)]
         loose, fixed = [], set()
         for fake in getattr(output, "tracked_fakes", None) or ():
             if is_dynamic(fake.fake):
@@ -883,6 +884,14 @@ def is_dynamic(fake):
     """Whether an entry takes an input with other values or sizes, too."""
     sizes = getattr(fake, "shape", None)
     return sizes is None or any(type(n) is not int for n in sizes)
+
+
+def is_of_absence(guard):
+    """Whether a guard looks for an attribute in the __dict__ of an object that has none of that name."""
+    try:
+        return guard.create_fn_name() == "NOT_PRESENT_IN_GENERIC_DICT"
+    except AttributeError:
+        return False
 
 
 def is_tensor_match(guard):
