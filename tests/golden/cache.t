@@ -257,7 +257,7 @@ With backwards, or frames inside the calls, the first line is of all of them. Th
     > END
 
     $ symtape cache --calls backward.jsonl $RECORDINGS/train.log.zst
-    2 calls: 1 compile (1.32 s)
+    2 calls and 3 backwards: 1 compile (1.32 s)
     their own 2 look-ups: 1 hit, 1 compile (1.32 s)
     their 3 backwards: 2 hits, 0 compiles, 1 of an entry that is not known
 

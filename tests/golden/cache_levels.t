@@ -101,7 +101,7 @@ Calls without their frames, and without backward calls; the policy that is the d
            3      1     6        1    310 ms  scale
 
     $ symtape cache -q --policy recorded $RECORDINGS/levels.log.zst | head -4
-    15 calls: 17 compiles (2.53 s) and 1 of a backward (1.58 ms); from call 16 on all hit
+    15 calls and 5 backwards: 17 compiles (2.53 s) and 1 of a backward (1.58 ms); from call 16 on all hit
     their own 15 look-ups: 10 hits, 5 compiles (1.28 s)
     inside them 30 look-ups: 18 hits, 12 compiles (1.24 s)
     their 5 backwards: 4 hits, 1 compile (1.58 ms)

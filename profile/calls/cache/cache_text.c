@@ -67,7 +67,8 @@ static uint32_t find_all_hits(const struct cache_run *run, const struct call_log
     return ret;
 }
 
-/* "8 calls: 12 compiles (26.6 s) and 3 of backwards (4.42 s); from call 28 on all hit" */
+/* "8 calls and 6 backwards: 12 compiles (26.6 s) and 3 of backwards (4.42 s); from call 12 on all
+ * hit". Backwards have numbers of calls, too. */
 static void put_sum(const struct cache_run *run, const struct call_log *log, struct buf *out)
 {
     struct lookup_totals sum = { .compiles = run->calls.compiles + run->inside.compiles,
@@ -76,6 +77,10 @@ static void put_sum(const struct cache_run *run, const struct call_log *log, str
                                      run->calls.compile_seconds + run->inside.compile_seconds };
     uint32_t hits = find_all_hits(run, log);
     format_plural(out, run->calls.lookups, "call");
+    if (run->backward.lookups) {
+        buf_puts(out, " and ");
+        format_plural(out, run->backward.lookups, "backward");
+    }
     buf_puts(out, ": ");
     format_plural(out, sum.compiles, "compile");
     put_times(&sum, out);
