@@ -184,6 +184,8 @@ PROGRAMS = {
                         "ms.append(Net()); f(ones(2, 4), p, ms); del p.d['c']; f(ones(2, 4), p, ms); ms.pop(1); f(ones(2, 4), p, ms)", 9),
     "sets": ("f = torch.compile(lambda x, s: x * 2 if 'a' in s else x, backend='eager')\n"
              "for s in (frozenset('a'), {'a'}, frozenset('a'), frozenset('ab'), {'b'}, {'a'}, frozenset(), set()): f(ones(2), s)", 8),
+    "rare constants": ("f = torch.compile(lambda x, v: x * (len(v) if isinstance(v, bytes) else v.real), backend='eager')\n"
+                       "for v in (1j, 2 + 1j, b'a', b\"'b\", 1, True, b'a', 2 + 1j, 1j, b''): f(ones(2), v)", 10),
     "many modules": ("ms = [Net() for _ in range(10)]; f = torch.compile(lambda x, m: m(x), backend='eager')\n"
                      "for _ in range(2):\n    for m in ms: f(ones(2, 4), m)\n"
                      "cs = [torch.compile(m, backend='eager') for m in ms]\n"

@@ -54,21 +54,32 @@ static enum leaf_verdict missing(struct entry_check *c, uint32_t source)
 
 /* ---- Leaves ---- */
 
-/* EQUALS_MATCH compares types, too: True is not 1 (class EQUALS_MATCH). */
-static bool same_type(struct entry_check *c, const struct guard_leaf *leaf)
+/* Returns the constant that an EQUALS_MATCH compares a value with, and that value; or NULL. */
+static const struct py_value *constant_of(struct entry_check *c, const struct guard_leaf *leaf,
+                                          const struct py_value **value)
 {
-    const struct condition *node = &c->guards->conditions.nodes.v[leaf->condition];
-    if (node->op != COND_EQUAL)
-        return true;
-    const struct condition *left = &c->guards->conditions.nodes.v[node->first];
-    const struct condition *right = &c->guards->conditions.nodes.v[node->second];
-    if (left->op != COND_SOURCE || right->op != COND_CONSTANT)
-        return true;
-    const struct py_value *value = world_value(c->world, left->source);
-    if (py_is_set_type(value->type) && py_is_set_type(right->value.type))
-        return str_eq(value->type, right->value.type);
-    return value->kind == PY_UNKNOWN || value->kind == right->value.kind ||
-           right->value.kind == PY_OBJECT;
+    const struct condition *all = c->guards->conditions.nodes.v, *node = &all[leaf->condition];
+    if (!leaf->compares_types || node->op != COND_EQUAL || all[node->first].op != COND_SOURCE ||
+        all[node->second].op != COND_CONSTANT)
+        return NULL;
+    *value = world_value(c->world, all[node->first].source);
+    return &all[node->second].value;
+}
+
+/* Of an object, as a complex number or a set, whose class is told. */
+static bool has_other_class(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct py_value *value, *constant = constant_of(c, leaf, &value);
+    return constant && constant->kind == PY_OBJECT && constant->type.n && value->type.n &&
+           !str_eq(value->type, constant->type);
+}
+
+/* EQUALS_MATCH compares types, too: True is not 1 (class EQUALS_MATCH). */
+static bool has_other_type(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct py_value *value, *constant = constant_of(c, leaf, &value);
+    bool plain = constant && constant->kind != PY_OBJECT && value->kind != PY_UNKNOWN;
+    return plain ? value->kind != constant->kind : has_other_class(c, leaf);
 }
 
 static void put_dims(uint64_t dims, struct buf *out)
@@ -139,22 +150,30 @@ static enum leaf_verdict fail_with_marks(struct entry_check *c, const struct gua
     return LEAF_FAIL;
 }
 
+/* A condition that was not read: a value of another class fails it nevertheless. */
+static enum leaf_verdict check_unread(struct entry_check *c, const struct guard_leaf *leaf)
+{
+    const struct py_value *value =
+        leaf->source == INTERN_NONE ? NULL : world_value(c->world, leaf->source);
+    if (!value || value->kind == PY_UNKNOWN)
+        return LEAF_PASS;
+    bool differs = leaf->type.n && value->type.n && !str_eq(value->type, leaf->type);
+    return differs ? fail_with_text(c, leaf) : LEAF_OPEN;
+}
+
 static enum leaf_verdict check_condition(struct entry_check *c, const struct guard_leaf *leaf)
 {
     uint32_t absent = leaf->source;
     if (leaf->condition == CONDITION_NONE)
-        return leaf->source != INTERN_NONE &&
-                       world_value(c->world, leaf->source)->kind != PY_UNKNOWN
-                   ? LEAF_OPEN
-                   : LEAF_PASS;
+        return check_unread(c, leaf);
     enum condition_verdict verdict =
         condition_check(&c->guards->conditions, c->world, leaf->condition, &absent);
     if (verdict == CONDITION_MISSING)
         return missing(c, absent);
     /* What nothing is said about did not change. */
-    if (verdict == CONDITION_UNKNOWN)
+    if (verdict == CONDITION_UNKNOWN && !has_other_class(c, leaf))
         return LEAF_PASS;
-    if (verdict == CONDITION_FAILS || (leaf->compares_types && !same_type(c, leaf)))
+    if (verdict != CONDITION_HOLDS || has_other_type(c, leaf))
         return str_is(leaf->kind, "DIMENSION_DYNAMIC_MARKING_GUARD") ? fail_with_marks(c, leaf)
                                                                      : fail_with_text(c, leaf);
     return LEAF_PASS;
@@ -345,12 +364,12 @@ void entry_guards_count(struct entry_guards *guards, uint32_t manager)
 
 enum dict_mismatch guard_manager_mismatch(const struct guard_manager *manager, struct world *world)
 {
-    if (manager->length < 0 && !manager->type.n)
+    if (manager->length < 0 && !manager->keeps_type)
         return DICT_SAME;
     const struct py_value *dict = world_value(world, manager->source);
     if (dict->kind == PY_UNKNOWN || dict->kind == PY_MISSING)
         return DICT_SAME;
-    if (manager->type.n && dict->type.n && !str_eq(dict->type, manager->type))
+    if (manager->keeps_type && dict->type.n && !str_eq(dict->type, manager->type))
         return DICT_TYPE;
     bool resized = dict->kind == PY_DICT && manager->length >= 0 && dict->n != manager->length;
     return resized ? DICT_LENGTH : DICT_SAME;

@@ -253,6 +253,41 @@ static condition_id read_number(struct condition_reader *in)
     return make_constant(in, value);
 }
 
+/* Returns the length of a complex number as Python prints it, "2j" or "(1-2j)", or 0. */
+static size_t complex_length(struct str text)
+{
+    bool braced = text.n && text.p[0] == '(';
+    size_t n = braced;
+    while (n < text.n && (is_digit(text.p[n]) || str_find_char(STR("+-.einfa"), text.p[n]) < 8))
+        n++;
+    bool ends = n > (size_t)braced && n < text.n && text.p[n] == 'j';
+    if (!ends || (!braced && !is_digit(text.p[0])) ||
+        (braced && (n + 1 == text.n || text.p[n + 1] != ')')))
+        return 0;
+    return n + 1 + braced;
+}
+
+/* Returns the length of "b'a'", escapes included, or 0. */
+static size_t bytes_length(struct str text)
+{
+    size_t n = 2;
+    if (text.n < 3 || text.p[0] != 'b' || (text.p[1] != '\'' && text.p[1] != '"'))
+        return 0;
+    while (n < text.n && text.p[n] != text.p[1])
+        n += text.p[n] == '\\' ? 2 : 1;
+    return n < text.n ? n + 1 : 0;
+}
+
+/* Reads a constant of a class that is compared by its text. */
+static condition_id read_printed(struct condition_reader *in, size_t n, struct str type)
+{
+    struct py_value value = {
+        .kind = PY_OBJECT, .type = type, .object = OBJECT_NONE, .text = str_first(in->rest, n)
+    };
+    skip(in, n);
+    return make_constant(in, value);
+}
+
 static condition_id read_hasattr(struct condition_reader *in)
 {
     uint32_t source = read_source(in);
@@ -400,11 +435,17 @@ static condition_id read_atom(struct condition_reader *in)
         return fail(in);
     if (source_length(in->rest))
         return read_source_term(in);
+    if (complex_length(in->rest))
+        return read_printed(in, complex_length(in->rest), STR("complex"));
+    if (bytes_length(in->rest))
+        return read_printed(in, bytes_length(in->rest), STR("bytes"));
     if (accept(in, "(")) {
         condition_id ret = read_choice(in);
         expect(in, ")");
         return ret;
     }
+    if (str_is(str_first(in->rest, word_length(in->rest)), "Ellipsis"))
+        return read_printed(in, STR("Ellipsis").n, STR("ellipsis"));
     if (accept(in, "None"))
         return make_constant(in, (struct py_value){ .kind = PY_NONE, .type = STR("NoneType") });
     bool is_true = accept(in, "True");

@@ -58,11 +58,11 @@ bool entry_guards_remove(struct entry_guards *guards, const bool *removed, const
         bool children = remove_children(guards, manager, emptied);
         bool less = leaves || children;
         emptied[id] = id > 1 &&
-                      (unguarded[id] || (less && manager->length < 0 && !manager->type.n)) &&
+                      (unguarded[id] || (less && manager->length < 0 && !manager->keeps_type)) &&
                       manager->first_leaf == TENSOR_NONE && manager->first_child == MANAGER_NONE;
         if (unguarded[id]) {
             manager->length = -1;
-            manager->type = STR("");
+            manager->keeps_type = false;
         }
     }
     free(emptied);

@@ -104,14 +104,16 @@ static bool read_manager(struct guards_reader *in, const struct tree_guard *line
     if (id == MANAGER_NONE)
         return false;
     in->guards->managers.v[id].is_pair = str_starts(line->kind, STR("KeyValueManager"));
-    if (line->depth && source != INTERN_NONE)
+    if (line->depth && source != INTERN_NONE) {
+        in->guards->managers.v[id].type = class_name(line->text);
         note_module(in, id);
+    }
     if (line->depth && source != INTERN_NONE && str_contains(line->text, STR("type=<class")) &&
         (str_is(line->kind, "DictGuardManager") ||
          str_starts(line->text, STR("DictGuardManager")))) {
         const struct py_value *dict = world_value(in->world, source);
         in->guards->managers.v[id].length = dict->kind == PY_DICT ? (int64_t)dict->n : -1;
-        in->guards->managers.v[id].type = class_name(line->text);
+        in->guards->managers.v[id].keeps_type = in->guards->managers.v[id].type.n != 0;
     }
     for (uint32_t depth = line->depth; depth < MOST_DEPTH; depth++)
         in->open[depth] = id; /* deeper lines without a manager of their own belong to it */
@@ -328,6 +330,8 @@ static bool add_leaf(struct guards_reader *in, const struct tree_guard *line)
     leaf.joined = is_joined(in, at, line->kind, line->code);
     if (!read_about(in, &leaf) || !read_code(in, &leaf))
         return false;
+    if (leaf.compares_types && leaf.condition == CONDITION_NONE && leaf.source == manager->source)
+        leaf.type = manager->type;
     if (leaf.how == LEAF_ALIASING) { /* the first one lists all tensors, each stands for its own */
         leaf.source = manager->source;
         g->aliasing = g->aliasing == TENSOR_NONE ? id : g->aliasing;

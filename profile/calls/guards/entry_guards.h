@@ -32,10 +32,11 @@ struct guard_leaf {
     condition_id condition; /* of a LEAF_CONDITION; CONDITION_NONE if it cannot be decided */
     uint32_t tensor;        /* of a LEAF_TENSOR: in entry_guards.tensors, or TENSOR_NONE */
     uint32_t owner;         /* of a LEAF_IDENTITY: the source of `then` */
-    bool compares_types;    /* see same_type() in check_entry.c */
+    bool compares_types;    /* see has_other_type() in check_entry.c */
     bool of_module;         /* of a LEAF_IDENTITY: the object is a torch.nn.Module */
     bool joined;           /* PyTorch evaluates it together with the leaf before it, as one guard */
-    struct str type;       /* of a LEAF_TYPE: the name of the class; "" if the code has none */
+    struct str type;       /* of a LEAF_TYPE, and of a constant that cannot be read: the name of the
+                              class; "" if the tree has none */
     struct str kind, text; /* "EQUALS_MATCH", "L['n'] == 2   # return x * n  # train.py:64 in f" */
     struct str code, comment;
     struct py_value then; /* of a LEAF_IDENTITY: the value when the entry was compiled, or that
@@ -61,7 +62,8 @@ struct tensor_check {
 struct guard_manager {
     uint32_t source; /* INTERN_NONE if the tree names none */
     int64_t length;  /* of the dict that a DictGuardManager was made for; -1: not checked */
-    struct str type; /* the name of that dict's class; "": not checked */
+    struct str type; /* the name of its object's class; "" if the tree has none */
+    bool keeps_type; /* a DictGuardManager checks that class */
     uint32_t first_leaf, last_leaf;
     uint32_t parent, first_child, last_child, next, previous;
     uint32_t failures; /* number of look-ups that failed inside */

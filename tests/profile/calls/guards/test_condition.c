@@ -14,6 +14,8 @@ static const char CALL[] =
     "{\"source\": \"L['none']\", \"type\": \"NoneType\", \"value\": null},"
     "{\"source\": \"L['l']\", \"type\": \"list\", \"len\": 0},"
     "{\"source\": \"L['d']\", \"type\": \"dict\", \"keys\": [\"a\"]},"
+    "{\"source\": \"L['bytes']\", \"type\": \"bytes\", \"value\": \"b'a\\\\'b'\"},"
+    "{\"source\": \"L['complex']\", \"type\": \"complex\", \"value\": \"(1-2j)\"},"
     "{\"source\": \"L['set']\", \"type\": \"set\", \"keys\": [\"a, b\", 2]},"
     "{\"source\": \"L['t']\", \"type\": \"tuple\", \"len\": 2},"
     "{\"source\": \"L['t'][0]\", \"type\": \"int\", \"value\": 1},"
@@ -94,6 +96,17 @@ static const struct {
     { "L['set'] == {2, 2, 'a, b'}", NO },
     { "L['set'] == {None}", UNKNOWN_ },
     { "L['u'] == {2}", UNKNOWN_ },
+    { "L['complex'] == (1-2j)", YES },
+    { "L['complex'] == 2j", NO },
+    { "L['complex'] == (1-2j", NOT_PARSED },
+    { "L['u'] == 1j", UNKNOWN_ },
+    { "L['bytes'] == b'a\\'b'", YES },
+    { "L['bytes'] == b'a'", NO },
+    { "L['bytes'] == b'a\\", NOT_PARSED },
+    { "L['bytes'] == b'", NOT_PARSED },
+    { "L['complex'] == j", NOT_PARSED },
+    { "L['complex'] == Ellipsis", UNKNOWN_ },
+    { "(L['k'] + 1) == 4", YES },
     { "L['set'] == frozenset({2, 'a, b'})", YES },
     { "L['set'] == frozenset({2})", NO },
     { "L['set'] == set()", NO },

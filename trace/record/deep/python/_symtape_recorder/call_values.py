@@ -59,9 +59,11 @@ class Values:
     def __init__(self, torch, objects):
         self.torch, self.objects = torch, objects
         self.texts = (torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format)
+        self.printed = (*self.texts, complex, type(...))
         self.makers = {torch.Tensor: self.tensor, torch.nn.Parameter: self.tensor,
                        list: self.list, tuple: self.list, dict: self.dict,
-                       int: plain, bool: plain, str: text, type(None): plain, float: number}
+                       int: plain, bool: plain, str: text, type(None): plain, float: number,
+                       bytes: octets}
 
     def key(self, value, new, depth=0):
         """`new`: the numbers of the objects of this call that no earlier call had, which grows."""
@@ -74,7 +76,7 @@ class Values:
         torch = self.torch
         if isinstance(value, torch.Tensor):
             return self.subclass
-        if isinstance(value, self.texts):
+        if isinstance(value, self.printed):
             return printed
         if isinstance(value, (list, tuple)):
             return self.list
@@ -265,6 +267,12 @@ def text(value, new=None, depth=0):
     if len(value) > MOST_TEXT:
         return DEEP, "str", len(value)
     return PLAIN, "str", value
+
+
+def octets(value, new=None, depth=0):
+    if len(value) > MOST_TEXT // 4:
+        return DEEP, "bytes", len(value)
+    return PLAIN, "bytes", repr(value)
 
 
 def printed(value, new=None, depth=0):
