@@ -86,10 +86,29 @@ static void read_place(struct str text, struct tree_place *ret)
     ret->function = str_first(ret->function, str_find(ret->function, STR(" (")));
 }
 
+/* Returns where the place's mark, "  # ", is: the first one, or a later one where the code ends
+ * with a comment of its own, "if rank != 1:  # why  # train.py:26 in f". Behind it more pairs of
+ * code and place may follow. */
+static size_t find_mark(struct str comment)
+{
+    const struct str mark = STR("  # ");
+    size_t first = str_find(comment, mark);
+    for (size_t at = first; at < comment.n;) {
+        struct tree_place place = { 0 };
+        struct str rest = str_from(comment, at + mark.n);
+        size_t next = str_find(rest, mark);
+        read_place(rest, &place);
+        if (str_starts(rest, STR("(")) || (place.line && !str_contains(place.file, mark)))
+            return at;
+        at += mark.n + next;
+    }
+    return first;
+}
+
 struct tree_place guard_tree_place(struct str comment)
 {
     struct tree_place ret = { 0 };
-    size_t at = str_find(comment, STR("  # "));
+    size_t at = find_mark(comment);
     if (at < comment.n) {
         ret.code = str_first(comment, at);
         read_place(str_from(comment, at + STR("  # ").n), &ret);

@@ -52,6 +52,13 @@ static void test_odd_lines(void **state)
         assert_int_equal(guard_tree_place(str_of(LINES[i])).line, 0);
     }
     assert_int_equal(guard_tree_place(STR("a.py:99999999999 in f")).line, 0);
+    struct tree_place place = guard_tree_place(STR("if rank != 1:  # not here  # d/a.py:26 in f"));
+    assert_str_is(place.code, "if rank != 1:  # not here");
+    assert_str_is(place.file, "d/a.py");
+    assert_int_equal(place.line, 26);
+    place = guard_tree_place(STR("a(  # b.py:3 in f (why) and c(  # d.py:5 in g"));
+    assert_str_is(place.file, "b.py");
+    assert_str_is(place.function, "f");
 }
 
 static void test_read(void **state)
