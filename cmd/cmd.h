@@ -45,6 +45,7 @@
     COMMAND(cudagraphs, "print which CUDA graphs would be recorded, and why not")      \
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
+    COMMAND(ranks, "compare the ranks of one job: which one did otherwise, and where") \
     COMMAND(check, "check a tape against a baseline and limits, for CI")               \
     COMMAND(opcheck, "check operators by recorded calls, and kernels with PyTorch")    \
     COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \

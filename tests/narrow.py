@@ -21,7 +21,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
 COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
-            "cudagraphs", "run", "diff", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
+            "cudagraphs", "run", "diff", "ranks", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
 
 
 def of_tape(tape, folder):
@@ -65,11 +65,13 @@ def of_tape(tape, folder):
     yield ["cudagraphs", "--on-gpu", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["guards", "--tree", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["guards", tape, other]
+    yield ["ranks", tape, other]
 
 
 def of_program():
     calls = [str(cases.RECORDINGS / "sequence.jsonl"), str(cases.RECORDINGS / "sequence.log.zst")]
     for args in (["cache", "--calls", *calls], ["cache", "--policy", "levels", str(cases.RECORDINGS / "levels.log.zst")],
+                 ["ranks", str(cases.RECORDINGS / "ranks_missing")],
                  ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["cudagraphs", "--on-gpu", "--calls", *calls],
                  ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
                  ["record"], ["export", "nowhere" * 20], *(["help", name] for name in COMMANDS)):

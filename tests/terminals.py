@@ -235,6 +235,8 @@ def of_tape(path, folder, n):
     """Commands over a log or a tape, and whether a pipe gets exact bytes."""
     path = str(path)
     yield ["info", path], False
+    yield ["ranks", path], False
+    yield ["ranks", "--json", path, path], False
     yield ["info", "--json", path], False
     for option in LISTS:
         yield ["show", path, option], False
