@@ -96,6 +96,10 @@ static bool bypass(struct edit_plan *plan, const struct edit *edit, struct err *
     bool differ = g->nodes[edit->a].meta != g->nodes[edit->b].meta;
     if (differ && edit->kind == EDIT_BYPASS)
         return edit_invalid(why, "their metas differ");
+    /* An operator of PyTorch that takes a tensor takes no size in its place. */
+    if (!node_is_value(g, &g->nodes[edit->a]) ||
+        node_meta(g, &g->nodes[edit->a])->kind != node_meta(g, &g->nodes[edit->b])->kind)
+        return edit_invalid(why, "one is a tensor and the other is not");
     plan->bypasses = true;
     plan->substitutes |= differ;
     plan->affected[edit->a] = differ;

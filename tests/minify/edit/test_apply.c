@@ -214,6 +214,14 @@ static void test_substitute(void **state)
                    "z: RuntimeError");
     candidate_free(swapped);
     candidate_free(c);
+    c = read_text(GRAPH(", x: \"f32[4, 5][5, 1]\"",
+                        "        n: \"Sym(4)\" = torch.ops.aten.sym_size.int(x, 0)\n"
+                        "        y: \"f32[4][1]\" = torch.ops.aten.ones.default([n])\n"
+                        "        z: \"f32[1, 4][4, 1]\" = torch.ops.aten.unsqueeze.default(y, 0)\n"
+                        "        return (z,)\n"));
+    assert_refused(c, (struct edit){ EDIT_SUBSTITUTE, named(c, "y"), named(c, "n"), 0 },
+                   "the other is not");
+    candidate_free(c);
 }
 
 static bool substitute_once(void *arg)
