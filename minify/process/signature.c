@@ -96,6 +96,23 @@ static size_t path_length(struct str text)
     return slash > 1 ? slash : 0;
 }
 
+/* Returns the length of a source of Dynamo at the start, which names an input: "L['x']",
+ * "G['model'].weight", or 0. Which inputs there are, and their names, change. */
+static size_t source_length(struct str text)
+{
+    if (text.n < 5 || !strchr("LG", text.p[0]) || text.p[1] != '[' || !strchr("'\"", text.p[2]))
+        return 0;
+    size_t n = 3 + str_find_char(str_from(text, 3), text.p[2]);
+    if (n + 1 >= text.n || text.p[n + 1] != ']')
+        return 0;
+    n += 2;
+    while (n + 1 < text.n && text.p[n] == '.' && is_word_char(text.p[n + 1]))
+        do
+            n++;
+        while (n < text.n && is_word_char(text.p[n]));
+    return n;
+}
+
 static enum token take_token(struct str *rest, struct str *word, bool boundary)
 {
     size_t n = 0;
@@ -110,6 +127,10 @@ static enum token take_token(struct str *rest, struct str *word, bool boundary)
     if (rest->p[0] == '/' && boundary && (n = path_length(*rest))) {
         *rest = str_from(*rest, n);
         return TOKEN_PATH;
+    }
+    if ((n = source_length(str_first(*rest, str_find_char(*rest, '\n'))))) {
+        *rest = str_from(*rest, n);
+        return TOKEN_NUMBER;
     }
     if ((n = run_length(str_first(*rest, str_find_char(*rest, '\n'))))) {
         *rest = str_from(*rest, n);

@@ -5,8 +5,8 @@
 #include "trace/base/buf.h"
 
 /* Appends an error's text without the parts that a reduction changes: numbers and symbols (s27, u0,
- * zf3), alone, in expressions and in lists, become N, paths their last part; white space becomes
- * one blank, and only the first line counts. Equal texts mean the same bug. */
+ * zf3), alone, in expressions and in lists, and inputs (L['x']) become N, paths their last part;
+ * white space becomes one blank, and only the first line counts. Equal texts mean the same bug. */
 void signature_normalise(struct str message, struct buf *out);
 
 /* Appends a regular expression of Python's re that matches such messages, also if another message

@@ -35,6 +35,9 @@ static void test_places(void **state)
     same("\n  in \"/home/user/model.py\"   line 3 \nmore", "in \"model.py\" line N",
          "in \\\"\\S*?model\\.py\\\" +line .*");
     same("a / b", "a / b", "a / b");
+    same("bad (L['x'].size()[1])!", "bad (NN)!", "bad \\(.*.*\\)!");
+    same("G['a b'].weight.data is L[x]", "N is L[x]", ".* is L\\[x\\]");
+    same("L['x", "L['x", "L\\['x");
     same("", "", "");
 }
 
