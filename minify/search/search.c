@@ -246,7 +246,10 @@ static bool note_needed(struct search *search, struct cand_hash hash)
     search->not_told += known->verdict == VERDICT_UNRESOLVED;
     if (!known->needed)
         count_needed(search, known);
-    if (search->unresolved_in_a_row < UNRESOLVED_MAX)
+    bool only_timeouts = search->timed_out >= TIMEOUTS_MAX && search->boring == 0 &&
+                         search->other == 0 && search->accepted == 0 &&
+                         search->timed_out == search->unresolved;
+    if (search->unresolved_in_a_row < UNRESOLVED_MAX && !only_timeouts)
         return true;
     search->end = MINIFY_UNRESOLVED;
     return false;

@@ -98,6 +98,7 @@ struct build_memory {
 
 enum {
     UNRESOLVED_MAX = 100, /* unresolved answers in a row */
+    TIMEOUTS_MAX = 10,    /* of questions, if no other was answered after the first */
     BUILT_MAX = 256,
 };
 
