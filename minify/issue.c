@@ -1,10 +1,12 @@
 #include "minify/issue.h"
 
+#include <inttypes.h>
+
 #include "minify/process/signature.h"
 #include "trace/base/text/markdown.h"
 #include "trace/base/text/printable.h"
 
-enum { TITLE_CHARACTERS = 120 };
+enum { TITLE_CHARACTERS = 120, ERROR_BYTES = 4000 };
 
 static struct str first_line_of(struct str text)
 {
@@ -59,8 +61,15 @@ static void put_issue_failure(const struct issue *issue, struct buf *out)
 {
     struct str error = str_trim(first(issue)->text);
     if (error.n) {
+        struct buf text = BUF_INIT;
+        struct str kind = first(issue)->signature.kind;
+        if (str_ends(kind, STR("Error")) || str_ends(kind, STR("Exception")))
+            buf_printf(&text, "%.*s: ", STR_ARG(kind));
+        buf_put(&text, str_first(error, ERROR_BYTES));
         buf_puts(out, "### Error\n\n");
-        put_shown(out, str_first(error, 4000));
+        put_shown(out, buf_str(&text));
+        out->failed |= text.failed;
+        buf_release(&text);
     }
     if (issue->eager.n) {
         buf_puts(out, "Without any compiler it fails too: ");
@@ -71,8 +80,7 @@ static void put_issue_failure(const struct issue *issue, struct buf *out)
 
 static void put_repro(const struct issue *issue, struct buf *out)
 {
-    buf_puts(out, "### Repro\n\nExit code 1: the bug occurs, 0: it does not, 125: the program "
-                  "cannot run.\n\n");
+    buf_puts(out, "### Repro\n\n");
     if (issue->cannot && issue->cannot[0])
         put_paragraph(out, "PyTorch alone cannot run it: ", str_of(issue->cannot));
     markdown_block(out, "python", issue->repro);
@@ -118,31 +126,34 @@ static void put_issue_versions(const struct issue *issue, struct buf *out)
         put_version(out, "- recorded with PyTorch ", issue->best->torch_version);
     if (issue->verified && issue->verified->version[0])
         put_version(out, "- repro run with PyTorch ", str_of(issue->verified->version));
+    if (issue->machine.n)
+        put_version(out, "- ", issue->machine);
     buf_printf(out, "- reduced with symtape %s\n\n", issue->symtape_version);
+}
+
+static void put_command(const struct issue *issue, struct buf *out)
+{
+    struct buf command = BUF_INIT;
+    buf_printf(&command, "symtape minify%s%.*s", issue->oracle.n ? " " : "",
+               STR_ARG(issue->oracle));
+    buf_puts(out, " (");
+    markdown_code(out, buf_str(&command));
+    buf_putc(out, ')');
+    out->failed |= command.failed;
+    buf_release(&command);
 }
 
 static void put_reduction(const struct issue *issue, struct buf *out)
 {
     const struct minify_result *r = issue->result;
+    const struct issue_size *before = &issue->before, *after = &issue->after;
     buf_printf(out,
-               "### How it was reduced\n\nFrom %llu calls, %llu symbols and %llu guards to "
-               "%llu, %llu and %llu, with %llu checks in %.1f s",
-               (unsigned long long)r->before.part[SIZE_CALLS],
-               (unsigned long long)r->before.part[SIZE_SYMBOLS],
-               (unsigned long long)r->before.part[SIZE_GUARDS],
-               (unsigned long long)r->after.part[SIZE_CALLS],
-               (unsigned long long)r->after.part[SIZE_SYMBOLS],
-               (unsigned long long)r->after.part[SIZE_GUARDS], (unsigned long long)r->calls,
-               r->seconds);
-    if (issue->oracle.n) {
-        struct buf command = BUF_INIT;
-        buf_printf(&command, "symtape minify %.*s", STR_ARG(issue->oracle));
-        buf_puts(out, " (");
-        markdown_code(out, buf_str(&command));
-        buf_putc(out, ')');
-        out->failed |= command.failed;
-        buf_release(&command);
-    }
+               "### How it was reduced\n\nFrom %" PRIu64 " calls, %" PRIu64 " symbols and %" PRIu64
+               " guards to %" PRIu64 ", %" PRIu64 " and %" PRIu64 ", with %" PRIu64
+               " checks in %.1f s",
+               before->calls, before->symbols, before->guards, after->calls, after->symbols,
+               after->guards, r->calls, r->seconds);
+    put_command(issue, out);
     buf_puts(out, r->minimal ? ". Removing any single remaining part makes the failure "
                                "disappear.\n"
                              : ". The search was not finished: a smaller graph may fail, too.\n");

@@ -6,12 +6,19 @@
 #include "minify/repro/repro_verify.h"
 #include "minify/search/why.h"
 
+/* A graph in numbers, as the command reports them. */
+struct issue_size {
+    uint64_t calls, symbols, guards;
+};
+
 struct issue {
     const struct candidate *best;
+    struct issue_size before, after;
     const struct minify_result *result;
-    struct str repro;                      /* repro.py's text */
+    struct str repro;                      /* the program, as repro.h prints it when `plain` */
     const char *cannot;                    /* the reason why PyTorch alone cannot run it; "" */
     struct str oracle;                     /* the oracle and its options: "--check ./fails.sh" */
+    struct str machine;                    /* "Linux x86_64, Python 3.11.7"; "" */
     struct str eager;                      /* the error without any compiler; "" */
     const struct repro_verified *verified; /* NULL: not run */
     const struct why_list *whys;           /* NULL: not determined */

@@ -34,7 +34,7 @@ static void store_undecided(struct command_search *c, struct str text)
 static bool print_py(void *user, const struct candidate *candidate, struct buf *out)
 {
     const struct command_search *c = user;
-    const struct repro_what what = { .check = REPRO_RUNS, .allow = c->allow };
+    const struct repro_what what = { .check = REPRO_RUNS, .setup = { .allow = c->allow } };
     struct repro_notes notes;
     return repro_print(candidate, &what, &notes, out);
 }

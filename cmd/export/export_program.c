@@ -26,7 +26,7 @@ static int print_program(struct out *out, const struct export_args *args,
 {
     const struct repro_what what = { .check = REPRO_NOTHING,
                                      .cpu = args->cpu,
-                                     .allow = str_of(args->allow) };
+                                     .setup = { .allow = str_of(args->allow) } };
     struct repro_notes notes = { 0 };
     struct buf text = BUF_INIT;
     struct err err = { 0 };

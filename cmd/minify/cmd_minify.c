@@ -32,10 +32,21 @@ static const struct opt options[] = {
                "more than the tolerance, first at the same operator"),
     OPT_FLAG(0, "tf32", struct minify_args, tf32,
              "with --backend-mismatch: matmuls of f32 on A may use TF32 inputs"),
-    OPT_STRING(0, "torch-backend", "NAME", struct minify_args, backend,
-               "with --torch-oracle: the backend of torch.compile (default: aot_eager for "
-               "compile, inductor for run and accuracy)",
+    OPT_STRING(0, "torch-backend", "NAME|MODULE:NAME", struct minify_args, backend,
+               "with --torch-oracle: the backend of torch.compile: a name that PyTorch knows, or "
+               "MODULE:NAME of a function (default: aot_eager for compile, inductor for run and "
+               "accuracy)",
                .old = "backend"),
+    OPT_STRING(0, "import", "FILE[,FILE...]", struct minify_args, import,
+               "with --torch-oracle: import these Python files (FILE.py) or modules first, in "
+               "programs, too"),
+    OPT_STRING(
+        0, "env", "NAME=VALUE[,...]", struct minify_args, env,
+        "with --torch-oracle: set these environment variables before PyTorch is imported, in "
+        "programs, too"),
+    OPT_STRING(0, "config", "OPTION=VALUE[,...]", struct minify_args, config,
+               "with --torch-oracle: set these options of PyTorch, in programs, too: "
+               "inductor.max_autotune=True (inductor, dynamo, functorch, fx)"),
     OPT_FLAG(0, "cpu", struct minify_args, cpu,
              "with --torch-oracle: put all tensors on the CPU, whatever device was recorded"),
     OPT_STRING('o', "output", "TAPE", struct minify_args, output,
@@ -174,14 +185,19 @@ static bool read_whole_graph(struct minify_job *job, struct err *err)
 
 static int run_minify(struct cmd *cmd)
 {
-    struct minify_job job = { .cmd = cmd, .args = cmd->args };
+    struct minify_job job = { .cmd = cmd,
+                              .chosen = *(const struct minify_args *)cmd->args,
+                              .operand = cmd->operands[0],
+                              .program = cmd->n_operands > 1 };
     struct err err = { 0 };
+    job.args = &job.chosen;
     if (job.args->list_passes)
         return list_passes(cmd);
     if (cmd->n_operands == 0)
         return out_usage(cmd->out, "minify: an argument is missing: name a graph, as in "
                                    "bert.tape:0/0:forward");
-    int code = minify_read_options(&job, &err) && read_whole_graph(&job, &err) &&
+    int code = (!job.program || minify_record(&job, &err)) && minify_pick(&job, &err) &&
+                       minify_read_options(&job, &err) && read_whole_graph(&job, &err) &&
                        minify_make_oracle(&job, &err)
                    ? search_smallest(&job)
                    : out_error(cmd->out, &err);
@@ -198,13 +214,20 @@ static int run_minify(struct cmd *cmd)
 
 const struct command command_minify = {
     .synopsis = "[options] TAPE[@RECORDING]:COMPILE[_ATTEMPT][:KIND[#I]]\n"
-                "[options] ARCHIVE.pt2 | GRAPH.fx",
+                "[options] ARCHIVE.pt2 | GRAPH.fx\n"
+                "[options] TAPE\n"
+                "[options] -- CMD [ARG...]",
     .description =
         "Reduces a graph that fails, with its symbols, sizes and guards, to the smallest graph "
         "that still fails in the same way. One of the first eight options says what it means "
-        "that a graph fails. The best graph so far is on disk at any moment; Ctrl-C ends the "
+        "that a graph fails; without them, it is the failure on the tape, of the compile that TAPE "
+        "names or of the last one that failed. The best graph so far is on disk at any moment; Ctrl-C ends the "
         "search, and --resume continues it.",
-    .examples = "  The shapes are wrong, and symtape replay shows the error, too:\n"
+    .examples = "  A compile fails: from the program to a repro and a bug report:\n"
+                "    symtape minify -- python fail.py\n"
+                "    symtape minify fail.tape\n"
+                "\n"
+                "  The shapes are wrong, and symtape replay shows the error, too:\n"
                 "    symtape show bert.tape --graphs           which graphs there are\n"
                 "    symtape minify bert.tape:0/0:forward --repro repro.py\n"
                 "\n"
@@ -228,6 +251,6 @@ const struct command command_minify = {
     .options = options,
     .args_size = sizeof(struct minify_args),
     .min_operands = 0,
-    .max_operands = 1,
+    .max_operands = OPERANDS_ANY,
     .run = run_minify,
 };

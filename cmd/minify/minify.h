@@ -11,9 +11,12 @@
 #include "minify/repro/repro_verify.h"
 #include "minify/search/why.h"
 
+#define MINIFY_TAPE "minified.tape" /* the default of -o */
+
 struct minify_args {
     /* The options that say when a graph fails. */
     const char *check, *error, *guard, *specializes, *cost, *torch, *backend, *has_ops, *mismatch;
+    const char *import, *env, *config;
     bool cpu, tf32;
     bool invert;
     const char *crash_is;
@@ -32,10 +35,18 @@ struct minify_args {
 /* One run of the command. */
 struct minify_job {
     struct cmd *cmd;
-    const struct minify_args *args;
-    const char *tape; /* where the best goes; "-" is standard output */
-    char *journal;    /* NULL: none */
-    char *aside;      /* folder of candidates that fail differently */
+    const struct minify_args *args; /* &chosen */
+    struct minify_args chosen;      /* the options, and what minify_pick() chose */
+    const char *operand;            /* what is reduced: the operand, or what was picked of it */
+    bool program;                   /* the operands are the command of a program */
+    int status;                     /* with which that program ended */
+    bool is_picked;                 /* by minify_pick(), which set these: */
+    bool traced;                    /* tracing succeeded before the compile failed */
+    struct str failed;              /* the failure on the tape */
+    struct str failed_at;           /* "model.py:8: if n > 3:"; "" */
+    const char *tape;               /* where the best goes; "-" is standard output */
+    char *journal;                  /* NULL: none */
+    char *aside;                    /* folder of candidates that fail differently */
     struct candidate *whole;
     struct oracle *oracle;
     struct repro_what repro;        /* the failure, for programs that reproduce it */
@@ -57,6 +68,19 @@ struct minify_job {
     struct buf asked_at;   /* for --guard: the line of the user's code that asked for it in the
                             * recording */
 };
+
+/* minify_record.c: runs the program and packs what it compiled into job->operand. */
+bool minify_record(struct minify_job *job, struct err *err);
+
+/* minify_pick.c: if nothing says which graph of the tape is meant and what its failure is, picks
+ * both, and names the files that are written. What is picked is noted. */
+bool minify_pick(struct minify_job *job, struct err *err);
+bool minify_names_oracle(const struct minify_args *args);
+void minify_note_oracle(struct minify_job *job); /* what will be run */
+bool minify_is_failure_of_tape(const struct minify_job *job, struct str message);
+/* Names a file beside the tape, as minified.py is beside minified.tape, unless *ret is set. */
+bool minify_name_beside(struct minify_job *job, const char *ending, const char **ret,
+                        struct err *err);
 
 /* minify_input.c: loads the candidate that the operand names. Returns false with err set on
  * failure. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "cmd/minify/minify.h"
 #include "minify/candidate/candidate_tape.h"
@@ -80,10 +81,11 @@ void minify_note_renamed(struct out *out, const char *file, const struct repro_n
 
 /* Prints the repro as it will be written; the message that the oracle saw is the one that it
  * expects. */
-static bool print_repro(const struct minify_job *job, struct repro_notes *notes, struct buf *text,
-                        struct err *err)
+static bool print_repro(const struct minify_job *job, bool plain, struct repro_notes *notes,
+                        struct buf *text, struct err *err)
 {
     struct repro_what what = job->repro;
+    what.plain = plain;
     if (what.check == REPRO_RAISES && !what.message.n)
         what.message = job->result.first.text;
     return repro_print(job->result.best, &what, notes, text) || err_nomem(err);
@@ -104,8 +106,8 @@ static bool verify(struct minify_job *job, struct err *err)
 {
     enum { TIMES = 1 };
     out_progress(job->cmd->out, "%s: running it in a fresh Python process", job->args->repro);
-    job->is_verified = repro_verify(job->args->repro, job->repro.allow, TIMES, job->options.timeout,
-                                    job->options.stop, &job->verified, err);
+    job->is_verified = repro_verify(job->args->repro, &job->repro.setup, TIMES,
+                                    job->options.timeout, job->options.stop, &job->verified, err);
     out_progress_end(job->cmd->out);
     if (job->is_verified && !hide_last(job, err))
         return false;
@@ -120,8 +122,8 @@ static bool write_repro(struct minify_job *job, struct err *err)
 {
     struct buf text = BUF_INIT;
     struct repro_notes notes = { 0 };
-    bool good =
-        print_repro(job, &notes, &text, err) && file_write(job->args->repro, buf_str(&text), err);
+    bool good = print_repro(job, false, &notes, &text, err) &&
+                file_write(job->args->repro, buf_str(&text), err);
     buf_release(&text);
     if (good)
         minify_note_renamed(job->cmd->out, job->args->repro, &notes);
@@ -155,17 +157,29 @@ static void put_oracle_option(const struct minify_job *job, struct buf *out)
             buf_printf(out, "%s %s", oracles[i].option, oracles[i].value);
     if (args->tf32)
         buf_puts(out, " --tf32");
-    if (out->n == 0)
-        buf_puts(out, "symtape replay");
+    if (args->backend)
+        buf_printf(out, " --torch-backend %s", args->backend);
+}
+
+static struct issue_size size_in_report(const struct candidate *candidate)
+{
+    return (struct issue_size){ graph_counts(candidate->graph).calls, candidate->n_symbols,
+                                candidate->n_guards };
 }
 
 static bool write_issue(const struct minify_job *job, struct err *err)
 {
-    struct buf repro = BUF_INIT, oracle = BUF_INIT, text = BUF_INIT;
+    struct buf repro = BUF_INIT, oracle = BUF_INIT, machine = BUF_INIT, text = BUF_INIT;
     struct repro_notes notes = { 0 };
     put_oracle_option(job, &oracle);
-    bool good = print_repro(job, &notes, &repro, err);
+    bool good = print_repro(job, true, &notes, &repro, err);
+    struct utsname system;
+    if (uname(&system) == 0)
+        buf_printf(&machine, "%s %s", system.sysname, system.machine);
     const struct issue issue = { .best = job->result.best,
+                                 .before = size_in_report(job->whole),
+                                 .after = size_in_report(job->result.best),
+                                 .machine = buf_str(&machine),
                                  .result = &job->result,
                                  .repro = buf_str(&repro),
                                  .cannot = notes.cannot,
@@ -180,6 +194,7 @@ static bool write_issue(const struct minify_job *job, struct err *err)
            file_write(job->args->issue, buf_str(&text), err);
     buf_release(&repro);
     buf_release(&oracle);
+    buf_release(&machine);
     buf_release(&text);
     return good;
 }

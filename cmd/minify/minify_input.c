@@ -35,7 +35,7 @@ static bool read_tape_graph(struct minify_job *job, const struct candidate_optio
     const struct trace_options how = { .meter = &limit->meter };
     struct selector selector;
     struct trace *trace = NULL;
-    const char *operand = job->cmd->operands[0];
+    const char *operand = job->operand;
     if (!tape_selector_parse(&selector, operand, err))
         return false;
     char *path = strndup(selector.tape.p, selector.tape.n);
@@ -61,7 +61,7 @@ bool minify_read_input(struct minify_job *job, struct err *err)
     bool read = hint_list_read(&hints, &job->args->sizes, meter, err);
     const struct candidate_options options = { .hints = hints.hints, .n_hints = hints.n };
     if (read)
-        job->whole = fx_arg_read(job->cmd->operands[0], &options, meter, err);
+        job->whole = fx_arg_read(job->operand, &options, meter, err);
     read = read && (job->whole || (!err_is_set(err) && read_tape_graph(job, &options, err)));
     hint_list_release(&hints);
     return read && minify_hide_input(job, err);

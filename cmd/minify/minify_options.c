@@ -4,9 +4,7 @@
 
 #include "cmd/cli/nearest.h"
 #include "cmd/minify/minify.h"
-#include "minify/program/program_names.h"
 
-#define TAPE_DEFAULT "minified.tape"
 enum { JOBS_MAX = 1024, REPEAT_MAX = 1000, PASSES_MAX = 64 };
 
 bool minify_read_seconds(const char *option, const char *text, double *ret, struct err *err)
@@ -73,7 +71,7 @@ static bool read_passes(struct minify_job *job, struct err *err)
 static bool place_files(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
-    job->tape = args->output ? args->output : TAPE_DEFAULT;
+    job->tape = args->output ? args->output : MINIFY_TAPE;
     bool to_file = strcmp(job->tape, "-") != 0;
     if (!to_file && args->json)
         return err_set(err, ERR_USAGE, "-o - and --json both write to standard output");
@@ -81,7 +79,7 @@ static bool place_files(struct minify_job *job, struct err *err)
         job->journal = strdup(args->journal);
     else if (to_file && asprintf(&job->journal, "%s.journal", job->tape) < 0)
         job->journal = NULL;
-    if (asprintf(&job->aside, "%s.also-interesting", to_file ? job->tape : TAPE_DEFAULT) < 0)
+    if (asprintf(&job->aside, "%s.also-interesting", to_file ? job->tape : MINIFY_TAPE) < 0)
         job->aside = NULL;
     if (((args->journal || to_file) && !job->journal) || !job->aside)
         return err_nomem(err);
@@ -141,8 +139,7 @@ bool minify_read_options(struct minify_job *job, struct err *err)
             minify_read_seconds("--timeout", args->timeout, &options->timeout, err)) &&
            (!args->deadline ||
             minify_read_seconds("--deadline", args->deadline, &options->deadline, err)) &&
-           program_check_allow(str_of(args->allow), err) && read_passes(job, err) &&
-           place_files(job, err) && check_existing(job, err);
+           read_passes(job, err) && place_files(job, err) && check_existing(job, err);
 }
 
 void minify_release_options(struct minify_job *job)

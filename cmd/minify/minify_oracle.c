@@ -56,7 +56,10 @@ static bool make_shape(struct minify_job *job, struct err *err)
                                      .what = job->error,
                                      .inject =
                                          str_of(args->inject_fault ? args->inject_fault : "") };
-    job->repro = (struct repro_what){ .check = REPRO_RAISES };
+    /* What an operator refuses may fail in eager mode, too. */
+    job->repro = (struct repro_what){ .check = REPRO_RAISES, .eager_fails = true };
+    if (args->guard || args->specializes || args->cost)
+        job->repro.eager_fails = false;
     if (args->guard) {
         options.question = SHAPE_GUARD;
         job->repro.check = REPRO_GUARD;
@@ -85,6 +88,15 @@ static enum torch_question question_of(const char *word)
     return TORCH_COMPILE;
 }
 
+static struct program_setup minify_setup(const struct minify_args *args)
+{
+    return (struct program_setup){ .allow = str_of(args->allow),
+                                   .imports = str_of(args->import),
+                                   .env = str_of(args->env),
+                                   .config = str_of(args->config),
+                                   .backend = str_of(args->backend) };
+}
+
 static bool make_torch(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
@@ -92,7 +104,7 @@ static bool make_torch(struct minify_job *job, struct err *err)
         .question = question_of(args->torch),
         .backend = str_of(args->backend ? args->backend : ""),
         .cpu = args->cpu,
-        .allow = str_of(args->allow),
+        .setup = job->repro.setup,
         .timeout = job->options.timeout,
     };
     out_progress(job->cmd->out, "running the whole graph in PyTorch");
@@ -135,6 +147,76 @@ static bool make_backends(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
+static void drop_oracle(struct minify_job *job)
+{
+    if (job->oracle)
+        job->oracle->free(job->oracle);
+    job->oracle = NULL;
+}
+
+/* Asks on the CPU if the graph is for a device that is not there. */
+static bool make_torch_anywhere(struct minify_job *job, struct err *err)
+{
+    job->repro.setup = minify_setup(job->args);
+    minify_note_oracle(job);
+    if (!make_torch(job, err))
+        return false;
+    if (!job->torch.no_device || job->chosen.cpu)
+        return true;
+    out_note(job->cmd->out, "%.*s; it is asked on the CPU (--cpu)", STR_ARG(job->torch.error));
+    drop_oracle(job);
+    job->chosen.cpu = true;
+    job->repro.setup = minify_setup(job->args);
+    return make_torch(job, err);
+}
+
+static bool fails_now(struct minify_job *job)
+{
+    const struct oracle_question question = { .timeout = 60 };
+    struct answer answer;
+    job->oracle->ask(job->oracle, job->whole, &question, &answer);
+    bool ret = answer.verdict == VERDICT_INTERESTING && minify_is_failure_of_tape(job, answer.text);
+    answer_release(&answer);
+    return ret;
+}
+
+/* A compile that failed while Dynamo traced fails in the shape engine, too, if an operator refused
+ * its sizes. All else is asked of PyTorch, with the backend that failed. */
+static bool make_picked(struct minify_job *job, struct err *err)
+{
+    struct err ignored = { 0 };
+    bool tries_inductor = job->traced && !job->chosen.backend;
+    if (!job->traced && make_shape(job, &ignored) && fails_now(job)) {
+        minify_note_oracle(job);
+        return minify_hide_oracle(job, err);
+    }
+    drop_oracle(job);
+    job->chosen.torch = "compile";
+    if (!make_torch_anywhere(job, err))
+        return false;
+    if (job->torch.verdict == VERDICT_BORING && tries_inductor) {
+        drop_oracle(job);
+        job->chosen.backend = "inductor";
+        if (!make_torch_anywhere(job, err))
+            return false;
+    }
+    if (job->torch.verdict == VERDICT_BORING && !job->traced && job->failed_at.n)
+        out_note(job->cmd->out,
+                 "no call of the graph fails, but the code at %.*s, which is not in the graph; "
+                 "symtape diagnose explains it",
+                 STR_ARG(job->failed_at));
+    if (job->torch.verdict == VERDICT_INTERESTING &&
+        !minify_is_failure_of_tape(job, job->torch.error))
+        out_note(job->cmd->out,
+                 "PyTorch %.*s fails with another message than the tape has; the one that it "
+                 "gives now is reduced",
+                 STR_ARG(job->torch.version));
+    if (!minify_hide_oracle(job, err))
+        return false;
+    job->repro.setup = minify_setup(job->args);
+    return true;
+}
+
 bool minify_make_oracle(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
@@ -146,14 +228,22 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
                        "--backend-mismatch and --has-ops exclude each other");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
-    if (!args->torch && (args->backend || args->cpu))
-        return err_set(err, ERR_USAGE, "--torch-backend and --cpu need --torch-oracle");
+    if (!args->torch && !job->is_picked &&
+        (args->backend || args->cpu || args->env || args->config || args->import))
+        return err_set(err, ERR_USAGE,
+                       "--torch-backend, --cpu, --import, --env and --config need --torch-oracle");
     if (!args->mismatch && args->tf32)
         return err_set(err, ERR_USAGE, "--tf32 needs --backend-mismatch");
     if ((args->check || args->torch || args->has_ops) && args->inject_fault)
         return err_set(err, ERR_USAGE,
                        "--inject-fault cannot be combined with --check, "
                        "--torch-oracle or --has-ops");
+    const struct program_setup setup = minify_setup(args);
+    if (!program_setup_check(&setup, err))
+        return false;
+    job->repro.setup = setup;
+    if (job->is_picked)
+        return make_picked(job, err);
     bool made = args->check      ? make_check(job, err)
                 : args->torch    ? make_torch(job, err)
                 : args->has_ops  ? make_ops(job, err)
@@ -165,6 +255,6 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
         out_note(job->cmd->out, "%.*s", STR_ARG(job->oracle->without));
     if (!minify_hide_oracle(job, err))
         return false;
-    job->repro.allow = str_of(args->allow);
+    job->repro.setup = setup;
     return true;
 }

@@ -401,11 +401,12 @@ static void note_not_reproduced(const struct minify_job *job)
 {
     const struct answer *first = &job->result.first;
     struct out *out = job->cmd->out;
-    const char *operand = job->cmd->operands[0];
+    const char *operand = job->operand;
     struct buf text = BUF_INIT;
     put_not_failing(job, &text);
     if (first->verdict == VERDICT_UNRESOLVED)
-        out_note(out, "%s: cannot tell whether it fails: %.*s", operand, STR_ARG(first->text));
+        out_note(out, "%s: cannot tell whether it fails: %.*s%s", operand, STR_ARG(first->text),
+                 job->torch.no_device ? "; --cpu puts all tensors on the CPU" : "");
     else if (first->verdict == VERDICT_OTHER)
         out_note(out, "%s: fails, but differently: %.*s", operand, STR_ARG(first->text));
     else

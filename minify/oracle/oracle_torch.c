@@ -40,6 +40,7 @@ enum outcome {
     OUTCOME_RAISED,
     OUTCOME_WRONG,
     OUTCOME_EAGER,
+    OUTCOME_NO_DEVICE,  /* the graph is for a device that this machine does not have */
     OUTCOME_NO_BACKEND, /* PyTorch has none of that name; the message lists those that it has */
 };
 
@@ -59,7 +60,8 @@ static struct str text_of(const struct json *doc, const char *key, struct arena 
 
 static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
 {
-    static const char *const words[] = { "cannot", "ok", "raised", "wrong", "eager", "backend" };
+    static const char *const words[] = { "cannot", "ok",     "raised", "wrong",
+                                         "eager",  "device", "backend" };
     struct json doc = { 0 };
     struct err err = { 0 };
     bool ok = json_parse(&doc, line, &err);
@@ -86,7 +88,7 @@ static struct repro_what repro_what_of(const struct oracle_torch *o, enum repro_
     return (struct repro_what){ .route = questions[o->options.question].route,
                                 .check = check,
                                 .backend = o->options.backend,
-                                .allow = o->options.allow,
+                                .setup = o->options.setup,
                                 .cpu = o->options.cpu };
 }
 
@@ -171,6 +173,7 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     case OUTCOME_OK:
     case OUTCOME_EAGER: return VERDICT_BORING;
     case OUTCOME_CANNOT:
+    case OUTCOME_NO_DEVICE:
     case OUTCOME_NO_BACKEND: return VERDICT_UNRESOLVED;
     case OUTCOME_RAISED:
     case OUTCOME_WRONG: break;
@@ -249,6 +252,7 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     o->first.verdict = judge_reply(o, &reply, &o->first.signature);
     o->first.error = describe_torch_error(o, &reply);
     o->first.eager = reply.eager;
+    o->first.no_device = reply.outcome == OUTCOME_NO_DEVICE;
     o->first.version = torch_worker_version(o->worker);
     o->whole = candidate_hash(whole);
     return true;
@@ -257,7 +261,8 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
 static bool name_oracle(struct oracle_torch *o, struct err *err)
 {
     struct buf id = BUF_INIT;
-    buf_printf(&id, "torch %s %.*s cpu=%d %.*s %.*s %.*s", questions[o->options.question].name,
+    program_setup_json(&o->options.setup, &id);
+    buf_printf(&id, " torch %s %.*s cpu=%d %.*s %.*s %.*s", questions[o->options.question].name,
                STR_ARG(o->options.backend), o->options.cpu, STR_ARG(o->first.version),
                STR_ARG(o->first.signature.kind), STR_ARG(o->first.signature.message));
     o->oracle.name = STR("torch");
@@ -290,10 +295,10 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
     o->oracle.least_timeout = COMPILE_SECONDS;
     o->options = *options;
     o->options.backend = arena_copy(&o->arena, backend_of(options));
-    o->options.allow = arena_copy(&o->arena, options->allow);
-    o->worker = o->options.backend.p && o->options.allow.p
+    o->options.setup.backend = o->options.backend;
+    o->worker = o->options.backend.p
                     ? torch_worker_start(options->python.n ? options->python : torch_python(),
-                                         o->options.allow, err)
+                                         &o->options.setup, err)
                     : (err_nomem(err), NULL);
     if (!o->worker || !ask_first(o, whole, err) || !name_oracle(o, err)) {
         free_torch(&o->oracle);

@@ -32,12 +32,11 @@ enum torch_question {
 
 struct torch_options {
     enum torch_question question;
-    struct str python;  /* ""; torch_python() */
-    struct str backend; /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
-    struct str
-        allow;      /* namespaces of operators besides PyTorch's (minify/program/program_names.h) */
-    bool cpu;       /* everything runs on the CPU, whatever was recorded */
-    double timeout; /* seconds for the first question; 0: 300 */
+    struct str python;          /* ""; torch_python() */
+    struct str backend;         /* "": "inductor" of run and accuracy, "aot_eager" of the rest */
+    struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
+    bool cpu;                   /* everything runs on the CPU, whatever was recorded */
+    double timeout;             /* seconds for the first question; 0: 300 */
 };
 
 /* PyTorch's answer for the whole candidate. Its texts live as long as the oracle. */
@@ -47,6 +46,7 @@ struct torch_first {
     struct str error;   /* the message as PyTorch prints it; for wrong results, the difference */
     struct str eager;   /* the error of f in eager mode, or "" if f runs */
     struct str version; /* of PyTorch */
+    bool no_device;     /* UNRESOLVED, since this machine lacks the graph's device: options.cpu */
     double seconds;
 };
 

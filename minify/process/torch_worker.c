@@ -98,7 +98,7 @@ static void end_worker(struct torch_worker *worker)
 static bool start_torch_worker(struct torch_worker *worker, struct err *err)
 {
     int ends[2];
-    char line[400];
+    char line[1000];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return err_errno(err, "socketpair");
     bool ok = spawn_worker(worker, ends[1], err);
@@ -107,6 +107,8 @@ static bool start_torch_worker(struct torch_worker *worker, struct err *err)
     if (ok && !read_worker_line(ends[0], clock_seconds() + START_SECONDS, line, sizeof line))
         ok = err_set(err, ERR_ENV, "%s does not start; set $SYMTAPE_PYTHON to another Python",
                      worker->python);
+    else if (ok && strncmp(line, "setup: ", 7) == 0)
+        ok = err_set(err, ERR_USAGE, "%s", line + 7);
     else if (ok && strncmp(line, "ready ", 6) != 0)
         ok = err_set(err, ERR_ENV,
                      "%s has no PyTorch; set $SYMTAPE_PYTHON to a Python that has "
@@ -119,13 +121,14 @@ static bool start_torch_worker(struct torch_worker *worker, struct err *err)
     return ok;
 }
 
-struct torch_worker *torch_worker_start(struct str python, struct str allow, struct err *err)
+struct torch_worker *torch_worker_start(struct str python, const struct program_setup *setup,
+                                        struct err *err)
 {
     struct torch_worker *worker = calloc(1, sizeof *worker);
     if (worker) {
         worker->control = worker->pid = -1;
         worker->python = strndup(python.p, python.n);
-        worker->script = program_script(PROGRAM_WORKER, allow);
+        worker->script = program_script(PROGRAM_WORKER, setup);
         pthread_mutex_init(&worker->lock, NULL);
     }
     if (!worker || !worker->python || !worker->script)

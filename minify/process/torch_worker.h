@@ -1,7 +1,8 @@
 /* A Python process that has imported PyTorch and waits for questions
  * (minify/process/torch_worker.py).
  *
- *     struct torch_worker *worker = torch_worker_start(STR("python3"), STR(""), &err);
+ *     const struct program_setup setup = { .allow = STR("torchvision") };
+ *     struct torch_worker *worker = torch_worker_start(STR("python3"), &setup, &err);
  *     if (torch_worker_ask(worker, question, source, &how, &reply, &end)) ...
  *     torch_worker_stop(worker);
  *
@@ -14,15 +15,15 @@
 
 #include <stdatomic.h>
 
-#include "trace/base/buf.h"
-#include "trace/base/err.h"
+#include "minify/program/program_setup.h"
 
 struct torch_worker;
 
-/* Starts a worker. `allow` lists the namespaces of operators, besides PyTorch's, that programs may
- * call. Returns NULL with ERR_ENV: there is no such Python, it has no PyTorch, or it does not
- * answer for minutes. */
-struct torch_worker *torch_worker_start(struct str python, struct str allow, struct err *err);
+/* Starts a worker, which imports and sets what `setup` says. Returns NULL with ERR_ENV: there is no
+ * such Python, it has no PyTorch, or it does not answer for minutes; or with ERR_USAGE: something
+ * of `setup` does not exist or raises. */
+struct torch_worker *torch_worker_start(struct str python, const struct program_setup *setup,
+                                        struct err *err);
 void torch_worker_stop(struct torch_worker *worker);                /* NULL is fine */
 struct str torch_worker_version(const struct torch_worker *worker); /* "2.13.0+cpu" */
 

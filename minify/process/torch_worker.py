@@ -14,16 +14,54 @@ import socket
 import sys
 import traceback
 
+backend = None  # of --torch-backend MODULE:NAME
+
+
+def set_up(torch):
+    """Does what --import, --config and --torch-backend MODULE:NAME say; gives why that is not possible, or None."""
+    import functools
+    import importlib
+    sys.path[:0] = [os.path.abspath(folder) for folder in SETUP["folders"]]  # noqa: F821
+    scope = {"torch": torch}
+    for option, statements in ("--import", SETUP["imports"]), ("--config", SETUP["config"]):  # noqa: F821
+        for statement in statements:
+            try:
+                exec(statement, scope)
+            except BaseException as error:
+                return "%s: %s: %s: %s" % (option, statement, type(error).__name__, error)
+    if SETUP["backend"]:  # noqa: F821
+        module = SETUP["module"]  # noqa: F821
+        names = SETUP["backend"][len(module) + 1:].split(".")  # noqa: F821
+        try:
+            scope["backend"] = functools.reduce(getattr, names, importlib.import_module(module))
+        except BaseException as error:
+            return "--torch-backend: %s" % error
+        if not callable(scope["backend"]):
+            return "--torch-backend: %s cannot be called" % SETUP["backend"]  # noqa: F821
+        global backend
+        backend = scope["backend"]
+    return None
+
 
 def start(control):
+    # A graph that Inductor's cache has is not lowered again, so that it would not fail.
+    os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    for statement in SETUP["env"]:  # noqa: F821 (program_script.c)
+        exec(statement, {})
     try:
         import torch
         import torch._dynamo
         import torch.export
         import torch.fx.experimental.proxy_tensor
         import torch._dynamo.backends.registry  # noqa: F401
-    except ImportError as error:
-        control.send(("no: %s\n" % error).encode())
+    except BaseException as error:
+        why = " ".join(("%s: %s" % (type(error).__name__, error)).split())[:900]
+        control.send((("setup: --env: PyTorch cannot be imported: " if SETUP["env"] else "no: ")  # noqa: F821
+                      + why + "\n").encode())
+        return None
+    why = set_up(torch)
+    if why:
+        control.send(("setup: %s\n" % " ".join(why.split())[:900]).encode())
         return None
     torch.set_num_threads(1)
     control.send(("ready %s\n" % torch.__version__).encode())
@@ -131,7 +169,7 @@ def compiled(torch, question, f, inputs):
         program = torch.export.export(module_of(torch, f, len(inputs)), tuple(inputs),
                                       dynamic_shapes=shapes)
         return (program.run_decompositions() if route == "decompose" else program).module()
-    return torch.compile(f, backend=question["backend"], fullgraph=True)
+    return torch.compile(f, backend=backend or question["backend"], fullgraph=True)
 
 
 def answer(torch, question, source):
@@ -144,6 +182,8 @@ def answer(torch, question, source):
     linecache.cache["repro.py"] = (len(source), None, source.splitlines(True), "repro.py")
     try:
         exec(compile(source, "repro.py", "exec"), scope)
+    except SystemExit:  # torch.cuda.is_available() and the like
+        return {"outcome": "device", "message": "this machine has none of the devices that the graph is for"}
     except BaseException as error:
         return {"outcome": "cannot", "message": "%s: %s" % (type(error).__name__, error)}
     f, inputs = scope["f"], scope["inputs"]

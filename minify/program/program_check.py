@@ -39,12 +39,19 @@ def chain_of(node):
 
 
 class Names:
-    """The tables, and what a name is by them."""
+    """The tables, and what a name is by them. `setup` holds what the user named on the command line: statements
+    that a program may have as they are, and its backend (minify/program/program_setup.h)."""
 
-    def __init__(self, tables):
+    def __init__(self, tables, setup):
         for key, value in tables.items():
             setattr(self, key, frozenset(value) if not value or isinstance(value[0], str)
                     else [tuple(pair) for pair in value])
+        self.given = frozenset(ast.dump(ast.parse(text).body[0])
+                               for kind in ("env", "imports", "config") for text in setup[kind])
+        self.backend = setup["backend"]
+        if self.backend:
+            self.imports |= {setup["module"]}
+            self.chains |= {self.backend}
         self.roots = frozenset(name.split(".")[0] for name in self.imports)
         self.errors = frozenset(name for name in self.frame if name[0].isupper())
         self.free = self.builtins | self.types | self.frame
@@ -127,6 +134,8 @@ class Check:
         todo = [tree]
         while todo:
             node = todo.pop()
+            if isinstance(node, ast.stmt) and self.names.given and ast.dump(node) in self.names.given:
+                continue
             kind = type(node).__name__
             if kind not in KINDS:
                 raise Refused("a statement or an expression of the kind %s" % kind)

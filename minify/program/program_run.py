@@ -3,7 +3,10 @@ nothing against it. What was read is what is run. Exit code 125: refused, with a
 
 
 def run_program(path):
+    import os
     import types
+    os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    sys.path[:0] = [os.path.abspath(folder) for folder in SETUP["folders"]]  # noqa: F821
     with open(path, "rb") as file:
         source = file.read().decode("utf-8", "surrogateescape")
     why = refusal(source, NAMES)  # noqa: F821 (program_check.py stands in front of this)

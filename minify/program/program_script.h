@@ -6,7 +6,7 @@
 #ifndef SYMTAPE_MINIFY_PROGRAM_PROGRAM_SCRIPT_H
 #define SYMTAPE_MINIFY_PROGRAM_PROGRAM_SCRIPT_H
 
-#include "trace/base/str.h"
+#include "minify/program/program_setup.h"
 
 enum program_script {
     PROGRAM_CHECK, /* defines refusal() and NAMES, and does nothing: for tests */
@@ -14,8 +14,7 @@ enum program_script {
     PROGRAM_WORKER /* python -c SCRIPT SOCKET (minify/process/torch_worker.h) */
 };
 
-/* Returns a script, which the caller frees, or NULL when memory ran out. `allow` lists namespaces
- * of operators that the user named, or is "". */
-char *program_script(enum program_script script, struct str allow);
+/* Returns a script, which the caller frees, or NULL when memory ran out. */
+char *program_script(enum program_script script, const struct program_setup *setup);
 
 #endif

@@ -18,6 +18,7 @@
 #define SYMTAPE_MINIFY_REPRO_REPRO_H
 
 #include "minify/candidate/candidate.h"
+#include "minify/program/program_setup.h"
 
 /* ROUTE(id, "name"): how the function is compiled or run */
 #define REPRO_ROUTES(ROUTE)                                                          \
@@ -52,9 +53,12 @@ struct repro_what {
     struct str expr;      /* of REPRO_GUARD: sympy's str() over the candidate's symbols; of
                              REPRO_SPECIALIZES: the symbol */
     uint64_t at_least;
-    bool eager_fails; /* f itself raises, so it is not run first */
-    bool cpu;         /* everything runs on the CPU, whatever was recorded */
-    struct str allow; /* namespaces of operators besides PyTorch's, "torchvision,mylib"; "" */
+    bool eager_fails;           /* f itself raises, so it is not run first */
+    bool cpu;                   /* everything runs on the CPU, whatever was recorded */
+    struct program_setup setup; /* what programs need besides PyTorch */
+    /* No exit codes: the error is raised, by assert_close() for a wrong result. Checks of guards
+     * are the same. */
+    bool plain;
     struct str title; /* the first line; "": made from the other members */
 };
 

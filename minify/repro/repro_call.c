@@ -107,12 +107,12 @@ static void put_python_literal(const struct call_writer *w, struct str text)
 /* Prints an operator, a function or a constant that is passed as an argument. */
 static void put_target(const struct call_writer *w, struct str target)
 {
-    enum program_target kind = program_target(target, w->r->what->allow);
+    enum program_target kind = program_target(target, w->r->what->setup.allow);
     struct buf why = BUF_INIT;
     bool function =
         kind == PROGRAM_OPERATOR || (kind == PROGRAM_FUNCTION && str_starts(target, STR("torch.")));
     if ((!function && !program_has_value(target)) || !python_put_dotted(w->out, target)) {
-        program_explain(target, w->r->what->allow, &why);
+        program_explain(target, w->r->what->setup.allow, &why);
         repro_refuse(w->r, "%.*s", STR_ARG(buf_str(&why)));
     }
     w->r->failed |= why.failed;
@@ -369,12 +369,12 @@ static void put_plain(const struct call_writer *w, const struct node *node)
 {
     struct buf why = BUF_INIT;
     struct str target = node->target;
-    enum program_target kind = program_target(target, w->r->what->allow);
+    enum program_target kind = program_target(target, w->r->what->setup.allow);
     bool builtin = str_starts(target, STR("builtins."));
     /* FX calls a function of math by a global of its own. */
     bool math = str_starts(target, STR("math_"));
     if (kind != PROGRAM_OPERATOR && kind != PROGRAM_FUNCTION) {
-        program_explain(target, w->r->what->allow, &why);
+        program_explain(target, w->r->what->setup.allow, &why);
         repro_refuse(w->r, "%.*s", STR_ARG(buf_str(&why)));
         w->r->failed |= why.failed;
         buf_release(&why);

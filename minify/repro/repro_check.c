@@ -67,12 +67,12 @@ static void check_target(struct repro *r, const struct node *node)
     struct buf why = BUF_INIT;
     if (node->op != NODE_CALL_FUNCTION || node->form != FORM_PLAIN)
         return;
-    switch (program_target(node->target, r->what->allow)) {
+    switch (program_target(node->target, r->what->setup.allow)) {
     case PROGRAM_OPERATOR: check_operator(r, node->target); break;
     case PROGRAM_FUNCTION: break;
     case PROGRAM_FOREIGN:
     case PROGRAM_REFUSED:
-        program_explain(node->target, r->what->allow, &why);
+        program_explain(node->target, r->what->setup.allow, &why);
         repro_refuse(r, "%.*s", STR_ARG(buf_str(&why)));
         break;
     }
@@ -114,6 +114,37 @@ static bool compares_inputs(const struct repro *r)
     return repro_mutates(r) && eager_first(r);
 }
 
+static bool asks_guards(const struct repro *r)
+{
+    return r->what->check == REPRO_GUARD || r->what->check == REPRO_GUARDS;
+}
+
+/* A program for a GPU computes on two devices, and only its check compares them. */
+static bool is_plain(const struct repro *r)
+{
+    return r->what->plain && !asks_guards(r) && r->what->check != REPRO_NOTHING &&
+           r->what->route != REPRO_CUDA;
+}
+
+static void put_plain_imports(struct repro *r)
+{
+    program_put_env(&r->what->setup, r->out);
+    buf_puts(r->out, "import torch\n");
+    program_put_setup_imports(&r->what->setup, 0, r->out);
+}
+
+/* A Python that lacks a module cannot tell whether the bug occurs. */
+static void put_checked_imports(struct repro *r)
+{
+    if ((r->what->check == REPRO_RAISES && r->what->message.n) || r->what->check == REPRO_GUARD)
+        buf_puts(r->out, "import re\n");
+    buf_puts(r->out, "import sys\n");
+    program_put_env(&r->what->setup, r->out);
+    buf_puts(r->out, "\ntry:\n    import torch\n");
+    program_put_setup_imports(&r->what->setup, 4, r->out);
+    buf_puts(r->out, "except ImportError:\n    sys.exit(125)\n");
+}
+
 void repro_put_imports(struct repro *r, struct str body)
 {
     const char *device = device_check(r);
@@ -123,15 +154,16 @@ void repro_put_imports(struct repro *r, struct str body)
         buf_puts(r->out, "import math\n");
     if (any_target(r, is_plain_operator))
         buf_puts(r->out, "import operator\n");
-    if ((r->what->check == REPRO_RAISES && r->what->message.n) || r->what->check == REPRO_GUARD)
-        buf_puts(r->out, "import re\n");
-    buf_puts(r->out, "import sys\n\ntry:\n    import torch\nexcept ImportError:\n"
-                     "    sys.exit(125)\n");
+    if (is_plain(r))
+        put_plain_imports(r);
+    else
+        put_checked_imports(r);
+    program_put_config(&r->what->setup, r->out);
     if (any_target(r, is_checkpoint))
         buf_puts(r->out, "import torch.utils.checkpoint\n");
     if (r->what->route == REPRO_MAKE_FX)
         buf_puts(r->out, "from torch.fx.experimental.proxy_tensor import make_fx\n");
-    if (device)
+    if (device && !is_plain(r))
         buf_printf(r->out, "if not %s:\n    sys.exit(125)\n", device);
     if (candidate_has_unbacked(r) && r->what->route == REPRO_COMPILE)
         buf_puts(r->out, "torch._dynamo.config.capture_scalar_outputs = True\n"
@@ -140,11 +172,6 @@ void repro_put_imports(struct repro *r, struct str body)
 }
 
 /* ---- How it is compiled ---- */
-
-static bool asks_guards(const struct repro *r)
-{
-    return r->what->check == REPRO_GUARD || r->what->check == REPRO_GUARDS;
-}
 
 static struct str backend(const struct repro *r)
 {
@@ -220,11 +247,18 @@ static void put_module_class(struct repro *r)
 
 static void put_backend(struct repro *r)
 {
+    struct str module, name;
     buf_puts(r->out, "envs = []\n\n\ndef backend(graph, example_inputs):\n"
                      "    envs.append(torch._guards.TracingContext.get().fake_mode.shape_env)\n"
-                     "    return torch._dynamo.lookup_backend(");
-    python_put_string(r->out, backend(r));
-    buf_puts(r->out, ")(graph, example_inputs)\n\n\n");
+                     "    return ");
+    if (program_backend_parts(backend(r), &module, &name)) {
+        program_put_backend(backend(r), r->out);
+    } else {
+        buf_puts(r->out, "torch._dynamo.lookup_backend(");
+        program_put_backend(backend(r), r->out);
+        buf_putc(r->out, ')');
+    }
+    buf_puts(r->out, "(graph, example_inputs)\n\n\n");
 }
 
 static void put_compile_call(struct repro *r, const char *assigned)
@@ -245,7 +279,7 @@ static void put_compile_call(struct repro *r, const char *assigned)
         if (asks_guards(r))
             buf_puts(r->out, "backend");
         else
-            python_put_string(r->out, backend(r));
+            program_put_backend(backend(r), r->out);
         buf_printf(r->out, ", fullgraph=True)(*%s)\n", inputs);
         break;
     case REPRO_MAKE_FX:
@@ -266,6 +300,11 @@ static void put_compile_call(struct repro *r, const char *assigned)
 
 /* ---- The check ---- */
 
+static void put_seed_again(struct repro *r)
+{
+    buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
+}
+
 static void put_eager(struct repro *r)
 {
     if (r->what->route == REPRO_CUDA)
@@ -275,9 +314,23 @@ static void put_eager(struct repro *r)
         buf_puts(r->out, "expected = ");
     buf_printf(r->out, "f(*%s)\n", compares_inputs(r) ? "copy.deepcopy(inputs)" : "inputs");
     buf_puts(r->out, "except Exception as error:\n"
-                     "    sys.exit(print(\"cannot run:\", error) or 125)\n");
+                     "    print(\"cannot run:\", error)\n    sys.exit(125)\n");
     if (r->what->check == REPRO_WRONG)
-        buf_printf(r->out, "torch.manual_seed(%llu)\n", (unsigned long long)r->candidate->seed);
+        put_seed_again(r);
+}
+
+/* Prints the end of a plain program. */
+static void put_plain(struct repro *r)
+{
+    bool wrong = r->what->check == REPRO_WRONG;
+    if (wrong) {
+        buf_printf(r->out, "expected = f(*%s)\n",
+                   compares_inputs(r) ? "copy.deepcopy(inputs)" : "inputs");
+        put_seed_again(r);
+    }
+    put_compile_call(r, wrong ? "actual = " : "");
+    if (wrong)
+        buf_puts(r->out, "torch.testing.assert_close(actual, expected, equal_nan=True)\n");
 }
 
 /* Returns a message "ValueError: Cannot view" without the class, which str() of an exception leaves
@@ -334,7 +387,7 @@ static void put_wrong(struct repro *r)
                r->what->route == REPRO_CUDA ? ", check_device=False" : "");
     buf_puts(r->out, "except AssertionError as error:\n    print(error)\n    sys.exit(1)\n"
                      "except Exception as error:\n"
-                     "    sys.exit(print(\"cannot run:\", error) or 125)\n");
+                     "    print(\"cannot run:\", error)\n    sys.exit(125)\n");
 }
 
 static const char *env_list(const struct repro *r)
@@ -376,6 +429,10 @@ void repro_put_check(struct repro *r)
         put_module_class(r);
     if (r->what->route == REPRO_COMPILE && asks_guards(r))
         put_backend(r);
+    if (is_plain(r)) {
+        put_plain(r);
+        return;
+    }
     if (eager_first(r))
         put_eager(r);
     switch (r->what->check) {

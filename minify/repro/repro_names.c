@@ -291,8 +291,8 @@ static bool name_symbols(struct repro *r)
 
 bool repro_prepare(struct repro *r)
 {
-    if (!program_reserve(&r->taken) || !name_symbols(r) ||
-        !name_graph(r, r->candidate->graph, true, 0))
+    if (!program_reserve(&r->taken) || !program_setup_reserve(&r->what->setup, &r->taken) ||
+        !name_symbols(r) || !name_graph(r, r->candidate->graph, true, 0))
         return false;
     if (!r->graphs.n) /* the reason is noted already */
         return true;

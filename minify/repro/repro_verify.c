@@ -63,11 +63,12 @@ static bool ask_once(const char *const *argv, double timeout, const atomic_bool 
     return ok;
 }
 
-bool repro_verify(const char *path, struct str allow, uint32_t times, double timeout,
-                  const atomic_bool *cancel, struct repro_verified *ret, struct err *err)
+bool repro_verify(const char *path, const struct program_setup *setup, uint32_t times,
+                  double timeout, const atomic_bool *cancel, struct repro_verified *ret,
+                  struct err *err)
 {
     char *python = strndup(torch_python().p, torch_python().n);
-    char *script = program_script(PROGRAM_RUN, allow);
+    char *script = program_script(PROGRAM_RUN, setup);
     const char *argv[] = { python, "-c", script, path, NULL };
     *ret = (struct repro_verified){ .seen = REPRO_SHOWN };
     bool ok = python && script ? ask_version(python, cancel, ret, err) : err_nomem(err);

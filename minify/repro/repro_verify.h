@@ -4,8 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "trace/base/err.h"
-#include "trace/base/str.h"
+#include "minify/program/program_setup.h"
 
 enum repro_seen {
     REPRO_SHOWN,     /* exit 1 each time */
@@ -25,11 +24,11 @@ struct repro_verified {
 
 /* Runs a repro `times` times with torch_python(), each at most `timeout` seconds (0: 300). Each run
  * reads it once and checks it before it runs (minify/program/program_check.py); a file that symtape
- * would not write is REPRO_CANNOT, and `last` has the reason. `allow` lists namespaces of operators
- * besides PyTorch's. Returns false with err set; a repro that does not show the failure is no
- * error. */
-bool repro_verify(const char *path, struct str allow, uint32_t times, double timeout,
-                  const atomic_bool *cancel, struct repro_verified *ret, struct err *err);
+ * would not write is REPRO_CANNOT, and `last` has the reason. Returns false with err set; a repro
+ * that does not show the failure is no error. */
+bool repro_verify(const char *path, const struct program_setup *setup, uint32_t times,
+                  double timeout, const atomic_bool *cancel, struct repro_verified *ret,
+                  struct err *err);
 
 /* Appends the end of a sentence: "shown 1 of 1 times with PyTorch 2.13.0+cpu". */
 struct buf;

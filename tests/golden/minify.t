@@ -57,6 +57,57 @@ The journal belongs to its oracle.
     2> symtape: new.tape.journal: there is no such journal to resume from; the search starts from the beginning
     2> symtape: new.tape: the result as a tape
 
+What PyTorch is to import and to set is checked before anything runs.
+
+    $ symtape minify small.fx --import patch.py -o s.tape
+    2> symtape: --torch-backend, --cpu, --import, --env and --config need --torch-oracle
+    [exit 2]
+
+    $ symtape minify small.fx --torch-oracle compile --import 'a b' -o s.tape
+    2> symtape: --import: "a b" is neither a module nor a file whose name Python can import, as mylib or tools/patch.py
+    [exit 2]
+
+    $ symtape minify small.fx --torch-oracle compile --env A -o s.tape
+    2> symtape: --env: "A" is not NAME=VALUE
+    [exit 2]
+
+    $ symtape minify small.fx --torch-oracle compile --config os.x=1 -o s.tape
+    2> symtape: --config: "os.x=1" does not set an option of inductor, dynamo, functorch or fx, as inductor.max_autotune=True does
+    [exit 2]
+
+    $ symtape minify small.fx --torch-oracle compile --torch-backend 'mine:' -o s.tape
+    2> symtape: --torch-backend: "mine:" is not MODULE:NAME, as mylib.compilers:fast
+    [exit 2]
+
+A tape alone: the compile that failed is picked. Its graph has to be there, and what will run is printed first.
+
+    $ symtape minify $RECORDINGS/data_dependent.log.zst -o s.tape
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
+    2> symtape: $RECORDINGS/data_dependent.log.zst: the compile that failed has no graph: PyTorch logs a graph only after tracing succeeded; symtape minify -- python PROGRAM records the partial graph, too
+    [exit 2]
+
+    $ SYMTAPE_PYTHON=false symtape minify $RECORDINGS/deep.log.zst -o s.tape
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
+    2> symtape: $RECORDINGS/deep.log.zst:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile)
+    2> symtape: false does not start; set $SYMTAPE_PYTHON to another Python
+    [exit 4]
+
+A program that compiles nothing, and two tapes.
+
+    $ symtape minify -- sh -c 'echo from the program'
+    from the program
+    2> symtape: runs sh -c echo from the program (symtape record --deep -o minified.recording.tape)
+    2> symtape: sh compiled nothing: PyTorch wrote no log
+    [exit 2]
+
+    $ symtape minify small.tape small.tape
+    2> symtape: minify takes one tape, or the command of a program
+    [exit 2]
+
+    $ touch minified.recording.tape; symtape minify -- sh -c 'echo never'
+    2> symtape: minified.recording.tape exists already; --overwrite replaces it, and symtape minify minified.recording.tape reduces what it has
+    [exit 2]
+
 Limits keep the best so far, and --resume goes on.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --check 'grep -q aten.tanh' -o limit.tape --max-calls 5 --json | grep -o '"end":"[a-z_]*"\|"oracle_calls":[0-9]*\|"verdict":"[a-z]*"'

@@ -38,6 +38,8 @@ static void test_parts(void **state)
     struct why_list list = { .list = { whys, 1, 1 } };
     struct repro_verified verified = { .asked = 1, .shown = 1, .version = "2.13.0" };
     struct issue issue = { .best = &best,
+                           .before = { 519, 0, 0 },
+                           .after = { 2, 0, 0 },
                            .result = &result,
                            .repro = STR("import torch\n"),
                            .oracle = STR("--torch-oracle compile"),
@@ -47,7 +49,7 @@ static void test_parts(void **state)
     const char *text = print(&issue);
     static const char *const parts[] = {
         "# [dynamic shapes] aten.view.default: Cannot view shape N\n\n",
-        "```\nCannot view shape [s27, 3]\nmore\n```\n",
+        "```\nValueError: Cannot view shape [s27, 3]\nmore\n```\n",
         "```python\nimport torch\n```\n",
         "Verification: reproduced 1 of 1 times in a fresh process with PyTorch 2.13.0.\n",
         "| `view = aten.view.default` | replaced by an input | it fails differently: a \\| b |\n",
@@ -66,6 +68,8 @@ static void test_fence_and_limits(void **state)
     struct minify_result result = result_of(STR(""), STR(""));
     struct repro_verified verified = { .seen = REPRO_NO_TORCH };
     struct issue issue = { .best = &best,
+                           .before = { 519, 0, 0 },
+                           .after = { 2, 0, 0 },
                            .result = &result,
                            .repro = STR("\"\"\"```\"\"\""),
                            .cannot = "it calls the module conv1",
@@ -98,6 +102,8 @@ static void test_hostile_texts(void **state)
     struct why_list list = { .list = { whys, 1, 1 } };
     struct repro_verified verified = { .asked = 1, .version = "2.13", .last = "<i>\x1b" };
     struct issue issue = { .best = &dressed,
+                           .before = { 519, 0, 0 },
+                           .after = { 2, 0, 0 },
                            .result = &result,
                            .repro = STR("x = 1\n"),
                            .cannot = "a call of <u>",
@@ -109,7 +115,7 @@ static void test_hostile_texts(void **state)
     const char *text = print(&issue);
     static const char *const parts[] = {
         "# `aten.div: bad 'zz\\x1b]N;PWNED\\x07 <img src=x onerror=alertN>' @someone`\n\n",
-        "\n````\nbad 'zz\\x1b]0;PWNED",
+        "\n````\nValueError: bad 'zz\\x1b]0;PWNED",
         "@someone\n```\n# no\\x1b[2J\n````\n",
         "| `` x`\\|` `` | \\<script\\> \\| new \\| row \\| | `[a](http://b)` |\n",
         "- recorded with PyTorch `2.13 @x <b>`\n",

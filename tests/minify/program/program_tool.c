@@ -99,7 +99,8 @@ int main(int argc, char **argv)
     for (int i = 0; argc > 1 && i < 3; i++) {
         if (strcmp(argv[1], names[i]) != 0)
             continue;
-        char *script = program_script((enum program_script)i, str_of(argc > 2 ? argv[2] : ""));
+        const struct program_setup setup = { .allow = str_of(argc > 2 ? argv[2] : "") };
+        char *script = program_script((enum program_script)i, &setup);
         if (script)
             fputs(script, stdout);
         free(script);

@@ -151,7 +151,9 @@ static bool make_tables(void *arg)
     program_tables(STR("mine"), &out);
     bool good = !out.failed;
     buf_release(&out);
-    char *script = good ? program_script(PROGRAM_WORKER, STR("mine")) : NULL;
+    char *script =
+        good ? program_script(PROGRAM_WORKER, &(struct program_setup){ .allow = STR("mine") })
+             : NULL;
     good = good && script;
     free(script);
     return good;

@@ -74,16 +74,45 @@ static void test_whole(void **state)
                "try:\n"
                "    f(*inputs)\n"
                "except Exception as error:\n"
-               "    sys.exit(print(\"cannot run:\", error) or 125)\n"
+               "    print(\"cannot run:\", error)\n"
+               "    sys.exit(125)\n"
                "try:\n"
                "    torch.compile(f, backend=\"aot_eager\", fullgraph=True)(*inputs)\n"
                "except Exception as error:\n"
                "    print(type(error).__name__, error)\n"
                "    sys.exit(1 if re.search(r\"Cannot view a tensor with shape .*!\", str(error)) "
                "else 125)\n");
-    assert_int_equal(notes.lines, 24);
+    assert_int_equal(notes.lines, 25);
     assert_string_equal(notes.cannot, "");
     buf_release(&out);
+}
+
+/* For a report: what fails raises. What the user names is set before, between and after imports. */
+static void test_plain(void **state)
+{
+    (void)state;
+    struct repro_what what = { .check = REPRO_RAISES,
+                               .message = STR("ValueError: no"),
+                               .backend = STR("mine:fast"),
+                               .plain = true };
+    what.setup = (struct program_setup){ .imports = STR("mine.py"),
+                                         .env = STR("A=1"),
+                                         .config = STR("dynamo.verbose=True"),
+                                         .backend = what.backend };
+    holds(view, &what,
+          "# ValueError: no\nimport os\nos.environ[\"A\"] = \"1\"\nimport torch\n"
+          "import torch._dynamo.config\nimport mine\ntorch._dynamo.config.verbose = True\n");
+    holds(view, &what,
+          "    return (view,)\n\n\ntorch.compile(f, backend=mine.fast, fullgraph=True)(*inputs)\n");
+    what.check = REPRO_WRONG;
+    holds(view, &what,
+          "expected = f(*inputs)\ntorch.manual_seed(5)\n"
+          "actual = torch.compile(f, backend=mine.fast, fullgraph=True)(*inputs)\n"
+          "torch.testing.assert_close(actual, expected, equal_nan=True)\n");
+    what.plain = false;
+    holds(view, &what,
+          "try:\n    import torch\n    import torch._dynamo.config\n    import mine\n"
+          "except ImportError:\n    sys.exit(125)\ntorch._dynamo.config.verbose = True\n");
 }
 
 static void test_sizes_come_from_shapes(void **state)
@@ -265,10 +294,15 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),         cmocka_unit_test(test_sizes_come_from_shapes),
-        cmocka_unit_test(test_strides),       cmocka_unit_test(test_sizes_of_fractions),
-        cmocka_unit_test(test_values_hold),   cmocka_unit_test(test_branch),
-        cmocka_unit_test(test_routes),        cmocka_unit_test(test_cannot),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_sizes_come_from_shapes),
+        cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_sizes_of_fractions),
+        cmocka_unit_test(test_values_hold),
+        cmocka_unit_test(test_branch),
+        cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_cannot),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static struct repro_verified verify(const char *exit_code)
     assert_non_null(out);
     fprintf(out, "%s\n", exit_code);
     fclose(out);
-    assert_true(repro_verify(path, STR(""), 2, 20, NULL, &ret, &err));
+    assert_true(repro_verify(path, &(struct program_setup){ 0 }, 2, 20, NULL, &ret, &err));
     return ret;
 }
 
@@ -69,7 +69,7 @@ static void test_interrupted(void **state)
     atomic_bool cancel = true;
     struct repro_verified v;
     struct err err = ERR_INIT;
-    assert_false(repro_verify("repro.py", STR(""), 1, 20, &cancel, &v, &err));
+    assert_false(repro_verify("repro.py", &(struct program_setup){ 0 }, 1, 20, &cancel, &v, &err));
     assert_int_equal(err.kind, ERR_INTERRUPTED);
 }
 

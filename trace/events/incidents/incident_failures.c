@@ -63,6 +63,7 @@ static bool add_from_metrics(struct incident_reader *r, const struct metrics *m,
     struct str text;
     if (!error_text(r, m->attempt, &text, err))
         return false;
+    failure.text = text;
     if (!keep_failure(r, m->fail_type, &failure.type) ||
         !keep_failure(r, m->fail_reason, &failure.reason) ||
         !keep_failure(r, m->fail_file, &failure.file))
@@ -96,6 +97,7 @@ static bool add_from_error(struct incident_reader *r, uint32_t attempt, struct e
     };
     if (!error_text(r, attempt, &failure.reason, err))
         return false;
+    failure.text = failure.reason;
     struct str message = failure.reason;
     exception_parse(failure.reason, &failure.type, &message);
     failure.summary = text_summary(message);

@@ -69,6 +69,7 @@ struct failure {
     struct str cause; /* the exception that led to it: "ValueError: Cannot view ..."; "" if it is
                          not recorded */
     struct str traceback; /* the user's part of the traceback, for traceback_next(); "" */
+    struct str text;      /* the exception as PyTorch logged it, with its whole traceback; "" */
     struct str file;      /* the user's frame; "" when not recorded */
     uint32_t line;
     struct str code; /* "" when not found */

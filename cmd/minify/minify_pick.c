@@ -1,0 +1,286 @@
+/* What is reduced and which oracle is asked if the user names only a tape: the last compile that
+ * failed, its graph, and the failure as the tape has it. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/cli/memory_limit.h"
+#include "cmd/minify/minify.h"
+#include "minify/process/signature.h"
+#include "minify/process/torch_worker.h"
+#include "profile/report/failure_list.h"
+#include "trace/graph/traceback.h"
+
+static const char *keep(struct minify_job *job, struct buf *text)
+{
+    buf_putc(text, '\0');
+    struct str ret = text->failed ? (struct str){ 0 } : arena_copy(&job->texts, buf_str(text));
+    buf_release(text);
+    return ret.p;
+}
+
+bool minify_names_oracle(const struct minify_args *args)
+{
+    return args->check || args->torch || args->error || args->guard || args->specializes ||
+           args->cost || args->has_ops || args->mismatch;
+}
+
+/* ---- The graph ---- */
+
+/* Returns how well a graph shows a failure; 0: not at all. The graph of a compile that failed while
+ * Dynamo traced is the partial one. */
+static int fitness(enum graph_kind kind)
+{
+    switch (kind) {
+    case GRAPH_PARTIAL_DYNAMO: return 3;
+    case GRAPH_DYNAMO: return 2;
+    case GRAPH_PARTIAL_AOT:
+    case GRAPH_JOINT:
+    case GRAPH_FORWARD:
+    case GRAPH_INFERENCE: return 1;
+    default: return 0;
+    }
+}
+
+static bool find_graph(const struct graph_list *list, uint32_t attempt, uint32_t *ret)
+{
+    int best = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        int fits = list->refs[i].attempt == attempt ? fitness(list->refs[i].kind) : 0;
+        if (fits > best) {
+            best = fits;
+            *ret = i;
+        }
+    }
+    return best > 0;
+}
+
+/* ---- The backend ---- */
+
+/* Returns X of "backend='X' raised:", or "". */
+static struct str failed_backend(struct str reason)
+{
+    struct str rest = str_from(reason, str_find(reason, STR("backend='")));
+    rest = str_from(rest, strlen("backend='"));
+    size_t n = str_find_char(rest, '\'');
+    return n < rest.n ? str_first(rest, n) : STR("");
+}
+
+/* Returns the file of the innermost function of that name in the traceback that PyTorch logged. */
+static struct str file_of_backend(struct str traceback, struct str name)
+{
+    struct traceback_frame frame;
+    struct str ret = STR("");
+    while (traceback_next(&traceback, &frame))
+        if (str_eq(frame.function, name) && str_ends(frame.file, STR(".py")))
+            ret = frame.file;
+    return ret;
+}
+
+static bool is_of_pytorch(struct str name)
+{
+    static const char *const names[] = { "inductor",
+                                         "eager",
+                                         "aot_eager",
+                                         "cudagraphs",
+                                         "eager_noexcept",
+                                         "aot_eager_decomp_partition",
+                                         "aot_eager_default_partitioner" };
+    return STR_IS_ANY(name, names);
+}
+
+/* A backend that is the user's own function: it is named as MODULE:NAME, of the file that has it.
+ * Only the program that the user has just let run is imported without being asked for. */
+static bool choose_function(struct minify_job *job, const struct failure *failure, struct str name,
+                            struct err *err)
+{
+    struct str file = file_of_backend(failure->text, name), module = file;
+    struct buf backend = BUF_INIT, import = BUF_INIT;
+    for (size_t slash; (slash = str_find_char(module, '/')) < module.n;)
+        module = str_from(module, slash + 1);
+    buf_printf(&backend, "%.*s:%.*s", (int)module.n - 3, module.p, STR_ARG(name));
+    if (job->chosen.import)
+        buf_printf(&import, "%s,", job->chosen.import);
+    buf_put(&import, file);
+    const char *b = keep(job, &backend), *i = keep(job, &import);
+    if (!b || !i)
+        return err_nomem(err);
+    if (!job->program)
+        return err_set(err, ERR_USAGE,
+                       "the backend is the function %.*s, and nothing that a tape names is run: "
+                       "--torch-oracle compile --torch-backend %s --import %s imports it",
+                       STR_ARG(name), b, i);
+    job->chosen.backend = b;
+    job->chosen.import = i;
+    return true;
+}
+
+static bool choose_backend(struct minify_job *job, const struct failure *failure, struct err *err)
+{
+    struct str name = failed_backend(failure->reason);
+    struct buf text = BUF_INIT;
+    if (job->chosen.backend)
+        return true;
+    if (str_find(failure->type, STR("Inductor")) < failure->type.n)
+        name = STR("inductor");
+    if (!name.n)
+        return true;
+    if (!is_of_pytorch(name) && file_of_backend(failure->text, name).n)
+        return choose_function(job, failure, name, err);
+    buf_put(&text, name);
+    job->chosen.backend = keep(job, &text);
+    return job->chosen.backend || err_nomem(err);
+}
+
+/* ---- Files ---- */
+
+/* Names a file beside the tape, as minified.py is beside minified.tape. */
+bool minify_name_beside(struct minify_job *job, const char *ending, const char **ret,
+                        struct err *err)
+{
+    struct str tape = str_of(job->chosen.output ? job->chosen.output : MINIFY_TAPE);
+    struct buf text = BUF_INIT;
+    if (*ret)
+        return true;
+    if (str_is(tape, "-"))
+        tape = STR(MINIFY_TAPE);
+    buf_put(&text, str_ends(tape, STR(".tape")) ? str_first(tape, tape.n - 5) : tape);
+    buf_puts(&text, ending);
+    *ret = keep(job, &text);
+    return *ret || err_nomem(err);
+}
+
+static bool name_files(struct minify_job *job, struct err *err)
+{
+    return minify_name_beside(job, ".repro.py", &job->chosen.repro, err) &&
+           minify_name_beside(job, ".issue.md", &job->chosen.issue, err) &&
+           minify_name_beside(job, ".good.py", &job->chosen.good, err);
+}
+
+/* ---- The pick ---- */
+
+static void note_picked(struct minify_job *job, const struct failure_list *failures)
+{
+    struct buf text = BUF_INIT;
+    failure_list_note(failures, failures->v.n - 1, &text);
+    out_note(job->cmd->out, "%.*s", STR_ARG(buf_str(&text)));
+    if (failures->v.n > 1)
+        out_note(job->cmd->out,
+                 "%zu compiles of this tape failed; the last one is reduced (symtape show "
+                 "--failures lists them)",
+                 failures->v.n);
+    buf_release(&text);
+}
+
+static bool pick_graph(struct minify_job *job, struct trace *trace,
+                       const struct failure_list *failures, struct err *err)
+{
+    const struct failure *failure = failures->v.v[failures->v.n - 1];
+    const struct graph_list *list = trace_graphs(trace, err);
+    struct buf operand = BUF_INIT, said = BUF_INIT, at = BUF_INIT;
+    uint32_t ref;
+    if (!list)
+        return false;
+    note_picked(job, failures);
+    if (!find_graph(list, failure->attempt, &ref))
+        return err_set(err, ERR_USAGE,
+                       "%s: the compile that failed has no graph: PyTorch logs a graph only after "
+                       "tracing succeeded; symtape minify -- python PROGRAM records the partial "
+                       "graph, too",
+                       job->operand);
+    buf_printf(&operand, "%s", job->operand);
+    bool alone = trace->n_recordings == 1;
+    buf_puts(&operand, alone ? ":" : "");
+    selector_print_graph(trace, list, ref, &operand);
+    buf_put(&said, failure->cause.n ? failure->cause : failure->reason);
+    job->operand = keep(job, &operand);
+    if (failure->file.n)
+        buf_printf(&at, "%.*s:%" PRIu32 ": %.*s", STR_ARG(failure->file), failure->line,
+                   STR_ARG(failure->code));
+    const char *text = keep(job, &said), *place = keep(job, &at);
+    if (!job->operand || !text || !place)
+        return err_nomem(err);
+    job->failed_at = str_of(place);
+    job->failed = str_of(text);
+    job->traced = list->refs[ref].kind != GRAPH_PARTIAL_DYNAMO;
+    job->is_picked = true;
+    return choose_backend(job, failure, err) && name_files(job, err);
+}
+
+static bool pick_of_trace(struct minify_job *job, struct trace *trace, struct err *err)
+{
+    struct failure_list failures = { 0 };
+    const struct selector all = SELECTOR_ALL;
+    bool ok = failure_list_read(&failures, trace, &all, err);
+    if (ok && failures.v.n && failures.v.v[failures.v.n - 1]->attempt != TRACE_NONE)
+        ok = pick_graph(job, trace, &failures, err);
+    failure_list_release(&failures);
+    return ok;
+}
+
+/* Returns whether the operand names a tape and no part of it. */
+static bool names_whole_tape(const char *operand)
+{
+    struct selector selector;
+    struct err ignored = { 0 };
+    struct str text = str_of(operand);
+    return !str_ends(text, STR(".fx")) && !str_ends(text, STR(".pt2")) && !str_is(text, "-") &&
+           selector_parse(&selector, text, &ignored) && !selector.compile.n && !selector.kind.n &&
+           selector.tape.n == text.n;
+}
+
+bool minify_pick(struct minify_job *job, struct err *err)
+{
+    struct memory_limit *limit = job->cmd->out->limit;
+    const struct trace_options how = { .meter = &limit->meter };
+    if (minify_names_oracle(job->args) || !names_whole_tape(job->operand))
+        return true;
+    struct trace *trace = trace_open(job->operand, &how, err);
+    if (!trace) {
+        *err = (struct err){ 0 }; /* it may be FX text; reading it reports what is wrong */
+        return true;
+    }
+    bool ok = pick_of_trace(job, trace, err);
+    trace_close(trace);
+    return ok;
+}
+
+/* ---- What is asked ---- */
+
+void minify_note_oracle(struct minify_job *job)
+{
+    struct out *out = job->cmd->out;
+    const struct minify_args *args = job->args;
+    struct buf text = BUF_INIT;
+    if (!args->torch) {
+        out_note(out, "%s: asks symtape's own shape engine; no program is run for it",
+                 job->operand);
+        return;
+    }
+    buf_printf(&text,
+               "%s: runs %.*s, which compiles programs made from this graph (--torch-oracle "
+               "%s",
+               job->operand, STR_ARG(torch_python()), args->torch);
+    if (args->backend)
+        buf_printf(&text, " --torch-backend %s", args->backend);
+    if (args->import)
+        buf_printf(&text, " --import %s", args->import);
+    buf_putc(&text, ')');
+    out_note(out, "%.*s", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+}
+
+/* Returns whether a message is that of the tape, without numbers and symbols. */
+bool minify_is_failure_of_tape(const struct minify_job *job, struct str message)
+{
+    struct buf now = BUF_INIT, then = BUF_INIT;
+    signature_normalise(message, &now);
+    bool same = false;
+    for (struct str rest = job->failed, line; !same && text_next_line(&rest, &line);) {
+        buf_clear(&then);
+        signature_normalise(line, &then);
+        same = now.n && str_find(buf_str(&then), buf_str(&now)) < then.n;
+    }
+    buf_release(&now);
+    buf_release(&then);
+    return same;
+}

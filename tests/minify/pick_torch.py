@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""symtape minify -- CMD and symtape minify TAPE with the live PyTorch: from a program that fails to a
+program that shows it. A backend of the user's own, an operator that Inductor cannot lower because an
+imported file says so, sizes that an operator refuses while Dynamo traces.
+
+    pick_torch.py SYMTAPE            ($SYMTAPE_PYTHON names a Python with PyTorch)
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+BACKEND = """import torch
+def backend(gm, inputs):
+    for n in gm.graph.nodes:
+        if "cumsum" in str(n.target):
+            raise RuntimeError("cannot lower a scan")
+    return gm
+def f(x, y):
+    return torch.cos(torch.cumsum(torch.sin(torch.relu(x) + y), 0)).sum()
+if __name__ == "__main__":
+    torch.compile(f, backend=backend, dynamic=True)(torch.randn(6, 8), torch.randn(6, 8))
+"""
+PATCH = """import torch, torch._inductor.lowering as L
+def bad(*args, **kwargs):
+    raise NotImplementedError("no lowering of cumprod here")
+L.lowerings[torch.ops.aten.cumprod.default] = bad
+"""
+LOWERING = """import torch, patch
+def f(x):
+    return torch.softmax(torch.cumprod(torch.relu(x) + 1, 1), -1).sum(1)
+torch.compile(f, dynamic=True)(torch.randn(6, 8))
+"""
+SIZES = """import torch
+def f(x, w):
+    return torch.cos(torch.sin(x).view(-1, 4) @ w).sum()
+torch.compile(f, backend="aot_eager", dynamic=True)(torch.randn(6, 8), torch.randn(5, 7))
+"""
+
+
+def main():
+    symtape = os.path.abspath(sys.argv[1])
+    python = os.environ.get("SYMTAPE_PYTHON") or "python3"
+    if subprocess.run([python, "-c", "import torch"], capture_output=True).returncode:
+        print("skipped: no Python with PyTorch")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES)):
+            with open(name + ".py", "w", encoding="utf-8") as out:
+                out.write(text)
+
+        def minify(*args, code=0):
+            run = subprocess.run([symtape, "minify", *args], capture_output=True, text=True)
+            assert run.returncode == code, run.stderr
+            return run.stdout, run.stderr
+
+        def read(name):
+            with open(name, encoding="utf-8") as file:
+                return file.read()
+
+        out, notes = minify("--", python, "own.py")
+        assert f"runs {python} own.py (symtape record --deep -o minified.recording.tape)" in notes, notes
+        assert "--torch-backend own:backend --import " in notes, notes
+        assert "reproduced 1 of 1 times" in notes and "calls 6 -> 1" in out, out + notes
+        assert "backend=own.backend" in read("minified.repro.py")
+        issue = read("minified.issue.md")
+        assert "RuntimeError: cannot lower a scan" in issue and "sys.exit" not in issue, issue
+        assert "From 6 calls" in issue, issue
+        # Nothing that a tape names is run by itself.
+        _, notes = minify("minified.recording.tape", "-o", "again.tape", code=2)
+        assert "--torch-backend own:backend --import " in notes, notes
+
+        out, notes = minify("-o", "low.tape", "--import", "patch.py", "--", python, "lowering.py")
+        assert "--torch-backend inductor --import patch.py" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and " -> 1, " in out, out + notes
+        graph = "low.recording.tape:0/0:dynamo"
+        for option, message in (
+                (("--config", "inductor.nothing=1"), "torch._inductor.config.nothing does not exist"),
+                (("--import", "nothing.py"), "No module named 'nothing'"),
+                (("--torch-backend", "patch:nothing"), "has no attribute 'nothing'"),
+                (("--torch-backend", "patch:torch.pi"), "patch.torch.pi cannot be called"),
+                (("--env", "TORCH_LOGS=nothing"), "PyTorch cannot be imported")):
+            _, notes = minify(graph, "--torch-oracle", "compile", "-o", "wrong.tape", *option, code=2)
+            assert message in notes, notes
+
+        out, notes = minify("-o", "size.tape", "--", python, "sizes.py")
+        assert "asks symtape's own shape engine" in notes, notes
+        assert "reproduced 1 of 1 times" in notes and "calls 5 -> 1" in out, out + notes
+    print("all as expected")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
