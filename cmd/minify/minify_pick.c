@@ -241,6 +241,11 @@ bool minify_pick(struct minify_job *job, struct err *err)
     }
     bool ok = pick_of_trace(job, trace, err);
     trace_close(trace);
+    if (ok && job->program && !job->is_picked)
+        out_note(job->cmd->out,
+                 "no compile failed; if results are wrong, symtape minify %s:COMPILE:dynamo "
+                 "--torch-oracle accuracy reduces the graph of a compile",
+                 job->operand);
     return ok;
 }
 

@@ -69,3 +69,22 @@ void check_id(const struct check_options *options, const struct command_line *co
     XXH3_freeState(hash);
     buf_printf(out, "check %016" PRIx64 "%016" PRIx64, (uint64_t)id.high64, (uint64_t)id.low64);
 }
+
+void imports_id(const struct program_setup *setup, struct buf *out)
+{
+    XXH3_state_t *hash = XXH3_createState();
+    char path[4096];
+    if (!hash) {
+        out->failed = true;
+        return;
+    }
+    XXH3_128bits_reset(hash);
+    for (struct str rest = setup->imports, file; (file = program_next_import_file(&rest)).n;) {
+        int n = snprintf(path, sizeof path, "%.*s", STR_ARG(file));
+        if (n > 0 && (size_t)n < sizeof path)
+            hash_file(hash, path);
+    }
+    XXH128_hash_t id = XXH3_128bits_digest(hash);
+    XXH3_freeState(hash);
+    buf_printf(out, "%016" PRIx64 "%016" PRIx64, (uint64_t)id.high64, (uint64_t)id.low64);
+}

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "minify/oracle/check_id.h"
 #include "minify/process/signature.h"
 #include "minify/process/torch_worker.h"
 #include "trace/base/clock.h"
@@ -262,6 +263,7 @@ static bool name_oracle(struct oracle_torch *o, struct err *err)
 {
     struct buf id = BUF_INIT;
     program_setup_json(&o->options.setup, &id);
+    imports_id(&o->options.setup, &id);
     buf_printf(&id, " torch %s %.*s cpu=%d %.*s %.*s %.*s", questions[o->options.question].name,
                STR_ARG(o->options.backend), o->options.cpu, STR_ARG(o->first.version),
                STR_ARG(o->first.signature.kind), STR_ARG(o->first.signature.message));

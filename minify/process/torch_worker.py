@@ -28,6 +28,8 @@ def set_up(torch):
             try:
                 exec(statement, scope)
             except BaseException as error:
+                if statement == "import " + SETUP["module"]:  # noqa: F821
+                    option = "--torch-backend"
                 return "%s: %s: %s: %s" % (option, statement, type(error).__name__, error)
     if SETUP["backend"]:  # noqa: F821
         module = SETUP["module"]  # noqa: F821

@@ -53,6 +53,16 @@ static bool is_file(struct str import)
     return str_ends(import, STR(".py"));
 }
 
+struct str program_next_import_file(struct str *imports)
+{
+    while (imports->n) {
+        struct str one = take_import(imports);
+        if (is_file(one))
+            return one;
+    }
+    return STR("");
+}
+
 static size_t folder_length(struct str path)
 {
     size_t n = path.n;

@@ -42,6 +42,10 @@ void program_put_env(const struct program_setup *setup, struct buf *out);
 void program_put_setup_imports(const struct program_setup *setup, unsigned indent, struct buf *out);
 void program_put_config(const struct program_setup *setup, struct buf *out);
 
+/* Removes the first file (not module) from a list of imports, and returns its path; "" at the
+ * end. */
+struct str program_next_import_file(struct str *imports);
+
 /* Adds the names that these statements bind. Returns false when memory ran out. */
 bool program_setup_reserve(const struct program_setup *setup, struct intern *taken);
 

@@ -78,8 +78,9 @@ def main():
         for option, message in (
                 (("--config", "inductor.nothing=1"), "torch._inductor.config.nothing does not exist"),
                 (("--import", "nothing.py"), "No module named 'nothing'"),
-                (("--torch-backend", "patch:nothing"), "has no attribute 'nothing'"),
-                (("--torch-backend", "patch:torch.pi"), "patch.torch.pi cannot be called"),
+                (("--torch-backend", "patch:nothing", "--import", "patch.py"), "has no attribute 'nothing'"),
+                (("--torch-backend", "patch:torch.pi", "--import", "patch.py"), "patch.torch.pi cannot be called"),
+                (("--torch-backend", "patch:bad"), "--torch-backend: import patch: ModuleNotFoundError"),
                 (("--env", "TORCH_LOGS=nothing"), "PyTorch cannot be imported")):
             _, notes = minify(graph, "--torch-oracle", "compile", "-o", "wrong.tape", *option, code=2)
             assert message in notes, notes

@@ -91,6 +91,14 @@ static void test_json(void **state)
     check_alloc_failures(write_once, &whole);
 }
 
+static void test_files(void **state)
+{
+    (void)state;
+    struct str rest = whole_setup().imports;
+    assert_str_is(program_next_import_file(&rest), "tools/patch.py");
+    assert_str_is(program_next_import_file(&rest), "");
+}
+
 static void test_reserve(void **state)
 {
     (void)state;
@@ -105,9 +113,8 @@ static void test_reserve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_wrong),   cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_json),    cmocka_unit_test(test_files),
         cmocka_unit_test(test_reserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
