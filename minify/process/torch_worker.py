@@ -48,8 +48,7 @@ def set_up(torch):
 def start(control):
     # A graph that Inductor's cache has is not lowered again, so that it would not fail.
     os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
-    for statement in SETUP["env"]:  # noqa: F821 (program_script.c)
-        exec(statement, {})
+    exec("\n".join(SETUP["env"]), {})  # noqa: F821 (program_script.c)
     try:
         import torch
         import torch._dynamo

@@ -85,6 +85,14 @@ def main():
             _, notes = minify(graph, "--torch-oracle", "compile", "-o", "wrong.tape", *option, code=2)
             assert message in notes, notes
 
+        # Variables are set before PyTorch is imported, in the program as well.
+        _, notes = minify(graph, "--torch-oracle", "compile", "-o", "env.tape", "--torch-backend", "inductor",
+                          "--import", "patch.py", "--env", "WANTED=1", "--config", "inductor.fallback_random=True",
+                          "--repro", "env.py", "--max-calls", "3", code=130)
+        program = read("env.py")
+        assert program.index('os.environ["WANTED"] = "1"') < program.index("import torch"), program
+        assert "torch._inductor.config.fallback_random = True" in program, program
+
         out, notes = minify("-o", "size.tape", "--", python, "sizes.py")
         assert "asks symtape's own shape engine" in notes, notes
         assert "reproduced 1 of 1 times" in notes and "calls 5 -> 1" in out, out + notes
