@@ -15,10 +15,12 @@ hrnet_w18 takes more than a minute to compile, and half of it for nothing.
 
     $ symtape profile $SHARED/traces/hrnet_w18.eval.aot_eager.log.zst | sed -n '/^Levels/,/^$/p'
     Levels: from Dynamo's calls to dispatches
-      level                                       count  of Dynamo's  compile time each
-      calls that Dynamo captured, kept attempts   1,146         1.00            56.2 ms
-      ATen calls, kept attempts                   2,123         1.85            30.4 ms
-      dispatches in one replay, all attempts {*}
+      level                                                   count  of Dynamo's  compile time each
+      calls that Dynamo captured, kept attempts               1,146         1.00            56.2 ms
+      ATen calls, kept attempts                               2,123         1.85            30.4 ms
+      dispatches of FakeTensorMode, all attempts, estimated  44,356        14.91            1.45 ms
+      dispatches of the proxy mode, all attempts, estimated  14,758         4.96            4.37 ms
+      dispatches in one walk of each graph, all attempts     11,928         4.01            5.40 ms
       30.4 ms for each ATen call; the rule of thumb of 2023 was 20 ms.
 
     $ symtape profile -n 4 --by module $SHARED/traces/hrnet_w18.eval.aot_eager.log.zst
