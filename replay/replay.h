@@ -18,6 +18,7 @@
 #include "replay/attempt/contradictions/contradictions.h"
 #include "replay/attempt/dispatch_passes.h"
 #include "replay/attempt/guard_log.h"
+#include "replay/ops/dispatch/ablations.h"
 #include "replay/ops/model/stats.h"
 #include "trace/graphs.h"
 #include "trace/selector.h"
@@ -67,8 +68,9 @@ struct replay_options {
     struct input_changes changes;
     const struct replay_branch *until; /* attempts end at these guards, for comparison */
     size_t n_until;
-    const struct replay_switch *switches; /* switches of the operators */
-    size_t n_switches;
+    const struct replay_ablation *ablations;
+    size_t n_ablations;
+    bool no_memo, no_model; /* without symtape's own layers (replay/ops/layers.h) */
     /* The number of times that each graph is walked again after its first walk; the fastest time is
      * warm_ns. begin is called with true before and false after each of these walks. */
     uint32_t warm;
@@ -83,19 +85,10 @@ struct replay_options {
 };
 #define REPLAY_OPTIONS_DEFAULT ((struct replay_options){ .selector = SELECTOR_ALL })
 
-/* What is switched off in the operators, to measure its benefit. Only times and counts depend on
- * the last two, which are symtape's own layers (replay/ops/layers.h). */
-enum replay_switch_kind {
-    SWITCH_FAST_PATH,
-    SWITCH_CACHE, /* PyTorch's cache */
-    SWITCH_FAST_PATH_OF,
-    SWITCH_FREE,
-    SWITCH_MEMO,
-    SWITCH_MODEL
-};
-struct replay_switch {
-    enum replay_switch_kind kind;
-    struct str op; /* for FAST_PATH_OF and FREE: "aten.relu", or with its overload */
+/* What a replay does otherwise than PyTorch, to count what that would save. */
+struct replay_ablation {
+    enum ablation ablation;
+    struct str op; /* "aten.relu", or with its overload; "": of all operators */
 };
 
 struct replay_counts {
@@ -109,6 +102,13 @@ struct replay_graph {
     struct replay_counts counts;
     uint64_t warm_ns;
     struct str error; /* why it could not be walked, or "" */
+};
+
+/* A call's result as a number: equal in two replays where the meta is. */
+struct replay_digest {
+    uint32_t ref;
+    struct str graph, node; /* graph: the subgraph's name, "" for the root */
+    uint64_t hash;
 };
 
 /* A call whose result differs from the recorded one. */
@@ -145,6 +145,9 @@ struct replay_costs {
     uint64_t symbols, guards, replacements, asserts;
     uint64_t dispatches, hits, misses, exprs, evaluations, symbolic_tensors;
     uint64_t fast_attempts, fast_answers;
+    /* With `passes`: dispatches of FakeTensor and of the proxy mode, and the number of attempts
+     * that have passes (not those of a .pt2, which Dynamo did not trace). */
+    uint64_t fake_tensor, proxy, modelled;
     uint64_t ns;
 };
 
@@ -206,8 +209,9 @@ struct replay {
     struct pass_counts passes[PASSES];    /* set with `passes` */
     struct pass_operator *pass_operators; /* sorted by pass, then by dispatches, most first */
     size_t n_pass_operators;
-    size_t expression_bytes; /* the expressions' memory in the largest environment */
-    uint64_t digest;
+    size_t expression_bytes;       /* the expressions' memory in the largest environment */
+    struct replay_digest *digests; /* set with `digests`: a row for each call, in their order */
+    size_t n_digests;
     struct replay_violation *violations;
     size_t n_violations;
     struct replay_branch *branches;

@@ -52,6 +52,7 @@ def documents(folder):
                      ["replay", "--json", f"{RECORDINGS}/deep.log.zst"],
                      ["replay", "--json", "--dynamic", "recorded,static", f"{RECORDINGS}/train.log.zst"],
                      ["replay", "--json", "--what-if", "s23=5", f"{RECORDINGS}/train.log.zst"],
+                     ["replay", "--json", "--ablate", "identity:addmm,cache+roofline", f"{RECORDINGS}/mlp.log.zst"],
                      ["replay", "--json", "--audit", "fastpath", f"{RECORDINGS}/train.log.zst"]]
     yield "run", [["run", "--json", "--profile", "--runs", "2", f"{RECORDINGS}/train.log.zst:0/0:forward"],
                   ["run", "--json", "--backend", "null", f"{RECORDINGS}/train.log.zst"],

@@ -23,9 +23,10 @@ static const struct opt options[] = {
     OPT_STRING(0, "what-if", "SIZE[,SIZE...]", struct replay_args, what_if,
                "what other sizes would change: guards, specializations, results", .old = "hints"),
     OPT_STRING(0, "ablate", "LIST", struct replay_args, ablate,
-               "without fastpath, cache, fastpath:OP or free:OP, each compared with the baseline"),
+               "changes to PyTorch's dispatcher, each compared with the baseline: fastpath[:OP], "
+               "cache[:OP], inline:OP, free:OP, roofline ..., several at once as cache+free:OP"),
     OPT_STRING(0, "audit", "fastpath", struct replay_args, audit,
-               "operators that could take the fast path and do not"),
+               "operators with and without the fast path: attempts, misses, what a hit saves"),
     OPT_CHOICE(0, "backend", "cpu|cuda|null", struct replay_args, run.backend,
                "run the graphs with values, as symtape run does, with all of its options"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct replay_args, run.rules,
@@ -141,7 +142,7 @@ static const struct opt *misplaced_option(const struct replay_args *args)
     return NULL;
 }
 
-static int replay(struct cmd *cmd, const struct tape_arg *tape, const struct replay_lists *lists,
+static int replay(struct cmd *cmd, const struct tape_arg *tape, struct replay_lists *lists,
                   const struct custom_rules *rules)
 {
     const struct replay_args *args = cmd->args;

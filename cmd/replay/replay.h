@@ -5,6 +5,8 @@
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
 #include "cmd/run/run.h"
+#include "profile/report/replay/replay_ablations.h"
+#include "profile/report/replay/replay_audit.h"
 #include "profile/report/replay/replay_runs.h"
 #include "replay/ops/decomp/custom.h"
 
@@ -14,7 +16,13 @@ struct replay_args {
     const char *dynamic, *dynamic_shapes, *what_if, *ablate, *audit, *torch;
 };
 
-enum { REPLAY_MAX_LIST = 32 };
+enum { REPLAY_MAX_LIST = 32, ABLATION_PARTS = 4 };
+
+/* An item of --ablate: one ablation, or several at once ("cache+free:aten.mm"). */
+struct ablation_item {
+    struct replay_ablation parts[ABLATION_PARTS];
+    size_t n;
+};
 
 /* The options that are lists, parsed. */
 struct replay_lists {
@@ -24,12 +32,16 @@ struct replay_lists {
     size_t n_marks;
     struct input_set sets[REPLAY_MAX_LIST], hints[REPLAY_MAX_LIST];
     size_t n_sets, n_hints;
-    struct replay_switch ablations[REPLAY_MAX_LIST];
-    const char *ablation_names[REPLAY_MAX_LIST];
+    struct ablation_item ablations[REPLAY_MAX_LIST];
     size_t n_ablations;
-    struct buf mark_text, ablation_text; /* the texts to which they point */
+    struct buf mark_text; /* the texts to which marks point */
 };
 
+/* Returns the next item of a comma-separated list; commas in brackets do not separate. */
+struct str replay_next_item(struct str *rest);
+/* Reads the list of --ablate. Each ablation of a combination becomes an item of its own before it.
+ */
+bool replay_ablations_read(struct replay_lists *lists, const char *text, struct err *err);
 bool replay_lists_read(struct replay_lists *lists, const struct replay_args *args, struct err *err);
 void replay_lists_release(struct replay_lists *lists);
 
@@ -37,7 +49,7 @@ void replay_lists_release(struct replay_lists *lists);
 int replay_policies(struct cmd *cmd, struct trace *trace, struct replay_options *how,
                     const struct replay_lists *lists);
 int replay_ablations(struct cmd *cmd, struct trace *trace, struct replay_options *how,
-                     const struct replay_lists *lists);
+                     struct replay_lists *lists);
 int replay_other_hints(struct cmd *cmd, struct trace *trace, struct replay_options *how,
                        const struct replay_lists *lists);
 int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *how);

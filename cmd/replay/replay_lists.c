@@ -1,8 +1,7 @@
 #include "cmd/cli/nearest.h"
 #include "cmd/replay/replay.h"
 
-/* Returns the next item of a comma-separated list; commas in brackets do not separate. */
-static struct str next_item(struct str *rest)
+struct str replay_next_item(struct str *rest)
 {
     int depth = 0;
     size_t n = 0;
@@ -24,7 +23,7 @@ static bool read_policies(struct replay_lists *lists, const char *text, struct e
 {
     struct str rest = str_of(text ? text : "");
     while (rest.n) {
-        struct str item = next_item(&rest);
+        struct str item = replay_next_item(&rest);
         if (!too_many(lists->n_policies, "--dynamic", err))
             return false;
         if (!policy_by_name(item, &lists->policies[lists->n_policies++])) {
@@ -48,7 +47,7 @@ static bool read_sets(struct input_set *sets, size_t *n, const char *option, con
 {
     struct str rest = str_of(text ? text : "");
     while (rest.n) {
-        struct str item = next_item(&rest);
+        struct str item = replay_next_item(&rest);
         if (!too_many(*n, option, err) || !input_set_parse(&sets[(*n)++], item, err))
             return false;
     }
@@ -60,7 +59,7 @@ static bool read_mark_list(struct replay_lists *lists, const char *text, struct 
     struct str rest = str_of(text ? text : "");
     size_t starts[REPLAY_MAX_LIST];
     while (rest.n) {
-        struct str item = next_item(&rest);
+        struct str item = replay_next_item(&rest);
         if (!too_many(lists->n_marks, "--dynamic-shapes", err))
             return false;
         starts[lists->n_marks++] = lists->mark_text.n;
@@ -75,51 +74,6 @@ static bool read_mark_list(struct replay_lists *lists, const char *text, struct 
     return true;
 }
 
-static bool read_switch(struct str item, struct replay_switch *ret, struct err *err)
-{
-    static const struct {
-        const char *name;
-        enum replay_switch_kind plain, of;
-        bool is_plain, is_of;
-    } kinds[] = {
-        { "fastpath", SWITCH_FAST_PATH, SWITCH_FAST_PATH_OF, true, true },
-        { "cache", SWITCH_CACHE, SWITCH_CACHE, true, false },
-        { "free", SWITCH_FREE, SWITCH_FREE, false, true },
-    };
-    size_t colon = str_find_char(item, ':');
-    struct str name = str_first(item, colon);
-    ret->op = str_from(item, colon + 1);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(name, kinds[i].name) && (ret->op.n ? kinds[i].is_of : kinds[i].is_plain)) {
-            ret->kind = ret->op.n ? kinds[i].of : kinds[i].plain;
-            return true;
-        }
-    return err_set(err, ERR_USAGE,
-                   "--ablate: no ablation %.*s; there are fastpath, cache, fastpath:OPERATOR and "
-                   "free:OPERATOR",
-                   STR_ARG(item));
-}
-
-static bool read_ablations(struct replay_lists *lists, const char *text, struct err *err)
-{
-    struct str rest = str_of(text ? text : "");
-    size_t starts[REPLAY_MAX_LIST];
-    while (rest.n) {
-        struct str item = next_item(&rest);
-        if (!too_many(lists->n_ablations, "--ablate", err) ||
-            !read_switch(item, &lists->ablations[lists->n_ablations], err))
-            return false;
-        starts[lists->n_ablations++] = lists->ablation_text.n;
-        buf_put(&lists->ablation_text, item);
-        buf_putc(&lists->ablation_text, '\0');
-    }
-    if (lists->ablation_text.failed)
-        return err_nomem(err);
-    for (size_t i = 0; i < lists->n_ablations; i++)
-        lists->ablation_names[i] = lists->ablation_text.p + starts[i];
-    return true;
-}
-
 bool replay_lists_read(struct replay_lists *lists, const struct replay_args *args, struct err *err)
 {
     if (args->audit && !str_is(str_of(args->audit), "fastpath"))
@@ -128,11 +82,10 @@ bool replay_lists_read(struct replay_lists *lists, const struct replay_args *arg
            read_mark_list(lists, args->dynamic_shapes, err) &&
            read_sets(lists->sets, &lists->n_sets, "--sizes", args->run.sizes.text, err) &&
            read_sets(lists->hints, &lists->n_hints, "--what-if", args->what_if, err) &&
-           read_ablations(lists, args->ablate, err);
+           replay_ablations_read(lists, args->ablate, err);
 }
 
 void replay_lists_release(struct replay_lists *lists)
 {
     buf_release(&lists->mark_text);
-    buf_release(&lists->ablation_text);
 }

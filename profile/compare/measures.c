@@ -4,6 +4,7 @@
 
 #include "profile/compare/measure_fields.h"
 #include "profile/model/human.h"
+#include "replay/ops/dispatch/ops.h"
 #include "trace/base/number.h"
 
 static const struct measure_row ROWS[MEASURES] = {
@@ -183,7 +184,7 @@ static void set_deep(const struct profile *p, struct measures *m)
     for (uint32_t i = 0; i < costs->n_uses; i++)
         *(costs->uses[i].question ? &questions : &uses) += costs->uses[i].count;
     for (uint32_t i = 0; i < costs->n_operators; i++)
-        if (operator_allocates(profile_name(p, costs->operators[i].op)))
+        if (op_allocates(profile_name(p, costs->operators[i].op)))
             allocations += operator_cost_real(&costs->operators[i]);
     for (int i = 0; i < PROFILE_MODES; i++)
         dispatches += costs->by_mode[i];

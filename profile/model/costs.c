@@ -18,15 +18,6 @@ unsigned operator_cost_depth(const struct operator_cost *cost)
     return depth;
 }
 
-bool operator_allocates(struct str op)
-{
-    static const char *const STARTS[] = { "aten.empty", "aten.new_empty" };
-    for (size_t i = 0; i < sizeof STARTS / sizeof *STARTS; i++)
-        if (str_starts(op, str_of(STARTS[i])))
-            return true;
-    return false;
-}
-
 /* Returns the row of an operator, valid until the next call, or NULL when memory ran out. */
 static struct operator_cost *operator_cost_row(struct cost_builder *c, struct str op)
 {

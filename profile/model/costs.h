@@ -107,8 +107,4 @@ static inline uint64_t operator_cost_real(const struct operator_cost *cost)
  * that is never nested. PROFILE_DEPTHS - 1 stands for that depth or more. */
 unsigned operator_cost_depth(const struct operator_cost *cost);
 
-/* Returns whether the operator makes a tensor without values: aten.empty_strided and similar
- * ones. */
-bool operator_allocates(struct str op);
-
 #endif

@@ -621,29 +621,15 @@ static bool matches_operator(struct str name, struct str op)
     return str_eq(name, op) || (str_starts(name, op) && name.n > op.n && name.p[op.n] == '.');
 }
 
-static void set_switch(struct ops *ops, const struct replay_switch *s)
+static bool set_ablation(struct ops *ops, const struct replay_ablation *a)
 {
-    if (s->kind == SWITCH_FAST_PATH)
-        ops_set_fast_path(ops, false);
-    if (s->kind == SWITCH_CACHE)
-        ops_set_cache(ops, false);
-    for (size_t i = 0; i < ops_count(ops) && s->op.n; i++) {
+    bool ok = a->op.n || ops_ablate(ops, a->ablation, NULL, true);
+    for (size_t i = 0; i < ops_count(ops) && a->op.n && ok; i++) {
         const struct op *op = ops_at(ops, i);
-        if (!op || !matches_operator(op_name(op), s->op))
-            continue;
-        if (s->kind == SWITCH_FAST_PATH_OF)
-            op_set_fast_path(ops, op, false);
-        else
-            op_set_free(ops, op, true);
+        if (op && matches_operator(op_name(op), a->op))
+            ok = ops_ablate(ops, a->ablation, op, true);
     }
-}
-
-static bool has_switch(const struct replay_options *options, enum replay_switch_kind kind)
-{
-    for (size_t i = 0; i < options->n_switches; i++)
-        if (options->switches[i].kind == kind)
-            return true;
-    return false;
+    return ok;
 }
 
 static bool has_joint(const struct attempt_load *load)
@@ -657,17 +643,17 @@ static bool has_joint(const struct attempt_load *load)
 static bool set_switches(struct attempt_run *run)
 {
     const struct replay_options *options = run->options;
-    ops_set_layers(run->state.ops, !has_switch(options, SWITCH_MODEL),
-                   !has_switch(options, SWITCH_MEMO));
+    bool ok = true;
+    ops_set_layers(run->state.ops, !options->no_model, !options->no_memo);
     ops_set_timing(run->state.ops, options->timing);
     ops_set_export(run->state.ops, run->load->attempt == TRACE_NONE || run->load->inputs.exported);
     ops_set_autograd(run->state.ops, has_joint(run->load));
-    for (size_t i = 0; i < options->n_switches; i++)
-        set_switch(run->state.ops, &options->switches[i]);
+    for (size_t i = 0; i < options->n_ablations && ok; i++)
+        ok = set_ablation(run->state.ops, &options->ablations[i]);
     if (options->audit)
         run->could_be_fast = calloc(ops_count(run->state.ops) + 1, sizeof *run->could_be_fast);
     run->collecting.could_be_fast = run->could_be_fast;
-    return !options->audit || run->could_be_fast;
+    return ok && (!options->audit || run->could_be_fast);
 }
 
 static bool open_run(struct attempt_run *run, struct err *err)
@@ -744,18 +730,23 @@ static void collect_costs(struct attempt_run *run)
 static void estimate_costs(struct attempt_result *result)
 {
     struct replay_costs *costs = &result->costs;
+    costs->modelled = 1;
     costs->dispatches = costs->hits = costs->misses = 0;
+    costs->fake_tensor = costs->proxy = 0;
     costs->fast_attempts = costs->fast_answers = 0;
     for (size_t i = 0; i < PASSES; i++) {
         const struct pass_counts *pass = &result->passes[i];
         costs->dispatches += pass->fake_mode;
+        costs->fake_tensor += pass->fake_tensor;
+        costs->proxy += pass->proxy;
         costs->fast_attempts += pass->fast[OP_COUNTER_ATTEMPT_FAST];
         costs->fast_answers +=
             pass->fast[OP_COUNTER_FAST_CONTIGUOUS] + pass->fast[OP_COUNTER_FAST_CHANNELS_LAST];
     }
     for (size_t i = 0; i < result->pass_operators.rows.n; i++) {
-        costs->hits += result->pass_operators.rows.v[i].counts.hits;
-        costs->misses += result->pass_operators.rows.v[i].counts.misses;
+        const struct pass_paths *paths = &result->pass_operators.rows.v[i].paths;
+        costs->hits += paths->hits + paths->step_hits;
+        costs->misses += paths->misses + paths->step_misses;
     }
 }
 
@@ -768,7 +759,7 @@ static bool model_passes(struct attempt_run *run, struct err *err)
                                .counts = run->result->passes,
                                .operators = &run->result->pass_operators };
     enum graph_kind *kinds = calloc(run->programs.n + 1, sizeof *kinds);
-    bool ok = true;
+    bool ok = true, traced = false;
     if (!kinds)
         return err_nomem(err);
     for (; passes.n < run->programs.n; passes.n++) {
@@ -787,8 +778,11 @@ static bool model_passes(struct attempt_run *run, struct err *err)
         *op = arena_copy(&run->result->arena, *op);
         ok = op->p || err_nomem(err);
     }
+    for (size_t i = 0; i < passes.n; i++)
+        traced |= kinds[i] == GRAPH_DYNAMO;
     free(kinds);
-    estimate_costs(run->result);
+    if (traced)
+        estimate_costs(run->result);
     return ok;
 }
 
@@ -949,5 +943,6 @@ void attempt_result_release(struct attempt_result *result)
     intern_release(&result->call_texts);
     contradictions_release(&result->contradictions);
     vec_release(&result->pass_operators.rows);
+    vec_release(&result->digests);
     arena_release(&result->arena);
 }

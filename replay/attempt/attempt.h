@@ -65,7 +65,8 @@ struct attempt_result {
     uint64_t choices;           /* the number of decisions that depended on inner_mods */
     struct pass_counts passes[PASSES];
     struct pass_operators pass_operators; /* names belong to the operators' context until merged */
-    uint64_t digest;
+    vec_of(struct replay_digest)
+    digests;
     size_t expression_bytes;
     void *observed; /* by options->observer, or NULL */
     void (*drop)(void *observed);

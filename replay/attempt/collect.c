@@ -88,11 +88,11 @@ static void collect_difference(struct result_collector *c, const struct program 
     c->failed |= !vec_push(&c->result->differences, d);
 }
 
-/* FNV-1a over the results, byte by byte, so that their order counts. */
+/* Adds the FNV-1a hash of a call's result. */
 static void add_digest(struct result_collector *c, const struct program *p, node_id node)
 {
     const struct outcome_note *note = &p->notes[node];
-    uint64_t hash = c->result->digest ? c->result->digest : 14695981039346656037u;
+    uint64_t hash = 14695981039346656037u;
     buf_clear(&c->text);
     if (note->outcome == OUTCOME_MATCH || note->outcome == OUTCOME_MISMATCH)
         print_value_now(c->ops, program_got(p, node), &c->text);
@@ -100,7 +100,11 @@ static void add_digest(struct result_collector *c, const struct program *p, node
     c->failed |= c->text.failed;
     for (size_t i = 0; i < c->text.n; i++)
         hash = (hash ^ (unsigned char)c->text.p[i]) * 1099511628211u;
-    c->result->digest = hash;
+    struct replay_digest row = { .ref = c->graph->ref,
+                                 .graph = p->first_node ? p->graph->name : STR(""),
+                                 .node = p->graph->nodes[node].name,
+                                 .hash = hash };
+    c->failed |= !vec_push(&c->result->digests, row);
 }
 
 static void collect_call(struct result_collector *c, const struct program *p,

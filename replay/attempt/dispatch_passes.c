@@ -4,6 +4,7 @@
 
 #include "replay/attempt/inputs.h"
 #include "replay/attempt/replay_state.h"
+#include "replay/ops/dispatch/ablations.h"
 #include "replay/ops/layers.h"
 #include "replay/ops/model/dispatch_model.h"
 #include "replay/ops/model/recall.h"
@@ -84,10 +85,37 @@ static uint64_t changed_inputs(const struct program *p)
     return n;
 }
 
-static void add_outside(struct pass_counts *to, uint64_t n)
+/* Returns whether an ablation leaves a pass out: those that are not needed for a graph cannot be
+ * part of the roofline. */
+static bool is_left_out(const struct pass_run *run, enum pass pass)
 {
-    to->fake_mode += n;
-    to->proxy += n;
+    return ops_is_ablated(run->walker->ops, ABLATION_ROOFLINE) && pass != PASS_DYNAMO &&
+           pass != PASS_TRACE && pass != PASS_BACKWARD;
+}
+
+static void add_around(struct pass_run *run, enum pass pass, uint64_t n)
+{
+    run->counts[pass].fake_mode += is_left_out(run, pass) ? 0 : n;
+}
+
+/* Adds prim.device around a pass, which passes the proxy mode, too, if there is one. */
+static void add_devices(struct pass_run *run, enum pass pass, uint64_t n, bool proxied)
+{
+    const struct ops *ops = run->walker->ops;
+    if (ops_is_ablated(ops, ABLATION_DEVICE_PROPERTY) || ops_is_ablated(ops, ABLATION_ROOFLINE))
+        return;
+    run->counts[pass].fake_mode += n;
+    run->counts[pass].proxy += proxied ? n : 0;
+    run->counts[pass].devices += n;
+}
+
+/* Adds dispatches that come from outside of a pass's calls. */
+static void add_outside(struct pass_run *run, enum pass pass, uint64_t n)
+{
+    if (ops_is_ablated(run->walker->ops, ABLATION_ROOFLINE))
+        return;
+    run->counts[pass].fake_mode += n;
+    run->counts[pass].proxy += n;
 }
 
 /* --- Inputs --- */
@@ -204,15 +232,34 @@ static struct value settled_result(void *user, struct value value)
     return settled(user, value, false);
 }
 
-static bool add_pass_operators(struct pass_run *run, enum pass pass)
+static struct pass_paths paths_of(const struct op_stats *s, bool proxied)
+{
+    struct pass_paths ret = { .dispatches = s->dispatches,
+                              .proxy = proxied ? s->by_depth[0] : 0,
+                              .hits = s->hits,
+                              .misses = s->misses,
+                              .step_hits = s->step_hits,
+                              .step_misses = s->step_misses,
+                              .uncached = s->uncached,
+                              .returned = s->returned,
+                              .attempts = s->fast[OP_COUNTER_ATTEMPT_FAST],
+                              .answers = s->fast[OP_COUNTER_FAST_CONTIGUOUS] +
+                                         s->fast[OP_COUNTER_FAST_CHANNELS_LAST] };
+    for (unsigned i = OP_BYPASS_NONE + 1; i < OP_BYPASSES; i++)
+        ret.bypasses += s->bypasses[i];
+    return ret;
+}
+
+static bool add_pass_operators(struct pass_run *run, const struct pass_walk *walk)
 {
     struct ops *ops = run->walker->ops;
     for (size_t i = 0; i < ops_count(ops); i++) {
         const struct op *op = ops_looked_up(ops, i);
         if (!op)
             continue;
-        struct pass_operator row = { pass, op_name(op), *ops_outer(ops, op) };
-        if (row.counts.calls && !vec_push(&run->operators->rows, row))
+        struct pass_operator row = { walk->pass, op_name(op), *ops_outer(ops, op),
+                                     paths_of(ops_stats(ops, op), walk->proxied) };
+        if ((row.counts.calls || row.paths.dispatches) && !vec_push(&run->operators->rows, row))
             return err_nomem(&run->walker->err);
     }
     return true;
@@ -221,7 +268,8 @@ static bool add_pass_operators(struct pass_run *run, enum pass pass)
 /* Walks a program and adds its counters. */
 static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
 {
-    struct pass_counts *to = &run->counts[walk->pass];
+    struct pass_counts left_out = { 0 };
+    struct pass_counts *to = is_left_out(run, walk->pass) ? &left_out : &run->counts[walk->pass];
     struct ops *ops = run->walker->ops;
     ops_reset(ops);
     ops_stats_clear(ops);
@@ -244,9 +292,11 @@ static bool walk_pass(struct pass_run *run, const struct pass_walk *walk)
     to->fake_mode += totals.dispatches + dispatch->devices + dispatch->detaches;
     to->proxy += walk->proxied ? outside : 0;
     to->fake_tensor += totals.fake_tensor;
+    to->devices += dispatch->devices;
+    to->detaches += dispatch->detaches;
     for (size_t i = 0; i < OP_COUNTERS; i++)
         to->fast[i] += totals.fast[i];
-    if (!add_pass_operators(run, walk->pass))
+    if (to != &left_out && !add_pass_operators(run, walk))
         return false;
     return ok && (!dispatch->failed || err_nomem(&run->walker->err));
 }
@@ -266,36 +316,36 @@ static bool run_dynamo(struct pass_run *run, size_t i)
     const struct op *item = ops_find(ops, STR("aten._local_scalar_dense.default"));
     uint64_t walked = item ? ops_stats(ops, item)->dispatches : 0;
     dynamo->fake_mode -= walked < floats ? walked : floats;
-    run->counts[PASS_FLOATS].fake_mode += floats;
+    add_around(run, PASS_FLOATS, floats);
     return true;
 }
 
 static bool run_aot(struct pass_run *run, size_t aot)
 {
-    struct pass_counts *counts = run->counts;
     const struct program *p = run->programs[aot];
     bool joint = run->kinds[aot] == GRAPH_JOINT;
     uint64_t inputs = tensor_inputs(p, true), forward = tensor_inputs(p, false);
     struct pass_walk walk = {
         PASS_METADATA, run->dynamo, MODEL_FUNCTIONAL, traced_input, 0, false
     };
-    counts[PASS_RNG].fake_mode += RNG_RESETS * RNG_CONSTANTS + EFFECT_TOKENS;
-    counts[PASS_INPUTS].fake_mode += inputs;
-    counts[PASS_METADATA].fake_mode += forward; /* prim.device, as each result is wrapped */
-    add_outside(&counts[PASS_TRACE], inputs);
-    add_outside(&counts[joint ? PASS_BACKWARD : PASS_TRACE],
-                (joint ? COPY_DEVICES : COPY_DEVICES + 1) * changed_inputs(p));
+    uint64_t changed = changed_inputs(p);
+    add_around(run, PASS_RNG, RNG_RESETS * RNG_CONSTANTS + EFFECT_TOKENS);
+    add_around(run, PASS_INPUTS, inputs);
+    add_devices(run, PASS_METADATA, forward, false); /* as each result is wrapped */
+    add_devices(run, PASS_TRACE, inputs, true);
+    add_devices(run, joint ? PASS_BACKWARD : PASS_TRACE, COPY_DEVICES * changed, true);
+    add_outside(run, PASS_TRACE, joint ? 0 : changed);
     if (!walk_pass(run, &walk))
         return false;
     walk.pass = PASS_TRACE;
     walk.proxied = true;
     if (!walk_pass(run, &walk))
         return false;
-    counts[PASS_TENSORIFY].fake_mode +=
-        TENSORIFY_DISPATCHES * ops_model(run->walker->ops)->symbolic_numbers;
+    add_around(run, PASS_TENSORIFY,
+               TENSORIFY_DISPATCHES * ops_model(run->walker->ops)->symbolic_numbers);
     if (!joint)
         return true;
-    add_outside(&counts[PASS_BACKWARD],
+    add_outside(run, PASS_BACKWARD,
                 UNPRINTED_DETACHES * ops_model(run->walker->ops)->saved_inplace);
     walk = (struct pass_walk){ PASS_BACKWARD, run->programs[aot], MODEL_FUNCTIONAL, joint_input, 0,
                                true };

@@ -27,13 +27,26 @@ enum pass {
  * ProxyTorchDispatchMode...; then those of the fast path. Counters only. */
 struct pass_counts {
     uint64_t fake_mode, fake_tensor, proxy, fast[OP_COUNTERS];
+    uint64_t devices, detaches; /* of fake_mode: prim.device and detach from C++ */
 };
 
-/* The counts of one operator: calls that no other operator made. */
+/* The dispatches of one operator by what PyTorch does for them; the others are within a rule of
+ * ours, which does not say what they are. */
+struct pass_paths {
+    uint64_t dispatches; /* of FakeTensorMode, those within its calls that have no row included */
+    uint64_t proxy;      /* of ProxyTorchDispatchMode */
+    uint64_t hits, misses, bypasses, uncached, returned; /* as in struct op_stats */
+    uint64_t step_hits, step_misses;                     /* as there */
+    uint64_t attempts, answers;                          /* of the fast path */
+};
+
+/* The counts of one operator: those of calls that no other operator made, which may be none, and of
+ * all its dispatches. */
 struct pass_operator {
     enum pass pass;
     struct str op;
     struct op_outer counts;
+    struct pass_paths paths;
 };
 
 const char *pass_name(enum pass pass);

@@ -32,6 +32,8 @@ struct merger {
     vec_of(uint32_t)
     stack_owner; /* the operator of each */
     bool failed;
+    vec_of(struct replay_digest)
+    digests;
     vec_of(struct pass_operator)
     pass_operators;
     struct intern pass_operator_names; /* pass and name */
@@ -108,7 +110,8 @@ static void merge_costs(struct merger *m, const struct attempt_result *r)
     from = (const uint64_t *)r->passes;
     for (size_t i = 0; i < PASSES * (sizeof *r->passes / sizeof(uint64_t)); i++)
         to[i] += from[i];
-    m->replay->digest = m->replay->digest * 1099511628211u + r->digest;
+    for (size_t i = 0; i < r->digests.n; i++)
+        fail_if(m, !vec_push(&m->digests, r->digests.v[i]));
     struct replay_violation violation = { r->load->attempt, copy_to_replay(m, r->violation) };
     if (r->violation.n)
         fail_if(m, !vec_push(&m->violations, violation));
@@ -230,6 +233,14 @@ static void merge_operators(struct merger *m, const struct attempt_result *r)
     }
 }
 
+static void add_paths(struct pass_paths *to, const struct pass_paths *from)
+{
+    uint64_t *sums = (uint64_t *)to;
+    const uint64_t *counts = (const uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *sums; i++)
+        sums[i] += counts[i];
+}
+
 static void merge_pass_operators(struct merger *m, const struct attempt_result *r)
 {
     for (size_t i = 0; i < r->pass_operators.rows.n && !m->failed; i++) {
@@ -239,7 +250,7 @@ static void merge_pass_operators(struct merger *m, const struct attempt_result *
         buf_put(&key, from->op);
         uint32_t id = key.failed ? INTERN_NONE : intern(&m->pass_operator_names, buf_str(&key));
         buf_release(&key);
-        struct pass_operator row = { from->pass, STR(""), { 0 } };
+        struct pass_operator row = { .pass = from->pass };
         if (id == m->pass_operators.n) {
             row.op = copy_to_replay(m, from->op);
             fail_if(m, !vec_push(&m->pass_operators, row));
@@ -255,6 +266,7 @@ static void merge_pass_operators(struct merger *m, const struct attempt_result *
         to->within += from->counts.within;
         to->fake_tensor += from->counts.fake_tensor;
         to->fast += from->counts.fast;
+        add_paths(&m->pass_operators.v[id].paths, &from->paths);
     }
 }
 
@@ -338,6 +350,7 @@ static void keep_all(struct merger *m)
     KEEP(m, unsupported, struct replay_unsupported);
     KEEP(m, operators, struct replay_operator);
     KEEP(m, pass_operators, struct pass_operator);
+    KEEP(m, digests, struct replay_digest);
     if (m->failed)
         return;
     qsort(r->graphs, r->n_graphs, sizeof *r->graphs, compare_graph_refs);
@@ -359,6 +372,7 @@ static void merger_release(struct merger *m)
     vec_release(&m->unsupported);
     vec_release(&m->operators);
     vec_release(&m->pass_operators);
+    vec_release(&m->digests);
     intern_release(&m->pass_operator_names);
     vec_release(&m->stacks);
     vec_release(&m->stack_owner);

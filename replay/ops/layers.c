@@ -5,6 +5,7 @@
 #include "replay/ops/memo/memo.h"
 #include "replay/ops/model/model.h"
 #include "replay/ops/python/vmap.h"
+#include "replay/ops/rules/pointwise/pointwise.h"
 
 struct ops *ops_new(struct shape_env *env, struct err *err)
 {
@@ -20,6 +21,7 @@ static bool add_layers(struct ops *ops, struct err *err)
         return err_nomem(err);
     ops_set_layers(ops, true, true);
     ops->call_batched = vmap_call;
+    ops->added_fast_path = added_fast_path;
     return true;
 }
 

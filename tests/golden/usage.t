@@ -97,10 +97,6 @@ An operator that no graph calls cannot be ablated.
     2> symtape: --ablate: no graph calls aten.sin; symtape replay --operators lists the operators
     [exit 2]
 
-    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:add
-    2> symtape: --ablate: no graph calls add; did you mean "aten.add"?
-    [exit 2]
-
     $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.ad
     2> symtape: --ablate: no graph calls aten.ad; did you mean "aten.add"?
     [exit 2]
@@ -109,10 +105,29 @@ An operator that no graph calls cannot be ablated.
     2> symtape: --ablate: no graph calls aten.add.Tensro; did you mean "aten.add.Tensor"?
     [exit 2]
 
-    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free:aten.addmm | head -3
-    Sums over the graphs, each replayed with symbols and guards of its own
-                      baseline  free:aten.addmm
-    calls                   20               20
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate fastpaht
+    2> symtape: --ablate: no ablation fastpaht; there are fastpath[:OPERATOR], fastpath-if-symbolic, always-slow, restore-mode-before-slow, cache[:OPERATOR], cached-meta, short-circuit-alloc, no-dispatch, device-property, inline:OPERATOR, identity:OPERATOR, free:OPERATOR and roofline; did you mean "fastpath"?
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate roofline:add
+    2> symtape: --ablate: roofline has no operator
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate free
+    2> symtape: --ablate: free needs an operator: free:aten.add
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate cache:
+    2> symtape: --ablate: cache needs an operator: cache:aten.add
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate cache+
+    2> symtape: --ablate: an ablation is missing
+    [exit 2]
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate cache+fastpath+roofline+no-dispatch+device-property
+    2> symtape: --ablate: cache+fastpath+roofline+no-dispatch+device-property combines more than 4
+    [exit 2]
 
 Words of lists.
 

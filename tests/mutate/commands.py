@@ -30,7 +30,7 @@ RECORDS = [
     "replay {in} --operators", "replay {in} --dynamic recorded,static,batch,partial,auto,all",
     "replay {in} --dynamic auto,all --json", "replay {in} --dynamic-shapes L['x']:0=dynamic",
     "replay {in} --dynamic-shapes L['x']:0=Dim(batch)", "replay {in} --dynamic-shapes L['ids']:0=Dim(b,1..64),L['ids']:1=unbacked",
-    "replay {in} --sizes s27=9", "replay {in} --what-if s27=31", "replay {in} --ablate fastpath,cache",
+    "replay {in} --sizes s27=9", "replay {in} --what-if s27=31", "replay {in} --ablate fastpath,cache+roofline,device-property,cached-meta",
     "replay {in} --audit fastpath", "replay {in} --all --strict", "replay {in} --bisect-codes",
     "replay {in} --rules {rules}",
     "inputs {in} -n 4 --seconds 1", "inputs {in} --json -n 3 --seconds 1", "inputs {in} --cover s27=1..64,s77=2..9 --json",

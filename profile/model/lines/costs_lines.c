@@ -1,6 +1,7 @@
 /* Counts costs of user lines: dispatches and their time from a deep recording, and the counts of
  * the replay for the calls of each line. */
 #include "profile/model/lines/line_table.h"
+#include "replay/ops/dispatch/ops.h"
 
 static bool line_cost_row(struct line_table *table, struct str file, uint32_t line,
                           struct str function, struct str code, struct line_cost **ret)
@@ -29,7 +30,7 @@ static bool add_deep_line_costs(struct line_table *table, const struct build_inp
         if (!cost)
             continue;
         cost->real_dispatches += d->mode == DEEP_FAKE_TENSOR_MODE ? d->count : 0;
-        cost->real_allocations += operator_allocates(d->op) ? d->count : 0;
+        cost->real_allocations += op_allocates(d->op) ? d->count : 0;
         build_add_ns(&cost->self_ns, d->self_ns > INT64_MAX ? INT64_MAX : (int64_t)d->self_ns);
     }
     return true;

@@ -13,10 +13,9 @@ struct replay_pass {
 };
 
 /* The fields of struct replay_graph, replay_counts, replay_guard, replay_branch, replay_operator
- * and its op_stats, replay_pass, and of replay_operator for --audit fastpath. */
+ * and its op_stats, and replay_pass. */
 extern const struct fields replay_graph_fields, replay_counts_fields, replay_guard_fields,
-    replay_branch_fields, replay_operator_fields, replay_stats_fields, replay_pass_fields,
-    replay_audit_fields;
+    replay_branch_fields, replay_operator_fields, replay_stats_fields, replay_pass_fields;
 
 /* Appends a line for each place where the program goes another way (struct replay_branch). */
 void replay_branches_text(const struct replay_report *report, const struct replay *replay,

@@ -86,7 +86,7 @@ static void write_pass_operators(struct json_writer *w, const struct replay *rep
     json_open_array(w, "operators");
     for (size_t i = 0; i < replay->n_pass_operators; i++) {
         const struct pass_operator *row = &replay->pass_operators[i];
-        if (row->pass != pass)
+        if (row->pass != pass || row->counts.calls == 0)
             continue;
         json_open_object(w, NULL);
         json_put_str(w, "op", row->op);

@@ -4,7 +4,8 @@
 
 #include "profile/report/fields.h"
 
-GETTER(get_valid, bool, datum_bool(!*row))
+/* Other shapes cannot be wrong, unlike ablations, whose rows have this member, too. */
+GETTER(get_valid, struct replay_run, datum_bool(true))
 
 static const struct field REPLAY[] = {
     { "calls", MEMBER(struct replay, totals.calls), TEXT(1, "calls", NUMBER, 0) },
@@ -33,14 +34,14 @@ static const struct fields REPLAY_FIELDS = FIELDS_OF(REPLAY);
 
 static const struct field RUN[] = {
     { "name", MEMBER(struct replay_run, name) },
-    { "valid", GET(get_valid, struct replay_run, invalid) },
+    { "valid", .get = get_valid },
     { NULL, BEHIND(REPLAY_FIELDS, struct replay_run, replay) },
     { "ns", MEMBER(struct replay_run, ns), TEXT(15, "time", NS, 0) },
 };
 static const struct fields RUN_FIELDS = FIELDS_OF(RUN);
 
-void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
-                      const struct report_options *how, struct buf *out)
+void replay_runs_text(const struct replay_run *runs, size_t n, const struct report_options *how,
+                      struct buf *out)
 {
     struct column *columns = calloc(n + 1, sizeof *columns);
     struct table table = { .columns = columns, .n_columns = n + 1 };
@@ -51,7 +52,6 @@ void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
     }
     columns[0] = (struct column){ "", COLUMN_LEFT, 0 };
     text_table_init(&t, &RUN_FIELDS, 0);
-    t.table.n_columns -= !times;
     for (size_t i = 0; i < n; i++) {
         columns[i + 1] = (struct column){ runs[i].name, COLUMN_RIGHT, 0 };
         text_table_row(&t, NULL, &runs[i]);
@@ -61,9 +61,6 @@ void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
     report_table(&table, how, 0, 0, out);
     table_release(&t.table);
     free(columns);
-    for (size_t i = 0; i < n; i++)
-        if (runs[i].invalid)
-            buf_printf(out, "%s is invalid: it changes the meta of a result\n", runs[i].name);
 }
 
 void replay_runs_json(const struct replay_run *runs, size_t n, struct buf *out)

@@ -1,4 +1,4 @@
-/* Reports of several replays of one tape side by side: policies, ablations, other hints. */
+/* Reports of several replays of one tape side by side: policies, other hints. */
 #ifndef SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_RUNS_H
 #define SYMTAPE_PROFILE_REPORT_REPLAY_REPLAY_RUNS_H
 
@@ -7,13 +7,12 @@
 struct replay_run {
     const char *name;
     const struct replay *replay;
-    uint64_t ns;  /* the shortest of several, if times are compared */
-    bool invalid; /* an ablation that changed a result's meta */
+    uint64_t ns; /* the shortest of several */
 };
 
 /* Prints a column for each run; the others are compared with the first. */
-void replay_runs_text(const struct replay_run *runs, size_t n, bool times,
-                      const struct report_options *how, struct buf *out);
+void replay_runs_text(const struct replay_run *runs, size_t n, const struct report_options *how,
+                      struct buf *out);
 void replay_runs_json(const struct replay_run *runs, size_t n, struct buf *out);
 
 /* Prints what other hints change: guards, replacements, results. */
@@ -21,10 +20,5 @@ void replay_hints_text(const struct replay_report *report, const struct replay *
                        const struct report_options *how, struct buf *out);
 void replay_hints_json(const struct replay_report *report, const struct replay *other,
                        struct buf *out);
-
-/* Prints operators that could take the fast path and do not, and the cost of attempts at it. */
-void replay_audit_text(const struct replay *replay, const struct report_options *how,
-                       struct buf *out);
-void replay_audit_json(const struct replay *replay, struct buf *out);
 
 #endif

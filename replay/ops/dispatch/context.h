@@ -26,7 +26,7 @@ struct op {
     bool writes;           /* some argument is Tensor(a!) */
     bool returns_keyword;  /* out= forms: a result is a keyword argument */
     enum op_bypass bypass; /* why PyTorch's cache bypasses it, by tag or namespace */
-    bool slow;             /* a switch: it has no fast path */
+    uint32_t ablated;      /* bits: enum ablation */
     uint32_t index;        /* in the table */
     uint32_t next_overload; /* the index, plus 1, of the next with the same base name; 0: none */
     struct str name;        /* "aten.add.Tensor" */
@@ -202,7 +202,12 @@ struct ops {
     void *subgraph_user;
     const struct tensor_meta *wrapped[VALUE_COMPLEX + 1]; /* the metas of numbers used as tensors */
     bool short_of_memory; /* something was not memoised, so that counts may be too low */
-    bool fast_off, eager, exporting, autograd;
+    bool eager, exporting, autograd;
+    uint32_t ablated; /* bits: enum ablation */
+    /* The depth of the calls that the running rule makes without FakeTensorMode, or 0. */
+    uint32_t without_mode;
+    /* Tries the fast path for an operator that PyTorch has none for (rules/pointwise), or NULL. */
+    bool (*added_fast_path)(struct call *c);
 };
 
 /* Creates a context without layers: calls are computed. False: out of memory; it must be

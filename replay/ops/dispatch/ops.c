@@ -135,18 +135,6 @@ void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)
     ops->subgraph_user = user;
 }
 
-void ops_set_fast_path(struct ops *ops, bool on)
-{
-    ops->fast_off = !on;
-}
-
-void op_set_fast_path(struct ops *ops, const struct op *op, bool on)
-{
-    struct op *row = op_table_row(&ops->table, op->index);
-    if (row)
-        row->slow = !on;
-}
-
 /* --- The kind of call, for rules --- */
 
 bool in_kernel(const struct call *c)
@@ -162,11 +150,6 @@ bool eager(const struct call *c)
 bool exporting(const struct call *c)
 {
     return c->ops->exporting;
-}
-
-bool fast_path(const struct call *c)
-{
-    return c->symbolic && !c->ops->fast_off && !c->op->slow;
 }
 
 /* --- Rows --- */
@@ -212,6 +195,15 @@ const struct schema *ops_prepare(struct ops *ops, const struct op *op)
     if (!row)
         ops_no_memory(ops);
     return row && op_prepare(ops, row) ? &row->schema : NULL;
+}
+
+bool op_allocates(struct str op)
+{
+    static const char *const STARTS[] = { "aten.empty", "aten.new_empty" };
+    for (size_t i = 0; i < sizeof STARTS / sizeof *STARTS; i++)
+        if (str_starts(op, str_of(STARTS[i])))
+            return true;
+    return false;
 }
 
 bool op_is_pointwise(const struct op *op)

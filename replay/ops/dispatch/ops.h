@@ -38,9 +38,9 @@ struct ops_error {
     struct str text;
 };
 
-/* Switches the fast path of all binary operators, or of one of them. On at first. */
-void ops_set_fast_path(struct ops *ops, bool on);
-void op_set_fast_path(struct ops *ops, const struct op *op, bool on);
+/* Returns whether an operator makes a tensor without values: aten.empty_strided and similar ones.
+ */
+bool op_allocates(struct str op);
 
 struct shape_env *ops_env(const struct ops *ops);
 struct sym_pool *ops_pool(const struct ops *ops);

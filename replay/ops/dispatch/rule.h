@@ -20,6 +20,7 @@
 #ifndef SYMTAPE_REPLAY_OPS_DISPATCH_RULE_H
 #define SYMTAPE_REPLAY_OPS_DISPATCH_RULE_H
 
+#include "replay/ops/dispatch/ablations.h"
 #include "replay/ops/dispatch/counters.h"
 #include "replay/ops/dispatch/ops.h"
 #include "replay/shape/env/behavior.h"
@@ -233,8 +234,13 @@ bool in_kernel(const struct call *c);
 bool eager(const struct call *c);
 /* Returns whether torch.export traces the call (ops_set_export()). */
 bool exporting(const struct call *c);
-/* Returns whether this operator's fast path applies: a size is symbolic and no switch is off. */
-bool fast_path(const struct call *c);
+/* Returns whether the call attempts the fast path of binary operators, which PyTorch has or has not
+ * registered for its operator: a size is symbolic, unless an ablation says otherwise. */
+bool fast_path(const struct call *c, bool registered);
+/* Begins what follows an attempt that failed, which ends with the rule. */
+void begin_slow_path(struct call *c);
+/* Returns whether an ablation is on for this call. */
+bool is_ablated(const struct call *c, enum ablation ablation);
 
 /* Declares each row's rule. */
 #define OP(schema, forms, rule, param)        op_rule rule_##rule;

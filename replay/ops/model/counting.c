@@ -23,7 +23,14 @@ void count_within(struct call *c, uint32_t n)
 /* Returns whether steps are looked up: only while a pass is modelled, within another call. */
 static bool is_looked_up(const struct ops *ops)
 {
-    return model_is_passing(ops) && ops->depth && !ops->kernel;
+    return model_is_passing(ops) && ops->depth && !ops->kernel &&
+           !ops_is_ablated(ops, ABLATION_CACHE);
+}
+
+/* Returns whether an ablation leaves the step out. */
+static bool is_left_out(const struct ops *ops, const char *name)
+{
+    return ops_is_ablated(ops, ABLATION_SHORT_CIRCUIT_ALLOC) && op_allocates(str_of(name));
 }
 
 void count_step(struct call *c, const char *name, struct tensor x, const struct geometry *g,
@@ -32,9 +39,12 @@ void count_step(struct call *c, const char *name, struct tensor x, const struct 
     struct ops *ops = c->ops;
     struct fake_key key;
     enum op_bypass ignored;
+    if (is_left_out(ops, name))
+        return;
     if (is_looked_up(ops)) {
         bool known = fake_cache_step(ops, name, x, g, args, n, &key) &&
                      fake_cache_look(ops, &key, &ignored) != FAKE_MISS;
+        stats_step(ops, c->op->index, known);
         if (known)
             within = 0;
         else
@@ -50,14 +60,18 @@ void count_step(struct call *c, const char *name, struct tensor x, const struct 
 void count_step_made(struct call *c, const char *name, struct tensor x)
 {
     struct ops *ops = c->ops;
+    if (is_left_out(ops, name))
+        return;
     if (is_looked_up(ops) && x.meta && x.meta->stride && !c->failed) {
         struct geometry g = geometry_of(x);
         struct fake_key key;
         enum op_bypass ignored;
         /* A newly made tensor is identified by its layout alone. */
         struct tensor nowhere = { x.meta, UINT32_MAX, NULL };
-        if (fake_cache_step(ops, name, nowhere, &g, NULL, 0, &key) &&
-            fake_cache_look(ops, &key, &ignored) != FAKE_MISS) {
+        bool known = fake_cache_step(ops, name, nowhere, &g, NULL, 0, &key) &&
+                     fake_cache_look(ops, &key, &ignored) != FAKE_MISS;
+        stats_step(ops, c->op->index, known);
+        if (known) {
             struct value value = value_tensor(x);
             fake_cache_synthesize(ops, &value, x.storage);
         } else {

@@ -23,10 +23,17 @@ void dispatch_model_release(struct dispatch_model *dispatch)
     vec_release(&dispatch->grads);
 }
 
+static void add_devices(struct ops *ops, uint64_t n)
+{
+    if (!model_is_muted(ops) && !ops_is_ablated(ops, ABLATION_DEVICE_PROPERTY) &&
+        !ops_is_ablated(ops, ABLATION_ROOFLINE))
+        ops->model->dispatch.devices += n;
+}
+
 void model_devices(struct ops *ops, uint64_t n)
 {
-    if (ops->model->dispatch.mode == MODEL_FAKE && ops->depth == 0 && !model_is_muted(ops))
-        ops->model->dispatch.devices += n;
+    if (ops->model->dispatch.mode == MODEL_FAKE && ops->depth == 0)
+        add_devices(ops, n);
 }
 
 /* --- Autograd, by storages: a view requires a gradient when its base does --- */
@@ -162,9 +169,9 @@ static void count_result(struct ops *ops, const struct op *op, struct tensor x, 
     struct dispatch_model *dispatch = &ops->model->dispatch;
     bool fresh = x.storage >= fresh_from, written = op->writes;
     if (dispatch->mode == MODEL_FUNCTIONAL)
-        dispatch->devices += fresh;
+        add_devices(ops, fresh);
     else
-        dispatch->devices += (!fresh && !written) + (gradient && is_differentiable(x));
+        add_devices(ops, (uint64_t)(!fresh && !written) + (gradient && is_differentiable(x)));
     if (gradient && is_differentiable(x) && (fresh || written))
         set_grad(ops, x.storage, GRAD_RESULT);
     if (gradient && is_differentiable(x) && dispatch->mode == MODEL_FAKE &&
@@ -196,7 +203,7 @@ void count_outside_dispatches(const struct call *c)
     const struct value *bound = c->args, *result = &c->ret;
     struct dispatch_model *dispatch = &ops->model->dispatch;
     uint64_t leaves = 0;
-    bool gradient = false;
+    bool gradient = false, muted = model_is_muted(ops);
     if (op->composite) {
         bool same = result->kind == VALUE_TENSOR && bound[0].kind == VALUE_TENSOR &&
                     result->u.tensor.meta == bound[0].u.tensor.meta &&
@@ -209,13 +216,13 @@ void count_outside_dispatches(const struct call *c)
     for (uint32_t i = 0; i < op->schema.n_args; i++) {
         gradient |= takes_gradient(ops, &bound[i], &leaves, 0);
         dispatch->symbolic_numbers +=
-            bound[i].kind == VALUE_FLOAT && !sym_is_number(ops->pool, bound[i].u.sym);
+            !muted && bound[i].kind == VALUE_FLOAT && !sym_is_number(ops->pool, bound[i].u.sym);
     }
     if (dispatch->mode == MODEL_FAKE) {
-        dispatch->devices += leaves;
+        add_devices(ops, leaves);
         mark_views(ops, op, bound, result, c->fresh_from);
     }
-    if (gradient) {
+    if (gradient && !muted && !ops_is_ablated(ops, ABLATION_ROOFLINE)) {
         uint64_t kept = saved_results(op);
         dispatch->detaches += kept;
         dispatch->saved_inplace += op->writes ? kept : 0;

@@ -11,8 +11,7 @@ struct model *model_new(uint32_t n_ops)
     if (!model)
         return NULL;
     model->recall = recall_new();
-    model->free = calloc((size_t)n_ops + 1, sizeof *model->free);
-    if (stats_init(&model->stats, n_ops) && model->recall && model->free)
+    if (stats_init(&model->stats, n_ops) && model->recall)
         return model;
     model_free(model);
     return NULL;
@@ -27,7 +26,6 @@ void model_free(struct model *model)
     recall_free(model->recall);
     fake_cache_release(&model->fake_cache);
     dispatch_model_release(&model->dispatch);
-    free(model->free);
     free(model);
 }
 
@@ -56,6 +54,12 @@ bool model_is_passing(const struct ops *ops)
 
 /* --- A call that PyTorch runs --- */
 
+/* Returns whether PyTorch looks the call up in its cache. */
+static bool is_looked_up(const struct call *c)
+{
+    return !is_ablated(c, ABLATION_CACHE);
+}
+
 /* Computes the call and counts; from then on it is known. */
 static enum op_outcome run_counted(struct call *c, const struct call_key *key)
 {
@@ -64,14 +68,19 @@ static enum op_outcome run_counted(struct call *c, const struct call_key *key)
     bool runs_again = c->op->composite || call_bypass(c) != OP_BYPASS_NONE;
     bool logs = key->usable && runs_again;
     uint32_t events_at = (uint32_t)model->known.log.n;
+    bool muted = is_ablated(c, ABLATION_INLINE) && is_dispatched(c);
     model->known.logging += logs;
+    model->stats.muted += muted;
     enum op_outcome outcome = compute_call(c);
+    model->stats.muted -= muted;
     model->known.logging -= logs;
     if (outcome != OP_DONE)
         return outcome;
-    if (!c->op->composite)
+    if (!is_looked_up(c) && is_dispatched(c))
+        stats_uncached(ops, c->op->index, true);
+    else if (!c->op->composite)
         stats_miss(ops, c->op->index, c->bypass);
-    uint32_t number = model->cache_off ? MEMO_NONE : memo_keep(c, key);
+    uint32_t number = is_looked_up(c) ? memo_keep(c, key) : MEMO_NONE;
     if (number == MEMO_NONE)
         return OP_DONE;
     struct known_call known = { .events_at = events_at,
@@ -103,7 +112,7 @@ static const struct known_call *lookup_known(const struct call *c, uint32_t numb
     const struct model *model = c->ops->model;
     /* While a pass is modelled, PyTorch sees the calls that a composite operator makes. */
     bool taken_apart = c->op->composite && model->dispatch.mode != MODEL_NOTHING;
-    if (number == MEMO_NONE || model->cache_off || taken_apart)
+    if (number == MEMO_NONE || !is_looked_up(c) || taken_apart)
         return NULL;
     const struct known_call *known = known_call_at(&model->known, number);
     return known && (known->seen || model_is_muted(c->ops)) ? known : NULL;
@@ -176,14 +185,25 @@ static enum op_outcome hit_in_pass(struct call *c, const struct call_key *key)
     return outcome;
 }
 
+/* Returns whether the cache that cached-meta stands for has the call. */
+static bool is_meta_cached(const struct call *c, const struct call_key *key)
+{
+    const struct known_call *known = is_ablated(c, ABLATION_CACHED_META)
+                                         ? lookup_known(c, memo_lookup(c->ops->memo, key))
+                                         : NULL;
+    return known && known->bypass == OP_BYPASS_NONE;
+}
+
 static enum op_outcome call_in_pass(struct call *c, const struct call_key *key)
 {
     struct ops *ops = c->ops;
     struct fake_key fake;
     if (!ops->depth)
         stats_outer(ops, c->op->index);
-    if (call_bypass(c) != OP_BYPASS_NONE)
+    if (call_bypass(c) != OP_BYPASS_NONE || !is_looked_up(c))
         return run_counted(c, key);
+    if (is_meta_cached(c, key))
+        return hit_in_pass(c, key);
     if (!fake_cache_key(c, &fake))
         return ops_no_memory(ops);
     enum fake_answer answer = fake_cache_look(ops, &fake, &c->bypass);
@@ -239,6 +259,21 @@ static void count_self(struct call *c)
                   call_bypass(c) == OP_BYPASS_NONE);
 }
 
+/* Computes a call that is dispatched and then counts no more: it returns at once, or only what
+ * cannot go is counted. */
+static enum op_outcome call_only_dispatched(struct call *c)
+{
+    struct ops *ops = c->ops;
+    count_self(c);
+    if (!ops->depth && model_is_passing(ops))
+        stats_outer(ops, c->op->index);
+    stats_uncached(ops, c->op->index, false);
+    ops->model->stats.muted++;
+    enum op_outcome outcome = compute_call(c);
+    ops->model->stats.muted--;
+    return outcome;
+}
+
 /* Makes a call by its key, in the modelled pass or in the walk. */
 static enum op_outcome call_counted(struct call *c)
 {
@@ -257,22 +292,38 @@ static enum op_outcome call_counted(struct call *c)
     return outcome;
 }
 
+static bool is_only_dispatched(const struct call *c)
+{
+    return is_dispatched(c) && !model_is_muted(c->ops) &&
+           (is_ablated(c, ABLATION_IDENTITY) || is_ablated(c, ABLATION_ROOFLINE));
+}
+
+/* Returns whether an ablation leaves a call and all calls in it out. */
+static bool is_left_out(const struct call *c)
+{
+    return is_ablated(c, ABLATION_FREE) ||
+           (c->ops->depth && ops_is_ablated(c->ops, ABLATION_SHORT_CIRCUIT_ALLOC) &&
+            op_allocates(c->op->name));
+}
+
 static enum op_outcome model_call(struct call *c)
 {
     struct ops *ops = c->ops;
     struct model *model = ops->model;
-    uint32_t uncounted = model->free[c->op->index];
-    uncounted += count_functional(c);
+    uint32_t left_out = is_left_out(c), functional;
+    bool passing = model_is_passing(ops);
+    model->stats.muted += left_out;
+    functional = count_functional(c);
     c->fresh_from = ops->next_storage;
-    model->stats.muted += uncounted;
-    enum op_outcome outcome = call_counted(c);
+    model->stats.muted += functional;
+    enum op_outcome outcome = is_only_dispatched(c) ? call_only_dispatched(c) : call_counted(c);
     if (outcome == OP_DONE && model->dispatch.silent && ops->nesting == 0 &&
         !repeat_cache_effect(c))
         outcome = ops_no_memory(ops);
-    model->stats.muted -= uncounted;
-    if (outcome == OP_DONE && model_is_passing(ops) && ops->depth == 0 &&
-        !model->dispatch.functionalizing)
+    model->stats.muted -= functional;
+    if (outcome == OP_DONE && passing && ops->depth == 0 && !model->dispatch.functionalizing)
         count_outside_dispatches(c);
+    model->stats.muted -= left_out;
     return outcome;
 }
 
@@ -280,10 +331,9 @@ static enum op_outcome model_call(struct call *c)
 static enum op_outcome model_outside(struct ops *ops, struct op *op,
                                      const struct arguments *arguments, struct value *ret)
 {
-    struct model *model = ops->model;
     struct stats_mark mark = stats_begin(ops);
     enum op_outcome outcome = ops_dispatch(ops, op, arguments, ret);
-    if (!model->free[op->index])
+    if (!op_is_ablated(op, ABLATION_FREE))
         stats_end(ops, op->index, &mark);
     return outcome;
 }

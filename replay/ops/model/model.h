@@ -49,8 +49,6 @@ struct model {
     unsigned recalls;      /* how many runs the walk stands for; 0: earlier calls are known */
     struct fake_cache fake_cache;
     struct dispatch_model dispatch;
-    bool *free;     /* by operator, a switch: neither it nor calls nested in it count */
-    bool cache_off; /* a switch: PyTorch runs every call */
 };
 
 struct model *model_new(uint32_t n_ops); /* NULL: out of memory */
@@ -88,6 +86,10 @@ void stats_hit(struct ops *ops, uint32_t op);
 void stats_outer(struct ops *ops, uint32_t op);
 /* Counts a miss or a bypass of PyTorch's cache. */
 void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass);
+/* Counts that PyTorch's cache has a step that a rule reports, or has not. */
+void stats_step(struct ops *ops, uint32_t op, bool hit);
+/* Counts a call that an ablation keeps from the cache: it is computed, or returns at once. */
+void stats_uncached(struct ops *ops, uint32_t op, bool computed);
 /* Counts that PyTorch runs a call again that is known here. */
 void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass);
 /* The state before a call from outside, from which its costs follow. */

@@ -109,6 +109,12 @@ static struct op_outer *top_of(struct ops *ops)
     return &stats_of(ops, ops->model->stats.top)->outer;
 }
 
+static void stats_fake_tensor(struct ops *ops, uint64_t n)
+{
+    ops->model->stats.fake_tensor += n;
+    top_of(ops)->fake_tensor += n;
+}
+
 void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
 {
     if (ops->model->stats.muted)
@@ -118,6 +124,8 @@ void stats_dispatch(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
     stats->by_depth[depth < OP_STATS_DEPTHS ? depth : OP_STATS_DEPTHS - 1] += n;
     top_of(ops)->within += depth ? n : 0;
     ops->model->stats.dispatches += n;
+    if (depth && depth == ops->without_mode)
+        stats_fake_tensor(ops, n);
 }
 
 /* Returns whether an operator's calls go through FakeTensor: its kernel in Python accesses its
@@ -135,8 +143,7 @@ void stats_within(struct ops *ops, uint32_t op, uint32_t depth, uint64_t n)
     stats_dispatch(ops, op, depth, n);
     if (ops->model->stats.muted || !dispatches_by_fake_tensor(ops_looked_up(ops, op)->name))
         return;
-    ops->model->stats.fake_tensor += n;
-    top_of(ops)->fake_tensor += n;
+    stats_fake_tensor(ops, n);
 }
 
 void stats_count(struct ops *ops, uint32_t op, enum op_counter counter)
@@ -174,6 +181,24 @@ void stats_miss(struct ops *ops, uint32_t op, enum op_bypass bypass)
         row->stats.bypasses[bypass]++;
         row->outer.bypasses += !ops->depth;
     }
+}
+
+void stats_step(struct ops *ops, uint32_t op, bool hit)
+{
+    if (ops->model->stats.muted)
+        return;
+    struct op_stats *stats = &stats_of(ops, op)->stats;
+    stats->step_hits += hit;
+    stats->step_misses += !hit;
+}
+
+void stats_uncached(struct ops *ops, uint32_t op, bool computed)
+{
+    if (ops->model->stats.muted)
+        return;
+    struct op_stats *stats = &stats_of(ops, op)->stats;
+    stats->uncached += computed;
+    stats->returned += !computed;
 }
 
 void stats_answered(struct ops *ops, uint32_t op, enum op_bypass bypass)
@@ -251,14 +276,4 @@ void ops_set_stack(struct ops *ops, uint32_t stack)
 void ops_set_timing(struct ops *ops, bool on)
 {
     ops->model->stats.timing = on;
-}
-
-void ops_set_cache(struct ops *ops, bool on)
-{
-    ops->model->cache_off = !on;
-}
-
-void op_set_free(struct ops *ops, const struct op *op, bool on)
-{
-    ops->model->free[op->index] = on;
 }

@@ -25,7 +25,9 @@ struct op_stats {
     uint64_t by_depth[OP_STATS_DEPTHS]; /* dispatches; the last item includes deeper ones */
     uint64_t fast[OP_COUNTERS];
     uint64_t hits, misses, bypasses[OP_BYPASSES];
-    uint64_t answered; /* results of our own memo, where PyTorch computes again */
+    uint64_t step_hits, step_misses; /* of steps that its rule reports, while a pass is modelled */
+    uint64_t uncached, returned; /* ran without the cache; returned at once: only with ablations */
+    uint64_t answered;           /* results of our own memo, where PyTorch computes again */
     /* For calls from outside, including everything that happened in them. */
     uint64_t exprs, evaluations, guards, symbolic_tensors, ns;
 };
@@ -67,10 +69,4 @@ void ops_set_stack(struct ops *ops, uint32_t stack);
 
 /* Reads the clock at each call from outside (off at first). */
 void ops_set_timing(struct ops *ops, bool on);
-/* Without its operator cache PyTorch runs every call, and so does the replay. */
-void ops_set_cache(struct ops *ops, bool on);
-/* Neither calls of this operator nor calls nested in them count, which gives the costs of the rest
- * without it. */
-void op_set_free(struct ops *ops, const struct op *op, bool on);
-
 #endif

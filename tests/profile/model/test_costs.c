@@ -1,6 +1,7 @@
 /* Costs: what a deep recording tells, and what the replay counts. */
 #include "profile/compare/measures.h"
 #include "profile/report/report.h"
+#include "replay/ops/dispatch/ops.h"
 #include "tests/profile/made.h"
 
 #define FRAMES                                                                  \
@@ -171,9 +172,9 @@ static void test_one_attempt(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    assert_true(operator_allocates(STR("aten.empty_strided.default")));
-    assert_true(operator_allocates(STR("aten.new_empty.default")));
-    assert_false(operator_allocates(STR("aten.full.default")));
+    assert_true(op_allocates(STR("aten.empty_strided.default")));
+    assert_true(op_allocates(STR("aten.new_empty.default")));
+    assert_false(op_allocates(STR("aten.full.default")));
 }
 
 static void holds(const struct buf *text, const char *part)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "replay/ops/dispatch/ablations.h"
 #include "replay/ops/dispatch/ops.h"
 #include "replay/ops/layers.h"
 #include "replay/ops/model/stats.h"
@@ -20,7 +21,7 @@ static void run(struct ops *ops, const char *name, const struct value *args, uin
     struct value ret;
     if (!op)
         return;
-    ops_set_cache(ops, cache);
+    ops_ablate(ops, ABLATION_CACHE, NULL, !cache);
     double begin = now();
     for (int i = 0; i < CALLS; i++)
         if (ops_call_op(ops, op, &(struct arguments){ args, n, NULL, 0 }, &ret) != OP_DONE)

@@ -123,11 +123,14 @@ bool rule_elementwise(struct call *c)
 
 /* --- The fast path of torch/_subclasses/fake_impls.py, make_fast_binary_impl --- */
 
-static bool fast_shape(struct call *c, const struct value *operands, sym_id *shape, uint32_t *n)
+enum { FAST_OPERANDS = 2 };
+
+static bool fast_shape(struct call *c, const struct value *operands, uint32_t n_operands,
+                       sym_id *shape, uint32_t *n)
 {
     bool first = true;
     *n = 0;
-    for (uint32_t i = 0; i < 2 && !c->failed; i++) {
+    for (uint32_t i = 0; i < n_operands && !c->failed; i++) {
         const struct tensor_meta *meta =
             operands[i].kind == VALUE_TENSOR ? operands[i].u.tensor.meta : NULL;
         uint32_t ndim = meta ? meta->ndim : 0;
@@ -155,17 +158,17 @@ static bool has_shape(struct call *c, struct value operand, const sym_id *shape,
 }
 
 /* Returns false where the operands' devices differ. */
-static bool fast_device(const struct value *operands, struct device *ret)
+static bool fast_device(const struct value *operands, uint32_t n, struct device *ret)
 {
     bool found = false, scalar = false;
     *ret = (struct device){ DEVICE_CPU, -1 };
-    for (uint32_t i = 0; i < 2; i++)
+    for (uint32_t i = 0; i < n; i++)
         if (operands[i].kind == VALUE_TENSOR && !found &&
             operands[i].u.tensor.meta->device.type != DEVICE_CPU) {
             *ret = operands[i].u.tensor.meta->device;
             found = true;
         }
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         if (operands[i].kind != VALUE_TENSOR)
             continue;
         const struct tensor_meta *meta = operands[i].u.tensor.meta;
@@ -180,39 +183,52 @@ static bool fast_device(const struct value *operands, struct device *ret)
     return true;
 }
 
-static enum dtype fast_dtype(struct call *c, const struct value *operands, enum promotion kind)
+static enum dtype fast_dtype(struct call *c, const struct value *operands, uint32_t n,
+                             enum promotion kind)
 {
     enum dtype dtype;
-    bool same = operands[0].kind == VALUE_TENSOR && operands[1].kind == VALUE_TENSOR &&
-                operands[0].u.tensor.meta->dtype == operands[1].u.tensor.meta->dtype;
-    if (same && kind == PROMOTE_DEFAULT)
+    bool same = kind == PROMOTE_DEFAULT && operands[0].kind == VALUE_TENSOR;
+    for (uint32_t i = 1; i < n && same; i++)
+        same = operands[i].kind == VALUE_TENSOR &&
+               operands[i].u.tensor.meta->dtype == operands[0].u.tensor.meta->dtype;
+    if (same)
         return operands[0].u.tensor.meta->dtype;
-    elementwise_dtypes(c, operands, 2, kind, NULL, &dtype);
+    elementwise_dtypes(c, operands, n, kind, NULL, &dtype);
     return dtype;
+}
+
+static bool has_shape_of_one(struct call *c, const struct value *operands, uint32_t n_operands,
+                             const sym_id *shape, uint32_t n)
+{
+    for (uint32_t i = 0; i < n_operands; i++)
+        if (has_shape(c, operands[i], shape, n))
+            return true;
+    return false;
 }
 
 /* Returns the result, or a tensor without meta where PyTorch takes the slow path, whose reason a
  * counter records. */
-struct tensor fast_binary(struct call *c, const struct value *operands, enum promotion kind)
+struct tensor fast_binary(struct call *c, const struct value *operands, uint32_t n_operands,
+                          enum promotion kind)
 {
     sym_id shape[TENSOR_MAX_DIM];
     struct tensor none = { 0 };
     struct device device;
     uint32_t n;
     count(c, OP_COUNTER_ATTEMPT_FAST);
-    if (!fast_shape(c, operands, shape, &n))
+    if (!fast_shape(c, operands, n_operands, shape, &n))
         return none;
-    if (!has_shape(c, operands[0], shape, n) && !has_shape(c, operands[1], shape, n)) {
+    if (!has_shape_of_one(c, operands, n_operands, shape, n)) {
         count(c, OP_COUNTER_SLOW_BROADCAST);
         return none;
     }
-    enum dtype dtype = fast_dtype(c, operands, kind);
-    if (!fast_device(operands, &device)) {
+    enum dtype dtype = fast_dtype(c, operands, n_operands, kind);
+    if (!fast_device(operands, n_operands, &device)) {
         count(c, OP_COUNTER_SLOW_ERROR);
         return none;
     }
     bool contiguous = true, channels_last = true;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < n_operands; i++) {
         if (operands[i].kind != VALUE_TENSOR)
             continue;
         struct tensor x = operands[i].u.tensor;
@@ -225,7 +241,40 @@ struct tensor fast_binary(struct call *c, const struct value *operands, enum pro
         count(c, OP_COUNTER_SLOW_CONTIGUITY);
         return none;
     }
+    if (is_ablated(c, ABLATION_ALWAYS_SLOW))
+        return none;
     count(c, contiguous ? OP_COUNTER_FAST_CONTIGUOUS : OP_COUNTER_FAST_CHANNELS_LAST);
     return new_tensor_format(c, dtype, device, shape, n,
                              contiguous ? FORMAT_CONTIGUOUS : FORMAT_CHANNELS_LAST);
+}
+
+/* Finds the operands of a pointwise operator: those that its row says, or its tensors. Returns
+ * their number, or 0 where there are none, or too many, or the row does not say its promotion. */
+static uint32_t fast_operands(struct call *c, struct value *ret)
+{
+    bool elementwise_row = c->op->rule == rule_elementwise || c->op->rule == rule_arithmetic ||
+                           c->op->rule == rule_pointwise_body;
+    uint32_t n = 0, leading = elementwise_row ? pointwise_operands(c) : 0;
+    if (!elementwise_row || c->op->writes || (c->param & POINTWISE_FAST))
+        return 0;
+    for (uint32_t i = 0; i < c->n_args; i++) {
+        if (leading ? i >= leading : c->args[i].kind != VALUE_TENSOR)
+            continue;
+        if (n == FAST_OPERANDS)
+            return 0;
+        ret[n++] = c->args[i];
+    }
+    return n;
+}
+
+bool added_fast_path(struct call *c)
+{
+    struct value operands[FAST_OPERANDS];
+    uint32_t n = fast_operands(c, operands);
+    if (!n || eager(c))
+        return false;
+    struct tensor fast = fast_binary(c, operands, n, pointwise_kind(c));
+    if (!fast.meta)
+        begin_slow_path(c);
+    return fast.meta && ret_tensor(c, fast);
 }

@@ -70,7 +70,11 @@ enum dtype plain_dtype(struct call *c, const struct value *operands, uint32_t n,
                        enum promotion promotion);
 struct tensor elementwise(struct call *c);
 /* make_fast_binary_impl. The result has no meta where PyTorch takes the slow path. */
-struct tensor fast_binary(struct call *c, const struct value *operands, enum promotion kind);
+struct tensor fast_binary(struct call *c, const struct value *operands, uint32_t n,
+                          enum promotion kind);
+/* Makes the attempt for a pointwise operator that PyTorch registers none for. False: the rule has
+ * to compute the call. */
+bool added_fast_path(struct call *c);
 
 /* The result, without symbols, of a row with a body: TensorIterator's for the operands, or for
  * all tensors that are not out=. */

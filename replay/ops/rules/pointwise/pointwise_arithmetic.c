@@ -115,10 +115,11 @@ bool rule_arithmetic(struct call *c)
     }
     if (is_in_place(c))
         return ret_broadcast_in_place(c);
-    if ((c->param & POINTWISE_FAST) && fast_path(c)) {
-        struct tensor fast = fast_binary(c, x, kind);
+    if ((c->param & POINTWISE_FAST) && fast_path(c, true)) {
+        struct tensor fast = fast_binary(c, x, 2, kind);
         if (fast.meta || c->failed)
             return ret_tensor(c, fast);
+        begin_slow_path(c);
     }
     if (!check_sub(c))
         return false;

@@ -345,12 +345,12 @@ static void test_cache(void **state)
         assert_int_equal(call(w, "aten.transpose.int", view, 3, &second), OP_DONE);
         assert_int_equal(second.u.tensor.storage, again[1].u.tensor.storage);
     }
-    ops_set_cache(w->ops, false);
+    assert_true(ops_ablate(w->ops, ABLATION_CACHE, NULL, true));
     assert_int_equal(call(w, "aten.add.Tensor", again, 2, &second), OP_DONE);
     assert_int_equal(ops_stats(w->ops, op)->hits, 2);
-    ops_set_cache(w->ops, true);
+    assert_true(ops_ablate(w->ops, ABLATION_CACHE, NULL, false));
     /* Free: as if it was not there. */
-    op_set_free(w->ops, op, true);
+    assert_true(ops_ablate(w->ops, ABLATION_FREE, op, true));
     assert_int_equal(call(w, "aten.add.Tensor", again, 2, &second), OP_DONE);
     assert_int_equal(ops_stats(w->ops, op)->hits, 2);
     assert_int_equal(ops_stats(w->ops, op)->calls, 5);

@@ -1,0 +1,66 @@
+/* PyTorch's time in dispatches, from a deep recording (symtape-deep(5)), and an estimate of what it
+ * would be if the counts were others.
+ *
+ *     struct dispatch_times *times = dispatch_times_new(deep, replay, list, &err);
+ *     if (times->measured_ns > 0)
+ *         saved = dispatch_times_of(times, baseline) - dispatch_times_of(times, ablated);
+ *     dispatch_times_free(times);
+ *
+ * Measured are the times of all dispatches, without those nested in them, in the attempts whose
+ * graphs were replayed. The estimate multiplies each count of a replay's passes
+ * (replay/attempt/dispatch_passes.h) by the mean time of the recording's dispatches of the same
+ * operator that PyTorch handled in the same way: a cache hit, a miss that the fast path answered,
+ * and so on; or, where the recording has none, by the mean of all operators. */
+#ifndef SYMTAPE_PROFILE_MODEL_DISPATCH_TIMES_H
+#define SYMTAPE_PROFILE_MODEL_DISPATCH_TIMES_H
+
+#include "replay/replay.h"
+#include "trace/base/intern.h"
+#include "trace/events/deep.h"
+
+/* How a dispatch was handled. */
+enum dispatch_path {
+    PATH_HIT,      /* the cache had it */
+    PATH_FAST,     /* the fast path answered */
+    PATH_SLOW,     /* the fast path was attempted in vain */
+    PATH_COMPUTED, /* computed, without an attempt */
+    PATH_BYPASS,   /* computed, and not for the cache */
+    PATH_RETURNED, /* answered before the cache: prim.device */
+    PATH_PROXY,
+    PATH_FAKE_TENSOR,
+    DISPATCH_PATHS
+};
+
+struct path_time {
+    uint64_t count;
+    double ns;
+};
+
+struct operator_times {
+    struct path_time path[DISPATCH_PATHS];
+};
+
+struct dispatch_times {
+    double measured_ns; /* all dispatches; 0: the trace has none */
+    /* Around dispatches: in no_dispatch(), and where a tensor's device is got. 0 where the
+     * recording does not tell them from what they call. */
+    double no_dispatch_ns, device_ns;
+    struct intern names; /* of the operators */
+    vec_of(struct operator_times)
+    operators;
+    struct operator_times all; /* of all operators */
+    struct path_time nested;   /* dispatches of FakeTensorMode within others */
+};
+
+/* `replay` says which attempts are meant. NULL: out of memory. */
+struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct replay *replay,
+                                          const struct graph_list *list, struct err *err);
+void dispatch_times_free(struct dispatch_times *times); /* accepts NULL */
+
+/* Returns the estimated time of the dispatches that the replay counted in its passes, in ns. */
+double dispatch_times_of(const struct dispatch_times *times, const struct replay *replay);
+/* Returns the mean time of an operator's dispatches of one kind, in ns. */
+double dispatch_time_mean(const struct dispatch_times *times, struct str op,
+                          enum dispatch_path path);
+
+#endif

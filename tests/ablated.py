@@ -1,0 +1,209 @@
+"""Compiles three small models; with "count", once as PyTorch does it and once for each ablation,
+which is made for real by patching PyTorch, and prints what PyTorch counted, as JSON.
+
+    ablated.py [count]
+"""
+import contextlib
+import json
+import sys
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch._subclasses import fake_impls, fake_tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._stats import simple_call_counter
+
+torch.manual_seed(0)
+torch._dynamo.config.specialize_float = True  # else the first attempts are thrown away
+aten = torch.ops.aten
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.qkv, self.out = nn.LayerNorm(16), nn.Linear(16, 48), nn.Linear(16, 16)
+        self.mlp = nn.Sequential(nn.Linear(16, 32), nn.GELU(), nn.Linear(32, 16))
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.norm(x)).chunk(3, -1)
+        x = x + self.out((q @ k.transpose(1, 2) * 0.25).softmax(-1) @ v)
+        return x + self.mlp(self.norm(x))
+
+
+class Convolutions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.convs = nn.ModuleList(nn.Conv2d(8, 8, 3, padding=1) for _ in range(2))
+        self.norms = nn.ModuleList(nn.BatchNorm2d(8) for _ in range(2))
+
+    def forward(self, x):
+        x = self.first(x)
+        for conv, norm in zip(self.convs, self.norms):
+            x = torch.relu(x + norm(conv(x)))
+        return F.adaptive_avg_pool2d(x, 1).flatten(1)
+
+
+class Gates(nn.Module):
+    """Broadcasts, so that the fast path is attempted in vain, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, x, y):
+        x = self.linear(x).transpose(0, 1)
+        gate = torch.sigmoid(x.sum(1, keepdim=True) + y.sum(0, keepdim=True))
+        return (x * gate - y / (1 + y.abs())).relu() + x
+
+
+MODELS = {
+    "encoder": (Encoder(), lambda: [torch.randn(3, 7, 16)], True),
+    "convolutions": (Convolutions(), lambda: [torch.randn(2, 3, 9, 11)], True),
+    "gates": (Gates(), lambda: [torch.randn(5, 8), torch.randn(8, 5)], False),
+}
+
+
+def compile_model(name):
+    model, inputs, train = MODELS[name]
+    with contextlib.ExitStack() as stack:
+        if not train:
+            stack.enter_context(torch.no_grad())
+        out = torch.compile(model, backend="aot_eager", dynamic=True)(*inputs())
+        if train:
+            out.sum().backward()
+            model.zero_grad()  # gradients are inputs of a compile, too
+
+
+# --- Ablations, made for real ---
+
+@contextlib.contextmanager
+def replaced(owner, name, value):
+    old = getattr(owner, name)
+    setattr(owner, name, value)
+    yield
+    setattr(owner, name, old)
+
+
+@contextlib.contextmanager
+def fast_paths(change):
+    table = fake_impls.get_fast_op_impls()
+    old = dict(table)
+    change(table)
+    yield
+    table.clear()
+    table.update(old)
+
+
+def without_fast_path(*ops):
+    return fast_paths(lambda table: [table.pop(op) for op in ops])
+
+
+def with_fast_path(op, reference):
+    return fast_paths(lambda table: table.update({op: fake_impls.make_fast_binary_impl(reference)}))
+
+
+BINARY = [aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor]
+
+
+@contextlib.contextmanager
+def always_slow():
+    """The fast path finds no operand contiguous, and says so by its counter."""
+    with replaced(fake_impls, "is_contiguous_for_memory_format_or_false", lambda *a, **k: False):
+        yield
+
+
+@contextlib.contextmanager
+def mode_not_restored():
+    """The slow path's "with mode:" does nothing."""
+    class NoMode:
+        def __init__(self, mode):
+            self.mode = mode
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exc):
+            return None
+
+        def __getattr__(self, name):
+            return getattr(self.mode, name)
+
+    def change(table):
+        for op in BINARY:
+            table[op] = (lambda impl: lambda mode, *a, **k: impl(NoMode(mode), *a, **k))(table[op])
+
+    # What the fast path makes needs the mode itself.
+    made = fake_tensor.FakeTensor.__new__
+
+    def make(cls, mode, *args, **kwargs):
+        return made(cls, mode.mode if isinstance(mode, NoMode) else mode, *args, **kwargs)
+
+    with fast_paths(change), replaced(fake_tensor.FakeTensor, "__new__", staticmethod(make)):
+        yield
+
+
+@contextlib.contextmanager
+def dispatched(op, by):
+    """FakeTensorMode hands calls of an operator to `by`."""
+    old = FakeTensorMode.dispatch
+
+    def dispatch(self, func, types, args=(), kwargs=None):
+        if func is op:
+            return by(self, func, types, args, kwargs or {})
+        return old(self, func, types, args, kwargs or {})
+
+    with replaced(FakeTensorMode, "dispatch", dispatch):
+        yield
+
+
+def identity(op):
+    return dispatched(op, lambda mode, func, types, args, kwargs: args[0])
+
+
+def uncached(op):
+    return dispatched(op, lambda mode, func, types, args, kwargs:
+                      mode._dispatch_impl(func, types, args, kwargs))
+
+
+ABLATIONS = {
+    "fastpath": lambda: without_fast_path(*BINARY),
+    "fastpath:aten.add": lambda: without_fast_path(aten.add.Tensor),
+    "fastpath:aten.relu": lambda: with_fast_path(aten.relu.default, torch._refs.nn.functional.relu),
+    "always-slow": always_slow,
+    "restore-mode-before-slow": mode_not_restored,
+    "cache": lambda: replaced(torch._dynamo.config, "fake_tensor_cache_enabled", False),
+    "cache:aten.add": lambda: uncached(aten.add.Tensor),
+    "identity:aten.relu": lambda: identity(aten.relu.default),
+}
+
+
+def count(name):
+    FakeTensorMode.cache_clear()
+    simple_call_counter.clear()
+    torch._dynamo.reset()
+    compile_model(name)
+    of = lambda label: simple_call_counter.get(label, 0)
+    return {"dispatches": of("FakeTensorMode.__torch_dispatch__"),
+            "fake_tensor": of("FakeTensor.__torch_dispatch__"),
+            "proxy": of("ProxyTorchDispatchMode.__torch_dispatch__"),
+            "fast_attempts": of("attempt fast"),
+            "fast_answers": of("fast is_contiguous") + of("fast channels_last"),
+            "cache_hits": FakeTensorMode.cache_hits, "cache_misses": FakeTensorMode.cache_misses}
+
+
+if sys.argv[1:] == ["count"]:
+    counts = {}
+    for name in MODELS:
+        count(name)  # what is made once a process is not counted
+        counts[name] = {"baseline": count(name)}
+        for ablation, made in ABLATIONS.items():
+            if name == "encoder" and "relu" in ablation:
+                continue  # it calls none
+            with made():
+                counts[name][ablation] = count(name)
+    print(json.dumps(counts))
+else:
+    for name in MODELS:
+        compile_model(name)

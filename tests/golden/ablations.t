@@ -1,0 +1,82 @@
+# Ablations
+
+Each change to PyTorch's dispatcher beside the baseline. An operator may be named without its namespace.
+
+    $ symtape replay $RECORDINGS/encoder.log.zst --ablate fastpath,fastpath:add,fastpath:gelu,fastpath-if-symbolic,always-slow,restore-mode-before-slow,cache,cache:add,cached-meta
+    Dispatches that PyTorch makes while it compiles these graphs, estimated
+    ablation                  calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses
+    baseline                    938           3,845         203    822           120   112       1,303     514
+    fastpath                    938           4,082         197    822             0     0       1,410     615
+    fastpath:aten.add           938           3,950         203    822            75    75       1,326     576
+    fastpath:aten.gelu          938           3,845         203    822           120   112       1,303     514
+    fastpath-if-symbolic        938           3,845         203    822           129   121       1,303     514
+    always-slow                 938           4,082         197    822           114     0       1,410     615
+    restore-mode-before-slow    938           3,845         211    822           120   112       1,303     514
+    cache                       938           7,581         693    822           675   657           0       0
+    cache:aten.add              938           3,824         203    822           190   172       1,238     456
+    cached-meta                 938           3,401         173    822           105    99       1,288     362
+    fastpath:aten.gelu changes no count of these graphs
+
+    $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
+    Dispatches that PyTorch makes while it compiles these graphs, estimated
+    ablation                       calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses
+    baseline                         938           3,845         203    822           120   112       1,303     514
+    short-circuit-alloc              938           3,808         203    822           123   115       1,293     503
+    no-dispatch                      938           3,845         203    822           120   112       1,303     514
+    device-property                  938           2,831         203    498           120   112       1,303     514
+    inline:aten.native_layer_norm    938           3,650         203    822            81    73       1,252     445
+    free:aten.add.Tensor             938           3,622         203    786            72    72       1,216     440
+    roofline                         938             981           0    498             0     0           0       0
+    no-dispatch changes no count of these graphs
+
+An ablation that changes a result's meta is invalid.
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate identity:addmm
+    Dispatches that PyTorch makes while it compiles these graphs, estimated
+    ablation             calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses
+    baseline                20             214           0     30             5     5          32      41
+    identity:aten.addmm     20             114           0     26             1     1          16      13
+    identity:aten.addmm is invalid: it changes the meta of 8 results, first that of linear in 0/0_0:dynamo_output_graph
+
+Several at once, and what they do to each other.
+
+    $ symtape replay $RECORDINGS/encoder.log.zst --ablate cache+fastpath,cache
+    Dispatches that PyTorch makes while it compiles these graphs, estimated
+    ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  interaction
+    baseline          938           3,845         203    822           120   112       1,303     514            -
+    cache             938           7,581         693    822           675   657           0       0            -
+    fastpath          938           4,082         197    822             0     0       1,410     615            -
+    cache+fastpath    938           9,867         693    822             0     0           0       0       -2,049
+
+A program that Dynamo did not trace has no passes.
+
+    $ symtape replay $RECORDINGS/exported.pt2 --ablate cache
+    Dispatches of one walk of each graph, which Dynamo did not trace
+    ablation  calls  FakeTensorMode  attempt fast  fast  cache hits  misses
+    baseline     12              40             4     4           0      12
+    cache        12              40             4     4           0       0
+
+As JSON.
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate identity:addmm,cache+roofline --json | sed 's/"ns":[0-9]*/"ns":1/g' | tr '{' '\n' | cut -d, -f1-3,11-18,21-
+
+    "schema":"symtape.replay/1","modelled":true,"runs":[
+    "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":null,"saved_ns":null},
+    "name":"identity:aten.addmm","valid":false,"changed":
+    "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":null,"saved_ns":null},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":null,"saved_ns":null},
+    "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":null,"saved_ns":null},
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":null,"saved_ns":null,"interaction":60}]}
+
+The audit of the fast path.
+
+    $ symtape replay $RECORDINGS/encoder.log.zst --audit fastpath
+    operator           calls  could be fast  attempts  hits  misses  elided a hit  dispatches saved
+    aten.add.Tensor       36              9        45    37       8           2.8               105  -
+    aten.div.Tensor       18              -        27    27       -           3.3                90  -
+    aten.mul.Tensor        0              -        36    36       -           1.4                49  -
+    aten.sub.Tensor        0              -        12    12       -           2.3                28  -
+    aten.gelu.default     18              9         -     -       -             -                 -  not registered
+
+    $ symtape replay $RECORDINGS/mlp.log.zst --audit fastpath --json
+    {"schema":"symtape.replay/1","fastpath":[{"op":"aten.add.Tensor","calls":4,"could_be_fast":1,"attempts":3,"hits":3,"misses":0,"elided_per_hit":4,"saved":12,"saved_ns":null,"missed_ns":null,"registered":true,"valid":true},{"op":"aten.relu.default","calls":4,"could_be_fast":1,"attempts":1,"hits":1,"misses":0,"elided_per_hit":6,"saved":6,"saved_ns":null,"missed_ns":null,"registered":false,"valid":true},{"op":"aten.mul.Tensor","calls":0,"could_be_fast":0,"attempts":2,"hits":2,"misses":0,"elided_per_hit":2,"saved":4,"saved_ns":null,"missed_ns":null,"registered":true,"valid":true}]}

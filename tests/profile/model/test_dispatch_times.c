@@ -1,0 +1,125 @@
+/* PyTorch's time in dispatches: measured, and estimated for other counts. */
+#include "profile/model/dispatch_times.h"
+#include "tests/harness.h"
+
+static const struct deep_dispatch DISPATCHES[] = {
+    { .op = { "aten.add.Tensor", 15 }, .cache = DEEP_CACHE_HIT, .count = 4, .self_ns = 40 },
+    { .op = { "aten.add.Tensor", 15 },
+      .cache = DEEP_CACHE_MISS,
+      .fast = { "is_contiguous", 13 },
+      .count = 2,
+      .self_ns = 200 },
+    { .op = { "aten.add.Tensor", 15 },
+      .cache = DEEP_CACHE_MISS,
+      .slow = { "error", 5 },
+      .count = 1,
+      .self_ns = 300 },
+    { .op = { "prims.add.default", 17 },
+      .cache = DEEP_CACHE_MISS,
+      .depth = 1,
+      .count = 1,
+      .self_ns = 50 },
+    { .op = { "prim.device.default", 19 }, .count = 10, .self_ns = 10 },
+    { .mode = DEEP_PROXY_MODE, .op = { "aten.add.Tensor", 15 }, .count = 2, .self_ns = 60 },
+    { .mode = DEEP_FAKE_TENSOR, .op = { "aten.view.default", 17 }, .count = 1, .self_ns = 7 },
+    /* Of an attempt whose graphs were not replayed. */
+    { .attempt = 1, .op = { "aten.add.Tensor", 15 }, .count = 9, .self_ns = 9000 },
+};
+static const struct deep_cost COSTS[] = {
+    { .cost = { "no_dispatch", 11 }, .self_ns = 5 },
+    { .cost = { "device", 6 }, .self_ns = 3 },
+    { .attempt = 1, .cost = { "device", 6 }, .self_ns = 300 },
+};
+static const struct deep_process EXCLUSIVE = { .exclusive_costs = true }, OLD = { .ended = true };
+
+static struct deep deep_of(const struct deep_process *process)
+{
+    return (struct deep){ .processes = process,
+                          .n_processes = 1,
+                          .dispatches = DISPATCHES,
+                          .n_dispatches = sizeof DISPATCHES / sizeof *DISPATCHES,
+                          .costs = COSTS,
+                          .n_costs = sizeof COSTS / sizeof *COSTS };
+}
+
+static struct dispatch_times *times_of(const struct deep_process *process, struct err *err)
+{
+    static struct graph_ref ref = { .attempt = 0 };
+    static struct replay_graph graph = { .ref = 0 };
+    struct replay replay = { .graphs = &graph, .n_graphs = 1 };
+    struct graph_list list = { .refs = &ref };
+    struct deep deep = deep_of(process);
+    return dispatch_times_new(&deep, &replay, &list, err);
+}
+
+static void test_measured(void **state)
+{
+    struct err err = ERR_INIT;
+    struct dispatch_times *t = times_of(&EXCLUSIVE, &err);
+    (void)state;
+    assert_no_err(&err);
+    assert_true(t->measured_ns == 667);
+    assert_true(t->no_dispatch_ns == 5 && t->device_ns == 3);
+    assert_true(dispatch_time_mean(t, STR("aten.add.Tensor"), PATH_HIT) == 10);
+    assert_true(dispatch_time_mean(t, STR("aten.add.Tensor"), PATH_FAST) == 100);
+    assert_true(dispatch_time_mean(t, STR("aten.add.Tensor"), PATH_PROXY) == 30);
+    /* Of an operator, or of a path, that the recording has not. */
+    assert_true(dispatch_time_mean(t, STR("aten.mul.Tensor"), PATH_HIT) == 10);
+    assert_true(dispatch_time_mean(t, STR("aten.mul.Tensor"), PATH_COMPUTED) == 50);
+    assert_true(dispatch_time_mean(t, STR("aten.add.Tensor"), PATH_BYPASS) == 50);
+    dispatch_times_free(t);
+    t = times_of(&OLD, &err); /* times of costs include what they call */
+    assert_true(t->no_dispatch_ns == 0 && t->device_ns == 0);
+    dispatch_times_free(t);
+    dispatch_times_free(NULL);
+}
+
+static void test_estimated(void **state)
+{
+    struct err err = ERR_INIT;
+    struct dispatch_times *t = times_of(&EXCLUSIVE, &err);
+    struct pass_operator row = { .pass = PASS_TRACE,
+                                 .op = STR("aten.add.Tensor"),
+                                 .paths = { .dispatches = 8,
+                                            .proxy = 2,
+                                            .hits = 4,
+                                            .misses = 3,
+                                            .attempts = 3,
+                                            .answers = 2 } };
+    struct replay replay = { .pass_operators = &row, .n_pass_operators = 1 };
+    replay.passes[PASS_TRACE] =
+        (struct pass_counts){ .fake_mode = 18, .proxy = 2, .fake_tensor = 1, .devices = 10 };
+    (void)state;
+    assert_no_err(&err);
+    /* 4 hits, 2 fast, 1 slow, 1 nested, 10 devices, 2 proxy, 1 FakeTensor: what was measured. */
+    assert_true(dispatch_times_of(t, &replay) == t->measured_ns);
+    row.paths.answers = 0; /* always slow */
+    assert_true(dispatch_times_of(t, &replay) == t->measured_ns + 2 * 200);
+    dispatch_times_free(t);
+}
+
+static bool make_times(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct dispatch_times *t = times_of(&EXCLUSIVE, &err);
+    bool ret = t != NULL;
+    (void)arg;
+    dispatch_times_free(t);
+    return ret;
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    check_alloc_failures(make_times, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_estimated),
+        cmocka_unit_test(test_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
