@@ -53,6 +53,19 @@ static bool read_part(struct str text, struct replay_ablation *ret, struct err *
     return true;
 }
 
+static bool is_same_part(const struct replay_ablation *a, const struct replay_ablation *b)
+{
+    return a->ablation == b->ablation && str_eq(a->op, b->op);
+}
+
+static bool is_same_item(const struct ablation_item *a, const struct ablation_item *b)
+{
+    bool same = a->n == b->n;
+    for (size_t i = 0; i < a->n && same; i++)
+        same = is_same_part(&a->parts[i], &b->parts[i]);
+    return same;
+}
+
 static bool read_item(struct str text, struct ablation_item *ret, struct err *err)
 {
     struct str rest = text;
@@ -64,20 +77,16 @@ static bool read_item(struct str text, struct ablation_item *ret, struct err *er
         if (ret->n == ABLATION_PARTS)
             return err_set(err, ERR_USAGE, "--ablate: %.*s combines more than %d", STR_ARG(text),
                            ABLATION_PARTS);
-        if (!read_part(str_trim(str_first(rest, plus)), &ret->parts[ret->n++], err))
+        if (!read_part(str_trim(str_first(rest, plus)), &ret->parts[ret->n], err))
             return false;
+        for (size_t i = 0; i < ret->n; i++)
+            if (is_same_part(&ret->parts[i], &ret->parts[ret->n]))
+                return err_set(err, ERR_USAGE, "--ablate: %.*s names an ablation twice",
+                               STR_ARG(text));
+        ret->n++;
         rest = str_from(rest, plus + 1);
     }
     return true;
-}
-
-static bool is_same_item(const struct ablation_item *a, const struct ablation_item *b)
-{
-    bool same = a->n == b->n;
-    for (size_t i = 0; i < a->n && same; i++)
-        same =
-            a->parts[i].ablation == b->parts[i].ablation && str_eq(a->parts[i].op, b->parts[i].op);
-    return same;
 }
 
 /* Returns the index of an item, or the number of items. */

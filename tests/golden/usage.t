@@ -125,6 +125,10 @@ An operator that no graph calls cannot be ablated.
     2> symtape: --ablate: an ablation is missing
     [exit 2]
 
+    $ symtape replay $RECORDINGS/mlp.log.zst --ablate cache+cache
+    2> symtape: --ablate: cache+cache names an ablation twice
+    [exit 2]
+
     $ symtape replay $RECORDINGS/mlp.log.zst --ablate cache+fastpath+roofline+no-dispatch+device-property
     2> symtape: --ablate: cache+fastpath+roofline+no-dispatch+device-property combines more than 4
     [exit 2]
