@@ -1,5 +1,6 @@
 /* Reports what became of each call with a mask, as text and as JSON. */
 #include "cmd/rewrite/rewrite.h"
+#include "profile/model/format.h"
 #include "trace/events/incidents/incidents.h"
 
 enum { ROWS_DEFAULT = 40 };
@@ -27,8 +28,13 @@ static void put_reach(struct table *table, const struct mask_call *call)
         table_text(table, STR(""));
         return;
     }
-    table_printf(table, "%.*s: %u calls, %u outputs, %u guards", STR_ARG(call->symbol),
-                 (unsigned)call->calls, (unsigned)call->outputs, (unsigned)call->guards);
+    buf_printf(&table->text, "%.*s: ", STR_ARG(call->symbol));
+    format_plural(&table->text, call->calls, "call");
+    buf_puts(&table->text, ", ");
+    format_plural(&table->text, call->outputs, "output");
+    buf_puts(&table->text, ", ");
+    format_plural(&table->text, call->guards, "guard");
+    table_cell(table);
 }
 
 static void put_row(struct rewrite_job *job, const struct rewritten_graph *graph,

@@ -26,12 +26,12 @@ A write of a number, rows that a function computes one by one, a reduction, and 
     symbols whose values depend on data: 2 before, 1 after
     results on the CPU: equal in 1 graph, with masks all true, all false and mixed
 
-    graph     call       operator          mask  status     how or why                     size reaches                      user line
-    masks.fx  setitem    operator.setitem  m     rewritten  where() and copy_()            -                                 model.py:3
-    masks.fx  a          operator.getitem  m     rewritten  where(mask, x, 1) of all rows  -                                 model.py:4
-    masks.fx  setitem_1  operator.setitem  m     rewritten  where() and copy_()            -                                 model.py:4
-    masks.fx  c          operator.getitem  m     rewritten  where(mask, x, 1) of all rows  -                                 model.py:5
-    masks.fx  e          operator.getitem  g     kept       e is an output of the graph    u1: 1 calls, 1 outputs, 0 guards  model.py:6
+    graph     call       operator          mask  status     how or why                     size reaches                    user line
+    masks.fx  setitem    operator.setitem  m     rewritten  where() and copy_()            -                               model.py:3
+    masks.fx  a          operator.getitem  m     rewritten  where(mask, x, 1) of all rows  -                               model.py:4
+    masks.fx  setitem_1  operator.setitem  m     rewritten  where() and copy_()            -                               model.py:4
+    masks.fx  c          operator.getitem  m     rewritten  where(mask, x, 1) of all rows  -                               model.py:5
+    masks.fx  e          operator.getitem  g     kept       e is an output of the graph    u1: 1 call, 1 output, 0 guards  model.py:6
     2> symtape: new.tape: 1 graph
 
     $ symtape show --graph new.tape:0/0:dynamo
