@@ -250,6 +250,25 @@ static bool name_attempt(struct attempt_groups *g, struct attempt *attempt, uint
     return attempt->compile.p || err_nomem(err);
 }
 
+/* Returns the length of "0/" in "0/1.1", 0 for "!0". */
+static size_t frame_length(struct str compile)
+{
+    size_t ret = compile.n;
+    while (ret > 0 && compile.p[ret - 1] != '/')
+        ret--;
+    return ret;
+}
+
+bool compile_same_function(struct str a, struct str b)
+{
+    size_t n = frame_length(a), m = frame_length(b);
+    struct str one = str_from(a, n), two = str_from(b, m);
+    if (!n || !m)
+        return str_eq(a, b);
+    return str_eq(str_first(a, n), str_first(b, m)) &&
+           str_eq(str_from(one, str_find_char(one, '.')), str_from(two, str_find_char(two, '.')));
+}
+
 /* Links the attempts of a compile. Numbers may have gaps when records were lost: the next
  * attempt has the lowest greater number. */
 static void link_attempts(struct attempt_groups *g, struct attempt *attempts)

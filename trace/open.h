@@ -158,6 +158,9 @@ struct str event_name(enum event event);
 /* Writes "0/0" to `out` (at least 80 bytes) and returns it, or "" when the context names no
  * compile. */
 struct str context_compile_id(const struct context *context, char *out);
+/* Returns whether the names of two compiles are those of one function: "0/1" and "0/2". Those of
+ * "0/1" and "0/1.1" are not: after torch._dynamo.reset() another function may get the frame id. */
+bool compile_same_function(struct str a, struct str b);
 
 /* Returns the payload's text, without TABs, with lines joined by '\n'. It is valid until the
  * second next call. The function returns false when there is none or the tape is damaged there

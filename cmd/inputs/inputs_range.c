@@ -18,15 +18,6 @@ static bool is_own(const struct conditions *c, struct inputs_meaning meaning)
            str_eq(c->symbols.v[meaning.symbol].source, c->sizes.v[meaning.size].source);
 }
 
-/* Returns "0" of "0/1": the compiles of one function have it. */
-static struct str frame_of(struct str compile)
-{
-    size_t end = compile.n;
-    while (end > 0 && compile.p[end - 1] != '/')
-        end--;
-    return str_first(compile, end);
-}
-
 /* Finds the source that a symbol of this name has in another compile of the function. */
 static bool find_source(struct trace *trace, const struct conditions *c, struct str name,
                         struct str *ret, struct err *err)
@@ -37,8 +28,8 @@ static bool find_source(struct trace *trace, const struct conditions *c, struct 
          i++) {
         const struct symbol *s = &table->symbols[i];
         if (s->attempt != TRACE_NONE && s->recording == c->recording && str_eq(s->name, name) &&
-            str_eq(frame_of(trace->attempts[s->attempt].compile),
-                   frame_of(trace->attempts[c->attempt].compile)))
+            compile_same_function(trace->attempts[s->attempt].compile,
+                                  trace->attempts[c->attempt].compile))
             *ret = s->source;
     }
     return table != NULL;

@@ -32,22 +32,12 @@ void program_calls_release(struct program_calls *calls)
     call_log_release(&calls->log);
 }
 
-/* Returns the code object of a compile, or CALL_NONE: that of an entry with its frame. */
+/* Returns the code object of a compile's function, or CALL_NONE. */
 static uint32_t code_of(const struct program_calls *calls, struct str compile)
 {
-    size_t frame = compile.n, end = compile.n;
-    while (frame > 0 && compile.p[frame - 1] != '/')
-        frame--;
-    while (end > frame && compile.p[end - 1] != '.')
-        end--;
-    struct str generation = end > frame ? str_from(compile, end - 1) : (struct str){ 0 };
-    for (size_t i = 0; i < calls->run->entries.n; i++) {
-        struct str name = calls->run->entries.v[i].compile;
-        size_t dot = str_find_char(str_from(name, str_find_char(name, '/')), '.');
-        struct str own = str_from(str_from(name, str_find_char(name, '/')), dot);
-        if (frame && str_starts(name, str_first(compile, frame)) && str_eq(own, generation))
+    for (size_t i = 0; i < calls->run->entries.n; i++)
+        if (compile_same_function(calls->run->entries.v[i].compile, compile))
             return calls->run->entries.v[i].code;
-    }
     return CALL_NONE;
 }
 

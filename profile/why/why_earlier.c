@@ -4,15 +4,6 @@
 
 enum { EARLIER_MAX = 32 }; /* compiles that are examined; the first ones decide */
 
-/* Returns "0" for "0/1", and "0 .1" for "0/1.1": what is equal for compiles of one function. */
-static bool is_same_function(struct str a, struct str b)
-{
-    size_t slash = str_find_char(a, '/');
-    struct str one = str_from(a, slash), two = str_from(b, str_find_char(b, '/'));
-    return str_eq(str_first(a, slash), str_first(b, str_find_char(b, '/'))) &&
-           str_eq(str_from(one, str_find_char(one, '.')), str_from(two, str_find_char(two, '.')));
-}
-
 /* The value of a number that was a symbol or a constant; "" when the attempt does not have it. */
 static bool value_of_number(struct why_build *b, uint32_t attempt, const struct why_name *name,
                             struct str *ret, struct err *err)
@@ -79,7 +70,7 @@ bool why_earlier_values(struct why_build *b, uint32_t attempt, const struct why_
         const struct attempt *a = &b->trace->attempts[i];
         if (i > attempt || a->recording != here->recording ||
             (a->next != TRACE_NONE && i != attempt) ||
-            (i != attempt && !is_same_function(a->compile, here->compile)))
+            (i != attempt && !compile_same_function(a->compile, here->compile)))
             continue;
         if (!next_value(b, i, name, ret, err))
             return false;

@@ -5,15 +5,6 @@
 
 enum { CALLS_MOST = 64 };
 
-/* Returns "0" of "0/1": the compiles of one function have it. */
-static struct str frame_of(const struct attempt *attempt)
-{
-    size_t end = attempt->compile.n;
-    while (end > 0 && attempt->compile.p[end - 1] != '/')
-        end--;
-    return str_first(attempt->compile, end);
-}
-
 /* The inputs of a call, by source. */
 struct call_inputs {
     struct inputs inputs;
@@ -210,7 +201,7 @@ bool regions_add_calls(struct regions *regions, struct trace *trace, struct cond
 {
     if (conditions->attempt == TRACE_NONE)
         return true;
-    struct str frame = frame_of(&trace->attempts[conditions->attempt]);
+    struct str compile = trace->attempts[conditions->attempt].compile;
     struct decide_value *point =
         arena_array(&regions->arena, struct decide_value, conditions->symbols.n + 1);
     struct decider *decider = decider_new(conditions->pool, err);
@@ -220,7 +211,7 @@ bool regions_add_calls(struct regions *regions, struct trace *trace, struct cond
         struct call_inputs call = { 0 };
         uint32_t n;
         if (attempt->recording != conditions->recording || attempt->next != TRACE_NONE ||
-            !str_eq(frame_of(attempt), frame))
+            !compile_same_function(attempt->compile, compile))
             continue;
         seen++;
         ok = call_read(&call, trace, i, err);

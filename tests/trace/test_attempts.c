@@ -235,6 +235,23 @@ static void test_reset_phases(void **state)
     trace_close(trace);
 }
 
+static void test_same_function(void **state)
+{
+    (void)state;
+    assert_true(compile_same_function(STR("0/0"), STR("0/1")));
+    assert_true(compile_same_function(STR("0/0.1"), STR("0/1.1")));
+    assert_true(compile_same_function(STR("!1/0/0"), STR("!1/0/1")));
+    assert_true(compile_same_function(STR("!0"), STR("!0")));
+    assert_false(compile_same_function(STR("0/0"), STR("1/0")));
+    assert_false(compile_same_function(STR("0/0"), STR("0/0.1")));
+    assert_false(compile_same_function(STR("0/0.1"), STR("0/1.2")));
+    assert_false(compile_same_function(STR("!1/0/0"), STR("!1/1/0")));
+    assert_false(compile_same_function(STR("!1/0/0"), STR("!2/0/0")));
+    assert_false(compile_same_function(STR("!0"), STR("!1")));
+    assert_false(compile_same_function(STR("!0"), STR("0/0")));
+    assert_false(compile_same_function(STR(""), STR("0/0")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_reset),
         cmocka_unit_test(test_reset_keeps),
         cmocka_unit_test(test_reset_phases),
+        cmocka_unit_test(test_same_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
