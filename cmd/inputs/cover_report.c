@@ -113,8 +113,11 @@ void cover_report_text(const struct cover_report *report)
         print_first(report);
     if (inputs_failed(report->run, report->conditions))
         buf_puts(out, "  * the compile failed, so that nothing serves these sizes\n");
-    for (size_t i = 0; i < report->n_missing; i++)
-        buf_printf(out, "  * %.*s is no symbol of this compile\n", STR_ARG(report->missing[i]));
+    for (size_t i = 0; i < report->n_missing; i++) {
+        buf_puts(out, "  * ");
+        format_text(out, report->missing[i], 0);
+        buf_puts(out, " is no symbol of this compile\n");
+    }
     if (cover->n_of_data)
         buf_printf(out, "  * not examined, because they depend on data: %zu\n", cover->n_of_data);
     if (cover->n_unrelated)

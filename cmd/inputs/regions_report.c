@@ -20,8 +20,9 @@ static void put_smallest(const struct conditions *conditions, const struct regio
         const struct condition_symbol *s = &conditions->symbols.v[i];
         if (!s->has_hint)
             continue;
-        buf_printf(out, "%s%.*s=%lld", any ? ", " : "", STR_ARG(s->name),
-                   (long long)region->smallest[i]);
+        buf_puts(out, any ? ", " : "");
+        format_text(out, s->name, 0);
+        buf_printf(out, "=%lld", (long long)region->smallest[i]);
         any = true;
     }
 }

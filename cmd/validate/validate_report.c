@@ -81,7 +81,8 @@ static void put_values(struct buf *out, const struct validate_value *values, uin
 {
     for (uint32_t i = 0; i < n; i++) {
         buf_puts(out, i ? ", " : "");
-        buf_printf(out, "%.*s = %" PRId64, STR_ARG(values[i].symbol), values[i].value);
+        format_text(out, values[i].symbol, 0);
+        buf_printf(out, " = %" PRId64, values[i].value);
         if (values[i].source.n) {
             buf_puts(out, " (");
             format_text(out, values[i].source, 0);
@@ -186,13 +187,19 @@ static void put_finding(struct buf *out, const struct trace *trace,
         }
         buf_puts(out, "\n");
     }
-    if (f->node.n)
-        buf_printf(out, "  asked by %.*s%s%.*s\n", STR_ARG(f->node), f->rule.n ? ", " : "",
-                   STR_ARG(f->rule));
+    if (f->node.n) {
+        buf_puts(out, "  asked by ");
+        format_text(out, f->node, 0);
+        buf_puts(out, f->rule.n ? ", " : "");
+        format_text(out, f->rule, 0);
+        buf_puts(out, "\n");
+    }
     if (frame.file.n) {
         buf_puts(out, "  ");
         format_place(out, frame.file, frame.line);
-        buf_printf(out, " in %.*s: ", STR_ARG(frame.function));
+        buf_puts(out, " in ");
+        format_text(out, frame.function, 0);
+        buf_puts(out, ": ");
         format_text(out, frame.code, 0);
         buf_puts(out, "\n");
     }
@@ -337,7 +344,9 @@ static void put_asserts(struct buf *out, const struct trace *trace, const struct
         for (size_t j = 0; j < a->n_unbounded && left; j++, left--) {
             put_compile(out, trace, a->attempt);
             const struct validate_unbounded *u = &a->unbounded[j];
-            buf_printf(out, ": %.*s may be negative; ", STR_ARG(u->symbol));
+            buf_puts(out, ": ");
+            format_text(out, u->symbol, 0);
+            buf_puts(out, " may be negative; ");
             format_text(out, u->check, 0);
             buf_puts(out, " says that it is not");
             put_line(out, ", after ", u->frame);

@@ -106,6 +106,11 @@ derived from it is refuted, too:
     9 more not shown (--limit)
     [exit 1]
 
+A name in the file starts no line of the report:
+
+    $ sed 's/"name": "forward"/"name": "for\\nward"/g' one_less.log > name.log; symtape validate name.log:0/1 | tail -1
+      modules/normalization.py:228 in for ward: return F.layer_norm(
+
 The question is asked again in a replay with the sizes of the counterexample:
 
     $ symtape export $RECORDINGS/reset.log.zst > reset.log
