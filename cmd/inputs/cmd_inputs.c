@@ -321,7 +321,7 @@ static void end_json(struct inputs_run *run)
     struct json_writer *w = &run->writer;
     json_close(w);
     if (run->args->cover)
-        json_put_cstr(w, "verdict", inputs_verdict_name(run->verdict));
+        json_put_cstr(w, "verdict", decide_verdict_name(run->verdict));
     json_close(w);
     buf_putc(&run->text, '\n');
 }

@@ -3,16 +3,6 @@
 #include "profile/model/format.h"
 #include "profile/report/table.h"
 
-const char *inputs_verdict_name(enum decide_verdict verdict)
-{
-    static const char *const NAMES[] = {
-        [DECIDE_PROVED] = "proved",
-        [DECIDE_REFUTED] = "refuted",
-        [DECIDE_UNDECIDED] = "undecided",
-    };
-    return NAMES[verdict];
-}
-
 /* ---- Text ---- */
 
 void inputs_put_values(const struct conditions *conditions, const struct decide_value *values,
@@ -37,7 +27,7 @@ static void put_row(const struct cover_report *report, const struct cover_row *r
     const struct trace *trace = report->run->tape.trace;
     uint32_t recording = report->conditions->recording;
     struct frame frame = condition_frame(trace, recording, row->condition);
-    table_text(table, str_of(inputs_verdict_name(row->answer.verdict)));
+    table_text(table, str_of(decide_verdict_name(row->answer.verdict)));
     if (row->answer.verdict == DECIDE_REFUTED)
         put_sizes(report, &row->answer, &table->text);
     table_cell(table);
@@ -103,7 +93,7 @@ void cover_report_text(const struct cover_report *report)
         return;
     }
     buf_printf(out, ": %s: %zu of %zu conditions on these sizes always hold",
-               inputs_verdict_name(cover->verdict), cover->n[DECIDE_PROVED], cover->rows.n);
+               decide_verdict_name(cover->verdict), cover->n[DECIDE_PROVED], cover->rows.n);
     if (cover->n[DECIDE_UNDECIDED])
         buf_printf(out, ", %zu undecided", cover->n[DECIDE_UNDECIDED]);
     buf_putc(out, '\n');
@@ -165,7 +155,7 @@ static void json_row(const struct cover_report *report, const struct cover_row *
     json_open_object(w, NULL);
     json_put_cstr(w, "kind", condition_kind_name(row->condition->kind));
     json_put_str(w, "expr", row->condition->text);
-    json_put_cstr(w, "verdict", inputs_verdict_name(row->answer.verdict));
+    json_put_cstr(w, "verdict", decide_verdict_name(row->answer.verdict));
     json_put_cstr(w, "method",
                   row->condition->expr == SYM_NONE ? NULL : decide_method_name(row->answer.method));
     json_put_bool(w, "can_be_dropped", row->answer.verdict == DECIDE_PROVED);
@@ -185,7 +175,7 @@ void cover_report_json(const struct cover_report *report)
     const struct cover *cover = report->cover;
     json_open_object(w, NULL);
     inputs_json_name(report->run, report->conditions, w);
-    json_put_cstr(w, "verdict", inputs_verdict_name(cover->verdict));
+    json_put_cstr(w, "verdict", decide_verdict_name(cover->verdict));
     json_put_bool(w, "empty", cover->empty);
     json_open_array(w, "missing");
     for (size_t i = 0; i < report->n_missing; i++)

@@ -183,7 +183,7 @@ static void put_text(const struct function_cover *f)
         buf_puts(out, ": proved: no sizes of the range satisfy --assume\n");
         return;
     }
-    buf_printf(out, ": %s: ", inputs_verdict_name(f->verdict));
+    buf_printf(out, ": %s: ", decide_verdict_name(f->verdict));
     buf_printf(out, "%zu %s", e->list.n, e->list.n == 1 ? "entry" : "entries");
     if (f->verdict == DECIDE_PROVED)
         buf_puts(out, e->list.n == 1 ? " serves all sizes of the range\n"
@@ -247,7 +247,7 @@ static void put_json(const struct function_cover *f)
     json_put_str(w, "function", f->code->function);
     json_put_str(w, "file", f->code->file);
     json_put_u64(w, "line", f->code->line);
-    json_put_cstr(w, "verdict", inputs_verdict_name(f->verdict));
+    json_put_cstr(w, "verdict", decide_verdict_name(f->verdict));
     json_put_bool(w, "empty", e->empty);
     json_open_array(w, "missing");
     for (size_t i = 0; i < f->names.n_missing; i++)

@@ -151,7 +151,6 @@ void inputs_put_values(const struct conditions *conditions, const struct decide_
                        uint32_t n, struct buf *out);
 void inputs_json_values(const struct conditions *conditions, const struct decide_value *values,
                         uint32_t n, struct json_writer *w, const char *key);
-const char *inputs_verdict_name(enum decide_verdict verdict); /* "proved", ... */
 
 /* ---- Regions (regions_report.c) ---- */
 

@@ -7,10 +7,6 @@
 #include "profile/report/table.h"
 #include "trace/events/guards.h"
 
-static const char *const verdict_words[] = {
-    [DECIDE_PROVED] = "proved", [DECIDE_REFUTED] = "refuted", [DECIDE_UNDECIDED] = "undecided"
-};
-
 static const char *const implied_words[] = { [IMPLIED_BY_EARLIER] = "earlier ones",
                                              [IMPLIED_BY_LATER] = "later ones",
                                              [IMPLIED_BY_BOTH] = "both together" };
@@ -53,7 +49,7 @@ bool validate_has_claims(const struct validation *v)
 
 static const char *attempt_word(const struct validate_attempt *a)
 {
-    return has_claims(a) ? verdict_words[validate_attempt_verdict(a)] : "no claims";
+    return has_claims(a) ? decide_verdict_name(validate_attempt_verdict(a)) : "no claims";
 }
 
 /* The innermost user line of a finding: that of its node, of its guard, or of what was asked. */
@@ -163,7 +159,7 @@ static void put_finding(struct buf *out, const struct trace *trace,
 {
     struct frame frame = finding_frame(trace, a, f);
     put_compile(out, trace, a->attempt);
-    buf_printf(out, ": %s: %s ", verdict_words[f->verdict], claim_kind_name(f->kind));
+    buf_printf(out, ": %s: %s ", decide_verdict_name(f->verdict), claim_kind_name(f->kind));
     format_text(out, f->claim, 0);
     buf_puts(out, "\n");
     if (f->verdict == DECIDE_REFUTED) {
@@ -426,7 +422,7 @@ static void finding_json(struct json_writer *w, const struct trace *trace,
 {
     json_open_object(w, NULL);
     json_put_cstr(w, "kind", claim_kind_name(f->kind));
-    json_put_cstr(w, "verdict", verdict_words[f->verdict]);
+    json_put_cstr(w, "verdict", decide_verdict_name(f->verdict));
     json_put_str(w, "claim", f->claim);
     json_put_str_or_null(w, "question", f->question);
     json_put_str_or_null(w, "answer", f->answer);
@@ -507,7 +503,7 @@ static void lists_json(struct json_writer *w, const struct trace *trace,
     json_open_array(w, "asserts");
     for (size_t i = 0; i < a->n_asserts; i++) {
         json_open_object(w, NULL);
-        json_put_cstr(w, "verdict", verdict_words[a->asserts[i].verdict]);
+        json_put_cstr(w, "verdict", decide_verdict_name(a->asserts[i].verdict));
         guard_json(w, trace, a, a->asserts[i].guard);
         values_json(w, a->asserts[i].values, a->asserts[i].n_values);
         json_close(w);
@@ -572,7 +568,7 @@ void validate_json(const struct trace *trace, const struct validation *v,
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", SCHEMA_VALIDATE);
     json_put_cstr(&w, "verdict",
-                  validate_has_claims(v) ? verdict_words[validate_verdict(v)] : "no claims");
+                  validate_has_claims(v) ? decide_verdict_name(validate_verdict(v)) : "no claims");
     json_open_array(&w, "attempts");
     for (size_t i = 0; i < v->n_attempts; i++)
         attempt_json(&w, trace, v->attempts[i], &costs->attempts[i]);

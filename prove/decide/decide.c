@@ -8,6 +8,16 @@
 
 enum { STEPS_OF_A_ROW = 8, MAX_DIVISORS = 16 };
 
+const char *decide_verdict_name(enum decide_verdict verdict)
+{
+    static const char *const NAMES[] = {
+        [DECIDE_PROVED] = "proved",
+        [DECIDE_REFUTED] = "refuted",
+        [DECIDE_UNDECIDED] = "undecided",
+    };
+    return NAMES[verdict];
+}
+
 const char *decide_method_name(enum decide_method method)
 {
     static const char *const names[DECIDE_METHODS] = {

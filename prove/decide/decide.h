@@ -76,6 +76,7 @@ enum { DECIDE_MAX_Z3_UNDECIDED = 8 };
 #define DECIDE_LIMITS ((struct decide_limits){ .steps = 1000000, .ns = 10000000000 })
 
 enum decide_verdict { DECIDE_PROVED, DECIDE_REFUTED, DECIDE_UNDECIDED };
+const char *decide_verdict_name(enum decide_verdict verdict); /* "proved", ... */
 enum decide_method {
     DECIDE_BY_FACT,      /* the goal is a fact, or a constant */
     DECIDE_BY_INTERVALS, /* and congruences */
