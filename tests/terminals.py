@@ -256,6 +256,8 @@ def of_tape(path, folder, n):
         yield ["profile", "--by", by, path], False
     yield ["replay", path], False
     yield ["validate", "--redundant", path], False
+    yield ["inputs", "--limit", "3", path], False
+    yield ["inputs", "--cover", "x.size(0)=1..8,x\x1b[2J=1", path], False
     yield ["replay", "--json", path], False
     yield ["replay", "--guards", "--operators", path], False
     yield ["replay", "--ablate", "fastpath,cache", path], False
