@@ -13,20 +13,16 @@ struct value_place {
 
 static struct value_place place_of(const struct call_log *log, struct str source, struct buf *text)
 {
-    static const char SIZE[] = ".size()[";
     struct value_place ret = { INTERN_NONE, -1 };
-    uint64_t dim;
+    struct str name;
+    uint32_t dim;
     text->n = 0;
     source_spelling(source, text);
-    struct str spelled = buf_str(text);
-    size_t at = spelled.n;
-    for (size_t i = 0; i < spelled.n; i++)
-        if (str_starts(str_from(spelled, i), STR(".size()[")))
-            at = i;
-    struct str rest = str_from(spelled, at + sizeof SIZE - 1);
-    if (at < spelled.n && rest.n > 1 && str_to_u64(str_first(rest, rest.n - 1), &dim) && dim < 64)
-        ret.dim = (int64_t)dim;
-    ret.source = intern_find(&log->sources, str_first(spelled, ret.dim >= 0 ? at : spelled.n));
+    if (conditions_split_size(buf_str(text), &name, &dim))
+        ret.dim = dim;
+    else
+        name = buf_str(text);
+    ret.source = intern_find(&log->sources, name);
     return ret;
 }
 

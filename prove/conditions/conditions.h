@@ -91,6 +91,8 @@ void conditions_release(struct conditions *conditions);
  * Which of them share a symbol is what Dynamo's graph prints, and otherwise what equal values
  * suggest (replay/attempt/inputs.h); a program's sizes are those of its user's inputs. */
 bool conditions_read_sizes(struct conditions *conditions, struct trace *trace, struct err *err);
+/* Takes "L['x'].size()[1]" apart: the tensor "L['x']" and 1. Returns false for another source. */
+bool conditions_split_size(struct str source, struct str *tensor, uint32_t *dim);
 /* Gives a size that is static, or shares a symbol, a symbol of its own, which conditions then say
  * is that number or that symbol; once for each size. *ret is its index in `symbols`. */
 bool conditions_name_size(struct conditions *conditions, size_t size, uint32_t *ret,

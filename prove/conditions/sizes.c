@@ -119,6 +119,23 @@ static bool find_dynamo_graph(const struct conditions *c, struct trace *trace,
     return list != NULL;
 }
 
+bool conditions_split_size(struct str source, struct str *tensor, uint32_t *dim)
+{
+    static const struct str SIZE = { ".size()[", 8 };
+    size_t at = source.n;
+    for (size_t i = 0; i < source.n; i++)
+        if (str_starts(str_from(source, i), SIZE))
+            at = i;
+    struct str rest = str_from(source, at + SIZE.n);
+    uint64_t number;
+    if (!str_ends(rest, STR("]")) || !str_to_u64(str_first(rest, rest.n - 1), &number) ||
+        number > UINT32_MAX)
+        return false;
+    *tensor = str_first(source, at);
+    *dim = (uint32_t)number;
+    return true;
+}
+
 static bool has_size_symbols(const struct conditions *c)
 {
     for (size_t i = 0; i < c->symbols.n; i++)

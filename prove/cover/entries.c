@@ -178,13 +178,11 @@ static void check_names(struct entries_maker *m, struct entry *entry)
         const struct condition_symbol *row =
             conditions_symbol(m->base, m->range->symbols[i].symbol);
         struct str source = row ? row->source : (struct str){ 0 };
-        size_t tensor = source.n;
-        for (size_t at = 0; at < source.n; at++)
-            if (str_starts(str_from(source, at), STR(".size()[")))
-                tensor = at;
+        struct str tensor;
+        uint32_t dim;
         bool known = intern_find(&c->size_sources, source) != INTERN_NONE ||
-                     (tensor < source.n &&
-                      intern_find(&c->tensors, str_first(source, tensor)) != INTERN_NONE);
+                     (conditions_split_size(source, &tensor, &dim) &&
+                      intern_find(&c->tensors, tensor) != INTERN_NONE);
         for (size_t k = 0; k < c->symbols.n && !known; k++)
             known = c->symbols.v[k].has_hint && str_eq(c->symbols.v[k].source, source);
         if (!known)

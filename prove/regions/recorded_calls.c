@@ -44,32 +44,21 @@ static const struct input *find_input(const struct call_inputs *call, struct str
     return id == INTERN_NONE ? NULL : &call->inputs.list.v[call->at.v[id]];
 }
 
-/* Returns the length of "L['x']" in "L['x'].size()[0]"; that of the whole for another source. */
-static size_t tensor_length(struct str source)
-{
-    size_t ret = source.n;
-    for (size_t at = 0; at < source.n; at++)
-        if (str_starts(str_from(source, at), STR(".size()[")))
-            ret = at;
-    return ret;
-}
-
 static bool input_value(const struct call_inputs *call, struct str source, int64_t *ret)
 {
-    size_t n = tensor_length(source);
-    const struct input *whole = find_input(call, source),
-                       *tensor = n < source.n ? find_input(call, str_first(source, n)) : NULL;
-    struct str rest = str_from(source, n + STR(".size()[").n);
-    uint32_t constant = intern_find(&call->constants.sources, source);
-    uint64_t dim;
+    const struct input *whole = find_input(call, source), *tensor = NULL;
+    uint32_t constant = intern_find(&call->constants.sources, source), dim;
+    struct str name;
     if (constant != INTERN_NONE) {
         *ret = call->constants.values.v[constant];
         return true;
     }
     if (whole && whole->kind == INPUT_SYMBOL)
         return str_to_i64(whole->symbol.value, ret);
-    if (!tensor || tensor->kind != INPUT_TENSOR || !tensor->tensor.concrete || !rest.n ||
-        !str_to_u64(str_first(rest, rest.n - 1), &dim) || dim >= tensor->tensor.ndim)
+    if (conditions_split_size(source, &name, &dim))
+        tensor = find_input(call, name);
+    if (!tensor || tensor->kind != INPUT_TENSOR || !tensor->tensor.concrete ||
+        dim >= tensor->tensor.ndim)
         return false;
     *ret = tensor->tensor.size[dim];
     return true;

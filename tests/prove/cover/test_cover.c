@@ -153,6 +153,31 @@ static void test_memory(void **state)
     check_alloc_failures(make_cover, *state);
 }
 
+static void test_split_size(void **state)
+{
+    struct str tensor;
+    uint32_t dim;
+    (void)state;
+    assert_true(conditions_split_size(STR("L['x'].size()[1]"), &tensor, &dim));
+    assert_true(str_is(tensor, "L['x']"));
+    assert_int_equal(dim, 1);
+    assert_true(conditions_split_size(STR("L['a.size()[0]'].size()[2]"), &tensor, &dim));
+    assert_true(str_is(tensor, "L['a.size()[0]']"));
+    assert_int_equal(dim, 2);
+    static const char *const OTHERS[] = { "",
+                                          "L['x']",
+                                          "L['x'].size()",
+                                          "L['x'].size()[",
+                                          "L['x'].size()[]",
+                                          "L['x'].size()[a]",
+                                          "L['x'].size()[-1]",
+                                          "L['x'].size()[1].y",
+                                          "L['x'].size()[4294967296]",
+                                          "L['x'].stride()[1]" };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        assert_false(conditions_split_size(str_of(OTHERS[i]), &tensor, &dim));
+}
+
 static int setup(void **state)
 {
     *state = make_trace();
@@ -171,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_cover),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_split_size),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
