@@ -41,19 +41,24 @@ static const struct opt options[] = {
 
 /* ---- Where ---- */
 
-void inputs_put_name(const struct inputs_run *run, const struct conditions *conditions,
-                     struct buf *out)
+void inputs_put_attempt(const struct inputs_run *run, uint32_t recording, uint32_t attempt,
+                        struct buf *out)
 {
-    const struct trace *trace = run->tape.trace;
     struct buf name = BUF_INIT;
-    if (conditions->attempt != TRACE_NONE)
-        selector_print_attempt(trace, conditions->recording, conditions->attempt, &name);
-    else
-        buf_put(&name, trace->recordings[conditions->recording].name);
+    selector_print_attempt(run->tape.trace, recording, attempt, &name);
     struct str text = buf_str(&name);
     format_text(out, str_from(text, str_starts(text, STR(":"))), 0);
     out->failed |= name.failed;
     buf_release(&name);
+}
+
+void inputs_put_name(const struct inputs_run *run, const struct conditions *conditions,
+                     struct buf *out)
+{
+    if (conditions->attempt != TRACE_NONE)
+        inputs_put_attempt(run, conditions->recording, conditions->attempt, out);
+    else
+        format_text(out, run->tape.trace->recordings[conditions->recording].name, 0);
 }
 
 void inputs_json_name(const struct inputs_run *run, const struct conditions *conditions,
@@ -140,7 +145,7 @@ static bool answer_cover(struct inputs_run *run, struct conditions *conditions,
             cover_report_json(&report);
         else if (ok)
             cover_report_text(&report);
-        if (ok && (conditions->attempt == TRACE_NONE || !run->of_function[conditions->attempt]))
+        if (ok && (conditions->attempt == TRACE_NONE || !run->in_function[conditions->attempt]))
             inputs_note_verdict(run, cover.verdict);
         run->n_answered += ok;
     }
@@ -380,7 +385,7 @@ static int answer_all(struct inputs_run *run)
                                 : exit_code_of_verdict(run->verdict);
     inputs_ranges_release(&work.ranges);
     buf_release(&work.known);
-    free(run->of_function);
+    free(run->in_function);
     return code;
 }
 

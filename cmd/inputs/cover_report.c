@@ -108,8 +108,9 @@ void cover_report_text(const struct cover_report *report)
         format_text(out, report->missing[i], 0);
         buf_puts(out, " is no symbol of this compile\n");
     }
-    if (cover->n_of_data)
-        buf_printf(out, "  * not examined, because they depend on data: %zu\n", cover->n_of_data);
+    if (cover->n_data_dependent)
+        buf_printf(out, "  * not examined, because they depend on data: %zu\n",
+                   cover->n_data_dependent);
     if (cover->n_unrelated)
         buf_printf(out, "  * not examined, because no size of them varies: %zu\n",
                    cover->n_unrelated);
@@ -182,7 +183,7 @@ void cover_report_json(const struct cover_report *report)
         json_put_str(w, NULL, report->missing[i]);
     json_close(w);
     json_put_u64(w, "unrelated", cover->n_unrelated);
-    json_put_u64(w, "of_data", cover->n_of_data);
+    json_put_u64(w, "of_data", cover->n_data_dependent);
     if (cover->first)
         json_values(report, &cover->first->answer, w, "counterexample");
     else

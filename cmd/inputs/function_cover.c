@@ -122,16 +122,6 @@ static void put_function(const struct function_cover *f, struct buf *out)
     }
 }
 
-static void put_compile(const struct function_cover *f, uint32_t attempt, struct buf *out)
-{
-    struct buf name = BUF_INIT;
-    selector_print_attempt(f->run->tape.trace, f->recording, attempt, &name);
-    struct str text = buf_str(&name);
-    format_text(out, str_from(text, str_starts(text, STR(":"))), 0);
-    out->failed |= name.failed;
-    buf_release(&name);
-}
-
 static void put_entry(const struct function_cover *f, size_t i, struct table *table)
 {
     const struct trace *trace = f->run->tape.trace;
@@ -139,7 +129,7 @@ static void put_entry(const struct function_cover *f, size_t i, struct table *ta
     const struct entry_condition *c = entry->violated;
     stack_id line = c ? user_line(trace, f->recording, c->user_stack) : 0;
     struct frame frame = line ? stack_frame(trace, f->recording, line) : (struct frame){ 0 };
-    put_compile(f, f->attempts[i], &table->text);
+    inputs_put_attempt(f->run, f->recording, f->attempts[i], &table->text);
     table_cell(table);
     table_text(table, entry->adds        ? STR("some")
                       : entry->undecided ? STR("not known")
@@ -208,7 +198,7 @@ static void put_text(const struct function_cover *f)
         buf_printf(out, "  * earlier entries that were not examined: %zu\n", f->n_left_out);
     if (e->list.n > 1) {
         buf_puts(out, "  * sizes that are not named are those of ");
-        put_compile(f, f->base_attempt, out);
+        inputs_put_attempt(f->run, f->recording, f->base_attempt, out);
         buf_putc(out, '\n');
     }
     if (e->list.n)
@@ -291,7 +281,7 @@ static bool decide_function(struct function_cover *f, struct err *err)
         f->verdict = DECIDE_UNDECIDED;
     inputs_note_verdict(run, f->verdict);
     for (size_t i = 0; i < f->code->compiles.n; i++)
-        run->of_function[f->code->compiles.v[i].attempt] = true;
+        run->in_function[f->code->compiles.v[i].attempt] = true;
     run->n_answered++;
     if (run->args->json)
         put_json(f);
@@ -332,8 +322,8 @@ static bool answer_recording(struct inputs_run *run, struct inputs_ranges *range
 bool answer_functions(struct inputs_run *run, struct inputs_ranges *ranges, struct err *err)
 {
     const struct trace *trace = run->tape.trace;
-    run->of_function = calloc((size_t)trace->n_attempts + 1, sizeof *run->of_function);
-    bool ok = run->of_function || err_nomem(err);
+    run->in_function = calloc((size_t)trace->n_attempts + 1, sizeof *run->in_function);
+    bool ok = run->in_function || err_nomem(err);
     if (run->args->json)
         json_open_array(&run->writer, "functions");
     for (uint32_t i = 0; ok && !run->by_compile && i < trace->n_recordings; i++)

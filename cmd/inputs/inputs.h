@@ -104,13 +104,16 @@ struct inputs_run {
     uint64_t n_left_out; /* calls of the function that is answered, which are in no region */
     enum decide_verdict verdict;
     bool by_compile;     /* a selector names one; else the verdict is that of functions */
-    bool *of_function;   /* by attempt, without a selector: the verdict of its function counts */
+    bool *in_function;   /* by attempt, without a selector: the verdict of its function counts */
     uint32_t n_answered; /* compiles */
     uint32_t n_large;    /* compiles with too many symbols, whose regions are not looked for */
     struct regions_runner runner; /* of --run */
 };
 void inputs_note_verdict(struct inputs_run *run, enum decide_verdict verdict);
 
+/* Appends the name of an attempt: "0/1_0", after that of its recording if there are several. */
+void inputs_put_attempt(const struct inputs_run *run, uint32_t recording, uint32_t attempt,
+                        struct buf *out);
 /* Where the conditions are: "0/1_0", or the program of a record. */
 void inputs_put_name(const struct inputs_run *run, const struct conditions *conditions,
                      struct buf *out);

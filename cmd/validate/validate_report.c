@@ -217,7 +217,7 @@ static void put_findings(struct buf *out, const struct trace *trace, const struc
         buf_printf(out, "%zu more not shown (--limit)\n", n - report_shown(how, (uint32_t)n));
 }
 
-/* Appends "0/0_1: 46 of 478 leaves are theirs: about 19.3 us of 266 us a call". */
+/* Appends "0/0_1: 46 of 478 leaves ... are theirs: about 19.3 us of the 266 us ...". */
 static void put_attempt_cost(struct buf *out, const struct trace *trace,
                              const struct validate_attempt *a, const struct attempt_costs *cost)
 {
@@ -233,14 +233,16 @@ static void put_attempt_cost(struct buf *out, const struct trace *trace,
     if (us >= 0) {
         buf_puts(out, ": about ");
         format_us(out, us);
-        buf_puts(out, " of ");
+        buf_puts(out, " of the ");
         format_us(out, cost->latency_us);
+        buf_puts(out, " that leaves and accessors take (\"Guard latency\")");
     } else {
         buf_puts(out, "; the recording has no \"Guard latency\"");
     }
     if (cost->unknown) {
-        buf_puts(out, "; it is not known of ");
-        format_plural(out, cost->unknown, "guard");
+        buf_printf(out, "; of %" PRIu32 " of ", cost->unknown);
+        format_plural(out, a->n_redundant, "guard");
+        buf_puts(out, " it is not known");
     }
     buf_puts(out, "\n");
 }
@@ -255,7 +257,7 @@ static void put_redundant_row(struct table *table, const struct trace *trace,
     double us = cost->guards[i] == GUARD_LEAF_OWN ? attempt_leaf_us(cost, 1) : -1;
     put_compile(&table->text, trace, a->attempt);
     table_cell(table);
-    table_text(table, str_of(implied_words[a->redundant[i].by]));
+    table_text(table, str_of(implied_words[a->redundant[i].others]));
     if (cost->guards[i] == GUARD_LEAF_UNKNOWN)
         table_text(table, STR(""));
     else
@@ -479,7 +481,7 @@ static void redundant_json(struct json_writer *w, const struct trace *trace,
     json_open_array(w, "redundant");
     for (size_t i = 0; i < a->n_redundant; i++) {
         json_open_object(w, NULL);
-        json_put_cstr(w, "implied_by", implied_names[a->redundant[i].by]);
+        json_put_cstr(w, "implied_by", implied_names[a->redundant[i].others]);
         guard_json(w, trace, a, a->redundant[i].guard);
         if (cost->guards[i] == GUARD_LEAF_UNKNOWN)
             json_put_null(w, "leaves");

@@ -52,14 +52,14 @@ static bool ask(struct coverer *c, sym_id goal, struct decide_answer *ret, struc
 
 struct related {
     const struct coverer *coverer;
-    bool any, of_data;
+    bool any, data_dependent;
 };
 
 static void note_symbol(void *user, sym_id symbol)
 {
     struct related *r = user;
     const struct condition_symbol *row = conditions_symbol(r->coverer->conditions, symbol);
-    r->of_data |= !row || row->value == SYM_NONE;
+    r->data_dependent |= !row || row->value == SYM_NONE;
     r->any |= cover_range_symbol(r->coverer->range, symbol) != NULL;
 }
 
@@ -75,8 +75,8 @@ static bool add_row(struct coverer *c, const struct condition *condition, struct
         c->cover->n_unrelated++;
         return true;
     }
-    if (related.of_data) {
-        c->cover->n_of_data++;
+    if (related.data_dependent) {
+        c->cover->n_data_dependent++;
         return true;
     }
     sym_id goal = condition->expr;

@@ -38,7 +38,7 @@ struct cover {
     size_t n[3];                   /* rows by verdict */
     size_t n_by_z3;                /* rows that no other method decided */
     size_t n_unrelated;            /* conditions that were not asked for */
-    size_t n_of_data;              /* conditions that contain unbacked symbols: nor were they */
+    size_t n_data_dependent;       /* conditions that contain unbacked symbols: nor were they */
     const struct cover_row *first; /* the one with the smallest counterexample, or NULL */
     bool first_is_smallest;        /* no sizes of the range that violate a condition come before */
     struct arena arena;

@@ -82,7 +82,7 @@ enum implied_by { IMPLIED_BY_EARLIER, IMPLIED_BY_LATER, IMPLIED_BY_BOTH };
 /* A guard that other guards imply. */
 struct validate_redundant {
     const struct guard *guard;
-    enum implied_by by;
+    enum implied_by others;
 };
 
 /* An assert of the attempt. */

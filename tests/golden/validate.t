@@ -14,8 +14,8 @@ The guards of a program with windows imply everything that was answered while it
 
     Guards that others imply
       * 0/0_0: what they cost is not known: the recording has no leaves of it
-      * 0/0_1: 47 of 478 leaves that a call evaluates are theirs: about 18.4 us of 266 us; it is not known of 12 guards
-      * 0/1_0: 7 of 429 leaves that a call evaluates are theirs: about 2.17 us of 190 us; it is not known of 18 guards
+      * 0/0_1: 47 of 478 leaves that a call evaluates are theirs: about 18.4 us of the 266 us that leaves and accessors take ("Guard latency"); of 12 of 64 guards it is not known
+      * 0/1_0: 7 of 429 leaves that a call evaluates are theirs: about 2.17 us of the 190 us that leaves and accessors take ("Guard latency"); of 18 of 26 guards it is not known
     compile  implied by    leaves  a call  guard                                                                    user line
     0/0_0    earlier ones       -       -  Eq(s27 - (Mod(s27, 8)) + 8, 8) | Eq(Mod(s27 - (Mod(s27, 8)) + 8, 8), 0)  demo/encoder.py:27
     0/0_0    earlier ones       -       -  Ne(32*s77*(s27 - (Mod(s27, 8)) + 8), 0)                                  demo/encoder.py:27
@@ -204,7 +204,7 @@ What guards that others imply cost: the leaves of the entry that are theirs, and
 
     $ symtape validate --redundant -n 3 $RECORDINGS/releases.log.zst | sed -n '/others imply/,$p'
     Guards that others imply
-      * 1/0_0: 17 of 54 leaves that a call evaluates are theirs: about 48.3 us of 179 us
+      * 1/0_0: 17 of 54 leaves that a call evaluates are theirs: about 48.3 us of the 179 us that leaves and accessors take ("Guard latency")
       * 2/0_0: what they cost is not known: the recording has no leaves of it
     compile  implied by    leaves   a call  guard                    user line
     1/0_0    earlier ones       1  2.84 us  Ne((s27//4), 0)          demo/releases.py:11
