@@ -1,5 +1,8 @@
 #include "cmd/cli/place.h"
 
+#include "profile/model/format.h"
+#include "trace/selector.h"
+
 /* More frames than any Python stack has; a longer chain is cut at its outer end. */
 enum { STACK_MAX = 5000 };
 
@@ -52,6 +55,16 @@ void place_stack(const struct trace *trace, uint32_t recording, stack_id stack, 
         if (frame.code.n)
             buf_printf(out, "%s  %.*s\n", indent, STR_ARG(frame.code));
     }
+}
+
+void place_attempt(const struct trace *trace, uint32_t attempt, struct buf *out)
+{
+    struct buf name = BUF_INIT;
+    selector_print_attempt(trace, trace->attempts[attempt].recording, attempt, &name);
+    struct str text = buf_str(&name);
+    format_text(out, str_from(text, str_starts(text, STR(":"))), 0);
+    out->failed |= name.failed;
+    buf_release(&name);
 }
 
 void place_attempt_json(const struct trace *trace, uint32_t record, uint32_t attempt,

@@ -16,6 +16,8 @@ void place_stack_json(const struct trace *trace, uint32_t recording, stack_id st
 void place_stack(const struct trace *trace, uint32_t recording, stack_id stack, const char *indent,
                  struct buf *out);
 
+/* Appends the name of an attempt, "0/1_0", or "@rank1:0/1_0" on a tape of several recordings. */
+void place_attempt(const struct trace *trace, uint32_t attempt, struct buf *out);
 /* Writes the members "recording", "compile" and "attempt" of a record; compile is null for
  * TRACE_NONE. */
 void place_attempt_json(const struct trace *trace, uint32_t record, uint32_t attempt,

@@ -41,22 +41,11 @@ static const struct opt options[] = {
 
 /* ---- Where ---- */
 
-void inputs_put_attempt(const struct inputs_run *run, uint32_t recording, uint32_t attempt,
-                        struct buf *out)
-{
-    struct buf name = BUF_INIT;
-    selector_print_attempt(run->tape.trace, recording, attempt, &name);
-    struct str text = buf_str(&name);
-    format_text(out, str_from(text, str_starts(text, STR(":"))), 0);
-    out->failed |= name.failed;
-    buf_release(&name);
-}
-
 void inputs_put_name(const struct inputs_run *run, const struct conditions *conditions,
                      struct buf *out)
 {
     if (conditions->attempt != TRACE_NONE)
-        inputs_put_attempt(run, conditions->recording, conditions->attempt, out);
+        place_attempt(run->tape.trace, conditions->attempt, out);
     else
         format_text(out, run->tape.trace->recordings[conditions->recording].name, 0);
 }

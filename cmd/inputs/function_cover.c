@@ -129,7 +129,7 @@ static void put_entry(const struct function_cover *f, size_t i, struct table *ta
     const struct entry_condition *c = entry->violated;
     stack_id line = c ? user_line(trace, f->recording, c->user_stack) : 0;
     struct frame frame = line ? stack_frame(trace, f->recording, line) : (struct frame){ 0 };
-    inputs_put_attempt(f->run, f->recording, f->attempts[i], &table->text);
+    place_attempt(f->run->tape.trace, f->attempts[i], &table->text);
     table_cell(table);
     table_text(table, entry->adds        ? STR("some")
                       : entry->undecided ? STR("not known")
@@ -198,7 +198,7 @@ static void put_text(const struct function_cover *f)
         buf_printf(out, "  * earlier entries that were not examined: %zu\n", f->n_left_out);
     if (e->list.n > 1) {
         buf_puts(out, "  * sizes that are not named are those of ");
-        inputs_put_attempt(f->run, f->recording, f->base_attempt, out);
+        place_attempt(f->run->tape.trace, f->base_attempt, out);
         buf_putc(out, '\n');
     }
     if (e->list.n)

@@ -111,9 +111,6 @@ struct inputs_run {
 };
 void inputs_note_verdict(struct inputs_run *run, enum decide_verdict verdict);
 
-/* Appends the name of an attempt: "0/1_0", after that of its recording if there are several. */
-void inputs_put_attempt(const struct inputs_run *run, uint32_t recording, uint32_t attempt,
-                        struct buf *out);
 /* Where the conditions are: "0/1_0", or the program of a record. */
 void inputs_put_name(const struct inputs_run *run, const struct conditions *conditions,
                      struct buf *out);

@@ -67,12 +67,6 @@ static struct frame finding_frame(const struct trace *trace, const struct valida
 
 /* ---- Text ---- */
 
-static void put_compile(struct buf *out, const struct trace *trace, uint32_t attempt)
-{
-    buf_printf(out, "%.*s_%" PRIu32, STR_ARG(trace->attempts[attempt].compile),
-               trace->attempts[attempt].number);
-}
-
 static void put_values(struct buf *out, const struct validate_value *values, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -133,7 +127,7 @@ static void put_attempts(struct buf *out, const struct trace *trace, const struc
     uint32_t shown = report_shown(how, (uint32_t)v->n_attempts);
     for (uint32_t i = 0; i < shown; i++) {
         const struct validate_attempt *a = v->attempts[i];
-        put_compile(&table.text, trace, a->attempt);
+        place_attempt(trace, a->attempt, &table.text);
         table_cell(&table);
         table_text(&table, str_of(attempt_word(a)));
         table_u64(&table, a->guards);
@@ -158,7 +152,7 @@ static void put_finding(struct buf *out, const struct trace *trace,
                         const struct validate_attempt *a, const struct validate_finding *f)
 {
     struct frame frame = finding_frame(trace, a, f);
-    put_compile(out, trace, a->attempt);
+    place_attempt(trace, a->attempt, out);
     buf_printf(out, ": %s: %s ", decide_verdict_name(f->verdict), claim_kind_name(f->kind));
     format_text(out, f->claim, 0);
     buf_puts(out, "\n");
@@ -223,7 +217,7 @@ static void put_attempt_cost(struct buf *out, const struct trace *trace,
 {
     double us = attempt_leaf_us(cost, cost->own);
     buf_puts(out, "  * ");
-    put_compile(out, trace, a->attempt);
+    place_attempt(trace, a->attempt, out);
     if (!cost->has_tree) {
         buf_puts(out, ": what they cost is not known: the recording has no leaves of it\n");
         return;
@@ -255,7 +249,7 @@ static void put_redundant_row(struct table *table, const struct trace *trace,
     struct frame frame =
         stack_frame(trace, trace->attempts[a->attempt].recording, guard->user_stack);
     double us = cost->guards[i] == GUARD_LEAF_OWN ? attempt_leaf_us(cost, 1) : -1;
-    put_compile(&table->text, trace, a->attempt);
+    place_attempt(trace, a->attempt, &table->text);
     table_cell(table);
     table_text(table, str_of(implied_words[a->redundant[i].others]));
     if (cost->guards[i] == GUARD_LEAF_UNKNOWN)
@@ -326,7 +320,7 @@ static void put_asserts(struct buf *out, const struct trace *trace, const struct
         const struct validate_attempt *a = v->attempts[i];
         for (size_t j = 0; j < a->n_asserts && left; j++, left--) {
             const struct validate_assert *assert = &a->asserts[j];
-            put_compile(out, trace, a->attempt);
+            place_attempt(trace, a->attempt, out);
             buf_puts(out, ": ");
             format_text(out, assert->guard->expr, 0);
             if (assert->verdict == DECIDE_REFUTED) {
@@ -340,7 +334,7 @@ static void put_asserts(struct buf *out, const struct trace *trace, const struct
             buf_puts(out, "\n");
         }
         for (size_t j = 0; j < a->n_unbounded && left; j++, left--) {
-            put_compile(out, trace, a->attempt);
+            place_attempt(trace, a->attempt, out);
             const struct validate_unbounded *u = &a->unbounded[j];
             buf_puts(out, ": ");
             format_text(out, u->symbol, 0);
@@ -360,23 +354,23 @@ static void put_notes(struct buf *out, const struct trace *trace, const struct v
     for (size_t i = 0; i < v->n_attempts; i++) {
         const struct validate_attempt *a = v->attempts[i];
         if (a->contradictory) {
-            put_compile(out, trace, a->attempt);
+            place_attempt(trace, a->attempt, out);
             buf_puts(out, ": no sizes pass all guards, so that everything is implied\n");
         }
         if (a->unread) {
-            put_compile(out, trace, a->attempt);
+            place_attempt(trace, a->attempt, out);
             buf_puts(out, ": ");
             format_plural(out, a->unread, "guard");
             buf_puts(out, " cannot be read\n");
         }
         if (a->z3_decided) {
-            put_compile(out, trace, a->attempt);
+            place_attempt(trace, a->attempt, out);
             buf_puts(out, ": Z3 decided ");
             format_plural(out, a->z3_decided, "claim");
             buf_puts(out, "\n");
         }
         if (a->partial) {
-            put_compile(out, trace, a->attempt);
+            place_attempt(trace, a->attempt, out);
             buf_puts(out, ": the replay ended before the last call; later questions are missing\n");
         }
     }
@@ -527,7 +521,7 @@ static void attempt_json(struct json_writer *w, const struct trace *trace,
 {
     const struct attempt *attempt = &trace->attempts[a->attempt];
     json_open_object(w, NULL);
-    json_put_u64(w, "recording", attempt->recording);
+    json_put_str(w, "recording", trace->recordings[attempt->recording].name);
     json_put_str(w, "compile", attempt->compile);
     json_put_u64(w, "attempt", attempt->number);
     json_put_cstr(w, "verdict", attempt_word(a));

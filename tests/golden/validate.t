@@ -147,7 +147,7 @@ A guard that others imply is not missed:
 As JSON:
 
     $ symtape validate --json $RECORDINGS/mlp.log.zst:0/1
-    {"schema":"symtape.validate/1","verdict":"proved","attempts":[{"recording":0,"compile":"0/1","attempt":0,"verdict":"proved","guards":0,"asserted":0,"unread":0,"contradictory":false,"partial":false,"ms":{*},"claims":[{"kind":"guarded","n":0,"proved":0,"refuted":0},{"kind":"known","n":1,"proved":1,"refuted":0},{"kind":"replacement","n":0,"proved":0,"refuted":0},{"kind":"range","n":0,"proved":0,"refuted":0},{"kind":"specialization","n":0,"proved":0,"refuted":0}],"methods":[{"method":"fact","proved":0},{"method":"intervals","proved":1},{"method":"linear","proved":0},{"method":"search","proved":0},{"method":"z3","proved":0}],"z3":{"asked":0,"decided":0},"findings":[],"redundant":[],"redundant_cost":null,"asserts":[],"unbounded":[]}]}
+    {"schema":"symtape.validate/1","verdict":"proved","attempts":[{"recording":"mlp","compile":"0/1","attempt":0,"verdict":"proved","guards":0,"asserted":0,"unread":0,"contradictory":false,"partial":false,"ms":0.016705,"claims":[{"kind":"guarded","n":0,"proved":0,"refuted":0},{"kind":"known","n":1,"proved":1,"refuted":0},{"kind":"replacement","n":0,"proved":0,"refuted":0},{"kind":"range","n":0,"proved":0,"refuted":0},{"kind":"specialization","n":0,"proved":0,"refuted":0}],"methods":[{"method":"fact","proved":0},{"method":"intervals","proved":1},{"method":"linear","proved":0},{"method":"search","proved":0},{"method":"z3","proved":0}],"z3":{"asked":0,"decided":0},"findings":[],"redundant":[],"redundant_cost":null,"asserts":[],"unbounded":[]}]}
 
 Nothing to validate, and wrong uses:
 
@@ -234,3 +234,20 @@ Nor one with a latency that no measurement gives:
 
     $ zstd -dcq $RECORDINGS/reset.log.zst | sed 's/Guard latency = .*/Guard latency = 999999999999999999999999 us/' > beyond.log; symtape validate --json beyond.log:0/0.1 2>/dev/null | grep -oE '"redundant_cost":[^}]*.'
     "redundant_cost":{"leaves":1,"unknown":0,"all_leaves":17,"us":null,"latency_us":null}
+
+On a tape of several recordings, each attempt has the name of its own:
+
+    $ symtape import -o two.tape $RECORDINGS/mlp.log.zst $RECORDINGS/reset.log.zst 2>/dev/null; symtape validate two.tape
+    7 attempts, 17 claims: the guards imply all of them; 2 of 7 attempts have no claims
+
+    compile         verdict    guards  questions  decided  known
+    @mlp:0/0_0      no claims       0          0        -      -
+    @mlp:0/1_0      proved          0          0        -      1
+    @reset:0/0_0    proved          0          0        -      2
+    @reset:0/1_0    no claims       0          0        -      -
+    @reset:0/0.1_0  proved          3          3    100 %      5
+    @reset:0/1.1_0  proved          1          1    100 %      3
+    @reset:0/2.1_0  proved          0          0        -      2
+
+    $ symtape validate two.tape@mlp:0/1 --json | tr ',' '\n' | grep '"recording"'
+    "attempts":[{"recording":"mlp"
