@@ -46,12 +46,14 @@ def main():
         if not ours or not any(claims["n"] for one in ours for claims in one["claims"]):
             continue
         theirs = attempts(recording, "z3")
-        found = [text for a, b in zip(ours, theirs) for text in conflicts(a, b)]
+        found = [text for a, b in zip(ours, theirs, strict=True) for text in conflicts(a, b)]
         tell.check(f"{recording.name}: the same verdicts", found[:4])
         n += 1
         n_claims += sum(claims["n"] for one in ours for claims in one["claims"])
         n_own += sum(claims["proved"] + claims["refuted"] for one in ours for claims in one["claims"])
         n_z3 += sum(claims["proved"] + claims["refuted"] for one in theirs for claims in one["claims"])
+    few = f"{n_z3} of {n_claims} claims are decided by Z3, {n_own} by own methods"
+    tell.check("Z3 decides at least half as many claims", [few] if not n_own or 2 * n_z3 < n_own else [])
     print(f"{n_claims} claims, {n_own} decided by own methods, {n_z3} by Z3")
     tell.finish()
 
