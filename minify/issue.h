@@ -18,7 +18,7 @@ struct issue {
     struct str repro;                      /* the program, as repro.h prints it when `plain` */
     const char *cannot;                    /* the reason why PyTorch alone cannot run it; "" */
     struct str oracle;                     /* the oracle and its options: "--check ./fails.sh" */
-    struct str machine;                    /* "Linux x86_64, Python 3.11.7"; "" */
+    struct str machine;                    /* "Linux x86_64"; "" */
     struct str eager;                      /* the error without any compiler; "" */
     const struct repro_verified *verified; /* NULL: not run */
     const struct why_list *whys;           /* NULL: not determined */

@@ -135,11 +135,12 @@ static bool write_repro(struct minify_job *job, struct err *err)
     return good;
 }
 
-/* "--check ./fails.sh" */
+/* "--check ./fails.sh", "--torch-oracle compile --torch-backend inductor --import patch.py" */
 static void put_oracle_option(const struct minify_job *job, struct buf *out)
 {
     const struct minify_args *args = job->args;
     const char *check = args->check && args->anonymize ? "CMD" : args->check;
+    const char *import = args->import && args->anonymize ? "FILE" : args->import;
     const struct {
         const char *option, *value;
     } oracles[] = { { "--check", check },
@@ -149,16 +150,18 @@ static void put_oracle_option(const struct minify_job *job, struct buf *out)
                     { "--cost", args->cost },
                     { "--has-ops", args->has_ops },
                     { "--backend-mismatch", args->mismatch },
-                    { "--error", args->error ? job->error.p : NULL } };
+                    { "--error", args->error ? job->error.p : NULL },
+                    { "--torch-backend", args->backend },
+                    { "--import", import },
+                    { "--env", args->env },
+                    { "--config", args->config } };
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
         if (oracles[i].value && strpbrk(oracles[i].value, " ()[]*;|&<>\"$"))
-            buf_printf(out, "%s '%s'", oracles[i].option, oracles[i].value);
+            buf_printf(out, "%s%s '%s'", out->n ? " " : "", oracles[i].option, oracles[i].value);
         else if (oracles[i].value)
-            buf_printf(out, "%s %s", oracles[i].option, oracles[i].value);
-    if (args->tf32)
-        buf_puts(out, " --tf32");
-    if (args->backend)
-        buf_printf(out, " --torch-backend %s", args->backend);
+            buf_printf(out, "%s%s %s", out->n ? " " : "", oracles[i].option, oracles[i].value);
+    buf_puts(out, args->tf32 ? " --tf32" : "");
+    buf_puts(out, args->cpu ? " --cpu" : "");
 }
 
 static struct issue_size size_in_report(const struct candidate *candidate)
