@@ -95,6 +95,7 @@ struct cmd {
     const void *args;            /* the command's own options struct, filled in from argv */
     const char *const *operands; /* NULL-terminated: they can go to execvp() */
     size_t n_operands;
+    bool dashes; /* a "--" ended the options */
 };
 
 struct command {

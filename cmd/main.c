@@ -115,8 +115,8 @@ static int parse_and_run(struct out *out, const struct command_row *row, struct 
         code = common.help ? help_print(row, out)
                            : check_operands(out, row, parse.operands.v, parse.operands.n);
         if (!common.help && code == EXIT_DONE)
-            code = command->run(
-                &(struct cmd){ command, out, args, parse.operands.v, parse.operands.n });
+            code = command->run(&(struct cmd){ command, out, args, parse.operands.v,
+                                               parse.operands.n, parse.dashes });
     }
     if (args)
         opt_release(&parse);

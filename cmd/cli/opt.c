@@ -191,6 +191,7 @@ bool opt_parse(struct opt_parse *parse, int argc, const char *const *argv, struc
         bool ok;
         if (options && strcmp(word, "--") == 0) {
             options = false;
+            parse->dashes = true;
             continue;
         }
         if (options && word[0] == '-' && word[1] == '-')

@@ -122,6 +122,7 @@ struct opt_parse {
     vec_of(const char *)
     operands;           /* in order; NULL-terminated after a successful parse */
     bool options_first; /* set by the caller: the first operand ends the options */
+    bool dashes;        /* a "--" ended the options */
     size_t n_targets;
     const struct opt_target
         *targets; /* set by the caller: tables in the order of their precedence */

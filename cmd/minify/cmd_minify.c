@@ -188,7 +188,7 @@ static int run_minify(struct cmd *cmd)
     struct minify_job job = { .cmd = cmd,
                               .chosen = *(const struct minify_args *)cmd->args,
                               .operand = cmd->operands[0],
-                              .program = cmd->n_operands > 1 };
+                              .program = minify_runs_program(cmd) };
     struct err err = { 0 };
     job.args = &job.chosen;
     if (job.args->list_passes)
@@ -196,8 +196,10 @@ static int run_minify(struct cmd *cmd)
     if (cmd->n_operands == 0)
         return out_usage(cmd->out, "minify: an argument is missing: name a graph, as in "
                                    "bert.tape:0/0:forward");
-    int code = (!job.program || minify_record(&job, &err)) && minify_pick(&job, &err) &&
-                       minify_read_options(&job, &err) && read_whole_graph(&job, &err) &&
+    int code = minify_read_options(&job, &err) && minify_check_oracle(&job, &err) &&
+                       minify_check_files(&job, &err) &&
+                       (!job.program || minify_record(&job, &err)) && minify_pick(&job, &err) &&
+                       minify_check_files(&job, &err) && read_whole_graph(&job, &err) &&
                        minify_make_oracle(&job, &err)
                    ? search_smallest(&job)
                    : out_error(cmd->out, &err);

@@ -69,7 +69,10 @@ struct minify_job {
                             * recording */
 };
 
-/* minify_record.c: runs the program and packs what it compiled into job->operand. */
+/* minify_record.c: whether the operands are the command of a program: several words, or one after
+ * "--" that is no tape. */
+bool minify_runs_program(const struct cmd *cmd);
+/* Runs the program and packs what it compiled into job->operand. */
 bool minify_record(struct minify_job *job, struct err *err);
 
 /* minify_pick.c: if nothing says which graph of the tape is meant and what its failure is, picks
@@ -86,7 +89,9 @@ bool minify_name_beside(struct minify_job *job, const char *ending, const char *
  * failure. */
 bool minify_read_input(struct minify_job *job, struct err *err);
 
-/* minify_oracle.c: makes the oracle that the options select. */
+/* minify_oracle.c: checks the options that select an oracle, before a program is run for it; makes
+ * that oracle. */
+bool minify_check_oracle(const struct minify_job *job, struct err *err);
 bool minify_make_oracle(struct minify_job *job, struct err *err);
 
 /* minify_hide.c: --anonymize. The names of the candidate are replaced before the oracle is asked,
@@ -98,6 +103,8 @@ bool minify_hide_text(struct minify_job *job, struct str *text, struct err *err)
 
 /* minify_options.c: reads numbers, durations, names of passes and names of files. */
 bool minify_read_options(struct minify_job *job, struct err *err);
+/* Checks that the files can be written: those that are named so far. */
+bool minify_check_files(const struct minify_job *job, struct err *err);
 void minify_release_options(struct minify_job *job);
 /* "90", "90s", "15m", "2h" */
 bool minify_read_seconds(const char *option, const char *text, double *ret, struct err *err);

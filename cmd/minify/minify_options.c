@@ -68,6 +68,11 @@ static bool read_passes(struct minify_job *job, struct err *err)
     return true;
 }
 
+static bool has_journal(const struct minify_job *job)
+{
+    return job->journal && access(job->journal, F_OK) == 0;
+}
+
 static bool place_files(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
@@ -87,6 +92,11 @@ static bool place_files(struct minify_job *job, struct err *err)
         return err_set(err, ERR_USAGE,
                        "--resume needs a journal, and -o - has none unless "
                        "--journal names it");
+    if (args->resume && !has_journal(job))
+        out_note(job->cmd->out,
+                 "%s: there is no such journal to resume from; the search starts "
+                 "from the beginning",
+                 job->journal);
     return true;
 }
 
@@ -103,16 +113,11 @@ static bool check_output_folder(const char *path, struct err *err)
 }
 
 /* Files that an earlier run left beside its journal may be replaced. */
-static bool check_existing(const struct minify_job *job, struct err *err)
+bool minify_check_files(const struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     const char *const files[] = { job->tape, args->fx, args->repro, args->issue, args->good };
-    bool ours = job->journal && access(job->journal, F_OK) == 0;
-    if (args->resume && !ours)
-        out_note(job->cmd->out,
-                 "%s: there is no such journal to resume from; the search starts "
-                 "from the beginning",
-                 job->journal);
+    bool ours = has_journal(job);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || ours ||
                    access(files[i], F_OK) != 0;
@@ -139,7 +144,7 @@ bool minify_read_options(struct minify_job *job, struct err *err)
             minify_read_seconds("--timeout", args->timeout, &options->timeout, err)) &&
            (!args->deadline ||
             minify_read_seconds("--deadline", args->deadline, &options->deadline, err)) &&
-           read_passes(job, err) && place_files(job, err) && check_existing(job, err);
+           read_passes(job, err) && place_files(job, err);
 }
 
 void minify_release_options(struct minify_job *job)

@@ -217,7 +217,7 @@ static bool make_picked(struct minify_job *job, struct err *err)
     return true;
 }
 
-bool minify_make_oracle(struct minify_job *job, struct err *err)
+bool minify_check_oracle(const struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     unsigned n = !!args->check + !!args->torch + !!args->error + !!args->guard +
@@ -228,16 +228,23 @@ bool minify_make_oracle(struct minify_job *job, struct err *err)
                        "--backend-mismatch and --has-ops exclude each other");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
-    if (!args->torch && !job->is_picked &&
-        (args->backend || args->cpu || args->env || args->config || args->import))
-        return err_set(err, ERR_USAGE,
-                       "--torch-backend, --cpu, --import, --env and --config need --torch-oracle");
     if (!args->mismatch && args->tf32)
         return err_set(err, ERR_USAGE, "--tf32 needs --backend-mismatch");
     if ((args->check || args->torch || args->has_ops) && args->inject_fault)
         return err_set(err, ERR_USAGE,
                        "--inject-fault cannot be combined with --check, "
                        "--torch-oracle or --has-ops");
+    const struct program_setup setup = minify_setup(args);
+    return program_setup_check(&setup, err);
+}
+
+bool minify_make_oracle(struct minify_job *job, struct err *err)
+{
+    const struct minify_args *args = job->args;
+    if (!args->torch && !job->is_picked &&
+        (args->backend || args->cpu || args->env || args->config || args->import))
+        return err_set(err, ERR_USAGE,
+                       "--torch-backend, --cpu, --import, --env and --config need --torch-oracle");
     const struct program_setup setup = minify_setup(args);
     if (!program_setup_check(&setup, err))
         return false;

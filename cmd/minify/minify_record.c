@@ -30,12 +30,23 @@ static bool pack(struct minify_job *job, const struct record_run *run, struct er
     return ok;
 }
 
+static bool is_tape(const char *word)
+{
+    return names_tape(word) && access(word, X_OK) != 0;
+}
+
+bool minify_runs_program(const struct cmd *cmd)
+{
+    return cmd->n_operands > 1 ||
+           (cmd->n_operands == 1 && cmd->dashes && !is_tape(cmd->operands[0]));
+}
+
 bool minify_record(struct minify_job *job, struct err *err)
 {
     const struct record_options how = { .deep = "all", .grace_ms = RECORD_GRACE_MS };
     struct record_run run;
     struct err late = { 0 };
-    if (names_tape(job->cmd->operands[0]) && access(job->cmd->operands[0], X_OK) != 0)
+    if (is_tape(job->cmd->operands[0]))
         return err_set(err, ERR_USAGE, "minify takes one tape, or the command of a program");
     const char *tape = NULL; /* the operands name the program */
     if (!minify_name_beside(job, ".recording.tape", &tape, err))
