@@ -126,6 +126,11 @@ static bool choose_backend(struct minify_job *job, const struct failure *failure
         return true;
     if (!is_of_pytorch(name) && file_of_backend(failure->text, name).n)
         return choose_function(job, failure, name, err);
+    if (str_find_char(name, ':') < name.n) /* MODULE:NAME would be imported */
+        return err_set(err, ERR_USAGE,
+                       "%s: its backend \"%.*s\" is no name of a backend; "
+                       "--torch-oracle compile --torch-backend names one",
+                       job->operand, STR_ARG(str_first(name, 200)));
     buf_put(&text, name);
     job->chosen.backend = keep(job, &text);
     return job->chosen.backend || err_nomem(err);

@@ -92,12 +92,39 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
     2> symtape: false does not start; set $SYMTAPE_PYTHON to another Python
     [exit 4]
 
-A program that compiles nothing, and two tapes.
+A tape does not choose what is imported: MODULE:NAME is no name of a backend.
+
+    $ symtape export -q $RECORDINGS/deep.log.zst -o backend.log; sed -i "/compilation_metrics/s/\"fail_reason\": \"/&backend='this:c' raised: /" backend.log
+
+    $ SYMTAPE_PYTHON=false symtape minify backend.log -o s.tape
+    2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
+    2> symtape: backend.log:0/0_0:symtape_partial_dynamo_graph: its backend "this:c" is no name of a backend; --torch-oracle compile --torch-backend names one
+    [exit 2]
+
+A program that compiles nothing, and two tapes. A program may be a single word, and options are checked before it runs.
 
     $ symtape minify -- sh -c 'echo from the program'
     from the program
     2> symtape: runs sh -c echo from the program (symtape record --deep -o minified.recording.tape)
     2> symtape: sh compiled nothing: PyTorch wrote no log
+    [exit 2]
+
+    $ printf '#!/bin/sh\necho from a single word\n' > program.sh; chmod +x program.sh; symtape minify -- ./program.sh
+    from a single word
+    2> symtape: runs ./program.sh (symtape record --deep -o minified.recording.tape)
+    2> symtape: ./program.sh compiled nothing: PyTorch wrote no log
+    [exit 2]
+
+    $ symtape minify --jobs 0 -- ./program.sh
+    2> symtape: --jobs must be from 1 to 1024
+    [exit 2]
+
+    $ symtape minify --torch-oracle compile --env A -- ./program.sh
+    2> symtape: --env: "A" is not NAME=VALUE
+    [exit 2]
+
+    $ symtape minify -o mine.fx --repro small.fx -- ./program.sh
+    2> symtape: small.fx exists already; --overwrite replaces it
     [exit 2]
 
     $ symtape minify small.tape small.tape
