@@ -117,26 +117,45 @@ static void put_argument(struct graph_facts *g, const struct arg *arg, unsigned 
     }
 }
 
-/* Returns the user line of a node, or of the nearest one before it that has one: the graph's
- * comments name the line in torch.distributed for collectives. */
-static const struct location *user_location(const struct graph *graph, uint32_t node)
+static const struct location *program_location(const struct graph *graph, uint32_t node)
 {
-    for (int forward = 0; forward < 2; forward++)
-        for (uint32_t i = node; i < graph->n_nodes; forward ? i++ : i--) {
-            uint32_t at = graph->nodes[i].location;
-            if (at < graph->n_locations &&
-                user_file_of(graph->locations[at].file) == USER_FILE_PROGRAM)
-                return &graph->locations[at];
-        }
-    return NULL;
+    uint32_t at = graph->nodes[node].location;
+    bool known =
+        at < graph->n_locations && user_file_of(graph->locations[at].file) == USER_FILE_PROGRAM;
+    return known ? &graph->locations[at] : NULL;
 }
 
-static bool put_collective(struct graph_facts *g, uint32_t node, struct str name)
+/* The user lines of a graph's nodes, asked for in their order, so that each node is looked at
+ * twice at most. */
+struct user_lines {
+    const struct location *nearest; /* of the nodes before `n_before` */
+    const struct location *next;    /* the first behind them, where they have none */
+    uint32_t n_before;
+    bool searched; /* none behind them has one either */
+};
+
+/* Returns the user line of a node, or of the nearest one before it that has one, or else behind it:
+ * the graph's comments name the line in torch.distributed for collectives. */
+static const struct location *user_location(const struct graph *graph, uint32_t node,
+                                            struct user_lines *lines)
+{
+    for (; lines->n_before <= node; lines->n_before++) {
+        const struct location *at = program_location(graph, lines->n_before);
+        lines->nearest = at ? at : lines->nearest;
+    }
+    for (uint32_t i = node + 1; !lines->nearest && !lines->searched && !lines->next; i++) {
+        lines->searched = i >= graph->n_nodes;
+        lines->next = lines->searched ? NULL : program_location(graph, i);
+    }
+    return lines->nearest ? lines->nearest : lines->next;
+}
+
+static bool put_collective(struct graph_facts *g, uint32_t node, struct str name,
+                           const struct location *at)
 {
     struct job_build *b = g->b;
     const struct node *n = &g->graph->nodes[node];
     const struct arg *args = node_args(g->graph, n);
-    const struct location *at = user_location(g->graph, node);
     enum dtype dtype = DTYPE_NONE;
     struct str group = STR("");
     struct fact fact = {
@@ -161,6 +180,7 @@ static bool put_collective(struct graph_facts *g, uint32_t node, struct str name
 static bool read_collectives(struct graph_facts *g, const struct graph *graph)
 {
     struct buf op = BUF_INIT;
+    struct user_lines lines = { 0 };
     bool ok = true;
     g->graph = graph;
     for (uint32_t i = 0; ok && i < graph->n_nodes; i++) {
@@ -170,7 +190,7 @@ static bool read_collectives(struct graph_facts *g, const struct graph *graph)
         node_op_name(&graph->nodes[i], &op);
         struct str name;
         if (is_collective(buf_str(&op), &name))
-            ok = put_collective(g, i, name);
+            ok = put_collective(g, i, name, user_location(graph, i, &lines));
     }
     ok = ok && (!op.failed || err_nomem(g->b->err));
     buf_release(&op);
