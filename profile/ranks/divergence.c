@@ -58,13 +58,13 @@ static bool is_rather(const struct ballot *a, const struct ballot *b)
     return a->weight != b->weight ? b->weight < a->weight : b->rank < a->rank;
 }
 
-/* Moves the ballots of most ranks to the end, behind those that differ, which are by rank. */
 static int by_rank(const void *a, const void *b)
 {
     const struct ballot *x = a, *y = b;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
+/* Moves the ballots of most ranks to the end, behind those that differ; both are by rank. */
 static struct ballots divide(struct ballot *ballots, uint32_t n)
 {
     uint32_t most = 0, n_most = 0;

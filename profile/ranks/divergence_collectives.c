@@ -279,7 +279,6 @@ static uint32_t next_common(const struct divergence_build *b, uint32_t rank, uin
 static bool found_order(struct divergence_build *b, uint32_t step, const struct ballots *ballots)
 {
     uint32_t at = 0, other_at = 0;
-    struct ballots turned = *ballots;
     struct ballot odd = ballots->odd[0], most = ballots->most[0];
     (void)step;
     do {
@@ -290,7 +289,7 @@ static bool found_order(struct divergence_build *b, uint32_t step, const struct 
     if (odd.compile == JOB_NONE || most.compile == JOB_NONE)
         return true;
     const struct job_compile *c = &b->job->compiles.v[odd.compile];
-    struct divergence *d = divergence_put(b, DIVERGENCE_ORDER, c->step, &turned);
+    struct divergence *d = divergence_put(b, DIVERGENCE_ORDER, c->step, ballots);
     if (!d)
         return false;
     d->compile = odd.compile;

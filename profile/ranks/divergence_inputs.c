@@ -175,9 +175,18 @@ static bool found_graphs(struct divergence_build *b, uint32_t step, const struct
     return true;
 }
 
+/* A step counts once, however many stages of a pipeline differ in it. */
+static bool count_graphs(struct divergence_build *b, uint32_t step)
+{
+    uint32_t before = b->ret->n_graphs;
+    bool ok = ballots_of_step(b, step, put_calls, found_graphs);
+    if (b->ret->n_graphs > before)
+        b->ret->n_graphs = before + 1;
+    return ok;
+}
+
 bool divergences_of_inputs(struct divergence_build *b, uint32_t step)
 {
     return ballots_of_step(b, step, put_numbers, found_constants) &&
-           ballots_of_step(b, step, put_inputs, found_inputs) &&
-           ballots_of_step(b, step, put_calls, found_graphs);
+           ballots_of_step(b, step, put_inputs, found_inputs) && count_graphs(b, step);
 }

@@ -124,7 +124,7 @@ static void put_order(const struct job *job, const struct divergence *d, struct 
     put_call(job, d->others, arguments, out);
 }
 
-/* Of sizes and dtypes: "calls all_reduce in 0/0 with X, the others with Y". */
+/* Sizes and dtypes: "calls all_reduce in 0/0 with X, the others with Y". */
 static void put_meta(const struct job *job, const struct divergence *d, struct buf *out)
 {
     const struct fact *own = &job->facts.v[d->own], *others = &job->facts.v[d->others];

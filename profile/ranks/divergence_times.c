@@ -27,10 +27,11 @@ static void add_ns(int64_t *sum, int64_t ns)
 
 struct slow_finder {
     struct divergence_build *b;
-    int64_t *took, *median; /* by rank: of all steps that its role has in common */
-    int64_t *times;         /* scratch, by rank */
-    uint32_t *worst;        /* by rank: the first step in which it was slow; JOB_NONE */
-    uint32_t *role_sizes;   /* by role */
+    int64_t *took;        /* by rank: in all steps that its role has in common */
+    int64_t *lost;        /* by rank: in the step `worst`, more than the median; INT64_MAX: slow */
+    int64_t *times;       /* scratch, by rank */
+    uint32_t *worst;      /* by rank: the first step in which it was slow, or else lost most */
+    uint32_t *role_sizes; /* by role */
 };
 
 /* Returns the time that a rank itself took; -1 if it is not known. */
@@ -62,15 +63,28 @@ static bool same_answers(const struct job *job, uint32_t a, uint32_t b)
     return !x && !y;
 }
 
+/* Notes the step that stands for a rank: JOB_NONE before the first. */
+static void note_worst(struct slow_finder *f, uint32_t rank, uint32_t step, int64_t ns,
+                       int64_t median)
+{
+    int64_t lost = is_slow(ns, median, SLOW_NS / 2) ? INT64_MAX : ns - median;
+    if (f->worst[rank] != JOB_NONE && lost <= f->lost[rank])
+        return;
+    f->worst[rank] = step;
+    f->lost[rank] = lost;
+}
+
 static void take_role(struct slow_finder *f, uint32_t step, const uint32_t *compiles, uint32_t n,
                       uint32_t role)
 {
     const struct job *job = f->b->job;
-    uint32_t known = 0;
+    uint32_t known = 0, first = JOB_NONE;
     for (uint32_t i = 0; i < n; i++) {
         int64_t ns = own_time(job, compiles[i]);
-        if (f->b->roles[job->compiles.v[compiles[i]].rank] == role && ns >= 0 &&
-            same_answers(job, compiles[0], compiles[i]))
+        if (f->b->roles[job->compiles.v[compiles[i]].rank] != role)
+            continue;
+        first = first == JOB_NONE ? compiles[i] : first;
+        if (ns >= 0 && same_answers(job, first, compiles[i]))
             f->times[known++] = ns;
     }
     if (known < 2 || known != f->role_sizes[role])
@@ -82,9 +96,7 @@ static void take_role(struct slow_finder *f, uint32_t step, const uint32_t *comp
         if (f->b->roles[rank] != role)
             continue;
         add_ns(&f->took[rank], ns);
-        add_ns(&f->median[rank], median);
-        if (f->worst[rank] == JOB_NONE && is_slow(ns, median, SLOW_NS / 2))
-            f->worst[rank] = step;
+        note_worst(f, rank, step, ns, median);
     }
 }
 
@@ -117,7 +129,7 @@ static uint32_t compile_in(const struct job *job, uint32_t step, uint32_t rank, 
     return JOB_NONE;
 }
 
-static bool put_slow(struct slow_finder *f, uint32_t rank)
+static bool put_slow(struct slow_finder *f, uint32_t rank, int64_t median)
 {
     const struct job *job = f->b->job;
     uint32_t step = f->worst[rank];
@@ -128,20 +140,33 @@ static bool put_slow(struct slow_finder *f, uint32_t rank)
     if (!d)
         return false;
     d->ns = f->took[rank];
-    d->others_ns = f->median[rank];
+    d->others_ns = median;
     d->place = job_call_place(job, d->compile);
     return true;
 }
 
-/* Of ranks that are slow at once none is the odd one if they are half of all. */
+/* The median of all ranks of a role is the others' median for each that is slower. */
+static bool put_slow_of_role(struct slow_finder *f, uint32_t role)
+{
+    const uint32_t n = (uint32_t)f->b->job->ranks.n;
+    uint32_t known = 0;
+    bool ok = true;
+    for (uint32_t rank = 0; rank < n; rank++)
+        if (f->b->roles[rank] == role)
+            f->times[known++] = f->took[rank];
+    int64_t median = median_of(f->times, known);
+    for (uint32_t rank = 0; ok && rank < n; rank++)
+        if (f->b->roles[rank] == role && f->worst[rank] != JOB_NONE &&
+            is_slow(f->took[rank], median, SLOW_NS) && !differs_already(f->b->ret, rank))
+            ok = put_slow(f, rank, median);
+    return ok;
+}
+
 static bool put_all_slow(struct slow_finder *f)
 {
-    const size_t n = f->b->job->ranks.n, before = f->b->ret->ranks.n;
     bool ok = true;
-    for (uint32_t rank = 0; ok && rank < n; rank++)
-        if (f->worst[rank] != JOB_NONE && is_slow(f->took[rank], f->median[rank], SLOW_NS) &&
-            (before == 0 || !differs_already(f->b->ret, rank)))
-            ok = put_slow(f, rank);
+    for (uint32_t role = 0; ok && role < f->b->ret->n_stages; role++)
+        ok = put_slow_of_role(f, role);
     return ok;
 }
 
@@ -150,11 +175,11 @@ bool divergences_of_times(struct divergence_build *b)
     size_t n = b->job->ranks.n + 1;
     struct slow_finder f = { .b = b };
     f.took = calloc(n, sizeof *f.took);
-    f.median = calloc(n, sizeof *f.median);
+    f.lost = calloc(n, sizeof *f.lost);
     f.times = calloc(n, sizeof *f.times);
     f.worst = malloc(n * sizeof *f.worst);
     f.role_sizes = calloc(n, sizeof *f.role_sizes);
-    bool ok = (f.took && f.median && f.times && f.worst && f.role_sizes) || err_nomem(b->err);
+    bool ok = (f.took && f.lost && f.times && f.worst && f.role_sizes) || err_nomem(b->err);
     if (ok) {
         memset(f.worst, 0xff, n * sizeof *f.worst); /* JOB_NONE */
         for (uint32_t rank = 0; rank < b->job->ranks.n; rank++)
@@ -163,7 +188,7 @@ bool divergences_of_times(struct divergence_build *b)
         ok = put_all_slow(&f);
     }
     free(f.took);
-    free(f.median);
+    free(f.lost);
     free(f.times);
     free(f.worst);
     free(f.role_sizes);

@@ -513,6 +513,23 @@ static void test_inputs(void **state)
     release(&judged);
 }
 
+/* Each stage of a pipeline has another graph on one of its ranks: one compile id differs. */
+static void test_graphs_of_stages(void **state)
+{
+    (void)state;
+    struct made_compile send = REDUCES, receive = REDUCES;
+    send.dynamo = PEER("isend", "1");
+    receive.dynamo = PEER("irecv", "0");
+    struct made_compile other_send = send, other_receive = receive;
+    other_send.dynamo = PEER("isend", "1") NOTHING;
+    other_receive.dynamo = PEER("irecv", "0") NOTHING;
+    const struct made_compile *ranks[] = { &send, &receive, &other_send, &other_receive };
+    const size_t counts[] = { 1, 1, 1, 1 };
+    struct judged judged = judge(ranks, counts, 4);
+    assert_int_equal(judged.found.n_graphs, 1);
+    release(&judged);
+}
+
 static void test_caches(void **state)
 {
     (void)state;
@@ -544,6 +561,25 @@ static void test_slow(void **state)
     slow.took_ms = 2700; /* within noise */
     judged = judge_odd(&REDUCES, &slow, 2, 4);
     assert_int_equal(judged.found.list.n, 0);
+    release(&judged);
+}
+
+/* No compile of rank 2 is slow by itself, the sum of all is. */
+static void test_slow_in_sum(void **state)
+{
+    (void)state;
+    enum { COMPILES = 6 };
+    struct made_compile usual[COMPILES], slow[COMPILES];
+    static const char *const ids[COMPILES] = { "0, 0", "1, 0", "2, 0", "3, 0", "4, 0", "5, 0" };
+    for (unsigned i = 0; i < COMPILES; i++) {
+        usual[i] = (struct made_compile){ ids[i], 3 + i, .took_ms = 500 };
+        slow[i] = (struct made_compile){ ids[i], 3 + i, .took_ms = i == 4 ? 850 : 800 };
+    }
+    const struct made_compile *ranks[] = { usual, usual, slow, usual };
+    const size_t counts[] = { COMPILES, COMPILES, COMPILES, COMPILES };
+    struct judged judged = judge(ranks, counts, 4);
+    assert_odd(&judged, DIVERGENCE_SLOW, 2, "4/0", 40,
+               "compiles for 4.85 s, half of the others for at most 3.00 s");
     release(&judged);
 }
 
@@ -588,16 +624,27 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),     cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_extra),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_meta),     cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_peers),    cmocka_unit_test(test_recompile),
-        cmocka_unit_test(test_hang),     cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_all_fail), cmocka_unit_test(test_break),
-        cmocka_unit_test(test_ids),      cmocka_unit_test(test_function_left_out),
-        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_caches),   cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_extra),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_meta),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_recompile),
+        cmocka_unit_test(test_hang),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_all_fail),
+        cmocka_unit_test(test_break),
+        cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_function_left_out),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_caches),
+        cmocka_unit_test(test_slow),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_slow_in_sum),
+        cmocka_unit_test(test_graphs_of_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
