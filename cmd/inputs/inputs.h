@@ -162,7 +162,7 @@ void regions_report_json(struct inputs_run *run, const struct conditions *condit
 
 /* ---- What a compile serves (served_report.c) ---- */
 
-/* Appends "0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes". */
+/* Appends "0/1_0 serves s77 >= 2; other sizes fall into 2 other regions". */
 void served_put_first_line(const struct inputs_run *run, const struct conditions *conditions,
                            const struct regions *regions, struct buf *out);
 /* Append, and write as the array "served", the sizes of each symbol in the first region with the

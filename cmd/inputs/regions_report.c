@@ -92,20 +92,27 @@ static void put_region(const struct inputs_run *run, const struct conditions *co
     table_cell(table);
 }
 
-/* Appends "2, 4, 5: RuntimeError: ...": each message once, with the regions that have it. */
+/* Returns the first region from `at` on that has this message. */
+static size_t next_with(const struct regions *regions, size_t at, struct str message)
+{
+    while (at < regions->list.n && !str_eq(regions->list.v[at].message, message))
+        at++;
+    return at;
+}
+
+/* Appends "regions 2, 4, 5: RuntimeError: ...": each message once, with the regions that have it.
+ */
 static void put_messages(const struct regions *regions, struct buf *out)
 {
-    for (size_t i = 0; i < regions->list.n; i++) {
+    const size_t n = regions->list.n;
+    for (size_t i = 0; i < n; i++) {
         struct str message = regions->list.v[i].message;
-        bool before = !message.n;
-        for (size_t k = 0; k < i && !before; k++)
-            before = str_eq(regions->list.v[k].message, message);
-        if (before)
+        if (!message.n || next_with(regions, 0, message) < i)
             continue;
-        buf_printf(out, "  * %zu", i + 1);
-        for (size_t k = i + 1; k < regions->list.n; k++)
-            if (str_eq(regions->list.v[k].message, message))
-                buf_printf(out, ", %zu", k + 1);
+        size_t next = next_with(regions, i + 1, message);
+        buf_printf(out, "  * %s %zu", next < n ? "regions" : "region", i + 1);
+        for (; next < n; next = next_with(regions, next + 1, message))
+            buf_printf(out, ", %zu", next + 1);
         buf_puts(out, ": ");
         format_text(out, str_first(message, str_find_char(message, '\n')), 200);
         buf_putc(out, '\n');

@@ -38,15 +38,16 @@ void served_put_first_line(const struct inputs_run *run, const struct conditions
     if (status != ATTEMPT_OK)
         buf_printf(out, " (%s) was traced for ", attempt_status_name(status));
     else
-        buf_puts(out, program ? ": what it checks allows " : " serves ");
+        buf_puts(out, program ? ": its asserts allow " : " serves ");
     format_text(out, regions->list.v[0].words, 0);
-    buf_puts(out, ": ");
-    if (regions->list.n > 1)
-        buf_printf(out, "region 1 of %zu%s\n", regions->list.n,
-                   regions->complete ? ", which are all sizes" : "; there may be others");
-    else
-        buf_puts(out, regions->complete ? "the only region, which has all sizes\n"
-                                        : "the only region that was found; there may be others\n");
+    if (regions->list.n > 1) {
+        buf_puts(out, regions->complete ? "; other sizes fall into "
+                                        : "; other sizes fall into at least ");
+        format_plural(out, regions->list.n - 1, "other region");
+    } else if (!regions->complete) {
+        buf_puts(out, "; no region of other sizes was found, but there may be some");
+    }
+    buf_putc(out, '\n');
 }
 
 static void put_causes(const struct region *region, sym_id symbol, struct buf *out)

@@ -3,7 +3,7 @@
 The sizes that the guards tell apart, with the smallest ones of each region:
 
     $ symtape inputs $RECORDINGS/mlp.log.zst
-    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+    0/1_0 serves s77 >= 2; other sizes fall into 2 other regions
 
       symbol  source            recorded  sizes  because of
       s77     L['x'].size()[0]         6  >= 2   demo/mlp.py:15
@@ -14,8 +14,8 @@ The sizes that the guards tell apart, with the smallest ones of each region:
            3  guards              s77=1           s77 = 1   2: not Eq(s77, 0)  demo/mlp.py:15  return x + self.outer(torch.relu(self.inner(x)))
 
     $ symtape inputs $RECORDINGS/train.log.zst --seconds 600
-    0/0_0 serves s23 in 2..15, s27 >= 2: region 1 of 13, which are all sizes
-      * 2, 3, 5, 8: RuntimeError: Calculated padded input size per channel: (2). Kernel size: (3). Kernel size can't be greater than actual input size
+    0/0_0 serves s23 in 2..15, s27 >= 2; other sizes fall into 12 other regions
+      * regions 2, 3, 5, 8: RuntimeError: Calculated padded input size per channel: (2). Kernel size: (3). Kernel size can't be greater than actual input size
 
       symbol  source              recorded  sizes     because of
       s23     L['ids'].size()[0]         4  in 2..15  demo/train.py:17, demo/train.py:18
@@ -37,7 +37,7 @@ The sizes that the guards tell apart, with the smallest ones of each region:
           13  guards           s23=1, s27=1281  s23 = 1, s27 >= 1281     12: not 16*s27 <= 20480  demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
 
     $ symtape inputs $RECORDINGS/exported.pt2
-    exported: what it checks allows s77 in 0..64: region 1 of 2, which are all sizes
+    exported: its asserts allow s77 in 0..64; other sizes fall into 1 other region
 
       symbol  source                       recorded  sizes     because of
       s77     L['x'].size()[0]                    6  in 0..64
@@ -53,10 +53,10 @@ The sizes that the guards tell apart, with the smallest ones of each region:
 Sizes that a call needs to be one number, which the recorded graph has instead of the symbol, are refused elsewhere:
 
     $ symtape inputs $RECORDINGS/layers.log.zst --seconds 600 -n 5
-    0/0_0 serves s77 >= 2, s27 >= 2, s53 = 32: region 1 of 5; there may be others
-      * 2, 3: RuntimeError: a and b must have same reduction dim, but got [0, 0] X [32, 96].
-      * 4: RuntimeError: a and b must have same reduction dim, but got [s77**2, 0] X [32, 96].
-      * 5: RuntimeError: a and b must have same reduction dim, but got [s77**2, s77] X [32, 96].
+    0/0_0 serves s77 >= 2, s27 >= 2, s53 = 32; other sizes fall into at least 4 other regions
+      * regions 2, 3: RuntimeError: a and b must have same reduction dim, but got [0, 0] X [32, 96].
+      * region 4: RuntimeError: a and b must have same reduction dim, but got [s77**2, 0] X [32, 96].
+      * region 5: RuntimeError: a and b must have same reduction dim, but got [s77**2, s77] X [32, 96].
 
       symbol  source            recorded  sizes  because of
       s77     L['x'].size()[0]         3  >= 2   demo/layers.py:26
@@ -73,8 +73,8 @@ Sizes that a call needs to be one number, which the recorded graph has instead o
 If the graph has numbers that may come from such a size, what the program does with others is not known:
 
     $ symtape inputs $RECORDINGS/encoder.log.zst:0/1 --seconds 600 -n 5
-    0/1_0 serves s77 >= 2, s27 in {16, 24, 32, ...} (computed up to 271), s53 = 32, and 3 conditions on several sizes: region 1 of 5; there may be others
-      * 2, 3, 4, 5: the program needs Eq(s53, 32) at /home/user/demo/encoder.py:46; what it does with other sizes was not recorded
+    0/1_0 serves s77 >= 2, s27 in {16, 24, 32, ...} (computed up to 271), s53 = 32, and 3 conditions on several sizes; other sizes fall into at least 4 other regions
+      * regions 2, 3, 4, 5: the program needs Eq(s53, 32) at /home/user/demo/encoder.py:46; what it does with other sizes was not recorded
 
       symbol  source            recorded  sizes                                      because of
       s77     L['x'].size()[0]         3  >= 2                                       demo/encoder.py:46
@@ -274,7 +274,7 @@ More symbols than regions are found for:
 A guard that cannot be read may leave out sizes, so that the list is not said to be complete:
 
     $ python3 $ROOT/tests/golden/make_hostile.py unread > unread.log; symtape inputs unread.log
-    0/0_0 (unfinished) was traced for s0 in {2, 3, 4, 5}: region 1 of 4; there may be others
+    0/0_0 (unfinished) was traced for s0 in {2, 3, 4, 5}; other sizes fall into at least 3 other regions
       * not known what they require: 1 condition that cannot be read
 
       symbol  source            recorded  sizes            because of
@@ -289,7 +289,7 @@ A guard that cannot be read may leave out sizes, so that the list is not said to
 Without time, the sizes that the compile serves are found, and no other region:
 
     $ symtape inputs $RECORDINGS/mlp.log.zst:0/1 --seconds 0
-    0/1_0 serves s77 >= 2: the only region that was found; there may be others
+    0/1_0 serves s77 >= 2; no region of other sizes was found, but there may be some
 
       symbol  source            recorded  sizes  because of
       s77     L['x'].size()[0]         6  >= 2   demo/mlp.py:15

@@ -1,7 +1,7 @@
 # symtape inputs --calls: in which regions a program's calls lie
 
     $ symtape inputs $RECORDINGS/sequence.log.zst:0/1 --calls $RECORDINGS/sequence.jsonl --seconds 600
-    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+    0/1_0 serves s77 >= 2; other sizes fall into 2 other regions
       * calls that lie in none, with other static sizes or numbers or an unknown size: 8
 
       symbol  source            recorded  sizes  because of
@@ -20,7 +20,7 @@ A call that does not tell a size is left out:
     $ head -5 $RECORDINGS/sequence.jsonl | sed "s/L\['x'\]/L['z']/" > other.jsonl
 
     $ symtape inputs $RECORDINGS/sequence.log.zst:0/1 --calls other.jsonl --seconds 600
-    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+    0/1_0 serves s77 >= 2; other sizes fall into 2 other regions
       * calls that lie in none, with other static sizes or numbers or an unknown size: 5
 
       symbol  source            recorded  sizes  because of

@@ -27,7 +27,7 @@ The program asserts another condition, and has a guard on sizes:
     > END
 
     $ symtape inputs asserts.pt2 -n 3 --seconds 600
-    asserts: what it checks allows s77 in {1, 2, 3, 4 and others}, and 1 condition on several sizes: region 1 of 3; there may be others
+    asserts: its asserts allow s77 in {1, 2, 3, 4 and others}, and 1 condition on several sizes; other sizes fall into at least 2 other regions
 
       symbol  source                       recorded  sizes                       because of
       s77     L['x'].size()[0]                    6  in {1, 2, 3, 4 and others}  demo/exported.py:18

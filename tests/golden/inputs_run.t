@@ -5,7 +5,7 @@ Requires: zstd
 The smallest sizes of each region that a recorded compile serves are run on a backend. A region without a compile is not run:
 
     $ symtape inputs $RECORDINGS/mlp.log.zst --run cpu
-    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+    0/1_0 serves s77 >= 2; other sizes fall into 2 other regions
 
       symbol  source            recorded  sizes  because of
       s77     L['x'].size()[0]         6  >= 2   demo/mlp.py:15
@@ -18,7 +18,7 @@ The smallest sizes of each region that a recorded compile serves are run on a ba
 With null, calls and memory are counted. An exported program has one compile, which is the program:
 
     $ symtape inputs $RECORDINGS/exported.pt2 --run null
-    exported: what it checks allows s77 in 0..64: region 1 of 2, which are all sizes
+    exported: its asserts allow s77 in 0..64; other sizes fall into 1 other region
 
       symbol  source                       recorded  sizes     because of
       s77     L['x'].size()[0]                    6  in 0..64
@@ -56,7 +56,7 @@ smallest sizes of the region is not run:
 A compile that failed has no graph that could run:
 
     $ symtape inputs $RECORDINGS/data_dependent.log.zst --seconds 600 -n 2 --run cpu | sed 's/.*  //'
-    0/0_0 (failed) was traced for s77 >= 2, s27 >= 2: region 1 of 2; there may be others
+    0/0_0 (failed) was traced for s77 >= 2, s27 >= 2; other sizes fall into at least 1 other region
 
     because of
     demo/data_dependent.py:11
@@ -75,7 +75,7 @@ A region whose smallest sizes need more memory than there is:
     $ zstd -dcq $RECORDINGS/mlp.log.zst | sed 's/"val": "6", "vr": "\[2, int_oo\]"/"val": "200000000000", "vr": "[100000000000, int_oo]"/' > large.log
 
     $ symtape inputs large.log --run cpu -n 1 | sed 's/.*  //'
-    0/1_0 serves s77 >= 100000000000: the only region that was found; there may be others
+    0/1_0 serves s77 >= 100000000000; no region of other sizes was found, but there may be some
 
     because of
     demo/mlp.py:15
@@ -84,7 +84,7 @@ A region whose smallest sizes need more memory than there is:
     not run: 32000000004288 bytes of memory are needed, and {*} are available on cpu; node arg3_1 is the first that needs more (0/1_0:aot_inference_graph)
 
     $ symtape inputs large.log --run null -n 1 | sed 's/.*  //'
-    0/1_0 serves s77 >= 100000000000: the only region that was found; there may be others
+    0/1_0 serves s77 >= 100000000000; no region of other sizes was found, but there may be some
 
     because of
     demo/mlp.py:15

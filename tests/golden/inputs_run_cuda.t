@@ -9,7 +9,7 @@ Requires: cuda
 Results that are wrong:
 
     $ SYMTAPE_FAKE_IDLE=1 SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape inputs $RECORDINGS/mlp.log.zst --run cuda | sed 's/.*  //'
-    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+    0/1_0 serves s77 >= 2; other sizes fall into 2 other regions
 
     because of
     demo/mlp.py:15
@@ -25,7 +25,7 @@ Results that are wrong:
 A device that fails:
 
     $ SYMTAPE_FAKE_LOST=1:700 SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape inputs $RECORDINGS/mlp.log.zst --run cuda | sed 's/.*  //'
-    0/1_0 serves s77 >= 2: region 1 of 3, which are all sizes
+    0/1_0 serves s77 >= 2; other sizes fall into 2 other regions
 
     because of
     demo/mlp.py:15
