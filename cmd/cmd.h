@@ -78,6 +78,7 @@ enum exit_code {
 #define SCHEMA_INPUTS_COVER  "symtape.inputs.cover/1"
 #define SCHEMA_OPCHECK       "symtape.opcheck/1"
 #define SCHEMA_MINIFY        "symtape.minify/1"
+#define SCHEMA_MINIFY_COST   "symtape.minify.cost/1"
 #define SCHEMA_BISECT        "symtape.bisect/1"
 #define SCHEMA_REWRITE       "symtape.rewrite/1"
 #define SCHEMA_VALIDATE      "symtape.validate/1"

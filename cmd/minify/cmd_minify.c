@@ -21,9 +21,11 @@ static const struct opt options[] = {
                "a graph fails if this guard is added, as in 'Eq(s27, 16)'"),
     OPT_STRING(0, "specializes", "SYMBOL", struct minify_args, specializes,
                "a graph fails if this symbol becomes a number"),
-    OPT_STRING(0, "cost", "COST", struct minify_args, cost,
-               "a graph fails if its compile takes at least N guards, dispatches or exprs, as "
-               "in 'guards>=40'"),
+    OPT_STRING(
+        0, "cost", "COST", struct minify_args, cost,
+        "a graph fails if its compile takes at least N guards, dispatches, evaluations, "
+        "symbolic-tensors or exprs, or an expression of N nodes (expr-size), as in "
+        "'guards>=40'; a name alone, as in guards, prints what the graph costs, by operator"),
     OPT_STRING(0, "has-ops", "OPS", struct minify_args, has_ops,
                "a graph fails if it has these calls, as in 'aten.sin, aten.cos -> aten.relu'",
                .old = "check-ops"),
@@ -183,6 +185,22 @@ static bool read_whole_graph(struct minify_job *job, struct err *err)
     return ok;
 }
 
+/* Options are checked before a program runs; the names of files are known after it. */
+static bool read_job(struct minify_job *job, struct err *err)
+{
+    return minify_read_options(job, err) && minify_check_oracle(job, err) &&
+           minify_check_files(job, err) && (!job->program || minify_record(job, err)) &&
+           minify_pick(job, err) && minify_check_files(job, err) && read_whole_graph(job, err);
+}
+
+static int answer_job(struct minify_job *job)
+{
+    struct err err = { 0 };
+    if (minify_only_costs(job->args))
+        return minify_print_cost(job);
+    return minify_make_oracle(job, &err) ? search_smallest(job) : out_error(job->cmd->out, &err);
+}
+
 static int run_minify(struct cmd *cmd)
 {
     struct minify_job job = { .cmd = cmd,
@@ -196,13 +214,7 @@ static int run_minify(struct cmd *cmd)
     if (cmd->n_operands == 0)
         return out_usage(cmd->out, "minify: an argument is missing: name a graph, as in "
                                    "bert.tape:0/0:forward");
-    int code = minify_read_options(&job, &err) && minify_check_oracle(&job, &err) &&
-                       minify_check_files(&job, &err) &&
-                       (!job.program || minify_record(&job, &err)) && minify_pick(&job, &err) &&
-                       minify_check_files(&job, &err) && read_whole_graph(&job, &err) &&
-                       minify_make_oracle(&job, &err)
-                   ? search_smallest(&job)
-                   : out_error(cmd->out, &err);
+    int code = read_job(&job, &err) ? answer_job(&job) : out_error(cmd->out, &err);
     why_release(&job.whys);
     minify_result_release(&job.result);
     if (job.oracle)

@@ -5,6 +5,7 @@
 #include "cmd/cli/tape_arg.h"
 #include "cmd/cmd.h"
 #include "minify/minify.h"
+#include "minify/oracle/cost.h"
 #include "minify/oracle/oracle_hidden.h"
 #include "minify/oracle/oracle_torch.h"
 #include "minify/repro/repro.h"
@@ -93,6 +94,10 @@ bool minify_read_input(struct minify_job *job, struct err *err);
  * that oracle. */
 bool minify_check_oracle(const struct minify_job *job, struct err *err);
 bool minify_make_oracle(struct minify_job *job, struct err *err);
+
+/* minify_cost.c: whether the options ask only what the graph costs; prints that. */
+bool minify_only_costs(const struct minify_args *args);
+int minify_print_cost(struct minify_job *job);
 
 /* minify_hide.c: --anonymize. The names of the candidate are replaced before the oracle is asked,
  * so that no answer contains them; texts from elsewhere are redacted. Does nothing without that

@@ -117,7 +117,7 @@ bool minify_check_files(const struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     const char *const files[] = { job->tape, args->fx, args->repro, args->issue, args->good };
-    bool ours = has_journal(job);
+    bool ours = has_journal(job) || minify_only_costs(args); /* which writes nothing */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         bool may = !files[i] || strcmp(files[i], "-") == 0 || args->overwrite || ours ||
                    access(files[i], F_OK) != 0;

@@ -37,18 +37,6 @@ static bool make_check(struct minify_job *job, struct err *err)
     return job->oracle != NULL;
 }
 
-/* Returns the number in a cost such as "guards>=200", which the repro checks. */
-static uint64_t number_behind(const char *cost)
-{
-    uint64_t n = 0;
-    struct str text = str_of(cost);
-    size_t digits = text.n;
-    while (digits > 0 && text.p[digits - 1] >= '0' && text.p[digits - 1] <= '9')
-        digits--;
-    (void)str_to_u64(str_from(text, digits), &n);
-    return n;
-}
-
 static bool make_shape(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
@@ -70,9 +58,13 @@ static bool make_shape(struct minify_job *job, struct err *err)
         job->repro.expr = options.what = str_of(args->specializes);
     } else if (args->cost) {
         options.question = SHAPE_COST;
+        struct cost_limit limit;
         options.what = str_of(args->cost);
-        job->repro.check = REPRO_GUARDS;
-        job->repro.at_least = number_behind(args->cost);
+        if (!cost_read(options.what, &limit, err))
+            return false;
+        /* Of these costs, a program can count guards alone. */
+        job->repro.check = limit.cost == COST_GUARDS ? REPRO_GUARDS : REPRO_RUNS;
+        job->repro.at_least = limit.least;
     }
     job->oracle = oracle_shape(&options, job->whole, err);
     return job->oracle != NULL;
@@ -235,7 +227,9 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err)
                        "--inject-fault cannot be combined with --check, "
                        "--torch-oracle or --has-ops");
     const struct program_setup setup = minify_setup(args);
-    return program_setup_check(&setup, err);
+    struct cost_limit limit;
+    return program_setup_check(&setup, err) &&
+           (!args->cost || cost_read(str_of(args->cost), &limit, err));
 }
 
 bool minify_make_oracle(struct minify_job *job, struct err *err)

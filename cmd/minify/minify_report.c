@@ -365,7 +365,7 @@ static void put_not_failing(const struct minify_job *job, struct buf *out)
     else if (args->specializes)
         buf_printf(out, "%s does not become a number", args->specializes);
     else if (args->cost)
-        buf_printf(out, "its cost is not %s", args->cost);
+        buf_printf(out, "its cost is not %s, but", args->cost);
     else if (args->has_ops)
         buf_printf(out, "it does not have all of the calls of --has-ops, which have the names that "
                         "symtape show --graph prints, as in aten.add.Tensor");
@@ -381,7 +381,7 @@ static void put_not_failing(const struct minify_job *job, struct buf *out)
         buf_puts(out, "symtape replay agrees with the recording; --check, --torch-oracle, "
                       "--guard, --specializes and --cost define other failures");
     if (text.n && !args->check)
-        buf_printf(out, ": %.*s", STR_ARG(str_first(text, 300)));
+        buf_printf(out, "%s %.*s", args->cost ? "" : ":", STR_ARG(str_first(text, 300)));
 }
 
 /* Notes options that may help if a command does not report a failure. */

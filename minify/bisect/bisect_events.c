@@ -312,20 +312,10 @@ static bool read_bisect_question(struct event_walk *w, struct err *err)
 
 static bool walk_events(struct event_walk *w, struct err *err)
 {
-    const struct candidate *c = w->candidate;
-    struct graph_replay_symbol *symbols =
-        arena_array(&w->arena, struct graph_replay_symbol, (size_t)c->n_symbols + 1);
-    struct graph_replay_guard *guards =
-        arena_array(&w->arena, struct graph_replay_guard, (size_t)c->n_guards + 1);
-    struct graph_replay_input graph;
-    if (!symbols || !guards)
-        return err_nomem(err);
-    engines_graph(c, symbols, guards, &graph);
-    graph.inject = w->question->inject.n ? &w->injection : NULL;
-    graph.by_hint = true;
+    const struct injection *inject = w->question->inject.n ? &w->injection : NULL;
     w->single->more = more;
     w->single->more_user = w;
-    bool ok = w->limit == 0 || graph_replay_walk(w->single, &graph, err);
+    bool ok = w->limit == 0 || engines_walk(w->single, w->candidate, inject, &w->arena, err);
     w->single->more = NULL;
     if (!ok || w->limit == 0)
         return ok;

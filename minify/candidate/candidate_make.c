@@ -216,18 +216,8 @@ static bool find_storages(struct candidate *candidate, struct err *err)
 {
     struct cand_data *data = data_of(candidate);
     struct arena arena = ARENA_INIT;
-    struct graph_replay_input graph;
     struct graph_replay *single = engines_take(data->texts->engines, err);
-    struct graph_replay_symbol *symbols =
-        arena_array(&arena, struct graph_replay_symbol, (size_t)candidate->n_symbols + 1);
-    struct graph_replay_guard *guards =
-        arena_array(&arena, struct graph_replay_guard, (size_t)candidate->n_guards + 1);
-    bool ok = single && ((symbols && guards) || err_nomem(err));
-    if (ok) {
-        engines_graph(candidate, symbols, guards, &graph);
-        graph.by_hint = true;
-        ok = graph_replay_walk(single, &graph, err);
-    }
+    bool ok = single && engines_walk(single, candidate, NULL, &arena, err);
     for (node_id id = 0; ok && id < data->graph.n_nodes; id++)
         data->storages[id] = graph_replay_storage(single, id);
     engines_give(data->texts->engines, single);

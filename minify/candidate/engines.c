@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "replay/ops/model/stats.h"
 #include "trace/base/vec.h"
 
 struct engines {
@@ -56,7 +57,7 @@ void engines_give(struct engines *engines, struct graph_replay *single)
     if (!single)
         return;
     pthread_mutex_lock(&engines->lock);
-    bool kept = vec_push(&engines->idle, single);
+    bool kept = !ops_short_of_memory(single->ops) && vec_push(&engines->idle, single);
     pthread_mutex_unlock(&engines->lock);
     if (!kept)
         graph_replay_free(single);
@@ -88,4 +89,22 @@ void engines_graph(const struct candidate *candidate, struct graph_replay_symbol
                                         .n_symbols = candidate->n_symbols,
                                         .guards = guards,
                                         .n_guards = candidate->n_guards };
+}
+
+bool engines_walk(struct graph_replay *single, const struct candidate *candidate,
+                  const struct injection *inject, struct arena *arena, struct err *err)
+{
+    struct graph_replay_symbol *symbols =
+        arena_array(arena, struct graph_replay_symbol, (size_t)candidate->n_symbols + 1);
+    struct graph_replay_guard *guards =
+        arena_array(arena, struct graph_replay_guard, (size_t)candidate->n_guards + 1);
+    struct graph_replay_input *graph = arena_array(arena, struct graph_replay_input, 1);
+    if (!symbols || !guards || !graph)
+        return err_nomem(err);
+    engines_graph(candidate, symbols, guards, graph);
+    graph->inject = inject;
+    graph->by_hint = true;
+    ops_stats_clear(single->ops);
+    return graph_replay_walk(single, graph, err) &&
+           (!ops_short_of_memory(single->ops) || err_nomem(err));
 }

@@ -5,14 +5,10 @@
 
 #include "minify/candidate/candidate_data.h"
 #include "minify/candidate/engines.h"
+#include "minify/oracle/cost.h"
 #include "minify/oracle/guard_match.h"
 #include "minify/oracle/shape_failure.h"
-#include "replay/ops/model/stats.h"
 #include "trace/base/clock.h"
-
-enum cost { COST_GUARDS, COST_DISPATCHES, COST_EXPRS, COST_CALLS, COST_EVALUATIONS, COSTS };
-static const char *const cost_names[COSTS] = { "guards", "dispatches", "exprs", "calls",
-                                               "evaluations" };
 
 struct shape_oracle {
     struct oracle oracle;
@@ -24,8 +20,7 @@ struct shape_oracle {
     bool has_regex;
     struct signature signature; /* the signature for SHAPE_EXPECT without a regex */
     bool has_signature;
-    enum cost cost;
-    uint64_t least;
+    struct cost_limit limit;
     struct engines *engines;
     struct arena arena;
 };
@@ -200,16 +195,18 @@ static void find_specialized(struct shape_walk *a)
 
 /* ---- Costs ---- */
 
-static uint64_t measure_cost(struct shape_walk *a, size_t exprs_before, uint64_t dispatches_before)
+/* "its compile costs 12 guards" */
+static void find_cost(struct shape_walk *a)
 {
-    const struct graph_replay *single = a->single;
-    switch (a->oracle->cost) {
-    case COST_GUARDS: return env_n_guards(single->env) - single->given_guards;
-    case COST_DISPATCHES: return ops_totals(single->ops).dispatches - dispatches_before;
-    case COST_EXPRS: return sym_pool_count(env_pool(single->env)) - exprs_before;
-    case COST_EVALUATIONS: return env_counts(single->env).evaluations;
-    default: return graph_counts(a->candidate->graph).calls;
-    }
+    const struct cost_limit *limit = &a->oracle->limit;
+    uint64_t n = cost_of_walk(a->single, a->candidate->graph).of[limit->cost];
+    char text[80];
+    snprintf(text, sizeof text, "%s %llu", cost_name(limit->cost), (unsigned long long)n);
+    a->found = n >= limit->least;
+    a->other = false;
+    a->first = guard_failure(a, a->oracle->what, ENV_NODE_NONE);
+    if (!a->found)
+        a->first.text = arena_copy(&a->arena, str_of(text));
 }
 
 /* ---- Asking ---- */
@@ -241,26 +238,16 @@ static bool go_on(void *user, struct graph_replay *single, const struct step *st
 
 static bool walk_candidate(struct shape_walk *a, struct err *err)
 {
-    const struct candidate *c = a->candidate;
-    struct graph_replay_symbol *symbols =
-        arena_array(&a->arena, struct graph_replay_symbol, (size_t)c->n_symbols + 1);
-    struct graph_replay_guard *guards =
-        arena_array(&a->arena, struct graph_replay_guard, (size_t)c->n_guards + 1);
-    struct graph_replay_input graph;
-    if (!symbols || !guards)
-        return err_nomem(err);
-    engines_graph(c, symbols, guards, &graph);
-    graph.inject = a->oracle->injects ? &a->oracle->injection : NULL;
-    graph.by_hint = true;
+    const struct injection *inject = a->oracle->injects ? &a->oracle->injection : NULL;
     a->single->more = go_on;
     a->single->more_user = a;
     guard_match_begin(&a->match, a->oracle->what);
-    bool ok = graph_replay_walk(a->single, &graph, err);
+    bool ok = engines_walk(a->single, a->candidate, inject, &a->arena, err);
     a->single->more = NULL;
     return ok;
 }
 
-static void judge_walk(struct shape_walk *a, size_t exprs, uint64_t dispatches)
+static void judge_walk(struct shape_walk *a)
 {
     switch (a->oracle->question) {
     case SHAPE_EXPECT:
@@ -276,17 +263,14 @@ static void judge_walk(struct shape_walk *a, size_t exprs, uint64_t dispatches)
         find_assert(a);
         break;
     case SHAPE_SPECIALIZES: find_specialized(a); break;
-    case SHAPE_COST:
-        a->found = measure_cost(a, exprs, dispatches) >= a->oracle->least;
-        a->first = guard_failure(a, a->oracle->what, ENV_NODE_NONE);
-        break;
+    case SHAPE_COST: find_cost(a); break;
     }
     if (a->found)
         set_shape_answer(a, VERDICT_INTERESTING, &a->first);
     else if (a->other)
         set_shape_answer(a, VERDICT_OTHER, &a->first);
     else
-        set_shape_answer(a, VERDICT_BORING, NULL);
+        set_shape_answer(a, VERDICT_BORING, a->oracle->question == SHAPE_COST ? &a->first : NULL);
 }
 
 static void ask_shape_engine(struct oracle *oracle, const struct candidate *candidate,
@@ -302,12 +286,11 @@ static void ask_shape_engine(struct oracle *oracle, const struct candidate *cand
     answer->text = answer->node = STR("");
     a.single = engines_take(a.oracle->engines, &answer->err);
     if (a.single) {
-        uint64_t dispatches = ops_totals(a.single->ops).dispatches;
         bool walked = walk_candidate(&a, &answer->err);
         if (a.stopped)
             answer->verdict = VERDICT_UNRESOLVED;
         else if (walked)
-            judge_walk(&a, 0, dispatches);
+            judge_walk(&a);
         else if (answer->err.kind != ERR_ENV)
             answer->verdict = VERDICT_UNRESOLVED;
         engines_give(a.oracle->engines, a.single);
@@ -338,22 +321,6 @@ static bool read_regex(struct shape_oracle *o, struct err *err)
         return true;
     regerror(code, &o->regex, why, sizeof why);
     return err_set(err, ERR_USAGE, "--error: \"%.*s\": %s", STR_ARG(o->what), why);
-}
-
-static bool read_cost_limit(struct shape_oracle *o, struct err *err)
-{
-    size_t at = str_find(o->what, STR(">="));
-    struct str name = str_trim(str_first(o->what, at));
-    if (at < o->what.n && str_to_u64(str_trim(str_from(o->what, at + 2)), &o->least))
-        for (int i = 0; i < COSTS; i++)
-            if (str_is(name, cost_names[i])) {
-                o->cost = (enum cost)i;
-                return true;
-            }
-    return err_set(err, ERR_USAGE,
-                   "--cost: \"%.*s\" is not one of guards>=N, dispatches>=N, exprs>=N, "
-                   "evaluations>=N, calls>=N",
-                   STR_ARG(o->what));
 }
 
 static bool check_symbol_known(const struct shape_oracle *o, const struct candidate *whole,
@@ -390,7 +357,10 @@ static bool read_shape_question(struct shape_oracle *o, const struct candidate *
     case SHAPE_EXPECT: return o->what.n ? read_regex(o, err) : find_shape_signature(o, whole, err);
     case SHAPE_GUARD: return guard_match_check(o->what, err);
     case SHAPE_SPECIALIZES: return check_symbol_known(o, whole, err);
-    case SHAPE_COST: return read_cost_limit(o, err);
+    case SHAPE_COST:
+        return cost_read(o->what, &o->limit, err) &&
+               (o->limit.has_least || err_set(err, ERR_USAGE, "--cost: a number is missing: %s>=N",
+                                              cost_name(o->limit.cost)));
     }
     return false;
 }

@@ -6,7 +6,7 @@
  *                      is the failure's own signature: kind, normalised message, operator, frame
  *   SHAPE_GUARD        the guard `what` is added: "Eq(s27, 16)", in sympy's str()
  *   SHAPE_SPECIALIZES  the symbol `what` becomes a number
- *   SHAPE_COST         "guards>=N"; also dispatches, exprs (replay's counters)
+ *   SHAPE_COST         "guards>=N", or another cost (minify/oracle/cost.h)
  *
  * A failure with another signature is VERDICT_OTHER. These oracles are deterministic and cheap. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_SHAPE_H

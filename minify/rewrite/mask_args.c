@@ -162,20 +162,8 @@ bool mask_can_count(const struct masker *m, node_id id, uint32_t depth)
 
 static bool walk_whole(struct masker *m, struct err *err)
 {
-    const struct candidate *whole = m->whole;
-    struct graph_replay_input graph;
-    struct graph_replay_symbol *symbols =
-        arena_array(&m->arena, struct graph_replay_symbol, (size_t)whole->n_symbols + 1);
-    struct graph_replay_guard *guards =
-        arena_array(&m->arena, struct graph_replay_guard, (size_t)whole->n_guards + 1);
-    if (!symbols || !guards)
-        return err_nomem(err);
-    m->replay = engines_take(data_of(whole)->texts->engines, err);
-    if (!m->replay)
-        return false;
-    engines_graph(whole, symbols, guards, &graph);
-    graph.by_hint = true;
-    return graph_replay_walk(m->replay, &graph, err);
+    m->replay = engines_take(data_of(m->whole)->texts->engines, err);
+    return m->replay && engines_walk(m->replay, m->whole, NULL, &m->arena, err);
 }
 
 /* Returns the size in the walk, in which guards replace symbols; SYM_NONE: it is not known. */

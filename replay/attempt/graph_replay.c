@@ -149,8 +149,11 @@ static bool graph_before_call(void *user, const struct program *program, const s
 {
     struct graph_replay *replay = user;
     (void)err;
-    if (program == program->root)
-        apply_guards(replay, step->node);
+    if (program != program->root)
+        return true;
+    apply_guards(replay, step->node);
+    if (replay->before)
+        replay->before(replay->more_user, replay, step);
     return true;
 }
 

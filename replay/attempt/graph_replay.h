@@ -58,9 +58,11 @@ struct graph_replay {
     uint32_t given_guards;  /* how many of the walk's guards are the caller's */
     struct str guard_error; /* the error of the caller's first guard that depends on data, or "" */
     bool traces;
+    /* Called before each call of the root, when the given guards before it were applied. */
+    void (*before)(void *user, struct graph_replay *replay, const struct step *step);
     /* Called after each call of the root; false ends the walk there, which is no failure. */
     bool (*more)(void *user, struct graph_replay *replay, const struct step *step);
-    void *more_user;
+    void *more_user; /* of both */
     struct arena arena;
 };
 

@@ -243,6 +243,49 @@ A guard that no operator asks for is the work of a branch: its line is told.
       guard Eq(Mod(s27, 8), 0), removed: it does not fail any more
     2> symtape: branch.tape: the result as a tape
 
+A cost without a number prints what the graph costs, and writes nothing.
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost expr-size; test -e minified.tape
+    $RECORDINGS/train.log.zst:0/0:forward: cost of the compile: expr-size 3; --cost 'expr-size>=2' keeps what makes half of it
+
+      guards           1: guards that the calls add
+      dispatches       74: dispatches, those of decompositions included
+      evaluations      170: evaluations of symbolic conditions
+      symbolic-tensors 24: tensors with a symbolic size that calls make
+      expr-size        3: nodes of the largest size of a result, as sympy counts them, without those of inputs
+      exprs            192: distinct expressions, those of the recording included
+      calls            17: calls of the graph
+
+      operator                        guards  dispatches  evaluations  symbolic-tensors  expr-size  calls
+      aten.addmm.default                   -          13           14                 3          3      1
+      aten.view.default                    -           6           14                 2          3      2
+      aten.add.Tensor                      -           3           33                 1          1      1
+      aten.convolution.default             1          15           10                 3          1      1
+      aten.detach.default                  -           2            2                 1          1      2
+      aten.embedding.default               -           3            -                 1          1      1
+      aten.native_layer_norm.default       -          20           88                10          1      1
+      aten.t.default                       -           1            -                 -          1      1
+      aten.tanh.default                    -           3            2                 1          1      1
+      aten.transpose.int                   -           8            7                 2          1      2
+      operator.getitem                     -           -            -                 -          1      3
+      operator.mul                         -           -            -                 -          -      1
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost guards --json | python3 -c 'import json, sys; cost = json.load(sys.stdin); print(cost["cost"], cost["proposed"], cost["total"]["guards"], cost["operators"][0])'
+    guards 1 1 {'operator': 'aten.convolution.default', 'guards': 1, 'dispatches': 15, 'evaluations': 10, 'symbolic-tensors': 3, 'expr-size': 1, 'calls': 1}
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'expr-size>=3' -o cost.tape | sed -n '1s/;.*//p'
+    calls 17 -> 1, symbols 2 -> 1, guards 0 -> 0
+    2> symtape: cost.tape: the result as a tape
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'sizes>=3'
+    2> symtape: --cost: "sizes>=3" is not NAME>=N or NAME, where NAME is one of guards, dispatches, evaluations, symbolic-tensors, expr-size, exprs, calls
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'exprs>=x'
+    2> symtape: --cost: "exprs>=x" is not NAME>=N or NAME, where NAME is one of guards, dispatches, evaluations, symbolic-tensors, expr-size, exprs, calls
+    [exit 2]
+
 Names, user lines and paths can be left out.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --has-ops aten.convolution --anonymize -o anonymous.tape --fx anonymous.fx >out 2>&1; grep -c 'demo\|primals' anonymous.fx
@@ -253,6 +296,10 @@ What does not fail is said so, with what was seen.
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward -o none.tape
     2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: symtape replay agrees with the recording; --check, --torch-oracle, --guard, --specializes and --cost define other failures
+    [exit 1]
+
+    $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --cost 'expr-size>=100' -o none.tape
+    2> symtape: $RECORDINGS/train.log.zst:0/0:forward: does not fail: its cost is not expr-size>=100, but expr-size 3
     [exit 1]
 
     $ symtape minify $RECORDINGS/train.log.zst:0/0:forward --guard 'Eq(s23, 7)' -o none.tape

@@ -75,6 +75,8 @@ void sym_pool_free(struct sym_pool *pool); /* NULL is fine */
 /* Returns false, and moves the first failure to err, when something failed since the last call. */
 bool sym_ok(struct sym_pool *pool, struct err *err);
 size_t sym_pool_count(const struct sym_pool *pool); /* the number of distinct expressions */
+/* Returns the number of nodes of an expression, as sympy counts them; it does not exceed 2**30. */
+uint32_t sym_n_nodes(const struct sym_pool *pool, sym_id e);
 bool sym_short_of_memory(
     const struct sym_pool *pool);                   /* sticky after the first failed allocation */
 size_t sym_pool_bytes(const struct sym_pool *pool); /* the memory that it uses */

@@ -460,6 +460,12 @@ size_t sym_pool_count(const struct sym_pool *pool)
     return pool->n_nodes;
 }
 
+uint32_t sym_n_nodes(const struct sym_pool *pool, sym_id e)
+{
+    uint32_t weight = node_at(pool, e)->weight;
+    return weight / 2 + weight % 2;
+}
+
 bool sym_short_of_memory(const struct sym_pool *pool)
 {
     return pool->short_of_memory;
