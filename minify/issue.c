@@ -71,6 +71,8 @@ static void put_issue_failure(const struct issue *issue, struct buf *out)
         out->failed |= text.failed;
         buf_release(&text);
     }
+    if (issue->compiler.n)
+        put_paragraph(out, "What fails in PyTorch, by its compiler bisector: ", issue->compiler);
     if (issue->eager.n) {
         buf_puts(out, "Without any compiler it fails too: ");
         markdown_code(out, first_line_of(issue->eager));

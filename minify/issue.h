@@ -20,6 +20,7 @@ struct issue {
     struct str oracle;                     /* the oracle and its options: "--check ./fails.sh" */
     struct str machine;                    /* "Linux x86_64"; "" */
     struct str eager;                      /* the error without any compiler; "" */
+    struct str compiler;                   /* "inductor, lowerings: relu"; "" */
     const struct repro_verified *verified; /* NULL: not run */
     const struct why_list *whys;           /* NULL: not determined */
     const char *symtape_version;

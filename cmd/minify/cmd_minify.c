@@ -163,7 +163,8 @@ static int search_smallest(struct minify_job *job)
     bool good = minify_run(job->whole, &job->options, &job->result, &err);
     out_progress_end(job->cmd->out);
     if (good && job->result.end != MINIFY_NOT_REPRODUCED)
-        good = minify_find_whys(job, &err) && minify_write_files(job, &err);
+        good = minify_find_whys(job, &err) && minify_bisect_inductor(job, &err) &&
+               minify_write_files(job, &err);
     int code = good ? minify_report(job) : report_failure(job, &err);
     code = code == EXIT_DONE ? exit_of(&job->result) : code;
     if (code == EXIT_DONE && atomic_load(job->options.stop)) {

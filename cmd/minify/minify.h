@@ -50,8 +50,11 @@ struct minify_job {
     char *aside;                    /* folder of candidates that fail differently */
     struct candidate *whole;
     struct oracle *oracle;
+    struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
     struct repro_what repro;        /* the failure, for programs that reproduce it */
     struct torch_first torch;       /* of --torch-oracle */
+    struct torch_bisected bisected; /* texts in `texts` */
+    bool has_bisected;
     struct repro_verified verified; /* of --repro */
     bool is_verified;
     struct cand_aliases aliases; /* for --anonymize: the replacements of names */
@@ -98,6 +101,11 @@ bool minify_make_oracle(struct minify_job *job, struct err *err);
 /* minify_cost.c: whether the options ask only what the graph costs; prints that. */
 bool minify_only_costs(const struct minify_args *args);
 int minify_print_cost(struct minify_job *job);
+
+/* minify_inductor.c: bisects the compiler on the smallest graph; appends "inductor, lowerings:
+ * relu". */
+bool minify_bisect_inductor(struct minify_job *job, struct err *err);
+void minify_put_bisected(const struct minify_job *job, struct buf *out);
 
 /* minify_hide.c: --anonymize. The names of the candidate are replaced before the oracle is asked,
  * so that no answer contains them; texts from elsewhere are redacted. Does nothing without that

@@ -173,8 +173,11 @@ static struct issue_size size_in_report(const struct candidate *candidate)
 static bool write_issue(const struct minify_job *job, struct err *err)
 {
     struct buf repro = BUF_INIT, oracle = BUF_INIT, machine = BUF_INIT, text = BUF_INIT;
+    struct buf compiler = BUF_INIT;
     struct repro_notes notes = { 0 };
     put_oracle_option(job, &oracle);
+    if (job->has_bisected && job->bisected.found)
+        minify_put_bisected(job, &compiler);
     bool good = print_repro(job, true, &notes, &repro, err);
     struct utsname system;
     if (uname(&system) == 0)
@@ -188,6 +191,7 @@ static bool write_issue(const struct minify_job *job, struct err *err)
                                  .cannot = notes.cannot,
                                  .oracle = buf_str(&oracle),
                                  .eager = job->torch.eager,
+                                 .compiler = buf_str(&compiler),
                                  .verified = job->is_verified && job->repro.check != REPRO_RUNS
                                                  ? &job->verified
                                                  : NULL,
@@ -198,6 +202,7 @@ static bool write_issue(const struct minify_job *job, struct err *err)
     buf_release(&repro);
     buf_release(&oracle);
     buf_release(&machine);
+    buf_release(&compiler);
     buf_release(&text);
     return good;
 }

@@ -100,7 +100,7 @@ static bool make_torch(struct minify_job *job, struct err *err)
         .timeout = job->options.timeout,
     };
     out_progress(job->cmd->out, "running the whole graph in PyTorch");
-    job->oracle = oracle_torch(&options, job->whole, &job->torch, err);
+    job->oracle = job->torch_oracle = oracle_torch(&options, job->whole, &job->torch, err);
     out_progress_end(job->cmd->out);
     if (!job->oracle)
         return false;

@@ -127,6 +127,23 @@ static void put_verified(const struct minify_job *job, struct json_writer *w)
     json_close(w);
 }
 
+static void put_bisected(const struct minify_job *job, struct json_writer *w)
+{
+    const struct torch_bisected *b = &job->bisected;
+    if (!job->has_bisected) {
+        json_put_null(w, "compiler");
+        return;
+    }
+    json_open_object(w, "compiler");
+    json_put_bool(w, "found", b->found);
+    json_put_str_or_null(w, "backend", b->backend);
+    json_put_str_or_null(w, "subsystem", b->subsystem);
+    json_put_u64(w, "number", b->number);
+    json_put_str_or_null(w, "detail", b->detail);
+    json_put_str_or_null(w, "why", b->why);
+    json_close(w);
+}
+
 static void put_minify_json(const struct minify_job *job, struct buf *out)
 {
     const struct minify_result *result = &job->result;
@@ -154,6 +171,7 @@ static void put_minify_json(const struct minify_job *job, struct buf *out)
     json_put_u64(&w, "damaged", result->found_damaged);
     json_close(&w);
     put_verified(job, &w);
+    put_bisected(job, &w);
     fields_json_rows(&w, "why", &WHY_FIELDS, NULL, &whys, 0);
     if (!candidate_print_fx(job->result.best, &fx))
         out->failed = true;
@@ -292,6 +310,11 @@ static void put_minify_text(const struct minify_job *job, struct buf *out)
     put_timed_out(result, out);
     put_rate(result, out);
     put_failing(job, out);
+    if (job->has_bisected) {
+        buf_puts(out, "what fails in PyTorch: ");
+        minify_put_bisected(job, out);
+        buf_putc(out, '\n');
+    }
     if (result->minimal && result->best->n_symbols == 0 && job->whole->n_symbols > 0)
         buf_puts(out, "not a dynamic-shape bug: it also fails when every size is a number\n");
     put_smallest_graph(job->result.best, out);

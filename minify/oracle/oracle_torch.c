@@ -43,6 +43,14 @@ enum outcome {
     OUTCOME_EAGER,
     OUTCOME_NO_DEVICE,  /* the graph is for a device that this machine does not have */
     OUTCOME_NO_BACKEND, /* PyTorch has none of that name; the message lists those that it has */
+    OUTCOME_BISECTED,
+};
+
+/* What a question is for. */
+enum purpose {
+    PURPOSE_NEXT,
+    PURPOSE_FIRST, /* also whether f runs in eager mode */
+    PURPOSE_BISECT,
 };
 
 /* A parsed reply. The answer owns its texts. */
@@ -50,6 +58,8 @@ struct reply {
     enum outcome outcome;
     struct str type, message, node, eager;
     double excess;
+    struct str backend, subsystem; /* of OUTCOME_BISECTED, whose detail is the message */
+    uint64_t number;
 };
 
 static struct str text_of(const struct json *doc, const char *key, struct arena *arena)
@@ -61,8 +71,8 @@ static struct str text_of(const struct json *doc, const char *key, struct arena 
 
 static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
 {
-    static const char *const words[] = { "cannot", "ok",     "raised", "wrong",
-                                         "eager",  "device", "backend" };
+    static const char *const words[] = { "cannot", "ok",     "raised",  "wrong",
+                                         "eager",  "device", "backend", "bisected" };
     struct json doc = { 0 };
     struct err err = { 0 };
     bool ok = json_parse(&doc, line, &err);
@@ -76,7 +86,10 @@ static bool read_reply(struct str line, struct arena *arena, struct reply *reply
         reply->message = text_of(&doc, "message", arena);
         reply->node = text_of(&doc, "node", arena);
         reply->eager = text_of(&doc, "eager", arena);
+        reply->backend = text_of(&doc, "backend", arena);
+        reply->subsystem = text_of(&doc, "subsystem", arena);
         json_double(&doc, json_get(&doc, JSON_ROOT, STR("excess")), &reply->excess);
+        json_u64(&doc, json_get(&doc, JSON_ROOT, STR("number")), &reply->number);
     }
     json_release(&doc);
     return ok;
@@ -93,7 +106,7 @@ static struct repro_what repro_what_of(const struct oracle_torch *o, enum repro_
                                 .cpu = o->options.cpu };
 }
 
-static void put_question(const struct oracle_torch *o, bool eager, struct buf *out)
+static void put_question(const struct oracle_torch *o, enum purpose purpose, struct buf *out)
 {
     enum torch_question question = o->options.question;
     bool wrong = questions[question].check == REPRO_WRONG;
@@ -101,22 +114,29 @@ static void put_question(const struct oracle_torch *o, bool eager, struct buf *o
     json_open_object(&w, NULL);
     json_put_cstr(&w, "route", routes[questions[question].route]);
     json_put_str(&w, "backend", o->options.backend);
-    json_put_cstr(&w, "ask", wrong ? "wrong" : question == TORCH_RUN ? "runs" : "raises");
-    json_put_bool(&w, "eager", eager || wrong || question == TORCH_RUN);
+    json_put_cstr(&w, "ask",
+                  purpose == PURPOSE_BISECT ? "bisect"
+                  : wrong                   ? "wrong"
+                  : question == TORCH_RUN   ? "runs"
+                                            : "raises");
+    json_put_bool(&w, "eager",
+                  wrong || (purpose != PURPOSE_BISECT &&
+                            (purpose == PURPOSE_FIRST || question == TORCH_RUN)));
+    json_put_str(&w, "type", o->first.signature.kind);
     json_put_bool(&w, "run", questions[question].route == REPRO_COMPILE);
     json_close(&w);
     out->n -= out->n > 0; /* removes the brace, since the worker's field follows */
 }
 
-static bool exchange(struct oracle_torch *o, const struct candidate *candidate, bool eager,
-                     double timeout, const atomic_bool *cancel, struct arena *arena,
-                     struct reply *reply, struct err *err)
+static bool exchange(struct oracle_torch *o, const struct candidate *candidate,
+                     enum purpose purpose, double timeout, const atomic_bool *cancel,
+                     struct arena *arena, struct reply *reply, struct err *err)
 {
     struct buf question = BUF_INIT, source = BUF_INIT, line = BUF_INIT;
     struct repro_what what = repro_what_of(o, REPRO_NOTHING);
     struct repro_notes notes;
     enum torch_end end = TORCH_CANCELLED;
-    put_question(o, eager, &question);
+    put_question(o, purpose, &question);
     bool ok =
         (repro_print(candidate, &what, &notes, &source) && !question.failed) || err_nomem(err);
     *reply = (struct reply){ .outcome = OUTCOME_CANNOT };
@@ -175,6 +195,7 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     case OUTCOME_EAGER: return VERDICT_BORING;
     case OUTCOME_CANNOT:
     case OUTCOME_NO_DEVICE:
+    case OUTCOME_BISECTED:
     case OUTCOME_NO_BACKEND: return VERDICT_UNRESOLVED;
     case OUTCOME_RAISED:
     case OUTCOME_WRONG: break;
@@ -200,8 +221,8 @@ static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
         answer->seconds = o->first.seconds;
         return;
     }
-    if (exchange(o, candidate, false, asking->timeout, asking->cancel, &answer->arena, &reply,
-                 &err)) {
+    if (exchange(o, candidate, PURPOSE_NEXT, asking->timeout, asking->cancel, &answer->arena,
+                 &reply, &err)) {
         answer->signature = signature_of(&reply, &answer->arena);
         answer->verdict = judge_reply(o, &reply, &answer->signature);
         answer->text = reply.message;
@@ -240,7 +261,7 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     struct reply reply;
     double began = clock_seconds();
     double timeout = o->options.timeout > 0 ? o->options.timeout : 300;
-    if (!exchange(o, whole, true, timeout, NULL, &o->arena, &reply, err))
+    if (!exchange(o, whole, PURPOSE_FIRST, timeout, NULL, &o->arena, &reply, err))
         return false;
     if (reply.outcome == OUTCOME_NO_BACKEND)
         return err_set(err, ERR_USAGE,
@@ -320,4 +341,33 @@ struct repro_what oracle_torch_repro(const struct oracle *oracle)
     }
     what.eager_fails = o->first.eager.n > 0;
     return what;
+}
+
+/* ---- Bisecting the compiler ---- */
+
+bool oracle_torch_can_bisect(const struct oracle *oracle)
+{
+    const struct oracle_torch *o = (const struct oracle_torch *)oracle;
+    return questions[o->options.question].route == REPRO_COMPILE &&
+           str_is(o->options.backend, "inductor") && !str_is(o->first.signature.kind, "crash");
+}
+
+bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidate, double timeout,
+                         const atomic_bool *cancel, struct arena *arena, struct torch_bisected *ret,
+                         struct err *err)
+{
+    struct oracle_torch *o = (struct oracle_torch *)oracle;
+    struct reply reply;
+    *ret = (struct torch_bisected){ .why = STR("") };
+    if (!exchange(o, candidate, PURPOSE_BISECT, timeout, cancel, arena, &reply, err))
+        return false;
+    ret->found = reply.outcome == OUTCOME_BISECTED;
+    ret->backend = reply.backend;
+    ret->subsystem = reply.subsystem;
+    ret->number = reply.number;
+    ret->detail = reply.message;
+    if (!ret->found)
+        ret->why = reply.outcome == OUTCOME_OK ? STR("it does not fail when it is compiled again")
+                                               : reply.message;
+    return true;
 }

@@ -56,6 +56,25 @@ struct torch_first {
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err);
 
+/* What of the compiler fails, as torch/_inductor/compiler_bisector.py finds it. Texts are in the
+ * arena of the call. */
+struct torch_bisected {
+    bool found;           /* false: the failure was not there, or it cannot be bisected: `why` */
+    struct str backend;   /* the first that fails: "eager" (Dynamo), "aot_eager", "inductor" */
+    struct str subsystem; /* "lowerings", "post_grad_passes"; "": none of it alone */
+    uint64_t number;      /* the application of it that fails, as PyTorch counts them, from 0 */
+    struct str detail;    /* what is applied: "relu"; of a setting its name again; "" */
+    struct str why;
+};
+
+/* Bisects Inductor on a candidate that fails, by compiling it 10 to 30 times. For the questions of
+ * torch.compile with the backend inductor. Returns false with err set if the worker cannot be
+ * started again. */
+bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidate, double timeout,
+                         const atomic_bool *cancel, struct arena *arena, struct torch_bisected *ret,
+                         struct err *err);
+bool oracle_torch_can_bisect(const struct oracle *oracle);
+
 /* Returns options for a repro with the same route, check, backend and error. */
 struct repro_what oracle_torch_repro(const struct oracle *oracle);
 

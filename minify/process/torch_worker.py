@@ -12,6 +12,7 @@ import re
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 
 backend = None  # of --torch-backend MODULE:NAME
@@ -173,6 +174,33 @@ def compiled(torch, question, f, inputs):
     return torch.compile(f, backend=backend or question["backend"], fullgraph=True)
 
 
+def bisected(torch, question, f, inputs, expected):
+    """The first of PyTorch's backends that fails as `type` says, and in it the pass, the lowering or the setting without which
+    it does not: torch/_inductor/compiler_bisector.py. Code and inputs are those of the question."""
+    import copy
+    import shutil
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    def good():
+        torch._dynamo.reset()
+        torch.manual_seed(0)
+        try:
+            actual = torch.compile(f, fullgraph=True)(*copy.deepcopy(inputs))
+        except Exception as error:
+            return expected is not None or root_of(error)[0] != question["type"]
+        return expected is None or compare(torch, actual, expected)[1] <= 1
+
+    folder = CompilerBisector.in_process_cache = tempfile.mkdtemp()
+    try:
+        found = CompilerBisector.do_bisect(good)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if not found:
+        return {"outcome": "ok"}
+    return {"outcome": "bisected", "backend": found.backend, "subsystem": found.subsystem or "",
+            "number": found.bisect_number or 0, "message": str(found.debug_info or "")[:400]}
+
+
 def answer(torch, question, source):
     import copy
     import linecache
@@ -198,6 +226,8 @@ def answer(torch, question, source):
             if question["ask"] != "raises":
                 ret.update({"outcome": "eager"})
                 return ret
+    if question["ask"] == "bisect":
+        return bisected(torch, question, f, inputs, expected if question["eager"] else None)
     try:
         torch.manual_seed(0)
         call = compiled(torch, question, f, copy.deepcopy(inputs))

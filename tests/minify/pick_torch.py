@@ -74,6 +74,8 @@ def main():
         out, notes = minify("-o", "low.tape", "--import", "patch.py", "--", python, "lowering.py")
         assert "--torch-backend inductor --import patch.py" in notes, notes
         assert "reproduced 1 of 1 times" in notes and " -> 1, " in out, out + notes
+        assert "what fails in PyTorch: inductor, lowerings: cumprod" in out, out
+        assert "compiler bisector: inductor, lowerings: cumprod" in read("low.issue.md")
         graph = "low.recording.tape:0/0:dynamo"
         for option, message in (
                 (("--config", "inductor.nothing=1"), "torch._inductor.config.nothing does not exist"),
