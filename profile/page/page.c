@@ -1,8 +1,8 @@
 #include "profile/page/page.h"
 
+#include "profile/page/page_frame.h"
 #include "profile/page/page_parts.h"
 #include "profile/report/report.h"
-#include "trace/base/sha256.h"
 
 /* The bytes that graphs may take, and the limits to which the rest is cut, step by step until it
  * fits. */
@@ -108,44 +108,20 @@ bool page_data(const struct page_input *input, struct buf *out, struct err *err)
 
 /* ---- The page around it ---- */
 
-static struct str asset(const char *name)
-{
-    for (const struct page_asset *a = page_assets; a->name; a++)
-        if (strcmp(a->name, name) == 0)
-            return str_of(a->text);
-    return STR("");
-}
-
-/* Appends "'sha256-BASE64'", as a Content-Security-Policy names the text of an element. */
-static void put_hash(struct buf *out, struct str text)
-{
-    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char digest[SHA256_BYTES + 1] = { 0 };
-    sha256(text, digest);
-    buf_puts(out, "'sha256-");
-    for (unsigned i = 0; i < SHA256_BYTES; i += 3) {
-        unsigned third = i + 2 < SHA256_BYTES ? digest[i + 2] : 0;
-        uint32_t bits = (uint32_t)digest[i] << 16 | (uint32_t)digest[i + 1] << 8 | third;
-        for (unsigned k = 0; k < 4; k++)
-            buf_putc(out, i + k > SHA256_BYTES ? '=' : DIGITS[bits >> (18 - 6 * k) & 63]);
-    }
-    buf_putc(out, '\'');
-}
-
 /* The page has one script, which these files make in this order. */
 static void put_script(struct buf *out)
 {
     static const char *const FILES[] = { "page/format.js", "page/table.js", "page/chart.js",
                                          "page/page.js" };
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
-        buf_put(out, asset(FILES[i]));
+        buf_put(out, page_asset_text(FILES[i]));
 }
 
 static void put_script_hash(struct buf *out)
 {
     struct buf script = BUF_INIT;
     put_script(&script);
-    put_hash(out, buf_str(&script));
+    page_put_hash(out, buf_str(&script));
     out->failed |= script.failed;
     buf_release(&script);
 }
@@ -155,11 +131,11 @@ static bool put_place(const struct page_input *input, struct str name, struct bu
                       struct err *err)
 {
     if (str_is(name, "style"))
-        buf_put(out, asset("page/page.css"));
+        buf_put(out, page_asset_text("page/page.css"));
     else if (str_is(name, "script"))
         put_script(out);
     else if (str_is(name, "style_hash"))
-        put_hash(out, asset("page/page.css"));
+        page_put_hash(out, page_asset_text("page/page.css"));
     else if (str_is(name, "script_hash"))
         put_script_hash(out);
     else if (str_is(name, "data"))
@@ -169,7 +145,7 @@ static bool put_place(const struct page_input *input, struct str name, struct bu
 
 bool page_write(const struct page_input *input, struct buf *out, struct err *err)
 {
-    struct str html = asset("page/page.html");
+    struct str html = page_asset_text("page/page.html");
     while (html.n > 0) {
         size_t at = str_find_char(html, '@');
         buf_put(out, str_first(html, at));

@@ -80,7 +80,7 @@ size_t table_rows(const struct table *table)
     return table->ends.n / table->n_columns;
 }
 
-static struct str cell_text(const struct table *table, size_t row, size_t column)
+struct str table_cell_text(const struct table *table, size_t row, size_t column)
 {
     size_t i = row * table->n_columns + column;
     size_t from = i ? table->ends.v[i - 1] : 0;
@@ -93,7 +93,7 @@ void table_transpose(const struct table *table, struct table *ret)
     for (size_t c = 0; c < table->n_columns; c++) {
         table_text(ret, str_of(table->columns[c].header));
         for (size_t r = 0; r < table_rows(table) && !table->text.failed; r++) {
-            buf_put(&ret->text, cell_text(table, r, c));
+            buf_put(&ret->text, table_cell_text(table, r, c));
             table_cell(ret);
         }
     }
@@ -160,7 +160,7 @@ static size_t cells_width(const struct table *table, size_t column)
 {
     size_t ret = 0;
     for (size_t r = 0; r < table_rows(table); r++) {
-        size_t width = format_columns(cell_text(table, r, column));
+        size_t width = format_columns(table_cell_text(table, r, column));
         ret = width > ret ? width : ret;
     }
     return ret;
@@ -169,7 +169,7 @@ static size_t cells_width(const struct table *table, size_t column)
 static bool is_empty_column(const struct table *table, size_t column)
 {
     for (size_t r = 0; r < table_rows(table); r++)
-        if (!str_is(cell_text(table, r, column), "-"))
+        if (!str_is(table_cell_text(table, r, column), "-"))
             return false;
     return true;
 }
@@ -285,7 +285,7 @@ static struct str line_text(const struct table *table, size_t row, size_t below,
 {
     struct str header = str_of(table->columns[c].header);
     if (row > 0)
-        return cell_text(table, row - 1, c);
+        return table_cell_text(table, row - 1, c);
     return width < header.n && !is_text(&table->columns[c])
                ? header_line(header, width, below)
                : str_first(header, below ? 0 : header.n);
@@ -403,7 +403,7 @@ void table_markdown(const struct table *table, struct buf *out)
     for (size_t r = 0; r < table_rows(table); r++) {
         for (size_t c = 0; c < table->n_columns; c++)
             if (widths[c] > 0)
-                markdown_cell(out, cell_text(table, r, c), table->columns[c].kind);
+                markdown_cell(out, table_cell_text(table, r, c), table->columns[c].kind);
         buf_puts(out, "|\n");
     }
     free(widths);
@@ -423,7 +423,7 @@ void table_print_block(const struct table *table, size_t row, struct styles *sty
         buf_printf(out, "%-*s", (int)width, table->columns[c].header);
         style_mark(styles, out, STYLE_NONE);
         buf_puts(out, "  ");
-        buf_put(out, cell_text(table, row, c));
+        buf_put(out, table_cell_text(table, row, c));
         buf_putc(out, '\n');
     }
 }

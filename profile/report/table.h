@@ -75,6 +75,8 @@ void table_cell(struct table *table);
 void table_transpose(const struct table *table, struct table *ret);
 
 size_t table_rows(const struct table *table);
+/* Returns the text of a cell, "-" if it is empty. */
+struct str table_cell_text(const struct table *table, size_t row, size_t column);
 /* Prints the header and rows, or nothing without rows. Failure is reported by out->failed. */
 void table_print(const struct table *table, const struct table_layout *layout, struct buf *out);
 /* Prints the table as Markdown. Texts that may be cut come from files and are marked as code. */
