@@ -1,6 +1,6 @@
 /* A tree of guards up to a line "====", and calls after it: whatever they hold, each call has an
  * answer, or there is an error. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "profile/calls/guards/entry_guards.h"
 #include "profile/calls/tree/guard_owner.h"

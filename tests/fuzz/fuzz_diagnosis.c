@@ -3,7 +3,7 @@
  * which is bounded and has nothing to which HTML gives a meaning. Rows of its tables are complete,
  * their texts harmless, their keys unique; what viewers get is JSON, or can be made. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "profile/page/page.h"
 #include "profile/page/page_reduce.h"

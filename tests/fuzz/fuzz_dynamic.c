@@ -1,6 +1,6 @@
 /* Lines of a PGO profile up to a line "====", and calls after it: whatever they hold, their values
  * join what is remembered, and what is dynamic stays so. A copy remembers the same. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "profile/calls/dynamic/choose_dim.h"
 #include "profile/calls/dynamic/pgo_profile.h"

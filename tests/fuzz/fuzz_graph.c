@@ -1,7 +1,7 @@
 /* The reader of graph texts: whatever it accepts is consistent, and prints to a text that is
  * accepted again and, where nothing was opaque, is the same graph. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/graphs/names.h"
+#include "tests/fuzz/shared/names.h"
 
 #include "trace/base/buf.h"
 #include "trace/graph/graph.h"

@@ -1,6 +1,6 @@
 /* A log up to a line "====", and calls after it: whatever they hold, the caches and levels have an
  * answer that prints and adds up, or there is an error. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "profile/calls/levels/levels_report.h"
 

@@ -1,6 +1,6 @@
 /* The log splitter and the importer: any bytes with a record in them become a tape that reads, and
  * whose export is the bytes again. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "trace/log/import.h"
 #include "trace/log/source.h"

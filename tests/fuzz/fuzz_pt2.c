@@ -2,7 +2,7 @@
  * (bytes that are no archive are taken for one), what was read is a graph whose parts refer to each
  * other, and which prints. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/graphs/names.h"
+#include "tests/fuzz/shared/names.h"
 
 #include "trace/pt2/pt2.h"
 

@@ -1,7 +1,7 @@
 /* The tape's reader. An input that starts as a tape is taken as it is. Any other is the content of
  * a tape's blocks: one byte (odd: the tape gets an index), then for each block its size in two
  * bytes, low first, and its bytes; that way mutations get past zstd and its checksums. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "trace/base/hash.h"
 #include "trace/tape/tape_frame.h"

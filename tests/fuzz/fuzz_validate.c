@@ -1,6 +1,6 @@
 /* Any log: its attempts are validated with few steps, or there is an error. No claim is counted
  * twice, and each one that is not proved is listed. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "prove/validate/validate.h"
 

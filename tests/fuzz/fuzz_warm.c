@@ -2,7 +2,7 @@
  * twice): whatever they hold, each graph of the warm start has an outcome, their compiles stand on
  * one time axis, and the reports can be written. */
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "profile/calls/ranks/ranks_report.h"
 #include "profile/calls/warm/key_difference.h"

@@ -1,6 +1,6 @@
 /* A target, in the first line, and the log after it: whatever they hold, there is an answer that
  * prints, or an error. */
-#include "tests/fuzz/walk.h"
+#include "tests/fuzz/shared/walk.h"
 
 #include "profile/why/why_make.h"
 

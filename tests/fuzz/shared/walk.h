@@ -1,8 +1,8 @@
 /* Uses everything that an open trace offers, as a program does that believes what it reads; what
  * must hold of every trace, damaged or not, is checked on the way. A hostile tape can say very much
  * in a few bytes, so a walk has a budget. */
-#ifndef SYMTAPE_TESTS_FUZZ_WALK_H
-#define SYMTAPE_TESTS_FUZZ_WALK_H
+#ifndef SYMTAPE_TESTS_FUZZ_SHARED_WALK_H
+#define SYMTAPE_TESTS_FUZZ_SHARED_WALK_H
 
 #include <stdio.h>
 #include <sys/mman.h>

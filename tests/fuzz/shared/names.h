@@ -1,6 +1,6 @@
 /* What stands in a graph as a name is one, whatever the text or archive that it was read from. */
-#ifndef SYMTAPE_TESTS_FUZZ_GRAPHS_NAMES_H
-#define SYMTAPE_TESTS_FUZZ_GRAPHS_NAMES_H
+#ifndef SYMTAPE_TESTS_FUZZ_SHARED_NAMES_H
+#define SYMTAPE_TESTS_FUZZ_SHARED_NAMES_H
 
 #include "tests/fuzz/fuzz.h"
 
