@@ -46,6 +46,7 @@
     COMMAND(run, "run graphs with values, on the CPU or a GPU")                        \
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
     COMMAND(ranks, "compare the ranks of one job: which one did otherwise, and where") \
+    COMMAND(dash, "print the table of benchmark suites, and what changed in them")     \
     COMMAND(check, "check a tape against a baseline and limits, for CI")               \
     COMMAND(opcheck, "check operators by recorded calls, and kernels with PyTorch")    \
     COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \

@@ -72,6 +72,8 @@ def documents(folder):
                     ["cache", "--json", "--policy", "levels", f"{RECORDINGS}/levels.log.zst"],
                     ["cache", "--json", "--ranks", f"{RECORDINGS}/two_ranks"]]
     yield "ranks", [["ranks", "--json", f"{RECORDINGS}/{job}"] for job in ("ranks_missing", "two_ranks")]
+    yield "dash", [["dash", "--json", f"{ROOT}/tests/dash/monday", f"{ROOT}/tests/dash/tuesday", "--expect", f"{ROOT}/tests/dash/expected"],
+                   ["dash", "--json", encoder, "--to", encoder]]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
     yield "cudagraphs", [["cudagraphs", "--json", "--on-gpu", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
@@ -106,7 +108,7 @@ def check(command, arguments):
     """The fields that the page lacks; a program that fails lacks all."""
     run = subprocess.run([SYMTAPE, *arguments], capture_output=True, text=True)
     no_claims = command == "validate" and run.returncode == 125  # it has asserts only
-    if not no_claims and run.returncode > (command in ("cache", "diff", "guards", "inputs", "opcheck", "ranks", "run")):  # what differs
+    if not no_claims and run.returncode > (command in ("cache", "dash", "diff", "guards", "inputs", "opcheck", "ranks", "run")):  # what differs
         return {f"exit {run.returncode}: {run.stderr.strip()}"}
     document = json.loads(run.stdout)
     schema = f"symtape.{SCHEMAS.get(command, command)}"

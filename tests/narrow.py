@@ -16,12 +16,13 @@ import cases
 from terminals import PROGRESS, STYLES, on_terminal
 
 LINE_ENDS = re.compile(rb"\n|" + PROGRESS.pattern)
+DASH = cases.ROOT / "tests" / "dash"
 RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_dependent.log.zst",
               "inductor.log.zst", "deep.log.zst", "exported.pt2", "two_ranks"]
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
 COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
-            "cudagraphs", "run", "diff", "ranks", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
+            "cudagraphs", "run", "diff", "ranks", "dash", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
 
 
 def of_tape(tape, folder):
@@ -66,12 +67,14 @@ def of_tape(tape, folder):
     yield ["guards", "--tree", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["guards", tape, other]
     yield ["ranks", tape, other]
+    yield ["dash", tape, "--to", other]
 
 
 def of_program():
     calls = [str(cases.RECORDINGS / "sequence.jsonl"), str(cases.RECORDINGS / "sequence.log.zst")]
     for args in (["cache", "--calls", *calls], ["cache", "--policy", "levels", str(cases.RECORDINGS / "levels.log.zst")],
                  ["ranks", str(cases.RECORDINGS / "ranks_missing")],
+                 ["dash", str(DASH / "monday"), str(DASH / "tuesday"), "--expect", str(DASH / "expected")],
                  ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["cudagraphs", "--on-gpu", "--calls", *calls],
                  ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
                  ["record"], ["export", "nowhere" * 20], *(["help", name] for name in COMMANDS)):

@@ -292,6 +292,25 @@ def of_graph(path, folder, n):
     yield ["replay", path], False
 
 
+def of_suites(folder, seed):
+    """Result files in which texts are planted, and expectations of the same kind."""
+    planter = Planter(seed, 0.3)
+    for point in ("before", f"after{NAME}"):
+        (folder / point).mkdir()
+        rows = [planter.value({"name": f"model{i}", "suite": "suite", "accuracy": "pass", "torch": "2.13"}) for i in range(20)]
+        lines = [json.dumps({"name": f"m{i}", **row, "speedup": 1 + i / 9}) for i, row in enumerate(rows)]
+        (folder / point / "r.jsonl").write_text("\n".join(lines))
+        cells = b"\n".join(b'"%s","%s"' % (planter.raw(f"m{i}").replace(b'"', b""), planter.raw("fail").replace(b'"', b"")) for i in range(20))
+        (folder / point / f"r{NAME}.csv").write_bytes(b"name,accuracy\n" + cells)
+        (folder / point / "point.json").write_text(json.dumps({"commit\x1b[2J": "a\u202e", "gpu": planter.text("H100")}))
+    (folder / "odd.csv").write_bytes(b"name,accuracy\nm1,\x1b[2J\n\xff,pass\n")
+    points = [str(folder / "before"), str(folder / f"after{NAME}")]
+    for option in ([], ["--json"], ["--markdown"], ["--html"], ["--expect", str(folder / "odd.csv")],
+                   ["--expect", str(folder / "odd.csv"), "--json"], ["--expect", str(folder / "odd.csv"), "--update"],
+                   ["--base", NAME], ["--peak-tflops", NAME]):
+        yield ["dash", *points, *option], False
+
+
 def of_arguments(folder):
     """Mistakes whose messages say what was written."""
     tape = str(cases.RECORDINGS / "train.log.zst")
@@ -354,6 +373,7 @@ class Battery:
         for path in files["graphs"]:
             n += 1
             yield f"graph {n}", list(of_graph(path, self.folder, n))
+        yield "suites", list(of_suites(self.folder, self.seed))
         yield "arguments", list(of_arguments(self.folder))
 
     def one(self, group):
