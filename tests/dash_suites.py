@@ -202,7 +202,7 @@ def check_pytorch(document, points, folder, script):
     for config in CONFIGS:
         done = subprocess.run([sys.executable, script, "--actual", points[1] / "run0" / ("_".join(config) + "_accuracy.csv"), "--expected",
                                folder / f"{config[0]}_{config[1]}_{config[3]}.csv"], capture_output=True, text=True)
-        said = dict(re.findall(r"^(\S+) +([A-Z_]+):?(?: |$)", done.stdout, re.M))
+        said = dict(re.findall(r"^(.+?) +([A-Z_]{4,}):?(?: +accuracy=.*)?$", done.stdout, re.M))
         for row in of_config(document["expectations"]["models"], config):
             words = {"MISSING_EXPECTED": "MISSING", None: "MISSING"}
             theirs = words.get(said.get(row["model"]), said.get(row["model"]))

@@ -132,8 +132,11 @@ struct dash_model *dash_model_of(struct dash *dash, struct dash_point *point,
     return &point->models.v[row];
 }
 
+/* Most models have one run, so the first one gets memory for one. */
 bool dash_run_add(struct dash_model *model, const struct dash_run *run, struct err *err)
 {
+    if (model->runs.cap == 0 && (model->runs.v = malloc(sizeof *run)))
+        model->runs.cap = 1;
     return vec_push(&model->runs, *run) || err_nomem(err);
 }
 

@@ -81,6 +81,15 @@ static bool is_marked(enum compare_verdict verdict)
 static const char MARKS[] = "noise: no larger than the spread of repeated runs; "
                             "?: not repeated on both sides, so it may be noise";
 
+/* Gives away a table that has rows, or one that could not grow, and releases it. */
+static void finish_table(struct table *table, const char *title, const char *remark,
+                         dash_put_table *put, void *user)
+{
+    if (table_rows(table) || table->text.failed)
+        put(user, title, table, remark);
+    table_release(table);
+}
+
 /* ---- Points ---- */
 
 static void facts_cell(const struct dash *dash, const struct dash_point *point, struct table *table)
@@ -114,8 +123,7 @@ static void put_points(const struct dash *dash, dash_put_table *put, void *user)
         table_u64(&table, point->models.n);
         facts_cell(dash, point, &table);
     }
-    put(user, "Points", &table, "");
-    table_release(&table);
+    finish_table(&table, "Points", "", put, user);
 }
 
 /* ---- Results ---- */
@@ -141,11 +149,11 @@ static void put_results(const struct dash_view *v, dash_put_table *put, void *us
         for (int m = 0; m < DASH_MEASURES; m++)
             value_cell((enum dash_measure)m, r->summary.mean[m].value, &table);
     }
-    if (table_rows(&table))
-        put(user, "Results", &table,
-            "speed-up and memory ratio: geometric means over the models that passed; compile time "
-            "and MFU: arithmetic means");
-    table_release(&table);
+    finish_table(
+        &table, "Results",
+        "speed-up and memory ratio: geometric means over the models that passed; compile time "
+        "and MFU: arithmetic means",
+        put, user);
 }
 
 /* ---- Changes ---- */
@@ -203,9 +211,8 @@ static void put_changes(const struct dash_view *v, dash_put_table *put, void *us
             marked |= is_marked(v->changes.v[i].verdict[m]);
         }
     }
-    if (table_rows(&table))
-        put(user, "Before and after, over the models in common", &table, marked ? MARKS : "");
-    table_release(&table);
+    finish_table(&table, "Before and after, over the models in common", marked ? MARKS : "", put,
+                 user);
 }
 
 /* ---- Models ---- */
@@ -226,9 +233,7 @@ static void put_model_changes(const struct dash_view *v, dash_put_table *put, vo
         table_text(&table, dash_text(v->dash, change->after));
         config_cell(v->dash, change->config, &table);
     }
-    if (table_rows(&table))
-        put(user, "Models that came, went or ended otherwise", &table, "");
-    table_release(&table);
+    finish_table(&table, "Models that came, went or ended otherwise", "", put, user);
 }
 
 static void worse_cell(const struct dash_model_row *row, struct table *table)
@@ -267,9 +272,7 @@ static void model_rows(const struct dash_view *v, const struct dash_model_row *r
         config_cell(v->dash, row->config, &table);
         table_text(&table, row->difference);
     }
-    if (table_rows(&table))
-        put(user, title, &table, marked ? MARKS : "");
-    table_release(&table);
+    finish_table(&table, title, marked ? MARKS : "", put, user);
 }
 
 /* ---- Verdicts ---- */
@@ -316,9 +319,7 @@ static void put_verdict_rows(const struct dash_view *v, const struct verdicts *v
         table_text(&table, str_of(row->why));
         config_cell(v->dash, row->config, &table);
     }
-    if (table_rows(&table))
-        put(user, "Other than expected", &table, "");
-    table_release(&table);
+    finish_table(&table, "Other than expected", "", put, user);
 }
 
 /* ---- All of them ---- */
@@ -340,7 +341,7 @@ void dash_point_table(const struct dash *dash, const struct dash_point *point, d
 {
     static const struct column COLUMNS[] = {
         { "model", COLUMN_LEFT, 0 },         { "configuration", COLUMN_LEFT, 0 },
-        { "status", COLUMN_LEFT, 0 },        { "runs", COLUMN_RIGHT, 0 },
+        { "status", COLUMN_LEFT, 0 },        { "rows", COLUMN_RIGHT, 0 },
         { "speed-up", COLUMN_RIGHT, 0 },     { "compile time", COLUMN_RIGHT, 0 },
         { "memory ratio", COLUMN_RIGHT, 0 }, { "MFU", COLUMN_RIGHT, 0 },
         { "tape", COLUMN_PATH, 0 },
@@ -366,7 +367,5 @@ void dash_point_table(const struct dash *dash, const struct dash_point *point, d
                        &table);
         table_text(&table, dash_text(dash, model->tape));
     }
-    if (table_rows(&table))
-        put(user, "Models", &table, "");
-    table_release(&table);
+    finish_table(&table, "Models", "", put, user);
 }
