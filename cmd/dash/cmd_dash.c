@@ -27,6 +27,9 @@ static const struct opt options[] = {
     OPT_FLAG(0, "markdown", struct dash_args, markdown, "print Markdown"),
     OPT_FLAG(0, "html", struct dash_args, html,
              "print one HTML page: the tables, charts of the history, all models of each point"),
+    OPT_FLAG(0, "pages", struct dash_args, pages,
+             "with --html: also write the page of symtape report of each listed model that has a "
+             "tape, into FILE_files/"),
     OPT_STRING('o', "output", "FILE", struct dash_args, output,
                "write to this file instead of standard output; its suffix (.json, .md, .html) "
                "sets the format"),
@@ -62,12 +65,17 @@ static const struct format *dash_format(const struct dash_args *args)
     return &FORMATS[0];
 }
 
+static bool is_to_file(const struct dash_args *args)
+{
+    return args->output && !str_is(str_of(args->output), "-");
+}
+
 static int write_report(struct dash_cmd *d)
 {
     struct buf text = BUF_INIT;
     struct out *out = d->cmd->out;
     const struct format *format = dash_format(d->args);
-    bool to_file = d->args->output && !str_is(str_of(d->args->output), "-");
+    bool to_file = is_to_file(d->args);
     const struct report_options how = { .width = to_file ? 0 : out->width,
                                         .styles = to_file ? NULL : out_styles(out) };
     format->write(&d->view, d->args->expect ? &d->verdicts : NULL, &how, &text);
@@ -125,6 +133,8 @@ static int dash_usage(struct dash_cmd *d)
     if (args->to.given && (args->to.value == 0 || args->to.value == d->cmd->n_operands))
         return out_usage(out, "dash: there is nothing %s --to",
                          args->to.value ? "behind" : "before");
+    if (args->pages && (dash_format(args)->write != dash_html || !is_to_file(args)))
+        return out_usage(out, "dash: --pages needs --html and -o FILE");
     if (!args->expect && (args->update || args->partial || args->flaky))
         return out_usage(out, "dash: --update, --partial and --flaky need --expect");
     if (args->peak_tflops &&
@@ -159,6 +169,8 @@ static int dash(struct dash_cmd *d)
         code = make_view(d);
     if (code == EXIT_DONE && d->args->expect)
         code = dash_expect(d);
+    if (code == EXIT_DONE && d->args->pages)
+        code = dash_pages(d);
     if (code == EXIT_DONE)
         code = write_report(d);
     return code == EXIT_DONE && d->verdicts.fails && !d->args->update ? EXIT_DIFFERS : code;

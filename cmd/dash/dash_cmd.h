@@ -10,7 +10,7 @@
 struct dash_args {
     struct opt_number to, limit;
     const char *base, *expect, *flaky, *peak_tflops, *output;
-    bool together, update, partial, json, markdown, html, overwrite, strict;
+    bool pages, together, update, partial, json, markdown, html, overwrite, strict;
 };
 
 struct dash_cmd {
@@ -30,6 +30,8 @@ struct dash_cmd {
 int dash_point_read(struct dash_cmd *d, size_t first, size_t n);
 /* Fills in the first difference of the tapes of each model in the view's lists. */
 int dash_differences(struct dash_cmd *d);
+/* Writes the pages of the tapes in the view's lists beside the output. */
+int dash_pages(struct dash_cmd *d);
 /* Reads the expectations, judges, and writes them with --update. */
 int dash_expect(struct dash_cmd *d);
 

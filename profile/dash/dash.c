@@ -152,19 +152,27 @@ bool dash_fact_add(struct dash *dash, struct dash_point *point, struct str key, 
     return point->facts.n >= POINT_FACTS || vec_push(&point->facts, fact) || err_nomem(err);
 }
 
+/* Returns whether a configuration has every part that `part` says. */
+static bool has_parts(const struct dash *dash, const struct dash_config *config,
+                      const struct dash_config *part)
+{
+    for (int k = 0; k < DASH_KEYS; k++)
+        if (part->text[k] != dash->empty && part->text[k] != config->text[k])
+            return false;
+    return true;
+}
+
 struct dash_config dash_config_of_tape(const struct dash *dash, const struct dash_point *point,
                                        const struct dash_config *config, struct str name)
 {
     uint32_t id = intern_find(&dash->texts, name), found = INTERN_NONE;
-    for (int k = 0; k < DASH_KEYS; k++)
-        if (config->text[k] != dash->empty)
-            return *config;
     for (size_t i = 0; i < point->models.n && id != INTERN_NONE; i++) {
-        if (point->models.v[i].name != id)
+        const struct dash_model *model = &point->models.v[i];
+        if (model->name != id || !has_parts(dash, &dash->configs.v[model->config], config))
             continue;
         if (found != INTERN_NONE)
             return *config;
-        found = point->models.v[i].config;
+        found = model->config;
     }
     return found == INTERN_NONE ? *config : dash->configs.v[found];
 }

@@ -95,8 +95,8 @@ struct dash_model *dash_model_of(struct dash *dash, struct dash_point *point,
 bool dash_run_add(struct dash_model *model, const struct dash_run *run, struct err *err);
 bool dash_fact_add(struct dash *dash, struct dash_point *point, struct str key, struct str value,
                    struct err *err);
-/* Returns the configuration that a tape's model belongs to if its own is unknown: the only one of
- * the point that has a model of this name; else `config`. */
+/* Returns the configuration of a tape of which `config` is known: if one model of this name agrees
+ * with it in each part that is known, and only one, that model's; else `config`. */
 struct dash_config dash_config_of_tape(const struct dash *dash, const struct dash_point *point,
                                        const struct dash_config *config, struct str name);
 /* Sorts configurations and models. Nothing is added afterwards. */

@@ -247,6 +247,46 @@ static void put_point(struct html *h, uint32_t at)
     buf_puts(h->out, "</section>\n");
 }
 
+/* ---- Pages of models ---- */
+
+static void put_page_links(const struct html *h, const struct dash_model_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct buf config = BUF_INIT;
+        if (rows[i].page.n == 0)
+            continue;
+        dash_put_config(h->view->dash, rows[i].config, &config);
+        buf_puts(h->out, "<li><a href=\"");
+        page_put_text(h->out, rows[i].page);
+        buf_puts(h->out, "\">");
+        page_put_text(h->out, dash_text(h->view->dash, rows[i].name));
+        buf_puts(h->out, "</a> ");
+        page_put_text(h->out, buf_str(&config));
+        buf_printf(h->out, ", %s</li>\n", dash_measure_row(rows[i].measure)->title);
+        h->out->failed |= config.failed;
+        buf_release(&config);
+    }
+}
+
+static bool has_page(const struct dash_model_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].page.n > 0)
+            return true;
+    return false;
+}
+
+static void put_pages(const struct html *h)
+{
+    const struct dash_view *v = h->view;
+    if (!has_page(v->regressed.v, v->regressed.n) && !has_page(v->slowest.v, v->slowest.n))
+        return;
+    buf_puts(h->out, "<h2>Pages of these models</h2>\n<ul>\n");
+    put_page_links(h, v->regressed.v, v->regressed.n);
+    put_page_links(h, v->slowest.v, v->slowest.n);
+    buf_puts(h->out, "</ul>\n");
+}
+
 /* ---- The page ---- */
 
 static void put_head(struct buf *out)
@@ -285,6 +325,7 @@ void dash_html(const struct dash_view *view, const struct verdicts *verdicts,
     for (uint32_t i = 0; i < view->dash->points.n; i++)
         put_point(&h, i);
     dash_tables(view, verdicts, put_html_table, &h);
+    put_pages(&h);
     put_history(&h);
     buf_puts(out, "</main>\n</body>\n</html>\n");
 }

@@ -53,6 +53,7 @@ struct dash_model_row {
     enum compare_verdict verdict;
     uint32_t before_tape, after_tape; /* paths; INTERN_NONE */
     struct str difference;            /* the first one of the tapes; "" */
+    struct str page;                  /* the address of a page about the later tape; "" */
 };
 
 struct dash_view_options {

@@ -67,6 +67,7 @@ COMMANDS = [
     ("timeline of ranks", ["ranks", "--format", "chrome", f"{cases.RECORDINGS}/ranks_missing"], None),
     ("dash", ["dash", f"{cases.ROOT}/tests/dash/monday", f"{cases.ROOT}/tests/dash/tuesday", "--expect", f"{cases.ROOT}/tests/dash/expected"], None),
     ("dash of tapes, html", ["dash", "{tape}", "--to", "{trained}", "-o", "out.html"], "out.html"),
+    ("dash with pages", ["dash", "{tape}", "--to", "{trained}", "-o", "out.html", "--pages"], "out.html"),
     ("dash that updates", ["dash", f"{cases.ROOT}/tests/dash/tuesday", "--expect", "new.csv", "--update"], "new.csv"),
     ("dynamic", ["dynamic", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("dynamic json", ["dynamic", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
@@ -125,7 +126,7 @@ class Bench:
             env = {"LD_PRELOAD": str(self.library), "SYMTAPE_FAIL": plan, **CUDA,
                    "SYMTAPE_FAIL_REPORT": str(report), "SYMTAPE_FAIL_IN": cases.SYMTAPE.name}
             run = cases.run(self.args, cwd=work, env=env, timeout=60)
-            files = {p.name: p.read_bytes() for p in sorted(work.iterdir())}
+            files = {str(p.relative_to(work)): p.read_bytes() for p in sorted(work.rglob("*")) if p.is_file()}
             counts = [line.split() for line in report.read_text().splitlines()] if (
                 report.exists()) else []
         return run, {k: (int(c), int(f)) for k, c, f in counts}, files

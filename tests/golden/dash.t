@@ -173,6 +173,14 @@ History: charts for what two points have, and a section for each point.
     2> symtape: week.html exists already; --overwrite replaces it
     [exit 2]
 
+    $ symtape dash a b -o ab.html --pages && grep -o 'href="ab_files[^"]*"' ab.html | sort -u && grep -c 'symtape report' ab_files/1.html
+    href="ab_files/1.html"
+    3
+
+    $ symtape dash a b --pages
+    2> symtape: dash: --pages needs --html and -o FILE
+    [exit 2]
+
     $ symtape dash a b --markdown | head -7
     ### symtape dash
 

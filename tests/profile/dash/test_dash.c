@@ -152,6 +152,32 @@ static void test_json_lines(void **state)
     dash_free(dash);
 }
 
+static void test_configurations_of_tapes(void **state)
+{
+    (void)state;
+    struct dash *dash = start();
+    struct err err = ERR_INIT;
+    add(dash, "a", "r.jsonl",
+        "{\"name\":\"x\",\"suite\":\"s\",\"mode\":\"training\"}\n"
+        "{\"name\":\"x\",\"suite\":\"s\",\"mode\":\"inference\"}\n"
+        "{\"name\":\"y\",\"suite\":\"s\",\"mode\":\"inference\"}\n");
+    struct dash_config none, part, found;
+    for (int k = 0; k < DASH_KEYS; k++)
+        none.text[k] = dash->empty;
+    part = none;
+    assert_true(config_name_read(dash, STR("training"), &part, &err));
+    const struct dash_point *point = &dash->points.v[0];
+    found = dash_config_of_tape(dash, point, &none, STR("x"));
+    assert_int_equal(found.text[DASH_SUITE], dash->empty);
+    found = dash_config_of_tape(dash, point, &part, STR("x"));
+    assert_str_is(dash_text(dash, found.text[DASH_SUITE]), "s");
+    found = dash_config_of_tape(dash, point, &none, STR("y"));
+    assert_str_is(dash_text(dash, found.text[DASH_MODE]), "inference");
+    found = dash_config_of_tape(dash, point, &part, STR("y"));
+    assert_int_equal(found.text[DASH_SUITE], dash->empty);
+    dash_free(dash);
+}
+
 /* What changed between two points, and what of it is noise. */
 static void test_changes(void **state)
 {
@@ -272,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_means),
         cmocka_unit_test(test_failed_models_count_in_no_mean),
         cmocka_unit_test(test_json_lines),
+        cmocka_unit_test(test_configurations_of_tapes),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_one_run_is_not_judged),
         cmocka_unit_test(test_errors),
