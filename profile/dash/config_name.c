@@ -18,6 +18,7 @@ static const struct word {
     { "float32", WORD_DTYPE, NULL },      { "float16", WORD_DTYPE, NULL },
     { "bfloat16", WORD_DTYPE, NULL },     { "amp_bf16", WORD_DTYPE, NULL },
     { "amp_fp16", WORD_DTYPE, NULL },     { "amp", WORD_DTYPE, NULL },
+    { "float64", WORD_DTYPE, NULL },      { "int8", WORD_DTYPE, NULL },
     { "notset", WORD_DTYPE, NULL },       { "quant", WORD_DTYPE, NULL },
     { "cuda", WORD_DEVICE, NULL },        { "cpu", WORD_DEVICE, NULL },
     { "xpu", WORD_DEVICE, NULL },         { "mps", WORD_DEVICE, NULL },
@@ -30,12 +31,26 @@ static const enum dash_key KEY_OF[] = { [WORD_SUITE] = DASH_SUITE,
                                         [WORD_MODE] = DASH_MODE,
                                         [WORD_DEVICE] = DASH_DEVICE };
 
-/* The row of the word at the start of `name`, which ends there or at a '_'; NULL: none. */
+/* Words are separated by '_' in PyTorch's files, and by '-' in those of other CI systems. */
+static bool is_separator(char c)
+{
+    return c == '_' || c == '-';
+}
+
+static size_t find_separator(struct str name)
+{
+    size_t n = 0;
+    while (n < name.n && !is_separator(name.p[n]))
+        n++;
+    return n;
+}
+
+/* The row of the word at the start of `name`, which ends there or at a separator; NULL: none. */
 static const struct word *word_at(struct str name)
 {
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
         struct str text = str_of(WORDS[i].text);
-        if (str_starts(name, text) && (name.n == text.n || name.p[text.n] == '_'))
+        if (str_starts(name, text) && (name.n == text.n || is_separator(name.p[text.n])))
             return &WORDS[i];
     }
     return NULL;
@@ -91,7 +106,7 @@ static bool take_words(struct reading *r, struct str name, struct err *err)
 {
     while (name.n > 0) {
         const struct word *word = word_at(name);
-        size_t n = word ? strlen(word->text) : str_find_char(name, '_');
+        size_t n = word ? strlen(word->text) : find_separator(name);
         if (n > 0 && !take_word(r, str_first(name, n), word, err))
             return false;
         name = str_from(name, n + 1);

@@ -4,9 +4,9 @@
  *     CONFIG_SUITE_MODE.csv                                 benchmarks/dynamo/ci_expected_accuracy
  *     MODE_SUITE.csv                                        the reports of CI jobs
  *
- * Words are found wherever they stand. A mode, or a suite of PyTorch's, makes a name one that says
- * a configuration; all others say nothing. Words of neither kind belong to the compiler
- * (dynamic_inductor). */
+ * Words are found wherever they stand, also between '-'. A mode, or a suite of PyTorch's, makes a
+ * name one that says a configuration; all others say nothing. Words of neither kind belong to the
+ * compiler (dynamic_inductor). */
 #ifndef SYMTAPE_PROFILE_DASH_CONFIG_NAME_H
 #define SYMTAPE_PROFILE_DASH_CONFIG_NAME_H
 

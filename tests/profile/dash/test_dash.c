@@ -71,6 +71,8 @@ static void test_names_of_files(void **state)
     check_config(dash, "cpu_inductor_torchbench_amp_freezing_inference.csv",
                  " torchbench|cpu_inductor_freezing|amp|inference|");
     check_config(dash, "training_huggingface.csv", " huggingface|||training|");
+    check_config(dash, "inductor-huggingface-amp_fp16-training-xpu-accuracy.csv",
+                 " huggingface|inductor|amp_fp16|training|xpu");
     check_config(dash, "results_cuda.csv", " ||||");
     check_config(dash, "__training__.csv", " |||training|");
     dash_free(dash);
