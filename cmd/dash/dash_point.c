@@ -10,6 +10,7 @@
 #include "profile/compare/measures.h"
 #include "profile/dash/config_name.h"
 #include "profile/dash/result_file.h"
+#include "profile/diagnosis/failures/find_failures.h"
 
 enum { FOLDER_DEPTH = 6 };
 
@@ -32,10 +33,20 @@ static int read_text_file(struct dash_cmd *d, struct dash_point *point,
     return ok ? EXIT_DONE : out_error(d->cmd->out, &err);
 }
 
-static const char *tape_status(const struct measures *m)
+/* Returns whether the model went on without compiled code: over the recompile limit, unless
+ * torch._dynamo.config.fail_on_recompile_limit_hit or fullgraph=True make that an error. */
+static bool ran_eagerly(const struct failure *failure)
 {
-    if (m->has[MEASURE_FAILURES] && m->value[MEASURE_FAILURES] > 0)
-        return "failed";
+    struct str limit;
+    return recompile_limit_reached(failure, &limit) &&
+           !str_is(failure->type, "FailOnRecompileLimitHit");
+}
+
+static const char *tape_status(const struct measures *m, const struct failure_list *failures)
+{
+    for (size_t i = 0; i < failures->v.n; i++)
+        if (!ran_eagerly(failures->v.v[i]))
+            return "failed";
     if (m->has[MEASURE_UNFINISHED] && m->value[MEASURE_UNFINISHED] > 0)
         return "unfinished";
     return m->has[MEASURE_COMPILES] && m->value[MEASURE_COMPILES] > 0 ? "compiled" : NULL;
@@ -64,15 +75,17 @@ static struct dash_model *tape_model(struct dash_cmd *d, struct dash_point *poin
     return dash_model_of(d->dash, point, &config, name, err);
 }
 
+/* `failures` are the caller's to release. */
 static bool add_tape(struct dash_cmd *d, struct dash_point *point, const struct tape_arg *tape,
-                     const char *path, struct err *err)
+                     struct failure_list *failures, const char *path, struct err *err)
 {
     struct measures measures = { .has = { false } };
     struct dash_run run = dash_run_empty();
     const struct measure_options how = { .compile = STR(""), .recording = STR(""), .jobs = 1 };
-    if (!measures_take(tape->trace, &how, &measures, err))
+    if (!measures_take(tape->trace, &how, &measures, err) ||
+        !failure_list_read(failures, tape->trace, &tape->selector, err))
         return false;
-    const char *status = tape_status(&measures);
+    const char *status = tape_status(&measures, failures);
     run.from_tape = true;
     run.status = status ? intern(&d->dash->texts, str_of(status)) : INTERN_NONE;
     if (measures.has[MEASURE_COMPILE_S])
@@ -96,10 +109,12 @@ static int read_tape(struct dash_cmd *d, struct dash_point *point, const char *p
 {
     struct err err = { 0 };
     struct tape_arg tape = { 0 };
+    struct failure_list failures = { .trace = NULL };
     unsigned flags = TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (d->args->strict ? TAPE_ARG_STRICT : 0);
     int code = tape_arg_open(&tape, d->cmd->out, path, flags);
-    if (code == EXIT_DONE && !add_tape(d, point, &tape, path, &err))
+    if (code == EXIT_DONE && !add_tape(d, point, &tape, &failures, path, &err))
         code = out_error(d->cmd->out, &err);
+    failure_list_release(&failures);
     tape_arg_close(&tape);
     return code;
 }
