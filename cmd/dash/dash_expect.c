@@ -73,9 +73,23 @@ static bool is_any_used(const struct dash_cmd *d, struct err *err)
                    d->args->expect);
 }
 
-/* The bytes as they are: out_report() would escape a carriage return. */
-static bool write_file(const char *path, struct str text, struct err *err)
+/* Returns whether a file has the bytes that were read from it: it is no pipe, it was not
+ * compressed, and nobody else wrote it meanwhile. */
+static bool is_as_read(const struct expectations *file)
 {
+    struct stat info;
+    if (stat(file->path.p, &info) != 0)
+        return true; /* it is to be made */
+    return S_ISREG(info.st_mode) && (uint64_t)info.st_size == file->text.n;
+}
+
+/* The bytes as they are: out_report() would escape a carriage return. */
+static bool write_file(const struct expectations *file, struct str text, struct err *err)
+{
+    const char *path = file->path.p;
+    if (str_is(file->path, "-") || !is_as_read(file))
+        return err_set(err, ERR_USAGE,
+                       "%s: --update writes a plain file, and one that is as it was read", path);
     struct output *output = output_open(path, OUTPUT_REPLACE, err);
     if (!output)
         return false;
@@ -95,7 +109,7 @@ static int update_file(struct dash_cmd *d, size_t at)
                    ? EXIT_DONE
                    : out_error(d->cmd->out, &err);
     bool same = str_eq(buf_str(&text), buf_str(&file->text));
-    if (code == EXIT_DONE && !same && !write_file(file->path.p, buf_str(&text), &err))
+    if (code == EXIT_DONE && !same && !write_file(file, buf_str(&text), &err))
         code = out_error(d->cmd->out, &err);
     if (code == EXIT_DONE && !same)
         out_note(d->cmd->out, "%.*s: updated", STR_ARG(file->path));

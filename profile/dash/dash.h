@@ -2,7 +2,7 @@
  *
  *     struct dash *dash = dash_new(&err);
  *     struct dash_point *point = dash_point_add(dash, STR("monday"), &err);
- *     result_file_read(dash, point, "torchbench.csv", text, &err);      see result_file.h
+ *     result_file_read(dash, point, path, text, 0, &err);               see result_file.h
  *     dash_finish(dash);
  *     dash_view_make(dash, &options, &view, &err);                      see dash_view.h
  *     dash_free(dash);

@@ -231,6 +231,9 @@ What cannot be read, and what makes no sense.
     2> symtape: bad.csv: line 1: the columns are not name, accuracy or status, graph_breaks
     [exit 3]
 
+    $ gzip -k expected/inductor_torchbench_training.csv && symtape dash monday --expect expected/inductor_torchbench_training.csv.gz --update | head -1
+    2> symtape: expected/inductor_torchbench_training.csv.gz: --update writes a plain file, and one that is as it was read
+
     $ symtape dash --to a
     2> symtape: dash: there is nothing before --to
     [exit 2]

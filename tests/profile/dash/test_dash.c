@@ -221,6 +221,29 @@ static void test_one_run_is_not_judged(void **state)
     dash_free(dash);
 }
 
+/* Names come from files: they become neither markup nor what drives a terminal. */
+static void test_names_are_text(void **state)
+{
+    (void)state;
+    struct dash *dash = start();
+    struct buf out = BUF_INIT;
+    const struct report_options how = { .width = 0 };
+    add(dash, "<b>\"", PERFORMANCE, "name,speedup,note\n<script>&'\x1b[2J,2,<i>\n");
+    struct dash_view view = view_of(dash, 0);
+    dash_html(&view, NULL, &how, &out);
+    assert_true(str_contains(buf_str(&out), STR("&lt;script&gt;&amp;&#39;\\x1b[2J")));
+    assert_true(str_contains(buf_str(&out), STR("&lt;b&gt;&quot;")));
+    assert_false(str_contains(buf_str(&out), STR("<script")));
+    assert_false(str_contains(buf_str(&out), STR("<i>")));
+    buf_clear(&out);
+    dash_markdown(&view, NULL, &how, &out);
+    assert_true(str_contains(buf_str(&out), STR("\\<script\\>")));
+    assert_false(str_contains(buf_str(&out), STR("\x1b")));
+    buf_release(&out);
+    dash_view_release(&view);
+    dash_free(dash);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -303,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_configurations_of_tapes),
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_one_run_is_not_judged),
+        cmocka_unit_test(test_names_are_text),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_allocations_fail),
     };
