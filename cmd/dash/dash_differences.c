@@ -11,7 +11,8 @@ static int take_snapshot(struct dash_cmd *d, uint32_t path_id, struct snapshot *
     int code =
         tape_arg_open(&tape, d->cmd->out, path.p,
                       TAPE_ARG_WHOLE | TAPE_ARG_FAILURES | (d->args->strict ? TAPE_ARG_STRICT : 0));
-    if (code == EXIT_DONE && !(*ret = snapshot_take(tape.trace, NULL, str_basename(path), &err)))
+    if (code == EXIT_DONE &&
+        !(*ret = snapshot_take(tape.trace, &tape.selector, str_basename(path), &err)))
         code = out_error(d->cmd->out, &err);
     tape_arg_close(&tape);
     return code;

@@ -81,7 +81,9 @@ static bool add_tape(struct dash_cmd *d, struct dash_point *point, const struct 
 {
     struct measures measures = { .has = { false } };
     struct dash_run run = dash_run_empty();
-    const struct measure_options how = { .compile = STR(""), .recording = STR(""), .jobs = 1 };
+    const struct measure_options how = { .compile = STR(""),
+                                         .recording = tape->selector.recording,
+                                         .jobs = 1 };
     if (!measures_take(tape->trace, &how, &measures, err) ||
         !failure_list_read(failures, tape->trace, &tape->selector, err))
         return false;
@@ -90,7 +92,7 @@ static bool add_tape(struct dash_cmd *d, struct dash_point *point, const struct 
     run.status = status ? intern(&d->dash->texts, str_of(status)) : INTERN_NONE;
     if (measures.has[MEASURE_COMPILE_S])
         run.value[DASH_COMPILE] = measures.value[MEASURE_COMPILE_S];
-    struct dash_model *model = tape_model(d, point, str_of(path), err);
+    struct dash_model *model = tape_model(d, point, tape->selector.tape, err);
     if (!model || (status && run.status == INTERN_NONE && !err_nomem(err)))
         return false;
     if (model->tape == INTERN_NONE &&
