@@ -147,7 +147,7 @@ A guard that others imply is not missed:
 As JSON:
 
     $ symtape validate --json $RECORDINGS/mlp.log.zst:0/1
-    {"schema":"symtape.validate/1","verdict":"proved","attempts":[{"recording":"mlp","compile":"0/1","attempt":0,"verdict":"proved","guards":0,"asserted":0,"unread":0,"contradictory":false,"partial":false,"ms":0.016705,"claims":[{"kind":"guarded","n":0,"proved":0,"refuted":0},{"kind":"known","n":1,"proved":1,"refuted":0},{"kind":"replacement","n":0,"proved":0,"refuted":0},{"kind":"range","n":0,"proved":0,"refuted":0},{"kind":"specialization","n":0,"proved":0,"refuted":0}],"methods":[{"method":"fact","proved":0},{"method":"intervals","proved":1},{"method":"linear","proved":0},{"method":"search","proved":0},{"method":"z3","proved":0}],"z3":{"asked":0,"decided":0},"findings":[],"redundant":[],"redundant_cost":null,"asserts":[],"unbounded":[]}]}
+    {"schema":"symtape.validate/1","verdict":"proved","attempts":[{"recording":"mlp","compile":"0/1","attempt":0,"verdict":"proved","guards":0,"asserted":0,"unread":0,"contradictory":false,"partial":false,"ms":{*},"claims":[{"kind":"guarded","n":0,"proved":0,"refuted":0},{"kind":"known","n":1,"proved":1,"refuted":0},{"kind":"replacement","n":0,"proved":0,"refuted":0},{"kind":"range","n":0,"proved":0,"refuted":0},{"kind":"specialization","n":0,"proved":0,"refuted":0}],"methods":[{"method":"fact","proved":0},{"method":"intervals","proved":1},{"method":"linear","proved":0},{"method":"search","proved":0},{"method":"z3","proved":0}],"z3":{"asked":0,"decided":0},"findings":[],"redundant":[],"redundant_cost":null,"asserts":[],"unbounded":[]}]}
 
 Nothing to validate, and wrong uses:
 
