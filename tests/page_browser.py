@@ -2,7 +2,9 @@
 """The page of symtape report in headless Chromium: it opens without an error and within its time, shows what
 the tape has, filters, sorts, zooms, leads to lines, switches its theme, and fits 1,024 and 390 pixels.
 
-usage: page_browser.py [--pictures FOLDER] [TAPE...]
+usage: page_browser.py [--pictures FOLDER] [TAPE[,TAPE...]...]
+
+Tapes with commas between them are on one page.
 
 Chromium is spoken to over its debugging pipe, so that no library is needed. Exits with 77, "skipped" to
 meson, where there is none ($SYMTAPE_CHROMIUM, or chromium on the PATH).
@@ -24,6 +26,8 @@ import cases  # noqa: E402
 OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions", "--hide-scrollbars",
            "--disable-background-networking", "--remote-debugging-pipe"]
 WIDTHS = (1024, 390)
+# With recompiles; runs of a program; ranks of a job; calls; kernels; without a table of guards; of no compile.
+DEFAULT = ["encoder.log.zst", "layers.log.zst,layers_window.log.zst", "ranks_missing", "levels.log.zst", "inductor.log.zst", "graph_break.log.zst", "exported.pt2"]
 
 
 class Browser:
@@ -124,15 +128,22 @@ class Browser:
             self.child.wait()
 
 
-ROWS = "[...document.querySelectorAll('#guards table')][0].tBodies[0].rows"
+TABLE = "[...document.querySelectorAll('#guards table, main table')].find(t => t.tBodies[0].rows.length > 1)"
+ROWS = f"{TABLE}.tBodies[0].rows"
+
+
+def has(browser, expression):
+    return browser.value(f"Boolean({expression})")
 
 
 def loads(browser, page):
     """It says what the tape has."""
+    parts = browser.value("[...document.querySelectorAll('main > section')].map(s => s.id)")
     yield "title", "symtape report" in browser.value("document.title")
-    yield "sections", browser.value("document.querySelectorAll('main > section').length") == 9
-    yield "diagnosis", browser.value("document.querySelectorAll('.finding').length > 0")
-    yield "guards", browser.value(f"{ROWS}.length") > 0
+    yield "sections", parts[0] == "diagnosis" and {"time", "timeline", "compiles", "guards", "operators", "graphs", "replay", "omitted"} <= set(parts)
+    yield "links", browser.value("[...document.querySelectorAll('nav a')].map(a => a.hash.slice(1))") == parts
+    yield "diagnosis", browser.value("document.querySelectorAll('#diagnosis .cards').length > 0")
+    yield "guards", has(browser, "document.querySelector('#guards table')") == browser.value("profile.guards.length + data.symbols.length > 0")
     yield "minutes", browser.value("time(119.7e9) + ', ' + time(60e9)") == "2 min 0 s, 1 min 0 s"
     yield "shares", browser.value("[share(9999, 1e4), share(1, 1e4), share(1, 1), share(0, 1)].join()") == "> 99 %,< 1 %,100 %,0 %"
     yield "no policy was violated", not browser.errors
@@ -140,19 +151,24 @@ def loads(browser, page):
 
 def filters(browser, page):
     """/ goes to the filter of all tables."""
-    before = browser.value(f"{ROWS}.length")
     browser.press("/", "/")
     yield "focus", browser.value("document.activeElement.id") == "find"
+    if not has(browser, TABLE):
+        return
+    browser.value(f"window.rows = {ROWS}; return 0")
+    before = browser.value("rows.length")
     browser.type("no such row")
-    yield "no row is left", browser.value(f"{ROWS}.length") == 0
+    yield "no row is left", browser.value("rows.length") == 0
     browser.value("const f = document.getElementById('find'); f.value = ''; f.dispatchEvent(new Event('input')); return 0")
-    yield "all are back", browser.value(f"{ROWS}.length") == before
+    yield "all are back", browser.value("rows.length") == before
 
 
 def sorts(browser, page):
     """A click on a title sorts by the column, another one the other way round."""
-    column = "[...document.querySelector('#guards thead').querySelectorAll('th')].findIndex(h => h.textContent === 'count')"
-    cells = f"const i = {column}; return [...{ROWS}].map(r => Number(r.cells[i].textContent.replaceAll(',', '')))"
+    if not has(browser, "document.querySelector('#guards th.number')"):
+        return
+    column = "[...document.querySelector('#guards thead').querySelectorAll('th')].findIndex(h => h.textContent === 'count' || h.textContent === 'guards')"
+    cells = f"const i = {column}; return [...document.querySelector('#guards tbody').rows].map(r => r.cells[i].textContent.replaceAll(',', '')).filter(t => t !== '').map(Number)"
     click = f"document.querySelector('#guards thead').querySelectorAll('button')[{column}].click()"
     browser.value(click)
     down = browser.value(cells)
@@ -166,6 +182,8 @@ def sorts(browser, page):
 def zooms(browser, page):
     """Arrow keys go from box to box, Enter zooms in, Escape zooms out."""
     detail, boxes = "document.querySelector('#time .detail').textContent", "document.querySelectorAll('#time .box').length"
+    if not has(browser, "document.querySelector('#time .chart')"):
+        return
     browser.value("document.querySelector('#time .chart').focus()")
     first, all_of_them = browser.value(detail), browser.value(boxes)
     for _ in range(2):
@@ -180,20 +198,66 @@ def zooms(browser, page):
     views = browser.value("document.querySelector('#time select').length")
     shown = browser.value("""const s = document.querySelector('#time select'), names = [];
         for (let i = 0; i < s.length; i++) { s.selectedIndex = i; s.dispatchEvent(new Event('change')); names.push(document.querySelector('#time .chart').getAttribute('aria-label')); }
-        return new Set(names).size""")
-    yield "each division", views >= 4 and shown == views
+        return names""")
+    yield "each division", views >= 1 and len(set(shown)) == views
+    wanted = {"kernels, by the nodes": "data.kernels.some(k => k.nodes > 0)", "guards, by": "profile.guards.length > 0", "user stacks, by guards": "stacks.some(s => s.guards > 0)",
+              "operators, by": "profile.operator_costs.length > 0"}
+    for name, recorded in wanted.items():
+        yield name, any(label.startswith(name) for label in shown) == browser.value(recorded)
 
 
 def leads(browser, page):
-    """A user line opens what the page has about it, Escape closes it."""
-    browser.value("document.querySelector('#guards .place').click()")
-    yield "opened", browser.value("document.getElementById('line').open && document.querySelectorAll('#line h3').length > 0")
-    browser.press("Escape")
-    yield "closed", not browser.value("document.getElementById('line').open")
-    graphs = browser.value("document.querySelector('#graphs select').length")
+    """A user line opens what the page has about it, an operator its calls, Escape closes it."""
+    if has(browser, "document.querySelector('#guards .place')"):
+        browser.value("document.querySelector('#guards .place').click()")
+        yield "opened", browser.value("document.getElementById('line').open && document.querySelectorAll('#line h3').length > 0")
+        browser.press("Escape")
+        yield "closed", not browser.value("document.getElementById('line').open")
+    if not browser.value("data.graphs.length"):
+        return
     rows = browser.value("""const s = document.querySelector('#graphs select'); s.selectedIndex = s.length - 1;
         s.dispatchEvent(new Event('change')); return document.querySelectorAll('#graphs tbody tr').length""")
-    yield "graphs", graphs > 1 and rows > 3
+    yield "graphs", browser.value("document.querySelector('#graphs select').length === data.graphs.length") and rows > 0
+    if has(browser, "document.querySelector('#graphs td.name .place')"):
+        browser.value("document.querySelector('#graphs td.name .place').click()")
+        yield "an operator", browser.value("document.querySelectorAll('#line tbody tr').length > 0")
+        browser.press("Escape")
+    levels = browser.value("""const g = data.graphs.findIndex(g => g.kind === 'aot_forward_graph' || g.kind === 'aot_inference_graph');
+        if (g < 0) return null; const s = document.querySelector('#graphs select'); s.selectedIndex = g; s.dispatchEvent(new Event('change'));
+        return document.querySelector('#graphs').textContent.includes('this line at other levels')""")
+    yield "levels", levels in (None, True)
+
+
+def memory(browser, page):
+    """The memory over a graph has the peak of the table; arrow keys go from node to node."""
+    graph = browser.value("""const g = data.graphs.findIndex(g => g.memory && g.memory.length === g.n_nodes && Math.max(...g.memory) > 0); if (g < 0) return null;
+        const s = document.querySelector('#graphs select'); s.selectedIndex = g; s.dispatchEvent(new Event('change')); document.querySelector('.memory').focus(); return g""")
+    if graph is None:
+        return
+    detail = "document.querySelector('#graphs .detail').textContent"
+    peak = browser.value(detail)
+    yield "peak", "the peak" in peak and browser.value(f"profile.graph_memory.some(m => m.peak_bytes === Math.max(...data.graphs[{graph}].memory))")
+    browser.press("ArrowLeft")
+    yield "another node", browser.value(detail) != peak
+
+
+def several(browser, page):
+    """Runs stand side by side with what differs; ranks stand below each other with what symtape ranks finds."""
+    tapes = browser.value("data.tapes.length")
+    yield "differences", has(browser, "document.querySelector('#differences table')") == browser.value("data.compared.differences.length > 0")
+    yield "ranks", has(browser, "document.getElementById('ranks')") == browser.value("data.compared.ranks !== null")
+    yield "side by side", browser.value("document.querySelectorAll('.beside > div').length") == (tapes if tapes > 1 and browser.value("data.compared.ranks === null") else 0)
+    recordings = browser.value("profile.recordings.filter((r, i) => data.spans.some(s => s.recording === i)).length")
+    yield "on one time axis", browser.value("document.querySelectorAll('#timeline .row-name').length") == (recordings if recordings > 1 else 0)
+
+
+def calls(browser, page):
+    """Calls that were recorded are boxes and rows."""
+    n = browser.value("data.calls.n")
+    yield "section", has(browser, "document.getElementById('calls')") == (n > 0)
+    if n:
+        yield "boxes", browser.value("document.querySelectorAll('#calls .box').length > 1")
+        yield "sum", browser.value("data.calls.runs.reduce((sum, run) => sum + run[2], 0) + data.calls.runs_left_out") >= n
 
 
 def themes(browser, page):
@@ -204,6 +268,15 @@ def themes(browser, page):
         browser.value("document.getElementById('theme').click()")
         found.append(browser.value(back))
     yield "light and dark differ", found[0] != found[1] and found[2] in found[:2]
+
+
+def prints(browser, page):
+    """On paper no text is wider than the page, and no control is left."""
+    browser.open(page, 794)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    yield "fits", browser.value("document.documentElement.scrollWidth") <= 794
+    yield "no controls", browser.value("[...document.querySelectorAll('.tools, nav, #find')].every(e => e.offsetHeight === 0)")
+    browser.call("Emulation.setEmulatedMedia", media="")
 
 
 def fits(browser, page):
@@ -225,7 +298,7 @@ def hostile(browser, page):
     yield "shown", "<script>alert(1)</script>" in browser.value("document.body.innerText")
 
 
-CHECKS = (loads, filters, sorts, zooms, leads, themes, fits, hostile)
+CHECKS = (loads, filters, sorts, zooms, leads, memory, several, calls, themes, prints, fits, hostile)
 
 
 def check_page(browser, page, name):
@@ -253,7 +326,7 @@ def take_pictures(browser, page, name, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pictures", type=Path)
-    parser.add_argument("tapes", nargs="*", type=Path, default=[cases.RECORDINGS / "encoder.log.zst"])
+    parser.add_argument("pages", nargs="*", default=DEFAULT)
     args = parser.parse_args()
     program = os.environ.get("SYMTAPE_CHROMIUM") or shutil.which("chromium")
     if not program:
@@ -264,9 +337,9 @@ def main():
         folder = Path(name)
         browser = Browser(program, folder / "profile")
         try:
-            for tape in args.tapes:
-                page, stem = folder / "page.html", tape.name.removesuffix(".log.zst")
-                made = cases.run(["report", "--overwrite", tape, "-o", page])
+            for tapes in args.pages:
+                page, stem = folder / "page.html", "+".join(Path(t).name.removesuffix(".log.zst") for t in tapes.split(","))
+                made = cases.run(["report", "--overwrite", *(cases.RECORDINGS / t for t in tapes.split(",")), "-o", page])
                 if made.code != 0:
                     print(f"not ok - {stem}: {made.told()}")
                     failed += 1

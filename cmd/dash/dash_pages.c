@@ -38,7 +38,7 @@ static int write_page_of(struct pages *pages, struct trace *trace, const char *p
     what.by[PROFILE_STACK] = what.by[PROFILE_MODULE] = true;
     struct profile *profile = profile_build(&trace, 1, &what, &err);
     struct diagnosis *diagnosis = profile ? diagnosis_build(profile, &err) : NULL;
-    const struct page_input input = { profile, diagnosis, SYMTAPE_VERSION };
+    const struct page_input input = { profile, diagnosis, NULL, SYMTAPE_VERSION };
     int code = diagnosis && page_write(&input, &text, &err)
                    ? out_report(d->cmd->out, path, d->args->overwrite, &text)
                    : out_error(d->cmd->out, &err);

@@ -57,14 +57,15 @@ static void sum_bytes(struct memory_estimate *s)
     }
 }
 
-/* Returns the node at which the sum of allocated minus freed bytes is greatest. */
-static uint32_t find_memory_peak(struct memory_estimate *s)
+/* Sets what is allocated while each node runs. Returns the node at which that is most. */
+static uint32_t find_memory_peak(struct memory_estimate *s, uint64_t *live_bytes)
 {
     uint64_t live = 0;
     uint32_t peak = NODE_NONE;
     for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
         if (__builtin_add_overflow(live, s->allocated[i], &live))
             live = UINT64_MAX;
+        live_bytes[i] = live;
         if (live > s->row.peak_bytes) {
             s->row.peak_bytes = live;
             peak = i;
@@ -223,8 +224,14 @@ static bool find_storages(struct memory_estimator *e, const struct graph_ref *re
 static bool add_graph_memory(struct memory_estimator *e, struct memory_estimate *s,
                              const struct graph_ref *ref)
 {
+    uint64_t *live_bytes = arena_array(&e->b->arena, uint64_t, s->graph->n_nodes);
+    if (!live_bytes)
+        return false;
     sum_bytes(s);
-    uint32_t peak = find_memory_peak(s);
+    uint32_t peak = find_memory_peak(s, live_bytes);
+    s->row.graph = (uint32_t)(ref - e->in->graphs->refs);
+    s->row.live_bytes = live_bytes;
+    s->row.n_nodes = s->graph->n_nodes;
     s->row.recording = e->in->recording_of[e->in->trace->records[ref->record].recording];
     s->row.compile = build_compile(e->in, ref->attempt);
     s->row.attempt = ref->attempt;

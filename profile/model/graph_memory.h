@@ -23,6 +23,9 @@ struct graph_memory {
     uint64_t saved_input_bytes; /* inputs that are saved: no extra memory */
     uint32_t saved;             /* tensors that are saved, inputs included */
     uint32_t unknown;           /* tensors whose sizes are not known from the hints */
+    uint32_t graph;             /* in the list of its trace's graphs */
+    const uint64_t *live_bytes; /* by node: what calls have allocated while it runs */
+    uint32_t n_nodes;
 };
 
 /* A tensor that is alive at the peak of its graph's memory. */

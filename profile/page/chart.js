@@ -1,4 +1,5 @@
 /* Boxes in rows over an axis, which zooms. A box is { from, to, row, label, detail, color, unfinished }; color is a class.
+   Options: format(number) of the axis, and names, [{ row, text }] of rows without boxes.
    Click or Enter zooms to a box, Escape zooms out, the arrow keys go from box to box. */
 const ROW = 22, TOP = 18;
 
@@ -40,15 +41,16 @@ class Chart {
         const button = this.now.place ? [" ", placeButton(this.now.place)] : [];
         this.text.replaceChildren(el("b", {}, this.now.label), " ", this.now.detail, ...button);
     }
-    /* The nearest box of a row to the middle of the chosen one. */
-    nearest(row) {
+    /* The nearest box to the middle of the chosen one, of a row or the next one that has boxes. */
+    nearest(row, step) {
         const middle = (this.now.from + this.now.to) / 2, away = b => Math.max(b.from - middle, middle - b.to, 0);
-        const inside = this.boxes.filter(b => b.row === row);
+        let inside = [];
+        for (; row >= 0 && row < this.rows && inside.length === 0; row += step) inside = this.boxes.filter(b => b.row === row);
         return inside.reduce((best, b) => !best || away(b) < away(best) ? b : best, null);
     }
     beneath() {
         const inside = this.boxes.filter(b => b.row === this.now.row + 1 && b.from < this.now.to && b.to > this.now.from);
-        return inside.reduce((best, b) => !best || b.to - b.from > best.to - best.from ? b : best, null) || this.nearest(this.now.row + 1);
+        return inside.reduce((best, b) => !best || b.to - b.from > best.to - best.from ? b : best, null) || this.nearest(this.now.row + 1, 1);
     }
     beside(step) {
         const row = this.boxes.filter(b => b.row === this.now.row);
@@ -56,7 +58,7 @@ class Chart {
     }
     key(event) {
         const keys = {
-            ArrowUp: () => this.choose(this.nearest(this.now.row - 1)),
+            ArrowUp: () => this.choose(this.nearest(this.now.row - 1, -1)),
             ArrowDown: () => this.choose(this.beneath()),
             ArrowLeft: () => this.choose(this.beside(-1)),
             ArrowRight: () => this.choose(this.beside(1)),
@@ -73,11 +75,19 @@ class Chart {
         const step = [1, 2, 5, 10].map(k => k * unit).find(s => s >= raw);
         const ticks = [];
         for (let at = Math.ceil((from - this.begin) / step) * step + this.begin; at < to && ticks.length < 40; at += step) {
+            if (width * (to - at) < 50 * (to - from)) break; /* its text would not fit */
             const tick = el("span", { className: "tick" }, at > this.begin ? this.options.format(at - this.begin) : "0");
             tick.style.left = (at - from) / (to - from) * width + "px";
             ticks.push(tick);
         }
         return ticks;
+    }
+    names() {
+        return (this.options.names || []).map(({ row, text }) => {
+            const name = el("span", { className: "row-name", title: text }, text);
+            name.style.top = TOP + ROW * row + "px";
+            return name;
+        });
     }
     draw() {
         const width = this.area.clientWidth, [from, to] = this.view, scale = width / (to - from);
@@ -98,7 +108,7 @@ class Chart {
             if (wide < 9) div.style.padding = "0";
             drawn.push(div);
         }
-        this.area.replaceChildren(...this.ticks(width), ...drawn);
+        this.area.replaceChildren(...this.ticks(width), ...this.names(), ...drawn);
         this.out.hidden = from === this.begin && to === this.end;
     }
 }

@@ -43,3 +43,7 @@ function placeButton(place) {
     if (!place || !place.file) return document.createTextNode("");
     return el("button", { className: "place", type: "button", title: `${place.file}:${place.line}`, on: { click: () => showLine(place) } }, shortPlace(place));
 }
+/* An operator as a button that shows its calls in graphs. */
+function operatorButton(op) {
+    return el("button", { className: "place", type: "button", on: { click: () => showOperator(op) } }, op);
+}

@@ -2,11 +2,12 @@
 
 #include "profile/page/page_frame.h"
 #include "profile/page/page_parts.h"
+#include "profile/report/diagnosis_report.h"
 #include "profile/report/report.h"
 
-/* The bytes that graphs may take, and the limits to which the rest is cut, step by step until it
- * fits. */
-enum { GRAPH_BYTES = 2600000, REST_BYTES = PAGE_DATA - GRAPH_BYTES };
+/* The bytes that graphs may take with what is compared, and the limits to which the rest and what
+ * is compared are cut, step by step until they fit. */
+enum { GRAPH_BYTES = 2600000, COMPARED_BYTES = 1000000, REST_BYTES = PAGE_DATA - GRAPH_BYTES };
 static const struct page_limits STEPS[] = {
     { 20000, 4000 }, { 5000, 2000 }, { 1500, 1000 }, { 400, 500 },
     { 100, 300 },    { 25, 200 },    { 6, 120 },     { 2, 60 },
@@ -14,8 +15,19 @@ static const struct page_limits STEPS[] = {
 
 /* ---- The data ---- */
 
-static void tapes_json(const struct profile *profile, struct json_writer *w)
+/* Writes the profile's recordings of a trace, by number. */
+static void recordings_json(const struct profile *profile, uint32_t trace, struct json_writer *w)
 {
+    json_open_array(w, "recordings");
+    for (uint32_t i = 0; i < profile->n_recordings; i++)
+        if (profile->recordings[i].input == trace)
+            json_put_u64(w, NULL, i);
+    json_close(w);
+}
+
+static void tapes_json(const struct page_input *input, struct json_writer *w)
+{
+    const struct profile *profile = input->profile;
     json_open_array(w, "tapes");
     for (uint32_t i = 0; i < profile->n_traces; i++) {
         const struct trace *trace = profile->traces[i];
@@ -23,6 +35,9 @@ static void tapes_json(const struct profile *profile, struct json_writer *w)
         json_put_str(w, "path", trace->path);
         json_put_str_or_null(w, "torch",
                              trace->n_recordings ? trace->recordings[0].torch_version : STR(""));
+        recordings_json(profile, i, w);
+        if (input->each)
+            report_diagnosis_json(input->each[i], w, "diagnosis");
         json_close(w);
     }
     json_close(w);
@@ -45,35 +60,69 @@ static bool rest_json(const struct page_input *input, struct buf *out, struct er
     json_open_object(&w, NULL);
     json_put_cstr(&w, "schema", PAGE_SCHEMA);
     json_put_cstr(&w, "version", input->version);
-    tapes_json(input->profile, &w);
+    tapes_json(input, &w);
     profile_json(input, &w);
     page_timeline_json(input->profile, &w);
-    bool ok =
-        page_symbols_json(input->profile, &w, err) && page_replay_json(input->profile, &w, err);
+    bool ok = page_symbols_json(input->profile, &w, err) &&
+              page_kernels_json(input->profile, &w, err) &&
+              page_calls_json(input->profile, &w, err) && page_replay_json(input->profile, &w, err);
     json_close(&w);
     return ok && (!out->failed || err_nomem(err));
 }
 
-/* Appends the members of the object `rest`, cut until they fit. */
-static void put_rest(struct str rest, struct buf *out, struct page_omitted *omitted)
+static void add_omitted(const struct page_omitted *added, struct page_omitted *omitted,
+                        struct buf *out)
 {
+    for (size_t i = 0; i < added->lists.n; i++)
+        out->failed |= !page_omit(omitted, added->lists.v[i].list, added->lists.v[i].n);
+    omitted->texts += added->texts;
+}
+
+/* Appends a document, cut until it fits. */
+static void put_cut(struct str json, const char *under, size_t bytes, struct buf *out,
+                    struct page_omitted *omitted)
+{
+    struct page_omitted cut = { .texts = 0 };
     size_t begin = out->n;
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
         out->n = begin;
-        page_omitted_release(omitted);
-        page_reduce(rest, "", &STEPS[i], out, omitted);
-        if (out->failed || out->n - begin <= REST_BYTES)
+        page_omitted_release(&cut);
+        page_reduce(json, under, &STEPS[i], out, &cut);
+        if (out->failed || out->n - begin <= bytes)
             break;
     }
+    add_omitted(&cut, omitted, out);
+    page_omitted_release(&cut);
+}
+
+/* Appends the members of the object `rest`. */
+static void put_rest(struct str rest, struct buf *out, struct page_omitted *omitted)
+{
+    size_t begin = out->n;
+    put_cut(rest, "", REST_BYTES, out, omitted);
     out->n -= out->n > begin; /* the brace that closes it */
 }
 
-static bool put_graphs(const struct profile *profile, struct buf *out, struct page_omitted *omitted,
-                       struct err *err)
+static bool put_compared(const struct profile *profile, struct buf *out,
+                         struct page_omitted *omitted, struct err *err)
+{
+    struct buf compared = BUF_INIT;
+    struct json_writer w = json_writer_of(&compared);
+    bool ok = page_compared_json(profile, &w, err);
+    if (ok) {
+        buf_puts(out, ",\"compared\":");
+        put_cut(buf_str(&compared), "compared", COMPARED_BYTES, out, omitted);
+    }
+    buf_release(&compared);
+    return ok;
+}
+
+static bool put_graphs(const struct profile *profile, size_t bytes, struct buf *out,
+                       struct page_omitted *omitted, struct err *err)
 {
     static const struct page_limits LIMITS = { UINT32_MAX, 400 };
     struct buf graphs = BUF_INIT;
-    bool ok = page_graphs_json(profile, GRAPH_BYTES, &graphs, omitted, err);
+    bool ok = page_graphs_json(profile, bytes, &graphs, omitted, err);
     buf_puts(out, ",\"graphs\":");
     page_reduce(buf_str(&graphs), "graphs", &LIMITS, out, omitted);
     out->failed |= graphs.failed;
@@ -89,7 +138,10 @@ bool page_data(const struct page_input *input, struct buf *out, struct err *err)
     if (ok) {
         put_rest(buf_str(&rest), out, &omitted);
         buf_release(&rest);
-        ok = put_graphs(input->profile, out, &omitted, err);
+        size_t before = out->n;
+        ok = put_compared(input->profile, out, &omitted, err);
+        size_t used = out->n - before < GRAPH_BYTES ? out->n - before : GRAPH_BYTES;
+        ok = ok && put_graphs(input->profile, GRAPH_BYTES - used, out, &omitted, err);
     }
     if (ok) {
         struct buf list = BUF_INIT;
@@ -111,8 +163,9 @@ bool page_data(const struct page_input *input, struct buf *out, struct err *err)
 /* The page has one script, which these files make in this order. */
 static void put_script(struct buf *out)
 {
-    static const char *const FILES[] = { "page/format.js", "page/table.js", "page/chart.js",
-                                         "page/page.js" };
+    static const char *const FILES[] = { "page/format.js",  "page/table.js",  "page/chart.js",
+                                         "page/columns.js", "page/memory.js", "page/compare.js",
+                                         "page/calls.js",   "page/graphs.js", "page/page.js" };
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
         buf_put(out, page_asset_text(FILES[i]));
 }

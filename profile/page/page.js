@@ -1,33 +1,4 @@
-const data = JSON.parse(document.getElementById("data").textContent);
-const profile = data.profile, several = profile.recordings.length > 1;
-const main = document.getElementById("main"), nav = document.getElementById("nav");
-
-/* ---- Sections ---- */
-
-function section(id, title) {
-    const element = el("section", { id }, el("h2", {}, title));
-    main.append(element);
-    nav.append(el("a", { href: "#" + id }, title));
-    return element;
-}
-
-function card(value, label, className) {
-    return el("div", { className: "card" }, el("b", { className: className || "" }, value), el("span", {}, label));
-}
-
-/* ---- What all tables of one kind share ---- */
-
-const where = row => row.compile ? row.compile + (row.attempt ? "_" + row.attempt : "") : "";
-const COMPILE = { title: "compile", kind: "word", get: where };
-const RECORDING = { title: "recording", kind: "word", get: row => several ? row.recording : null };
-const LINE = { title: "user line", kind: "place", get: row => row.line };
-const CODE = { title: "code", kind: "code", get: row => row.line && row.line.code };
-const text = (title, key) => ({ title, kind: "text", get: row => row[key] });
-const code = (title, key) => ({ title, kind: "code", get: row => row[key] });
-const word = (title, key) => ({ title, kind: "word", get: row => row[key] });
-const number = (title, key) => ({ title, kind: "count", get: row => row[key] || null });
-const nanoseconds = (title, key) => ({ title, kind: "ns", get: row => row[key] || null });
-const size = (title, key) => ({ title, kind: "bytes", get: row => row[key] || null });
+/* The sections of the page, and the page. */
 
 /* ---- The diagnosis ---- */
 
@@ -50,25 +21,43 @@ function differing(row, value) {
     return !known(value) ? null : row.what === "ns" ? time(value) : typeof value === "number" ? count(value) : String(value);
 }
 
+const COUNTS = [["compiles", "compile"], ["attempts", "attempt"], ["recompiles", "recompile"], ["breaks", "graph break"], ["graphs", "graph"], ["guards", "shape guard"]];
+
+function diagnosisCards(recordings, replays) {
+    const sum = key => recordings.reduce((n, r) => n + r[key], 0);
+    const replayed = key => replays.reduce((n, r) => n + r.totals[key], 0);
+    return el("div", { className: "cards" },
+        card(time(sum("compile_ns")), "of compiling"), sum("restarted_ns") ? card(time(sum("restarted_ns")), "of that thrown away by restarts") : null,
+        COUNTS.map(([key, word]) => card(count(sum(key)), sum(key) === 1 ? word : word + "s")),
+        replayed("calls") ? card(share(replayed("match"), replayed("calls")), `of ${plural(replayed("calls"), "call")} replayed as recorded`, replayed("match") === replayed("calls") ? "good" : "") : null);
+}
+
+function findingElements(diagnosis) {
+    const findings = diagnosis ? diagnosis.findings : [];
+    return findings.length ? findings.map(findingElement) : [el("p", {}, "Nothing was found that failed, recompiled or took long for a known cause.")];
+}
+
+/* Tapes that are runs of a program, side by side. */
+function besideElement() {
+    return el("div", { className: "beside" }, data.tapes.map(tape => el("div", {}, el("h3", {}, lastPart(tape.path)),
+        diagnosisCards(tape.recordings.map(k => profile.recordings[k]), data.replay.filter(r => r.tape === tape.path)), findingElements(tape.diagnosis))));
+}
+
 function diagnosisSection() {
     const parent = section("diagnosis", "Diagnosis");
-    const sum = key => profile.recordings.reduce((n, r) => n + r[key], 0);
-    const cards = el("div", { className: "cards" },
-        card(time(profile.compile_ns), "of compiling"), profile.restarted_ns ? card(time(profile.restarted_ns), "of that thrown away by restarts") : null,
-        [["compiles", "compile"], ["attempts", "attempt"], ["recompiles", "recompile"], ["breaks", "graph break"], ["graphs", "graph"], ["guards", "shape guard"]].map(([key, word]) =>
-            card(count(sum(key)), sum(key) === 1 ? word : word + "s")));
-    const replayed = key => data.replay.reduce((n, r) => n + r.totals[key], 0);
-    if (data.replay.length)
-        cards.append(card(share(replayed("match"), replayed("calls")) || "no calls", `of ${plural(replayed("calls"), "call")} replayed as recorded`, replayed("match") === replayed("calls") ? "good" : ""));
-    parent.append(cards);
-    const findings = profile.diagnosis ? profile.diagnosis.findings : [];
-    if (findings.length === 0) parent.append(el("p", {}, "Nothing was found that failed, recompiled or took long for a known cause."));
-    parent.append(...findings.map(findingElement));
-    if (profile.headlines.length) parent.append(el("h3", {}, "Also"), el("ul", {}, profile.headlines.map(line => el("li", {}, line))));
-    tableSection(parent, "Recordings", [word("recording", "recording"), word("name", "name"), word("rank", "rank"), nanoseconds("compile time", "compile_ns"), nanoseconds("restarted", "restarted_ns"),
+    if (data.tapes.some(tape => tape.diagnosis)) {
+        parent.append(besideElement());
+    } else {
+        const ranks = data.compared.ranks;
+        parent.append(diagnosisCards(profile.recordings, data.replay));
+        if (ranks && ranks.divergences.length) parent.append(el("p", {}, el("a", { href: "#ranks" }, divergenceText(ranks.divergences[0])), "."));
+        if (!ranks || !ranks.differs || profile.diagnosis.findings.length) parent.append(...findingElements(profile.diagnosis));
+        if (profile.headlines.length) parent.append(el("h3", {}, "Also"), el("ul", {}, profile.headlines.map(line => el("li", {}, line))));
+    }
+    tableSection(parent, "Recordings", [{ title: "recording", kind: "word", get: r => recordingName(r.name) }, word("rank", "rank"), nanoseconds("compile time", "compile_ns"), nanoseconds("restarted", "restarted_ns"),
         number("compiles", "compiles"), number("attempts", "attempts"), number("graphs", "graphs"), number("guards", "guards"), number("recompiles", "recompiles"), number("breaks", "breaks"),
         number("failures", "failures"), number("unfinished", "unfinished")], several ? profile.recordings : []);
-    tableSection(parent, "What differs between recordings", [word("compile", "compile"), word("what", "what"), ...profile.recordings.slice(0, 16).map((recording, i) => ({ title: recording.name.split("/").pop(), kind: "text", get: row => differing(row, row.values[i]) }))], profile.differences);
+    tableSection(parent, "What differs between recordings", [word("compile", "compile"), { title: "what", kind: "word", get: row => row.what === "ns" ? "time" : row.what }, ...profile.recordings.slice(0, 16).map((recording, i) => ({ title: recordingName(recording.name), kind: "text", get: row => differing(row, row.values[i]) }))], data.compared.differences.length ? [] : profile.differences);
 }
 
 /* ---- Time ---- */
@@ -88,12 +77,29 @@ function lineTree() {
         detail: l.share_low !== undefined ? `between ${share(l.share_low, 1)} and ${share(l.share_high, 1)}` : "" })));
 }
 
+const stacks = (profile.by && profile.by.stack) || [], modules = (profile.by && profile.by.module) || [];
 function stackTree(key) {
-    return treeOf(profile.by.stack.filter(s => s[key] > 0).map(s => ({ value: s[key], path: s.frames.map(f => `${f.function} ${shortPlace(f)}`), places: s.frames })));
+    return treeOf(stacks.filter(s => s[key] > 0).map(s => ({ value: s[key], path: s.frames.map(f => `${f.function} ${shortPlace(f)}`), places: s.frames })));
 }
 
 function moduleTree(key) {
-    return treeOf(profile.by.module.filter(m => m[key] > 0).map(m => ({ value: m[key], path: ["model", ...(m.name ? m.name.split(".") : [])] })));
+    return treeOf(modules.filter(m => m[key] > 0).map(m => ({ value: m[key], path: ["model", ...(m.name ? m.name.split(".") : [])] })));
+}
+
+/* Kernels below the program of Inductor that calls them, then, by nodes, their user lines. */
+function kernelTree(by) {
+    return treeOf(data.kernels.flatMap(k => {
+        const path = [...(several ? [recordingName(k.recording)] : []), where(k), k.program, k.name];
+        const places = path.map((label, i) => i === path.length - 1 ? k.lines[0] : null);
+        if (by === "ns") return [{ value: (k.compile_ns || 0) + (k.autotune_ns || 0), path, places, detail: `${k.kind}${k.operators ? ", " + k.operators : ""}` }];
+        const lined = k.lines.map(l => ({ value: l.nodes, path: [...path, `${shortPlace(l)} ${l.code}`], places: [...places, l] }));
+        const rest = k.nodes - k.lines.reduce((n, l) => n + l.nodes, 0);
+        return rest > 0 ? [...lined, { value: rest, path, places }] : lined;
+    }).filter(row => row.value > 0));
+}
+
+function guardTree() {
+    return treeOf(profile.guards.map(g => ({ value: g.count, path: [g.class, ...(g.line && g.line.file ? [`${shortPlace(g.line)} ${g.line.code || ""}`] : []), g.expr], places: [null, ...(g.line && g.line.file ? [g.line] : []), g.line] })));
 }
 
 function operatorTree() {
@@ -106,7 +112,6 @@ function operatorTree() {
 
 function timeSection() {
     const parent = section("time", "Where the time went");
-    const stack = (profile.by && profile.by.stack) || [], module = (profile.by && profile.by.module) || [];
     const by = key => n => `${count(n)} ${key}`;
     const views = [
         ["phases (measured)", () => phaseTree(), time],
@@ -116,7 +121,10 @@ function timeSection() {
         ["modules, by ATen calls", () => moduleTree("aten_calls"), by("calls")],
         ["modules, by Dynamo's calls", () => moduleTree("dynamo_calls"), by("calls")],
         [profile.deep ? "operators, by time in dispatches" : "operators, by replayed dispatches", () => operatorTree(), profile.deep ? time : by("dispatches")],
-    ].map(([name, make, format]) => ({ name, format, roots: (stack && module) ? make() : [] })).filter(view => view.roots.length > 0);
+        ["kernels, by time of compiling and tuning", () => kernelTree("ns"), time],
+        ["kernels, by the nodes that they compute", () => kernelTree("nodes"), by("nodes")],
+        ["guards, by the code that asked for them", () => guardTree(), by("guards")],
+    ].map(([name, make, format]) => ({ name, format, roots: make() })).filter(view => view.roots.length > 0);
     if (views.length === 0) {
         parent.append(el("p", {}, "No phase, line or operator was recorded."));
         return;
@@ -124,6 +132,7 @@ function timeSection() {
     const place = el("div");
     const choose = el("select", { "aria-label": "What the icicle divides", on: { change: () => show(views[choose.selectedIndex]) } }, views.map(view => el("option", {}, view.name)));
     const show = view => place.replaceChildren(new Chart(view.name, icicle(view.roots, view.format), { format: view.format }).element);
+    if (several) parent.append(el("p", { className: "soft" }, "Sums over all recordings."));
     parent.append(el("div", { className: "tools" }, el("label", {}, "Divided by ", choose)), place);
     show(views[0]);
     tableSection(parent, "Phases by name", [word("phase", "name"), nanoseconds("exclusive", "exclusive_ns"), { title: "share of all phases", kind: "share", get: p => ({ part: p.exclusive_ns, whole: profile.phases_ns }) },
@@ -152,17 +161,17 @@ function packRows(boxes, first) {
     return first + ends.length;
 }
 
-function attemptBox(attempt, recompiled) {
+function attemptBox(attempt, recompiled, calls) {
     const again = attempt.attempt > 0 ? ", attempt " + attempt.attempt : "";
-    const why = recompiled.get(attempt.recording + "\n" + attempt.compile);
+    const why = recompiled.get(attempt.recording + "\n" + attempt.compile), call = calls.get(attempt.recording + "\n" + attempt.compile);
     return { from: attempt.start_ns, to: Math.max(attempt.end_ns, attempt.start_ns), color: STATUSES.includes(attempt.status) ? attempt.status : "unfinished",
         label: (why ? "\u21bb " : "") + where(attempt) + (attempt.status === "ok" ? "" : " " + attempt.status),
-        detail: `${several ? attempt.recording + ": " : ""}compile ${attempt.compile}${again}: ${attempt.status}, ${time(Math.max(attempt.end_ns - attempt.start_ns, 0))} from ${time(attempt.start_ns)}, ${plural(attempt.records, "record")}` +
-            (why ? "; a recompile: " + why : "") };
+        detail: `${several ? recordingName(attempt.recording) + ": " : ""}compile ${attempt.compile}${again}: ${attempt.status}, ${time(Math.max(attempt.end_ns - attempt.start_ns, 0))} from ${time(attempt.start_ns)}, ${plural(attempt.records, "record")}` +
+            (why ? "; a recompile: " + why : "") + (call === undefined ? "" : `; for call ${count(call)}`) };
 }
 
 function partColor(part) {
-    return "c" + Math.max(0, Object.keys(profile.parts).indexOf(part)) % 8;
+    return "c" + Math.max(0, Object.keys(profile.parts).indexOf(part)) % 9;
 }
 
 function spanBoxes(spans, first) {
@@ -183,10 +192,11 @@ function timelineSection() {
     const parent = section("timeline", "Compiles in time");
     const recompiled = new Map(profile.recompiles.map(r => [r.recording + "\n" + r.compile, r.reasons.map(reason => reason.guard).join("; ")]));
     const timed = data.attempts.filter(a => a.start_ns !== undefined);
-    const all = [];
+    const all = [], names = [], calls = compilingCalls();
     let row = 0;
     profile.recordings.forEach((recording, i) => {
-        const attempts = timed.filter(a => a.recording === recording.name).map(a => attemptBox(a, recompiled));
+        const attempts = timed.filter(a => a.recording === recording.name).map(a => attemptBox(a, recompiled, calls));
+        if (several && (attempts.length || data.spans.some(s => s.recording === i))) names.push({ row: row++, text: recordingName(recording.name) });
         row = packRows(attempts, row);
         all.push(...attempts);
         const tracks = new Set(data.spans.filter(s => s.recording === i).map(s => s.track));
@@ -203,13 +213,15 @@ function timelineSection() {
     parent.append(el("p", { className: "soft" }, "Attempts of compiles by the times of their records, recordings below each other (each tape begins at 0), and the phases of each thread beneath. \u21bb marks a recompile."),
         el("div", { className: "key" }, STATUSES.filter(name => timed.some(a => a.status === name)).map(name => el("span", {}, el("i", { className: name }), "attempt " + name)),
             [...new Set(data.spans.map(s => s.part))].map(part => el("span", {}, el("i", { className: partColor(part) }), part))),
-        new Chart("Compiles in time", all, { format: time }).element);
+        new Chart("Compiles in time", all, { format: time, names }).element);
     if (data.n_spans > data.spans.length) parent.append(el("p", { className: "soft" }, `The ${count(data.spans.length)} longest of ${plural(data.n_spans, "phase")} are shown.`));
 }
 
 /* ---- Tables ---- */
 
 function compilesSection() {
+    const lines = new Map(profile.compiles.map(c => [c.recording + "\n" + c.id, c.line]));
+    const functionLine = row => lines.get(row.recording + "\n" + row.compile);
     const parent = section("compiles", "Compiles");
     const calls = (title, ...levels) => ({ title, kind: "count", get: c => levels.reduce((sum, level) => sum + (c.calls[level] || 0), 0) || null });
     tableSection(parent, "Compiles", [word("compile", "id"), RECORDING, word("status", "status"), number("attempts", "attempts"), word("function", "function"), LINE, nanoseconds("time", "ns"), nanoseconds("restarted", "restarted_ns"),
@@ -222,7 +234,7 @@ function compilesSection() {
     const reasons = profile.recompiles.flatMap(r => (r.reasons.length ? r.reasons : [{}]).map(reason => ({ ...r, of: reason.compile, guard: reason.guard, line: reason.line })));
     tableSection(parent, "Recompiles", [COMPILE, RECORDING, nanoseconds("time", "ns"), word("guard of", "of"), code("guard that failed", "guard"), LINE], reasons);
     tableSection(parent, "Graph breaks", [COMPILE, RECORDING, text("why", "summary"), LINE, CODE, text("explanation", "explanation"), text("hint", "hint"), nanoseconds("compiles that it caused", "caused_ns")], profile.breaks);
-    tableSection(parent, "Caches", [COMPILE, RECORDING, word("cache", "cache"), word("result", "result"), code("key", "key"), text("reason", "reason"), text("detail", "detail"), nanoseconds("time", "ns")], profile.caches);
+    tableSection(parent, "Caches", [COMPILE, RECORDING, word("cache", "cache"), word("result", "result"), code("key", "key"), text("reason", "reason"), text("detail", "detail"), nanoseconds("time", "ns"), { title: "line of the function", kind: "place", get: c => functionLine(c) }], profile.caches);
     const none = [["failures", profile.failures], ["restarts", profile.restarts], ["recompiles", profile.recompiles], ["graph breaks", profile.breaks], ["cache look-ups", profile.caches]].filter(([, rows]) => rows.length === 0);
     if (none.length) parent.append(el("p", { className: "soft" }, "Not recorded: " + none.map(([name]) => name).join(", ") + "."));
 }
@@ -243,55 +255,18 @@ function operatorsSection() {
     const parent = section("operators", "Operators and counters");
     const real = key => ({ title: "real " + key.replaceAll("_", " "), kind: key.endsWith("ns") ? "ns" : "count", get: o => o.real && o.real[key] || null });
     const replayed = key => ({ title: key.replaceAll("_", " "), kind: "count", get: o => o.replayed && o.replayed[key] || null });
-    tableSection(parent, "Operators", [word("operator", "op"), real("dispatches"), real("self_ns"), replayed("dispatches"), replayed("calls"), replayed("guards"), replayed("exprs"), replayed("evaluations"), replayed("symbolic_tensors")],
+    tableSection(parent, "Operators", [operator("operator", "op"), real("dispatches"), real("self_ns"), replayed("dispatches"), replayed("calls"), replayed("guards"), replayed("exprs"), replayed("evaluations"), replayed("symbolic_tensors")],
         profile.operator_costs, profile.deep ? "Real: counted and measured by a deep recording; the others by the replay." : "Counted by a replay of the graphs.");
-    tableSection(parent, "Calls in graphs", [word("operator", "op"), word("level", "level"), number("calls", "calls"), number("kept", "kept")], profile.operators);
+    tableSection(parent, "Calls in graphs", [operator("operator", "op"), word("level", "level"), number("calls", "calls"), number("kept", "kept")], profile.operators);
+    tableSection(parent, "Kernels of Inductor", [word("kernel", "name"), COMPILE, RECORDING, word("program", "program"), word("kind", "kind"), { title: "time", kind: "ns", get: k => (k.compile_ns || 0) + (k.autotune_ns || 0) || null },
+        nanoseconds("compiling", "compile_ns"), nanoseconds("autotuning", "autotune_ns"), number("configurations", "configurations"), number("calls", "calls"), number("nodes", "nodes"), text("operators", "operators"),
+        { title: "user line", kind: "place", get: k => k.lines[0] }, { title: "code", kind: "code", get: k => k.lines[0] && k.lines[0].code }], data.kernels, "The user line is that of most of its nodes.");
     tableSection(parent, "Dispatch counters", [code("counter", "label"), number("PyTorch", "pytorch"), number("recorded", "recorded"), number("estimated by the replay", "estimated")], profile.counters);
     tableSection(parent, "Work around operators", [code("work", "cost"), code("caller", "caller"), number("calls", "calls"), nanoseconds("time", "ns"), nanoseconds("itself", "self_ns")], profile.costs);
     tableSection(parent, "Memory of graphs at the hints", [COMPILE, RECORDING, word("level", "level"), size("inputs", "input_bytes"), size("peak", "peak_bytes"), word("at node", "peak_node"), size("outputs", "output_bytes"),
         size("saved for backward", "saved_bytes"), number("saved tensors", "saved")], profile.graph_memory, "Estimated, as if each call ran by itself and each tensor were freed after its last use.");
     tableSection(parent, "Tensors that are alive at a graph's peak", [COMPILE, RECORDING, word("level", "level"), word("node", "node"), word("operator", "op"), size("bytes", "bytes"), LINE, CODE],
         profile.graph_memory.flatMap(g => g.live.map(node => ({ recording: g.recording, compile: g.compile, level: g.level, ...node }))));
-}
-
-/* ---- Graphs ---- */
-
-function graphRows(graph, metas) {
-    return graph.nodes.map(([name, op, args, meta, line]) => {
-        const m = metas[meta] || [null, null, -1], at = graph.lines[line];
-        return { name, op: graph.ops[op], args, meta: m[0], hint: m[1], bytes: m[2], line: at && at[0] ? { file: at[0], line: at[1], code: at[3] } : null };
-    });
-}
-
-function graphName(graph) {
-    return (several ? graph.recording + " " : "") + (graph.compile ? where(graph) + ":" : "") + graph.kind + (graph.index ? "#" + graph.index : "") + (graph.subgraph ? " \u203a " + graph.subgraph : "");
-}
-
-const NODES = [word("node", "name"), word("operator", "op"), code("arguments", "args"), code("recorded as", "meta"), word("sizes at the hints", "hint"), { title: "bytes", kind: "bytes", get: n => n.bytes > 0 ? n.bytes : null }, LINE, CODE];
-
-function graphsSection() {
-    const parent = section("graphs", "Graphs");
-    if (data.graphs.length === 0) {
-        parent.append(el("p", { className: "soft" }, "No graph was recorded."));
-        return;
-    }
-    const roots = [];
-    data.graphs.forEach((graph, i) => roots.push(graph.subgraph === null ? i : roots[i - 1]));
-    const place = el("div");
-    let shown = null;
-    const inputs = el("input", { type: "checkbox", on: { change: () => show(choose.selectedIndex) } });
-    const choose = el("select", { "aria-label": "Graph", on: { change: () => show(choose.selectedIndex) } }, data.graphs.map(g => el("option", {}, `${graphName(g)} (${plural(g.n_nodes, "node")})`)));
-    const show = i => {
-        const graph = data.graphs[i];
-        if (shown) tables.splice(tables.indexOf(shown), 1);
-        const rows = graphRows(graph, data.graphs[roots[i]].metas);
-        const calls = rows.filter(node => node.op !== "placeholder");
-        shown = new Table(graphName(graph), NODES, inputs.checked || calls.length === 0 ? rows : calls);
-        tables.push(shown);
-        place.replaceChildren(shown.element, graph.nodes.length < graph.n_nodes ? el("p", { className: "soft" }, `The first ${count(graph.nodes.length)} of ${plural(graph.n_nodes, "node")} are on this page.`) : "");
-    };
-    parent.append(el("div", { className: "tools" }, el("label", {}, "Graph ", choose), el("label", {}, inputs, " inputs too")), place);
-    show(0);
 }
 
 /* ---- The replay ---- */
@@ -322,32 +297,6 @@ function omittedSection() {
     parent.append(el("p", { className: "soft" }, `Written by symtape ${data.version}. The code shown is that of the tape; no file was read.`));
 }
 
-/* ---- A source line ---- */
-
-const dialog = document.getElementById("line");
-
-function showLine(place) {
-    const key = placeKey(place), at = row => placeKey(row.line) === key;
-    const own = [...profile.lines, ...profile.library_lines].find(l => placeKey(l) === key);
-    const nodes = data.graphs.flatMap((graph, i) => {
-        const lines = new Set(graph.lines.map((l, k) => [l, k]).filter(([l]) => l[0] + ":" + l[1] === key).map(([, k]) => k));
-        const root = data.graphs.findLastIndex((g, k) => k <= i && g.subgraph === null);
-        return lines.size ? graphRows({ ...graph, nodes: graph.nodes.filter(n => lines.has(n[4])) }, data.graphs[Math.max(root, 0)].metas).map(n => ({ ...n, graph: graphName(graph) })) : [];
-    });
-    const shown = own ? own.code : place.code;
-    const body = [el("h2", { id: "line-title" }, key), shown ? el("pre", {}, shown) : null];
-    if (own) body.push(el("p", {}, [own.function ? "in " + own.function : "", own.ns ? `${time(own.ns)} (${profile.lines_basis})` : "", `${plural(own.nodes, "node")}, ${plural(own.guards, "guard")}, ${plural(own.symbols, "symbol")}, ${plural(own.specializations, "specialization")}`].filter(Boolean).join("; ")));
-    const part = (title, columns, rows) => { if (rows.length) body.push(el("h3", {}, title), new Table(title, columns, rows, { rows: 8 }).element); };
-    part("Guards asked here", [code("expression", "expr"), word("asked by", "class"), number("count", "count"), number("kept", "kept")], profile.guards.filter(at));
-    part("Symbols made here", [word("symbol", "symbol"), COMPILE, word("value", "value"), code("source", "source"), { title: "became", kind: "word", get: s => s.specialized && s.specialized.value }], data.symbols.filter(at));
-    part("Graph breaks here", [COMPILE, text("why", "summary"), text("hint", "hint")], profile.breaks.filter(at));
-    part("Nodes of graphs", [word("graph", "graph"), word("node", "name"), word("operator", "op"), word("sizes at the hints", "hint"), code("arguments", "args")], nodes);
-    body.push(el("div", { className: "tools" }, el("button", { type: "button", on: { click: () => dialog.close() } }, "Close")));
-    dialog.replaceChildren(...body.filter(Boolean));
-    if (!dialog.open) dialog.showModal();
-    dialog.scrollTop = 0;
-}
-
 /* ---- The whole page ---- */
 
 const find = document.getElementById("find");
@@ -370,4 +319,4 @@ theme.addEventListener("click", () => {
 
 document.getElementById("tapes").textContent = data.tapes.map(t => t.path.split("/").pop() + (t.torch ? ` (torch ${t.torch})` : "")).join(", ");
 document.title = data.tapes.map(t => t.path.split("/").pop()).join(", ") + " \u2013 symtape report";
-for (const make of [diagnosisSection, timeSection, timelineSection, compilesSection, guardsSection, operatorsSection, graphsSection, replaySection, omittedSection]) make();
+for (const make of [diagnosisSection, ranksSection, differencesSection, timeSection, timelineSection, callsSection, compilesSection, guardsSection, operatorsSection, graphsSection, replaySection, omittedSection]) make();

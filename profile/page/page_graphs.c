@@ -1,3 +1,4 @@
+#include "profile/model/build.h"
 #include "profile/page/page_parts.h"
 #include "trace/base/intern.h"
 #include "trace/base/number.h"
@@ -10,11 +11,13 @@
  *     "metas": [["f32[s77, 64]", "4, 64", 1024], ...]  as recorded, sizes at the hints, bytes
  *     "lines": [["demo/encoder.py", 29, "forward", "return x"], ...]
  *     "nodes": [["mm", 0, "x, weight", 0, 0], ...]     name, op, arguments, meta, line; -1: none
+ *     "memory": [0, 4096, ...]                         by node, where it is estimated
  */
 
 struct graph_writer {
     const struct profile *profile;
     struct trace *trace;
+    uint32_t input; /* the number of that trace in the profile */
     const struct symbol_table *symbols;
     uint32_t recording, attempt, record; /* of the graph, for its hints */
     size_t most;                         /* bytes of `w.out` beyond which no node is added */
@@ -24,6 +27,7 @@ struct graph_writer {
     struct intern ops;
     struct buf text;
     const struct graph_ref *ref;
+    const struct graph_memory *memory; /* of the graph; NULL: not estimated */
     const struct profile_compile *compile;
     uint64_t graphs_left_out;
     uint64_t nodes_left_out; /* of graphs that are not left out themselves */
@@ -127,12 +131,24 @@ static void name_json(struct graph_writer *g, const struct graph *graph, bool ro
 {
     const struct profile_compile *c = g->compile;
     bool attempted = g->attempt != TRACE_NONE;
-    json_put_str(&g->w, "recording", g->trace->recordings[g->recording].name);
+    uint32_t recording = profile_inputs(g->profile)[g->input].recording_of[g->recording];
+    json_put_str(&g->w, "recording",
+                 recording == PROFILE_NONE ? g->trace->recordings[g->recording].name
+                                           : g->profile->recordings[recording].name);
     json_put_str_or_null(&g->w, "compile", c ? c->id : STR(""));
     json_put_u64(&g->w, "attempt", attempted ? g->trace->attempts[g->attempt].number : 0);
     json_put_str(&g->w, "kind", g->ref->name);
     json_put_u64(&g->w, "index", g->ref->index);
     json_put_str_or_null(&g->w, "subgraph", root ? STR("") : graph->name);
+}
+
+/* Writes the memory while each node that is shown runs. */
+static void memory_json(struct graph_writer *g, uint32_t shown)
+{
+    json_open_array(&g->w, "memory");
+    for (uint32_t i = 0; i < shown && i < g->memory->n_nodes && has_space(g); i++)
+        json_put_u64(&g->w, NULL, g->memory->live_bytes[i]);
+    json_close(&g->w);
 }
 
 static void one_graph_json(struct graph_writer *g, const struct graph *graph, bool root)
@@ -155,6 +171,8 @@ static void one_graph_json(struct graph_writer *g, const struct graph *graph, bo
     for (uint32_t i = 0; i < g->ops.texts.n; i++)
         json_put_str(&g->w, NULL, g->ops.texts.v[i]);
     json_close(&g->w);
+    if (root && g->memory)
+        memory_json(g, shown);
     json_put_u64(&g->w, "n_nodes", graph->n_nodes);
     g->nodes_left_out += graph->n_nodes - shown;
     json_close(&g->w);
@@ -181,6 +199,18 @@ static bool put_graph_tree(void *user, const struct graph *root)
     return ok;
 }
 
+/* Returns the memory of a graph of a trace, or NULL. */
+static const struct graph_memory *memory_of(const struct profile *profile, uint32_t input,
+                                            uint32_t graph)
+{
+    for (uint32_t i = 0; i < profile->n_graph_memory; i++) {
+        const struct graph_memory *memory = &profile->graph_memory[i];
+        if (memory->graph == graph && profile->recordings[memory->recording].input == input)
+            return memory;
+    }
+    return NULL;
+}
+
 /* Writes the graphs of one trace: those of kept attempts, or the others. */
 static bool put_trace_graphs(struct graph_writer *g, const uint32_t *compiles, bool kept,
                              struct err *err)
@@ -199,6 +229,7 @@ static bool put_trace_graphs(struct graph_writer *g, const uint32_t *compiles, b
             continue;
         }
         g->ref = ref;
+        g->memory = memory_of(g->profile, g->input, i);
         g->attempt = ref->attempt;
         g->record = ref->record;
         g->recording = g->trace->records[ref->record].recording;
@@ -214,6 +245,7 @@ static bool put_trace_graphs(struct graph_writer *g, const uint32_t *compiles, b
 
 static bool put_graphs_of(struct graph_writer *g, uint32_t input, bool kept, struct err *err)
 {
+    g->input = input;
     g->trace = g->profile->traces[input];
     g->symbols = trace_symbols(g->trace, err);
     uint32_t *compiles = g->symbols ? page_compiles_of(g->profile, input) : NULL;

@@ -1,16 +1,21 @@
 /* A table that sorts and filters. A column is { title, get(row), kind }; kinds:
-     text, code, word   as they are
+     text, code, word, name   as they are; a name may wrap
      count, ns, bytes, share   numbers; share is { part, whole }
-     place              {"file", "line"}, a button that shows the line */
+     measure            { n, text }: a number with a text of its own
+     place              {"file", "line"}, a button that shows the line
+     operator           a button that shows the calls of the operator */
 const KINDS = {
     text: { show: v => known(v) ? String(v) : "" },
     code: { show: v => known(v) ? String(v) : "" },
+    name: { show: v => known(v) ? String(v) : "" },
     word: { show: v => known(v) ? String(v) : "" },
     count: { show: count, number: true },
     ns: { show: time, number: true },
     bytes: { show: bytes, number: true },
     share: { show: v => v ? share(v.part, v.whole) : "", number: true, key: v => v ? v.part : null },
-    place: { show: v => shortPlace(v), key: v => v && v.file ? v.file + ":" + String(v.line).padStart(8, "0") : null },
+    measure: { show: v => v.text, number: true, key: v => v.n },
+    operator: { show: v => known(v) ? String(v) : "", button: v => operatorButton(v) },
+    place: { show: v => shortPlace(v), button: v => placeButton(v), key: v => v && v.file ? v.file + ":" + String(v.line).padStart(8, "0") : null },
 };
 const ROWS_AT_FIRST = 12;
 const tables = [];
@@ -18,7 +23,7 @@ const tables = [];
 class Table {
     constructor(title, columns, rows, options = {}) {
         /* A column without a single value is not shown. */
-        this.columns = columns.filter(c => rows.some(row => { const v = c.get(row); return known(v) && !(c.kind === "place" && !v.file); }));
+        this.columns = columns.filter(c => rows.some(row => { const v = c.get(row); return known(v) && KINDS[c.kind].show(v) !== ""; }));
         this.rows = rows;
         this.all = rows.map((row, i) => ({ row, i, text: null }));
         this.shown = options.rows || ROWS_AT_FIRST;
@@ -74,7 +79,7 @@ class Table {
     cell(column, row) {
         const kind = KINDS[column.kind], value = column.get(row);
         const text = kind.show(value);
-        const cell = el("td", { className: kind.number ? "number" : column.kind === "place" ? "line" : column.kind }, text === "" ? null : column.kind === "place" ? placeButton(value) : text);
+        const cell = el("td", { className: kind.number ? "number" : column.kind === "place" ? "line" : column.kind === "operator" ? "name" : column.kind }, text === "" ? null : kind.button ? kind.button(value) : text);
         cell.dataset.title = column.title;
         return cell;
     }

@@ -56,14 +56,32 @@ static void check_data(const struct buf *out)
     json_release(&doc);
 }
 
+/* The tape twice: as two runs of a program, or, of a job, as its ranks twice, which are none. */
+static void check_two(const struct profile *profile, const struct diagnosis *diagnosis)
+{
+    struct trace *traces[] = { profile->traces[0], profile->traces[0] };
+    const struct diagnosis *const each[] = { diagnosis, diagnosis };
+    const struct profile_options what = { .jobs = 1 };
+    struct err err = { .kind = ERR_NONE };
+    struct buf data = BUF_INIT;
+    struct profile *both = profile_build(traces, 2, &what, &err);
+    FUZZ_CHECK(both);
+    const struct page_input input = { both, diagnosis, each, "0" };
+    FUZZ_CHECK(page_data(&input, &data, &err) && data.n < 5000000);
+    check_data(&data);
+    buf_release(&data);
+    profile_free(both);
+}
+
 static void check_page(const struct profile *profile, const struct diagnosis *diagnosis)
 {
-    const struct page_input input = { profile, diagnosis, "0" };
+    const struct page_input input = { profile, diagnosis, NULL, "0" };
     struct err err = { .kind = ERR_NONE };
     struct page_omitted omitted = { .texts = 0 };
     struct buf data = BUF_INIT, small = BUF_INIT;
     FUZZ_CHECK(page_data(&input, &data, &err) && data.n < 5000000);
     check_data(&data);
+    check_two(profile, diagnosis);
     for (uint32_t most = 1; most < 8; most += 3) {
         const struct page_limits limits = { most, 2 * most };
         buf_clear(&small);

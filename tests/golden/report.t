@@ -42,7 +42,7 @@ Its data is one JSON document, which --json prints.
     > print(own["attempts"][0])
     > print(own["graphs"][0]["nodes"][3], own["graphs"][0]["metas"][1])
     > print(own["replay"][0]["totals"]["calls"], own["replay"][0]["totals"]["match"])'
-    True schema version tapes profile attempts spans n_spans symbols replay graphs omitted
+    True schema version tapes profile attempts spans n_spans symbols kernels calls replay compared graphs omitted
     {'recording': 'encoder', 'compile': '0/0', 'attempt': 0, 'status': 'restarted', 'start_ns': 0, 'end_ns': 4421000000, 'records': 278}
     ['s27', 0, '', 2, -1] ['Sym(s77)', '3', -1]
     938 938
@@ -129,3 +129,45 @@ Recordings of several ranks, and one compile of several.
 
     $ symtape report $RECORDINGS/encoder.log.zst:0/1 --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(*(sorted({x["compile"] for x in d[k]}) for k in ("attempts", "graphs", "symbols")))'
     ['0/1'] ['0/1'] ['0/1']
+
+Of two tapes, each has its diagnosis, and the second is compared with the first, as symtape diff does.
+
+    $ symtape report $RECORDINGS/layers.log.zst $RECORDINGS/layers_window.log.zst --json > two.json; symtape diff $RECORDINGS/layers.log.zst $RECORDINGS/layers_window.log.zst --json --labels layers.log.zst,layers_window.log.zst > diff.json; python3 - <<'END'
+    > import json
+    > page, diff = json.load(open("two.json")), json.load(open("diff.json"))
+    > print([[f["kind"] for f in tape["diagnosis"]["findings"]] for tape in page["tapes"]])
+    > print(page["compared"]["differences"] == [diff], page["compared"]["ranks"])
+    > END
+    [[], ['recompile']]
+    True None
+
+Of the ranks of a job it has what symtape ranks finds, and no differences of runs.
+
+    $ symtape report $RECORDINGS/ranks_missing --json > ranks.json; symtape ranks $RECORDINGS/ranks_missing --json > found.json; python3 - <<'END'
+    > import json
+    > page, found = json.load(open("ranks.json")), json.load(open("found.json"))
+    > print(page["compared"]["differences"], page["compared"]["ranks"] == found, "diagnosis" in page["tapes"][0])
+    > END
+    [] True False
+
+Calls that were recorded, neighbors that are equal in one row; the kernels of Inductor; the memory over a graph has the peak of the profile.
+
+    $ symtape report $RECORDINGS/levels.log.zst --json | python3 -c '
+    > import json, sys
+    > calls = json.load(sys.stdin)["calls"]
+    > print(calls["n"], sum(run[2] for run in calls["runs"]), calls["skipped"], calls["runs_left_out"])
+    > print(calls["runs"][6], calls["forms"][6])'
+    20 20 0 0
+    [0, 6, 4, 6] {'function': 'select', 'outcome': 'hit', 'compile': '6/0', 'arguments': "L['x'] [10, 8], L['most'] []", 'line': {'file': '/home/user/demo/levels.py', 'line': 22, 'code': ''}}
+
+    $ symtape report $RECORDINGS/inductor.log.zst --json | python3 -c '
+    > import json, sys
+    > for k in json.load(sys.stdin)["kernels"]: print(k["compile"], k["program"], k["name"], k["nodes"], sum(l["nodes"] for l in k["lines"]))'
+    0/0 forward extern_kernels.mm 2 2
+    0/0 forward cpp_fused__softmax_gelu_sum_0 11 11
+
+    $ symtape report $RECORDINGS/train.log.zst --json | python3 -c '
+    > import json, sys
+    > page = json.load(sys.stdin)
+    > print([(g["kind"], max(g["memory"]), len(g["memory"]) == g["n_nodes"]) for g in page["graphs"] if "memory" in g], [m["peak_bytes"] for m in page["profile"]["graph_memory"]])'
+    [('aot_forward_graph', 11360, True), ('aot_backward_graph', 11284, True)] [11360, 11284]
