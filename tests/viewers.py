@@ -165,10 +165,44 @@ def nests(spans):
     return True
 
 
+# By kind of event, the members that it must have and their types (Trace Event Format, "Event Descriptions"). Times
+# are microseconds with three digits, here read as whole nanoseconds.
+ALWAYS = {"name": str, "ph": str, "pid": int, "tid": int, "args": dict}
+MEMBERS = {
+    "X": {**ALWAYS, "cat": str, "ts": int, "dur": int},
+    "i": {**ALWAYS, "cat": str, "ts": int, "s": str},
+    "C": {**ALWAYS, "ts": int},
+    "M": ALWAYS,
+}
+
+
+def well_formed(event):
+    members = MEMBERS.get(event["ph"], {})
+    return (set(event) == set(members) and all(type(event[name]) is kind for name, kind in members.items()) and event.get("dur", 0) >= 0
+            and event.get("s", "t") in "gpt" and (event["ph"] != "M" or event["name"] in ("process_name", "thread_name")))
+
+
+def chrome_sums(name):
+    """By view, where its last event ends, which is the sum of its weights."""
+    events = json.loads(written("chrome", name))["traceEvents"]
+    views = [e for e in events if e["pid"] == sums_process(events)]
+    named = {e["tid"]: e["args"]["name"] for e in views if e["name"] == "thread_name"}
+    sums = Counter()
+    for e in views:
+        if e["ph"] == "X":
+            sums[named[e["tid"]]] = max(sums[named[e["tid"]]], round((e["ts"] + e["dur"]) * 1000))
+    return {title.replace(" (1 us each)", ""): n // 1000 if title.endswith("(1 us each)") else n for title, n in sums.items()}
+
+
+def sums_process(events):
+    return next((e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == "sums, each from 0"), None)
+
+
 def chrome_problems(name):
     doc, profile = json.loads(written("chrome", name), parse_float=lambda t: int(t.replace(".", ""))), json.loads(written("json", name))
-    events, found = doc["traceEvents"], []
+    events, found = doc["traceEvents"], [f"not as the format says: {event}" for event in doc["traceEvents"] if not well_formed(event)]
     lanes, last = defaultdict(list), Counter()
+    views = len(profile["recordings"])  # the number of their process
     for event in events:
         if event["ph"] != "M" and event["ts"] < 0:
             found.append(f"before the start: {event}")
@@ -179,12 +213,17 @@ def chrome_problems(name):
             if event["args"] != {event["name"]: last[key] + 1}:
                 found.append(f"counter {event}")
             last[key] += 1
+    processes = defaultdict(set)
+    for event in events:
+        if event["ph"] in "Xi":
+            processes[event["tid"]].add(event["pid"])
+    found += [f"thread {tid} of processes {pids}: Perfetto knows threads by their numbers" for tid, pids in processes.items() if tid == 0 or len(pids) > 1]
     found += [f"thread {lane} does not nest" for lane, spans in lanes.items() if not nests(spans)]
     guards = sum(event["ph"] == "i" for event in events)
     wanted = sum(g["count"] for g in profile["guards"])
     if guards != wanted or sum(n for (_, name), n in last.items() if name == "guards") != wanted:
         found.append(f"{guards} guards, not {wanted}")
-    end = max((e["ts"] + e.get("dur", 0) for e in events if e["ph"] == "X"), default=0)
+    end = max((e["ts"] + e.get("dur", 0) for e in events if e["ph"] == "X" and e["pid"] < views), default=0)
     late = [e for e in events if e["ph"] in "iC" and e["ts"] > end + 10**9]
     return found + [f"{len(late)} records a second or more after all phases"] * bool(late)
 
@@ -224,7 +263,7 @@ def main():
         cases.check(f"speedscope of {name}", found + wrong_sums(titled(sums), name))
         found, sums = pprof_problems(name)
         cases.check(f"pprof of {name}", found + wrong_sums(sums, name))
-        cases.check(f"chrome of {name}", chrome_problems(name))
+        cases.check(f"chrome of {name}", chrome_problems(name) + wrong_sums(titled(chrome_sums(name)), name))
         cases.check(f"folded stacks of {name}", folded_problems(name))
     for form in ("speedscope", "pprof", "chrome", "folded"):
         same = written(form, LOGS[0]) == written(form, LOGS[0])

@@ -31,10 +31,11 @@ static const struct opt options[] = {
                "JSON)"),
     OPT_STRING(0, "by", "GROUP[,GROUP...]", struct profile_args, by,
                "print only costs, grouped by op, line, stack or module"),
-    OPT_STRING(0, "view", "VIEW", struct profile_args, view,
-               "with folded, speedscope or pprof: write only this view: phases, lines, stacks, "
-               "stack-guards, modules, operators, dispatches, replayed, guards, kernels or "
-               "kernel-nodes (default: phases in folded, all in the others)"),
+    OPT_STRING(
+        0, "view", "VIEW", struct profile_args, view,
+        "with folded, speedscope, pprof or chrome: write only this view: phases, lines, stacks, "
+        "stack-guards, modules, operators, dispatches, replayed, guards, kernels or "
+        "kernel-nodes (default: phases in folded, all in the others)"),
     OPT_CHOICE('s', "sort", SORT_KEYS, struct profile_args, sort,
                "sort phases, lines, operators and guards by this (default: time)"),
     OPT_STRING(0, "compile", "ID[_N]", struct profile_args, compile,
@@ -69,7 +70,7 @@ static const struct format {
     { "json", ".json", .report = report_json },
     { "folded", ".folded", .view = viewer_folded, .views = true },
     { "pprof", ".pb.gz", .view = viewer_pprof, .views = true, .binary = true },
-    { "chrome", ".trace", .view = viewer_chrome },
+    { "chrome", ".trace", .view = viewer_chrome, .views = true },
 };
 
 static const struct format *profile_format(const struct profile_args *args)
@@ -252,7 +253,8 @@ static int run_profile_command(struct cmd *cmd)
         return out_usage(cmd->out, "profile: --json and --format %s exclude each other",
                          args->format);
     if (args->view && !profile_format(args)->views)
-        return out_usage(cmd->out, "profile: --view needs --format folded, speedscope or pprof");
+        return out_usage(cmd->out,
+                         "profile: --view needs --format folded, speedscope, pprof or chrome");
     if (args->view && args->by)
         return out_usage(cmd->out, "profile: --view and --by exclude each other");
     if (args->view && view_of(args->view) == STACK_VIEWS)

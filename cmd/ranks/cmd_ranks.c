@@ -41,7 +41,7 @@ static int write_timeline(struct cmd *cmd, const struct profiled *profiled)
     struct profile *profile = profile_build(profiled->traces, (uint32_t)profiled->n, &what, &err);
     if (!profile)
         return out_error(cmd->out, &err);
-    int code = viewer_chrome(profile, STACK_VIEWS, &text, &err)
+    int code = viewer_timeline(profile, &text, &err)
                    ? out_report(cmd->out, args->output, args->overwrite, &text)
                    : out_error(cmd->out, &err);
     buf_release(&text);

@@ -1,11 +1,14 @@
 #include <stdlib.h>
 
 #include "profile/viewers/chrome_records.h"
+#include "profile/viewers/chrome_sums.h"
 #include "profile/viewers/viewers.h"
 #include "trace/base/vec.h"
 
 /* Viewers take complete events of one thread only if they nest. Phases of one track that overlap
- * without nesting go to lanes of their own, each a thread of the process that is the recording. */
+ * without nesting go to lanes of their own, each a thread of the process that is the recording. No
+ * two threads have one number, even of different processes, and none is 0: Perfetto takes them for
+ * one. */
 
 enum { MAX_LANES = 64 }; /* of a track; phases that overlap even more go to the last one */
 
@@ -45,27 +48,13 @@ static size_t lane_for(struct chrome *c, const struct phase_span *span)
     return i;
 }
 
-static void put_lane_name(struct chrome *c, const char *what, uint64_t pid, uint64_t tid,
-                          struct str name)
-{
-    json_open_object(&c->w, NULL);
-    json_put_cstr(&c->w, "name", what);
-    json_put_cstr(&c->w, "ph", "M");
-    json_put_u64(&c->w, "pid", pid);
-    json_put_u64(&c->w, "tid", tid);
-    json_open_object(&c->w, "args");
-    json_put_str(&c->w, "name", name);
-    json_close(&c->w);
-    json_close(&c->w);
-}
-
 static void name_lane(struct chrome *c, const struct phase_span *span, size_t lane)
 {
     struct buf name = BUF_INIT;
     buf_printf(&name, span->async ? "asynchronous" : "thread %llu", (unsigned long long)span->tid);
     if (lane > 0)
         buf_printf(&name, " (overlapping, %zu)", lane);
-    put_lane_name(c, "thread_name", span->recording, c->thread + lane, buf_str(&name));
+    chrome_put_name(&c->w, "thread_name", span->recording, c->thread + lane, buf_str(&name));
     c->w.out->failed = c->w.out->failed || name.failed;
     buf_release(&name);
 }
@@ -127,38 +116,43 @@ static int64_t earliest(const struct profile *p)
     return ns;
 }
 
-/* Names the thread of guards in each recording that has a clock. */
+/* Names the thread of guards in each recording that has a clock: `thread` and those after it. */
 static void name_guards(struct chrome *c, const struct record_clock *clocks, uint64_t thread)
 {
     for (uint32_t i = 0; i < c->p->n_recordings; i++)
         if (clocks[i].known && c->p->recordings[i].n_guards > 0)
-            put_lane_name(c, "thread_name", i, thread, STR("guards"));
+            chrome_put_name(&c->w, "thread_name", i, thread + i, STR("guards"));
 }
 
-static void put_events(struct chrome *c, const struct record_clock *clocks)
+/* Writes the time axis and, if they are given, the views behind it. */
+static bool put_events(struct chrome *c, const struct record_clock *clocks,
+                       const struct stack_views *views, struct err *err)
 {
     json_open_array(&c->w, "traceEvents");
     for (uint32_t i = 0; i < c->p->n_recordings; i++)
-        put_lane_name(c, "process_name", i, 0, c->p->recordings[i].name);
+        chrome_put_name(&c->w, "process_name", i, 0, c->p->recordings[i].name);
     put_spans(c);
     uint64_t thread = c->thread + c->n_lanes;
     name_guards(c, clocks, thread);
     chrome_put_records(c->p, clocks, c->base_ns, thread, &c->w);
+    thread += c->p->n_recordings;
+    bool ok = !views || chrome_put_sums(c->p, views, c->p->n_recordings, thread, &c->w, err);
     json_close(&c->w);
+    return ok;
 }
 
-bool viewer_chrome(const struct profile *profile, enum stack_view_id view, struct buf *out,
-                   struct err *err)
+static bool put_trace(const struct profile *profile, const struct stack_views *views,
+                      struct buf *out, struct err *err)
 {
     struct record_clock *clocks = record_clocks(profile);
-    (void)view;
     if (!clocks)
         return err_nomem(err);
     struct chrome c = { .p = profile,
                         .w = json_writer_of(out),
+                        .thread = 1,
                         .base_ns = chrome_earliest_record(profile, clocks, earliest(profile)) };
     json_open_object(&c.w, NULL);
-    put_events(&c, clocks);
+    bool ok = put_events(&c, clocks, views, err);
     /* HTA reads one file for each rank and looks for its number here; the first recording counts.
      */
     int64_t rank = profile->n_recordings > 0 ? profile->recordings[0].rank : 0;
@@ -172,5 +166,19 @@ bool viewer_chrome(const struct profile *profile, enum stack_view_id view, struc
     for (size_t i = 0; i < MAX_LANES; i++)
         vec_release(&c.lanes[i].ends);
     free(clocks);
-    return true;
+    return ok;
+}
+
+bool viewer_timeline(const struct profile *profile, struct buf *out, struct err *err)
+{
+    return put_trace(profile, NULL, out, err);
+}
+
+bool viewer_chrome(const struct profile *profile, enum stack_view_id view, struct buf *out,
+                   struct err *err)
+{
+    struct stack_views *views = viewer_views(profile, view, err);
+    bool ok = views && put_trace(profile, views, out, err);
+    stack_views_free(views);
+    return ok;
 }

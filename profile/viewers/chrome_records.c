@@ -166,7 +166,7 @@ static void put_guard(const struct record_writer *r, const struct placed *p)
     json_put_cstr(r->w, "s", "t");
     chrome_put_us(r->w, "ts", p->ns - r->base_ns);
     json_put_u64(r->w, "pid", p->recording);
-    json_put_u64(r->w, "tid", r->thread);
+    json_put_u64(r->w, "tid", r->thread + p->recording);
     json_open_object(r->w, "args");
     if (compile != PROFILE_NONE)
         json_put_str(r->w, "compile_id", r->profile->compiles[compile].id);

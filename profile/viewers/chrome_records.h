@@ -23,8 +23,9 @@ struct record_clock *record_clocks(const struct profile *profile);
 int64_t chrome_earliest_record(const struct profile *profile, const struct record_clock *clocks,
                                int64_t least);
 
-/* Writes an instant for each guard, on a thread of that number, and counters of guards, symbols,
- * specializations and graphs, as events whose times are relative to base_ns. */
+/* Writes an instant for each guard, on a thread of that number for the first recording, the next
+ * one for the second, and counters of guards, symbols, specializations and graphs, as events whose
+ * times are relative to base_ns. */
 void chrome_put_records(const struct profile *profile, const struct record_clock *clocks,
                         int64_t base_ns, uint64_t thread, struct json_writer *w);
 

@@ -5,8 +5,9 @@
  *               read them: times are microseconds. Of one view, or of the profile's groups (--by)
  *   speedscope  speedscope's own JSON: a sampled profile for each view
  *   pprof       a gzipped profile.proto: a sample type for each view. Not text
- *   chrome      phases as complete ("X") events, guards as instants, counters as tracks, for
- *               Perfetto, speedscope and HTA
+ *   chrome      phases as complete ("X") events, guards as instants, counters as tracks, and the
+ *               views as threads of a process of their own, for Perfetto, speedscope and HTA
+ *   timeline    the same without the views
  *
  * Views are those of stack_views.h. */
 #ifndef SYMTAPE_PROFILE_VIEWERS_VIEWERS_H
@@ -25,6 +26,7 @@ bool viewer_pprof(const struct profile *profile, enum stack_view_id view, struct
                   struct err *err);
 bool viewer_chrome(const struct profile *profile, enum stack_view_id view, struct buf *out,
                    struct err *err);
+bool viewer_timeline(const struct profile *profile, struct buf *out, struct err *err);
 
 /* Builds one view, or all if `view` is STACK_VIEWS. For the writers. */
 struct stack_views *viewer_views(const struct profile *profile, enum stack_view_id view,

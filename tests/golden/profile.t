@@ -147,8 +147,17 @@ The other formats; the suffix of a file names one.
     0/0;forward;cpp_fused__softmax_gelu_sum_0;demo/inductor.py;score;18: return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0) 11
     0/0;forward;extern_kernels.mm;demo/inductor.py;score;18: return torch.nn.functional.gelu(x @ y.t()).sum(-1).softmax(0) 2
 
-    $ symtape profile -f chrome --view guards $RECORDINGS/inductor.log.zst
-    2> symtape: profile: --view needs --format folded, speedscope or pprof
+    $ symtape profile -f chrome --view guards $RECORDINGS/inductor.log.zst | python3 -c 'import json, sys
+    > for e in json.load(sys.stdin)["traceEvents"]:
+    >     if e["pid"] == 1: print(e["ph"], e["name"], *(e[k] for k in ("ts", "dur") if k in e), e["args"])'
+    M process_name {'name': 'sums, each from 0'}
+    M thread_name {'name': 'guards, by the code that asked for them (1 us each)'}
+    X backend 0.0 2.0 {'count': 2}
+    X s17 <= 4096 0.0 1.0 {'count': 1}
+    X s77 <= 4096 1.0 1.0 {'count': 1}
+
+    $ symtape profile -f json --view guards $RECORDINGS/inductor.log.zst
+    2> symtape: profile: --view needs --format folded, speedscope, pprof or chrome
     [exit 2]
 
     $ symtape profile -f folded --view guards --by op $RECORDINGS/inductor.log.zst

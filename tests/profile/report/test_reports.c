@@ -37,8 +37,11 @@ static void test_chrome(void **state)
     struct made made = two_phases();
     struct buf out = BUF_INIT;
     assert_true(viewer_chrome(made.profile, STACK_VIEWS, &out, &(struct err){ 0 }));
-    assert_true(has(&out, "\"ts\":100.250,\"dur\":200.500,\"pid\":0,\"tid\":0"));
-    assert_true(has(&out, "\"ph\":\"M\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"thread 4\"}"));
+    assert_true(has(&out, "\"ts\":100.250,\"dur\":200.500,\"pid\":0,\"tid\":1"));
+    assert_true(has(&out, "\"ph\":\"M\",\"pid\":0,\"tid\":1,\"args\":{\"name\":\"thread 4\"}"));
+    /* The view of phases: a thread behind that of phases and that of guards. */
+    assert_true(has(&out, "\"pid\":1,\"tid\":3,\"args\":{\"name\":\"sums, each from 0\"}"));
+    assert_true(has(&out, "\"ts\":0.000,\"dur\":200.500,\"pid\":1,\"tid\":3"));
     assert_true(has(&out, "\"distributedInfo\":{\"rank\":0}"));
     assert_true(has(&out, "\"displayTimeUnit\":\"ns\""));
     assert_true(has(&out, "\"baseTimeNanoseconds\":1000000"));
@@ -64,10 +67,10 @@ static void test_chrome_lanes(void **state)
     struct made made = made_profile(&log, NULL);
     struct buf out = BUF_INIT;
     assert_true(viewer_chrome(made.profile, STACK_VIEWS, &out, &(struct err){ 0 }));
-    assert_true(has(&out, "\"ts\":0.000,\"dur\":600.000,\"pid\":0,\"tid\":0"));
-    assert_true(has(&out, "\"ts\":400.000,\"dur\":600.000,\"pid\":0,\"tid\":1"));
-    assert_true(has(&out, "\"ts\":1100.000,\"dur\":5.000,\"pid\":0,\"tid\":0"));
-    assert_true(has(&out, "\"ts\":0.000,\"dur\":5.000,\"pid\":0,\"tid\":2"));
+    assert_true(has(&out, "\"ts\":0.000,\"dur\":600.000,\"pid\":0,\"tid\":1"));
+    assert_true(has(&out, "\"ts\":400.000,\"dur\":600.000,\"pid\":0,\"tid\":2"));
+    assert_true(has(&out, "\"ts\":1100.000,\"dur\":5.000,\"pid\":0,\"tid\":1"));
+    assert_true(has(&out, "\"ts\":0.000,\"dur\":5.000,\"pid\":0,\"tid\":3"));
     assert_true(has(&out, "thread 0 (overlapping, 1)"));
     buf_release(&out);
     made_drop(&made);
