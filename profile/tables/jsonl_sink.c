@@ -1,7 +1,5 @@
 /* JSON lines, compressed with zstd: a file for each table. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +7,6 @@
 
 #include "profile/tables/tables.h"
 #include "trace/base/buf.h"
-#include "trace/base/file/folder.h"
 #include "trace/base/text/json_write.h"
 
 #define SUFFIX ".jsonl.zst"
@@ -20,7 +17,6 @@ struct jsonl_sink {
     struct table_sink base;
     char *folder;
     bool made; /* the folder was made here */
-    int fd;    /* of the folder */
     enum output_mode mode;
     struct output *outputs[TABLES]; /* all stay open, so that all files appear at the end */
     enum export_table table;
@@ -110,22 +106,8 @@ static void jsonl_free(struct jsonl_sink *s)
     ZSTD_freeCCtx(s->zstd);
     buf_release(&s->lines);
     buf_release(&s->packed);
-    if (s->fd >= 0)
-        close(s->fd);
     free(s->folder);
     free(s);
-}
-
-/* Removes the files of the first `n` tables, which were new. */
-static void take_back(const struct jsonl_sink *s, enum export_table n)
-{
-    for (enum export_table table = 0; table < n && s->mode == OUTPUT_NEW; table++) {
-        char name[64];
-        struct stat info;
-        snprintf(name, sizeof name, "%s" SUFFIX, table_name(table));
-        if (fstatat(s->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
-            (void)folder_unlink(s->fd, name, &info);
-    }
 }
 
 /* A folder that is not empty is not ours alone, and stays. */
@@ -133,15 +115,11 @@ static bool jsonl_end(struct table_sink *sink, bool good, struct err *err)
 {
     struct jsonl_sink *s = jsonl_of(sink);
     good = good && finish_table(s, err);
-    enum export_table n = 0; /* how many have appeared */
-    for (enum export_table table = 0; table < TABLES; table++) {
-        if (!good)
+    if (good)
+        good = output_commit_all(s->outputs, TABLES, err);
+    else
+        for (enum export_table table = 0; table < TABLES; table++)
             output_abort(s->outputs[table]);
-        else if ((good = output_commit(s->outputs[table], err)))
-            n++;
-    }
-    if (!good)
-        take_back(s, n);
     if (!good && s->made)
         (void)!rmdir(s->folder);
     jsonl_free(s);
@@ -151,10 +129,7 @@ static bool jsonl_end(struct table_sink *sink, bool good, struct err *err)
 static bool make_folder(struct jsonl_sink *s, struct err *err)
 {
     s->made = mkdir(s->folder, 0777) == 0;
-    if (!s->made && errno != EEXIST)
-        return err_errno(err, "%s", s->folder);
-    s->fd = open(s->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return s->fd >= 0 || err_errno(err, "%s", s->folder);
+    return s->made || errno == EEXIST || err_errno(err, "%s", s->folder);
 }
 
 struct table_sink *jsonl_sink_open(const char *folder, enum output_mode mode, struct err *err)
@@ -167,7 +142,6 @@ struct table_sink *jsonl_sink_open(const char *folder, enum output_mode mode, st
     *s = (struct jsonl_sink){ .base = { jsonl_table, jsonl_row, jsonl_end },
                               .folder = strdup(folder),
                               .mode = mode,
-                              .fd = -1,
                               .table = TABLES,
                               .zstd = ZSTD_createCCtx() };
     bool ok = (s->folder && s->zstd &&

@@ -72,8 +72,8 @@ bool tables_write(const struct profile *profile, struct table_sink *sink, struct
 struct table_sink *sqlite_sink_open(const char *path, enum output_mode mode, struct err *err);
 
 /* A folder with a file TABLE.jsonl.zst for each table: a JSON object a line. The folder is made if
- * it is not there. The files appear when all are complete; if one cannot, none does, unless earlier
- * ones were replaced. */
+ * it is not there. The files appear when all are complete; if one cannot, none does, and files that
+ * were to be replaced stay. */
 struct table_sink *jsonl_sink_open(const char *folder, enum output_mode mode, struct err *err);
 
 #endif

@@ -40,6 +40,7 @@ COMMANDS = [
     ("export", ["export", "--log", "{tape}", "-o", "out.log"], "out.log"),
     ("export tables", ["export", "--sqlite", "out.sqlite", "{trained}"], "out.sqlite"),
     ("export lines", ["export", "--jsonl", ".", "{tape}"], "calls.jsonl.zst"),
+    ("export lines over", ["export", "--overwrite", "--jsonl", ".", "{tape}"], "calls.jsonl.zst"),
     ("info", ["info", "--json", "{tape}"], None),
     ("info of a log", ["info", "--json", "{log}"], None),
     ("show graphs", ["show", "--graphs", "{tape}"], None),
@@ -111,6 +112,11 @@ COMMANDS = [
 ]
 
 
+# What lies in the folder before a command that may replace it.
+OLD = {"old.tape": b"what was there before"}
+OLD_LINES = {**OLD, "attempts.jsonl.zst": b"earlier attempts", "symbols.jsonl.zst": b"earlier symbols"}
+
+
 class Bench:
     """One command in a folder of its own, run again and again."""
 
@@ -118,13 +124,15 @@ class Bench:
         self.name, self.output, self.library = name, output, library
         self.args = [a.format(**inputs) for a in args]
         self.calls, self.good = {}, None
+        self.before = OLD_LINES if self.args[:3] == ["export", "--overwrite", "--jsonl"] else OLD
 
     def play(self, plan):
         """Returns the run, whether the planned failure happened, and the files left."""
         with tempfile.TemporaryDirectory(prefix="symtape-fault-") as folder:
             work = Path(folder) / "work"
             work.mkdir()
-            (work / "old.tape").write_bytes(b"what was there before")
+            for name, content in self.before.items():
+                (work / name).write_bytes(content)
             report = Path(folder) / "report"
             env = {"LD_PRELOAD": str(self.library), "SYMTAPE_FAIL": plan, **CUDA,
                    "SYMTAPE_FAIL_REPORT": str(report), "SYMTAPE_FAIL_IN": cases.SYMTAPE.name}
@@ -166,8 +174,10 @@ class Bench:
             found.append(f"{plan}: {run.told()}, not exit 4")
         elif not re.match(rb"(fake CUDA: .*\n)*symtape: ", run.err):
             found.append(f"{plan}: exit {run.code} without a message")
-        before = {"old.tape": b"what was there before"}
-        left = {n: b for n, b in files.items() if before.get(n) != b and good_files.get(n) != b}
+        if self.before is OLD_LINES:  # all are replaced or none, unless what takes names back fails, too
+            return found + [f"{plan}: {n} is not what was there before" for n in {*files, *OLD_LINES}
+                            if files.get(n) != OLD_LINES.get(n) and not re.match(r"rename:.*\+", plan)]
+        left = {n: b for n, b in files.items() if OLD.get(n) != b and good_files.get(n) != b}
         if self.name.startswith("minify"):  # which keeps the best so far, and what it was told until then
             left = {n: b for n, b in left.items() if n not in ("out.tape", "out.tape.journal")}
             found += self.check_best(plan, files.get("out.tape"))

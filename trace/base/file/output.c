@@ -23,6 +23,8 @@ struct output {
     enum output_mode mode;
     uint64_t offset;
     struct err failure; /* the first failure; sticky */
+    bool fresh;         /* of output_commit_all(): nothing had the name before */
+    bool swapped;       /* of the same: the file that had the name has the temporary's now */
     bool terminal;      /* the target is a terminal, see show() */
     struct printable_rest rest;
     size_t used;
@@ -391,16 +393,24 @@ static bool close_file(struct output *output)
     return close(output->fd) == 0 || errno == EINTR || fail_errno(output);
 }
 
-static bool make_durable(struct output *output)
+/* Writes, syncs and closes the file: all but its name. */
+static bool complete_file(struct output *output)
 {
     if (err_is_set(&output->failure) || (output->terminal && !show_on_terminal(output, STR(""))) ||
         !empty_buffer(output))
         return false;
     if (!output->owns_fd)
         return true;
+    return (!output->temporary || sync_file(output)) && close_file(output);
+}
+
+static bool make_durable(struct output *output)
+{
+    if (!complete_file(output))
+        return false;
     if (!output->temporary)
-        return close_file(output);
-    if (!sync_file(output) || !close_file(output) || !rename_temporary(output))
+        return true;
+    if (!rename_temporary(output))
         return false;
     sync_folder(output);
     return true;
@@ -410,6 +420,70 @@ bool output_commit(struct output *output, struct err *err)
 {
     bool good = make_durable(output) || copy_failure(output, err);
     output_abort(output); /* after success nothing is left to undo */
+    return good;
+}
+
+/* ------------------------------------------------------------------------------------------------
+ * Several at once. The file that an output replaces stays under the temporary's name until all
+ * have theirs. */
+
+static bool swap_names(const struct output *output)
+{
+    return renameat2(output->folder, output->temporary, output->folder, target_base(output),
+                     RENAME_EXCHANGE) == 0;
+}
+
+/* A file system that cannot swap names replaces the old file at once. */
+static bool take_name(struct output *output)
+{
+    struct stat info;
+    if (!output->temporary)
+        return true;
+    bool there = fstatat(output->folder, target_base(output), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    output->fresh = !there && errno == ENOENT;
+    output->swapped =
+        there && output->mode == OUTPUT_REPLACE && S_ISREG(info.st_mode) && swap_names(output);
+    return output->swapped || rename_temporary(output);
+}
+
+/* Makes the name lead to what it led to before. The new file is aborted next. */
+static void give_name_back(struct output *output)
+{
+    struct stat info;
+    if (output->swapped)
+        (void)!swap_names(output);
+    else if (output->fresh && fstat(output->lock, &info) == 0)
+        (void)folder_unlink(output->folder, target_base(output), &info);
+}
+
+static void forget_old(struct output *output)
+{
+    if (output->swapped) {
+        (void)!unlinkat(output->folder, output->temporary, 0);
+        free(output->temporary);
+        output->temporary = NULL;
+    }
+    if (output->folder >= 0)
+        sync_folder(output);
+}
+
+bool output_commit_all(struct output *const *outputs, size_t n, struct err *err)
+{
+    size_t named = 0;
+    bool good = true;
+    for (size_t i = 0; good && i < n; i++)
+        good = complete_file(outputs[i]) || copy_failure(outputs[i], err);
+    while (good && named < n) {
+        good = take_name(outputs[named]) || copy_failure(outputs[named], err);
+        named += good;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i < named && good)
+            forget_old(outputs[i]);
+        else if (i < named)
+            give_name_back(outputs[i]);
+        output_abort(outputs[i]);
+    }
     return good;
 }
 

@@ -35,6 +35,7 @@
 #define SYMTAPE_TRACE_BASE_FILE_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/base/err.h"
@@ -63,6 +64,10 @@ bool output_flush(struct output *output, struct err *err);
 /* Flushes, syncs and renames the file. On failure the temporary is removed. The output is freed
  * in both cases. */
 bool output_commit(struct output *output, struct err *err);
+/* Commits several outputs: all get their names, or, if one cannot, all names lead to what they led
+ * to before. A file system that cannot swap two names (renameat2()) keeps those that were replaced
+ * until then. All outputs are freed. */
+bool output_commit_all(struct output *const *outputs, size_t n, struct err *err);
 /* Removes what was written and frees the output; NULL is allowed. Bytes that were written
  * directly to a device or to standard output cannot be taken back; buffered ones are dropped. */
 void output_abort(struct output *output);

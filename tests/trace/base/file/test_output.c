@@ -300,6 +300,65 @@ static void test_in_a_folder(void **state)
     assert_err(&err, ERR_ENV, "t: Bad file descriptor");
 }
 
+/* Opens two outputs beside each other, the second one as "b", and writes "new" to both. */
+static void open_two(struct output *two[2], const char *folder, enum output_mode mode)
+{
+    struct err err = ERR_INIT;
+    char path[4096];
+    for (int i = 0; i < 2; i++) {
+        two[i] = output_open(in_folder(path, folder, i ? "b" : "a"), mode, &err);
+        assert_non_null(two[i]);
+        assert_true(output_write(two[i], STR("new"), &err));
+    }
+}
+
+static void test_all_appear(void **state)
+{
+    (void)state;
+    struct err err = ERR_INIT;
+    const char *folder = fresh_folder("all");
+    struct output *two[2];
+    char path[4096];
+    put(in_folder(path, folder, "a"), "old");
+    open_two(two, folder, OUTPUT_REPLACE);
+    check_content(path, "old");
+    assert_true(output_commit_all(two, 2, &err));
+    check_content(in_folder(path, folder, "a"), "new");
+    check_content(in_folder(path, folder, "b"), "new");
+    assert_int_equal(count_files(folder), 2);
+}
+
+/* The second one cannot have its name: the first has its old file again, or none. */
+static void test_none_appears(void **state)
+{
+    (void)state;
+    const char *folder = fresh_folder("none");
+    struct output *two[2];
+    char path[4096], name[4096];
+    in_folder(path, folder, "a");
+    in_folder(name, folder, "b");
+    for (int there = 0; there < 2; there++) {
+        struct err err = ERR_INIT;
+        if (there)
+            put(path, "old");
+        open_two(two, folder, OUTPUT_REPLACE);
+        assert_int_equal(mkdir(name, 0755), 0);
+        assert_false(output_commit_all(two, 2, &err));
+        assert_int_equal(err.kind, ERR_ENV);
+        assert_int_equal(rmdir(name), 0);
+        assert_int_equal(count_files(folder), there);
+    }
+    check_content(path, "old");
+    struct err err = ERR_INIT;
+    assert_int_equal(unlink(path), 0);
+    open_two(two, folder, OUTPUT_NEW);
+    put(name, "another's");
+    assert_false(output_commit_all(two, 2, &err));
+    assert_int_equal(err.kind, ERR_USAGE);
+    check_content(name, "another's");
+    assert_int_equal(count_files(folder), 1);
+}
+
 static void test_full_device(void **state)
 {
     (void)state;
@@ -430,6 +489,8 @@ int main(void)
         cmocka_unit_test(test_name_is_taken),
         cmocka_unit_test(test_folder_is_swapped),
         cmocka_unit_test(test_in_a_folder),
+        cmocka_unit_test(test_all_appear),
+        cmocka_unit_test(test_none_appears),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_short_write),
         cmocka_unit_test(test_large_and_small_writes_keep_their_order),
