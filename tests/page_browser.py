@@ -275,7 +275,8 @@ def prints(browser, page):
     browser.open(page, 794)
     browser.call("Emulation.setEmulatedMedia", media="print")
     yield "fits", browser.value("document.documentElement.scrollWidth") <= 794
-    yield "no controls", browser.value("[...document.querySelectorAll('.tools, nav, #find')].every(e => e.offsetHeight === 0)")
+    yield "no controls", browser.value("[...document.querySelectorAll('input, nav, button:not(.place):not(th button)')].every(e => e.offsetHeight === 0)")
+    yield "what is not shown is said", browser.value("tables.every(t => !t.element.isConnected || t.state.offsetHeight > 0)")
     browser.call("Emulation.setEmulatedMedia", media="")
 
 

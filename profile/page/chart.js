@@ -77,7 +77,7 @@ class Chart {
         for (let at = Math.ceil((from - this.begin) / step) * step + this.begin; at < to && ticks.length < 40; at += step) {
             if (width * (to - at) < 50 * (to - from)) break; /* its text would not fit */
             const tick = el("span", { className: "tick" }, at > this.begin ? this.options.format(at - this.begin) : "0");
-            tick.style.left = (at - from) / (to - from) * width + "px";
+            tick.style.left = (at - from) / (to - from) * 100 + "%";
             ticks.push(tick);
         }
         return ticks;
@@ -102,9 +102,9 @@ class Chart {
             until[box.row] = left + wide;
             const div = el("div", { className: `box ${box.color}${box === this.now ? " now" : ""}${box.unfinished ? " open" : ""}`, title: box.label + "\n" + box.detail,
                 on: { click: () => { this.choose(box, true); this.area.focus({ preventScroll: true }); } } }, wide > 24 ? box.label : "");
-            div.style.left = left + "px";
+            div.style.left = left / width * 100 + "%"; /* so that paper, which is narrower, has all */
             div.style.top = TOP + ROW * box.row + "px";
-            div.style.width = wide + "px";
+            div.style.width = wide / width * 100 + "%";
             if (wide < 9) div.style.padding = "0";
             drawn.push(div);
         }
