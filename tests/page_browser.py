@@ -27,7 +27,7 @@ OPTIONS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", 
            "--disable-background-networking", "--remote-debugging-pipe"]
 WIDTHS = (1024, 390)
 # With recompiles; runs of a program; ranks of a job; calls; kernels; without a table of guards; of no compile.
-DEFAULT = ["encoder.log.zst", "layers.log.zst,layers_window.log.zst", "ranks_missing", "levels.log.zst", "inductor.log.zst", "graph_break.log.zst", "exported.pt2"]
+DEFAULT = ["encoder.log.zst", "layers.log.zst,layers_window.log.zst,encoder.log.zst", "ranks_missing", "levels.log.zst", "inductor.log.zst", "graph_break.log.zst", "exported.pt2"]
 
 
 class Browser:
@@ -245,6 +245,11 @@ def several(browser, page):
     """Runs stand side by side with what differs; ranks stand below each other with what symtape ranks finds."""
     tapes = browser.value("data.tapes.length")
     yield "differences", has(browser, "document.querySelector('#differences table')") == browser.value("data.compared.differences.length > 0")
+    if browser.value("data.compared.differences.length > 1"):
+        labels = browser.value("""const s = document.querySelector('#differences select'), labels = [];
+            for (let i = 0; i < s.length; i++) { s.selectedIndex = i; s.dispatchEvent(new Event('change')); labels.push(document.querySelector('#differences h3.pair').textContent); }
+            return labels""")
+        yield "each pair", len(set(labels)) == browser.value("data.tapes.length - 1")
     yield "ranks", has(browser, "document.getElementById('ranks')") == browser.value("data.compared.ranks !== null")
     yield "side by side", browser.value("document.querySelectorAll('.beside > div').length") == (tapes if tapes > 1 and browser.value("data.compared.ranks === null") else 0)
     recordings = browser.value("profile.recordings.filter((r, i) => data.spans.some(s => s.recording === i)).length")

@@ -55,10 +55,21 @@ function differenceElements(parent, diff) {
 }
 
 function differencesSection() {
-    if (data.compared.differences.length === 0) return;
-    const parent = section("differences", "What differs");
-    if (data.compared.differences.length > 1) parent.append(el("p", { className: "soft" }, "The first tape is compared with each of the others."));
-    for (const diff of data.compared.differences) differenceElements(parent, diff);
+    const differences = data.compared.differences;
+    if (differences.length === 0) return;
+    const parent = section("differences", "What differs"), place = el("div");
+    let shown = []; /* tables of the pair that is shown */
+    const show = i => {
+        shown.forEach(table => tables.splice(tables.indexOf(table), 1));
+        const before = tables.length;
+        place.replaceChildren();
+        differenceElements(place, differences[i]);
+        shown = tables.slice(before);
+    };
+    const choose = el("select", { "aria-label": "Which tapes", on: { change: () => show(choose.selectedIndex) } }, differences.map(diff => el("option", {}, `${diff.before.label} \u2192 ${diff.after.label}`)));
+    if (differences.length > 1) parent.append(el("p", { className: "soft" }, "The first tape is compared with each of the others."), el("div", { className: "tools" }, el("label", {}, "Tapes ", choose)));
+    parent.append(place);
+    show(0);
 }
 
 /* ---- Ranks ---- */
