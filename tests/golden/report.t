@@ -171,3 +171,8 @@ Calls that were recorded, neighbors that are equal in one row; the kernels of In
     > page = json.load(sys.stdin)
     > print([(g["kind"], max(g["memory"]), len(g["memory"]) == g["n_nodes"]) for g in page["graphs"] if "memory" in g], [m["peak_bytes"] for m in page["profile"]["graph_memory"]])'
     [('aot_forward_graph', 11360, True), ('aot_backward_graph', 11284, True)] [11360, 11284]
+
+A record of guards that lost its payload costs the tree alone.
+
+    $ zstdcat $RECORDINGS/mlp.log.zst | awk '/^V/ { g = /dynamo_cpp_guards_str/ } g && /^\t/ { next } g { sub(/, "has_payload": "[0-9a-f]*"/, "") } { print }' > cut.log; symtape report -q --json cut.log 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["replay"][0]["totals"]["graphs"])'
+    4

@@ -60,10 +60,11 @@ bool guard_tree_read(struct trace *trace, uint32_t attempt, struct arena *arena,
         uint32_t record = a->records[i];
         if (trace->records[record].event != EVENT_DYNAMO_CPP_GUARDS_STR)
             continue;
-        if (trace_payload_copy(trace, record, arena, ret, err))
+        struct err unreadable = { 0 };
+        if (trace_payload_copy(trace, record, arena, ret, &unreadable))
             return true;
         *ret = STR("");
-        return !err_is_set(err);
+        return unreadable.kind == ERR_ENV ? err_copy(err, &unreadable) : true;
     }
     return true;
 }

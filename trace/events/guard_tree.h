@@ -24,7 +24,8 @@ struct tree_guard {
  * are not a guard are skipped. */
 bool guard_tree_next(struct str *text, struct tree_guard *ret);
 
-/* Copies the tree of an attempt, or "" if it has none (a compile that failed or was restarted).
+/* Copies the tree of an attempt, or "" if it has none (a compile that failed or was restarted)
+ * or one that is damaged.
  * Returns false with err set when memory ran out or the tape could not be read. */
 bool guard_tree_read(struct trace *trace, uint32_t attempt, struct arena *arena, struct str *ret,
                      struct err *err);
