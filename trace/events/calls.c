@@ -27,6 +27,7 @@ struct one_call {
     uint64_t backward_of; /* NONE */
     uint64_t parent;      /* NONE */
     uint64_t first;       /* of the objects that it was the first to have */
+    double seconds;       /* -1: not noted */
 };
 
 struct call_rows {
@@ -97,6 +98,7 @@ static bool read_row(struct call_rows *in, struct str line)
     json_id new = json_get(doc, JSON_ROOT, STR("new"));
     uint64_t number = number_of(doc, "call"), before = number_of(doc, "as");
     uint64_t repeat = number_of(doc, "repeat");
+    double seconds;
     struct full_row row = { .number = number, .first = NONE };
     if (json_kind_of(doc, new) == JSON_ARRAY && json_count(doc, new) == 2) {
         row.first = number_at(doc, json_first(doc, new));
@@ -104,11 +106,16 @@ static bool read_row(struct call_rows *in, struct str line)
     }
     if (number == NONE || number > INT64_MAX || row.n_new > UINT32_MAX)
         return in->skipped++, true;
+    if (!json_double(doc, json_get(doc, JSON_ROOT, STR("seconds")), &seconds) || seconds < 0)
+        seconds = -1;
+    else if (repeat != NONE && repeat > 0)
+        seconds /= (double)repeat;
     struct one_call call = { .number = number,
                              .row = before == NONE ? number : before,
                              .backward_of = number_of(doc, "backward_of"),
                              .parent = number_of(doc, "parent"),
-                             .first = row.first };
+                             .first = row.first,
+                             .seconds = seconds };
     return (before != NONE || add_full_row(in, line, &row)) &&
            add_calls(in, call, repeat == NONE ? 1 : repeat, row.n_new);
 }
@@ -237,6 +244,7 @@ static bool give_call(struct call_rows *in, const struct one_call *one, struct r
         .first = row->first,
         .n_new = row->n_new,
         .to = one->first == NONE ? row->first : one->first,
+        .seconds = one->seconds,
     };
     ret->n++;
     if (ret->take)

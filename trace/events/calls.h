@@ -26,6 +26,7 @@ struct recorded_call {
     struct str rest;      /* the row without "call", "backward_of" and "parent" at its start */
     /* Objects first ... first + n_new - 1 of the row have the numbers from `to` on in the call. */
     uint64_t first, n_new, to;
+    double seconds; /* that it took; of calls that one row repeats, their mean; -1: not noted */
 };
 
 /* Returns the number that an object of the row has in the call. */

@@ -205,7 +205,7 @@ static bool add_known(struct call_reader *in, const struct recorded_call *call, 
     return !*done || add_calls_of(in, row->form, n_before, err);
 }
 
-bool call_reader_recorded(struct call_reader *in, const struct recorded_call *call, struct err *err)
+static bool add_recorded(struct call_reader *in, const struct recorded_call *call, struct err *err)
 {
     bool known = call->row < in->rows.n && in->rows.v[call->row].form != INTERN_NONE, done = false;
     uint32_t n_before = (uint32_t)in->objects.names.n;
@@ -221,6 +221,17 @@ bool call_reader_recorded(struct call_reader *in, const struct recorded_call *ca
     if (!read_call(in, str_trim(buf_str(&in->line_text)), n_before, err))
         return err_at(err, "line %llu", (unsigned long long)in->line);
     return known || know_row(in, call) || err_nomem(err);
+}
+
+bool call_reader_recorded(struct call_reader *in, const struct recorded_call *call, struct err *err)
+{
+    size_t first = in->log->calls.n;
+    if (!add_recorded(in, call, err))
+        return false;
+    for (size_t i = first; i < in->log->calls.n; i++)
+        if (!in->log->calls.v[i].inside && call->seconds > 0)
+            in->log->calls.v[i].seconds = call->seconds;
+    return true;
 }
 
 bool call_reader_end(struct call_reader *in, struct err *err)

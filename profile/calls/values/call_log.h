@@ -95,6 +95,8 @@ struct program_call {
     uint32_t n_objects;
     const struct call_object *objects; /* by the number that `values` give them */
     struct call_mode mode;
+    double seconds; /* that the call took, what it compiled included; 0: it is not told, as of a
+                       frame inside a call */
 };
 
 struct call_log {
