@@ -50,6 +50,7 @@ struct policy_state {
     const struct policy_options *options;
     const uint8_t *marks; /* of the present compile, by slot; or NULL */
     uint32_t lookup;      /* that the present compile is for */
+    struct str like;      /* the compile of the tape that it is most like; "" */
     struct policy_counts *counts;
     struct dynamic_settings settings;
     struct frame_state *state; /* shared with the peers */
@@ -288,7 +289,7 @@ static bool add_dim(struct policy_state *s, enum dim_dynamic choice, uint32_t sl
     dim.unbacked = choice == DIM_UNBACKED;
     dim.open = choice != DIM_STATIC;
     dim.symbol = choice != DIM_STATIC && (!zero_one || dim.unbacked);
-    dim.duck = dim.symbol && choice == DIM_DUCK;
+    dim.duck = dim.symbol && choice == DIM_DUCK && !s->options->no_duck;
     dim.same = NO_ENTRY;
     s->wanted[slot] = dim.symbol && !s->options->unbacked;
     s->slot_dim[slot] = id;
@@ -581,6 +582,7 @@ static bool finish_entry(struct policy_state *s, struct made_entry *entry, uint3
     }
     const struct known_entry *like = most_like(s, entry->known, donor, any);
     s->counts->seconds += compile_seconds(s, like);
+    s->like = like ? like->compile : STR("");
     if (like)
         entry->guard_seconds = like->guard_seconds;
     s->counts->breaks += s->broken;
@@ -719,6 +721,7 @@ static bool compile_noted(struct policy_state *s, const struct code_call *call, 
 {
     size_t n = s->entries.n;
     double before = s->counts->seconds;
+    s->like = STR("");
     if (!compile(s, call, answer))
         return false;
     note_answer(s, call->lookup,
@@ -726,6 +729,7 @@ static bool compile_noted(struct policy_state *s, const struct code_call *call, 
                     .entry = s->entries.n > n ? (uint32_t)n : NO_ENTRY,
                     .compiled = *answer == ANSWER_COMPILE,
                     .seconds = s->counts->seconds - before,
+                    .like = s->like,
                 });
     return true;
 }
@@ -779,7 +783,7 @@ static bool begin(struct policy_state *s, struct calls_table *table, struct code
     s->code = code;
     s->options = options;
     s->marks = options->marks;
-    s->settings = settings_of(options->policy);
+    s->settings = options->settings ? *options->settings : settings_of(options->policy);
     s->settings.unspecialized_floats = code->settings.unspecialized_floats;
     s->wanted = calloc(code->n_slots + 1, 1);
     s->slot_dim = calloc(code->n_slots + 1, sizeof *s->slot_dim);
@@ -815,6 +819,8 @@ static bool begin_peer(struct policy_peer *peer, const struct policy_state *s,
 {
     peer->options = (struct policy_options){ .policy = s->options->policy,
                                              .unbacked = s->options->unbacked,
+                                             .settings = s->options->settings,
+                                             .no_duck = s->options->no_duck,
                                              .bail_outs = s->options->bail_outs,
                                              .before = s->options->before };
     if (s->options->marks && !(peer->marks = marks_of_peer(s->code, s->options->marks, code)))

@@ -27,6 +27,8 @@ struct policy_options {
     const uint8_t *marks;            /* of CALLS_MARKED, by slot; NULL: none */
     const struct frame_state *state; /* what is remembered at the start; NULL: nothing */
     bool unbacked; /* of CALLS_MARKED: what is marked is unbacked, all else static */
+    const struct dynamic_settings *settings; /* NULL: those of the policy */
+    bool no_duck; /* equal sizes do not share a symbol: use_duck_shape=False */
     uint32_t
         bail_outs; /* of CALLS_PARTIAL: after so many, sizes that Python reads break the graph */
     /* NULL, or what returns the marks of the compile that a look-up starts, in place of `marks`. */
@@ -39,9 +41,10 @@ struct policy_options {
 
 /* What answered a look-up under a policy. */
 struct policy_answered {
-    uint32_t entry; /* the number of an entry of the code object, from 0; NO_ENTRY: none */
-    bool compiled;  /* for this look-up */
-    double seconds; /* of that compile, estimated; 0 */
+    uint32_t entry;  /* the number of an entry of the code object, from 0; NO_ENTRY: none */
+    bool compiled;   /* for this look-up */
+    double seconds;  /* of that compile, estimated; 0 */
+    struct str like; /* the compile of the tape that it is most like: "0/1"; "" */
 };
 
 /* Counts over the calls of one code object, or of all. */
