@@ -36,8 +36,21 @@ enum remedy_kind {
 };
 const char *remedy_kind_name(enum remedy_kind kind); /* "mark_dynamic" */
 
+/* What a remedy does to the calls of the program, as far as a replay of them can tell. */
+enum remedy_effect {
+    EFFECT_OTHER,       /* its kind or its text tells it, or none that can be replayed */
+    EFFECT_SAME_VALUE,  /* the finding's source has one value in all calls */
+    EFFECT_SAME_TENSOR, /* its value becomes that of a tensor, which no guard compares */
+    EFFECT_SYMBOL,      /* from its second value on, it is a symbol */
+    EFFECT_SAME_MODE,   /* all calls are made in one mode, such as no_grad() */
+    EFFECT_ONE_SIZE,    /* the size has one value in all calls */
+    EFFECT_TWO_OR_MORE, /* the size is not 0 or 1 */
+    EFFECT_REMAINDER,   /* the condition "(SIZE % N) != M" in the text holds in all calls */
+};
+
 struct remedy {
     enum remedy_kind kind;
+    enum remedy_effect effect;
     struct str text; /* what to paste or to change, one line */
 };
 

@@ -157,13 +157,19 @@ void find_remedy(struct finder *d, struct finding_build *f, enum remedy_kind kin
     if (!f || f->remedies.n >= MOST_LISTED)
         return;
     va_start(args, fmt);
-    struct remedy remedy = { kind, find_text(d, fmt, args) };
+    struct remedy remedy = { .kind = kind, .text = find_text(d, fmt, args) };
     va_end(args);
     for (size_t i = 0; i < f->remedies.n; i++)
         if (str_eq(f->remedies.v[i].text, remedy.text))
             return;
     if (!vec_push(&f->remedies, remedy))
         err_nomem(&d->err);
+}
+
+void find_effect(struct finding_build *f, enum remedy_effect effect)
+{
+    if (f && f->remedies.n > 0)
+        f->remedies.v[f->remedies.n - 1].effect = effect;
 }
 
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code)

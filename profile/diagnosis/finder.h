@@ -73,6 +73,8 @@ void find_evidence(struct finder *d, struct finding_build *f, const char *fmt, .
     ERR_PRINTF(3, 4);
 void find_remedy(struct finder *d, struct finding_build *f, enum remedy_kind kind, const char *fmt,
                  ...) ERR_PRINTF(4, 5);
+/* Sets what the last remedy of find_remedy() does to calls. */
+void find_effect(struct finding_build *f, enum remedy_effect effect);
 /* Sets the user's line: a place; or the user line of a recorded stack, with its code. */
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code);
 void find_line(const struct finder *d, struct finding_build *f, uint32_t recording, stack_id stack);

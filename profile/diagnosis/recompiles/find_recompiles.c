@@ -194,7 +194,7 @@ static const struct recompile_cause {
     const char *source, *once, *often;
 } CAUSES[] = {
 #define CAUSE(kind, source, once, often) { RECOMPILE_##kind, source, once, often },
-#define CHANGE(kind, condition, remedy, text)
+#define CHANGE(kind, condition, remedy, effect, text)
 #include "profile/diagnosis/recompiles/recompile_causes.def"
 #undef CAUSE
 #undef CHANGE
@@ -204,11 +204,12 @@ static const struct recompile_change {
     enum recompile_kind kind;
     bool (*holds)(const struct recompile_case *c);
     enum remedy_kind remedy;
+    enum remedy_effect effect;
     const char *text;
 } CHANGES[] = {
 #define CAUSE(kind, source, once, often)
-#define CHANGE(kind, condition, remedy, text) \
-    { RECOMPILE_##kind, holds_##condition, REMEDY_##remedy, text },
+#define CHANGE(kind, condition, remedy, effect, text) \
+    { RECOMPILE_##kind, holds_##condition, REMEDY_##remedy, EFFECT_##effect, text },
 #include "profile/diagnosis/recompiles/recompile_causes.def"
 #undef CAUSE
 #undef CHANGE
@@ -365,8 +366,10 @@ static void describe_changes(const struct recompile_case *c, struct finding_buil
     struct buf text = BUF_INIT;
     for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++)
         if (CHANGES[i].kind == c->g->guard.kind && CHANGES[i].holds(c) &&
-            fill_in(c, CHANGES[i].text, &text))
+            fill_in(c, CHANGES[i].text, &text)) {
             find_remedy(c->d, f, CHANGES[i].remedy, "%.*s", STR_ARG(buf_str(&text)));
+            find_effect(f, CHANGES[i].effect);
+        }
     if (text.failed)
         err_nomem(&c->d->err);
     buf_release(&text);
