@@ -33,6 +33,7 @@
     COMMAND(info, "list what is on a tape: recordings, compiles, graphs, counts")      \
     COMMAND(show, "print graphs, guards, symbols and other records")                   \
     COMMAND(diagnose, "print causes and remedies of failures, recompiles, slowness")   \
+    COMMAND(advise, "prove which remedies save what; write a patch of the program")    \
     COMMAND(profile, "report where compile time, operators and guards come from")      \
     COMMAND(report, "write a page to look at: one HTML file with everything")          \
     COMMAND(replay, "replay graphs with the shape engine, and compare with PyTorch")   \

@@ -67,7 +67,7 @@ class Case:
         return {i for i, line in enumerate(self.text.splitlines(), 1)
                 for piece in self.truth["lines"] if piece in line}
 
-    def record(self, version, text):
+    def record(self, version, text, *options):
         """The tape of a program's version; the tape and the exit status of the program."""
         place = self.folder / version
         place.mkdir()
@@ -75,7 +75,7 @@ class Case:
         tape = place / "program.tape"
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
         env["TORCHINDUCTOR_CACHE_DIR"] = str(place / "inductor")
-        done = subprocess.run([SYMTAPE, "record", "--quiet", "-o", str(tape), "--", PYTHON,
+        done = subprocess.run([SYMTAPE, "record", "--quiet", *options, "-o", str(tape), "--", PYTHON,
                                self.path.name], cwd=place, env=env, capture_output=True, text=True)
         return tape, done.returncode
 

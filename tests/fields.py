@@ -76,6 +76,9 @@ def documents(folder):
                    ["dash", "--json", encoder, "--to", encoder]]
     yield "dynamic", [["dynamic", "--json", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     calls = ["--calls", f"{RECORDINGS}/sequence.jsonl"]
+    yield "advise", [["advise", "--json", *calls, f"{RECORDINGS}/sequence.log.zst"], ["advise", "--json", encoder],
+                     ["advise", "--json", "--apply", str(Path(__file__).parent / "models/sequence.py"), *calls,
+                      f"{RECORDINGS}/sequence.log.zst"]]
     yield "cudagraphs", [["cudagraphs", "--json", "--on-gpu", "--calls", f"{RECORDINGS}/sequence.jsonl", f"{RECORDINGS}/sequence.log.zst"]]
     yield "guards", [["guards", "--json", *calls, f"{RECORDINGS}/sequence.log.zst"],
                      ["guards", "--json", f"{RECORDINGS}/mlp.log.zst", f"{RECORDINGS}/train.log.zst"]]

@@ -21,7 +21,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
               "inductor.log.zst", "deep.log.zst", "exported.pt2", "two_ranks"]
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
-COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
+COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "advise", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
             "cudagraphs", "run", "diff", "ranks", "dash", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
 
 
@@ -62,6 +62,7 @@ def of_tape(tape, folder):
         yield ["why", tape, target]
     yield ["validate", "--redundant", tape]
     yield ["cache", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
+    yield ["advise", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["dynamic", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["cudagraphs", "--on-gpu", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
     yield ["guards", "--tree", "--calls", str(cases.RECORDINGS / "sequence.jsonl"), tape]
@@ -75,7 +76,7 @@ def of_program():
     for args in (["cache", "--calls", *calls], ["cache", "--policy", "levels", str(cases.RECORDINGS / "levels.log.zst")],
                  ["ranks", str(cases.RECORDINGS / "ranks_missing")],
                  ["dash", str(DASH / "monday"), str(DASH / "tuesday"), "--expect", str(DASH / "expected")],
-                 ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["cudagraphs", "--on-gpu", "--calls", *calls],
+                 ["advise", "--calls", *calls], ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["cudagraphs", "--on-gpu", "--calls", *calls],
                  ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
                  ["record"], ["export", "nowhere" * 20], *(["help", name] for name in COMMANDS)):
         yield args

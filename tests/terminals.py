@@ -332,7 +332,7 @@ def of_arguments(folder):
                  ["export", f"{tape}@{odd}"], ["export", tape, "-o", f"{folder}/{odd}/x"],
                  ["import", odd, "-o", f"{folder}/{odd}.tape"], ["minify", odd], ["minify", f"{tape}:{odd}"],
                  ["bisect", tape + ":0/0", "--guard", odd], ["bisect", tape + ":0/0", "--check", f"echo '{odd}'; exit 3;"],
-                 ["completions", odd], ["record", "-o", f"{folder}/rec{odd}.tape", "--", f"./{odd}"],
+                 ["completions", odd], ["advise", tape, "--apply", odd], ["advise", tape, "--apply", str(rules)], ["record", "-o", f"{folder}/rec{odd}.tape", "--", f"./{odd}"],
                  ["record", "-o", f"{folder}/rec{odd}.tape", "--", "true"]):
         yield args, False
 

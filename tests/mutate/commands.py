@@ -25,6 +25,7 @@ RECORDS = [
     "profile {in} --format speedscope", "profile {in} -o out.pb.gz", "profile {in} --format folded --view kernel-nodes",
     "profile {in} -n 0 --by op,line,stack,module", "profile {in} --no-replay --sort exprs", "profile {in} {good}",
     "profile {good} {in} --json -o out.json", "profile --rules {rules} {in}",
+    "advise {in}", "advise {in} --json",
     "report {in} -o out.html", "report {in} {good} --json",
     "replay {in}", "replay {in} --json", "replay {in} --guards", "replay {in} --guards --json -j 2",
     "replay {in} --operators", "replay {in} --dynamic recorded,static,batch,partial,auto,all",

@@ -1,0 +1,318 @@
+#include "profile/advice/advice.h"
+
+#include <string.h>
+
+#include "profile/advice/compile_counts.h"
+#include "profile/advice/remedy_plan.h"
+
+enum { MOST_FINDINGS = 64 /* whose remedies are replayed: each replays all calls */ };
+
+static const char *const NO_CALLS = "the tape has no calls: symtape record --calls notes them";
+static const char *const UNKNOWN_COMPILE = "a call would compile what the tape does not have";
+static const char *const OTHER_CALLS = "the calls on the tape do not account for its compiles";
+static const char *const OTHER_POLICY =
+    "replayed with the settings as recorded, the calls have other compiles";
+
+const char *advice_verdict_name(enum advice_verdict verdict)
+{
+    static const char *const NAMES[] = { "proved", "suggested", "no gain" };
+    return NAMES[verdict];
+}
+
+struct advice_build {
+    struct advice *advice;
+    const struct advice_sources *sources;
+    bool faithful;        /* the calls have the compiles of the tape */
+    bool policy_faithful; /* and so have entries that are put together */
+    struct err *err;
+};
+
+/* ---- What a plan does ---- */
+
+/* Returns whether compiles and what is recorded of them suffice: no call is answered otherwise. */
+static bool needs_no_calls(const struct call_plan *plan)
+{
+    return !plan->holds.n && !call_plan_makes_entries(plan) && !plan->limit && !plan->accumulated;
+}
+
+/* Without calls, what is dropped is taken from the compiles of the tape. */
+static bool run_without_calls(struct advice_build *b, const struct call_plan *plan,
+                              struct plan_outcome *outcome)
+{
+    const struct profile *p = b->advice->diagnosis->profile;
+    bool *dropped = calloc((size_t)p->n_compiles + 1, sizeof *dropped), ok = dropped != NULL;
+    int64_t ns = -plan->spared_ns;
+    *outcome = (struct plan_outcome){ 0 };
+    for (size_t k = 0; ok && k < plan->dropped.n; k++) {
+        uint32_t compile = compile_index_find(&b->advice->index, plan->dropped.v[k]);
+        if (compile != PROFILE_NONE)
+            dropped[compile] = true;
+    }
+    for (uint32_t i = 0; ok && i < p->n_compiles; i++) {
+        if (dropped[i])
+            continue;
+        outcome->compiles++;
+        ns += p->compiles[i].ns;
+        ok = vec_push(&outcome->made, p->compiles[i].id);
+    }
+    outcome->seconds = ns > 0 ? (double)ns / 1e9 : 0;
+    free(dropped);
+    return ok || err_nomem(b->err);
+}
+
+static bool run_plan(struct advice_build *b, const struct call_plan *plan,
+                     struct advice_counts *after, struct plan_run_time *run, const char **why)
+{
+    struct plan_outcome outcome = { 0 };
+    bool calls = b->faithful && b->advice->has_calls;
+    bool ok = calls ? plan_replay_run(&b->advice->replay, plan, &outcome, b->err)
+                    : run_without_calls(b, plan, &outcome);
+    if (ok && outcome.unknown)
+        *why = UNKNOWN_COMPILE;
+    ok = ok && (compile_counts_sum(b->advice, plan, &outcome, after, b->err));
+    if (ok && calls)
+        *run = plan_replay_run_time(&b->advice->replay, &outcome);
+    plan_outcome_release(&outcome);
+    return ok;
+}
+
+/* ---- Whether that is a gain ---- */
+
+/* Seconds that the calls take more than as recorded; what compiles spare has to be more. */
+static double run_cost(const struct plan_run_time *run)
+{
+    return run->calls ? (run->after - run->before) * (double)run->calls : 0;
+}
+
+static bool is_gain(const struct advice_counts *before, const struct advice_counts *after,
+                    const struct plan_run_time *run)
+{
+    if (after->failures != before->failures)
+        return after->failures < before->failures;
+    if (after->eager > before->eager || after->compiles > before->compiles ||
+        after->attempts > before->attempts || after->breaks > before->breaks)
+        return false;
+    bool fewer = after->compiles < before->compiles || after->attempts < before->attempts ||
+                 after->breaks < before->breaks || after->eager < before->eager;
+    double saved = before->seconds - after->seconds - (run ? run_cost(run) : 0);
+    return fewer && (saved > 0 || after->eager < before->eager);
+}
+
+static bool is_better(const struct advice_counts *a, const struct advice_counts *b)
+{
+    if (a->failures != b->failures)
+        return a->failures < b->failures;
+    if (a->eager != b->eager)
+        return a->eager < b->eager;
+    if (a->compiles != b->compiles)
+        return a->compiles < b->compiles;
+    return a->seconds < b->seconds;
+}
+
+/* ---- Items ---- */
+
+static const char *why_not_replayed(const struct advice_build *b, const struct call_plan *plan)
+{
+    if (needs_no_calls(plan))
+        return NULL;
+    return !b->advice->has_calls                                  ? NO_CALLS
+           : !b->faithful                                         ? OTHER_CALLS
+           : call_plan_makes_entries(plan) && !b->policy_faithful ? OTHER_POLICY
+                                                                  : NULL;
+}
+
+static bool judge(struct advice_build *b, struct advice_item *item)
+{
+    const struct advice_counts *recorded = &b->advice->recorded;
+    const char *blocked = why_not_replayed(b, &item->plan);
+    item->verdict = ADVICE_SUGGESTED;
+    if (blocked || call_plan_is_empty(&item->plan)) {
+        item->why = item->why ? item->why : blocked ? blocked : "no replay shows what it does";
+        return true;
+    }
+    if (!run_plan(b, &item->plan, &item->after, &item->run, &item->why))
+        return false;
+    if (item->why) {
+        item->has_counts = item->why != UNKNOWN_COMPILE && is_gain(recorded, &item->after, NULL);
+        return true;
+    }
+    item->has_counts = true;
+    item->verdict = is_gain(recorded, &item->after, &item->run) ? ADVICE_PROVED : ADVICE_NO_GAIN;
+    if (item->verdict == ADVICE_NO_GAIN)
+        item->why = is_gain(recorded, &item->after, NULL)
+                        ? "the calls take longer by more than the compiles do"
+                    : item->after.compiles > recorded->compiles
+                        ? "it compiles more; what the calls gain is not on the tape"
+                        : "it saves nothing";
+    return true;
+}
+
+static bool add_item(struct advice_build *b, uint32_t finding, uint32_t remedy)
+{
+    const struct diagnosis *d = b->advice->diagnosis;
+    struct advice_item *item = &b->advice->items[b->advice->n_items++];
+    *item = (struct advice_item){ .finding = finding, .remedy = remedy };
+    const struct remedy_context context = { d, &d->findings[finding], b->sources->log,
+                                            &b->advice->index };
+    if (finding >= MOST_FINDINGS) {
+        item->verdict = ADVICE_SUGGESTED;
+        item->why = "only the remedies of the first findings are replayed";
+        return true;
+    }
+    return (remedy_plan_make(&context, &context.finding->remedies[remedy], &item->plan,
+                             &item->why) ||
+            err_nomem(b->err)) &&
+           judge(b, item);
+}
+
+/* Of a finding's remedies the one that saves most: of equal ones one that is a line of Python, for
+ * which the program need not be understood. */
+static void choose(struct advice *advice, uint32_t first)
+{
+    struct advice_item *best = NULL;
+    for (uint32_t i = first; i < advice->n_items; i++) {
+        struct advice_item *item = &advice->items[i];
+        const struct finding *f = &advice->diagnosis->findings[item->finding];
+        bool statement = remedy_statement(f->remedies[item->remedy].text).n > 0;
+        if (item->verdict != ADVICE_PROVED)
+            continue;
+        bool statement_before = best && remedy_statement(f->remedies[best->remedy].text).n > 0;
+        if (!best || is_better(&item->after, &best->after) ||
+            (!is_better(&best->after, &item->after) && statement && !statement_before))
+            best = item;
+    }
+    if (best)
+        best->chosen = true;
+}
+
+static bool add_items(struct advice_build *b)
+{
+    const struct diagnosis *d = b->advice->diagnosis;
+    size_t n = 0;
+    for (uint32_t i = 0; i < d->n_findings; i++)
+        n += d->findings[i].n_remedies;
+    b->advice->items = arena_array(&b->advice->arena, struct advice_item, n + 1);
+    b->advice->together = arena_array(&b->advice->arena, struct advice_step, n + 1);
+    if (!b->advice->items || !b->advice->together)
+        return err_nomem(b->err);
+    for (uint32_t i = 0; i < d->n_findings; i++) {
+        uint32_t first = b->advice->n_items;
+        for (uint32_t k = 0; k < d->findings[i].n_remedies; k++)
+            if (!add_item(b, i, k))
+                return false;
+        choose(b->advice, first);
+    }
+    return true;
+}
+
+/* ---- Together ---- */
+
+/* Returns the chosen item that saves most of those that were not tried; NULL at the end. */
+static struct advice_item *next_best(struct advice *advice, const bool *tried)
+{
+    struct advice_item *ret = NULL;
+    for (uint32_t i = 0; i < advice->n_items; i++) {
+        struct advice_item *item = &advice->items[i];
+        if (item->chosen && !tried[i] && (!ret || is_better(&item->after, &ret->after)))
+            ret = item;
+    }
+    return ret;
+}
+
+/* Takes an item to those that help together, if there is less with it. */
+static bool try_together(struct advice_build *b, struct advice_item *item)
+{
+    struct advice *advice = b->advice;
+    struct call_plan merged = { 0 };
+    struct advice_step step = { .item = (uint32_t)(item - advice->items) };
+    const struct advice_counts *before =
+        advice->n_together ? &advice->together[advice->n_together - 1].after : &advice->recorded;
+    const char *why = NULL;
+    bool ok = (call_plan_merge(&merged, &advice->plan) && call_plan_merge(&merged, &item->plan)) ||
+              err_nomem(b->err);
+    ok = ok && run_plan(b, &merged, &step.after, &step.run, &why);
+    if (ok && !why && is_gain(before, &step.after, NULL)) {
+        struct call_plan old = advice->plan;
+        advice->plan = merged;
+        merged = old;
+        advice->together[advice->n_together++] = step;
+    }
+    call_plan_release(&merged);
+    return ok;
+}
+
+static bool take_together(struct advice_build *b)
+{
+    struct advice *advice = b->advice;
+    struct advice_item *item;
+    bool *tried = calloc((size_t)advice->n_items + 1, sizeof *tried), ok = tried != NULL;
+    while (ok && (item = next_best(advice, tried)) != NULL) {
+        tried[item - advice->items] = true;
+        ok = try_together(b, item);
+    }
+    free(tried);
+    return ok || err_nomem(b->err);
+}
+
+/* ---- The whole ---- */
+
+/* Compiles that a limit refused are compiles of the profile, too, and none of a call. */
+static bool is_faithful(const struct advice *advice, const struct plan_outcome *outcome)
+{
+    const struct profile *p = advice->diagnosis->profile;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n_compiles; i++)
+        n += !advice->index.facts[i].refused;
+    return outcome->compiles == n && outcome->unknown == 0;
+}
+
+static bool replay_recorded(struct advice_build *b)
+{
+    struct advice *advice = b->advice;
+    const struct call_plan by_policy = { .by_policy = true }, none = { 0 };
+    struct plan_outcome outcome = { 0 };
+    struct plan_run_time run = { 0 };
+    const char *why = NULL;
+    advice->has_calls = b->sources->log->calls.n > 0;
+    if (advice->has_calls) {
+        if (!plan_replay_make(&advice->replay, advice->diagnosis->profile->traces[0],
+                              b->sources->recording, b->sources->log, b->err))
+            return false;
+        b->faithful = is_faithful(advice, &advice->replay.recorded);
+    }
+    if (b->faithful) {
+        bool ok = plan_replay_run(&advice->replay, &by_policy, &outcome, b->err);
+        b->policy_faithful = ok && outcome.compiles == advice->replay.recorded.compiles;
+        plan_outcome_release(&outcome);
+        if (!ok)
+            return false;
+    }
+    return run_plan(b, &none, &advice->recorded, &run, &why);
+}
+
+struct advice *advice_build(const struct advice_sources *sources, struct err *err)
+{
+    struct advice *advice = calloc(1, sizeof *advice);
+    struct advice_build b = { .advice = advice, .sources = sources, .err = err };
+    if (!advice)
+        return err_nomem(err), NULL;
+    advice->diagnosis = sources->diagnosis;
+    if (compile_index_make(&advice->index, sources->diagnosis->profile, err) &&
+        replay_recorded(&b) && add_items(&b) && take_together(&b))
+        return advice;
+    advice_free(advice);
+    return NULL;
+}
+
+void advice_free(struct advice *advice)
+{
+    if (!advice)
+        return;
+    for (uint32_t i = 0; i < advice->n_items; i++)
+        call_plan_release(&advice->items[i].plan);
+    call_plan_release(&advice->plan);
+    plan_replay_release(&advice->replay);
+    compile_index_release(&advice->index);
+    arena_release(&advice->arena);
+    free(advice);
+}
