@@ -48,6 +48,10 @@
     COMMAND(diff, "compare two runs: what changed, and at which user line")            \
     COMMAND(ranks, "compare the ranks of one job: which one did otherwise, and where") \
     COMMAND(dash, "print the table of benchmark suites, and what changed in them")     \
+    COMMAND(collect, "collect many tapes into one database, a corpus, for query")      \
+    COMMAND(query, "ask a corpus: shipped queries, and any SQL that only reads")       \
+    COMMAND(each, "run a command for each of many tapes: a JSON line for each")        \
+    COMMAND(merge, "join the parts that --shard made: corpora, or JSON lines")         \
     COMMAND(check, "check a tape against a baseline and limits, for CI")               \
     COMMAND(opcheck, "check operators by recorded calls, and kernels with PyTorch")    \
     COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \
@@ -84,6 +88,11 @@ enum exit_code {
 #define SCHEMA_BISECT        "symtape.bisect/1"
 #define SCHEMA_REWRITE       "symtape.rewrite/1"
 #define SCHEMA_VALIDATE      "symtape.validate/1"
+#define SCHEMA_COLLECT       "symtape.collect/1"
+#define SCHEMA_QUERY         "symtape.query/1"
+#define SCHEMA_QUERY_LIST    "symtape.query.list/1"
+#define SCHEMA_EACH          "symtape.each/1"
+#define SCHEMA_MERGE         "symtape.merge/1"
 #define SCHEMA_IMPORT        "symtape.import/1"
 #define SCHEMA_RECORD        "symtape.record/1"
 #define SCHEMA_RECORD_FOLDER "symtape.record.folder/1"

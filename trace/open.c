@@ -58,9 +58,11 @@ static bool read_whole_source(struct source *source, struct buf *out, struct err
     return true;
 }
 
-/* Reads the tape's bytes, or imports `path` when it is something else. */
-static bool load_tape(const char *path, const struct trace_options *options, struct buf *out,
-                      bool *is_tape, struct err *err)
+/* Reads the tape's bytes, or imports `path` when it is something else. `bytes`: NULL, or the
+ * content of the file. */
+static bool load_tape(const char *path, const struct str *bytes,
+                      const struct trace_options *options, struct buf *out, bool *is_tape,
+                      struct err *err)
 {
     struct import_options import = { 0 };
     struct import_result result = { 0 };
@@ -70,8 +72,10 @@ static bool load_tape(const char *path, const struct trace_options *options, str
         import.redact = options->redact;
         import.meter = options->meter;
     }
-    bool folder = strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    struct source *source = folder ? NULL : source_open(path, err);
+    bool folder = !bytes && strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    struct source *source = folder  ? NULL
+                            : bytes ? source_of_bytes(path, *bytes, err)
+                                    : source_open(path, err);
     *is_tape = source && source->kind == SOURCE_TAPE;
     if (source && options)
         source_set_meter(source, options->meter);
@@ -378,7 +382,8 @@ static uint64_t most_of(const struct trace_options *options, size_t stored, bool
                                      : TAPE_MEMORY_BASE + TAPE_MEMORY_TIMES * (uint64_t)stored;
 }
 
-struct trace *trace_open(const char *path, const struct trace_options *options, struct err *err)
+static struct trace *open_trace(const char *path, const struct str *bytes,
+                                const struct trace_options *options, struct err *err)
 {
     struct trace *trace = calloc(1, sizeof *trace);
     struct trace_tables *tables = calloc(1, sizeof *tables);
@@ -392,7 +397,7 @@ struct trace *trace_open(const char *path, const struct trace_options *options, 
     trace->tables = tables;
     trace->path = arena_copy(&tables->arena, str_of(path));
     bool ok = (trace->path.p || err_nomem(err)) &&
-              load_tape(path, options, &tables->bytes, &is_tape, err);
+              load_tape(path, bytes, options, &tables->bytes, &is_tape, err);
     if (ok) {
         tables->tape =
             tape_read(buf_str(&tables->bytes), most_of(options, tables->bytes.n, is_tape), err);
@@ -406,6 +411,17 @@ struct trace *trace_open(const char *path, const struct trace_options *options, 
         return trace;
     trace_close(trace);
     return NULL;
+}
+
+struct trace *trace_open(const char *path, const struct trace_options *options, struct err *err)
+{
+    return open_trace(path, NULL, options, err);
+}
+
+struct trace *trace_open_bytes(const char *name, struct str bytes,
+                               const struct trace_options *options, struct err *err)
+{
+    return open_trace(name, &bytes, options, err);
 }
 
 void trace_close(struct trace *trace)

@@ -149,6 +149,9 @@ struct trace_options {
 
 /* Opens a trace. Returns NULL on failure. `options` may be NULL. */
 struct trace *trace_open(const char *path, const struct trace_options *options, struct err *err);
+/* The same of a file's bytes, which are copied; `name` stands where a path would. */
+struct trace *trace_open_bytes(const char *name, struct str bytes,
+                               const struct trace_options *options, struct err *err);
 void trace_close(struct trace *trace); /* NULL is allowed */
 
 /* Returns the text of a string id (event names, paths). */

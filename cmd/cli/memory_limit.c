@@ -86,6 +86,14 @@ void memory_limit_begin(struct memory_limit *limit, bool big)
         limit->on = set_data_limit(limit);
 }
 
+void memory_limit_restart(struct memory_limit *limit, uint64_t stored)
+{
+    limit->stored = stored;
+    limit->window = 0;
+    if (limit->on)
+        set_data_limit(limit);
+}
+
 void memory_limit_end(struct memory_limit *limit)
 {
     if (limit && limit->on)

@@ -36,6 +36,9 @@ struct memory_limit {
 /* `limit` must not move while the limit is in force. If the system refuses to set it, there is no
  * limit. */
 void memory_limit_begin(struct memory_limit *limit, bool big);
+/* Begins anew for the next of several inputs that do not depend on each other: the limit is that of
+ * an input of `stored` bytes, and of what is read from now on. */
+void memory_limit_restart(struct memory_limit *limit, uint64_t stored);
 /* Ends the limit. Does nothing for NULL or a limit that has ended. */
 void memory_limit_end(struct memory_limit *limit);
 /* Turns an ERR_NOMEM that the limit caused into ERR_INPUT with a message that says so. */

@@ -51,14 +51,12 @@ static struct trace *open_operand(struct str tape, bool strict, struct memory_li
     return trace;
 }
 
-/* Whether there is no record at all, so that the file is not a log, whatever its name is. If the
- * caller accepts raw bytes, they count as content. */
-static bool has_no_records(const struct trace *trace, unsigned flags)
+bool tape_has_records(const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->n_records; i++)
-        if ((flags & TAPE_ARG_RAW) || trace->records[i].event != EVENT_RAW)
-            return false;
-    return true;
+        if (trace->records[i].event != EVENT_RAW)
+            return true;
+    return false;
 }
 
 static uint32_t count_archives(const struct trace *trace)
@@ -158,7 +156,8 @@ bool tape_check_kind(struct trace *trace, const struct selector *selector, struc
 
 static bool check_operand(struct tape_arg *arg, unsigned flags, struct err *err)
 {
-    if (has_no_records(arg->trace, flags))
+    bool raw = (flags & TAPE_ARG_RAW) && arg->trace->n_records > 0;
+    if (!raw && !tape_has_records(arg->trace))
         err_set(err, ERR_INPUT, "it contains no record of a TORCH_TRACE log");
     else if (selector_check(arg->trace, &arg->selector, err))
         tape_check_kind(arg->trace, &arg->selector, err);

@@ -26,6 +26,9 @@ enum tape_arg_flag {
 int tape_arg_open(struct tape_arg *arg, struct out *out, const char *operand, unsigned flags);
 void tape_arg_close(struct tape_arg *arg); /* also required after tape_arg_open() failed */
 
+/* Returns whether a trace has a record: a file without one is no log, whatever its name is. */
+bool tape_has_records(const struct trace *trace);
+
 /* Returns whether a path ends as that of a Python program. If such a file is no recording,
  * tape_program_error() sets the error that says how to record it, and returns false. */
 bool tape_is_program(const char *path);

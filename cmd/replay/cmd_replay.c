@@ -41,6 +41,8 @@ static const struct opt options[] = {
                "differences, guards and rows of a table; 0 is all (default: 10, of guards all)"),
     OPT_NUMBER('j', "jobs", "N", struct replay_args, run.jobs,
                "attempts at once (default: as many as there are processors)"),
+    OPT_FLAG(0, "stable", struct replay_args, stable,
+             "with --json: measured times are 0, so that the same tape gives the same bytes"),
     OPT_FLAG(0, "bisect-codes", struct replay_args, run.bisect_codes,
              "exit as git bisect run expects: 0 good, 1 bad, 125 cannot tell"),
     OPT_JSON(struct replay_args, run.json),
@@ -117,6 +119,16 @@ static int verdict(const struct replay_args *args, const struct replay *replay)
     return EXIT_DONE;
 }
 
+/* Two replays of a tape differ in the measured times only. */
+static void forget_times(struct replay *replay)
+{
+    replay->totals.ns = replay->others.ns = replay->costs.ns = 0;
+    for (size_t i = 0; i < replay->n_graphs; i++)
+        replay->graphs[i].counts.ns = 0;
+    for (size_t i = 0; i < replay->n_operators; i++)
+        replay->operators[i].stats.ns = 0;
+}
+
 static int replay_once(struct cmd *cmd, const struct tape_arg *tape,
                        const struct replay_options *how)
 {
@@ -124,6 +136,9 @@ static int replay_once(struct cmd *cmd, const struct tape_arg *tape,
     struct replay *result = replay_trace(tape->trace, how, &err);
     if (!result)
         return out_error(cmd->out, &err);
+    const struct replay_args *args = cmd->args;
+    if (args->stable)
+        forget_times(result);
     int code = print_replay(cmd, tape, result);
     if (code == EXIT_DONE)
         code = verdict(cmd->args, result);

@@ -12,7 +12,7 @@
 
 struct replay_args {
     struct run_args run; /* of `symtape run`; must be first: some options are common */
-    bool all, guards, operators;
+    bool all, guards, operators, stable;
     const char *dynamic, *dynamic_shapes, *what_if, *ablate, *audit, *torch;
 };
 

@@ -56,7 +56,7 @@ bool rows_begin(struct rows *rows, enum export_table table)
     rows->table = table;
     rows->first = table_first_column(table);
     rows->n = table_n_columns(table);
-    assert(rows->n <= ROW_CELLS);
+    assert(rows->n <= TABLE_MOST_COLUMNS);
     clear_row(rows);
     return rows->sink->table(rows->sink, table, rows->err);
 }
@@ -99,7 +99,7 @@ void row_text(struct rows *rows, enum export_column column, struct str value)
  * appended before any is pointed to. */
 static bool clean_texts(struct rows *rows)
 {
-    size_t ends[ROW_CELLS];
+    size_t ends[TABLE_MOST_COLUMNS];
     buf_clear(&rows->clean);
     for (unsigned i = 0; i < rows->n; i++) {
         struct str text = rows->cells[i].text;

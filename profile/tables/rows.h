@@ -11,8 +11,6 @@
 #include "profile/model/build.h"
 #include "profile/tables/tables.h"
 
-enum { ROW_CELLS = 32 }; /* no table has more columns */
-
 struct rows {
     const struct profile *profile;
     const struct build_input *in; /* the only trace */
@@ -22,7 +20,7 @@ struct rows {
     enum export_table table;
     enum export_column first; /* of the table */
     unsigned n;               /* its columns */
-    struct table_cell cells[ROW_CELLS];
+    struct table_cell cells[TABLE_MOST_COLUMNS];
     struct buf clean;    /* texts of the row that had to be changed */
     struct buf text;     /* for a producer's own use */
     struct intern lines; /* (file, line): in the order of `line_ids` */

@@ -19,9 +19,23 @@ static const struct function {
     FUNCTION(bind_int64),
     FUNCTION(bind_text64),
     FUNCTION(bind_null),
+    FUNCTION(bind_parameter_count),
+    FUNCTION(bind_parameter_name),
     FUNCTION(step),
     FUNCTION(reset),
     FUNCTION(finalize),
+    FUNCTION(column_count),
+    FUNCTION(column_name),
+    FUNCTION(column_type),
+    FUNCTION(column_int64),
+    FUNCTION(column_double),
+    FUNCTION(column_text),
+    FUNCTION(column_blob),
+    FUNCTION(column_bytes),
+    FUNCTION(set_authorizer),
+    FUNCTION(progress_handler),
+    FUNCTION(limit),
+    FUNCTION(db_config),
     FUNCTION(extended_errcode),
     FUNCTION(errmsg),
 #undef FUNCTION
@@ -44,7 +58,7 @@ bool sqlite_library_open(struct sqlite_library *ret, struct err *err)
     struct sqlite_library library = { .handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) };
     if (!library.handle) {
         const char *why = dlerror();
-        return err_set(err, ERR_ENV, "--sqlite needs SQLite's library (libsqlite3-0 in Debian): %s",
+        return err_set(err, ERR_ENV, "databases need SQLite's library (libsqlite3-0 in Debian): %s",
                        why ? why : name);
     }
     if (!find_all(&library)) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "profile/tables/sqlite_library.h"
+#include "profile/tables/sqlite_table.h"
 #include "profile/tables/tables.h"
 #include "trace/base/buf.h"
 #include "trace/base/file/scratch.h"
@@ -42,32 +42,6 @@ static bool run(const struct sqlite_sink *s, const char *sql, struct err *err)
     return s->library.exec(s->database, sql, NULL, NULL, NULL) == SQLITE_OK || fail(s, err);
 }
 
-static void put_definition(enum export_table table, struct buf *sql)
-{
-    static const char *const types[] = {
-        [COLUMN_KEY] = "INTEGER PRIMARY KEY",
-        [COLUMN_INTEGER] = "INTEGER",
-        [COLUMN_BOOLEAN] = "BOOLEAN",
-        [COLUMN_TEXT] = "TEXT",
-    };
-    enum export_column first = table_first_column(table);
-    buf_printf(sql, "CREATE TABLE \"%s\" (", table_name(table));
-    for (unsigned i = 0; i < table_n_columns(table); i++)
-        buf_printf(sql, "%s\n  \"%s\" %s", i > 0 ? "," : "", column_name(first + i),
-                   types[column_type(first + i)]);
-    buf_puts(sql, "\n)");
-    buf_putc(sql, '\0');
-}
-
-static void put_insertion(enum export_table table, struct buf *sql)
-{
-    buf_printf(sql, "INSERT INTO \"%s\" VALUES (", table_name(table));
-    for (unsigned i = 0; i < table_n_columns(table); i++)
-        buf_puts(sql, i > 0 ? ",?" : "?");
-    buf_puts(sql, ")");
-    buf_putc(sql, '\0');
-}
-
 static void finalize(struct sqlite_sink *s)
 {
     if (s->insert)
@@ -81,8 +55,10 @@ static bool sqlite_table(struct table_sink *sink, enum export_table table, struc
     struct buf definition = BUF_INIT, insertion = BUF_INIT;
     finalize(s);
     s->table = table;
-    put_definition(table, &definition);
-    put_insertion(table, &insertion);
+    sqlite_put_definition(table, false, &definition);
+    buf_putc(&definition, '\0');
+    sqlite_put_insertion(table, false, &insertion);
+    buf_putc(&insertion, '\0');
     bool ok = (!definition.failed && !insertion.failed) || err_nomem(err);
     ok = ok && run(s, definition.p, err);
     if (ok && s->library.prepare_v2(s->database, insertion.p, -1, &s->insert, NULL) != SQLITE_OK)
@@ -92,27 +68,10 @@ static bool sqlite_table(struct table_sink *sink, enum export_table table, struc
     return ok;
 }
 
-/* The text lives until the row is inserted, so that SQLite need not copy it. */
-static bool bind(struct sqlite_sink *s, int place, enum column_type type,
-                 const struct table_cell *cell)
-{
-    enum { UTF8 = 1 };
-    if (cell->null)
-        return s->library.bind_null(s->insert, place) == SQLITE_OK;
-    if (type != COLUMN_TEXT)
-        return s->library.bind_int64(s->insert, place, cell->integer) == SQLITE_OK;
-    return s->library.bind_text64(s->insert, place, cell->text.p, cell->text.n, NULL, UTF8) ==
-           SQLITE_OK;
-}
-
 static bool sqlite_row(struct table_sink *sink, const struct table_cell *cells, struct err *err)
 {
     struct sqlite_sink *s = sqlite_of(sink);
-    enum export_column first = table_first_column(s->table);
-    unsigned n = table_n_columns(s->table);
-    bool ok = true;
-    for (unsigned i = 0; ok && i < n; i++)
-        ok = bind(s, (int)i + 1, column_type(first + i), &cells[i]);
+    bool ok = sqlite_bind_cells(&s->library, s->insert, s->table, cells);
     ok = ok && s->library.step(s->insert) == SQLITE_DONE;
     ok = s->library.reset(s->insert) == SQLITE_OK && ok;
     return ok || fail(s, err);

@@ -27,12 +27,27 @@ const char *table_name(enum export_table table)
     return table_names[table];
 }
 
+/* The number of columns before each table: FIRST_ is that of the next column, and AGAIN_ takes the
+ * count back by one. */
+enum {
+#define EXPORT_TABLE(name)               FIRST_##name, AGAIN_##name = FIRST_##name - 1,
+#define EXPORT_COLUMN(table, name, type) PLACE_##table##_##name,
+#include "profile/tables/tables.def"
+#undef EXPORT_TABLE
+#undef EXPORT_COLUMN
+};
+
 enum export_column table_first_column(enum export_table table)
 {
-    enum export_column column = 0;
-    while (column < COLUMNS && columns[column].table < table)
-        column++;
-    return column;
+    static const unsigned short firsts[TABLES + 1] = {
+#define EXPORT_TABLE(name) FIRST_##name,
+#define EXPORT_COLUMN(table, name, type)
+#include "profile/tables/tables.def"
+#undef EXPORT_TABLE
+#undef EXPORT_COLUMN
+        COLUMNS,
+    };
+    return (enum export_column)firsts[table];
 }
 
 const char *column_name(enum export_column column)
@@ -48,6 +63,27 @@ enum column_type column_type(enum export_column column)
 enum export_table column_table(enum export_column column)
 {
     return columns[column].table;
+}
+
+/* Returns the table of X from "X", which is its name without the plural's ending. */
+static enum export_table table_of_row(struct str row)
+{
+    for (enum export_table table = 0; table < TABLES; table++) {
+        struct str name = str_of(table_names[table]);
+        if (str_starts(name, row) && str_is(str_from(name, row.n), "s"))
+            return table;
+    }
+    return TABLES;
+}
+
+enum export_table column_reference(enum export_column column)
+{
+    struct str name = str_of(columns[column].name);
+    if (columns[column].type == COLUMN_KEY || str_is(name, "parent_id"))
+        return columns[column].table;
+    if (columns[column].type != COLUMN_INTEGER || !str_ends(name, STR("_id")))
+        return TABLES;
+    return table_of_row(str_first(name, name.n - 3));
 }
 
 bool tables_write(const struct profile *profile, struct table_sink *sink, struct err *err)

@@ -47,6 +47,11 @@ static inline unsigned table_n_columns(enum export_table table)
 const char *column_name(enum export_column column);
 enum column_type column_type(enum export_column column);
 enum export_table column_table(enum export_column column);
+/* Returns the table whose key the column has: its own of a KEY, that of X of a column X_id; TABLES
+ * for any other column. */
+enum export_table column_reference(enum export_column column);
+
+enum { TABLE_MOST_COLUMNS = 32 }; /* no table has more */
 
 struct table_cell {
     bool null;

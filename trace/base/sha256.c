@@ -25,6 +25,24 @@ void sha256(struct str bytes, unsigned char digest[SHA256_BYTES])
     SHA256_Final(digest, &context);
 }
 
+_Static_assert(sizeof(SHA256_CTX) <= sizeof(struct sha256_stream), "a stream holds the context");
+_Static_assert(_Alignof(SHA256_CTX) <= _Alignof(struct sha256_stream), "and is aligned as it is");
+
+void sha256_begin(struct sha256_stream *stream)
+{
+    SHA256_Init((SHA256_CTX *)stream);
+}
+
+void sha256_add(struct sha256_stream *stream, struct str bytes)
+{
+    update((SHA256_CTX *)stream, bytes);
+}
+
+void sha256_end(struct sha256_stream *stream, unsigned char digest[SHA256_BYTES])
+{
+    SHA256_Final(digest, (SHA256_CTX *)stream);
+}
+
 /* Hashes a message that begins with a block of the key, each byte of which is XORed with `pad`. */
 static void hash_keyed(struct str key, unsigned char pad, struct str bytes,
                        unsigned char digest[SHA256_BYTES])

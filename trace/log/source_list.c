@@ -215,3 +215,13 @@ void source_list_release(struct source_list *list)
     arena_release(&list->arena);
     list->n_passed_over = 0;
 }
+
+bool source_list_takes(const char *path, struct source_meter *meter, bool *ret, struct err *err)
+{
+    struct folder folder = { .meter = meter, .look = malloc(LOOK_AT) };
+    if (!folder.look)
+        return err_nomem(err);
+    *ret = is_listed_file(&folder, kind_by_name(str_basename(str_of(path))), path);
+    free(folder.look);
+    return true;
+}

@@ -35,6 +35,8 @@ struct source_list {
  * with ERR_INPUT for a folder without recordings and with ERR_ENV for an unreadable one; the
  * text names the folder. */
 bool source_list_add(struct source_list *list, const char *input, struct err *err);
+/* Returns in *ret whether a file counts, if it is in a folder. */
+bool source_list_takes(const char *path, struct source_meter *meter, bool *ret, struct err *err);
 void source_list_release(struct source_list *list);
 
 #endif

@@ -353,14 +353,17 @@ bool output_flush(struct output *output, struct err *err)
 /* Syncs the file. A file system without fsync is no reason to lose the file. */
 static bool sync_file(struct output *output)
 {
-    return fsync(output->fd) == 0 || errno == EINVAL || errno == ENOTSUP || fail_errno(output);
+    return output->mode == OUTPUT_UNSYNCED || fsync(output->fd) == 0 || errno == EINVAL ||
+           errno == ENOTSUP || fail_errno(output);
 }
 
 /* Syncs the folder as far as possible: some file systems cannot, and the file is complete
  * anyway. */
 static void sync_folder(const struct output *output)
 {
-    int fd = openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = output->mode == OUTPUT_UNSYNCED
+                 ? -1
+                 : openat(output->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)!fsync(fd);
         close(fd);
@@ -371,7 +374,7 @@ static bool rename_temporary(struct output *output)
 {
     const int folder = output->folder;
     const char *name = target_base(output);
-    unsigned flags = output->mode == OUTPUT_REPLACE ? 0 : RENAME_NOREPLACE;
+    unsigned flags = output->mode == OUTPUT_NEW ? RENAME_NOREPLACE : 0;
     int moved = renameat2(folder, output->temporary, folder, name, flags);
     if (moved != 0 && flags &&
         (errno == EINVAL || errno == ENOSYS)) { /* the file system does not support it */

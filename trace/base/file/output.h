@@ -44,6 +44,7 @@
 enum output_mode {
     OUTPUT_NEW,     /* the target must not exist: ERR_USAGE otherwise, also at commit */
     OUTPUT_REPLACE, /* an existing file is replaced */
+    OUTPUT_UNSYNCED /* the same, without fsync(): the caller syncs many files at once */
 };
 
 struct output;
