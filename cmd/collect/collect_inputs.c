@@ -97,7 +97,7 @@ static bool read_pipe(struct collect *c, struct corpus_tape *tape, struct err *e
 /* ---- Inputs ---- */
 
 /* Returns the name of a file without its folder and what says how it is stored. */
-static struct str model_of(struct str path)
+static struct str stem_of(struct str path)
 {
     static const char *const endings[] = { ".gz", ".zst", ".log", ".tape", ".pt2" };
     struct str name = str_basename(path);
@@ -105,6 +105,28 @@ static struct str model_of(struct str path)
         if (str_ends(name, str_of(endings[i])) && name.n > strlen(endings[i]))
             name.n -= strlen(endings[i]);
     return name;
+}
+
+/* PyTorch's own names of logs, dedicated_log_torch_trace_rank_3_x5k.log, end in random letters:
+ * their model is the folder, "bert/rank_3". */
+static bool set_model(struct collect *c, struct corpus_tape *tape, struct err *err)
+{
+    const struct str torch = STR("dedicated_log_torch_trace");
+    struct str stem = stem_of(tape->name), base = str_basename(tape->name);
+    struct buf model = BUF_INIT;
+    tape->model = stem;
+    if (!str_starts(stem, torch) || base.n == tape->name.n)
+        return true;
+    buf_put(&model, str_basename(str_first(tape->name, tape->name.n - base.n - 1)));
+    struct str rest = str_from(stem, torch.n);
+    size_t letters = rest.n;
+    while (letters > 0 && rest.p[letters - 1] != '_')
+        letters--;
+    if (str_starts(rest, STR("_rank_")) && letters > sizeof "_rank_")
+        buf_printf(&model, "/%.*s", (int)letters - 2, rest.p + 1);
+    tape->model = model.failed ? (struct str){ 0 } : arena_copy(&c->arena, buf_str(&model));
+    buf_release(&model);
+    return tape->model.p || err_nomem(err);
 }
 
 static bool add_input(struct collect *c, const struct collect_input *input, struct err *err)
@@ -121,11 +143,12 @@ bool collect_add_file(struct collect *c, const struct tape_file *file, struct er
     const char *name = piped ? (c->name ? c->name : "standard input") : file->path;
     input.tape.name = arena_copy(&c->arena, str_of(name));
     input.tape.revision = str_of(c->revision ? c->revision : "");
-    input.tape.model = model_of(input.tape.name);
     if (piped)
         input.path = name;
     if (!input.tape.name.p)
         return err_nomem(err);
+    if (!set_model(c, &input.tape, err))
+        return false;
     struct err why = { 0 };
     bool ok = piped ? read_pipe(c, &input.tape, &why) : hash_file(file->path, &input.tape, &why);
     if (ok)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/each/each.h"
@@ -69,7 +70,7 @@ static bool index_file(struct lines *l, size_t i, struct err *err)
         size_t end = str_find_char(buf_str(&text), '\n');
         if (end < text.n) {
             ok = add_line(l, i, at, str_first(buf_str(&text), end + 1), err);
-            at += end + 1;
+            at += ok ? end + 1 : 0;
             memmove(text.p, text.p + end + 1, text.n - end - 1);
             text.n -= end + 1;
         } else if (n == 0) {
@@ -84,6 +85,13 @@ static bool index_file(struct lines *l, size_t i, struct err *err)
     return ok || err_at(err, "%s: line at byte %llu", l->cmd->operands[i], (unsigned long long)at);
 }
 
+/* A part may have no tapes. */
+static bool is_empty(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+}
+
 static bool index_files(struct lines *l, struct err *err)
 {
     size_t n = l->cmd->n_operands;
@@ -94,6 +102,8 @@ static bool index_files(struct lines *l, struct err *err)
     for (size_t i = 0; i < n; i++)
         l->files[i] = FILE_NONE;
     for (size_t i = 0; ok && i < n; i++) {
+        if (is_empty(l->cmd->operands[i]))
+            continue;
         ok = file_open(&l->files[i], l->cmd->operands[i], err);
         if (ok)
             l->cmd->out->limit->meter.stored(&l->cmd->out->limit->meter, l->files[i].size);
