@@ -22,7 +22,7 @@ RECORDINGS = ["encoder.log.zst", "train.log.zst", "graph_break.log.zst", "data_d
 VIEWS = ["--graphs", "--guards", "--symbols", "--specializations", "--restarts", "--recompiles", "--breaks",
          "--caches", "--failures", "--events", "--kernels", "--levels", "--signature", "--weights"]
 COMMANDS = ["record", "import", "export", "info", "show", "diagnose", "advise", "profile", "replay", "why", "cache", "dynamic", "guards", "validate", "inputs",
-            "cudagraphs", "run", "diff", "ranks", "dash", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
+            "cudagraphs", "run", "diff", "ranks", "dash", "collect", "query", "each", "merge", "check", "opcheck", "minify", "bisect", "rewrite", "completions", "help", "version"]
 
 
 def of_tape(tape, folder):
@@ -69,6 +69,10 @@ def of_tape(tape, folder):
     yield ["guards", tape, other]
     yield ["ranks", tape, other]
     yield ["dash", tape, "--to", other]
+    corpus = f"{folder}/{Path(tape).name}.sqlite"
+    yield ["collect", "-o", corpus, tape, other]
+    for query in ("tapes", "models", "lines", "operators", "phases", "restarts"):
+        yield ["query", corpus, query]
 
 
 def of_program():
@@ -77,7 +81,7 @@ def of_program():
                  ["ranks", str(cases.RECORDINGS / "ranks_missing")],
                  ["dash", str(DASH / "monday"), str(DASH / "tuesday"), "--expect", str(DASH / "expected")],
                  ["advise", "--calls", *calls], ["dynamic", "--calls", *calls], ["guards", "--calls", *calls], ["cudagraphs", "--on-gpu", "--calls", *calls],
-                 ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["minify", "--list-passes"],
+                 ["version"], ["help"], ["info", "--backends"], ["check", "--list"], ["query", "--list"], ["minify", "--list-passes"],
                  ["record"], ["export", "nowhere" * 20], *(["help", name] for name in COMMANDS)):
         yield args
 

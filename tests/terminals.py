@@ -271,6 +271,25 @@ def of_tape(path, folder, n):
     yield ["import", "--redact", "-o", str(folder / f"r{n}.tape"), path], False
 
 
+QUERIES = ["tapes", "models", "lines", "guards", "operators", "recompiles", "breaks", "failures", "restarts", "specializations", "ranks"]
+
+
+def of_corpus(folder, tapes):
+    """One command after the other: the corpus is made by the first."""
+    corpus = str(folder / f"corpus{NAME}.sqlite")
+    yield ["collect", "-o", corpus, "--revision", NAME, *map(str, tapes)], False
+    yield ["collect", "--json", "-o", corpus, *map(str, tapes), f"nowhere{NAME}.log"], False
+    yield ["each", "check", "--max", "guards:1", *map(str, tapes), f"nowhere{NAME}.log"], False
+    for name in QUERIES:
+        for form in ("text", "json", "csv"):
+            yield ["query", "--format", form, corpus, name], False
+    for table in ("nodes", "symbols", "incidents", "recordings"):
+        yield ["query", corpus, "--sql", f"SELECT * FROM {table}"], False
+    yield ["query", corpus, "--sql", "SELECT 1 AS \"\x1b[2J\x07\", char(27, 91, 50, 74, 155, 8238) AS b, x'1b5b324a'"], False
+    yield ["query", "--json", corpus, "--sql", "SELECT 1 AS \"\x1b[2J\x07\", char(27, 91, 50, 74, 155, 8238) AS b"], False
+    yield ["query", "--format", "csv", corpus, "--sql", "SELECT 1 AS \"\x1b[2J\x07\", char(27, 91, 50, 74, 155, 8238, 10) AS b"], False
+
+
 def of_two(a, b):
     for form in ("text", "json", "markdown"):
         yield ["diff", "--format", form, str(a), str(b)], False
@@ -332,6 +351,10 @@ def of_arguments(folder):
                  ["export", f"{tape}@{odd}"], ["export", tape, "-o", f"{folder}/{odd}/x"],
                  ["import", odd, "-o", f"{folder}/{odd}.tape"], ["minify", odd], ["minify", f"{tape}:{odd}"],
                  ["bisect", tape + ":0/0", "--guard", odd], ["bisect", tape + ":0/0", "--check", f"echo '{odd}'; exit 3;"],
+                 ["collect", odd, "-o", f"{folder}/x.sqlite"], ["collect", tape, "-o", f"{folder}/{odd}/x"], ["collect", tape, "--shard", odd],
+                 ["query", odd, "tapes"], ["query", f"{folder}/x.sqlite", odd], ["query", f"{folder}/x.sqlite", "--sql", odd],
+                 ["query", f"{folder}/x.sqlite", "slower", f"{odd}={odd}"], ["each", odd, tape], ["each", "check", f"--{odd}", tape],
+                 ["merge", odd], ["merge", tape, "-o", f"{folder}/{odd}/x"],
                  ["completions", odd], ["advise", tape, "--apply", odd], ["advise", tape, "--apply", str(rules)], ["record", "-o", f"{folder}/rec{odd}.tape", "--", f"./{odd}"],
                  ["record", "-o", f"{folder}/rec{odd}.tape", "--", "true"]):
         yield args, False
@@ -374,6 +397,7 @@ class Battery:
             n += 1
             yield f"graph {n}", list(of_graph(path, self.folder, n))
         yield "suites", list(of_suites(self.folder, self.seed))
+        yield "a corpus", list(of_corpus(self.folder, [path for path in files["tapes"] if path.is_file()]))
         yield "arguments", list(of_arguments(self.folder))
 
     def one(self, group):

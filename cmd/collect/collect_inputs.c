@@ -181,6 +181,19 @@ bool collect_add_corpus(struct collect *c, const char *path, struct err *err)
     return ok;
 }
 
+/* Adds a file, whatever it is. */
+static bool add_any(struct collect *c, const struct tape_file *file, struct err *err)
+{
+    struct collect_input input = { .path = file->path, .tape.name = str_of(file->path) };
+    struct err why = { 0 };
+    bool is_corpus = false;
+    if (strcmp(file->path, "-") == 0 || corpus_is_database(file->path, &is_corpus, &why))
+        return is_corpus ? collect_add_corpus(c, file->path, err) : collect_add_file(c, file, err);
+    c->n_given++;
+    collect_fail(c, &input, &why);
+    return true;
+}
+
 static bool add_files(struct collect *c, const struct shard *shard, struct err *err)
 {
     bool ok = true, is_recording;
@@ -191,8 +204,7 @@ static bool add_files(struct collect *c, const struct shard *shard, struct err *
         ok = tape_file_is_recording(file, &c->cmd->out->limit->meter, &is_recording, err);
         c->n_passed_over += ok && !is_recording;
         if (ok && is_recording)
-            ok = corpus_is_database(file->path) ? collect_add_corpus(c, file->path, err)
-                                                : collect_add_file(c, file, err);
+            ok = add_any(c, file, err);
     }
     return ok;
 }

@@ -24,9 +24,14 @@ static int merge_corpora(struct cmd *cmd)
 static int run_merge(struct cmd *cmd)
 {
     const struct merge_args *args = cmd->args;
+    struct err err = { 0 };
     size_t n = 0;
-    for (size_t i = 0; i < cmd->n_operands; i++)
-        n += corpus_is_database(cmd->operands[i]);
+    for (size_t i = 0; i < cmd->n_operands; i++) {
+        bool is_corpus;
+        if (!corpus_is_database(cmd->operands[i], &is_corpus, &err))
+            return out_error(cmd->out, &err);
+        n += is_corpus;
+    }
     if (n == cmd->n_operands)
         return merge_corpora(cmd);
     if (n > 0)

@@ -41,8 +41,9 @@ int corpus_tape_compare(const struct corpus_tape *a, const struct corpus_tape *b
 /* Returns whether all fields are the same. */
 bool corpus_tape_same(const struct corpus_tape *a, const struct corpus_tape *b);
 
-/* Returns whether a file begins as a database of SQLite does. */
-bool corpus_is_database(const char *path);
+/* Returns in *ret whether a file begins as a database of SQLite does; one that does not exist does
+ * not. ERR_ENV: it cannot be read. */
+bool corpus_is_database(const char *path, bool *ret, struct err *err);
 
 /* ---- Writing ---- */
 

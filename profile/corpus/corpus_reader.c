@@ -1,4 +1,5 @@
 /* Reads tapes of a corpus. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +25,20 @@ bool corpus_tape_same(const struct corpus_tape *a, const struct corpus_tape *b)
            str_eq(a->model, b->model) && str_eq(a->revision, b->revision) && a->bytes == b->bytes;
 }
 
-bool corpus_is_database(const char *path)
+bool corpus_is_database(const char *path, bool *ret, struct err *err)
 {
     static const char magic[16] = "SQLite format 3";
     char bytes[sizeof magic];
+    *ret = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is = fd >= 0 && pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes &&
-              memcmp(bytes, magic, sizeof magic) == 0;
-    if (fd >= 0)
-        close(fd);
-    return is;
+    if (fd < 0)
+        return errno == ENOENT || err_errno(err, "%s", path);
+    ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+    if (n < 0 && errno != ESPIPE && errno != EISDIR)
+        err_errno(err, "%s", path);
+    close(fd);
+    *ret = n == (ssize_t)sizeof bytes && memcmp(bytes, magic, sizeof magic) == 0;
+    return !err_is_set(err);
 }
 
 /* ---- Tapes ---- */

@@ -63,7 +63,7 @@ bool sqlite_library_open(struct sqlite_library *ret, struct err *err)
     }
     if (!find_all(&library)) {
         sqlite_library_close(&library);
-        return err_set(err, ERR_ENV, "--sqlite: %s lacks functions of SQLite 3.8.7", name);
+        return err_set(err, ERR_ENV, "%s lacks functions of SQLite 3.8.7", name);
     }
     *ret = library;
     return true;

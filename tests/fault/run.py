@@ -111,6 +111,13 @@ COMMANDS = [
                 "--fx", "out.fx"], "out.tape"),
     ("minify on the CPU", ["minify", "{trained}:0/0:forward", "--backend-mismatch", "cpu",
                            "--inject-fault", "aten.tanh=1e-2", "-o", "out.tape"], "out.tape"),
+    ("collect", ["collect", "{log}", "{tape}", "{trained}", "-o", "out.sqlite"], "out.sqlite"),
+    ("collect into a corpus", ["collect", "{corpus}", "{trained}", "-o", "out.sqlite"], "out.sqlite"),
+    ("collect lines", ["collect", "{log}", "{tape}", "--jsonl", "out"], None),
+    ("query", ["query", "{corpus}", "lines"], None),
+    ("query json", ["query", "--json", "{corpus}", "--sql", "SELECT * FROM guards ORDER BY expression"], None),
+    ("each", ["each", "check", "--max", "guards:1000", "{log}", "{tape}"], None),
+    ("merge lines", ["merge", "{lines}", "{lines}", "-o", "out.jsonl"], "out.jsonl"),
     ("rewrite", ["rewrite", "--masks", "--check", "always", "{masks}", "-o", "out.tape"], "out.tape"),
 ]
 
@@ -173,6 +180,8 @@ class Bench:
         found = []
         # A candidate whose tensors get no memory is unresolved, and the search continues without it.
         tolerated = (0, 125) if "--backend-mismatch" in self.args else ()
+        # SQLite takes EIO for a damaged file.
+        tolerated += (3,) if kind == "read" and b"database disk image is malformed" in run.err else ()
         if run.code not in (4, *tolerated):
             found.append(f"{plan}: {run.told()}, not exit 4")
         elif not re.match(rb"(fake CUDA: .*\n)*symtape: ", run.err):
@@ -184,6 +193,8 @@ class Bench:
         if self.name.startswith("minify"):  # which keeps the best so far, and what it was told until then
             left = {n: b for n, b in left.items() if n not in ("out.tape", "out.tape.journal")}
             found += self.check_best(plan, files.get("out.tape"))
+        if self.name.startswith("collect"):  # which keeps what it has, and goes on with the other tapes
+            left = {n: b for n, b in left.items() if not n.startswith("out")}
         # A temporary can be left only where removing it is what failed; nothing here fails that.
         if left:
             found.append(f"{plan}: left {', '.join(left)}")
@@ -265,8 +276,11 @@ def make_inputs(folder):
     cases.run(["diff", "--save", snapshot, tape])
     cases.run(["import", cases.RECORDINGS / "train.log.zst", "-o", trained])
     cases.run(["import", cases.RECORDINGS / "graph_break.log.zst", "-o", broken])
+    corpus, lines = folder / "in.sqlite", folder / "in.jsonl"
+    cases.run(["collect", "-o", corpus, log, trained])
+    cases.run(["each", "-o", lines, "check", "--max", "guards:1000", log, tape])
     return {"broken": str(broken), "log": str(log), "tape": str(tape), "folder": str(logs), "archive": str(archive),
-            "snapshot": str(snapshot), "trained": str(trained),
+            "snapshot": str(snapshot), "trained": str(trained), "corpus": str(corpus), "lines": str(lines),
             "cases": str(cases.ROOT / "tests" / "replay" / "cases" / "wrong.jsonl"),
             "masks": str(cases.ROOT / "tests" / "fuzz" / "corpus" / "rewrite" / "aten.fx")}
 
