@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cmd/collect/collect.h"
@@ -33,10 +34,11 @@ static bool exists(const char *path)
 static bool add_all(struct collect *c, const char *output, const struct shard *shard,
                     struct err *err)
 {
-    c->has_output = output && exists(output);
-    if (c->has_output && !collect_add_corpus(c, output, err))
+    if (output && exists(output) && !collect_add_corpus(c, output, err))
         return false;
     c->n_present = c->inputs.n;
+    for (size_t i = 0; i < c->inputs.n; i++)
+        c->inputs.v[i].present = true;
     c->n_given = 0;
     if (!collect_add_operands(c, shard, err))
         return false;
@@ -65,6 +67,14 @@ int collect_corpora(struct cmd *cmd, const char *output)
     return code;
 }
 
+static bool has_pipe(const struct cmd *cmd)
+{
+    bool has = false;
+    for (size_t i = 0; i < cmd->n_operands; i++)
+        has = has || strcmp(cmd->operands[i], "-") == 0;
+    return has;
+}
+
 static int run_collect(struct cmd *cmd)
 {
     const struct collect_args *args = cmd->args;
@@ -74,6 +84,8 @@ static int run_collect(struct cmd *cmd)
         return out_usage(cmd->out, "collect: use -o CORPUS or --jsonl DIR");
     if (args->output && strcmp(args->output, "-") == 0)
         return out_usage(cmd->out, "collect: -o -: a corpus is a file that is added to");
+    if (args->name && !has_pipe(cmd))
+        return out_usage(cmd->out, "collect: --name is for standard input: name - as well");
     collect_init(&c, cmd);
     c.revision = args->revision;
     c.name = args->name;

@@ -13,14 +13,20 @@
 struct collect_input {
     struct corpus_tape tape;
     const char *path; /* of a file; NULL: another corpus has it */
+    bool piped;       /* it is standard input */
+    bool present;     /* the output has it already */
     bool skipped;     /* it could not be read, which was told */
     uint32_t corpus;  /* index into `corpora`, and the tape's number there */
     uint64_t number;
 };
 
+/* Few of many corpora are open at a time. */
+enum { COLLECT_OPEN = 16 };
+
 struct collect_corpus {
     const char *path;
-    struct corpus_reader *reader;
+    struct corpus_reader *reader; /* NULL: not open now */
+    uint64_t used;                /* when it was used last: a count */
 };
 
 struct collect {
@@ -32,10 +38,10 @@ struct collect {
     corpora; /* the first is the output, if there is one already */
     vec_of(struct collect_input)
     inputs;                  /* after collect_sort(): by key, each once */
+    uint64_t n_used;         /* how often a corpus was used */
     struct tape_files files; /* owns the paths */
     struct buf piped;        /* the bytes of standard input */
     uint64_t kept;           /* bytes that the inputs' names take */
-    bool has_output;         /* the first corpus is the output */
     uint64_t n_given;        /* files that were named or found, and tapes of corpora that were */
     uint64_t n_present;      /* tapes that the output had before */
     uint64_t n_added;        /* tapes that it has now and had not */
@@ -52,10 +58,13 @@ void collect_release(struct collect *collect);
  * failure. */
 bool collect_add_corpus(struct collect *collect, const char *path, struct err *err);
 bool collect_add_file(struct collect *collect, const struct tape_file *file, struct err *err);
+/* Opens a corpus, if it is not open, and closes the one that was not used for the longest time if
+ * too many are. NULL on failure. */
+struct corpus_reader *collect_reader(struct collect *collect, uint32_t corpus, struct err *err);
 /* Adds the operands: corpora, folders and files, of which the shard has a part. */
 bool collect_add_operands(struct collect *collect, const struct shard *shard, struct err *err);
-/* Puts the inputs in the order of a corpus. Of equal ones the first corpus's stays, then that of
- * the smallest name. */
+/* Puts the inputs in the order of a corpus. Of equal ones the one that is present stays, or else
+ * that of the smallest name. */
 void collect_sort(struct collect *collect);
 
 /* Tells why a file could not be read, and counts it. */

@@ -143,6 +143,7 @@ bool collect_add_file(struct collect *c, const struct tape_file *file, struct er
     const char *name = piped ? (c->name ? c->name : "standard input") : file->path;
     input.tape.name = arena_copy(&c->arena, str_of(name));
     input.tape.revision = str_of(c->revision ? c->revision : "");
+    input.piped = piped;
     if (piped)
         input.path = name;
     if (!input.tape.name.p)
@@ -160,23 +161,56 @@ bool collect_add_file(struct collect *c, const struct tape_file *file, struct er
     return true;
 }
 
-bool collect_add_corpus(struct collect *c, const char *path, struct err *err)
+static void close_oldest(struct collect *c)
 {
-    struct collect_corpus corpus = { .path = path, .reader = corpus_reader_open(path, err) };
-    struct corpus_tapes tapes = { 0 };
-    if (!corpus.reader)
-        return false;
-    if (!vec_push(&c->corpora, corpus)) {
-        corpus_reader_close(corpus.reader);
-        return err_nomem(err);
+    struct collect_corpus *oldest = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < c->corpora.n; i++) {
+        struct collect_corpus *corpus = &c->corpora.v[i];
+        n += corpus->reader != NULL;
+        if (corpus->reader && (!oldest || corpus->used < oldest->used))
+            oldest = corpus;
     }
-    bool ok = corpus_reader_tapes(corpus.reader, &c->arena, &tapes, err) || err_at(err, "%s", path);
-    for (size_t i = 0; ok && i < tapes.tapes.n; i++) {
-        struct collect_input input = { .tape = tapes.tapes.v[i],
+    if (n < COLLECT_OPEN)
+        return;
+    corpus_reader_close(oldest->reader);
+    oldest->reader = NULL;
+}
+
+struct corpus_reader *collect_reader(struct collect *c, uint32_t i, struct err *err)
+{
+    struct collect_corpus *corpus = &c->corpora.v[i];
+    corpus->used = ++c->n_used;
+    if (corpus->reader)
+        return corpus->reader;
+    close_oldest(c);
+    corpus->reader = corpus_reader_open(corpus->path, err);
+    return corpus->reader;
+}
+
+static bool add_tapes(struct collect *c, const struct corpus_tapes *tapes, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < tapes->tapes.n; i++) {
+        struct collect_input input = { .tape = tapes->tapes.v[i],
                                        .corpus = (uint32_t)c->corpora.n - 1,
                                        .number = i };
         ok = add_input(c, &input, err);
     }
+    return ok;
+}
+
+bool collect_add_corpus(struct collect *c, const char *path, struct err *err)
+{
+    const struct collect_corpus corpus = { .path = path };
+    struct corpus_tapes tapes = { 0 };
+    if (!vec_push(&c->corpora, corpus))
+        return err_nomem(err);
+    memory_limit_restart(c->cmd->out->limit, c->kept + c->files.bytes);
+    struct corpus_reader *reader = collect_reader(c, (uint32_t)c->corpora.n - 1, err);
+    bool ok =
+        reader && (corpus_reader_tapes(reader, &c->arena, &tapes, err) || err_at(err, "%s", path));
+    ok = ok && add_tapes(c, &tapes, err);
     vec_release(&tapes.tapes);
     return ok;
 }
@@ -219,18 +253,20 @@ bool collect_add_operands(struct collect *c, const struct shard *shard, struct e
     return ok && add_files(c, shard, err);
 }
 
+static int by_text(struct str a, struct str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n ? memcmp(a.p, b.p, n) : 0;
+    return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
 static int by_key(const void *a, const void *b)
 {
     const struct collect_input *x = a, *y = b;
     int order = corpus_tape_compare(&x->tape, &y->tape);
-    bool x_first = !x->path && x->corpus == 0, y_first = !y->path && y->corpus == 0;
-    if (order || x_first != y_first)
-        return order ? order : x_first ? -1 : 1;
-    size_t n = x->tape.name.n < y->tape.name.n ? x->tape.name.n : y->tape.name.n;
-    order = n ? memcmp(x->tape.name.p, y->tape.name.p, n) : 0;
-    if (order || x->tape.name.n != y->tape.name.n)
-        return order ? order : x->tape.name.n < y->tape.name.n ? -1 : 1;
-    return (x->path != NULL) - (y->path != NULL);
+    order = order ? order : y->present - x->present;
+    order = order ? order : by_text(x->tape.name, y->tape.name);
+    return order ? order : by_text(x->tape.revision, y->tape.revision);
 }
 
 void collect_sort(struct collect *c)

@@ -10,9 +10,8 @@ static struct trace *open_input(struct collect *c, const struct collect_input *i
 {
     const struct trace_options options = { .strict = c->strict,
                                            .meter = &c->cmd->out->limit->meter };
-    bool piped = c->piped.n > 0 && str_is(input->tape.name, c->name ? c->name : "standard input");
-    return piped ? trace_open_bytes(input->path, buf_str(&c->piped), &options, err)
-                 : trace_open(input->path, &options, err);
+    return input->piped ? trace_open_bytes(input->path, buf_str(&c->piped), &options, err)
+                        : trace_open(input->path, &options, err);
 }
 
 /* What the sink failed with is not the input's fault, unless memory ran
@@ -63,10 +62,11 @@ static enum collect_result copy_rows(struct collect *c, struct collect_input *in
                                      const struct collect_target *target, struct err *err)
 {
     struct collect_corpus *corpus = &c->corpora.v[input->corpus];
-    struct table_sink *sink = target->begin(target->user, &input->tape, err);
+    struct corpus_reader *reader = collect_reader(c, input->corpus, err);
+    struct table_sink *sink = reader ? target->begin(target->user, &input->tape, err) : NULL;
     if (!sink)
         return COLLECT_STOPPED;
-    bool good = corpus_reader_copy(corpus->reader, input->number, sink, err);
+    bool good = corpus_reader_copy(reader, input->number, sink, err);
     if (!good && err->kind == ERR_INPUT)
         err_at(err, "%s", corpus->path);
     return sink->end(sink, good, err) && good ? COLLECT_ADDED : COLLECT_STOPPED;

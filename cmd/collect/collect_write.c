@@ -124,11 +124,12 @@ static bool write_partial(struct collect *c, const char *partial, bool *half, st
 }
 
 /* Returns whether the output exists and has all inputs. */
-static bool has_all(const struct collect *c)
+static bool has_all(const struct collect *c, const char *output)
 {
-    bool all = c->corpora.n > 0 && c->has_output;
+    struct stat info;
+    bool all = stat(output, &info) == 0;
     for (size_t i = 0; all && i < c->inputs.n; i++)
-        all = !c->inputs.v[i].path && c->inputs.v[i].corpus == 0;
+        all = c->inputs.v[i].present;
     return all;
 }
 
@@ -151,7 +152,7 @@ bool collect_write(struct collect *c, const char *output, struct err *err)
 {
     char *real = real_path(output), *partial = NULL;
     bool ok = (real && asprintf(&partial, "%s.partial", real) >= 0) || err_nomem(err);
-    bool half = !has_all(c);
+    bool half = !has_all(c, output);
     while (ok && half) {
         ok = write_partial(c, partial, &half, err);
         if (ok && !half && rename(partial, real) != 0)

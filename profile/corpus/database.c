@@ -95,7 +95,7 @@ static bool make_json_tables(struct database *database, struct err *err)
 static bool protect(struct database *database, struct err *err)
 {
     static const char settings[] = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON;"
-                                   "PRAGMA mmap_size = 0; PRAGMA cache_size = -8192";
+                                   "PRAGMA mmap_size = 0; PRAGMA cache_size = -2048";
     enum { OPERATIONS = 10000 };
     set_limits(database);
     if (!configure(database, err) || !database_run(database, settings, err) ||

@@ -6,7 +6,6 @@ usage: collect.py SYMTAPE [--recordings N] [--copies N] [--folder FOLDER]
 Milliseconds are processor time of one process, user and system, divided by the tapes; the first run has read the files once.
 """
 import argparse
-import os
 import pathlib
 import subprocess
 import sys
@@ -26,15 +25,22 @@ def tapes_of(symtape, logs, folder):
     return folder
 
 
+MEASURED = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(code, used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+
+
 def measured(*args):
-    """Seconds of processor time, of the clock, and KiB."""
+    """Seconds of processor time, of the clock, and KiB. A small process starts it: a child's most is never below its parent's."""
     begun = time.monotonic()
-    process = subprocess.Popen(list(map(str, args)), stdout=subprocess.DEVNULL)
-    _, code, used = os.wait4(process.pid, 0)
-    process.returncode = code
-    if code:
-        sys.exit(f"exit {code}: {args}")
-    return used.ru_utime + used.ru_stime, time.monotonic() - begun, used.ru_maxrss
+    done = subprocess.run([sys.executable, "-c", MEASURED, *map(str, args)], stdout=subprocess.PIPE, check=True)
+    code, cpu, memory = done.stdout.split()
+    if int(code):
+        sys.exit(f"exit {int(code)}: {args}")
+    return float(cpu), time.monotonic() - begun, int(memory)
 
 
 def report(what, n, cost, path=None):
