@@ -41,6 +41,21 @@ static void test_grows_with_input(void **state)
     assert_int_equal(now(), before);
 }
 
+static void test_restarts(void **state)
+{
+    (void)state;
+    struct memory_limit limit;
+    memory_limit_begin(&limit, false);
+    rlim_t first = now();
+    limit.meter.stored(&limit.meter, 5 << 20);
+    limit.meter.window(&limit.meter, 8 << 20);
+    memory_limit_restart(&limit, 1 << 20);
+    assert_int_equal(limit.meter.allowed(&limit.meter), (64 + 40) << 20);
+    memory_limit_restart(&limit, 0);
+    assert_int_equal(now(), first);
+    memory_limit_end(&limit);
+}
+
 static void test_big(void **state)
 {
     (void)state;
@@ -144,6 +159,7 @@ int main(int argc, char **argv)
         return explain_little();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows_with_input),
+        cmocka_unit_test(test_restarts),
         cmocka_unit_test(test_big),
         cmocka_unit_test(test_explain),
         cmocka_unit_test(test_explain_one_large),

@@ -41,10 +41,28 @@ static void test_keyed_digests(void **state)
     check_hex(digest, "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b");
 }
 
+static void test_stream(void **state)
+{
+    (void)state;
+    unsigned char whole[SHA256_BYTES], pieces[SHA256_BYTES];
+    struct sha256_stream stream;
+    char message[1000];
+    memset(message, 0x5a, sizeof message);
+    sha256((struct str){ message, sizeof message }, whole);
+    sha256_begin(&stream);
+    sha256_add(&stream, (struct str){ message, 1 });
+    sha256_add(&stream, STR(""));
+    sha256_add(&stream, (struct str){ message + 1, 600 });
+    sha256_add(&stream, (struct str){ message + 601, 399 });
+    sha256_end(&stream, pieces);
+    assert_memory_equal(whole, pieces, SHA256_BYTES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_digests),
+        cmocka_unit_test(test_stream),
         cmocka_unit_test(test_keyed_digests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,6 +146,29 @@ static void test_memory(void **state)
     check_alloc_failures(attempt, (void *)(uintptr_t)folder);
 }
 
+static bool takes(const char *name)
+{
+    struct err err = ERR_INIT;
+    bool ret = false;
+    assert_true(source_list_takes(at(name), NULL, &ret, &err));
+    return ret;
+}
+
+static void test_one_file(void **state)
+{
+    (void)state;
+    begin("one");
+    put("a.log", HEADER);
+    put("stdout.log", "epoch 1\n");
+    put("dedicated_log_torch_trace_x.log", "");
+    put("not.pt2", "text");
+    assert_true(takes("a.log"));
+    assert_false(takes("stdout.log"));
+    assert_true(takes("dedicated_log_torch_trace_x.log"));
+    assert_false(takes("not.pt2"));
+    assert_false(takes("notes.txt"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +177,7 @@ int main(void)
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_nothing_in_it),
         cmocka_unit_test(test_files_are_taken_as_they_are),
+        cmocka_unit_test(test_one_file),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
