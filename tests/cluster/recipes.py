@@ -198,6 +198,15 @@ def check_parallel(cases, work, blocks):
     cases.check("GNU parallel: each", found + work.shell(blocks[1]) + work.compared("replayed.jsonl", expected))
 
 
+def check_dash(cases, work, script):
+    """dash says the same of two revisions in a corpus and of their tapes."""
+    found, said = work.shell(script), []
+    for points in (["before.csv", "after.csv"], ["nightly/before", "--to", "nightly/after"]):
+        done = run(["dash", *points], cwd=work.folder)
+        said.append(done.out.partition(b"Before and after")[2].partition(b"\n\n")[0])  # the means
+    cases.check("dash of a corpus", found + ([] if said[0] == said[1] and b"compile time" in said[0] else [f"{said}"]))
+
+
 def command_of(job):
     """The shell command of a job's container."""
     lines = re.search(r"- exec symtape(?:.*\n)(?: {14}.*\n)*", job)[0].splitlines()
@@ -244,6 +253,7 @@ def main():
         work = Work(Path(name))
         check_slurm(cases, work, told["SLURM"])
         check_parallel(cases, work, told["GNU PARALLEL"])
+        check_dash(cases, work, told["GNU PARALLEL"][2])
         check_kubernetes(cases, work, told["KUBERNETES"])
         check_storage(cases, work, told["OBJECT STORAGE"])
     return cases.finish()

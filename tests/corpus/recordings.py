@@ -3,9 +3,9 @@
 
     recordings.py FOLDER N [--tapes SYMTAPE]
 
-The logs are FOLDER/REVISION/MODEL_SEED.log.zst, of two revisions and of two versions of PyTorch. Each seed changes the process, the time of
-day, frame ids, and sizes of times in payloads, of which the checksums are made again, so that no two have the same bytes; seed 0 is a
-recording as it was shipped. With --tapes, they are imported into tapes.
+The logs are FOLDER/REVISION/MODEL_NUMBER.log.zst, of two revisions, of which the second is slower in one model, and of two versions of
+PyTorch. Each seed changes the process, the time of day and frame ids, so that no two have the same bytes; seed 0 is a recording as it was
+shipped. With --tapes, they are imported into tapes.
 """
 import argparse
 import hashlib
@@ -20,6 +20,8 @@ SMALL = ["arrays", "cond", "data_dependent", "normalized_shape", "shared_sizes",
 OLDER = "torch-2.11"
 REVISIONS = ["before", "after"]
 HEADER = re.compile(r"^V(\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) (\d+) ", re.M)
+STAMP = re.compile(r'"ts": (\d+(?:\.\d+)?)')  # of a chromium event, in microseconds
+METRIC = re.compile(r'("(?:duration_us|[a-z_]*time_us|[a-z_]*time_s)": )(\d{1,12})((?:\.\d+)?)\b')  # of CompilationMetrics
 CHECKSUM = re.compile(r'"has_payload": "([0-9a-f]{32})"')
 
 
@@ -50,7 +52,7 @@ def records(text):
 
 
 def varied(text, seed, slower):
-    """The log with another process, other times and frame ids; durations are multiplied by `slower`."""
+    """The log with another process, other times of day and frame ids; durations are multiplied by `slower`."""
     if seed == 0 and slower == 1:
         return text
     source = random.Random(seed)
@@ -60,13 +62,21 @@ def varied(text, seed, slower):
         seconds = (int(found[2]) * 3600 + int(found[3]) * 60 + int(found[4]) + shift) % 86400
         return f"V{found[1]} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{found[5]} {pid} "
 
+    begin = min((float(found[1]) for found in STAMP.finditer(text)), default=0)
+
+    def stamp(found):
+        return f'"ts": {begin + (float(found[1]) - begin) * slower:.3f}'
+
+    def metric(found):
+        return found[1] + (f"{float(found[2] + found[3]) * slower:.6f}" if found[3] else str(int(int(found[2]) * slower)))
+
     def payload(lines):
-        scale = lambda found: f'{found[1]}{int(int(found[2]) * slower)}'  # noqa: E731
-        return [re.sub(r'("(?:duration_us|dynamo_cumulative_compile_time_us|[a-z_]+_time_us)": )(\d+)', scale, line) for line in lines]
+        return lines if slower == 1 else [METRIC.sub(metric, STAMP.sub(stamp, line)) for line in lines]
 
     out = []
     for first, *rest in records(text):
         first = HEADER.sub(header, first, count=1)
+        first = METRIC.sub(metric, first)
         first = re.sub(r'"frame_id": (\d+)', lambda found: f'"frame_id": {int(found[1]) + frame}', first)
         rest = payload(rest)
         if rest:
@@ -82,7 +92,7 @@ def make(folder, n):
     for i in range(n):
         model, text = texts[i % len(texts)]
         seed, which = i // len(texts), i // len(texts) % 2
-        path = pathlib.Path(folder) / REVISIONS[which] / f"{model}_{seed}.log.zst"
+        path = pathlib.Path(folder) / REVISIONS[which] / f"{model}_{seed // 2}.log.zst"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(packed(varied(text, seed, 1.5 if which and model == "train" else 1)))
         paths.append(path)

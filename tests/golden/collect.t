@@ -33,6 +33,7 @@ A corpus has the tables of many tapes. What is there already is not read again.
     tapes            -              the tapes, with what their compiles took
     models           -              models by revision: tapes, compiles, compile time, guards
     slower           before, after  models whose compiles got slower from one revision to another
+    results          revision       a revision's failures and compile times, for symtape dash (CSV)
     lines            -              user lines by the compile time that they cause
     guards           -              user lines by the guards that they add, with one of them
     operators        -              operators by dispatch time (deep recordings), then by calls
