@@ -13,13 +13,21 @@ struct cand_data *data_new(struct cand_texts *texts)
     if (data) {
         data->candidate.data = data;
         data->texts = texts_hold(texts);
+        atomic_init(&data->refs, 1);
     }
     return data;
 }
 
+struct candidate *candidate_hold(struct candidate *candidate)
+{
+    if (candidate)
+        atomic_fetch_add(&data_of(candidate)->refs, 1);
+    return candidate;
+}
+
 void candidate_free(struct candidate *candidate)
 {
-    if (!candidate)
+    if (!candidate || atomic_fetch_sub(&data_of(candidate)->refs, 1) > 1)
         return;
     struct cand_data *data = data_of(candidate);
     texts_release(data->texts);

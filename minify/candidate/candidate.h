@@ -74,6 +74,8 @@ struct candidate *candidate_load(struct trace *trace, const struct selector *sel
 struct candidate *candidate_read_fx(struct str text, const struct candidate_options *options,
                                     struct err *err);
 void candidate_free(struct candidate *candidate); /* NULL is fine */
+/* Returns the same candidate with one more reference, which candidate_free() releases. */
+struct candidate *candidate_hold(struct candidate *candidate);
 
 /* The parts of a size, which are compared lexicographically. A reduction must make the size
  * smaller. */

@@ -40,6 +40,7 @@ struct cand_data {
     uint32_t *storages;   /* by node: equal ones share memory; UINT32_MAX is none */
     uint32_t *symbol_ids; /* by symbol: its number in texts->symbols */
     bool writes;          /* a call writes to one of its arguments */
+    atomic_uint refs;
 };
 
 /* --- candidate_texts.c --- */

@@ -104,16 +104,28 @@ static void list_removed(struct substitution *s, node_id of, node_id by)
     s->left[of] = s->uses[of];
 }
 
+/* Returns the probability that none of the removed calls is needed. */
+static double chance_left(const struct substitution *s)
+{
+    double chance = 1;
+    for (uint32_t i = 0; i < s->n_removed; i++)
+        chance *= 1 - s->needed[s->removed[i]];
+    return chance;
+}
+
+static double chance_of(struct substitution *s, const struct replacement *r)
+{
+    list_removed(s, r->of, r->by);
+    return chance_left(s);
+}
+
 /* Returns the number of calls that are removed, weighed by the probability that none is needed. */
 static double gain_of(const struct substitution *s)
 {
-    double chance = 1;
     uint32_t whole = 0;
-    for (uint32_t i = 0; i < s->n_removed; i++) {
-        chance *= 1 - s->needed[s->removed[i]];
+    for (uint32_t i = 0; i < s->n_removed; i++)
         whole += is_whole_call(s->graph, s->removed[i]);
-    }
-    return chance * ((double)whole + 1e-3);
+    return chance_left(s) * ((double)whole + 1e-3);
 }
 
 /* ---- All replacements ---- */
@@ -210,19 +222,12 @@ static void add_replacement(const struct graph *graph, const struct replacement 
 /* ---- The pass ---- */
 
 /* Returns whether a replacement is valid and smaller, or sets s->failed. */
-static bool is_possible(struct substitution *s, const struct candidate *best,
-                        const struct replacement *r)
+static bool is_possible(struct substitution *s, struct search *search, const struct replacement *r)
 {
-    struct err why = { 0 };
-    bool equal = s->graph->nodes[r->of].meta == s->graph->nodes[r->by].meta;
+    bool equal = s->graph->nodes[r->of].meta == s->graph->nodes[r->by].meta, fits = false;
     const struct edit edit = { equal ? EDIT_BYPASS : EDIT_SUBSTITUTE, r->of, r->by, 0 };
-    struct candidate *candidate = candidate_apply(best, &edit, 1, &why);
-    s->failed |= !candidate && why.kind == ERR_ENV;
-    if (!candidate)
-        return false;
-    struct cand_size before = candidate_size(best), after = candidate_size(candidate);
-    candidate_free(candidate);
-    return cand_size_compare(&after, &before) < 0;
+    s->failed |= !search_fits(search, &edit, 1, &fits);
+    return fits;
 }
 
 /* The replacement was refused: one of the calls that it removes is needed. */
@@ -336,12 +341,12 @@ static void weigh_top(struct substitution *s)
 }
 
 /* Removes the best possible replacement from the heap. Returns false if there is none. */
-static bool take_best(struct substitution *s, const struct candidate *best, struct replacement *ret)
+static bool take_best(struct substitution *s, struct search *search, struct replacement *ret)
 {
     for (weigh_top(s); s->list.n && s->n_walked < WALKED_MAX; weigh_top(s)) {
         *ret = s->list.v[0];
         remove_top(s);
-        bool possible = is_possible(s, best, ret);
+        bool possible = is_possible(s, search, ret);
         if (possible || s->failed)
             return possible && !s->failed;
         s->n_walked += s->graph->n_nodes;
@@ -353,16 +358,16 @@ static bool take_best(struct substitution *s, const struct candidate *best, stru
 static bool replace_one(struct search *search, struct substitution *s, struct learned *learned,
                         bool *accepted)
 {
-    const struct candidate *best = search_best(search);
     struct replacement r;
     guess_needed(s, search, learned);
     list_replacements(s, true);
     rank(s);
     *accepted = false;
-    while (!*accepted && take_best(s, best, &r)) {
+    while (!*accepted && take_best(s, search, &r)) {
         struct edits edits = { .failed = false };
         add_replacement(s->graph, &r, &edits);
         keep_learned(s, learned);
+        search_expect(search, chance_of(s, &r));
         if (!edits_try(search, &edits, accepted))
             return false;
         if (!*accepted) {

@@ -2,20 +2,6 @@
 
 #include "minify/search/search_inside.h"
 
-/* The state of a pass while passes repeat until none finds anything. */
-struct turn {
-    struct pass_stats *stats;
-    bool clean; /* its last run, on clean_at, found nothing */
-    struct cand_hash clean_at;
-    double worth; /* the reduction per oracle call of its last run, which determines the order */
-};
-
-struct schedule {
-    struct search *search;
-    struct turn *turns;
-    uint32_t n, first_loop, end_loop; /* [first_loop, end_loop) run until none finds anything */
-};
-
 /* Returns the reduction per call. It does not use times, so that the order does not depend on the
  * machine. */
 static double worth_of(const struct cand_size *before, const struct cand_size *after,
@@ -28,33 +14,76 @@ static double worth_of(const struct cand_size *before, const struct cand_size *a
     return gain / ((double)calls + 1);
 }
 
+/* ---- Turns ---- */
+
+static bool copy_needed(struct needed_calls *to, const struct needed_calls *from)
+{
+    to->list.n = 0;
+    if (!vec_reserve(&to->list, from->list.n))
+        return false;
+    for (size_t i = 0; i < from->list.n; i++)
+        to->list.v[to->list.n++] = from->list.v[i];
+    return true;
+}
+
+/* Notes what a turn begins with. A copied schedule repeats the turn from what the original noted.
+ */
+static bool begin_turn(struct search *search)
+{
+    struct schedule *schedule = search->schedule;
+    struct turn_start *start = &schedule->start;
+    search->usual = schedule->turns[schedule->at].usual;
+    if (schedule->in_turn)
+        return true;
+    if (!copy_needed(&start->needed, &search->needed)) {
+        err_nomem(&search->err);
+        return search_fail(search);
+    }
+    candidate_free(start->best);
+    start->best = candidate_hold(search->best);
+    start->hash = search->best_hash;
+    start->size = search->best_size;
+    start->accepted = search->accepted;
+    start->spent = search->spent;
+    start->hits = search->hits;
+    schedule->in_turn = true;
+    return true;
+}
+
 static bool run_turn(struct search *search, struct turn *turn)
 {
-    struct pass_stats *stats = turn->stats;
-    uint64_t accepted = search->accepted, spent = search->spent, hits = search->hits;
-    struct cand_size before = search->best_size;
+    struct schedule *schedule = search->schedule;
+    struct pass_stats *stats = &turn->stats;
+    const struct turn_start *start = &schedule->start;
     double began = clock_seconds();
+    if (!begin_turn(search))
+        return false;
     search->pass = stats->pass->name;
     search_show(search, false);
     bool good = stats->pass->run(search) && !search_stops(search);
     stats->runs++;
-    stats->accepted += search->accepted - accepted;
-    stats->calls += search->spent - spent;
-    stats->hits += search->hits - hits;
+    stats->accepted += search->accepted - start->accepted;
+    stats->calls += search->spent - start->spent;
+    stats->hits += search->hits - start->hits;
     stats->seconds += clock_seconds() - began;
-    turn->worth = worth_of(&before, &search->best_size, search->spent - spent);
-    turn->clean = good && search->accepted == accepted;
+    turn->worth = worth_of(&start->size, &search->best_size, search->spent - start->spent);
+    turn->clean = good && search->accepted == start->accepted;
     turn->clean_at = search->best_hash;
+    turn->usual = search->usual;
+    schedule->in_turn = false;
     return good;
 }
 
-static bool run_range(struct schedule *schedule, uint32_t from, uint32_t to)
+/* Runs the turns from schedule->at to `to`, without those that found nothing on this candidate. */
+static bool run_range(struct search *search, uint32_t to)
 {
-    for (uint32_t i = from; i < to; i++)
-        if (!(schedule->turns[i].clean &&
-              cand_hash_eq(schedule->turns[i].clean_at, schedule->search->best_hash)) &&
-            !run_turn(schedule->search, &schedule->turns[i]))
+    struct schedule *schedule = search->schedule;
+    for (; schedule->at < to; schedule->at++) {
+        struct turn *turn = &schedule->turns[schedule->at];
+        bool known = turn->clean && cand_hash_eq(turn->clean_at, search->best_hash);
+        if ((!known || schedule->in_turn) && !run_turn(search, turn))
             return false;
+    }
     return true;
 }
 
@@ -70,37 +99,59 @@ static void sort_by_worth(struct turn *turns, uint32_t n)
     }
 }
 
-static bool run_passes_to_fixpoint(struct schedule *schedule)
+/* ---- Stages ---- */
+
+static void begin_stage(struct search *search, enum schedule_stage stage)
 {
-    struct turn *turns = schedule->turns + schedule->first_loop;
-    uint32_t n = schedule->end_loop - schedule->first_loop;
-    for (;;) {
-        uint64_t accepted = schedule->search->accepted;
-        if (!run_range(schedule, schedule->first_loop, schedule->end_loop))
-            return false;
-        if (schedule->search->accepted == accepted)
-            return true;
-        sort_by_worth(turns, n);
+    struct schedule *schedule = search->schedule;
+    schedule->stage = stage;
+    schedule->at = stage == SCHEDULE_FIRST  ? 0
+                   : stage == SCHEDULE_LOOP ? schedule->first_loop
+                                            : schedule->end_loop;
+    schedule->accepted = search->accepted;
+    if (stage == SCHEDULE_LAST)
+        schedule->not_told = search->not_told;
+}
+
+/* Begins the stage that follows the one that has just run. */
+static void end_stage(struct search *search)
+{
+    struct schedule *schedule = search->schedule;
+    bool found = search->accepted != schedule->accepted;
+    switch (schedule->stage) {
+    case SCHEDULE_FIRST: begin_stage(search, SCHEDULE_LOOP); break;
+    case SCHEDULE_LOOP:
+        if (found)
+            sort_by_worth(schedule->turns + schedule->first_loop,
+                          schedule->end_loop - schedule->first_loop);
+        begin_stage(search, found ? SCHEDULE_LOOP : SCHEDULE_LAST);
+        break;
+    default:
+        schedule->minimal =
+            !found && schedule->n > schedule->end_loop && search->not_told == schedule->not_told;
+        begin_stage(search, found ? SCHEDULE_LOOP : SCHEDULE_DONE);
     }
 }
 
-static bool run_all_passes(struct schedule *schedule, struct minify_result *result)
+bool schedule_run(struct search *search)
 {
-    struct search *search = schedule->search;
-    if (!run_range(schedule, 0, schedule->first_loop))
-        return false;
-    for (;;) {
-        if (!run_passes_to_fixpoint(schedule))
+    struct schedule *schedule = search->schedule;
+    while (schedule->stage != SCHEDULE_DONE) {
+        const uint32_t ends[] = { [SCHEDULE_FIRST] = schedule->first_loop,
+                                  [SCHEDULE_LOOP] = schedule->end_loop,
+                                  [SCHEDULE_LAST] = schedule->n };
+        if (!run_range(search, ends[schedule->stage]))
             return false;
-        uint64_t accepted = search->accepted, not_told = search->not_told;
-        if (!run_range(schedule, schedule->end_loop, schedule->n))
-            return false;
-        if (search->accepted != accepted)
-            continue;
-        result->minimal = schedule->n > schedule->end_loop && search->not_told == not_told;
-        return true;
+        end_stage(search);
     }
+    return true;
 }
+
+/* ---- The value ---- */
+
+/* The share of trials that is accepted, before a pass has run: most passes find something when few
+ * calls are left, and the last ones confirm that there is nothing. */
+static const double usual_first = 0.85, usual_last = 0.03;
 
 static bool is_chosen(const struct minify_options *options, const struct pass *pass)
 {
@@ -110,36 +161,53 @@ static bool is_chosen(const struct minify_options *options, const struct pass *p
     return options->n_passes == 0;
 }
 
-static void fill_schedule(struct schedule *schedule, struct minify_result *result)
+bool schedule_init(struct schedule *schedule, const struct minify_options *options)
 {
-    for (size_t i = 0; i < n_passes; i++) {
-        if (!is_chosen(schedule->search->options, &passes[i]))
-            continue;
-        result->passes[result->n_passes].pass = &passes[i];
-        schedule->turns[schedule->n++].stats = &result->passes[result->n_passes++];
-    }
+    *schedule = (struct schedule){ .turns = calloc(n_passes + 1, sizeof *schedule->turns) };
+    if (!schedule->turns)
+        return false;
+    for (size_t i = 0; i < n_passes; i++)
+        if (is_chosen(options, &passes[i]))
+            schedule->turns[schedule->n++] =
+                (struct turn){ .stats.pass = &passes[i], .usual = usual_first };
     while (schedule->first_loop < schedule->n &&
-           schedule->turns[schedule->first_loop].stats->pass->once)
+           schedule->turns[schedule->first_loop].stats.pass->once)
         schedule->first_loop++;
     schedule->end_loop = schedule->n;
     while (schedule->end_loop > schedule->first_loop &&
-           schedule->turns[schedule->end_loop - 1].stats->pass->once)
-        schedule->end_loop--;
+           schedule->turns[schedule->end_loop - 1].stats.pass->once)
+        schedule->turns[--schedule->end_loop].usual = usual_last;
+    return true;
 }
 
-bool schedule_run(struct search *search, struct minify_result *result)
+bool schedule_copy(struct schedule *copy, const struct schedule *schedule)
 {
-    struct schedule schedule = { .search = search };
+    *copy = *schedule;
+    copy->start.needed = (struct needed_calls){ 0 };
+    copy->start.best = candidate_hold(schedule->start.best);
+    copy->turns = calloc(n_passes + 1, sizeof *copy->turns);
+    if (copy->turns)
+        memcpy(copy->turns, schedule->turns, schedule->n * sizeof *copy->turns);
+    return copy->turns && copy_needed(&copy->start.needed, &schedule->start.needed);
+}
+
+void schedule_release(struct schedule *schedule)
+{
+    free(schedule->turns);
+    candidate_free(schedule->start.best);
+    schedule->start.best = NULL;
+    vec_release(&schedule->start.needed.list);
+    schedule->turns = NULL;
+}
+
+bool schedule_stats(const struct schedule *schedule, struct minify_result *result)
+{
     result->passes = calloc(n_passes + 1, sizeof *result->passes);
-    schedule.turns = calloc(n_passes + 1, sizeof *schedule.turns);
-    bool good = result->passes && schedule.turns;
-    if (good) {
-        fill_schedule(&schedule, result);
-        good = run_all_passes(&schedule, result);
-    } else {
-        err_nomem(&search->err);
-        search_fail(search);
-    }
-    free(schedule.turns);
-    return good;
+    if (!result->passes)
+        return false;
+    for (size_t p = 0; p < n_passes; p++)
+        for (uint32_t i = 0; i < schedule->n; i++)
+            if (schedule->turns[i].stats.pass == &passes[p])
+                result->passes[result->n_passes++] = schedule->turns[i].stats;
+    return true;
 }

@@ -49,7 +49,7 @@ bool search_cheap(const struct search *search)
 
 node_id search_location(const struct search *search)
 {
-    const struct cached_answer *known = cache_find(&search->cache, search->best_hash);
+    const struct cached_answer *known = cache_find(search->cache, search->best_hash);
     const struct graph *graph = search->best->graph;
     if (!known || !known->node.n || !graph)
         return NODE_NONE;
@@ -61,9 +61,9 @@ node_id search_location(const struct search *search)
 
 static struct needed_call *find_needed(const struct search *search, uint64_t name)
 {
-    for (size_t i = 0; i < search->needed.n; i++)
-        if (search->needed.v[i].name == name)
-            return &search->needed.v[i];
+    for (size_t i = 0; i < search->needed.list.n; i++)
+        if (search->needed.list.v[i].name == name)
+            return &search->needed.list.v[i];
     return NULL;
 }
 
@@ -74,12 +74,13 @@ void search_note_needed(struct search *search, struct str name, enum needed need
     if (old)
         old->needed |= (int)needed;
     else
-        (void)vec_push(&search->needed, call);
+        (void)vec_push(&search->needed.list, call);
 }
 
 bool search_is_needed(const struct search *search, struct str name, enum needed needed)
 {
-    const struct needed_call *call = search->needed.n ? find_needed(search, hash_str(name)) : NULL;
+    const struct needed_call *call =
+        search->needed.list.n ? find_needed(search, hash_str(name)) : NULL;
     return call && (call->needed & (int)needed);
 }
 
@@ -87,7 +88,7 @@ void search_show(struct search *search, bool now)
 {
     const struct minify_options *options = search->options;
     double time = clock_seconds();
-    if (!options->progress || (!now && time - search->shown < SHOW_EVERY))
+    if (search->forecast || !options->progress || (!now && time - search->shown < SHOW_EVERY))
         return;
     search->shown = time;
     const struct minify_progress progress = { .pass = search->pass,
@@ -108,62 +109,56 @@ void built_release(struct built *built)
     *built = (struct built){ 0 };
 }
 
-uint64_t trial_hash(const struct search_trial *trial)
-{
-    uint64_t hash = trial->edits.n;
-    for (size_t i = 0; i < trial->edits.n; i++) {
-        const struct edit *e = &trial->edits.v[i];
-        hash = hash_mix(hash_mix(hash, (uint64_t)e->kind << 32 | e->a),
-                        hash_mix(e->b, (uint64_t)e->value));
-    }
-    return hash;
-}
-
-bool search_build(struct search *search, const struct search_trial *trial, struct built *built)
+/* Applies the edits of a trial to the base. */
+static bool apply_trial(struct search *search, const struct search_trial *trial,
+                        struct built *built)
 {
     struct err why = { 0 };
-    *built = (struct built){ 0 };
     if (trial->failed || trial->edits.n > UINT32_MAX)
         return fail_nomem(search);
     built->candidate =
         candidate_apply(search->base, trial->edits.v, (uint32_t)trial->edits.n, &why);
     if (!built->candidate)
         return why.kind != ERR_ENV || fail_nomem(search);
-    built->valid = true;
-    built->hash = candidate_hash(built->candidate);
-    built->size = candidate_size(built->candidate);
+    built->result = (struct trial_result){ .valid = true,
+                                           .hash = candidate_hash(built->candidate),
+                                           .size = candidate_size(built->candidate) };
     return true;
 }
 
-/* Takes the candidate that looking ahead built, or builds it now. */
-static bool take_built(struct search *search, const struct search_trial *trial, struct built *built)
+/* Finds out what a trial gives, from the memory or by applying it. From the memory it may come
+ * without its candidate. */
+static bool build_trial(struct search *search, const struct search_trial *trial,
+                        struct built *built)
 {
-    uint64_t hash = search->built.n ? trial_hash(trial) : 0;
-    for (size_t i = 0; i < search->built.n; i++) {
-        struct build_memory *memory = &search->built.v[i];
-        if (memory->trial != hash || (memory->built.valid && !memory->built.candidate))
-            continue;
-        *built = memory->built;
-        *memory = search->built.v[--search->built.n];
+    *built = (struct built){ .key = trial_key(search->base_hash, trial->edits.v, trial->edits.n) };
+    const struct trial_record *known = trial_memory_find(search->memory, built->key);
+    if (known) {
+        built->result = known->result;
+        built->candidate = candidate_hold(known->candidate);
         return true;
     }
-    return search_build(search, trial, built);
+    if (!apply_trial(search, trial, built))
+        return false;
+    trial_memory_add(search->memory, built->key, &built->result, built->candidate);
+    return true;
+}
+
+/* Builds the candidate of a valid trial, unless it is there. */
+static bool need_candidate(struct search *search, const struct search_trial *trial,
+                           struct built *built)
+{
+    if (built->candidate)
+        return true;
+    if (!apply_trial(search, trial, built))
+        return false;
+    trial_memory_add(search->memory, built->key, &built->result, built->candidate);
+    return true;
 }
 
 static bool is_smaller(const struct built *built, const struct cand_size *best)
 {
-    return cand_size_compare(&built->size, best) < 0;
-}
-
-enum judged search_judge(const struct search *search, const struct built *built, bool any_size,
-                         const struct cand_size *best)
-{
-    if (!built->valid || (!any_size && !is_smaller(built, best)))
-        return JUDGED_NO;
-    const struct cached_answer *known = cache_find(&search->cache, built->hash);
-    if (!known)
-        return JUDGED_UNKNOWN;
-    return known->verdict == VERDICT_INTERESTING ? JUDGED_YES : JUDGED_NO;
+    return cand_size_compare(&built->result.size, best) < 0;
 }
 
 /* ---- Accepting ---- */
@@ -171,7 +166,7 @@ enum judged search_judge(const struct search *search, const struct built *built,
 bool search_save(struct search *search)
 {
     const struct minify_options *options = search->options;
-    if (!search->unsaved)
+    if (!search->unsaved || search->forecast)
         return true;
     if (!journal_sync(search->journal, &search->err))
         return search_fail(search);
@@ -184,11 +179,10 @@ bool search_save(struct search *search)
 
 static void replace_best(struct search *search, struct built *built)
 {
-    if (search->best != search->base)
-        candidate_free(search->best);
+    candidate_free(search->best);
     search->best = built->candidate;
-    search->best_hash = built->hash;
-    search->best_size = built->size;
+    search->best_hash = built->result.hash;
+    search->best_size = built->result.size;
     search->unsaved = true;
     built->candidate = NULL;
 }
@@ -241,7 +235,7 @@ static void count_needed(struct search *search, struct cached_answer *known)
 
 static bool note_needed(struct search *search, struct cand_hash hash)
 {
-    struct cached_answer *known = cache_find(&search->cache, hash);
+    struct cached_answer *known = cache_find(search->cache, hash);
     search->hits += known->needed || known->resumed;
     search->not_told += known->verdict == VERDICT_UNRESOLVED;
     if (!known->needed)
@@ -257,45 +251,81 @@ static bool note_needed(struct search *search, struct cand_hash hash)
 
 /* Returns the verdict on a candidate, from the cache or from the oracle. */
 static bool decide_candidate(struct search *search, const struct built *built,
-                             const struct search_trial *trial, struct look *look, bool *yes)
+                             const struct search_trial *trial, bool *yes)
 {
-    const struct cached_answer *known = cache_find(&search->cache, built->hash);
+    struct cand_hash hash = built->result.hash;
+    const struct cached_answer *known = cache_find(search->cache, hash);
     if (!may_need(search, known))
         return false;
-    if (!known) {
-        look->asked = built->hash;
-        look->size_if_no = search->best_size;
-        look->size_if_yes = is_smaller(built, &search->best_size) ? built->size : search->best_size;
-        if (!search_ask(search, built, trial, search_look, look))
-            return false;
-    }
-    *yes = cache_find(&search->cache, built->hash)->verdict == VERDICT_INTERESTING;
-    return note_needed(search, built->hash);
+    if (!known && !search_ask(search, built, trial))
+        return false;
+    *yes = cache_find(search->cache, hash)->verdict == VERDICT_INTERESTING;
+    return note_needed(search, hash);
 }
 
 /* Decides one trial of the schedule: *yes says whether it is interesting. */
-static bool settle_trial(struct search *search, struct look *look, const struct search_trial *trial,
+static bool settle_trial(struct search *search, const struct search_trial *trial, double chance,
                          bool *yes)
 {
     struct built built;
     *yes = false;
-    if (!take_built(search, trial, &built))
+    if (!build_trial(search, trial, &built))
         return false;
-    bool good = true;
-    if (built.valid && (trial->any_size || is_smaller(&built, &search->best_size)))
-        good = decide_candidate(search, &built, trial, look, yes);
-    if (good && *yes)
-        good = accept_candidate(search, &built);
+    bool good = true, smaller = is_smaller(&built, &search->best_size);
+    if (built.result.valid && (trial->any_size || smaller)) {
+        if (!cache_find(search->cache, built.result.hash))
+            good = need_candidate(search, trial, &built);
+        if (good)
+            good = search->forecast ? forecast_decide(search, &built, trial, chance, yes)
+                                    : decide_candidate(search, &built, trial, yes);
+    }
+    if (good && *yes && smaller)
+        good = need_candidate(search, trial, &built) && accept_candidate(search, &built);
     built_release(&built);
     return good;
 }
 
-bool search_run_plan(struct search *search, const struct search_plan *plan, void *state)
+static void end_plan(struct search *search, struct search_trial *trial)
+{
+    candidate_free(search->base);
+    search->base = NULL;
+    search->left = 0;
+    vec_release(&trial->edits);
+}
+
+bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits)
 {
     struct search_trial trial = { 0 };
-    struct look look = { .plan = plan, .state = state };
+    struct built built = { 0 };
+    for (uint32_t i = 0; i < n; i++)
+        trial.failed |= !vec_push(&trial.edits, edits[i]);
+    search->base = candidate_hold(search->best);
+    search->base_hash = search->best_hash;
+    bool good = build_trial(search, &trial, &built);
+    *fits = built.result.valid && is_smaller(&built, &search->best_size);
+    built_release(&built);
+    end_plan(search, &trial);
+    return good;
+}
+
+void search_expect(struct search *search, double chance)
+{
+    search->expected = chance;
+    search->expects = true;
+}
+
+/* Learns what share of trials is accepted; the last few count most. */
+static void learn_usual(struct search *search, bool yes)
+{
+    search->usual += ((yes ? 0.97 : 0.03) - search->usual) / 3;
+}
+
+bool search_run_plan(struct search *search, struct search_plan *plan, void *state)
+{
+    struct search_trial trial = { 0 };
     bool good = true;
-    search->base = search->best;
+    search->base = candidate_hold(search->best);
+    search->base_hash = search->best_hash;
     while (good && !search_stops(search)) {
         bool yes;
         trial.edits.n = 0;
@@ -303,19 +333,16 @@ bool search_run_plan(struct search *search, const struct search_plan *plan, void
         if (!plan->next(plan, state, &trial))
             break;
         search->left = plan->left(plan, state);
+        plan->usual = search->expects ? search->expected : search->usual;
+        search->expects = false;
         search_show(search, false);
-        good = settle_trial(search, &look, &trial, &yes);
-        if (good)
+        good = settle_trial(search, &trial, plan->chance(plan, state), &yes);
+        if (good) {
             plan->tell(plan, state, yes);
+            learn_usual(search, yes);
+        }
     }
-    for (size_t i = 0; i < search->built.n; i++)
-        built_release(&search->built.v[i].built);
-    search->built.n = 0;
-    vec_release(&trial.edits);
-    if (search->base != search->best)
-        candidate_free(search->base);
-    search->base = NULL;
-    search->left = 0;
+    end_plan(search, &trial);
     return good && !search_stops(search);
 }
 
@@ -339,21 +366,36 @@ static bool recall_first(struct search *search, const struct cached_answer *know
            fail_nomem(search);
 }
 
-bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting)
+/* The original fails, most probably. */
+static bool forecast_calibrate(struct search *search, struct built *built, bool *interesting)
 {
     const struct search_trial nothing = { 0 };
-    struct look look = { 0 };
+    const double likely = 0.95;
+    struct built copy = *built;
+    copy.candidate = candidate_hold(built->candidate);
+    replace_best(search, built);
+    bool good = forecast_decide(search, &copy, &nothing, likely, interesting);
+    built_release(&copy);
+    return good;
+}
+
+bool search_calibrate(struct search *search, bool *interesting)
+{
+    const struct search_trial nothing = { 0 };
     struct err why = { 0 };
-    struct built built = { .valid = true, .candidate = candidate_apply(whole, NULL, 0, &why) };
+    struct built built = { .candidate = candidate_apply(search->whole, NULL, 0, &why) };
     if (!built.candidate) {
         search->err = why;
         return search_fail(search);
     }
-    built.hash = candidate_hash(built.candidate);
-    built.size = candidate_size(built.candidate);
-    search->first_size = search->best_size = built.size;
-    bool good = decide_candidate(search, &built, &nothing, &look, interesting);
-    const struct cached_answer *known = cache_find(&search->cache, built.hash);
+    built.result = (struct trial_result){ .valid = true,
+                                          .hash = candidate_hash(built.candidate),
+                                          .size = candidate_size(built.candidate) };
+    search->first_size = search->best_size = built.result.size;
+    if (search->forecast)
+        return forecast_calibrate(search, &built, interesting);
+    bool good = decide_candidate(search, &built, &nothing, interesting);
+    const struct cached_answer *known = cache_find(search->cache, built.result.hash);
     if (good && !search->has_first)
         good = recall_first(search, known);
     search->has_first = true;

@@ -27,6 +27,12 @@ node_id search_location(const struct search *search);
 struct str search_failure(const struct search *search);
 bool search_cheap(const struct search *search);
 
+/* Finds out whether edits of the best one give a candidate that is valid and smaller. */
+bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits);
+/* Says with which probability the next proposal is accepted, if a pass knows: that decides what is
+ * asked in advance, and nothing else. */
+void search_expect(struct search *search, double chance);
+
 /* Tries one proposal of n edits that are made together. */
 bool search_try(struct search *search, const struct edit *edits, uint32_t n, bool *accepted);
 

@@ -3,8 +3,7 @@
 /* The interval in seconds at which the main thread checks whether to stop. */
 #define WAIT 0.05
 
-/* Prints edits for readers of the journal; nothing depends on it. */
-static void print_edits(const struct search_trial *trial, struct buf *out)
+void print_trial(const struct search_trial *trial, struct buf *out)
 {
     enum { SHOWN = 20 };
     for (size_t i = 0; i < trial->edits.n && i < SHOWN; i++) {
@@ -24,9 +23,18 @@ static void prepare_task(struct search *search, struct task *task,
     task->hash = hash;
     task->how = search->how;
     task->call = ++search->asked;
+    task->began = clock_seconds();
     buf_clear(&task->edits);
     if (search->journal && trial)
-        print_edits(trial, &task->edits);
+        print_trial(trial, &task->edits);
+}
+
+/* Returns whether a question took longer than it may now: it was asked in advance, before the time
+ * of the first answer was known. */
+static bool is_too_slow(const struct search *search, const struct task *task, double seconds)
+{
+    return search->calibrated && task->how.timeout > search->how.timeout &&
+           seconds > search->how.timeout;
 }
 
 /* Returns whether a question was interrupted, so that its answer does not count. */
@@ -48,7 +56,7 @@ static void store_first_answer(struct search *search, struct task *task)
 
 static bool remember_answer(struct search *search, const struct task *task)
 {
-    struct cached_answer *old = cache_find(&search->cache, task->hash);
+    struct cached_answer *old = cache_find(search->cache, task->hash);
     const struct cached_answer known = { .hash = task->hash,
                                          .verdict = task->answer.verdict,
                                          .attempts = task->attempts,
@@ -57,7 +65,7 @@ static bool remember_answer(struct search *search, const struct task *task)
                                          .signature = task->answer.signature,
                                          .text = task->answer.text };
     if (!task->again)
-        return cache_add(&search->cache, &known) || err_nomem(&search->err);
+        return cache_add(search->cache, &known) || err_nomem(&search->err);
     if (old)
         *(task->answer.verdict == VERDICT_INTERESTING ? &old->confirmed : &old->doubted) += 1;
     return true;
@@ -83,9 +91,11 @@ static bool take_in(struct search *search, struct task *task)
 {
     const struct minify_options *options = search->options;
     search->calls += task->attempts;
-    search->confirming += task->again ? task->attempts : 0;
-    if (is_cut_short(task))
+    search->changed = true;
+    if (is_cut_short(task) || is_too_slow(search, task, task->answer.seconds))
         return true;
+    /* Of two questions about one candidate, the answer that comes first is the answer. */
+    task->again = cache_find(search->cache, task->hash) != NULL;
     if (task->answer.verdict == VERDICT_BROKEN) {
         search->err = task->answer.err;
         if (!err_is_set(&search->err))
@@ -125,20 +135,15 @@ static bool collect_answer(struct search *search)
     return good;
 }
 
-static struct task *find_task(struct search *search, struct cand_hash hash)
+static struct task *find_task(struct search *search, struct cand_hash hash, bool again)
 {
     for (uint32_t i = 0; i < workers_n(search->workers); i++) {
         struct task *task = workers_task(search->workers, i);
         if (workers_state(search->workers, i) != TASK_FREE && cand_hash_eq(task->hash, hash) &&
-            !atomic_load(&task->cancel) && !task->again)
+            !atomic_load(&task->cancel) && task->again == again)
             return task;
     }
     return NULL;
-}
-
-bool search_is_asking(struct search *search, struct cand_hash hash)
-{
-    return search->workers && find_task(search, hash);
 }
 
 static struct task *free_task(struct search *search)
@@ -149,43 +154,48 @@ static struct task *free_task(struct search *search)
     return NULL;
 }
 
-static bool is_wanted_hash(struct cand_hash hash, const struct cand_hash *wanted, uint32_t n)
+bool search_is_asking(struct search *search, const struct question_ahead *question)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (cand_hash_eq(hash, wanted[i]))
+    return find_task(search, question->hash, question->again) != NULL;
+}
+
+bool search_ask_ahead(struct search *search, struct question_ahead *question)
+{
+    struct task *task = free_task(search);
+    if (!task)
+        return false;
+    prepare_task(search, task, question->candidate, question->hash, NULL);
+    task->owned = question->candidate;
+    task->again = question->again;
+    if (task->again)
+        task->how.clean = 1;
+    task->edits = question->edits;
+    question->edits = BUF_INIT;
+    question->candidate = NULL;
+    workers_ask(search->workers, task->worker);
+    return true;
+}
+
+static bool is_wanted(const struct task *task, const struct question_ahead *wanted, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cand_hash_eq(task->hash, wanted[i].hash) && task->again == wanted[i].again)
             return true;
     return false;
 }
 
-/* Cancels the question that is wanted least, so that a worker becomes free, unless one is being
- * cancelled already. */
-static void cancel_least_wanted(struct search *search, const struct cand_hash *wanted, uint32_t n)
+void search_cancel_others(struct search *search, const struct question_ahead *wanted, size_t n,
+                          size_t most)
 {
-    struct task *unwanted = NULL;
-    for (uint32_t i = 0; i < workers_n(search->workers); i++) {
+    for (uint32_t i = 0; i < workers_n(search->workers) && most > 0; i++) {
         struct task *task = workers_task(search->workers, i);
-        if (atomic_load(&task->cancel))
-            return;
-        if (!is_wanted_hash(task->hash, wanted, n))
-            unwanted = task;
+        if (workers_state(search->workers, i) != TASK_ASKING)
+            continue;
+        if (!atomic_load(&task->cancel) && is_wanted(task, wanted, n))
+            continue;
+        atomic_store(&task->cancel, true);
+        most--;
     }
-    if (unwanted)
-        atomic_store(&unwanted->cancel, true);
-}
-
-bool search_ask_ahead(struct search *search, struct built *built, const struct search_trial *trial,
-                      const struct cand_hash *wanted, uint32_t n_wanted)
-{
-    struct task *task = free_task(search);
-    if (!task) {
-        cancel_least_wanted(search, wanted, n_wanted);
-        return false;
-    }
-    prepare_task(search, task, built->candidate, built->hash, trial);
-    task->owned = built->candidate;
-    built->candidate = NULL;
-    workers_ask(search->workers, task->worker);
-    return true;
 }
 
 void search_leave_off(struct search *search)
@@ -206,25 +216,33 @@ void search_leave_off(struct search *search)
     collect_answer(search);
 }
 
-/* Waits for one answer that is needed; borrows the candidate. */
-static bool ask_worker(struct search *search, const struct built *built,
-                       const struct search_trial *trial, look_ahead *ahead, void *user)
+/* Begins the question that is needed, if it is not being asked and a worker is free. Borrows the
+ * candidate. */
+static void ask_needed(struct search *search, const struct built *built,
+                       const struct search_trial *trial)
 {
+    struct task *task = find_task(search, built->result.hash, false);
+    if (task && workers_state(search->workers, task->worker) == TASK_ASKING &&
+        is_too_slow(search, task, clock_seconds() - task->began))
+        atomic_store(&task->cancel, true); /* and is asked again, for the time that it may take */
+    if (task || !(task = free_task(search)))
+        return;
+    prepare_task(search, task, built->candidate, built->result.hash, trial);
+    workers_ask(search->workers, task->worker);
+}
+
+/* Waits for one answer that is needed. */
+static bool ask_worker(struct search *search, const struct built *built,
+                       const struct search_trial *trial)
+{
+    search->changed = true;
     for (;;) {
         if (!collect_answer(search) || search_stops(search))
             break;
-        if (cache_find(&search->cache, built->hash))
+        if (cache_find(search->cache, built->result.hash))
             return true;
-        if (!find_task(search, built->hash)) {
-            struct task *task = free_task(search);
-            if (task) {
-                prepare_task(search, task, built->candidate, built->hash, trial);
-                workers_ask(search->workers, task->worker);
-            } else {
-                cancel_least_wanted(search, &built->hash, 1);
-            }
-        }
-        if (!ahead(search, user))
+        ask_needed(search, built, trial);
+        if (search->changed && !forecast_ask(search))
             break;
         search_show(search, false);
         workers_wait(search->workers, WAIT);
@@ -233,44 +251,81 @@ static bool ask_worker(struct search *search, const struct built *built,
     return false;
 }
 
-bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial,
-                look_ahead *ahead, void *user)
+bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial)
 {
     if (search->workers)
-        return ask_worker(search, built, trial, ahead, user);
+        return ask_worker(search, built, trial);
     struct task task = { 0 };
-    prepare_task(search, &task, built->candidate, built->hash, trial);
+    prepare_task(search, &task, built->candidate, built->result.hash, trial);
     return ask_here(search, &task);
 }
 
-bool search_confirm(struct search *search, const struct candidate *candidate, struct cand_hash hash,
-                    enum verdict *verdict)
+static void prepare_again(struct search *search, struct task *task)
 {
-    struct cached_answer *known = cache_find(&search->cache, hash);
-    uint32_t confirmed = known ? known->confirmed : 0, doubted = known ? known->doubted : 0;
-    struct task here = { 0 };
-    search_leave_off(search);
-    struct task *task = search->workers ? free_task(search) : &here;
-    if (search_stops(search))
-        return false;
-    prepare_task(search, task, candidate, hash, NULL);
+    prepare_task(search, task, search->best, search->best_hash, NULL);
     task->again = true;
     task->how.clean = 1;
-    if (!search->workers) {
-        if (!ask_here(search, task))
-            return false;
-    } else {
-        workers_ask(search->workers, task->worker);
-        while (workers_state(search->workers, task->worker) != TASK_FREE && !search_stops(search)) {
-            workers_wait(search->workers, WAIT);
-            collect_answer(search);
-            search_show(search, false);
+}
+
+static uint32_t n_again(const struct search *search)
+{
+    const struct cached_answer *known = cache_find(search->cache, search->best_hash);
+    return known->confirmed + known->doubted;
+}
+
+/* Begins as many of the remaining questions as workers are free; returns how many are asked. */
+static uint32_t begin_again(struct search *search, uint32_t remaining)
+{
+    uint32_t asking = 0;
+    for (uint32_t i = 0; i < workers_n(search->workers); i++) {
+        struct task *task = workers_task(search->workers, i);
+        enum task_state state = workers_state(search->workers, i);
+        bool same = cand_hash_eq(task->hash, search->best_hash) && task->again;
+        if (state == TASK_FREE && asking < remaining) {
+            prepare_again(search, task);
+            workers_ask(search->workers, i);
+            asking++;
+        } else if (state != TASK_FREE && same) {
+            asking++;
+        } else if (state == TASK_ASKING) {
+            atomic_store(&task->cancel, true);
         }
-        search_leave_off(search);
     }
-    known = cache_find(&search->cache, hash);
-    if (!known || (known->confirmed == confirmed && known->doubted == doubted))
-        return false;
-    *verdict = known->confirmed > confirmed ? VERDICT_INTERESTING : VERDICT_BORING;
+    return asking;
+}
+
+static bool confirm_by_workers(struct search *search, uint32_t until)
+{
+    while (n_again(search) < until) {
+        if (!collect_answer(search) || search_stops(search)) {
+            search_leave_off(search);
+            return false;
+        }
+        uint32_t asked = n_again(search);
+        if (asked >= until)
+            break;
+        begin_again(search, until - asked);
+        search_show(search, false);
+        workers_wait(search->workers, WAIT);
+    }
+    search_leave_off(search);
+    return true;
+}
+
+bool search_confirm(struct search *search, uint32_t times)
+{
+    uint32_t until;
+    if (search->forecast)
+        return forecast_confirm(search);
+    until = n_again(search) + times;
+    search->confirming += times;
+    if (search->workers)
+        return confirm_by_workers(search, until) && search->end == MINIFY_DONE;
+    while (n_again(search) < until) {
+        struct task task = { 0 };
+        prepare_again(search, &task);
+        if (search_stops(search) || !ask_here(search, &task))
+            return false;
+    }
     return search->end == MINIFY_DONE;
 }

@@ -1,19 +1,23 @@
-/* Private to the search, which has four parts:
+/* Private to the search, which has these parts:
  *
- *   search.c        the schedule: which answer is needed next, and what follows from it
+ *   course.c        calibration, passes, confirmation
+ *   schedule.c      the order of the passes
+ *   search.c        trials: which candidate is asked about, and what follows from the answer
  *   search_ask.c    asks the oracle: cache, journal, workers, limits
- *   search_look.c   looks ahead: asks what the schedule would ask next, whatever the answer is
+ *   forecast.c      what will be asked after this question, so that it can be asked now
  *   search_plans.c, search_sweep.c  the ways to search that minify/search/search.h offers passes
  *
- * A plan is one such way: it chooses the next trial from the answers so far. Its state has no
- * pointers, so that it can be copied to find out what follows from either answer. All trials of a
- * plan are edits of one candidate, its base: the best one when the plan began. */
+ * A plan is one such way: it chooses the next trial from the answers so far. All trials of a plan
+ * are edits of one candidate, its base: the best one when the plan began. */
 #ifndef SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
 #define SYMTAPE_MINIFY_SEARCH_SEARCH_INSIDE_H
 
 #include "minify/minify.h"
 #include "minify/search/answer_cache.h"
+#include "minify/search/forecast.h"
 #include "minify/search/journal.h"
+#include "minify/search/schedule.h"
+#include "minify/search/trial_memory.h"
 #include "minify/search/workers.h"
 #include "trace/base/clock.h"
 
@@ -31,33 +35,37 @@ struct search_plan {
     bool (*next)(const struct search_plan *plan, void *state, struct search_trial *trial);
     /* Takes the answer to the trial. */
     void (*tell)(const struct search_plan *plan, void *state, bool yes);
-    /* Returns the probability of a yes, for looking ahead. */
+    /* Returns the probability of a yes, for the forecast. */
     double (*chance)(const struct search_plan *plan, const void *state);
     /* Returns the greatest number of remaining trials. */
     uint64_t (*left)(const struct search_plan *plan, const void *state);
-    size_t state_size;
     const void *user;
+    double usual; /* the share of trials that were accepted lately */
 };
 
 /* The candidate of a trial. */
 struct built {
-    bool valid;
-    struct candidate *candidate; /* NULL if not valid, or passed on */
-    struct cand_hash hash;
-    struct cand_size size;
+    uint64_t key; /* of the trial */
+    struct trial_result result;
+    struct candidate *candidate; /* held; NULL if not valid, not built yet, or passed on */
 };
 
 struct search {
     const struct minify_options *options;
     struct oracle *oracle;
+    const struct candidate *whole;
     struct workers *workers; /* NULL: this thread asks */
     struct journal *journal;
-    struct cache cache;
+    struct cache *cache;
+    struct schedule *schedule;
+    struct forecast *forecast; /* NULL, or this search is a forecast, which asks nothing */
+    struct trial_memory *memory;
     struct ask_how how;
+    bool calibrated;
 
-    struct candidate *best;
+    struct candidate *best; /* held, as base is */
     struct candidate *base; /* of the current plan; NULL without one */
-    struct cand_hash best_hash;
+    struct cand_hash best_hash, base_hash;
     struct cand_size best_size, first_size;
 
     enum minify_end end; /* MINIFY_DONE while the search continues */
@@ -72,34 +80,24 @@ struct search {
     uint64_t hits, resumed, accepted, boring, other, unresolved, timed_out;
     uint64_t not_told; /* uses of an unresolved answer */
     uint32_t unresolved_in_a_row;
+    uint32_t rate_hits, rate_asked;
+    double usual;    /* the share of trials that were accepted lately */
+    double expected; /* if `expects`: the probability that the next is, by the pass */
+    bool expects;
     double began, deadline, saved, shown; /* by now() */
     bool unsaved;                         /* the best is not on disk yet */
     bool has_first;
+    bool changed;     /* a question or an answer came since the last forecast */
     const char *pass; /* for the progress */
     uint64_t left;
     vec_of(struct minify_step)
     steps;
-    vec_of(struct needed_call)
-    needed;
-    vec_of(struct build_memory)
-    built; /* of the current plan, by trial; only with several jobs */
-};
-
-struct needed_call {
-    uint64_t name; /* a hash of the name; a collision only adds or removes a question */
-    int needed;    /* a set of enum needed */
-};
-
-/* The candidates that looking ahead built, so that the schedule does not build them again. */
-struct build_memory {
-    uint64_t trial; /* a hash of its edits */
-    struct built built;
+    struct needed_calls needed;
 };
 
 enum {
     UNRESOLVED_MAX = 100, /* unresolved answers in a row */
     TIMEOUTS_MAX = 10,    /* of questions, if no other was answered after the first */
-    BUILT_MAX = 256,
 };
 
 bool search_stops(
@@ -110,43 +108,34 @@ void search_show(struct search *search, bool now);
 
 /* search_ask.c */
 /* Gets the answer to a candidate that is not known yet: asks now, or waits for a question that was
- * asked in advance, and stores it in cache and journal. `ahead` is called whenever a worker may be
- * free. Returns false if the search has ended. */
-typedef bool look_ahead(struct search *search, void *user);
-bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial,
-                look_ahead *ahead, void *user);
-bool search_is_asking(struct search *search, struct cand_hash hash);
-/* Begins to ask if a worker is free, and takes the candidate. If none is free, cancels a question
- * that is not wanted. */
-bool search_ask_ahead(struct search *search, struct built *built, const struct search_trial *trial,
-                      const struct cand_hash *wanted, uint32_t n_wanted);
-/* Asks about a candidate once more whose answer is known. Returns false if the search has ended. */
-bool search_confirm(struct search *search, const struct candidate *candidate, struct cand_hash hash,
-                    enum verdict *verdict);
+ * asked in advance, and stores it in cache and journal. Returns false if the search has ended. */
+bool search_ask(struct search *search, const struct built *built, const struct search_trial *trial);
+/* A question that may be needed: about a candidate, or (again) once more about one. */
+struct question_ahead {
+    struct candidate *candidate; /* owned, until it is asked */
+    struct cand_hash hash;
+    bool again;
+    struct buf edits; /* for the journal */
+};
+bool search_is_asking(struct search *search, const struct question_ahead *question);
+/* Begins a question and takes its candidate; returns false if no worker is free. */
+bool search_ask_ahead(struct search *search, struct question_ahead *question);
+/* Cancels at most so many questions that are not wanted, those that are being cancelled included.
+ */
+void search_cancel_others(struct search *search, const struct question_ahead *wanted, size_t n,
+                          size_t most);
+/* Asks several times more, at once if there are workers, about the best one, whose answer is known.
+ * Returns false if the search has ended. */
+bool search_confirm(struct search *search, uint32_t times);
 /* Cancels all questions. */
 void search_leave_off(struct search *search);
+/* Prints edits for readers of the journal; nothing depends on it. */
+void print_trial(const struct search_trial *trial, struct buf *out);
 
 /* search.c */
-/* Builds the candidate of a trial. Returns false when memory ran out; the search has failed
- * then. */
-bool search_build(struct search *search, const struct search_trial *trial, struct built *built);
 void built_release(struct built *built);
-uint64_t trial_hash(const struct search_trial *trial);
-enum judged { JUDGED_NO, JUDGED_YES, JUDGED_UNKNOWN };
-/* Decides without asking the oracle if the candidate is invalid, too large, or already answered. */
-enum judged search_judge(const struct search *search, const struct built *built, bool any_size,
-                         const struct cand_size *best);
 /* Asks about the original, which becomes the best if it is interesting. */
-bool search_calibrate(struct search *search, const struct candidate *whole, bool *interesting);
-bool search_run_plan(struct search *search, const struct search_plan *plan, void *state);
-
-/* search_look.c: a look_ahead of a struct look */
-struct look {
-    const struct search_plan *plan;
-    const void *state; /* whose trial is being asked */
-    struct cand_hash asked;
-    struct cand_size size_if_yes, size_if_no;
-};
-bool search_look(struct search *search, void *look);
+bool search_calibrate(struct search *search, bool *interesting);
+bool search_run_plan(struct search *search, struct search_plan *plan, void *state);
 
 #endif

@@ -42,13 +42,10 @@ static void each_tell(const struct search_plan *plan, void *state, bool yes)
     s->at += !yes;
 }
 
-/* Returns the probability that a proposal is accepted: most are rejected, and all of those of the
- * certificate. */
-static double each_chance(const struct search_plan *plan, const void *state)
+static double usual_chance(const struct search_plan *plan, const void *state)
 {
-    (void)plan;
     (void)state;
-    return 0.2;
+    return plan->usual;
 }
 
 static uint64_t each_left(const struct search_plan *plan, const void *state)
@@ -61,12 +58,11 @@ bool search_try_each(struct search *search, const struct proposal *proposals, ui
                      uint32_t *which)
 {
     const struct each each = { .proposals = proposals, .n = n };
-    const struct search_plan plan = { .next = each_next,
-                                      .tell = each_tell,
-                                      .chance = each_chance,
-                                      .left = each_left,
-                                      .state_size = sizeof(struct each_state),
-                                      .user = &each };
+    struct search_plan plan = { .next = each_next,
+                                .tell = each_tell,
+                                .chance = usual_chance,
+                                .left = each_left,
+                                .user = &each };
     struct each_state state = { 0 };
     bool good = search_run_plan(search, &plan, &state);
     if (which)
@@ -153,13 +149,6 @@ static double least_chance(const struct search_plan *plan, const void *state)
     return all > 0 ? yes / all : 0.5;
 }
 
-static double even_chance(const struct search_plan *plan, const void *state)
-{
-    (void)plan;
-    (void)state;
-    return 0.5;
-}
-
 static uint64_t least_left(const struct search_plan *plan, const void *state)
 {
     const struct least_state *s = state;
@@ -171,12 +160,11 @@ bool search_least(struct search *search, uint32_t from, uint32_t to, const float
                   search_maker *make, void *user, uint32_t *least)
 {
     const struct least what = { .weight = weight, .make = make, .user = user };
-    const struct search_plan plan = { .next = least_next,
-                                      .tell = least_tell,
-                                      .chance = least_chance,
-                                      .left = least_left,
-                                      .state_size = sizeof(struct least_state),
-                                      .user = &what };
+    struct search_plan plan = { .next = least_next,
+                                .tell = least_tell,
+                                .chance = least_chance,
+                                .left = least_left,
+                                .user = &what };
     struct least_state state = { .low = from, .high = to > from ? to : from };
     bool good = search_run_plan(search, &plan, &state);
     if (least)
@@ -224,6 +212,13 @@ static void descend_tell(const struct search_plan *plan, void *state, bool yes)
     }
 }
 
+/* A first value is the least of all, which often will do. */
+static double descend_chance(const struct search_plan *plan, const void *state)
+{
+    const struct descend_state *s = state;
+    return s->step == 1 ? plan->usual : 0.5;
+}
+
 static uint64_t descend_left(const struct search_plan *plan, const void *state)
 {
     const struct descend_state *s = state;
@@ -234,12 +229,11 @@ static uint64_t descend_left(const struct search_plan *plan, const void *state)
 bool search_descend(struct search *search, struct edit edit, int64_t from, int64_t least,
                     bool *accepted)
 {
-    const struct search_plan plan = { .next = descend_next,
-                                      .tell = descend_tell,
-                                      .chance = even_chance,
-                                      .left = descend_left,
-                                      .state_size = sizeof(struct descend_state),
-                                      .user = &edit };
+    struct search_plan plan = { .next = descend_next,
+                                .tell = descend_tell,
+                                .chance = descend_chance,
+                                .left = descend_left,
+                                .user = &edit };
     struct descend_state state = { .low = least, .high = from, .step = 1 };
     bool good = search_run_plan(search, &plan, &state);
     if (accepted)

@@ -160,10 +160,13 @@ static void sweep_tell(const struct search_plan *plan, void *state, bool yes)
 
 static double sweep_chance(const struct search_plan *plan, const void *state)
 {
+    const struct edit_sweep *sweep = plan->user;
     const struct sweep_state *s = state;
     if (s->hot)
-        return 0.5;
-    return exp(-weight_before(plan->user, s, s->end));
+        return (0.5 + plan->usual) / 2;
+    if (!sweep->likely && s->found_needed == 0)
+        return plan->usual;
+    return exp(-weight_before(sweep, s, s->end));
 }
 
 static uint64_t sweep_left(const struct search_plan *plan, const void *state)
@@ -176,13 +179,12 @@ bool search_sweep(struct search *search, const struct edit *edits, uint32_t n, c
                   bool *made)
 {
     const struct edit_sweep sweep = { .edits = edits, .likely = likely, .n = n };
-    const struct search_plan plan = { .next = sweep_next,
-                                      .tell = sweep_tell,
-                                      .chance = sweep_chance,
-                                      .left = sweep_left,
-                                      .state_size = sizeof(struct sweep_state) + n,
-                                      .user = &sweep };
-    struct sweep_state *state = calloc(1, plan.state_size);
+    struct search_plan plan = { .next = sweep_next,
+                                .tell = sweep_tell,
+                                .chance = sweep_chance,
+                                .left = sweep_left,
+                                .user = &sweep };
+    struct sweep_state *state = calloc(1, sizeof(struct sweep_state) + n);
     if (!state) {
         err_nomem(&search->err);
         return search_fail(search);

@@ -177,6 +177,16 @@ void workers_ask(struct workers *workers, uint32_t i)
     pthread_mutex_unlock(&workers->lock);
 }
 
+bool workers_any_done(struct workers *workers)
+{
+    bool any = false;
+    pthread_mutex_lock(&workers->lock);
+    for (uint32_t i = 0; i < workers->n; i++)
+        any |= workers->v[i].task.state == TASK_DONE;
+    pthread_mutex_unlock(&workers->lock);
+    return any;
+}
+
 void workers_wait(struct workers *workers, double seconds)
 {
     uint64_t ns = clock_ns() + (uint64_t)(seconds * 1e9);

@@ -27,6 +27,7 @@ struct task {
     const atomic_bool *stop; /* for a question in the caller's thread: ends it, too; else NULL */
     struct ask_how how;
     uint64_t call;
+    double began; /* clock_seconds() */
     uint32_t worker;
     atomic_bool cancel;
     struct answer answer; /* when TASK_DONE: released by task_free() */
@@ -45,7 +46,8 @@ uint32_t workers_n(const struct workers *workers);
 struct task *workers_task(struct workers *workers, uint32_t i);
 enum task_state workers_state(struct workers *workers, uint32_t i);
 void workers_ask(struct workers *workers,
-                 uint32_t i); /* the task is filled in: TASK_FREE -> ASKING */
+                 uint32_t i);                   /* the task is filled in: TASK_FREE -> ASKING */
+bool workers_any_done(struct workers *workers); /* a task is TASK_DONE */
 /* Sleeps until another task is TASK_DONE, at most `seconds`. */
 void workers_wait(struct workers *workers, double seconds);
 /* Cancels all questions and waits for them. NULL is fine. */

@@ -2,6 +2,7 @@
  *
  *     bench_minify GRAPH.fx OPS...     oracle: which operators a graph holds (--check-ops)
  *     bench_minify --shape N...        oracle: the shape engine, on graphs of N calls made here
+ *     bench_minify --sleep MS GRAPH.fx OPS...  the same, with questions of MS milliseconds, by jobs
  *     bench_minify --bisect N...       the first event that fails, in graphs of N calls made here
  *
  * A line of JSON a case. */
@@ -176,11 +177,73 @@ static void run_bisect(unsigned n, uint32_t jobs)
     candidate_free(whole);
 }
 
+/* ---- G7 ---- */
+
+/* An oracle whose questions take a while and no processor time. */
+struct sleeping {
+    struct oracle oracle; /* first */
+    struct oracle *inner;
+    unsigned ms;
+};
+
+static void ask_asleep(struct oracle *oracle, const struct candidate *candidate,
+                       const struct oracle_question *asking, struct answer *answer)
+{
+    struct sleeping *sleeping = (struct sleeping *)oracle;
+    double began = now_ms();
+    while (now_ms() - began < sleeping->ms && !atomic_load(asking->cancel))
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    sleeping->inner->ask(sleeping->inner, candidate, asking, answer);
+    if (atomic_load(asking->cancel))
+        answer->verdict = VERDICT_UNRESOLVED;
+    answer->seconds = sleeping->ms * 1e-3;
+}
+
+static void run_asleep(unsigned ms, const char *graph, const char *ops)
+{
+    static const uint32_t jobs[] = { 1, 8 };
+    struct err err = { 0 };
+    struct candidate *whole = read_graph(graph);
+    struct sleeping sleeping = { .inner = oracle_ops(str_of(ops), &err), .ms = ms };
+    if (!sleeping.inner)
+        complain(&err);
+    sleeping.oracle = (struct oracle){ .ask = ask_asleep,
+                                       .name = sleeping.inner->name,
+                                       .id = sleeping.inner->id };
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        struct minify_options options = MINIFY_OPTIONS_DEFAULT;
+        struct minify_result result;
+        double began = now_ms();
+        options.oracle = &sleeping.oracle;
+        options.jobs = jobs[i];
+        if (!minify_run(whole, &options, &result, &err))
+            complain(&err);
+        struct cand_hash hash = candidate_hash(result.best);
+        printf("{\"case\": \"%s\", \"jobs\": %u, \"end\": \"%s\", \"calls\": %llu, "
+               "\"asked\": %llu, \"unneeded\": %llu, \"best\": \"%016llx\", \"ms\": %.1f}\n",
+               ops, (unsigned)jobs[i], minify_end_name(result.end),
+               (unsigned long long)graph_counts(whole->graph).calls,
+               (unsigned long long)result.calls, (unsigned long long)result.unneeded,
+               (unsigned long long)hash.low, now_ms() - began);
+        fflush(stdout);
+        minify_result_release(&result);
+    }
+    sleeping.inner->free(sleeping.inner);
+    candidate_free(whole);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fputs("usage: bench_minify GRAPH.fx OPS... | bench_minify --shape|--bisect N...\n", stderr);
+        fputs("usage: bench_minify GRAPH.fx OPS... | bench_minify --shape|--bisect N... | "
+              "bench_minify --sleep MS GRAPH.fx OPS...\n",
+              stderr);
         return 2;
+    }
+    if (argc > 4 && strcmp(argv[1], "--sleep") == 0) {
+        for (int i = 4; i < argc; i++)
+            run_asleep((unsigned)strtoul(argv[2], NULL, 10), argv[3], argv[i]);
+        return 0;
     }
     for (int i = 2; i < argc; i++) {
         struct err err = { 0 };

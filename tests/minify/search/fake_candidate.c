@@ -1,10 +1,12 @@
 #include "tests/minify/search/fake_candidate.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "trace/base/hash.h"
 
 struct cand_data {
+    atomic_uint refs;
     uint32_t n;
     int64_t value;
     uint32_t elements[];
@@ -20,6 +22,7 @@ static struct candidate *make(uint32_t n, int64_t value)
         return NULL;
     }
     candidate->data = data;
+    atomic_init(&data->refs, 1);
     data->n = n;
     data->value = value;
     return candidate;
@@ -58,10 +61,18 @@ void fake_print(const struct candidate *candidate, struct buf *out)
     buf_printf(out, "| %lld", (long long)candidate->data->value);
 }
 
-void candidate_free(struct candidate *candidate)
+struct candidate *candidate_hold(struct candidate *candidate)
 {
     if (candidate)
-        free(candidate->data);
+        atomic_fetch_add(&candidate->data->refs, 1);
+    return candidate;
+}
+
+void candidate_free(struct candidate *candidate)
+{
+    if (!candidate || atomic_fetch_sub(&candidate->data->refs, 1) > 1)
+        return;
+    free(candidate->data);
     free(candidate);
 }
 
