@@ -56,6 +56,7 @@
     COMMAND(opcheck, "check operators by recorded calls, and kernels with PyTorch")    \
     COMMAND(minify, "reduce a graph that fails, and write a program that shows it")    \
     COMMAND(bisect, "find the first event after which a guard holds, or a call fails") \
+    COMMAND(worker, "run checks for a symtape on another machine (--launcher)")        \
     COMMAND(rewrite, "rewrite boolean masks, so that fewer sizes depend on data")      \
     COMMAND(completions, "print a shell's completion script")                          \
     COMMAND(help, "explain how to use a command")                                      \

@@ -8,6 +8,7 @@
 #include "minify/oracle/cost.h"
 #include "minify/oracle/oracle_hidden.h"
 #include "minify/oracle/oracle_torch.h"
+#include "minify/remote/launcher.h"
 #include "minify/repro/repro.h"
 #include "minify/repro/repro_verify.h"
 #include "minify/search/why.h"
@@ -29,7 +30,7 @@ struct minify_args {
     bool overwrite, anonymize, json;
     /* The options of the search. */
     struct opt_number jobs, repeat, max_calls;
-    const char *timeout, *deadline, *journal, *passes;
+    const char *timeout, *deadline, *journal, *passes, *launcher;
     bool resume, overwrite_journal, list_passes;
 };
 
@@ -51,6 +52,7 @@ struct minify_job {
     struct candidate *whole;
     struct oracle *oracle;
     struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
+    struct launcher *launcher;      /* of --launcher; NULL */
     struct repro_what repro;        /* the failure, for programs that reproduce it */
     struct torch_first torch;       /* of --torch-oracle */
     struct torch_bisected bisected; /* texts in `texts` */

@@ -21,6 +21,12 @@ static bool make_check(struct minify_job *job, struct err *err)
     if (args->also_interesting.given &&
         (args->also_interesting.value < 1 || args->also_interesting.value > 124))
         return err_set(err, ERR_USAGE, "--also-interesting must be from 1 to 124");
+    if (args->launcher) {
+        const struct launcher_options how = { str_of(args->launcher), job->options.jobs };
+        job->launcher = launcher_open(&how, err);
+        if (!job->launcher)
+            return false;
+    }
     char *best = strcmp(job->tape, "-") == 0 ? NULL : realpath(job->tape, NULL);
     const struct check_options options = {
         .command = str_of(args->check),
@@ -29,6 +35,7 @@ static bool make_check(struct minify_job *job, struct err *err)
         .also_interesting = args->also_interesting.given ? (int)args->also_interesting.value : 0,
         .best = str_of(best ? best : job->tape),
         .print_py = minify_print_py,
+        .launcher = job->launcher,
         .user = job,
     };
     job->repro = (struct repro_what){ .check = REPRO_RUNS };
@@ -220,6 +227,8 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err)
                        "--backend-mismatch and --has-ops exclude each other");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
+    if (!args->check && args->launcher)
+        return err_set(err, ERR_USAGE, "--launcher needs --check");
     if (!args->mismatch && args->tf32)
         return err_set(err, ERR_USAGE, "--tf32 needs --backend-mismatch");
     if ((args->check || args->torch || args->has_ops) && args->inject_fault)

@@ -1,26 +1,24 @@
 #include "minify/oracle/oracle_check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "minify/candidate/candidate_tape.h"
-#include "minify/oracle/check_environment.h"
 #include "minify/oracle/check_id.h"
-#include "minify/process/child.h"
-#include "minify/process/command_line.h"
 #include "minify/process/signature.h"
-#include "trace/base/file/folder.h"
-#include "trace/base/file/scratch.h"
+#include "minify/remote/command_files.h"
+
+/* The most answers to one question (minify/search/course.c), which number its jobs. */
+enum { CLEAN_MAX = 100 };
 
 struct oracle_check {
     struct oracle oracle;
     struct check_options options; /* its texts are in `arena` */
     struct command_line command;
-    struct scratch scratch;
-    atomic_bool ran; /* the command ran at least once */
+    struct command_files files; /* with a launcher: those that words name */
+    struct scratch scratch;     /* without one */
+    atomic_bool ran;            /* the command ran at least once */
     struct arena arena;
 };
 
@@ -31,96 +29,83 @@ struct command_run {
     const struct candidate *candidate;
     const struct oracle_question *asking;
     struct answer *answer;
-    struct check_paths paths;
-    int folder; /* paths.folder; -1: it does not exist */
+    struct buf fx, py, tape; /* the files of the job */
+    struct job job;
     struct child_end end;
 };
 
-/* Writes a file whose name is the last part of `path`; an error contains `path`. */
-static bool write_plain(struct command_run *q, const char *path, const struct buf *text,
-                        struct err *err)
-{
-    if (text->failed)
-        return err_nomem(err);
-    return folder_write(q->folder, strrchr(path, '/') + 1, buf_str(text)) ||
-           err_errno(err, "%s", path);
-}
+/* The files of a job, in this order; those that words name follow. */
+enum { FILE_FX, FILE_TAPE, FILE_PY };
 
-static bool write_candidate_fx(struct command_run *q, struct err *err)
-{
-    struct buf text = BUF_INIT;
-    (void)candidate_print_fx(q->candidate, &text);
-    bool good = write_plain(q, q->paths.fx, &text, err);
-    buf_release(&text);
-    return good;
-}
-
-static bool write_tape(struct command_run *q, struct err *err)
-{
-    struct buf bytes = BUF_INIT;
-    bool good =
-        candidate_tape(q->candidate, &bytes, err) && write_plain(q, q->paths.tape, &bytes, err);
-    buf_release(&bytes);
-    return good;
-}
-
-static bool write_py(struct command_run *q, struct err *err)
+static bool print_files(struct command_run *q, struct err *err)
 {
     const struct check_options *options = &q->check->options;
-    struct buf text = BUF_INIT;
-    if (!options->print_py)
-        return true;
-    bool good = (options->print_py(options->user, q->candidate, &text) || err_nomem(err)) &&
-                write_plain(q, q->paths.py, &text, err);
-    buf_release(&text);
-    return good;
+    (void)candidate_print_fx(q->candidate, &q->fx);
+    if (!candidate_tape(q->candidate, &q->tape, err))
+        return false;
+    if (options->print_py && !options->print_py(options->user, q->candidate, &q->py))
+        return err_nomem(err);
+    job_add_file(&q->job, STR("candidate.fx"), buf_str(&q->fx), false);
+    job_add_file(&q->job, STR("candidate.tape"), buf_str(&q->tape), false);
+    job_add_file(&q->job, STR("candidate.py"), buf_str(&q->py), false);
+    return (!q->fx.failed && !q->py.failed && !q->tape.failed) || err_nomem(err);
 }
 
-static bool write_candidate(struct command_run *q, struct err *err)
+static void add_number(struct command_run *q, const char *name, uint64_t value)
 {
-    q->folder = folder_make(q->check->scratch.fd, strrchr(q->paths.folder, '/') + 1);
-    int tmp = q->folder >= 0 ? folder_make(q->folder, strrchr(q->paths.tmp, '/') + 1) : -1;
-    if (tmp < 0)
-        return err_errno(err, "%s", q->paths.folder);
-    close(tmp);
-    return write_candidate_fx(q, err) && write_tape(q, err) && write_py(q, err);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    struct str copy = arena_copy(&q->job.arena, str_of(text));
+    q->job.failed |= !copy.p;
+    job_add_variable(&q->job, str_of(name), JOB_TEXT, copy);
 }
 
-/* Removes the folder with everything that the command left in it. */
+static void add_variables(struct command_run *q)
+{
+    const struct oracle_question *asking = q->asking;
+    const struct check_options *options = &q->check->options;
+    job_add_variable(&q->job, STR("TMPDIR"), JOB_TMP, STR(""));
+    job_add_variable(&q->job, STR("SYMTAPE_FX"), FILE_FX, STR(""));
+    job_add_variable(&q->job, STR("SYMTAPE_PY"), FILE_PY, STR(""));
+    job_add_variable(&q->job, STR("SYMTAPE_TAPE"), FILE_TAPE, STR(""));
+    add_number(q, "SYMTAPE_CALL", asking->call);
+    add_number(q, "SYMTAPE_SEED", q->candidate->seed);
+    job_add_variable(&q->job, STR("SYMTAPE_SIGNATURE"), JOB_TEXT, options->signature);
+    add_number(q, "SYMTAPE_ATTEMPT", asking->attempt);
+    add_number(q, "SYMTAPE_WORKER", asking->worker);
+    job_add_variable(&q->job, STR("SYMTAPE_BEST"), JOB_TEXT, options->best);
+    add_number(q, "SYMTAPE_DEADLINE_MS", (uint64_t)(asking->timeout * 1e3));
+}
+
+static bool make_job(struct command_run *q, struct err *err)
+{
+    const struct oracle_check *check = q->check;
+    q->job = (struct job){ .number = q->asking->call * CLEAN_MAX + q->asking->attempt,
+                           .worker = q->asking->worker,
+                           .timeout = q->asking->timeout,
+                           .input = FILE_FX,
+                           .cancel = q->asking->cancel };
+    if (!print_files(q, err))
+        return false;
+    add_variables(q);
+    command_files_add(&check->files, &check->command, &q->job);
+    job_add_word(&q->job, FILE_FX, STR(""));
+    return !q->job.failed || err_nomem(err);
+}
+
 static void end_question(struct command_run *q)
 {
-    if (q->folder >= 0) {
-        close(q->folder);
-        (void)folder_remove(q->check->scratch.fd, strrchr(q->paths.folder, '/') + 1);
-    }
-    q->folder = -1;
-    check_paths_release(&q->paths);
+    job_release(&q->job);
+    buf_release(&q->fx);
+    buf_release(&q->py);
+    buf_release(&q->tape);
 }
 
 static bool run_check_command(struct command_run *q, struct err *err)
 {
-    const struct command_line *command = &q->check->command;
-    const struct check_inputs inputs = { .paths = &q->paths,
-                                         .asking = q->asking,
-                                         .seed = q->candidate->seed,
-                                         .signature = q->check->options.signature,
-                                         .best = q->check->options.best };
-    char **environment = check_environment(&inputs, err);
-    const char **argv = calloc(command->words.n + 2, sizeof *argv);
-    bool good = environment && (argv || err_nomem(err));
-    if (good) {
-        memcpy(argv, command->words.v, command->words.n * sizeof *argv);
-        argv[command->words.n] = q->paths.fx;
-        const struct child child = { .argv = argv,
-                                     .environment = environment,
-                                     .input = q->paths.fx,
-                                     .timeout = q->asking->timeout,
-                                     .cancel = q->asking->cancel };
-        good = child_run(&child, &q->end, err);
-    }
-    free(argv);
-    check_environment_free(environment);
-    return good;
+    struct oracle_check *check = q->check;
+    return check->options.launcher ? launcher_run(check->options.launcher, &q->job, &q->end, err)
+                                   : job_run(&q->job, &check->scratch, &q->end, err);
 }
 
 static void set_broken(struct command_run *q, const char *fmt, ...) ERR_PRINTF(2, 3);
@@ -222,36 +207,15 @@ static void judge_exit(struct command_run *q)
         q->answer->verdict = verdict_of_code(&q->check->options, q->end.status);
 }
 
-static bool prepare_question(struct command_run *q, struct err *err)
-{
-    if (check_paths(&q->paths, q->check->scratch.path, q->asking, err) && write_candidate(q, err))
-        return true;
-    end_question(q);
-    return false;
-}
-
-/* Prepares the folder once more if that may help: a disk that is full because of another question
- * is empty again afterwards. */
-static bool prepare_twice(struct command_run *q, struct err *err)
-{
-    const struct timespec second = { .tv_sec = 1 };
-    struct err first = { 0 };
-    if (prepare_question(q, &first))
-        return true;
-    nanosleep(&second, NULL);
-    return prepare_question(q, err);
-}
-
 static void ask_command(struct oracle *oracle, const struct candidate *candidate,
                         const struct oracle_question *asking, struct answer *answer)
 {
     struct command_run q = { .check = (struct oracle_check *)oracle,
                              .candidate = candidate,
                              .asking = asking,
-                             .answer = answer,
-                             .folder = -1 };
+                             .answer = answer };
     struct err err = { 0 };
-    if (prepare_twice(&q, &err) && run_twice(&q, &err))
+    if (make_job(&q, &err) && run_twice(&q, &err))
         judge_exit(&q);
     else
         set_broken(&q, "--check: %s", err.text);
@@ -262,6 +226,7 @@ static void free_check(struct oracle *oracle)
 {
     struct oracle_check *check = (struct oracle_check *)oracle;
     (void)scratch_remove(&check->scratch); /* the error of the command is more important */
+    command_files_release(&check->files);
     command_line_release(&check->command);
     arena_release(&check->arena);
     free(check);
@@ -294,7 +259,8 @@ struct oracle *oracle_check(const struct check_options *options, struct err *err
     atomic_init(&check->ran, false);
     if (command_line_split(&check->command, options->command, getenv("HOME"), err) &&
         copy_check_options(check, options, err) &&
-        scratch_make(&check->scratch, SCRATCH_QUESTIONS, err))
+        (options->launcher ? command_files_read(&check->files, &check->command, err)
+                           : scratch_make(&check->scratch, SCRATCH_QUESTIONS, err)))
         return &check->oracle;
     err_at(err, "--check");
     free_check(&check->oracle);

@@ -16,6 +16,7 @@
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_CHECK_H
 
 #include "minify/oracle/oracle.h"
+#include "minify/remote/launcher.h"
 
 enum crash_is { CRASH_UNRESOLVED, CRASH_INTERESTING, CRASH_BORING, CRASH_ABORT };
 
@@ -23,9 +24,10 @@ struct check_options {
     struct str command; /* split as a shell would: minify/process/command_line.h */
     bool invert;
     enum crash_is crash;
-    int also_interesting; /* an exit code; 0: none */
-    struct str best;      /* the path of the best so far, for the command; "" */
-    struct str signature; /* of the first failure, for the command; "" */
+    int also_interesting;      /* an exit code; 0: none */
+    struct str best;           /* the path of the best so far, for the command; "" */
+    struct str signature;      /* of the first failure, for the command; "" */
+    struct launcher *launcher; /* its workers run the command; NULL: this process does */
     /* Prints the candidate as a program; NULL: none is written. */
     bool (*print_py)(void *user, const struct candidate *candidate, struct buf *out);
     void *user;
