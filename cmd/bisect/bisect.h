@@ -10,8 +10,9 @@
 
 struct bisect_args {
     const char *error, *guard, *specializes, *check, *inject_fault, *only, *timeout, *allow;
-    struct opt_number jobs, extra_checks;
-    bool from_end, between, list, invert, bisect_codes, json;
+    const char *commits, *releases, *suite, *launcher, *log; /* bisect_versions.c */
+    struct opt_number jobs, extra_checks, repeat;
+    bool from_end, between, list, invert, bisect_codes, json, overwrite;
 };
 
 /* The finished search in one graph. */
@@ -38,5 +39,8 @@ int bisect_report_between(struct cmd *cmd, const struct bisect_args *args,
 bool bisect_by_command(const struct bisect_args *args, const struct candidate *whole,
                        const atomic_bool *stop, struct bisect_events *events,
                        struct bisect_result *result, struct buf *said, struct err *err);
+
+/* bisect_versions.c: --commits and --releases. Returns the exit code. */
+int bisect_by_versions(struct cmd *cmd, const struct bisect_args *args);
 
 #endif

@@ -19,10 +19,27 @@ static const struct opt options[] = {
                "run CMD on the graph cut after a call, as symtape-minify(1) does; exit code 0: "
                "bad, 1 to 124: good, 125: cannot tell"),
     OPT_ALLOW(struct bisect_args, allow),
+    OPT_STRING(0, "commits", "A..B", struct bisect_args, commits,
+               "find the first of these commits in which --suite fails"),
+    OPT_STRING(0, "releases", "NAME[=PYTHON],...", struct bisect_args, releases,
+               "find the first of these releases, the good one first, with which --suite fails; "
+               "it gets $SYMTAPE_RELEASE, and PYTHON as $SYMTAPE_PYTHON"),
+    OPT_STRING(0, "suite", "FILE", struct bisect_args, suite,
+               "the program that is run on each version, in the files of a commit; exit code 0: "
+               "good, 1 to 124: bad, 125: cannot tell"),
+    OPT_NUMBER(0, "repeat", "K", struct bisect_args, repeat,
+               "with --suite: a version is good if K runs do not fail (default: 1)"),
+    OPT_STRING(0, "launcher", "LAUNCH", struct bisect_args, launcher,
+               "with --suite: run it by workers that this command starts, one for each job, as in "
+               "'srun -N1 -n1 --gpus=1' or 'ssh HOST'"),
+    OPT_STRING(0, "log", "FILE", struct bisect_args, log,
+               "with --suite: write each answer here (default: bisect.log), and begin with those "
+               "that are there; git bisect replay takes it"),
+    OPT_OVERWRITE(struct bisect_args, overwrite),
     OPT_FLAG(0, "invert", struct bisect_args, invert,
-             "with --check: exit code 0 means good, 1 to 124 bad"),
+             "with --check: exit code 0 means good, 1 to 124 bad; with --suite: bad, and good"),
     OPT_STRING(0, "timeout", "TIME", struct bisect_args, timeout,
-               "time limit for a run of CMD: 90, 90s, 15m (default: 5m)"),
+               "time limit for a run of CMD (default: 5m) or of the suite (1h): 90, 90s, 15m"),
     OPT_STRING(0, "inject-fault", "FAULT", struct bisect_args, inject_fault,
                "inject a fault into the shape engine, for tests: flip-equality:N, ...",
                .old = "inject"),
@@ -36,8 +53,8 @@ static const struct opt options[] = {
     OPT_FLAG(0, "from-end", struct bisect_args, from_end, "search near the end first"),
     OPT_NUMBER('j', "jobs", "N", struct bisect_args, jobs, "run N checks at once (default: 1)"),
     OPT_NUMBER(0, "extra-checks", "N", struct bisect_args, extra_checks,
-               "with --check: check N more places for answers that contradict the result "
-               "(default: 3)",
+               "with --check and --suite: check N more places for answers that contradict the "
+               "result (default: 3, of a suite 0)",
                .old = "looks"),
     OPT_FLAG('l', "list", struct bisect_args, list, "list the events"),
     OPT_FLAG(0, "bisect-codes", struct bisect_args, bisect_codes,
@@ -337,6 +354,11 @@ static int check_args(struct bisect_job *b)
         return out_usage(out,
                          "bisect: --first-difference cannot be combined with --error, --guard, "
                          "--specializes, --check, --inject-fault or --list");
+    if (args->suite || args->repeat.given || args->launcher || args->log || args->overwrite)
+        return out_usage(out, "bisect: --suite, --repeat, --launcher, --log and --overwrite need "
+                              "--commits or --releases");
+    if (b->cmd->n_operands == 0)
+        return out_usage(out, "bisect: an argument is missing: name a TAPE, or --commits A..B");
     if (args->between != (b->cmd->n_operands == 2))
         return out_usage(out, args->between
                                   ? "bisect: --first-difference needs two TAPEs"
@@ -368,11 +390,33 @@ static int check_args(struct bisect_job *b)
     return EXIT_DONE;
 }
 
+/* The options of versions, and of graphs. */
+static int check_version_args(struct bisect_job *b)
+{
+    const struct bisect_args *args = b->args;
+    struct out *out = b->cmd->out;
+    bool others = args->error || args->guard || args->specializes || args->check || args->allow ||
+                  args->inject_fault || args->between || args->only || args->list;
+    if (args->commits && args->releases)
+        return out_usage(out, "bisect: --commits and --releases exclude each other");
+    if (!args->suite)
+        return out_usage(out, "bisect: --commits and --releases need --suite");
+    if (others || b->cmd->n_operands)
+        return out_usage(out, "bisect: --commits and --releases take no TAPE, and only --suite, "
+                              "--repeat, --jobs, --launcher, --log, --timeout, --invert, "
+                              "--from-end and --extra-checks");
+    return EXIT_DONE;
+}
+
 static int run_bisect(struct cmd *cmd)
 {
     struct bisect_job b = { .cmd = cmd, .args = cmd->args };
-    int code = check_args(&b);
-    if (code == EXIT_DONE)
+    const struct bisect_args *args = b.args;
+    bool versions = args->commits || args->releases;
+    int code = versions ? check_version_args(&b) : check_args(&b);
+    if (code == EXIT_DONE && versions)
+        code = bisect_by_versions(cmd, args);
+    else if (code == EXIT_DONE)
         code = b.args->between ? compare_tapes(&b) : search_graphs(&b);
     buf_release(&b.said);
     return b.args->bisect_codes ? exit_code_for_bisect(code) : code;
@@ -380,18 +424,21 @@ static int run_bisect(struct cmd *cmd)
 
 const struct command command_bisect = {
     .synopsis =
-        "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--first-difference TAPE TAPE",
+        "[options] TAPE:COMPILE[:KIND]\n[options] ARCHIVE.pt2 | GRAPH.fx\n--first-difference TAPE TAPE\n"
+        "--commits A..B --suite FILE\n--releases NAME[=PYTHON],... --suite FILE",
     .description =
         "Finds the first event of a compile after which a guard holds, a symbol is a number, a "
         "call fails, or a command reports a failure. It replays the compile's events (symbols, "
         "guards, asserts, replacements, specializations, calls), and checks the state before "
-        "and the state after the event once more before it reports it.",
+        "and the state after the event once more before it reports it. Over commits or releases "
+        "it finds the first one in which a suite fails, several at once with --jobs.",
     .examples = "symtape bisect bert.tape:0/0 --guard 'Eq(s27, 16)'\n"
                 "symtape bisect bert.tape:0/0:forward --check ./fails.sh --jobs 4\n"
-                "symtape bisect --first-difference before.tape after.tape",
+                "symtape bisect --first-difference before.tape after.tape\n"
+                "symtape bisect --commits v1.0..main --suite ./nightly.sh -j 4 --repeat 3",
     .options = options,
     .args_size = sizeof(struct bisect_args),
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = 2,
     .run = run_bisect,
 };

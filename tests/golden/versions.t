@@ -1,0 +1,101 @@
+Bisecting over versions, and workers: what is refused, and a list of releases.
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard x --launcher nice
+    2> symtape: --launcher needs --check
+    [exit 2]
+
+    $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --check true --launcher 'nice | cat' -o x.tape
+    2> symtape: --launcher: "|" outside quotes: only one simple command can be run; use sh -c '...' for more
+    [exit 2]
+
+    $ symtape bisect
+    2> symtape: bisect: an argument is missing: name a TAPE, or --commits A..B
+    [exit 2]
+
+    $ symtape bisect --commits v1..v2
+    2> symtape: bisect: --commits and --releases need --suite
+    [exit 2]
+
+    $ symtape bisect --commits v1..v2 --releases 1,2 --suite x.sh
+    2> symtape: bisect: --commits and --releases exclude each other
+    [exit 2]
+
+    $ symtape bisect --commits v1..v2 --suite x.sh a.tape
+    2> symtape: bisect: --commits and --releases take no TAPE, and only --suite, --repeat, --jobs, --launcher, --log, --timeout, --invert, --from-end and --extra-checks
+    [exit 2]
+
+    $ symtape bisect --suite x.sh a.tape
+    2> symtape: bisect: --suite, --repeat, --launcher, --log and --overwrite need --commits or --releases
+    [exit 2]
+
+    $ symtape bisect --commits v1 --suite x.sh
+    2> symtape: --commits: "v1" is not a range, as in v1.0..main: the first is good, the last is bad
+    [exit 2]
+
+    $ symtape bisect --commits --upload-pack=x..v2 --suite x.sh
+    2> symtape: --commits: "--upload-pack=x..v2" is not a range, as in v1.0..main: the first is good, the last is bad
+    [exit 2]
+
+    $ symtape bisect --releases 2.7,2.7 --suite x.sh
+    2> symtape: --releases names 2.7 twice
+    [exit 2]
+
+    $ symtape bisect --releases 2.7,2.8 --suite absent.sh
+    2> symtape: absent.sh: No such file or directory
+    [exit 4]
+
+The first release in which a suite fails; the log has the answers, and a second run asks nothing.
+
+    $ printf 'case $SYMTAPE_RELEASE in 2.7|2.8) exit 0;; *) exit 1;; esac\n' > suite.sh
+
+    $ symtape bisect --releases 2.7,2.8,2.9=env9/bin/python,2.10 --suite suite.sh
+    first bad: 2.9 (env9/bin/python)
+    last good: 2.8
+    3 releases, 4 checks in 4 rounds, 4 runs of the suite; the last good and the first bad one were both checked again
+    first-bad=2.9 good=2.8 probes=4
+    [exit 1]
+
+    $ cat bisect.log
+    # symtape bisect 1, suite cd336faa95402a23
+    # good 2.8
+    # bad 2.9
+    # again: bad 2.9
+    # again: good 2.8
+
+    $ symtape bisect --releases 2.7,2.8,2.9=env9/bin/python,2.10 --suite suite.sh --json -j 2
+    {"schema":"symtape.bisect.versions/1","verdict":"found","over":"releases","versions":3,"first_bad":{"name":"2.9","title":"","python":"env9/bin/python"},"last_good":{"name":"2.8","title":"","python":null},"certified":true,"monotone":true,"probes":4,"rounds":2,"runs":0,"log":"bisect.log"}
+    [exit 1]
+
+    $ symtape bisect --releases 2.7,2.8,2.9 --suite suite.sh
+    2> symtape: bisect.log: a log of another suite, range or --repeat; --overwrite replaces it, and --log names another file
+    [exit 2]
+
+    $ symtape bisect --releases 2.7,2.8 --suite suite.sh --log other.log
+    good: 2.8
+    1 releases, 1 checks in 1 rounds, 1 runs of the suite
+    first-bad=none end=never probes=1
+
+A suite that cannot be run is no answer.
+
+    $ printf 'exit 127\n' > suite.sh; symtape bisect --releases 2.7,2.8 --suite suite.sh --overwrite
+    2> symtape: --suite: it cannot be run: exit 127:
+    [exit 4]
+
+    $ printf 'exit 125\n' > suite.sh; symtape bisect --releases 2.7,2.8 --suite suite.sh --overwrite
+    cannot tell: the suite could not decide: exit 125:
+    1 releases, 2 checks in 2 rounds, 2 runs of the suite
+    first-bad=none end=cannot probes=2
+    [exit 125]
+
+A worker speaks when it starts, and refuses what is no message.
+
+    $ symtape worker < /dev/null | sed 's/"version":.*/.../'
+    {"symtape-worker":1,...
+
+    $ echo banana | symtape worker | sed 's/"version":.*/.../'
+    {"symtape-worker":1,...
+    2> symtape: offset 0: expected a value
+
+    $ symtape worker tape
+    2> symtape: worker: too many arguments; usage: symtape worker
+    [exit 2]

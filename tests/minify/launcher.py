@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Workers that a launcher starts: the same bytes as one job here, whatever happens to workers; the
+worker's own answers to messages; bisect --commits and --releases by workers.
+
+usage: launcher.py [SYMTAPE]"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+sys.path.insert(0, str(HERE))
+import cases  # noqa: E402
+import runs  # noqa: E402
+
+SYMTAPE = str(Path(sys.argv[1] if len(sys.argv) > 1 else cases.SYMTAPE).resolve())
+CHECK = """#!/bin/sh
+[ -f "$SYMTAPE_TAPE" ] && [ -f "$SYMTAPE_PY" ] && [ -d "$TMPDIR" ] || exit 126
+[ "$0" != {folder}/fails.sh ] || exit 126
+sleep 0.02
+for op in sin cos; do grep -q "aten[.]$op[.]" "$1" || exit 1; done
+"""
+# Each takes its turn by the number of starts so far.
+LAUNCHERS = {
+    "plain": 'exec "$@"',
+    "greets late, with a login's noise": 'echo "welcome to this machine"; sleep 0.1; exec "$@"',
+    "dies at once": '[ $n -le 2 ] && exit 3; exec "$@"',
+    "is killed": 'if [ $((n % 3)) = 0 ]; then "$@" & sleep 0.15; kill -9 $!; else exec "$@"; fi',
+    "writes nonsense": """if [ $((n % 3)) = 0 ]; then
+        echo '{"symtape-worker": 1}'; read line; echo banana; sleep 9; else exec "$@"; fi""",
+    "answers another question": """if [ $((n % 3)) = 0 ]; then echo '{"symtape-worker": 1}'; read line
+        echo '{"end": 999999, "status": 0, "signal": 0, "seconds": 1, "bytes": 0}'; sleep 9
+        else exec "$@"; fi""",
+}
+HANGS = """if [ $n = 2 ]; then echo '{"symtape-worker": 1}'; exec sleep 100; else exec "$@"; fi"""
+failed = []
+
+
+def report(name, good, what=""):
+    if not good:
+        failed.append(name)
+        print(f"{name}: {what}")
+
+
+def launcher(folder, name, body):
+    file = folder / f"{name}.sh"
+    count = folder / f"{name}.count"
+    file.write_text(f"""#!/bin/sh
+exec 9>>{count}; flock 9; echo x >&9; n=$(wc -l < {count}); exec 9>&-
+{body}
+""")
+    file.chmod(0o700)
+    count.write_text("")
+    return str(file)
+
+
+def minify(folder, graph, check, *more):
+    out = folder / "out.tape"
+    for old in folder.glob("out.tape*"):
+        old.unlink()
+    done = subprocess.run([SYMTAPE, "minify", graph, "--check", str(check), "-o", out, "--json", *more],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return done, out.read_bytes() if out.exists() else None
+
+
+def reductions(folder):
+    graph, check = folder / "graph.fx", folder / "fails.sh"
+    rng = random.Random(1)
+    while True:
+        text, culprits = runs.random_graph(rng, 60)
+        if "sin" in culprits and "cos" in culprits:
+            break
+    graph.write_text(text)
+    check.write_text(CHECK.format(folder="/nowhere"))
+    check.chmod(0o700)
+    one, expected = minify(folder, graph, check, "-j", "1")
+    report("one job", one.returncode == 0, one.stderr)
+    # With workers the script is a copy: it was sent along.
+    check.write_text(CHECK.format(folder=folder))
+    for name, body in LAUNCHERS.items():
+        start = launcher(folder, "launch", body)
+        done, got = minify(folder, graph, check, "-j", "4", "--launcher", start)
+        report(name, done.returncode == 0 and got == expected, done.stderr or "other bytes")
+    start = launcher(folder, "launch", HANGS)
+    began = time.monotonic()
+    done, got = minify(folder, graph, check, "-j", "2", "--timeout", "1", "--launcher", start)
+    report("hangs", done.returncode == 0 and got == expected and time.monotonic() - began < 60,
+           done.stderr or "other bytes")
+    for body, message in (("exit 3", "ended before its greeting"),
+                          ("echo no such node >&2; exit 1", "no such node"),
+                          ("""echo '{"symtape-worker": 2}'; sleep 9""", "protocol 2")):
+        done, _ = minify(folder, graph, check, "--launcher", launcher(folder, "launch", body))
+        report(message, done.returncode == 4 and message in done.stderr, done.stderr)
+    done, _ = minify(folder, graph, check, "--launcher", "/nowhere/launch")
+    report("no launcher", done.returncode == 4 and "/nowhere/launch" in done.stderr, done.stderr)
+    return graph
+
+
+def left(folder):
+    names = [p.name for p in folder.iterdir() if p.name.startswith("symtape")]
+    report("left in TMPDIR", not names, names)
+
+
+def messages(folder):
+    """The worker alone."""
+    run = json.dumps({"run": 5, "seconds": 9, "words": ["sh", {"file": 0}], "input": 0, "variables": [["A", "b"]],
+                      "files": [{"name": "x.sh", "bytes": 19, "program": True}]}) + "\necho $A; exit 3;  \n"
+    for name, text, code, part in (
+            ("a job", run, 0, '"end":5,"status":3'), ("the end", "", 0, '"symtape-worker":1'),
+            ("nonsense", "banana\n", 3, '"symtape-worker":1'),
+            ("a file outside", run.replace("x.sh", "../x"), 3, '"symtape-worker":1'),
+            ("two at once", run.replace("exit 3; ", "sleep 5;") * 2, 3, '"symtape-worker":1')):
+        process = subprocess.Popen([SYMTAPE, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        process.stdin.write(text)
+        process.stdin.flush()
+        if name == "a job":
+            process.stdout.readline()
+            answer = process.stdout.readline()
+            report("worker: its answer", part in answer, answer)
+            process.stdin.close()
+            part = ""
+        else:
+            process.stdin.close()
+        out, err = process.stdout.read(), process.stderr.read()
+        report(f"worker: {name}", process.wait() == code and part in out, (process.returncode, out, err))
+    process = subprocess.Popen([SYMTAPE, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    process.stdin.write('{"run": 6, "seconds": 60, "words": ["sleep", "50"]}\n')
+    process.stdin.flush()
+    time.sleep(0.2)
+    process.stdin.write('{"cancel": 6}\n')
+    process.stdin.flush()
+    line = process.stdout.readline()
+    report("worker: cancel", '"cancelled":true' in line, line)
+    process.stdin.close()
+    report("worker: its end", process.wait() == 0)
+
+
+def git(folder, *words):
+    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=n@example.org", *words], cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def bisect(repository, *words):
+    done = subprocess.run([SYMTAPE, "bisect", *words, "--json"], cwd=repository, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+def commits(folder):
+    repository = folder / "repository"
+    repository.mkdir()
+    git(repository, "init", "-q", "-b", "main")
+    for i in range(12):
+        (repository / "n").write_text(str(i))
+        git(repository, "add", "-A")
+        git(repository, "commit", "-q", "-m", f"change {i}")
+    git(repository, "checkout", "-q", "-b", "side", "HEAD~4")
+    for i in range(5):
+        (repository / "side").write_text(f"bad {i}" if i >= 2 else str(i))
+        git(repository, "add", "-A")
+        git(repository, "commit", "-q", "-m", f"side {i}")
+    git(repository, "checkout", "-q", "main")
+    git(repository, "merge", "-q", "-m", "merge side", "side")
+    (repository / "n").write_text("last")
+    git(repository, "commit", "-q", "-a", "-m", "last")
+    suite = folder / "suite.sh"
+    # Fails every other time where it is bad.
+    suite.write_text('#!/bin/sh\ngrep -q bad side 2> /dev/null || exit 0\nexit $((SYMTAPE_ATTEMPT % 2))\n')
+    suite.chmod(0o700)
+    start = launcher(folder, "launch", LAUNCHERS["is killed"])
+    want = None
+    for more in ([], ["-j", "3"], ["-j", "3", "--launcher", start]):
+        log = folder / f"{len(more)}.log"
+        code, got, err = bisect(repository, "--commits", "HEAD~10..main", "--suite", suite, "--repeat", "2",
+                                "--log", log, *more)
+        report(f"commits {more[:2]}", code == 1 and got["first_bad"]["title"] == "side 2" and
+               got["last_good"]["title"] == "side 1" and got["certified"], (code, got, err))
+        want = got
+    # Cut at any line, and in one, the log continues.
+    text = log.read_text()
+    for cut in (text.index("\n") + 1, text.index("good") + 9, len(text) // 2, len(text)):
+        part = folder / "part.log"
+        part.write_text(text[:cut])
+        code, got, err = bisect(repository, "--commits", "HEAD~10..main", "--suite", suite, "--repeat", "2", "--log", part)
+        report("resumed", code == 1 and got["first_bad"] == want["first_bad"] and
+               (cut < len(text) or got["runs"] == 0), (code, got, err))
+    git(repository, "bisect", "replay", str(log))
+    git(repository, "bisect", "reset")
+    code, got, err = bisect(repository, "--commits", "HEAD~10..main", "--suite", suite, "--log", log)
+    report("another suite's log", code == 2 and "--overwrite" in err, (code, err))
+    code, got, err = bisect(repository, "--commits", "HEAD~10..main", "--suite", suite, "--log", log, "--overwrite")
+    report("never", code == 0 and got["verdict"] == "never" and got["first_bad"] is None, (code, got, err))
+    suite.write_text('case $SYMTAPE_RELEASE in 2.7|2.8) exit 0;; 2.9) exit 125;; *) exit 1;; esac\n')
+    code, got, err = bisect(repository, "--releases", "2.7,2.8,2.9,2.10=/x/python,2.11", "--suite", suite, "--log",
+                            folder / "releases.log", "-j", "2")
+    report("releases", code == 1 and got["verdict"] == "between" and got["first_bad"]["python"] == "/x/python",
+           (code, got, err))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        tmp = folder / "tmp"
+        tmp.mkdir()
+        os.environ["TMPDIR"] = str(tmp)
+        reductions(folder)
+        messages(folder)
+        commits(folder)
+        left(tmp)
+    sys.exit(f"launcher.py: {len(failed)} failed" if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
