@@ -1,6 +1,7 @@
 /* Indexing along one dimension, and by positions in the flattened tensor. */
 #include <stdio.h>
 
+#include "replay/ops/rules/index/index_fill.h"
 #include "replay/ops/rules/reduce/reduce.h"
 
 static sym_id count_indices(struct call *c, struct tensor index)
@@ -189,7 +190,7 @@ static bool check_copy_ranks(struct call *c, struct tensor x, struct tensor inde
     return require(c, dtype_of(index) == DTYPE_I64 || !eager(c), "RuntimeError",
                    "index_copy_(): Expected a long tensor for index, but got %s",
                    dtype_scalar_name(dtype_of(index))) &&
-           require(c, dtype_of(x) == dtype_of(source), "RuntimeError",
+           require(c, dtype_of(x) == dtype_of(source) || by_decomposition(c), "RuntimeError",
                    "index_copy_(): self and source expected to have the same dtype, but got (self) "
                    "%s and (source) %s",
                    dtype_scalar_name(dtype_of(x)), dtype_scalar_name(dtype_of(source)));
@@ -257,14 +258,8 @@ bool rule_index_fill(struct call *c)
         return refuse(c, "IndexError",
                       "index %lld is out of bounds for dimension %u with size %lld", (long long)bad,
                       dim, (long long)size);
-    if (!by_reference(c))
-        return ret_tensor(c, new_like(c, x));
-    /* _index_fill of torch/_refs: index_copy is contiguous, and it is copied if x is dense. */
-    count_below(c, 4);
-    if (!non_overlapping_and_dense_or_false(c, x))
-        return ret_tensor(c, new_contiguous_like(c, x, dtype_of(x)));
-    return ret_tensor(c, new_tensor_strided(c, dtype_of(x), device_of(x), x.meta->size,
-                                            x.meta->stride, ndim_of(x)));
+    return by_reference(c) ? index_fill_reference(c, x, dim, index, value)
+                           : ret_tensor(c, new_like(c, x));
 }
 
 /* --- take, put --- */
