@@ -212,6 +212,7 @@ static bool attempt_before_call(void *user, const struct program *program, const
     ops_set_stack(run->state.ops, location == LOCATION_NONE ? 0 : stack + 1);
     bool *early = &run->early[run->walker.depth];
     guard_log_set_backward(&run->log, run->traces && run->traced.backward);
+    ops_set_backward(run->state.ops, run->traces && run->traced.backward);
     suppress_guards(run, false);
     *early = false;
     if (!guard_log_apply(&run->log, run->record, false) ||

@@ -583,12 +583,25 @@ static enum op_outcome walk_subgraph(void *user, struct str graph, const struct 
     return ok ? OP_DONE : OP_FAILED;
 }
 
+static bool calls_flex_attention(const struct program *p)
+{
+    for (uint32_t i = 0; i < p->n_steps; i++)
+        if (step_is_call(&p->steps[i]) && str_contains(p->steps[i].target, STR("flex_attention")))
+            return true;
+    return false;
+}
+
+/* Runs the subgraphs that no call ran. */
 static bool run_children(struct walker *w, struct program *p)
 {
     struct value ignored;
+    const bool modifies_scores = p->n_children && calls_flex_attention(p);
     for (uint32_t i = 0; i < p->n_children; i++) {
         struct program *child = p->children[i];
-        if (!child->walked && !walk_nested(w, child, NULL, 0, &ignored))
+        ops_set_scalar_indices(w->ops, modifies_scores);
+        bool ok = child->walked || walk_nested(w, child, NULL, 0, &ignored);
+        ops_set_scalar_indices(w->ops, false);
+        if (!ok)
             return false;
         if (!run_children(w, child))
             return false;

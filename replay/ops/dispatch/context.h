@@ -163,6 +163,8 @@ struct ops {
     struct op_catalog *own_catalog; /* or NULL: `catalog` is borrowed */
     struct bodies *bodies;
     struct autocast autocast;
+    bool scalar_tensors_index; /* ops_set_scalar_indices() */
+    bool backward;             /* ops_set_backward() */
     uint32_t excluded_sdpa; /* bits: the kernels that torch.nn.attention.sdpa_kernel() excludes */
     struct shape_env *env;
     struct sym_pool *pool;

@@ -135,7 +135,22 @@ void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)
     ops->subgraph_user = user;
 }
 
+void ops_set_scalar_indices(struct ops *ops, bool on)
+{
+    ops->scalar_tensors_index = on;
+}
+
+void ops_set_backward(struct ops *ops, bool on)
+{
+    ops->backward = on;
+}
+
 /* --- The kind of call, for rules --- */
+
+bool in_backward(const struct call *c)
+{
+    return c->ops->backward;
+}
 
 bool in_kernel(const struct call *c)
 {

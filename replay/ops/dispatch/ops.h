@@ -164,6 +164,14 @@ typedef enum op_outcome ops_subgraph(void *user, struct str graph, const struct 
                                      uint32_t n, struct value *ret);
 void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user);
 
+/* Sets whether x[i, j] with tensors of 0 dimensions calls aten.index instead of reading numbers, as
+ * in functions that modify scores of attention (TransformGetItemToIndex of
+ * torch/_dynamo/_trace_wrapped_higher_order_op.py). At first it does not. */
+void ops_set_scalar_indices(struct ops *ops, bool on);
+
+/* Sets whether the calls to come are made by formulas of autograd. */
+void ops_set_backward(struct ops *ops, bool on);
+
 /* Returns whether memory ran out for a tensor's meta, or for something that a result does not need:
  * the cache, counters, conditions that are evaluated for their guards. */
 bool ops_short_of_memory(const struct ops *ops);

@@ -274,6 +274,34 @@ static struct tensor apply_simple_index(struct call *c, struct tensor x, struct 
     return value_as_tensor(c, py_op(c, "aten.alias", &self, 1));
 }
 
+/* Returns whether an index consists of tensors and numbers: what TransformGetItemToIndex
+ * (torch/_dynamo/_trace_wrapped_higher_order_op.py) passes to index(). */
+static bool is_tensor_index(const struct value *items, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < n; i++) {
+        any |= items[i].kind == VALUE_TENSOR;
+        if (items[i].kind != VALUE_TENSOR && items[i].kind != VALUE_INT)
+            return false;
+    }
+    return any;
+}
+
+/* mod_index of the same file: torch.ops.aten.index(x, indices), with a tensor for each number. */
+static struct value index_by_scalars(struct call *c, struct tensor x, const struct value *items,
+                                     uint32_t n)
+{
+    struct value *indices = ops_values(c->ops, n);
+    if (!indices)
+        return python_no_memory(c), value_none();
+    for (uint32_t i = 0; i < n; i++)
+        indices[i] = items[i].kind == VALUE_TENSOR
+                         ? items[i]
+                         : value_tensor(new_tensor(c, DTYPE_I64, x.meta->device, NULL, 0));
+    struct value args[] = { value_tensor(x), value_items(VALUE_LIST, indices, n) };
+    return py_op(c, "aten.index.Tensor", args, 2);
+}
+
 struct value python_getitem(struct call *c, struct tensor x, struct value index)
 {
     count_devices(c, 2); /* THPVariable_getitem of torch/csrc/autograd */
@@ -281,7 +309,11 @@ struct value python_getitem(struct call *c, struct tensor x, struct value index)
         return value_tensor(apply_simple_index(c, x, index));
     struct index_builder in = { .c = c, .self = x };
     bool tuple = like_tuple(index);
-    if (!apply_slicing(&in, tuple ? index.u.items : &index, tuple ? index.n : 1))
+    const struct value *items = tuple ? index.u.items : &index;
+    uint32_t n = tuple ? index.n : 1;
+    if (c->ops->scalar_tensors_index && is_tensor_index(items, n))
+        return index_by_scalars(c, x, items, n);
+    if (!apply_slicing(&in, items, n))
         return value_none();
     if (in.advanced)
         return py_op(c, "aten.index.Tensor",

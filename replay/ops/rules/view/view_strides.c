@@ -140,9 +140,13 @@ static bool evaluate_ne(struct call *c, enum stride_way way, sym_id a, sym_id b)
     return evaluate_condition(c, way, true, way == STRIDE_CPP ? ne(c, a, b) : py_ne(c, a, b));
 }
 
+/* In formulas of autograd, C++ compares a number with a symbol as Python does: X > 32, and not
+ * 32 < X, from which other conditions follow (get_implications of
+ * torch/fx/experimental/symbolic_shapes.py). */
 static bool evaluate_lt(struct call *c, enum stride_way way, sym_id a, sym_id b)
 {
-    return evaluate_condition(c, way, true, way == STRIDE_CPP ? lt(c, a, b) : py_lt(c, a, b));
+    bool cpp = way == STRIDE_CPP && !in_backward(c);
+    return evaluate_condition(c, way, true, cpp ? lt(c, a, b) : py_lt(c, a, b));
 }
 
 static sym_id all_equal(struct call *c, const sym_id *a, const sym_id *b, uint32_t n)

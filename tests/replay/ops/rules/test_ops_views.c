@@ -106,6 +106,51 @@ static void test_view_refused(void **state)
     assert_call(w, "aten.reshape.default", args, 2, "f32[s43*s53, 32][32, 1]cpu");
 }
 
+static bool has_guard(struct world *w, const char *expected)
+{
+    struct buf text = BUF_INIT;
+    bool found = false;
+    for (uint32_t i = 0; i < env_n_guards(w->env) && !found; i++) {
+        buf_clear(&text);
+        sym_print(w->pool, env_guard_at(w->env, i)->expr, &text);
+        found = str_is(buf_str(&text), expected);
+    }
+    buf_release(&text);
+    return found;
+}
+
+/* Reshapes a transposed matrix to rows of ten. */
+static void call_reshape(struct world *w, const sym_id *size)
+{
+    const struct value x = tensor(w, size, 2), dims[] = { x, number(w, 0), number(w, 1) };
+    struct value turned, ret;
+    assert_int_equal(ops_call(w->ops, STR("aten.transpose.int"),
+                              &(struct arguments){ dims, 3, NULL, 0 }, &turned),
+                     OP_DONE);
+    sym_id rows =
+        sym_floordiv(w->pool, sym_mul(w->pool, size[0], size[1]), sym_integer(w->pool, 10));
+    struct value shape[] = { value_int(rows), number(w, 10) };
+    const struct value args[] = { turned, list(shape, 2) };
+    assert_int_equal(ops_call(w->ops, STR("aten.reshape.default"),
+                              &(struct arguments){ args, 2, NULL, 0 }, &ret),
+                     OP_DONE);
+}
+
+/* C++ has the number on the left when it computes strides, but not in a formula of autograd. */
+static void test_reshape_in_backward(void **state)
+{
+    struct world *w = *state;
+    const sym_id size[] = { symbol(w, "s13", 20), symbol(w, "s82", 30) };
+    const sym_id other[] = { symbol(w, "s5", 40), symbol(w, "s6", 60) };
+    call_reshape(w, size);
+    assert_true(has_guard(w, "10 < s13"));
+    ops_set_backward(w->ops, true);
+    call_reshape(w, other);
+    ops_set_backward(w->ops, false);
+    assert_true(has_guard(w, "s5 > 10"));
+    assert_false(has_guard(w, "10 < s5"));
+}
+
 /* A plain int on the left turns the comparison round, except in C++. */
 static void test_slice(void **state)
 {
@@ -243,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_view, setup, teardown),
         cmocka_unit_test_setup_teardown(test_view_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reshape_in_backward, setup, teardown),
         cmocka_unit_test_setup_teardown(test_slice, setup, teardown),
         cmocka_unit_test_setup_teardown(test_matrix_transpose, setup, teardown),
         cmocka_unit_test_setup_teardown(test_matrix_transpose_conj, setup, teardown),
