@@ -96,3 +96,38 @@ bool python_accumulate_grad(struct call *c)
     }
     return !c->failed && ret_call(c, py_list(c, &sum, 1));
 }
+
+static uint32_t append_items(struct value *to, uint32_t n, struct value list)
+{
+    for (uint32_t i = 0; i < list.n; i++)
+        to[n++] = list.u.items[i];
+    return n;
+}
+
+/* A tangent, laid out as AOTAutograd traced it: contiguous (coerce_to_expected_memory_format of
+ * torch/_functorch/_aot_autograd/subclass_utils.py). */
+static struct value laid_out_tangent(struct call *c, struct value grad)
+{
+    return grad.kind == VALUE_TENSOR ? py_op(c, "aten.contiguous", &grad, 1) : grad;
+}
+
+/* saved, symints, opaque, grads: returns what the backward graph takes
+ * (_backward_prologue_functional of torch/_functorch/_aot_autograd/runtime_wrappers.py): the
+ * numbers first, and of the gradients those of outputs that need one. */
+bool python_aot_prologue(struct call *c)
+{
+    struct value saved = arg(c, 0), symints = arg(c, 1), opaque = arg(c, 2), grads = arg(c, 3);
+    if (!value_is_sequence(saved) || !value_is_sequence(symints) || !value_is_sequence(opaque) ||
+        !value_is_sequence(grads))
+        return unsupported(c, "an argument that is no sequence");
+    struct value *items = ops_values(c->ops, saved.n + symints.n + opaque.n + grads.n);
+    if (!items)
+        return python_no_memory(c);
+    uint32_t n = append_items(items, 0, symints);
+    n = append_items(items, n, saved);
+    n = append_items(items, n, opaque);
+    for (uint32_t i = 0; i < grads.n && !c->failed; i++)
+        if (grads.u.items[i].kind != VALUE_NONE)
+            items[n++] = laid_out_tangent(c, grads.u.items[i]);
+    return !c->failed && ret_call(c, value_items(VALUE_LIST, items, n));
+}
