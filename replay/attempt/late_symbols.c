@@ -1,6 +1,7 @@
 #include "replay/attempt/late_symbols.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/attempt/value_set.h"
 
@@ -15,6 +16,11 @@ struct number_group {
     uint32_t n;
     node_id first; /* the input whose symbol was created first; NODE_NONE: none was */
     const struct recorded_symbol *symbol;
+};
+
+/* A guard at a line of calls, whose symbols are in `names`. */
+struct line_guard {
+    uint32_t line, first, n;
 };
 
 /* A symbol of a guard. */
@@ -37,6 +43,10 @@ struct late_symbols {
     first_call; /* by line */
     vec_of(struct line_symbol)
     guard_symbols;
+    vec_of(struct line_guard)
+    guards; /* in the order in which they were recorded */
+    vec_of(struct str)
+    guard_names;         /* their symbols */
     uint32_t guard_line; /* of the guard whose symbols are noted */
     bool failed;         /* out of memory */
     struct buf text;
@@ -167,7 +177,8 @@ static uint32_t guard_line(struct late_symbols *l, const struct guard *guard)
 static void note_guard_symbol(void *user, struct str name)
 {
     struct late_symbols *l = user;
-    l->failed |= !vec_push(&l->guard_symbols, (struct line_symbol){ l->guard_line, name });
+    l->failed |= !vec_push(&l->guard_symbols, (struct line_symbol){ l->guard_line, name }) ||
+                 !vec_push(&l->guard_names, name);
 }
 
 static int compare_line_symbols(const void *a, const void *b)
@@ -186,7 +197,10 @@ static bool list_guard_symbols(struct late_symbols *l, uint32_t *n_guards)
         if (l->guard_line == INTERN_NONE)
             continue;
         n_guards[l->guard_line]++;
+        uint32_t first = (uint32_t)l->guard_names.n;
         guard_symbols(guards->guards[i].expr, note_guard_symbol, l);
+        struct line_guard guard = { l->guard_line, first, (uint32_t)l->guard_names.n - first };
+        l->failed |= !vec_push(&l->guards, guard);
     }
     if (l->failed)
         return false;
@@ -210,19 +224,44 @@ static uint32_t line_of_step(struct late_symbols *l, const struct step *step)
                                : line_of(l, graph->locations[at].file, graph->locations[at].line);
 }
 
+/* Returns the symbols of each guard, by line and then in the order of the record; *first is set to
+ * the first guard of each line. NULL: out of memory. */
+static const struct guard_symbols *sort_guards(struct late_symbols *l, const uint32_t *n_guards,
+                                               uint32_t *first)
+{
+    struct arena *arena = &l->program->root->arena;
+    const size_t n_lines = l->first_call.n;
+    struct guard_symbols *ret = arena_array(arena, struct guard_symbols, l->guards.n + 1);
+    struct str *names = arena_array(arena, struct str, l->guard_names.n + 1);
+    uint32_t *next = arena_array(&l->arena, uint32_t, n_lines + 1);
+    if (!ret || !names || !next)
+        return NULL;
+    if (l->guard_names.n)
+        memcpy(names, l->guard_names.v, l->guard_names.n * sizeof *names);
+    for (size_t line = 0, at = 0; line < n_lines; at += n_guards[line++])
+        next[line] = first[line] = (uint32_t)at;
+    for (size_t i = 0; i < l->guards.n; i++) {
+        const struct line_guard *guard = &l->guards.v[i];
+        ret[next[guard->line]++] = (struct guard_symbols){ guard->n, names + guard->first };
+    }
+    return ret;
+}
+
 /* Gives each call the symbols of the guards of its line. */
 static bool read_guards(struct late_symbols *l)
 {
     struct program *p = l->program;
     struct arena *arena = &p->root->arena;
     size_t n_lines = l->first_call.n, n_steps = (size_t)p->n_steps + 1;
-    uint32_t *n_guards = arena_array(&l->arena, uint32_t, n_lines + 1); /* by line */
-    uint32_t *first = arena_array(&l->arena, uint32_t, n_lines + 2);    /* by line */
+    uint32_t *n_guards = arena_array(&l->arena, uint32_t, n_lines + 1);    /* by line */
+    uint32_t *first = arena_array(&l->arena, uint32_t, n_lines + 2);       /* by line */
+    uint32_t *first_guard = arena_array(&l->arena, uint32_t, n_lines + 1); /* by line */
     struct call_guards *ret = arena_array(arena, struct call_guards, n_steps);
-    if (!n_guards || !first || !ret || !list_guard_symbols(l, n_guards))
+    if (!n_guards || !first || !first_guard || !ret || !list_guard_symbols(l, n_guards))
         return false;
+    const struct guard_symbols *guards = sort_guards(l, n_guards, first_guard);
     struct str *symbols = arena_array(arena, struct str, l->guard_symbols.n + 1);
-    if (!symbols)
+    if (!guards || !symbols)
         return false;
     for (size_t i = 0, line = 0; line <= n_lines; line++) {
         first[line] = (uint32_t)i;
@@ -232,8 +271,8 @@ static bool read_guards(struct late_symbols *l)
     for (uint32_t i = 0; i < p->n_steps; i++) {
         uint32_t line = line_of_step(l, &p->steps[i]);
         if (line != INTERN_NONE)
-            ret[i] = (struct call_guards){ n_guards[line], first[line + 1] - first[line],
-                                           &symbols[first[line]] };
+            ret[i] = (struct call_guards){ n_guards[line], &guards[first_guard[line]],
+                                           first[line + 1] - first[line], &symbols[first[line]] };
     }
     p->renamed = ret;
     return !l->text.failed;
@@ -272,6 +311,61 @@ static bool may_name_earlier(struct late_symbols *l, const struct step *step, co
            !takes_tensor_of(l, step, input, l->groups.v[earlier->number->group].symbol);
 }
 
+/* Returns the input that is the tensor of which the symbol was a size, or NODE_NONE. */
+static node_id tensor_of(struct late_symbols *l, const struct recorded_symbol *symbol)
+{
+    const struct program *p = l->program;
+    size_t n = symbol ? str_find(symbol->source, STR(".size()[")) : 0;
+    if (!symbol || n >= symbol->source.n)
+        return NODE_NONE;
+    struct str name = inputs_placeholder_name(str_first(symbol->source, n), &l->arena);
+    for (uint32_t i = 0; name.p && i < p->n_steps; i++)
+        if (p->steps[i].kind == STEP_INPUT && str_eq(p->graph->nodes[p->steps[i].node].name, name))
+            return p->steps[i].node;
+    return NODE_NONE;
+}
+
+static bool takes_node(const struct program *p, const struct step *step, const node_id *input,
+                       node_id node)
+{
+    for (uint32_t k = 0; k < step->n_patches; k++) {
+        node_id from = p->patches[step->first_patch + k].from;
+        if (from < step->node && input[from] == node)
+            return true;
+    }
+    return false;
+}
+
+static bool is_printed_alike(const struct program *p, node_id a, node_id b)
+{
+    return a != b && p->steps[a].kind == STEP_INPUT &&
+           p->steps[a].expected->kind == EXPECT_NUMBER &&
+           p->steps[a].expected->number == p->steps[b].expected->number;
+}
+
+/* Notes for the calls after the first use of an input's tensor that they may have taken the input
+ * in place of another one of its group, if guards were recorded at their lines. */
+static void note_other(struct late_symbols *l, const struct number_input *number,
+                       const node_id *input)
+{
+    struct program *p = l->program;
+    const node_id tensor = tensor_of(l, number->symbol);
+    bool used = false;
+    for (uint32_t i = 0; tensor != NODE_NONE && i < p->n_steps; i++) {
+        const struct step *step = &p->steps[i];
+        bool takes = step_is_call(step) && takes_node(p, step, input, tensor);
+        used |= takes;
+        if (!used || takes || !step_is_call(step) || !p->renamed[step->node].n)
+            continue;
+        for (uint32_t k = 0; k < step->n_patches; k++) {
+            struct patch *patch = &p->patches[step->first_patch + k];
+            if (patch->other == NODE_NONE && patch->from < i &&
+                is_printed_alike(p, input[patch->from], number->node))
+                patch->other = number->node;
+        }
+    }
+}
+
 static bool redirect(struct late_symbols *l)
 {
     struct program *p = l->program;
@@ -307,6 +401,9 @@ static bool redirect(struct late_symbols *l)
                 patch->earlier = first;
         }
     }
+    for (size_t i = 0; i < l->inputs.n; i++)
+        if (l->groups.v[l->inputs.v[i].group].n >= 2)
+            note_other(l, &l->inputs.v[i], input);
     return !l->text.failed;
 }
 
@@ -326,6 +423,8 @@ bool late_symbols_redirect(const struct attempt_load *load, struct program *prog
     intern_release(&l.lines);
     vec_release(&l.first_call);
     vec_release(&l.guard_symbols);
+    vec_release(&l.guards);
+    vec_release(&l.guard_names);
     buf_release(&l.text);
     arena_release(&l.arena);
     return ok;

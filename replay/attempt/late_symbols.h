@@ -8,6 +8,10 @@
  * created first, and so may the first call at that line (struct patch), if the input is a size of
  * its tensor; and a call takes the size of its tensors that the graph prints like the input,
  * unless a guard at its line compares the two.
+ *
+ * Several calls may have a line. Where the first guard of the line that compares two inputs has
+ * other symbols as well, it is of a call that has these in its arguments. If the graph prints the
+ * size of that call's own tensor, the call took the other input, whose tensor was used before.
  */
 #ifndef SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H
 #define SYMTAPE_REPLAY_ATTEMPT_LATE_SYMBOLS_H

@@ -123,7 +123,7 @@ struct value literal_value(struct ops *ops, const struct graph *graph, const str
     switch (arg->kind) {
     case ARG_NONE: return value_none();
     case ARG_NODE:
-        if (!vec_push(&patches->list, (struct patch){ at, arg->u.node, NODE_NONE }))
+        if (!vec_push(&patches->list, (struct patch){ at, arg->u.node, NODE_NONE, NODE_NONE }))
             patches->failed = true;
         return value_none();
     case ARG_INT: return integer_literal(pool, arg, patches);

@@ -49,6 +49,7 @@ struct patch {
     node_id from;
     node_id earlier; /* an input that was equal to `from` in the end and may have been passed
                         instead, if a guard of the call's line compares them; NODE_NONE: none */
+    node_id other;   /* another such input, whose tensor was used before; NODE_NONE: none */
 };
 
 struct step {
@@ -112,9 +113,16 @@ struct outcome_note {
     const struct note_detail *detail; /* NULL for none */
 };
 
+/* The symbols of a guard, as often as it has them. */
+struct guard_symbols {
+    uint32_t n;
+    const struct str *symbols;
+};
+
 /* The guards that were recorded at the line of a call. */
 struct call_guards {
     uint32_t n;
+    const struct guard_symbols *guards; /* in the order in which they were recorded */
     uint32_t n_symbols;
     const struct str *symbols; /* that they have, sorted by str_cmp() */
 };

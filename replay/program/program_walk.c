@@ -41,6 +41,70 @@ static bool have_both(const struct program *p, const struct step *step, sym_id a
     return has_symbol(guards, sym_name(pool, a)) && has_symbol(guards, sym_name(pool, b));
 }
 
+struct symbol_search {
+    const struct sym_pool *pool;
+    struct str name;
+    bool found;
+};
+
+static void match_symbol(void *user, sym_id symbol)
+{
+    struct symbol_search *search = user;
+    search->found |= str_eq(sym_name(search->pool, symbol), search->name);
+}
+
+static bool expr_has_name(const struct program *p, sym_id e, struct str name)
+{
+    struct sym_pool *pool = ops_pool(p->ops);
+    struct symbol_search search = { pool, name, false };
+    return e != SYM_NONE && sym_free_symbols(pool, e, match_symbol, &search) && search.found;
+}
+
+/* Returns whether a symbol is in an argument of a call, as it was or as it is by now. */
+static bool args_have_name(const struct program *p, const struct step *step, struct str name)
+{
+    struct shape_env *env = ops_env(p->ops);
+    for (uint32_t i = 0; i < step->n_patches; i++) {
+        const struct value *value = p->patches[step->first_patch + i].at;
+        const struct tensor_meta *meta = value->kind == VALUE_TENSOR ? value->u.tensor.meta : NULL;
+        if (value->kind == VALUE_INT && (expr_has_name(p, value->u.sym, name) ||
+                                         expr_has_name(p, env_replace(env, value->u.sym), name)))
+            return true;
+        for (uint32_t d = 0; meta && d < meta->ndim; d++)
+            if (expr_has_name(p, meta->size[d], name) || expr_has_name(p, meta->stride[d], name) ||
+                expr_has_name(p, env_replace(env, meta->size[d]), name))
+                return true;
+    }
+    return false;
+}
+
+static bool is_in_guard(const struct guard_symbols *guard, struct str name)
+{
+    for (uint32_t i = 0; i < guard->n; i++)
+        if (str_eq(guard->symbols[i], name))
+            return true;
+    return false;
+}
+
+/* Returns whether a call can have asked for the first guard of its line that has both symbols: the
+ * guard's other symbols are in its arguments. Several calls may have the line. */
+static bool can_ask(const struct program *p, const struct step *step, sym_id a, sym_id b)
+{
+    const struct sym_pool *pool = ops_pool(p->ops);
+    const struct call_guards *line = &p->renamed[step->node];
+    const struct str name_a = sym_name(pool, a), name_b = sym_name(pool, b);
+    const struct guard_symbols *guard = NULL;
+    for (uint32_t i = 0; i < line->n && !guard; i++)
+        if (is_in_guard(&line->guards[i], name_a) && is_in_guard(&line->guards[i], name_b))
+            guard = &line->guards[i];
+    for (uint32_t i = 0; guard && i < guard->n; i++) {
+        struct str name = guard->symbols[i];
+        if (!str_eq(name, name_a) && !str_eq(name, name_b) && !args_have_name(p, step, name))
+            return false;
+    }
+    return true;
+}
+
 static bool can_compare(const struct program *p, const struct step *step, sym_id a, sym_id b)
 {
     const struct sym_pool *pool = ops_pool(p->ops);
@@ -59,6 +123,40 @@ static void take_earlier_input(const struct program *p, const struct step *step,
     if (value != SYM_NONE && other != SYM_NONE && value != other &&
         can_compare(p, step, value, other) && have_both(p, step, value, other))
         *patch->at = *earlier;
+}
+
+/* Returns whether a tensor among a call's arguments has a size that was printed as an input was and
+ * is the input's value. */
+static bool is_own_size(const struct program *p, const struct step *step, sym_id printed,
+                        sym_id value)
+{
+    sym_id ignored = SYM_NONE;
+    for (uint32_t k = 0; k < step->n_patches; k++) {
+        const struct patch *tensor = &p->patches[step->first_patch + k];
+        if (tensor->at->kind == VALUE_TENSOR &&
+            find_printed_size(ops_env(p->ops), tensor->at, p->steps[tensor->from].expected, printed,
+                              value, &ignored))
+            return true;
+    }
+    return false;
+}
+
+/* A call whose tensor has the size that is printed did not compare it with itself: it got the other
+ * input, if a guard that it can have asked for compares the two. */
+static void take_other_input(const struct program *p, const struct step *step,
+                             const struct patch *patch)
+{
+    struct shape_env *env = ops_env(p->ops);
+    const struct value *input = &p->current[patch->other];
+    const struct expected *printed = p->steps[patch->from].expected;
+    if (!p->valid[patch->other] || input->kind != VALUE_INT || patch->at->kind != VALUE_INT ||
+        printed->kind != EXPECT_NUMBER || printed->unreadable)
+        return;
+    sym_id value = env_replace(env, patch->at->u.sym), other = env_replace(env, input->u.sym);
+    if (value != SYM_NONE && other != SYM_NONE && value != other &&
+        can_compare(p, step, value, other) && have_both(p, step, value, other) &&
+        is_own_size(p, step, printed->number, value) && can_ask(p, step, value, other))
+        *patch->at = *input;
 }
 
 /* Where a guard made symbols equal, the graph that is printed in the end names one of them wherever
@@ -83,7 +181,7 @@ static void take_sizes_of_tensors(const struct program *p, const struct step *st
                                       printed->number, value, &size);
         }
         if (!right && size != SYM_NONE && can_compare(p, step, value, size) &&
-            !have_both(p, step, value, size))
+            !(have_both(p, step, value, size) && can_ask(p, step, value, size)))
             *number->at = value_int(size);
     }
 }
@@ -98,8 +196,12 @@ bool program_fill(struct program *p, const struct step *step)
         if (patch->earlier != NODE_NONE && p->renamed)
             take_earlier_input(p, step, patch);
     }
-    if (p->renamed && step_is_call(step) && step->n_patches <= MAX_RENAMED)
+    if (p->renamed && step_is_call(step) && step->n_patches <= MAX_RENAMED) {
+        for (uint32_t i = 0; i < step->n_patches; i++)
+            if (p->patches[step->first_patch + i].other != NODE_NONE)
+                take_other_input(p, step, &p->patches[step->first_patch + i]);
         take_sizes_of_tensors(p, step);
+    }
     return true;
 }
 
