@@ -11,6 +11,7 @@
 #include "replay/ops/layers.h"
 #include "replay/ops/model/recall.h"
 #include "replay/ops/model/stats.h"
+#include "replay/program/ambient_autocast.h"
 #include "replay/program/audit.h"
 #include "replay/program/traced.h"
 #include "trace/base/clock.h"
@@ -356,6 +357,8 @@ static bool walk_graph(struct attempt_run *run, const struct attempt_graph *g,
     const bool is_part = run->traced_joint && is_part_of_joint(g->kind);
     if (is_part)
         env_suppress_guards(run->state.env);
+    if (p && g->kind == GRAPH_DYNAMO)
+        ambient_autocast_set(p);
     uint64_t start = clock_thread_ns();
     bool ok = p && walk_program(&run->walker, p);
     bool stopped = p && run->walker.stopped;

@@ -135,6 +135,11 @@ void ops_set_subgraph(struct ops *ops, ops_subgraph *run, void *user)
     ops->subgraph_user = user;
 }
 
+void ops_set_autocast(struct ops *ops, enum device_type device, enum dtype dtype)
+{
+    ops->autocast = (struct autocast){ .device = device, .dtype = dtype, .enabled = true };
+}
+
 void ops_set_scalar_indices(struct ops *ops, bool on)
 {
     ops->scalar_tensors_index = on;

@@ -140,6 +140,9 @@ enum op_outcome ops_call_bound(struct ops *ops, const struct op *op, struct valu
 /* Returns whether torch.autocast is enabled, so that an operator's own call casts as the dispatcher
  * does. */
 bool ops_autocasts(const struct ops *ops);
+/* Enables torch.autocast, as if a program had entered it, until ops_reset() or a call that leaves
+ * it. */
+void ops_set_autocast(struct ops *ops, enum device_type device, enum dtype dtype);
 /* Calls a node's target as a graph prints it: an operator ("torch.ops.aten.mm.default") or a Python
  * function ("torch.addmm", "torch.nn.functional.relu", "operator.add", "torch.sym_max"). */
 enum op_outcome ops_call_function(struct ops *ops, struct str target,

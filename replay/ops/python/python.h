@@ -22,6 +22,9 @@ const struct python_row *python_find(struct str name);
 size_t python_count(void);
 const struct python_row *python_at(size_t i);
 
+/* Returns whether autocast casts the arguments of an operator of that base name to its dtype. */
+bool python_is_lowered(struct str base, enum device_type device);
+
 /* Puts arguments into the order of a Python signature, with defaults. Returns NULL after refusing
  * (TypeError). "*name" takes the remaining positional arguments as a list, or the only list. */
 const struct value *python_bind(struct call *c, const char *signature,

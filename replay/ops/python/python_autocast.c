@@ -30,6 +30,11 @@ static enum policy policy_of(const struct autocast *autocast, struct str base)
     return NONE;
 }
 
+bool python_is_lowered(struct str base, enum device_type device)
+{
+    return policy_of(&(struct autocast){ .device = device }, base) == LOWER;
+}
+
 /* is_eligible: returns whether it is a floating-point tensor of that device, except float64. */
 static bool eligible(const struct autocast *autocast, struct value value)
 {
