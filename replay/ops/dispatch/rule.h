@@ -228,7 +228,7 @@ void count(struct call *c, enum op_counter counter);
 
 /* Returns whether a meta kernel runs: every tensor is on the meta device, so none is a CPU scalar.
  */
-bool in_backward(const struct call *c); /* a formula of autograd makes the call */
+bool in_backward(const struct call *c); /* a formula of autograd reshapes */
 bool in_kernel(const struct call *c);
 /* Returns whether eager PyTorch is simulated and there are no symbols: kernels run, not references.
  */

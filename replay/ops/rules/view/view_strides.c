@@ -140,9 +140,9 @@ static bool evaluate_ne(struct call *c, enum stride_way way, sym_id a, sym_id b)
     return evaluate_condition(c, way, true, way == STRIDE_CPP ? ne(c, a, b) : py_ne(c, a, b));
 }
 
-/* In formulas of autograd, C++ compares a number with a symbol as Python does: X > 32, and not
- * 32 < X, from which other conditions follow (get_implications of
- * torch/fx/experimental/symbolic_shapes.py). */
+/* In the reshapes of autograd's formulas, not those within other operators, C++ compares a number
+ * with a symbol as Python does: X > 32, and not 32 < X, from which other conditions follow
+ * (get_implications of torch/fx/experimental/symbolic_shapes.py). */
 static bool evaluate_lt(struct call *c, enum stride_way way, sym_id a, sym_id b)
 {
     bool cpp = way == STRIDE_CPP && !in_backward(c);
