@@ -1,11 +1,13 @@
-/* Arguments of replay/backend/cuda/device/conv/conv.cu. Strides are in elements; sizes of missing
- * dimensions are 1. */
+/* Arguments of replay/backend/cuda/device/conv/conv.cu and depthwise.cu. Strides are in elements;
+ * sizes of missing dimensions are 1. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_CONV_CONV_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_DEVICE_CONV_CONV_H
 
 #include "replay/backend/cuda/device/prologue.h"
 
 enum { CONV_DIMS = 3 };
+/* Outputs of a thread of replay/backend/cuda/device/conv/depthwise.cu. */
+enum { DEPTHWISE_OUTS = 4 };
 
 struct conv_tensor {
     u64 p;

@@ -1,6 +1,7 @@
-/* Convolutions of one to three dimensions, transposed ones, and their gradients: cuDNN computes the
- * cases that it supports, our own kernel all others (replay/backend/cuda/device/conv/conv.cu). */
-#include "replay/backend/cuda/libraries/convolution_problem.h"
+/* Convolutions of one to three dimensions, transposed ones, and their gradients: special cases
+ * (conv.h) first; then cuDNN computes the cases that it supports, our own kernel all others
+ * (replay/backend/cuda/device/conv/conv.cu). */
+#include "replay/backend/cuda/kernels/conv/conv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static int64_t product3(const int64_t *size)
     return size[0] * size[1] * size[2];
 }
 
-static struct conv_args conv_args_of(const struct cuda_conv *c, enum conv_part part, uint64_t bias)
+struct conv_args conv_args_of(const struct cuda_conv *c, enum conv_part part, uint64_t bias)
 {
     struct conv_args a = {
         .in = c->in.at,
@@ -192,6 +193,8 @@ static void compute(struct kernel *k, const struct cuda_conv *c, enum conv_part 
     if (to->batch * to->channels * product3(to->size) == 0 || k->failed)
         return;
     set_conv_traffic(k, c);
+    if (conv_depthwise(k, c, part, bias) || conv_by_matmul(k, c, part, bias))
+        return;
     if (!cudnn_convolve(k, c, part))
         launch_conv(k, c, part, bias);
     else if (bias)
