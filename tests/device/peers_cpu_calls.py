@@ -5,9 +5,18 @@ from torch.nn.functional import pad
 MULTIPLE = 32  # of the rows of the logarithms that CUDA's attention saves
 
 
+def mask_of(attn_mask, query, key):
+    """CUDA's attention takes a mask of all its sizes, of the queries' dtype."""
+    if attn_mask is None:
+        return None
+    if attn_mask.dtype == torch.bool:
+        attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill(~attn_mask, float("-inf"))
+    return attn_mask.expand(*query.shape[:3], key.shape[-2])
+
+
 def attention(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
     found = torch.ops.aten._scaled_dot_product_efficient_attention.default(
-        query, key, value, attn_mask, True, dropout_p, is_causal, scale=scale)
+        query, key, value, mask_of(attn_mask, query, key), True, dropout_p, is_causal, scale=scale)
     return found[0], found[1][..., :query.shape[-2]]
 
 
@@ -15,7 +24,7 @@ def attention_backward(grad_out, query, key, value, out, logsumexp, dropout_p, i
     logarithms = pad(logsumexp, (0, -query.shape[-2] % MULTIPLE))
     none = torch.zeros((), dtype=torch.int64, device=query.device)  # the seed and offset of dropout
     return torch.ops.aten._scaled_dot_product_efficient_attention_backward.default(
-        grad_out, query, key, value, attn_mask, out, logarithms, none, none, dropout_p, [True, True, True, False], is_causal, scale=scale)[:3]
+        grad_out, query, key, value, mask_of(attn_mask, query, key), out, logarithms, none, none, dropout_p, [True, True, True, False], is_causal, scale=scale)[:3]
 
 
 CALLS = {

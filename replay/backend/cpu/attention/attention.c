@@ -57,12 +57,12 @@ static int64_t key_head_of(const struct attention_call *a, int64_t head)
     return head / a->heads * a->key_heads + head % a->heads * a->key_heads / a->heads;
 }
 
-/* Computes the weights of query i over the keys. Returns the logarithm of their divisor. */
-static double weights_of(const struct attention_call *a, int64_t head, int64_t i, double *weight)
+/* Computes the scores of query i over the keys. Returns the greatest one. */
+static double scores_of(const struct attention_call *a, int64_t head, int64_t i, double *weight)
 {
     int64_t key_head = key_head_of(a, head);
     const double *q = a->q.u.r + (head * a->n + i) * a->depth;
-    double most = -INFINITY, sum = 0;
+    double most = -INFINITY;
     for (int64_t j = 0; j < a->m; j++) {
         const double *x = a->k.u.r + (key_head * a->m + j) * a->depth;
         double dot = 0;
@@ -73,6 +73,13 @@ static double weights_of(const struct attention_call *a, int64_t head, int64_t i
             weight[j] = -INFINITY;
         most = fmax(most, weight[j]);
     }
+    return most;
+}
+
+/* Computes the weights of query i over the keys. Returns the logarithm of their divisor. */
+static double weights_of(const struct attention_call *a, int64_t head, int64_t i, double *weight)
+{
+    double most = scores_of(a, head, i, weight), sum = 0;
     for (int64_t j = 0; j < a->m; j++)
         sum += weight[j] = most == -INFINITY ? 0 : exp(weight[j] - most);
     for (int64_t j = 0; j < a->m; j++)
@@ -123,12 +130,59 @@ void kernel_attention(struct kernel *k)
         store_logarithms(k, second, &a, lse);
 }
 
+/* What a forward left for its backward: the output [batch, heads, n, depth], and for each head
+ * `padded` logarithms of the divisors of weights. */
+struct attention_forward {
+    struct dense out, logarithms;
+    int64_t padded;
+};
+
+/* Reads it. Half precision is rounded, so it is computed again. False: it has to be computed. */
+static bool read_forward(struct kernel *k, const struct attention_call *a,
+                         struct attention_forward *ret)
+{
+    struct kernel_tensor out = tensor_arg(k, "out"), logarithms = tensor_arg(k, "logsumexp");
+    struct kernel_tensor query = tensor_arg(k, "query");
+    int64_t size[TENSOR_MAX_DIM], rows = a->batch * a->heads;
+    if (k->failed || dtype_size(query.meta->dtype) < 4 || !out.meta || !logarithms.meta ||
+        rows == 0)
+        return false;
+    uint32_t ndim = tensor_sizes(logarithms, size);
+    ndim -= ndim == 4 && size[3] == 1; /* cuDNN's */
+    ret->out = load_real_arg(k, "out");
+    ret->logarithms = load_real_arg(k, "logsumexp");
+    ret->padded = ndim ? size[ndim - 1] : 0;
+    return !k->failed && ret->out.n == rows * a->n * a->value_depth && ret->padded >= a->n &&
+           ret->logarithms.n == rows * ret->padded;
+}
+
+/* Computes the weights of a query from its logarithm. */
+static void weights_from(const struct attention_call *a, int64_t head, int64_t i, double logarithm,
+                         double *weight)
+{
+    scores_of(a, head, i, weight);
+    for (int64_t j = 0; j < a->m; j++)
+        weight[j] = weight[j] == -INFINITY ? 0 : exp(weight[j] - logarithm);
+}
+
+/* Returns the output's row times its gradient. */
+static double sum_of_output(const struct attention_forward *forward, const double *gradient,
+                            int64_t row, int64_t depth)
+{
+    double sum = 0;
+    for (int64_t d = 0; d < depth; d++)
+        sum += gradient[d] * forward->out.u.r[row * depth + d];
+    return sum;
+}
+
 /* Computes the gradients of query, key, value and, if there is one, bias. */
 void kernel_attention_backward(struct kernel *k)
 {
     struct attention_call a;
+    struct attention_forward forward;
     if (!read_attention(k, &a))
         return;
+    const bool given = read_forward(k, &a, &forward);
     struct dense g = load_real_arg(k, has_arg(k, "grad_out_") ? "grad_out_" : "grad_out");
     struct dense gq = dense_new(k, DENSE_REAL, a.q.size, a.q.ndim);
     struct dense gk = dense_new(k, DENSE_REAL, a.k.size, a.k.ndim);
@@ -140,7 +194,11 @@ void kernel_attention_backward(struct kernel *k)
         int64_t head = row / a.n, kh = key_head_of(&a, head);
         const double *go = g.u.r + row * a.value_depth;
         double sum = 0;
-        weights_of(&a, head, row % a.n, weight);
+        if (given)
+            weights_from(&a, head, row % a.n,
+                         forward.logarithms.u.r[head * forward.padded + row % a.n], weight);
+        else
+            weights_of(&a, head, row % a.n, weight);
         for (int64_t j = 0; j < a.m; j++) {
             int64_t at = (kh * a.m + j) * a.value_depth;
             slope[j] = 0;
@@ -150,6 +208,7 @@ void kernel_attention_backward(struct kernel *k)
             }
             sum += weight[j] * slope[j];
         }
+        sum = given ? sum_of_output(&forward, go, row, a.value_depth) : sum;
         for (int64_t j = 0; j < a.m; j++) {
             double s = weight[j] * (slope[j] - sum);
             gb.u.r[row * a.m + j] = s;

@@ -202,7 +202,7 @@ DEVICE ACC weight_of(const struct attention_args *a, i64 batch, i64 head, i64 i,
                           : EXP(score - PTR(ACC, a->logarithms)[(batch * a->heads + head) * a->n + i]);
 }
 
-/* Computes sums[i]: the output's row times its gradient. */
+/* Computes sums[i]: the output's row times its gradient. Copies logarithms that are given. */
 KERNEL(attention_sums, struct attention_args)
 {
     i64 block = (i64)BLOCK_X, head = block / a.tiles, batch = head / a.heads;
@@ -217,8 +217,12 @@ KERNEL(attention_sums, struct attention_args)
                 sum += (ACC)LOAD(T, PTR(T, a.grad_out.p), element_at(&a.grad_out, batch, head, i, c)) *
                        PTR(ACC, a.out.p)[element_at(&a.out, batch, head, i, c)];
         sum = sum_of_warp(sum);
-        if (lane == 0 && i < a.n)
-            PTR(ACC, a.sums)[(batch * a.heads + head) * a.n + i] = sum;
+        if (lane != 0 || i >= a.n)
+            continue;
+        PTR(ACC, a.sums)[(batch * a.heads + head) * a.n + i] = sum;
+        if (a.given.p)
+            PTR(ACC, a.logarithms)[(batch * a.heads + head) * a.n + i] =
+                (ACC)LOAD(TL, PTR(TL, a.given.p), element_at(&a.given, batch, head, i, 0));
     }
 }
 

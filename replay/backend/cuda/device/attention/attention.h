@@ -14,9 +14,10 @@ struct attention_args {
     struct attention_tensor q, k, v, out, grad_out, grad_q, grad_k, grad_v;
     struct attention_tensor bias, grad_bias; /* [batch, heads, n, m] */
     u64 logarithms;                          /* [batch, heads, n] of ACC: the divisors of weights */
-    u64 sums;                      /* [batch, heads, n] of ACC: weights times their gradients */
-    struct attention_tensor given; /* the result for the logarithms, of TL, without columns */
-    i64 padded;                    /* rows of `given` */
+    u64 sums; /* [batch, heads, n] of ACC: weights times their gradients */
+    struct attention_tensor
+        given;  /* the caller's tensor of the logarithms, of TL, without columns */
+    i64 padded; /* rows of `given` */
     i64 batch, heads, key_heads, n, m, depth, value_depth;
     i64 tiles;              /* tiles of rows for each head */
     u64 bounds_q, bounds_k; /* of X: the starts of concatenated sequences and the end of the last;

@@ -3,7 +3,8 @@
  * cuDNN computes the cases that it supports, our own kernels all others: attention_tf32.cu those of
  * f32 without sequences, attention.cu the rest. Dropout is not applied, as
  * on the CPU: its values would not be PyTorch's. The backward computes the weights again from
- * queries and keys and does not use the forward's output, which may come from another kernel. */
+ * queries and keys. Of f32 and f64 it uses the forward's output and logarithms, which it is given;
+ * those of half precision are rounded, and computed again. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -391,20 +392,48 @@ static bool read_backward(struct kernel *k, struct cuda_attention *a)
            (!x->grad_bias.p || a->bias == 1);
 }
 
+/* Reads what the forward left. False: it is computed again. */
+static bool forward_of(struct kernel *k, struct cuda_attention *a)
+{
+    struct attention_args *x = &a->args;
+    struct kernel_tensor out = tensor_arg(k, "out"), logarithms = tensor_arg(k, "logsumexp");
+    int64_t size[FOUR];
+    return dtype_size(a->dtype) >= 4 && out.meta && out.meta->dtype == a->dtype &&
+           logarithms.meta && attention_tensor_of(k, out, size, false, &x->out) &&
+           size[0] == x->batch && size[1] == x->heads && size[2] == x->n &&
+           size[3] == x->value_depth && logarithms_of(k, a, logarithms);
+}
+
 /* Computes the forward into a workspace. */
 static void attend_again(struct kernel *k, struct cuda_attention *a)
 {
     struct attention_args *x = &a->args;
     size_t width = a->dtype == DTYPE_F64 ? 8 : 4, rows = (size_t)(x->batch * x->heads * x->n);
-    x->out.p = cuda_workspace(k, rows * (size_t)x->value_depth * width);
-    x->out.column = 1;
-    x->out.row = x->value_depth;
-    x->out.head = x->n * x->value_depth;
-    x->out.batch = x->heads * x->out.head;
-    x->logarithms = cuda_workspace(k, rows * width);
-    x->sums = cuda_workspace(k, rows * width);
+    x->given.p = 0;
+    x->out =
+        (struct attention_tensor){ .p = cuda_workspace(k, rows * (size_t)x->value_depth * width),
+                                   .batch = x->heads * x->n * x->value_depth,
+                                   .head = x->n * x->value_depth,
+                                   .row = x->value_depth,
+                                   .column = 1 };
     set_attention_traffic(k, a, 2);
     launch_forward(k, a, cuda_sum_type(a->dtype), x->n);
+}
+
+/* Launches what the gradients need of the forward: logarithms and sums. */
+static void prepare_gradients(struct kernel *k, struct cuda_attention *a)
+{
+    struct attention_args *x = &a->args;
+    const size_t rows = (size_t)(x->batch * x->heads * x->n);
+    const size_t width = a->dtype == DTYPE_F64 ? 8 : 4;
+    const bool given = forward_of(k, a);
+    x->logarithms = rows ? cuda_workspace(k, rows * width) : 0;
+    x->sums = rows ? cuda_workspace(k, rows * width) : 0;
+    if (rows && !given)
+        attend_again(k, a);
+    cuda_traffic(k, rows * ((size_t)x->value_depth * 2 + 1) * width,
+                 rows * (size_t)x->value_depth * 2);
+    launch_attention(k, a, "attention_sums", cuda_sum_type(a->dtype), x->n, x->batch * x->heads);
 }
 
 /* Computes the gradients of query, key, value and, if there is one, bias. */
@@ -420,9 +449,7 @@ void cuda_attention_backward(struct kernel *k)
     if (cudnn_attend_back(k, &a))
         return;
     const char *out = cuda_sum_type(a.dtype);
-    if (x->batch * x->heads * x->n > 0)
-        attend_again(k, &a);
-    launch_attention(k, &a, "attention_sums", out, x->n, x->batch * x->heads);
+    prepare_gradients(k, &a);
     int64_t heads = x->batch * x->heads, key_heads = x->batch * x->key_heads;
     if (x->grad_q.p || x->grad_bias.p) {
         set_attention_traffic(k, &a, 3);
