@@ -18,6 +18,46 @@ void cuda_glu(struct kernel *k)
     run_into(k, "aten.mul.Tensor", args, 2, value_of_tensor(result(k, 0)));
 }
 
+/* Returns a vector of channels as a view that is broadcast to `like`, or none. */
+static struct kernel_value along_channels(struct kernel *k, const char *name,
+                                          struct kernel_tensor like)
+{
+    struct kernel_tensor x = tensor_arg(k, name);
+    int64_t size[TENSOR_MAX_DIM], of_like[TENSOR_MAX_DIM];
+    const uint32_t ndim = tensor_sizes(like, of_like);
+    if (!x.meta || tensor_sizes(x, size) != 1)
+        return (struct kernel_value){ .kind = KERNEL_NONE };
+    for (uint32_t d = 1; d < ndim; d++)
+        size[d] = 1;
+    x = reshaped_view(k, x, size, ndim - 1);
+    return x.meta ? value_of_tensor(x) : (struct kernel_value){ .kind = KERNEL_NONE };
+}
+
+/* Batch normalisation by running statistics, with pending pointwise operators. Half precision would
+ * be rounded between its steps. */
+void cuda_batch_norm_running(struct kernel *k)
+{
+    struct kernel_tensor x = tensor_arg(k, "input"), to = result(k, 0);
+    struct kernel_tensor mean = tensor_arg(k, "running_mean");
+    if (!x.meta || !to.meta || !mean.meta || x.meta->ndim < 2 ||
+        mean.meta->dtype != x.meta->dtype ||
+        (x.meta->dtype != DTYPE_F32 && x.meta->dtype != DTYPE_F64)) {
+        cuda_batch_norm(k);
+        return;
+    }
+    struct kernel_value scaled[] = { value_of_tensor(x), along_channels(k, "running_mean", x),
+                                     along_channels(k, "running_var", x),
+                                     along_channels(k, "weight", x) };
+    struct kernel_value shifted[] = { value_of_tensor(to), along_channels(k, "bias", x) };
+    if (scaled[1].kind == KERNEL_NONE || scaled[2].kind == KERNEL_NONE) {
+        cuda_decline(k);
+        return;
+    }
+    cuda_point_values(k, POINT_batch_norm_scaled, to, scaled);
+    if (shifted[1].kind != KERNEL_NONE)
+        cuda_point_values(k, POINT_batch_norm_shifted, to, shifted);
+}
+
 /* Returns the values, and a buffer for backward, which is empty on some devices. */
 void cuda_log_sigmoid_forward(struct kernel *k)
 {

@@ -206,7 +206,24 @@ static bool reads_elsewhere(const struct point_candidate *j)
     return false;
 }
 
+/* Replaces the arguments that were read by name. */
+static void take_values(struct point_call *call, const struct kernel_value *values)
+{
+    for (uint32_t i = 0; i < call->n_values; i++) {
+        const unsigned bit = 1u << i;
+        call->values[i] = values[i];
+        call->numbers.none &= ~bit;
+        call->numbers.none |= values[i].kind == KERNEL_NONE ? bit : 0;
+    }
+}
+
 void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to)
+{
+    cuda_point_values(k, row, to, NULL);
+}
+
+void cuda_point_values(struct kernel *k, int row, struct kernel_tensor to,
+                       const struct kernel_value *values)
 {
     struct point_call call;
     struct point_candidate j = { .node = { .row = (uint16_t)row, .graph_node = k->call->node } };
@@ -220,6 +237,8 @@ void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to)
         return;
     }
     point_call_of(k, row, to, &call);
+    if (values)
+        take_values(&call, values);
     j.node.asks = (uint16_t)asks_of(points, &call, row);
     if (!is_stored_real(to) || !(j.node.asks & POINT_TRANSLATES)) {
         cuda_decline(k);

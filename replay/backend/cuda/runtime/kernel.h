@@ -113,6 +113,9 @@ void cuda_library_end(struct kernel *k);
  * pending pointwise calls and is computed when anything else is launched or read, or when its
  * address is requested. */
 void cuda_point_row(struct kernel *k, int row, struct kernel_tensor to);
+/* Does the same with `values`, views for example, in place of the arguments that the row names. */
+void cuda_point_values(struct kernel *k, int row, struct kernel_tensor to,
+                       const struct kernel_value *values);
 
 /* All kernels. */
 kernel_fn cuda_point; /* for the rows of pointwise.def */
