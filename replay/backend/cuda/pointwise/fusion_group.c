@@ -141,6 +141,30 @@ static uint8_t stream_of(struct fusion_group *g, const struct point_view *view, 
     return (uint8_t)g->n_streams++;
 }
 
+static void copy_slots(const struct fusion_group *from, struct fusion_group *to, uint8_t *slot,
+                       uint32_t n)
+{
+    if (*slot == POINT_NO_SLOT)
+        return;
+    memcpy(&to->slots[to->n_slots], &from->slots[*slot], n * sizeof *to->slots);
+    *slot = (uint8_t)to->n_slots;
+    to->n_slots += n;
+}
+
+void point_copy_numbers(const struct fusion_group *from, struct fusion_group *to,
+                        struct point_node *node)
+{
+    for (uint32_t i = 0; i < POINT_MAX_TENSORS; i++)
+        if (node->x[i].kind == POINT_NUMBER)
+            copy_slots(from, to, &node->x[i].i, point_node_is_complex(node) ? 2 : 1);
+    copy_slots(from, to, &node->reals, node->n_numbers);
+    copy_slots(from, to, &node->integers, node->n_numbers);
+    copy_slots(from, to, &node->complexes, 2 * (uint32_t)node->n_numbers);
+    copy_slots(from, to, &node->seed, 1);
+    copy_slots(from, to, &node->rows, 1);
+    copy_slots(from, to, &node->columns, 1);
+}
+
 static void set_stream_operand(struct fusion_group *g, const struct point_view *view,
                                struct point_operand *x)
 {
@@ -164,6 +188,8 @@ static void add_node_to_group(struct fusion_group *g, const struct point_candida
     for (uint32_t i = 0; i < POINT_MAX_TENSORS; i++) {
         if (node.x[i].kind == POINT_NUMBER)
             node.x[i].i += first;
+        else if (node.x[i].kind == POINT_STREAM && j->copied[node.x[i].i])
+            node.x[i].kind = POINT_NODE, node.x[i].i = (uint8_t)(j->copied[node.x[i].i] - 1);
         else if (node.x[i].kind == POINT_STREAM)
             set_stream_operand(g, &j->views[node.x[i].i], &node.x[i]);
     }
@@ -197,6 +223,116 @@ static struct fusion_group *new_group(struct points *points, struct point_candid
     }
     in_sizes_of(g, j);
     return g;
+}
+
+/* ---- Results of one element ---- */
+
+enum { POINT_COPIES = 8 }; /* nodes that are copied at most for an operand */
+
+/* Returns whether the group overwrites what it reads. */
+static bool works_in_place(const struct fusion_group *g)
+{
+    for (uint32_t s = 0; s < g->n_streams; s++)
+        for (uint32_t i = 0; i < g->n_streams && g->streams[s].written; i++)
+            if (!g->streams[s].dead && !g->streams[i].written &&
+                views_overlap(&g->streams[s].view, &g->streams[i].view))
+                return true;
+    return false;
+}
+
+/* Returns the node of a group of one element whose result is the view, if it may be computed by
+ * other groups; POINT_NODES: there is none. */
+static uint32_t single_node_of(const struct fusion_group *h, const struct point_candidate *j,
+                               const struct point_view *view)
+{
+    uint32_t found = POINT_NODES;
+    if (h->n != 1 || h->placed || works_in_place(h))
+        return POINT_NODES;
+    for (uint32_t s = 0; s < h->n_streams; s++) {
+        const struct point_stream *stream = &h->streams[s];
+        if (stream->dead)
+            continue;
+        if (views_overlap(&stream->view, &j->to))
+            return POINT_NODES;
+        if (stream->written && stream->view.address == view->address &&
+            stream->view.dtype == view->dtype && view->high - view->low <= dtype_size(view->dtype))
+            found = stream->writer;
+    }
+    return found;
+}
+
+/* Sets which nodes the node needs, itself included, and returns their number. */
+static uint32_t mark_needed(const struct fusion_group *h, uint32_t node, bool *needed)
+{
+    uint32_t n = 0;
+    needed[node] = true;
+    for (uint32_t i = node + 1; i-- > 0;)
+        for (uint32_t k = 0; needed[i] && k < POINT_MAX_TENSORS; k++)
+            if (h->nodes[i].x[k].kind == POINT_NODE)
+                needed[h->nodes[i].x[k].i] = true;
+    for (uint32_t i = 0; i <= node; i++)
+        n += needed[i];
+    return n;
+}
+
+/* Returns a stream with the same element everywhere. */
+static uint8_t single_stream_of(struct fusion_group *g, const struct point_view *view, bool written)
+{
+    struct point_view single = *view;
+    memset(single.stride, 0, sizeof single.stride);
+    return stream_of(g, &single, written);
+}
+
+/* Copies a node of h with those that it needs to g, whose results are not written. Returns the
+ * node in g. */
+static uint32_t copy_single(const struct fusion_group *h, struct fusion_group *g, uint32_t node,
+                            const bool *needed)
+{
+    uint8_t at[POINT_NODES] = { 0 };
+    for (uint32_t i = 0; i <= node; i++) {
+        struct point_node copy = h->nodes[i];
+        if (!needed[i])
+            continue;
+        for (uint32_t k = 0; k < POINT_MAX_TENSORS; k++) {
+            if (copy.x[k].kind == POINT_NODE)
+                copy.x[k].i = at[copy.x[k].i];
+            else if (copy.x[k].kind == POINT_STREAM)
+                copy.x[k].i = single_stream_of(g, &h->streams[copy.x[k].i].view, false);
+        }
+        point_copy_numbers(h, g, &copy);
+        copy.stream = single_stream_of(g, &h->streams[copy.stream].view, true);
+        g->streams[copy.stream].dead = true;
+        g->streams[copy.stream].writer = at[i] = (uint8_t)g->n_nodes;
+        g->nodes[g->n_nodes++] = copy;
+    }
+    return at[node];
+}
+
+/* Returns whether g has capacity for copies of n nodes, and for the node that joins. */
+static bool has_capacity_for_copies(const struct fusion_group *g, const struct fusion_group *h,
+                                    const struct point_candidate *j, uint32_t n)
+{
+    return g->n_nodes + n + 1 <= POINT_NODES &&
+           g->n_streams + h->n_streams + n + j->n_views + 1 <= POINT_STREAMS &&
+           g->n_slots + h->n_slots + j->n_numbers <= POINT_SLOTS;
+}
+
+/* Lets g compute what the node reads of groups of one element. */
+static void copy_singles(struct points *points, struct fusion_group *g, struct point_candidate *j)
+{
+    for (uint32_t i = 0; i < j->n_views && g->n > 1; i++) {
+        struct point_view *view = &j->views[i];
+        for (size_t k = 0; k < points->groups.n && !j->copied[i]; k++) {
+            const struct fusion_group *h = points->groups.v[k];
+            const uint32_t node = single_node_of(h, j, view);
+            bool needed[POINT_NODES] = { false };
+            const uint32_t n = node < POINT_NODES ? mark_needed(h, node, needed) : 0;
+            if (n == 0 || n > POINT_COPIES || !has_capacity_for_copies(g, h, j, n))
+                continue;
+            j->copied[i] = (uint8_t)(1 + copy_single(h, g, node, needed));
+            view->low = view->high = 0; /* it is not read */
+        }
+    }
 }
 
 /* ---- Launching ---- */
@@ -275,13 +411,15 @@ bool point_join(struct points *points, struct point_candidate *j, struct err *er
             return false;
         g = NULL;
     }
-    if (!make_way(points, g, j, err) ||
-        (!g && points->groups.n == POINT_GROUPS && !launch_at(points, 0, err)))
+    if (!g && points->groups.n == POINT_GROUPS && !launch_at(points, 0, err))
         return false;
     if (!g)
         g = new_group(points, j);
     if (!g)
         return err_nomem(err);
+    copy_singles(points, g, j);
+    if (!make_way(points, g, j, err))
+        return false;
     add_node_to_group(g, j);
     return true;
 }

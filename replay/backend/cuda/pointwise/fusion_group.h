@@ -7,6 +7,10 @@
  * groups may be launched in any order, and a thread may read all its elements before it writes
  * them. A group that would violate this is launched first.
  *
+ * A call that reads the result of a pending group of one element gets copies of that group's nodes,
+ * so that it need not be launched first; what is freed before it would be launched is not computed
+ * at all.
+ *
  * A group is launched before other launches (struct cuda_pending), or when it is full. Memory that
  * was freed in the meantime is not written. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_POINTWISE_FUSION_GROUP_H
@@ -125,6 +129,8 @@ struct point_candidate {
     struct point_view views[POINT_MAX_TENSORS]; /* of operands */
     int8_t view_of[POINT_MAX_TENSORS]; /* the view of operand i; -1: it is a number or absent */
     int64_t view_stride[POINT_MAX_TENSORS][TENSOR_MAX_DIM];
+    uint8_t copied[POINT_MAX_TENSORS]; /* by view: 1 + the node of the group that computes it; 0:
+                                          it is read */
     struct point_view to;
     int64_t to_stride[TENSOR_MAX_DIM];
     uint64_t numbers[32]; /* for its slots; operands that are numbers are first */
@@ -133,6 +139,9 @@ struct point_candidate {
 };
 
 bool point_join(struct points *points, struct point_candidate *joining, struct err *err);
+/* Copies the numbers of a node to the slots of another group. */
+void point_copy_numbers(const struct fusion_group *from, struct fusion_group *to,
+                        struct point_node *node);
 bool points_flush(struct points *points, struct err *err);
 
 /* --- fusion_launch.c --- */

@@ -23,16 +23,6 @@ static void mark_alive(const struct fusion_group *g, bool *node, bool *stream)
     }
 }
 
-static void move_slots(const struct fusion_group *g, struct fusion_group *to, uint8_t *slot,
-                       uint32_t n)
-{
-    if (*slot == POINT_NO_SLOT)
-        return;
-    memcpy(&to->slots[to->n_slots], &g->slots[*slot], n * sizeof *to->slots);
-    *slot = (uint8_t)to->n_slots;
-    to->n_slots += n;
-}
-
 /* Copies only the needed nodes and numbers them again, so that equal work has an equal text. */
 static void compact(const struct fusion_group *g, struct fusion_group *to)
 {
@@ -58,15 +48,8 @@ static void compact(const struct fusion_group *g, struct fusion_group *to)
                 n.x[j].i = new_node[n.x[j].i];
             else if (n.x[j].kind == POINT_STREAM)
                 n.x[j].i = new_stream[n.x[j].i];
-            else if (n.x[j].kind == POINT_NUMBER)
-                move_slots(g, to, &n.x[j].i, point_node_is_complex(&n) ? 2 : 1);
         }
-        move_slots(g, to, &n.reals, n.n_numbers);
-        move_slots(g, to, &n.integers, n.n_numbers);
-        move_slots(g, to, &n.complexes, 2 * (uint32_t)n.n_numbers);
-        move_slots(g, to, &n.seed, 1);
-        move_slots(g, to, &n.rows, 1);
-        move_slots(g, to, &n.columns, 1);
+        point_copy_numbers(g, to, &n);
         to->placed |= (n.asks & POINT_ASKS_PLACE) != 0;
         new_node[i] = (uint8_t)to->n_nodes;
         bool seen = stream[n.stream];

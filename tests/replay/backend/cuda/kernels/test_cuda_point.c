@@ -219,6 +219,40 @@ static void test_one_kernel(void **state)
     pair_close(&p);
 }
 
+/* Results of one element are computed where they are read, and by themselves only if they are
+ * needed then. */
+static void test_single_elements(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_open(&p);
+    make(&p, 0, (int64_t[]){ 6, 35 }, 2, 1);
+    make(&p, 1, NULL, 0, 2);
+    make(&p, 5, (int64_t[]){ 1, 1 }, 2, 3);
+    launches(&p);
+    p.sides[1].backend->log.on = true;
+    call1(&p, "aten.exp.default", 2, 1);
+    call2(&p, "aten.add.Tensor", 3, 2, 5);
+    drop(&p, 2);
+    call2(&p, "aten.mul.Tensor", 4, 0, 3);
+    drop(&p, 3);
+    assert_int_equal(launches(&p), 1);
+    assert_string_equal(p.sides[1].backend->log.launches.v[0].what, "point_exp_add_mul");
+    agree(&p, 4);
+    call1(&p, "aten.exp.default", 2, 1); /* which stays */
+    call2(&p, "aten.sub.Tensor", 3, 0, 2);
+    assert_int_equal(launches(&p), 3);
+    agree(&p, 2);
+    agree(&p, 3);
+    call1(&p, "aten.tanh_.default", 1, 1); /* it reads what it overwrites */
+    call2(&p, "aten.mul_.Tensor", 0, 0, 1);
+    call2(&p, "aten.copy_.default", 5, 5, 1);
+    call2(&p, "aten.add_.Tensor", 0, 0, 5);
+    for (int i = 0; i < 6; i++)
+        agree(&p, i);
+    pair_close(&p);
+}
+
 /* What is read through another layout, or would be overwritten, launches first. */
 static void test_aliases(void **state)
 {
@@ -281,6 +315,7 @@ static void random_step(struct pair *p, uint32_t *r)
     case 3: call2(p, in_place[drawn(r, 3)], 7, x, y); break;
     case 4: transpose(p, 7, x, 0, 1); break;
     case 5:
+        call1(p, "aten.tanh_.default", 6, 6);
         call2(p, "aten.add.Tensor", 7, x, 6); /* broadcast */
         break;
     default: call1(p, "aten.tanh_.default", 7, x); break;
@@ -301,7 +336,7 @@ static void test_programs(void **state)
         pair_open(&p);
         for (int i = 0; i < 6; i++)
             make(&p, i, (int64_t[]){ 8, 8 }, 2, seed + (unsigned)i);
-        make(&p, 6, (int64_t[]){ 8, 1 }, 2, seed);
+        make(&p, 6, (int64_t[]){ seed % 2 ? 8 : 1, 1 }, 2, seed);
         for (int i = 0; i < 16; i++)
             random_step(&p, &r);
         for (int i = 0; i < 7; i++)
@@ -337,9 +372,9 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),    cmocka_unit_test(test_one_kernel),
-        cmocka_unit_test(test_aliases),  cmocka_unit_test(test_random),
-        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_words),           cmocka_unit_test(test_one_kernel),
+        cmocka_unit_test(test_single_elements), cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_random),          cmocka_unit_test(test_programs),
     };
     setenv("XDG_CACHE_HOME", temp_path("cache"), 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
