@@ -55,6 +55,7 @@ def ratio_text(a, b):
     return f"{a / b:.2f}" if a and b else "-"
 
 
+HALF = 32  # times the tolerance, for graphs whose results are of half precision
 # By column: the name in the heads.
 MODES = {"eager": "eager", "dynamic": "dynamic=True", "reduce": "reduce-overhead"}
 
@@ -113,7 +114,7 @@ def label_of(selector):
     """"bert.train backward" """
     tape, _, graph = selector.partition(":")
     compiled, _, kind = graph.partition(":")
-    name = Path(tape).name.split(".log")[0].replace(".aot_eager", "")
+    name = Path(tape).name.split(".log")[0].replace(".aot_eager", "").removesuffix(".tape")
     return f"{name} {compiled.partition('_')[0]} {KINDS.get(kind.partition('#')[0], kind)}"
 
 
@@ -171,7 +172,8 @@ def main():
             continue
         print_rows(label, result, ratios)
         notes += [f"{label}: {note}" for note in result["notes"]]
-        if not result["random"] and (result["worst"] > options.tolerance or not result["compared"]):
+        tolerance = options.tolerance * (HALF if result["half"] else 1)
+        if not result["random"] and (result["worst"] > tolerance or not result["compared"]):
             notes.append(f"{label}: {result['compared']} outputs compared, differ by {result['worst']:.1e}")
             failed += 1
         took = [f"{result[f'{mode}_compile_us'] / 1e6:.1f} s ({name})" for mode, name in MODES.items()

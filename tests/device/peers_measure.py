@@ -160,6 +160,7 @@ def prepare(graph, compiles):
     values = [graph.fill(number) for number in range(len(graph.chosen))][0]
     _, result = graph.once(graph.function, 0)
     ret["worst"], ret["compared"] = graph.compare(result, values)
+    ret["half"] = any(isinstance(r, graph.torch.Tensor) and r.is_floating_point() and r.dtype.itemsize == 2 for r in result)
     del result
     for mode, words in COMPILED.items() if compiles else ():
         modes[mode] = compiled_of(graph.torch, graph.function, words)

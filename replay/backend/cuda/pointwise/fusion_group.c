@@ -114,7 +114,7 @@ static bool has_capacity(const struct fusion_group *g, const struct point_candid
 
 /* Launching small kernels costs more than running them, so they may be fused even if they share no
  * memory. */
-enum { POINT_SMALL = 1 << 16 };
+enum { POINT_SMALL = 1 << 20 };
 
 /* Returns the group that the node joins; NULL: a new one. */
 static struct fusion_group *choose_group(struct points *points, struct point_candidate *j)
@@ -225,9 +225,16 @@ static struct fusion_group *new_group(struct points *points, struct point_candid
     return g;
 }
 
-/* ---- Results of one element ---- */
+/* ---- Results of smaller groups ---- */
 
-enum { POINT_COPIES = 8 }; /* nodes that are copied at most for an operand */
+enum { POINT_COPIES = 4 }; /* nodes that are copied at most for an operand */
+
+/* A result of a pending group that is broadcast to another group's space. */
+struct point_source {
+    const struct fusion_group *group;
+    uint32_t node;
+    int8_t dim_of[POINT_DIM]; /* by dimension of the space: the source's; -1: broadcast */
+};
 
 /* Returns whether the group overwrites what it reads. */
 static bool works_in_place(const struct fusion_group *g)
@@ -240,72 +247,97 @@ static bool works_in_place(const struct fusion_group *g)
     return false;
 }
 
-/* Returns the node of a group of one element whose result is the view, if it may be computed by
- * other groups; POINT_NODES: there is none. */
-static uint32_t single_node_of(const struct fusion_group *h, const struct point_candidate *j,
-                               const struct point_view *view)
+/* Returns whether the view of g's space has the elements of h's space, in order, and each several
+ * times. */
+static bool broadcasts(const struct fusion_group *g, const struct point_view *view,
+                       const struct fusion_group *h, const struct point_view *written,
+                       int8_t *dim_of)
 {
-    uint32_t found = POINT_NODES;
-    if (h->n != 1 || h->placed || works_in_place(h))
-        return POINT_NODES;
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < g->ndim; d++) {
+        dim_of[d] = -1;
+        if (view->stride[d] == 0)
+            continue;
+        if (n == h->ndim || g->size[d] != h->size[n] || view->stride[d] != written->stride[n])
+            return false;
+        dim_of[d] = (int8_t)n++;
+    }
+    return n == h->ndim && h->n < g->n;
+}
+
+/* Finds the source of a view of g's space, if g may compute it. */
+static bool find_source(const struct fusion_group *g, const struct fusion_group *h,
+                        const struct point_candidate *j, const struct point_view *view,
+                        struct point_source *ret)
+{
+    bool found = false;
+    if (h->n >= g->n || h->placed || works_in_place(h))
+        return false;
     for (uint32_t s = 0; s < h->n_streams; s++) {
         const struct point_stream *stream = &h->streams[s];
         if (stream->dead)
             continue;
         if (views_overlap(&stream->view, &j->to))
-            return POINT_NODES;
+            return false;
         if (stream->written && stream->view.address == view->address &&
-            stream->view.dtype == view->dtype && view->high - view->low <= dtype_size(view->dtype))
-            found = stream->writer;
+            stream->view.dtype == view->dtype &&
+            broadcasts(g, view, h, &stream->view, ret->dim_of)) {
+            found = true;
+            ret->group = h;
+            ret->node = stream->writer;
+        }
     }
     return found;
 }
 
-/* Sets which nodes the node needs, itself included, and returns their number. */
-static uint32_t mark_needed(const struct fusion_group *h, uint32_t node, bool *needed)
+/* Sets which nodes the source needs, itself included, and returns their number. */
+static uint32_t mark_needed(const struct point_source *from, bool *needed)
 {
     uint32_t n = 0;
-    needed[node] = true;
-    for (uint32_t i = node + 1; i-- > 0;)
+    needed[from->node] = true;
+    for (uint32_t i = from->node + 1; i-- > 0;)
         for (uint32_t k = 0; needed[i] && k < POINT_MAX_TENSORS; k++)
-            if (h->nodes[i].x[k].kind == POINT_NODE)
-                needed[h->nodes[i].x[k].i] = true;
-    for (uint32_t i = 0; i <= node; i++)
+            if (from->group->nodes[i].x[k].kind == POINT_NODE)
+                needed[from->group->nodes[i].x[k].i] = true;
+    for (uint32_t i = 0; i <= from->node; i++)
         n += needed[i];
     return n;
 }
 
-/* Returns a stream with the same element everywhere. */
-static uint8_t single_stream_of(struct fusion_group *g, const struct point_view *view, bool written)
+/* Adds the source's stream, broadcast to the space of g. */
+static uint8_t copy_stream(const struct point_source *from, struct fusion_group *g, uint8_t stream)
 {
-    struct point_view single = *view;
-    memset(single.stride, 0, sizeof single.stride);
-    return stream_of(g, &single, written);
+    const struct point_stream *old = &from->group->streams[stream];
+    struct point_view view = old->view;
+    for (uint32_t d = 0; d < g->ndim; d++)
+        view.stride[d] = from->dim_of[d] < 0 ? 0 : old->view.stride[from->dim_of[d]];
+    const uint8_t ret = stream_of(g, &view, old->written);
+    g->streams[ret].dead = old->written;
+    return ret;
 }
 
-/* Copies a node of h with those that it needs to g, whose results are not written. Returns the
- * node in g. */
-static uint32_t copy_single(const struct fusion_group *h, struct fusion_group *g, uint32_t node,
+/* Copies the source and the nodes that it needs to g, which does not write their results. Returns
+ * the source's node in g. */
+static uint32_t copy_source(const struct point_source *from, struct fusion_group *g,
                             const bool *needed)
 {
     uint8_t at[POINT_NODES] = { 0 };
-    for (uint32_t i = 0; i <= node; i++) {
-        struct point_node copy = h->nodes[i];
+    for (uint32_t i = 0; i <= from->node; i++) {
+        struct point_node copy = from->group->nodes[i];
         if (!needed[i])
             continue;
         for (uint32_t k = 0; k < POINT_MAX_TENSORS; k++) {
             if (copy.x[k].kind == POINT_NODE)
                 copy.x[k].i = at[copy.x[k].i];
             else if (copy.x[k].kind == POINT_STREAM)
-                copy.x[k].i = single_stream_of(g, &h->streams[copy.x[k].i].view, false);
+                copy.x[k].i = copy_stream(from, g, copy.x[k].i);
         }
-        point_copy_numbers(h, g, &copy);
-        copy.stream = single_stream_of(g, &h->streams[copy.stream].view, true);
-        g->streams[copy.stream].dead = true;
+        point_copy_numbers(from->group, g, &copy);
+        copy.stream = copy_stream(from, g, copy.stream);
         g->streams[copy.stream].writer = at[i] = (uint8_t)g->n_nodes;
         g->nodes[g->n_nodes++] = copy;
     }
-    return at[node];
+    return at[from->node];
 }
 
 /* Returns whether g has capacity for copies of n nodes, and for the node that joins. */
@@ -317,19 +349,21 @@ static bool has_capacity_for_copies(const struct fusion_group *g, const struct f
            g->n_slots + h->n_slots + j->n_numbers <= POINT_SLOTS;
 }
 
-/* Lets g compute what the node reads of groups of one element. */
-static void copy_singles(struct points *points, struct fusion_group *g, struct point_candidate *j)
+/* Lets g compute what the node reads of smaller groups. */
+static void copy_sources(struct points *points, struct fusion_group *g, struct point_candidate *j)
 {
-    for (uint32_t i = 0; i < j->n_views && g->n > 1; i++) {
+    for (uint32_t i = 0; i < j->n_views; i++) {
         struct point_view *view = &j->views[i];
         for (size_t k = 0; k < points->groups.n && !j->copied[i]; k++) {
             const struct fusion_group *h = points->groups.v[k];
-            const uint32_t node = single_node_of(h, j, view);
+            struct point_source from;
             bool needed[POINT_NODES] = { false };
-            const uint32_t n = node < POINT_NODES ? mark_needed(h, node, needed) : 0;
-            if (n == 0 || n > POINT_COPIES || !has_capacity_for_copies(g, h, j, n))
+            if (!find_source(g, h, j, view, &from))
                 continue;
-            j->copied[i] = (uint8_t)(1 + copy_single(h, g, node, needed));
+            const uint32_t n = mark_needed(&from, needed);
+            if (n > POINT_COPIES || !has_capacity_for_copies(g, h, j, n))
+                continue;
+            j->copied[i] = (uint8_t)(1 + copy_source(&from, g, needed));
             view->low = view->high = 0; /* it is not read */
         }
     }
@@ -417,7 +451,7 @@ bool point_join(struct points *points, struct point_candidate *j, struct err *er
         g = new_group(points, j);
     if (!g)
         return err_nomem(err);
-    copy_singles(points, g, j);
+    copy_sources(points, g, j);
     if (!make_way(points, g, j, err))
         return false;
     add_node_to_group(g, j);

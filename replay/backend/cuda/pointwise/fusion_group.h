@@ -7,9 +7,9 @@
  * groups may be launched in any order, and a thread may read all its elements before it writes
  * them. A group that would violate this is launched first.
  *
- * A call that reads the result of a pending group of one element gets copies of that group's nodes,
- * so that it need not be launched first; what is freed before it would be launched is not computed
- * at all.
+ * A call that reads the result of a smaller pending group, broadcast to its own sizes, gets copies
+ * of that group's nodes, so that it need not be launched first; what is freed before it would be
+ * launched is not computed at all.
  *
  * A group is launched before other launches (struct cuda_pending), or when it is full. Memory that
  * was freed in the meantime is not written. */

@@ -26,7 +26,7 @@ struct pair {
 enum { ARGS = 4 };
 
 /* What both are given: numbers, and tensors by their place in `pool`. */
-enum { POOL = 8 };
+enum { POOL = 9 };
 
 static struct tensor pool[2][POOL];
 
@@ -219,9 +219,9 @@ static void test_one_kernel(void **state)
     pair_close(&p);
 }
 
-/* Results of one element are computed where they are read, and by themselves only if they are
+/* Results that are broadcast are computed where they are read, and by themselves only if they are
  * needed then. */
-static void test_single_elements(void **state)
+static void test_smaller_groups(void **state)
 {
     (void)state;
     struct pair p;
@@ -244,6 +244,17 @@ static void test_single_elements(void **state)
     assert_int_equal(launches(&p), 3);
     agree(&p, 2);
     agree(&p, 3);
+    make(&p, 2, (int64_t[]){ 6, 1 }, 2, 4);
+    launches(&p);
+    const size_t before = p.sides[1].backend->log.launches.n;
+    call1(&p, "aten.exp.default", 3, 2);
+    call1(&p, "aten.rsqrt.default", 4, 3);
+    drop(&p, 3);
+    call2(&p, "aten.mul.Tensor", 3, 0, 4);
+    drop(&p, 4);
+    assert_int_equal(launches(&p), before + 1);
+    agree(&p, 3);
+    make(&p, 4, (int64_t[]){ 6, 1 }, 2, 5);
     call1(&p, "aten.tanh_.default", 1, 1); /* it reads what it overwrites */
     call2(&p, "aten.mul_.Tensor", 0, 0, 1);
     call2(&p, "aten.copy_.default", 5, 5, 1);
@@ -315,8 +326,12 @@ static void random_step(struct pair *p, uint32_t *r)
     case 3: call2(p, in_place[drawn(r, 3)], 7, x, y); break;
     case 4: transpose(p, 7, x, 0, 1); break;
     case 5:
-        call1(p, "aten.tanh_.default", 6, 6);
-        call2(p, "aten.add.Tensor", 7, x, 6); /* broadcast */
+        if (drawn(r, 2)) /* broadcast, in place or not */
+            call1(p, "aten.tanh_.default", 6, 6);
+        else
+            call1(p, "aten.neg.default", 8, 6);
+        call2(p, "aten.add.Tensor", 7, x, pool[0][8].meta ? 8 : 6);
+        drop(p, 8);
         break;
     default: call1(p, "aten.tanh_.default", 7, x); break;
     }
@@ -372,9 +387,9 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),           cmocka_unit_test(test_one_kernel),
-        cmocka_unit_test(test_single_elements), cmocka_unit_test(test_aliases),
-        cmocka_unit_test(test_random),          cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_words),          cmocka_unit_test(test_one_kernel),
+        cmocka_unit_test(test_smaller_groups), cmocka_unit_test(test_aliases),
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_programs),
     };
     setenv("XDG_CACHE_HOME", temp_path("cache"), 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
