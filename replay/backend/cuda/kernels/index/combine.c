@@ -37,12 +37,13 @@ static int64_t unit_of(const struct indexed_access *ix)
     return unit ? unit : 1;
 }
 
-/* Removes the last dimension if it has no index: an entry moves it as a whole. */
+/* Removes the last dimension if it has no index: an entry moves it as a whole, and no other entry
+ * moves a part of it. */
 static int64_t take_inner(struct scattered *s, struct combine_args *args)
 {
     struct strided_set *set = &s->ix.set;
     uint32_t last = set->ndim - 1;
-    bool inner = set->ndim > 0;
+    bool inner = set->ndim > 0 && !s->overlaps;
     for (uint32_t i = INDEXED_MASK; i < set->n_tensors && inner; i++)
         inner = set->stride[i][last] == 0;
     if (!inner)

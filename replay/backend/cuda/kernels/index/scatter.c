@@ -215,7 +215,7 @@ void cuda_bincount(struct kernel *k)
  * of the result. */
 void cuda_unfold_backward(struct kernel *k)
 {
-    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD };
+    struct scattered s = { .alpha = 1, .include_self = true, .how = COMBINE_ADD, .overlaps = true };
     struct kernel_tensor to = result(k, 0);
     struct kernel_value args[] = { value_of_tensor(to), value_arg(k, "dim"), value_arg(k, "size"),
                                    value_arg(k, "step") };

@@ -10,7 +10,8 @@ struct scattered {
     struct kernel_tensor values;
     enum combine how;
     bool include_self;
-    double alpha; /* multiplies values that are added */
+    bool overlaps; /* rows of the view share elements, so each element is an entry */
+    double alpha;  /* multiplies values that are added */
 };
 
 /* Combines the entries. It declines before it launches anything. */
