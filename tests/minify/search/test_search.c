@@ -252,7 +252,8 @@ static void limits_end_it(void **state)
         struct ran stopped =
             run_with(&oracle, 100, (struct minify_options){ .stop = &stop, .jobs = jobs });
         assert_int_equal(stopped.result.end, MINIFY_STOPPED);
-        assert_true(fake_n(stopped.result.best) < 100);
+        /* With several jobs, none of the first answers need be of use yet. */
+        assert_true(jobs > 1 || fake_n(stopped.result.best) < 100);
         release(&stopped);
     }
 }
