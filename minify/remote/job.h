@@ -27,7 +27,9 @@ struct job_file {
 };
 
 /* The number of a file, whose path is the value, or one of these. */
-enum { JOB_TEXT = UINT32_MAX, JOB_TMP = UINT32_MAX - 1, JOB_FILES_MAX = 1000 };
+#define JOB_TEXT UINT32_MAX
+#define JOB_TMP  (UINT32_MAX - 1)
+enum { JOB_FILES_MAX = 1000 };
 struct job_value {
     uint32_t file; /* JOB_TMP: an empty folder in the job's folder */
     struct str text;
