@@ -1,5 +1,7 @@
 #include "profile/corpus/database.h"
 
+#include <sys/stat.h>
+
 #include "trace/base/clock.h"
 
 enum { SQLITE_ERROR = 1, SQLITE_TOOBIG = 18, SQLITE_AUTH = 23 };
@@ -71,7 +73,9 @@ static bool configure(struct database *database, struct err *err)
     return true;
 }
 
-/* Code of a module reads what a virtual table's other tables hold, which a stranger made. */
+/* Code of a module reads what a virtual table's other tables hold, which a stranger made. One that
+ * a damaged schema hides from here is not made either: that would create a table, which authorize()
+ * denies. */
 static bool refuse_virtual_tables(struct database *database, struct err *err)
 {
     static const char sql[] = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
@@ -86,16 +90,17 @@ static bool refuse_virtual_tables(struct database *database, struct err *err)
 }
 
 /* Makes the table-valued functions that a query may use, json_each and json_tree. Afterwards no
- * table is made. */
+ * table is made. A file may have tables of these names; no file has any in `temp`. */
 static bool make_json_tables(struct database *database, struct err *err)
 {
-    return database_run(database, "SELECT 1 FROM json_each('[]'), json_tree('[]')", err);
+    return database_run(database, "SELECT 1 FROM temp.json_each('[]'), temp.json_tree('[]')", err);
 }
 
 static bool protect(struct database *database, struct err *err)
 {
     static const char settings[] = "PRAGMA query_only = ON; PRAGMA cell_size_check = ON;"
-                                   "PRAGMA mmap_size = 0; PRAGMA cache_size = -2048";
+                                   "PRAGMA mmap_size = 0; PRAGMA cache_size = -2048;"
+                                   "PRAGMA temp_store = MEMORY";
     enum { OPERATIONS = 10000 };
     set_limits(database);
     if (!configure(database, err) || !database_run(database, settings, err) ||
@@ -108,6 +113,13 @@ static bool protect(struct database *database, struct err *err)
 }
 
 /* ---- Opening ---- */
+
+/* The library would wait for the writer of a pipe. What is not there is left to it. */
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode);
+}
 
 /* Appends a path as SQLite's library takes it: as a URI, in which every character has one meaning.
  * It is absolute or begins with "./", so that nothing in it is a host or an option. */
@@ -130,6 +142,8 @@ bool database_open(struct database *ret, const char *path, enum database_mode mo
         (mode == DATABASE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     struct buf uri = BUF_INIT;
     *ret = (struct database){ .mode = mode };
+    if (mode == DATABASE_READ && !is_file(path))
+        return err_set(err, ERR_INPUT, "not a file; a database is read from a file");
     if (!sqlite_library_open(&ret->library, err))
         return false;
     put_uri(path, mode, &uri);

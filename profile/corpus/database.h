@@ -2,9 +2,9 @@
  *
  * DATABASE_READ is for files that may be a stranger's. It reads that file alone, and neither its
  * journal nor its log; it takes no statement but SELECT, no PRAGMA, no ATTACH, no extension, no
- * virtual table of the file's, no function that is not harmless; lengths and depths are limited,
- * and database_set_time() limits the time. A schema is not trusted: views cannot call what a query
- * cannot. */
+ * virtual table of the file's, no function that is not harmless; what it sorts stays in memory;
+ * lengths and depths are limited, and database_set_time() limits the time. A schema is not trusted:
+ * views cannot call what a query cannot. */
 #ifndef SYMTAPE_PROFILE_CORPUS_DATABASE_H
 #define SYMTAPE_PROFILE_CORPUS_DATABASE_H
 

@@ -278,6 +278,20 @@ def forbidden(corpora, cases):
     cases.check("query: an endless view in the place of a table", endless)
     virtual = refused(corpora, "fts", "CREATE VIRTUAL TABLE x USING fts4(a)", ["query", "CORPUS", "tapes"])
     cases.check("query: a file with virtual tables", virtual)
+    trick = "CREATE VIRTUAL TABLE json_each USING fts5(a); INSERT INTO json_each VALUES ('x')"
+    found = refused(corpora, "json_each", trick, ["query", "CORPUS", "--sql", "SELECT 1"])
+    cases.check("query: a virtual table that has the name of a function", found)
+    hidden = ("CREATE VIRTUAL TABLE x USING fts4(a); PRAGMA writable_schema = ON;"
+              "UPDATE sqlite_master SET rootpage = 2 WHERE name = 'x'")
+    found = refused(corpora, "hidden", hidden, ["query", "CORPUS", "--sql", "SELECT * FROM x"], codes=(2,))
+    cases.check("query: a virtual table that the schema hides", found)
+    pipe = corpora.folder / "pipe.sqlite"
+    os.mkfifo(pipe)
+    for args in (["query", pipe, "tapes"], ["collect", "-o", pipe, corpora.paths[0]]):
+        done = run(args, timeout=10)
+        cases.check(f"{args[0]}: a pipe is no database", [] if done.code == 3 else [done.told()])
+    sorted_ = run(["query", corpora.corpus, "--sql", ENDLESS.replace("count(*)", "randomblob(1000) AS r") + " ORDER BY r"], timeout=60)
+    cases.check("query: what is sorted takes no disk", [] if sorted_.code == 3 and b"memory" in sorted_.err else [sorted_.told()])
     cases.check("query: nothing was written", [] if corpora.corpus.read_bytes() == before else ["the corpus changed"])
     rows = run(["query", "--json", corpora.corpus, "--sql", "SELECT value FROM json_each('[3]')"])
     cases.check("query: json_each", [] if rows.code == 0 and json.loads(rows.out)["rows"] == [[3]] else [rows.told()])
