@@ -66,32 +66,47 @@ static struct str parameter_name(const struct query *query, int i)
     return name && (*name == ':' || *name == '@' || *name == '$') ? str_of(name + 1) : STR("");
 }
 
+/* Returns whether a text is a number written in the one usual way: 0012 and +12 may be a commit or
+ * a name, and as numbers they would be 12. */
+static bool is_number(struct str value, int64_t *number)
+{
+    size_t sign = str_starts(value, STR("-"));
+    bool usual = value.n > sign && is_digit(value.p[sign]) &&
+                 (value.p[sign] != '0' || (value.n == 1 && !sign));
+    return usual && str_to_i64(value, number);
+}
+
 static bool bind_value(struct query *query, int i, struct str value)
 {
     const struct sqlite_library *library = &query->database.library;
     int64_t number;
-    if (str_to_i64(value, &number))
+    if (is_number(value, &number))
         return library->bind_int64(query->statement, i + 1, number) == SQLITE_OK;
     return sqlite_bind_str(library, query->statement, i + 1, value);
 }
 
 bool query_bind(struct query *query, struct str name, struct str value, struct err *err)
 {
+    bool found = false;
     for (int i = 0; i < query->n_parameters; i++) {
         if (!str_eq(parameter_name(query, i), name) || name.n == 0)
             continue;
-        query->bound[i] = true;
-        return bind_value(query, i, value) || database_fail(&query->database, err);
+        if (!bind_value(query, i, value))
+            return database_fail(&query->database, err);
+        query->bound[i] = found = true;
     }
-    return err_set(err, ERR_USAGE, "the query has no parameter \"%.*s\"", STR_ARG(name));
+    return found || err_set(err, ERR_USAGE, "the query has no parameter \"%.*s\"", STR_ARG(name));
 }
 
 bool query_bound(struct query *query, struct err *err)
 {
-    for (int i = 0; i < query->n_parameters; i++)
+    for (int i = 0; i < query->n_parameters; i++) {
+        struct str name = parameter_name(query, i);
+        if (name.n == 0)
+            return err_set(err, ERR_USAGE, "a parameter has a name, as in :NAME");
         if (!query->bound[i])
-            return err_set(err, ERR_USAGE, "the query needs %.*s=VALUE",
-                           STR_ARG(parameter_name(query, i)));
+            return err_set(err, ERR_USAGE, "the query needs %.*s=VALUE", STR_ARG(name));
+    }
     return true;
 }
 

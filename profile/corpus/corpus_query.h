@@ -49,10 +49,10 @@ struct query_cell {
 bool query_open(struct query *ret, const char *path, const char *sql, uint64_t ms, struct err *err);
 void query_close(struct query *query);
 
-/* Sets the parameter :NAME to a text, or a number if it is one. ERR_USAGE: there is none. The text
- * must live until query_close(). */
+/* Sets the parameter :NAME to a text, or to an integer if it is one without leading zeros or "+".
+ * ERR_USAGE: there is no such parameter. The text must live until query_close(). */
 bool query_bind(struct query *query, struct str name, struct str value, struct err *err);
-/* Fails with ERR_USAGE if a parameter has no value. */
+/* Fails with ERR_USAGE if a parameter has no name or no value. */
 bool query_bound(struct query *query, struct err *err);
 
 bool query_step(struct query *query, bool *row, struct err *err);

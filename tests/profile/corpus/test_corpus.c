@@ -212,6 +212,19 @@ static void assert_refused(const char *path, const char *sql, enum err_kind kind
     query_close(&query);
 }
 
+/* Asserts what a query of the parameter `a` answers. */
+static void assert_bound(const char *sql, const char *value, const char *answer_)
+{
+    struct err err = ERR_INIT;
+    struct query query;
+    bool row;
+    assert_true(query_open(&query, temp_path("queries.sqlite"), sql, 1000, &err) &&
+                query_bind(&query, STR("a"), str_of(value), &err) && query_bound(&query, &err) &&
+                query_step(&query, &row, &err) && row);
+    assert_str_is(query_cell(&query, 0).text, answer_);
+    query_close(&query);
+}
+
 static void test_queries(void **state)
 {
     (void)state;
@@ -240,6 +253,11 @@ static void test_queries(void **state)
     assert_int_equal(query_cell(&query, 0).integer, 12);
     assert_str_is(query_cell(&query, 1).text, "x y");
     query_close(&query);
+    assert_refused(path, "SELECT ?", ERR_USAGE, "has a name");
+    assert_bound("SELECT typeof(:a) || :a", "-7", "integer-7");
+    assert_bound("SELECT typeof(:a) || :a", "0012", "text0012");
+    assert_bound("SELECT typeof(:a) || :a", "+12", "text+12");
+    assert_bound("SELECT :a || @a || $a", "0", "000");
     assert_null(shipped_query_find(STR("nothing")));
     assert_non_null(shipped_query_find(STR("lines")));
 }
