@@ -2,6 +2,7 @@
 
 #include "profile/report/table.h"
 #include "trace/base/arena.h"
+#include "trace/base/text/csv.h"
 #include "trace/base/text/printable.h"
 
 enum { PIECE = 1 << 16 };
@@ -150,21 +151,13 @@ static void end_json(struct json_writer *w, bool cut)
 
 /* ---- CSV (RFC 4180) ---- */
 
+/* An empty text is told from NULL. */
 static void put_csv_text(struct str text, struct buf *out)
 {
-    bool quoted = text.n == 0 || str_contains(text, STR("\"")) || str_contains(text, STR(",")) ||
-                  str_contains(text, STR("\n")) || str_contains(text, STR("\r"));
-    if (!quoted) {
-        buf_put(out, text);
-        return;
-    }
-    buf_putc(out, '"');
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '"')
-            buf_putc(out, '"');
-        buf_putc(out, text.p[i]);
-    }
-    buf_putc(out, '"');
+    if (text.n == 0)
+        buf_puts(out, "\"\"");
+    else
+        csv_quote(text, out);
 }
 
 static void begin_csv(const struct query *query, struct buf *out)
