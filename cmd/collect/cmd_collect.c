@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/collect/collect.h"
 
@@ -24,17 +23,16 @@ static const struct opt options[] = {
     OPT_END,
 };
 
-static bool exists(const char *path)
+static bool exists(const char *path, struct stat *ret)
 {
-    struct stat info;
-    return stat(path, &info) == 0 || errno != ENOENT;
+    return stat(path, ret) == 0 || errno != ENOENT;
 }
 
 /* Adds the tapes that the output has already, and then the operands. */
 static bool add_all(struct collect *c, const char *output, const struct shard *shard,
                     struct err *err)
 {
-    if (output && exists(output) && !collect_add_corpus(c, output, err))
+    if (output && exists(output, &c->before) && !collect_add_corpus(c, output, err))
         return false;
     c->n_present = c->inputs.n;
     for (size_t i = 0; i < c->inputs.n; i++)

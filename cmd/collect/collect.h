@@ -2,6 +2,8 @@
 #ifndef SYMTAPE_CMD_COLLECT_COLLECT_H
 #define SYMTAPE_CMD_COLLECT_COLLECT_H
 
+#include <sys/stat.h>
+
 #include "cmd/cmd.h"
 #include "cmd/shards/shard.h"
 #include "cmd/shards/tape_files.h"
@@ -34,6 +36,7 @@ struct collect {
     const char *revision, *name; /* --revision, --name; NULL: none */
     bool strict;
     struct arena arena;
+    struct stat before; /* the output when it was read; zeros if there was none */
     vec_of(struct collect_corpus)
     corpora; /* the first is the output, if there is one already */
     vec_of(struct collect_input)

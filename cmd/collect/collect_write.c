@@ -65,14 +65,15 @@ static bool are_unreadable(struct collect *c, const struct corpus_tapes *partial
     return true;
 }
 
-/* Sets *done to the number of inputs that are done in the partial corpus, or removes it, if it is
- * of no use. */
-static bool resume(struct collect *c, const char *partial, size_t *done, struct err *err)
+/* Sets *done to the number of inputs that are done in the partial corpus, and *kept to that of its
+ * tapes, or removes it, if it is of no use. */
+static bool resume(struct collect *c, const char *partial, size_t *done, size_t *kept,
+                   struct err *err)
 {
     struct corpus_tapes tapes = { 0 };
     struct arena arena = ARENA_INIT;
     struct stat info;
-    *done = 0;
+    *done = *kept = 0;
     if (lstat(partial, &info) != 0)
         return errno == ENOENT || err_errno(err, "%s", partial);
     /* Opening it to write removes the rest of a transaction. */
@@ -86,6 +87,7 @@ static bool resume(struct collect *c, const char *partial, size_t *done, struct 
         *done = inputs_done(c, &tapes);
     if (*done > 0 && !are_unreadable(c, &tapes, *done))
         *done = 0;
+    *kept = *done > 0 ? tapes.tapes.n : 0;
     corpus_reader_close(reader);
     vec_release(&tapes.tapes);
     arena_release(&arena);
@@ -110,17 +112,39 @@ static bool write_inputs(struct collect *c, struct corpus_writer *writer, size_t
     return true;
 }
 
-/* Writes until the end, or until an input that failed in the middle: *half. */
-static bool write_partial(struct collect *c, const char *partial, bool *half, struct err *err)
+/* Gives the corpus its name, unless another process made or changed the one that was read: its
+ * tapes would be lost. */
+static bool publish(const struct collect *c, const char *partial, const char *real, struct err *err)
 {
-    size_t done;
+    const struct stat *before = &c->before;
+    struct stat now = { 0 };
+    if (stat(real, &now) != 0 && errno != ENOENT)
+        return err_errno(err, "%s", real);
+    if (now.st_dev != before->st_dev || now.st_ino != before->st_ino ||
+        now.st_size != before->st_size || now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+        now.st_mtim.tv_nsec != before->st_mtim.tv_nsec)
+        return err_set(err, ERR_ENV, "%s: another process wrote it meanwhile; run this again",
+                       real);
+    return rename(partial, real) == 0 || err_errno(err, "%s", real);
+}
+
+/* Writes until the end, or until an input that failed in the middle: *half. */
+static bool write_partial(struct collect *c, const char *partial, const char *real, bool *half,
+                          struct err *err)
+{
+    size_t done, kept;
     *half = false;
-    if (!resume(c, partial, &done, err))
+    if (!resume(c, partial, &done, &kept, err))
         return false;
     struct corpus_writer *writer = corpus_writer_open(partial, err);
-    bool ok = writer && write_inputs(c, writer, done, half, err);
+    if (writer && corpus_writer_tapes(writer) != kept)
+        err_set(err, ERR_ENV, "%s: another process writes it", partial);
+    bool ok = !err_is_set(err) && write_inputs(c, writer, done, half, err);
     out_progress_end(c->cmd->out);
-    return (corpus_writer_close(writer, ok && !*half, err) || *half) && ok;
+    if (ok && !*half)
+        ok = corpus_writer_finish(writer, err) && publish(c, partial, real, err);
+    (void)corpus_writer_close(writer, false, err);
+    return ok;
 }
 
 /* Returns whether the output exists and has all inputs. */
@@ -153,11 +177,8 @@ bool collect_write(struct collect *c, const char *output, struct err *err)
     char *real = real_path(output), *partial = NULL;
     bool ok = (real && asprintf(&partial, "%s.partial", real) >= 0) || err_nomem(err);
     bool half = !has_all(c, output);
-    while (ok && half) {
-        ok = write_partial(c, partial, &half, err);
-        if (ok && !half && rename(partial, real) != 0)
-            ok = err_errno(err, "%s", output);
-    }
+    while (ok && half)
+        ok = write_partial(c, partial, real, &half, err);
     free(partial);
     free(real);
     count_added(c);

@@ -51,16 +51,22 @@ struct corpus_writer;
 
 /* Creates a corpus, or opens one to which tapes are appended after those that it has: the rest of
  * a transaction that was not ended is removed. Another process that writes the same file is an
- * error. ERR_INPUT: there is something else of that name. */
+ * error. ERR_INPUT: there is something else of that name. The path is borrowed. */
 struct corpus_writer *corpus_writer_open(const char *path, struct err *err);
+/* The number of tapes that it has. */
+uint64_t corpus_writer_tapes(const struct corpus_writer *writer);
 
 /* Begins a tape, whose key must be above that of the last one. The sink takes its rows. Its end()
  * does not free the writer; if it is not `good`, the writer can only be closed. */
 struct table_sink *corpus_writer_begin(struct corpus_writer *writer, const struct corpus_tape *tape,
                                        struct err *err);
 
-/* Ends the transaction if `good`, and syncs the file; otherwise the file stays at the end of the
- * last transaction. Frees the writer. NULL is allowed if not good. */
+/* Ends the transaction and syncs the file, which can now be renamed: until corpus_writer_close(),
+ * no other process writes it. Fails if the file has lost its name to another process. */
+bool corpus_writer_finish(struct corpus_writer *writer, struct err *err);
+
+/* Finishes if `good`, and unlocks the file; unless it was finished, it stays at the end of the last
+ * transaction. Frees the writer. NULL is allowed if not good. */
 bool corpus_writer_close(struct corpus_writer *writer, bool good, struct err *err);
 
 /* ---- Reading ---- */

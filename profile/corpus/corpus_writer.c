@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profile/corpus/corpus_schema.h"
@@ -15,6 +16,7 @@ enum { BATCH_TAPES = 64, BATCH_BYTES = 64 << 20 };
 struct corpus_writer {
     struct table_sink sink; /* of the current tape */
     struct database database;
+    const char *path;
     int lock; /* of the file, held until it is closed */
     void *insertions[TABLES], *tape, *span;
     uint64_t n; /* tapes */
@@ -265,13 +267,26 @@ static bool begin_corpus(struct corpus_writer *w, struct corpus_tapes *tapes, st
            prepare_all(w, err);
 }
 
-static bool lock_file(struct corpus_writer *w, const char *path, struct err *err)
+/* Returns whether the file that is locked has the name still: another process may have renamed or
+ * removed it. */
+static bool has_name(const struct corpus_writer *w)
 {
-    w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    struct stat named, locked;
+    return stat(w->path, &named) == 0 && fstat(w->lock, &locked) == 0 &&
+           named.st_dev == locked.st_dev && named.st_ino == locked.st_ino;
+}
+
+static bool is_alone(const struct corpus_writer *w, bool alone, struct err *err)
+{
+    return alone || err_set(err, ERR_ENV, "%s: another process writes it", w->path);
+}
+
+static bool lock_file(struct corpus_writer *w, struct err *err)
+{
+    w->lock = open(w->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (w->lock < 0)
-        return err_errno(err, "%s", path);
-    return flock(w->lock, LOCK_EX | LOCK_NB) == 0 ||
-           err_set(err, ERR_ENV, "%s: another process writes it", path);
+        return err_errno(err, "%s", w->path);
+    return is_alone(w, flock(w->lock, LOCK_EX | LOCK_NB) == 0 && has_name(w), err);
 }
 
 struct corpus_writer *corpus_writer_open(const char *path, struct err *err)
@@ -284,10 +299,11 @@ struct corpus_writer *corpus_writer_open(const char *path, struct err *err)
         return NULL;
     }
     w->sink = (struct table_sink){ writer_table, writer_row, writer_end };
+    w->path = path;
     w->lock = -1;
     for (enum export_column column = 0; column < COLUMNS; column++)
         w->references[column] = column_reference(column);
-    bool ok = lock_file(w, path, err);
+    bool ok = lock_file(w, err);
     if (ok && !(database_open(&w->database, path, DATABASE_WRITE, err) &&
                 begin_corpus(w, &tapes, &arena, err)))
         ok = err_at(err, "%s", path);
@@ -299,18 +315,39 @@ struct corpus_writer *corpus_writer_open(const char *path, struct err *err)
     return NULL;
 }
 
+uint64_t corpus_writer_tapes(const struct corpus_writer *w)
+{
+    return w->n;
+}
+
+/* Rolls back what was not ended. */
+static void close_database(struct corpus_writer *w)
+{
+    for (enum export_table table = 0; table < TABLES; table++) {
+        database_finalize(&w->database, w->insertions[table]);
+        w->insertions[table] = NULL;
+    }
+    database_finalize(&w->database, w->tape);
+    database_finalize(&w->database, w->span);
+    w->tape = w->span = NULL;
+    database_close(&w->database);
+}
+
+bool corpus_writer_finish(struct corpus_writer *w, struct err *err)
+{
+    bool good = end_batch(w, err);
+    close_database(w);
+    if (good && fsync(w->lock) != 0)
+        good = err_errno(err, "%s", w->path);
+    return good && is_alone(w, has_name(w), err);
+}
+
 bool corpus_writer_close(struct corpus_writer *w, bool good, struct err *err)
 {
     if (!w)
         return false;
-    good = good && end_batch(w, err);
-    for (enum export_table table = 0; table < TABLES; table++)
-        database_finalize(&w->database, w->insertions[table]);
-    database_finalize(&w->database, w->tape);
-    database_finalize(&w->database, w->span);
-    database_close(&w->database); /* rolls back what was not ended */
-    if (good && fsync(w->lock) != 0)
-        good = err_errno(err, "the corpus");
+    good = good && corpus_writer_finish(w, err);
+    close_database(w);
     if (w->lock >= 0)
         close(w->lock);
     free(w);

@@ -85,6 +85,21 @@ def parts(corpora):
     return found + differs(corpora, corpora.folder / "merged.sqlite")
 
 
+def meanwhile(corpora):
+    """A corpus that another process made while this one read its inputs: no tape is lost."""
+    path, (first, second) = corpora.folder / "meanwhile.sqlite", corpora.paths[:2]
+    args = [str(SYMTAPE), "collect", "-o", str(path), "--name", str(first), "-", str(second)]
+    slow = subprocess.Popen(args, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    os.write(slow.stdin.fileno(), first.read_bytes()[:100])  # it waits for the rest
+    time.sleep(0.3)
+    other = run(["collect", "-o", path, corpora.paths[2]])
+    told = slow.communicate(first.read_bytes()[100:])[1]
+    found = [] if other.code == 0 and slow.returncode == 4 and b"meanwhile" in told else [f"exit {slow.returncode}: {told!r}"]
+    done = run(["collect", "-o", path, first, second])
+    count = corpora.rows("SELECT count(*) FROM tapes", path)[0][0]
+    return found + ([] if done.code == 0 and count == 3 else [f"{count} tapes: {done.told()}"]) + left(corpora.folder)
+
+
 def kill_once(args, seconds):
     """Starts it, and kills it after so many seconds. Returns whether it was killed."""
     process = subprocess.Popen([str(SYMTAPE), *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -407,7 +422,7 @@ def main():
         _, found = corpora.collect("all.sqlite", corpora.logs)
         count = corpora.rows("SELECT count(*) FROM tapes")[0][0]
         cases.check("collect", found + ([] if count == len(corpora.paths) else [f"{count} tapes"]))
-        for test in (orders, additions, parts, piped, exported, answers, slower, damage, texts):
+        for test in (orders, additions, parts, meanwhile, piped, exported, answers, slower, damage, texts):
             cases.check(test.__name__, test(corpora))
         cases.check("kills", kills(corpora, 20 if args.all else 4, args.seed))
         strangers(corpora, cases)
