@@ -114,7 +114,7 @@ enum dash_outcome {
     DASH_UNKNOWN, /* nothing is known of it */
     DASH_PASSED,
     DASH_FAILED,
-    DASH_FLAKY /* some runs passed, or their statuses differ */
+    DASH_FLAKY /* the statuses of its runs differ */
 };
 enum dash_outcome dash_outcome(const struct dash *dash, const struct dash_model *model);
 /* Returns whether a status counts as passed: those that PyTorch's dashboard counts, and "compiled",

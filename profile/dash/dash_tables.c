@@ -10,8 +10,10 @@ void dash_put_value(enum dash_measure measure, double value, struct buf *out)
 {
     if (isnan(value))
         return;
-    if (measure == DASH_COMPILE)
-        format_ns(out, value >= 0 && value < 9e9 ? (int64_t)(value * 1e9) : INT64_MAX);
+    if (measure == DASH_COMPILE && value < 9e9)
+        format_ns(out, (int64_t)(value * 1e9));
+    else if (measure == DASH_COMPILE)
+        buf_printf(out, "%.3g s", value);
     else if (measure == DASH_MFU)
         buf_printf(out, "%.1f %%", value * 100);
     else
@@ -164,6 +166,8 @@ static void change_cell(double before, double after, enum compare_verdict verdic
     size_t begin = table->text.n;
     if (before > 0 && before != after)
         buf_printf(&table->text, "%+.1f %%%s", (after / before - 1) * 100, verdict_mark(verdict));
+    else if (before != after)
+        buf_printf(&table->text, "from 0%s", verdict_mark(verdict));
     end_cell(table, begin);
 }
 
@@ -241,6 +245,9 @@ static void worse_cell(const struct dash_model_row *row, struct table *table)
     size_t begin = table->text.n;
     if (row->verdict == COMPARE_NOISE)
         buf_puts(&table->text, "noise");
+    else if (isinf(row->worse))
+        buf_printf(&table->text, "%s 0%s", row->before.median > 0 ? "to" : "from",
+                   verdict_mark(row->verdict));
     else if (row->worse > 1)
         buf_printf(&table->text, "%.2f times%s", row->worse, verdict_mark(row->verdict));
     end_cell(table, begin);

@@ -49,7 +49,8 @@ struct dash_model_row {
     uint32_t config, name;
     enum dash_measure measure;
     struct dash_value before, after; /* before.n is 0 where there is none */
-    double worse;                    /* the factor by which it became worse; NAN without before */
+    double
+        worse; /* the factor by which it became worse; NAN without before, INFINITY from or to 0 */
     enum compare_verdict verdict;
     uint32_t before_tape, after_tape; /* paths; INTERN_NONE */
     struct str difference;            /* the first one of the tapes; "" */

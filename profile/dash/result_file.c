@@ -166,7 +166,8 @@ static void begin_row(struct result_reader *r)
                            .peak = r->peak };
 }
 
-/* Ratios that are not positive have no logarithm; a row that did not run has no values. */
+/* Ratios that are not positive have no logarithm, and no time or share is negative; a row that did
+ * not run has no values. */
 static void finish_values(struct row *row)
 {
     double *value = row->run.value, speedup = value[DASH_SPEEDUP];
@@ -180,7 +181,7 @@ static void finish_values(struct row *row)
     for (int m = 0; m < DASH_MEASURES; m++) {
         bool ratio = dash_measure_row((enum dash_measure)m)->mean == DASH_GEOMETRIC;
         bool drop = row->has_speedup && (row->missing || !row->run.ran);
-        if (drop || (ratio && !(value[m] > 0)))
+        if (drop || value[m] < 0 || (ratio && !(value[m] > 0)))
             value[m] = NAN;
     }
 }

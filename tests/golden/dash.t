@@ -197,6 +197,37 @@ History: charts for what two points have, and a section for each point.
       -              speed-up           1.50x       1.50x       -       1
       -              compile time      1.32 s      1.32 s       -       1
 
+Times below 0 are missing, and from 0 there is no factor.
+
+    $ printf 'name,speedup,compilation_latency\nx,2,0\ny,2,-1\n' > zero.csv; printf 'name,speedup,compilation_latency\nx,2,5\ny,2,4e10\n' > five.csv; symtape dash zero.csv five.csv
+    Points
+      point     files  tapes  models  what is known of it
+      zero.csv      1      -       2  -
+      five.csv      1      -       2  -
+
+    Results
+      point     models      passed  speed-up  compile time
+      zero.csv       2  100 %, 2/2     2.00x          0 ns
+      five.csv       2  100 %, 2/2     2.00x       2e+10 s
+      speed-up and memory ratio: geometric means over the models that passed; compile time and MFU: arithmetic means
+
+    Before and after, over the models in common
+      configuration  measure           before       after    change  models
+      -              passed        100 %, 2/2  100 %, 2/2         -       2
+      -              speed-up           2.00x       2.00x         -       2
+      -              compile time        0 ns      5.00 s  from 0 ?       1
+      noise: no larger than the spread of repeated runs; ?: not repeated on both sides, so it may be noise
+
+    Most regressed
+      model  measure       before   after     worse
+      x      compile time    0 ns  5.00 s  from 0 ?
+      noise: no larger than the spread of repeated runs; ?: not repeated on both sides, so it may be noise
+
+    Slowest
+      model  measure   before  after
+      x      speed-up   2.00x  2.00x
+      y      speed-up   2.00x  2.00x
+
 What cannot be read, and what makes no sense.
 
     $ printf 'name,speedup\nx,1.5x\n' > bad.csv && symtape dash bad.csv
