@@ -1,5 +1,6 @@
 /* Writes the tables of each input as JSON lines: FOLDER/tape=KEY, a partition for Spark and
  * DuckDB. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,13 +15,15 @@
 /* Complete folders are synced, so many at once, before they get their names. */
 enum { BATCH = 64 };
 
+#define PARTIAL ".partial-"
+
 struct lines_target {
     int folder;
     const char *path;
     struct corpus_tape complete[BATCH];
     size_t n_complete;
     char name[sizeof "tape=" + 2 * SHA256_BYTES];
-    char hidden[sizeof ".partial-" + 2 * SHA256_BYTES]; /* until it is complete */
+    char hidden[sizeof PARTIAL + 2 * SHA256_BYTES + 24]; /* this process's, until it is complete */
 };
 
 static void set_names(struct lines_target *target, const struct corpus_tape *tape)
@@ -29,7 +32,7 @@ static void set_names(struct lines_target *target, const struct corpus_tape *tap
     for (size_t i = 0; i < SHA256_BYTES; i++)
         snprintf(hex + 2 * i, 3, "%02x", tape->key[i]);
     snprintf(target->name, sizeof target->name, "tape=%s", hex);
-    snprintf(target->hidden, sizeof target->hidden, ".partial-%s", hex);
+    snprintf(target->hidden, sizeof target->hidden, PARTIAL "%s-%ld", hex, (long)getpid());
 }
 
 static bool write_tape_line(int folder, const struct corpus_tape *tape, struct err *err)
@@ -53,7 +56,6 @@ static bool write_tape_line(int folder, const struct corpus_tape *tape, struct e
     return ok;
 }
 
-/* A process that was killed may have left the folder; its files are replaced. */
 static struct table_sink *begin_lines(void *user, const struct corpus_tape *tape, struct err *err)
 {
     struct lines_target *target = user;
@@ -77,15 +79,25 @@ static struct table_sink *begin_lines(void *user, const struct corpus_tape *tape
     return sink;
 }
 
-/* Another process may have made the same folder meanwhile: it has the same files. */
+/* Another process may have made the same folder meanwhile: it has the same files, and may have
+ * removed the hidden one. */
+static bool is_there(const struct lines_target *target)
+{
+    struct stat info;
+    return fstatat(target->folder, target->name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static bool show_folder(struct lines_target *target, const struct corpus_tape *tape,
                         struct err *err)
 {
     set_names(target, tape);
     if (renameat(target->folder, target->hidden, target->folder, target->name) == 0)
         return true;
-    if (errno != EEXIST && errno != ENOTEMPTY)
+    int why = errno;
+    if (!is_there(target)) {
+        errno = why;
         return err_errno(err, "%s/%s", target->path, target->name);
+    }
     (void)folder_remove(target->folder, target->hidden);
     return true;
 }
@@ -100,12 +112,33 @@ static bool show_folders(struct lines_target *target, struct err *err)
     return ok;
 }
 
+/* Removes the hidden folders of tapes that are there: those of processes that were killed, or that
+ * will find that they are late. */
+static void remove_partial(struct lines_target *target)
+{
+    const struct str start = STR(PARTIAL);
+    int folder = openat(target->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+    if (!dir && folder >= 0)
+        close(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct str name = str_of(entry->d_name);
+        if (!str_starts(name, start))
+            continue;
+        snprintf(target->name, sizeof target->name, "tape=%.*s", 2 * SHA256_BYTES,
+                 name.p + start.n);
+        if (is_there(target))
+            (void)folder_remove(target->folder, entry->d_name);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 static bool write_input(struct collect *c, struct collect_input *input, struct lines_target *target,
                         struct err *err)
 {
-    struct stat info;
     set_names(target, &input->tape);
-    if (fstatat(target->folder, target->name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
+    if (is_there(target)) {
         c->n_present++;
         return true;
     }
@@ -116,7 +149,12 @@ static bool write_input(struct collect *c, struct collect_input *input, struct l
         return target->n_complete < BATCH || show_folders(target, err);
     case COLLECT_HALF: (void)folder_remove(target->folder, target->hidden); return true;
     case COLLECT_SKIPPED: return true;
-    default: return false;
+    default:
+        if (!is_there(target))
+            return false;
+        err_clear(err);
+        c->n_present++;
+        return true;
     }
 }
 
@@ -132,6 +170,8 @@ bool collect_write_lines(struct collect *c, const char *folder, struct err *err)
         out_progress(c->cmd->out, "%zu of %zu tapes", i + 1, c->inputs.n);
     }
     ok = ok && show_folders(&target, err);
+    if (ok)
+        remove_partial(&target);
     out_progress_end(c->cmd->out);
     if (target.folder >= 0)
         close(target.folder);

@@ -4,6 +4,7 @@
 Recordings are made by recordings.py. `--all` makes 1,000 of them instead of 48, and kills more often.
 """
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -354,7 +355,14 @@ def partitions(corpora, cases):
     done = run(["collect", "--jsonl", folder, *corpora.paths[:8]])
     for k in (1, 2):
         run(["collect", "--jsonl", again, "--shard", f"{k}/2", *corpora.paths[:8]])
+    args = [str(SYMTAPE), "collect", "--jsonl", str(corpora.folder / "lines_at_once"), *map(str, corpora.paths[:8])]
+    late = corpora.folder / "lines_at_once" / f".partial-{hashlib.sha256(corpora.paths[0].read_bytes()).hexdigest()}-1"
+    late.mkdir(parents=True)  # of a process that was killed
+    at_once = [subprocess.Popen(args, stdout=subprocess.DEVNULL) for _ in range(4)]
+    codes = [process.wait() for process in at_once]
     one = {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    three = {p.relative_to(args[3]): p.read_bytes() for p in Path(args[3]).rglob("*") if p.is_file()}
+    cases.check("JSON lines: four processes write the same folders", [] if codes == [0] * 4 and one == three and not late.exists() else [f"{codes}"])
     two = {p.relative_to(again): p.read_bytes() for p in again.rglob("*") if p.is_file()}
     cases.check("JSON lines: two parts write the same files", ([] if done.code == 0 else [done.told()]) + ([] if one == two and one else ["others"]))
     python = os.environ.get("SYMTAPE_PYTHON", sys.executable)
