@@ -1,4 +1,6 @@
+#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/cli/memory_limit.h"
 #include "cmd/cli/nearest.h"
@@ -99,6 +101,24 @@ static void note_size(struct cmd *cmd)
         meter->stored(meter, (uint64_t)info.st_size);
 }
 
+/* `struct out` is not for signals. */
+static void on_late(int number)
+{
+    static const char text[] = "symtape: the query took longer than --timeout allows\n";
+    (void)number;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(EXIT_ENV);
+}
+
+/* The library looks at the time between its steps only, and one step, such as instr() of two long
+ * texts, can take hours: the process ends then. query_print() stops the alarm. */
+static void set_alarm(uint64_t seconds)
+{
+    const struct sigaction action = { .sa_handler = on_late };
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)alarm((unsigned)seconds);
+}
+
 static int answer(struct cmd *cmd, const char *sql, const char *name, size_t first_parameter)
 {
     const struct query_args *args = cmd->args;
@@ -114,9 +134,11 @@ static int answer(struct cmd *cmd, const char *sql, const char *name, size_t fir
                                                                     : 0 };
     note_size(cmd);
     seconds = seconds < MOST_SECONDS ? seconds : MOST_SECONDS;
+    set_alarm(seconds + 1);
     bool ok = query_open(&query, cmd->operands[0], sql, seconds * 1000, &err) &&
               bind_operands(cmd, first_parameter, &query, &err);
     int code = ok ? query_print(cmd->out, &report, &err) : out_error(cmd->out, &err);
+    (void)alarm(0);
     query_close(&query);
     return code;
 }

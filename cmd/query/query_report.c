@@ -1,5 +1,7 @@
 #include "cmd/query/query_report.h"
 
+#include <unistd.h>
+
 #include "profile/report/table.h"
 #include "trace/base/arena.h"
 #include "trace/base/text/csv.h"
@@ -8,7 +10,7 @@
 enum { PIECE = 1 << 16 };
 
 /* Reads the next row. *more is false at the end, and at the limit if there are further rows:
- * *cut. */
+ * *cut. The time of the query ends there: a reader of what is printed may take longer. */
 static bool next_row(const struct query_report *report, uint64_t n, bool *more, bool *cut,
                      struct err *err)
 {
@@ -16,6 +18,8 @@ static bool next_row(const struct query_report *report, uint64_t n, bool *more, 
         return false;
     *cut = *more && report->limit && n == report->limit;
     *more = *more && !*cut;
+    if (!*more)
+        (void)alarm(0);
     return true;
 }
 

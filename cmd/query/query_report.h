@@ -18,7 +18,7 @@ struct query_report {
 };
 
 /* Prints the rows while they are read; a table is printed at its end. Returns the exit code; errors
- * are printed, those of the query from `err`. */
+ * are printed, those of the query from `err`. It stops the process's alarm(2) at the last row. */
 int query_print(struct out *out, const struct query_report *report, struct err *err);
 
 #endif

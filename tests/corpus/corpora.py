@@ -289,6 +289,9 @@ def forbidden(corpora, cases):
         cases.check(f"query: refuses {sql[:40]!r}", [] if done.code in (2, 3) and not done.out and not done.crashed() else [done.told()])
     done = run(["query", corpora.corpus, "--timeout", "1", "--sql", ENDLESS], timeout=60)
     cases.check("query: an endless one ends", [] if done.code == 4 and b"--timeout" in done.err else [done.told()])
+    long_step = "SELECT instr(zeroblob(10000000), zeroblob(5000000) || x'01')"
+    done = run(["query", corpora.corpus, "--timeout", "1", "--sql", long_step], timeout=60)
+    cases.check("query: one step that takes hours ends", [] if done.code == 4 and b"--timeout" in done.err else [done.told()])
     endless = refused(corpora, "endless view", f"DROP TABLE lines; CREATE VIEW lines AS {ENDLESS.replace('count(*)', 'i AS file, 0 AS torch, 0 AS line')}",
                       ["query", "--timeout", "1", "CORPUS", "lines"], codes=(2, 3, 4))
     cases.check("query: an endless view in the place of a table", endless)
