@@ -316,11 +316,15 @@ static bool read_members(struct result_reader *r, const struct json *doc, struct
     json_id key = json_first(doc, JSON_ROOT);
     while (key != JSON_NONE) {
         json_id value = json_next(doc, key);
-        struct file_column *column = column_of_key(r, json_text(doc, key), err);
+        buf_clear(&r->text);
+        json_decode(doc, key, &r->text);
+        struct file_column *column =
+            r->text.failed ? NULL : column_of_key(r, buf_str(&r->text), err);
+        if (!column)
+            return err_is_set(err) ? false : err_nomem(err);
         buf_clear(&r->text);
         put_json_value(doc, value, &r->text);
-        if (!column || (r->text.failed && !err_nomem(err)) ||
-            !take_cell(r, column, buf_str(&r->text), err))
+        if ((r->text.failed && !err_nomem(err)) || !take_cell(r, column, buf_str(&r->text), err))
             return false;
         key = json_next(doc, value);
     }
@@ -392,18 +396,21 @@ static bool take_point_fact(struct dash *dash, struct dash_point *point, struct 
 bool point_facts_read(struct dash *dash, struct dash_point *point, struct str text, struct err *err)
 {
     struct json doc = { 0 };
-    struct buf value = BUF_INIT;
+    struct buf name = BUF_INIT, value = BUF_INIT;
     bool ok = parse_object(&doc, without_mark(text), err);
     json_id key = ok ? json_first(&doc, JSON_ROOT) : JSON_NONE;
     while (ok && key != JSON_NONE) {
         json_id at = json_next(&doc, key);
+        buf_clear(&name);
         buf_clear(&value);
+        json_decode(&doc, key, &name);
         put_json_value(&doc, at, &value);
-        ok = (!value.failed || err_nomem(err)) &&
-             take_point_fact(dash, point, json_text(&doc, key), buf_str(&value), err);
+        ok = ((!name.failed && !value.failed) || err_nomem(err)) &&
+             take_point_fact(dash, point, buf_str(&name), buf_str(&value), err);
         key = json_next(&doc, at);
     }
     json_release(&doc);
+    buf_release(&name);
     buf_release(&value);
     return ok;
 }

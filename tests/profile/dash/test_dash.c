@@ -143,7 +143,7 @@ static void test_json_lines(void **state)
     add(dash, "a", "r.jsonl",
         "{\"name\":\"x\",\"suite\":\"s\",\"speedup\":2,\"flops\":1e12,\"abs_latency\":10,"
         "\"peak_tflops\":400,\"tags\":[1],\"torch\":\"2.13\"}\n\n"
-        "{\"model\":\"y\",\"suite\":\"s\",\"speedup\":NaN,\"mfu\":0.5,\"torch\":\"2.13\"}\n");
+        "{\"mod\\u0065l\":\"y\",\"suite\":\"s\",\"speedup\":NaN,\"mfu\":0.5,\"torch\":\"2.13\"}\n");
     struct dash_view view = view_of(dash, 0);
     const struct dash_summary *s = &view.results.v[0].summary;
     assert_int_equal(s->judged, 2);
