@@ -48,6 +48,16 @@ static int write_page_of(struct pages *pages, struct trace *trace, const char *p
     return code;
 }
 
+/* Appends a name to an address, in which '#', ':' and others would have a meaning. */
+static void put_name(struct str name, struct buf *address)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (is_word_char(name.p[i]) || name.p[i] == '.' || name.p[i] == '-')
+            buf_putc(address, name.p[i]);
+        else
+            buf_printf(address, "%%%02x", (unsigned char)name.p[i]);
+}
+
 /* Sets the address of a row's page, "week_files/3.html". */
 static bool set_address(struct pages *pages, struct dash_model_row *row, struct str path,
                         struct err *err)
@@ -55,7 +65,9 @@ static bool set_address(struct pages *pages, struct dash_model_row *row, struct 
     struct str folder = str_basename(str_of(pages->folder.p));
     struct str name = str_basename(path);
     struct buf text = BUF_INIT;
-    buf_printf(&text, "%.*s/%.*s", STR_ARG(folder), STR_ARG(name));
+    put_name(folder, &text);
+    buf_putc(&text, '/');
+    put_name(name, &text);
     if (!text.failed)
         row->page = arena_copy(&pages->d->view.arena, buf_str(&text));
     bool ok = !text.failed && row->page.p;

@@ -177,6 +177,9 @@ History: charts for what two points have, and a section for each point.
     href="ab_files/1.html"
     3
 
+    $ symtape dash a b -o 'a#b.html' --pages && grep -o 'href="a%[^"]*"' 'a#b.html' | sort -u
+    href="a%23b_files/1.html"
+
     $ symtape dash a b --pages
     2> symtape: dash: --pages needs --html and -o FILE
     [exit 2]
