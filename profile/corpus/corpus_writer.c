@@ -1,4 +1,5 @@
 /* Appends tapes to a corpus. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,7 +287,10 @@ static bool lock_file(struct corpus_writer *w, struct err *err)
     w->lock = open(w->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (w->lock < 0)
         return err_errno(err, "%s", w->path);
-    return is_alone(w, flock(w->lock, LOCK_EX | LOCK_NB) == 0 && has_name(w), err);
+    bool locked = flock(w->lock, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK) /* the file system has no locks */
+        return err_errno(err, "%s", w->path);
+    return is_alone(w, locked && has_name(w), err);
 }
 
 struct corpus_writer *corpus_writer_open(const char *path, struct err *err)
