@@ -208,11 +208,16 @@ struct found_version {
     bool certified;
 };
 
-static void take_found(struct found_version *found, const struct version_list *versions,
-                       const struct bisect_result *result)
+static void count_probes(struct found_version *found, const struct bisect_result *result)
 {
     found->probes += result->probes;
     found->rounds += result->rounds;
+}
+
+static void take_found(struct found_version *found, const struct version_list *versions,
+                       const struct bisect_result *result)
+{
+    count_probes(found, result);
     if (result->end != BISECT_FOUND && result->end != BISECT_BETWEEN)
         return;
     found->bad = &versions->list.v[result->bad];
@@ -221,7 +226,8 @@ static void take_found(struct found_version *found, const struct version_list *v
 }
 
 /* A merge is bad by what it brought in, or by itself: looks for the first bad commit of its other
- * parents. *entered: there is one. */
+ * parents. *entered: there is one; else the merge stays the answer, also if the suite could not
+ * decide inside. */
 static bool enter_merge(struct version_search *s, struct found_version *found, bool *entered,
                         struct err *err)
 {
@@ -235,10 +241,11 @@ static bool enter_merge(struct version_search *s, struct found_version *found, b
         bool any = good && inside.list.n > 1;
         if (any)
             good = search_versions(s, &inside, &result, err);
-        if (any && good) {
+        *entered = any && good && result.end == BISECT_FOUND;
+        if (*entered)
             take_found(found, &inside, &result);
-            *entered = result.end == BISECT_FOUND;
-        }
+        else
+            count_probes(found, &result);
         bisect_result_release(&result);
         if (*entered) {
             version_list_release(&found->inside);

@@ -197,6 +197,12 @@ def commits(folder):
     report("another suite's log", code == 2 and "--overwrite" in err, (code, err))
     code, got, err = bisect(repository, "--commits", "HEAD~10..main", "--suite", suite, "--log", log, "--overwrite")
     report("never", code == 0 and got["verdict"] == "never" and got["first_bad"] is None, (code, got, err))
+    # What the merge brought in cannot be decided: the merge stays the answer.
+    suite.write_text('#!/bin/sh\ngrep -q bad side 2> /dev/null || exit 0\n'
+                     '[ "$(cat side)" = "bad 4" ] && exit 1\nexit 125\n')
+    code, got, err = bisect(repository, "--commits", "HEAD~10..main", "--suite", suite, "--log", folder / "merge.log")
+    report("a merge of commits that are skipped", code == 1 and got["first_bad"]["title"] == "merge side" and
+           got["verdict"] == "found", (code, got, err))
     suite.write_text('case $SYMTAPE_RELEASE in 2.7|2.8) exit 0;; 2.9) exit 125;; *) exit 1;; esac\n')
     code, got, err = bisect(repository, "--releases", "2.7,2.8,2.9,2.10=/x/python,2.11", "--suite", suite, "--log",
                             folder / "releases.log", "-j", "2")
