@@ -123,11 +123,12 @@ static bool spawn_remote(struct launcher *launcher, struct remote_worker *worker
 
 enum heard { HEARD_MORE, HEARD_NOTHING, HEARD_END };
 
-/* Waits a moment for something that the worker writes. */
-static enum heard hear(struct remote_worker *worker, struct err *err)
+/* Waits a moment for something that the worker writes or, while `sending`, until it takes more. */
+static enum heard hear(struct remote_worker *worker, bool sending, struct err *err)
 {
-    struct pollfd fd = { .fd = worker->out, .events = POLLIN };
-    if (poll(&fd, 1, POLL_MS) <= 0)
+    struct pollfd fds[] = { { .fd = worker->out, .events = POLLIN },
+                            { .fd = worker->in, .events = POLLOUT } };
+    if (poll(fds, sending ? 2 : 1, POLL_MS) <= 0 || !fds[0].revents)
         return HEARD_NOTHING;
     if (!buf_reserve(&worker->received, 1 << 14))
         return err_nomem(err), HEARD_END;
@@ -174,7 +175,7 @@ static bool greet(struct remote_worker *worker, const atomic_bool *cancel, bool 
             return fail_worker(worker, err, "did not start within 10 minutes");
         if (worker->received.n > NOISE_MAX)
             return fail_worker(worker, err, "wrote something else than its greeting");
-        if (hear(worker, err) == HEARD_END)
+        if (hear(worker, false, err) == HEARD_END)
             return !err_is_set(err) && fail_worker(worker, err, "ended before its greeting");
     }
     struct str text = buf_str(&worker->received);
@@ -240,9 +241,9 @@ static enum asked ask_worker(struct remote_worker *worker, const struct job *job
                              struct message *answer, struct err *err)
 {
     struct buf text = BUF_INIT;
-    double until =
-        job->timeout > 0 ? clock_seconds() + job->timeout + late_seconds(job->timeout) : 1e18;
-    bool cancelling = false;
+    double limit = job->timeout > 0 ? job->timeout + late_seconds(job->timeout) : 1e18;
+    double until = clock_seconds() + start_seconds; /* `limit` begins when all is sent */
+    bool cancelling = false, sending = true;
     enum asked ret = ASKED_LOST;
     message_print_run(job, &text);
     struct str rest = buf_str(&text);
@@ -272,9 +273,13 @@ static enum asked ask_worker(struct remote_worker *worker, const struct job *job
             break;
         }
         if (text.failed || (rest.n && !send_some(worker, &rest)) ||
-            hear(worker, err) == HEARD_END) {
+            hear(worker, rest.n > 0, err) == HEARD_END) {
             fail_worker(worker, err, "ended");
             break;
+        }
+        if (sending && !rest.n) {
+            sending = false;
+            until = cancelling ? until : clock_seconds() + limit;
         }
     }
     buf_release(&text);
