@@ -309,8 +309,9 @@ def forbidden(corpora, cases):
     for args in (["query", pipe, "tapes"], ["collect", "-o", pipe, corpora.paths[0]]):
         done = run(args, timeout=10)
         cases.check(f"{args[0]}: a pipe is no database", [] if done.code == 3 else [done.told()])
-    sorted_ = run(["query", corpora.corpus, "--sql", ENDLESS.replace("count(*)", "randomblob(1000) AS r") + " ORDER BY r"], timeout=60)
-    cases.check("query: what is sorted takes no disk", [] if sorted_.code == 3 and b"memory" in sorted_.err else [sorted_.told()])
+    if not is_sanitized():  # memory is not limited there
+        sorted_ = run(["query", corpora.corpus, "--sql", ENDLESS.replace("count(*)", "randomblob(1000) AS r") + " ORDER BY r"], timeout=60)
+        cases.check("query: what is sorted takes no disk", [] if sorted_.code == 3 and b"memory" in sorted_.err else [sorted_.told()])
     cases.check("query: nothing was written", [] if corpora.corpus.read_bytes() == before else ["the corpus changed"])
     rows = run(["query", "--json", corpora.corpus, "--sql", "SELECT value FROM json_each('[3]')"])
     cases.check("query: json_each", [] if rows.code == 0 and json.loads(rows.out)["rows"] == [[3]] else [rows.told()])
