@@ -82,6 +82,8 @@ static bool confirm(struct search *search)
         return true;
     if (search->forecast)
         return search_confirm(search, 1);
+    uint32_t ahead = known->resumed ? 0 : known->confirmed + known->doubted;
+    search->confirming += ahead < most ? ahead : most; /* asked in advance, by the forecast */
     while (!known->resumed && known->confirmed + known->doubted < most) {
         if (!search_confirm(search, most - known->confirmed - known->doubted))
             return false;
