@@ -146,8 +146,9 @@ static void drop_received(struct remote_worker *worker, size_t n)
     worker->received.n -= n;
 }
 
-/* Removes the lines before the greeting: a shell's, or the queue's. Returns whether it is there. */
-static bool find_hello(struct remote_worker *worker)
+/* Removes the lines before the greeting: a shell's, or the queue's. Returns whether it is there;
+ * `noise` counts what was removed. */
+static bool find_hello(struct remote_worker *worker, size_t *noise)
 {
     struct str mark = STR("{\"symtape-worker\"");
     for (;;) {
@@ -158,6 +159,7 @@ static bool find_hello(struct remote_worker *worker)
         if (str_starts(text, mark))
             return true;
         drop_received(worker, line + 1);
+        *noise += line + 1;
     }
 }
 
@@ -166,14 +168,15 @@ static bool greet(struct remote_worker *worker, const atomic_bool *cancel, bool 
                   struct err *err)
 {
     struct message message;
+    size_t noise = 0;
     double until = clock_seconds() + start_seconds;
-    while (!find_hello(worker)) {
+    while (!find_hello(worker, &noise)) {
         *cancelled = cancel && atomic_load(cancel);
         if (*cancelled)
             return false;
         if (clock_seconds() > until)
             return fail_worker(worker, err, "did not start within 10 minutes");
-        if (worker->received.n > NOISE_MAX)
+        if (noise + worker->received.n > NOISE_MAX)
             return fail_worker(worker, err, "wrote something else than its greeting");
         if (hear(worker, false, err) == HEARD_END)
             return !err_is_set(err) && fail_worker(worker, err, "ended before its greeting");
