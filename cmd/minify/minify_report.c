@@ -311,7 +311,8 @@ static void put_minify_text(const struct minify_job *job, struct buf *out)
     put_rate(result, out);
     put_failing(job, out);
     if (job->has_bisected) {
-        buf_puts(out, "what fails in PyTorch: ");
+        buf_puts(out, job->bisected.found ? "what fails in PyTorch: "
+                                          : "what fails in PyTorch was not found: ");
         minify_put_bisected(job, out);
         buf_putc(out, '\n');
     }
