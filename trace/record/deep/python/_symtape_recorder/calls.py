@@ -559,7 +559,12 @@ class Calls:
         elif call.backward_of is not None:
             key = "backward", call.mode, call.looked
         else:
-            key = self.key_of(call, error, frame)
+            try:
+                key = self.key_of(call, error, frame)
+            except Exception:
+                if call.objects is self.objects:
+                    raise
+                key = None  # another thread began a new recording meanwhile
         done, stack = self.thread.done, self.thread.stack
         if not done and not stack:
             with self.lock:
@@ -700,7 +705,9 @@ class Calls:
         if call.objects is not self.objects:  # it began in an earlier recording
             return
         self.end_run()
-        if not self.active or self.full:
+        if not self.active:  # it was stopped while the call was made
+            return
+        if self.full:
             self.dropped += 1
             return
         self.calls += 1
