@@ -65,8 +65,8 @@ static sym_id symbol_of(const struct size_reader *r, const struct input_tensor *
     const struct shared_symbol *shared;
     if (t->size_symbol[d].name.n)
         return own_symbol(r, t, d);
-    if (t->of_module || t->fixed[d] || r->inputs.static_by_default || t->size[d] == 0 ||
-        t->size[d] == 1)
+    if (t->of_module || t->fixed[d] || t->unbacked[d] || r->inputs.static_by_default ||
+        t->size[d] == 0 || t->size[d] == 1)
         return SYM_NONE;
     shared = find_shared(r, t->size[d]);
     return shared ? shared->symbol : SYM_NONE;

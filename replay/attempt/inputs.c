@@ -99,9 +99,10 @@ static bool room_for_dims(struct arena *arena, struct input_tensor *t)
     t->marked = arena_array(arena, bool, n);
     t->duck = arena_array(arena, bool, n);
     t->fixed = arena_array(arena, bool, n);
+    t->unbacked = arena_array(arena, bool, n);
     t->change = arena_array(arena, struct dim_change, n);
     t->size_symbol = t->stride_symbol = t->offset_symbol = no_symbols;
-    return t->size && t->stride && t->marked && t->duck && t->fixed && t->change;
+    return t->size && t->stride && t->marked && t->duck && t->fixed && t->unbacked && t->change;
 }
 
 /* Returns the number of a storage in the table of those that were described; it is added there. */
@@ -476,7 +477,8 @@ bool inputs_guess_sharing(struct inputs *inputs, const struct graph *dynamo)
             continue;
         memset(t->duck, 0, t->ndim * sizeof *t->duck);
         for (uint32_t d = 0; d < t->ndim && ok; d++)
-            ok = t->size[d] == 0 || t->size[d] == 1 || t->fixed[d] || see_size(&s, t, d);
+            ok = t->size[d] == 0 || t->size[d] == 1 || t->fixed[d] || t->unbacked[d] ||
+                 see_size(&s, t, d);
         for (uint32_t d = 0; d < t->ndim && ok; d++)
             ok = see_stride(&s, t, d);
     }
@@ -513,6 +515,7 @@ struct printed_sizes {
     aot_nodes;           /* of the AOT graph's, by index of the input; NODE_NONE: none */
     struct intern sizes; /* the values of the symbols that are printed, as texts */
     struct intern symbols;
+    struct intern replacements; /* the symbols that sizes print which have one of their own */
     struct arena arena;
 };
 
@@ -577,10 +580,66 @@ static bool note_fixed(struct printed_sizes *p, struct input_tensor *t)
     return name.p;
 }
 
+/* ---- Sizes that were marked with mark_unbacked ---- */
+
+/* Finds what the Dynamo graph prints for a tensor; NULL: nothing that fits it. */
+static bool find_printed(struct printed_sizes *p, const struct input_tensor *t,
+                         const struct meta **printed)
+{
+    struct str name = inputs_placeholder_name(t->source, &p->arena);
+    uint32_t id = name.p ? intern_find(&p->names, name) : INTERN_NONE;
+    const struct meta *meta = id == INTERN_NONE ? NULL : printed_meta(p->dynamo, p->nodes.v[id]);
+    *printed = meta && meta->n_sizes == t->ndim ? meta : NULL;
+    return name.p;
+}
+
+static bool is_unbacked_symbol(const struct expr *e)
+{
+    return e->kind == EXPR_SYMBOL && str_starts(e->text, STR("u"));
+}
+
+/* A guard may replace a symbol by an unbacked one, which then is no mark. */
+static bool note_replacements(struct printed_sizes *p, const struct input_tensor *t)
+{
+    const struct meta *meta;
+    bool ok = find_printed(p, t, &meta);
+    for (uint32_t d = 0; ok && meta && d < t->ndim; d++) {
+        const struct expr *e = expr_at(&p->dynamo->pool->exprs, meta->sizes[d]);
+        if (t->size_symbol[d].name.n && is_unbacked_symbol(e))
+            ok = intern(&p->replacements, e->text) != INTERN_NONE;
+    }
+    return ok;
+}
+
+static bool note_unbacked(struct printed_sizes *p, struct input_tensor *t)
+{
+    const struct meta *meta;
+    bool ok = find_printed(p, t, &meta);
+    for (uint32_t d = 0; ok && meta && d < t->ndim; d++) {
+        const struct expr *e = expr_at(&p->dynamo->pool->exprs, meta->sizes[d]);
+        t->unbacked[d] = !t->size_symbol[d].name.n && is_unbacked_symbol(e) &&
+                         intern_find(&p->replacements, e->text) == INTERN_NONE;
+    }
+    return ok;
+}
+
+static bool read_unbacked(struct printed_sizes *p, struct inputs *inputs)
+{
+    bool ok = true;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < inputs->list.n && ok; i++) {
+            struct input *input = &inputs->list.v[i];
+            if (input->kind == INPUT_TENSOR && input->tensor.concrete && !is_static(&input->tensor))
+                ok = pass == 0 ? note_replacements(p, &input->tensor)
+                               : note_unbacked(p, &input->tensor);
+        }
+    return ok;
+}
+
 bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const struct graph *aot)
 {
     struct printed_sizes p = { .dynamo = dynamo, .aot = aot };
-    bool ok = read_placeholders(&p);
+    bool ok = read_placeholders(&p) && read_unbacked(&p, inputs);
     for (size_t i = 0; i < inputs->list.n && ok; i++) {
         const struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete)
@@ -598,6 +657,7 @@ bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const 
     intern_release(&p.names);
     intern_release(&p.sizes);
     intern_release(&p.symbols);
+    intern_release(&p.replacements);
     vec_release(&p.nodes);
     vec_release(&p.aot_nodes);
     arena_release(&p.arena);

@@ -55,6 +55,7 @@ struct input_tensor {
     bool *duck;     /* of ndim items: recorded as a symbol that other sizes with its value share */
     bool *marked;   /* of ndim items: mark_dynamic */
     bool *fixed;    /* of ndim items: a number, although a symbol has its value */
+    bool *unbacked; /* of ndim items: mark_unbacked, whose symbols have no source */
     struct dim_change *change;                                 /* of ndim items */
     const struct recorded_symbol *size_symbol, *stride_symbol; /* of ndim items */
     const struct recorded_symbol *offset_symbol;
@@ -88,8 +89,9 @@ int recorded_torch(const struct trace *trace, uint32_t recording);
 /* Reads the records; those that cannot be read are skipped. False: out of memory. */
 bool inputs_read(struct trace *trace, uint32_t attempt, struct inputs *inputs, struct err *err);
 /* Finds out which sizes stayed numbers although a symbol has their value: those that the Dynamo
- * graph, and AOTAutograd's, if there is one (NULL: none), print as numbers beside that symbol.
- * False: out of memory. */
+ * graph, and AOTAutograd's, if there is one (NULL: none), print as numbers beside that symbol; and
+ * which sizes were marked with mark_unbacked: those that it prints as an unbacked symbol, although
+ * no symbol of theirs was recorded. False: out of memory. */
 bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const struct graph *aot);
 /* Finds out which sizes shared a symbol; again after sizes were corrected. False: out of memory. */
 struct graph;

@@ -74,6 +74,8 @@ static enum dim_dynamic dynamic_of(struct state_builder *s, const struct input_t
     case DIM_RANGE: return DIM_DYNAMIC;
     case DIM_AS_RECORDED: break;
     }
+    if (t->unbacked[d])
+        return DIM_UNBACKED;
     if (t->size_symbol[d].name.n)
         return s->inputs->static_by_default || !t->duck[d] ? DIM_DYNAMIC : DIM_DUCK;
     if (t->of_module || t->fixed[d] || s->inputs->static_by_default)

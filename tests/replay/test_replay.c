@@ -208,6 +208,38 @@ static void test_guards(void **state)
     close_log(&log);
 }
 
+/* mark_unbacked() makes a symbol without a source: the size that Dynamo's graph prints as one. An
+ * equal size of a tensor that was not marked stays a number. */
+static void test_marked_unbacked(void **state)
+{
+    (void)state;
+    struct log log = { 0 };
+    for (int id = 0; id < 2; id++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "\"describe_tensor\": {\"id\": %d, \"ndim\": 1, \"dtype\": \"torch.float32\", "
+                 "\"device\": \"device(type='cpu')\", \"size\": [1], \"stride\": [1], "
+                 "\"is_leaf\": true, \"storage\": %d, \"describer_id\": 0}",
+                 id, id);
+        put_record(&log, text);
+        snprintf(text, sizeof text,
+                 "\"describe_source\": {\"describer_id\": 0, \"id\": %d, \"source\": \"L['%c']\"}",
+                 id, "xy"[id]);
+        put_record(&log, text);
+        if (id == 0)
+            put_record(&log, "\"create_unbacked_symbol\": {\"symbol\": \"u0\", \"vr\": "
+                             "\"[-int_oo, int_oo]\"}");
+    }
+    put_graph(
+        &log, "dynamo_output_graph",
+        BODY("L_x_: \"f32[u0][1]cpu\", L_y_: \"f32[1][1]cpu\"",
+             "        neg: \"f32[u0][1]cpu\" = torch.ops.aten.add.Tensor(L_x_, L_y_)\n" RETURN));
+    replay(&log);
+    assert_true(replay_all_match(log.replay));
+    assert_int_equal(log.replay->totals.match, 1);
+    close_log(&log);
+}
+
 static void test_policies_and_hints(void **state)
 {
     (void)state;
@@ -352,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_refused_and_unsupported),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_marked_unbacked),
         cmocka_unit_test(test_policies_and_hints),
         cmocka_unit_test(test_marks),
         cmocka_unit_test(test_hostile_graphs),
