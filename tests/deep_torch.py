@@ -355,6 +355,23 @@ for t in threads: t.join()
     assert report["deep"]["dispatches"] > 4
 
 
+def test_reset():
+    """torch._dynamo.reset() gives the id to another function: each has its own records."""
+    report = script("""
+import torch
+for f in (lambda x: x.sin(), lambda x: x.cos() + 1):
+    torch._dynamo.reset()
+    torch.compile(f, backend="aot_eager")(torch.ones(3))
+""")
+    assert report["exit"] == 0, report
+    check(report)
+    ops = [{row["op"] for row in rows("symtape_dispatches", ":" + name) if "op" in row}
+           for name in ("0/0", "0/0.1")]
+    for mine, other, operators in ((ops[0], ops[1], {"aten.sin.default"}),
+                                   (ops[1], ops[0], {"aten.cos.default", "aten.add.Tensor"})):
+        assert operators <= mine and not operators & other, ops
+
+
 def test_daemon():
     """What outlives the program keeps what it wrote until then."""
     report = script(COMPILE + """

@@ -13,8 +13,14 @@ struct key {
     uint32_t compile, number;
 };
 
+/* The compile of an id that has so many earlier ones. */
+struct nth {
+    uint32_t id, earlier;
+};
+
 /* The state of an id's latest compile so far. */
 struct attempt_state {
+    uint32_t id, n_compiles;
     uint32_t compile; /* TRACE_NONE: none yet */
     uint32_t latest;  /* attempt; TRACE_NONE: no attempt 0 was seen */
     bool ended;
@@ -26,6 +32,9 @@ struct attempt_groups {
     struct intern ids;      /* of struct compile with no resets; each has a state */
     struct intern compiles; /* of struct compile */
     struct intern attempts; /* of struct key */
+    struct intern nths;     /* of struct nth */
+    vec_of(uint32_t)
+    nth_compiles; /* the compile of each */
     vec_of(struct attempt_state)
     states;
     vec_of(uint32_t)
@@ -97,7 +106,7 @@ static struct attempt_state *compile_state(struct attempt_groups *g, struct comp
     uint32_t i = intern(&g->ids, as_bytes(&id, sizeof id));
     if (i == INTERN_NONE ||
         (i == g->states.n &&
-         !vec_push(&g->states, (struct attempt_state){ TRACE_NONE, TRACE_NONE, false })))
+         !vec_push(&g->states, (struct attempt_state){ i, 0, TRACE_NONE, TRACE_NONE, false })))
         return NULL;
     return &g->states.v[i];
 }
@@ -105,9 +114,33 @@ static struct attempt_state *compile_state(struct attempt_groups *g, struct comp
 static bool begin_compile(struct attempt_groups *g, struct attempt_state *state, struct compile id)
 {
     id.resets = g->resets.v[id.recording];
+    struct nth nth = { state->id, state->n_compiles };
     *state =
-        (struct attempt_state){ intern(&g->compiles, as_bytes(&id, sizeof id)), TRACE_NONE, false };
-    return state->compile != TRACE_NONE;
+        (struct attempt_state){ nth.id, nth.earlier + 1,
+                                intern(&g->compiles, as_bytes(&id, sizeof id)), TRACE_NONE, false };
+    return state->compile != TRACE_NONE &&
+           intern(&g->nths, as_bytes(&nth, sizeof nth)) != INTERN_NONE &&
+           vec_push(&g->nth_compiles, state->compile);
+}
+
+/* Returns the compile that a record of a deep recording belongs to: such records stand behind all
+ * others, and say how many earlier compiles their id had. The latest one, if it is not told. */
+static uint32_t deep_compile(struct attempt_groups *g, const struct attempt_state *state,
+                             uint32_t record)
+{
+    struct json doc = { 0 };
+    struct err ignored = { 0 };
+    struct nth nth = { .id = state->id };
+    uint64_t earlier;
+    uint32_t found = INTERN_NONE;
+    if (record_json(g->trace, record, &doc, &ignored) &&
+        json_u64(&doc, json_get(&doc, JSON_ROOT, STR("earlier")), &earlier) &&
+        earlier < state->n_compiles) {
+        nth.earlier = (uint32_t)earlier;
+        found = intern_find(&g->nths, as_bytes(&nth, sizeof nth));
+    }
+    json_release(&doc);
+    return found == INTERN_NONE ? state->compile : g->nth_compiles.v[found];
 }
 
 /* Returns whether an id starts anew: its attempt has started already, was followed by another,
@@ -171,6 +204,11 @@ static void take_back(struct attempt_groups *g, uint32_t start, uint32_t attempt
     json_release(&doc);
 }
 
+static bool is_deep(enum event event)
+{
+    return event >= EVENT_SYMTAPE_DEEP && event < EVENT_SYMTAPE_CALLS;
+}
+
 static bool assign(struct attempt_groups *g, uint32_t i, struct err *err)
 {
     struct record *record = &g->records[i];
@@ -190,8 +228,13 @@ static bool assign(struct attempt_groups *g, uint32_t i, struct err *err)
         g->resets.v[id.recording]++;
     if ((again || state->compile == TRACE_NONE) && !begin_compile(g, state, id))
         return err_nomem(err);
-    record->attempt =
-        c->attempt < 0 ? latest_attempt(g, state) : find_or_add_attempt(g, state, number);
+    if (is_deep(record->event) && state->n_compiles > 1) {
+        struct attempt_state of = { .compile = deep_compile(g, state, i) };
+        record->attempt = find_or_add_attempt(g, &of, number);
+    } else {
+        record->attempt =
+            c->attempt < 0 ? latest_attempt(g, state) : find_or_add_attempt(g, state, number);
+    }
     if (record->attempt == TRACE_NONE)
         return err_nomem(err);
     g->counts.v[record->attempt]++;
@@ -352,6 +395,8 @@ bool trace_find_attempts(struct trace *trace, struct record *records, struct err
     intern_release(&g.ids);
     intern_release(&g.compiles);
     intern_release(&g.attempts);
+    intern_release(&g.nths);
+    vec_release(&g.nth_compiles);
     vec_release(&g.states);
     vec_release(&g.counts);
     vec_release(&g.started);

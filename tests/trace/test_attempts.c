@@ -192,6 +192,33 @@ static void test_reset(void **state)
 
 /* Phases that begin before dynamo_start are the new compile's, those that end are not. */
 /* What seems to come before a compile is all that there is of the one before. */
+/* Records of a deep recording stand behind the log, and say how many earlier compiles their id
+ * had. */
+static void test_reset_deep(void **state)
+{
+    (void)state;
+    struct buf log = BUF_INIT;
+    for (int i = 0; i < 3; i++) {
+        put_record(&log, START, 0, 0, 0);
+        put_record(&log, METRICS, 0, 0, 0);
+    }
+    put_record(&log, "\"symtape_costs\": {\"earlier\": 0, \"rows\": 0}", 0, 0, 0);
+    put_record(&log, "\"symtape_costs\": {\"earlier\": 1, \"rows\": 0}", 0, 0, 0);
+    put_record(&log, "\"symtape_costs\": {\"earlier\": 1, \"rows\": 0}", 0, 0, 1);
+    put_record(&log, "\"symtape_costs\": {\"earlier\": 9}", 0, 0, 0); /* not there: the latest */
+    put_record(&log, "\"symtape_costs\": {\"rows\": 0}", 0, 0, 0);    /* nor told */
+    put_record(&log, "\"symtape_costs\": [", 0, 0, 0);                /* nor to be read */
+    put_record(&log, RUNTIME, 0, 0, -1);
+    struct trace *trace = open_text(buf_str(&log));
+    assert_int_equal(trace->n_attempts, 4);
+    check_attempt(trace, 0, "0/0_0", ATTEMPT_OK, 3);
+    check_attempt(trace, 1, "0/0.1_0", ATTEMPT_RESTARTED, 3);
+    check_attempt(trace, 2, "0/0.2_0", ATTEMPT_OK, 5);
+    check_attempt(trace, 3, "0/0.1_1", ATTEMPT_UNFINISHED, 1);
+    trace_close(trace);
+    buf_release(&log);
+}
+
 static void test_reset_keeps(void **state)
 {
     (void)state;
@@ -262,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_reset_deep),
         cmocka_unit_test(test_reset_keeps),
         cmocka_unit_test(test_reset_phases),
         cmocka_unit_test(test_same_function),

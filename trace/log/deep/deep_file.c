@@ -238,20 +238,27 @@ static bool add_file_stack(struct deep_file *file, const struct deep_event *e)
     return ADD(stacks, e, stack);
 }
 
-/* Adds a context. The attempts of one compile are recorded in order. */
+/* Adds a context. The attempts of one compile are recorded in order; one that does not follow the
+ * latest begins another compile of that id. */
 static bool add_context(struct deep_file *file, const struct deep_event *e)
 {
-    struct deep_context context = { (int64_t)e->numbers[1], (int64_t)e->numbers[2],
-                                    (int64_t)e->numbers[3], (int64_t)e->numbers[4],
-                                    e->numbers[5],          false };
+    struct deep_context context = { (int64_t)e->numbers[1],
+                                    (int64_t)e->numbers[2],
+                                    (int64_t)e->numbers[3],
+                                    (int64_t)e->numbers[4],
+                                    e->numbers[5],
+                                    0,
+                                    false };
     size_t known = file->compiles.texts.n;
     uint32_t id = intern(&file->compiles,
                          (struct str){ (const char *)&e->numbers[1], 3 * sizeof e->numbers[1] });
     if (id == INTERN_NONE || (id == known && !vec_push(&file->latest, 0)))
         return false;
     struct deep_context *latest = &file->contexts.v[file->latest.v[id]];
-    if (file->latest.v[id] && latest->attempt < context.attempt)
-        latest->followed = true;
+    if (file->latest.v[id]) {
+        latest->followed = latest->attempt < context.attempt;
+        context.earlier = latest->earlier + !latest->followed;
+    }
     file->latest.v[id] = (uint32_t)file->contexts.n;
     return ADD(contexts, e, context);
 }
@@ -281,7 +288,7 @@ static bool add_nothings(struct deep_file *file)
            vec_push(&file->codes, (struct deep_code){ none, none, none, none, 0 }) &&
            vec_push(&file->frames, (struct deep_file_frame){ none, none, none, 0 }) &&
            vec_push(&file->stacks, (struct deep_file_stack){ .number = UINT32_MAX }) &&
-           vec_push(&file->contexts, (struct deep_context){ -1, -1, -1, -1, 0, false }) &&
+           vec_push(&file->contexts, (struct deep_context){ -1, -1, -1, -1, 0, 0, false }) &&
            vec_push(&file->values, (struct deep_value){ STR("null"), none });
 }
 

@@ -44,7 +44,8 @@ struct deep_file_stack {
 struct deep_context {
     int64_t autograd, frame, compile, attempt;
     uint64_t ns;
-    bool followed; /* the same compile has a later attempt */
+    uint32_t earlier; /* compiles of that id: torch._dynamo.reset() begins ids anew */
+    bool followed;    /* the same compile has a later attempt */
 };
 
 struct deep_value {

@@ -66,6 +66,18 @@ static void put_checksum(struct deep_packer *pack, struct str payload)
     buf_printf(pack->out, ", \"has_payload\": \"%.*s\"", MD5_HEX, hex);
 }
 
+/* Metadata of a record of a compile begin with the number of earlier compiles of its id. */
+static void put_metadata(struct deep_packer *pack, const struct deep_context *c)
+{
+    struct str meta = pack->meta.n ? buf_str(&pack->meta) : STR("{}");
+    if (c->frame < 0 && c->autograd < 0) {
+        buf_put(pack->out, meta);
+        return;
+    }
+    buf_printf(pack->out, "{\"earlier\": %u%s", c->earlier, str_is(meta, "{}") ? "" : ", ");
+    buf_put(pack->out, str_from(meta, 1));
+}
+
 void packing_end(struct deep_packer *pack, const char *event, uint64_t context, uint64_t ns)
 {
     struct str payload = buf_str(&pack->rows);
@@ -76,7 +88,7 @@ void packing_end(struct deep_packer *pack, const char *event, uint64_t context, 
         return;
     put_prefix(pack, ns);
     buf_printf(pack->out, "{\"%s\": ", event);
-    buf_put(pack->out, pack->meta.n ? buf_str(&pack->meta) : STR("{}"));
+    put_metadata(pack, deep_context(pack->file, context));
     put_context(pack, deep_context(pack->file, context));
     if (payload.n)
         put_checksum(pack, payload);

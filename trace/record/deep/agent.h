@@ -176,6 +176,8 @@ uint32_t asker_now(void);
 
 /* Releases the objects that are keys of tables. */
 void agent_release(void);
+/* Drops the ids of compiles, because torch._dynamo.reset() gives them to others. */
+void agent_forget_contexts(void);
 /* Drops all ids, because a new file begins. */
 void agent_forget(void);
 

@@ -166,6 +166,13 @@ static PyObject *call_counts(PyObject *self, PyObject *none)
     return agent.counts ? PyDict_Copy(agent.counts) : PyDict_New();
 }
 
+static PyObject *ids_again(PyObject *self, PyObject *none)
+{
+    (void)self, (void)none;
+    agent_forget_contexts();
+    return Py_NewRef(Py_None);
+}
+
 static PyObject *release_agent(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
@@ -227,6 +234,7 @@ static PyMethodDef methods[] = {
     { "opened", is_file_open, METH_NOARGS, NULL },
     { "now", ns_since_start, METH_NOARGS, NULL },
     { "counts", call_counts, METH_NOARGS, NULL },
+    { "ids_again", ids_again, METH_NOARGS, NULL },
     { "release", release_agent, METH_NOARGS, NULL },
     { "spent", spent, METH_O, NULL },
     { "overhead", overhead, METH_NOARGS, NULL },

@@ -271,6 +271,13 @@ void agent_release(void)
     forget(&agent.last_env);
 }
 
+void agent_forget_contexts(void)
+{
+    if (agent.contexts)
+        PyDict_Clear(agent.contexts);
+    forget(&agent.last_context);
+}
+
 void agent_forget(void)
 {
     agent_release();
@@ -280,7 +287,7 @@ void agent_forget(void)
     PyDict_Clear(agent.strings);
     PyDict_Clear(agent.frames);
     PyDict_Clear(agent.texts);
-    PyDict_Clear(agent.contexts);
+    agent_forget_contexts();
     agent.n_strings = agent.n_frames = agent.n_stacks = agent.n_contexts = 0;
     agent.n_codes = agent.n_values = 0;
 }

@@ -1,4 +1,5 @@
 """What of PyTorch is wrapped, module by module, when that module has been imported."""
+import functools
 import inspect
 import json
 import os
@@ -77,6 +78,7 @@ class Recorder:
         self.find_handler = lambda: getattr(self.logging, "LOG_TRACE_HANDLER", None)
         self.hooks = {
             "torch": [self.on_torch],
+            "torch._dynamo": [self.on_dynamo],
             "torch._guards": [self.on_guards],
             "torch.fx.traceback": [self.on_traceback],
             "torch._subclasses.fake_tensor": [self.on_fake_tensor],
@@ -198,6 +200,19 @@ class Recorder:
 
     # ---------------------------------------------------------------------------------------------
     # Hooks, one a module.
+
+    def on_dynamo(self, module):
+        reset = module.reset
+
+        @functools.wraps(reset)
+        def reset_and_note():
+            ret = reset()
+            try:
+                self.c.ids_again()  # compiles that follow get the ids of those before
+            except Exception as error:
+                self.failed("a reset", f"{type(error).__name__}: {error}")
+            return ret
+        module.reset = reset_and_note
 
     def on_guards(self, module):
         self.c.give("compile_tls", module._TLS)
