@@ -18,7 +18,7 @@
 /* L['x'] of 6 rows of 6, whose first size has a symbol, and L['y'] of 6. */
 struct world {
     int64_t size[3], stride[3];
-    bool duck[3], marked[3], fixed[3];
+    bool duck[3], marked[3], fixed[3], unbacked[3];
     struct dim_change change[3];
     struct recorded_symbol symbols[3], stride_symbols[3];
     struct input inputs[2];
@@ -40,6 +40,7 @@ static struct inputs inputs_of(struct world *w)
                                                    .duck = &w->duck[2 * i],
                                                    .marked = &w->marked[2 * i],
                                                    .fixed = &w->fixed[2 * i],
+                                                   .unbacked = &w->unbacked[2 * i],
                                                    .change = &w->change[2 * i],
                                                    .size_symbol = &w->symbols[2 * i],
                                                    .stride_symbol = &w->stride_symbols[2 * i] } };
