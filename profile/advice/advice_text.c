@@ -73,11 +73,11 @@ static void put_saves(const struct advice_counts *before, const struct advice_co
         put_saved(before->dispatches, after->dispatches, "dispatch", "dispatches", out);
     if (before->seconds == after->seconds)
         return;
-    buf_puts(out, out->n ? "; about " : "about ");
-    put_seconds(before->seconds > after->seconds ? before->seconds - after->seconds
-                                                 : after->seconds - before->seconds,
-                out);
-    buf_puts(out, before->seconds > after->seconds ? " of " : " more than ");
+    bool saved = before->seconds > after->seconds;
+    buf_puts(out, out->n ? "; " : "");
+    buf_puts(out, saved ? "about " : "compiling takes about ");
+    put_seconds(saved ? before->seconds - after->seconds : after->seconds - before->seconds, out);
+    buf_puts(out, saved ? " of " : " longer than ");
     put_seconds(before->seconds, out);
 }
 

@@ -1,3 +1,4 @@
+#include "profile/advice/advice_build.h"
 #include "profile/advice/advice_report.h"
 #include "profile/advice/held_calls.h"
 #include "profile/advice/remedy_plan.h"
@@ -133,6 +134,49 @@ static void test_together(void **state)
     assert_int_equal(before->eager, 0);
     release(&made);
     trace_close(made.trace);
+}
+
+/* One remedy that does what three others do together stands alone, although it is not the best of
+ * its finding. */
+static void test_fewest(void **state)
+{
+    (void)state;
+    struct made made;
+    struct err err = ERR_INIT;
+    make_whole(&made);
+    struct advice *advice = made.advice;
+    struct advice_counts most = advice->together[advice->n_together - 1].after;
+    struct advice_item *all =
+        (struct advice_item *)find_item(advice, REMEDY_MARK_DYNAMIC, "mark_dynamic(x, 0)");
+    assert_false(all->chosen);
+    call_plan_release(&all->plan);
+    all->plan = (struct call_plan){ 0 };
+    for (uint32_t i = 0; i < advice->n_together; i++)
+        assert_true(call_plan_merge(&all->plan, &advice->items[advice->together[i].item].plan));
+    struct advice_build b = {
+        .advice = advice, .faithful = true, .policy_faithful = true, .err = &err
+    };
+    advice->n_together = 0;
+    assert_true(remedy_sets_choose(&b));
+    assert_int_equal(advice->n_together, 1);
+    assert_ptr_equal(&advice->items[advice->together[0].item], all);
+    assert_int_equal(advice->together[0].after.compiles, most.compiles);
+    assert_int_equal(advice->together[0].after.eager, most.eager);
+    release(&made);
+    trace_close(made.trace);
+}
+
+static void test_excludes(void **state)
+{
+    (void)state;
+    struct call_plan marks = { 0 }, unbacked = { .unbacked = true }, none = { 0 };
+    buf_puts(&marks.marks, "L['x']:0");
+    buf_puts(&unbacked.marks, "L['y']:0");
+    assert_true(call_plan_excludes(&marks, &unbacked));
+    assert_false(call_plan_excludes(&marks, &marks));
+    assert_false(call_plan_excludes(&none, &unbacked));
+    call_plan_release(&marks);
+    call_plan_release(&unbacked);
 }
 
 /* Calls that do not have the compiles of the tape prove nothing. */
@@ -281,7 +325,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements), cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_together),   cmocka_unit_test(test_other_calls),
+        cmocka_unit_test(test_together),   cmocka_unit_test(test_fewest),
+        cmocka_unit_test(test_excludes),   cmocka_unit_test(test_other_calls),
         cmocka_unit_test(test_held_calls), cmocka_unit_test(test_run_time),
         cmocka_unit_test(test_program),    cmocka_unit_test(test_memory),
     };
