@@ -129,6 +129,22 @@ bool advice_is_better(const struct advice_counts *a, const struct advice_counts 
     return a->seconds < b->seconds;
 }
 
+struct remedy_proof advice_saves(const struct advice_counts *before,
+                                 const struct advice_counts *after)
+{
+    return (struct remedy_proof){
+        .compiles = (int64_t)(before->compiles - after->compiles),
+        .attempts = (int64_t)(before->attempts - after->attempts),
+        .breaks = (int64_t)(before->breaks - after->breaks),
+        .failures = (int64_t)(before->failures - after->failures),
+        .eager = (int64_t)(before->eager - after->eager),
+        .guards = (int64_t)(before->guards - after->guards),
+        .dispatches = (int64_t)(before->dispatches - after->dispatches),
+        .dispatches_known = before->dispatches_known && after->dispatches_known,
+        .seconds = before->seconds - after->seconds,
+    };
+}
+
 /* ---- Items ---- */
 
 static const char *why_not_replayed(const struct advice_build *b, const struct call_plan *plan)

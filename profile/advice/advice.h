@@ -75,6 +75,10 @@ struct advice_sources {
     struct call_log *log;              /* its calls; it may have none */
 };
 
+/* Returns what there is less, without text. */
+struct remedy_proof advice_saves(const struct advice_counts *before,
+                                 const struct advice_counts *after);
+
 /* Returns NULL with err set when memory ran out or the tape could not be read. */
 struct advice *advice_build(const struct advice_sources *sources, struct err *err);
 void advice_free(struct advice *advice); /* NULL is allowed */

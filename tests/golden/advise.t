@@ -15,6 +15,7 @@ The calls of a function whose limit is reached: padding saves the eager calls, m
      3  torch.compiler.config.dynamic_sources = "L['k']"
         because     the value of k was compiled as the constant 2, and then it was 3, at demo/sequence.py:16
         saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 211 ms longer than 2.21 s
+        in one line torch.compiler.config.dynamic_sources = "L['x']:0,L['k']"
 
     With the first of these changes; times are estimated
         changes  compiles  attempts  graph breaks  eager  guards  compile time
@@ -81,6 +82,8 @@ In 60 columns, two of each list:
         saves       1 of 2 eager look-ups, 5 of 103 dispatches;
                     compiling takes about 211 ms longer than
                     2.21 s
+        in one line torch.compiler.config.dynamic_sources =
+                    "L['x']:0,L['k']"
 
     With the first of these changes; times are estimated
                                       graph
