@@ -162,13 +162,23 @@ static void put_item(const struct advice_writer *w, unsigned number, const struc
     buf_release(&text);
 }
 
+static struct str text_of(const struct advice *advice, const struct advice_item *item)
+{
+    return advice->diagnosis->findings[item->finding].remedies[item->remedy].text;
+}
+
+/* Several findings can have one remedy: it is printed once with each verdict. */
 static bool is_shown(const struct advice *advice, const struct advice_item *item,
                      enum advice_verdict verdict)
 {
+    struct str text = text_of(advice, item);
     if (item->verdict != verdict)
         return false;
     for (uint32_t i = 0; i < advice->n_together; i++)
-        if (&advice->items[advice->together[i].item] == item)
+        if (str_eq(text_of(advice, &advice->items[advice->together[i].item]), text))
+            return false;
+    for (const struct advice_item *other = advice->items; other < item; other++)
+        if (other->verdict == verdict && str_eq(text_of(advice, other), text))
             return false;
     return true;
 }
