@@ -166,6 +166,27 @@ static void test_fewest(void **state)
     trace_close(made.trace);
 }
 
+/* The diagnosis has what was proved, and only that. */
+static void test_proofs(void **state)
+{
+    (void)state;
+    struct made made;
+    make_whole(&made);
+    assert_true(advice_give_proofs(made.advice, made.diagnosis));
+    for (uint32_t i = 0; i < made.advice->n_items; i++) {
+        const struct advice_item *item = &made.advice->items[i];
+        const struct remedy_proof *proof =
+            made.diagnosis->findings[item->finding].remedies[item->remedy].proof;
+        assert_int_equal(proof != NULL, item->verdict == ADVICE_PROVED);
+        if (!proof)
+            continue;
+        assert_true(proof->text.n > 0);
+        assert_int_equal(proof->eager, made.advice->recorded.eager - item->after.eager);
+    }
+    release(&made);
+    trace_close(made.trace);
+}
+
 static void test_excludes(void **state)
 {
     (void)state;
@@ -301,6 +322,7 @@ static bool attempt(void *arg)
     bool ok = call_plan_merge(&plan, &made->advice->plan) && vec_push(&plan.holds, hold) &&
               held_calls_begin(&held, &log, &plan);
     held_calls_end(&held, &log);
+    ok = ok && advice_give_proofs(made->advice, made->diagnosis);
     if (ok) {
         advice_text(made->advice, &(struct report_options){ .width = 80 }, &text);
         advice_json(made->advice, NULL, &text);
@@ -324,11 +346,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements), cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_together),   cmocka_unit_test(test_fewest),
-        cmocka_unit_test(test_excludes),   cmocka_unit_test(test_other_calls),
-        cmocka_unit_test(test_held_calls), cmocka_unit_test(test_run_time),
-        cmocka_unit_test(test_program),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_statements),  cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_together),    cmocka_unit_test(test_fewest),
+        cmocka_unit_test(test_excludes),    cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_other_calls), cmocka_unit_test(test_held_calls),
+        cmocka_unit_test(test_run_time),    cmocka_unit_test(test_program),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
