@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profile/advice/advice_build.h"
 #include "profile/advice/compile_counts.h"
 #include "profile/advice/remedy_plan.h"
 
@@ -19,15 +20,17 @@ const char *advice_verdict_name(enum advice_verdict verdict)
     return NAMES[verdict];
 }
 
-struct advice_build {
-    struct advice *advice;
-    const struct advice_sources *sources;
-    bool faithful;        /* the calls have the compiles of the tape */
-    bool policy_faithful; /* and so have entries that are put together */
-    struct err *err;
-};
-
 /* ---- What a plan does ---- */
+
+static void mark_compiles(const struct compile_index *index, const struct str *ids, size_t n,
+                          bool mark, bool *marked)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t compile = compile_index_find(index, ids[i]);
+        if (compile != PROFILE_NONE)
+            marked[compile] = mark;
+    }
+}
 
 /* Returns whether compiles and what is recorded of them suffice: no call is answered otherwise. */
 static bool needs_no_calls(const struct call_plan *plan)
@@ -43,11 +46,8 @@ static bool run_without_calls(struct advice_build *b, const struct call_plan *pl
     bool *dropped = calloc((size_t)p->n_compiles + 1, sizeof *dropped), ok = dropped != NULL;
     int64_t ns = -plan->spared_ns;
     *outcome = (struct plan_outcome){ 0 };
-    for (size_t k = 0; ok && k < plan->dropped.n; k++) {
-        uint32_t compile = compile_index_find(&b->advice->index, plan->dropped.v[k]);
-        if (compile != PROFILE_NONE)
-            dropped[compile] = true;
-    }
+    if (ok)
+        mark_compiles(&b->advice->index, plan->dropped.v, plan->dropped.n, true, dropped);
     for (uint32_t i = 0; ok && i < p->n_compiles; i++) {
         if (dropped[i])
             continue;
@@ -60,13 +60,33 @@ static bool run_without_calls(struct advice_build *b, const struct call_plan *pl
     return ok || err_nomem(b->err);
 }
 
-static bool run_plan(struct advice_build *b, const struct call_plan *plan,
+/* What a process does once is done by another compile if the one that did it is not made. */
+static bool add_once(struct advice_build *b, const struct call_plan *plan,
+                     struct plan_outcome *outcome)
+{
+    const struct compile_index *index = &b->advice->index;
+    const struct profile *p = index->profile;
+    bool *gone = calloc((size_t)p->n_compiles + 1, sizeof *gone);
+    if (!gone)
+        return err_nomem(b->err);
+    const struct plan_outcome *recorded = &b->advice->replay.recorded;
+    mark_compiles(index, recorded->kept.v, recorded->kept.n, true, gone);
+    mark_compiles(index, outcome->kept.v, outcome->kept.n, false, gone);
+    mark_compiles(index, plan->dropped.v, plan->dropped.n, false, gone);
+    for (uint32_t i = 0; i < p->n_compiles; i++)
+        outcome->seconds += gone[i] ? (double)compile_index_once_ns(index, i) / 1e9 : 0;
+    free(gone);
+    return true;
+}
+
+bool advice_run_plan(struct advice_build *b, const struct call_plan *plan,
                      struct advice_counts *after, struct plan_run_time *run, const char **why)
 {
     struct plan_outcome outcome = { 0 };
     bool calls = b->faithful && b->advice->has_calls;
     bool ok = calls ? plan_replay_run(&b->advice->replay, plan, &outcome, b->err)
                     : run_without_calls(b, plan, &outcome);
+    ok = ok && (!calls || add_once(b, plan, &outcome));
     if (ok && outcome.unknown)
         *why = UNKNOWN_COMPILE;
     ok = ok && (compile_counts_sum(b->advice, plan, &outcome, after, b->err));
@@ -81,11 +101,11 @@ static bool run_plan(struct advice_build *b, const struct call_plan *plan,
 /* Seconds that the calls take more than as recorded; what compiles spare has to be more. */
 static double run_cost(const struct plan_run_time *run)
 {
-    return run->calls ? (run->after - run->before) * (double)run->calls : 0;
+    return run && run->calls ? (run->after - run->before) * (double)run->calls : 0;
 }
 
-static bool is_gain(const struct advice_counts *before, const struct advice_counts *after,
-                    const struct plan_run_time *run)
+bool advice_is_gain(const struct advice_counts *before, const struct plan_run_time *run_before,
+                    const struct advice_counts *after, const struct plan_run_time *run)
 {
     if (after->failures != before->failures)
         return after->failures < before->failures;
@@ -94,11 +114,11 @@ static bool is_gain(const struct advice_counts *before, const struct advice_coun
         return false;
     bool fewer = after->compiles < before->compiles || after->attempts < before->attempts ||
                  after->breaks < before->breaks || after->eager < before->eager;
-    double saved = before->seconds - after->seconds - (run ? run_cost(run) : 0);
+    double saved = before->seconds - after->seconds + run_cost(run_before) - run_cost(run);
     return fewer && (saved > 0 || after->eager < before->eager);
 }
 
-static bool is_better(const struct advice_counts *a, const struct advice_counts *b)
+bool advice_is_better(const struct advice_counts *a, const struct advice_counts *b)
 {
     if (a->failures != b->failures)
         return a->failures < b->failures;
@@ -107,6 +127,22 @@ static bool is_better(const struct advice_counts *a, const struct advice_counts 
     if (a->compiles != b->compiles)
         return a->compiles < b->compiles;
     return a->seconds < b->seconds;
+}
+
+struct remedy_proof advice_saves(const struct advice_counts *before,
+                                 const struct advice_counts *after)
+{
+    return (struct remedy_proof){
+        .compiles = (int64_t)(before->compiles - after->compiles),
+        .attempts = (int64_t)(before->attempts - after->attempts),
+        .breaks = (int64_t)(before->breaks - after->breaks),
+        .failures = (int64_t)(before->failures - after->failures),
+        .eager = (int64_t)(before->eager - after->eager),
+        .guards = (int64_t)(before->guards - after->guards),
+        .dispatches = (int64_t)(before->dispatches - after->dispatches),
+        .dispatches_known = before->dispatches_known && after->dispatches_known,
+        .seconds = before->seconds - after->seconds,
+    };
 }
 
 /* ---- Items ---- */
@@ -130,16 +166,18 @@ static bool judge(struct advice_build *b, struct advice_item *item)
         item->why = item->why ? item->why : blocked ? blocked : "no replay shows what it does";
         return true;
     }
-    if (!run_plan(b, &item->plan, &item->after, &item->run, &item->why))
+    if (!advice_run_plan(b, &item->plan, &item->after, &item->run, &item->why))
         return false;
     if (item->why) {
-        item->has_counts = item->why != UNKNOWN_COMPILE && is_gain(recorded, &item->after, NULL);
+        item->has_counts =
+            item->why != UNKNOWN_COMPILE && advice_is_gain(recorded, NULL, &item->after, NULL);
         return true;
     }
     item->has_counts = true;
-    item->verdict = is_gain(recorded, &item->after, &item->run) ? ADVICE_PROVED : ADVICE_NO_GAIN;
+    item->verdict =
+        advice_is_gain(recorded, NULL, &item->after, &item->run) ? ADVICE_PROVED : ADVICE_NO_GAIN;
     if (item->verdict == ADVICE_NO_GAIN)
-        item->why = is_gain(recorded, &item->after, NULL)
+        item->why = advice_is_gain(recorded, NULL, &item->after, NULL)
                         ? "the calls take longer by more than the compiles do"
                     : item->after.compiles > recorded->compiles
                         ? "it compiles more; what the calls gain is not on the tape"
@@ -177,8 +215,8 @@ static void choose(struct advice *advice, uint32_t first)
         if (item->verdict != ADVICE_PROVED)
             continue;
         bool statement_before = best && remedy_statement(f->remedies[best->remedy].text).n > 0;
-        if (!best || is_better(&item->after, &best->after) ||
-            (!is_better(&best->after, &item->after) && statement && !statement_before))
+        if (!best || advice_is_better(&item->after, &best->after) ||
+            (!advice_is_better(&best->after, &item->after) && statement && !statement_before))
             best = item;
     }
     if (best)
@@ -203,55 +241,6 @@ static bool add_items(struct advice_build *b)
         choose(b->advice, first);
     }
     return true;
-}
-
-/* ---- Together ---- */
-
-/* Returns the chosen item that saves most of those that were not tried; NULL at the end. */
-static struct advice_item *next_best(struct advice *advice, const bool *tried)
-{
-    struct advice_item *ret = NULL;
-    for (uint32_t i = 0; i < advice->n_items; i++) {
-        struct advice_item *item = &advice->items[i];
-        if (item->chosen && !tried[i] && (!ret || is_better(&item->after, &ret->after)))
-            ret = item;
-    }
-    return ret;
-}
-
-/* Takes an item to those that help together, if there is less with it. */
-static bool try_together(struct advice_build *b, struct advice_item *item)
-{
-    struct advice *advice = b->advice;
-    struct call_plan merged = { 0 };
-    struct advice_step step = { .item = (uint32_t)(item - advice->items) };
-    const struct advice_counts *before =
-        advice->n_together ? &advice->together[advice->n_together - 1].after : &advice->recorded;
-    const char *why = NULL;
-    bool ok = (call_plan_merge(&merged, &advice->plan) && call_plan_merge(&merged, &item->plan)) ||
-              err_nomem(b->err);
-    ok = ok && run_plan(b, &merged, &step.after, &step.run, &why);
-    if (ok && !why && is_gain(before, &step.after, NULL)) {
-        struct call_plan old = advice->plan;
-        advice->plan = merged;
-        merged = old;
-        advice->together[advice->n_together++] = step;
-    }
-    call_plan_release(&merged);
-    return ok;
-}
-
-static bool take_together(struct advice_build *b)
-{
-    struct advice *advice = b->advice;
-    struct advice_item *item;
-    bool *tried = calloc((size_t)advice->n_items + 1, sizeof *tried), ok = tried != NULL;
-    while (ok && (item = next_best(advice, tried)) != NULL) {
-        tried[item - advice->items] = true;
-        ok = try_together(b, item);
-    }
-    free(tried);
-    return ok || err_nomem(b->err);
 }
 
 /* ---- The whole ---- */
@@ -287,7 +276,7 @@ static bool replay_recorded(struct advice_build *b)
         if (!ok)
             return false;
     }
-    return run_plan(b, &none, &advice->recorded, &run, &why);
+    return advice_run_plan(b, &none, &advice->recorded, &run, &why);
 }
 
 struct advice *advice_build(const struct advice_sources *sources, struct err *err)
@@ -298,7 +287,7 @@ struct advice *advice_build(const struct advice_sources *sources, struct err *er
         return err_nomem(err), NULL;
     advice->diagnosis = sources->diagnosis;
     if (compile_index_make(&advice->index, sources->diagnosis->profile, err) &&
-        replay_recorded(&b) && add_items(&b) && take_together(&b))
+        replay_recorded(&b) && add_items(&b) && remedy_sets_choose(&b))
         return advice;
     advice_free(advice);
     return NULL;

@@ -14,7 +14,8 @@
  * recorded.
  *
  * Of the remedies of a finding the one that saves most is the finding's. Those of all findings are
- * then taken together, the one that saves most first, as long as each saves more: advice.together.
+ * then taken together, the one that saves most first, as long as each saves more; and if fewer
+ * remedies save as much, these are taken instead: advice.together.
  *
  * Ownership: the advice borrows the diagnosis, its profile, the trace and the calls. */
 #ifndef SYMTAPE_PROFILE_ADVICE_ADVICE_H
@@ -61,7 +62,7 @@ struct advice {
     struct advice_counts recorded;
     struct advice_item *items; /* by finding */
     uint32_t n_items;
-    struct advice_step *together; /* those that save most first */
+    struct advice_step *together; /* the fewest that save most, the one that saves most first */
     uint32_t n_together;
     struct call_plan plan; /* of these */
     struct arena arena;
@@ -73,6 +74,10 @@ struct advice_sources {
     uint32_t recording;                /* in the trace */
     struct call_log *log;              /* its calls; it may have none */
 };
+
+/* Returns what there is less, without text. */
+struct remedy_proof advice_saves(const struct advice_counts *before,
+                                 const struct advice_counts *after);
 
 /* Returns NULL with err set when memory ran out or the tape could not be read. */
 struct advice *advice_build(const struct advice_sources *sources, struct err *err);

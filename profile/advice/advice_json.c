@@ -1,5 +1,6 @@
 #include "profile/advice/advice_report.h"
 #include "profile/advice/remedy_plan.h"
+#include "profile/report/diagnosis_report.h"
 #include "trace/base/text/json_write.h"
 
 static void put_counts(struct json_writer *w, const char *key, const struct advice_counts *counts)
@@ -16,29 +17,6 @@ static void put_counts(struct json_writer *w, const char *key, const struct advi
     else
         json_put_null(w, "dispatches");
     json_put_double(w, "seconds", counts->seconds);
-    json_close(w);
-}
-
-static void put_difference(struct json_writer *w, const char *key, uint64_t before, uint64_t after)
-{
-    json_put_i64(w, key, (int64_t)before - (int64_t)after);
-}
-
-static void put_saves(struct json_writer *w, const struct advice_counts *before,
-                      const struct advice_counts *after)
-{
-    json_open_object(w, "saves");
-    put_difference(w, "compiles", before->compiles, after->compiles);
-    put_difference(w, "attempts", before->attempts, after->attempts);
-    put_difference(w, "breaks", before->breaks, after->breaks);
-    put_difference(w, "failures", before->failures, after->failures);
-    put_difference(w, "eager", before->eager, after->eager);
-    put_difference(w, "guards", before->guards, after->guards);
-    if (before->dispatches_known && after->dispatches_known)
-        put_difference(w, "dispatches", before->dispatches, after->dispatches);
-    else
-        json_put_null(w, "dispatches");
-    json_put_double(w, "seconds", before->seconds - after->seconds);
     json_close(w);
 }
 
@@ -69,10 +47,8 @@ static void put_remedy(struct json_writer *w, const struct advice *advice,
     json_put_cstr(w, "verdict", advice_verdict_name(item->verdict));
     json_put_bool(w, "proved", item->verdict == ADVICE_PROVED);
     json_put_cstr(w, "why", item->why);
-    if (item->has_counts)
-        put_saves(w, &advice->recorded, &item->after);
-    else
-        json_put_null(w, "saves");
+    const struct remedy_proof saves = advice_saves(&advice->recorded, &item->after);
+    report_saves_json(item->has_counts ? &saves : NULL, w);
     put_run(w, &item->run);
     json_close(w);
 }

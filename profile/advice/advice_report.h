@@ -9,6 +9,9 @@
 
 void advice_text(const struct advice *advice, const struct report_options *options,
                  struct buf *out);
+/* Gives the remedies of the diagnosis that the advice is about what was proved of them. The
+ * diagnosis borrows it from the advice. Returns false when memory ran out. */
+bool advice_give_proofs(struct advice *advice, struct diagnosis *diagnosis);
 /* `patch` is NULL, or what is told beside it. */
 void advice_json(const struct advice *advice, const struct program_patch *patch, struct buf *out);
 

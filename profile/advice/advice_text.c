@@ -73,11 +73,11 @@ static void put_saves(const struct advice_counts *before, const struct advice_co
         put_saved(before->dispatches, after->dispatches, "dispatch", "dispatches", out);
     if (before->seconds == after->seconds)
         return;
-    buf_puts(out, out->n ? "; about " : "about ");
-    put_seconds(before->seconds > after->seconds ? before->seconds - after->seconds
-                                                 : after->seconds - before->seconds,
-                out);
-    buf_puts(out, before->seconds > after->seconds ? " of " : " more than ");
+    bool saved = before->seconds > after->seconds;
+    buf_puts(out, out->n ? "; " : "");
+    buf_puts(out, saved ? "about " : "compiling takes about ");
+    put_seconds(saved ? before->seconds - after->seconds : after->seconds - before->seconds, out);
+    buf_puts(out, saved ? " of " : " longer than ");
     put_seconds(before->seconds, out);
 }
 
@@ -88,6 +88,32 @@ static void put_run_time(const struct plan_run_time *run, struct buf *out)
     put_seconds(run->before, out);
     buf_puts(out, ", the mean of ");
     format_plural(out, run->calls, "call");
+}
+
+static bool give_proof(struct advice *advice, struct diagnosis *diagnosis,
+                       const struct advice_item *item)
+{
+    struct remedy_proof *proof = arena_array(&advice->arena, struct remedy_proof, 1);
+    struct buf text = BUF_INIT;
+    put_saves(&advice->recorded, &item->after, &text);
+    if (proof && !text.failed) {
+        *proof = advice_saves(&advice->recorded, &item->after);
+        proof->text = arena_copy(&advice->arena, buf_str(&text));
+    }
+    bool ok = proof && !text.failed && proof->text.p;
+    if (ok)
+        diagnosis_set_proof(diagnosis, item->finding, item->remedy, proof);
+    buf_release(&text);
+    return ok;
+}
+
+bool advice_give_proofs(struct advice *advice, struct diagnosis *diagnosis)
+{
+    for (uint32_t i = 0; i < advice->n_items; i++)
+        if (advice->items[i].verdict == ADVICE_PROVED &&
+            !give_proof(advice, diagnosis, &advice->items[i]))
+            return false;
+    return true;
 }
 
 /* ---- Items ---- */
@@ -136,13 +162,23 @@ static void put_item(const struct advice_writer *w, unsigned number, const struc
     buf_release(&text);
 }
 
+static struct str text_of(const struct advice *advice, const struct advice_item *item)
+{
+    return advice->diagnosis->findings[item->finding].remedies[item->remedy].text;
+}
+
+/* Several findings can have one remedy: it is printed once with each verdict. */
 static bool is_shown(const struct advice *advice, const struct advice_item *item,
                      enum advice_verdict verdict)
 {
+    struct str text = text_of(advice, item);
     if (item->verdict != verdict)
         return false;
     for (uint32_t i = 0; i < advice->n_together; i++)
-        if (&advice->items[advice->together[i].item] == item)
+        if (str_eq(text_of(advice, &advice->items[advice->together[i].item]), text))
+            return false;
+    for (const struct advice_item *other = advice->items; other < item; other++)
+        if (other->verdict == verdict && str_eq(text_of(advice, other), text))
             return false;
     return true;
 }
@@ -211,6 +247,23 @@ static void put_steps(const struct advice_writer *w)
     table_release(&table);
 }
 
+/* Settings of several changes that would replace each other are one statement. */
+static void put_one_setting(const struct advice_writer *w)
+{
+    const struct advice *advice = w->advice;
+    struct buf statement = BUF_INIT, text = BUF_INIT;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < advice->n_together; i++)
+        n += advice->items[advice->together[i].item].plan.marks.n > 0;
+    if (n > 1 && program_patch_marks(advice, &statement)) {
+        format_text(&text, buf_str(&statement), 0);
+        put_labeled(w, "in one line", STYLE_GREEN, buf_str(&text));
+    }
+    w->out->failed |= statement.failed || text.failed;
+    buf_release(&statement);
+    buf_release(&text);
+}
+
 static void put_answer(const struct advice_writer *w)
 {
     const struct advice *advice = w->advice;
@@ -246,6 +299,7 @@ void advice_text(const struct advice *advice, const struct report_options *optio
         buf_putc(out, '\n');
         for (uint32_t i = 0; i < advice->n_together; i++)
             put_item(&w, number++, &advice->items[advice->together[i].item]);
+        put_one_setting(&w);
         put_steps(&w);
     }
     put_others(&w, ADVICE_PROVED, "Proved, instead of those above", &number);

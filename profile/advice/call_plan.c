@@ -16,6 +16,11 @@ static uint64_t greater(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+bool call_plan_excludes(const struct call_plan *plan, const struct call_plan *other)
+{
+    return plan->marks.n && other->marks.n && plan->unbacked != other->unbacked;
+}
+
 bool call_plan_merge(struct call_plan *plan, const struct call_plan *other)
 {
     if (other->marks.n && plan->marks.n)

@@ -57,6 +57,8 @@ struct call_plan {
 bool call_plan_is_empty(const struct call_plan *plan);
 /* Returns whether a replay needs entries that the tape does not have. */
 bool call_plan_makes_entries(const struct call_plan *plan);
+/* Returns whether no replay has both: marks that are unbacked, and marks that are not. */
+bool call_plan_excludes(const struct call_plan *plan, const struct call_plan *other);
 /* Adds what another plan changes. Texts are borrowed, but for marks. Returns false when memory ran
  * out. */
 bool call_plan_merge(struct call_plan *plan, const struct call_plan *other);

@@ -11,25 +11,48 @@ static struct str frame_of(struct str id)
     return str_first(id, str_find_char(id, '/') + 1);
 }
 
+/* What the compiles of a frame have together. */
+struct frame_facts {
+    uint32_t n;
+    int64_t least_ns[2]; /* of those without and with symbols, so far; 0 */
+};
+typedef vec_of(struct frame_facts)
+frame_facts_vec;
+
+/* From the last compile to the first: what is known of a frame is then of later compiles. */
+static void add_later(struct compile_index *index, struct intern *frames, frame_facts_vec *facts)
+{
+    const struct profile *p = index->profile;
+    for (uint32_t i = p->n_compiles; i-- > 0;) {
+        const struct profile_compile *c = &p->compiles[i];
+        struct frame_facts *frame = &facts->v[intern_find(frames, frame_of(c->id))];
+        int64_t *least = &frame->least_ns[c->n_symbols > 0];
+        index->facts[i].of_frame = frame->n;
+        index->facts[i].later_ns = *least;
+        if (c->status == ATTEMPT_OK && c->ns > 0 && (*least == 0 || c->ns < *least))
+            *least = c->ns;
+    }
+}
+
 /* Ids of one recording differ; those that do not are found under the first. */
 static bool add_ids(struct compile_index *index)
 {
     const struct profile *p = index->profile;
     struct intern frames = { 0 };
-    vec_of(uint32_t)
-    n = { 0 };
+    frame_facts_vec facts = { 0 };
     bool ok = true;
     for (uint32_t i = 0; ok && i < p->n_compiles; i++) {
         uint32_t id = intern(&index->ids, p->compiles[i].id);
         uint32_t frame = intern(&frames, frame_of(p->compiles[i].id));
-        ok = id != INTERN_NONE && frame != INTERN_NONE && (frame < n.n || vec_push(&n, 0));
+        ok = id != INTERN_NONE && frame != INTERN_NONE &&
+             (frame < facts.n || vec_push(&facts, (struct frame_facts){ 0 }));
         if (ok)
-            n.v[frame]++;
+            facts.v[frame].n++;
     }
-    for (uint32_t i = 0; ok && i < p->n_compiles; i++)
-        index->facts[i].of_frame = n.v[intern_find(&frames, frame_of(p->compiles[i].id))];
+    if (ok)
+        add_later(index, &frames, &facts);
     intern_release(&frames);
-    vec_release(&n);
+    vec_release(&facts);
     return ok;
 }
 
@@ -95,6 +118,14 @@ void compile_index_release(struct compile_index *index)
     intern_release(&index->ids);
     free(index->facts);
     free(index->restart_of);
+}
+
+int64_t compile_index_once_ns(const struct compile_index *index, uint32_t compile)
+{
+    const struct profile_compile *c = &index->profile->compiles[compile];
+    int64_t later = index->facts[compile].later_ns;
+    bool plain = c->status == ATTEMPT_OK && later > 0 && c->ns > later + later / 2;
+    return plain ? c->ns - later : 0;
 }
 
 uint32_t compile_index_find(const struct compile_index *index, struct str id)

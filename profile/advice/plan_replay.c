@@ -20,6 +20,7 @@ struct plan_run {
 void plan_outcome_release(struct plan_outcome *outcome)
 {
     vec_release(&outcome->made);
+    vec_release(&outcome->kept);
     vec_release(&outcome->answered);
 }
 
@@ -68,6 +69,15 @@ static bool keep_id(struct plan_replay *replay, struct str compile, uint32_t *re
     return *ret != INTERN_NONE;
 }
 
+/* Notes that a call compiles for which the tape has a compile, too. */
+static bool note_kept(struct plan_run *run, struct str recorded)
+{
+    uint32_t id;
+    return keep_id(run->replay, recorded, &id) &&
+           (id == INTERN_NONE ||
+            vec_push(&run->outcome->kept, intern_text(&run->replay->compiles, id)));
+}
+
 static bool note_made(struct plan_run *run, struct str compile, double seconds)
 {
     uint32_t id;
@@ -114,7 +124,8 @@ static bool count_lookup(struct plan_run *run, const struct lookup_row *row)
     if (row->outcome == LOOKUP_HIT)
         return note_answered(run, row, compile);
     return (row->outcome != LOOKUP_COMPILED && row->outcome != LOOKUP_NO_ENTRY) ||
-           (note_made(run, row->compile, row->seconds) && note_answered(run, row, row->compile));
+           (note_made(run, row->compile, row->seconds) && note_kept(run, row->compile) &&
+            note_answered(run, row, row->compile));
 }
 
 static bool count_lookups(struct plan_run *run)
@@ -157,7 +168,7 @@ static bool note_answers(struct plan_run *run, const struct code_calls *code,
         const struct policy_answered *a = &answered[code->calls.v[i].lookup];
         struct str compile = a->like;
         if (a->compiled)
-            ok = note_made(run, a->like, a->seconds) &&
+            ok = note_made(run, a->like, a->seconds) && note_kept(run, row->compile) &&
                  (a->entry == NO_ENTRY || vec_push(&like, a->like));
         else if (a->entry != NO_ENTRY && a->entry < like.n)
             compile = like.v[a->entry];

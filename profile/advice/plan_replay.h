@@ -13,6 +13,8 @@ struct plan_outcome {
     double seconds;                    /* of the compiles */
     vec_of(struct str)
     made; /* for each compile the one of the tape that it is, or is most like: "0/1"; "" */
+    vec_of(struct str)
+    kept; /* compiles of the tape whose calls compile here, too */
     vec_of(uint32_t)
     answered; /* by call of the log: its compile, in plan_replay.compiles; INTERN_NONE */
 };

@@ -140,6 +140,13 @@ struct diagnosis *diagnosis_build(const struct profile *profile, struct err *err
     return NULL;
 }
 
+void diagnosis_set_proof(struct diagnosis *diagnosis, uint32_t finding, uint32_t remedy,
+                         const struct remedy_proof *proof)
+{
+    struct remedy *of_finding = (struct remedy *)diagnosis->findings[finding].remedies;
+    of_finding[remedy].proof = proof;
+}
+
 void diagnosis_free(struct diagnosis *diagnosis)
 {
     struct finder *d = (struct finder *)diagnosis;

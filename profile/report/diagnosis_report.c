@@ -104,6 +104,17 @@ static void put_message(const struct diagnosis_text *t, const struct finding *f)
     }
 }
 
+static void put_remedy(const struct diagnosis_text *t, const struct remedy *remedy, bool first)
+{
+    put_escaped(t,
+                remedy->proof ? "proved"
+                : first       ? "suggested"
+                              : "or",
+                STYLE_GREEN, remedy->text);
+    if (remedy->proof)
+        put_escaped(t, "saves", STYLE_NONE, remedy->proof->text);
+}
+
 static void put_finding(const struct diagnosis_text *t, uint32_t i)
 {
     const struct finding *f = &t->diagnosis->findings[i];
@@ -114,8 +125,9 @@ static void put_finding(const struct diagnosis_text *t, uint32_t i)
         put_escaped(t, "recorded", STYLE_DIM, f->evidence[k]);
     if (t->all)
         put_message(t, f);
-    for (uint32_t k = 0; k < f->n_remedies && (t->all || k < MOST_REMEDIES); k++)
-        put_escaped(t, k == 0 ? "suggested" : "or", STYLE_GREEN, f->remedies[k].text);
+    for (uint32_t k = 0; k < f->n_remedies; k++)
+        if (t->all || k < MOST_REMEDIES || f->remedies[k].proof)
+            put_remedy(t, &f->remedies[k], k == 0);
 }
 
 static unsigned count_lines(struct str text)
@@ -180,6 +192,27 @@ static void json_line(struct json_writer *w, const struct finding *f)
     json_close(w);
 }
 
+void report_saves_json(const struct remedy_proof *proof, struct json_writer *w)
+{
+    if (!proof) {
+        json_put_null(w, "saves");
+        return;
+    }
+    json_open_object(w, "saves");
+    json_put_i64(w, "compiles", proof->compiles);
+    json_put_i64(w, "attempts", proof->attempts);
+    json_put_i64(w, "breaks", proof->breaks);
+    json_put_i64(w, "failures", proof->failures);
+    json_put_i64(w, "eager", proof->eager);
+    json_put_i64(w, "guards", proof->guards);
+    if (proof->dispatches_known)
+        json_put_i64(w, "dispatches", proof->dispatches);
+    else
+        json_put_null(w, "dispatches");
+    json_put_double(w, "seconds", proof->seconds);
+    json_close(w);
+}
+
 static void json_remedies(struct json_writer *w, const struct finding *f)
 {
     json_open_array(w, "remedies");
@@ -187,8 +220,8 @@ static void json_remedies(struct json_writer *w, const struct finding *f)
         json_open_object(w, NULL);
         json_put_cstr(w, "kind", remedy_kind_name(f->remedies[i].kind));
         json_put_str(w, "text", f->remedies[i].text);
-        json_put_bool(w, "proved", false);
-        json_put_null(w, "saves");
+        json_put_bool(w, "proved", f->remedies[i].proof != NULL);
+        report_saves_json(f->remedies[i].proof, w);
         json_close(w);
     }
     json_close(w);

@@ -17,4 +17,7 @@ void report_diagnosis_text(const struct diagnosis *diagnosis, const struct repor
 void report_diagnosis_json(const struct diagnosis *diagnosis, struct json_writer *w,
                            const char *key);
 
+/* Writes the member "saves": null, or what is saved. */
+void report_saves_json(const struct remedy_proof *proof, struct json_writer *w);
+
 #endif

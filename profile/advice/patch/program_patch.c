@@ -188,19 +188,28 @@ static struct str release_of(const struct advice *advice)
 }
 
 /* All marks of the steps are one statement: a second one would take the place of the first. */
+bool program_patch_marks(const struct advice *advice, struct buf *out)
+{
+    const struct call_plan *plan = &advice->plan;
+    struct str release = release_of(advice);
+    struct buf sources = BUF_INIT;
+    if (!plan->marks.n || !release_is(release, 2, plan->unbacked ? 13 : 8))
+        return false;
+    put_sources(release, buf_str(&plan->marks), &sources);
+    buf_printf(out, "torch.compiler.config.%s = ",
+               plan->unbacked ? "unbacked_sources" : "dynamic_sources");
+    python_put_string(out, buf_str(&sources));
+    out->failed |= sources.failed;
+    buf_release(&sources);
+    return true;
+}
+
 static bool put_marks(struct patcher *p)
 {
-    const struct call_plan *plan = &p->advice->plan;
-    struct str release = release_of(p->advice), marks = buf_str(&plan->marks);
-    struct buf statement = BUF_INIT, sources = BUF_INIT;
-    put_sources(release, marks, &sources);
-    buf_printf(&statement, "torch.compiler.config.%s = ",
-               plan->unbacked ? "unbacked_sources" : "dynamic_sources");
-    python_put_string(&statement, buf_str(&sources));
-    p->failed |= sources.failed || statement.failed;
-    bool ok = !p->failed && release_is(release, 2, plan->unbacked ? 13 : 8) &&
+    struct buf statement = BUF_INIT;
+    bool ok = program_patch_marks(p->advice, &statement) && !statement.failed &&
               put_statement(p, buf_str(&statement));
-    buf_release(&sources);
+    p->failed |= statement.failed;
     buf_release(&statement);
     return ok;
 }

@@ -20,6 +20,9 @@ struct program_patch {
  * set when memory ran out, or (ERR_INPUT) when the program is not the one that was recorded. */
 bool program_patch_make(const struct advice *advice, struct str path, struct str text,
                         struct program_patch *ret, struct err *err);
+/* Appends the setting that makes all marks of advice->together. Returns false, and appends nothing,
+ * if there are none or the recorded release has no such setting. */
+bool program_patch_marks(const struct advice *advice, struct buf *out);
 void program_patch_release(struct program_patch *patch);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile/calls/cache/region_set.h"
+#include "profile/calls/dynamic/compile_estimate.h"
 #include "profile/calls/dynamic/peers.h"
 
 /* How a stride follows from sizes. */
@@ -542,24 +543,14 @@ static const struct known_entry *most_like(const struct policy_state *s, uint32_
     return ret == NO_ENTRY ? NULL : &code->entries.v[ret];
 }
 
-/* Estimates what a compile takes that the tape does not have. The first compile of a code object
- * can include what a process does once: where the next one took less, that is the estimate. */
-static double estimate_seconds(const struct policy_state *s, const struct known_entry *like)
+/* Returns the entry that the present look-up compiled on the tape, or NULL. */
+static const struct known_entry *recorded_entry(const struct policy_state *s)
 {
-    const struct known_entry *entries = s->code->entries.v;
-    size_t next = (size_t)(like - entries) + 1;
-    bool first = next == 1 && str_ends(like->compile, STR("/0"));
-    return first && next < s->code->entries.n && entries[next].seconds > 0 &&
-                   entries[next].seconds < like->seconds
-               ? entries[next].seconds
-               : like->seconds;
-}
-
-/* Returns what the present compile takes: as recorded, where the call compiled then, too. */
-static double compile_seconds(const struct policy_state *s, const struct known_entry *like)
-{
-    const struct lookup_row *recorded = &s->table->run->lookups.v[s->lookup];
-    return recorded->seconds > 0 ? recorded->seconds : like ? estimate_seconds(s, like) : 0;
+    const struct lookup_row *row = &s->table->run->lookups.v[s->lookup];
+    for (size_t i = 0; i < s->code->entries.n; i++)
+        if (str_eq(s->code->entries.v[i].compile, row->compile))
+            return &s->code->entries.v[i];
+    return NULL;
 }
 
 static bool names_input(const struct policy_state *s, uint32_t known, uint32_t input)
@@ -581,7 +572,13 @@ static bool finish_entry(struct policy_state *s, struct made_entry *entry, uint3
             return false;
     }
     const struct known_entry *like = most_like(s, entry->known, donor, any);
-    s->counts->seconds += compile_seconds(s, like);
+    const struct compile_question question = {
+        .recorded = s->table->run->lookups.v[s->lookup].seconds,
+        .was = recorded_entry(s),
+        .like = like,
+        .symbols = any,
+    };
+    s->counts->seconds += compile_estimate(s->code, &question);
     s->like = like ? like->compile : STR("");
     if (like)
         entry->guard_seconds = like->guard_seconds;

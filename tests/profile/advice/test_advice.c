@@ -1,3 +1,4 @@
+#include "profile/advice/advice_build.h"
 #include "profile/advice/advice_report.h"
 #include "profile/advice/held_calls.h"
 #include "profile/advice/remedy_plan.h"
@@ -135,6 +136,70 @@ static void test_together(void **state)
     trace_close(made.trace);
 }
 
+/* One remedy that does what three others do together stands alone, although it is not the best of
+ * its finding. */
+static void test_fewest(void **state)
+{
+    (void)state;
+    struct made made;
+    struct err err = ERR_INIT;
+    make_whole(&made);
+    struct advice *advice = made.advice;
+    struct advice_counts most = advice->together[advice->n_together - 1].after;
+    struct advice_item *all =
+        (struct advice_item *)find_item(advice, REMEDY_MARK_DYNAMIC, "mark_dynamic(x, 0)");
+    assert_false(all->chosen);
+    call_plan_release(&all->plan);
+    all->plan = (struct call_plan){ 0 };
+    for (uint32_t i = 0; i < advice->n_together; i++)
+        assert_true(call_plan_merge(&all->plan, &advice->items[advice->together[i].item].plan));
+    struct advice_build b = {
+        .advice = advice, .faithful = true, .policy_faithful = true, .err = &err
+    };
+    advice->n_together = 0;
+    assert_true(remedy_sets_choose(&b));
+    assert_int_equal(advice->n_together, 1);
+    assert_ptr_equal(&advice->items[advice->together[0].item], all);
+    assert_int_equal(advice->together[0].after.compiles, most.compiles);
+    assert_int_equal(advice->together[0].after.eager, most.eager);
+    release(&made);
+    trace_close(made.trace);
+}
+
+/* The diagnosis has what was proved, and only that. */
+static void test_proofs(void **state)
+{
+    (void)state;
+    struct made made;
+    make_whole(&made);
+    assert_true(advice_give_proofs(made.advice, made.diagnosis));
+    for (uint32_t i = 0; i < made.advice->n_items; i++) {
+        const struct advice_item *item = &made.advice->items[i];
+        const struct remedy_proof *proof =
+            made.diagnosis->findings[item->finding].remedies[item->remedy].proof;
+        assert_int_equal(proof != NULL, item->verdict == ADVICE_PROVED);
+        if (!proof)
+            continue;
+        assert_true(proof->text.n > 0);
+        assert_int_equal(proof->eager, made.advice->recorded.eager - item->after.eager);
+    }
+    release(&made);
+    trace_close(made.trace);
+}
+
+static void test_excludes(void **state)
+{
+    (void)state;
+    struct call_plan marks = { 0 }, unbacked = { .unbacked = true }, none = { 0 };
+    buf_puts(&marks.marks, "L['x']:0");
+    buf_puts(&unbacked.marks, "L['y']:0");
+    assert_true(call_plan_excludes(&marks, &unbacked));
+    assert_false(call_plan_excludes(&marks, &marks));
+    assert_false(call_plan_excludes(&none, &unbacked));
+    call_plan_release(&marks);
+    call_plan_release(&unbacked);
+}
+
 /* Calls that do not have the compiles of the tape prove nothing. */
 static void test_other_calls(void **state)
 {
@@ -257,6 +322,7 @@ static bool attempt(void *arg)
     bool ok = call_plan_merge(&plan, &made->advice->plan) && vec_push(&plan.holds, hold) &&
               held_calls_begin(&held, &log, &plan);
     held_calls_end(&held, &log);
+    ok = ok && advice_give_proofs(made->advice, made->diagnosis);
     if (ok) {
         advice_text(made->advice, &(struct report_options){ .width = 80 }, &text);
         advice_json(made->advice, NULL, &text);
@@ -280,10 +346,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements), cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_together),   cmocka_unit_test(test_other_calls),
-        cmocka_unit_test(test_held_calls), cmocka_unit_test(test_run_time),
-        cmocka_unit_test(test_program),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_statements),  cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_together),    cmocka_unit_test(test_fewest),
+        cmocka_unit_test(test_excludes),    cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_other_calls), cmocka_unit_test(test_held_calls),
+        cmocka_unit_test(test_run_time),    cmocka_unit_test(test_program),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
