@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "cmd/cli/memory_limit.h"
 #include "cmd/cli/search_signals.h"
 #include "cmd/cmd.h"
 #include "minify/remote/serve.h"
@@ -14,6 +15,7 @@ static int run_worker(struct cmd *cmd)
 {
     struct search_signals signals;
     struct err err = { 0 };
+    memory_limit_end(cmd->out->limit); /* the commands would inherit it; messages are bounded */
     const atomic_bool *stop = search_signals_begin(&signals);
     bool good = worker_serve(STDIN_FILENO, STDOUT_FILENO, stop, &err);
     int code = !good ? out_error(cmd->out, &err) : atomic_load(stop) ? EXIT_INTERRUPTED : EXIT_DONE;

@@ -126,7 +126,7 @@ cmd/main.c                out_init\((&)?out, stdout, stderr,
 trace/base/file/output.c  output->fd = STDOUT_FILENO
 minify/process/child.c    STD(OUT|ERR)_FILENO, NULL, 0, output
 minify/process/capture.c  STD(OUT|ERR)_FILENO, NULL, 0, (out|said)
-minify/remote/launcher.c  STD(OUT|ERR)_FILENO, NULL, 0, (out|worker->said)
+minify/remote/launcher.c  STD(OUT|ERR)_FILENO, NULL, 0, (out|said)
 cmd/query/cmd_query.c     write\(STDERR_FILENO, text, sizeof text - 1
 cmd/cmd_worker.c          worker_serve\(STDIN_FILENO, STDOUT_FILENO, 
 minify/process/torch_worker.c STD(OUT|ERR)_FILENO, "/dev/null", O_WRONLY

@@ -74,9 +74,11 @@ static const struct opt options[] = {
         .old = "set"),
     OPT_NUMBER('j', "jobs", "N", struct minify_args, jobs,
                "run N checks at once (default: 1); the result is the same for any N"),
-    OPT_STRING(0, "launcher", "LAUNCH", struct minify_args, launcher,
-               "with --check: run it by workers that this command starts, one for each job, as in "
-               "'srun -N1 -n1 --gpus=1' or 'ssh HOST'; files that CMD names are sent along"),
+    OPT_STRING(
+        0, "launcher", "LAUNCH", struct minify_args, launcher,
+        "with --check or --torch-oracle: workers that this command starts, one for each job, "
+        "run CMD or PyTorch, as in 'srun -N1 -n1 --gpus=1' or 'ssh HOST'; files that CMD or "
+        "--import name are sent along"),
     OPT_STRING(0, "timeout", "TIME", struct minify_args, timeout,
                "time limit for one run of CMD or one question to PyTorch (default: ten times the "
                "first, at least 5s, or 60s for PyTorch, at most 5m)"),
@@ -223,7 +225,9 @@ static int run_minify(struct cmd *cmd)
     minify_result_release(&job.result);
     if (job.oracle)
         job.oracle->free(job.oracle);
-    launcher_close(job.launcher);
+    uint64_t killed = launcher_close(job.launcher);
+    if (killed)
+        out_note(cmd->out, LAUNCHER_KILLED, (unsigned long long)killed);
     candidate_free(job.whole);
     cand_aliases_release(&job.aliases);
     arena_release(&job.texts);

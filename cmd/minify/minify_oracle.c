@@ -15,18 +15,24 @@ static enum crash_is crash_of(const char *word)
                                             : CRASH_ABORT;
 }
 
+/* Workers are started by the first questions. */
+static bool make_launcher(struct minify_job *job, struct err *err)
+{
+    const char *command = job->args->launcher;
+    const struct launcher_options how = { str_of(command ? command : ""), job->options.jobs };
+    if (command && !job->launcher)
+        job->launcher = launcher_open(&how, err);
+    return !command || job->launcher;
+}
+
 static bool make_check(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
     if (args->also_interesting.given &&
         (args->also_interesting.value < 1 || args->also_interesting.value > 124))
         return err_set(err, ERR_USAGE, "--also-interesting must be from 1 to 124");
-    if (args->launcher) {
-        const struct launcher_options how = { str_of(args->launcher), job->options.jobs };
-        job->launcher = launcher_open(&how, err);
-        if (!job->launcher)
-            return false;
-    }
+    if (!make_launcher(job, err))
+        return false;
     char *best = strcmp(job->tape, "-") == 0 ? NULL : realpath(job->tape, NULL);
     const struct check_options options = {
         .command = str_of(args->check),
@@ -99,12 +105,15 @@ static struct program_setup minify_setup(const struct minify_args *args)
 static bool make_torch(struct minify_job *job, struct err *err)
 {
     const struct minify_args *args = job->args;
+    if (!make_launcher(job, err))
+        return false;
     const struct torch_options options = {
         .question = question_of(args->torch),
         .backend = str_of(args->backend ? args->backend : ""),
         .cpu = args->cpu,
         .setup = job->repro.setup,
         .timeout = job->options.timeout,
+        .launcher = job->launcher,
     };
     out_progress(job->cmd->out, "running the whole graph in PyTorch");
     job->oracle = job->torch_oracle = oracle_torch(&options, job->whole, &job->torch, err);
@@ -227,8 +236,8 @@ bool minify_check_oracle(const struct minify_job *job, struct err *err)
                        "--backend-mismatch and --has-ops exclude each other");
     if (!args->check && (args->invert || args->crash_is || args->also_interesting.given))
         return err_set(err, ERR_USAGE, "--invert, --crash-is and --also-interesting need --check");
-    if (!args->check && args->launcher)
-        return err_set(err, ERR_USAGE, "--launcher needs --check");
+    if (args->launcher && n > 0 && !args->check && !args->torch)
+        return err_set(err, ERR_USAGE, "--launcher needs --check or --torch-oracle");
     if (!args->mismatch && args->tf32)
         return err_set(err, ERR_USAGE, "--tf32 needs --backend-mismatch");
     if ((args->check || args->torch || args->has_ops) && args->inject_fault)

@@ -266,10 +266,12 @@ void minify_note_oracle(struct minify_job *job)
                  job->operand);
         return;
     }
-    buf_printf(&text,
-               "%s: runs %.*s, which compiles programs made from this graph (--torch-oracle "
-               "%s",
-               job->operand, STR_ARG(torch_python()), args->torch);
+    buf_printf(&text, "%s: ", job->operand);
+    if (args->launcher)
+        buf_printf(&text, "starts workers (%s), whose Python", args->launcher);
+    else
+        buf_printf(&text, "runs %.*s, which", STR_ARG(torch_python()));
+    buf_printf(&text, " compiles programs made from this graph (--torch-oracle %s", args->torch);
     if (args->backend)
         buf_printf(&text, " --torch-backend %s", args->backend);
     if (args->import)

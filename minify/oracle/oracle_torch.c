@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "minify/oracle/check_id.h"
+#include "minify/oracle/torch_remote.h"
 #include "minify/process/signature.h"
 #include "minify/process/torch_worker.h"
 #include "trace/base/clock.h"
@@ -28,7 +29,8 @@ static const char *const routes[] = {
 struct oracle_torch {
     struct oracle oracle;
     struct torch_options options; /* its texts are in `arena` */
-    struct torch_worker *worker;
+    struct torch_worker *worker;  /* or, with a launcher, */
+    struct torch_remote *remote;
     struct torch_first first;
     double excess; /* for the whole graph: the error as a multiple of the tolerance */
     struct cand_hash whole;
@@ -128,8 +130,17 @@ static void put_question(const struct oracle_torch *o, enum purpose purpose, str
     out->n -= out->n > 0; /* removes the brace, since the worker's field follows */
 }
 
+static bool ask_python(struct oracle_torch *o, struct str question, struct str source,
+                       const struct oracle_question *asking, struct buf *line, enum torch_end *end,
+                       struct err *err)
+{
+    return o->remote ? torch_remote_ask(o->remote, question, source, asking, line, end, err)
+                     : torch_worker_ask(o->worker, question, source, asking->timeout,
+                                        asking->cancel, line, end, err);
+}
+
 static bool exchange(struct oracle_torch *o, const struct candidate *candidate,
-                     enum purpose purpose, double timeout, const atomic_bool *cancel,
+                     enum purpose purpose, const struct oracle_question *asking,
                      struct arena *arena, struct reply *reply, struct err *err)
 {
     struct buf question = BUF_INIT, source = BUF_INIT, line = BUF_INIT;
@@ -143,8 +154,7 @@ static bool exchange(struct oracle_torch *o, const struct candidate *candidate,
     if (ok && notes.cannot[0]) {
         reply->message = arena_copy(arena, str_of(notes.cannot));
     } else if (ok) {
-        ok = torch_worker_ask(o->worker, buf_str(&question), buf_str(&source), timeout, cancel,
-                              &line, &end, err);
+        ok = ask_python(o, buf_str(&question), buf_str(&source), asking, &line, &end, err);
         if (ok && end == TORCH_ANSWERED && !read_reply(buf_str(&line), arena, reply))
             reply->message = STR("the answer of the Python process cannot be read");
         if (ok && end == TORCH_DIED)
@@ -221,8 +231,7 @@ static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
         answer->seconds = o->first.seconds;
         return;
     }
-    if (exchange(o, candidate, PURPOSE_NEXT, asking->timeout, asking->cancel, &answer->arena,
-                 &reply, &err)) {
+    if (exchange(o, candidate, PURPOSE_NEXT, asking, &answer->arena, &reply, &err)) {
         answer->signature = signature_of(&reply, &answer->arena);
         answer->verdict = judge_reply(o, &reply, &answer->signature);
         answer->text = reply.message;
@@ -237,6 +246,7 @@ static void free_torch(struct oracle *oracle)
 {
     struct oracle_torch *o = (struct oracle_torch *)oracle;
     torch_worker_stop(o->worker);
+    torch_remote_close(o->remote);
     arena_release(&o->arena);
     free(o);
 }
@@ -256,18 +266,23 @@ static struct str describe_torch_error(struct oracle_torch *o, const struct repl
     return ret.p ? ret : STR("");
 }
 
+static struct str version_of(const struct oracle_torch *o)
+{
+    return o->remote ? torch_remote_version(o->remote) : torch_worker_version(o->worker);
+}
+
 static bool ask_first(struct oracle_torch *o, const struct candidate *whole, struct err *err)
 {
     struct reply reply;
     double began = clock_seconds();
-    double timeout = o->options.timeout > 0 ? o->options.timeout : 300;
-    if (!exchange(o, whole, PURPOSE_FIRST, timeout, NULL, &o->arena, &reply, err))
+    const struct oracle_question asking = { .timeout =
+                                                o->options.timeout > 0 ? o->options.timeout : 300 };
+    if (!exchange(o, whole, PURPOSE_FIRST, &asking, &o->arena, &reply, err))
         return false;
     if (reply.outcome == OUTCOME_NO_BACKEND)
         return err_set(err, ERR_USAGE,
                        "--torch-backend: PyTorch %.*s has no backend %.*s; it has %.*s",
-                       STR_ARG(torch_worker_version(o->worker)), STR_ARG(o->options.backend),
-                       STR_ARG(reply.message));
+                       STR_ARG(version_of(o)), STR_ARG(o->options.backend), STR_ARG(reply.message));
     o->first.seconds = clock_seconds() - began;
     o->first.signature = signature_of(&reply, &o->arena);
     o->excess = reply.excess;
@@ -275,7 +290,7 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     o->first.error = describe_torch_error(o, &reply);
     o->first.eager = reply.eager;
     o->first.no_device = reply.outcome == OUTCOME_NO_DEVICE;
-    o->first.version = torch_worker_version(o->worker);
+    o->first.version = version_of(o);
     o->whole = candidate_hash(whole);
     return true;
 }
@@ -305,6 +320,19 @@ static struct str backend_of(const struct torch_options *options)
 /* A graph that compiles takes longer than one that fails early, as the first one may. */
 enum { COMPILE_SECONDS = 60 };
 
+static bool start_python(struct oracle_torch *o, struct err *err)
+{
+    const struct torch_options *options = &o->options;
+    if (!options->backend.p)
+        return err_nomem(err);
+    if (options->launcher)
+        o->remote = torch_remote_open(options->launcher, &options->setup, err);
+    else
+        o->worker = torch_worker_start(options->python.n ? options->python : torch_python(),
+                                       &options->setup, err);
+    return o->remote || o->worker;
+}
+
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err)
 {
@@ -319,11 +347,7 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
     o->options = *options;
     o->options.backend = arena_copy(&o->arena, backend_of(options));
     o->options.setup.backend = o->options.backend;
-    o->worker = o->options.backend.p
-                    ? torch_worker_start(options->python.n ? options->python : torch_python(),
-                                         &o->options.setup, err)
-                    : (err_nomem(err), NULL);
-    if (!o->worker || !ask_first(o, whole, err) || !name_oracle(o, err)) {
+    if (!start_python(o, err) || !ask_first(o, whole, err) || !name_oracle(o, err)) {
         free_torch(&o->oracle);
         return NULL;
     }
@@ -357,9 +381,10 @@ bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidat
                          struct err *err)
 {
     struct oracle_torch *o = (struct oracle_torch *)oracle;
+    const struct oracle_question asking = { .timeout = timeout, .cancel = cancel };
     struct reply reply;
     *ret = (struct torch_bisected){ .why = STR("") };
-    if (!exchange(o, candidate, PURPOSE_BISECT, timeout, cancel, arena, &reply, err))
+    if (!exchange(o, candidate, PURPOSE_BISECT, &asking, arena, &reply, err))
         return false;
     ret->found = reply.outcome == OUTCOME_BISECTED;
     ret->backend = reply.backend;

@@ -12,6 +12,7 @@
 #define SYMTAPE_MINIFY_ORACLE_ORACLE_TORCH_H
 
 #include "minify/oracle/oracle.h"
+#include "minify/remote/launcher.h"
 #include "minify/repro/repro.h"
 
 /*  QUESTION(id, "name", check of the repro, route) */
@@ -37,6 +38,7 @@ struct torch_options {
     struct program_setup setup; /* its texts outlive the oracle; `backend` is the one above */
     bool cpu;                   /* everything runs on the CPU, whatever was recorded */
     double timeout;             /* seconds for the first question; 0: 300 */
+    struct launcher *launcher;  /* its workers ask, and not this machine; NULL */
 };
 
 /* PyTorch's answer for the whole candidate. Its texts live as long as the oracle. */
@@ -50,9 +52,9 @@ struct torch_first {
     double seconds;
 };
 
-/* Starts the worker and asks about `whole`; later answers are compared with that answer. Returns
- * NULL with ERR_ENV if there is no worker. A whole that does not fail gives an oracle, too: see
- * first->verdict. */
+/* Starts the worker, or asks those of the launcher (minify/oracle/torch_remote.h), and asks about
+ * `whole`; later answers are compared with that answer. Returns NULL with ERR_ENV if there is no
+ * worker. A whole that does not fail gives an oracle, too: see first->verdict. */
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err);
 

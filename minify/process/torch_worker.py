@@ -4,7 +4,10 @@ Started with the number of a control socket. It sends one line, "ready VERSION" 
 receives a socket a question: it forks, and the child reads a line of JSON and a program (a repro that
 defines f and inputs only), does what is asked and writes one line of JSON. The child leads a process
 group, so that who asked can end all of it. Nothing is shared between questions. What minify/program/program_check.py
-defines stands in front of this: a program is checked before it is compiled."""
+defines stands in front of this: a program is checked before it is compiled.
+
+Started with "once" (--launcher), it reads one question from its standard input and writes its answer to
+standard output, as the last line, with PyTorch's version."""
 
 import json
 import os
@@ -16,6 +19,8 @@ import tempfile
 import traceback
 
 backend = None  # of --torch-backend MODULE:NAME
+# Bytes of texts in an answer: a line of 4096 is what arrives of another machine's (CHILD_TAIL).
+MESSAGE_MAX, EAGER_MAX, NAME_MAX = 2800, 700, 100
 
 
 def set_up(torch):
@@ -46,7 +51,8 @@ def set_up(torch):
     return None
 
 
-def start(control):
+def start():
+    """Imports PyTorch; gives it, or None, and the line that says so."""
     # A graph that Inductor's cache has is not lowered again, so that it would not fail.
     os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
     exec("\n".join(SETUP["env"]), {})  # noqa: F821 (program_script.c)
@@ -58,16 +64,19 @@ def start(control):
         import torch._dynamo.backends.registry  # noqa: F401
     except BaseException as error:
         why = " ".join(("%s: %s" % (type(error).__name__, error)).split())[:900]
-        control.send((("setup: --env: PyTorch cannot be imported: " if SETUP["env"] else "no: ")  # noqa: F821
-                      + why + "\n").encode())
-        return None
+        return None, ("setup: --env: PyTorch cannot be imported: " if SETUP["env"] else "no: ") + why  # noqa: F821
     why = set_up(torch)
     if why:
-        control.send(("setup: %s\n" % " ".join(why.split())[:900]).encode())
-        return None
+        return None, "setup: " + " ".join(why.split())[:900]
     torch.set_num_threads(1)
-    control.send(("ready %s\n" % torch.__version__).encode())
-    return torch
+    return torch, "ready %s" % torch.__version__
+
+
+def bounded(text, most):
+    """The beginning of a text, of so many bytes as JSON."""
+    while len(json.dumps(text)) > most:
+        text = text[:len(text) * 9 // 10]
+    return text
 
 
 def root_of(error):
@@ -98,7 +107,12 @@ def place_of(error, source):
 
 def raised(error, source):
     kind, text = root_of(error)
-    return {"outcome": "raised", "type": kind, "message": text[:4000], "node": place_of(error, source)}
+    return {"outcome": "raised", "type": bounded(kind, NAME_MAX), "message": bounded(text, MESSAGE_MAX),
+            "node": bounded(place_of(error, source), NAME_MAX)}
+
+
+def cannot(error):
+    return {"outcome": "cannot", "message": bounded("%s: %s" % (type(error).__name__, error), MESSAGE_MAX)}
 
 
 def leaves(torch, value):
@@ -206,7 +220,7 @@ def answer(torch, question, source):
     import linecache
     why = refusal(source, NAMES)  # noqa: F821
     if why:
-        return {"outcome": "cannot", "message": "refused: " + why}
+        return {"outcome": "cannot", "message": bounded("refused: " + why, MESSAGE_MAX)}
     scope = {"__name__": "repro"}
     linecache.cache["repro.py"] = (len(source), None, source.splitlines(True), "repro.py")
     try:
@@ -214,7 +228,7 @@ def answer(torch, question, source):
     except SystemExit:  # torch.cuda.is_available() and the like
         return {"outcome": "device", "message": "this machine has none of the devices that the graph is for"}
     except BaseException as error:
-        return {"outcome": "cannot", "message": "%s: %s" % (type(error).__name__, error)}
+        return cannot(error)
     f, inputs = scope["f"], scope["inputs"]
     ret = {"eager": ""}
     if question["eager"]:
@@ -222,7 +236,7 @@ def answer(torch, question, source):
             torch.manual_seed(0)
             expected = f(*copy.deepcopy(inputs))
         except Exception as error:
-            ret["eager"] = "%s: %s" % root_of(error)
+            ret["eager"] = bounded("%s: %s" % root_of(error), EAGER_MAX)
             if question["ask"] != "raises":
                 ret.update({"outcome": "eager"})
                 return ret
@@ -234,7 +248,7 @@ def answer(torch, question, source):
         actual = call(*copy.deepcopy(inputs)) if question["run"] else None
     except torch._dynamo.exc.InvalidBackend:
         names = torch._dynamo.list_backends(exclude_tags=())
-        ret.update({"outcome": "backend", "message": ", ".join(sorted(names))})
+        ret.update({"outcome": "backend", "message": bounded(", ".join(sorted(names)), MESSAGE_MAX)})
         return ret
     except Exception as error:
         ret.update(raised(error, source))
@@ -247,28 +261,53 @@ def answer(torch, question, source):
     return ret
 
 
+def be_quiet():
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+
+
+def answer_line(torch, stream):
+    """The answer to the question that a stream has."""
+    question = json.loads(stream.readline())
+    source = stream.read(question["bytes"]).decode("utf-8", "replace")
+    be_quiet()
+    try:
+        import warnings
+        warnings.simplefilter("ignore")
+        return answer(torch, question, source)
+    except BaseException as error:
+        return cannot(error)
+
+
 def serve(torch, connection):
     """In the child."""
     os.setpgid(0, 0)
     stream = connection.makefile("rwb")
-    question = json.loads(stream.readline())
-    source = stream.read(question["bytes"]).decode("utf-8", "replace")
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, 1)
-    os.dup2(quiet, 2)
-    try:
-        import warnings
-        warnings.simplefilter("ignore")
-        ret = answer(torch, question, source)
-    except BaseException as error:
-        ret = {"outcome": "cannot", "message": "%s: %s" % (type(error).__name__, error)}
-    stream.write((json.dumps(ret) + "\n").encode())
+    stream.write((json.dumps(answer_line(torch, stream)) + "\n").encode())
     stream.flush()
 
 
+def once(script):
+    """Files of --import lie beside the script."""
+    out = os.dup(1)
+    be_quiet()
+    SETUP["folders"] = SETUP["folders"] and [os.path.dirname(script)]  # noqa: F821
+    torch, line = start()
+    ret = answer_line(torch, sys.stdin.buffer) if torch else {"outcome": "start", "message": bounded(line, MESSAGE_MAX)}
+    ret = {"eager": "", "torch": str(torch.__version__) if torch else "", **ret}
+    text = ("\n" + json.dumps(ret) + "\n").encode()
+    while text:
+        text = text[os.write(out, text):]
+    os._exit(0)
+
+
 def main():
+    if sys.argv[1] == "once":
+        once(sys.argv[2])
     control = socket.socket(fileno=int(sys.argv[1]))
-    torch = start(control)
+    torch, line = start()
+    control.send((line + "\n").encode())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while torch:
         data, descriptors, _, _ = socket.recv_fds(control, 1, 1)

@@ -41,6 +41,16 @@ static bool read_bytes(int fd, const char *path, struct buf *ret, struct err *er
     }
 }
 
+bool command_file_bytes(const char *path, struct buf *ret, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(err, "%s", path);
+    bool good = read_bytes(fd, path, ret, err);
+    close(fd);
+    return good;
+}
+
 /* Names a file in the job's folder: its number keeps two of one name apart, and its ending is what
  * programs look at. */
 static void name_file(struct command_file *file, size_t number, const char *path)
@@ -60,14 +70,11 @@ static bool read_word(struct command_file *file, size_t number, const char *path
     bool bare = number == 0 && !strchr(path, '/'); /* a program of PATH */
     if (bare || stat(path, &info) != 0 || !S_ISREG(info.st_mode) || is_of_system(path))
         return true;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return err_errno(err, "%s", path);
-    bool good = read_bytes(fd, path, &file->bytes, err);
-    close(fd);
+    if (!command_file_bytes(path, &file->bytes, err))
+        return false;
     file->program = info.st_mode & S_IXUSR;
     name_file(file, number, path);
-    return good;
+    return true;
 }
 
 bool command_files_read(struct command_files *files, const struct command_line *command,

@@ -22,6 +22,8 @@ struct command_files {
  * ERR_ENV. */
 bool command_files_read(struct command_files *files, const struct command_line *command,
                         struct err *err);
+/* Appends the bytes of a file that is sent to workers, with the same errors. */
+bool command_file_bytes(const char *path, struct buf *ret, struct err *err);
 /* Adds the words and the files to a job. With no files read, all words are texts. */
 void command_files_add(const struct command_files *files, const struct command_line *command,
                        struct job *job);

@@ -15,16 +15,18 @@
 #include "trace/base/clock.h"
 #include "trace/base/process.h"
 
-/* Seconds: for a worker to start, which a queue may delay; to report behind a cancellation, and to
- * end by itself. */
-static const double start_seconds = 600, cancel_seconds = 5, end_seconds = 1;
+/* Seconds: for a worker to start, which a queue may delay; to report behind a cancellation; and to
+ * end by itself and remove its files, if another one waits to take its place, and at the end. */
+static const double start_seconds = 600, cancel_seconds = 5, replace_seconds = 2, end_seconds = 10;
 enum { POLL_MS = 20, TRIES = 3, NOISE_MAX = 1 << 16, SAID_MAX = 300 };
 
 struct remote_worker {
     pid_t pid;         /* -1: none */
-    int in, out, said; /* -1; said: a file with what it wrote to standard error */
+    int in, out, said; /* -1; said: its standard error */
     bool greeted;
     struct buf received;
+    char last[SAID_MAX]; /* the end of what it wrote to standard error */
+    size_t n_last;
 };
 
 struct launcher {
@@ -32,7 +34,7 @@ struct launcher {
     const char **argv;
     char program[4096];
     uint32_t n;
-    atomic_ullong lost;
+    atomic_ullong lost, killed;
     struct remote_worker v[];
 };
 
@@ -45,16 +47,45 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Closes its input, so that it ends its job, and kills it if that does not help. */
-static void end_worker(struct remote_worker *worker)
+/* Reads some of what a worker wrote to standard error, and keeps its end. */
+static void read_said(struct remote_worker *worker)
+{
+    char text[1 << 16];
+    ssize_t n = worker->said >= 0 ? read(worker->said, text, sizeof text) : -1;
+    if (n == 0)
+        close_fd(&worker->said);
+    if (n <= 0)
+        return;
+    size_t add = (size_t)n < SAID_MAX ? (size_t)n : SAID_MAX;
+    size_t keep = worker->n_last < SAID_MAX - add ? worker->n_last : SAID_MAX - add;
+    memmove(worker->last, worker->last + worker->n_last - keep, keep);
+    memcpy(worker->last + keep, text + n - add, add);
+    worker->n_last = keep + add;
+}
+
+/* Waits for the end of a worker, and reads what it writes: otherwise it might wait for us. */
+static bool wait_for_end(struct remote_worker *worker, double until)
+{
+    char text[1 << 16];
+    while (process_state(worker->pid) == PROCESS_RUNNING) {
+        if (clock_seconds() > until)
+            return false;
+        read_said(worker);
+        if (worker->out >= 0)
+            (void)!read(worker->out, text, sizeof text);
+        nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+    }
+    return true;
+}
+
+/* Closes its input, so that it ends its job, and kills it if it has not ended by `until`. */
+static void end_worker(struct launcher *launcher, struct remote_worker *worker, double until)
 {
     struct process_end end;
-    double until = clock_seconds() + end_seconds;
     close_fd(&worker->in);
-    while (worker->pid > 0 && process_state(worker->pid) == PROCESS_RUNNING &&
-           clock_seconds() < until)
-        nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
     if (worker->pid > 0) {
+        if (!wait_for_end(worker, until))
+            atomic_fetch_add(&launcher->killed, 1);
         process_kill_group(worker->pid);
         (void)process_reap(worker->pid, &end);
     }
@@ -63,16 +94,19 @@ static void end_worker(struct remote_worker *worker)
     close_fd(&worker->out);
     close_fd(&worker->said);
     buf_clear(&worker->received);
+    worker->n_last = 0;
+}
+
+static void replace_worker(struct launcher *launcher, struct remote_worker *worker)
+{
+    end_worker(launcher, worker, clock_seconds() + replace_seconds);
 }
 
 /* Sets an error with the last line that the worker wrote to standard error. */
 static bool fail_worker(struct remote_worker *worker, struct err *err, const char *what)
 {
-    char text[SAID_MAX + 1] = "";
-    off_t size = worker->said >= 0 ? lseek(worker->said, 0, SEEK_END) : 0;
-    off_t from = size > SAID_MAX ? size - SAID_MAX : 0;
-    ssize_t n = size > 0 ? pread(worker->said, text, SAID_MAX, from) : 0;
-    struct str said = str_trim((struct str){ text, n > 0 ? (size_t)n : 0 });
+    read_said(worker);
+    struct str said = str_trim((struct str){ worker->last, worker->n_last });
     size_t start = said.n;
     while (start > 0 && said.p[start - 1] != '\n')
         start--;
@@ -83,18 +117,14 @@ static bool fail_worker(struct remote_worker *worker, struct err *err, const cha
 
 static bool spawn_remote(struct launcher *launcher, struct remote_worker *worker, struct err *err)
 {
-    int in[2] = { -1, -1 }, out[2] = { -1, -1 };
-    const char *folder = getenv("TMPDIR");
-    worker->said = scratch_file(folder && *folder ? folder : "/tmp", err);
-    if (worker->said < 0)
-        return false;
-    bool good =
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) == 0 && pipe2(out, O_CLOEXEC) == 0;
+    int in[2] = { -1, -1 }, out[2] = { -1, -1 }, said[2] = { -1, -1 };
+    bool good = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) == 0 &&
+                pipe2(out, O_CLOEXEC) == 0 && pipe2(said, O_CLOEXEC) == 0;
     if (!good)
         err_errno(err, "a pipe");
     const struct process_file files[] = { { STDIN_FILENO, NULL, 0, in[1] },
                                           { STDOUT_FILENO, NULL, 0, out[1] },
-                                          { STDERR_FILENO, NULL, 0, worker->said } };
+                                          { STDERR_FILENO, NULL, 0, said[1] } };
     sigset_t none;
     sigemptyset(&none);
     int error = !good ? 0
@@ -108,14 +138,17 @@ static bool spawn_remote(struct launcher *launcher, struct remote_worker *worker
                                       &worker->pid);
     close_fd(&in[1]);
     close_fd(&out[1]);
+    close_fd(&said[1]);
     worker->in = in[0];
     worker->out = out[0];
+    worker->said = said[0];
     if (!good || error) {
         worker->pid = -1;
         errno = error;
         return good ? err_errno(err, "--launcher: %s", launcher->argv[0]) : false;
     }
     (void)fcntl(worker->out, F_SETFL, O_NONBLOCK);
+    (void)fcntl(worker->said, F_SETFL, O_NONBLOCK);
     return true;
 }
 
@@ -127,8 +160,12 @@ enum heard { HEARD_MORE, HEARD_NOTHING, HEARD_END };
 static enum heard hear(struct remote_worker *worker, bool sending, struct err *err)
 {
     struct pollfd fds[] = { { .fd = worker->out, .events = POLLIN },
+                            { .fd = worker->said, .events = POLLIN },
                             { .fd = worker->in, .events = POLLOUT } };
-    if (poll(fds, sending ? 2 : 1, POLL_MS) <= 0 || !fds[0].revents)
+    bool woken = poll(fds, sending ? 3 : 2, POLL_MS) > 0;
+    if (woken && fds[1].revents)
+        read_said(worker);
+    if (!woken || !fds[0].revents)
         return HEARD_NOTHING;
     if (!buf_reserve(&worker->received, 1 << 14))
         return err_nomem(err), HEARD_END;
@@ -240,8 +277,8 @@ static double late_seconds(double timeout)
 enum asked { ASKED_ANSWERED, ASKED_CANCELLED, ASKED_LOST };
 
 /* Sends a job and waits for its answer. `err` says why a worker is lost. */
-static enum asked ask_worker(struct remote_worker *worker, const struct job *job,
-                             struct message *answer, struct err *err)
+static enum asked ask_worker(struct launcher *launcher, struct remote_worker *worker,
+                             const struct job *job, struct message *answer, struct err *err)
 {
     struct buf text = BUF_INIT;
     double limit = job->timeout > 0 ? job->timeout + late_seconds(job->timeout) : 1e18;
@@ -267,7 +304,7 @@ static enum asked ask_worker(struct remote_worker *worker, const struct job *job
             until = clock_seconds() + cancel_seconds;
             if (rest.n || !tell_to_cancel(worker, job)) { /* it is replaced */
                 ret = ASKED_CANCELLED;
-                end_worker(worker);
+                replace_worker(launcher, worker);
                 break;
             }
         }
@@ -330,19 +367,21 @@ bool launcher_run(struct launcher *launcher, const struct job *job, struct child
     struct err why = { 0 };
     bool ran = false, cancelled = false;
     *end = (struct child_end){ 0 };
+    if (!message_check_run(job, err))
+        return false;
     for (int try = 0; try < TRIES; try++) {
         struct message answer;
         why = (struct err){ 0 };
         if ((worker->pid > 0 || spawn_remote(launcher, worker, &why)) &&
             (worker->greeted || greet(worker, job->cancel, &cancelled, &why))) {
             ran = true;
-            enum asked asked = ask_worker(worker, job, &answer, &why);
+            enum asked asked = ask_worker(launcher, worker, job, &answer, &why);
             if (asked == ASKED_ANSWERED)
                 return take_end(&answer, end, err);
             cancelled = asked == ASKED_CANCELLED;
         }
         if (!cancelled)
-            end_worker(worker);
+            replace_worker(launcher, worker);
         if (cancelled || (job->cancel && atomic_load(job->cancel))) {
             set_cancelled(end);
             return true;
@@ -389,6 +428,7 @@ struct launcher *launcher_open(const struct launcher_options *options, struct er
     }
     launcher->n = options->n;
     atomic_init(&launcher->lost, 0);
+    atomic_init(&launcher->killed, 0);
     for (uint32_t i = 0; i < options->n; i++)
         launcher->v[i] = (struct remote_worker){ .pid = -1, .in = -1, .out = -1, .said = -1 };
     if (command_line_split(&launcher->command, options->command, getenv("HOME"), err) &&
@@ -399,17 +439,20 @@ struct launcher *launcher_open(const struct launcher_options *options, struct er
     return NULL;
 }
 
-void launcher_close(struct launcher *launcher)
+uint64_t launcher_close(struct launcher *launcher)
 {
     if (!launcher)
-        return;
+        return 0;
+    double until = clock_seconds() + end_seconds;
     for (uint32_t i = 0; i < launcher->n; i++)
         close_fd(&launcher->v[i].in); /* all end at once */
     for (uint32_t i = 0; i < launcher->n; i++) {
-        end_worker(&launcher->v[i]);
+        end_worker(launcher, &launcher->v[i], until);
         buf_release(&launcher->v[i].received);
     }
+    uint64_t killed = atomic_load(&launcher->killed);
     command_line_release(&launcher->command);
     free(launcher->argv);
     free(launcher);
+    return killed;
 }

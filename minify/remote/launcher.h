@@ -7,7 +7,10 @@
  * Each worker is the command, the path of this program, and the word `worker`. It is started when
  * it gets its first job, and speaks as minify/remote/message.h says. One that ends, writes
  * something else, or is silent for longer than its job may take is killed and replaced by another,
- * which gets the same job. Several threads may run jobs at once, each by a worker of its own. */
+ * which gets the same job. Several threads may run jobs at once, each by a worker of its own.
+ *
+ * A worker ends when its input does, and removes its files first. It gets a time for that: 2
+ * seconds if it is replaced, and all together 10 seconds at the end. Then it is killed. */
 #ifndef SYMTAPE_MINIFY_REMOTE_LAUNCHER_H
 #define SYMTAPE_MINIFY_REMOTE_LAUNCHER_H
 
@@ -22,12 +25,18 @@ struct launcher_options {
 
 /* Returns NULL with ERR_USAGE (the command cannot be split) or ERR_ENV. No worker is started. */
 struct launcher *launcher_open(const struct launcher_options *options, struct err *err);
-/* Ends the workers. NULL is fine. */
-void launcher_close(struct launcher *launcher);
+/* Ends the workers, and returns how many of all that were started had to be killed: their files may
+ * be left on their machines. NULL is fine. */
+uint64_t launcher_close(struct launcher *launcher);
+/* What a command prints for that number, as unsigned long long. */
+#define LAUNCHER_KILLED                                                                   \
+    "--launcher: %llu workers did not end in time and were killed; files may be left in " \
+    "TMPDIR of their machines"
 
 /* Runs a job by worker job->worker, as job_run() does. A job that lost three workers ends like one
  * that a signal killed. Returns false with ERR_ENV if no worker can be started (end->status is 0),
- * or if a worker cannot start the job. */
+ * or if a worker cannot start the job, and with ERR_USAGE, before anything is sent, if the job is
+ * larger than the protocol allows. */
 bool launcher_run(struct launcher *launcher, const struct job *job, struct child_end *end,
                   struct err *err);
 /* The number of workers that were lost so far. */

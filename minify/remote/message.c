@@ -48,7 +48,7 @@ static void put_files(struct json_writer *w, const struct job *job)
     json_close(w);
 }
 
-void message_print_run(const struct job *job, struct buf *out)
+static void put_run_line(const struct job *job, struct buf *out)
 {
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
@@ -71,6 +71,37 @@ void message_print_run(const struct job *job, struct buf *out)
     put_files(&w, job);
     json_close(&w);
     buf_putc(out, '\n');
+}
+
+bool message_check_run(const struct job *job, struct err *err)
+{
+    struct buf line = BUF_INIT;
+    size_t bytes = 0;
+    for (size_t i = 0; i < job->files.n; i++)
+        bytes += job->files.v[i].bytes.n;
+    put_run_line(job, &line);
+    size_t length = line.n;
+    bool failed = line.failed;
+    buf_release(&line);
+    if (failed)
+        return err_nomem(err);
+    if (bytes > MESSAGE_BYTES_MAX)
+        return err_set(err, ERR_USAGE,
+                       "the files of a command have %zu bytes; at most %d are sent to a worker",
+                       bytes, MESSAGE_BYTES_MAX);
+    if (job->files.n > JOB_FILES_MAX)
+        return err_set(err, ERR_USAGE, "a command has %zu files; at most %d are sent to a worker",
+                       job->files.n, JOB_FILES_MAX);
+    return length <= MESSAGE_LINE_MAX ||
+           err_set(err, ERR_USAGE,
+                   "the words and variables of a command have %zu bytes; at most %d are sent to "
+                   "a worker",
+                   length, MESSAGE_LINE_MAX);
+}
+
+void message_print_run(const struct job *job, struct buf *out)
+{
+    put_run_line(job, out);
     for (size_t i = 0; i < job->files.n; i++)
         buf_put(out, job->files.v[i].bytes);
 }

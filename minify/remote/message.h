@@ -36,6 +36,9 @@ enum message_read message_read(struct str *text, struct message *ret, struct err
 
 void message_print_hello(struct buf *out);
 void message_print_run(const struct job *job, struct buf *out);
+/* Returns whether a worker accepts the job: its bytes of files and its line have limits. Otherwise
+ * err says what is too large. */
+bool message_check_run(const struct job *job, struct err *err);
 void message_print_cancel(uint64_t number, struct buf *out);
 /* `error`: "" if it started. */
 void message_print_end(uint64_t number, const struct child_end *end, struct str error,

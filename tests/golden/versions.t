@@ -1,7 +1,7 @@
 Bisecting over versions, and workers: what is refused, and a list of releases.
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --guard x --launcher nice
-    2> symtape: --launcher needs --check
+    2> symtape: --launcher needs --check or --torch-oracle
     [exit 2]
 
     $ symtape minify $RECORDINGS/encoder.log.zst:0/1:dynamo --check true --launcher 'nice | cat' -o x.tape

@@ -101,6 +101,73 @@ def reductions(folder):
     return graph
 
 
+# Answers a question to PyTorch (minify/process/torch_worker.py) by the operators of its program.
+PYTHON = """#!/bin/sh
+cat > "${{TMPDIR:-/tmp}}/question.$$"; trap 'rm "${{TMPDIR:-/tmp}}/question.$$"' EXIT
+echo x >> {folder}/asked
+[ $(wc -l < {folder}/asked) -gt {old} ] && version=2.0 || version=1.0
+{body}
+for op in sin cos; do
+    grep -q "[.]$op[.(]" "${{TMPDIR:-/tmp}}/question.$$" ||
+        {{ printf '\\n{{"eager": "", "torch": "%s", "outcome": "ok"}}\\n' $version; exit; }}
+done
+printf 'a warning\\n\\n{{"eager": "", "torch": "%s", "outcome": "raised", "type": "E", "message": "no", "node": ""}}\\n' $version
+"""
+
+
+def torch_questions(folder, graph):
+    """Questions to PyTorch by workers, with a Python that answers at once."""
+    python = folder / "python.sh"
+    start = launcher(folder, "launch", f'SYMTAPE_PYTHON={python} exec "$@"')
+
+    def ask(body="", old=10**6, *more):
+        python.write_text(PYTHON.format(folder=folder, body=body, old=old))
+        python.chmod(0o700)
+        (folder / "asked").write_text("")
+        for file in folder.glob("torch.tape*"):
+            file.unlink()
+        done = subprocess.run([SYMTAPE, "minify", graph, "--torch-oracle", "compile", "--launcher", start, "-o",
+                               folder / "torch.tape", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return done, (folder / "torch.tape").read_bytes() if (folder / "torch.tape").exists() else None
+
+    one, expected = ask()
+    report("PyTorch", one.returncode == 0 and "-> 2, " in one.stdout and "failure: no" in one.stdout,
+           (one.stdout, one.stderr))
+    for body in ("", 'case $(($(wc -l < {folder}/asked) % 4)) in 0) kill -9 $PPID;; esac'.format(folder=folder)):
+        done, got = ask(body, 10**6, "-j", "4")
+        report("PyTorch, 4 jobs", done.returncode == 0 and got == expected, done.stderr or "other bytes")
+    for body, old, code, message in (
+            ("exit 127", 10**6, 4, "a worker cannot start Python"),
+            ("", 3, 4, "a worker has PyTorch 2.0, and another 1.0"),
+            ("""echo '{"eager": "", "outcome": "start", "message": "no: nothing here"}'; exit""", 10**6, 4,
+             "has no PyTorch; set $SYMTAPE_PYTHON there to a Python that has it: nothing here"),
+            ("""echo '{"eager": "", "outcome": "start", "message": "setup: --import: x"}'; exit""", 10**6, 2,
+             "symtape: --import: x")):
+        done, _ = ask(body, old)
+        report(message, done.returncode == code and message in done.stderr, (done.returncode, done.stderr))
+    # Files of --import lie beside the script, the second argument from the end.
+    (folder / "patch.py").write_text("1\n")
+    done, got = ask('for last; do :; done; [ -f "$(dirname "$last")/patch.py" ] || exit 127', 10**6, "--import",
+                    folder / "patch.py")
+    report("--import", done.returncode == 0 and got == expected, done.stderr)
+
+
+def noise(folder, graph):
+    """What a worker writes to standard error takes no memory and no disk; one that does not end is killed."""
+    check = folder / "fails.sh"
+    start = launcher(folder, "launch", 'yes "some noise" >&2 & "$@"; kill $!; sleep 100')
+    began = time.monotonic()
+    done, _ = minify(folder, graph, check, "--max-calls", "3", "--launcher", start)
+    report("noise", done.returncode == 130 and 9 < time.monotonic() - began < 40 and
+           "1 workers did not end in time and were killed" in done.stderr, done.stderr)
+    large = folder / "large"
+    with open(large, "wb") as file:
+        file.truncate(60 << 20)
+    done, _ = minify(folder, graph, " ".join([str(check)] + [str(large)] * 5), "--launcher", "nice")
+    report("too large", done.returncode == 4 and "at most 268435456 are sent to a worker" in done.stderr, done.stderr)
+    large.unlink()
+
+
 def left(folder):
     names = [p.name for p in folder.iterdir() if p.name.startswith("symtape")]
     report("left in TMPDIR", not names, names)
@@ -216,7 +283,9 @@ def main():
         tmp = folder / "tmp"
         tmp.mkdir()
         os.environ["TMPDIR"] = str(tmp)
-        reductions(folder)
+        graph = reductions(folder)
+        torch_questions(folder, graph)
+        noise(folder, graph)
         messages(folder)
         commits(folder)
         left(tmp)

@@ -67,6 +67,15 @@ def main():
         issue = read("minified.issue.md")
         assert "RuntimeError: cannot lower a scan" in issue and "sys.exit" not in issue, issue
         assert "From 6 calls" in issue, issue
+        # By workers: the same bytes.
+        graph = "minified.recording.tape:0/0:dynamo"
+        own = ("--torch-oracle", "compile", "--torch-backend", "own:backend", "--import", "own.py")
+        tapes = []
+        for jobs in (), ("--launcher", "nice", "-j", "2"):
+            minify(graph, *own, "--passes", "prefix", "-o", f"jobs{len(jobs)}.tape", *jobs)
+            with open(f"jobs{len(jobs)}.tape", "rb") as file:
+                tapes.append(file.read())
+        assert tapes[0] == tapes[1]
         # Nothing that a tape names is run by itself.
         _, notes = minify("minified.recording.tape", "-o", "again.tape", code=2)
         assert "--torch-backend own:backend --import " in notes, notes
