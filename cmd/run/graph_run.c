@@ -214,7 +214,7 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
                      struct run_options *options)
 {
     *g = (struct graph_run){ .session = s, .ref = ref, .compares = s->args->compare != NULL };
-    *options = (struct run_options){ .rules = s->rules,
+    *options = (struct run_options){ .operators = s->operators,
                                      .input = read_given_input,
                                      .user = g,
                                      .violated = s->args->ignore_guards ? note_violation : NULL,

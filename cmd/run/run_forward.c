@@ -57,7 +57,7 @@ static bool run_forward(struct graph_run *g, uint32_t ref, size_t point, struct 
     struct session *s = g->session;
     const struct graph_ref *r = &s->list->refs[ref];
     struct run_options options = {
-        .rules = s->rules,
+        .operators = s->operators,
         .backend = s->pair.reference ? s->pair.reference : s->pair.tested,
         .violated = s->args->ignore_guards ? run_ignore_violation : NULL,
         .refusal = refusal,

@@ -5,6 +5,7 @@
 #include "cmd/cli/tape_arg.h"
 #include "cmd/run/run_session.h"
 #include "cmd/symbols/source_symbol.h"
+#include "replay/ops/layers.h"
 #include "trace/events/symbols.h"
 
 /* Returns whether the selector names the graph. */
@@ -240,8 +241,10 @@ int run_graphs(struct cmd *cmd, const struct run_args *args)
     struct err err = { 0 };
     struct tape_arg tape = { 0 };
     struct custom_rules *rules = NULL;
+    struct op_catalog *operators = NULL;
     int code =
-        rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err)
+        rules_arg_read(&rules, args->rules, &cmd->out->limit->meter, &err) &&
+                (operators = op_catalog_new(rules, &err)) != NULL
             ? tape_arg_open(&tape, cmd->out, cmd->operands[0], args->strict ? TAPE_ARG_STRICT : 0)
             : out_error(cmd->out, &err);
     if (code == EXIT_DONE) {
@@ -249,12 +252,13 @@ int run_graphs(struct cmd *cmd, const struct run_args *args)
                              .args = args,
                              .trace = tape.trace,
                              .failures = &tape.failures,
-                             .rules = rules };
+                             .operators = operators };
         memory_limit_end(cmd->out->limit);
         code = run_session(&s, &tape.selector);
         session_release(&s);
     }
     tape_arg_close(&tape);
+    op_catalog_free(operators);
     custom_rules_free(rules);
     return args->bisect_codes ? exit_code_for_bisect(code) : code;
 }

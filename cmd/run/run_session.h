@@ -71,7 +71,7 @@ struct session {
     struct trace *trace;
     const struct failure_list *failures;
     const struct graph_list *list;
-    const struct custom_rules *rules;
+    const struct op_catalog *operators; /* of all runs */
     struct backend_pair pair;
     struct safetensors *inputs, *expected; /* of --inputs, of --compare-with FILE */
     struct size_grid grid;                 /* of --sizes: one point, or more */

@@ -1,6 +1,5 @@
 #include "replay/ops/layers.h"
 
-#include "replay/ops/decomp/bodies.h"
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/memo/memo.h"
 #include "replay/ops/model/model.h"
@@ -14,10 +13,9 @@ struct ops *ops_new(struct shape_env *env, struct err *err)
 
 static bool add_layers(struct ops *ops, struct err *err)
 {
-    ops->bodies = calloc(1, sizeof *ops->bodies);
     ops->memo = memo_new();
     ops->model = model_new(ops->table.n);
-    if (!ops->bodies || !ops->memo || !ops->model)
+    if (!ops->memo || !ops->model)
         return err_nomem(err);
     ops_set_layers(ops, true, true);
     ops->call_batched = vmap_call;
@@ -54,9 +52,6 @@ void ops_free(struct ops *ops)
 {
     if (!ops)
         return;
-    if (ops->bodies)
-        bodies_release(ops->bodies);
-    free(ops->bodies);
     model_free(ops->model);
     memo_free(ops->memo);
     context_release(ops);

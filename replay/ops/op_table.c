@@ -298,6 +298,12 @@ struct op_catalog *op_catalog_new(const struct custom_rules *rules, struct err *
     if (!catalog)
         return err_nomem(err), NULL;
     catalog->rules = rules;
+    catalog->bodies = calloc(1, sizeof *catalog->bodies);
+    if (!catalog->bodies) {
+        err_nomem(err);
+        op_catalog_free(catalog);
+        return NULL;
+    }
     if (add_rows(catalog, rules, err))
         return catalog;
     op_catalog_free(catalog);
@@ -308,6 +314,9 @@ void op_catalog_free(struct op_catalog *catalog)
 {
     if (!catalog)
         return;
+    if (catalog->bodies)
+        bodies_release(catalog->bodies);
+    free(catalog->bodies);
     hash_index_release(&catalog->table.by_name);
     hash_index_release(&catalog->table.by_base);
     arena_release(&catalog->arena);

@@ -446,7 +446,9 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     if (options->torch)
         settings.torch = options->torch;
     run->env = shape_env_new(&settings, err);
-    run->ops = run->env ? ops_new_with_rules(run->env, options->rules, err) : NULL;
+    if (run->env)
+        run->ops = options->operators ? ops_new_from(run->env, options->operators, err)
+                                      : ops_new(run->env, err);
     if (!run->ops)
         goto failed;
     exec_init(&run->exec, run->ops, options->backend, options->seed);

@@ -48,11 +48,12 @@ struct run_guard {
 };
 
 struct input_need;
+struct op_catalog; /* replay/ops/layers.h */
 struct input_sum;
 struct run;
 struct run_options {
     struct backend *backend;
-    const struct custom_rules *rules;
+    const struct op_catalog *operators; /* borrowed; NULL: PyTorch's own, made for this run */
     int torch; /* the release of PyTorch that recorded the graph; 0: TORCH_RELEASE_DEFAULT */
     const struct run_size *sizes; /* sizes that the caller chose */
     size_t n_sizes;

@@ -11,32 +11,43 @@ static const char *const texts[] = {
 
 void bodies_release(struct bodies *bodies)
 {
-    for (int i = 0; i < BODIES; i++) {
-        custom_rules_free(bodies->read[i]);
-        bodies->read[i] = NULL;
-    }
+    for (int i = 0; i < BODIES; i++)
+        custom_rules_free(atomic_exchange(&bodies->read[i], NULL));
 }
 
-static bool read_body(struct call *c, enum body body)
+/* Stores what was read, and returns what is stored: another thread may have been first. */
+static struct custom_rules *publish(struct bodies *bodies, enum body body,
+                                    struct custom_rules *rules)
+{
+    struct custom_rules *first = NULL;
+    if (atomic_compare_exchange_strong(&bodies->read[body], &first, rules))
+        return rules;
+    custom_rules_free(rules);
+    return first;
+}
+
+static const struct custom_rules *read_body(struct call *c, enum body body)
 {
     struct err err = { 0 };
     struct custom_rules *rules = custom_rules_new(&err);
-    if (rules && custom_rules_add_body(rules, &c->op->schema, str_of(texts[body]), &err)) {
-        c->ops->bodies->read[body] = rules;
-        return true;
-    }
+    if (rules && custom_rules_add_body(rules, &c->op->schema, str_of(texts[body]), &err))
+        return publish(c->ops->catalog->bodies, body, rules);
     custom_rules_free(rules);
-    if (err.kind == ERR_INPUT)
-        return unsupported(c, "%.*s: %s", STR_ARG(c->op->name), err.text);
+    if (err.kind == ERR_INPUT) {
+        unsupported(c, "%.*s: %s", STR_ARG(c->op->name), err.text);
+        return NULL;
+    }
     ops_no_memory(c->ops);
     c->failed = true;
-    return false;
+    return NULL;
 }
 
 bool body_run(struct call *c, enum body body, const struct value *args, struct value *ret)
 {
-    return (c->ops->bodies->read[body] || read_body(c, body)) &&
-           custom_eval(c, c->ops->bodies->read[body], 0, args, ret);
+    const struct custom_rules *rules = atomic_load(&c->ops->catalog->bodies->read[body]);
+    if (!rules)
+        rules = read_body(c, body);
+    return rules && custom_eval(c, rules, 0, args, ret);
 }
 
 bool rule_body(struct call *c)

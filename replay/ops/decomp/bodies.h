@@ -4,6 +4,8 @@
 #ifndef SYMTAPE_REPLAY_OPS_DECOMP_BODIES_H
 #define SYMTAPE_REPLAY_OPS_DECOMP_BODIES_H
 
+#include <stdatomic.h>
+
 #include "replay/ops/dispatch/rule.h"
 
 enum body {
@@ -15,9 +17,10 @@ enum body {
 
 struct custom_rules;
 
-/* Each text has a set of its own, so that it does not move while another is parsed. */
+/* The texts that were read, for all contexts of a catalog, also in several threads. Each text has a
+ * set of its own, so that it does not move while another is parsed. */
 struct bodies {
-    struct custom_rules *read[BODIES]; /* NULL: not called yet */
+    _Atomic(struct custom_rules *) read[BODIES]; /* NULL: not called yet */
 };
 
 void bodies_release(struct bodies *bodies);

@@ -61,9 +61,11 @@ struct op_table {
 };
 
 struct custom_rules;
-/* All operators. A catalog does not change after op_catalog_new() (replay/ops/layers.h). */
+/* All operators. But for its bodies, a catalog does not change after op_catalog_new()
+ * (replay/ops/layers.h). */
 struct op_catalog {
     const struct custom_rules *rules; /* borrowed, or NULL */
+    struct bodies *bodies;            /* filled as operators are called */
     struct arena arena;
     struct op_form *forms;
     struct op_table table;
@@ -161,7 +163,6 @@ struct model;  /* replay/ops/model/model.h */
 struct ops {
     const struct op_catalog *catalog;
     struct op_catalog *own_catalog; /* or NULL: `catalog` is borrowed */
-    struct bodies *bodies;
     struct autocast autocast;
     bool scalar_tensors_index; /* ops_set_scalar_indices() */
     bool backward;             /* ops_set_backward() */
