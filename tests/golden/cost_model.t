@@ -5,7 +5,7 @@ What the time of compiling consists of. In a deep recording dispatches are measu
     $ symtape profile --cost-model $RECORDINGS/deep.log.zst
     What the time of compiling consists of
          time  share  kind                              count   a unit  quartiles           basis     a compile
-       125 ms   47 %  Dynamo, besides dispatches            -  13.2 ms    8.24 ms  17.3 ms  measured          -
+       125 ms   47 %  Dynamo, besides dispatches            -  8.36 ms    5.90 ms  16.4 ms  measured          -
       46.6 ms   18 %  FakeTensorMode: decomposition        11  4.24 ms    4.24 ms  4.24 ms  measured          -
       42.6 ms   16 %  FakeTensorMode: meta kernel           7  6.09 ms    6.09 ms  6.09 ms  measured          -
       37.8 ms   14 %  FakeTensorMode: cache bypass          4  9.45 ms    9.45 ms  9.45 ms  measured          -
@@ -24,24 +24,26 @@ Otherwise counts of the replay are multiplied by what a unit costs.
     $ symtape profile --cost-model $RECORDINGS/mlp.log.zst
     What the time of compiling consists of
          time  share  kind                                    count   a unit  quartiles           basis      a compile
-       252 ms   32 %  FakeTensorMode: nested, path not known    103  2.45 ms    1.88 ms  7.08 ms  estimated          -
-       150 ms   19 %  AOTAutograd, besides dispatches            12  12.5 ms    9.23 ms  38.1 ms  estimated          -
-       105 ms   14 %  Dynamo, besides dispatches                  8  13.2 ms    8.24 ms  17.3 ms  estimated          -
-      86.0 ms   11 %  FakeTensorMode: meta kernel                24  3.58 ms    2.51 ms  3.58 ms  estimated          -
-      49.3 ms    6 %  FakeTensorMode: cache hit                  32  1.54 ms    1.22 ms  5.40 ms  estimated          -
-      44.5 ms    6 %  FakeTensorMode: decomposition              10  4.45 ms    3.49 ms  9.29 ms  estimated          -
-      37.4 ms    5 %  ProxyTorchDispatchMode dispatch            30  1.25 ms     649 us  3.36 ms  estimated          -
-      21.6 ms    3 %  FakeTensorMode: fast path                   5  4.32 ms    2.87 ms  4.32 ms  estimated          -
-      1.17 ms   <1 %  FakeTensorMode: before the cache           40  29.1 us    11.2 us  90.4 us  estimated          -
-      The rows above and what is unexplained, 31.1 ms (4.0 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine.
+       317 ms   41 %  building guards                             -  1.38 ms     857 us  2.60 ms  estimated     158 ms
+       193 ms   25 %  FakeTensorMode: nested, path not known    103  1.88 ms    1.26 ms  2.45 ms  estimated          -
+       107 ms   14 %  AOTAutograd, besides dispatches            12  8.96 ms    4.60 ms  12.5 ms  estimated          -
+      66.9 ms    9 %  Dynamo, besides dispatches                  8  8.36 ms    5.90 ms  16.4 ms  estimated          -
+      60.2 ms    8 %  FakeTensorMode: meta kernel                24  2.51 ms    2.21 ms  3.58 ms  estimated          -
+      37.3 ms    5 %  FakeTensorMode: cache hit                  32  1.17 ms     718 us  1.54 ms  estimated          -
+      34.9 ms    4 %  FakeTensorMode: decomposition              10  3.49 ms    2.58 ms  4.45 ms  estimated          -
+      19.5 ms    3 %  ProxyTorchDispatchMode dispatch            30   649 us     448 us  1.25 ms  estimated          -
+      14.4 ms    2 %  FakeTensorMode: fast path                   5  2.87 ms    1.75 ms  4.32 ms  estimated          -
+      4.75 ms    1 %  caches                                      6   791 us     791 us   791 us  estimated          -
+       569 us   <1 %  FakeTensorMode: before the cache           40  14.2 us    9.79 us  16.8 us  estimated          -
+      The rows above and what is unexplained, -77.0 ms (-9.9 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
-          -223 ms    214 ms     437 ms  AOTAutograd (tracing ATen graphs)
-           149 ms    149 ms       0 ns  building guards
-           109 ms    421 ms     311 ms  Dynamo (tracing Python)
+           203 ms    421 ms     218 ms  Dynamo (tracing Python)
+          -167 ms    149 ms     317 ms  building guards
+          -103 ms    214 ms     316 ms  AOTAutograd (tracing ATen graphs)
          -4.88 ms  -4.88 ms       0 ns  no phase
-          99.0 us   99.0 us       0 ns  caches
+         -4.65 ms   99.0 us    4.75 ms  caches
 
 The units of a deep recording explain another one.
 
@@ -49,26 +51,28 @@ The units of a deep recording explain another one.
     What the time of compiling consists of
          time  share  kind                                    count   a unit  quartiles           basis      a compile
        477 ms   46 %  FakeTensorMode: nested, path not known    103  4.63 ms    4.63 ms  4.63 ms  estimated          -
-       230 ms   22 %  Dynamo, besides dispatches                  8  13.2 ms    8.24 ms  17.3 ms  estimated          -
+       317 ms   30 %  building guards                             -  1.38 ms     857 us  2.60 ms  estimated     158 ms
+       192 ms   18 %  Dynamo, besides dispatches                  8  8.36 ms    5.90 ms  16.4 ms  estimated          -
        189 ms   18 %  FakeTensorMode: meta kernel                31  6.09 ms    6.09 ms  6.09 ms  estimated          -
-       150 ms   14 %  AOTAutograd, besides dispatches            12  12.5 ms    9.23 ms  38.1 ms  estimated          -
+       107 ms   10 %  AOTAutograd, besides dispatches            12  8.96 ms    4.60 ms  12.5 ms  estimated          -
       89.0 ms    9 %  FakeTensorMode: decomposition              21  4.24 ms    4.24 ms  4.24 ms  estimated          -
-      49.3 ms    5 %  FakeTensorMode: cache hit                  32  1.54 ms    1.22 ms  5.40 ms  estimated          -
       37.8 ms    4 %  FakeTensorMode: cache bypass                4  9.45 ms    9.45 ms  9.45 ms  measured           -
-      37.4 ms    4 %  ProxyTorchDispatchMode dispatch            30  1.25 ms     649 us  3.36 ms  estimated          -
-      21.6 ms    2 %  FakeTensorMode: fast path                   5  4.32 ms    2.87 ms  4.32 ms  estimated          -
+      37.3 ms    4 %  FakeTensorMode: cache hit                  32  1.17 ms     718 us  1.54 ms  estimated          -
       20.6 ms    2 %  symtape's recorder                          -        -          -        -  measured           -
+      19.5 ms    2 %  ProxyTorchDispatchMode dispatch            30   649 us     448 us  1.25 ms  estimated          -
+      14.4 ms    1 %  FakeTensorMode: fast path                   5  2.87 ms    1.75 ms  4.32 ms  estimated          -
+      4.75 ms   <1 %  caches                                      6   791 us     791 us   791 us  estimated          -
        707 us   <1 %  FakeTensorMode: before the cache           43  16.4 us    16.4 us  16.4 us  estimated          -
        175 us   <1 %  FakeTensor dispatch                         1   175 us     175 us   175 us  measured           -
-      The rows above and what is unexplained, -259 ms (-24.8 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
+      The rows above and what is unexplained, -462 ms (-44.3 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
-          -380 ms    214 ms     593 ms  AOTAutograd (tracing ATen graphs)
-           149 ms    149 ms       0 ns  building guards
-         -15.5 ms    694 ms     709 ms  Dynamo (tracing Python)
+          -307 ms    214 ms     521 ms  AOTAutograd (tracing ATen graphs)
+          -167 ms    149 ms     317 ms  building guards
+          30.3 ms    694 ms     663 ms  Dynamo (tracing Python)
          -13.1 ms  -13.1 ms       0 ns  no phase
-          99.0 us   99.0 us       0 ns  caches
+         -4.65 ms   99.0 us    4.75 ms  caches
 
 As JSON: the rows and what is unexplained are the time of the compiles, and so are the parts.
 
@@ -79,8 +83,8 @@ As JSON: the rows and what is unexplained are the time of the compiles, and so a
 
     $ symtape profile --cost-model --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -E 'wall_ns|cache hit|Dynamo, |"no phase"'
     "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"rows":[
-    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"share":0.4723452254090617,"basis":"measured","unit_ns":13182196,"unit_low_ns":8244593,"unit_high_ns":17322653,"base_ns":0,"unit_basis":"shipped","samples":4},
-    "kind":"FakeTensorMode: cache hit","count":0,"ns":0,"share":0,"basis":"measured","unit_ns":1542057,"unit_low_ns":1223242,"unit_high_ns":5395904,"base_ns":0,"unit_basis":"shipped","samples":4},
+    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"share":0.4723452254090617,"basis":"measured","unit_ns":8361985,"unit_low_ns":5903923,"unit_high_ns":16438810,"base_ns":0,"unit_basis":"shipped","samples":10},
+    "kind":"FakeTensorMode: cache hit","count":0,"ns":0,"share":0,"basis":"measured","unit_ns":1166867,"unit_low_ns":717816,"unit_high_ns":1542057,"base_ns":0,"unit_basis":"shipped","samples":10},
     "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000},
 
 Options that exclude each other.
