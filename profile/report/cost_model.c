@@ -56,11 +56,18 @@ static void write_basis(const struct report *r, const struct cost_model *m)
     if (m->fitted)
         buf_puts(&text, "The time of a unit is fitted on the deep recordings among these tapes, or "
                         "shipped with symtape where they have no such work. ");
-    else if (m->release)
+    else if (m->release) {
+        struct cost_error error = cost_error_shipped(m->release);
         buf_printf(&text,
                    "No tape is a deep recording: times are counts of the replay by what a unit "
                    "cost with PyTorch %d.%d, on another machine. ",
                    m->release / 100, m->release % 100);
+        if (error.models)
+            buf_printf(&text,
+                       "Of %u models that were not used for the units, such a sum differed from "
+                       "the time by %.0f %% in the median. ",
+                       (unsigned)error.models, error.share * 100);
+    }
     text_paragraph(r, &text);
 }
 
@@ -88,6 +95,7 @@ static void json_cost_model(struct report *r)
     json_put_i64(&r->w, "unexplained_ns", m->unexplained_ns);
     json_put_bool(&r->w, "fitted", m->fitted);
     json_put_i64(&r->w, "release", m->release);
+    json_put_double(&r->w, "release_error", cost_error_shipped(m->release).share);
     fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
     fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
     json_close(&r->w);

@@ -59,6 +59,14 @@ struct cost_model {
  * which is set in *measured. */
 struct cost_unit cost_unit_shipped(int release, enum cost_kind kind, int *measured);
 
+/* How far the sum of estimated rows is from the time of the compiles with the units of a release:
+ * the median share over models that the fit did not see. No models: not known. */
+struct cost_error {
+    double share;
+    uint32_t models;
+};
+struct cost_error cost_error_shipped(int release);
+
 /* A step of profile_build(). */
 bool build_cost_model(struct profile_build *b, struct err *err);
 

@@ -7,10 +7,32 @@ static const struct shipped_unit {
 } SHIPPED[] = {
 #define COST_UNIT(release, kind, ns, low, high, base, samples) \
     { release, COST_##kind, { ns, low, high, base, samples } },
+#define COST_ERROR(release, error, models)
 #include "profile/model/cost_model/cost_units.def"
 #undef COST_UNIT
+#undef COST_ERROR
     { 0, COST_KINDS, { 0 } },
 };
+
+static const struct shipped_error {
+    int release;
+    struct cost_error error;
+} ERRORS[] = {
+#define COST_UNIT(release, kind, ns, low, high, base, samples)
+#define COST_ERROR(release, error, models) { release, { error, models } },
+#include "profile/model/cost_model/cost_units.def"
+#undef COST_UNIT
+#undef COST_ERROR
+    { 0, { 0 } },
+};
+
+struct cost_error cost_error_shipped(int release)
+{
+    const struct shipped_error *at = ERRORS;
+    while (at->release && at->release != release)
+        at++;
+    return at->error;
+}
 
 static int distance(int a, int b)
 {
