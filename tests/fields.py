@@ -40,6 +40,7 @@ def documents(folder):
     yield "diff", [["diff", "--json", str(a), str(b)] for a, b in zip(recordings, recordings[1:])]
     yield "profile", [["profile", "--json", str(r)] for r in recordings] + [
         ["profile", "--json", "--by", "op,line,stack,module", str(recordings[0])],
+        ["profile", "--json", "--cost-model", f"{RECORDINGS}/deep.log.zst", f"{RECORDINGS}/mlp.log.zst"],
         ["profile", "--json", *map(str, recordings[-2:])]]
     yield "report", [["report", "--json", str(r)] for r in recordings[::8]]
     yield "diagnose", [["diagnose", "--json", str(r)] for r in recordings]

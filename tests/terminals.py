@@ -254,6 +254,7 @@ def of_tape(path, folder, n):
         yield ["profile", "--format", form, path], False
     for by in ("op", "line", "stack", "module"):
         yield ["profile", "--by", by, path], False
+    yield ["profile", "--cost-model", path], False
     yield ["replay", path], False
     yield ["validate", "--redundant", path], False
     yield ["inputs", "--limit", "3", path], False

@@ -11,7 +11,7 @@ struct profile_args {
     bool json, overwrite, strict;
     struct opt_number limit;
     const char *by, *view, *sort, *compile, *recording, *file, *rules;
-    bool no_replay;
+    bool no_replay, cost_model;
 };
 
 /* The sort keys, in the order of enum profile_sort. */
@@ -46,6 +46,9 @@ static const struct opt options[] = {
     OPT_FLAG(0, "no-replay", struct profile_args, no_replay,
              "do not replay the graphs; counts of expressions and estimated dispatches are left "
              "out"),
+    OPT_FLAG(0, "cost-model", struct profile_args, cost_model,
+             "print only what the time consists of, by kinds of work: measured in deep recordings, "
+             "else estimated; with what is unexplained"),
     OPT_STRING(0, "rules", "FILE[,FILE...]", struct profile_args, rules,
                "shape rules of custom operators, for the replay"),
     OPT_STRICT(struct profile_args, strict),
@@ -196,6 +199,7 @@ static struct profile_options filters(const struct profile_args *args)
         .file = str_of(args->file ? args->file : ""),
         .sort = sort_of(args->sort),
         .replay = !args->no_replay,
+        .cost_model = args->cost_model,
         .jobs = profiled_jobs(),
     };
 }
@@ -259,6 +263,11 @@ static int run_profile_command(struct cmd *cmd)
         return out_usage(cmd->out, "profile: --view and --by exclude each other");
     if (args->view && view_of(args->view) == STACK_VIEWS)
         return unknown_view(cmd->out, args->view);
+    if (args->cost_model && (args->by || profile_format(args)->views))
+        return out_usage(cmd->out,
+                         "profile: --cost-model excludes --by and the formats of viewers");
+    if (args->cost_model && args->no_replay)
+        return out_usage(cmd->out, "profile: --cost-model and --no-replay exclude each other");
     int code = profiled_open(&profiled, cmd, args->strict);
     if (code == EXIT_DONE)
         code = profile_tapes(cmd, &profiled);

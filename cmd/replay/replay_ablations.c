@@ -5,6 +5,7 @@
 #include "cmd/replay/replay.h"
 #include "profile/model/dispatch_times.h"
 #include "replay/ops/dispatch/ops.h"
+#include "replay/shape/env/env.h"
 
 /* --- The list --- */
 
@@ -279,6 +280,7 @@ struct ablation_runs {
     size_t n;
     struct arena arena;
     double explained;
+    int release; /* whose times are used; 0: the tape's own */
 };
 
 static bool add_run(struct ablation_runs *runs, const char *name, const struct replay_options *how,
@@ -341,25 +343,41 @@ static void set_times(struct ablation_runs *runs, const struct dispatch_times *t
 {
     double base = dispatch_times_of(times, runs->replay[0]);
     double around = times->no_dispatch_ns + times->device_ns;
-    runs->explained = base / times->measured_ns;
+    double all = runs->release ? base : times->measured_ns;
+    runs->explained = base / all;
     for (size_t i = 0; i < runs->n; i++) {
-        double saved = base - dispatch_times_of(times, runs->replay[i]);
+        struct saved_time saved = dispatch_times_saved(times, runs->replay[0], runs->replay[i]);
         const struct ablation_item *item = i ? &runs->lists->ablations[i - 1] : NULL;
-        saved += item && has_part(item, ABLATION_NO_DISPATCH) ? times->no_dispatch_ns : 0;
-        saved += item && has_part(item, ABLATION_DEVICE_PROPERTY) ? times->device_ns : 0;
-        runs->run[i].timed = true;
-        runs->run[i].saved_ns = (int64_t)saved;
-        runs->run[i].pytorch_ns = (int64_t)(times->measured_ns + around - saved);
+        double spared = item && has_part(item, ABLATION_NO_DISPATCH) ? times->no_dispatch_ns : 0;
+        spared += item && has_part(item, ABLATION_DEVICE_PROPERTY) ? times->device_ns : 0;
+        /* Only a deep recording has the time in no_dispatch(). */
+        runs->run[i].timed = !runs->release || !item || !has_part(item, ABLATION_NO_DISPATCH);
+        runs->run[i].saved_ns = (int64_t)(saved.ns + spared);
+        runs->run[i].saved_low_ns = (int64_t)(saved.low_ns + spared);
+        runs->run[i].saved_high_ns = (int64_t)(saved.high_ns + spared);
+        runs->run[i].pytorch_ns = (int64_t)(all + around - saved.ns - spared);
     }
 }
 
-/* Sets PyTorch's times where the tape is a deep recording. */
+/* Returns the times of the tape, if it is a deep recording, or else those that symtape ships. */
+static struct dispatch_times *read_times(struct ablation_runs *runs, const struct deep *deep,
+                                         const struct graph_list *list, struct err *err)
+{
+    const struct trace *trace = runs->trace;
+    struct dispatch_times *times = dispatch_times_new(deep, runs->replay[0], list, err);
+    if (!times || times->measured_ns > 0)
+        return times;
+    dispatch_times_free(times);
+    int release = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
+    return dispatch_times_shipped(release, &runs->release, err);
+}
+
+/* Sets PyTorch's times: measured, or estimated. */
 static bool find_times(struct ablation_runs *runs, const struct graph_list *list, struct err *err)
 {
     struct deep *deep = deep_read(runs->trace, err);
-    struct dispatch_times *times =
-        deep ? dispatch_times_new(deep, runs->replay[0], list, err) : NULL;
-    if (times && times->measured_ns > 0 && runs->replay[0]->costs.modelled)
+    struct dispatch_times *times = deep ? read_times(runs, deep, list, err) : NULL;
+    if (times && runs->replay[0]->costs.modelled)
         set_times(runs, times);
     bool ok = times != NULL;
     dispatch_times_free(times);
@@ -408,6 +426,7 @@ static int print_runs(struct cmd *cmd, const struct ablation_runs *runs,
                                             .n = runs->n,
                                             .trace = runs->trace,
                                             .list = list,
+                                            .release = runs->release,
                                             .explained = runs->explained };
     struct buf text = BUF_INIT;
     if (args->run.json)

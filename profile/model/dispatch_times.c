@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 
+#include "profile/model/cost_model/cost_model.h"
+
 /* --- Measured --- */
 
-static enum dispatch_path path_of(const struct deep_dispatch *d)
+enum dispatch_path dispatch_path_of(const struct deep_dispatch *d)
 {
     if (d->mode == DEEP_PROXY_MODE)
         return PATH_PROXY;
@@ -40,7 +42,7 @@ static struct operator_times *times_row(struct dispatch_times *t, struct str op)
 static bool add_dispatch(struct dispatch_times *t, const struct deep_dispatch *d)
 {
     struct operator_times *row = times_row(t, d->op);
-    enum dispatch_path path = path_of(d);
+    enum dispatch_path path = dispatch_path_of(d);
     if (!row)
         return false;
     add_time(&row->path[path], d->count, d->self_ns);
@@ -63,6 +65,48 @@ static void add_costs(struct dispatch_times *t, const struct deep *deep, const b
         t->no_dispatch_ns += str_is(cost->cost, "no_dispatch") ? (double)cost->self_ns : 0;
         t->device_ns += str_is(cost->cost, "device") ? (double)cost->self_ns : 0;
     }
+}
+
+/* --- The spread --- */
+
+static double mean(const struct path_time *time)
+{
+    return time->count ? time->ns / (double)time->count : 0;
+}
+
+/* Returns quartiles as shares of a mean, which is between them. */
+static struct path_spread spread_of(struct cost_unit unit, double mean_ns)
+{
+    if (mean_ns <= 0 || unit.n == 0)
+        return (struct path_spread){ 1, 1 };
+    double low = unit.low_ns / mean_ns, high = unit.high_ns / mean_ns;
+    return (struct path_spread){ low < 1 ? low : 1, high > 1 ? high : 1 };
+}
+
+static bool is_on_path(const struct deep_dispatch *d, unsigned path)
+{
+    return path < DISPATCH_PATHS ? dispatch_path_of(d) == (enum dispatch_path)path
+                                 : d->mode == DEEP_FAKE_TENSOR_MODE && d->depth > 0;
+}
+
+/* Finds the quartiles of the rows of each path: a row has the dispatches of one operator under one
+ * stack. */
+static bool find_spread(struct dispatch_times *t, const struct deep *deep, const bool *replayed)
+{
+    struct cost_sample *samples = calloc((size_t)deep->n_dispatches + 1, sizeof *samples);
+    for (unsigned path = 0; path <= DISPATCH_PATHS && samples; path++) {
+        const struct path_time *all = path < DISPATCH_PATHS ? &t->all.path[path] : &t->nested;
+        size_t n = 0;
+        for (uint32_t i = 0; i < deep->n_dispatches; i++) {
+            const struct deep_dispatch *d = &deep->dispatches[i];
+            if (d->attempt != TRACE_NONE && replayed[d->attempt] && is_on_path(d, path))
+                samples[n++] = (struct cost_sample){ (double)d->count, (double)d->self_ns, 0 };
+        }
+        t->spread[path] = spread_of(cost_fit_ratio(samples, n), mean(all));
+    }
+    bool ok = samples != NULL;
+    free(samples);
+    return ok;
 }
 
 /* Returns, by attempt, whether a graph of it was replayed; NULL: out of memory. */
@@ -100,12 +144,39 @@ struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct 
     }
     if (ok)
         add_costs(t, deep, replayed);
+    ok = ok && find_spread(t, deep, replayed);
     free(replayed);
     if (ok)
         return t;
     dispatch_times_free(t);
     err_nomem(err);
     return NULL;
+}
+
+/* --- Shipped --- */
+
+/* The kind of work whose time is that of a path; the last one is that of nested dispatches. */
+static const enum cost_kind KINDS[DISPATCH_PATHS + 1] = {
+    [PATH_HIT] = COST_CACHE_HIT,    [PATH_FAST] = COST_FAST_HIT,
+    [PATH_SLOW] = COST_SLOW,        [PATH_COMPUTED] = COST_META,
+    [PATH_BYPASS] = COST_BYPASS,    [PATH_RETURNED] = COST_RETURNED,
+    [PATH_PROXY] = COST_PROXY,      [PATH_FAKE_TENSOR] = COST_FAKE_TENSOR,
+    [DISPATCH_PATHS] = COST_NESTED,
+};
+
+struct dispatch_times *dispatch_times_shipped(int release, int *measured, struct err *err)
+{
+    struct dispatch_times *t = calloc(1, sizeof *t);
+    if (!t)
+        return err_nomem(err), NULL;
+    t->names = INTERN_INIT;
+    for (unsigned path = 0; path <= DISPATCH_PATHS; path++) {
+        struct path_time *to = path < DISPATCH_PATHS ? &t->all.path[path] : &t->nested;
+        struct cost_unit unit = cost_unit_shipped(release, KINDS[path], measured);
+        *to = (struct path_time){ .count = unit.n > 0, .ns = unit.ns };
+        t->spread[path] = spread_of(unit, unit.ns);
+    }
+    return t;
 }
 
 void dispatch_times_free(struct dispatch_times *times)
@@ -118,11 +189,6 @@ void dispatch_times_free(struct dispatch_times *times)
 }
 
 /* --- Estimated --- */
-
-static double mean(const struct path_time *time)
-{
-    return time->count ? time->ns / (double)time->count : 0;
-}
 
 /* The path whose time stands for another one's where the recording has none of that. */
 static const enum dispatch_path STAND_INS[DISPATCH_PATHS] = {
@@ -153,30 +219,38 @@ static uint64_t take(uint64_t *left, uint64_t n)
     return ret;
 }
 
-static double time_of_operator(const struct dispatch_times *t, const struct pass_operator *row)
+void dispatch_path_counts(const struct pass_operator *row, uint64_t counts[DISPATCH_PATHS + 1])
 {
     const struct pass_paths *p = &row->paths;
     uint64_t computed = p->misses, bypasses = p->bypasses, uncached = p->uncached;
     uint64_t rest = p->dispatches, fast = p->answers, slow = p->attempts - p->answers;
-    uint64_t of_paths[DISPATCH_PATHS] = { 0 };
     /* An attempt belongs to a dispatch that was computed, by whatever reason. */
-    of_paths[PATH_FAST] = take(&computed, fast);
-    of_paths[PATH_FAST] += take(&uncached, fast - of_paths[PATH_FAST]);
-    of_paths[PATH_FAST] += take(&bypasses, fast - of_paths[PATH_FAST]);
-    of_paths[PATH_SLOW] = take(&computed, slow);
-    of_paths[PATH_SLOW] += take(&uncached, slow - of_paths[PATH_SLOW]);
-    of_paths[PATH_SLOW] += take(&bypasses, slow - of_paths[PATH_SLOW]);
-    of_paths[PATH_HIT] = p->hits;
-    of_paths[PATH_COMPUTED] = computed + uncached;
-    of_paths[PATH_BYPASS] = bypasses;
-    of_paths[PATH_RETURNED] = p->returned;
-    double ret = 0;
-    for (unsigned i = 0; i < PATH_PROXY; i++) {
-        take(&rest, of_paths[i]);
-        ret += (double)of_paths[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
-    }
-    return ret + (double)rest * mean(&t->nested) +
-           (double)p->proxy * dispatch_time_mean(t, row->op, PATH_PROXY);
+    counts[PATH_FAST] = take(&computed, fast);
+    counts[PATH_FAST] += take(&uncached, fast - counts[PATH_FAST]);
+    counts[PATH_FAST] += take(&bypasses, fast - counts[PATH_FAST]);
+    counts[PATH_SLOW] = take(&computed, slow);
+    counts[PATH_SLOW] += take(&uncached, slow - counts[PATH_SLOW]);
+    counts[PATH_SLOW] += take(&bypasses, slow - counts[PATH_SLOW]);
+    counts[PATH_HIT] = p->hits;
+    counts[PATH_COMPUTED] = computed + uncached;
+    counts[PATH_BYPASS] = bypasses;
+    counts[PATH_RETURNED] = p->returned;
+    for (unsigned i = 0; i < PATH_PROXY; i++)
+        take(&rest, counts[i]);
+    counts[PATH_PROXY] = p->proxy;
+    counts[PATH_FAKE_TENSOR] = 0;
+    counts[DISPATCH_PATHS] = rest;
+}
+
+/* Adds the time of an operator by path; that of DISPATCH_PATHS is of nested dispatches. */
+static void add_operator(const struct dispatch_times *t, const struct pass_operator *row,
+                         double ns[DISPATCH_PATHS + 1])
+{
+    uint64_t counts[DISPATCH_PATHS + 1];
+    dispatch_path_counts(row, counts);
+    for (unsigned i = 0; i <= PATH_PROXY; i++)
+        ns[i] += (double)counts[i] * dispatch_time_mean(t, row->op, (enum dispatch_path)i);
+    ns[DISPATCH_PATHS] += (double)counts[DISPATCH_PATHS] * mean(&t->nested);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
@@ -184,11 +258,15 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-double dispatch_times_of(const struct dispatch_times *times, const struct replay *replay)
+/* Estimates the time of the dispatches that the replay counted in its passes, by path. */
+static void times_by_path(const struct dispatch_times *times, const struct replay *replay,
+                          double ns[DISPATCH_PATHS + 1])
 {
+    const struct str device = STR("prim.device.default"), detach = STR("aten.detach.default");
     struct pass_counts all = { 0 };
     uint64_t dispatches = 0, proxy = 0;
-    double ns = 0;
+    for (unsigned i = 0; i <= DISPATCH_PATHS; i++)
+        ns[i] = 0;
     for (unsigned i = 0; i < PASSES; i++) {
         all.fake_mode += replay->passes[i].fake_mode;
         all.fake_tensor += replay->passes[i].fake_tensor;
@@ -197,16 +275,40 @@ double dispatch_times_of(const struct dispatch_times *times, const struct replay
         all.detaches += replay->passes[i].detaches;
     }
     for (size_t i = 0; i < replay->n_pass_operators; i++) {
-        ns += time_of_operator(times, &replay->pass_operators[i]);
+        add_operator(times, &replay->pass_operators[i], ns);
         dispatches += replay->pass_operators[i].paths.dispatches;
         proxy += replay->pass_operators[i].paths.proxy;
     }
     uint64_t others = less(all.fake_mode, dispatches + all.devices + all.detaches);
-    ns +=
-        (double)all.devices * dispatch_time_mean(times, STR("prim.device.default"), PATH_RETURNED);
-    ns += (double)all.detaches * dispatch_time_mean(times, STR("aten.detach.default"), PATH_HIT);
-    ns += (double)others * mean(&times->nested);
-    ns += (double)less(all.proxy, proxy) *
-          dispatch_time_mean(times, STR("prim.device.default"), PATH_PROXY);
-    return ns + (double)all.fake_tensor * mean(&times->all.path[PATH_FAKE_TENSOR]);
+    ns[PATH_RETURNED] += (double)all.devices * dispatch_time_mean(times, device, PATH_RETURNED);
+    ns[PATH_HIT] += (double)all.detaches * dispatch_time_mean(times, detach, PATH_HIT);
+    ns[DISPATCH_PATHS] += (double)others * mean(&times->nested);
+    ns[PATH_PROXY] +=
+        (double)less(all.proxy, proxy) * dispatch_time_mean(times, device, PATH_PROXY);
+    ns[PATH_FAKE_TENSOR] += (double)all.fake_tensor * mean(&times->all.path[PATH_FAKE_TENSOR]);
+}
+
+double dispatch_times_of(const struct dispatch_times *times, const struct replay *replay)
+{
+    double ns[DISPATCH_PATHS + 1], ret = 0;
+    times_by_path(times, replay, ns);
+    for (unsigned i = 0; i <= DISPATCH_PATHS; i++)
+        ret += ns[i];
+    return ret;
+}
+
+struct saved_time dispatch_times_saved(const struct dispatch_times *times,
+                                       const struct replay *from, const struct replay *to)
+{
+    double before[DISPATCH_PATHS + 1], after[DISPATCH_PATHS + 1];
+    struct saved_time ret = { 0 };
+    times_by_path(times, from, before);
+    times_by_path(times, to, after);
+    for (unsigned i = 0; i <= DISPATCH_PATHS; i++) {
+        double ns = before[i] - after[i];
+        ret.ns += ns;
+        ret.low_ns += ns * (ns > 0 ? times->spread[i].low : times->spread[i].high);
+        ret.high_ns += ns * (ns > 0 ? times->spread[i].high : times->spread[i].low);
+    }
+    return ret;
 }

@@ -36,6 +36,12 @@ struct path_time {
     double ns;
 };
 
+/* How far dispatches of one path are spread: the quartiles of their times, as shares of the mean.
+ */
+struct path_spread {
+    double low, high;
+};
+
 struct operator_times {
     struct path_time path[DISPATCH_PATHS];
 };
@@ -48,17 +54,35 @@ struct dispatch_times {
     struct intern names; /* of the operators */
     vec_of(struct operator_times)
     operators;
-    struct operator_times all; /* of all operators */
-    struct path_time nested;   /* dispatches of FakeTensorMode within others */
+    struct operator_times all;                     /* of all operators */
+    struct path_time nested;                       /* dispatches of FakeTensorMode within others */
+    struct path_spread spread[DISPATCH_PATHS + 1]; /* of `all`; the last item is that of `nested` */
 };
+
+enum dispatch_path dispatch_path_of(const struct deep_dispatch *dispatch);
+/* Splits an operator's dispatches in a pass by path; that of `DISPATCH_PATHS` is the number of
+ * those whose path is not known, since a rule of ours made them. */
+void dispatch_path_counts(const struct pass_operator *row, uint64_t counts[DISPATCH_PATHS + 1]);
 
 /* `replay` says which attempts are meant. NULL: out of memory. */
 struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct replay *replay,
                                           const struct graph_list *list, struct err *err);
+/* Makes the times that symtape ships for a release of PyTorch, for recordings that are not deep
+ * (profile/model/cost_model/cost_model.h); *measured: the release whose times they are. Nothing is
+ * measured. */
+struct dispatch_times *dispatch_times_shipped(int release, int *measured, struct err *err);
 void dispatch_times_free(struct dispatch_times *times); /* accepts NULL */
 
 /* Returns the estimated time of the dispatches that the replay counted in its passes, in ns. */
 double dispatch_times_of(const struct dispatch_times *times, const struct replay *replay);
+/* The estimated time of what one replay counts less than another, in ns, and an interval: the
+ * dispatches of each path took as long as their quartiles say, and what is more and what is less
+ * are each at the end that is worse. */
+struct saved_time {
+    double ns, low_ns, high_ns;
+};
+struct saved_time dispatch_times_saved(const struct dispatch_times *times,
+                                       const struct replay *from, const struct replay *to);
 /* Returns the mean time of an operator's dispatches of one kind, in ns. */
 double dispatch_time_mean(const struct dispatch_times *times, struct str op,
                           enum dispatch_path path);

@@ -59,7 +59,8 @@ struct profile *profile_build(struct trace *const *traces, uint32_t n_traces,
     ok = ok && read_profile_inputs(b, traces, n_traces, err) && build_compiles(b, err) &&
          build_phases(b, err) && build_compile_times(b, err) && build_replays(b, err) &&
          build_costs(b, err) && build_lines(b, err) && build_guards(b, err) &&
-         build_incidents(b, err) && build_differences(b, err) && build_groups(b, err);
+         build_incidents(b, err) && build_differences(b, err) && build_groups(b, err) &&
+         build_cost_model(b, err);
     b->profile.names = b->names.texts.v;
     b->profile.n_names = (uint32_t)b->names.texts.n;
     if (ok)

@@ -36,6 +36,7 @@
 #ifndef SYMTAPE_PROFILE_MODEL_PROFILE_H
 #define SYMTAPE_PROFILE_MODEL_PROFILE_H
 
+#include "profile/model/cost_model/cost_model.h"
 #include "profile/model/costs.h"
 #include "profile/model/graph_memory.h"
 #include "profile/model/groups.h"
@@ -73,6 +74,7 @@ struct profile_options {
     uint32_t jobs;  /* of the replay; 0: one */
     const struct custom_rules *rules; /* of custom operators; NULL */
     bool by[PROFILE_BYS];             /* the groups to build */
+    bool cost_model;                  /* build it */
 };
 
 /* ---- Recordings and compiles ---- */
@@ -122,6 +124,8 @@ struct phase_node {
     uint64_t calls;                             /* phases that began here */
     uint64_t unfinished;                        /* of those, phases without an end */
     int64_t inclusive_ns, exclusive_ns;
+    enum phase_part part; /* its own, or else that of its parent */
+    bool inside;          /* of a compile, as profile_phases.inside_ns is */
 };
 
 /* The total of all phases of one name. A phase inside itself counts once in inclusive_ns, which
@@ -339,6 +343,7 @@ struct profile {
     struct profile_phases phases;
     struct profile_operators operators;
     struct profile_costs costs;
+    struct cost_model cost_model;            /* empty unless it was asked for */
     const struct graph_memory *graph_memory; /* in the order of their records; kept attempts */
     uint32_t n_graph_memory;
     const struct memory_node *memory_nodes; /* the largest of each graph, by graph, then bytes */

@@ -17,6 +17,7 @@ void report_json(const struct profile *profile, const struct report_options *opt
         &section_spots,         &section_size_uses,
         &section_phase_memory,  &section_graph_memory,
         &section_processes,     &section_groups,
+        &section_cost_model,
     };
     struct report r = { profile, options, out, json_writer_of(out) };
     json_open_object(&r.w, NULL);

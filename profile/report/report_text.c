@@ -21,6 +21,10 @@ void report_text(const struct profile *profile, const struct report_options *opt
         &section_saved,     &section_caches,
     };
     struct report r = { .p = profile, .options = options, .out = out };
+    if (profile->options.cost_model) {
+        section_text(&r, &section_cost_model);
+        return;
+    }
     if (is_grouped(profile)) {
         section_text(&r, &section_groups);
         return;

@@ -46,7 +46,7 @@ extern const struct section section_summary, section_recordings, section_differe
     section_restarts, section_recompiles, section_breaks, section_failures, section_caches,
     section_lines, section_guards, section_guard_symbols, section_costs, section_allocations,
     section_counters, section_spots, section_size_uses, section_phase_memory, section_graph_memory,
-    section_saved, section_processes, section_groups;
+    section_saved, section_processes, section_groups, section_cost_model;
 
 /* ---- Text ---- */
 

@@ -53,6 +53,7 @@ COMMANDS = [
     ("info of an archive", ["info", "{archive}"], None),
     ("profile", ["profile", "{tape}"], None),
     ("profile json", ["profile", "--json", "{tape}"], None),
+    ("profile cost model", ["profile", "--json", "--cost-model", "{tape}"], None),
     ("profile pprof", ["profile", "{trained}", "-o", "out.pb.gz"], "out.pb.gz"),
     ("profile speedscope", ["profile", "{trained}", "--format", "speedscope"], None),
     ("profile chrome", ["profile", "{trained}", "--format", "chrome"], None),

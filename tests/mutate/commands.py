@@ -24,6 +24,7 @@ RECORDS = [
     "profile {in}", "profile {in} --json", "profile {in} --format folded", "profile {in} --format chrome",
     "profile {in} --format speedscope", "profile {in} -o out.pb.gz", "profile {in} --format folded --view kernel-nodes",
     "profile {in} -n 0 --by op,line,stack,module", "profile {in} --no-replay --sort exprs", "profile {in} {good}",
+    "profile {in} --cost-model", "profile {good} {in} --cost-model --json",
     "profile {good} {in} --json -o out.json", "profile --rules {rules} {in}",
     "advise {in}", "advise {in} --json",
     "report {in} -o out.html", "report {in} {good} --json",

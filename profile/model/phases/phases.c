@@ -149,37 +149,25 @@ static bool is_any_wrapped(const struct profile_build *b)
     return false;
 }
 
-/* What total_parts() knows of a phase. */
-struct placed_phase {
-    enum phase_part part;
-    bool inside; /* of a compile */
-};
-
 /* Sums up the time by part. A phase whose name determines no part belongs to that of its parent. */
-static bool total_parts(struct profile_build *b)
+static void total_parts(struct profile_build *b)
 {
     struct profile_phases *p = &b->profile.phases;
-    struct placed_phase *placed = calloc(b->nodes.n + 1, sizeof *placed);
     bool wrapped = is_any_wrapped(b);
-    if (!placed)
-        return false;
     for (size_t i = 0; i < b->nodes.n; i++) {
-        const struct phase_node *node = &b->nodes.v[i];
-        const struct placed_phase *parent =
-            node->parent == PROFILE_NONE ? NULL : &placed[node->parent];
-        struct placed_phase *at = &placed[i];
-        at->part = phase_part_of(build_text(b, node->name));
-        if (at->part == PHASE_OTHER && parent)
-            at->part = parent->part;
-        at->inside = parent ? parent->inside : is_inside_compile(b, node, wrapped);
-        build_add_ns(&p->part_ns[at->part], node->exclusive_ns);
-        if (at->inside)
-            build_add_ns(&p->inside_ns[at->part], node->exclusive_ns);
+        struct phase_node *node = &b->nodes.v[i];
+        const struct phase_node *parent =
+            node->parent == PROFILE_NONE ? NULL : &b->nodes.v[node->parent];
+        node->part = phase_part_of(build_text(b, node->name));
+        if (node->part == PHASE_OTHER && parent)
+            node->part = parent->part;
+        node->inside = parent ? parent->inside : is_inside_compile(b, node, wrapped);
+        build_add_ns(&p->part_ns[node->part], node->exclusive_ns);
+        if (node->inside)
+            build_add_ns(&p->inside_ns[node->part], node->exclusive_ns);
         if (!parent)
             build_add_ns(&p->total_ns, node->inclusive_ns);
     }
-    free(placed);
-    return true;
 }
 
 static bool list_unfinished(struct profile_build *b)
@@ -219,8 +207,9 @@ bool build_phases(struct profile_build *b, struct err *err)
 {
     if (!phase_spans_read(b, err) || !phase_tree_build(b, err))
         return false;
-    if (!link_siblings(b) || !total_names(b) || !total_parts(b) || !list_unfinished(b))
+    if (!link_siblings(b) || !total_names(b) || !list_unfinished(b))
         return err_nomem(err);
+    total_parts(b);
     if (b->by_compile.n > 0)
         qsort(b->by_compile.v, b->by_compile.n, sizeof *b->by_compile.v, by_compile);
     struct profile_phases *p = &b->profile.phases;

@@ -6,6 +6,8 @@
 GETTER(get_valid, struct ablation_run, datum_bool(!row->changed))
 GETTER(get_pytorch, struct ablation_run, row->timed ? datum_integer(row->pytorch_ns) : datum_null())
 GETTER(get_saved, struct ablation_run, row->timed ? datum_integer(row->saved_ns) : datum_null())
+GETTER(get_low, struct ablation_run, row->timed ? datum_integer(row->saved_low_ns) : datum_null())
+GETTER(get_high, struct ablation_run, row->timed ? datum_integer(row->saved_high_ns) : datum_null())
 GETTER(get_interaction, struct ablation_run,
        row->combined ? datum_integer(row->interaction) : datum_absent())
 GETTER(get_interaction_ns, struct ablation_run,
@@ -21,14 +23,29 @@ static uint64_t magnitude(int64_t n)
     return n < 0 ? (uint64_t)-n : (uint64_t)n;
 }
 
+static void put_ns(int64_t ns, struct buf *out)
+{
+    buf_puts(out, ns < 0 ? "-" : "");
+    format_ns(out, (int64_t)magnitude(ns));
+}
+
 static void cell_saved(const void *context, const void *at, struct buf *out)
 {
     const struct ablation_run *run = at;
     (void)context;
-    if (!run->timed)
+    if (run->timed)
+        put_ns(run->saved_ns, out);
+}
+
+static void cell_between(const void *context, const void *at, struct buf *out)
+{
+    const struct ablation_run *run = at;
+    (void)context;
+    if (!run->timed || (!run->saved_low_ns && !run->saved_high_ns))
         return;
-    buf_puts(out, run->saved_ns < 0 ? "-" : "");
-    format_ns(out, (int64_t)magnitude(run->saved_ns));
+    put_ns(run->saved_low_ns, out);
+    buf_puts(out, " to ");
+    put_ns(run->saved_high_ns, out);
 }
 
 static void cell_interaction(const void *context, const void *at, struct buf *out)
@@ -91,8 +108,10 @@ static const struct field RUN[] = {
     { NULL, BEHIND(COUNTS_FIELDS, struct ablation_run, replay) },
     { "pytorch_ns", .get = get_pytorch, TEXT(10, "PyTorch's time", NS, 0) },
     { "saved_ns", .get = get_saved, .cell = cell_saved, TEXT(11, "saved", NS, 0) },
+    { "saved_low_ns", .get = get_low, .cell = cell_between, TEXT(12, "between", NS, 8) },
+    { "saved_high_ns", .get = get_high },
     { "interaction", .get = get_interaction, .cell = cell_interaction,
-      TEXT(12, "interaction", NUMBER, 0) },
+      TEXT(13, "interaction", NUMBER, 0) },
     { "interaction_ns", .get = get_interaction_ns },
 };
 static const struct fields RUN_FIELDS = FIELDS_OF(RUN);
@@ -110,10 +129,10 @@ static void arrange(struct text_table *t, const struct ablation_report *report)
     bool combined = false;
     for (size_t i = 0; i < report->n; i++)
         combined |= report->runs[i].combined;
-    for (unsigned char at = 4; at <= 12; at++) {
+    for (unsigned char at = 4; at <= 13; at++) {
         bool shown = at <= 5    ? is_modelled(report)
                      : at <= 9  ? true
-                     : at <= 11 ? report->runs[0].timed
+                     : at <= 12 ? report->runs[0].timed
                                 : combined;
         if (shown)
             places[n++] = at;
@@ -143,7 +162,13 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
             buf_printf(out, "%s changes no count of these graphs\n", run->name);
         }
     }
-    if (report->runs[0].timed)
+    if (report->runs[0].timed && report->release)
+        buf_printf(out,
+                   "PyTorch's time: in dispatches, estimated, as the tape is no deep recording: "
+                   "counts times what a dispatch handled in this way cost with PyTorch %d.%d, on "
+                   "another machine\n",
+                   report->release / 100, report->release % 100);
+    else if (report->runs[0].timed)
         buf_printf(out,
                    "PyTorch's time: in dispatches, measured for the baseline; for an ablation, "
                    "less the counts that it saves times their mean time in this recording. Such "
@@ -171,6 +196,8 @@ void replay_ablations_json(const struct ablation_report *report, struct buf *out
     json_open_object(&w, NULL);
     json_put_str(&w, "schema", STR("symtape.replay/1"));
     json_put_bool(&w, "modelled", is_modelled(report));
+    if (report->runs[0].timed)
+        json_put_cstr(&w, "basis", report->release ? "estimated" : "measured");
     fields_json_rows(&w, "runs", &RUN_FIELDS, report, &rows, 0);
     json_close(&w);
     buf_putc(out, '\n');

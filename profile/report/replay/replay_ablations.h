@@ -9,9 +9,10 @@ struct ablation_run {
     const struct replay *replay;
     const struct replay_digest *changed; /* the first call whose result's meta it changes; NULL */
     uint64_t n_changed;                  /* the number of such calls */
-    bool timed;                          /* the tape has PyTorch's times */
+    bool timed;                          /* PyTorch's times are known */
     int64_t pytorch_ns, saved_ns;
-    bool combined; /* several ablations at once */
+    int64_t saved_low_ns, saved_high_ns; /* dispatch_times_saved() */
+    bool combined;                       /* several ablations at once */
     /* What they save together more than the sum of what each saves: FakeTensorMode's dispatches,
      * and PyTorch's time. */
     int64_t interaction, interaction_ns;
@@ -23,6 +24,7 @@ struct ablation_report {
     size_t n;
     struct trace *trace;
     const struct graph_list *list;
+    int release;      /* times are estimated by those of this release of PyTorch; 0: measured */
     double explained; /* the estimate's share of the measured time, for the baseline */
 };
 

@@ -98,6 +98,30 @@ static void test_estimated(void **state)
     dispatch_times_free(t);
 }
 
+static void test_saved(void **state)
+{
+    struct err err = ERR_INIT;
+    int measured = 0;
+    struct dispatch_times *t = dispatch_times_shipped(213, &measured, &err);
+    struct pass_operator hits = { .pass = PASS_TRACE,
+                                  .op = STR("aten.add.Tensor"),
+                                  .paths = { .dispatches = 10, .hits = 10 } };
+    struct pass_operator misses = hits;
+    struct replay from = { .pass_operators = &hits, .n_pass_operators = 1 };
+    struct replay to = { .pass_operators = &misses, .n_pass_operators = 1 };
+    (void)state;
+    assert_no_err(&err);
+    assert_int_equal(measured, 213);
+    misses.paths.hits = 4;
+    misses.paths.misses = 6;
+    struct saved_time saved = dispatch_times_saved(t, &from, &to),
+                      back = dispatch_times_saved(t, &to, &from);
+    assert_true(saved.ns < 0 && saved.low_ns <= saved.ns && saved.ns <= saved.high_ns);
+    assert_true(back.low_ns == -saved.high_ns && back.high_ns == -saved.low_ns);
+    assert_true(dispatch_times_saved(t, &from, &from).high_ns == 0);
+    dispatch_times_free(t);
+}
+
 static bool make_times(void *arg)
 {
     struct err err = ERR_INIT;
@@ -119,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measured),
         cmocka_unit_test(test_estimated),
+        cmocka_unit_test(test_saved),
         cmocka_unit_test(test_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

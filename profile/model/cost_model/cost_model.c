@@ -1,0 +1,438 @@
+#include "profile/model/build.h"
+#include "profile/model/dispatch_times.h"
+#include "replay/shape/env/env.h"
+
+/* --- Kinds --- */
+
+enum cost_units { UNITS_NONE, UNITS_DYNAMO, UNITS_ATEN, UNITS_GUARDS };
+
+static const struct kind_row {
+    const char *name;
+    enum dispatch_path path; /* of a dispatch */
+    enum phase_part part;    /* of the others */
+    enum cost_units units;   /* of the others; UNITS_NONE: a dispatch, or the recorder */
+} KINDS[COST_KINDS] = {
+#define COST_DISPATCH(id, name, path)    [COST_##id] = { name, path, PHASE_PARTS, UNITS_NONE },
+#define COST_REST(id, name, part, units) [COST_##id] = { name, DISPATCH_PATHS, part, units },
+#define COST_RECORDER(id, name)          [COST_##id] = { name, DISPATCH_PATHS, PHASE_PARTS, UNITS_NONE },
+#include "profile/model/cost_model/cost_kinds.def"
+#undef COST_DISPATCH
+#undef COST_REST
+#undef COST_RECORDER
+};
+
+static bool is_dispatch(unsigned kind)
+{
+    return KINDS[kind].units == UNITS_NONE && kind != COST_RECORDER;
+}
+
+/* Returns the kind of a dispatch that was handled so. */
+static enum cost_kind kind_of(enum dispatch_path path, bool decomposed)
+{
+    unsigned kind = 0;
+    if (path == PATH_COMPUTED)
+        return decomposed ? COST_DECOMPOSITION : COST_META;
+    while (kind < COST_NESTED && KINDS[kind].path != path)
+        kind++;
+    if (path == PATH_FAKE_TENSOR)
+        return COST_FAKE_TENSOR;
+    return path == PATH_PROXY ? COST_PROXY : (enum cost_kind)kind;
+}
+
+/* --- What is known of each compile and of each trace --- */
+
+/* Where dispatches are made. */
+enum dispatcher { IN_DYNAMO, IN_AOT, IN_INDUCTOR, DISPATCHERS };
+static const enum phase_part DISPATCHER_PARTS[DISPATCHERS] = { PHASE_DYNAMO, PHASE_AOT,
+                                                               PHASE_INDUCTOR };
+
+struct compile_costs {
+    bool deep;
+    double part_ns[PHASE_PARTS];
+    double dispatched_ns[PHASE_PARTS]; /* of part_ns: dispatches, and the recorder */
+    struct cost_sample kinds[COST_KINDS];
+};
+
+struct trace_costs {
+    bool deep;
+    double replayed[COST_KINDS][DISPATCHERS]; /* counts */
+    double real[COST_KINDS];                  /* counts of a deep recording */
+    double recorder_ns, compile_ns;
+};
+
+struct model_build {
+    struct profile_build *b;
+    struct compile_costs *compiles;
+    struct trace_costs *traces;
+    struct cost_sample *samples;
+    double *pairs;
+    struct cost_unit units[COST_KINDS];
+    double ns[COST_KINDS], count[COST_KINDS];
+    bool measured[COST_KINDS], fitted[COST_KINDS];
+    double explained[PHASE_PARTS];
+};
+
+static struct trace_costs *trace_of(const struct model_build *m, size_t compile)
+{
+    return &m->traces[m->b->recordings.v[m->b->compiles.v[compile].recording].input];
+}
+
+/* Adds the phases inside compiles by part. A name that also occurs outside of compiles counts. */
+static bool add_part_times(struct model_build *m)
+{
+    const struct profile_build *b = m->b;
+    enum phase_part *parts = calloc(b->names.texts.n + 1, sizeof *parts);
+    if (!parts)
+        return false;
+    for (size_t i = 0; i < b->names.texts.n; i++)
+        parts[i] = PHASE_PARTS;
+    for (size_t i = b->nodes.n; i-- > 0;)
+        if (b->nodes.v[i].inside)
+            parts[b->nodes.v[i].name] = b->nodes.v[i].part;
+    for (size_t i = 0; i < b->by_compile.n; i++) {
+        const struct phase_by_compile *row = &b->by_compile.v[i];
+        if (row->compile != PROFILE_NONE && parts[row->name] < PHASE_PARTS)
+            m->compiles[row->compile].part_ns[parts[row->name]] += (double)row->exclusive_ns;
+    }
+    free(parts);
+    return true;
+}
+
+static void add_dispatches(struct model_build *m, uint32_t trace)
+{
+    const struct build_input *in = &m->b->inputs[trace];
+    for (uint32_t i = 0; i < in->deep->n_dispatches; i++) {
+        const struct deep_dispatch *d = &in->deep->dispatches[i];
+        uint32_t compile = build_compile(in, d->attempt);
+        if (compile == PROFILE_NONE)
+            continue;
+        struct compile_costs *c = &m->compiles[compile];
+        enum cost_kind kind = kind_of(dispatch_path_of(d), d->ns > d->self_ns);
+        c->deep = m->traces[trace].deep = true;
+        c->kinds[kind].count += (double)d->count;
+        c->kinds[kind].ns += (double)d->self_ns;
+        m->traces[trace].real[kind] += (double)d->count;
+        if (d->mode == DEEP_FAKE_TENSOR_MODE && d->depth) {
+            c->kinds[COST_NESTED].count += (double)d->count;
+            c->kinds[COST_NESTED].ns += (double)d->self_ns;
+        }
+    }
+}
+
+static double above(uint64_t a, uint64_t b)
+{
+    return a > b ? (double)(a - b) : 0;
+}
+
+static enum dispatcher dispatcher_of(enum pass pass)
+{
+    return pass == PASS_DYNAMO || pass == PASS_FLOATS ? IN_DYNAMO : IN_AOT;
+}
+
+static void add_pass_operator(struct trace_costs *t, const struct pass_operator *row)
+{
+    uint64_t counts[DISPATCH_PATHS + 1];
+    enum dispatcher in = dispatcher_of(row->pass);
+    dispatch_path_counts(row, counts);
+    for (unsigned i = 0; i < DISPATCH_PATHS; i++)
+        t->replayed[kind_of((enum dispatch_path)i, row->counts.within > 0)][in] +=
+            (double)counts[i];
+    t->replayed[COST_NESTED][in] += (double)counts[DISPATCH_PATHS];
+}
+
+/* Adds what the passes of a replay count (replay/attempt/dispatch_passes.h). */
+static void add_replayed(struct trace_costs *t, const struct replay *replay)
+{
+    uint64_t dispatches[PASSES] = { 0 }, proxies[PASSES] = { 0 };
+    for (size_t i = 0; i < replay->n_pass_operators; i++) {
+        const struct pass_operator *row = &replay->pass_operators[i];
+        add_pass_operator(t, row);
+        dispatches[row->pass] += row->paths.dispatches;
+        proxies[row->pass] += row->paths.proxy;
+    }
+    for (unsigned i = 0; i < PASSES; i++) {
+        const struct pass_counts *pass = &replay->passes[i];
+        enum dispatcher in = dispatcher_of((enum pass)i);
+        t->replayed[COST_RETURNED][in] += (double)pass->devices;
+        t->replayed[COST_CACHE_HIT][in] += (double)pass->detaches;
+        t->replayed[COST_NESTED][in] +=
+            above(pass->fake_mode, dispatches[i] + pass->devices + pass->detaches);
+        t->replayed[COST_PROXY][in] += above(pass->proxy, proxies[i]);
+        t->replayed[COST_FAKE_TENSOR][in] += (double)pass->fake_tensor;
+    }
+}
+
+static void read_traces(struct model_build *m)
+{
+    for (uint32_t i = 0; i < m->b->profile.n_traces; i++) {
+        const struct build_input *in = &m->b->inputs[i];
+        add_dispatches(m, i);
+        if (in->replay)
+            add_replayed(&m->traces[i], in->replay);
+        /* It is the time of processes, not of one compile. */
+        for (uint32_t k = 0; k < in->deep->n_processes && !m->b->profile.options.compile.n; k++)
+            m->traces[i].recorder_ns += (double)in->deep->processes[k].overhead_ns;
+    }
+    for (size_t i = 0; i < m->b->compiles.n; i++)
+        trace_of(m, i)->compile_ns += (double)m->b->compiles.v[i].ns;
+}
+
+/* --- Measured: deep recordings --- */
+
+/* Splits the dispatches of a kind by where they were made, as the replay has them. What it does not
+ * have is Inductor's, where Inductor ran. */
+static void split_dispatches(const struct trace_costs *t, const struct compile_costs *c,
+                             unsigned kind, double shares[DISPATCHERS])
+{
+    double dynamo = t->replayed[kind][IN_DYNAMO], aot = t->replayed[kind][IN_AOT];
+    double all = dynamo + aot, inductor = 0;
+    if (c->part_ns[PHASE_INDUCTOR] > 0 && t->real[kind] > all)
+        inductor = 1 - all / t->real[kind];
+    shares[IN_DYNAMO] = all > 0 ? (1 - inductor) * dynamo / all : 0;
+    shares[IN_INDUCTOR] = inductor;
+    shares[IN_AOT] = 1 - inductor - shares[IN_DYNAMO];
+}
+
+/* Takes the recorder's time from the parts in which it records. */
+static void take_recorder(const struct trace_costs *t, struct compile_costs *c, double compile_ns)
+{
+    double parts = c->part_ns[PHASE_DYNAMO] + c->part_ns[PHASE_AOT];
+    double ns = t->compile_ns > 0 ? t->recorder_ns * compile_ns / t->compile_ns : 0;
+    ns = ns < parts / 2 ? ns : parts / 2; /* a file may say anything */
+    if (parts <= 0)
+        return;
+    c->kinds[COST_RECORDER].ns = ns;
+    c->dispatched_ns[PHASE_DYNAMO] += ns * c->part_ns[PHASE_DYNAMO] / parts;
+    c->dispatched_ns[PHASE_AOT] += ns * c->part_ns[PHASE_AOT] / parts;
+}
+
+static double units_of(const struct profile_compile *compile, enum cost_units units)
+{
+    uint64_t aten = profile_aten_calls(compile->calls) + profile_aten_calls(compile->thrown_calls);
+    switch (units) {
+    case UNITS_DYNAMO:
+        return (double)compile->calls[GRAPH_DYNAMO] + (double)compile->thrown_calls[GRAPH_DYNAMO];
+    case UNITS_ATEN: return (double)aten;
+    case UNITS_GUARDS: return (double)compile->n_guards;
+    default: return 0;
+    }
+}
+
+static void measure_compile(struct model_build *m, size_t at)
+{
+    const struct trace_costs *t = trace_of(m, at);
+    struct compile_costs *c = &m->compiles[at];
+    double shares[DISPATCHERS];
+    take_recorder(t, c, (double)m->b->compiles.v[at].ns);
+    for (unsigned kind = 0; kind < COST_KINDS; kind++) {
+        if (!is_dispatch(kind) || kind == COST_NESTED)
+            continue;
+        split_dispatches(t, c, kind, shares);
+        for (unsigned i = 0; i < DISPATCHERS; i++)
+            c->dispatched_ns[DISPATCHER_PARTS[i]] += c->kinds[kind].ns * shares[i];
+    }
+    for (unsigned kind = 0; kind < COST_KINDS; kind++)
+        if (KINDS[kind].units != UNITS_NONE) {
+            enum phase_part part = KINDS[kind].part;
+            c->kinds[kind].count = units_of(&m->b->compiles.v[at], KINDS[kind].units);
+            c->kinds[kind].ns = c->part_ns[part] - c->dispatched_ns[part];
+        }
+}
+
+/* --- Units --- */
+
+static void fit_kind(struct model_build *m, unsigned kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->b->compiles.n; i++)
+        if (m->compiles[i].deep && m->compiles[i].kinds[kind].ns > 0)
+            m->samples[n++] = m->compiles[i].kinds[kind];
+    m->units[kind] = KINDS[kind].units == UNITS_NONE ? cost_fit_ratio(m->samples, n)
+                                                     : cost_fit_line(m->samples, n, m->pairs);
+}
+
+/* Returns the release that recorded the first trace, or 0. */
+static int recorded_release(const struct profile_build *b)
+{
+    const struct trace *trace = b->profile.n_traces ? b->profile.traces[0] : NULL;
+    return trace && trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
+}
+
+static void find_units(struct model_build *m)
+{
+    struct cost_model *model = &m->b->profile.cost_model;
+    int release = recorded_release(m->b);
+    for (size_t i = 0; i < m->b->compiles.n; i++)
+        model->fitted |= m->compiles[i].deep;
+    for (unsigned kind = 0; kind < COST_KINDS; kind++) {
+        fit_kind(m, kind);
+        m->fitted[kind] = m->units[kind].n > 0;
+        if (!m->fitted[kind])
+            m->units[kind] = cost_unit_shipped(release, (enum cost_kind)kind, &model->release);
+    }
+}
+
+/* --- The sum --- */
+
+static void add_measured(struct model_build *m, const struct compile_costs *c)
+{
+    for (unsigned kind = 0; kind < COST_KINDS; kind++)
+        if (kind != COST_NESTED) {
+            m->ns[kind] += c->kinds[kind].ns;
+            m->count[kind] += c->kinds[kind].count;
+        }
+    for (unsigned part = 0; part < PHASE_PARTS; part++)
+        m->explained[part] += c->part_ns[part];
+}
+
+static void add_estimate(struct model_build *m, unsigned kind, enum phase_part part, double count,
+                         double base)
+{
+    double ns = base + count * m->units[kind].ns;
+    m->ns[kind] += ns;
+    m->count[kind] += count;
+    m->measured[kind] &= count == 0 && base == 0;
+    m->explained[part] += ns;
+}
+
+static void estimate_compile(struct model_build *m, size_t at)
+{
+    for (unsigned kind = 0; kind < COST_KINDS; kind++) {
+        const struct kind_row *row = &KINDS[kind];
+        if (row->units != UNITS_NONE && m->compiles[at].part_ns[row->part] > 0)
+            add_estimate(m, kind, row->part, units_of(&m->b->compiles.v[at], row->units),
+                         m->units[kind].base_ns);
+    }
+}
+
+static void add_all(struct model_build *m)
+{
+    for (unsigned kind = 0; kind < COST_KINDS; kind++)
+        m->measured[kind] = true;
+    for (size_t i = 0; i < m->b->compiles.n; i++)
+        if (m->compiles[i].deep)
+            add_measured(m, &m->compiles[i]);
+        else
+            estimate_compile(m, i);
+    for (uint32_t i = 0; i < m->b->profile.n_traces; i++)
+        for (unsigned kind = 0; kind < COST_KINDS && !m->traces[i].deep; kind++)
+            for (unsigned k = 0; k < DISPATCHERS && is_dispatch(kind); k++)
+                add_estimate(m, kind, DISPATCHER_PARTS[k], m->traces[i].replayed[kind][k], 0);
+}
+
+/* --- The result --- */
+
+/* Times of a damaged file are cut so that their sums are exact. */
+#define MOST_NS (INT64_C(1) << 56)
+
+static int64_t whole_ns(double ns)
+{
+    return ns >= (double)MOST_NS ? MOST_NS : ns <= -(double)MOST_NS ? -MOST_NS : (int64_t)ns;
+}
+
+static int by_row_time(const void *a, const void *b)
+{
+    const struct cost_row *x = a, *y = b;
+    int order = build_descending(x->ns, y->ns);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static int64_t part_size(const struct cost_part *part)
+{
+    return part->unexplained_ns < 0 ? -part->unexplained_ns : part->unexplained_ns;
+}
+
+static int by_part_size(const void *a, const void *b)
+{
+    const struct cost_part *x = a, *y = b;
+    int order = build_descending(part_size(x), part_size(y));
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static double share_of(int64_t ns, int64_t wall_ns)
+{
+    return wall_ns ? (double)ns / (double)wall_ns : 0;
+}
+
+static bool list_rows(struct model_build *m, struct cost_model *model)
+{
+    struct cost_row *rows = arena_array(&m->b->arena, struct cost_row, COST_KINDS);
+    model->unexplained_ns = model->wall_ns;
+    for (unsigned kind = 0; kind < COST_KINDS && rows; kind++) {
+        struct cost_row row = { .name = KINDS[kind].name,
+                                .measured = m->measured[kind],
+                                .fitted = m->fitted[kind],
+                                .count = (uint64_t)whole_ns(m->count[kind]),
+                                .ns = whole_ns(m->ns[kind]),
+                                .unit = m->units[kind] };
+        row.share = share_of(row.ns, model->wall_ns);
+        model->unexplained_ns -= row.ns;
+        if (row.ns || row.unit.n || (row.count && is_dispatch(kind)))
+            rows[model->n_rows++] = row;
+    }
+    if (rows)
+        qsort(rows, model->n_rows, sizeof *rows, by_row_time);
+    model->rows = rows;
+    model->unexplained_share = share_of(model->unexplained_ns, model->wall_ns);
+    return rows;
+}
+
+static struct cost_part part_of(const char *name, int64_t ns, double explained)
+{
+    int64_t whole = whole_ns(explained);
+    return (struct cost_part){ name, ns, whole, ns - whole };
+}
+
+static bool list_parts(struct model_build *m, struct cost_model *model)
+{
+    struct cost_part *parts = arena_array(&m->b->arena, struct cost_part, PHASE_PARTS + 1);
+    int64_t left = model->wall_ns;
+    for (unsigned i = 0; i < PHASE_PARTS && parts; i++) {
+        double ns = 0;
+        for (size_t k = 0; k < m->b->compiles.n; k++)
+            ns += m->compiles[k].part_ns[i];
+        if (ns > 0 || m->explained[i] > 0)
+            parts[model->n_parts++] =
+                part_of(phase_part_title((enum phase_part)i), whole_ns(ns), m->explained[i]);
+        left -= whole_ns(ns);
+    }
+    if (!parts)
+        return false;
+    parts[model->n_parts++] = part_of("no phase", left, 0);
+    qsort(parts, model->n_parts, sizeof *parts, by_part_size);
+    model->parts = parts;
+    return true;
+}
+
+static bool model_costs(struct model_build *m)
+{
+    struct cost_model *model = &m->b->profile.cost_model;
+    if (!add_part_times(m))
+        return false;
+    read_traces(m);
+    for (size_t i = 0; i < m->b->compiles.n; i++)
+        if (m->compiles[i].deep)
+            measure_compile(m, i);
+    find_units(m);
+    add_all(m);
+    model->wall_ns = whole_ns((double)m->b->profile.compile_ns);
+    return list_rows(m, model) && list_parts(m, model);
+}
+
+bool build_cost_model(struct profile_build *b, struct err *err)
+{
+    size_t n = b->compiles.n + 1;
+    struct model_build m = { .b = b };
+    if (!b->profile.options.cost_model)
+        return true;
+    m.compiles = calloc(n, sizeof *m.compiles);
+    m.traces = calloc((size_t)b->profile.n_traces + 1, sizeof *m.traces);
+    m.samples = calloc(n, sizeof *m.samples);
+    m.pairs = calloc((size_t)COST_FIT_SAMPLES * COST_FIT_SAMPLES / 2, sizeof *m.pairs);
+    bool ok = m.compiles && m.traces && m.samples && m.pairs && model_costs(&m);
+    free(m.compiles);
+    free(m.traces);
+    free(m.samples);
+    free(m.pairs);
+    return ok || err_nomem(err);
+}

@@ -1,0 +1,52 @@
+#include "profile/model/cost_model/cost_model.h"
+
+static const struct shipped_unit {
+    int release;
+    enum cost_kind kind;
+    struct cost_unit unit;
+} SHIPPED[] = {
+#define COST_UNIT(release, kind, ns, low, high, base, samples) \
+    { release, COST_##kind, { ns, low, high, base, samples } },
+#define COST_ERROR(release, error, models)
+#include "profile/model/cost_model/cost_units.def"
+#undef COST_UNIT
+#undef COST_ERROR
+    { 0, COST_KINDS, { 0 } },
+};
+
+static const struct shipped_error {
+    int release;
+    struct cost_error error;
+} ERRORS[] = {
+#define COST_UNIT(release, kind, ns, low, high, base, samples)
+#define COST_ERROR(release, error, models) { release, { error, models } },
+#include "profile/model/cost_model/cost_units.def"
+#undef COST_UNIT
+#undef COST_ERROR
+    { 0, { 0 } },
+};
+
+struct cost_error cost_error_shipped(int release)
+{
+    const struct shipped_error *at = ERRORS;
+    while (at->release && at->release != release)
+        at++;
+    return at->error;
+}
+
+static int distance(int a, int b)
+{
+    return a > b ? a - b : b - a;
+}
+
+struct cost_unit cost_unit_shipped(int release, enum cost_kind kind, int *measured)
+{
+    const struct shipped_unit *found = NULL;
+    for (const struct shipped_unit *at = SHIPPED; at->release; at++)
+        if (at->kind == kind &&
+            (!found || distance(at->release, release) < distance(found->release, release)))
+            found = at;
+    if (found)
+        *measured = found->release;
+    return found ? found->unit : (struct cost_unit){ 0 };
+}

@@ -1,0 +1,104 @@
+/* Section: the cost model (--cost-model). */
+#include "profile/model/format.h"
+#include "profile/report/section.h"
+
+static void cell_time(const void *context, const void *at, struct buf *out)
+{
+    int64_t ns = *(const int64_t *)at;
+    (void)context;
+    buf_puts(out, ns < 0 ? "-" : "");
+    format_ns(out, ns < 0 ? -ns : ns);
+}
+
+GETTER(get_basis, struct cost_row, datum_name(row->measured ? "measured" : "estimated"))
+GETTER(get_unit_basis, struct cost_row, datum_name(row->fitted ? "fitted" : "shipped"))
+GETTER(get_unit, struct cost_row, datum_integer((int64_t)(row->unit.ns + 0.5)))
+GETTER(get_low, struct cost_row, datum_integer((int64_t)(row->unit.low_ns + 0.5)))
+GETTER(get_high, struct cost_row, datum_integer((int64_t)(row->unit.high_ns + 0.5)))
+GETTER(get_base, struct cost_row, datum_integer((int64_t)(row->unit.base_ns + 0.5)))
+
+static const struct field ROW[] = {
+    { "kind", MEMBER(struct cost_row, name), TEXT(3, "kind", TEXT, 0) },
+    { "count", MEMBER(struct cost_row, count), TEXT(4, "count", COUNT, 0) },
+    { "ns", MEMBER(struct cost_row, ns) },
+    { NULL, CELL(cell_time, struct cost_row, ns), TEXT(1, "time", NS, 0) },
+    { "share", MEMBER(struct cost_row, share), TEXT(2, "share", SHARE, 0) },
+    { "basis", .get = get_basis, TEXT(8, "basis", WORD, 0) },
+    { "unit_ns", .get = get_unit, TEXT(5, "a unit", SPENT, 0) },
+    { "unit_low_ns", .get = get_low, TEXT(6, "quartiles", SPENT, 1) },
+    { "unit_high_ns", .get = get_high, TEXT(7, "", SPENT, 2) },
+    { "base_ns", .get = get_base, TEXT(9, "a compile", SPENT, 3) },
+    { "unit_basis", .get = get_unit_basis },
+    { "samples", MEMBER(struct cost_row, unit.n) },
+};
+static const struct fields ROW_FIELDS = FIELDS_OF(ROW);
+
+static const struct field PART[] = {
+    { "part", MEMBER(struct cost_part, name), TEXT(4, "part", TEXT, 0) },
+    { "ns", MEMBER(struct cost_part, ns) },
+    { NULL, CELL(cell_time, struct cost_part, ns), TEXT(2, "phases", NS, 0) },
+    { "explained_ns", MEMBER(struct cost_part, explained_ns) },
+    { NULL, CELL(cell_time, struct cost_part, explained_ns), TEXT(3, "explained", NS, 0) },
+    { "unexplained_ns", MEMBER(struct cost_part, unexplained_ns) },
+    { NULL, CELL(cell_time, struct cost_part, unexplained_ns), TEXT(1, "unexplained", NS, 0) },
+};
+static const struct fields PART_FIELDS = FIELDS_OF(PART);
+
+static void write_basis(const struct report *r, const struct cost_model *m)
+{
+    struct buf text = BUF_INIT;
+    buf_puts(&text, "The rows above and what is unexplained, ");
+    buf_puts(&text, m->unexplained_ns < 0 ? "-" : "");
+    format_ns(&text, m->unexplained_ns < 0 ? -m->unexplained_ns : m->unexplained_ns);
+    buf_printf(&text, " (%.1f %%), are the ", m->unexplained_share * 100);
+    format_ns(&text, m->wall_ns);
+    buf_puts(&text, " of compiling. ");
+    if (m->fitted)
+        buf_puts(&text, "The time of a unit is fitted on the deep recordings among these tapes, or "
+                        "shipped with symtape where they have no such work. ");
+    else if (m->release) {
+        struct cost_error error = cost_error_shipped(m->release);
+        buf_printf(&text,
+                   "No tape is a deep recording: times are counts of the replay by what a unit "
+                   "cost with PyTorch %d.%d, on another machine. ",
+                   m->release / 100, m->release % 100);
+        if (error.models)
+            buf_printf(&text,
+                       "Of %u models that were not used for the units, such a sum differed from "
+                       "the time by %.0f %% in the median. ",
+                       (unsigned)error.models, error.share * 100);
+    }
+    text_paragraph(r, &text);
+}
+
+WANTED(is_shown, struct cost_row, row->ns != 0 || row->count > 0)
+
+static void text_cost_model(struct report *r)
+{
+    const struct cost_model *m = &r->p->cost_model;
+    const struct rows parts = ROWS(m->parts, m->n_parts);
+    struct rows rows = ROWS(m->rows, m->n_rows);
+    rows.wanted = is_shown;
+    text_rows(r, "What the time of compiling consists of", &ROW_FIELDS, 0, &rows, 0);
+    write_basis(r, m);
+    text_rows(r, "Where what is unexplained lies", &PART_FIELDS, 0, &parts, 0);
+}
+
+static void json_cost_model(struct report *r)
+{
+    const struct cost_model *m = &r->p->cost_model;
+    const struct rows rows = ROWS(m->rows, m->n_rows), parts = ROWS(m->parts, m->n_parts);
+    if (!r->p->options.cost_model)
+        return;
+    json_open_object(&r->w, "cost_model");
+    json_put_i64(&r->w, "wall_ns", m->wall_ns);
+    json_put_i64(&r->w, "unexplained_ns", m->unexplained_ns);
+    json_put_bool(&r->w, "fitted", m->fitted);
+    json_put_i64(&r->w, "release", m->release);
+    json_put_double(&r->w, "release_error", cost_error_shipped(m->release).share);
+    fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
+    fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
+    json_close(&r->w);
+}
+
+const struct section section_cost_model = { .text = text_cost_model, .json = json_cost_model };

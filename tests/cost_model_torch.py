@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""The cost model of `symtape profile --cost-model`, from live recordings: run by hand, about 15 minutes.
+
+SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch and transformers (default: python3).
+Exits with 77, "skipped", when that one lacks them.
+
+    cost_model_torch.py FOLDER            records each model deeply and plainly into FOLDER, unless it is there,
+                                          and prints the error of the sum and of each part on plain recordings
+                                          of the models that are held back
+    cost_model_torch.py FOLDER --fit      prints the rows of cost_units.def, from the models that are not
+
+Every other model is held back: no unit is fitted on it. The error of the units that symtape ships is printed, for
+comparison also that on the models of the fit.
+"""
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(os.environ.get("SYMTAPE_ROOT", pathlib.Path(__file__).parent.parent)).resolve()
+SYMTAPE = os.environ.get("SYMTAPE", "symtape")
+PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
+PROGRAM = ROOT / "tests" / "cost_model_program.py"
+DEF = ROOT / "profile" / "model" / "cost_model" / "cost_kinds.def"
+
+# (model, "train" or "eval", backend): the first of each pair is for the fit, the second is held back.
+MODELS = [
+    ("bert", "eval", "aot_eager"), ("llama", "eval", "aot_eager"),
+    ("gpt2", "train", "aot_eager"), ("opt", "eval", "aot_eager"),
+    ("roberta", "train", "aot_eager"), ("mistral", "eval", "aot_eager"),
+    ("distilbert", "train", "aot_eager"), ("qwen2", "eval", "aot_eager"),
+    ("electra", "eval", "aot_eager"), ("albert", "train", "aot_eager"),
+    ("phi", "eval", "aot_eager"), ("gemma", "eval", "aot_eager"),
+    ("gpt_neox", "train", "aot_eager"), ("mpnet", "eval", "aot_eager"),
+    ("resnet", "eval", "aot_eager"), ("convnext", "eval", "aot_eager"),
+    ("vit", "train", "aot_eager"), ("deit", "eval", "aot_eager"),
+    ("bert", "eval", "inductor"), ("opt", "eval", "inductor"),
+    ("gpt2", "eval", "inductor"), ("distilbert", "eval", "inductor"),
+]
+
+
+def tape(folder, model, how):
+    return folder / f"{'.'.join(model)}.{how}.tape"
+
+
+def record(folder):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
+    for model in MODELS:
+        for how in ("deep", "plain"):
+            to = tape(folder, model, how)
+            env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / f"{to.name}.cache")
+            if not to.exists():
+                subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to, "--", PYTHON, PROGRAM, *model],
+                               env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def cost_model(*tapes):
+    done = subprocess.run([SYMTAPE, "profile", "--cost-model", "--json", *map(str, tapes)], check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)["cost_model"]
+
+
+def print_rows(folder, fit):
+    rows = {row["kind"]: row for row in cost_model(*(tape(folder, m, "deep") for m in fit))["rows"]}
+    for id_, name in re.findall(r'^COST_\w+\((\w+), "([^"]+)"', DEF.read_text(), re.M):
+        row = rows.get(name)
+        if row and row["unit_basis"] == "fitted":
+            print(f"COST_UNIT(213, {id_}, {row['unit_ns']}, {row['unit_low_ns']}, {row['unit_high_ns']}, "
+                  f"{row['base_ns']}, {row['samples']})")
+
+
+def errors(model):
+    """Returns the share by which the sum differs from the wall time, and each part from its phases."""
+    wall = model["wall_ns"]
+    sum_error = abs(model["unexplained_ns"]) / wall
+    parts = {p["part"]: abs(p["unexplained_ns"]) / p["ns"] for p in model["parts"] if p["ns"] > 0.02 * wall and p["part"] != "no phase"}
+    return sum_error, parts
+
+
+def report(title, results):
+    print(title)
+    for model, (sum_error, parts) in results.items():
+        print(f"  {' '.join(model):32}sum {sum_error:6.1%}  ", "  ".join(f"{k} {v:.1%}" for k, v in parts.items()))
+    print(f"  median of the sum: {statistics.median(e for e, _ in results.values()):.1%} (goal: 15 %)")
+    by_part = {}
+    for _, parts in results.values():
+        for part, error in parts.items():
+            by_part.setdefault(part, []).append(error)
+    for part, found in sorted(by_part.items()):
+        print(f"  median of {part}: {statistics.median(found):.1%} of {len(found)} (goal: 25 %)")
+
+
+def main():
+    if subprocess.run([PYTHON, "-c", "import torch, transformers"], stderr=subprocess.DEVNULL).returncode:
+        print("skipped: no torch and transformers")
+        return 77
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(exist_ok=True)
+    record(folder)
+    fit, held = MODELS[::2], MODELS[1::2]
+    if "--fit" in sys.argv[2:]:
+        print_rows(folder, fit)
+        return 0
+    report("held back, plain recordings, shipped units:", {m: errors(cost_model(tape(folder, m, "plain"))) for m in held})
+    report("the models of the fit, for comparison:", {m: errors(cost_model(tape(folder, m, "plain"))) for m in fit})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
