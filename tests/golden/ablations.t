@@ -5,29 +5,29 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate fastpath,fastpath:add,fastpath:gelu,fastpath-if-symbolic,always-slow,restore-mode-before-slow,cache,cache:add,cached-meta
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation                  calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time     saved               between
-    baseline                    938           3,845         203    822           120   112       1,303     514          5.12 s      0 ns                     -
-    fastpath                    938           4,082         197    822             0     0       1,410     615          5.47 s   -344 ms   -802 ms to -31.7 ms
-    fastpath:aten.add           938           3,950         203    822            75    75       1,326     576          5.32 s   -199 ms   -371 ms to -69.4 ms
-    fastpath:aten.gelu          938           3,845         203    822           120   112       1,303     514          5.12 s      0 ns                     -
-    fastpath-if-symbolic        938           3,845         203    822           129   121       1,303     514          5.13 s  -3.28 ms   -19.1 ms to 16.5 ms
-    always-slow                 938           4,082         197    822           114     0       1,410     615          5.64 s   -518 ms    -1.02 s to -249 ms
-    restore-mode-before-slow    938           3,845         211    822           120   112       1,303     514          5.12 s  -85.8 us  -1.15 ms to -85.8 us
-    cache                       938           7,581         693    822           675   657           0       0          14.7 s   -9.62 s    -14.4 s to -6.06 s
-    cache:aten.add              938           3,824         203    822           190   172       1,238     456          5.20 s  -70.8 ms    -217 ms to 43.5 ms
-    cached-meta                 938           3,401         173    822           105    99       1,288     362          4.21 s    914 ms      669 ms to 1.24 s
+    baseline                    938           3,845         203    822           120   112       1,303     514          4.10 s      0 ns                     -
+    fastpath                    938           4,082         197    822             0     0       1,410     615          4.48 s   -384 ms    -490 ms to -147 ms
+    fastpath:aten.add           938           3,950         203    822            75    75       1,326     576          4.30 s   -204 ms   -240 ms to -90.2 ms
+    fastpath:aten.gelu          938           3,845         203    822           120   112       1,303     514          4.10 s      0 ns                     -
+    fastpath-if-symbolic        938           3,845         203    822           129   121       1,303     514          4.09 s   4.67 ms   -5.40 ms to 8.64 ms
+    always-slow                 938           4,082         197    822           114     0       1,410     615          4.78 s   -681 ms    -753 ms to -437 ms
+    restore-mode-before-slow    938           3,845         211    822           120   112       1,303     514          4.10 s  -89.6 us  -89.6 us to -32.9 us
+    cache                       938           7,581         693    822           675   657           0       0          12.6 s   -8.54 s    -9.45 s to -5.50 s
+    cache:aten.add              938           3,824         203    822           190   172       1,238     456          4.15 s  -51.1 ms  -97.9 ms to -20.4 ms
+    cached-meta                 938           3,401         173    822           105    99       1,288     362          3.30 s    799 ms      551 ms to 852 ms
     fastpath:aten.gelu changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation                       calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between
-    baseline                         938           3,845         203    822           120   112       1,303     514          5.12 s     0 ns                   -
-    short-circuit-alloc              938           3,808         203    822           123   115       1,293     503          5.06 s  66.8 ms  39.5 ms to 94.6 ms
+    baseline                         938           3,845         203    822           120   112       1,303     514          4.10 s     0 ns                   -
+    short-circuit-alloc              938           3,808         203    822           123   115       1,293     503          4.04 s  58.0 ms  37.5 ms to 62.8 ms
     no-dispatch                      938           3,845         203    822           120   112       1,303     514               -        -                   -
-    device-property                  938           2,831         203    498           120   112       1,303     514          4.90 s   225 ms    155 ms to 421 ms
-    inline:aten.native_layer_norm    938           3,650         203    822            81    73       1,252     445          4.72 s   401 ms    273 ms to 553 ms
-    free:aten.add.Tensor             938           3,622         203    786            72    72       1,216     440          4.73 s   390 ms    271 ms to 558 ms
-    roofline                         938             981           0    498             0     0           0       0          338 ms   4.79 s    3.29 s to 6.77 s
+    device-property                  938           2,831         203    498           120   112       1,303     514          3.95 s   144 ms    140 ms to 210 ms
+    inline:aten.native_layer_norm    938           3,650         203    822            81    73       1,252     445          3.77 s   323 ms    237 ms to 349 ms
+    free:aten.add.Tensor             938           3,622         203    786            72    72       1,216     440          3.78 s   316 ms    246 ms to 345 ms
+    roofline                         938             981           0    498             0     0           0       0          216 ms   3.88 s    2.85 s to 4.26 s
     no-dispatch changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine
 
@@ -36,8 +36,8 @@ An ablation that changes a result's meta is invalid.
     $ symtape replay $RECORDINGS/mlp.log.zst --ablate identity:addmm
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation             calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time   saved           between
-    baseline                20             214           0     30             5     5          32      41          350 ms    0 ns                 -
-    identity:aten.addmm     20             114           0     26             1     1          16      13          137 ms  213 ms  154 ms to 290 ms
+    baseline                20             214           0     30             5     5          32      41          295 ms    0 ns                 -
+    identity:aten.addmm     20             114           0     26             1     1          16      13          113 ms  182 ms  128 ms to 195 ms
     identity:aten.addmm is invalid: it changes the meta of 8 results, first that of linear in 0/0_0:dynamo_output_graph
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine
 
@@ -45,11 +45,11 @@ Several at once, and what they do to each other.
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate cache+fastpath,cache
     Dispatches that PyTorch makes while it compiles these graphs, estimated
-    ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved              between  interaction
-    baseline          938           3,845         203    822           120   112       1,303     514          5.12 s     0 ns                    -            -
-    cache             938           7,581         693    822           675   657           0       0          14.7 s  -9.62 s   -14.4 s to -6.06 s            -
-    fastpath          938           4,082         197    822             0     0       1,410     615          5.47 s  -344 ms  -802 ms to -31.7 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          19.4 s  -14.3 s   -20.9 s to -9.84 s       -2,049
+    ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
+    baseline          938           3,845         203    822           120   112       1,303     514          4.10 s     0 ns                   -            -
+    cache             938           7,581         693    822           675   657           0       0          12.6 s  -8.54 s  -9.45 s to -5.50 s            -
+    fastpath          938           4,082         197    822             0     0       1,410     615          4.48 s  -384 ms  -490 ms to -147 ms            -
+    cache+fastpath    938           9,867         693    822             0     0           0       0          17.4 s  -13.3 s  -14.5 s to -8.37 s       -2,049
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine
 
 A program that Dynamo did not trace has no passes.
@@ -65,12 +65,12 @@ As JSON.
     $ symtape replay $RECORDINGS/mlp.log.zst --ablate identity:addmm,cache+roofline --json | sed 's/"ns":[0-9]*/"ns":1/g' | tr '{' '\n' | cut -d, -f1-3,11-18,21-
 
     "schema":"symtape.replay/1","modelled":true,"basis":"estimated"
-    "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":350286718,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
+    "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":295036741,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
     "name":"identity:aten.addmm","valid":false,"changed":
-    "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":137357894,"saved_ns":212928824,"saved_low_ns":153641956,"saved_high_ns":289614216},
-    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":525309547,"saved_ns":-175022829,"saved_low_ns":-274344426,"saved_high_ns":-115893383},
-    "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":8133636,"saved_ns":342153082,"saved_low_ns":244590724,"saved_high_ns":467754442},
-    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":8133636,"saved_ns":342153082,"saved_low_ns":244590724,"saved_high_ns":467754442,"interaction":60,"interaction_ns":175022829}]}
+    "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":112547553,"saved_ns":182489188,"saved_low_ns":127500988,"saved_high_ns":195273440},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":458340842,"saved_ns":-163304101,"saved_low_ns":-182931909,"saved_high_ns":-102531030},
+    "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":5198604,"saved_ns":289838137,"saved_low_ns":204447031,"saved_high_ns":311857890},
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":5198604,"saved_ns":289838137,"saved_low_ns":204447031,"saved_high_ns":311857890,"interaction":60,"interaction_ns":163304101}]}
 
 The audit of the fast path.
 
