@@ -41,38 +41,87 @@ static bool is_allocated(const struct memory_estimate *s, uint32_t node)
     return storage_owns(&s->storages, node) && !storage_is_input(s->graph, node);
 }
 
-/* Sums inputs, outputs, and what each node allocates and frees. */
-static void sum_bytes(struct memory_estimate *s)
+/* Sums the inputs and outputs. */
+static void sum_ends(struct memory_estimate *s)
 {
     const struct graph_storages *found = &s->storages;
     for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
         if (is_input(s, i))
             add_saturated(&s->row.input_bytes, found->bytes[i]);
-        if (!is_allocated(s, i))
-            continue;
-        add_saturated(&s->allocated[found->first[i]], found->bytes[i]);
-        add_saturated(&s->freed[found->last[i]], found->bytes[i]);
-        if (found->last[i] + 1 == s->graph->n_nodes)
+        else if (is_allocated(s, i) && found->last[i] + 1 == s->graph->n_nodes)
             add_saturated(&s->row.output_bytes, found->bytes[i]);
     }
 }
 
-/* Sets what is allocated while each node runs. Returns the node at which that is most. */
-static uint32_t find_memory_peak(struct memory_estimate *s, uint64_t *live_bytes)
+/* What is counted in a walk over a graph, and what was found. */
+struct memory_walk {
+    int64_t block;      /* each storage takes a multiple of it */
+    bool inputs;        /* inputs are counted, too */
+    uint64_t *live;     /* NULL, or by node: what is alive while it runs */
+    uint64_t peak;      /* result */
+    uint32_t peak_node; /* result; NODE_NONE if nothing is ever alive */
+};
+
+static int64_t in_blocks(int64_t bytes, int64_t block)
 {
-    uint64_t live = 0;
-    uint32_t peak = NODE_NONE;
+    int64_t rest = bytes % block;
+    return rest && bytes <= INT64_MAX - block ? bytes + block - rest : bytes;
+}
+
+/* Sets what each node allocates and frees. Returns what is alive before the first call. */
+static uint64_t sum_events(struct memory_estimate *s, const struct memory_walk *walk)
+{
+    const struct graph_storages *found = &s->storages;
+    size_t n = s->graph->n_nodes;
+    uint64_t before = 0;
+    memset(s->allocated, 0, n * sizeof *s->allocated);
+    memset(s->freed, 0, n * sizeof *s->freed);
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t bytes = in_blocks(found->bytes[i], walk->block);
+        bool input = is_input(s, i), allocated = is_allocated(s, i);
+        if (allocated)
+            add_saturated(&s->allocated[found->first[i]], bytes);
+        if (input && walk->inputs)
+            add_saturated(&before, bytes);
+        if (allocated || (input && walk->inputs && found->released[i]))
+            add_saturated(&s->freed[found->last[i]], bytes);
+    }
+    if (walk->inputs)
+        add_saturated(&before, found->kept_bytes);
+    return before;
+}
+
+static void walk_memory(struct memory_estimate *s, struct memory_walk *walk)
+{
+    uint64_t live = sum_events(s, walk);
+    walk->peak = live;
+    walk->peak_node = NODE_NONE;
     for (uint32_t i = 0; i < s->graph->n_nodes; i++) {
         if (__builtin_add_overflow(live, s->allocated[i], &live))
             live = UINT64_MAX;
-        live_bytes[i] = live;
-        if (live > s->row.peak_bytes) {
-            s->row.peak_bytes = live;
-            peak = i;
+        if (walk->live)
+            walk->live[i] = live;
+        if (live > walk->peak) {
+            walk->peak = live;
+            walk->peak_node = i;
         }
         live = s->freed[i] < live ? live - s->freed[i] : 0;
     }
-    return peak;
+}
+
+/* Finds the peaks. Returns the node at the peak of what calls allocate. */
+static uint32_t find_peaks(struct memory_estimate *s, uint64_t *live_bytes)
+{
+    struct memory_walk calls = { .block = 1, .live = live_bytes },
+                       blocks = { .block = ALLOCATOR_BLOCK_BYTES },
+                       total = { .block = 1, .inputs = true };
+    walk_memory(s, &calls);
+    walk_memory(s, &blocks);
+    walk_memory(s, &total);
+    s->row.peak_bytes = calls.peak;
+    s->row.block_peak_bytes = blocks.peak;
+    s->row.total_peak_bytes = total.peak;
+    return calls.peak_node;
 }
 
 static int compare_memory_rows(const void *a, const void *b)
@@ -83,24 +132,39 @@ static int compare_memory_rows(const void *a, const void *b)
     return str_cmp(x->name, y->name);
 }
 
+/* Returns the user line of a node, whose texts are "" if there is none. */
+static struct location user_line(const struct graph *graph, uint32_t node)
+{
+    uint32_t at = node == NODE_NONE ? LOCATION_NONE : graph->nodes[node].location;
+    return at == LOCATION_NONE ? (struct location){ .file = STR(""), .code = STR("") }
+                               : *line_table_location(graph, at);
+}
+
+static void set_peak_node(struct memory_estimate *s, uint32_t node)
+{
+    struct location at = user_line(s->graph, node);
+    s->row.peak_node = node == NODE_NONE ? STR("") : s->graph->nodes[node].name;
+    s->row.peak_file = at.file;
+    s->row.peak_line = at.line;
+    s->row.peak_code = at.code;
+}
+
 static bool add_node_bytes(struct memory_estimator *e, const struct memory_estimate *s, uint32_t at)
 {
     const struct node *node = &s->graph->nodes[at];
+    uint64_t bytes = (uint64_t)s->storages.bytes[at];
+    struct location at_line = user_line(s->graph, at);
     struct memory_node row = { .graph = (uint32_t)e->b->graph_memory.n,
                                .name = node->name,
-                               .bytes = (uint64_t)s->storages.bytes[at],
-                               .file = STR(""),
-                               .code = STR("") };
+                               .bytes = bytes,
+                               .share = (double)bytes / (double)s->row.peak_bytes,
+                               .file = at_line.file,
+                               .code = at_line.code,
+                               .line = at_line.line };
     struct buf *name = &e->storages.name;
     buf_clear(name);
     node_op_name(node, name);
     row.op = name->failed ? (struct str){ 0 } : arena_copy(&e->b->arena, buf_str(name));
-    if (node->location != LOCATION_NONE) {
-        const struct location *at_line = line_table_location(s->graph, node->location);
-        row.file = at_line->file;
-        row.line = at_line->line;
-        row.code = at_line->code;
-    }
     return row.op.p && vec_push(&e->b->memory_nodes, row);
 }
 
@@ -227,8 +291,9 @@ static bool add_graph_memory(struct memory_estimator *e, struct memory_estimate 
     uint64_t *live_bytes = arena_array(&e->b->arena, uint64_t, s->graph->n_nodes);
     if (!live_bytes)
         return false;
-    sum_bytes(s);
-    uint32_t peak = find_memory_peak(s, live_bytes);
+    sum_ends(s);
+    uint32_t peak = find_peaks(s, live_bytes);
+    set_peak_node(s, peak);
     s->row.graph = (uint32_t)(ref - e->in->graphs->refs);
     s->row.live_bytes = live_bytes;
     s->row.n_nodes = s->graph->n_nodes;
@@ -237,7 +302,6 @@ static bool add_graph_memory(struct memory_estimator *e, struct memory_estimate 
     s->row.attempt = ref->attempt;
     s->row.level = ref->kind;
     s->row.unknown = s->storages.unknown;
-    s->row.peak_node = peak == NODE_NONE ? STR("") : s->graph->nodes[peak].name;
     return find_saved(e, s, ref) && add_live(e, s, peak) && vec_push(&e->b->graph_memory, s->row);
 }
 

@@ -82,6 +82,13 @@ static int64_t meta_bytes(struct storage_finder *finder, const struct graph *gra
 
 /* ---- Owners ---- */
 
+/* _unsafe_view() returns memory of its argument, which its schema does not declare
+ * (aten/src/ATen/native/TensorShape.cpp). */
+static bool shares_storage(struct str op)
+{
+    return str_is(op, "aten._unsafe_view.default") || op_returns_alias(op);
+}
+
 /* Returns whether the operator returns memory of its arguments, -1 when memory ran out. */
 static int is_alias(struct storage_finder *finder, const struct node *node)
 {
@@ -91,7 +98,7 @@ static int is_alias(struct storage_finder *finder, const struct node *node)
     uint32_t id = finder->name.failed ? INTERN_NONE : intern(&finder->ops, name);
     if (id == INTERN_NONE)
         return -1;
-    if (id == finder->aliases.n && !vec_push(&finder->aliases, (signed char)op_returns_alias(name)))
+    if (id == finder->aliases.n && !vec_push(&finder->aliases, (signed char)shares_storage(name)))
         return -1;
     return finder->aliases.v[id];
 }
@@ -195,6 +202,7 @@ static void share_saved(struct graph_storages *s, struct saved_inputs *saved, ui
     uint32_t owner = name == INTERN_NONE ? NODE_NONE : saved->forward->owner[saved->nodes.v[name]];
     if (owner == NODE_NONE)
         return;
+    s->released[at] = !storage_is_input(saved->forward->graph, owner);
     if (saved->first[owner] == NODE_NONE) {
         saved->first[owner] = at;
         if (saved->forward->bytes[owner] > s->bytes[at])
@@ -202,6 +210,25 @@ static void share_saved(struct graph_storages *s, struct saved_inputs *saved, ui
     } else {
         s->owner[at] = saved->first[owner];
         s->bytes[at] = 0;
+    }
+}
+
+/* Sums the storages that the forward graph returns and that are no inputs of the backward graph. */
+static void sum_kept(struct graph_storages *s, struct saved_inputs *saved)
+{
+    const struct graph *forward = saved->forward ? saved->forward->graph : NULL;
+    uint32_t end = forward ? forward->n_nodes : 0;
+    const struct node *output = end ? &forward->nodes[end - 1] : NULL;
+    for (uint32_t i = 0; output && output->op == NODE_OUTPUT && i < output->n_args; i++) {
+        const struct arg *arg = &forward->args[output->first_arg + i];
+        uint32_t owner = arg->kind == ARG_NODE && arg->u.node < end
+                             ? saved->forward->owner[arg->u.node]
+                             : NODE_NONE;
+        if (owner == NODE_NONE || saved->first[owner] != NODE_NONE)
+            continue;
+        saved->first[owner] = owner; /* counted */
+        if (__builtin_add_overflow(s->kept_bytes, saved->forward->bytes[owner], &s->kept_bytes))
+            s->kept_bytes = INT64_MAX;
     }
 }
 
@@ -221,6 +248,7 @@ static bool find_owners(struct storage_finder *finder, struct graph_storages *s,
         if (s->owner[i] != NODE_NONE && s->owner[i] != i && s->last[s->owner[i]] < i)
             s->last[s->owner[i]] = i;
     }
+    sum_kept(s, saved);
     return true;
 }
 
@@ -233,8 +261,9 @@ bool graph_storages_find(struct storage_finder *finder, const struct graph *grap
                                     .owner = calloc(n, sizeof *ret->owner),
                                     .bytes = calloc(n, sizeof *ret->bytes),
                                     .first = calloc(n, sizeof *ret->first),
-                                    .last = calloc(n, sizeof *ret->last) };
-    bool ok = ret->owner && ret->bytes && ret->first && ret->last &&
+                                    .last = calloc(n, sizeof *ret->last),
+                                    .released = calloc(n, sizeof *ret->released) };
+    bool ok = ret->owner && ret->bytes && ret->first && ret->last && ret->released &&
               index_forward(forward, &saved) && read_hints(finder, attempt) &&
               find_owners(finder, ret, &saved);
     saved_inputs_release(&saved);
@@ -249,6 +278,7 @@ void graph_storages_release(struct graph_storages *storages)
     free(storages->bytes);
     free(storages->first);
     free(storages->last);
+    free(storages->released);
     *storages = (struct graph_storages){ 0 };
 }
 

@@ -32,8 +32,11 @@ struct graph_storages {
     int64_t *bytes;            /* of owners; 0 for others */
     uint32_t *
         first; /* of owners: the call that allocates it, which is before the getitem that owns it */
-    uint32_t *last;   /* of owners: the last node that uses it */
-    uint32_t unknown; /* owners whose sizes are not known from the hints; their bytes are 0 */
+    uint32_t *last;     /* of owners: the last node that uses it */
+    bool *released;     /* of inputs of a backward graph: its forward graph allocated the storage */
+    uint32_t unknown;   /* owners whose sizes are not known from the hints; their bytes are 0 */
+    int64_t kept_bytes; /* of a backward graph: what its forward graph returns and it does not use;
+                           saturated */
 };
 
 /* Finds them. `forward` has the storages of the forward graph if `graph` is its backward graph,

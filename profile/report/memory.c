@@ -4,13 +4,16 @@
 /* ---- Nodes that are alive at a peak ---- */
 
 GETTER(get_node_place, struct memory_node, datum_place(row->file, row->line, row->code))
+GETTER(get_peak_place, struct graph_memory,
+       datum_place(row->peak_file, row->peak_line, row->peak_code))
 
 static const struct field NODE[] = {
-    { "node", MEMBER(struct memory_node, name), TEXT(2, "node", WORD, 0) },
-    { "op", MEMBER(struct memory_node, op), TEXT(3, "operator", TEXT, 1) },
+    { "node", MEMBER(struct memory_node, name), TEXT(3, "node", WORD, 0) },
+    { "op", MEMBER(struct memory_node, op), TEXT(4, "operator", TEXT, 1) },
     { "bytes", MEMBER(struct memory_node, bytes), TEXT(1, "bytes", BYTES, 0) },
-    { "line", .get = get_node_place, TEXT(4, "line", PATH, 0) },
-    { NULL, MEMBER(struct memory_node, code), TEXT(5, "code", TEXT, 0) },
+    { "share", MEMBER(struct memory_node, share), TEXT(2, "share", SHARE, 0) },
+    { "line", .get = get_node_place, TEXT(5, "line", PATH, 0) },
+    { NULL, MEMBER(struct memory_node, code), TEXT(6, "code", TEXT, 0) },
 };
 static const struct fields NODE_FIELDS = FIELDS_OF(NODE);
 
@@ -43,17 +46,22 @@ static void cell_graph_compile(const void *context, const void *at, struct buf *
 static const struct field GRAPH[] = {
     { "recording", GET(get_recording_name, struct graph_memory, recording) },
     { "compile", GET(get_compile_id, struct graph_memory, compile) },
-    { NULL, .cell = cell_graph_compile, TEXT(7, "compile", WORD, 0) },
-    { "level", GET(get_level, struct graph_memory, level), TEXT(8, "graph", WORD, 0) },
-    { "input_bytes", MEMBER(struct graph_memory, input_bytes), TEXT(2, "inputs", BYTES, 0) },
+    { NULL, .cell = cell_graph_compile, TEXT(9, "compile", WORD, 0) },
+    { "level", GET(get_level, struct graph_memory, level), TEXT(10, "graph", WORD, 0) },
+    { "input_bytes", MEMBER(struct graph_memory, input_bytes), TEXT(4, "inputs", BYTES, 0) },
     { "peak_bytes", MEMBER(struct graph_memory, peak_bytes), TEXT(1, "peak", BYTES, 0) },
-    { "peak_node", MEMBER(struct graph_memory, peak_node), TEXT(9, "peak at", TEXT, 0) },
-    { "output_bytes", MEMBER(struct graph_memory, output_bytes), TEXT(3, "outputs", BYTES, 2) },
-    { "saved_bytes", MEMBER(struct graph_memory, saved_bytes), TEXT(4, "saved", BYTES, 0) },
+    { "block_peak_bytes", MEMBER(struct graph_memory, block_peak_bytes),
+      TEXT(2, "in blocks", BYTES, 4) },
+    { "total_peak_bytes", MEMBER(struct graph_memory, total_peak_bytes),
+      TEXT(3, "with inputs", BYTES, 0) },
+    { "peak_node", MEMBER(struct graph_memory, peak_node), TEXT(11, "peak at", TEXT, 0) },
+    { "peak_line", .get = get_peak_place, TEXT(12, "line", PATH, 0) },
+    { "output_bytes", MEMBER(struct graph_memory, output_bytes), TEXT(5, "outputs", BYTES, 2) },
+    { "saved_bytes", MEMBER(struct graph_memory, saved_bytes), TEXT(6, "saved", BYTES, 0) },
     { "saved_input_bytes", MEMBER(struct graph_memory, saved_input_bytes),
-      TEXT(5, "saved inputs", BYTES, 3) },
+      TEXT(7, "saved inputs", BYTES, 3) },
     { "saved", MEMBER(struct graph_memory, saved) },
-    { "unknown", MEMBER(struct graph_memory, unknown), TEXT(6, "unknown", COUNT, 1) },
+    { "unknown", MEMBER(struct graph_memory, unknown), TEXT(8, "unknown", COUNT, 1) },
     { "live", .json = json_live },
 };
 static const struct fields GRAPH_FIELDS = FIELDS_OF(GRAPH);

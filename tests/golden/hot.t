@@ -45,15 +45,15 @@ Training saves what these lines make.
 
     $ symtape profile -n 3 $SHARED/traces/bert.train.aot_eager.log.zst | sed -n '/^Memory of graphs/,/^Caches/p'
     Memory of graphs (estimated at the hints, as if each call ran by itself)
-        peak  inputs  outputs   saved  saved inputs  unknown  compile  graph     peak at
-      626 MB  622 MB   438 MB       -             -        -  0/0      backward  add_2338
-      186 MB  438 MB   186 MB  155 MB        436 MB        -  0/0      forward   addmm_73
+        peak  in blocks  with inputs  inputs  outputs   saved  saved inputs  unknown  compile  graph     peak at   line
+      626 MB     626 MB      1.12 GB  622 MB   438 MB       -             -        -  0/0      backward  add_2338  bert/modeling_bert.py:99
+      186 MB     186 MB       625 MB  438 MB   186 MB  155 MB        436 MB        -  0/0      forward   addmm_73  bert/modeling_bert.py:495
 
     Alive at the highest of these peaks
-        bytes  node                        operator                               line                       code
-      93.8 MB  add_2338                    aten.add.Tensor                        bert/modeling_bert.py:99   inputs_embeds = self.word_embeddings(input_ids)
-      93.8 MB  embedding_dense_backward_2  aten.embedding_dense_backward.default  bert/modeling_bert.py:99   inputs_embeds = self.word_embeddings(input_ids)
-      93.8 MB  mm_1                        aten.mm.default                        bert/modeling_bert.py:495  hidden_states = self.decoder(hidden_states)
+        bytes  share  node                        operator                               line                       code
+      93.8 MB   15 %  add_2338                    aten.add.Tensor                        bert/modeling_bert.py:99   inputs_embeds = self.word_embeddings(input_ids)
+      93.8 MB   15 %  embedding_dense_backward_2  aten.embedding_dense_backward.default  bert/modeling_bert.py:99   inputs_embeds = self.word_embeddings(input_ids)
+      93.8 MB   15 %  mm_1                        aten.mm.default                        bert/modeling_bert.py:495  hidden_states = self.decoder(hidden_states)
 
     Saved for backward by user line (estimated)
         saved  line                            code

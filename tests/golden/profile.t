@@ -241,12 +241,34 @@ What the graphs' tensors take.
 
     $ symtape profile -n 3 $RECORDINGS/encoder.log.zst | sed -n '/^Memory of graphs/,/^Caches/p'
     Memory of graphs (estimated at the hints, as if each call ran by itself)
-         peak  inputs  outputs  saved  saved inputs  unknown  compile  graph      peak at
-      82.9 kB  162 kB    384 B      -             -        -  0/1      inference  gelu
-      72.6 kB  161 kB    384 B      -             -        -  0/0      inference  gelu
+         peak  in blocks  with inputs  inputs  outputs  saved  saved inputs  unknown  compile  graph      peak at  line
+      82.9 kB    82.9 kB       245 kB  162 kB    384 B      -             -        -  0/1      inference  gelu     demo/encoder.py:47
+      72.6 kB    72.7 kB       233 kB  161 kB    384 B      -             -        -  0/0      inference  gelu     demo/encoder.py:47
 
     Alive at the highest of these peaks
-        bytes  node     operator            line                code
-      36.9 kB  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
-      36.9 kB  gelu     aten.gelu.default   demo/encoder.py:47  return x + self.mlp(self.norm2(x))
-      9.22 kB  add_211  aten.add.Tensor     demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+        bytes  share  node     operator            line                code
+      36.9 kB   44 %  addmm_2  aten.addmm.default  demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      36.9 kB   44 %  gelu     aten.gelu.default   demo/encoder.py:47  return x + self.mlp(self.norm2(x))
+      9.22 kB   11 %  add_211  aten.add.Tensor     demo/encoder.py:46  x = x + self.attention(self.norm1(x))
+
+The memory of graphs: the peak and its line, and what is alive at it, as a share.
+    $ symtape profile --no-replay $RECORDINGS/train.log.zst 2>/dev/null | sed -n '/^Memory of graphs/,/^Saved/p' | sed '$d'
+    Memory of graphs (estimated at the hints, as if each call ran by itself)
+         peak  in blocks  with inputs   inputs  outputs    saved  saved inputs  unknown  compile  graph     peak at               line
+      11.4 kB    12.3 kB      18.5 kB  7.12 kB  11.4 kB  10.6 kB       3.84 kB        -  0/0      forward   addmm                 demo/train.py:19
+      11.3 kB    13.3 kB      19.3 kB  15.2 kB  6.80 kB        -             -        -  0/0      backward  convolution_backward  demo/train.py:18
+
+    Alive at the highest of these peaks
+        bytes  share  node       operator                line              code
+      2.56 kB   23 %  add_24     aten.add.Tensor         demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
+      2.56 kB   23 %  embedding  aten.embedding.default  demo/train.py:17  x = self.embedding(ids)
+      2.56 kB   23 %  getitem    operator.getitem        demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
+      2.56 kB   23 %  tanh       aten.tanh.default       demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
+        800 B    7 %  addmm      aten.addmm.default      demo/train.py:19  return self.head(x)
+        160 B    1 %  getitem_1  operator.getitem        demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
+        160 B    1 %  getitem_2  operator.getitem        demo/train.py:18  x = self.norm(x + torch.tanh(self.mix(x.transpose(1, 2))).transpose(1, 2))
+
+    $ symtape profile --json --no-replay $RECORDINGS/train.log.zst | python3 -c 'import json, sys
+    > for m in json.load(sys.stdin)["graph_memory"]: print(m["level"], m["peak_bytes"], m["block_peak_bytes"], m["total_peak_bytes"], m["peak_line"]["line"], round(sum(n["share"] for n in m["live"]), 2))'
+    forward 11360 12288 18484 19 1.0
+    backward 11284 13312 19284 18 1.0

@@ -48,6 +48,8 @@ static void test_forward(void **state)
     assert_int_equal(m->input_bytes, 36);
     assert_int_equal(m->peak_bytes, 36 + 72); /* add and exp; t is exp's */
     assert_str_is(m->peak_node, "exp");
+    assert_int_equal(m->block_peak_bytes, 2 * ALLOCATOR_BLOCK_BYTES);
+    assert_int_equal(m->total_peak_bytes, 36 + 36 + 72); /* the input stays */
     assert_int_equal(m->output_bytes, 72 + 8);
     assert_int_equal(m->saved_bytes, 72);
     assert_int_equal(m->saved_input_bytes, 36);
@@ -66,6 +68,8 @@ static void test_backward(void **state)
     assert_int_equal(m->input_bytes, 36 + 72 + 8); /* t is exp's here, too */
     assert_int_equal(m->peak_bytes, 72);
     assert_int_equal(m->output_bytes, 72);
+    assert_int_equal(m->block_peak_bytes, ALLOCATOR_BLOCK_BYTES);
+    assert_int_equal(m->total_peak_bytes, 36 + 72 + 8 + 72 + 8); /* the last: sum_1 is returned */
     assert_int_equal(m->saved, 0);
     made_drop(&made);
 }
