@@ -64,8 +64,8 @@ static void write_basis(const struct report *r, const struct cost_model *m)
                    m->release / 100, m->release % 100);
         if (error.models)
             buf_printf(&text,
-                       "Of %u models that were not used for the units, such a sum differed from "
-                       "the time by %.0f %% in the median. ",
+                       "Of %u recordings that were not used for the units, such a sum differed "
+                       "from the time by %.0f %% in the median. ",
                        (unsigned)error.models, error.share * 100);
     }
     text_paragraph(r, &text);
@@ -95,7 +95,11 @@ static void json_cost_model(struct report *r)
     json_put_i64(&r->w, "unexplained_ns", m->unexplained_ns);
     json_put_bool(&r->w, "fitted", m->fitted);
     json_put_i64(&r->w, "release", m->release);
-    json_put_double(&r->w, "release_error", cost_error_shipped(m->release).share);
+    const struct cost_error error = cost_error_shipped(m->release);
+    if (error.models)
+        json_put_double(&r->w, "release_error", error.share);
+    else
+        json_put_null(&r->w, "release_error");
     fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
     fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
     json_close(&r->w);

@@ -35,7 +35,7 @@ Otherwise counts of the replay are multiplied by what a unit costs.
       9.84 ms    1 %  FakeTensorMode: fast path                   5  1.97 ms    1.69 ms  2.23 ms  estimated          -
       2.42 ms   <1 %  caches                                      6   403 us     403 us  1.09 ms  estimated          -
        411 us   <1 %  FakeTensorMode: before the cache           40  10.3 us    9.37 us  11.5 us  estimated          -
-      The rows above and what is unexplained, 120 ms (15.4 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine. Of 11 models that were not used for the units, such a sum differed from the time by 52 % in the median.
+      The rows above and what is unexplained, 120 ms (15.4 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine. Of 11 recordings that were not used for the units, such a sum differed from the time by 52 % in the median.
 
     Where what is unexplained lies
       unexplained    phases  explained  part

@@ -1,5 +1,6 @@
 #include "profile/report/replay/replay_ablations.h"
 
+#include "profile/model/cost_model/cost_model.h"
 #include "profile/model/format.h"
 #include "profile/report/fields.h"
 
@@ -147,6 +148,23 @@ static void write_heading(const struct ablation_report *report, struct buf *out)
                       : "Dispatches of one walk of each graph, which Dynamo did not trace\n");
 }
 
+/* Says what the times are of a tape that is no deep recording. */
+static void write_estimate(int release, struct buf *out)
+{
+    const struct cost_error error = cost_error_shipped(release);
+    buf_printf(out,
+               "PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts "
+               "times what a dispatch handled in this way cost with PyTorch %d.%d, on another "
+               "machine",
+               release / 100, release % 100);
+    if (error.models)
+        buf_printf(out,
+                   "; with such costs, the time of a compile was estimated wrongly by %.0f %% in "
+                   "the median of %u compiles",
+                   error.share * 100, (unsigned)error.models);
+    buf_putc(out, '\n');
+}
+
 static void write_notes(const struct ablation_report *report, struct buf *out)
 {
     const struct replay_report names = { .trace = report->trace, .list = report->list };
@@ -163,11 +181,7 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
         }
     }
     if (report->runs[0].timed && report->release)
-        buf_printf(out,
-                   "PyTorch's time: in dispatches, estimated, as the tape is no deep recording: "
-                   "counts times what a dispatch handled in this way cost with PyTorch %d.%d, on "
-                   "another machine\n",
-                   report->release / 100, report->release % 100);
+        write_estimate(report->release, out);
     else if (report->runs[0].timed)
         buf_printf(out,
                    "PyTorch's time: in dispatches, measured for the baseline; for an ablation, "
