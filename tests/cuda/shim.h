@@ -11,6 +11,23 @@ extern char __stop_symtape_shared[] __attribute__((weak, visibility("hidden")));
 char *const symtape_shared_bounds[2] = { __start_symtape_shared, __stop_symtape_shared };
 
 #define KERNEL(name, type) KERNEL_OF(name, type, 1024)
+#ifdef LIVE_FIELD
+#define KERNEL_OF(name, type, threads)                                   \
+    struct live_##name {                                                 \
+        type a;                                                          \
+        struct live_count live;                                          \
+    };                                                                   \
+    static void name##_thread(const type a);                             \
+    void name(const void *args);                                         \
+    const u32 name##_facts[2] = { sizeof(struct live_##name), threads }; \
+    void name(const void *args)                                          \
+    {                                                                    \
+        struct live_##name with = *(const struct live_##name *)args;     \
+        LIVE_LIMIT(with.a, with.live);                                   \
+        name##_thread(with.a);                                           \
+    }                                                                    \
+    static void name##_thread(const type a)
+#else
 #define KERNEL_OF(name, type, threads)                     \
     static void name##_thread(const type a);               \
     void name(const void *args);                           \
@@ -20,6 +37,7 @@ char *const symtape_shared_bounds[2] = { __start_symtape_shared, __stop_symtape_
         name##_thread(*(const type *)args);                \
     }                                                      \
     static void name##_thread(const type a)
+#endif
 #define DEVICE   static inline __attribute__((unused))
 #define CONSTANT static const
 #define UNROLL

@@ -24,7 +24,7 @@ struct backend;
 struct caller;
 struct captured;
 
-enum { BACKEND_MAX_ARGS = 64 };
+enum { BACKEND_MAX_ARGS = 64, BACKEND_SLOTS = 256, BACKEND_NO_SLOT = UINT32_MAX };
 
 /* The parts of an operator's schema that backends need. */
 struct backend_parameter {
@@ -101,9 +101,16 @@ struct backend_kind {
                   size_t bytes, struct err *err);
     /* Counts, without reading them, the values of the argument x that the rule of this call needs
      * (struct tensor's `counted`); the call has no result yet. *known stays false if the backend
-     * cannot count them. NULL: it never can. */
+     * cannot count them. slot: BACKEND_NO_SLOT, or where the count stays on the device, so that
+     * nothing is waited for and *ret is not set. NULL: it never can. */
     bool (*count)(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
-                  int64_t *ret, bool *known, struct err *err);
+                  uint32_t slot, int64_t *ret, bool *known, struct err *err);
+    /* Returns whether the call computes its result if sizes of its arguments are known to the
+     * device only (struct kernel_extent); the call has no result yet. NULL: none does, and counts
+     * have no slots. */
+    bool (*takes_extents)(struct backend *backend, const struct backend_call *call);
+    /* Waits, and reads the first n slots. */
+    bool (*read_sizes)(struct backend *backend, int64_t *ret, uint32_t n, struct err *err);
     /* Runs the call. False: ERR_USAGE, the values make it impossible (an index out of range) or
      * there is no kernel; ERR_ENV. */
     bool (*call)(struct backend *backend, const struct backend_call *call, struct err *err);

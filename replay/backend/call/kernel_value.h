@@ -11,8 +11,17 @@
 
 #include "trace/graph/dtype.h"
 
+/* A size that the device knows, and the host does not: times * the number in that slot
+ * (struct backend_kind's `count`). */
+struct kernel_extent {
+    bool is;
+    uint32_t dim, slot;
+    int64_t times;
+};
+
 struct kernel_meta {
     enum dtype dtype;
+    struct kernel_extent extent;  /* of one dimension, whose `size` is the greatest possible one */
     bool conj, neg;               /* the memory contains the conjugate, or the negative */
     bool countable;               /* `bytes` is known; false: more than 2^63, or a size below 0 */
     bool addressable;             /* `reach` is known; false: no strides, or one is below 0 */
@@ -55,6 +64,7 @@ struct kernel_value {
         struct {
             double real;     /* of an int, float or bool */
             int64_t integer; /* of an int or bool */
+            bool on_device;  /* it is the greatest value of a size that only the device knows */
             bool fits;       /* false: an int of more than 64 bits; only `real` has its value */
         } number;
         struct {
@@ -77,7 +87,8 @@ static inline struct kernel_value value_of_tensor(struct kernel_tensor x)
 }
 static inline struct kernel_value value_of_int(int64_t n)
 {
-    return (struct kernel_value){ .kind = KERNEL_INT, .u.number = { (double)n, n, true } };
+    return (struct kernel_value){ .kind = KERNEL_INT,
+                                  .u.number = { .real = (double)n, .integer = n, .fits = true } };
 }
 static inline struct kernel_value value_of_float(double x)
 {
@@ -85,7 +96,8 @@ static inline struct kernel_value value_of_float(double x)
 }
 static inline struct kernel_value value_of_bool(bool yes)
 {
-    return (struct kernel_value){ .kind = KERNEL_BOOL, .u.number = { yes, yes, true } };
+    return (struct kernel_value){ .kind = KERNEL_BOOL,
+                                  .u.number = { .real = yes, .integer = yes, .fits = true } };
 }
 static inline struct kernel_value value_of_items(enum kernel_value_kind kind,
                                                  const struct kernel_value *items, uint32_t n)

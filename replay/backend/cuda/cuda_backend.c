@@ -358,6 +358,11 @@ static bool run_kernel_row(struct cuda *cuda, struct kernel *k, uint32_t item)
         if (declined)
             k->failed = false;
     }
+    if (declined && cuda_has_extents(k->call))
+        return err_set(
+            k->err, ERR_USAGE,
+            "no kernel of the device computes this case, and the size is not known to the "
+            "host; run it without --device-sizes");
     return declined ? cuda_host_call(cuda, k->call, item, k->err) : !k->failed;
 }
 
@@ -435,6 +440,8 @@ const struct backend_kind backend_cuda = {
     .read = cuda_read,
     .write = cuda_write,
     .count = cuda_count,
+    .takes_extents = cuda_takes_extents,
+    .read_sizes = cuda_read_sizes,
     .call = cuda_call,
     .has = cuda_has,
     .wait = cuda_wait,

@@ -54,6 +54,28 @@ static bool count_reach(struct kernel_meta *m)
     return true;
 }
 
+/* Replaces a size that the device knows by its greatest value. */
+static bool most_of(const struct concrete *c, sym_id size, uint32_t dim, int64_t *ret,
+                    struct kernel_extent *extent)
+{
+    struct device_extent e;
+    if (!c->sizes || extent->is || !device_extent_of(c->sizes, ops_pool(c->ops), size, &e))
+        return false;
+    *ret = e.most;
+    *extent = (struct kernel_extent){ true, dim, e.slot, e.times };
+    return true;
+}
+
+static bool sizes_of(const struct concrete *c, const struct tensor_meta *from, int64_t *size,
+                     struct kernel_extent *extent)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < from->ndim; i++)
+        all &= sym_to_i64(ops_pool(c->ops), from->size[i], &size[i]) ||
+               most_of(c, from->size[i], i, &size[i], extent);
+    return all;
+}
+
 /* Converts expressions to numbers; false: some of them are not numbers. */
 static bool numbers_of(const struct sym_pool *pool, const sym_id *from, uint32_t n, int64_t *ret)
 {
@@ -77,7 +99,7 @@ static const struct kernel_meta *convert_meta(struct concrete *c, const struct t
                                  .size = size,
                                  .origin = meta };
     int64_t *stride = size + meta->ndim;
-    bool numbers = numbers_of(pool, meta->size, meta->ndim, size);
+    bool numbers = sizes_of(c, meta, size, &ret->extent);
     ret->countable = numbers && count_bytes(ret);
     if (meta->stride && numbers_of(pool, meta->stride, meta->ndim, stride))
         ret->stride = stride;
@@ -134,10 +156,14 @@ static bool concrete_items(struct concrete *c, const struct value *from, struct 
 }
 
 /* An int of more than 64 bits keeps the caller's value, for rules. */
-static struct kernel_value concrete_int(const struct sym_pool *pool, sym_id sym)
+static struct kernel_value concrete_int(const struct concrete *c, sym_id sym)
 {
+    const struct sym_pool *pool = ops_pool(c->ops);
+    struct kernel_extent ignored = { 0 };
     struct kernel_value ret = { .kind = KERNEL_INT };
     ret.u.number.fits = sym_to_i64(pool, sym, &ret.u.number.integer);
+    if (!ret.u.number.fits && most_of(c, sym, 0, &ret.u.number.integer, &ignored))
+        ret.u.number.fits = ret.u.number.on_device = true;
     if (!ret.u.number.fits)
         ret.u.number.integer = (int64_t)sym;
     ret.u.number.real = ret.u.number.fits ? (double)ret.u.number.integer : sym_to_double(pool, sym);
@@ -152,7 +178,7 @@ bool concrete_value(struct concrete *c, const struct value *from, struct kernel_
     case VALUE_TENSOR:
         *ret = value_of_tensor(concrete_tensor(c, from->u.tensor));
         return ret->kind == KERNEL_TENSOR;
-    case VALUE_INT: *ret = concrete_int(pool, from->u.sym); return true;
+    case VALUE_INT: *ret = concrete_int(c, from->u.sym); return true;
     case VALUE_FLOAT: *ret = value_of_float(sym_to_double(pool, from->u.sym)); return true;
     case VALUE_BOOL: *ret = value_of_bool(from->u.sym == SYM_ID_TRUE); return true;
     case VALUE_COMPLEX:

@@ -7,11 +7,13 @@
 #define SYMTAPE_REPLAY_BACKEND_RUN_CONCRETE_H
 
 #include "replay/backend/call/backend.h"
+#include "replay/backend/run/device_sizes.h"
 #include "replay/ops/dispatch/ops.h"
 #include "replay/ops/dispatch/schema.h"
 
 struct concrete {
     struct ops *ops; /* borrowed; the owner of the metas that are converted */
+    const struct device_sizes *sizes;
     struct arena arena;
     vec_of(const struct kernel_meta *)
     metas;              /* by id */

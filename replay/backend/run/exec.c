@@ -23,6 +23,7 @@ void exec_init(struct exec *exec, struct ops *ops, struct backend *backend, uint
 {
     reset_exec(exec, ops, backend);
     exec->seed = seed;
+    exec->concrete.sizes = &exec->sizes;
     ops_set_eager(ops, true);
 }
 
@@ -32,6 +33,7 @@ void exec_release(struct exec *exec)
     concrete_release(&exec->concrete);
     arena_release(&exec->values);
     vec_release(&exec->properties);
+    device_sizes_release(&exec->sizes);
 }
 
 bool exec_reach(struct exec *exec, const struct tensor_meta *meta, size_t *ret, struct err *err)
@@ -383,6 +385,89 @@ static enum exec_outcome exec_failure(struct exec *exec, enum op_outcome outcome
     return EXEC_FAILED;
 }
 
+/* ---- Calls of sizes that the device knows ---- */
+
+/* How a call deals with such sizes among its arguments. */
+struct size_use {
+    bool any;      /* some argument has one */
+    bool deferred; /* a condition of sizes, which is checked later */
+    uint32_t slot; /* of the count of this call's result */
+};
+
+/* The host learns all sizes: the call is made with numbers. */
+static bool use_numbers(struct exec *exec, const struct op *op, const char *why,
+                        const struct schema *schema, struct value *bound, struct size_use *use,
+                        struct err *err)
+{
+    use->any = false;
+    return device_sizes_learn(exec, op_name(op), why, err) &&
+           (device_sizes_resolve_all(exec, bound, schema->n_args, &use->any) || err_nomem(err));
+}
+
+/* Before the rule: arguments keep such sizes if the backend's kernel takes them. */
+static bool begin_sizes(struct exec *exec, const struct op *op, const struct schema *schema,
+                        struct value *bound, struct size_use *use, struct err *err)
+{
+    const struct backend_kind *kind = exec->caller.backend->kind;
+    struct kernel_value args[BACKEND_MAX_ARGS];
+    struct backend_call call;
+    *use = (struct size_use){ .slot = BACKEND_NO_SLOT };
+    if (!exec->sizes.on)
+        return true;
+    use->slot = device_sizes_slot(&exec->sizes);
+    if (!device_sizes_resolve_all(exec, bound, schema->n_args, &use->any))
+        return err_nomem(err);
+    if (!use->any)
+        return true;
+    if (!device_sizes_defer(exec, schema->base, bound, &use->deferred))
+        return err_nomem(err);
+    if (use->deferred)
+        return true;
+    if (!exec_backend_call(exec, op, schema, bound, args, &call, err))
+        return false;
+    return kind->takes_extents(exec->caller.backend, &call) ||
+           use_numbers(exec, op, "its kernel, or a library, does", schema, bound, use, err);
+}
+
+/* Evaluates the rule; without a kernel of the operator, the calls that it makes are run. */
+static enum op_outcome call_rule(struct exec *exec, const struct op *op, bool whole,
+                                 struct value *bound, struct value *ret)
+{
+    struct nested_calls nested;
+    if (!whole)
+        nested_calls_begin(&nested, exec);
+    enum op_outcome outcome = ops_call_bound(exec->ops, op, bound, ret);
+    if (!whole)
+        nested_calls_end(&nested);
+    return outcome;
+}
+
+/* After the rule. A rule that asked for the value of a size is evaluated again, with numbers. */
+static enum op_outcome end_sizes(struct exec *exec, const struct op *op,
+                                 const struct schema *schema, bool whole, struct value *bound,
+                                 struct size_use *use, enum op_outcome outcome, struct value *ret,
+                                 struct err *err)
+{
+    const char *needs = NULL;
+    bool left = false;
+    if (!exec->sizes.on || use->deferred)
+        return outcome;
+    if (outcome == OP_REFUSED && use->any) {
+        if (!use_numbers(exec, op, "its rule asks for one", schema, bound, use, err))
+            return OP_FAILED;
+        outcome = call_rule(exec, op, whole, bound, ret);
+    }
+    if (outcome != OP_DONE)
+        return outcome;
+    if (!device_sizes_take(exec, use->slot, ret, &needs))
+        return err_nomem(err), OP_FAILED;
+    if (!needs)
+        return OP_DONE;
+    if (!use_numbers(exec, op, needs, schema, bound, use, err))
+        return OP_FAILED;
+    return device_sizes_resolve(exec, ret, &left) ? OP_DONE : (err_nomem(err), OP_FAILED);
+}
+
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret, struct err *err)
@@ -398,16 +483,16 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
         exec->ops, op, &(struct arguments){ args, n, keywords, n_keywords }, bound, &schema);
     if (!whole)
         nested_calls_end(&nested);
-    if (outcome == OP_DONE && !add_read_values(exec, op, schema, true, bound, err))
+    struct size_use use = { .slot = BACKEND_NO_SLOT };
+    if (outcome == OP_DONE && (!begin_sizes(exec, op, schema, bound, &use, err) ||
+                               !add_read_values(exec, op, schema, true, bound, err)))
         outcome = OP_FAILED;
-    if (!whole)
-        nested_calls_begin(&nested, exec);
     if (outcome == OP_DONE)
-        outcome = ops_call_bound(exec->ops, op, bound, ret);
-    if (!whole)
-        nested_calls_end(&nested);
-    bool ok = outcome == OP_DONE && (whole ? exec_run_bound(exec, op, schema, bound, *ret, err)
-                                           : nested_calls_finish(exec, op_name(op), *ret, err));
+        outcome = call_rule(exec, op, whole, bound, ret);
+    outcome = end_sizes(exec, op, schema, whole, bound, &use, outcome, ret, err);
+    bool ok = outcome == OP_DONE &&
+              (use.deferred || (whole ? exec_run_bound(exec, op, schema, bound, *ret, err)
+                                      : nested_calls_finish(exec, op_name(op), *ret, err)));
     exec_end(exec);
     return ok ? EXEC_DONE : outcome == OP_DONE ? EXEC_FAILED : exec_failure(exec, outcome, err);
 }

@@ -25,6 +25,7 @@ struct exec {
     struct ops *ops;
     struct storages storages;
     struct concrete concrete;
+    struct device_sizes sizes;
     uint64_t seed;
     uint64_t inner;      /* calls that kernels made inside the last one; they take no seeds, so that
                             random numbers do not depend on the operators that a backend calls */

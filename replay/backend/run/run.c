@@ -58,6 +58,20 @@ static bool is_opaque_kernel(struct str target)
     return str_find(target, STR("triton_kernel_wrapper")) < target.n;
 }
 
+/* Gives a function the numbers of sizes that were on the device and are known by now. */
+static bool known_arguments(struct run *run, struct arguments *arguments, struct err *err)
+{
+    bool left = false;
+    if (!run->exec.sizes.on || arguments->n == 0)
+        return true;
+    struct value *args = ops_values(run->ops, arguments->n);
+    if (!args)
+        return err_nomem(err);
+    memcpy(args, arguments->values, arguments->n * sizeof *args);
+    arguments->values = args;
+    return device_sizes_resolve_all(&run->exec, args, arguments->n, &left) || err_nomem(err);
+}
+
 /* Runs a function: arithmetic of sizes, getitem and similar ones need no backend, Python's
  * functions of tensors make calls, which are run, and higher-order operators have subgraphs, which
  * are run. */
@@ -68,8 +82,10 @@ static bool run_function(struct run *run, const struct step *step, struct value 
         return run_choice(run, step, ret, err);
     if (is_opaque_kernel(step->target))
         return nothing_computes(run, step->target, err);
-    const struct arguments arguments = step_arguments(step);
+    struct arguments arguments = step_arguments(step);
     struct nested_calls nested;
+    if (!known_arguments(run, &arguments, err))
+        return false;
     uint64_t before = run->exec.nested;
     nested_calls_begin(&nested, &run->exec);
     enum op_outcome outcome = step->kind == STEP_METHOD
@@ -234,7 +250,7 @@ static bool store_outputs(struct run *run, const struct step *step, struct err *
     if (!outputs)
         return err_nomem(err);
     memcpy(outputs, step->args, step->n_args * sizeof *outputs);
-    run->outputs = outputs;
+    run->outputs = run->made = outputs;
     run->n_outputs = step->n_args;
     return true;
 }
@@ -291,12 +307,50 @@ static bool make_calls(struct run *run, struct err *err)
            place_error(run, run->at, err);
 }
 
+/* Binds the recorded symbols of a node's value whose sizes became known. */
+static bool bind_late(struct run *run, uint32_t at, struct err *err)
+{
+    const struct program *p = run->program;
+    struct value value = p->current[p->steps[at].node];
+    const struct tensor_meta *before = value.kind == VALUE_TENSOR ? value.u.tensor.meta : NULL;
+    bool left = false;
+    if (!before || !run->binds[p->steps[at].node])
+        return true;
+    if (!device_sizes_resolve(&run->exec, &value, &left))
+        return err_nomem(err);
+    run->at = at;
+    return value.u.tensor.meta == before || run_bind_result(run, &p->steps[at], value, err);
+}
+
+/* At the end of a run: reads the sizes that are on the device, once, and gives the outputs
+ * theirs. */
+static bool learn_sizes(struct run *run, struct err *err)
+{
+    struct exec *exec = &run->exec;
+    const struct program *p = run->program;
+    bool left = false;
+    if (!exec->sizes.on || exec->sizes.all.n == 0)
+        return true;
+    if (!device_sizes_learn(exec, STR(""), "", err))
+        return false;
+    struct value *outputs = ops_values(run->ops, (size_t)run->n_outputs + 1);
+    if (!outputs)
+        return err_nomem(err);
+    memcpy(outputs, run->made, run->n_outputs * sizeof *outputs);
+    run->outputs = outputs;
+    memset(run->bound, 0, run->n_symbols * sizeof *run->bound);
+    for (uint32_t i = 0; i < p->n_steps; i++)
+        if (p->valid[i] && p->steps[i].kind == STEP_OPERATOR && !bind_late(run, i, err))
+            return false;
+    return device_sizes_resolve_all(exec, outputs, run->n_outputs, &left) || err_nomem(err);
+}
+
 /* Waits for the calls, which were begun at that time, and sets the run's times. */
 static bool wait_for_calls(struct run *run, uint64_t begin, struct err *err)
 {
     struct backend *backend = run->options.backend;
     run->host_ns = clock_ns() - begin - run->given_ns;
-    if (!backend->kind->wait(backend, err))
+    if (!learn_sizes(run, err) || !backend->kind->wait(backend, err))
         return backend->late && place_error(run, run->at, err);
     run->calls_ns = clock_ns() - begin - run->given_ns;
     return true;
@@ -334,6 +388,7 @@ static void begin_again(struct run *run)
     reset_program(run->program);
     ops_reset(run->ops);
     arena_reset(&exec->values);
+    device_sizes_reset(&exec->sizes);
     exec->caller.calls = exec->inner = 0;
     exec->nested = 0;
     exec->guesses = 0;
@@ -359,6 +414,7 @@ static bool launch_captured(struct run *run, uint64_t begin, struct err *err)
 {
     struct backend *backend = run->options.backend;
     run->step_begin_ns = clock_ns();
+    device_sizes_begin(&run->exec.sizes);
     return run_write_stored(run, err) && end_given(run, err) &&
            (backend->kind->launch(backend, run->captured, err) ||
             (backend->late && place_error(run, run->at, err))) &&
@@ -396,9 +452,18 @@ static bool capture_and_launch(struct run *run, bool *launched, struct err *err)
     return !*launched || launch_captured(run, begin, err);
 }
 
+/* Returns whether sizes may stay on the device: nothing looks at values during the run. */
+static bool keeps_sizes(const struct run *run)
+{
+    const struct run_options *o = &run->options;
+    return o->device_sizes && o->backend->kind->takes_extents && !o->node && !o->keep &&
+           !run->exec.watch;
+}
+
 static bool execute(struct run *run, struct err *err)
 {
     bool launched = false;
+    run->exec.sizes.on = keeps_sizes(run);
     if (may_capture(run) && run->captured)
         return run->given_ns = 0, launch_captured(run, clock_ns(), err);
     if (may_capture(run) && run->executed && !err_is_set(&run->not_captured) &&
@@ -452,6 +517,8 @@ struct run *run_new(const struct graph *graph, const struct run_options *options
     if (!run->ops)
         goto failed;
     exec_init(&run->exec, run->ops, options->backend, options->seed);
+    run->exec.sizes.most = run_recorded_most;
+    run->exec.sizes.user = run;
     if (!run_bind_symbols(run, err))
         goto failed;
     run->exec.invents = options->backend->kind->shapes_only || run->n_given == 0;

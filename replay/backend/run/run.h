@@ -86,6 +86,9 @@ struct run_options {
      * (struct backend_kind), so that calls are not made again. A run that is watched or logged
      * makes its calls. */
     bool captures;
+    /* Sizes that depend on data stay on the device, if the backend can (device_sizes.h), until the
+     * run is over, unless its values are watched. */
+    bool device_sizes;
 };
 
 /* The number of values that use each storage (run_memory.c). */
@@ -123,10 +126,11 @@ struct run {
     bool unsupported;            /* it stopped at an operator without a kernel */
     const struct value *outputs; /* after run_execute() */
     uint32_t n_outputs;
-    uint64_t *ns;      /* by node, with `timing` */
-    uint64_t calls_ns; /* all calls, without inputs and constants */
-    uint64_t host_ns;  /* the part until all calls were made; a backend may still be computing */
-    uint32_t *users;   /* by node: the last node that uses its value */
+    const struct value *made; /* internal: the outputs before their sizes were known */
+    uint64_t *ns;             /* by node, with `timing` */
+    uint64_t calls_ns;        /* all calls, without inputs and constants */
+    uint64_t host_ns; /* the part until all calls were made; a backend may still be computing */
+    uint32_t *users;  /* by node: the last node that uses its value */
     struct run_lifetimes lifetimes;
     struct run_kept *kept;    /* by node */
     struct input_need *needs; /* by node; NULL: the backend computes no values */

@@ -333,6 +333,27 @@ int64_t run_guess(struct run *run, const struct step *step)
     return -1;
 }
 
+int64_t run_recorded_most(void *user, uint32_t node)
+{
+    struct run *run = user;
+    const struct meta *meta =
+        run->binds[node] ? unbacked_meta(run, &run->program->steps[node]) : NULL;
+    struct sym_pool *pool = ops_pool(run->ops);
+    int64_t most;
+    for (uint32_t i = 0; meta && i < meta->n_sizes; i++) {
+        struct str name = symbol_of_expr(run, meta->sizes[i]);
+        for (size_t k = 0; str_starts(name, STR("u")) && k < run->options.n_guards; k++) {
+            const struct run_guard *p = &run->options.guards[k];
+            if (p->kind != RUN_GUARD_RANGE || !str_eq(p->symbol, name))
+                continue;
+            struct sym_range range = replay_state_range(pool, p->symbol, p->expr);
+            if (sym_range_ok(range) && sym_to_i64(pool, range.upper, &most) && most <= INT32_MAX)
+                return most;
+        }
+    }
+    return -1;
+}
+
 static bool set_unbacked(struct run *run, struct str name, sym_id size, struct err *err)
 {
     int64_t value;

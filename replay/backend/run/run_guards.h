@@ -10,6 +10,9 @@ bool run_solve_symbols(struct run *run, struct err *err);
 /* False: a guard is violated, and the caller did not set `violated`. */
 bool run_check_guards(struct run *run, struct err *err);
 
+/* Returns the greatest value that the recorded range allows for the unbacked size that this node
+ * makes (`user`: the run); -1: any. */
+int64_t run_recorded_most(void *user, uint32_t node);
 bool run_find_unbacked(struct run *run, struct err *err); /* fills run->binds */
 /* Returns the size of a result that depends on data, for a backend that computes nothing: the value
  * that --sizes or an equation determines for the recorded symbol; -1: there is none. */

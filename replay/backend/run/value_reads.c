@@ -80,6 +80,7 @@ struct argument_reader {
     struct exec *exec;
     enum read_kind kind;
     const struct backend_call *call; /* NULL: the backend does not count */
+    uint32_t slot;                   /* for the count; BACKEND_NO_SLOT: the host needs it */
     struct err *err;
 };
 
@@ -88,15 +89,16 @@ static bool count_there(struct argument_reader *r, struct tensor *x, bool *known
 {
     struct backend *backend = r->exec->caller.backend;
     int64_t count;
+    uint32_t slot = r->slot;
     *known = x->counted; /* counted by the call that contains this one */
     if (*known || !r->call || r->kind == READ_NUMBER || r->kind == READ_VALUES)
         return true;
     struct kernel_tensor tensor = concrete_tensor(&r->exec->concrete, *x);
     if (!tensor.meta)
         return err_nomem(r->err);
-    if (!backend->kind->count(backend, r->call, tensor, &count, known, r->err))
+    if (!backend->kind->count(backend, r->call, tensor, slot, &count, known, r->err))
         return false;
-    if (!*known)
+    if (!*known || slot != BACKEND_NO_SLOT)
         return true;
     char *data = arena_bytes(&r->exec->values, sizeof count);
     if (!data)
@@ -113,10 +115,12 @@ static bool read_tensor_argument(struct argument_reader *r, struct tensor *x)
     enum dtype dtype = x->meta->dtype;
     bool index = r->kind == READ_MASKS && dtype != DTYPE_B8 && dtype != DTYPE_U8, known;
     size_t bytes;
-    if (index || !storage_at(&exec->storages, x->storage) ||
-        !tensor_bytes(ops_pool(exec->ops), x->meta, &bytes))
+    if (index || !storage_at(&exec->storages, x->storage))
         return true;
-    if (!count_there(r, x, &known) || known)
+    bool numbers = tensor_bytes(ops_pool(exec->ops), x->meta, &bytes);
+    if (!numbers && r->slot == BACKEND_NO_SLOT)
+        return true;
+    if (!count_there(r, x, &known) || known || !numbers)
         return known || !err_is_set(r->err);
     unsigned char *data = (unsigned char *)arena_bytes(&exec->values, bytes + 1);
     if (!data)
@@ -154,6 +158,19 @@ bool rule_reads_values(struct str base)
     return value_read_of(base, 1) || value_read_of(base, 2);
 }
 
+/* Returns whether all that the rule needs of the count is the size of its result. */
+static bool may_stay_on_device(struct str base)
+{
+    static const char *const names[] = {
+        "nonzero",    "nonzero_numpy",      "where", "masked_select",     "_unique2",
+        "unique_dim", "unique_consecutive", "index", "repeat_interleave", "_unsafe_index"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(base, names[i]))
+            return true;
+    return false;
+}
+
 bool add_read_values(struct exec *exec, const struct op *op, const struct schema *schema,
                      bool may_count, struct value *bound, struct err *err)
 {
@@ -164,11 +181,15 @@ bool add_read_values(struct exec *exec, const struct op *op, const struct schema
     const struct value_read *row = value_read_of(schema->base, schema->n_positional);
     if (!row)
         return true;
-    struct argument_reader reader = { .exec = exec, .kind = row->kind, .err = err };
+    struct argument_reader reader = {
+        .exec = exec, .kind = row->kind, .slot = BACKEND_NO_SLOT, .err = err
+    };
     if (exec->caller.backend->kind->count && may_count) {
         if (!exec_backend_call(exec, op, schema, bound, args, &call, err))
             return false;
         reader.call = &call;
+        if (may_stay_on_device(schema->base))
+            reader.slot = device_sizes_slot(&exec->sizes);
     }
     for (uint32_t i = 0; i < schema->n_args; i++)
         if ((row->arg == EVERY || row->arg == (int)i) && !read_values(&reader, &bound[i], 0))

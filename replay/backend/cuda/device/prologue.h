@@ -29,6 +29,10 @@
  * bytes in its code; a test checks the compiled code (tests/cuda/nvrtc_programs.py, with
  * SYMTAPE_CHECKED defined), and otherwise it has no effect.
  *
+ * With LIVE_FIELD defined, the name of a field, such as cols.n, kernels get a struct live_count
+ * after their own: the field is at most that number, which the device computed. So grids are made
+ * for the greatest size, and threads beyond the real one do nothing.
+ *
  * KERNEL_OF(name, struct, threads) declares the maximum number of threads of a block; more than 256
  * need it, because of registers. All threads of the block or warp must call SYNC(), SHUFFLE_...()
  * and BALLOT(), and blocks that shuffle must have whole warps. ATOMIC_...(p, v) return the previous
@@ -74,21 +78,47 @@ typedef u16 bf16;
 typedef u8 f8e4m3; /* e4m3fn */
 typedef u8 f8e5m2;
 
+/* A size that a kernel reads from device memory. */
+struct live_count {
+    u64 at;    /* i64 */
+    i64 times; /* it is multiplied by that */
+};
+
 #if defined __CUDACC_RTC__ || defined SYMTAPE_SHIM
 
-#define CAT_(a, b)      a##b
-#define CAT(a, b)       CAT_(a, b)
-#define WARP            32
-#define LANE            (THREAD % WARP)
-#define MIN(a, b)       ((a) < (b) ? (a) : (b))
-#define MAX(a, b)       ((a) > (b) ? (a) : (b))
-#define PTR(T, address) ((T *)(address))
+#define LIVE_COUNT(live)    (*PTR(const i64, (live).at) * (live).times)
+#define LIVE_LIMIT(a, live) (a).LIVE_FIELD = MAX(0, MIN((a).LIVE_FIELD, LIVE_COUNT(live)))
+#define CAT_(a, b)          a##b
+#define CAT(a, b)           CAT_(a, b)
+#define WARP                32
+#define LANE                (THREAD % WARP)
+#define MIN(a, b)           ((a) < (b) ? (a) : (b))
+#define MAX(a, b)           ((a) > (b) ? (a) : (b))
+#define PTR(T, address)     ((T *)(address))
 
 #ifdef __CUDACC_RTC__
 
+#ifdef LIVE_FIELD
+#define KERNEL(name, type)             KERNEL_WITH_LIVE(name, type, )
+#define KERNEL_OF(name, type, threads) KERNEL_WITH_LIVE(name, type, __launch_bounds__(threads))
+#define KERNEL_WITH_LIVE(name, type, bounds)                                                \
+    struct live_##name {                                                                    \
+        type a;                                                                             \
+        struct live_count live;                                                             \
+    };                                                                                      \
+    static __device__ __forceinline__ void body_of_##name(const type a);                    \
+    extern "C" __global__ void bounds name(const __grid_constant__ struct live_##name with) \
+    {                                                                                       \
+        type a = with.a;                                                                    \
+        LIVE_LIMIT(a, with.live);                                                           \
+        body_of_##name(a);                                                                  \
+    }                                                                                       \
+    static __device__ __forceinline__ void body_of_##name(const type a)
+#else
 #define KERNEL(name, type) extern "C" __global__ void name(const __grid_constant__ type a)
 #define KERNEL_OF(name, type, threads) \
     extern "C" __global__ void __launch_bounds__(threads) name(const __grid_constant__ type a)
+#endif
 #define DEVICE   static __device__ __forceinline__
 #define CONSTANT static __constant__ const
 #define UNROLL   _Pragma("unroll")

@@ -204,6 +204,8 @@ static void add_node_to_group(struct fusion_group *g, const struct point_candida
     g->streams[node.stream].writer = (uint8_t)g->n_nodes;
     g->nodes[g->n_nodes++] = node;
     g->placed |= j->placed;
+    if (g->live.at != j->live.at || g->live.times != j->live.times)
+        g->live = (struct cuda_live){ 0 };
 }
 
 static struct fusion_group *new_group(struct points *points, struct point_candidate *j)
@@ -216,6 +218,7 @@ static struct fusion_group *new_group(struct points *points, struct point_candid
     g->n = j->n;
     g->n_nodes = g->n_streams = g->n_slots = 0;
     g->placed = false;
+    g->live = j->live;
     memcpy(g->size, j->size, j->ndim * sizeof *g->size);
     if (!vec_push(&points->groups, g)) {
         free(g);

@@ -70,7 +70,8 @@ struct point_node {
 struct fusion_group {
     uint32_t ndim;
     int64_t size[POINT_DIM], n;
-    bool placed; /* a node uses its element's position: the order of dimensions matters */
+    struct cuda_live live; /* the limit of elements that all its nodes have; .at 0: none */
+    bool placed;           /* a node uses its element's position: the order of dimensions matters */
     uint32_t n_streams, n_nodes, n_slots;
     struct point_stream streams[POINT_STREAMS];
     struct point_node nodes[POINT_NODES];
@@ -135,6 +136,7 @@ struct point_candidate {
     int64_t to_stride[TENSOR_MAX_DIM];
     uint64_t numbers[32]; /* for its slots; operands that are numbers are first */
     uint32_t n_numbers;
+    struct cuda_live live;
     bool placed;
 };
 
@@ -167,6 +169,7 @@ struct point_plan {
     bool far;        /* the number of elements exceeds 32 bits */
     uint32_t width;  /* elements of a chunk, which are read and written at once */
     uint32_t unroll; /* chunks in flight */
+    bool live;       /* the last two arguments are a struct live_count of chunks or elements */
     /* Of each stream: 'v' contiguous, 'b' one element for a chunk, 's' one for all, 'g' any
      * stride. */
     char classes[POINT_STREAMS];

@@ -31,6 +31,7 @@ static void compact(const struct fusion_group *g, struct fusion_group *to)
     to->ndim = g->ndim; /* copies only the used elements of arrays, which are long */
     to->n = g->n;
     to->placed = false;
+    to->live = g->live;
     to->n_streams = to->n_nodes = to->n_slots = 0;
     memcpy(to->size, g->size, g->ndim * sizeof *to->size);
     mark_alive(g, node, stream);
@@ -211,6 +212,7 @@ static void plan_iteration(const struct cuda *cuda, struct fusion_group *g, stru
                                                                         : 'g';
     plan->wide &= !plan->flat; /* flat kernels have them anyway */
     plan->unroll = unroll_of(g, plan);
+    plan->live = g->live.at && (plan->flat || g->live.times % plan->width == 0);
 }
 
 /* ---- Kernels ---- */
@@ -237,7 +239,7 @@ static uint64_t kernel_key(const struct fusion_group *g, const struct point_plan
     size_t n = 0;
 #define PUT(x) bytes[n++] = (unsigned char)(x)
     PUT(plan->ndim), PUT(plan->flat), PUT(plan->wide), PUT(plan->far);
-    PUT(plan->width), PUT(plan->unroll);
+    PUT(plan->width), PUT(plan->unroll), PUT(plan->live);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         const struct point_node *node = &g->nodes[i];
         PUT(node->row), PUT(node->row >> 8), PUT(node->type), PUT(node->dtype), PUT(node->stream);
@@ -276,7 +278,7 @@ static struct cuda_function *group_function(struct points *points, const struct 
 
 /* ---- Arguments ---- */
 
-enum { POINT_WORDS = 1 + POINT_STREAMS * (1 + POINT_DIM) + POINT_SLOTS + 3 * POINT_DIM };
+enum { POINT_WORDS = 3 + POINT_STREAMS * (1 + POINT_DIM) + POINT_SLOTS + 3 * POINT_DIM };
 _Static_assert(POINT_WORDS * 8 <= 4096, "a kernel's arguments are 4 KiB at most");
 
 /* Divides n by size as (n * multiplier / 2^32 + n) >> shift (Granlund and Montgomery, 1994). */
@@ -308,6 +310,10 @@ static void write_arguments(const struct fusion_group *g, const struct point_pla
     for (uint32_t s = 0; s < g->n_streams && !plan->flat; s++)
         for (uint32_t d = 0; d < g->ndim && plan->classes[s] != 's'; d++)
             words[n++] = (uint64_t)(g->streams[s].view.stride[d] * (d == last ? plan->width : 1));
+    if (plan->live) {
+        words[n++] = g->live.at;
+        words[n++] = (uint64_t)(g->live.times / (plan->flat ? 1 : plan->width));
+    }
 }
 
 /* Returns the bytes read and written, each element once. */

@@ -238,6 +238,8 @@ static void put_argument_struct(struct kernel_writer *w)
     for (uint32_t s = 0; s < g->n_streams && !w->plan->flat; s++)
         for (uint32_t d = 0; d < w->plan->ndim && w->plan->classes[s] != 's'; d++)
             buf_printf(w->out, "    i64 stride%u_%u;\n", s, d);
+    if (w->plan->live)
+        buf_puts(w->out, "    struct live_count live;\n");
     buf_puts(w->out, "};\n\n");
 }
 
@@ -481,7 +483,7 @@ static void put_tail(struct kernel_writer *w)
     struct point_plan one = *w->plan;
     buf_printf(w->out,
                "    ROLLED\n    for (i64 c = chunks * %u + (i64)BLOCK_X * THREADS + THREAD; "
-               "c < a.n;\n         c += (i64)GRID_X * THREADS) {\n",
+               "c < n;\n         c += (i64)GRID_X * THREADS) {\n",
                w->plan->width);
     for (uint32_t s = 0; s < w->group->n_streams; s++)
         if (is_written(w, s))
@@ -547,8 +549,8 @@ static void put_promise(struct kernel_writer *w, const char *name)
 
 static void put_kernel(struct kernel_writer *w, const char *name)
 {
-    buf_printf(w->out, "KERNEL_OF(%s, struct arguments, 256)\n{\n    const i64 chunks = a.n%s",
-               name, "");
+    buf_printf(w->out, "KERNEL_OF(%s, struct arguments, 256)\n{\n    const i64 n = %s, chunks = n",
+               name, w->plan->live ? "MAX(0, MIN(a.n, LIVE_COUNT(a.live)))" : "a.n");
     if (w->plan->flat && w->plan->width > 1)
         buf_printf(w->out, " / %u", w->plan->width);
     buf_puts(w->out, ";\n");

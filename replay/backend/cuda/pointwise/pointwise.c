@@ -261,6 +261,8 @@ void cuda_point_values(struct kernel *k, int row, struct kernel_tensor to,
         return;
     }
     add_numbers(&j, &call);
+    if (to.meta->extent.is)
+        j.live = cuda_live_of(k, to, j.n / to.meta->size[to.meta->extent.dim]);
     struct memory *m = storage_at(k->call->storages, to.storage);
     if (m->borrowed) {
         kernel_fail(k, "a weight of the archive would be written in place");

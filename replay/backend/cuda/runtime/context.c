@@ -81,6 +81,7 @@ void cuda_context_close(struct cuda *cuda)
     cuda_times_close(cuda);
     cuda_modules_close(cuda);
     cuda_failures_close(cuda);
+    cuda->slots = 0;
     cuda_memory_close(cuda);
     if (cuda->stream)
         cuda->driver.stream_destroy(cuda->stream);

@@ -138,6 +138,7 @@ struct cuda {
     struct cuda_times *times;
     struct cuda_upload_buffer staging;
     struct cuda_failures failures;
+    uint64_t slots; /* i64[BACKEND_SLOTS] of device memory: sizes; 0: not used yet */
     struct cuda_pending pending;
     bool flushing;
     size_t lent; /* number of allocations that the vtable has handed out */
@@ -169,7 +170,19 @@ void cuda_end_call(struct cuda *cuda); /* frees its workspaces */
 
 /* The backend's `count`. */
 bool cuda_count(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
-                int64_t *ret, bool *known, struct err *err);
+                uint32_t slot, int64_t *ret, bool *known, struct err *err);
+
+/* --- extents.c, device_sizes.c --- */
+
+/* The backend's `takes_extents` and `read_sizes`. */
+bool cuda_takes_extents(struct backend *backend, const struct backend_call *call);
+bool cuda_read_sizes(struct backend *backend, int64_t *ret, uint32_t n, struct err *err);
+/* Launches the copy of a count (device/index/sizes.h) to a slot. */
+void cuda_store_size(struct kernel *k, uint64_t from, bool wide, uint32_t slot);
+/* Returns whether an argument or a result has a size that only the device knows. */
+bool cuda_has_extents(const struct backend_call *call);
+/* --- data_counts.c --- */
+
 void cuda_counts_forget(struct cuda *cuda);
 void cuda_counts_close(struct cuda *cuda);
 

@@ -6,6 +6,7 @@ struct counter {
     const char *base;
     cuda_find_fn *find;
     int64_t (*tell)(struct kernel *k, const struct cuda_count_result *found);
+    bool wide; /* the count is an i64 */
 };
 
 static int64_t tell_number(struct kernel *k, const struct cuda_count_result *found)
@@ -42,20 +43,20 @@ static int64_t greatest_result(struct kernel *k, const struct cuda_count_result 
 static const struct counter *counter_for(const struct backend_call *call)
 {
     static const struct counter counters[] = {
-        { "nonzero", find_ones, tell_number },
-        { "nonzero_numpy", find_ones, tell_number },
-        { "where", find_ones, tell_number },
-        { "masked_select", find_ones, tell_number },
-        { "index", find_ones, tell_number },
-        { "index_put", find_ones, tell_number },
-        { "index_put_", find_ones, tell_number },
-        { "_index_put_impl_", find_ones, tell_number },
-        { "_unsafe_index", find_ones, tell_number },
-        { "repeat_interleave", find_sums, sum_result },
-        { "bincount", find_extremes, greatest_result },
-        { "_unique2", find_distinct, tell_number },
-        { "unique_dim", find_distinct, tell_number },
-        { "unique_consecutive", find_distinct, tell_number },
+        { "nonzero", find_ones, tell_number, false },
+        { "nonzero_numpy", find_ones, tell_number, false },
+        { "where", find_ones, tell_number, false },
+        { "masked_select", find_ones, tell_number, false },
+        { "index", find_ones, tell_number, false },
+        { "index_put", find_ones, tell_number, false },
+        { "index_put_", find_ones, tell_number, false },
+        { "_index_put_impl_", find_ones, tell_number, false },
+        { "_unsafe_index", find_ones, tell_number, false },
+        { "repeat_interleave", find_sums, sum_result, true },
+        { "bincount", find_extremes, greatest_result, false },
+        { "_unique2", find_distinct, tell_number, false },
+        { "unique_dim", find_distinct, tell_number, false },
+        { "unique_consecutive", find_distinct, tell_number, false },
     };
     for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
         if (str_is(call->op->base, counters[i].base))
@@ -109,7 +110,7 @@ bool cuda_find(struct kernel *k, cuda_find_fn *find, struct kernel_tensor x,
 }
 
 bool cuda_count(struct backend *backend, const struct backend_call *call, struct kernel_tensor x,
-                int64_t *ret, bool *known, struct err *err)
+                uint32_t slot, int64_t *ret, bool *known, struct err *err)
 {
     struct cuda *cuda = (struct cuda *)backend;
     const struct counter *counter = counter_for(call);
@@ -127,7 +128,11 @@ bool cuda_count(struct backend *backend, const struct backend_call *call, struct
                                       .meta = x.meta,
                                       .call = call->caller->calls + (call->caller->depth == 0) };
     counter->find(&k, x, &kept.found);
-    int64_t count = k.failed ? 0 : counter->tell(&k, &kept.found);
+    int64_t count = 0;
+    if (!k.failed && slot != BACKEND_NO_SLOT)
+        cuda_store_size(&k, kept.found.at[0], counter->wide, slot);
+    else if (!k.failed)
+        count = counter->tell(&k, &kept.found);
     bool declined = now.declined && !err_is_set(err);
     *known = !k.failed;
     *ret = count;

@@ -86,6 +86,21 @@ struct cuda_grid {
 /* Launches the kernel; args are copied. A grid without blocks launches nothing. */
 void cuda_launch(struct kernel *k, struct cuda_function *f, struct cuda_grid grid, const void *args,
                  size_t bytes);
+/* A size that the device knows (struct kernel_extent), as a limit of a kernel's loop. */
+struct cuda_live {
+    uint64_t at; /* i64; 0: the size is a number */
+    int64_t times;
+};
+/* Returns the limit of a loop over the tensor's elements, `each` for an element of the dimension
+ * with such a size; without one, or if other dimensions are outside of it, there is no limit. */
+struct cuda_live cuda_live_of(struct kernel *k, struct kernel_tensor x, int64_t each);
+/* Returns whether the dimension with such a size is the first one, in order and in memory. */
+bool cuda_extent_leads(struct kernel_tensor x);
+/* Does cuda_function() and cuda_launch(); `field`, such as n, of the struct of arguments is at most
+ * the limit, if there is one. */
+void cuda_launch_live(struct kernel *k, const char *file, const char *name, const char *defines,
+                      struct cuda_grid grid, const void *args, size_t bytes, const char *field,
+                      struct cuda_live live);
 /* Sets the bytes and operations of the next launch, for the log. */
 void cuda_traffic(struct kernel *k, uint64_t bytes, uint64_t flops);
 /* Sets the nodes that the next launch computes, if they are not the call's own, for the log. The

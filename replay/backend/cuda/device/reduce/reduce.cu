@@ -309,7 +309,7 @@ KERNEL(reduce, struct reduce_args)
     SHARED(struct state, scratch, TEAM_THREADS);
     struct team t = team_of(a.team);
     INDEX rows = (INDEX)a.rows.n, n = (INDEX)a.cols.n;
-    INDEX begin = (INDEX)BLOCK_Y * (INDEX)a.chunk, end = MIN(begin + (INDEX)a.chunk, n);
+    INDEX begin = MIN((INDEX)BLOCK_Y * (INDEX)a.chunk, n), end = MIN(begin + (INDEX)a.chunk, n);
     ROLLED
     for (INDEX first = (INDEX)BLOCK_X * t.rows; first < rows; first += (INDEX)GRID_X * t.rows) {
         INDEX row = first + t.row;

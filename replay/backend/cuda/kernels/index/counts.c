@@ -72,9 +72,9 @@ static void repeat_places(struct kernel *k, struct kernel_tensor repeats, struct
     args.sums = found.at[1];
     args.length = length[0];
     args.to_step = step[0];
-    cuda_launch(k, cuda_function(k, "count", "repeat_places", defines),
-                (struct cuda_grid){ cuda_blocks(k, args.length, 1024), 1, 1, 256, 0 }, &args,
-                sizeof args);
+    cuda_launch_live(k, "count", "repeat_places", defines,
+                     (struct cuda_grid){ cuda_blocks(k, args.length, 1024), 1, 1, 256, 0 }, &args,
+                     sizeof args, "length", cuda_live_of(k, to, 1));
 }
 
 /* Repeats each slice of x equally often, by adding a dimension with stride 0. */

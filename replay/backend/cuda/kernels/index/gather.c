@@ -35,10 +35,11 @@ static void read_indexed(struct kernel *k, struct indexed_access *ix, struct ker
     snprintf(defines, sizeof defines, "#define T %s\n#define I %s\n#define DIMS %d\n",
              cuda_bits_type(bytes), strided_index(&ix->set, tensor_extent(ix->x)),
              strided_dims(&ix->set));
-    struct cuda_function *f = cuda_function(k, "index", "index_read", defines);
+    int64_t most = to.meta->extent.is ? to.meta->size[to.meta->extent.dim] : 1;
     cuda_traffic(k, 2 * (uint64_t)args.n * bytes, 0);
-    cuda_launch(k, f, (struct cuda_grid){ cuda_blocks(k, args.n, 1024), 1, 1, 256, 0 }, &args,
-                sizeof args);
+    cuda_launch_live(k, "index", "index_read", defines,
+                     (struct cuda_grid){ cuda_blocks(k, args.n, 1024), 1, 1, 256, 0 }, &args,
+                     sizeof args, "n", cuda_live_of(k, to, most ? args.n / most : 0));
 }
 
 /* index_select; embedding (PARAM 1: rows of the weight). */

@@ -11,6 +11,7 @@
 struct selection {
     struct strided_set set; /* tensor 0: the mask; 1: the tensor beside it, if there is one */
     struct select_args a;
+    struct cuda_live live; /* of the mask */
     char defines[160];
 };
 
@@ -24,6 +25,15 @@ static const char *mask_type(struct kernel_tensor mask, int *parts)
            : dtype == DTYPE_C128 ? "f64"
            : dtype == DTYPE_C64  ? "f32"
                                  : "f16";
+}
+
+/* Returns the elements of the mask for one of the dimension whose size the device knows. */
+static int64_t elements_inside(struct kernel_tensor mask)
+{
+    int64_t n = 1;
+    for (uint32_t d = 0; d < mask.meta->ndim; d++)
+        n *= mask.meta->extent.is && d == mask.meta->extent.dim ? 1 : mask.meta->size[d];
+    return n;
 }
 
 /* Starts. beside: a tensor with the mask's elements; bytes: the size of elements that are moved.
@@ -49,6 +59,7 @@ static bool start_selection(struct kernel *k, struct selection *s, struct kernel
              parts, moved, strided_index(&s->set, 0), strided_dims(&s->set));
     s->a.mask = cuda_address(k, mask);
     s->a.n = s->set.n;
+    s->live = cuda_live_of(k, mask, elements_inside(mask));
     s->a.ndim = s->set.ndim;
     strided_give_sizes(&s->set, s->a.size);
     strided_give(&s->set, 0, s->a.mask_stride);
@@ -64,8 +75,9 @@ static uint32_t tiles_of(const struct selection *s)
 
 static void launch_select(struct kernel *k, const struct selection *s, const char *name)
 {
-    cuda_launch(k, cuda_function(k, "select", name, s->defines),
-                (struct cuda_grid){ tiles_of(s), 1, 1, SELECT_THREADS, 0 }, &s->a, sizeof s->a);
+    cuda_launch_live(k, "select", name, s->defines,
+                     (struct cuda_grid){ tiles_of(s), 1, 1, SELECT_THREADS, 0 }, &s->a, sizeof s->a,
+                     "n", s->live);
 }
 
 void find_ones(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret)

@@ -12,6 +12,7 @@ enum { MOST_SLICES = 1 << 16 }; /* the limit for comparing all pairs */
 struct unique_request {
     struct unique_args a;
     bool sorted, slices;
+    struct cuda_live live; /* the number of distinct values, if the device knows it */
     uint32_t dim;
     char defines[64];
 };
@@ -45,8 +46,8 @@ decline:
 static void launch_unique(struct kernel *k, const struct unique_request *d, const char *name,
                           uint32_t blocks)
 {
-    cuda_launch(k, cuda_function(k, "unique", name, d->defines),
-                (struct cuda_grid){ blocks, 1, 1, 256, 0 }, &d->a, sizeof d->a);
+    cuda_launch_live(k, "unique", name, d->defines, (struct cuda_grid){ blocks, 1, 1, 256, 0 },
+                     &d->a, sizeof d->a, "distinct", d->live);
 }
 
 void find_distinct(struct kernel *k, struct kernel_tensor x, struct cuda_count_result *ret)
@@ -106,6 +107,8 @@ void cuda_unique(struct kernel *k)
         return;
     uint32_t ndim = tensor_sizes(to, size);
     d.a.distinct = ndim > d.dim ? size[d.dim] : 0;
+    if (to.meta->extent.is && to.meta->extent.dim == d.dim)
+        d.live = cuda_live_of(k, to, 1);
     if (!slices_in_order(to, &d)) {
         cuda_decline(k);
         return;

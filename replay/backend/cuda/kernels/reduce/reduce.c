@@ -84,12 +84,13 @@ static void launch_reduction(struct kernel *k, const struct reduction *r, const 
     define_reduction(r, s, vector, &d);
     struct cuda_grid grid = { team_blocks(k, s, a.team), (uint32_t)a.splits, 1, TEAM_THREADS, 0 };
     cuda_traffic(k, reduction_bytes(r, s), 0);
-    cuda_launch(k, cuda_function(k, "reduce", "reduce", d.text), grid, &a, sizeof a);
+    cuda_launch_live(k, "reduce", "reduce", d.text, grid, &a, sizeof a, r->live_field, r->live);
     if (a.splits == 1)
         return;
     a.team = (struct team_shape){ .lanes = a.splits > 64 && s->rows.n < 1024 ? TEAM_THREADS : 32 };
     grid = (struct cuda_grid){ team_blocks(k, s, a.team), 1, 1, TEAM_THREADS, 0 };
-    cuda_launch(k, cuda_function(k, "reduce", "reduce_splits", d.text), grid, &a, sizeof a);
+    cuda_launch_live(k, "reduce", "reduce_splits", d.text, grid, &a, sizeof a, r->live_field,
+                     r->live);
 }
 
 void run_reduction(struct kernel *k, const struct reduction *r)
@@ -102,6 +103,20 @@ void run_reduction(struct kernel *k, const struct reduction *r)
 
 /* ---- Operators ---- */
 
+/* Limits the rows, or the columns, by a size of x that the device knows. */
+static void limit_reduction(struct kernel *k, struct reduction *r, struct kernel_tensor x)
+{
+    int64_t each = 1;
+    if (!x.meta || !x.meta->extent.is)
+        return;
+    bool reduced = r->dims.reduced[x.meta->extent.dim];
+    for (uint32_t d = 0; d < r->dims.ndim; d++)
+        if (d != x.meta->extent.dim && r->dims.reduced[d] == reduced)
+            each *= r->dims.size[d];
+    r->live = cuda_live_of(k, x, each);
+    r->live_field = reduced ? "cols.n" : "rows.n";
+}
+
 /* Reduces `self` over the dimensions in `dim`. */
 static struct reduction reduction_of(struct kernel *k, const char *op)
 {
@@ -110,6 +125,7 @@ static struct reduction reduction_of(struct kernel *k, const char *op)
     dims_arg(k, "dim", r.dims.ndim, r.dims.reduced);
     r.x[0] = operand_broadcast(k, self, &r.dims);
     r.x[REDUCE_INPUTS] = operand_kept(k, result(k, 0), &r.dims);
+    limit_reduction(k, &r, self);
     return r;
 }
 

@@ -12,7 +12,9 @@ struct reduction {
     uint32_t n_inputs;
     struct span_operand x[SPAN_TENSORS]; /* inputs, and from REDUCE_INPUTS on outputs */
     double p, scale;
-    bool places; /* computes indices along the columns, which must stay in order */
+    struct cuda_live live;  /* the limit of rows, or of columns ... */
+    const char *live_field; /* ... "rows.n" or "cols.n"; NULL: none */
+    bool places;            /* computes indices along the columns, which must stay in order */
 };
 
 void run_reduction(struct kernel *k, const struct reduction *r);
