@@ -25,6 +25,9 @@ const struct opt run_options_table[] = {
     OPT_FLAG(
         0, "no-cuda-graph", struct run_args, no_cuda_graph,
         "with --profile or --pad: make the calls of each run one by one, without a CUDA graph"),
+    OPT_FLAG(0, "device-sizes", struct run_args, device_sizes,
+             "with --profile or --outputs: keep sizes that depend on data on the device, and read "
+             "them once"),
     OPT_SIZES(0, "warm", "SIZES", struct run_args, warm,
               "with --profile: run at these sizes before, to choose plans of libraries"),
     OPT_NUMBER(0, "pool-budget", "BYTES", struct run_args, pool_budget,

@@ -219,6 +219,7 @@ bool graph_run_begin(struct graph_run *g, struct session *s, uint32_t ref, size_
                                      .user = g,
                                      .violated = s->args->ignore_guards ? note_violation : NULL,
                                      .refusal = &g->refusal,
+                                     .device_sizes = s->args->device_sizes,
                                      .seed = s->seed };
     return prepare_run(g, point, options, &g->err);
 }
@@ -260,7 +261,7 @@ static bool run_backends(struct graph_run *g, const struct run_options *options,
     };
     if (args->outputs && !(g->saved = new_file(args->outputs, err)))
         return false;
-    if (g->saved || s->perturb.node.n)
+    if (args->save || s->perturb.node.n)
         run.node = save_or_perturb_node;
     if (g->saved)
         run.output = save_output;

@@ -99,6 +99,14 @@ static bool check_combination(const struct session *s, struct err *err)
         return err_set(
             err, ERR_USAGE,
             "--no-cuda-graph: only with --profile or --pad, which run a graph several times");
+    if (args->device_sizes && !args->profile && !args->outputs)
+        return err_set(err, ERR_USAGE, "--device-sizes: only with --profile or --outputs");
+    if (args->device_sizes && (args->compare || args->save || args->perturb))
+        return err_set(err, ERR_USAGE,
+                       "--device-sizes: not with --compare-with, --save-nodes or --perturb, which "
+                       "read values during the run");
+    if (args->device_sizes && !kind->takes_extents)
+        return err_set(err, ERR_USAGE, "--device-sizes: backend %s has no device", kind->name);
     if (session_warms(s) && !args->profile)
         return err_set(err, ERR_USAGE, "--warm: only with --profile");
     if (session_warms(s) && !kind->refine)

@@ -235,6 +235,42 @@ static void put_capture(const struct timing *t, struct buf *out)
     }
 }
 
+/* Appends "nonzero at model.py:12 `i = m.nonzero()`". */
+static void put_node_place(const struct timing *t, uint32_t node, struct buf *out)
+{
+    const struct location *place = node_place(t, node);
+    buf_put(out, t->graph->nodes[node].name);
+    if (!location_has_place(place))
+        return;
+    buf_printf(out, " at %.*s:%u `", STR_ARG(place->file), place->line);
+    format_text(out, place->code, CODE_COLUMNS);
+    buf_putc(out, '`');
+}
+
+/* Sizes that the device knew before the host, and what was allocated for them. */
+static void put_device_sizes(const struct timing *t, struct buf *out)
+{
+    for (uint32_t i = 0; i < t->n_device_sizes; i++) {
+        const struct device_size *s = &t->device_sizes[i];
+        char most[HUMAN_SIZE], used[HUMAN_SIZE];
+        buf_puts(out, "  size on the device: ");
+        put_node_place(t, s->node, out);
+        buf_printf(out, ": %lld of at most %lld; %s of %s for its tensors were used\n",
+                   (long long)s->value, (long long)s->most,
+                   human_bytes(used, s->bytes * (uint64_t)s->value),
+                   human_bytes(most, s->bytes * (uint64_t)s->most));
+    }
+    for (uint32_t i = 0; i < t->n_host_needs; i++) {
+        const struct host_need *need = &t->host_needs[i];
+        buf_puts(out, "  the host read sizes before ");
+        put_node_place(t, need->node, out);
+        buf_printf(out, ": %.*s takes them from the host (%s)\n", STR_ARG(need->op), need->why);
+    }
+    if (t->n_device_sizes)
+        buf_printf(out, "  the host read sizes %u time%s in a run\n", t->size_reads,
+                   t->size_reads == 1 ? "" : "s");
+}
+
 static void put_wall(const struct timing *t, struct buf *out)
 {
     buf_puts(out, "  wall time ");
@@ -244,6 +280,7 @@ static void put_wall(const struct timing *t, struct buf *out)
     format_us(out, t->first_us);
     buf_putc(out, '\n');
     put_capture(t, out);
+    put_device_sizes(t, out);
     buf_puts(out, "  launches take ");
     format_us(out, t->sum_us);
     if (timing_explains(t))
@@ -341,6 +378,37 @@ void sizes_json(const struct run_size *sizes, size_t n, struct json_writer *w)
     json_close(w);
 }
 
+static void device_sizes_json(const struct timing *t, struct json_writer *w)
+{
+    if (!t->n_device_sizes)
+        return;
+    json_open_object(w, "device_sizes");
+    json_put_u64(w, "reads", t->size_reads);
+    json_open_array(w, "sizes");
+    for (uint32_t i = 0; i < t->n_device_sizes; i++) {
+        const struct device_size *s = &t->device_sizes[i];
+        json_open_object(w, NULL);
+        json_put_str(w, "node", t->graph->nodes[s->node].name);
+        json_put_i64(w, "value", s->value);
+        json_put_i64(w, "most", s->most);
+        json_put_u64(w, "allocated_bytes", s->bytes * (uint64_t)s->most);
+        json_put_u64(w, "used_bytes", s->bytes * (uint64_t)s->value);
+        json_close(w);
+    }
+    json_close(w);
+    json_open_array(w, "host_needs");
+    for (uint32_t i = 0; i < t->n_host_needs; i++) {
+        const struct host_need *need = &t->host_needs[i];
+        json_open_object(w, NULL);
+        json_put_str(w, "node", t->graph->nodes[need->node].name);
+        json_put_str(w, "operator", need->op);
+        json_put_str(w, "why", str_of(need->why));
+        json_close(w);
+    }
+    json_close(w);
+    json_close(w);
+}
+
 void timing_json(const struct timing *t, struct json_writer *w)
 {
     const struct rows groups = ROWS(t->groups, (uint32_t)t->n_groups);
@@ -359,6 +427,7 @@ void timing_json(const struct timing *t, struct json_writer *w)
         json_put_bool(w, "captured_differs", t->captured_differs);
     if (err_is_set(&t->not_captured))
         json_put_str(w, "not_captured", str_of(t->not_captured.text));
+    device_sizes_json(t, w);
     json_put_double(w, "sum_us", t->sum_us);
     json_put_bool(w, "explained", timing_explains(t));
     json_put_double(w, "host_us", t->host_us);

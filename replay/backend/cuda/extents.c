@@ -75,11 +75,23 @@ static bool takes_index(struct kernel *k)
     return first && is_number(x) && leads_if_any(index);
 }
 
+/* x[mask], both of one size that the device knows. */
+static bool takes_own_mask(struct kernel_tensor x, const struct kernel_value *items, uint32_t n)
+{
+    struct kernel_tensor mask =
+        n == 1 && items[0].kind == KERNEL_TENSOR ? items[0].u.tensor : (struct kernel_tensor){ 0 };
+    return cuda_extent_leads(x) && cuda_extent_leads(mask) && mask.meta->ndim == 1 &&
+           mask.meta->dtype == DTYPE_B8 && mask.meta->extent.slot == x.meta->extent.slot &&
+           mask.meta->extent.times == x.meta->extent.times && x.meta->extent.dim == 0;
+}
+
 static bool takes_indices(struct kernel *k)
 {
     const struct kernel_value *items;
     uint32_t n = list_arg(k, "indices", &items);
     int64_t most = 0;
+    if (takes_own_mask(tensor_arg(k, "self"), items, n))
+        return true;
     bool ok = is_number(tensor_arg(k, "self")) && n > 0 && items[0].kind == KERNEL_TENSOR;
     for (uint32_t i = 0; i < n && ok; i++) {
         struct kernel_tensor x =

@@ -224,6 +224,28 @@ static bool time_capture(struct timer *m, struct err *err)
     return true;
 }
 
+static bool note_device_sizes(struct timer *m, struct err *err)
+{
+    const struct device_sizes *sizes = &m->run->exec.sizes;
+    struct timing *t = m->t;
+    struct device_size *all = arena_array(&t->arena, struct device_size, sizes->all.n + 1);
+    struct host_need *needs = arena_array(&t->arena, struct host_need, sizes->needs.n + 1);
+    if (!all || !needs)
+        return err_nomem(err);
+    for (size_t i = 0; i < sizes->all.n; i++)
+        all[i] = sizes->all.v[i];
+    for (size_t i = 0; i < sizes->needs.n; i++) {
+        needs[i] = sizes->needs.v[i];
+        needs[i].op = arena_copy(&t->arena, needs[i].op);
+    }
+    t->device_sizes = all;
+    t->host_needs = needs;
+    t->n_device_sizes = (uint32_t)sizes->all.n;
+    t->n_host_needs = (uint32_t)sizes->needs.n;
+    t->size_reads = sizes->reads;
+    return true;
+}
+
 static bool wall_runs(struct timer *m, struct err *err)
 {
     double us[MOST_RUNS], host[MOST_RUNS];
@@ -234,7 +256,7 @@ static bool wall_runs(struct timer *m, struct err *err)
     }
     m->t->wall_us = median(us, m->t->runs);
     m->t->host_us = median(host, m->t->runs);
-    return true;
+    return note_device_sizes(m, err);
 }
 
 /* Returns the time from the first launch to the end of the last one in which nothing was

@@ -57,6 +57,11 @@ struct timing {
     double captured_us;
     bool captured_updates; /* the executable graph of another size computes it */
     struct err not_captured;
+    /* Of the last run without the log: sizes that stayed on the device, how often the host read
+     * them, and the calls before which it had to. */
+    const struct device_size *device_sizes;
+    const struct host_need *host_needs;
+    uint32_t n_device_sizes, n_host_needs, size_reads;
     bool queues; /* calls return before they are done: host_us may be less than wall_us */
     uint32_t runs, calls, launches;
     struct backend_log once; /* counters of work that is done once, in the first run */

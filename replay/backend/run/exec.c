@@ -426,7 +426,8 @@ static bool begin_sizes(struct exec *exec, const struct op *op, const struct sch
     if (!exec_backend_call(exec, op, schema, bound, args, &call, err))
         return false;
     return kind->takes_extents(exec->caller.backend, &call) ||
-           use_numbers(exec, op, "its kernel, or a library, does", schema, bound, use, err);
+           use_numbers(exec, op, "no kernel of it reads them on the device", schema, bound, use,
+                       err);
 }
 
 /* Evaluates the rule; without a kernel of the operator, the calls that it makes are run. */

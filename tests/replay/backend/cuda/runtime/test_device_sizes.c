@@ -1,4 +1,5 @@
-/* Sizes that stay on the device, on the fake device (tests/cuda): values beside those of the CPU
+/* Sizes that stay on the device, on the fake device (tests/cuda) or, with $SYMTAPE_TEST_DEVICE, on
+ * the one that there is: values beside those of the CPU
  * backend, how often the host reads sizes, and which calls need them. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,10 @@ static const struct row rows[] = {
       "k = aten.masked_select.default(x, aten.le.Scalar(x, 0.5)); "
       "s = aten.sum.default(n); t = aten.sum.default(k); r = aten.sub.Tensor(s, t)",
       NULL },
+    { X ", m: \"b8[70][1]cpu\"",
+      "e = aten.index.Tensor(x, [m]); s = aten.sum.dim_IntList(e, [1]); "
+      "k = aten.index.Tensor(e, [aten.gt.Scalar(s, 16)]); r = aten.mul.Tensor(k, k)",
+      NULL },
     /* what needs a number */
     { X ", m: \"b8[70][1]cpu\", w: \"f32[33, 5][5, 1]cpu\"",
       "e = aten.index.Tensor(x, [m]); p = aten.mm.default(e, w); r = aten.relu.default(p)",
@@ -100,7 +105,8 @@ static void put_statement(struct buf *text, const char *from, size_t n, unsigned
     struct buf line = BUF_INIT;
     for (size_t i = 0; i < s.n; i++) {
         bool call = i && strncmp(s.p + i, "aten.", 5) == 0;
-        bool inner = call && (s.p[i - 1] == '(' || (i > 1 && s.p[i - 2] == ','));
+        bool inner =
+            call && (s.p[i - 1] == '(' || s.p[i - 1] == '[' || (i > 1 && s.p[i - 2] == ','));
         if (!inner) {
             if (call)
                 buf_puts(&line, "torch.ops.");
@@ -232,9 +238,11 @@ int main(void)
 {
     char folder[4096];
     snprintf(folder, sizeof folder, "%s/tests/cuda", getenv("SYMTAPE_BUILD"));
-    setenv("SYMTAPE_CUDA_LIB", folder, 1);
-    strcat(folder, "/cache");
-    setenv("XDG_CACHE_HOME", folder, 1);
+    if (!getenv("SYMTAPE_TEST_DEVICE")) {
+        setenv("SYMTAPE_CUDA_LIB", folder, 1);
+        strcat(folder, "/cache");
+        setenv("XDG_CACHE_HOME", folder, 1);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
     };
