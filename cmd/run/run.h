@@ -11,7 +11,8 @@ struct run_args {
     const char *save, *tolerance, *perturb, *rules, *pad;
     struct opt_sizes sizes, warm;
     struct opt_number limit, jobs, samples, seed, runs, pool_budget;
-    bool ignore_guards, profile, no_cuda_graph, device_sizes, nodes, tf32, bisect_codes, json, strict;
+    bool ignore_guards, profile, no_cuda_graph, device_sizes, nodes, tf32, bisect_codes, json,
+        strict;
 };
 
 /* The table of its options. The struct that they fill begins with a struct run_args. */

@@ -94,3 +94,42 @@ Plans that are timed beforehand are not timed again, neither at a size of --size
     $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --warm nowhere $RECORDINGS/train.log.zst:0/0:forward
     2> symtape: --warm: "nowhere" is neither SYMBOL=NUMBER, as in s77=31, nor a file
     [exit 2]
+
+With --device-sizes, sizes that depend on data stay on the device, and such a run is one CUDA graph; a call that takes sizes from the host is named.
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --device-sizes $RECORDINGS/exported.pt2 | sed -nE 's/captured in [0-9.]+ [num]?s/captured in TIME/;/CUDA graph|on the device|host read/p'
+      each run was launched as one CUDA graph, which the second one captured in TIME
+      size on the device: index at /home/user/demo/exported.py:18 `kept = pair["rows"][pair["rows"].sum(1) > 0]`: 4 of at most 5; 96 B of 120 B for its tensors were used
+      the host read sizes 1 time in a run
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --device-sizes $RECORDINGS/item_size.log.zst:1/0 | grep -E 'CUDA graph|on the device|host read'
+      runs cannot be launched as one CUDA graph: node slice_1 (aten.slice.Tensor of i64[-1, 1]) at /home/user/demo/item_size.py:24 `return found[: found.shape[0] // 2]`: aten.slice.Tensor takes sizes from the host (no kernel of it reads them on the device): the host reads values
+      size on the device: nonzero at /home/user/demo/item_size.py:22 `found = x.nonzero()`: 5 of at most 5; 40 B of 40 B for its tensors were used
+      the host read sizes before slice_1 at /home/user/demo/item_size.py:24 `return found[: found.shape[0] // 2]`: aten.slice.Tensor takes them from the host (no kernel of it reads them on the device)
+      the host read sizes 1 time in a run
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --profile --runs 1 --device-sizes --json $RECORDINGS/item_size.log.zst:1/0 | grep -oE '"device_sizes":.*"host_needs":\[[^]]*\]\}'
+    "device_sizes":{"reads":1,"sizes":[{"node":"nonzero","value":5,"most":5,"allocated_bytes":40,"used_bytes":40}],"host_needs":[{"node":"slice_1","operator":"aten.slice.Tensor","why":"no kernel of it reads them on the device"}]}
+
+    $ SYMTAPE_CUDA_LIB=$SYMTAPE_BUILD/tests/cuda symtape run --backend cuda --device-sizes --outputs out.safetensors $RECORDINGS/item_size.log.zst:1/0 && symtape run --compare-with out.safetensors $RECORDINGS/item_size.log.zst:1/0
+    1 graph on cuda: ran; peak memory 60 B
+    1/0_0:aot_inference_graph: 4 operator calls, peak 60 bytes
+    1 graph on cpu, compared with out.safetensors: agrees; peak memory 60 B
+    1/0_0:aot_inference_graph: 4 operator calls, peak 60 bytes
+      out.0: 2 elements agree; max absolute 0, 0 ULPs
+
+    $ symtape run --backend cuda --device-sizes $RECORDINGS/exported.pt2
+    2> symtape: --device-sizes: only with --profile or --outputs
+    [exit 2]
+
+    $ symtape run --backend cuda --device-sizes --profile --compare-with cpu $RECORDINGS/exported.pt2
+    2> symtape: --profile only measures times: not with --compare-with, --outputs, --save-nodes or --perturb
+    [exit 2]
+
+    $ symtape run --backend cuda --device-sizes --outputs /dev/null --compare-with cpu $RECORDINGS/exported.pt2
+    2> symtape: --device-sizes: not with --compare-with, --save-nodes or --perturb, which read values during the run
+    [exit 2]
+
+    $ symtape run --device-sizes --profile $RECORDINGS/exported.pt2
+    2> symtape: --device-sizes: backend cpu has no device
+    [exit 2]

@@ -7,7 +7,7 @@
 #define SYMTAPE_REPLAY_BACKEND_RUN_CONCRETE_H
 
 #include "replay/backend/call/backend.h"
-#include "replay/backend/run/device_sizes.h"
+#include "replay/backend/run/sizes/device_sizes.h"
 #include "replay/ops/dispatch/ops.h"
 #include "replay/ops/dispatch/schema.h"
 

@@ -10,8 +10,8 @@
  * A tensor has at most one such dimension, whose size is a symbol or a multiple of one. Its strides
  * and its offset are numbers, those of the greatest size; so elements stay where they are when the
  * size becomes known, and only the size in the meta changes. */
-#ifndef SYMTAPE_REPLAY_BACKEND_RUN_DEVICE_SIZES_H
-#define SYMTAPE_REPLAY_BACKEND_RUN_DEVICE_SIZES_H
+#ifndef SYMTAPE_REPLAY_BACKEND_RUN_SIZES_DEVICE_SIZES_H
+#define SYMTAPE_REPLAY_BACKEND_RUN_SIZES_DEVICE_SIZES_H
 
 #include "replay/backend/call/backend.h"
 #include "replay/ops/dispatch/ops.h"

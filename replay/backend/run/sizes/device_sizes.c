@@ -1,4 +1,4 @@
-#include "replay/backend/run/device_sizes.h"
+#include "replay/backend/run/sizes/device_sizes.h"
 
 #include <string.h>
 
