@@ -24,7 +24,8 @@ struct backend;
 struct caller;
 struct captured;
 
-enum { BACKEND_MAX_ARGS = 64, BACKEND_SLOTS = 256, BACKEND_NO_SLOT = UINT32_MAX };
+enum { BACKEND_MAX_ARGS = 64, BACKEND_SLOTS = 256 };
+#define BACKEND_NO_SLOT UINT32_MAX
 
 /* The parts of an operator's schema that backends need. */
 struct backend_parameter {
