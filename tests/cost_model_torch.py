@@ -7,7 +7,8 @@ Exits with 77, "skipped", when that one lacks them.
     cost_model_torch.py FOLDER            records each model deeply and plainly into FOLDER, unless it is there,
                                           and prints the error of the sum and of each part on plain recordings
                                           of the models that are held back
-    cost_model_torch.py FOLDER --fit      prints the rows of cost_units.def, from the models that are not
+    cost_model_torch.py FOLDER --fit      prints the units of cost_units.def, from the models that are not; with these
+                                          in the file, the run without --fit prints its COST_ERROR
 
 Every other model is held back: no unit is fitted on it. The error of the units that symtape ships is printed, for
 comparison also that on the models of the fit.
@@ -62,12 +63,20 @@ def cost_model(*tapes):
     return json.loads(done.stdout)["cost_model"]
 
 
+def release():
+    """As cost_units.def has it: 213 is 2.13."""
+    done = subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], check=True, stdout=subprocess.PIPE, text=True)
+    major, minor = done.stdout.split(".")[:2]
+    return int(major) * 100 + int(minor)
+
+
 def print_rows(folder, fit):
+    number = release()
     rows = {row["kind"]: row for row in cost_model(*(tape(folder, m, "deep") for m in fit))["rows"]}
     for id_, name in re.findall(r'^COST_\w+\((\w+), "([^"]+)"', DEF.read_text(), re.M):
         row = rows.get(name)
         if row and row["unit_basis"] == "fitted":
-            print(f"COST_UNIT(213, {id_}, {row['unit_ns']}, {row['unit_low_ns']}, {row['unit_high_ns']}, "
+            print(f"COST_UNIT({number}, {id_}, {row['unit_ns']}, {row['unit_low_ns']}, {row['unit_high_ns']}, "
                   f"{row['base_ns']}, {row['samples']})")
 
 
@@ -103,7 +112,9 @@ def main():
     if "--fit" in sys.argv[2:]:
         print_rows(folder, fit)
         return 0
-    report("held back, plain recordings, shipped units:", {m: errors(cost_model(tape(folder, m, "plain"))) for m in held})
+    results = {m: errors(cost_model(tape(folder, m, "plain"))) for m in held}
+    report("held back, plain recordings, shipped units:", results)
+    print(f"COST_ERROR({release()}, {statistics.median(e for e, _ in results.values()):.3f}, {len(results)})")
     report("the models of the fit, for comparison:", {m: errors(cost_model(tape(folder, m, "plain"))) for m in fit})
     return 0
 

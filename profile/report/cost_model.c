@@ -62,16 +62,16 @@ static void write_basis(const struct report *r, const struct cost_model *m)
                    "No tape is a deep recording: times are counts of the replay by what a unit "
                    "cost with PyTorch %d.%d, on another machine. ",
                    m->release / 100, m->release % 100);
-        if (error.models)
+        if (error.recordings)
             buf_printf(&text,
                        "Of %u recordings that were not used for the units, such a sum differed "
                        "from the time by %.0f %% in the median. ",
-                       (unsigned)error.models, error.share * 100);
+                       (unsigned)error.recordings, error.share * 100);
     }
     text_paragraph(r, &text);
 }
 
-WANTED(is_shown, struct cost_row, row->ns != 0 || row->count > 0)
+WANTED(is_shown, struct cost_row, row->ns != 0)
 
 static void text_cost_model(struct report *r)
 {
@@ -96,7 +96,7 @@ static void json_cost_model(struct report *r)
     json_put_bool(&r->w, "fitted", m->fitted);
     json_put_i64(&r->w, "release", m->release);
     const struct cost_error error = cost_error_shipped(m->release);
-    if (error.models)
+    if (error.recordings)
         json_put_double(&r->w, "release_error", error.share);
     else
         json_put_null(&r->w, "release_error");

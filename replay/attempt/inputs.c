@@ -566,32 +566,32 @@ static bool prints_number(const struct graph *graph, const struct meta *meta, ui
     return e && e->kind == EXPR_INT && e->fits && e->value == value;
 }
 
-static bool note_fixed(struct printed_sizes *p, struct input_tensor *t)
+/* Finds what the graphs print for a tensor; NULL: nothing, or nothing that fits it. False: out of
+ * memory. */
+static bool find_printed(struct printed_sizes *p, const struct input_tensor *t,
+                         const struct meta **dynamo, const struct meta **aot)
 {
     struct str name = inputs_placeholder_name(t->source, &p->arena);
     uint32_t id = name.p ? intern_find(&p->names, name) : INTERN_NONE;
     const struct meta *meta = id == INTERN_NONE ? NULL : printed_meta(p->dynamo, p->nodes.v[id]);
-    const struct meta *aot = id == INTERN_NONE ? NULL : printed_meta(p->aot, p->aot_nodes.v[id]);
-    for (uint32_t d = 0; meta && meta->n_sizes == t->ndim && d < t->ndim; d++)
+    *dynamo = meta && meta->n_sizes == t->ndim ? meta : NULL;
+    *aot = id == INTERN_NONE ? NULL : printed_meta(p->aot, p->aot_nodes.v[id]);
+    return name.p;
+}
+
+static bool note_fixed(struct printed_sizes *p, struct input_tensor *t)
+{
+    const struct meta *meta, *aot;
+    bool ok = find_printed(p, t, &meta, &aot);
+    for (uint32_t d = 0; meta && d < t->ndim; d++)
         t->fixed[d] = t->size_symbol[d].name.n == 0 &&
                       value_id(p, t->size[d], false) != INTERN_NONE &&
                       prints_number(p->dynamo, meta, d, t->size[d]) &&
                       (!aot || prints_number(p->aot, aot, d, t->size[d]));
-    return name.p;
+    return ok;
 }
 
 /* ---- Sizes that were marked with mark_unbacked ---- */
-
-/* Finds what the Dynamo graph prints for a tensor; NULL: nothing that fits it. */
-static bool find_printed(struct printed_sizes *p, const struct input_tensor *t,
-                         const struct meta **printed)
-{
-    struct str name = inputs_placeholder_name(t->source, &p->arena);
-    uint32_t id = name.p ? intern_find(&p->names, name) : INTERN_NONE;
-    const struct meta *meta = id == INTERN_NONE ? NULL : printed_meta(p->dynamo, p->nodes.v[id]);
-    *printed = meta && meta->n_sizes == t->ndim ? meta : NULL;
-    return name.p;
-}
 
 static bool is_unbacked_symbol(const struct expr *e)
 {
@@ -601,8 +601,8 @@ static bool is_unbacked_symbol(const struct expr *e)
 /* A guard may replace a symbol by an unbacked one, which then is no mark. */
 static bool note_replacements(struct printed_sizes *p, const struct input_tensor *t)
 {
-    const struct meta *meta;
-    bool ok = find_printed(p, t, &meta);
+    const struct meta *meta, *aot;
+    bool ok = find_printed(p, t, &meta, &aot);
     for (uint32_t d = 0; ok && meta && d < t->ndim; d++) {
         const struct expr *e = expr_at(&p->dynamo->pool->exprs, meta->sizes[d]);
         if (t->size_symbol[d].name.n && is_unbacked_symbol(e))
@@ -613,8 +613,8 @@ static bool note_replacements(struct printed_sizes *p, const struct input_tensor
 
 static bool note_unbacked(struct printed_sizes *p, struct input_tensor *t)
 {
-    const struct meta *meta;
-    bool ok = find_printed(p, t, &meta);
+    const struct meta *meta, *aot;
+    bool ok = find_printed(p, t, &meta, &aot);
     for (uint32_t d = 0; ok && meta && d < t->ndim; d++) {
         const struct expr *e = expr_at(&p->dynamo->pool->exprs, meta->sizes[d]);
         t->unbacked[d] = !t->size_symbol[d].name.n && is_unbacked_symbol(e) &&

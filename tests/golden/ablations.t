@@ -16,7 +16,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     cache:aten.add              938           3,824         203    822           190   172       1,238     456          4.15 s  -51.1 ms  -97.9 ms to -20.4 ms
     cached-meta                 938           3,401         173    822           105    99       1,288     362          3.30 s    799 ms      551 ms to 852 ms
     fastpath:aten.gelu changes no count of these graphs
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with such costs, the time of a compile was estimated wrongly by 52 % in the median of 11 compiles
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 52 % in the median of 11 recordings
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
     Dispatches that PyTorch makes while it compiles these graphs, estimated
@@ -29,7 +29,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     free:aten.add.Tensor             938           3,622         203    786            72    72       1,216     440          3.78 s   316 ms    246 ms to 345 ms
     roofline                         938             981           0    498             0     0           0       0          216 ms   3.88 s    2.85 s to 4.26 s
     no-dispatch changes no count of these graphs
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with such costs, the time of a compile was estimated wrongly by 52 % in the median of 11 compiles
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 52 % in the median of 11 recordings
 
 An ablation that changes a result's meta is invalid.
 
@@ -39,7 +39,7 @@ An ablation that changes a result's meta is invalid.
     baseline                20             214           0     30             5     5          32      41          295 ms    0 ns                 -
     identity:aten.addmm     20             114           0     26             1     1          16      13          113 ms  182 ms  128 ms to 195 ms
     identity:aten.addmm is invalid: it changes the meta of 8 results, first that of linear in 0/0_0:dynamo_output_graph
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with such costs, the time of a compile was estimated wrongly by 52 % in the median of 11 compiles
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 52 % in the median of 11 recordings
 
 Several at once, and what they do to each other.
 
@@ -50,7 +50,7 @@ Several at once, and what they do to each other.
     cache             938           7,581         693    822           675   657           0       0          12.6 s  -8.54 s  -9.45 s to -5.50 s            -
     fastpath          938           4,082         197    822             0     0       1,410     615          4.48 s  -384 ms  -490 ms to -147 ms            -
     cache+fastpath    938           9,867         693    822             0     0           0       0          17.4 s  -13.3 s  -14.5 s to -8.37 s       -2,049
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with such costs, the time of a compile was estimated wrongly by 52 % in the median of 11 compiles
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 52 % in the median of 11 recordings
 
 A program that Dynamo did not trace has no passes.
 

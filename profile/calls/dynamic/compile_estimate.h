@@ -8,9 +8,10 @@
 
 #include "profile/calls/dynamic/code_calls.h"
 
-/* Measured with torch 2.13 (CPU, Python 3.11): what the first compile with symbols takes
- * once, as a share of what the first compile of the process takes once; and what a compile with
- * symbols takes as a multiple of one without. */
+/* What the first compile with symbols takes once, as a share of what the first compile of the
+ * process takes once; and what a compile with symbols takes as a multiple of one without. Both were
+ * chosen from recordings of the programs of tests/advise_torch.py (torch 2.13, CPU, Python 3.11),
+ * whose last line says how far the predictions are off with them. */
 #define SYMBOLS_ONCE_SHARE 0.5
 #define SYMBOLS_MULTIPLE   1.3
 

@@ -60,10 +60,10 @@ struct cost_model {
 struct cost_unit cost_unit_shipped(int release, enum cost_kind kind, int *measured);
 
 /* How far the sum of estimated rows is from the time of the compiles with the units of a release:
- * the median share over models that the fit did not see. No models: not known. */
+ * the median share over recordings that the fit did not see. None: not known. */
 struct cost_error {
     double share;
-    uint32_t models;
+    uint32_t recordings;
 };
 struct cost_error cost_error_shipped(int release);
 

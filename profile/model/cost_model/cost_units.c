@@ -7,7 +7,7 @@ static const struct shipped_unit {
 } SHIPPED[] = {
 #define COST_UNIT(release, kind, ns, low, high, base, samples) \
     { release, COST_##kind, { ns, low, high, base, samples } },
-#define COST_ERROR(release, error, models)
+#define COST_ERROR(release, error, recordings)
 #include "profile/model/cost_model/cost_units.def"
 #undef COST_UNIT
 #undef COST_ERROR
@@ -19,7 +19,7 @@ static const struct shipped_error {
     struct cost_error error;
 } ERRORS[] = {
 #define COST_UNIT(release, kind, ns, low, high, base, samples)
-#define COST_ERROR(release, error, models) { release, { error, models } },
+#define COST_ERROR(release, error, recordings) { release, { error, recordings } },
 #include "profile/model/cost_model/cost_units.def"
 #undef COST_UNIT
 #undef COST_ERROR

@@ -157,11 +157,12 @@ static void write_estimate(int release, struct buf *out)
                "times what a dispatch handled in this way cost with PyTorch %d.%d, on another "
                "machine",
                release / 100, release % 100);
-    if (error.models)
-        buf_printf(out,
-                   "; with such costs, the time of a compile was estimated wrongly by %.0f %% in "
-                   "the median of %u compiles",
-                   error.share * 100, (unsigned)error.models);
+    if (error.recordings)
+        buf_printf(
+            out,
+            "; estimates of compile times with these costs were off by %.0f %% in the median "
+            "of %u recordings",
+            error.share * 100, (unsigned)error.recordings);
     buf_putc(out, '\n');
 }
 

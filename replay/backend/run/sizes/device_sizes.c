@@ -183,10 +183,8 @@ static void add_symbol(void *user, sym_id symbol)
     struct device_size size = { .symbol = symbol,
                                 .node = exec->node,
                                 .most = greatest_value(exec, symbol) };
-    if (size.most < 0) {
+    if (size.most < 0)
         made->needs = "the size has no upper bound";
-        size.most = 0;
-    }
     if (made->slot != sizes->all.n)
         made->needs = "nothing counts the size on the device";
     made->failed |= !vec_push(&sizes->all, size);
@@ -311,8 +309,9 @@ bool device_sizes_learn(struct exec *exec, struct str op, const char *why, struc
         struct device_size *s = &sizes->all.v[i];
         s->value = values[i];
         s->known = true;
-        bool within = values[i] >= 0 && (s->most == 0 || values[i] <= s->most);
-        if (within)
+        if (s->most < 0)
+            s->most = s->value; /* memory is allocated for that */
+        if (values[i] >= 0 && values[i] <= s->most)
             continue;
         backend->late = true;
         backend->late_node = s->node;

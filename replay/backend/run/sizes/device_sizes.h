@@ -21,7 +21,8 @@ struct exec;
 struct device_size {
     sym_id symbol;
     uint32_t node;  /* whose call counts it */
-    int64_t most;   /* the greatest value, for which memory is allocated */
+    int64_t most;   /* the greatest value, for which memory is allocated; -1: there is no bound, so
+                     * the host learns the size at once, and this is its value then */
     int64_t value;  /* once it is known */
     uint64_t bytes; /* of the tensors that were allocated for it, for each unit of the size */
     bool known;

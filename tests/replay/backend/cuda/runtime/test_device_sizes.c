@@ -200,6 +200,10 @@ static void expect_needs(const struct run *run, const struct row *row, unsigned 
     if (n && !row->needs && !run->captured)
         print_error("%s: %s\n", row->body, run->not_captured.text);
     assert_int_equal(run->captured != NULL, n > 0 && !row->needs);
+    for (size_t i = 0; i < sizes->all.n; i++) {
+        assert_true(sizes->all.v[i].value >= 0);
+        assert_true(sizes->all.v[i].value <= sizes->all.v[i].most);
+    }
 }
 
 static void test_values(void **state)
