@@ -5,7 +5,7 @@ What the time of compiling consists of. In a deep recording dispatches are measu
     $ symtape profile --cost-model $RECORDINGS/deep.log.zst
     What the time of compiling consists of
          time  share  kind                              count   a unit  quartiles           basis     a compile
-       125 ms   47 %  Dynamo, besides dispatches            -  6.52 ms    5.99 ms  10.8 ms  measured          -
+       125 ms   47 %  Dynamo, besides dispatches            -        -          -        -  measured          -
       46.6 ms   18 %  FakeTensorMode: decomposition        11  4.24 ms    4.24 ms  4.24 ms  measured          -
       42.6 ms   16 %  FakeTensorMode: meta kernel           7  6.09 ms    6.09 ms  6.09 ms  measured          -
       37.8 ms   14 %  FakeTensorMode: cache bypass          4  9.45 ms    9.45 ms  9.45 ms  measured          -
@@ -81,10 +81,10 @@ As JSON: the rows and what is unexplained are the time of the compiles, and so a
     False True 0 0
     False True 0 0
 
-    $ symtape profile --cost-model --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -E 'wall_ns|cache hit|Dynamo, |"no phase"'
+    $ symtape profile --cost-model --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -E 'wall_ns|meta kernel|Dynamo, |"no phase"'
     "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.522,"rows":[
-    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"share":0.4723452254090617,"basis":"measured","unit_ns":6515851,"unit_low_ns":5988205,"unit_high_ns":10762697,"base_ns":0,"unit_basis":"shipped","samples":11},
-    "kind":"FakeTensorMode: cache hit","count":0,"ns":0,"share":0,"basis":"measured","unit_ns":864689,"unit_low_ns":682641,"unit_high_ns":904865,"base_ns":0,"unit_basis":"shipped","samples":11},
+    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"base_ns":0,"unit_basis":"shipped","samples":0},
+    "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"base_ns":0,"unit_basis":"fitted","samples":1},
     "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000},
 
 Options that exclude each other.

@@ -363,8 +363,9 @@ static bool list_rows(struct model_build *m, struct cost_model *model)
                                 .measured = m->measured[kind],
                                 .fitted = m->fitted[kind],
                                 .count = (uint64_t)whole_ns(m->count[kind]),
-                                .ns = whole_ns(m->ns[kind]),
-                                .unit = m->units[kind] };
+                                .ns = whole_ns(m->ns[kind]) };
+        if (row.fitted || !row.measured)
+            row.unit = m->units[kind]; /* a shipped one says nothing about measured time */
         row.share = share_of(row.ns, model->wall_ns);
         model->unexplained_ns -= row.ns;
         if (row.ns || row.unit.n || (row.count && is_dispatch(kind)))
