@@ -7,28 +7,27 @@
 #include "profile/diagnosis/diagnosis.h"
 
 enum call_hold_kind {
-    HOLD_VALUE,  /* the source has the value of the first call */
-    HOLD_SECOND, /* as the symbol of an int: the first value, then the second one */
-    HOLD_MODE,   /* the mode of the process is that of the first call */
-    HOLD_SIZE,   /* one size of a tensor obeys a rule */
+    HOLD_VALUE,     /* the source has the value of the first call */
+    HOLD_SECOND,    /* as the symbol of an int: the first value, then the second one */
+    HOLD_MODE,      /* the mode of the process is that of the first call */
+    HOLD_SIZE,      /* one size of a tensor obeys a rule */
+    HOLD_CONDITION, /* a condition on sizes is true: padded_calls.h */
 };
 
 /* A size that violates its rule becomes the next one that obeys it: calls are padded. */
 struct size_rule {
     uint32_t dim;
-    bool first; /* it is that of the first call; the other members say nothing */
-    uint64_t least;
-    uint64_t divisor; /* 0: any remainder */
-    uint64_t remainder;
-    bool differs; /* from the remainder; false: it is equal */
+    bool first; /* it is that of the first call; `least` says nothing */
+    int64_t least;
 };
 
 /* A value that stays the same over the calls of one frame. */
 struct call_hold {
     enum call_hold_kind kind;
-    struct str source;     /* "L['x']", and all that is a part of it; "" for HOLD_MODE */
+    struct str source;     /* "L['x']", and all that is a part of it; "" for modes, conditions */
     int64_t frame;         /* the first number of its compile ids; -1: of all frames */
     struct size_rule rule; /* of HOLD_SIZE */
+    struct str condition;  /* of HOLD_CONDITION, as reasons of recompiles have it */
 };
 
 struct call_plan {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "profile/advice/padded_calls.h"
 #include "profile/calls/values/py_value.h"
 
 /* Returns whether a source is another one or a part of it: L['x'][0] of L['x']. */
@@ -19,7 +20,7 @@ static bool is_held(const struct call_log *log, const struct call_hold *hold,
     return is_part(intern_text(&log->sources, value->source), hold->source);
 }
 
-static bool is_of_frame(const struct program_call *call, int64_t frame)
+bool held_call_is_of(const struct program_call *call, int64_t frame)
 {
     return call->backward_of < 0 && (frame < 0 || call->frame_id < 0 || call->frame_id == frame);
 }
@@ -97,7 +98,7 @@ static bool hold_values(struct held_calls *held, struct call_log *log, const str
     const struct program_call *first = NULL, *second = NULL;
     for (size_t i = 0; i < log->calls.n; i++) {
         const struct program_call *was = &held->saved[i];
-        if (!is_of_frame(was, hold->frame) ||
+        if (!held_call_is_of(was, hold->frame) ||
             (hold->kind == HOLD_SECOND && !lists_held(log, hold, was)))
             continue;
         if (!first) {
@@ -130,27 +131,14 @@ static const struct tensor_value *held_tensor(const struct call_log *log,
     return NULL;
 }
 
-static bool obeys(const struct size_rule *rule, uint64_t size)
-{
-    return size >= rule->least &&
-           (!rule->divisor || (size % rule->divisor == rule->remainder) != rule->differs);
-}
-
-/* Returns the next size that obeys a rule; the size itself if none does soon. */
+/* Returns the next size that obeys a rule. */
 static int64_t padded(const struct size_rule *rule, int64_t size, int64_t first)
 {
-    enum { MOST_STEPS = 1 << 16 };
-    if (rule->first)
-        return first;
-    for (int64_t to = size; size >= 0 && to < size + MOST_STEPS; to++)
-        if (obeys(rule, (uint64_t)to))
-            return to;
-    return size;
+    return rule->first ? first : size >= 0 && size < rule->least ? rule->least : size;
 }
 
-/* Returns a tensor with another size; a contiguous one stays contiguous. */
-static const struct tensor_value *resized(struct held_calls *held, const struct tensor_value *was,
-                                          uint32_t dim, int64_t size)
+const struct tensor_value *held_resized(struct held_calls *held, const struct tensor_value *was,
+                                        uint32_t dim, int64_t size)
 {
     struct tensor_value *tensor = arena_new(&held->arena, struct tensor_value);
     int64_t *sizes = arena_array(&held->arena, int64_t, was->n_dims);
@@ -176,7 +164,7 @@ static bool hold_size(struct held_calls *held, struct call_log *log, const struc
         struct program_call *call = &log->calls.v[i];
         uint32_t at;
         const struct tensor_value *tensor =
-            is_of_frame(call, hold->frame) ? held_tensor(log, hold, call, &at) : NULL;
+            held_call_is_of(call, hold->frame) ? held_tensor(log, hold, call, &at) : NULL;
         if (!tensor)
             continue;
         int64_t size = tensor->sizes[hold->rule.dim];
@@ -188,7 +176,7 @@ static bool hold_size(struct held_calls *held, struct call_log *log, const struc
         if (!values)
             return false;
         memcpy(values, call->values, call->n_values * sizeof *values);
-        values[at].value.tensor = resized(held, tensor, hold->rule.dim, to);
+        values[at].value.tensor = held_resized(held, tensor, hold->rule.dim, to);
         if (!values[at].value.tensor)
             return false;
         call->values = values;
@@ -201,7 +189,7 @@ static void hold_mode(struct call_log *log, const struct call_hold *hold)
     const struct program_call *first = NULL;
     for (size_t i = 0; i < log->calls.n; i++) {
         struct program_call *call = &log->calls.v[i];
-        if (!is_of_frame(call, hold->frame))
+        if (!held_call_is_of(call, hold->frame))
             continue;
         first = first ? first : call;
         call->mode = first->mode;
@@ -224,6 +212,8 @@ bool held_calls_begin(struct held_calls *held, struct call_log *log, const struc
             hold_mode(log, hold);
         else if (hold->kind == HOLD_SIZE)
             ok = hold_size(held, log, hold);
+        else if (hold->kind == HOLD_CONDITION)
+            ok = padded_calls_make(held, log, hold);
         else
             ok = hold_values(held, log, hold);
     }

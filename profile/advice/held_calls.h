@@ -20,4 +20,11 @@ struct held_calls {
 bool held_calls_begin(struct held_calls *held, struct call_log *log, const struct call_plan *plan);
 void held_calls_end(struct held_calls *held, struct call_log *log);
 
+/* Returns whether a call is one of a hold's frame. */
+bool held_call_is_of(const struct program_call *call, int64_t frame);
+/* Returns a tensor with another size, whose memory is that of `held`; a contiguous one stays
+ * contiguous. NULL when memory ran out. */
+const struct tensor_value *held_resized(struct held_calls *held, const struct tensor_value *was,
+                                        uint32_t dim, int64_t size);
+
 #endif

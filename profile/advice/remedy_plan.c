@@ -1,5 +1,6 @@
 #include "profile/advice/remedy_plan.h"
 
+#include "profile/advice/padded_calls.h"
 #include "profile/calls/guards/condition.h"
 #include "profile/model/build.h"
 
@@ -83,21 +84,6 @@ static void hold(struct planner *p, enum call_hold_kind kind)
     }
 }
 
-/* Reads the condition of a text: "(x.size()[1] % 8) != 0". */
-static bool read_remainder(struct str text, struct size_rule *rule)
-{
-    struct str rest = str_from(text, str_find(text, STR(" % ")) + 3);
-    size_t digits = str_digits(rest);
-    if (!str_to_u64(str_first(rest, digits), &rule->divisor) || !rule->divisor)
-        return false;
-    rest = str_from(rest, digits);
-    rule->differs = str_starts(rest, STR(") != "));
-    if (!rule->differs && !str_starts(rest, STR(") == ")))
-        return false;
-    rest = str_from(rest, 5);
-    return str_to_u64(str_first(rest, str_digits(rest)), &rule->remainder);
-}
-
 static void hold_size(struct planner *p, struct size_rule rule)
 {
     struct str source = p->context->finding->source, value = value_source(source);
@@ -114,13 +100,18 @@ static void hold_size(struct planner *p, struct size_rule rule)
     p->failed |= !vec_push(&p->plan->holds, hold);
 }
 
-static void plan_remainder(struct planner *p)
+/* "pad so that (x.size()[1] % 8) == 0 holds in each call" */
+static void hold_condition(struct planner *p)
 {
-    struct size_rule rule = { .least = 0 };
-    if (read_remainder(p->remedy->text, &rule))
-        hold_size(p, rule);
+    static const struct str BEFORE = { "so that ", 8 };
+    struct str text = p->remedy->text, rest = str_from(text, str_find(text, BEFORE) + BEFORE.n);
+    struct call_hold hold = { .kind = HOLD_CONDITION,
+                              .frame = frame_of(p->context),
+                              .condition = str_first(rest, str_find(rest, STR(" holds"))) };
+    if (padded_condition_is_read(hold.condition))
+        p->failed |= !vec_push(&p->plan->holds, hold);
     else
-        p->why = "no replay shows what it does";
+        p->why = "it names no size";
 }
 
 static void plan_automatic(struct planner *p)
@@ -429,7 +420,7 @@ static void plan_effect(struct planner *p)
     case EFFECT_SYMBOL: plan_symbol(p); break;
     case EFFECT_ONE_SIZE: hold_size(p, (struct size_rule){ .first = true }); break;
     case EFFECT_TWO_OR_MORE: hold_size(p, (struct size_rule){ .least = 2 }); break;
-    case EFFECT_REMAINDER: plan_remainder(p); break;
+    case EFFECT_CONDITION: hold_condition(p); break;
     case EFFECT_SAME_TENSOR:
         hold(p, HOLD_VALUE);
         p->why = "whether the program can compute with a tensor there is not on the tape";

@@ -45,7 +45,7 @@ enum remedy_effect {
     EFFECT_SAME_MODE,   /* all calls are made in one mode, such as no_grad() */
     EFFECT_ONE_SIZE,    /* the size has one value in all calls */
     EFFECT_TWO_OR_MORE, /* the size is not 0 or 1 */
-    EFFECT_REMAINDER,   /* the condition "(SIZE % N) != M" in the text holds in all calls */
+    EFFECT_CONDITION,   /* "so that CONDITION holds", in the text: sizes are padded until it does */
 };
 
 /* What a replay showed that a remedy saves: of each what is less; what is more is negative. */

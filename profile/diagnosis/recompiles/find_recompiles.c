@@ -1,6 +1,7 @@
 /* Findings: functions that were compiled again, by cause, and those that reached the recompile
  * limit. The cost of a recompile is its compile without attempts that were discarded, which
  * find_restarts.c counts. */
+#include "profile/diagnosis/failures/recorded_truth.h"
 #include "profile/diagnosis/recompiles/inner_frame.h"
 #include "profile/diagnosis/recompiles/recompile_groups.h"
 #include "profile/model/format.h"
@@ -113,6 +114,44 @@ static bool holds_MODULO(const struct recompile_case *c)
     return str_contains(c->g->guard.text, STR(" % "));
 }
 
+/* Returns whether a condition compares two sizes, so that padding one of them can make it hold. */
+static bool relates_sizes(struct str condition)
+{
+    static const struct str SIZE = { ".size()[", 8 };
+    size_t first = str_find(condition, SIZE);
+    return str_contains(str_from(condition, first + SIZE.n), SIZE) &&
+           !str_contains(condition, STR(" % ")) && condition.n <= LONG_GUARD;
+}
+
+/* To pad until two sizes differ helps nobody. */
+static bool holds_RELATION(const struct recompile_case *c)
+{
+    return relates_sizes(c->g->guard.text) && !str_contains(c->g->guard.text, STR(" != ")) &&
+           !c->g->check.n;
+}
+
+static bool holds_OPPOSITE(const struct recompile_case *c)
+{
+    return relates_sizes(c->g->guard.text) && !str_contains(c->g->guard.text, STR(" == ")) &&
+           !c->g->check.n;
+}
+
+static bool holds_CHECKED(const struct recompile_case *c)
+{
+    return c->g->check.n > 0;
+}
+
+static bool holds_NOT_CHECKED(const struct recompile_case *c)
+{
+    return !holds_CHECKED(c);
+}
+
+/* mark_unbacked() has not marked the size yet. */
+static bool holds_BACKED(const struct recompile_case *c)
+{
+    return !c->g->unbacked && !holds_CHECKED(c);
+}
+
 /* The program's line has the condition itself. */
 static bool holds_WRITTEN(const struct recompile_case *c)
 {
@@ -127,7 +166,7 @@ static bool holds_WRITTEN(const struct recompile_case *c)
 
 static bool holds_NOT_WRITTEN(const struct recompile_case *c)
 {
-    return !holds_WRITTEN(c);
+    return !holds_WRITTEN(c) && !holds_CHECKED(c);
 }
 
 /* The hint of EQUALS_MATCH in torch/_dynamo/variables/builder.py. */
@@ -307,6 +346,8 @@ static bool put_part(const struct recompile_case *c, char letter, struct buf *ou
         buf_put(out, str_first(g->guard.text, LONG_GUARD));
         buf_puts(out, g->guard.text.n > LONG_GUARD ? "..." : "");
         break;
+    case 'h': return condition_negate(g->guard.text, out);
+    case 'c': buf_put(out, g->check); break;
     case 'm': buf_put(out, g->marks); break;
     case 'd': buf_put(out, g->sources); break;
     case 'o': buf_put(out, c->inner.outer); break;

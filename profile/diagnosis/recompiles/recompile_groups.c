@@ -211,6 +211,37 @@ static void add_line_of_tensor(struct finder *d, struct recompile_group *g, stru
     buf_release(&text);
 }
 
+/* Looks whether mark_unbacked() marked the size: Dynamo guards on the marks of a tensor
+ * (DIMENSION_DYNAMIC_MARKING_GUARD of TENSOR_MATCH in torch/_dynamo/guards.py). */
+static void add_unbacked(struct finder *d, struct recompile_group *g, struct trace *trace)
+{
+    uint32_t attempt = d->p->recompiles[g->first].where.attempt;
+    struct compile_guard found;
+    struct str source = local_source(d, g->guard.source, "");
+    struct buf text = BUF_INIT;
+    buf_printf(&text, "getattr(%.*s, '_dynamo_unbacked_indices', set()).issubset({",
+               STR_ARG(source));
+    if (g->guard.index.n > 0 && attempt != TRACE_NONE && !text.failed &&
+        compile_guard_find(trace, attempt, buf_str(&text), &d->arena, &found, &d->err)) {
+        struct str dims = str_first(found.value, str_find_char(found.value, '}'));
+        while (dims.n && !g->unbacked) {
+            size_t comma = str_find_char(dims, ',');
+            g->unbacked = str_eq(str_trim(str_first(dims, comma)), g->guard.index);
+            dims = str_from(dims, comma + 1);
+        }
+    }
+    buf_release(&text);
+}
+
+/* Notes the torch._check() whose condition became the guard. */
+static void add_check(struct recompile_group *g)
+{
+    bool of_size = g->guard.kind == RECOMPILE_NOT_ONE || g->guard.kind == RECOMPILE_BRANCH;
+    struct str code = str_trim(g->code);
+    if (of_size && str_starts(code, STR("torch._check(")) && str_ends(code, STR(")")))
+        g->check = code;
+}
+
 /* Looks whether the guards of the newest compile, which has a symbol for the size, refuse a value
  * of an earlier one: then a mark alone does not save a compile. */
 static void add_refusing_guard(struct finder *d, struct recompile_group *g,
@@ -412,6 +443,8 @@ static void complete_group(struct finder *d, struct recompile_group *g)
     if (g->guard.source.n > 0 && g->guard.kind != RECOMPILE_BRANCH)
         add_symbol(d, g, in);
     add_line_of_tensor(d, g, in->trace);
+    add_unbacked(d, g, in->trace);
+    add_check(g);
     add_inputs(d, g, in->trace);
     complete_file(d, g);
     struct frame call;

@@ -24,6 +24,8 @@ struct recompile_group {
     struct str inputs;         /* tensors that only the first or the newest compile has */
     bool module_call;          /* the compiled function is PyTorch's own call of a module */
     bool specialized;          /* the newest compile specialized this size again */
+    bool unbacked;             /* mark_unbacked() marked this size */
+    struct str check;          /* the torch._check() that the guard comes from; "" */
     bool dynamic;              /* the newest compile has a symbol for this size */
     const struct guard
         *refusing;   /* a guard of it that refuses a value of an earlier compile; NULL */

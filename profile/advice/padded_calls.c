@@ -1,0 +1,180 @@
+#include "profile/advice/padded_calls.h"
+
+#include <string.h>
+
+#include "profile/calls/guards/condition.h"
+#include "trace/events/incidents/recompile_guard.h"
+
+enum { MOST_STEPS = 1 << 12 /* that a size grows by */ };
+
+static const struct str SIZE = { ".size()[", 8 };
+
+struct padding {
+    struct held_calls *held;
+    struct world world;
+    struct condition_pool pool;
+    condition_id condition;
+};
+
+/* A size that makes the condition hold. */
+struct padded_size {
+    uint32_t at; /* in the call's values */
+    uint32_t dim;
+    int64_t size;
+    int64_t more; /* than it was; 0: none was found */
+};
+
+/* ---- The condition ---- */
+
+/* Returns the length of the source at the start of a text, "batch.x" of "batch.x.size()[0] < 4"; 0
+ * if no size begins there. */
+static size_t sized_length(struct str text)
+{
+    size_t n = 0;
+    while (n < text.n && !str_starts(str_from(text, n), SIZE)) {
+        if (text.p[n] == '[')
+            n += str_find_char(str_from(text, n), ']') + 1;
+        else if (is_word_char(text.p[n]) || text.p[n] == '.')
+            n++;
+        else
+            return 0;
+    }
+    return n < text.n ? n : 0;
+}
+
+static size_t word_length(struct str text)
+{
+    size_t n = 0;
+    while (n < text.n && is_word_char(text.p[n]))
+        n++;
+    return n ? n : 1;
+}
+
+/* Appends a condition of a reason, whose sources are without L[...], with their scope. */
+static void put_scoped(struct str text, struct buf *out)
+{
+    while (text.n) {
+        bool begins = is_word_char(text.p[0]) && !is_digit(text.p[0]);
+        size_t n = begins ? sized_length(text) : 0;
+        if (n && !str_starts(text, STR("L["))) {
+            source_local(out, str_first(text, n));
+        } else {
+            n = n ? n : word_length(text);
+            buf_put(out, str_first(text, n));
+        }
+        text = str_from(text, n);
+    }
+}
+
+bool padded_condition_is_read(struct str condition)
+{
+    return str_contains(condition, SIZE) && !str_contains(condition, STR("..."));
+}
+
+static bool read_condition(struct padding *p, struct str text)
+{
+    struct buf scoped = BUF_INIT;
+    put_scoped(text, &scoped);
+    struct str kept =
+        scoped.failed ? (struct str){ 0 } : arena_copy(&p->held->arena, buf_str(&scoped));
+    buf_release(&scoped);
+    return kept.p && condition_parse(&p->pool, &p->world, kept, &p->condition);
+}
+
+static bool holds(struct padding *p)
+{
+    uint32_t missing;
+    return condition_check(&p->pool, &p->world, p->condition, &missing) == CONDITION_HOLDS;
+}
+
+/* ---- Calls ---- */
+
+static bool find_tensor(const struct program_call *call, const struct condition *size, uint32_t *at)
+{
+    for (uint32_t i = 0; i < call->n_values; i++) {
+        const struct py_value *value = &call->values[i].value;
+        *at = i;
+        if (call->values[i].source == size->source)
+            return value->kind == PY_TENSOR && size->index < value->tensor->n_dims;
+    }
+    return false;
+}
+
+static struct call_value *copy_values(struct padding *p, const struct program_call *call)
+{
+    struct call_value *values = arena_array(&p->held->arena, struct call_value, call->n_values);
+    if (values)
+        memcpy(values, call->values, call->n_values * sizeof *values);
+    return values;
+}
+
+/* Lets one size grow until the condition holds, by less than what was found before. */
+static bool try_size(struct padding *p, const struct program_call *call, uint32_t at, uint32_t dim,
+                     struct padded_size *best)
+{
+    const struct tensor_value *was = call->values[at].value.tensor;
+    struct tensor_value *tensor = arena_new(&p->held->arena, struct tensor_value);
+    int64_t *sizes = arena_array(&p->held->arena, int64_t, was->n_dims);
+    struct program_call tried = *call;
+    struct call_value *values = copy_values(p, call);
+    if (!tensor || !sizes || !values)
+        return false;
+    *tensor = *was;
+    memcpy(sizes, was->sizes, was->n_dims * sizeof *sizes);
+    tensor->sizes = sizes;
+    values[at].value.tensor = tensor;
+    tried.values = values;
+    if (!world_enter(&p->world, &tried))
+        return false;
+    int64_t most = best->more ? best->more - 1 : MOST_STEPS;
+    for (int64_t more = 1; was->sizes[dim] >= 0 && more <= most; more++) {
+        sizes[dim] = was->sizes[dim] + more;
+        if (!holds(p))
+            continue;
+        *best = (struct padded_size){ at, dim, sizes[dim], more };
+        return true;
+    }
+    return true;
+}
+
+static bool resize(struct padding *p, struct program_call *call, const struct padded_size *to)
+{
+    struct call_value *values = copy_values(p, call);
+    if (!values)
+        return false;
+    values[to->at].value.tensor =
+        held_resized(p->held, values[to->at].value.tensor, to->dim, to->size);
+    call->values = values;
+    return values[to->at].value.tensor != NULL;
+}
+
+static bool pad_call(struct padding *p, struct program_call *call)
+{
+    struct padded_size best = { 0 };
+    uint32_t missing, at;
+    if (!world_enter(&p->world, call))
+        return false;
+    if (condition_check(&p->pool, &p->world, p->condition, &missing) != CONDITION_FAILS)
+        return true;
+    for (size_t i = 0; i < p->pool.nodes.n; i++) {
+        const struct condition *node = &p->pool.nodes.v[i];
+        if (node->op == COND_SIZE && find_tensor(call, node, &at) &&
+            !try_size(p, call, at, (uint32_t)node->index, &best))
+            return false;
+    }
+    return !best.more || resize(p, call, &best);
+}
+
+bool padded_calls_make(struct held_calls *held, struct call_log *log, const struct call_hold *hold)
+{
+    struct padding p = { .held = held,
+                         .world = { .sources = &log->sources },
+                         .condition = CONDITION_NONE };
+    bool ok = read_condition(&p, hold->condition);
+    for (size_t i = 0; ok && p.condition != CONDITION_NONE && i < log->calls.n; i++)
+        if (held_call_is_of(&log->calls.v[i], hold->frame))
+            ok = pad_call(&p, &log->calls.v[i]);
+    condition_pool_release(&p.pool);
+    world_release(&p.world);
+    return ok;
+}
