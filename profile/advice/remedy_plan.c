@@ -1,6 +1,7 @@
 #include "profile/advice/remedy_plan.h"
 
 #include "profile/advice/padded_calls.h"
+#include "profile/advice/undecided.h"
 #include "profile/calls/guards/condition.h"
 #include "profile/model/build.h"
 
@@ -305,6 +306,48 @@ static void plan_scalar_break(struct planner *p)
         p->why = "the tape does not tell whether the rest needs the number";
 }
 
+/* ---- Questions without an answer ---- */
+
+/* Returns the exception that ended the finding's compile, or NULL. */
+static const struct profile_failure *failure_of(const struct planner *p)
+{
+    const struct profile *profile = p->context->diagnosis->profile;
+    const struct finding *f = p->context->finding;
+    for (uint32_t i = 0; i < profile->n_failures; i++) {
+        const struct profile_failure *failure = &profile->failures[i];
+        if (f->compile != PROFILE_NONE && failure->where.compile == f->compile &&
+            failure->where.recording == f->recording && failure->is->attempt != TRACE_NONE)
+            return failure;
+    }
+    return NULL;
+}
+
+/* The compile does not fail at the question; what follows it is not on the tape. */
+static void plan_answer(struct planner *p, enum undecided_help help)
+{
+    const struct profile *profile = p->context->diagnosis->profile;
+    const struct profile_failure *failure = failure_of(p);
+    if (!failure || (help == HELP_CHECK && !p->remedy->fact.n)) {
+        p->why = "the tape ends where the program failed";
+        return;
+    }
+    const struct build_input *in =
+        &profile_inputs(profile)[profile->recordings[failure->where.recording].input];
+    const struct undecided u = { in->trace, failure->is->attempt, failure->is->record,
+                                 p->context->finding->question };
+    struct err err = { 0 };
+    bool as_recorded = false, answered = false;
+    p->failed |=
+        !undecided_is_answered(&u, HELP_NONE, STR(""), false, &as_recorded, &err) ||
+        !undecided_is_answered(&u, help, p->remedy->fact, p->remedy->negates, &answered, &err);
+    if (as_recorded)
+        p->why = "what the tape has of the sizes would answer the question without it";
+    else if (!answered)
+        p->why = "PyTorch could not answer the question with it, either";
+    else
+        p->plan->failures = 1;
+}
+
 /* ---- Remedies ---- */
 
 static const struct setting {
@@ -372,9 +415,21 @@ static void plan_setting(struct planner *p, struct str statement)
         }
 }
 
+static enum undecided_help help_of(enum remedy_kind kind)
+{
+    return kind == REMEDY_TORCH_CHECK      ? HELP_CHECK
+           : kind == REMEDY_GUARD_OR_FALSE ? HELP_GUARD_OR
+           : kind == REMEDY_MARK_DYNAMIC   ? HELP_BACKED
+                                           : HELP_NONE;
+}
+
 static void plan_kind(struct planner *p)
 {
     const struct finding *f = p->context->finding;
+    if (f->question.n && help_of(p->remedy->kind) != HELP_NONE) {
+        plan_answer(p, help_of(p->remedy->kind));
+        return;
+    }
     switch (p->remedy->kind) {
     case REMEDY_MARK_UNBACKED:
         p->plan->unbacked = true;
@@ -392,7 +447,10 @@ static void plan_kind(struct planner *p)
         if (f->kind == FINDING_BREAK)
             plan_graph_break(p);
         else
-            p->why = "the program would be another one";
+            p->why = str_contains(p->remedy->text, STR("torch.cond("))
+                         ? "torch.cond() compiles both branches as one graph, which is not on the "
+                           "tape"
+                         : "the program would be another one";
         break;
     case REMEDY_MAYBE_MARK_DYNAMIC:
     case REMEDY_REMOVE_MARK:

@@ -60,6 +60,8 @@ struct remedy {
     enum remedy_kind kind;
     enum remedy_effect effect;
     struct str text;                  /* what to paste or to change, one line */
+    struct str fact;                  /* that it states, in recorded symbols: "u0 > u1"; "" */
+    bool negates;                     /* it states that the fact is false */
     const struct remedy_proof *proof; /* NULL: no replay showed that it saves anything */
 };
 
@@ -74,6 +76,7 @@ struct finding {
     enum basis basis;      /* of ns */
     struct str cause;      /* one sentence, without its full stop */
     struct str source;     /* "L['x'].size()[1]"; "" if no input is its source */
+    struct str question;   /* "u0 > u1", which PyTorch could not answer; "" */
     struct str message;    /* the whole message of an exception, with its type; "" */
     struct str file, code; /* the user's line; "" if there is none */
     uint32_t line;

@@ -108,6 +108,14 @@ static struct str find_text(struct finder *d, const char *fmt, va_list args)
     return ret;
 }
 
+struct str find_copy(struct finder *d, struct str text)
+{
+    struct str ret = arena_copy(&d->arena, text);
+    if (!ret.p)
+        err_nomem(&d->err);
+    return ret;
+}
+
 void find_cause(struct finder *d, struct finding_build *f, const char *fmt, ...)
 {
     va_list args;
@@ -122,9 +130,7 @@ void find_source(struct finder *d, struct finding_build *f, struct str source)
 {
     if (!f)
         return;
-    f->finding.source = arena_copy(&d->arena, source);
-    if (!f->finding.source.p)
-        err_nomem(&d->err);
+    f->finding.source = find_copy(d, source);
 }
 
 void find_message(struct finder *d, struct finding_build *f, struct str type, struct str reason)
@@ -170,6 +176,14 @@ void find_effect(struct finding_build *f, enum remedy_effect effect)
 {
     if (f && f->remedies.n > 0)
         f->remedies.v[f->remedies.n - 1].effect = effect;
+}
+
+void find_fact(struct finding_build *f, struct str fact, bool negates)
+{
+    if (!f || !f->remedies.n)
+        return;
+    f->remedies.v[f->remedies.n - 1].fact = fact;
+    f->remedies.v[f->remedies.n - 1].negates = negates;
 }
 
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code)

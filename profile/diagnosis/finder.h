@@ -75,6 +75,10 @@ void find_remedy(struct finder *d, struct finding_build *f, enum remedy_kind kin
                  ...) ERR_PRINTF(4, 5);
 /* Sets what the last remedy of find_remedy() does to calls. */
 void find_effect(struct finding_build *f, enum remedy_effect effect);
+/* Sets what the last remedy states; the text has to live as long as the finding. */
+void find_fact(struct finding_build *f, struct str fact, bool negates);
+/* Copies a text for as long as findings live. "", with d->err set, when memory ran out. */
+struct str find_copy(struct finder *d, struct str text);
 /* Sets the user's line: a place; or the user line of a recorded stack, with its code. */
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code);
 void find_line(const struct finder *d, struct finding_build *f, uint32_t recording, stack_id stack);

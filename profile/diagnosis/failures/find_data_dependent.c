@@ -9,6 +9,7 @@
 struct question {
     struct symbol_scope scope;
     struct str expr, maker;
+    struct str kept;   /* the expression, for as long as the finding lives */
     bool is_int;       /* a Python int was needed, not a condition */
     bool has_guard_or; /* the message names guard_or_false, so that this torch has it */
     struct buf code;   /* the expression as the program has it */
@@ -89,19 +90,22 @@ static void add_mark_remedy(struct finder *d, struct finding_build *f)
 }
 
 /* Suggests to state a fact, unless it was false at the recorded call; then, if it is one
- * comparison, its negation. */
+ * comparison, its negation. `fact`: the condition in recorded symbols, without a "not". */
 static void add_check_remedy(struct finder *d, struct finding_build *f, struct str condition,
-                             enum recorded_truth truth, uint32_t line)
+                             enum recorded_truth truth, uint32_t line, struct str fact)
 {
     struct buf text = BUF_INIT;
+    bool negated, compares = condition_compares(condition, &negated);
     if (truth != RECORDED_FALSE)
         buf_put(&text, condition);
     else
         condition_negate(condition, &text);
-    if (text.n > 0)
+    if (text.n > 0) {
         find_remedy(d, f, REMEDY_TORCH_CHECK,
                     "torch._check(%.*s) before line %u, if it always holds",
                     STR_ARG(buf_str(&text)), line);
+        find_fact(f, compares ? fact : STR(""), negated != (truth == RECORDED_FALSE));
+    }
     if (text.failed)
         err_nomem(&d->err);
     buf_release(&text);
@@ -113,7 +117,7 @@ static void add_condition_remedies(struct finder *d, struct finding_build *f,
 {
     enum recorded_truth truth =
         condition_truth(condition, recorded_truth(&q->scope, q->expr, is->code));
-    add_check_remedy(d, f, condition, truth, is->line);
+    add_check_remedy(d, f, condition, truth, is->line, q->kept);
     if (q->has_guard_or) /* torch has both since 2.7; the value has to be that of the call */
         find_remedy(d, f, REMEDY_GUARD_OR_FALSE,
                     "guard_or_%s(%.*s) of torch.fx.experimental.symbolic_shapes as the "
@@ -150,7 +154,7 @@ static void add_branch_remedies(struct finder *d, struct finding_build *f, const
     put_fact(q, &fact);
     symbols_put_code(&q->scope, buf_str(&fact), &code);
     add_check_remedy(d, f, buf_str(&code), recorded_truth(&q->scope, buf_str(&fact), is->code),
-                     is->line);
+                     is->line, find_copy(d, buf_str(&fact)));
     if (fact.failed || code.failed)
         err_nomem(&d->err);
     buf_release(&fact);
@@ -204,6 +208,8 @@ void find_data_dependent(struct finder *d, const struct profile_failure *failure
         buf_put(&cause, failure->is->summary);
     struct finding_build *f = failure_add(d, FINDING_FAILURE, failure, buf_str(&cause), true);
     if (find_is_new(f)) {
+        q.kept = find_copy(d, q.expr);
+        f->finding.question = q.is_int ? STR("") : q.kept;
         find_symbol_evidence(d, f, &q.scope, q.expr);
         if (q.is_int)
             find_remedy(d, f, REMEDY_CHANGE_CODE,

@@ -113,6 +113,13 @@ enum recorded_truth condition_truth(struct str condition, enum recorded_truth of
     return (of_expr == RECORDED_TRUE) != negated ? RECORDED_TRUE : RECORDED_FALSE;
 }
 
+bool condition_compares(struct str condition, bool *negated)
+{
+    size_t place;
+    *negated = take_not(&condition);
+    return only_comparison(condition, &place) != NULL;
+}
+
 bool condition_negate(struct str condition, struct buf *out)
 {
     size_t place;

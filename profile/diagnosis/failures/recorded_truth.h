@@ -15,6 +15,8 @@ enum recorded_truth recorded_truth(const struct symbol_scope *scope, struct str 
  * this truth: the same for one comparison, the opposite after "not". Unknown for others, which
  * PyTorch may ask for in parts. */
 enum recorded_truth condition_truth(struct str condition, enum recorded_truth of_expr);
+/* Returns whether a condition is one comparison; *negated: after "not". */
+bool condition_compares(struct str condition, bool *negated);
 /* Appends the negation of a condition that is one comparison: "n <= 4" for "n > 4" and "n > 4" for
  * "not n > 4"; false for others. PyTorch cannot trace `not` on a symbolic condition. */
 bool condition_negate(struct str condition, struct buf *out);
