@@ -181,6 +181,8 @@ static bool judge(struct advice_build *b, struct advice_item *item)
                         ? "the calls take longer by more than the compiles do"
                     : item->after.compiles > recorded->compiles
                         ? "it compiles more; what the calls gain is not on the tape"
+                    : item->after.compiles < recorded->compiles
+                        ? "by the estimate, the compiles that remain take as long"
                         : "it saves nothing";
     return true;
 }

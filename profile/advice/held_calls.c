@@ -137,8 +137,8 @@ static int64_t padded(const struct size_rule *rule, int64_t size, int64_t first)
     return rule->first ? first : size >= 0 && size < rule->least ? rule->least : size;
 }
 
-const struct tensor_value *held_resized(struct held_calls *held, const struct tensor_value *was,
-                                        uint32_t dim, int64_t size)
+static const struct tensor_value *resized(struct held_calls *held, const struct tensor_value *was,
+                                          uint32_t dim, int64_t size)
 {
     struct tensor_value *tensor = arena_new(&held->arena, struct tensor_value);
     int64_t *sizes = arena_array(&held->arena, int64_t, was->n_dims);
@@ -157,6 +157,53 @@ const struct tensor_value *held_resized(struct held_calls *held, const struct te
     return tensor;
 }
 
+static bool has_size(const struct call_value *value, uint32_t dim, int64_t size)
+{
+    return value->value.kind == PY_TENSOR && dim < value->value.tensor->n_dims &&
+           value->value.tensor->sizes[dim] == size;
+}
+
+static bool is_apart(const struct call_value *value, struct held_apart apart)
+{
+    for (size_t i = 0; i < apart.n; i++)
+        if (apart.sources[i] == value->source)
+            return true;
+    return false;
+}
+
+/* Returns whether other tensors follow: not if one that stays has the same size, since they may go
+ * with that one. */
+static bool is_followed(const struct program_call *call, uint32_t at, uint32_t dim,
+                        struct held_apart apart)
+{
+    int64_t size = call->values[at].value.tensor->sizes[dim];
+    for (uint32_t i = 0; i < call->n_values; i++)
+        if (i != at && is_apart(&call->values[i], apart) && has_size(&call->values[i], dim, size))
+            return false;
+    return true;
+}
+
+bool held_resize(struct held_calls *held, struct program_call *call, uint32_t at, uint32_t dim,
+                 int64_t size, struct held_apart apart)
+{
+    struct call_value *values = arena_array(&held->arena, struct call_value, call->n_values);
+    int64_t was = call->values[at].value.tensor->sizes[dim];
+    bool followed = is_followed(call, at, dim, apart);
+    if (!values)
+        return false;
+    memcpy(values, call->values, call->n_values * sizeof *values);
+    for (uint32_t i = 0; i < call->n_values; i++) {
+        if (i != at &&
+            (!followed || is_apart(&values[i], apart) || !has_size(&values[i], dim, was)))
+            continue;
+        values[i].value.tensor = resized(held, values[i].value.tensor, dim, size);
+        if (!values[i].value.tensor)
+            return false;
+    }
+    call->values = values;
+    return true;
+}
+
 static bool hold_size(struct held_calls *held, struct call_log *log, const struct call_hold *hold)
 {
     int64_t first = -1;
@@ -170,16 +217,9 @@ static bool hold_size(struct held_calls *held, struct call_log *log, const struc
         int64_t size = tensor->sizes[hold->rule.dim];
         first = first < 0 ? size : first;
         int64_t to = padded(&hold->rule, size, first);
-        if (to == size)
-            continue;
-        struct call_value *values = arena_array(&held->arena, struct call_value, call->n_values);
-        if (!values)
+        if (to != size &&
+            !held_resize(held, call, at, hold->rule.dim, to, (struct held_apart){ 0 }))
             return false;
-        memcpy(values, call->values, call->n_values * sizeof *values);
-        values[at].value.tensor = held_resized(held, tensor, hold->rule.dim, to);
-        if (!values[at].value.tensor)
-            return false;
-        call->values = values;
     }
     return true;
 }

@@ -22,9 +22,15 @@ void held_calls_end(struct held_calls *held, struct call_log *log);
 
 /* Returns whether a call is one of a hold's frame. */
 bool held_call_is_of(const struct program_call *call, int64_t frame);
-/* Returns a tensor with another size, whose memory is that of `held`; a contiguous one stays
- * contiguous. NULL when memory ran out. */
-const struct tensor_value *held_resized(struct held_calls *held, const struct tensor_value *was,
-                                        uint32_t dim, int64_t size);
+/* Sources of tensors that do not follow. */
+struct held_apart {
+    const uint32_t *sources;
+    size_t n;
+};
+/* Gives a tensor of a call another size; a contiguous one stays contiguous. Other tensors that had
+ * the same size in that dimension follow, as labels follow a padded batch. The memory is that of
+ * `held`. Returns false when memory ran out. */
+bool held_resize(struct held_calls *held, struct program_call *call, uint32_t at, uint32_t dim,
+                 int64_t size, struct held_apart apart);
 
 #endif

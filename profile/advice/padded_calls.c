@@ -14,6 +14,8 @@ struct padding {
     struct world world;
     struct condition_pool pool;
     condition_id condition;
+    vec_of(uint32_t)
+    named; /* sources of the condition's sizes, which grow for themselves */
 };
 
 /* A size that makes the condition hold. */
@@ -78,7 +80,11 @@ static bool read_condition(struct padding *p, struct str text)
     struct str kept =
         scoped.failed ? (struct str){ 0 } : arena_copy(&p->held->arena, buf_str(&scoped));
     buf_release(&scoped);
-    return kept.p && condition_parse(&p->pool, &p->world, kept, &p->condition);
+    bool ok = kept.p && condition_parse(&p->pool, &p->world, kept, &p->condition);
+    for (size_t i = 0; ok && i < p->pool.nodes.n; i++)
+        if (p->pool.nodes.v[i].op == COND_SIZE)
+            ok = vec_push(&p->named, p->pool.nodes.v[i].source);
+    return ok;
 }
 
 static bool holds(struct padding *p)
@@ -100,14 +106,6 @@ static bool find_tensor(const struct program_call *call, const struct condition 
     return false;
 }
 
-static struct call_value *copy_values(struct padding *p, const struct program_call *call)
-{
-    struct call_value *values = arena_array(&p->held->arena, struct call_value, call->n_values);
-    if (values)
-        memcpy(values, call->values, call->n_values * sizeof *values);
-    return values;
-}
-
 /* Lets one size grow until the condition holds, by less than what was found before. */
 static bool try_size(struct padding *p, const struct program_call *call, uint32_t at, uint32_t dim,
                      struct padded_size *best)
@@ -116,9 +114,10 @@ static bool try_size(struct padding *p, const struct program_call *call, uint32_
     struct tensor_value *tensor = arena_new(&p->held->arena, struct tensor_value);
     int64_t *sizes = arena_array(&p->held->arena, int64_t, was->n_dims);
     struct program_call tried = *call;
-    struct call_value *values = copy_values(p, call);
+    struct call_value *values = arena_array(&p->held->arena, struct call_value, call->n_values);
     if (!tensor || !sizes || !values)
         return false;
+    memcpy(values, call->values, call->n_values * sizeof *values);
     *tensor = *was;
     memcpy(sizes, was->sizes, was->n_dims * sizeof *sizes);
     tensor->sizes = sizes;
@@ -137,17 +136,6 @@ static bool try_size(struct padding *p, const struct program_call *call, uint32_
     return true;
 }
 
-static bool resize(struct padding *p, struct program_call *call, const struct padded_size *to)
-{
-    struct call_value *values = copy_values(p, call);
-    if (!values)
-        return false;
-    values[to->at].value.tensor =
-        held_resized(p->held, values[to->at].value.tensor, to->dim, to->size);
-    call->values = values;
-    return values[to->at].value.tensor != NULL;
-}
-
 static bool pad_call(struct padding *p, struct program_call *call)
 {
     struct padded_size best = { 0 };
@@ -162,7 +150,8 @@ static bool pad_call(struct padding *p, struct program_call *call)
             !try_size(p, call, at, (uint32_t)node->index, &best))
             return false;
     }
-    return !best.more || resize(p, call, &best);
+    const struct held_apart apart = { p->named.v, p->named.n };
+    return !best.more || held_resize(p->held, call, best.at, best.dim, best.size, apart);
 }
 
 bool padded_calls_make(struct held_calls *held, struct call_log *log, const struct call_hold *hold)
@@ -174,6 +163,7 @@ bool padded_calls_make(struct held_calls *held, struct call_log *log, const stru
     for (size_t i = 0; ok && p.condition != CONDITION_NONE && i < log->calls.n; i++)
         if (held_call_is_of(&log->calls.v[i], hold->frame))
             ok = pad_call(&p, &log->calls.v[i]);
+    vec_release(&p.named);
     condition_pool_release(&p.pool);
     world_release(&p.world);
     return ok;

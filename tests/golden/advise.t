@@ -213,7 +213,7 @@ Without calls only graph breaks can be judged; a break whose rest is compiled mo
         not proved  the tape has no calls: symtape record --calls notes them
      3  replace the branch with torch.cond() or torch.where(); else each side needs its compile
         because     the condition (x.size()[1] % 8) != 0 was true, and then false, at demo/encoder.py:25
-        not proved  the program would be another one
+        not proved  torch.cond() compiles both branches as one graph, which is not on the tape
 
     $ symtape advise $RECORDINGS/graph_break.log.zst
     No remedy is proved to save anything

@@ -1,5 +1,7 @@
 #include "profile/advice/patch/program_lines.h"
 
+#include "profile/calls/values/python_scan.h"
+
 enum { CONTEXT = 3 };
 
 bool program_lines_read(struct program_lines *lines, struct str text)
@@ -43,6 +45,64 @@ void program_lines_release(struct program_lines *lines)
 {
     vec_release(&lines->v);
     arena_release(&lines->arena);
+}
+
+/* ---- Statements ---- */
+
+/* Where a walk over the lines of a program is. */
+struct line_walk {
+    unsigned depth; /* number of open brackets */
+    char quote;     /* of the triple quotes that are open; 0 */
+    bool continues; /* the line ends with a backslash */
+};
+
+static bool is_triple(struct str text)
+{
+    return text.n >= 3 && text.p[0] == text.p[1] && text.p[0] == text.p[2];
+}
+
+/* Returns the length of a string of one line at the start of a text. */
+static size_t string_length(struct str text)
+{
+    size_t n = 1;
+    while (n < text.n && text.p[n] != text.p[0])
+        n += text.p[n] == '\\' ? 2 : 1;
+    return n < text.n ? n + 1 : text.n;
+}
+
+static void walk_line(struct line_walk *walk, struct str line)
+{
+    size_t n;
+    for (struct str rest = line; rest.n; rest = str_from(rest, n)) {
+        char c = rest.p[0];
+        bool quotes = c == '\'' || c == '"';
+        n = 1;
+        if (walk->quote) {
+            bool closes = c == walk->quote && is_triple(rest);
+            n = closes ? 3 : c == '\\' ? 2 : 1;
+            walk->quote = closes ? 0 : walk->quote;
+        } else if (c == '#') {
+            break;
+        } else if (quotes && is_triple(rest)) {
+            walk->quote = c;
+            n = 3;
+        } else if (quotes) {
+            n = string_length(rest);
+        } else if (python_is_bracket(c, true)) {
+            walk->depth++;
+        } else if (python_is_bracket(c, false) && walk->depth) {
+            walk->depth--;
+        }
+    }
+    walk->continues = str_ends(line, STR("\\"));
+}
+
+bool program_lines_begin_statement(const struct program_lines *lines, size_t line)
+{
+    struct line_walk walk = { 0 };
+    for (size_t i = 0; i < line; i++)
+        walk_line(&walk, lines->v.v[i].text);
+    return !walk.depth && !walk.quote && !walk.continues;
 }
 
 /* ---- The diff ---- */

@@ -25,6 +25,9 @@ bool program_lines_read(struct program_lines *lines, struct str text);
 bool program_lines_change(struct program_lines *lines, size_t line, struct str with);
 /* Inserts a line behind another one, and behind those that were inserted there. */
 bool program_lines_insert(struct program_lines *lines, size_t after, struct str text);
+/* Returns whether a statement can begin at a line: no bracket or string is open before it, and no
+ * backslash continues the line before. */
+bool program_lines_begin_statement(const struct program_lines *lines, size_t line);
 void program_lines_release(struct program_lines *lines);
 
 /* Appends the unified diff; nothing if no line was changed. */

@@ -1,6 +1,6 @@
 #include "profile/advice/patch/program_patch.h"
 
-#include "profile/advice/patch/program_lines.h"
+#include "profile/advice/patch/call_site.h"
 #include "profile/advice/remedy_plan.h"
 #include "profile/calls/dynamic/dynamic_run.h"
 #include "trace/base/text/python_string.h"
@@ -10,6 +10,7 @@
 struct patcher {
     const struct advice *advice;
     struct str path;
+    struct str file; /* the program's name as recorded */
     struct program_lines lines;
     struct program_patch *ret;
     bool failed; /* memory ran out */
@@ -71,10 +72,10 @@ static bool check_line(const struct patcher *p, uint32_t line, struct str code, 
                    STR_ARG(str_first(str_trim(code), 200)));
 }
 
-static bool check_program(const struct patcher *p, struct err *err)
+static bool check_program(struct patcher *p, struct err *err)
 {
     const struct diagnosis *d = p->advice->diagnosis;
-    struct str file = find_file(p);
+    struct str file = p->file = find_file(p);
     if (!file.n)
         return err_set(err, ERR_INPUT,
                        "%.*s: the tape has no lines of a program of this name, or of several",
@@ -214,6 +215,80 @@ static bool put_marks(struct patcher *p)
     return ok;
 }
 
+/* ---- Marks where the function is called ---- */
+
+/* Returns whether a call has a size that mark_dynamic() does not allow to be a symbol. */
+static bool is_zero_or_one(const struct call_log *log, struct str source, uint64_t dim)
+{
+    uint32_t id = intern_find(&log->sources, source);
+    for (size_t i = 0; id != INTERN_NONE && i < log->calls.n; i++)
+        for (uint32_t k = 0; k < log->calls.v[i].n_values; k++) {
+            const struct call_value *value = &log->calls.v[i].values[k];
+            if (value->source == id && value->value.kind == PY_TENSOR &&
+                (dim >= value->value.tensor->n_dims || value->value.tensor->sizes[dim] < 2))
+                return true;
+        }
+    return false;
+}
+
+/* Makes the statement of one mark, "L['x']:0". Returns false if it has no certain place. */
+static bool make_call_mark(const struct patcher *p, const struct call_site *site, struct str mark,
+                           struct buf *out)
+{
+    size_t colon = mark.n;
+    uint64_t dim;
+    while (colon && is_digit(mark.p[colon - 1]))
+        colon--;
+    struct str source = str_first(mark, colon ? colon - 1 : 0);
+    bool unbacked = p->advice->plan.unbacked;
+    if (!colon || mark.p[colon - 1] != ':' || !str_to_u64(str_from(mark, colon), &dim) ||
+        (!unbacked && is_zero_or_one(p->advice->replay.log, source, dim)))
+        return false;
+    buf_put(out, site->space);
+    buf_puts(out,
+             unbacked ? "torch._dynamo.decorators.mark_unbacked(" : "torch._dynamo.mark_dynamic(");
+    bool ok = call_site_put(site, source, out);
+    buf_printf(out, ", %llu)", (unsigned long long)dim);
+    return ok && is_plain(buf_str(out));
+}
+
+/* Puts the marks of one step before the call; only asks whether that can be done unless `insert`.
+ */
+static bool put_call_marks(struct patcher *p, const struct advice_item *item, bool insert)
+{
+    const struct diagnosis *d = p->advice->diagnosis;
+    uint32_t compile = d->findings[item->finding].compile;
+    struct call_site site;
+    bool ok =
+        compile != PROFILE_NONE && call_site_find(d->profile, compile, p->file, &p->lines, &site);
+    for (struct str marks = buf_str(&item->plan.marks); ok && marks.n;) {
+        struct str mark = str_first(marks, str_find_char(marks, ','));
+        struct buf line = BUF_INIT;
+        marks = str_from(marks, mark.n + 1);
+        ok = make_call_mark(p, &site, mark, &line);
+        if (ok && insert && !str_contains(p->lines.v.v[site.line - 1].after, buf_str(&line)))
+            p->failed |= !program_lines_insert(&p->lines, site.line - 1, buf_str(&line));
+        p->failed |= line.failed;
+        buf_release(&line);
+    }
+    return ok;
+}
+
+/* Marks all sizes where the functions are called; none if one of them has no certain place. */
+static bool put_all_call_marks(struct patcher *p)
+{
+    const struct advice *advice = p->advice;
+    bool ok = find_import(p, STR("torch")) != NO_LINE && advice->has_calls;
+    for (int insert = 0; insert < 2; insert++)
+        for (uint32_t i = 0; ok && i < advice->n_together; i++) {
+            const struct advice_item *item = &advice->items[advice->together[i].item];
+            ok = !item->plan.marks.n || put_call_marks(p, item, insert);
+        }
+    return ok;
+}
+
+/* ---- Other changes ---- */
+
 /* torch._dynamo.maybe_mark_dynamic(x, 1): in place of the only mark_dynamic(..., 1). */
 static bool put_maybe(struct patcher *p, struct str text)
 {
@@ -242,12 +317,31 @@ static bool put_maybe(struct patcher *p, struct str text)
     return true;
 }
 
+/* torch._check(n > 2) before the `if` that needs it. */
+static bool put_check(struct patcher *p, const struct finding *f, struct str text)
+{
+    struct str statement = str_first(text, str_find(text, STR(" before line ")));
+    struct str was = f->line && f->line <= p->lines.v.n ? p->lines.v.v[f->line - 1].text : STR("");
+    struct str line = str_trim(was);
+    struct buf added = BUF_INIT;
+    if (f->line < 2 || !str_eq(f->file, p->file) || !str_eq(line, str_trim(f->code)) ||
+        !str_starts(line, STR("if ")) || !str_ends(line, STR(":")) || !is_plain(statement) ||
+        find_import(p, STR("torch")) == NO_LINE ||
+        !program_lines_begin_statement(&p->lines, f->line - 1))
+        return false;
+    buf_put(&added, str_first(was, (size_t)(line.p - was.p)));
+    buf_put(&added, statement);
+    p->failed |= added.failed || !program_lines_insert(&p->lines, f->line - 2, buf_str(&added));
+    buf_release(&added);
+    return true;
+}
+
 /* ---- All changes ---- */
 
 static void apply_steps(struct patcher *p)
 {
     const struct advice *advice = p->advice;
-    bool marks = advice->plan.marks.n && put_marks(p);
+    bool marks = advice->plan.marks.n && (put_all_call_marks(p) || put_marks(p));
     for (uint32_t i = 0; i < advice->n_together && !p->failed; i++) {
         const struct advice_item *item = &advice->items[advice->together[i].item];
         const struct remedy *remedy =
@@ -258,6 +352,8 @@ static void apply_steps(struct patcher *p)
             *applied = marks;
         else if (remedy->kind == REMEDY_MAYBE_MARK_DYNAMIC)
             *applied = put_maybe(p, remedy->text);
+        else if (remedy->kind == REMEDY_TORCH_CHECK)
+            *applied = put_check(p, &advice->diagnosis->findings[item->finding], remedy->text);
         else if (statement.n)
             *applied = put_statement(p, statement);
         p->ret->n_applied += *applied;

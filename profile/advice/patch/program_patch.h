@@ -2,9 +2,11 @@
  * written: the program stays as it is.
  *
  * A change is made where its place is certain. A setting replaces the only statement of the program
- * that sets it, or follows `import torch`. Marks of sizes become the setting dynamic_sources.
- * mark_dynamic() becomes maybe_mark_dynamic() where the program marks that dimension once. The
- * program has to be what was recorded: each line of it that the tape has must be the same. */
+ * that sets it, or follows `import torch`. Marks of sizes stand before the calls of the compiled
+ * functions (call_site.h), or become the setting dynamic_sources. torch._check() stands before the
+ * `if` that needs it. mark_dynamic() becomes maybe_mark_dynamic() where the program marks that
+ * dimension once. The program has to be what was recorded: each line of it that the tape has must
+ * be the same. */
 #ifndef SYMTAPE_PROFILE_ADVICE_PATCH_PROGRAM_PATCH_H
 #define SYMTAPE_PROFILE_ADVICE_PATCH_PROGRAM_PATCH_H
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "profile/advice/patch/call_site.h"
 #include "profile/advice/patch/program_patch.h"
 
 enum { MOST_REMEDIES = 8, MAX_TEXT = 1 << 14 };
@@ -97,9 +98,11 @@ static void add_remedy(struct made *m, struct str text)
 {
     uint32_t i = m->finding.n_remedies++;
     bool maybe = str_contains(text, STR("maybe_mark_dynamic("));
-    m->remedies[i] =
-        (struct remedy){ .kind = maybe ? REMEDY_MAYBE_MARK_DYNAMIC : REMEDY_CHANGE_SETTING,
-                         .text = text };
+    bool check = str_contains(text, STR("torch._check("));
+    m->remedies[i] = (struct remedy){ .kind = maybe   ? REMEDY_MAYBE_MARK_DYNAMIC
+                                              : check ? REMEDY_TORCH_CHECK
+                                                      : REMEDY_CHANGE_SETTING,
+                                      .text = text };
     m->items[i] = (struct advice_item){ .remedy = i };
     m->steps[i] = (struct advice_step){ .item = i };
     if (str_starts(text, STR("L["))) {
@@ -114,6 +117,7 @@ static void make(struct made *m)
     m->trace.recordings = &m->recording;
     m->trace.n_recordings = 1;
     m->finding.file = STR("/home/user/p.py");
+    m->finding.compile = PROFILE_NONE;
     m->finding.remedies = m->remedies;
     m->diagnosis = (struct diagnosis){ &m->profile, &m->finding, 1 };
     m->advice.diagnosis = &m->diagnosis;
@@ -121,6 +125,25 @@ static void make(struct made *m)
     m->advice.replay.trace = &m->trace;
     m->advice.items = m->items;
     m->advice.together = m->steps;
+}
+
+/* What is marked at a call is plain text. */
+static void read_call(const struct made *m, struct str program)
+{
+    struct program_lines lines = { 0 };
+    struct call_site site;
+    FUZZ_CHECK(program_lines_read(&lines, program));
+    const struct call_place place = { STR("f"), 1, (uint32_t)lines.v.n };
+    for (uint32_t i = 0; i < m->finding.n_remedies && call_site_read(&lines, place, &site); i++) {
+        struct str mark = m->remedies[i].text;
+        struct buf out = BUF_INIT;
+        if (call_site_put(&site, str_first(mark, str_find_char(mark, ':')), &out))
+            FUZZ_CHECK(out.n > 0 && !str_contains(buf_str(&out), STR(" ")));
+        else
+            FUZZ_CHECK(!out.n);
+        buf_release(&out);
+    }
+    program_lines_release(&lines);
 }
 
 static void patch(struct made *m, struct str program)
@@ -143,7 +166,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (struct str line; size <= MAX_TEXT && (line = take_line(&text)).n > 1;)
         if (m->finding.n_remedies < MOST_REMEDIES)
             add_remedy(m, str_first(line, str_find_char(line, '\n')));
+    struct str rest = text;
+    for (; m->finding.line < 3; m->finding.line++)
+        m->finding.code = str_trim(take_line(&rest));
     patch(m, text);
+    read_call(m, text);
     for (uint32_t i = 0; i < m->finding.n_remedies; i++)
         call_plan_release(&m->items[i].plan);
     call_plan_release(&m->advice.plan);

@@ -1,11 +1,12 @@
 #include "profile/advice/padded_calls.h"
 #include "tests/harness.h"
 
-#define CALL(n, a, b)                                                                   \
-    "{\"call\": " #n ", \"function\": \"f\", \"args\": [{\"source\": \"L['a']\", "      \
-    "\"size\": [" #a ", 4], \"stride\": [4, 1], \"dtype\": \"torch.float32\"}, "        \
-    "{\"source\": \"L['b'].x\", \"size\": [" #b ", 4], \"stride\": [4, 1], \"dtype\": " \
-    "\"torch.float32\"}]}\n"
+#define CALL(n, a, b)                                                                          \
+    "{\"call\": " #n ", \"function\": \"f\", \"args\": [{\"source\": \"L['a']\", "             \
+    "\"size\": [" #a ", 4], \"stride\": [4, 1], \"dtype\": \"torch.float32\"}, "               \
+    "{\"source\": \"L['b'].x\", \"size\": [" #b ", 4], \"stride\": [4, 1], \"dtype\": "        \
+    "\"torch.float32\"}, {\"source\": \"L['m']\", \"size\": [" #a ", 2], \"stride\": [2, 1], " \
+    "\"dtype\": \"torch.float32\"}]}\n"
 
 static const char CALLS[] = CALL(0, 3, 5) CALL(1, 6, 6) CALL(2, 9, 2);
 
@@ -31,7 +32,7 @@ static bool begin(struct held_calls *held, struct call_log *log, const char *con
     return ok;
 }
 
-static void check(const char *condition, const int64_t (*sizes)[2])
+static void check(const char *condition, const int64_t (*sizes)[3])
 {
     struct call_log log = { 0 };
     struct held_calls held = { 0 };
@@ -42,6 +43,7 @@ static void check(const char *condition, const int64_t (*sizes)[2])
         assert_int_equal(tensor_of(&log, i, "L['a']")->sizes[0], sizes[i][0]);
         assert_int_equal(tensor_of(&log, i, "L['b'].x")->sizes[0], sizes[i][1]);
         assert_int_equal(tensor_of(&log, i, "L['a']")->strides[0], 4);
+        assert_int_equal(tensor_of(&log, i, "L['m']")->sizes[0], sizes[i][2]);
     }
     held_calls_end(&held, &log);
     assert_int_equal(tensor_of(&log, 0, "L['a']")->sizes[0], 3);
@@ -49,17 +51,22 @@ static void check(const char *condition, const int64_t (*sizes)[2])
     call_log_release(&log);
 }
 
+/* L['m'] follows the size of `a`, unless it may go with `b` as well. */
 static void test_conditions(void **state)
 {
     (void)state;
-    check("a.size()[0] == b.x.size()[0]", (const int64_t[][2]){ { 5, 5 }, { 6, 6 }, { 9, 9 } });
-    check("a.size()[0] != b.x.size()[0]", (const int64_t[][2]){ { 3, 5 }, { 7, 6 }, { 9, 2 } });
-    check("b.x.size()[0] >= 2*a.size()[0]", (const int64_t[][2]){ { 3, 6 }, { 6, 12 }, { 9, 18 } });
-    check("(a.size()[0] % 4) == 0", (const int64_t[][2]){ { 4, 5 }, { 8, 6 }, { 12, 2 } });
+    check("a.size()[0] == b.x.size()[0]",
+          (const int64_t[][3]){ { 5, 5, 5 }, { 6, 6, 6 }, { 9, 9, 9 } });
+    check("a.size()[0] != b.x.size()[0]",
+          (const int64_t[][3]){ { 3, 5, 3 }, { 7, 6, 6 }, { 9, 2, 9 } });
+    check("b.x.size()[0] >= 2*a.size()[0]",
+          (const int64_t[][3]){ { 3, 6, 3 }, { 6, 12, 6 }, { 9, 18, 9 } });
+    check("(a.size()[0] % 4) == 0",
+          (const int64_t[][3]){ { 4, 5, 4 }, { 8, 8, 8 }, { 12, 2, 12 } });
     /* What cannot be read, or never holds, changes nothing. */
-    check("a.size()[0] ==", (const int64_t[][2]){ { 3, 5 }, { 6, 6 }, { 9, 2 } });
-    check("a.size()[0] < 0", (const int64_t[][2]){ { 3, 5 }, { 6, 6 }, { 9, 2 } });
-    check("c.size()[0] > 7", (const int64_t[][2]){ { 3, 5 }, { 6, 6 }, { 9, 2 } });
+    check("a.size()[0] ==", (const int64_t[][3]){ { 3, 5, 3 }, { 6, 6, 6 }, { 9, 2, 9 } });
+    check("a.size()[0] < 0", (const int64_t[][3]){ { 3, 5, 3 }, { 6, 6, 6 }, { 9, 2, 9 } });
+    check("c.size()[0] > 7", (const int64_t[][3]){ { 3, 5, 3 }, { 6, 6, 6 }, { 9, 2, 9 } });
     assert_true(padded_condition_is_read(STR("a.size()[0] > 2")));
     assert_false(padded_condition_is_read(STR("a.size()[0] + b.x.size()[0] + ...")));
     assert_false(padded_condition_is_read(STR("n > 2")));
