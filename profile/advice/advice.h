@@ -29,9 +29,10 @@ const char *advice_verdict_name(enum advice_verdict verdict); /* "proved" */
 
 /* What a program has, as recorded or with a plan. */
 struct advice_counts {
-    uint64_t compiles, attempts, breaks, failures; /* failures: compiles that ended in an error */
-    uint64_t eager;                                /* look-ups that run without compiled code */
-    uint64_t guards;                               /* on sizes, those of all attempts */
+    uint64_t compiles, attempts, breaks;
+    uint64_t failures;     /* compiles that ended in an error, sizes that violate their Dims */
+    uint64_t eager;        /* look-ups that run without compiled code */
+    uint64_t guards;       /* on sizes, those of all attempts */
     uint64_t dispatches;   /* of FakeTensorMode, as a replay of the graphs counts them */
     bool dispatches_known; /* of every compile */
     double seconds;        /* of compiling; estimated, but for what was recorded */

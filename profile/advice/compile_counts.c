@@ -87,6 +87,19 @@ static bool add_dropped(struct counter *c, const struct call_plan *plan)
     return true;
 }
 
+/* Each size that violates its Dim is a failure of an export, which is no compile. */
+static uint64_t count_violations(const struct diagnosis *d)
+{
+    uint64_t ret = 0;
+    for (uint32_t i = 0; i < d->n_findings; i++) {
+        bool of_dim = false;
+        for (uint32_t k = 0; k < d->findings[i].n_remedies; k++)
+            of_dim |= d->findings[i].remedies[k].dim != NULL;
+        ret += of_dim;
+    }
+    return ret;
+}
+
 bool compile_counts_sum(struct advice *advice, const struct call_plan *plan,
                         const struct plan_outcome *outcome, struct advice_counts *ret,
                         struct err *err)
@@ -94,6 +107,7 @@ bool compile_counts_sum(struct advice *advice, const struct call_plan *plan,
     const struct profile *p = advice->diagnosis->profile;
     struct counter c = { .advice = advice, .ret = ret, .err = err };
     *ret = (struct advice_counts){ .compiles = outcome->compiles,
+                                   .failures = count_violations(advice->diagnosis),
                                    .eager = outcome->eager,
                                    .seconds = outcome->seconds,
                                    .dispatches_known =

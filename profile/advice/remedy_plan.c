@@ -1,5 +1,6 @@
 #include "profile/advice/remedy_plan.h"
 
+#include "profile/advice/export_dims.h"
 #include "profile/advice/padded_calls.h"
 #include "profile/advice/undecided.h"
 #include "profile/calls/guards/condition.h"
@@ -348,6 +349,24 @@ static void plan_answer(struct planner *p, enum undecided_help help)
         p->plan->failures = 1;
 }
 
+/* ---- Dims of torch.export ---- */
+
+static void plan_dim(struct planner *p)
+{
+    const struct profile *profile = p->context->diagnosis->profile;
+    const struct dim_remedy *dim = p->remedy->dim;
+    struct trace *trace = profile_inputs(profile)[profile->recordings[dim->recording].input].trace;
+    enum dims_verdict verdict = DIMS_VIOLATED;
+    struct err err = { 0 };
+    p->failed |= !export_dims_check(trace, dim, &verdict, &err);
+    if (verdict == DIMS_SATISFIED)
+        p->plan->failures = 1;
+    else
+        p->why = verdict == DIMS_VIOLATED
+                     ? "by the guards on the tape, the Dims would be violated with it, too"
+                     : "by the guards on the tape, the Dims are not violated";
+}
+
 /* ---- Remedies ---- */
 
 static const struct setting {
@@ -426,6 +445,10 @@ static enum undecided_help help_of(enum remedy_kind kind)
 static void plan_kind(struct planner *p)
 {
     const struct finding *f = p->context->finding;
+    if (p->remedy->dim) {
+        plan_dim(p);
+        return;
+    }
     if (f->question.n && help_of(p->remedy->kind) != HELP_NONE) {
         plan_answer(p, help_of(p->remedy->kind));
         return;

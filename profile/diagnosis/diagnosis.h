@@ -56,12 +56,23 @@ struct remedy_proof {
     double seconds; /* of compiling; estimated */
 };
 
+/* What a remedy makes of the Dim of one size, and where the symbols are that torch.export made. */
+struct dim_remedy {
+    struct str source;           /* "L['x'].size()[0]" */
+    uint32_t recording;          /* of the profile */
+    uint32_t attempt, record;    /* symbols and guards are those of the attempt before the record */
+    bool removed;                /* the size has no Dim */
+    int64_t lower, upper;        /* of the Dim; INT64_MAX: no bound */
+    int64_t multiple, remainder; /* the size is multiple * Dim + remainder */
+};
+
 struct remedy {
     enum remedy_kind kind;
     enum remedy_effect effect;
     struct str text;                  /* what to paste or to change, one line */
     struct str fact;                  /* that it states, in recorded symbols: "u0 > u1"; "" */
     bool negates;                     /* it states that the fact is false */
+    const struct dim_remedy *dim;     /* NULL: it changes no Dim */
     const struct remedy_proof *proof; /* NULL: no replay showed that it saves anything */
 };
 

@@ -186,6 +186,20 @@ void find_fact(struct finding_build *f, struct str fact, bool negates)
     f->remedies.v[f->remedies.n - 1].negates = negates;
 }
 
+void find_dim(struct finder *d, struct finding_build *f, const struct dim_remedy *dim)
+{
+    struct dim_remedy *kept = f && f->remedies.n ? arena_new(&d->arena, struct dim_remedy) : NULL;
+    if (!f || !f->remedies.n)
+        return;
+    if (!kept) {
+        err_nomem(&d->err);
+        return;
+    }
+    *kept = *dim;
+    kept->source = find_copy(d, dim->source);
+    f->remedies.v[f->remedies.n - 1].dim = kept;
+}
+
 void find_place(struct finding_build *f, struct str file, uint32_t line, struct str code)
 {
     if (!f)

@@ -77,6 +77,8 @@ void find_remedy(struct finder *d, struct finding_build *f, enum remedy_kind kin
 void find_effect(struct finding_build *f, enum remedy_effect effect);
 /* Sets what the last remedy states; the text has to live as long as the finding. */
 void find_fact(struct finding_build *f, struct str fact, bool negates);
+/* Sets what the last remedy makes of a Dim, which is copied. */
+void find_dim(struct finder *d, struct finding_build *f, const struct dim_remedy *dim);
 /* Copies a text for as long as findings live. "", with d->err set, when memory ran out. */
 struct str find_copy(struct finder *d, struct str text);
 /* Sets the user's line: a place; or the user line of a recorded stack, with its code. */

@@ -336,6 +336,51 @@ static bool put_check(struct patcher *p, const struct finding *f, struct str tex
     return true;
 }
 
+/* Returns the only line that sets a name, if it is one statement that makes a Dim of it. */
+static size_t find_dim(const struct patcher *p, struct str name)
+{
+    size_t found = NO_LINE, n = 0;
+    for (size_t i = 0; name.n && i < p->lines.v.n; i++)
+        if (sets(p->lines.v.v[i].text, name)) {
+            found = i;
+            n++;
+        }
+    if (n != 1 || found == 0)
+        return NO_LINE;
+    struct str made = str_trim(str_from(str_trim(p->lines.v.v[found].text), name.n));
+    made = str_trim(str_from(made, 1));
+    bool dim = str_starts(made, STR("Dim(")) || str_starts(made, STR("torch.export.Dim("));
+    return dim && str_find_char(made, ')') + 1 == made.n &&
+                   program_lines_begin_statement(&p->lines, found)
+               ? found
+               : NO_LINE;
+}
+
+/* "length = 4*_length with _length = Dim("_length", max=64)": of the two, the second comes first.
+ */
+static bool put_dim(struct patcher *p, struct str text)
+{
+    static const struct str WITH = { " with ", 6 };
+    size_t with = str_find(text, WITH);
+    struct str name = str_first(text, str_find(text, STR(" = ")));
+    size_t found = is_plain(text) ? find_dim(p, name) : NO_LINE;
+    if (found == NO_LINE)
+        return false;
+    struct str was = p->lines.v.v[found].text;
+    struct str space = str_first(was, (size_t)(str_trim(was).p - was.p));
+    struct buf line = BUF_INIT, root = BUF_INIT;
+    buf_put(&line, space);
+    buf_put(&line, str_first(text, with));
+    buf_put(&root, space);
+    buf_put(&root, str_from(text, with + WITH.n));
+    p->failed |= line.failed || root.failed ||
+                 !program_lines_change(&p->lines, found, buf_str(&line)) ||
+                 (with < text.n && !program_lines_insert(&p->lines, found - 1, buf_str(&root)));
+    buf_release(&line);
+    buf_release(&root);
+    return true;
+}
+
 /* ---- All changes ---- */
 
 static void apply_steps(struct patcher *p)
@@ -354,6 +399,8 @@ static void apply_steps(struct patcher *p)
             *applied = put_maybe(p, remedy->text);
         else if (remedy->kind == REMEDY_TORCH_CHECK)
             *applied = put_check(p, &advice->diagnosis->findings[item->finding], remedy->text);
+        else if (remedy->kind == REMEDY_DIM_RANGE || remedy->kind == REMEDY_DIM_RELATION)
+            *applied = put_dim(p, remedy->text);
         else if (statement.n)
             *applied = put_statement(p, statement);
         p->ret->n_applied += *applied;

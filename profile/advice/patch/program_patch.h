@@ -4,9 +4,9 @@
  * A change is made where its place is certain. A setting replaces the only statement of the program
  * that sets it, or follows `import torch`. Marks of sizes stand before the calls of the compiled
  * functions (call_site.h), or become the setting dynamic_sources. torch._check() stands before the
- * `if` that needs it. mark_dynamic() becomes maybe_mark_dynamic() where the program marks that
- * dimension once. The program has to be what was recorded: each line of it that the tape has must
- * be the same. */
+ * `if` that needs it. A Dim replaces the only one of its name. mark_dynamic() becomes
+ * maybe_mark_dynamic() where the program marks that dimension once. The program has to be what was
+ * recorded: each line of it that the tape has must be the same. */
 #ifndef SYMTAPE_PROFILE_ADVICE_PATCH_PROGRAM_PATCH_H
 #define SYMTAPE_PROFILE_ADVICE_PATCH_PROGRAM_PATCH_H
 

@@ -265,6 +265,22 @@ static void put_dim(const char *prefix, const struct restricted *r, int64_t lowe
     buf_putc(out, ')');
 }
 
+/* Notes what the last remedy makes of the Dim, where it is known that the size has one and which
+ * symbols the export made. With strict=True, inputs have other names. */
+static void note_dim(struct finder *d, struct finding_build *f, const struct restricted *r,
+                     struct dim_remedy dim)
+{
+    bool declared = r->has_given || r->dim_code.n > 0;
+    if (!r->of_export || !r->symbol || !declared || !str_eq(r->symbol->source, r->said.source) ||
+        !find_may_be_export(find_input(d, r->scope.recording)->trace, r->scope.attempt))
+        return;
+    dim.source = r->said.source;
+    dim.recording = r->scope.recording;
+    dim.attempt = r->scope.attempt;
+    dim.record = r->scope.record;
+    find_dim(d, f, &dim);
+}
+
 static void add_relation(struct finder *d, struct finding_build *f, const struct restricted *r)
 {
     const struct size_solution *s = &r->solved;
@@ -279,6 +295,10 @@ static void add_relation(struct finder *d, struct finding_build *f, const struct
     buf_puts(&text, " with ");
     put_dim("_", r, lower, upper, &text);
     find_remedy(d, f, REMEDY_DIM_RELATION, "%.*s", STR_ARG(buf_str(&text)));
+    note_dim(
+        d, f, r,
+        (struct dim_remedy){
+            .lower = lower, .upper = upper, .multiple = s->multiple, .remainder = s->remainder });
     if (text.failed)
         err_nomem(&d->err);
     buf_release(&text);
@@ -299,6 +319,9 @@ static void add_solved_remedies(struct finder *d, struct finding_build *f,
     } else if (r->of_export) {
         put_dim("", r, s->range.lower, s->range.upper, &text);
         find_remedy(d, f, REMEDY_DIM_RANGE, "%.*s", STR_ARG(buf_str(&text)));
+        note_dim(
+            d, f, r,
+            (struct dim_remedy){ .lower = s->range.lower, .upper = s->range.upper, .multiple = 1 });
     } else {
         put_dim("", r, s->range.lower, s->range.upper, &text);
         size_t comma = str_find_char(buf_str(&text), ',');
@@ -320,6 +343,7 @@ static void add_constant_remedies(struct finder *d, struct finding_build *f,
         find_remedy(d, f, REMEDY_REMOVE_MARK,
                     "leave dimension %llu of %.*s out of dynamic_shapes, or give it Dim.AUTO", dim,
                     STR_ARG(tensor));
+        note_dim(d, f, r, (struct dim_remedy){ .removed = true });
     } else {
         find_remedy(d, f, REMEDY_MAYBE_MARK_DYNAMIC, "torch._dynamo.maybe_mark_dynamic(%.*s, %llu)",
                     STR_ARG(tensor), dim);

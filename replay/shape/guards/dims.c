@@ -267,6 +267,10 @@ void dims_add(struct dim_solver *dims, sym_id condition, bool *trivial)
     bool ignored;
     trivial = trivial ? trivial : &ignored;
     *trivial = condition == SYM_ID_TRUE;
+    if (condition == SYM_NONE) {
+        dims->failed = true;
+        return;
+    }
     enum sym_kind kind = kind_at(dims->env->pool, condition);
     if (condition <= SYM_ID_TRUE || !is_relational(kind) || kind == SYM_NE)
         return;

@@ -98,9 +98,10 @@ static void add_remedy(struct made *m, struct str text)
 {
     uint32_t i = m->finding.n_remedies++;
     bool maybe = str_contains(text, STR("maybe_mark_dynamic("));
-    bool check = str_contains(text, STR("torch._check("));
+    bool check = str_contains(text, STR("torch._check(")), dim = str_contains(text, STR(" = Dim("));
     m->remedies[i] = (struct remedy){ .kind = maybe   ? REMEDY_MAYBE_MARK_DYNAMIC
                                               : check ? REMEDY_TORCH_CHECK
+                                              : dim   ? REMEDY_DIM_RELATION
                                                       : REMEDY_CHANGE_SETTING,
                                       .text = text };
     m->items[i] = (struct advice_item){ .remedy = i };
