@@ -15,15 +15,15 @@ nothing.
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (default: python3). Exits with 77,
 "skipped" to meson, when that one has no torch.
 
-    advise_torch.py [--all] [--repeat N] [--count N] [--seed N] [NAME...]
+    advise_torch.py [--all] [--folder NAME] [--repeat N] [--count N] [--seed N] [NAME...]
 
-Without --all and names, N (3) programs are tried, the same ones for a seed. With --repeat, the changed program and
+Without --all and names, N (3) programs are tried, the same ones for a seed; --folder takes those of one folder, such
+as held_back, on which nothing was tuned. With --repeat, the changed program and
 the original are recorded N times, in turn, and the fastest of each is taken: other programs on the
 machine only make a compile slower. Exits with 1 unless 23 of 24 come true, and nothing that is advised
 makes anything worse.
 """
 import argparse
-import json
 import random
 import statistics
 import subprocess
@@ -126,10 +126,10 @@ def print_row(row, how):
 
 
 def chosen(options):
-    paths = sorted(p for p in live.PROGRAMS.glob("*/*.py")
-                   if "advice" in json.loads(p.with_suffix(".json").read_text()))
+    paths = sorted(p for p in live.PROGRAMS.glob(f"{options.folder}/*.py") if "advice" in live.truth_of(p))
     if options.names:
         return [p for p in paths if p.stem in options.names]
+    paths = [p for p in paths if "gap" not in live.truth_of(p)]
     if options.all:
         return paths
     print(f"seed {options.seed}: {options.count} of {len(paths)} programs")
@@ -139,6 +139,7 @@ def chosen(options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--folder", default="*")
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--seed", type=int, default=24323)

@@ -13,6 +13,7 @@ the program does, not what symtape says of it.
     remedy   the replacements of text that make the remedied program
     after    what the recording of the remedied program has at most; "faster": its share of the seconds
     worse    what the remedied program may have more of than the program
+    gap      why symtape cannot know the cause from a tape: the program is only tried by its name
     paste    the line "before" which marks of inputs are pasted, and the program's "names" for the inputs
 
 Each program is recorded, its cause is looked for among the findings of `symtape TAPE --json`, and the
@@ -46,13 +47,17 @@ SYMTAPE = os.environ.get("SYMTAPE", "symtape")
 PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
 
 
+def truth_of(path):
+    return json.loads(path.with_suffix(".json").read_text())
+
+
 class Case:
     """A program, its truth, and a folder for what is recorded of it."""
 
     def __init__(self, path, folder):
         self.path, self.name = path, path.stem
         self.text = path.read_text()
-        self.truth = json.loads(path.with_suffix(".json").read_text())
+        self.truth = truth_of(path)
         self.folder = pathlib.Path(folder) / self.name
         self.folder.mkdir()
 
@@ -292,6 +297,7 @@ def chosen(options):
     paths = sorted(PROGRAMS.glob("*/*.py"))
     if options.names:
         return [p for p in paths if p.stem in options.names]
+    paths = [p for p in paths if "gap" not in truth_of(p)]
     if options.all:
         return paths
     print(f"seed {options.seed}: {options.count} of {len(paths)} programs")

@@ -29,10 +29,12 @@ struct export
     inputs;
     vec_of(struct env_dim)
     dims;
-    struct str name; /* of the Dim of the size; "" if it has none */
+    struct str name;        /* of the Dim of the size; "" if it has none */
+    struct str root_symbol; /* of the size that dim->root names; "" */
     struct env_dim derived_dim;
-    struct env_derived derived; /* of derived_dim; root is "" if there is none */
-    bool failed;                /* memory ran out */
+    struct env_derived derived;   /* of derived_dim; root is "" if there is none */
+    struct env_equality equality; /* of two sizes with one Dim; "" if there is none */
+    bool failed;                  /* memory ran out */
 };
 
 static struct str kept_text(struct export *e, struct buf *text)
@@ -59,59 +61,86 @@ static bool is_changed(const struct export *e, const struct symbol *s)
     return e->dim && str_eq(s->source, e->dim->source);
 }
 
-/* Makes a Dim that a size is derived from, as constraints_check() of replay/attempt does. Returns
- * the size's Dim by PyTorch's name of it, "4*_d0_ + 1". */
-static struct str derive(struct export *e, const struct symbol *s, struct str root)
+/* Returns a name for the Dim of a size: "d_s40_", with a word before it. */
+static struct str dim_name(struct export *e, const char *before, struct str symbol)
+{
+    struct buf name = BUF_INIT;
+    buf_printf(&name, "%sd_%.*s_", before, STR_ARG(symbol));
+    return kept_text(e, &name);
+}
+
+/* Derives the Dim of the changed size from another one. Returns PyTorch's name of it, "4*d + 1". */
+static struct str derive(struct export *e, const struct symbol *s, struct str root,
+                         struct str root_source)
 {
     const struct dim_remedy *dim = e->dim;
-    struct sym_pool *pool = env_pool(e->env);
     struct buf name = BUF_INIT;
-    int64_t hint = 0;
-    str_to_i64(s->value, &hint);
-    struct symbol_request request = {
-        .value = sym_integer(pool, (hint - dim->remainder) / dim->multiple),
-        .source = root,
-        .dynamic = DIM_DYNAMIC,
-        .positive = true,
-    };
     buf_printf(&name, "%lld*%.*s", (long long)dim->multiple, STR_ARG(root));
     if (dim->remainder)
         buf_printf(&name, " + %lld", (long long)dim->remainder);
     e->derived_dim = (struct env_dim){ kept_text(e, &name), root,       dim->multiple,
                                        dim->remainder,      dim->lower, dim->upper };
-    e->derived = (struct env_derived){ s->source, root, &e->derived_dim };
+    e->derived = (struct env_derived){ s->source, root_source, &e->derived_dim };
     e->failed |= !vec_push(&e->dims, e->derived_dim);
-    env_create_symbol(e->env, &request);
     return e->derived_dim.name;
 }
 
-/* Gives a size its Dim, and returns its name: "d0_", or that of a derived one. */
+/* Derives it from a Dim that no size has, as constraints_check() of replay/attempt does. */
+static struct str derive_alone(struct export *e, const struct symbol *s)
+{
+    const struct dim_remedy *dim = e->dim;
+    struct str root = dim_name(e, "_", s->name);
+    int64_t hint = 0;
+    str_to_i64(s->value, &hint);
+    struct symbol_request request = {
+        .value = sym_integer(env_pool(e->env), (hint - dim->remainder) / dim->multiple),
+        .source = root,
+        .dynamic = DIM_DYNAMIC,
+        .positive = true,
+    };
+    const struct env_dim own = { root, STR(""), 1, 0, dim->lower, dim->upper };
+    e->failed |= !vec_push(&e->dims, own);
+    struct str ret = derive(e, s, root, root);
+    env_create_symbol(e->env, &request);
+    return ret;
+}
+
+/* Gives the changed size the Dim of another one, or a multiple of it. */
+static struct str share(struct export *e, const struct symbol *s, struct str root_symbol)
+{
+    struct str root = dim_name(e, "", root_symbol);
+    if (e->dim->multiple > 1)
+        return derive(e, s, root, e->dim->root);
+    e->equality = (struct env_equality){ s->source, e->dim->root };
+    return root;
+}
+
+/* Gives a size its Dim, and returns its name. */
 static struct str make_dim(struct export *e, const struct symbol *s)
 {
-    bool derived = is_changed(e, s) && e->dim->multiple > 1;
-    struct env_dim dim = { .mul = 1, .max = INT64_MAX };
-    struct buf name = BUF_INIT;
-    buf_printf(&name, "%sd%zu_", derived ? "_" : "", e->dims.n);
-    dim.name = kept_text(e, &name);
-    dim.root = STR("");
-    if (is_changed(e, s)) {
-        dim.min = e->dim->lower;
-        dim.max = e->dim->upper;
-    } else {
-        struct sym_range range = replay_state_range(env_pool(e->env), s->name, s->range);
-        sym_to_i64(env_pool(e->env), range.lower, &dim.min);
-        sym_to_i64(env_pool(e->env), range.upper, &dim.max);
-    }
+    struct sym_pool *pool = env_pool(e->env);
+    struct env_dim dim = { .root = STR(""), .mul = 1, .max = INT64_MAX };
+    struct sym_range range = replay_state_range(pool, s->name, s->range);
+    bool changed = is_changed(e, s);
+    dim.name = dim_name(e, "", s->name);
     if (str_eq(s->source, e->of->source))
         e->name = dim.name;
+    if (changed && e->root_symbol.n)
+        return share(e, s, e->root_symbol);
+    if (changed && e->dim->multiple > 1)
+        return derive_alone(e, s);
+    sym_to_i64(pool, range.lower, &dim.min);
+    sym_to_i64(pool, range.upper, &dim.max);
+    dim.min = changed ? e->dim->lower : dim.min;
+    dim.max = changed ? e->dim->upper : dim.max;
     e->failed |= !vec_push(&e->dims, dim);
-    return derived && !e->failed ? derive(e, s, dim.name) : dim.name;
+    return dim.name;
 }
 
 static struct sym_range range_of(struct export *e, const struct symbol *s)
 {
     struct sym_pool *pool = env_pool(e->env);
-    bool own = is_changed(e, s) && !e->dim->removed && e->dim->multiple == 1;
+    bool own = is_changed(e, s) && !e->dim->removed && e->dim->multiple == 1 && !e->dim->root.n;
     return own ? sym_range(pool, bound(pool, e->dim->lower), bound(pool, e->dim->upper))
                : replay_state_range(pool, s->name, s->range);
 }
@@ -175,6 +204,9 @@ static void begin(struct export *e, struct trace *trace, const struct symbol_tab
     const struct dim_remedy *of = e->of;
     uint32_t in = of->record < trace->n_records ? trace->records[of->record].recording
                                                 : trace->n_recordings - 1;
+    for (uint32_t i = 0; e->dim && of->root.n && i < symbols->n_symbols; i++)
+        if (str_eq(symbols->symbols[i].source, of->root) && symbols->symbols[i].record < of->record)
+            e->root_symbol = symbols->symbols[i].name;
     for (uint32_t i = 0; i < symbols->n_symbols; i++) {
         const struct symbol *s = &symbols->symbols[i];
         if (s->attempt == of->attempt && s->record < of->record && s->recording == in &&
@@ -200,6 +232,8 @@ static void check(struct export *e, struct buf *out)
     }
     const struct env_produce what = { .inputs = e->inputs.v,
                                       .n_inputs = (uint32_t)e->inputs.n,
+                                      .equalities = &e->equality,
+                                      .n_equalities = e->equality.a.n > 0,
                                       .has_equalities = true,
                                       .derived = &e->derived,
                                       .n_derived = e->derived.root.n > 0,

@@ -64,6 +64,7 @@ struct dim_remedy {
     bool removed;                /* the size has no Dim */
     int64_t lower, upper;        /* of the Dim; INT64_MAX: no bound */
     int64_t multiple, remainder; /* the size is multiple * Dim + remainder */
+    struct str root; /* another size whose Dim that is, "L['y'].size()[0]"; "": one of its own */
 };
 
 struct remedy {

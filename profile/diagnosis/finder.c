@@ -197,6 +197,7 @@ void find_dim(struct finder *d, struct finding_build *f, const struct dim_remedy
     }
     *kept = *dim;
     kept->source = find_copy(d, dim->source);
+    kept->root = find_copy(d, dim->root);
     f->remedies.v[f->remedies.n - 1].dim = kept;
 }
 

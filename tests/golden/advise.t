@@ -265,3 +265,34 @@ Mistakes:
     $ echo '{"call": 0' | symtape advise --calls - $RECORDINGS/encoder.log.zst
     2> symtape: -: line 1: offset 10: expected ',' or '}'
     [exit 3]
+
+A compile that ended at a branch on a data-dependent size, and the torch._check() that decides it:
+
+    $ symtape advise -q $RECORDINGS/data_dependent.log.zst | cut -c -150
+    1 change saves 1 of 1 failure
+
+    Proved, and of use together
+     1  torch._check(y.shape[0] > 4) before line 13, if it always holds
+        because     the branch on y.shape[0] > 4 depends on a result of slicing with a data-dependent bound and is not known when the program is compiled,
+        saves       1 of 1 failure
+
+    With the first of these changes; times are estimated
+        changes  failures  compiles  attempts  graph breaks  eager  guards  compile time
+              0         1         1         1             0      0       0        165 ms
+              1         -         1         1             0      0       0        165 ms
+
+    Proved, instead of those above
+     2  guard_or_false(y.shape[0] > 4) of torch.fx.experimental.symbolic_shapes as the condition, if the other branch is right for every size
+        because     the branch on y.shape[0] > 4 depends on a result of slicing with a data-dependent bound and is not known when the program is compiled,
+        saves       1 of 1 failure
+
+    Suggested
+     3  torch.cond(y.shape[0] > 4, f, g, operands), if both branches are needed
+        because     the branch on y.shape[0] > 4 depends on a result of slicing with a data-dependent bound and is not known when the program is compiled,
+        not proved  torch.cond() compiles both branches as one graph, which is not on the tape
+
+    $ symtape advise -q --apply $ROOT/tests/models/data_dependent.py $RECORDINGS/data_dependent.log.zst | grep '^[-+@]'
+    --- $ROOT/tests/models/data_dependent.py
+    +++ $ROOT/tests/models/data_dependent.py
+    @@ -10,6 +10,7 @@
+    +    torch._check(y.shape[0] > 4)

@@ -364,7 +364,7 @@ static bool put_dim(struct patcher *p, struct str text)
     size_t with = str_find(text, WITH);
     struct str name = str_first(text, str_find(text, STR(" = ")));
     size_t found = is_plain(text) ? find_dim(p, name) : NO_LINE;
-    if (found == NO_LINE)
+    if (found == NO_LINE || !str_contains(text, STR("Dim(")))
         return false;
     struct str was = p->lines.v.v[found].text;
     struct str space = str_first(was, (size_t)(str_trim(was).p - was.p));

@@ -18,12 +18,16 @@ struct restricted {
     bool has_given; /* the user gave a range */
     struct size_range given;
     struct size_solution solved;
-    struct str value;        /* the constant that it became; "" */
-    struct str export_code;  /* of the line that calls torch.export */
-    struct str dim_code;     /* what it has as the Dim of the size; "" */
-    stack_id stack;          /* of the guard or the specialization */
-    struct str guard;        /* as recorded; "" */
-    struct buf tensor, name; /* "x"; a name for its Dim */
+    struct str value;          /* the constant that it became; "" */
+    struct str export_code;    /* of the line that calls torch.export */
+    struct str dim_code;       /* what it has as the Dim of the size; "" */
+    bool made_there;           /* the line itself has Dim("...") for it */
+    const struct symbol *root; /* of the size that it has to be equal to, or a multiple of; NULL */
+    int64_t factor;            /* that multiple */
+    struct buf equal;          /* "2*length" */
+    stack_id stack;            /* of the guard or the specialization */
+    struct str guard;          /* as recorded; "" */
+    struct buf tensor, name;   /* "x"; a name for its Dim */
     uint64_t dim;
 };
 
@@ -121,6 +125,16 @@ static const struct specialization *specialization_of(const struct restricted *r
     return NULL;
 }
 
+/* Returns the name in Dim("rows"; "" for other code. */
+static struct str name_of_dim(struct str code)
+{
+    struct str named = STR("");
+    return wildcard_find(code, STR("Dim(\"*\""), &named, 1) ||
+                   wildcard_find(code, STR("Dim('*'"), &named, 1)
+               ? named
+               : STR("");
+}
+
 /* A name for the Dim of a size where the tape has none: "frames_1". */
 static void put_dim_name(struct restricted *r)
 {
@@ -128,11 +142,10 @@ static void put_dim_name(struct restricted *r)
     if (!source_size(r->said.source, &tensor, &r->dim))
         tensor = r->said.source;
     source_put_code(tensor, &r->tensor);
-    struct str named = STR("");
     r->dim_code = dim_in_code(r->export_code, buf_str(&r->tensor), r->dim);
-    if (wildcard_find(r->dim_code, STR("Dim(\"*\""), &named, 1) ||
-        wildcard_find(r->dim_code, STR("Dim('*'"), &named, 1))
-        r->dim_code = named;
+    struct str named = name_of_dim(r->dim_code);
+    r->made_there = named.n > 0;
+    r->dim_code = named.n > 0 ? named : r->dim_code;
     if (is_identifier(r->said.name) || is_identifier(r->dim_code)) {
         buf_put(&r->name, is_identifier(r->said.name) ? r->said.name : r->dim_code);
         return;
@@ -359,10 +372,13 @@ static void add_remedies(struct finder *d, struct finding_build *f, const struct
 {
     if (r->value.n > 0)
         add_constant_remedies(d, f, r);
-    else if (r->said.equal.n > 0 && r->of_export)
+    else if (r->said.equal.n > 0 && r->of_export) {
         find_remedy(d, f, REMEDY_DIM_RELATION, "%.*s = %.*s", STR_ARG(buf_str(&r->name)),
                     STR_ARG(r->said.equal));
-    else if (is_solved(r))
+        if (r->root)
+            note_dim(d, f, r,
+                     (struct dim_remedy){ .multiple = r->factor, .root = r->root->source });
+    } else if (is_solved(r))
         add_solved_remedies(d, f, r);
 }
 
@@ -383,10 +399,11 @@ static void write_restriction(struct finder *d, struct finding_build *f, const s
 
 static void restricted_release(struct finder *d, struct restricted *r)
 {
-    if (r->tensor.failed || r->name.failed)
+    if (r->tensor.failed || r->name.failed || r->equal.failed)
         err_nomem(&d->err);
     buf_release(&r->tensor);
     buf_release(&r->name);
+    buf_release(&r->equal);
 }
 
 /* ---- From an exception ---- */
@@ -452,6 +469,94 @@ static bool is_last_environment(const struct build_input *input, const struct sy
            trace->recordings[in].first_record + trace->recordings[in].n_records;
 }
 
+/* Reads "Eq(s40, s26)" or "Eq(2*s65, s29)": the size is a multiple of another one. */
+static bool read_relation(struct str expr, struct str name, struct str *other, int64_t *factor)
+{
+    struct str sides[2];
+    *factor = 1;
+    if (!wildcard_find(expr, STR("Eq(*, *)"), sides, 2) || str_eq(sides[0], sides[1]))
+        return false;
+    size_t own = str_eq(sides[0], name) ? 0 : 1;
+    if (!str_eq(sides[own], name))
+        return false;
+    *other = sides[1 - own];
+    size_t star = str_find_char(*other, '*');
+    if (star < other->n && (!str_to_i64(str_first(*other, star), factor) || *factor < 2))
+        return false;
+    *other = star < other->n ? str_from(*other, star + 1) : *other;
+    return is_identifier(*other);
+}
+
+/* Finds another size that this one has to be equal to, or a multiple of, where the call of
+ * torch.export itself makes two Dims: two names may stand for one. Of two sizes that have to be
+ * equal the later one is changed. */
+static void find_relation(const struct build_input *input, struct restricted *r)
+{
+    const struct symbol *s = r->symbol;
+    for (uint32_t i = 0; i < input->guards->n && !r->root && r->made_there; i++) {
+        const struct guard *g = &input->guards->guards[i];
+        struct str name, tensor;
+        uint64_t dim;
+        if (g->attempt != s->attempt || g->kind != GUARD_EVAL || g->record < s->record ||
+            g->record >= r->scope.record || !read_relation(g->expr, s->name, &name, &r->factor))
+            continue;
+        const struct symbol *other = symbol_find(&r->scope, name);
+        struct buf code = BUF_INIT;
+        if (!other || !source_size(other->source, &tensor, &dim) ||
+            (r->factor == 1 && other->record > s->record))
+            continue;
+        source_put_code(tensor, &code);
+        struct str other_dim = name_of_dim(dim_in_code(r->export_code, buf_str(&code), dim));
+        if (is_identifier(other_dim) && !str_eq(other_dim, r->dim_code)) {
+            r->root = other;
+            r->stack = g->user_stack ? g->user_stack : g->stack;
+            r->guard = g->expr;
+            if (r->factor > 1)
+                buf_printf(&r->equal, "%lld*", (long long)r->factor);
+            buf_put(&r->equal, other_dim);
+            r->said.equal = buf_str(&r->equal);
+        }
+        r->equal.failed |= code.failed;
+        buf_release(&code);
+    }
+}
+
+/* Returns whether one range, with a value in it, is a linear function of another one. */
+static bool is_linear_in(struct size_range range, int64_t value, struct size_range root,
+                         int64_t of_root)
+{
+    int64_t by = of_root - root.lower, more = value - range.lower;
+    int64_t factor = by > 0 ? more / by : 0;
+    if (factor < 1 || factor * by != more || factor > INT32_MAX)
+        return false;
+    if (root.upper == SIZE_UNLIMITED || range.upper == SIZE_UNLIMITED)
+        return root.upper == range.upper;
+    return root.upper - of_root <= INT32_MAX &&
+           range.upper - value == factor * (root.upper - of_root);
+}
+
+/* Returns whether the Dim of a size is derived from one that no size has, 4 * Dim("quarter"):
+ * torch.export makes a symbol of that one, whose source is its name (_process_equalities() in
+ * torch/export/dynamic_shapes.py). It does not compare such a size with its guards. */
+static bool has_derived_dim(const struct build_input *input, const struct symbol *symbol,
+                            uint32_t end)
+{
+    const struct symbol_table *table = input->symbols;
+    struct size_range range, of_root;
+    int64_t value, root_value;
+    if (!size_range_parse(symbol->range, &range) || !str_to_i64(symbol->value, &value))
+        return false;
+    for (uint32_t i = 0; i < table->n_symbols; i++) {
+        const struct symbol *root = &table->symbols[i];
+        if (root->attempt == symbol->attempt && root->recording == symbol->recording &&
+            root->record > symbol->record && root->record < end && is_identifier(root->source) &&
+            size_range_parse(root->range, &of_root) && str_to_i64(root->value, &root_value) &&
+            is_linear_in(range, value, of_root, root_value))
+            return true;
+    }
+    return false;
+}
+
 static void add_export_restriction(struct finder *d, uint32_t recording,
                                    const struct symbol *symbol)
 {
@@ -466,8 +571,12 @@ static void add_export_restriction(struct finder *d, uint32_t recording,
     struct profile_where where = { recording, PROFILE_NONE, TRACE_NONE };
     bool read = restricted_read(d, &r);
     bool has_dim = r.dim_code.n > 0 && !str_starts(r.dim_code, STR("Dim."));
+    if (read && r.solved.multiple > 1 && has_derived_dim(input, symbol, r.scope.record))
+        read = false;
+    if (read && !r.value.n)
+        find_relation(input, &r);
     if (read && !str_starts(r.dim_code, STR("Dim.AUTO")) &&
-        (r.value.n > 0 || ((r.has_given || has_dim) && is_solved(&r)))) {
+        (r.value.n > 0 || r.root || ((r.has_given || has_dim) && is_solved(&r)))) {
         put_cause(&r, &cause);
         struct finding_build *f = find_add(d, FINDING_CONSTRAINT, &where, buf_str(&cause));
         if (find_is_new(f)) {

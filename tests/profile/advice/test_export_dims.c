@@ -12,7 +12,7 @@ static struct trace *make_trace(const char *guard)
             "\"source\": \"L['x'].size()[1]\", \"user_stack\": [], \"stack\": []}",
             NULL);
     log_put(&log,
-            "\"create_symbol\": {\"symbol\": \"s7\", \"val\": \"40\", \"vr\": \"[2, int_oo]\", "
+            "\"create_symbol\": {\"symbol\": \"s7\", \"val\": \"40\", \"vr\": \"[8, 64]\", "
             "\"source\": \"L['y'].size()[0]\", \"user_stack\": [], \"stack\": []}",
             NULL);
     made_guard(&log, guard, "eval");
@@ -35,6 +35,8 @@ static const struct dims_case {
     { "Eq(s5, 40)", { .removed = true }, DIMS_SATISFIED },
     { "Eq(s5, 40)", { .lower = 8, .upper = 48, .multiple = 1 }, DIMS_VIOLATED },
     { "s7 <= 48", { .lower = 8, .upper = 48, .multiple = 1 }, DIMS_NOT_VIOLATED },
+    { "Eq(s7, s5)", { .multiple = 1, .root = { "L['y'].size()[0]", 16 } }, DIMS_SATISFIED },
+    { "Eq(s7, s5)", { .multiple = 2, .root = { "L['y'].size()[0]", 16 } }, DIMS_VIOLATED },
     { "Eq(", { .removed = true }, DIMS_NOT_VIOLATED },
 };
 
