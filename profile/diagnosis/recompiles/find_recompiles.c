@@ -328,6 +328,27 @@ static void put_code(const struct recompile_group *g, struct buf *out)
         source_spoken(out, g->guard.source);
 }
 
+/* Appends marks of both sizes of "x.size()[0] == y.size()[1]": a size that is marked has a symbol
+ * of its own (DimDynamic.DYNAMIC in create_symbol() of torch/fx/experimental/symbolic_shapes.py).
+ */
+static bool put_both_marks(struct str guard, struct buf *out)
+{
+    static const struct str EQUAL = { " == ", 4 }, SIZE = { ".size()[", 8 };
+    size_t equal = str_find(guard, EQUAL);
+    struct str sides[] = { str_first(guard, equal), str_from(guard, equal + EQUAL.n) };
+    for (int i = 0; i < 2; i++) {
+        size_t at = str_find(sides[i], SIZE);
+        struct str dim = str_from(sides[i], at + SIZE.n);
+        size_t digits = str_digits(dim);
+        if (!at || !digits || digits + 1 != dim.n)
+            return false;
+        buf_puts(out, i ? "; torch._dynamo.mark_dynamic(" : "torch._dynamo.mark_dynamic(");
+        source_spoken(out, str_first(sides[i], at));
+        buf_printf(out, ", %.*s)", (int)digits, dim.p);
+    }
+    return true;
+}
+
 /* Appends the text of one "{letter}". Returns false when it is not known. */
 static bool put_part(const struct recompile_case *c, char letter, struct buf *out)
 {
@@ -348,6 +369,7 @@ static bool put_part(const struct recompile_case *c, char letter, struct buf *ou
         break;
     case 'h': return condition_negate(g->guard.text, out);
     case 'c': buf_put(out, g->check); break;
+    case 'b': return put_both_marks(g->guard.text, out);
     case 'm': buf_put(out, g->marks); break;
     case 'd': buf_put(out, g->sources); break;
     case 'o': buf_put(out, c->inner.outer); break;
