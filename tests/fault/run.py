@@ -77,6 +77,8 @@ COMMANDS = [
     ("dynamic", ["dynamic", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("dynamic json", ["dynamic", "--json", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("advise", ["advise", "--calls", f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
+    ("advise failure", ["advise", "--apply", f"{cases.ROOT}/tests/models/data_dependent.py",
+                        f"{cases.RECORDINGS}/data_dependent.log.zst"], None),
     ("advise json", ["advise", "--json", "--apply", f"{cases.ROOT}/tests/models/sequence.py", "--calls",
                      f"{cases.RECORDINGS}/sequence.jsonl", f"{cases.RECORDINGS}/sequence.log.zst"], None),
     ("inputs", ["inputs", "{trained}", "-n", "3", "--seconds", "600"], None),
