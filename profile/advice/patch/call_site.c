@@ -200,6 +200,49 @@ bool call_site_read(const struct program_lines *lines, struct call_place place,
     return true;
 }
 
+static bool has_word(struct str text, struct str word)
+{
+    for (size_t at = str_find(text, word); at < text.n; at = str_find(text, word)) {
+        bool begins = !at || !is_word_char(text.p[at - 1]);
+        text = str_from(text, at + word.n);
+        if (begins && (!text.n || !is_word_char(text.p[0])))
+            return true;
+    }
+    return false;
+}
+
+static bool names_argument(const struct call_site *site, struct str text)
+{
+    struct str rest = site->arguments, item;
+    while (take_item(&rest, &item)) {
+        size_t equal = str_find_char(item, '=');
+        if (has_word(text, equal < item.n ? str_trim(str_from(item, equal + 1)) : item))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether another compiled function takes one of the arguments, too. A mark is the
+ * tensor's, so that it would be one for that function as well. */
+static bool is_passed_elsewhere(const struct profile *p, const struct profile_compile *c,
+                                struct str file, const struct call_site *site)
+{
+    for (uint32_t i = 0; i < p->n_compiles; i++) {
+        const struct profile_compile *other = &p->compiles[i];
+        struct frame caller;
+        struct str arguments;
+        if (other == c || first_compile(p, i) != i)
+            continue;
+        struct trace *trace = profile_inputs(p)[p->recordings[other->recording].input].trace;
+        if (!find_caller(trace, other, &caller) || !str_eq(caller.file, file))
+            continue;
+        struct str line = str_trim(caller.code);
+        if (names_argument(site, read_call(line, &arguments) ? arguments : line))
+            return true;
+    }
+    return false;
+}
+
 bool call_site_find(const struct profile *profile, uint32_t compile, struct str file,
                     const struct program_lines *lines, struct call_site *ret)
 {
@@ -210,7 +253,8 @@ bool call_site_find(const struct profile *profile, uint32_t compile, struct str 
         !str_eq(caller.file, file) || is_compiled(profile, &caller) ||
         !call_site_read(lines, (struct call_place){ c->function, c->line, caller.line }, ret))
         return false;
-    return str_eq(str_trim(lines->v.v[ret->line].text), str_trim(caller.code));
+    return str_eq(str_trim(lines->v.v[ret->line].text), str_trim(caller.code)) &&
+           !is_passed_elsewhere(profile, c, file, ret);
 }
 
 /* ---- Arguments ---- */

@@ -3,7 +3,8 @@
  *
  * A place is certain if the whole line is one call, `NAME = CALLEE(NAME, ..., NAME=NAME)`, in the
  * file that is patched, outside of compiled functions and of brackets that are open before it, and
- * if the function's own `def` is in that file, so that its parameters have names there. */
+ * if the function's own `def` is in that file, so that its parameters have names there. No other
+ * compiled function takes one of the arguments: a mark is the tensor's. */
 #ifndef SYMTAPE_PROFILE_ADVICE_PATCH_CALL_SITE_H
 #define SYMTAPE_PROFILE_ADVICE_PATCH_CALL_SITE_H
 
