@@ -1,5 +1,5 @@
 #include "profile/advice/patch/call_site.h"
-#include "tests/harness.h"
+#include "tests/profile/made.h"
 
 #define FUNCTION "def f(a, b=3, *, mask=None):\n    return a\n"
 #define METHOD   "@decorated\ndef f(self, a: int = max(1, 2), b=(1, 2)):\n    return a\n"
@@ -68,12 +68,71 @@ static void test_statements(void **state)
     check(FUNCTION "    s = h(\n        1)\n    out = g(x)\n", "L['a']", "x");
 }
 
+/* ---- In a recording ---- */
+
+#define START(frame, line, name, loc, first)                                 \
+    "\"dynamo_start\": {\"stack\": [{\"line\": " #line ", \"name\": \"" name \
+    "\", \"filename\": 1, \"loc\": \"" loc                                   \
+    "\"}, {\"line\": 7, \"name\": \"wrapper\", \"filename\": "               \
+    "4, \"loc\": \"fn(*args)\"}, {\"line\": " #first ", \"name\": \"" frame  \
+    "\", \"filename\": 1}]}"
+
+static const char PROGRAM[] = "def f(a):\n    return a\ndef g(b):\n    return b\n"
+                              "x = 1\ny = 2\nout = F(x)\nout = G(y)\nout = G(x)\n";
+
+static void put_compile(struct log_make *log, const char *context, const char *start)
+{
+    log->context = context;
+    log_put(log, start, NULL);
+}
+
+/* Returns whether the call of the first of two functions is found in the program. */
+static bool is_found(const char *first, const char *second, const char *file, const char *wrapper)
+{
+    struct log_make log = log_start();
+    struct program_lines lines = { 0 };
+    struct call_site site;
+    made_strings(&log);
+    log_put(&log, wrapper, NULL);
+    put_compile(&log, LOG_COMPILE(0, 0, 0), first);
+    put_compile(&log, LOG_COMPILE(1, 0, 0), second);
+    struct made made = made_profile(&log, &(struct profile_options){ 0 });
+    assert_true(program_lines_read(&lines, STR(PROGRAM)));
+    assert_int_equal(made.profile->n_compiles, 2);
+    bool ret = call_site_find(made.profile, 0, str_of(file), &lines, &site);
+    if (ret)
+        assert_int_equal(site.line, 6);
+    program_lines_release(&lines);
+    made_drop(&made);
+    return ret;
+}
+
+static void test_recorded(void **state)
+{
+    (void)state;
+    static const char F[] = START("f", 7, "<module>", "out = F(x)", 1);
+    static const char G[] = START("g", 8, "<module>", "out = G(y)", 3);
+    static const char SAME[] = START("g", 9, "<module>", "out = G(x)", 3);
+    static const char OTHER[] = START("f", 7, "<module>", "out = F(y)", 1);
+    static const char INSIDE[] = START("f", 7, "g", "out = F(x)", 1);
+    static const char DYNAMO[] = "\"str\": [\"/env/torch/_dynamo/eval_frame.py\", 4]";
+    static const char CHECKPOINT[] = "\"str\": [\"/env/torch/utils/checkpoint.py\", 4]";
+    assert_true(is_found(F, G, "/u/zoo/model.py", DYNAMO));
+    assert_false(is_found(F, G, "/u/zoo/other.py", DYNAMO));
+    /* What passes the arguments on may pass others. */
+    assert_false(is_found(F, G, "/u/zoo/model.py", CHECKPOINT));
+    assert_false(is_found(F, SAME, "/u/zoo/model.py", DYNAMO));
+    assert_false(is_found(OTHER, G, "/u/zoo/model.py", DYNAMO));
+    assert_false(is_found(INSIDE, G, "/u/zoo/model.py", DYNAMO));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments),
         cmocka_unit_test(test_no_place),
         cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
