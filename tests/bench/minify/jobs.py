@@ -3,7 +3,7 @@
 whose questions take a while, and no processor time. tests/bench/README.md says how to read it. Prints;
 asserts nothing.
 
-usage: jobs.py [--graphs N] [--kinds any,flow,flow3] [--seed N] [--least CALLS] [--ms MS] [-v]"""
+usage: jobs.py [--graphs N] [--kinds any,flow,flow3] [--seed N] [--least CALLS] [--ms MS | --simulate] [-v]"""
 import argparse
 import json
 import os
@@ -44,6 +44,7 @@ def main():
     args.add_argument("--seed", type=int, default=1)
     args.add_argument("--least", type=int, default=100)
     args.add_argument("--ms", default="100")
+    args.add_argument("--simulate", action="store_true", help="count rounds of questions instead of waiting")
     args.add_argument("-v", action="store_true")
     args = args.parse_args()
     sys.path.insert(0, str(cases.shared() / "minify"))
@@ -59,7 +60,8 @@ def main():
                 if not spec:
                     continue
                 _, ops = planted.oracle(spec, None)
-                out = subprocess.run([build / "tests/bench/bench_minify", "--sleep", args.ms, file, ops],
+                bench = ["bench_jobs", file, "8"] if args.simulate else ["bench_minify", "--sleep", args.ms, file]
+                out = subprocess.run([build / "tests/bench" / bench[0], *bench[1:], ops],
                                      stdout=subprocess.PIPE, text=True).stdout
                 rows = [json.loads(line) for line in out.splitlines()]
                 if len(rows) < 2 or rows[0]["end"] != "done":
@@ -73,10 +75,11 @@ def main():
                 if args.v:
                     print(f"{spec:70} {one['calls']:5} calls  {one['asked']:3} asked, {many['asked']:3} by 8 jobs  "
                           f"{one['ms'] / many['ms']:5.2f} times as fast", flush=True)
-    print("kind     cases  asked by 1 job  by 8 jobs  in vain   seconds: 1 job  8 jobs  times as fast  other results")
+    unit, a_unit = ("rounds ", 1) if args.simulate else ("seconds", 1e3)
+    print(f"kind     cases  asked by 1 job  by 8 jobs  in vain   {unit}: 1 job  8 jobs  times as fast  other results")
     for kind, (n, one, many, asked, asked_many, other) in sums.items():
-        print(f"{kind:8} {n:5} {asked:15} {asked_many:10} {100 * (1 - asked / asked_many):6.0f} % {one / 1e3:16.1f} "
-              f"{many / 1e3:7.1f} {one / many:14.2f} {other:14}")
+        print(f"{kind:8} {n:5} {asked:15} {asked_many:10} {100 * (1 - asked / asked_many):6.0f} % {one / a_unit:16.1f} "
+              f"{many / a_unit:7.1f} {one / many:14.2f} {other:14}")
 
 
 if __name__ == "__main__":
