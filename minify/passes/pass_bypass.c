@@ -3,6 +3,7 @@
  * ancestors, else by the nearest; if only the nearest keeps the failure, bisection finds the
  * farthest that does. A call that cannot be replaced by its nearest ancestor is needed. If a call
  * is known to be needed, the replacement must depend on it. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "minify/passes/pass_edits.h"
@@ -167,33 +168,45 @@ static bool uses_node(const struct graph *graph, node_id id, node_id used)
     return u.uses;
 }
 
+/* Tries to replace a call by a target. The more calls that removes, the less likely it is
+ * accepted. */
+static bool try_target(struct search *search, const struct targets *t, uint32_t x, bool *accepted)
+{
+    const double fewer = 0.7;
+    struct edits edits = { .failed = false };
+    const struct edit edit = { EDIT_BYPASS, t->of, t->nodes[x], 0 };
+    bool fits;
+    double before = (double)candidate_size(search_best(search)).part[SIZE_CALLS];
+    uint64_t calls = 0;
+    if (!search_fits(search, &edit, 1, &fits, &calls))
+        return false;
+    if (fits && before > 1)
+        search_expect(search, pow(fmax(0, (double)calls - 1) / (before - 1), fewer));
+    edits_add(&edits, edit.kind, edit.a, edit.b, 0);
+    return edits_try(search, &edits, accepted);
+}
+
 /* Replaces a call and sets *next to the call to continue with. */
 static bool collapse_chain(struct search *search, const struct targets *t, node_id *next)
 {
     const struct graph *graph = search_best(search)->graph;
-    struct edits edits = { .failed = false };
     struct str far_name = graph->nodes[t->nodes[0]].name;
     struct str near_name = graph->nodes[t->nodes[t->n - 1]].name;
-    uint32_t which;
-    edits_propose(&edits);
-    edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[0], 0);
-    if (t->n > 1) {
-        edits_propose(&edits);
-        edits_add(&edits, EDIT_BYPASS, t->of, t->nodes[t->n - 1], 0);
-    }
+    bool far, near = false;
     *next = t->of;
     struct str name = graph->nodes[t->of].name;
     bool direct = uses_node(graph, t->of, t->nodes[t->n - 1]);
-    if (!edits_try_each(search, &edits, &which))
+    if (!try_target(search, t, 0, &far) ||
+        (!far && t->n > 1 && !try_target(search, t, t->n - 1, &near)))
         return false;
-    if (which == UINT32_MAX && direct)
+    if (!far && !near && direct)
         search_note_needed(search, name, NEEDED_CALL);
     graph = search_best(search)->graph;
-    if (which == 0)
+    if (far)
         *next = find_node_named(graph, far_name) + 1;
-    else if (which == 1)
+    else if (near)
         *next = find_node_named(graph, near_name) + 1;
-    if (which != 1 || *next == 0)
+    if (!near || *next == 0)
         return true;
     return collapse_on(search, *next - 1, next);
 }

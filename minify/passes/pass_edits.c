@@ -62,19 +62,19 @@ bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which)
     return good;
 }
 
-bool edits_sweep_made(struct search *search, struct edits *edits, bool *made)
+bool edits_sweep_made(struct search *search, struct edits *edits, const float *likely, bool *made)
 {
     if (edits->failed)
         return fail_edits(search, edits);
     bool good = edits->list.n == 0 ||
-                search_sweep(search, edits->list.v, (uint32_t)edits->list.n, NULL, made);
+                search_sweep(search, edits->list.v, (uint32_t)edits->list.n, likely, made);
     edits_release(edits);
     return good;
 }
 
 bool edits_sweep(struct search *search, struct edits *edits)
 {
-    return edits_sweep_made(search, edits, NULL);
+    return edits_sweep_made(search, edits, NULL, NULL);
 }
 
 uint32_t *count_node_uses(const struct graph *graph)
@@ -97,4 +97,14 @@ node_id find_node_named(const struct graph *graph, struct str name)
 uint32_t graph_n_outputs(const struct graph *graph)
 {
     return graph->nodes[graph->n_nodes - 1].n_args;
+}
+
+void find_ends(const struct graph *graph, node_id *first, node_id *last)
+{
+    *first = *last = NODE_NONE;
+    for (node_id id = 0; id < graph->n_nodes; id++)
+        if (is_whole_call(graph, id)) {
+            *first = *first == NODE_NONE ? id : *first;
+            *last = id;
+        }
 }

@@ -7,7 +7,7 @@
 #include "minify/search/search.h"
 #include "trace/base/vec.h"
 
-#define PASS(id, name, description, once) bool pass_##id(struct search *search);
+#define PASS(id, name, description, once, usual) bool pass_##id(struct search *search);
 #include "minify/passes/passes.def"
 #undef PASS
 
@@ -29,7 +29,9 @@ void edits_release(struct edits *edits);
 bool edits_try(struct search *search, struct edits *edits, bool *accepted); /* as one proposal */
 bool edits_try_each(struct search *search, struct edits *edits, uint32_t *which);
 bool edits_sweep(struct search *search, struct edits *edits);
-bool edits_sweep_made(struct search *search, struct edits *edits, bool *made); /* by edit */
+/* With the probability of each edit that it removes what is needed, or NULL; tells which were made.
+ */
+bool edits_sweep_made(struct search *search, struct edits *edits, const float *likely, bool *made);
 
 /* Returns whether a node is a call, except a getitem of a tuple. */
 static inline bool is_whole_call(const struct graph *graph, node_id id)
@@ -41,6 +43,8 @@ static inline bool is_whole_call(const struct graph *graph, node_id id)
 uint32_t *count_node_uses(const struct graph *graph);
 node_id find_node_named(const struct graph *graph, struct str name); /* NODE_NONE */
 uint32_t graph_n_outputs(const struct graph *graph);
+/* Finds the first and the last call; NODE_NONE: there is none. */
+void find_ends(const struct graph *graph, node_id *first, node_id *last);
 
 /* Proposals of passes that the certificate repeats, each of one edit. */
 void propose_dead(const struct candidate *best, struct edits *edits);

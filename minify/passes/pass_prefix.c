@@ -30,8 +30,8 @@ static void reverse_calls(node_id *calls, uint32_t n)
     }
 }
 
-/* Finds the ends of calls: a call of several results ends with its getitems. */
-static bool find_ends(struct ends *ends, const struct graph *graph)
+/* Lists the calls; a call of several results ends with its getitems. */
+static bool list_calls(struct ends *ends, const struct graph *graph)
 {
     size_t most = (size_t)graph->n_nodes + 1;
     ends->calls = calloc(most, sizeof *ends->calls);
@@ -68,7 +68,7 @@ static bool look_for_calls(struct search *search, bool prefix)
     struct edits none = { .failed = true };
     uint32_t least = 0;
     bool good;
-    if (!find_ends(&ends, search_best(search)->graph))
+    if (!list_calls(&ends, search_best(search)->graph))
         good = edits_try(search, &none, NULL);
     else
         good = ends.n < 2 ||

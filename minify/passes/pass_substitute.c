@@ -226,7 +226,7 @@ static bool is_possible(struct substitution *s, struct search *search, const str
 {
     bool equal = s->graph->nodes[r->of].meta == s->graph->nodes[r->by].meta, fits = false;
     const struct edit edit = { equal ? EDIT_BYPASS : EDIT_SUBSTITUTE, r->of, r->by, 0 };
-    s->failed |= !search_fits(search, &edit, 1, &fits);
+    s->failed |= !search_fits(search, &edit, 1, &fits, NULL);
     return fits;
 }
 
@@ -244,17 +244,6 @@ static void learn(struct substitution *s, struct search *search, const struct re
             search_note_needed(search, s->graph->nodes[s->removed[i]].name, NEEDED_CALL);
         }
     }
-}
-
-/* The first and the last call: the passes before have removed what came before and after. */
-static void find_ends(const struct graph *graph, node_id *first, node_id *last)
-{
-    *first = *last = NODE_NONE;
-    for (node_id id = 0; id < graph->n_nodes; id++)
-        if (is_whole_call(graph, id)) {
-            *first = *first == NODE_NONE ? id : *first;
-            *last = id;
-        }
 }
 
 /* Returns the probability that earlier refusals left for a call of that name. */
@@ -378,25 +367,9 @@ static bool replace_one(struct search *search, struct substitution *s, struct le
     return true;
 }
 
-/* Asks whether the first and the last call suffice without a path between them. */
-static bool try_ends(struct search *search, bool *accepted)
-{
-    const struct graph *graph = search_best(search)->graph;
-    struct edits edits = { .failed = false };
-    node_id first, last;
-    find_ends(graph, &first, &last);
-    for (node_id id = 0; id < graph->n_nodes; id++)
-        if (is_whole_call(graph, id) && id != first && id != last)
-            edits_add(&edits, EDIT_CUT, id, 1, 0);
-    return edits_try(search, &edits, accepted);
-}
-
 bool pass_substitute(struct search *search)
 {
-    bool accepted, good = try_ends(search, &accepted);
-    if (!good || accepted)
-        return good;
-    accepted = true;
+    bool accepted = true, good = true;
     struct learned learned = { 0 };
     while (accepted && good) {
         struct substitution s;

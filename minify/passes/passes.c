@@ -2,7 +2,8 @@
 #include "minify/passes/pass_edits.h"
 
 const struct pass passes[] = {
-#define PASS(id, name, description, once) { name, description, once, pass_##id },
+#define PASS(id, name, description, once, usual) \
+    { name, description, once, pass_##id, USUAL_##usual },
 #include "minify/passes/passes.def"
 #undef PASS
 };

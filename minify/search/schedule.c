@@ -14,6 +14,18 @@ static double worth_of(const struct cand_size *before, const struct cand_size *a
     return gain / ((double)calls + 1);
 }
 
+/* The share of trials that is accepted before any was made: most passes find something when few
+ * calls are left, and the last one confirms that there is nothing. Each trial changes it by the
+ * share `learning` of the difference; a pass that runs again on what it has left finds less. */
+static const struct {
+    double first, learning, again;
+} usuals[USUALS] = {
+    [USUAL_CALLS] = { 0.75, 0.33, 0.4 },   [USUAL_ENDS] = { 1, 0, 1 },
+    [USUAL_DEAD] = { 0.2, 0.33, 1 },       [USUAL_BYPASS] = { 0.95, 0.1, 0.3 },
+    [USUAL_SUBSTITUTE] = { 1, 0.02, 0.5 }, [USUAL_CUT] = { 0.15, 0.25, 1 },
+    [USUAL_SIZES] = { 0.92, 0.33, 1 },     [USUAL_CERTIFICATE] = { 0.03, 0.02, 1 },
+};
+
 /* ---- Turns ---- */
 
 static bool copy_needed(struct needed_calls *to, const struct needed_calls *from)
@@ -32,7 +44,9 @@ static bool begin_turn(struct search *search)
 {
     struct schedule *schedule = search->schedule;
     struct turn_start *start = &schedule->start;
-    search->usual = schedule->turns[schedule->at].usual;
+    enum pass_usual usual = schedule->turns[schedule->at].stats.pass->usual;
+    search->usual = schedule->usual[usual];
+    search->learning = usuals[usual].learning;
     if (schedule->in_turn)
         return true;
     if (!copy_needed(&start->needed, &search->needed)) {
@@ -69,7 +83,7 @@ static bool run_turn(struct search *search, struct turn *turn)
     turn->worth = worth_of(&start->size, &search->best_size, search->spent - start->spent);
     turn->clean = good && search->accepted == start->accepted;
     turn->clean_at = search->best_hash;
-    turn->usual = search->usual;
+    schedule->usual[stats->pass->usual] = search->usual * usuals[stats->pass->usual].again;
     schedule->in_turn = false;
     return good;
 }
@@ -149,10 +163,6 @@ bool schedule_run(struct search *search)
 
 /* ---- The value ---- */
 
-/* The share of trials that is accepted, before a pass has run: most passes find something when few
- * calls are left, and the last ones confirm that there is nothing. */
-static const double usual_first = 0.85, usual_last = 0.03;
-
 static bool is_chosen(const struct minify_options *options, const struct pass *pass)
 {
     for (uint32_t i = 0; i < options->n_passes; i++)
@@ -168,15 +178,16 @@ bool schedule_init(struct schedule *schedule, const struct minify_options *optio
         return false;
     for (size_t i = 0; i < n_passes; i++)
         if (is_chosen(options, &passes[i]))
-            schedule->turns[schedule->n++] =
-                (struct turn){ .stats.pass = &passes[i], .usual = usual_first };
+            schedule->turns[schedule->n++] = (struct turn){ .stats.pass = &passes[i] };
+    for (int i = 0; i < USUALS; i++)
+        schedule->usual[i] = usuals[i].first;
     while (schedule->first_loop < schedule->n &&
            schedule->turns[schedule->first_loop].stats.pass->once)
         schedule->first_loop++;
     schedule->end_loop = schedule->n;
     while (schedule->end_loop > schedule->first_loop &&
            schedule->turns[schedule->end_loop - 1].stats.pass->once)
-        schedule->turns[--schedule->end_loop].usual = usual_last;
+        schedule->end_loop--;
     return true;
 }
 

@@ -35,7 +35,6 @@ struct turn {
     struct pass_stats stats;
     bool clean; /* its last run, on clean_at, found nothing */
     struct cand_hash clean_at;
-    double usual; /* the share of its last trials that were accepted */
     double worth; /* the reduction per oracle call of its last run, which determines the order */
 };
 
@@ -45,11 +44,12 @@ struct schedule {
     struct turn *turns;               /* n of them, in the order in which they run */
     uint32_t n, first_loop, end_loop; /* [first_loop, end_loop) run until none finds anything */
     enum schedule_stage stage;
-    uint32_t at;       /* the turn that runs, or the next */
-    bool in_turn;      /* it runs: `start` is what it began with */
-    uint64_t accepted; /* at the beginning of the stage */
-    uint64_t not_told; /* at the beginning of the last stage */
-    bool minimal;      /* when it is done: no last pass found anything, and each answer was told */
+    uint32_t at;          /* the turn that runs, or the next */
+    bool in_turn;         /* it runs: `start` is what it began with */
+    uint64_t accepted;    /* at the beginning of the stage */
+    uint64_t not_told;    /* at the beginning of the last stage */
+    double usual[USUALS]; /* the share of the last trials that were accepted, by kind of pass */
+    bool minimal; /* when it is done: no last pass found anything, and each answer was told */
     struct turn_start start;
 };
 

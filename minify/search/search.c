@@ -265,14 +265,15 @@ static bool decide_candidate(struct search *search, const struct built *built,
 
 /* Decides one trial of the schedule: *yes says whether it is interesting. */
 static bool settle_trial(struct search *search, const struct search_trial *trial, double chance,
-                         bool *yes)
+                         bool *asked, bool *yes)
 {
     struct built built;
-    *yes = false;
+    *asked = *yes = false;
     if (!build_trial(search, trial, &built))
         return false;
     bool good = true, smaller = is_smaller(&built, &search->best_size);
-    if (built.result.valid && (trial->any_size || smaller)) {
+    *asked = built.result.valid && (trial->any_size || smaller);
+    if (*asked) {
         if (!cache_find(search->cache, built.result.hash))
             good = need_candidate(search, trial, &built);
         if (good)
@@ -293,7 +294,8 @@ static void end_plan(struct search *search, struct search_trial *trial)
     vec_release(&trial->edits);
 }
 
-bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits)
+bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits,
+                 uint64_t *calls)
 {
     struct search_trial trial = { 0 };
     struct built built = { 0 };
@@ -303,6 +305,8 @@ bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bo
     search->base_hash = search->best_hash;
     bool good = build_trial(search, &trial, &built);
     *fits = built.result.valid && is_smaller(&built, &search->best_size);
+    if (calls && *fits)
+        *calls = built.result.size.part[SIZE_CALLS];
     built_release(&built);
     end_plan(search, &trial);
     return good;
@@ -317,7 +321,7 @@ void search_expect(struct search *search, double chance)
 /* Learns what share of trials is accepted; the last few count most. */
 static void learn_usual(struct search *search, bool yes)
 {
-    search->usual += ((yes ? 0.97 : 0.03) - search->usual) / 3;
+    search->usual += ((yes ? 0.98 : 0.02) - search->usual) * search->learning;
 }
 
 bool search_run_plan(struct search *search, struct search_plan *plan, void *state)
@@ -327,19 +331,20 @@ bool search_run_plan(struct search *search, struct search_plan *plan, void *stat
     search->base = candidate_hold(search->best);
     search->base_hash = search->best_hash;
     while (good && !search_stops(search)) {
-        bool yes;
+        bool asked, yes;
         trial.edits.n = 0;
         trial.any_size = false;
         if (!plan->next(plan, state, &trial))
             break;
         search->left = plan->left(plan, state);
-        plan->usual = search->expects ? search->expected : search->usual;
+        plan->usual = search->usual * (search->expects ? search->expected : 1);
         search->expects = false;
         search_show(search, false);
-        good = settle_trial(search, &trial, plan->chance(plan, state), &yes);
+        good = settle_trial(search, &trial, plan->chance(plan, state), &asked, &yes);
         if (good) {
             plan->tell(plan, state, yes);
-            learn_usual(search, yes);
+            if (asked)
+                learn_usual(search, yes);
         }
     }
     end_plan(search, &trial);

@@ -27,10 +27,12 @@ node_id search_location(const struct search *search);
 struct str search_failure(const struct search *search);
 bool search_cheap(const struct search *search);
 
-/* Finds out whether edits of the best one give a candidate that is valid and smaller. */
-bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits);
-/* Says with which probability the next proposal is accepted, if a pass knows: that decides what is
- * asked in advance, and nothing else. */
+/* Finds out whether edits of the best one give a candidate that is valid and smaller; then *calls,
+ * unless it is NULL, is the number of its calls. */
+bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits,
+                 uint64_t *calls);
+/* Says with which probability the next proposal is accepted, if a pass knows, apart from how often
+ * its proposals were accepted lately: that decides what is asked in advance, and nothing else. */
 void search_expect(struct search *search, double chance);
 
 /* Tries one proposal of n edits that are made together. */
@@ -46,10 +48,9 @@ bool search_try_each(struct search *search, const struct proposal *proposals, ui
                      uint32_t *which);
 
 /* Finds the least x in [from, to) whose proposal make(user, x) is interesting, assuming that
- * make(user, to) is and that the answers are monotone; with several jobs the range is divided into
- * jobs+1 parts. weight[x] for each x in [from, to], including to, is not negative and proportional
- * to the probability that x is the answer; each question then has an even chance. NULL means equal
- * weights. The best becomes that of *least. If the answers are not monotone, the result is a local
+ * make(user, to) is and that the answers are monotone. weight[x] for each x in [from, to],
+ * including to, is not negative and proportional to the probability that x is the answer; each
+ * question then has an even chance. NULL means equal weights. The best becomes that of *least. If the answers are not monotone, the result is a local
  * minimum that is still interesting. */
 typedef bool search_maker(void *user, uint32_t x, struct edit *edit);
 bool search_least(struct search *search, uint32_t from, uint32_t to, const float *weight,

@@ -82,6 +82,7 @@ struct search {
     uint32_t unresolved_in_a_row;
     uint32_t rate_hits, rate_asked;
     double usual;    /* the share of trials that were accepted lately */
+    double learning; /* how much one trial changes it */
     double expected; /* if `expects`: the probability that the next is, by the pass */
     bool expects;
     double began, deadline, saved, shown; /* by now() */

@@ -158,12 +158,28 @@ static void sweep_tell(const struct search_plan *plan, void *state, bool yes)
     }
 }
 
+/* Returns the probability that the needed edits of a group, of which there is at least one, are all
+ * in its second half. */
+static double chance_of_half(const struct edit_sweep *sweep, const struct sweep_state *s)
+{
+    const double least = -log1p(-1 / (double)(unknown_before(s, s->hot) + 1));
+    double all = 0, first = 0;
+    for (uint32_t i = 0; i < s->hot; i++) {
+        if (s->status[i] != EDIT_UNKNOWN)
+            continue;
+        double weight = fmax(least, failure_weight(sweep, s, i));
+        all += weight;
+        first += i < s->end ? weight : 0;
+    }
+    return (exp(-first) - exp(-all)) / (1 - exp(-all));
+}
+
 static double sweep_chance(const struct search_plan *plan, const void *state)
 {
     const struct edit_sweep *sweep = plan->user;
     const struct sweep_state *s = state;
     if (s->hot)
-        return (0.5 + plan->usual) / 2;
+        return chance_of_half(sweep, s);
     if (!sweep->likely && s->found_needed == 0)
         return plan->usual;
     return exp(-weight_before(sweep, s, s->end));

@@ -145,6 +145,27 @@ static void test_cut(void **state)
                 SIN("a", "x") COS("d", "c") "        return (a, d)\n"));
 }
 
+/* The first and the last call alone; or else the one output, so that nothing keeps the others. */
+static void test_ends(void **state)
+{
+    (void)state;
+    check("ends", "aten.sin, aten.cos", 3,
+          GRAPH(", x: \"" F "\"",
+                SIN("a", "x") EXP("b", "a") EXP("c", "b") COS("d", "c") "        return (d, b)\n"),
+          GRAPH(", x: \"" F "\", c: \"" F "\"",
+                SIN("a", "x") COS("d", "c") "        return (a, d)\n"));
+    check(
+        "ends", "aten.sin -> aten.cos", 4,
+        GRAPH(", x: \"" F "\"",
+              SIN("a", "x") EXP("b", "a") EXP("c", "a") COS("d", "c") "        return (b, d)\n"),
+        GRAPH(", x: \"" F "\"", SIN("a", "x") EXP("c", "a") COS("d", "c") "        return (d,)\n"));
+    check("ends", "aten.sin -> aten.cos, aten.exp", 4,
+          GRAPH(", x: \"" F "\"",
+                SIN("a", "x") EXP("b", "a") COS("d", "a") "        return (b, d)\n"),
+          GRAPH(", x: \"" F "\"",
+                SIN("a", "x") EXP("b", "a") COS("d", "a") "        return (b, d)\n"));
+}
+
 /* Of long graphs, not all values are looked at, and what is found is minimal all the same. */
 static void test_substitute_long(void **state)
 {
@@ -333,14 +354,23 @@ static void test_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefix),          cmocka_unit_test(test_likely),
-        cmocka_unit_test(test_suffix),          cmocka_unit_test(test_dead),
-        cmocka_unit_test(test_bypass),          cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_substitute),      cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_substitute_long), cmocka_unit_test(test_guards),
-        cmocka_unit_test(test_static),          cmocka_unit_test(test_dimension),
-        cmocka_unit_test(test_merge_and_hints), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_plain),           cmocka_unit_test(test_all),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_likely),
+        cmocka_unit_test(test_suffix),
+        cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_bypass),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_substitute),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_substitute_long),
+        cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_static),
+        cmocka_unit_test(test_dimension),
+        cmocka_unit_test(test_merge_and_hints),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
