@@ -50,8 +50,8 @@ bool search_try_each(struct search *search, const struct proposal *proposals, ui
 /* Finds the least x in [from, to) whose proposal make(user, x) is interesting, assuming that
  * make(user, to) is and that the answers are monotone. weight[x] for each x in [from, to],
  * including to, is not negative and proportional to the probability that x is the answer; each
- * question then has an even chance. NULL means equal weights. The best becomes that of *least. If the answers are not monotone, the result is a local
- * minimum that is still interesting. */
+ * question then has an even chance. NULL means equal weights. The best becomes that of *least. If
+ * the answers are not monotone, the result is a local minimum that is still interesting. */
 typedef bool search_maker(void *user, uint32_t x, struct edit *edit);
 bool search_least(struct search *search, uint32_t from, uint32_t to, const float *weight,
                   search_maker *make, void *user, uint32_t *least);
