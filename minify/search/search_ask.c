@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "minify/search/search_inside.h"
 
 /* The interval in seconds at which the main thread checks whether to stop. */
@@ -92,6 +94,7 @@ static bool take_in(struct search *search, struct task *task)
     const struct minify_options *options = search->options;
     search->calls += task->attempts;
     search->changed = true;
+    search->answered = clock_seconds();
     if (is_cut_short(task) || is_too_slow(search, task, task->answer.seconds))
         return true;
     /* Of two questions about one candidate, the answer that comes first is the answer. */
@@ -231,6 +234,28 @@ static void ask_needed(struct search *search, const struct built *built,
     workers_ask(search->workers, task->worker);
 }
 
+static bool is_busy(struct search *search)
+{
+    for (uint32_t i = 0; i < workers_n(search->workers); i++)
+        if (workers_state(search->workers, i) != TASK_FREE)
+            return true;
+    return false;
+}
+
+/* Questions that began together mostly end together: after an answer, waits for a small share of
+ * the time that a question takes, so that what is asked in advance depends on all of them. */
+static bool gather_answers(struct search *search)
+{
+    const double share = 0.02, most = 0.02;
+    double rest, grace = fmin(share * search->first.seconds, most);
+    while ((rest = search->answered + grace - clock_seconds()) > 0 && is_busy(search)) {
+        workers_wait(search->workers, rest);
+        if (!collect_answer(search))
+            return false;
+    }
+    return true;
+}
+
 /* Waits for one answer that is needed. */
 static bool ask_worker(struct search *search, const struct built *built,
                        const struct search_trial *trial)
@@ -242,6 +267,10 @@ static bool ask_worker(struct search *search, const struct built *built,
         if (cache_find(search->cache, built->result.hash))
             return true;
         ask_needed(search, built, trial);
+        if (search->changed && !gather_answers(search))
+            break;
+        if (cache_find(search->cache, built->result.hash))
+            return true;
         if (search->changed && !forecast_ask(search))
             break;
         search_show(search, false);

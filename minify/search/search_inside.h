@@ -86,6 +86,7 @@ struct search {
     double expected; /* if `expects`: the probability that the next is, by the pass */
     bool expects;
     double began, deadline, saved, shown; /* by now() */
+    double answered;                      /* by now(): when the last answer came */
     bool unsaved;                         /* the best is not on disk yet */
     bool has_first;
     bool changed;     /* a question or an answer came since the last forecast */
