@@ -22,9 +22,7 @@ import planted  # noqa: E402
 
 def texts(args, pred):
     """FX texts of graphs of so many calls, in an order of the seed."""
-    shared = cases.shared()
-    logs = [p for d in ("traces", "failures", "variety") for p in sorted((shared / d).glob("*.log.zst"))
-            if p.stat().st_size < planted.MOST_LOG // 20]
+    logs = planted.some_logs()
     random.Random(args.seed).shuffle(logs)
     used = 0
     for log in logs:

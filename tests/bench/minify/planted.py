@@ -30,6 +30,12 @@ sys.exit(0 if pred.test(pred.parse(open(sys.argv[2]).read()), sys.argv[1]) else 
 MOST_LOG = 20_000_000  # bytes of a packed log that is read: all but a few models'
 
 
+def some_logs():
+    """The recordings of ../shared, but the largest."""
+    return [p for d in ("traces", "failures", "variety") for p in sorted((cases.shared() / d).glob("*.log.zst"))
+            if p.stat().st_size < MOST_LOG // 20]
+
+
 def graphs_of(log):
     """The graphs of a recording that are worth reducing, one of a kind and compile."""
     text = subprocess.run([cases.SYMTAPE, "show", log, "--graphs", "--json", "-n", "0"],
@@ -138,8 +144,7 @@ def run(args, folder):
     import pred
     check = folder / "check.py"
     check.write_text(CHECK.format(folder=str(shared / "minify")))
-    logs = [p for d in ("traces", "failures", "variety") for p in sorted((shared / d).glob("*.log.zst"))
-            if p.stat().st_size < MOST_LOG // 20]
+    logs = some_logs()
     rng = random.Random(args.seed)
     listed = folder / "graphs.json"
     if not listed.exists():

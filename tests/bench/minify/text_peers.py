@@ -172,8 +172,7 @@ def main():
 
 
 def some_texts(args, pred):
-    logs = [p for d in ("traces", "failures", "variety") for p in sorted((cases.shared() / d).glob("*.log.zst"))
-            if p.stat().st_size < planted.MOST_LOG // 20]
+    logs = planted.some_logs()
     random.Random(args.seed).shuffle(logs)
     used = 0
     for log in logs:
