@@ -42,13 +42,22 @@ static struct str graph_level_text(struct compare_build *b, const struct outline
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
+static bool has_op(const struct outline *o, const struct outline_form *form, const char *op)
+{
+    return !form->is_call && str_is(outline_text(o, form->op), op);
+}
+
+/* Returns whether a node is an input with a name, or a result of an exported program. */
+static bool is_leaf(const struct outline *o, const struct outline_form *form)
+{
+    return form->args && (has_op(o, form, "placeholder") || has_op(o, form, "result"));
+}
+
 /* Returns the detail of a node that a report shows beside its operator: an input's name, for
  * example. */
 static struct str node_detail(const struct outline *o, const struct outline_form *form)
 {
-    struct str op = outline_text(o, form->op), args = outline_text(o, form->args);
-    bool input = !form->is_call && args.n > 0 && str_is(op, "placeholder");
-    return input ? args : op;
+    return outline_text(o, is_leaf(o, form) ? form->args : form->op);
 }
 
 static bool add_lone_node(struct compare_build *b, uint32_t node, bool is_new, struct str level,
@@ -58,7 +67,7 @@ static bool add_lone_node(struct compare_build *b, uint32_t node, bool is_new, s
     const struct outline_form *form = outline_form_of(o, node);
     struct change_row row =
         graph_change_row(CHANGE_NODES, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
-    if (str_is(outline_text(o, form->op), "output"))
+    if (has_op(o, form, "output"))
         return true;
     row.what = node_detail(o, form);
     row.more = outline_text(o, form->shown);
@@ -67,22 +76,59 @@ static bool add_lone_node(struct compare_build *b, uint32_t node, bool is_new, s
     return compare_add(b, &row, attempt);
 }
 
+/* Sets what changed in a node's meta. Where the printed metas are equal, their symbols have other
+ * sources, and the metas are shown with these. */
+static void put_meta_change(const struct compare_build *b, const struct outline_form *x,
+                            const struct outline_form *y, struct change_row *row)
+{
+    row->was = outline_text(b->a, x->shown);
+    row->now = outline_text(b->b, y->shown);
+    if (str_eq(row->was, row->now)) {
+        row->was = outline_text(b->a, x->meta);
+        row->now = outline_text(b->b, y->meta);
+    }
+}
+
+/* Sets how an input or result with another name or path changed: where its meta did, too, that is
+ * told with the name. */
+static bool put_leaf_change(struct compare_build *b, const struct outline_form *x,
+                            const struct outline_form *y, struct change_row *row)
+{
+    struct str *texts[] = { &row->was, &row->now };
+    const struct outline *sides[] = { b->a, b->b };
+    const struct outline_form *forms[] = { x, y };
+    put_meta_change(b, x, y, row);
+    bool same = str_eq(outline_text(b->a, x->shown), outline_text(b->b, y->shown));
+    for (int i = 0; i < 2; i++) {
+        buf_clear(&b->text);
+        buf_put(&b->text, outline_text(sides[i], forms[i]->args));
+        if (!same) {
+            buf_putc(&b->text, ' ');
+            buf_put(&b->text, *texts[i]);
+        }
+        *texts[i] = compare_keep(b, &b->text);
+    }
+    return row->was.p && row->now.p;
+}
+
 static bool add_changed_node(struct compare_build *b, const struct align_pair *pair,
                              struct str level, struct str compile, uint32_t attempt)
 {
     const struct outline_form *x = outline_form_of(b->a, pair->a);
     const struct outline_form *y = outline_form_of(b->b, pair->b);
     struct change_row row = graph_change_row(CHANGE_NODES, CHANGE_CHANGED, level, compile);
-    if (str_is(outline_text(b->b, y->op), "output") && !(pair->change & ALIGN_INPUTS))
+    if (has_op(b->b, y, "output") && !(pair->change & ALIGN_INPUTS))
         return true; /* the number of outputs is compared with the graph's inputs and outputs */
     row.what = node_detail(b->b, y);
     row.place = compare_place(b->b, y->line);
     row.before = row.after = 1;
     if (pair->change & ALIGN_LINE)
         row.old_place = compare_place(b->a, x->line);
-    if (pair->change & ALIGN_META) {
-        row.was = outline_text(b->a, x->shown);
-        row.now = outline_text(b->b, y->shown);
+    if ((pair->change & ALIGN_ARGS) && is_leaf(b->a, x) && is_leaf(b->b, y)) {
+        if (!put_leaf_change(b, x, y, &row))
+            return false;
+    } else if (pair->change & ALIGN_META) {
+        put_meta_change(b, x, y, &row);
     } else if (pair->change & ALIGN_ARGS) {
         row.was = outline_text(b->a, x->args);
         row.now = outline_text(b->b, y->args);
@@ -102,16 +148,25 @@ static bool put_change(struct buf *out, const char *what, uint32_t was, uint32_t
     return true;
 }
 
+/* Counts the nodes of a graph; the results of a program are one node of it. */
+static uint32_t count_nodes(const struct outline *o, const struct outline_graph *g)
+{
+    uint32_t n_results = 0;
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        n_results += has_op(o, outline_form_of(o, g->first_node + i), "result");
+    return g->n_nodes - n_results + (n_results > 0);
+}
+
 static bool add_shape(struct compare_build *b, const struct outline_graph *x,
                       const struct outline_graph *y, struct str level, struct str compile,
                       uint32_t attempt)
 {
     struct change_row row = graph_change_row(CHANGE_GRAPHS, CHANGE_CHANGED, level, compile);
     row.what = STR("nodes");
-    row.before = x->n_nodes;
-    row.after = y->n_nodes;
+    row.before = count_nodes(b->a, x);
+    row.after = count_nodes(b->b, y);
     buf_clear(&b->text);
-    bool differs = x->n_nodes != y->n_nodes;
+    bool differs = row.before != row.after;
     differs |= put_change(&b->text, "inputs", x->n_inputs, y->n_inputs);
     differs |= put_change(&b->text, "calls", x->n_calls, y->n_calls);
     differs |= put_change(&b->text, "outputs", x->n_outputs, y->n_outputs);
@@ -126,7 +181,7 @@ static bool add_lone_graph(struct compare_build *b, const struct outline_graph *
     struct change_row row =
         graph_change_row(CHANGE_GRAPHS, is_new ? CHANGE_NEW : CHANGE_GONE, level, compile);
     row.what = STR("nodes");
-    *(is_new ? &row.after : &row.before) = g->n_nodes;
+    *(is_new ? &row.after : &row.before) = count_nodes(is_new ? b->b : b->a, g);
     buf_clear(&b->text);
     buf_printf(&b->text, "%u inputs, %u calls, %u outputs", g->n_inputs, g->n_calls, g->n_outputs);
     row.more = compare_keep(b, &b->text);

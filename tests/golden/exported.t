@@ -78,3 +78,69 @@ A log has neither:
 
     weights
     no weights
+
+Arguments and results that are pytrees: dataclasses, named tuples in named tuples, lists, a deque, a defaultdict with other
+keys than names, a class that is a dictionary. Inputs are called as the guards call them.
+
+    $ symtape show $RECORDINGS/pytrees_before.pt2 --signature
+    inputs
+    program                           kind            input              bound to                meta
+    pytrees_before/models/model.json  user_input      batch_ids          L['batch'].ids          f32[s29, 4][4, 1]cpu
+    pytrees_before/models/model.json  user_input      batch_mask         L['batch'].mask         f32[s29, 4][4, 1]cpu
+    pytrees_before/models/model.json  user_input      nested_pair_left   L['nested'].pair.left   f32[3][1]cpu
+    pytrees_before/models/model.json  user_input      nested_pair_right  L['nested'].pair.right  f32[2][1]cpu
+    pytrees_before/models/model.json  user_input      nested_rows_0      L['nested'].rows[0]     f32[3][1]cpu
+    pytrees_before/models/model.json  constant_input  nested_rows_1      L['nested'].rows[1]     None
+    pytrees_before/models/model.json  user_input      words_0            L['words'][0]           f32[6][1]cpu
+    pytrees_before/models/model.json  user_input      keyed_1            L['keyed'][1]           f32[s29][1]cpu
+    pytrees_before/models/model.json  user_input      keyed_it_s         L['keyed']["it's"]      f32[1][1]cpu
+
+    outputs
+    program                           kind         output             goes to                  meta
+    pytrees_before/models/model.json  user_output  add_1              output[0]['logits']      f32[s29][1]cpu
+    pytrees_before/models/model.json  user_output  add                output[0]['pair'].left   f32[3][1]cpu
+    pytrees_before/models/model.json  user_output  nested_pair_right  output[0]['pair'].right  f32[2][1]cpu
+    pytrees_before/models/model.json  user_output  words_0            output[1]                f32[6][1]cpu
+    pytrees_before/models/model.json  user_output  -                  output[2]                -
+
+    range_constraints
+    program                           symbol  min  max
+    pytrees_before/models/model.json  s29       2    -
+
+    guards_code
+    program                           guard
+    pytrees_before/models/model.json  L['batch'].ids.size()[0] == L['batch'].mask.size()[0]
+    pytrees_before/models/model.json  L['batch'].mask.size()[0] == L['keyed'][1].size()[0]
+
+Of two versions, the paths that changed are listed: a field of the batch, a result that has another name, a new one.
+
+    $ symtape diff $RECORDINGS/pytrees_before.pt2 $RECORDINGS/pytrees_after.pt2 --only graphs,nodes
+    before: $RECORDINGS/pytrees_before.pt2
+    after: $RECORDINGS/pytrees_after.pt2
+      * 1 graph changed, 2 nodes new, 7 nodes changed
+
+    User lines (+ new, - gone, ~ changed)
+      nodes  user line           code
+         ~2  demo/pytrees.py:57  total = (batch.tokens * batch.mask).sum(1)
+         ~1  demo/pytrees.py:59  return Output(scores=total + keyed[1], pair=Pair(left, nested.pair.right),
+         +1  demo/pytrees.py:60  loss=total.mean()), words[0], None
+
+    Shape of graphs
+      change   before  after  graph     more
+      changed      14     15  exported  calls 4, now 5; outputs 5, now 6
+
+    Nodes of graphs by user line
+      change   times  level     node                  more                                                                             user line           code
+      new          1  exported  output[0]['loss']     f32[][]cpu                                                                       -                   -
+      new          1  exported  aten.mean.default     f32[][]cpu                                                                       demo/pytrees.py:60  loss=total.mean()), words[0], None
+      changed      1  exported  L['batch'].mask       f32[s29, 4][4, 1]cpu, now f32[s11, 4][4, 1]cpu                                   -                   -
+      changed      1  exported  L['batch'].tokens     L['batch'].ids f32[s29, 4][4, 1]cpu, now L['batch'].tokens f32[s11, 4][4, 1]cpu  -                   -
+      changed      1  exported  L['keyed'][1]         f32[s29][1]cpu, now f32[s11][1]cpu                                               -                   -
+      changed      1  exported  output[0]['scores']   output[0]['logits'] f32[s29][1]cpu, now output[0]['scores'] f32[s11][1]cpu       -                   -
+      changed      1  exported  aten.mul.Tensor       f32[s29, 4][4, 1]cpu, now f32[s11, 4][4, 1]cpu                                   demo/pytrees.py:57  total = (batch.tokens * batch.mask).sum(1)
+      changed      1  exported  aten.sum.dim_IntList  f32[s29][1]cpu, now f32[s11][1]cpu                                               demo/pytrees.py:57  total = (batch.tokens * batch.mask).sum(1)
+      changed      1  exported  aten.add.Tensor       f32[s29][1]cpu, now f32[s11][1]cpu                                               demo/pytrees.py:59  return Output(scores=total + keyed[1], pair=Pair(left, nested.pair.right),
+    [exit 1]
+
+    $ symtape diff -q $RECORDINGS/pytrees_before.pt2 $RECORDINGS/pytrees_before.pt2 && echo same
+    same

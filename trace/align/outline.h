@@ -16,6 +16,8 @@
  *
  * An outline is arrays of indices and numbers and one table of texts; it can be written as JSON and
  * read again (trace/align/outline_json.h), and then has no reference to a trace. Text 0 is "".
+ * In place of its output node, an exported program has a node for each value that it returns: the
+ * operator is "result" and the constant arguments are its path, "output['logits']".
  * Records that belong to no compile are collected in one of id "" of their recording. Of graphs
  * that PyTorch prints before and after its passes, the outline has the last one. */
 #ifndef SYMTAPE_TRACE_ALIGN_OUTLINE_H

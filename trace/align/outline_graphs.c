@@ -3,6 +3,7 @@
 
 #include "trace/align/outline_build.h"
 #include "trace/events/user_line.h"
+#include "trace/pt2/signature.h"
 
 enum { ARG_DEPTH = 64 };
 
@@ -144,15 +145,36 @@ static bool has_meaningful_names(enum graph_kind kind)
     return kind == GRAPH_DYNAMO || kind == GRAPH_EXPORTED || kind == GRAPH_PRE_GRAD;
 }
 
+/* Returns the signature of the program that the graph is, or NULL. */
+static const struct graph_signature *program_signature(const struct graph_collector *t)
+{
+    return t->ref->kind == GRAPH_EXPORTED && t->depth == 0 ? t->graph->signature : NULL;
+}
+
+static const struct input_spec *input_spec_of(const struct graph_collector *t, node_id node)
+{
+    const struct graph_signature *signature = program_signature(t);
+    bool known = signature && node < signature->n_inputs;
+    return known && signature->inputs[node].source.n ? &signature->inputs[node] : NULL;
+}
+
 /* Prints an input. "L_x_" and "l_x_" are the same input, and one whose name is a symbol is that
- * symbol. */
-static void put_input_name(struct graph_collector *t, const struct node *node)
+ * symbol. What the user passes to a program is called by its path in the arguments. */
+static bool put_input_name(struct graph_collector *t, const struct node *node)
 {
     const struct meta *metas = t->graph->pool->metas;
-    if (!has_meaningful_names(t->ref->kind) || t->depth > 0 ||
-        (node->meta != META_NONE && metas[node->meta].kind == META_SYM))
-        return;
-    buf_put(&t->args, node->name);
+    const struct input_spec *input = input_spec_of(t, (node_id)(node - t->graph->nodes));
+    if (input) {
+        buf_put(&t->args, input->source);
+        if (input->kind != INPUT_CONSTANT)
+            return true;
+        buf_puts(&t->args, " = ");
+        return put_form_arg(t, &input->value, 0);
+    }
+    if (has_meaningful_names(t->ref->kind) && t->depth == 0 &&
+        (node->meta == META_NONE || metas[node->meta].kind != META_SYM))
+        buf_put(&t->args, node->name);
+    return true;
 }
 
 static bool put_node_op(struct graph_collector *t, const struct node *node, uint32_t *ret)
@@ -164,7 +186,7 @@ static bool put_node_op(struct graph_collector *t, const struct node *node, uint
     switch (node->op) {
     case NODE_PLACEHOLDER:
         buf_puts(text, "placeholder");
-        put_input_name(t, node);
+        ok = put_input_name(t, node);
         break;
     case NODE_GET_ATTR:
         buf_puts(text, "get_attr");
@@ -205,22 +227,64 @@ static bool user_line_of(struct graph_collector *t, uint32_t location, uint32_t 
     return outline_line_at(t->b, at->file, at->function, at->code, at->line, ret);
 }
 
-static bool collected_form(struct graph_collector *t, const struct node *node, uint32_t *ret)
+/* Completes a form whose operator is set and whose arguments are in t->args. */
+static bool finish_form(struct graph_collector *t, struct outline_form form, uint32_t meta,
+                        uint32_t *ret)
 {
     struct outline *o = t->b->outline;
-    struct outline_form form;
-    struct str shown = node->meta == META_NONE ? STR("") : t->graph->pool->metas[node->meta].text;
-    if (!put_node_op(t, node, &form.op) || !text_of_meta(t, node->meta, &form.meta) ||
-        !user_line_of(t, node->location, &form.line))
+    struct str shown = meta == META_NONE ? STR("") : t->graph->pool->metas[meta].text;
+    if (!text_of_meta(t, meta, &form.meta))
         return false;
     form.args = outline_intern(t->b, buf_str(&t->args));
     form.shown = outline_intern(t->b, shown);
     if (form.args == INTERN_NONE || form.shown == INTERN_NONE)
         return false;
-    form.is_call = node_is_call(node);
     *ret = intern(&t->b->form_keys,
                   OUTLINE_KEY(form.op, form.args, form.meta, form.shown, form.line, form.is_call));
     return *ret != INTERN_NONE && (*ret < o->forms.n || vec_push(&o->forms, form));
+}
+
+static bool collected_form(struct graph_collector *t, const struct node *node, uint32_t *ret)
+{
+    struct outline_form form = { .is_call = node_is_call(node) };
+    return put_node_op(t, node, &form.op) && user_line_of(t, node->location, &form.line) &&
+           finish_form(t, form, node->meta, ret);
+}
+
+/* Adds a result of a program: its path in the value of forward(), or what it is written to. */
+static bool add_result(struct graph_collector *t, const struct node *output, uint32_t i)
+{
+    struct outline *o = t->b->outline;
+    const struct output_spec *spec = &program_signature(t)->outputs[i];
+    const struct arg *arg = &t->graph->args[output->first_arg + i];
+    struct outline_node n = { .first_ref = (uint32_t)o->refs.n };
+    struct outline_form form = { .op = outline_intern(t->b, STR("result")), .line = OUTLINE_NONE };
+    uint32_t meta = arg->kind == ARG_NODE ? t->graph->nodes[arg->u.node].meta : META_NONE;
+    buf_clear(&t->args);
+    buf_put(&t->args, spec->path);
+    if (spec->target.n)
+        buf_printf(&t->args, "%s %.*s", output_kind_name(spec->kind), STR_ARG(spec->target));
+    size_t named = t->args.n;
+    buf_puts(&t->args, " = ");
+    bool ok = form.op != INTERN_NONE && put_form_arg(t, arg, 0);
+    if (arg->kind == ARG_NODE)
+        t->args.n = named;
+    ok = ok && !t->args.failed && finish_form(t, form, meta, &n.form);
+    n.n_refs = (uint32_t)o->refs.n - n.first_ref;
+    n.name = outline_intern(t->b, output->name);
+    return ok && n.name != INTERN_NONE && vec_push(&o->nodes, n);
+}
+
+/* Adds the results of a program in place of its output node. */
+static bool add_results(struct graph_collector *t, const struct node *output,
+                        struct outline_graph *graph)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < output->n_args && ok; i++)
+        ok = add_result(t, output, i);
+    graph->n_nodes += output->n_args;
+    graph->n_outputs = output->n_args;
+    return ok;
 }
 
 static bool add_graph_node(struct graph_collector *t, const struct node *node,
@@ -228,6 +292,10 @@ static bool add_graph_node(struct graph_collector *t, const struct node *node,
 {
     struct outline *o = t->b->outline;
     struct outline_node n = { .first_ref = (uint32_t)o->refs.n };
+    const struct graph_signature *signature = program_signature(t);
+    if (node->op == NODE_OUTPUT && signature && node->n_args == signature->n_outputs &&
+        node->n_args > 0)
+        return add_results(t, node, graph);
     if (!collected_form(t, node, &n.form))
         return false;
     n.n_refs = (uint32_t)o->refs.n - n.first_ref;

@@ -2,6 +2,7 @@
  * and returns are expanded where there are descriptors; inputs and outputs that the text packed
  * into a pytree or a list are printed one by one. */
 #include "trace/base/buf.h"
+#include "trace/base/text/python_string.h"
 #include "trace/graph/graph.h"
 #include "trace/graph/graph_operator.h"
 
@@ -39,40 +40,11 @@ static struct str printed_name(const struct graph_printer *p, node_id node)
 
 /* ---- values ---- */
 
-static void print_quoted(struct buf *out, struct str text, char quote)
-{
-    buf_putc(out, quote);
-    for (size_t i = 0; i < text.n; i++) {
-        char c = text.p[i];
-        if (c == '\n')
-            buf_puts(out, "\\n");
-        else if (c == '\r')
-            buf_puts(out, "\\r");
-        else if (c == '\t')
-            buf_puts(out, "\\t");
-        else if ((unsigned char)c < 0x20 || c == 0x7F)
-            buf_printf(out, "\\x%02x", (unsigned)c);
-        else if (c == quote || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else
-            buf_putc(out, c);
-    }
-    buf_putc(out, quote);
-}
-
-/* Prints a string as Python's repr() does: in single quotes unless those would need an escape
- * and double ones would not. */
-static void print_string(struct buf *out, struct str text)
-{
-    bool single = str_find_char(text, '\'') < text.n, twofold = str_find_char(text, '"') < text.n;
-    print_quoted(out, text, single && !twofold ? '"' : '\'');
-}
-
 static void print_device(struct buf *out, struct str device)
 {
     size_t colon = str_find_char(device, ':');
     buf_puts(out, "device(type=");
-    print_string(out, str_first(device, colon));
+    python_put_repr(out, str_first(device, colon));
     if (colon < device.n) {
         buf_puts(out, ", index=");
         buf_put(out, str_from(device, colon + 1));
@@ -124,7 +96,7 @@ static void print_arg(const struct graph_printer *p, const struct arg *arg)
     case ARG_NONE: buf_puts(p->out, "None"); break;
     case ARG_NODE: buf_put(p->out, printed_name(p, arg->u.node)); break;
     case ARG_BOOL: buf_puts(p->out, arg->u.integer ? "True" : "False"); break;
-    case ARG_STRING: print_string(p->out, arg->text); break;
+    case ARG_STRING: python_put_repr(p->out, arg->text); break;
     case ARG_DEVICE: print_device(p->out, arg->text); break;
     case ARG_LIST: print_arg_items(p, arg, "[", "]"); break;
     case ARG_TUPLE: print_arg_items(p, arg, "(", arg->u.items.n == 1 ? ",)" : ")"); break;
@@ -204,7 +176,7 @@ static void print_attribute_path(struct buf *out, struct str path)
             buf_put(out, part);
         } else {
             buf_puts(out, ", ");
-            print_quoted(out, part, '"');
+            python_put_quoted(out, part, '"');
             buf_putc(out, ')');
         }
     }

@@ -7,6 +7,7 @@
  * arguments, named by forward_arg_names, and a dictionary of the others; its leaves are the
  * user's inputs in order. Where the tree has no name (for a class of the user's, say), or
  * another number of leaves, an input is named by its placeholder, and an output has no name. */
+#include "trace/base/text/python_string.h"
 #include "trace/pt2/pt2_program.h"
 
 enum { TREE_DEEPEST = 50 };
@@ -18,18 +19,20 @@ struct source_namer {
     uint32_t n, next; /* the input or output that the next leaf may be */
     bool mismatched;  /* the tree does not have the leaves that are required */
     const struct json *spec;
-    struct buf path;  /* of the current subtree */
-    struct buf words; /* the same as the names of placeholders have it: "batch_ids" */
-    bool field;       /* the current subtree is a field of a named tuple, whose name is not known */
+    struct buf path; /* of the current subtree */
+    struct intern named_tuples;
+    vec_of(json_id)
+    fields; /* by named tuple: the list of their names, in the program's document */
 };
 
 /* The names of a node's children, as far as they have names. */
 struct steps {
-    enum { STEPS_NUMBERED, STEPS_FIELDS, STEPS_ATTRIBUTES, STEPS_KEYS, STEPS_UNKNOWN } kind;
+    enum { STEPS_UNKNOWN, STEPS_NUMBERED, STEPS_ATTRIBUTES, STEPS_KEYS } kind;
     uint32_t index;
-    struct json keys;
+    const struct json *doc; /* of the next key */
     json_id key;
-    struct buf text; /* of keys */
+    struct json context; /* where the keys stand in a context that is a text of JSON */
+    struct buf text;     /* of that */
 };
 
 static bool is_passed(const struct input_spec *input)
@@ -49,23 +52,6 @@ static void skip_others(struct source_namer *n)
         n->next++;
 }
 
-/* The spec of a named tuple has no names of its fields, but a placeholder's name ends in that of
- * its leaf (placeholder_naming_pass of torch/_export/utils.py). An output's field has its number.
- */
-static void name_field(struct source_namer *n)
-{
-    struct str words = buf_str(&n->words);
-    struct str name = n->inputs ? n->inputs[n->next].name : STR("");
-    size_t bracket = n->path.n;
-    while (bracket && n->path.p[bracket - 1] != '[')
-        bracket--;
-    if (!bracket || name.n <= words.n + 1 || !str_starts(name, words) || name.p[words.n] != '_')
-        return;
-    n->path.n = bracket - 1;
-    buf_putc(&n->path, '.');
-    buf_put(&n->path, str_from(name, words.n + 1));
-}
-
 static void name_leaf(struct source_namer *n, bool known)
 {
     skip_others(n);
@@ -73,8 +59,6 @@ static void name_leaf(struct source_namer *n, bool known)
         n->mismatched = true;
         return;
     }
-    if (n->field && known)
-        name_field(n);
     struct str path = known ? program_copy(n->program, buf_str(&n->path)) : STR("");
     if (n->inputs)
         n->inputs[n->next++].source = path;
@@ -82,84 +66,150 @@ static void name_leaf(struct source_namer *n, bool known)
         n->outputs[n->next++].path = path;
 }
 
-/* Reads the keys of a dictionary, which are in its context: a JSON list, as a JSON string. Of a
- * dataclass it is the list of its fields, and that of those that are None
- * (register_dataclass_as_pytree_node of torch/_export/utils.py). */
-static void read_keys(struct source_namer *n, json_id tree, bool dictionary, struct steps *steps)
+/* Makes the children be called by the elements of a list, if there are as many. */
+static void take_keys(const struct source_namer *n, json_id tree, const struct json *doc,
+                      json_id list, struct steps *steps)
+{
+    json_id children = json_get(n->spec, tree, STR("children_spec"));
+    bool fits = json_kind_of(doc, list) == JSON_ARRAY &&
+                json_count(doc, list) == json_count(n->spec, children);
+    if (!fits)
+        steps->kind = STEPS_UNKNOWN;
+    steps->doc = doc;
+    steps->key = fits ? json_first(doc, list) : JSON_NONE;
+}
+
+/* Parses the context, a JSON value as a JSON string; false when it is none. */
+static bool read_context(struct source_namer *n, json_id tree, struct steps *steps)
 {
     struct err err = { 0 };
     json_decode(n->spec, json_get(n->spec, tree, STR("context")), &steps->text);
-    if (!steps->text.failed && json_parse(&steps->keys, buf_str(&steps->text), &err)) {
-        json_id first = json_first(&steps->keys, JSON_ROOT);
-        json_id second = json_next(&steps->keys, first);
-        if (dictionary) {
-            steps->kind = STEPS_KEYS;
-            steps->key = first;
-        } else if (json_kind_of(&steps->keys, first) == JSON_ARRAY &&
-                   json_kind_of(&steps->keys, second) == JSON_ARRAY &&
-                   json_count(&steps->keys, JSON_ROOT) == 2 &&
-                   json_count(&steps->keys, first) ==
-                       json_count(n->spec, json_get(n->spec, tree, STR("children_spec")))) {
-            steps->kind = STEPS_ATTRIBUTES;
-            steps->key = json_first(&steps->keys, first);
-        }
-    }
+    bool ok = !steps->text.failed && json_parse(&steps->context, buf_str(&steps->text), &err);
     n->program->failed |= steps->text.failed || err.kind == ERR_ENV;
+    return ok;
+}
+
+/* dict and OrderedDict: their keys. */
+static void open_dictionary(struct source_namer *n, json_id tree, struct steps *steps)
+{
+    if (read_context(n, tree, steps))
+        take_keys(n, tree, &steps->context, JSON_ROOT, steps);
+    else
+        steps->kind = STEPS_UNKNOWN;
+}
+
+/* The keys of a defaultdict stand beside its factory (_defaultdict_serialize of
+ * torch/utils/_pytree.py). */
+static void open_defaultdict(struct source_namer *n, json_id tree, struct steps *steps)
+{
+    json_id context = json_get(n->spec, tree, STR("context"));
+    take_keys(n, tree, n->spec, json_get(n->spec, context, STR("dict_context")), steps);
+}
+
+/* The context of a named tuple is its class; the program lists the fields of these
+ * (store_namedtuple_fields of torch/_export/serde/serialize.py). Without them, a subscript is as
+ * good. */
+static void open_named_tuple(struct source_namer *n, json_id tree, struct steps *steps)
+{
+    json_decode(n->spec, json_get(n->spec, tree, STR("context")), &steps->text);
+    n->program->failed |= steps->text.failed;
+    uint32_t type = intern_find(&n->named_tuples, buf_str(&steps->text));
+    if (type < n->fields.n)
+        take_keys(n, tree, n->program->doc, n->fields.v[type], steps);
+    if (steps->key == JSON_NONE)
+        steps->kind = STEPS_NUMBERED;
+}
+
+/* A class that torch.export.register_dataclass has registered: the context is the list of its
+ * fields, and that of those that are None (register_dataclass_as_pytree_node of
+ * torch/_export/utils.py). Of another class, a list with a key for each child is that of a
+ * dictionary with a class of its own, as ModelOutput of transformers and BaseOutput of diffusers
+ * are (_dict_flatten of torch/utils/_pytree.py). */
+static void open_class(struct source_namer *n, json_id tree, struct steps *steps)
+{
+    if (!read_context(n, tree, steps) || json_kind_of(&steps->context, JSON_ROOT) != JSON_ARRAY) {
+        steps->kind = STEPS_UNKNOWN;
+        return;
+    }
+    const struct json *context = &steps->context;
+    json_id first = json_first(context, JSON_ROOT), second = json_next(context, first);
+    bool is_dataclass = json_count(context, JSON_ROOT) == 2 &&
+                        json_kind_of(context, first) == JSON_ARRAY &&
+                        json_kind_of(context, second) == JSON_ARRAY;
+    steps->kind = is_dataclass ? STEPS_ATTRIBUTES : STEPS_KEYS;
+    take_keys(n, tree, context, is_dataclass ? first : JSON_ROOT, steps);
 }
 
 static void open_steps(struct source_namer *n, json_id tree, struct steps *steps)
 {
+    static const struct {
+        const char *type;
+        int kind;
+        void (*open)(struct source_namer *n, json_id tree, struct steps *steps);
+    } TYPES[] = {
+        { "builtins.tuple", STEPS_NUMBERED, NULL },
+        { "builtins.list", STEPS_NUMBERED, NULL },
+        { "collections.deque", STEPS_NUMBERED, NULL },
+        { "collections.namedtuple", STEPS_ATTRIBUTES, open_named_tuple },
+        { "builtins.dict", STEPS_KEYS, open_dictionary },
+        { "collections.OrderedDict", STEPS_KEYS, open_dictionary },
+        { "collections.defaultdict", STEPS_KEYS, open_defaultdict },
+    };
     json_id type = json_get(n->spec, tree, STR("type"));
-    *steps = (struct steps){ .kind = STEPS_UNKNOWN, .key = JSON_NONE };
-    if (json_is(n->spec, type, "builtins.tuple") || json_is(n->spec, type, "builtins.list"))
-        steps->kind = STEPS_NUMBERED;
-    else if (json_is(n->spec, type, "collections.namedtuple"))
-        steps->kind = STEPS_FIELDS;
-    else
-        read_keys(n, tree,
-                  json_is(n->spec, type, "builtins.dict") ||
-                      json_is(n->spec, type, "collections.OrderedDict"),
-                  steps);
+    *steps = (struct steps){ .key = JSON_NONE };
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (json_is(n->spec, type, TYPES[i].type)) {
+            steps->kind = TYPES[i].kind;
+            if (TYPES[i].open)
+                TYPES[i].open(n, tree, steps);
+            return;
+        }
+    open_class(n, tree, steps);
 }
 
-/* Appends a key to the words of a placeholder's name, in which capitals are small. */
-static void put_words(struct buf *words, struct str key)
+/* Appends a key as Python's repr() prints it; false when it is no string, number, bool or None. */
+static bool put_key(struct source_namer *n, const struct steps *steps)
 {
-    buf_putc(words, '_');
-    for (size_t i = 0; i < key.n; i++)
-        buf_putc(words,
-                 key.p[i] >= 'A' && key.p[i] <= 'Z' ? (char)(key.p[i] - 'A' + 'a') : key.p[i]);
+    struct buf text = BUF_INIT;
+    enum json_kind kind = json_kind_of(steps->doc, steps->key);
+    switch (kind) {
+    case JSON_STRING:
+        json_decode(steps->doc, steps->key, &text);
+        python_put_repr(&n->path, buf_str(&text));
+        n->program->failed |= text.failed;
+        break;
+    case JSON_NUMBER: buf_put(&n->path, json_text(steps->doc, steps->key)); break;
+    case JSON_NULL: buf_puts(&n->path, "None"); break;
+    case JSON_TRUE: buf_puts(&n->path, "True"); break;
+    case JSON_FALSE: buf_puts(&n->path, "False"); break;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+    case JSON_REF: break;
+    }
+    buf_release(&text);
+    return kind != JSON_ARRAY && kind != JSON_OBJECT && kind != JSON_REF;
 }
 
 /* Appends the next child's subscript or attribute; false when it has no name. */
 static bool take_step(struct source_namer *n, struct steps *steps)
 {
-    json_id key = steps->key;
-    struct buf *path = &n->path;
-    size_t from = path->n + 1;
-    n->field = steps->kind == STEPS_FIELDS;
-    if (steps->kind == STEPS_UNKNOWN)
-        return false;
-    if (steps->kind == STEPS_NUMBERED || steps->kind == STEPS_FIELDS) {
-        buf_printf(path, "[%u]", (unsigned)steps->index++);
-        if (!n->field && !path->failed)
-            put_words(&n->words, str_first(str_from(buf_str(path), from), path->n - from - 1));
-        return true;
+    bool named = steps->kind != STEPS_UNKNOWN;
+    switch (steps->kind) {
+    case STEPS_UNKNOWN: return false;
+    case STEPS_NUMBERED: buf_printf(&n->path, "[%u]", (unsigned)steps->index++); return true;
+    case STEPS_ATTRIBUTES:
+        named = json_kind_of(steps->doc, steps->key) == JSON_STRING;
+        buf_putc(&n->path, '.');
+        json_decode(steps->doc, steps->key, &n->path);
+        break;
+    case STEPS_KEYS:
+        buf_putc(&n->path, '[');
+        named = put_key(n, steps);
+        buf_putc(&n->path, ']');
+        break;
     }
-    steps->key = json_next(&steps->keys, key);
-    bool is_text = json_kind_of(&steps->keys, key) == JSON_STRING;
-    bool is_number = json_kind_of(&steps->keys, key) == JSON_NUMBER;
-    bool quoted = steps->kind == STEPS_KEYS && !is_number;
-    buf_puts(path, steps->kind == STEPS_ATTRIBUTES ? "." : quoted ? "['" : "[");
-    from = path->n;
-    if (is_number)
-        buf_put(path, json_text(&steps->keys, key));
-    else
-        json_decode(&steps->keys, key, path);
-    if (!path->failed)
-        put_words(&n->words, str_from(buf_str(path), from));
-    buf_puts(path, steps->kind == STEPS_ATTRIBUTES ? "" : quoted ? "']" : "]");
-    return is_text || (is_number && steps->kind == STEPS_KEYS);
+    steps->key = json_next(steps->doc, steps->key);
+    return named;
 }
 
 static json_id first_child(const struct source_namer *n, json_id tree)
@@ -179,17 +229,15 @@ static void name_tree(struct source_namer *n, json_id tree, bool known, unsigned
         n->mismatched = true;
         return;
     }
-    n->field = false;
     open_steps(n, tree, &steps);
     for (json_id c = first_child(n, tree); c != JSON_NONE && !n->mismatched;
          c = json_next(n->spec, c)) {
-        size_t mark = n->path.n, words = n->words.n;
+        size_t mark = n->path.n;
         bool named = take_step(n, &steps);
         name_tree(n, c, known && named, depth + 1);
         n->path.n = mark;
-        n->words.n = words;
     }
-    json_release(&steps.keys);
+    json_release(&steps.context);
     buf_release(&steps.text);
 }
 
@@ -199,12 +247,8 @@ static void name_positional(struct source_namer *n, json_id tuple, const struct 
     for (json_id c = first_child(n, tuple); c != JSON_NONE && !n->mismatched;
          c = json_next(n->spec, c), i++) {
         size_t mark = n->path.n;
-        buf_clear(&n->words);
-        n->field = false;
-        if (i < root->n_arg_names) {
+        if (i < root->n_arg_names)
             buf_printf(&n->path, "['%.*s']", STR_ARG(root->arg_names[i]));
-            buf_put(&n->words, root->arg_names[i]);
-        }
         name_tree(n, c, i < root->n_arg_names, 1);
         n->path.n = mark;
     }
@@ -231,11 +275,35 @@ static void name_results(struct source_namer *n)
         name_tree(n, tree, true, 1);
 }
 
+/* Collects the fields of the named tuples in the program's pytrees. */
+static bool read_named_tuples(struct source_namer *n)
+{
+    const struct json *doc = n->program->doc;
+    json_id module = json_get(doc, JSON_ROOT, STR("graph_module"));
+    json_id types = json_get(doc, module, STR("treespec_namedtuple_fields"));
+    bool ok = true;
+    if (json_kind_of(doc, types) != JSON_OBJECT)
+        return true;
+    for (json_id type = json_first(doc, types); type != JSON_NONE && ok;) {
+        json_id value = json_next(doc, type);
+        json_id fields = json_get(doc, value, STR("field_names"));
+        buf_clear(&n->path);
+        json_decode(doc, type, &n->path);
+        uint32_t id = n->path.failed ? INTERN_NONE : intern(&n->named_tuples, buf_str(&n->path));
+        ok = id != INTERN_NONE && (id < n->fields.n || vec_push(&n->fields, fields));
+        type = json_next(doc, value);
+    }
+    buf_clear(&n->path);
+    return ok;
+}
+
 static void name_by_tree(struct source_namer *n, const struct module_call *root)
 {
     struct json spec = { 0 };
     struct err err = { 0 };
-    if (json_parse(&spec, n->inputs ? root->in_spec : root->out_spec, &err)) {
+    if (!read_named_tuples(n))
+        n->program->failed = true;
+    else if (json_parse(&spec, n->inputs ? root->in_spec : root->out_spec, &err)) {
         n->spec = &spec;
         if (n->inputs)
             name_arguments(n, root);
@@ -245,10 +313,11 @@ static void name_by_tree(struct source_namer *n, const struct module_call *root)
         n->mismatched |= n->next < n->n;
     }
     n->mismatched |= err_is_set(&err);
-    n->program->failed |= n->path.failed || n->words.failed || err.kind == ERR_ENV;
+    n->program->failed |= n->path.failed || err.kind == ERR_ENV;
     json_release(&spec);
     buf_release(&n->path);
-    buf_release(&n->words);
+    intern_release(&n->named_tuples);
+    vec_release(&n->fields);
 }
 
 static const struct module_call *find_root(const struct graph_signature *signature)

@@ -14,6 +14,12 @@
 #define DICT(keys, of) TREE("\"builtins.dict\"", "[" keys "]", of)
 #define DATA(keys, of) TREE("\"my.Data\"", "[[" keys "], [\\\"rest\\\"]]", of)
 #define NAMED(of)      TREE("\"collections.namedtuple\"", "my.Pair", of)
+#define TUPLE_OF(type, of) TREE("\"collections.namedtuple\"", type, of)
+#define MAPPED(keys, of) TREE("\"my.Mapping\"", "[" keys "]", of)
+#define DEQUE(of)      TREE("\"collections.deque\"", "null", of)
+#define DEFAULT(keys, of)                                                                       \
+    "{\"type\": \"collections.defaultdict\", \"context\": {\"default_factory_name\": \"list\", " \
+    "\"dict_context\": [" keys "]}, \"children_spec\": [" of "]}"
 #define NO_KEYWORDS    DICT("", "")
 #define SPEC(positional, keywords) "[1, " TUPLE(TUPLE(positional) "," keywords) "]"
 
@@ -24,17 +30,17 @@
     "{\"constant_input\": {\"name\": \"c\", \"value\": {\"as_int\": 3}}}, " USER("d") "]}, " \
     "\"module_call_graph\": [{\"fqn\": \"l\", \"signature\": {\"in_spec\": \"[\"}}, " \
     "{\"fqn\": \"\", \"signature\": {\"forward_arg_names\": [\"x\", \"y\"], \"in_spec\": "
-/* clang-format on */
 
-/* The same with three inputs that are named as placeholders of paths are, and four outputs. */
+/* The same with three inputs, four outputs and the fields of a named tuple. */
 #define RETURNED(name) "{\"user_output\": {\"arg\": {\"as_tensor\": {\"name\": \"" name "\"}}}}"
-#define PATHS_HEAD                                                                                                                                                        \
-    "{\"graph_module\": {\"graph\": {}, \"signature\": {\"input_specs\": [" USER("x_left") ", " USER("x_1_ids") ", " USER(                                                \
-        "y_0_right") "], \"output_specs\": [" RETURNED("a") ", "                                                                                                          \
-                                                            "{\"buffer_mutation\": {\"arg\": {\"name\": \"m\"}, \"buffer_name\": \"calls\"}}, " RETURNED(                 \
-                                                                "b") ", " RETURNED("c") "]}, "                                                                            \
-                                                                                        "\"module_call_graph\": [{\"fqn\": \"\", \"signature\": {\"forward_arg_names\": " \
-                                                                                        "[\"x\", \"y\"], \"in_spec\": "
+#define PATHS_HEAD \
+    "{\"graph_module\": {\"treespec_namedtuple_fields\": {\"my.Pair\": {\"field_names\": [\"left\", " \
+    "\"right\"]}, \"my.Odd\": {\"field_names\": 3}}, \"graph\": {}, \"signature\": {\"input_specs\": [" \
+    USER("a") ", " USER("b") ", " USER("c") "], \"output_specs\": [" RETURNED("a") ", " \
+    "{\"buffer_mutation\": {\"arg\": {\"name\": \"m\"}, \"buffer_name\": \"calls\"}}, " \
+    RETURNED("b") ", " RETURNED("c") "]}, \"module_call_graph\": [{\"fqn\": \"\", \"signature\": " \
+    "{\"forward_arg_names\": [\"x\", \"y\"], \"in_spec\": "
+/* clang-format on */
 
 static struct graph *program_from(const char *head, const char *in_spec, const char *out_spec)
 {
@@ -79,24 +85,38 @@ static void test_the_tree_names_inputs(void **state)
           (const char *const[]){ "L['x'][0]", "L['x'][1]['k']", "L['x'][1][7]", "L['y']" });
 }
 
-/* A dataclass has attributes; the name of a named tuple's field is the end of its placeholder's. */
-static void test_attributes(void **state)
+/* A dataclass and a named tuple have attributes, dictionaries of all kinds have keys. */
+static void test_attributes_and_keys(void **state)
 {
     (void)state;
     static const struct {
         const char *spec;
         const char *sources[3];
     } rows[] = {
-        { SPEC(NAMED(LEAF "," DATA("\\\"ids\\\"", LEAF)) "," LIST(NAMED(LEAF)), NO_KEYWORDS),
-          { "L['x'].left", "L['x'][1].ids", "L['y'][0].right" } },
+        { SPEC(NAMED(LEAF "," DATA("\\\"ids\\\"", LEAF)) "," LIST(LEAF), NO_KEYWORDS),
+          { "L['x'].left", "L['x'].right.ids", "L['y'][0]" } },
+        { SPEC(NAMED(NAMED(LEAF "," LEAF) "," DEQUE(LEAF)), NO_KEYWORDS),
+          { "L['x'].left.left", "L['x'].left.right", "L['x'].right[0]" } },
         { SPEC(DATA("\\\"ids\\\", \\\"Mask\\\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
           { "L['x'].ids", "L['x'].Mask", "L['y']" } },
-        /* A field whose placeholder has another name has its number. */
-        { SPEC(LIST(NAMED(LEAF "," LEAF)) "," LEAF, NO_KEYWORDS),
-          { "L['x'][0][0]", "L['x'][0][1]", "L['y']" } },
-        /* The context is not that of a dataclass. */
+        { SPEC(MAPPED("\\\"ids\\\", \\\"it's\\\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
+          { "L['x']['ids']", "L['x'][\"it's\"]", "L['y']" } },
+        { SPEC(DEFAULT("\"k\", true, null", LEAF "," LEAF "," LEAF), NO_KEYWORDS),
+          { "L['x']['k']", "L['x'][True]", "L['x'][None]" } },
+        { SPEC(DICT("1.5, false, -3", LEAF "," LEAF "," LEAF), NO_KEYWORDS),
+          { "L['x'][1.5]", "L['x'][False]", "L['x'][-3]" } },
+        /* A named tuple of another number of fields, or of unknown ones, has subscripts. */
+        { SPEC(LIST(NAMED(LEAF)) "," TUPLE_OF("my.Odd", LEAF "," LEAF), NO_KEYWORDS),
+          { "L['x'][0][0]", "L['y'][0]", "L['y'][1]" } },
+        { SPEC(TUPLE_OF("my.Other", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
+          { "L['x'][0]", "L['x'][1]", "L['y']" } },
+        /* The context is not that of a dataclass, or has another number of keys. */
         { SPEC(DATA("\\\"ids\\\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
-          { "L['x_left']", "L['x_1_ids']", "L['y']" } },
+          { "L['a']", "L['b']", "L['y']" } },
+        { SPEC(MAPPED("\\\"ids\\\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
+          { "L['a']", "L['b']", "L['y']" } },
+        { SPEC(DEFAULT("\"k\"", LEAF "," LEAF) "," LEAF, NO_KEYWORDS),
+          { "L['a']", "L['b']", "L['y']" } },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct graph *graph = program_from(PATHS_HEAD, rows[i].spec, "");
@@ -116,7 +136,9 @@ static void test_outputs(void **state)
         { "[1, " TUPLE(LEAF "," DICT("\\\"k\\\"", LEAF) "," LEAF) "]",
           { "output[0]", "output[1]['k']", "output[2]" } },
         { "[1, " DATA("\\\"out\\\", \\\"extra\\\"", LEAF "," NAMED(LEAF "," LEAF)) "]",
-          { "output.out", "output.extra[0]", "output.extra[1]" } },
+          { "output.out", "output.extra.left", "output.extra.right" } },
+        { "[1, " MAPPED("\\\"out\\\", \\\"rest\\\"", LEAF "," LIST(LEAF "," LEAF)) "]",
+          { "output['out']", "output['rest'][0]", "output['rest'][1]" } },
         { "[1, " TUPLE(OTHER(LEAF "," LEAF) "," LEAF) "]", { "", "", "output[1]" } },
         /* Another number of leaves */
         { "[1, " TUPLE(LEAF "," LEAF) "]", { "", "", "" } },
@@ -148,7 +170,7 @@ static void test_what_is_not_known_goes_by_its_placeholder(void **state)
     check(SPEC(LEAF "," LEAF, DICT("\\\"z\\\", [", LEAF "," LEAF)),
           (const char *const[]){ "L['x']", "L['y']", "L['c']", "L['d']" });
     check(SPEC(LEAF "," LEAF, DICT("\\\"z\\\"", LEAF "," LEAF)),
-          (const char *const[]){ "L['x']", "L['y']", "L['z']", "L['d']" });
+          (const char *const[]){ "L['x']", "L['y']", "L['c']", "L['d']" });
 }
 
 static void test_a_tree_of_other_inputs_names_none(void **state)
@@ -190,7 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_tree_names_inputs),
-        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_attributes_and_keys),
         cmocka_unit_test(test_outputs),
         cmocka_unit_test(test_what_is_not_known_goes_by_its_placeholder),
         cmocka_unit_test(test_a_tree_of_other_inputs_names_none),

@@ -37,3 +37,30 @@ void python_put_string(struct buf *out, struct str text)
     }
     buf_putc(out, '"');
 }
+
+void python_put_quoted(struct buf *out, struct str text, char quote)
+{
+    buf_putc(out, quote);
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i];
+        if (c == '\n')
+            buf_puts(out, "\\n");
+        else if (c == '\r')
+            buf_puts(out, "\\r");
+        else if (c == '\t')
+            buf_puts(out, "\\t");
+        else if ((unsigned char)c < 0x20 || c == 0x7F)
+            buf_printf(out, "\\x%02x", (unsigned)c);
+        else if (c == quote || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else
+            buf_putc(out, c);
+    }
+    buf_putc(out, quote);
+}
+
+void python_put_repr(struct buf *out, struct str text)
+{
+    bool single = str_find_char(text, '\'') < text.n, twofold = str_find_char(text, '"') < text.n;
+    python_put_quoted(out, text, single && !twofold ? '"' : '\'');
+}

@@ -17,4 +17,10 @@ void python_put_string(struct buf *out, struct str text);
  * Returns the bytes of the text that it had. */
 size_t python_put_character(struct buf *out, struct str text);
 
+/* Appends a text in quotes of this kind; control characters, the quote and "\\" are escaped. */
+void python_put_quoted(struct buf *out, struct str text, char quote);
+/* The same as Python's repr() chooses the quotes: single ones unless those would need an escape
+ * and double ones would not. */
+void python_put_repr(struct buf *out, struct str text);
+
 #endif

@@ -27,8 +27,31 @@ static void test_strings(void **state)
     expect(STR("\xF0\x9F\x99\x82"), "\"\xF0\x9F\x99\x82\"");
 }
 
+static void test_repr(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *repr;
+    } rows[] = {
+        { "", "''" },
+        { "it", "'it'" },
+        { "it's", "\"it's\"" },
+        { "say \"it\"", "'say \"it\"'" },
+        { "\"it's\"", "'\"it\\'s\"'" },
+        { "\n\r\t\x01\x7f\\", "'\\n\\r\\t\\x01\\x7f\\\\'" },
+        { "\xC3\xA9", "'\xC3\xA9'" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buf out = BUF_INIT;
+        python_put_repr(&out, str_of(rows[i].text));
+        assert_str_is(buf_str(&out), rows[i].repr);
+        buf_release(&out);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_strings) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_strings),
+                                        cmocka_unit_test(test_repr) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
