@@ -239,6 +239,30 @@ def optimizer():
 
 
 @program
+def clipped_gradients():
+    parameters = [leaf(8, 8), leaf(4)]
+    for parameter in parameters:
+        parameter.grad = torch.randn_like(parameter)
+    for norm_type in 2.0, 1.0, float("inf"):
+        infer(lambda most: nn.utils.clip_grad_norm_(parameters, most, norm_type), (1.0,), (2.0,))
+    infer(lambda x, norm_type: nn.utils.get_total_norm([x, x * 2], norm_type), (R(4, 8), 2.0), (R(5, 8), 3.0))
+
+
+@program
+def ranges_of_floats():
+    infer(lambda x, end: x + torch.arange(end).sum(), (R(3), 3.5), (R(4), 4.5))
+    infer(lambda x, end: torch.arange(x.shape[0], end, 2), (R(3), 30.0), (R(4), 41.5))
+    infer(lambda x: torch.arange(0.0, x.shape[0]), (R(3),), (R(4),))
+
+
+@program
+def matrix_ranks():
+    infer(lambda x, tolerance: torch.linalg.matrix_rank(x, tolerance), (R(2, 3, 4), R(2)), (R(3, 4, 5), R(3)))
+    infer(lambda x: torch.linalg.matrix_rank(x @ x.mT, hermitian=True), (R(3, 4),), (R(4, 5),))
+    infer(lambda x: torch.linalg.matrix_rank(x, atol=0.1, rtol=0.2), (R(2, 3, 4),), (R(3, 4, 5),))
+
+
+@program
 def transforms_of_signals():
     def f(x):
         return torch.fft.irfft(torch.fft.rfft(x) * 2, n=x.shape[-1]), torch.view_as_real(torch.fft.fft(x)), torch.stft(x, 8, return_complex=True)

@@ -32,6 +32,17 @@ struct progression {
     struct value start, end, step;
 };
 
+/* a >= b or a <= b as in Python: of two ints as ints, else as floats; a constant on the left has
+ * the reversed comparison called. */
+static sym_id compare_ends(struct call *c, bool up, struct value a, struct value b)
+{
+    if (a.kind != VALUE_FLOAT && b.kind != VALUE_FLOAT)
+        return up ? py_ge(c, a.u.sym, b.u.sym) : py_le(c, a.u.sym, b.u.sym);
+    bool reversed = is_concrete(c, a);
+    enum node_method method = up != reversed ? NODE_METHOD_GE : NODE_METHOD_LE;
+    return promoted_method(c, method, reversed ? b : a, reversed ? a : b).u.sym;
+}
+
 /* Compares doubles if no number is symbolic. Otherwise it adds guards and reports a failure. */
 static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
 {
@@ -45,9 +56,8 @@ static bool sign_fits(struct call *c, const struct progression *p, bool *fits)
     bool up = guard_bool(c, py_gt(c, p->step.u.sym, SYM_ID_ZERO));
     if (!up)
         guard_bool(c, py_lt(c, p->step.u.sym, SYM_ID_ZERO));
-    sym_id holds =
-        up ? py_ge(c, p->end.u.sym, p->start.u.sym) : py_le(c, p->end.u.sym, p->start.u.sym);
-    CHECK(c, holds, "RuntimeError", "upper bound and lower bound inconsistent with step sign");
+    CHECK(c, compare_ends(c, up, p->end, p->start), "RuntimeError",
+          "upper bound and lower bound inconsistent with step sign");
     *fits = true;
     return !c->failed;
 }

@@ -3,6 +3,7 @@
 #include "replay/ops/dispatch/context.h"
 #include "replay/ops/rules/pointwise/pointwise.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* The overload of the operator on single tensors for a second argument that is a list, a scalar
@@ -150,19 +151,47 @@ bool rule_foreach(struct call *c)
     return c->op->writes ? ret_none(c) : ret_value(c, value_items(VALUE_LIST, results, n));
 }
 
-/* _foreach_norm calls linalg_vector_norm(self, ord, dim=None, keepdim=False, dtype). */
+/* The kernel calls linalg_vector_norm(self, ord, dim=None, keepdim=False, dtype). */
+static struct value norm_by_kernel(struct call *c, struct value x)
+{
+    struct value args[] = { x, arg(c, 1) };
+    struct keyword dtype = { STR("dtype"), arg(c, 2) };
+    return call_op_keywords(c, "aten.linalg_vector_norm.default", args, 2, &dtype, arg_given(c, 2));
+}
+
+/* float(ord): a symbolic one becomes its hint. */
+static double specialized_number(struct call *c, struct value number)
+{
+    sym_id value = number.u.sym;
+    if (!is_number(c, value))
+        value = env_evaluate(c->env, value, SYM_NONE, false, SYM_NONE);
+    if (value == SYM_NONE)
+        call_raised(c);
+    return c->failed ? 0 : sym_to_double(c->pool, value);
+}
+
+/* meta_foreach_norm of torch/_meta_registrations.py */
+static struct value norm_of_meta(struct call *c, struct value x, bool infinite)
+{
+    struct tensor t = x.u.tensor;
+    if (infinite && !check(c, gt(c, numel(c, t), SYM_ID_ZERO), "RuntimeError",
+                           "_foreach_norm cannot compute infinity norm on empty tensor"))
+        return value_none();
+    enum dtype dtype = arg_dtype(c, 2, t.meta->dtype);
+    return value_tensor(new_tensor(c, dtype_real(dtype), t.meta->device, NULL, 0));
+}
+
 bool rule_foreach_norm(struct call *c)
 {
     uint32_t n;
     if (!check_list_lengths(c, &n))
         return false;
     struct value *results = values(c, n);
-    struct keyword dtype = { STR("dtype"), arg(c, 2) };
+    bool infinite = !eager(c) && isinf(specialized_number(c, arg(c, 1)));
     c->in_kernel = true;
     for (uint32_t k = 0; results && k < n && !c->failed; k++) {
-        struct value args[] = { c->args[0].u.items[k], arg(c, 1) };
-        results[k] = call_op_keywords(c, "aten.linalg_vector_norm.default", args, 2, &dtype,
-                                      arg_given(c, 2));
+        struct value x = c->args[0].u.items[k];
+        results[k] = eager(c) ? norm_by_kernel(c, x) : norm_of_meta(c, x, infinite);
     }
     if (!results || c->failed)
         return false;
