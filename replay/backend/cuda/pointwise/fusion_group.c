@@ -112,22 +112,20 @@ static bool has_capacity(const struct fusion_group *g, const struct point_candid
     return true;
 }
 
-/* Launching small kernels costs more than running them, so they may be fused even if they share no
- * memory. */
-enum { POINT_SMALL = 1 << 20 };
-
-/* Returns the group that the node joins; NULL: a new one. */
+/* Returns the group that the node joins; NULL: a new one. A launch costs more than a small kernel
+ * runs, so nodes of the same sizes are fused even if they share no memory. They are fused however
+ * large they are: a limit would be crossed at some size, whose kernels would have to be compiled. */
 static struct fusion_group *choose_group(struct points *points, struct point_candidate *j)
 {
-    struct fusion_group *small = NULL;
+    struct fusion_group *equal = NULL;
     for (size_t i = points->groups.n; i-- > 0;) {
         struct fusion_group *g = points->groups.v[i];
         if (g->n == j->n && touches(g, j) && in_sizes_of(g, j))
             return g;
-        if (!small && j->n <= POINT_SMALL && has_sizes_of(g, j))
-            small = g;
+        if (!equal && has_sizes_of(g, j))
+            equal = g;
     }
-    return small && in_sizes_of(small, j) ? small : NULL;
+    return equal && in_sizes_of(equal, j) ? equal : NULL;
 }
 
 /* ---- Joining ---- */
