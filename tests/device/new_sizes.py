@@ -84,7 +84,8 @@ def row(name, symbol, graphs, asked):
     fresh = [g for g in captured if not g.get("captured_updates")]
     return [name, symbol, len(graphs) if len(graphs) == asked else f"{len(graphs)} of {asked}", graphs[0]["launches"],
             us([g["first_us"] for g in later], 0.5), us([g["first_us"] for g in later], 0.99),
-            us([g["captured_us"] for g in updated], 0.5), us([g["wall_us"] for g in later], 0.5),
+            sum(g.get("compiled", 0) for g in later), us([g["captured_us"] for g in updated], 0.5),
+            us([g["wall_us"] for g in later], 0.5),
             len(captured), len(updated), len(fresh), sum(bool(g.get("captured_differs")) for g in graphs),
             sum(g.get("planned", 0) for g in later), sum(g.get("plans_recalled", 0) for g in later),
             us([g.get("plan_ns", 0) / 1e3 for g in later], 0.5), sum(g.get("plans_tried", 0) for g in graphs),
@@ -93,7 +94,8 @@ def row(name, symbol, graphs, asked):
 
 def main():
     options = arguments()
-    heads = ["graph", "symbol", "sizes", "launches", "first run: p50 us", "p99", "captured by an update: p50", "later runs: p50", "captured",
+    heads = ["graph", "symbol", "sizes", "launches", "first run: p50 us", "p99", "compiled", "captured by an update: p50",
+             "later runs: p50", "captured",
              "updated", "instantiated", "differ", "planned", "as before", "planning: p50 us", "timed between runs", "ms"]
     print("| " + " | ".join(heads) + " |")
     print("|" + "---|" * len(heads))

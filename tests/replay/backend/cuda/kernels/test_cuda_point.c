@@ -219,6 +219,27 @@ static void test_one_kernel(void **state)
     pair_close(&p);
 }
 
+/* Nodes without common memory are one kernel at any size, so none is compiled at a later one. */
+static void test_equal_sizes(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_open(&p);
+    struct side *cuda = &p.sides[1];
+    cuda->backend->log.on = true;
+    for (int i = 0; i < 2; i++) {
+        struct value size[] = { integer(cuda, 1000), integer(cuda, i ? 1100 : 3) };
+        for (int to = 0; to < 2; to++) {
+            struct value args[] = { value_items(VALUE_LIST, size, 2), number(cuda, 0.5 + to) };
+            call(cuda, "aten.full.default", args, 2);
+        }
+        assert_int_equal(launches(&p), i + 1);
+        assert_string_equal(cuda->backend->log.launches.v[i].what, "point_full_full");
+    }
+    assert_int_equal(cuda->backend->log.compiled, 1);
+    pair_close(&p);
+}
+
 /* Results that are broadcast are computed where they are read, and by themselves only if they are
  * needed then. */
 static void test_smaller_groups(void **state)
@@ -387,9 +408,10 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_words),          cmocka_unit_test(test_one_kernel),
-        cmocka_unit_test(test_smaller_groups), cmocka_unit_test(test_aliases),
-        cmocka_unit_test(test_random),         cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_words),       cmocka_unit_test(test_one_kernel),
+        cmocka_unit_test(test_equal_sizes), cmocka_unit_test(test_smaller_groups),
+        cmocka_unit_test(test_aliases),     cmocka_unit_test(test_random),
+        cmocka_unit_test(test_programs),
     };
     setenv("XDG_CACHE_HOME", temp_path("cache"), 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
