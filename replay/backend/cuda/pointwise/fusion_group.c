@@ -114,7 +114,8 @@ static bool has_capacity(const struct fusion_group *g, const struct point_candid
 
 /* Returns the group that the node joins; NULL: a new one. A launch costs more than a small kernel
  * runs, so nodes of the same sizes are fused even if they share no memory. They are fused however
- * large they are: a limit would be crossed at some size, whose kernels would have to be compiled. */
+ * large they are: a limit would be crossed at some size, whose kernels would have to be compiled.
+ */
 static struct fusion_group *choose_group(struct points *points, struct point_candidate *j)
 {
     struct fusion_group *equal = NULL;
