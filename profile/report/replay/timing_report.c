@@ -164,7 +164,7 @@ static void put_first(const struct timing *t, struct buf *out)
     put_once(out, &between, once->planned, "library calls planned", once->plan_ns);
     if (once->recalled)
         buf_printf(out, " (%llu as chosen before)", (unsigned long long)once->recalled);
-    put_once(out, &between, once->tried, "of their plans timed to choose", once->try_ns);
+    put_once(out, &between, once->tried, "plans of libraries made or timed after it", once->try_ns);
     if (between[0] == ',')
         buf_putc(out, '\n');
     if (t->compiled_later)

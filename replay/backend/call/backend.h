@@ -169,7 +169,7 @@ struct backend_log {
     uint64_t planned, plan_ns;     /* calls of libraries prepared for their sizes */
     uint64_t recalled;      /* those of them whose plan was chosen before, or at other sizes */
     uint64_t updated;       /* captured units that an executable graph of another size computes */
-    uint64_t tried, try_ns; /* plans of libraries that were timed to choose among them */
+    uint64_t tried, try_ns; /* plans of libraries that refine() made, or timed to choose one */
 };
 
 struct backend {
@@ -180,6 +180,9 @@ struct backend {
      * if the backend has them (torch.backends.cuda.matmul.allow_tf32,
      * torch.backends.cudnn.allow_tf32). */
     bool tf32;
+    /* Set for a run that refine() follows: its calls do without plans of libraries that are slow to
+     * make, where a kernel of the backend's own computes the same. */
+    bool puts_off;
     bool lacks_kernel; /* the call that failed has an operator without a kernel */
     /* The error of wait(), read() or a call belongs to an earlier call, of this node. */
     bool late;

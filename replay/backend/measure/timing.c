@@ -134,7 +134,12 @@ static bool time_first_run(struct timer *m, struct err *err)
 {
     struct timing *t = m->t;
     struct backend_log before = m->backend->log, *now = &m->backend->log;
-    if (!begin_timing(m, err) || !execute_once(m, false, NULL, err))
+    if (!begin_timing(m, err))
+        return false;
+    m->backend->puts_off = m->backend->kind->refine != NULL;
+    const bool ok = execute_once(m, false, NULL, err);
+    m->backend->puts_off = false;
+    if (!ok)
         return false;
     const struct run *run = m->run;
     t->first_us = (double)run->calls_ns / 1e3;

@@ -110,11 +110,16 @@ static void describe_attention(struct cudnn_graph *g, const void *key)
     cudnn_graph_attend(g, key);
 }
 
+struct cudnn_job cudnn_attention_job(const struct cudnn_attention *key)
+{
+    return (
+        struct cudnn_job){ .kind = CUDNN_ATTENTIONS, .key = key, .describe = describe_attention };
+}
+
 static struct cudnn_job job_of(const struct attention_setup *t, const char *name)
 {
-    struct cudnn_job job = {
-        .name = name, .kind = CUDNN_ATTENTIONS, .key = &t->problem, .describe = describe_attention
-    };
+    struct cudnn_job job = cudnn_attention_job(&t->problem);
+    job.name = name;
     for (int i = 0; i < ATTENTION_PARTS; i++) {
         if (!t->problem.part[i].ndim)
             continue;
@@ -190,10 +195,12 @@ bool cudnn_attend_back(struct kernel *k, const struct cuda_attention *a)
         return false;
     t = there;
     struct cudnn_job job = job_of(&there, forward);
-    if (!put_gradients(&t, a) || !cudnn_takes(k, &job))
+    if (!put_gradients(&t, a))
         return k->failed;
+    bool takes = cudnn_takes(k, &job);
     job = job_of(&t, back);
-    if (!cudnn_takes(k, &job))
+    takes = cudnn_takes(k, &job) && takes; /* both are asked, so that refine() makes both */
+    if (!takes)
         return k->failed;
     allocate_missing(k, &there);
     job = job_of(&there, forward);

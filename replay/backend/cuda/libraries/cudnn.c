@@ -23,11 +23,11 @@
 
 enum { OPERATIONS = CUDNN_BACKWARD_DATA - CUDNN_FORWARD + 1 }; /* of convolutions */
 
-/* plan NULL: refused. */
+/* plan NULL: refused, or put off. */
 struct made_plan {
     struct cudnn_plan plan;
     bool matters; /* plan_choice_matters() */
-    bool put_off; /* the choice was made without a measurement */
+    bool put_off; /* the choice was made without a measurement, or is still to be made */
 };
 
 struct plans {
@@ -270,6 +270,12 @@ static struct made_plan make_cudnn_plan(struct cuda *cuda, struct cudnn *dnn,
     return made;
 }
 
+/* Returns whether refine() makes the plan: attentions have a kernel of our own. */
+static bool puts_off(const struct cuda *cuda, const struct cudnn_job *job)
+{
+    return cuda->base.puts_off && job->kind == CUDNN_ATTENTIONS && plan_choice_allowed();
+}
+
 /* Returns the plan of a problem; NULL: out of memory. Refused problems are stored, too. */
 static const struct cudnn_plan *stored_cudnn_plan(struct kernel *k, struct cudnn *dnn,
                                                   const struct cudnn_job *job)
@@ -278,10 +284,13 @@ static const struct cudnn_plan *stored_cudnn_plan(struct kernel *k, struct cudnn
     uint32_t found = key_table_find(&plans->keys, job->key);
     if (found != KEY_NONE)
         return &plans->made.v[found].plan;
-    double start = clock_us();
-    struct made_plan made = make_cudnn_plan(cuda_of(k), dnn, job);
-    cuda_of(k)->base.log.planned++;
-    cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
+    struct made_plan made = { .put_off = puts_off(cuda_of(k), job) };
+    if (!made.put_off) {
+        double start = clock_us();
+        made = make_cudnn_plan(cuda_of(k), dnn, job);
+        cuda_of(k)->base.log.planned++;
+        cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
+    }
     if (vec_reserve(&plans->made, 1) && key_table_add(&plans->keys, job->key)) {
         plans->made.v[plans->made.n++] = made;
         return &plans->made.v[plans->made.n - 1].plan;
@@ -457,16 +466,42 @@ static bool refine_plan(struct cuda *cuda, struct cudnn *dnn, const struct cudnn
     return changed;
 }
 
-static bool refine_cudnn(struct cuda *cuda)
+static bool refine_convolutions(struct cuda *cuda, struct cudnn *dnn)
 {
-    struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
-    struct plans *plans = dnn ? &dnn->plans[CUDNN_CONVOLUTIONS] : NULL;
+    struct plans *plans = &dnn->plans[CUDNN_CONVOLUTIONS];
     bool changed = false;
-    for (uint32_t i = 0; plans && i < plans->made.n; i++)
+    for (uint32_t i = 0; i < plans->made.n; i++)
         if (plans->made.v[i].put_off && plans->made.v[i].plan.plan &&
             refine_plan(cuda, dnn, key_table_key(&plans->keys, i), &plans->made.v[i]))
             changed = true;
     return changed;
+}
+
+/* Makes the plans of attentions that calls put off. */
+static bool make_attentions(struct cuda *cuda, struct cudnn *dnn)
+{
+    struct plans *plans = &dnn->plans[CUDNN_ATTENTIONS];
+    bool changed = false;
+    for (uint32_t i = 0; i < plans->made.n; i++) {
+        struct made_plan *made = &plans->made.v[i];
+        struct cudnn_job job = cudnn_attention_job(key_table_key(&plans->keys, i));
+        if (!made->put_off || made->plan.plan)
+            continue;
+        double start = clock_us();
+        *made = make_cudnn_plan(cuda, dnn, &job);
+        made->put_off = false;
+        cuda->base.log.tried++;
+        cuda->base.log.try_ns += (uint64_t)((clock_us() - start) * 1e3);
+        changed |= made->plan.plan != NULL;
+    }
+    return changed;
+}
+
+static bool refine_cudnn(struct cuda *cuda)
+{
+    struct cudnn *dnn = cuda->library_state[LIBRARY_CUDNN];
+    bool changed = dnn && refine_convolutions(cuda, dnn);
+    return (dnn && make_attentions(cuda, dnn)) || changed;
 }
 
 /* ---- Calls ---- */

@@ -30,10 +30,14 @@ struct cudnn_convolution_job {
     struct cudnn_job job;
 };
 void cudnn_convolution_job(const struct cudnn_convolution *key, struct cudnn_convolution_job *ret);
+struct cudnn_attention;
+/* The job of an attention, which points to its key, without name and pointers. */
+struct cudnn_job cudnn_attention_job(const struct cudnn_attention *key);
 
 /* False: it does not support this problem, and nothing was done. */
 bool cudnn_run(struct kernel *k, const struct cudnn_job *job);
-/* Returns whether cudnn_run() would support it. */
+/* Returns whether cudnn_run() would support it. Attention is not supported until refine() where
+ * backend->puts_off is set, since the library compiles its plans at each size, 40 ms on an H200. */
 bool cudnn_takes(struct kernel *k, const struct cudnn_job *job);
 
 bool cudnn_type(enum dtype dtype, int32_t *ret);

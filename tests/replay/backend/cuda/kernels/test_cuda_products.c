@@ -495,6 +495,30 @@ static void test_failures(void **state)
     unsetenv("FAKE_CUDNN");
 }
 
+/* Attentions do without the library's plans until refine() has made them; a backward needs two. */
+static void test_put_off(void **state)
+{
+    (void)state;
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    cuda->log.on = true;
+    for (int refined = 0; refined < 2; refined++) {
+        struct launched l = { 0 };
+        cuda->puts_off = !refined;
+        for (size_t i = 0; i < CALLS; i++)
+            if (strstr(calls[i].call, "attention"))
+                compare_call(cpu, cuda, &calls[i], 1, 2e-5);
+        count(cuda, &l);
+        assert_int_equal(l.on_host, 0);
+        assert_true(refined ? l.attentions >= 7 : l.attentions == 0);
+        const uint64_t planned = cuda->log.planned;
+        assert_int_equal(cuda->kind->refine(cuda), !refined);
+        assert_int_equal(cuda->log.planned, planned);
+        assert_true(cuda->log.tried >= 7);
+    }
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_replaced),       cmocka_unit_test(test_memory_of_trials),
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
         cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
+        cmocka_unit_test(test_put_off),
     };
     const struct CMUnitTest of_device[] = {
         cmocka_unit_test(test_few_rows),
