@@ -198,12 +198,18 @@ static void add_guard(struct export *e, const struct guard *g)
     env_raised(e->env);
 }
 
+/* The record may be one past the last. */
+static uint32_t recording_of(const struct trace *trace, const struct dim_remedy *of)
+{
+    return of->record < trace->n_records ? trace->records[of->record].recording
+                                         : trace->n_recordings - 1;
+}
+
 static void begin(struct export *e, struct trace *trace, const struct symbol_table *symbols,
                   const struct guard_list *guards)
 {
     const struct dim_remedy *of = e->of;
-    uint32_t in = of->record < trace->n_records ? trace->records[of->record].recording
-                                                : trace->n_recordings - 1;
+    uint32_t in = recording_of(trace, of);
     for (uint32_t i = 0; e->dim && of->root.n && i < symbols->n_symbols; i++)
         if (str_eq(symbols->symbols[i].source, of->root) && symbols->symbols[i].record < of->record)
             e->root_symbol = symbols->symbols[i].name;
@@ -255,7 +261,7 @@ static bool is_violated(struct trace *trace, const struct dim_remedy *of,
     struct export e = { .of = of, .dim = dim };
     struct buf text = BUF_INIT;
     settings.exporting = true;
-    int torch = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
+    int torch = torch_release(trace->recordings[recording_of(trace, of)].torch_version);
     settings.torch = torch ? torch : settings.torch;
     if (!guards || !(e.env = shape_env_new(&settings, err)))
         return false;

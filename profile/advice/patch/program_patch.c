@@ -337,7 +337,7 @@ static bool put_check(struct patcher *p, const struct finding *f, struct str tex
 }
 
 /* Returns the only line that sets a name, if it is one statement that makes a Dim of it. */
-static size_t find_dim(const struct patcher *p, struct str name)
+static size_t find_dim_line(const struct patcher *p, struct str name)
 {
     size_t found = NO_LINE, n = 0;
     for (size_t i = 0; name.n && i < p->lines.v.n; i++)
@@ -363,7 +363,7 @@ static bool put_dim(struct patcher *p, struct str text)
     static const struct str WITH = { " with ", 6 };
     size_t with = str_find(text, WITH);
     struct str name = str_first(text, str_find(text, STR(" = ")));
-    size_t found = is_plain(text) ? find_dim(p, name) : NO_LINE;
+    size_t found = is_plain(text) ? find_dim_line(p, name) : NO_LINE;
     if (found == NO_LINE || !str_contains(text, STR("Dim(")))
         return false;
     struct str was = p->lines.v.v[found].text;
