@@ -7,7 +7,7 @@
 #include "minify/search/search.h"
 #include "trace/base/vec.h"
 
-#define PASS(id, name, description, once, usual) bool pass_##id(struct search *search);
+#define PASS(id, name, description, once, kind) bool pass_##id(struct search *search);
 #include "minify/passes/passes.def"
 #undef PASS
 

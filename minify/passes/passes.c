@@ -2,8 +2,8 @@
 #include "minify/passes/pass_edits.h"
 
 const struct pass passes[] = {
-#define PASS(id, name, description, once, usual) \
-    { name, description, once, pass_##id, USUAL_##usual },
+#define PASS(id, name, description, once, kind) \
+    { name, description, once, pass_##id, PASS_KIND_##kind },
 #include "minify/passes/passes.def"
 #undef PASS
 };

@@ -16,14 +16,15 @@ static double worth_of(const struct cand_size *before, const struct cand_size *a
 
 /* The share of trials that is accepted before any was made: most passes find something when few
  * calls are left, and the last one confirms that there is nothing. Each trial changes it by the
- * share `learning` of the difference; a pass that runs again on what it has left finds less. */
+ * share `learning` of the difference; a pass that runs again on what it has left finds less. The
+ * numbers are those with which 8 jobs were fastest in tests/bench/minify/jobs.py --simulate. */
 static const struct {
     double first, learning, again;
-} usuals[USUALS] = {
-    [USUAL_CALLS] = { 0.75, 0.33, 0.4 },   [USUAL_ENDS] = { 1, 0, 1 },
-    [USUAL_DEAD] = { 0.2, 0.33, 1 },       [USUAL_BYPASS] = { 0.95, 0.1, 0.3 },
-    [USUAL_SUBSTITUTE] = { 1, 0.02, 0.5 }, [USUAL_CUT] = { 0.15, 0.25, 1 },
-    [USUAL_SIZES] = { 0.92, 0.33, 1 },     [USUAL_CERTIFICATE] = { 0.03, 0.02, 1 },
+} usuals[PASS_KINDS] = {
+    [PASS_KIND_CALLS] = { 0.75, 0.33, 0.4 },   [PASS_KIND_ENDS] = { 1, 0, 1 },
+    [PASS_KIND_DEAD] = { 0.2, 0.33, 1 },       [PASS_KIND_BYPASS] = { 0.95, 0.1, 0.3 },
+    [PASS_KIND_SUBSTITUTE] = { 1, 0.02, 0.5 }, [PASS_KIND_CUT] = { 0.15, 0.25, 1 },
+    [PASS_KIND_SIZES] = { 0.92, 0.33, 1 },     [PASS_KIND_CERTIFICATE] = { 0.03, 0.02, 1 },
 };
 
 /* ---- Turns ---- */
@@ -44,9 +45,9 @@ static bool begin_turn(struct search *search)
 {
     struct schedule *schedule = search->schedule;
     struct turn_start *start = &schedule->start;
-    enum pass_usual usual = schedule->turns[schedule->at].stats.pass->usual;
-    search->usual = schedule->usual[usual];
-    search->learning = usuals[usual].learning;
+    enum pass_kind kind = schedule->turns[schedule->at].stats.pass->kind;
+    search->usual = schedule->usual[kind];
+    search->learning = usuals[kind].learning;
     if (schedule->in_turn)
         return true;
     if (!copy_needed(&start->needed, &search->needed)) {
@@ -83,7 +84,7 @@ static bool run_turn(struct search *search, struct turn *turn)
     turn->worth = worth_of(&start->size, &search->best_size, search->spent - start->spent);
     turn->clean = good && search->accepted == start->accepted;
     turn->clean_at = search->best_hash;
-    schedule->usual[stats->pass->usual] = search->usual * usuals[stats->pass->usual].again;
+    schedule->usual[stats->pass->kind] = search->usual * usuals[stats->pass->kind].again;
     schedule->in_turn = false;
     return good;
 }
@@ -179,7 +180,7 @@ bool schedule_init(struct schedule *schedule, const struct minify_options *optio
     for (size_t i = 0; i < n_passes; i++)
         if (is_chosen(options, &passes[i]))
             schedule->turns[schedule->n++] = (struct turn){ .stats.pass = &passes[i] };
-    for (int i = 0; i < USUALS; i++)
+    for (int i = 0; i < PASS_KINDS; i++)
         schedule->usual[i] = usuals[i].first;
     while (schedule->first_loop < schedule->n &&
            schedule->turns[schedule->first_loop].stats.pass->once)

@@ -44,11 +44,11 @@ struct schedule {
     struct turn *turns;               /* n of them, in the order in which they run */
     uint32_t n, first_loop, end_loop; /* [first_loop, end_loop) run until none finds anything */
     enum schedule_stage stage;
-    uint32_t at;          /* the turn that runs, or the next */
-    bool in_turn;         /* it runs: `start` is what it began with */
-    uint64_t accepted;    /* at the beginning of the stage */
-    uint64_t not_told;    /* at the beginning of the last stage */
-    double usual[USUALS]; /* the share of the last trials that were accepted, by kind of pass */
+    uint32_t at;              /* the turn that runs, or the next */
+    bool in_turn;             /* it runs: `start` is what it began with */
+    uint64_t accepted;        /* at the beginning of the stage */
+    uint64_t not_told;        /* at the beginning of the last stage */
+    double usual[PASS_KINDS]; /* the share of the last trials that were accepted, by kind of pass */
     bool minimal; /* when it is done: no last pass found anything, and each answer was told */
     struct turn_start start;
 };
