@@ -16,6 +16,10 @@ struct padding {
     condition_id condition;
     vec_of(uint32_t)
     named; /* sources of the condition's sizes, which grow for themselves */
+    vec_of(struct call_value)
+    values; /* of the call that is tried */
+    vec_of(int64_t)
+    sizes;
 };
 
 /* A size that makes the condition hold. */
@@ -44,14 +48,6 @@ static size_t sized_length(struct str text)
     return n < text.n ? n : 0;
 }
 
-static size_t word_length(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && is_word_char(text.p[n]))
-        n++;
-    return n ? n : 1;
-}
-
 /* Appends a condition of a reason, whose sources are without L[...], with their scope. */
 static void put_scoped(struct str text, struct buf *out)
 {
@@ -61,7 +57,7 @@ static void put_scoped(struct str text, struct buf *out)
         if (n && !str_starts(text, STR("L["))) {
             source_local(out, str_first(text, n));
         } else {
-            n = n ? n : word_length(text);
+            n = n ? n : str_word(text) ? str_word(text) : 1;
             buf_put(out, str_first(text, n));
         }
         text = str_from(text, n);
@@ -111,26 +107,23 @@ static bool try_size(struct padding *p, const struct program_call *call, uint32_
                      struct padded_size *best)
 {
     const struct tensor_value *was = call->values[at].value.tensor;
-    struct tensor_value *tensor = arena_new(&p->held->arena, struct tensor_value);
-    int64_t *sizes = arena_array(&p->held->arena, int64_t, was->n_dims);
+    struct tensor_value tensor = *was;
     struct program_call tried = *call;
-    struct call_value *values = arena_array(&p->held->arena, struct call_value, call->n_values);
-    if (!tensor || !sizes || !values)
+    if (!vec_reserve(&p->values, call->n_values) || !vec_reserve(&p->sizes, was->n_dims))
         return false;
-    memcpy(values, call->values, call->n_values * sizeof *values);
-    *tensor = *was;
-    memcpy(sizes, was->sizes, was->n_dims * sizeof *sizes);
-    tensor->sizes = sizes;
-    values[at].value.tensor = tensor;
-    tried.values = values;
+    memcpy(p->values.v, call->values, call->n_values * sizeof *p->values.v);
+    memcpy(p->sizes.v, was->sizes, was->n_dims * sizeof *p->sizes.v);
+    tensor.sizes = p->sizes.v;
+    p->values.v[at].value.tensor = &tensor;
+    tried.values = p->values.v;
     if (!world_enter(&p->world, &tried))
         return false;
     int64_t most = best->more ? best->more - 1 : MOST_STEPS;
     for (int64_t more = 1; was->sizes[dim] >= 0 && more <= most; more++) {
-        sizes[dim] = was->sizes[dim] + more;
+        p->sizes.v[dim] = was->sizes[dim] + more;
         if (!holds(p))
             continue;
-        *best = (struct padded_size){ at, dim, sizes[dim], more };
+        *best = (struct padded_size){ at, dim, p->sizes.v[dim], more };
         return true;
     }
     return true;
@@ -163,8 +156,10 @@ bool padded_calls_make(struct held_calls *held, struct call_log *log, const stru
     for (size_t i = 0; ok && p.condition != CONDITION_NONE && i < log->calls.n; i++)
         if (held_call_is_of(&log->calls.v[i], hold->frame))
             ok = pad_call(&p, &log->calls.v[i]);
-    vec_release(&p.named);
     condition_pool_release(&p.pool);
     world_release(&p.world);
+    vec_release(&p.named);
+    vec_release(&p.values);
+    vec_release(&p.sizes);
     return ok;
 }

@@ -7,14 +7,6 @@ static bool all_digits(struct str text)
     return text.n > 0 && str_digits(text) == text.n;
 }
 
-static bool is_identifier(struct str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (!is_word_char(text.p[i]))
-            return false;
-    return text.n > 0 && !is_digit(text.p[0]);
-}
-
 /* Reads "'x']" or "\"x\"]" and sets *used to its length; returns false for another text. */
 static bool read_key(struct str text, struct str *key, size_t *used)
 {
@@ -62,7 +54,7 @@ static size_t rewrite(struct str text, bool after_name, struct buf *out)
         return STR(".shape[").n;
     }
     if ((str_starts(text, STR("L[")) || str_starts(text, STR("G["))) && !after_name &&
-        read_key(str_from(text, 2), &key, &used) && is_identifier(key)) {
+        read_key(str_from(text, 2), &key, &used) && str_is_identifier(key)) {
         buf_put(out, key);
         return 2 + used;
     }

@@ -58,6 +58,19 @@ size_t str_digits(struct str a)
     return n;
 }
 
+size_t str_word(struct str a)
+{
+    size_t n = 0;
+    while (n < a.n && is_word_char(a.p[n]))
+        n++;
+    return n;
+}
+
+bool str_is_identifier(struct str a)
+{
+    return a.n > 0 && str_word(a) == a.n && !is_digit(a.p[0]);
+}
+
 bool str_is_one_of(struct str a, const char *const *list, size_t n)
 {
     char first = a.n ? a.p[0] : '\0';

@@ -105,6 +105,11 @@ struct str str_basename(struct str path);
 struct str str_trim(struct str a);
 /* Returns how many decimal digits the text begins with. */
 size_t str_digits(struct str a);
+/* Returns how many letters, digits and underscores the text begins with. */
+size_t str_word(struct str a);
+/* Returns whether the text is a name of ASCII letters, digits and underscores, keywords included.
+ */
+bool str_is_identifier(struct str a);
 /* Returns whether the text is one of `n` strings. */
 bool str_is_one_of(struct str a, const char *const *list, size_t n);
 /* The same of an array. */

@@ -73,24 +73,13 @@ static bool is_compiled(const struct profile *p, const struct frame *frame)
     return false;
 }
 
-/* ---- The program's lines ---- */
-
-static size_t word_length(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && is_word_char(text.p[n]))
-        n++;
-    return n;
-}
+/* ---- The call ---- */
 
 static bool is_name(struct str text)
 {
     static const char *const WORDS[] = { "None", "True", "False", "lambda", "not", "await" };
-    return text.n && word_length(text) == text.n && !is_digit(text.p[0]) &&
-           !STR_IS_ANY(text, WORDS);
+    return str_is_identifier(text) && !STR_IS_ANY(text, WORDS);
 }
-
-/* ---- The call ---- */
 
 static bool is_dotted(struct str text)
 {
@@ -268,7 +257,7 @@ static size_t place_of(struct str parameters, struct str name)
             return SIZE_MAX;
         if (str_is(item, "/"))
             continue;
-        if (str_eq(str_first(item, word_length(item)), name))
+        if (str_eq(str_first(item, str_word(item)), name))
             return i;
         i++;
     }

@@ -18,12 +18,13 @@ struct call_site {
     struct str parameters; /* of the function, without self */
 };
 
-/* Reads the call at a line, and the `def` of the called function, which stands at its first line or
- * below its decorators. Lines are counted from 1. Returns false if the place is not certain. */
+/* Where a function of that name begins, with its decorators, and is called; lines from 1. */
 struct call_place {
     struct str function;
     uint32_t first_line, call_line;
 };
+/* Reads the call, and the `def` of the called function, which stands at its first line or below its
+ * decorators. Returns false if the place is not certain. */
 bool call_site_read(const struct program_lines *lines, struct call_place place,
                     struct call_site *ret);
 /* Finds where the function of a compile was called first. `file` is the program's as recorded.

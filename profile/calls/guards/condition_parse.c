@@ -96,14 +96,6 @@ static size_t bracket_length(struct str text)
     return 0;
 }
 
-static size_t word_length(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && is_word_char(text.p[n]))
-        n++;
-    return n;
-}
-
 static bool starts_scope(struct str text)
 {
     return str_starts(text, STR("L[")) || str_starts(text, STR("G["));
@@ -135,7 +127,7 @@ size_t source_length(struct str text)
     size_t n = starts_scope(text) ? 1 : brackets ? call + brackets : 0, begin = n;
     while (n && n < text.n) {
         struct str rest = str_from(text, n);
-        size_t word = rest.p[0] == '.' ? word_length(str_from(rest, 1)) : 0;
+        size_t word = rest.p[0] == '.' ? str_word(str_from(rest, 1)) : 0;
         size_t part = rest.p[0] == '[' ? bracket_length(rest) : word ? word + 1 : 0;
         if (!part || (word && part < rest.n && rest.p[part] == '('))
             break;
@@ -367,7 +359,7 @@ static condition_id read_device(struct condition_reader *in)
 static condition_id read_torch_constant(struct condition_reader *in)
 {
     struct py_value value = { .kind = PY_OBJECT, .object = OBJECT_NONE };
-    size_t n = STR("torch.").n, word = word_length(str_from(in->rest, n));
+    size_t n = STR("torch.").n, word = str_word(str_from(in->rest, n));
     value.text = str_first(in->rest, n + word);
     if (!word || (n + word < in->rest.n && str_find_char(STR("(.["), in->rest.p[n + word]) < 3))
         return fail(in);
@@ -422,7 +414,7 @@ static condition_id read_type(struct condition_reader *in)
     uint32_t source = read_source(in);
     expect(in, ")");
     expect(in, "is");
-    size_t n = word_length(in->rest);
+    size_t n = str_word(in->rest);
     struct str name = str_first(in->rest, n);
     in->failed |= n == 0;
     skip(in, n);
@@ -444,7 +436,7 @@ static condition_id read_atom(struct condition_reader *in)
         expect(in, ")");
         return ret;
     }
-    if (str_is(str_first(in->rest, word_length(in->rest)), "Ellipsis"))
+    if (str_is(str_first(in->rest, str_word(in->rest)), "Ellipsis"))
         return read_printed(in, STR("Ellipsis").n, STR("ellipsis"));
     if (accept(in, "None"))
         return make_constant(in, (struct py_value){ .kind = PY_NONE, .type = STR("NoneType") });

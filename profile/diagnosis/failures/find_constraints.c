@@ -72,14 +72,6 @@ static struct str dim_in_code(struct str code, struct str tensor, uint64_t dim)
     return str_trim(str_first(ret, str_find_char(ret, ',')));
 }
 
-static bool is_identifier(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && is_word_char(text.p[n]))
-        n++;
-    return n > 0 && n == text.n && !is_digit(text.p[0]);
-}
-
 /* Returns whether a symbol is that of a size. torch.export with strict=True names inputs by their
  * place ("L['flat_args'][0].size()[1]"): there the dimension and the range have to agree. */
 static bool is_symbol_of(const struct symbol *s, struct str source, struct size_range range)
@@ -146,8 +138,8 @@ static void put_dim_name(struct restricted *r)
     struct str named = name_of_dim(r->dim_code);
     r->made_there = named.n > 0;
     r->dim_code = named.n > 0 ? named : r->dim_code;
-    if (is_identifier(r->said.name) || is_identifier(r->dim_code)) {
-        buf_put(&r->name, is_identifier(r->said.name) ? r->said.name : r->dim_code);
+    if (str_is_identifier(r->said.name) || str_is_identifier(r->dim_code)) {
+        buf_put(&r->name, str_is_identifier(r->said.name) ? r->said.name : r->dim_code);
         return;
     }
     for (size_t i = 0; i < r->tensor.n; i++)
@@ -484,7 +476,7 @@ static bool read_relation(struct str expr, struct str name, struct str *other, i
     if (star < other->n && (!str_to_i64(str_first(*other, star), factor) || *factor < 2))
         return false;
     *other = star < other->n ? str_from(*other, star + 1) : *other;
-    return is_identifier(*other);
+    return str_is_identifier(*other);
 }
 
 /* Finds another size that this one has to be equal to, or a multiple of, where the call of
@@ -507,7 +499,7 @@ static void find_relation(const struct build_input *input, struct restricted *r)
             continue;
         source_put_code(tensor, &code);
         struct str other_dim = name_of_dim(dim_in_code(r->export_code, buf_str(&code), dim));
-        if (is_identifier(other_dim) && !str_eq(other_dim, r->dim_code)) {
+        if (str_is_identifier(other_dim) && !str_eq(other_dim, r->dim_code)) {
             r->root = other;
             r->stack = g->user_stack ? g->user_stack : g->stack;
             r->guard = g->expr;
@@ -549,9 +541,9 @@ static bool has_derived_dim(const struct build_input *input, const struct symbol
     for (uint32_t i = 0; i < table->n_symbols; i++) {
         const struct symbol *root = &table->symbols[i];
         if (root->attempt == symbol->attempt && root->recording == symbol->recording &&
-            root->record > symbol->record && root->record < end && is_identifier(root->source) &&
-            size_range_parse(root->range, &of_root) && str_to_i64(root->value, &root_value) &&
-            is_linear_in(range, value, of_root, root_value))
+            root->record > symbol->record && root->record < end &&
+            str_is_identifier(root->source) && size_range_parse(root->range, &of_root) &&
+            str_to_i64(root->value, &root_value) && is_linear_in(range, value, of_root, root_value))
             return true;
     }
     return false;

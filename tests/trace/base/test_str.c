@@ -128,6 +128,10 @@ static void test_classes_of_characters(void **state)
     assert_true(is_space(' ') && is_space('\v') && !is_space('\b'));
     assert_int_equal(str_digits(STR("123a")), 3);
     assert_int_equal(str_digits(STR("")), 0);
+    assert_int_equal(str_word(STR("a_1.b")), 3);
+    assert_int_equal(str_word(STR(".")), 0);
+    assert_true(str_is_identifier(STR("_x1")) && !str_is_identifier(STR("1x")) &&
+                !str_is_identifier(STR("x.y")) && !str_is_identifier(STR("")));
     assert_true(STR_IS_ANY(STR("beta"), names) && !STR_IS_ANY(STR("bet"), names));
     assert_true(str_contains(STR("abc"), STR("bc")) && str_contains(STR(""), STR("")));
     assert_false(str_contains(STR("abc"), STR("cb")));

@@ -92,17 +92,9 @@ struct recompile_guard recompile_guard_parse(struct str text)
 
 /* ---- Sources ---- */
 
-static size_t word_length(struct str text)
-{
-    size_t n = 0;
-    while (n < text.n && is_word_char(text.p[n]))
-        n++;
-    return n;
-}
-
 void source_local(struct buf *out, struct str source)
 {
-    size_t n = word_length(source);
+    size_t n = str_word(source);
     struct str name = str_first(source, n);
     bool scoped = n < source.n && source.p[n] == '[' && (str_is(name, "G") || str_is(name, "L"));
     if (n == 0 || scoped || str_starts(name, STR("___"))) {
@@ -119,7 +111,7 @@ static bool take_key(struct str *text, struct str *name)
     if (text->n < 5 || text->p[0] != '[' || (text->p[1] != '\'' && text->p[1] != '"'))
         return false;
     struct str rest = str_from(*text, 2);
-    size_t n = word_length(rest);
+    size_t n = str_word(rest);
     if (n == 0 || n + 2 > rest.n || rest.p[n] != text->p[1] || rest.p[n + 1] != ']')
         return false;
     *name = str_first(rest, n);
