@@ -118,10 +118,12 @@ uint64_t process_status_bytes(const char *field)
  * recorded, and memory can run out for other reasons: the machine's, or a limit of the user's.
  * Arrays grow to twice their size, so at least a quarter of the limit was in use when it was the
  * reason. VmHWM is the most that was resident; getrusage()'s ru_maxrss would include the program
- * that started this one, because it outlives exec(). */
+ * that started this one, because it outlives exec(). RssFile is pages of files, the program's among
+ * them, which the limit does not count. */
 static bool is_limit_reached(const struct memory_limit *limit)
 {
-    return process_status_bytes("VmHWM") > allowed_bytes(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
+    uint64_t most = process_status_bytes("VmHWM"), of_files = process_status_bytes("RssFile");
+    return most > of_files + allowed_bytes(limit, LIMIT_BASE, LIMIT_TIMES) / 4;
 }
 
 /* Returns the memory that was needed, without the threads' stacks; 0: no allocation failed. */
