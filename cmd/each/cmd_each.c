@@ -143,7 +143,8 @@ static bool do_tape(struct each *each, const char *path, struct err *err)
     if (!data)
         return err_nomem(err);
     int code = run_tape(each, path, data);
-    bool ok = fclose(data) == 0 || err_nomem(err);
+    /* glibc's fclose() succeeds with bytes == NULL where it cannot copy the buffer to its size. */
+    bool ok = (fclose(data) == 0 && bytes) || err_nomem(err);
     each->code = each_worse(each->code, code);
     ok = ok && write_line(each, path, code, str_trim((struct str){ bytes, n }), err);
     free(bytes);
