@@ -3,7 +3,7 @@
 The calls of a function whose limit is reached: padding saves the eager calls, marks save compiles, and a higher limit costs more compiles:
 
     $ symtape advise -q --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
-    3 changes together save 2 of 4 compiles, 2 of 4 attempts, 2 of 2 eager look-ups, 54 of 103 dispatches; about 554 ms of 2.21 s
+    3 changes together save 2 of 4 compiles, 2 of 4 attempts, 2 of 2 eager look-ups, 54 of 103 dispatches; about 674 ms of 2.21 s
 
     Proved, and of use together
      1  pad or drop such batches (drop_last=True of a DataLoader)
@@ -11,26 +11,26 @@ The calls of a function whose limit is reached: padding saves the eager calls, m
         saves       2 of 2 eager look-ups
      2  torch.compiler.config.dynamic_sources = "L['x']"
         because     L['x'].size()[0] was compiled as the constant 4, and then it was 6, at demo/sequence.py:15
-        saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 163 ms longer than 2.21 s
+        saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 44.3 ms longer than 2.21 s
      3  torch.compiler.config.dynamic_sources = "L['k']"
         because     the value of k was compiled as the constant 2, and then it was 3, at demo/sequence.py:16
-        saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 211 ms longer than 2.21 s
+        saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 91.9 ms longer than 2.21 s
         in one line torch.compiler.config.dynamic_sources = "L['x']:0,L['k']"
 
     With the first of these changes; times are estimated
         changes  compiles  attempts  graph breaks  eager  guards  compile time
               0         4         4             0      2       0        2.21 s
               1         4         4             0      0       0        2.21 s
-              2         3         3             0      0       0        2.06 s
-              3         2         2             0      0       0        1.65 s
+              2         3         3             0      0       0        1.94 s
+              3         2         2             0      0       0        1.53 s
 
     Proved, instead of those above
      4  torch._dynamo.decorators.mark_unbacked(x, 0) before the first call
         because     `scale` reached the recompile limit of 4: L['x'].size()[0] was 0 or 1: these sizes are compiled for themselves, at demo/sequence.py:16
-        saves       1 of 2 eager look-ups, 2 more dispatches; compiling takes about 262 ms longer than 2.21 s
+        saves       1 of 2 eager look-ups, 2 more dispatches; compiling takes about 143 ms longer than 2.21 s
      5  torch._dynamo.mark_dynamic(x, 0) before the first call
         because     L['x'].size()[0] was compiled as the constant 4, and then it was 6, at demo/sequence.py:15
-        saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 163 ms longer than 2.21 s
+        saves       1 of 2 eager look-ups, 5 of 103 dispatches; compiling takes about 44.3 ms longer than 2.21 s
 
     Suggested
      6  pass torch.tensor(k) or keep it as a tensor, if it is used in arithmetic only
@@ -58,7 +58,7 @@ In 60 columns, two of each list:
 
     $ script -qec "stty cols 60; COLUMNS= symtape advise -q -n 2 --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst" /dev/null < /dev/null | tr -d "\\r" | sed "s,\x1b\\[[0-9;]*m,,g"
     3 changes together save 2 of 4 compiles, 2 of 4 attempts, 2
-    of 2 eager look-ups, 54 of 103 dispatches; about 554 ms of
+    of 2 eager look-ups, 54 of 103 dispatches; about 674 ms of
     2.21 s
 
     Proved, and of use together
@@ -74,13 +74,13 @@ In 60 columns, two of each list:
                     constant 4, and then it was 6, at
                     demo/sequence.py:15
         saves       1 of 2 eager look-ups, 5 of 103 dispatches;
-                    compiling takes about 163 ms longer than
+                    compiling takes about 44.3 ms longer than
                     2.21 s
      3  torch.compiler.config.dynamic_sources = "L['k']"
         because     the value of k was compiled as the constant
                     2, and then it was 3, at demo/sequence.py:16
         saves       1 of 2 eager look-ups, 5 of 103 dispatches;
-                    compiling takes about 211 ms longer than
+                    compiling takes about 91.9 ms longer than
                     2.21 s
         in one line torch.compiler.config.dynamic_sources =
                     "L['x']:0,L['k']"
@@ -95,9 +95,9 @@ In 60 columns, two of each list:
               1         4         4       0      0       0
                 2.21 s
               2         3         3       0      0       0
-                2.06 s
+                1.94 s
               3         2         2       0      0       0
-                1.65 s
+                1.53 s
 
     Proved, instead of those above
      4  torch._dynamo.decorators.mark_unbacked(x, 0) before the
@@ -107,14 +107,14 @@ In 60 columns, two of each list:
                     compiled for themselves, at
                     demo/sequence.py:16
         saves       1 of 2 eager look-ups, 2 more dispatches;
-                    compiling takes about 262 ms longer than
+                    compiling takes about 143 ms longer than
                     2.21 s
      5  torch._dynamo.mark_dynamic(x, 0) before the first call
         because     L['x'].size()[0] was compiled as the
                     constant 4, and then it was 6, at
                     demo/sequence.py:15
         saves       1 of 2 eager look-ups, 5 of 103 dispatches;
-                    compiling takes about 163 ms longer than
+                    compiling takes about 44.3 ms longer than
                     2.21 s
 
     Suggested
@@ -196,7 +196,7 @@ For scripts:
     $ symtape advise --json --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | python3 -c "import json, sys; d = json.load(sys.stdin); print(d['recorded']); print([(s['remedy'], s['after']['compiles'], s['after']['eager']) for s in d['together']]); r = d['remedies'][0]; print(r['verdict'], r['saves'], r['why'], r['run'])"
     {'compiles': 4, 'attempts': 4, 'breaks': 0, 'failures': 0, 'eager': 2, 'guards': 0, 'dispatches': 103, 'seconds': 2.2079419999999996}
     [(1, 4, 0), (4, 3, 0), (5, 2, 0)]
-    proved {'compiles': 0, 'attempts': 0, 'breaks': 0, 'failures': 0, 'eager': 1, 'guards': 0, 'dispatches': -2, 'seconds': -0.2619769999999999} None None
+    proved {'compiles': 0, 'attempts': 0, 'breaks': 0, 'failures': 0, 'eager': 1, 'guards': 0, 'dispatches': -2, 'seconds': -0.1429054615384615} None None
 
 Without calls only graph breaks can be judged; a break whose rest is compiled more often is not:
 

@@ -4,14 +4,14 @@ compiles less than the marks do, and is listed last.
 
     $ symtape dynamic -q $RECORDINGS/levels.log.zst | sed -n '1,2p; /^To paste/,$p'
     45 look-ups: 17 compiles (2.53 s)
-    with dynamic=True: at most 9 compiles (about 2.03 s)
+    with dynamic=True: at most 9 compiles (about 1.99 s)
     To paste; no fewer marks spare as much
-        # at most 15 compiles (about 2.38 s)
+        # at most 15 compiles (about 2.35 s)
         # where first (demo/levels.py:17) is called, before the call; x is its argument
         torch._dynamo.mark_dynamic(x, 0)
         # where loss (demo/levels.py:28) is called, before the call; x is its argument
         torch._dynamo.mark_dynamic(x, 0)
-        # or at most 10 compiles (about 2.15 s)
+        # or at most 10 compiles (about 2.12 s)
         # before the first call; for all functions
         # it makes dynamic, too: x.size()[0] of torch_dynamo_resume_in_third_at_9 (demo/levels.py:9), x.size()[0] of select (demo/levels.py:22), x.size()[0] of torch_dynamo_resume_in_select_at_24 (demo/levels.py:24)
         torch.compiler.config.dynamic_sources = "L['x']:0,L['___stack0']:0"
@@ -20,6 +20,6 @@ compiles less than the marks do, and is listed last.
         from torch.fx.experimental.dynamic_spec import ShapesSpec, ShapeVar, TensorSpec
         shapes_spec = ShapesSpec({"x": TensorSpec([ShapeVar("x0"), None])})
         # torch.compile(loss, shapes_spec=shapes_spec)
-        # or at most 9 compiles (about 2.03 s)
+        # or at most 9 compiles (about 1.99 s)
         # without marks, for all functions; all sizes are symbols from the first call on, so kernels can be slower
         torch.compile(model, dynamic=True)

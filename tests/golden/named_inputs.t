@@ -16,7 +16,7 @@ A dimension may be counted from the last one:
 A name alone is a local of the function in --marks, too; the error names the inputs that there are:
 
     $ symtape dynamic -q --marks x:0,k --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst | grep marked
-    marked            4        2.37 s        4        -      -     1.96 ms  torch.compile() with the marks that were given
+    marked            4        2.25 s        4        -      -     1.96 ms  torch.compile() with the marks that were given
 
     $ symtape dynamic -q --marks x:2 --calls $RECORDINGS/sequence.jsonl $RECORDINGS/sequence.log.zst
     2> symtape: x:2 cannot be marked: no compiled function has such an input; there are L['x']:0, L['x']:1, L['k']

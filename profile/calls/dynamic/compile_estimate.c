@@ -38,12 +38,14 @@ static double estimate_like(const struct code_calls *code, const struct known_en
 }
 
 /* What a first compile without symbols would take later, from the first one with symbols:
- *     first = once + later,  symbolic = SYMBOLS_ONCE_SHARE once + SYMBOLS_MULTIPLE later */
+ *     first = once + later,  symbolic = SYMBOLS_ONCE_SHARE once + SYMBOLS_MULTIPLE later
+ * of which SYMBOLS_MULTIPLE later is not less than 1 - SYMBOLS_MOST_ONCE. */
 static double solve_later(double first, double symbolic)
 {
     double later =
         (symbolic - SYMBOLS_ONCE_SHARE * first) / (SYMBOLS_MULTIPLE - SYMBOLS_ONCE_SHARE);
-    return greater(0, lesser(later, lesser(first, symbolic)));
+    double least = (1 - SYMBOLS_MOST_ONCE) * symbolic / SYMBOLS_MULTIPLE;
+    return lesser(greater(later, least), lesser(first, symbolic));
 }
 
 /* The same of a tape that has no compile with symbols. */

@@ -15,6 +15,9 @@
 #define SYMBOLS_ONCE_SHARE 0.5
 #define SYMBOLS_MULTIPLE   1.3
 
+/* The most that the first compile with symbols takes once, as a share of its own time. */
+#define SYMBOLS_MOST_ONCE 0.5
+
 struct compile_question {
     double recorded;                /* what the tape's compile for the same call takes; 0: none */
     const struct known_entry *was;  /* the entry that this compile made; NULL */
