@@ -205,6 +205,11 @@ static bool add_item(struct advice_build *b, uint32_t finding, uint32_t remedy)
            judge(b, item);
 }
 
+static struct str statement_of(const struct advice *advice, const struct advice_item *item)
+{
+    return remedy_statement(advice->diagnosis->findings[item->finding].remedies[item->remedy].text);
+}
+
 /* Of a finding's remedies the one that saves most: of equal ones one that is a line of Python, for
  * which the program need not be understood. */
 static void choose(struct advice *advice, uint32_t first)
@@ -212,17 +217,44 @@ static void choose(struct advice *advice, uint32_t first)
     struct advice_item *best = NULL;
     for (uint32_t i = first; i < advice->n_items; i++) {
         struct advice_item *item = &advice->items[i];
-        const struct finding *f = &advice->diagnosis->findings[item->finding];
-        bool statement = remedy_statement(f->remedies[item->remedy].text).n > 0;
+        bool statement = statement_of(advice, item).n > 0;
         if (item->verdict != ADVICE_PROVED)
             continue;
-        bool statement_before = best && remedy_statement(f->remedies[best->remedy].text).n > 0;
+        bool statement_before = best && statement_of(advice, best).n > 0;
         if (!best || advice_is_better(&item->after, &best->after) ||
             (!advice_is_better(&best->after, &item->after) && statement && !statement_before))
             best = item;
     }
     if (best)
         best->chosen = true;
+}
+
+/* Returns whether another item is the same setting, for another finding, and comes first. */
+static bool is_repeated(const struct advice *advice, const struct advice_item *item)
+{
+    struct str statement = statement_of(advice, item);
+    if (item->chosen || item->finding >= MOST_FINDINGS || statement.n == 0)
+        return false;
+    for (uint32_t i = 0; i < advice->n_items; i++) {
+        const struct advice_item *other = &advice->items[i];
+        if (other->finding < MOST_FINDINGS && (other < item || other->chosen) &&
+            str_eq(statement_of(advice, other), statement))
+            return true;
+    }
+    return false;
+}
+
+static void drop_repeated(struct advice *advice)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < advice->n_items; i++) {
+        struct advice_item *item = &advice->items[i];
+        if (is_repeated(advice, item))
+            call_plan_release(&item->plan);
+        else
+            advice->items[kept++] = *item;
+    }
+    advice->n_items = kept;
 }
 
 static bool add_items(struct advice_build *b)
@@ -242,6 +274,7 @@ static bool add_items(struct advice_build *b)
                 return false;
         choose(b->advice, first);
     }
+    drop_repeated(b->advice);
     return true;
 }
 

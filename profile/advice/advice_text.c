@@ -217,12 +217,12 @@ static void put_step(struct table *table, uint64_t changes, const struct advice_
 {
     table_u64(table, changes);
     table_count(table, counts->failures);
-    table_u64(table, counts->compiles);
-    table_u64(table, counts->attempts);
-    table_u64(table, counts->breaks);
-    table_u64(table, counts->eager);
-    table_u64(table, counts->guards);
-    table_ns(table, (int64_t)(counts->seconds * 1e9));
+    table_count(table, counts->compiles);
+    table_count(table, counts->attempts);
+    table_count(table, counts->breaks);
+    table_count(table, counts->eager);
+    table_count(table, counts->guards);
+    table_ns(table, counts->seconds > 0 ? (int64_t)(counts->seconds * 1e9) : -1);
     table_ns(table, call_ns);
 }
 

@@ -18,11 +18,11 @@ The calls of a function whose limit is reached: padding saves the eager calls, m
         in one line torch.compiler.config.dynamic_sources = "L['x']:0,L['k']"
 
     With the first of these changes; times are estimated
-        changes  compiles  attempts  graph breaks  eager  guards  compile time
-              0         4         4             0      2       0        2.21 s
-              1         4         4             0      0       0        2.21 s
-              2         3         3             0      0       0        1.94 s
-              3         2         2             0      0       0        1.53 s
+        changes  compiles  attempts  eager  compile time
+              0         4         4      2        2.21 s
+              1         4         4      -        2.21 s
+              2         3         3      -        1.94 s
+              3         2         2      -        1.53 s
 
     Proved, instead of those above
      4  torch._dynamo.decorators.mark_unbacked(x, 0) before the first call
@@ -47,10 +47,6 @@ The calls of a function whose limit is reached: padding saves the eager calls, m
     Without gain
      9  torch._dynamo.config.recompile_limit = 8, if each version is needed
         because     `scale` reached the recompile limit of 4: L['x'].size()[0] was 0 or 1: these sizes are compiled for themselves, at demo/sequence.py:16
-        saves       2 more compiles, 2 more attempts, 2 of 2 eager look-ups
-        no gain     it compiles more; what the calls gain is not on the tape
-    10  torch._dynamo.config.recompile_limit = 8, or leave it unset
-        because     torch._dynamo.config.recompile_limit is 4 (the default is 8): a function that needs more compiles runs eagerly
         saves       2 more compiles, 2 more attempts, 2 of 2 eager look-ups
         no gain     it compiles more; what the calls gain is not on the tape
 
@@ -86,18 +82,11 @@ In 60 columns, two of each list:
                     "L['x']:0,L['k']"
 
     With the first of these changes; times are estimated
-                                      graph
-      compile
-        changes  compiles  attempts  breaks  eager  guards
-          time
-              0         4         4       0      2       0
-                2.21 s
-              1         4         4       0      0       0
-                2.21 s
-              2         3         3       0      0       0
-                1.94 s
-              3         2         2       0      0       0
-                1.53 s
+        changes  compiles  attempts  eager  compile time
+              0         4         4      2        2.21 s
+              1         4         4      -        2.21 s
+              2         3         3      -        1.94 s
+              3         2         2      -        1.53 s
 
     Proved, instead of those above
      4  torch._dynamo.decorators.mark_unbacked(x, 0) before the
@@ -141,15 +130,6 @@ In 60 columns, two of each list:
                     L['x'].size()[0] was 0 or 1: these sizes are
                     compiled for themselves, at
                     demo/sequence.py:16
-        saves       2 more compiles, 2 more attempts, 2 of 2
-                    eager look-ups
-        no gain     it compiles more; what the calls gain is not
-                    on the tape
-     9  torch._dynamo.config.recompile_limit = 8, or leave it
-          unset
-        because     torch._dynamo.config.recompile_limit is 4
-                    (the default is 8): a function that needs
-                    more compiles runs eagerly
         saves       2 more compiles, 2 more attempts, 2 of 2
                     eager look-ups
         no gain     it compiles more; what the calls gain is not
@@ -277,9 +257,9 @@ A compile that ended at a branch on a data-dependent size, and the torch._check(
         saves       1 of 1 failure
 
     With the first of these changes; times are estimated
-        changes  failures  compiles  attempts  graph breaks  eager  guards  compile time
-              0         1         1         1             0      0       0        165 ms
-              1         -         1         1             0      0       0        165 ms
+        changes  failures  compiles  attempts  compile time
+              0         1         1         1        165 ms
+              1         -         1         1        165 ms
 
     Proved, instead of those above
      2  guard_or_false(y.shape[0] > 4) of torch.fx.experimental.symbolic_shapes as the condition, if the other branch is right for every size
