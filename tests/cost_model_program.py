@@ -1,8 +1,9 @@
-"""Compiles one small model of transformers with random weights: cost_model_program.py MODEL train|eval BACKEND"""
+"""Compiles one small model, of transformers or of its own, with random weights: cost_model_program.py MODEL train|eval BACKEND"""
 import sys
 
 import torch
 import transformers
+from torch import nn
 
 SMALL = dict(vocab_size=200, hidden_size=64, num_hidden_layers=4, num_attention_heads=4, intermediate_size=128)
 DECODER = dict(SMALL, use_cache=False)
@@ -26,18 +27,50 @@ MODELS = {
 }
 
 
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out, self.norm = nn.Linear(32, 96), nn.Linear(32, 32), nn.LayerNorm(32)
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.norm(x)).view(*x.shape[:2], 3, 4, 8).permute(2, 0, 3, 1, 4)
+        return (x + self.out(nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)),)
+
+
+class Own(nn.Module):
+    def __init__(self, *layers):
+        super().__init__()
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return (self.layers(x),)
+
+
+OWN = {
+    "mlp": lambda: (Own(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.GELU(), nn.Linear(32, 8)), torch.randn(5, 16)),
+    "cnn": lambda: (Own(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3), nn.Flatten(2)),
+                    torch.randn(3, 3, 20, 24)),
+    "attention": lambda: (Attention(), torch.randn(3, 17, 32)),
+}
+
+
 def inputs(config):
     if hasattr(config, "num_channels"):
         return torch.randn(3, 3, 64, 64)
     return torch.randint(0, 200, (3, 17))
 
 
+def transformers_model(name):
+    family, settings = MODELS[name]
+    config = getattr(transformers, family + "Config")(**settings)
+    return getattr(transformers, family + "Model")(config), inputs(config)
+
+
 name, train, backend = sys.argv[1], sys.argv[2] == "train", sys.argv[3]
 torch.manual_seed(0)
-family, settings = MODELS[name]
-config = getattr(transformers, family + "Config")(**settings)
-model = getattr(transformers, family + "Model")(config).train(train)
+model, argument = OWN[name]() if name in OWN else transformers_model(name)
 with torch.set_grad_enabled(train):
-    out = torch.compile(model, backend=backend, dynamic=True)(inputs(config))
+    out = torch.compile(model.train(train), backend=backend, dynamic=True)(argument)
     if train:
         out[0].sum().backward()

@@ -10,7 +10,8 @@ Exits with 77, "skipped", when that one lacks them.
     cost_model_torch.py FOLDER --fit      prints the units of cost_units.def, from the models that are not; with these
                                           in the file, the run without --fit prints its COST_ERROR
 
-Every other model is held back: no unit is fitted on it. The error of the units that symtape ships is printed, for
+Every other model is held back: no unit is fitted on it. Recordings are made with tests/clock, so that no time has what
+other work on the machine took, but for compilers that Inductor starts. The error of the units that symtape ships is printed, for
 comparison also that on the models of the fit.
 """
 import json
@@ -24,8 +25,10 @@ import sys
 ROOT = pathlib.Path(os.environ.get("SYMTAPE_ROOT", pathlib.Path(__file__).parent.parent)).resolve()
 SYMTAPE = os.environ.get("SYMTAPE", "symtape")
 PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
+CLOCK = pathlib.Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve() / "tests" / "clock" / "clock.so"
 PROGRAM = ROOT / "tests" / "cost_model_program.py"
 DEF = ROOT / "profile" / "model" / "cost_model" / "cost_kinds.def"
+TERMS = re.findall(r'^COST_TERM\(.*"(\w+)"\)', DEF.with_name("cost_terms.def").read_text(), re.M)
 
 # (model, "train" or "eval", backend): the first of each pair is for the fit, the second is held back.
 MODELS = [
@@ -38,8 +41,12 @@ MODELS = [
     ("gpt_neox", "train", "aot_eager"), ("mpnet", "eval", "aot_eager"),
     ("resnet", "eval", "aot_eager"), ("convnext", "eval", "aot_eager"),
     ("vit", "train", "aot_eager"), ("deit", "eval", "aot_eager"),
+    ("mlp", "eval", "aot_eager"), ("cnn", "train", "aot_eager"),
+    ("cnn", "eval", "aot_eager"), ("attention", "eval", "aot_eager"),
+    ("attention", "train", "aot_eager"), ("mlp", "train", "aot_eager"),
     ("bert", "eval", "inductor"), ("opt", "eval", "inductor"),
     ("gpt2", "eval", "inductor"), ("distilbert", "eval", "inductor"),
+    ("electra", "train", "inductor"), ("llama", "eval", "inductor"),
 ]
 
 
@@ -54,7 +61,8 @@ def record(folder):
             to = tape(folder, model, how)
             env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / f"{to.name}.cache")
             if not to.exists():
-                subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to, "--", PYTHON, PROGRAM, *model],
+                subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to,
+                                "--", "env", f"LD_PRELOAD={CLOCK}", PYTHON, PROGRAM, *model],
                                env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -76,8 +84,9 @@ def print_rows(folder, fit):
     for id_, name in re.findall(r'^COST_\w+\((\w+), "([^"]+)"', DEF.read_text(), re.M):
         row = rows.get(name)
         if row and row["unit_basis"] == "fitted":
+            terms = ", ".join(str(row[term]) for term in TERMS)
             print(f"COST_UNIT({number}, {id_}, {row['unit_ns']}, {row['unit_low_ns']}, {row['unit_high_ns']}, "
-                  f"{row['base_ns']}, {row['samples']})")
+                  f"{row['samples']}, {terms})")
 
 
 def errors(model):

@@ -100,7 +100,9 @@ static bool find_spread(struct dispatch_times *t, const struct deep *deep, const
         for (uint32_t i = 0; i < deep->n_dispatches; i++) {
             const struct deep_dispatch *d = &deep->dispatches[i];
             if (d->attempt != TRACE_NONE && replayed[d->attempt] && is_on_path(d, path))
-                samples[n++] = (struct cost_sample){ (double)d->count, (double)d->self_ns, 0 };
+                samples[n++] =
+                    (struct cost_sample){ .amount = { [COST_TERM_UNIT] = (double)d->count },
+                                          .ns = (double)d->self_ns };
         }
         t->spread[path] = spread_of(cost_fit_ratio(samples, n), mean(all));
     }

@@ -70,7 +70,7 @@ struct operator_visit {
     const struct graph_ref *ref;
     bool kept, visited;
     bool backward; /* a call has read a tangent */
-    uint64_t calls, nodes;
+    uint64_t calls, nodes, symbolic_sizes, inputs;
 };
 
 static bool reads_tangent(const struct graph *graph, const struct node *node)
@@ -97,6 +97,8 @@ static bool count_call(struct operator_visit *visit, const struct graph *graph,
     const struct operator_weight *weight;
     struct work_call call = { .row = LINE_NOBODY };
     visit->calls++;
+    if (node->meta != META_NONE)
+        visit->symbolic_sizes += meta_symbolic_sizes(graph, &graph->pool->metas[node->meta]);
     visit->backward = visit->backward || reads_tangent(graph, node);
     done->n_forward += !visit->backward;
     return count_operator(c, visit->ref->kind, node, visit->kept, &weight) &&
@@ -129,6 +131,7 @@ static bool count_visited(void *user, const struct graph *graph)
                                .first_call = (uint32_t)work->calls.n };
     visit->visited = true;
     visit->nodes = graph_counts(graph).nodes;
+    visit->inputs = graph_counts(graph).inputs;
     if (!call_weigher_graph(&visit->c->weigher, graph) || !count_nodes(visit, graph, &done))
         return false;
     done.n_calls = (uint32_t)work->calls.n - done.first_call;
@@ -158,6 +161,8 @@ static bool count_graph_ops(struct operator_counter *c, const struct build_input
     if (compile != PROFILE_NONE) {
         struct profile_compile *row = &c->b->compiles.v[compile];
         *(visit.kept ? &row->calls[ref->kind] : &row->thrown_calls[ref->kind]) += visit.calls;
+        row->symbolic_sizes[ref->kind] += visit.symbolic_sizes;
+        row->inputs[ref->kind] += visit.inputs;
     }
     return true;
 }

@@ -103,6 +103,8 @@ struct profile_compile {
     uint32_t n_graphs, n_guards, n_symbols, n_specializations;
     /* Calls in the graphs of the last attempt, and of those before it. */
     uint64_t calls[GRAPH_KINDS], thrown_calls[GRAPH_KINDS];
+    /* Symbolic sizes of the results of all these calls, and the inputs of their graphs. */
+    uint64_t symbolic_sizes[GRAPH_KINDS], inputs[GRAPH_KINDS];
 };
 
 /* ---- Phases ---- */

@@ -12,10 +12,16 @@ static void cell_time(const void *context, const void *at, struct buf *out)
 
 GETTER(get_basis, struct cost_row, datum_name(row->measured ? "measured" : "estimated"))
 GETTER(get_unit_basis, struct cost_row, datum_name(row->fitted ? "fitted" : "shipped"))
+GETTER(get_mean, struct cost_row,
+       datum_integer(row->count && row->ns > 0 ? row->ns / (int64_t)row->count : 0))
 GETTER(get_unit, struct cost_row, datum_integer((int64_t)(row->unit.ns + 0.5)))
 GETTER(get_low, struct cost_row, datum_integer((int64_t)(row->unit.low_ns + 0.5)))
 GETTER(get_high, struct cost_row, datum_integer((int64_t)(row->unit.high_ns + 0.5)))
-GETTER(get_base, struct cost_row, datum_integer((int64_t)(row->unit.base_ns + 0.5)))
+#define COST_TERM(id, name, json)     \
+    GETTER(get_##id, struct cost_row, \
+           datum_integer((int64_t)(row->unit.term_ns[COST_TERM_##id] + 0.5)))
+#include "profile/model/cost_model/cost_terms.def"
+#undef COST_TERM
 
 static const struct field ROW[] = {
     { "kind", MEMBER(struct cost_row, name), TEXT(3, "kind", TEXT, 0) },
@@ -24,10 +30,13 @@ static const struct field ROW[] = {
     { NULL, CELL(cell_time, struct cost_row, ns), TEXT(1, "time", NS, 0) },
     { "share", MEMBER(struct cost_row, share), TEXT(2, "share", SHARE, 0) },
     { "basis", .get = get_basis, TEXT(8, "basis", WORD, 0) },
-    { "unit_ns", .get = get_unit, TEXT(5, "a unit", SPENT, 0) },
+    { NULL, .get = get_mean, TEXT(5, "a unit", SPENT, 0) },
+    { "unit_ns", .get = get_unit },
     { "unit_low_ns", .get = get_low, TEXT(6, "quartiles", SPENT, 1) },
     { "unit_high_ns", .get = get_high, TEXT(7, "", SPENT, 2) },
-    { "base_ns", .get = get_base, TEXT(9, "a compile", SPENT, 3) },
+#define COST_TERM(id, name, json) { json, .get = get_##id },
+#include "profile/model/cost_model/cost_terms.def"
+#undef COST_TERM
     { "unit_basis", .get = get_unit_basis },
     { "samples", MEMBER(struct cost_row, unit.n) },
 };

@@ -84,14 +84,6 @@ struct node_texts {
     size_t operator_end, arguments_end;
 };
 
-static bool sizes_are_symbolic(const struct graph *graph, const struct meta *meta)
-{
-    for (uint32_t i = 0; i < meta->n_sizes; i++)
-        if (expr_at(&graph->pool->exprs, meta->sizes[i])->kind != EXPR_INT)
-            return true;
-    return false;
-}
-
 static void row_meta(struct rows *rows, const struct graph *graph, const struct meta *meta,
                      struct str sizes)
 {
@@ -99,7 +91,7 @@ static void row_meta(struct rows *rows, const struct graph *graph, const struct 
     row_text(rows, COLUMN_nodes_device, meta->device);
     if (meta->kind == META_OTHER)
         return;
-    row_bool(rows, COLUMN_nodes_symbolic, sizes_are_symbolic(graph, meta));
+    row_bool(rows, COLUMN_nodes_symbolic, meta_symbolic_sizes(graph, meta) > 0);
     row_text(rows, COLUMN_nodes_sizes, sizes);
     if (meta->kind != META_TENSOR)
         return;

@@ -26,6 +26,14 @@ struct graph_counts graph_counts(const struct graph *graph)
     return counts;
 }
 
+uint32_t meta_symbolic_sizes(const struct graph *graph, const struct meta *meta)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < meta->n_sizes; i++)
+        n += expr_at(&graph->pool->exprs, meta->sizes[i])->kind != EXPR_INT;
+    return n;
+}
+
 void node_op_name(const struct node *node, struct buf *out)
 {
     struct str target = node->target;

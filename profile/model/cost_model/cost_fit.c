@@ -1,12 +1,11 @@
 #include "profile/model/cost_model/cost_fit.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { SAMPLES_PER_TERM = 2 };
+#define LEAST_PIVOT 1e-9 /* of a term's own equation: it tells the term from those before */
 
 static int compare_samples(const void *a, const void *b)
 {
@@ -14,12 +13,15 @@ static int compare_samples(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Returns the median of n > 0 numbers, which it sorts. */
-static double median(double *numbers, size_t n)
+double cost_unit_time(const struct cost_unit *unit, const double amount[COST_TERMS])
 {
-    qsort(numbers, n, sizeof *numbers, compare_numbers);
-    return n % 2 ? numbers[n / 2] : (numbers[n / 2 - 1] + numbers[n / 2]) / 2;
+    double ret = 0;
+    for (unsigned i = 0; i < COST_TERMS; i++)
+        ret += unit->term_ns[i] * amount[i];
+    return ret;
 }
+
+/* --- A ratio --- */
 
 /* Returns the least key at or below which `share` of the samples' units are. */
 static double weighted_quantile(const struct cost_sample *sorted, size_t n, double total,
@@ -27,7 +29,7 @@ static double weighted_quantile(const struct cost_sample *sorted, size_t n, doub
 {
     double sum = 0;
     size_t i = 0;
-    while (i + 1 < n && (sum += sorted[i].count) < share * total)
+    while (i + 1 < n && (sum += sorted[i].amount[COST_TERM_UNIT]) < share * total)
         i++;
     return sorted[i].key;
 }
@@ -37,63 +39,148 @@ static size_t keep_samples(struct cost_sample *samples, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (samples[i].count > 0)
+        if (samples[i].amount[COST_TERM_UNIT] > 0)
             samples[kept++] = samples[i];
     return kept;
 }
 
-/* Fits the time above a base. */
-static struct cost_unit fit_above(struct cost_sample *samples, size_t n, double base)
+struct cost_unit cost_fit_ratio(struct cost_sample *samples, size_t n)
 {
     double total = 0;
+    n = keep_samples(samples, n);
     if (n == 0)
         return (struct cost_unit){ 0 };
     for (size_t i = 0; i < n; i++) {
-        double above = samples[i].ns - base;
-        samples[i].key = above > 0 ? above / samples[i].count : 0;
-        total += samples[i].count;
+        samples[i].key = samples[i].ns / samples[i].amount[COST_TERM_UNIT];
+        total += samples[i].amount[COST_TERM_UNIT];
     }
     qsort(samples, n, sizeof *samples, compare_samples);
-    return (struct cost_unit){ .ns = weighted_quantile(samples, n, total, 0.5),
-                               .low_ns = weighted_quantile(samples, n, total, 0.25),
-                               .high_ns = weighted_quantile(samples, n, total, 0.75),
-                               .base_ns = base,
-                               .n = (uint32_t)n };
-}
-
-struct cost_unit cost_fit_ratio(struct cost_sample *samples, size_t n)
-{
-    return fit_above(samples, keep_samples(samples, n), 0);
-}
-
-static double median_slope(const struct cost_sample *samples, size_t n, double *pairs)
-{
-    size_t n_pairs = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = i + 1; k < n; k++)
-            if (samples[i].count != samples[k].count)
-                pairs[n_pairs++] =
-                    (samples[k].ns - samples[i].ns) / (samples[k].count - samples[i].count);
-    return n_pairs ? median(pairs, n_pairs) : 0;
-}
-
-struct cost_unit cost_fit_line(struct cost_sample *samples, size_t n, double *pairs)
-{
-    n = keep_samples(samples, n);
-    if (n < 3)
-        return fit_above(samples, n, 0);
-    size_t used = n < COST_FIT_SAMPLES ? n : COST_FIT_SAMPLES;
-    double slope = median_slope(samples, used, pairs);
-    if (slope <= 0)
-        return fit_above(samples, n, 0);
-    for (size_t i = 0; i < used; i++)
-        pairs[i] = samples[i].ns - slope * samples[i].count;
-    double base = median(pairs, used);
-    if (base < 0)
-        return fit_above(samples, n, 0);
-    struct cost_unit ret = fit_above(samples, n, base);
-    ret.ns = slope;
-    ret.low_ns = ret.low_ns < slope ? ret.low_ns : slope;
-    ret.high_ns = ret.high_ns > slope ? ret.high_ns : slope;
+    struct cost_unit ret = { .ns = weighted_quantile(samples, n, total, 0.5),
+                             .low_ns = weighted_quantile(samples, n, total, 0.25),
+                             .high_ns = weighted_quantile(samples, n, total, 0.75),
+                             .n = (uint32_t)n };
+    ret.term_ns[COST_TERM_UNIT] = ret.ns;
     return ret;
+}
+
+/* --- Terms --- */
+
+/* The normal equations of a least-squares problem: `rows` times the solution is `right`. */
+struct equations {
+    double rows[COST_TERMS][COST_TERMS], right[COST_TERMS], squares;
+    size_t n; /* the number of samples */
+};
+
+/* Adds up the equations of all terms, with each sample's time as 1. */
+static struct equations add_up(const struct cost_sample *samples, size_t n)
+{
+    struct equations ret = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        const struct cost_sample *s = &samples[i];
+        if (!(s->ns > 0))
+            continue;
+        for (unsigned k = 0; k < COST_TERMS; k++) {
+            ret.right[k] += s->amount[k] / s->ns;
+            for (unsigned l = 0; l < COST_TERMS; l++)
+                ret.rows[k][l] += s->amount[k] / s->ns * (s->amount[l] / s->ns);
+        }
+        ret.squares++;
+        ret.n++;
+    }
+    return ret;
+}
+
+/* Eliminates a column below its row (Gauss); returns false if nothing is left to divide by. */
+static bool eliminate(struct equations *e, const unsigned *at, unsigned n, unsigned column,
+                      double least)
+{
+    double pivot = e->rows[at[column]][at[column]];
+    if (!(pivot > least))
+        return false;
+    for (unsigned i = column + 1; i < n; i++) {
+        double factor = e->rows[at[i]][at[column]] / pivot;
+        for (unsigned k = column; k < n; k++)
+            e->rows[at[i]][at[k]] -= factor * e->rows[at[column]][at[k]];
+        e->right[at[i]] -= factor * e->right[at[column]];
+    }
+    return true;
+}
+
+/* Solves the equations of a subset of terms. Returns false if they have no solution, or one that is
+ * not above 0. */
+static bool solve(const struct equations *all, unsigned subset, double solution[COST_TERMS])
+{
+    struct equations e = *all;
+    unsigned at[COST_TERMS], n = 0;
+    memset(solution, 0, COST_TERMS * sizeof *solution);
+    for (unsigned i = 0; i < COST_TERMS; i++)
+        if (subset & (1u << i))
+            at[n++] = i;
+    for (unsigned i = 0; i < n; i++)
+        if (!eliminate(&e, at, n, i, LEAST_PIVOT * all->rows[at[i]][at[i]]))
+            return false;
+    for (unsigned i = n; i-- > 0;) {
+        double left = e.right[at[i]];
+        for (unsigned k = i + 1; k < n; k++)
+            left -= e.rows[at[i]][at[k]] * solution[at[k]];
+        solution[at[i]] = left / e.rows[at[i]][at[i]];
+        if (!(solution[at[i]] > 0) || !isfinite(solution[at[i]]))
+            return false;
+    }
+    return true;
+}
+
+/* Returns the sum of the squares of the errors. */
+static double error_of(const struct equations *e, const double solution[COST_TERMS])
+{
+    double ret = e->squares;
+    for (unsigned i = 0; i < COST_TERMS; i++) {
+        ret -= 2 * solution[i] * e->right[i];
+        for (unsigned k = 0; k < COST_TERMS; k++)
+            ret += solution[i] * solution[k] * e->rows[i][k];
+    }
+    return ret;
+}
+
+static unsigned bits_of(unsigned set)
+{
+    unsigned n = 0;
+    for (; set; set &= set - 1)
+        n++;
+    return n;
+}
+
+bool cost_fit_terms(const struct cost_sample *samples, size_t n, unsigned terms,
+                    struct cost_unit *unit)
+{
+    struct equations e = add_up(samples, n);
+    double solution[COST_TERMS], least = INFINITY;
+    if (e.n < (size_t)SAMPLES_PER_TERM * bits_of(terms))
+        return false;
+    for (unsigned subset = 1; subset < 1u << COST_TERMS; subset++)
+        if (!(subset & ~terms) && solve(&e, subset, solution) && error_of(&e, solution) < least) {
+            least = error_of(&e, solution);
+            memcpy(unit->term_ns, solution, sizeof solution);
+        }
+    return isfinite(least);
+}
+
+bool cost_fit_scale(struct cost_sample *samples, size_t n, const struct cost_unit *of,
+                    struct cost_unit *unit)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        double expected = cost_unit_time(of, samples[i].amount);
+        if (!(expected > 0) || !(samples[i].ns > 0))
+            continue;
+        samples[kept] = samples[i];
+        samples[kept++].key = samples[i].ns / expected;
+    }
+    if (kept == 0)
+        return false;
+    qsort(samples, kept, sizeof *samples, compare_samples);
+    double factor = (samples[(kept - 1) / 2].key + samples[kept / 2].key) / 2;
+    for (unsigned i = 0; i < COST_TERMS; i++)
+        unit->term_ns[i] = factor * of->term_ns[i];
+    return true;
 }

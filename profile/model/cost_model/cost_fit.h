@@ -1,34 +1,56 @@
-/* Robust fits of the time that a unit of work takes, from samples: (number of units, time).
+/* Fits of the time that a unit of work takes, from samples: amounts of what the time grows with,
+ * and the time.
  *
  *     struct cost_unit unit = cost_fit_ratio(samples, n);
- *
- * Both sort the samples, and return zeros where none has a unit. */
+ *     if (!cost_fit_terms(samples, n, COST_BIT(UNIT) | COST_BIT(SIZE), &unit))
+ *         cost_fit_scale(samples, n, &shipped, &unit);
+ *     ns = cost_unit_time(&unit, amounts);
+ */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_FIT_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_FIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum cost_term {
+#define COST_TERM(id, name, json) COST_TERM_##id,
+#include "profile/model/cost_model/cost_terms.def"
+#undef COST_TERM
+    COST_TERMS
+};
+
+#define COST_BIT(id) (1u << COST_TERM_##id)
+
 struct cost_sample {
-    double count, ns;
+    double amount[COST_TERMS];
+    double ns;
     double key; /* for the fit */
 };
 
 struct cost_unit {
-    double ns, low_ns, high_ns; /* median and quartiles */
-    double base_ns;             /* for each sample, besides */
+    double ns, low_ns, high_ns; /* of a unit, all that it takes: median and quartiles */
     uint32_t n;                 /* the number of samples with units */
+    double term_ns[COST_TERMS]; /* the time is the sum of the amounts times these */
 };
 
-/* The most samples of which cost_fit_line() considers all pairs; it takes the first ones. */
-enum { COST_FIT_SAMPLES = 256 };
-
-/* Time is proportional to units: quantiles of ns / count, weighted by count. */
+/* Quantiles of ns / units, weighted by units; the time grows with units alone. It sorts the samples
+ * and returns zeros where none has a unit. */
 struct cost_unit cost_fit_ratio(struct cost_sample *samples, size_t n);
-/* Time is a base and a slope (Theil and Sen): the slope is the median of those of all pairs, the
- * base the median of what is left. The quartiles are those of the samples' own slopes above the
- * base. Fewer than 3 samples, or a slope or a base below 0: as cost_fit_ratio(). `pairs` is scratch
- * memory of COST_FIT_SAMPLES * COST_FIT_SAMPLES / 2 numbers. */
-struct cost_unit cost_fit_line(struct cost_sample *samples, size_t n, double *pairs);
+
+/* Sets the times of terms (a set of COST_BIT()): none is below 0, and the sum of the squares of the
+ * errors, as shares of the samples' times, is the least (least squares, by all subsets of terms).
+ * Samples without time do not count. Each term needs two samples; it returns false, with the
+ * unit as it was, where not all terms have that. */
+bool cost_fit_terms(const struct cost_sample *samples, size_t n, unsigned terms,
+                    struct cost_unit *unit);
+
+/* Sets the terms of a unit to those of another one times a factor: the median of how much longer
+ * the samples took than that one says. Returns false, with the unit as it was, if that is not
+ * known. */
+bool cost_fit_scale(struct cost_sample *samples, size_t n, const struct cost_unit *of,
+                    struct cost_unit *unit);
+
+double cost_unit_time(const struct cost_unit *unit, const double amount[COST_TERMS]);
 
 #endif

@@ -11,10 +11,13 @@ static const struct kind_row {
     enum dispatch_path path; /* of a dispatch */
     enum phase_part part;    /* of the others */
     enum cost_units units;   /* of the others; UNITS_NONE: a dispatch, or the recorder */
+    unsigned terms;          /* a set of COST_BIT() */
 } KINDS[COST_KINDS] = {
-#define COST_DISPATCH(id, name, path)    [COST_##id] = { name, path, PHASE_PARTS, UNITS_NONE },
-#define COST_REST(id, name, part, units) [COST_##id] = { name, DISPATCH_PATHS, part, units },
-#define COST_RECORDER(id, name)          [COST_##id] = { name, DISPATCH_PATHS, PHASE_PARTS, UNITS_NONE },
+#define COST_DISPATCH(id, name, path) \
+    [COST_##id] = { name, path, PHASE_PARTS, UNITS_NONE, COST_BIT(UNIT) | COST_BIT(SIZE) },
+#define COST_REST(id, name, part, units, terms) \
+    [COST_##id] = { name, DISPATCH_PATHS, part, units, terms },
+#define COST_RECORDER(id, name) [COST_##id] = { name, DISPATCH_PATHS, PHASE_PARTS, UNITS_NONE, 0 },
 #include "profile/model/cost_model/cost_kinds.def"
 #undef COST_DISPATCH
 #undef COST_REST
@@ -65,7 +68,6 @@ struct model_build {
     struct compile_costs *compiles;
     struct trace_costs *traces;
     struct cost_sample *samples;
-    double *pairs;
     struct cost_unit units[COST_KINDS];
     double ns[COST_KINDS], count[COST_KINDS];
     bool measured[COST_KINDS], fitted[COST_KINDS];
@@ -109,11 +111,11 @@ static void add_dispatches(struct model_build *m, uint32_t trace)
         struct compile_costs *c = &m->compiles[compile];
         enum cost_kind kind = kind_of(dispatch_path_of(d), d->ns > d->self_ns);
         c->deep = m->traces[trace].deep = true;
-        c->kinds[kind].count += (double)d->count;
+        c->kinds[kind].amount[COST_TERM_UNIT] += (double)d->count;
         c->kinds[kind].ns += (double)d->self_ns;
         m->traces[trace].real[kind] += (double)d->count;
         if (d->mode == DEEP_FAKE_TENSOR_MODE && d->depth) {
-            c->kinds[COST_NESTED].count += (double)d->count;
+            c->kinds[COST_NESTED].amount[COST_TERM_UNIT] += (double)d->count;
             c->kinds[COST_NESTED].ns += (double)d->self_ns;
         }
     }
@@ -206,16 +208,50 @@ static void take_recorder(const struct trace_costs *t, struct compile_costs *c, 
     c->dispatched_ns[PHASE_AOT] += ns * c->part_ns[PHASE_AOT] / parts;
 }
 
-static double units_of(const struct profile_compile *compile, enum cost_units units)
+static uint64_t aten_sizes(const struct profile_compile *c)
 {
-    uint64_t aten = profile_aten_calls(compile->calls) + profile_aten_calls(compile->thrown_calls);
-    switch (units) {
-    case UNITS_DYNAMO:
-        return (double)compile->calls[GRAPH_DYNAMO] + (double)compile->thrown_calls[GRAPH_DYNAMO];
-    case UNITS_ATEN: return (double)aten;
-    case UNITS_GUARDS: return (double)compile->n_guards;
-    default: return 0;
-    }
+    return profile_aten_calls(c->symbolic_sizes);
+}
+
+static uint64_t aten_calls(const struct profile_compile *c)
+{
+    return profile_aten_calls(c->calls) + profile_aten_calls(c->thrown_calls);
+}
+
+static uint64_t calls_of(const struct profile_compile *c, enum graph_kind kind)
+{
+    return c->calls[kind] + c->thrown_calls[kind];
+}
+
+static bool is_first(const struct model_build *m, size_t at)
+{
+    return at == 0 || m->b->compiles.v[at - 1].recording != m->b->compiles.v[at].recording;
+}
+
+/* Sets what the time of a kind of work besides dispatches grows with in a compile. */
+static void set_amounts(const struct model_build *m, size_t at, enum cost_units units,
+                        double amount[COST_TERMS])
+{
+    const struct profile_compile *c = &m->b->compiles.v[at];
+    bool dynamo = units == UNITS_DYNAMO;
+    amount[COST_TERM_ONCE] = is_first(m, at);
+    amount[COST_TERM_UNIT] = units == UNITS_GUARDS ? (double)c->n_guards
+                             : dynamo              ? (double)calls_of(c, GRAPH_DYNAMO)
+                                                   : (double)aten_calls(c);
+    amount[COST_TERM_SIZE] = (double)(dynamo ? c->symbolic_sizes[GRAPH_DYNAMO] : aten_sizes(c));
+    amount[COST_TERM_INPUT] =
+        (double)(dynamo ? c->inputs[GRAPH_DYNAMO] : profile_aten_calls(c->inputs));
+    amount[COST_TERM_GUARD] = (double)c->n_guards;
+    amount[COST_TERM_JOINT] = (double)calls_of(c, GRAPH_JOINT);
+}
+
+/* Returns the number of symbolic sizes for each call of a compile, as its dispatches have them. */
+static double sizes_of_dispatch(const struct profile_compile *c, enum dispatcher in)
+{
+    uint64_t dynamo = calls_of(c, GRAPH_DYNAMO), aten = aten_calls(c);
+    if ((in == IN_DYNAMO || !aten) && dynamo)
+        return (double)c->symbolic_sizes[GRAPH_DYNAMO] / (double)dynamo;
+    return aten ? (double)aten_sizes(c) / (double)aten : 0;
 }
 
 static void measure_compile(struct model_build *m, size_t at)
@@ -231,24 +267,45 @@ static void measure_compile(struct model_build *m, size_t at)
         for (unsigned i = 0; i < DISPATCHERS; i++)
             c->dispatched_ns[DISPATCHER_PARTS[i]] += c->kinds[kind].ns * shares[i];
     }
-    for (unsigned kind = 0; kind < COST_KINDS; kind++)
+    for (unsigned kind = 0; kind < COST_KINDS; kind++) {
+        enum phase_part part = KINDS[kind].part;
+        struct cost_sample *sample = &c->kinds[kind];
         if (KINDS[kind].units != UNITS_NONE) {
-            enum phase_part part = KINDS[kind].part;
-            c->kinds[kind].count = units_of(&m->b->compiles.v[at], KINDS[kind].units);
-            c->kinds[kind].ns = c->part_ns[part] - c->dispatched_ns[part];
+            set_amounts(m, at, KINDS[kind].units, sample->amount);
+            sample->ns = c->part_ns[part] - c->dispatched_ns[part];
+        } else {
+            sample->amount[COST_TERM_SIZE] =
+                sample->amount[COST_TERM_UNIT] * sizes_of_dispatch(&m->b->compiles.v[at], IN_AOT);
         }
+    }
 }
 
 /* --- Units --- */
 
-static void fit_kind(struct model_build *m, unsigned kind)
+/* Inductor's dispatches are a part of its units, since the replay does not count them. */
+static struct cost_sample sample_of(const struct compile_costs *c, unsigned kind)
+{
+    struct cost_sample ret = c->kinds[kind];
+    if (KINDS[kind].part == PHASE_INDUCTOR)
+        ret.ns = c->part_ns[PHASE_INDUCTOR];
+    return ret;
+}
+
+/* Fits a unit on the deep recordings among the tapes. Where there are few, what it takes beside
+ * other units is as shipped. */
+static bool fit_kind(struct model_build *m, unsigned kind, const struct cost_unit *shipped)
 {
     size_t n = 0;
-    for (size_t i = 0; i < m->b->compiles.n; i++)
-        if (m->compiles[i].deep && m->compiles[i].kinds[kind].ns > 0)
-            m->samples[n++] = m->compiles[i].kinds[kind];
-    m->units[kind] = KINDS[kind].units == UNITS_NONE ? cost_fit_ratio(m->samples, n)
-                                                     : cost_fit_line(m->samples, n, m->pairs);
+    for (size_t i = 0; i < m->b->compiles.n; i++) {
+        struct cost_sample sample = sample_of(&m->compiles[i], kind);
+        if (m->compiles[i].deep && sample.ns > 0)
+            m->samples[n++] = sample;
+    }
+    struct cost_unit *unit = &m->units[kind];
+    *unit = cost_fit_ratio(m->samples, n);
+    if (unit->n && !cost_fit_terms(m->samples, n, KINDS[kind].terms, unit))
+        cost_fit_scale(m->samples, n, shipped, unit);
+    return unit->n > 0;
 }
 
 /* Returns the release that recorded the first trace, or 0. */
@@ -265,10 +322,13 @@ static void find_units(struct model_build *m)
     for (size_t i = 0; i < m->b->compiles.n; i++)
         model->fitted |= m->compiles[i].deep;
     for (unsigned kind = 0; kind < COST_KINDS; kind++) {
-        fit_kind(m, kind);
-        m->fitted[kind] = m->units[kind].n > 0;
-        if (!m->fitted[kind])
-            m->units[kind] = cost_unit_shipped(release, (enum cost_kind)kind, &model->release);
+        int measured = 0;
+        struct cost_unit shipped = cost_unit_shipped(release, (enum cost_kind)kind, &measured);
+        m->fitted[kind] = fit_kind(m, kind, &shipped);
+        if (!m->fitted[kind]) {
+            m->units[kind] = shipped;
+            model->release = measured ? measured : model->release;
+        }
     }
 }
 
@@ -279,19 +339,19 @@ static void add_measured(struct model_build *m, const struct compile_costs *c)
     for (unsigned kind = 0; kind < COST_KINDS; kind++)
         if (kind != COST_NESTED) {
             m->ns[kind] += c->kinds[kind].ns;
-            m->count[kind] += c->kinds[kind].count;
+            m->count[kind] += c->kinds[kind].amount[COST_TERM_UNIT];
         }
     for (unsigned part = 0; part < PHASE_PARTS; part++)
         m->explained[part] += c->part_ns[part];
 }
 
-static void add_estimate(struct model_build *m, unsigned kind, enum phase_part part, double count,
-                         double base)
+static void add_estimate(struct model_build *m, unsigned kind, enum phase_part part,
+                         const double amount[COST_TERMS])
 {
-    double ns = base + count * m->units[kind].ns;
+    double ns = cost_unit_time(&m->units[kind], amount);
     m->ns[kind] += ns;
-    m->count[kind] += count;
-    m->measured[kind] &= count == 0 && base == 0;
+    m->count[kind] += amount[COST_TERM_UNIT];
+    m->measured[kind] &= amount[COST_TERM_UNIT] == 0 && ns == 0;
     m->explained[part] += ns;
 }
 
@@ -299,9 +359,41 @@ static void estimate_compile(struct model_build *m, size_t at)
 {
     for (unsigned kind = 0; kind < COST_KINDS; kind++) {
         const struct kind_row *row = &KINDS[kind];
-        if (row->units != UNITS_NONE && m->compiles[at].part_ns[row->part] > 0)
-            add_estimate(m, kind, row->part, units_of(&m->b->compiles.v[at], row->units),
-                         m->units[kind].base_ns);
+        double amount[COST_TERMS];
+        if (row->units == UNITS_NONE || !(m->compiles[at].part_ns[row->part] > 0))
+            continue;
+        set_amounts(m, at, row->units, amount);
+        add_estimate(m, kind, row->part, amount);
+    }
+}
+
+/* Returns the mean of sizes_of_dispatch() over the calls of a trace. */
+static double sizes_of_trace(const struct model_build *m, uint32_t trace, enum dispatcher in)
+{
+    double calls = 0, sizes = 0;
+    for (size_t i = 0; i < m->b->compiles.n; i++) {
+        const struct profile_compile *c = &m->b->compiles.v[i];
+        double n = (double)(in == IN_DYNAMO ? calls_of(c, GRAPH_DYNAMO) : aten_calls(c));
+        if (trace_of(m, i) != &m->traces[trace])
+            continue;
+        calls += n;
+        sizes += n * sizes_of_dispatch(c, in);
+    }
+    return calls > 0 ? sizes / calls : 0;
+}
+
+static void estimate_dispatches(struct model_build *m, uint32_t trace)
+{
+    for (unsigned in = 0; in < DISPATCHERS; in++) {
+        double sizes = sizes_of_trace(m, trace, (enum dispatcher)in);
+        for (unsigned kind = 0; kind < COST_KINDS; kind++) {
+            double n = m->traces[trace].replayed[kind][in];
+            const double amount[COST_TERMS] = {
+                [COST_TERM_UNIT] = n, [COST_TERM_SIZE] = n * sizes
+            };
+            if (is_dispatch(kind))
+                add_estimate(m, kind, DISPATCHER_PARTS[in], amount);
+        }
     }
 }
 
@@ -315,9 +407,8 @@ static void add_all(struct model_build *m)
         else
             estimate_compile(m, i);
     for (uint32_t i = 0; i < m->b->profile.n_traces; i++)
-        for (unsigned kind = 0; kind < COST_KINDS && !m->traces[i].deep; kind++)
-            for (unsigned k = 0; k < DISPATCHERS && is_dispatch(kind); k++)
-                add_estimate(m, kind, DISPATCHER_PARTS[k], m->traces[i].replayed[kind][k], 0);
+        if (!m->traces[i].deep)
+            estimate_dispatches(m, i);
 }
 
 /* --- The result --- */
@@ -429,11 +520,9 @@ bool build_cost_model(struct profile_build *b, struct err *err)
     m.compiles = calloc(n, sizeof *m.compiles);
     m.traces = calloc((size_t)b->profile.n_traces + 1, sizeof *m.traces);
     m.samples = calloc(n, sizeof *m.samples);
-    m.pairs = calloc((size_t)COST_FIT_SAMPLES * COST_FIT_SAMPLES / 2, sizeof *m.pairs);
-    bool ok = m.compiles && m.traces && m.samples && m.pairs && model_costs(&m);
+    bool ok = m.compiles && m.traces && m.samples && model_costs(&m);
     free(m.compiles);
     free(m.traces);
     free(m.samples);
-    free(m.pairs);
     return ok || err_nomem(err);
 }

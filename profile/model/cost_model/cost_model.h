@@ -16,9 +16,9 @@ struct profile_build;
 struct err;
 
 enum cost_kind {
-#define COST_DISPATCH(id, name, path)    COST_##id,
-#define COST_REST(id, name, part, units) COST_##id,
-#define COST_RECORDER(id, name)          COST_##id,
+#define COST_DISPATCH(id, name, path)           COST_##id,
+#define COST_REST(id, name, part, units, terms) COST_##id,
+#define COST_RECORDER(id, name)                 COST_##id,
 #include "profile/model/cost_model/cost_kinds.def"
 #undef COST_DISPATCH
 #undef COST_REST

@@ -5,8 +5,8 @@ static const struct shipped_unit {
     enum cost_kind kind;
     struct cost_unit unit;
 } SHIPPED[] = {
-#define COST_UNIT(release, kind, ns, low, high, base, samples) \
-    { release, COST_##kind, { ns, low, high, base, samples } },
+#define COST_UNIT(release, kind, ns, low, high, samples, ...) \
+    { release, COST_##kind, { ns, low, high, samples, { __VA_ARGS__ } } },
 #define COST_ERROR(release, error, recordings)
 #include "profile/model/cost_model/cost_units.def"
 #undef COST_UNIT
@@ -18,7 +18,7 @@ static const struct shipped_error {
     int release;
     struct cost_error error;
 } ERRORS[] = {
-#define COST_UNIT(release, kind, ns, low, high, base, samples)
+#define COST_UNIT(release, kind, ns, low, high, samples, ...)
 #define COST_ERROR(release, error, recordings) { release, { error, recordings } },
 #include "profile/model/cost_model/cost_units.def"
 #undef COST_UNIT

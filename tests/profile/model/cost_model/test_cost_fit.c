@@ -1,4 +1,4 @@
-/* Fits of the time of a unit: medians that a few wrong samples do not move. */
+/* Fits of the time of a unit: a few wrong samples do not move a median, and no term is below 0. */
 #include <math.h>
 
 #include "profile/model/cost_model/cost_fit.h"
@@ -6,77 +6,107 @@
 
 #define assert_near(actual, expected) assert_true(fabs((actual) - (expected)) < 1e-6)
 
-static double pairs[COST_FIT_SAMPLES * COST_FIT_SAMPLES / 2];
+#define UNITS(units, time)                                     \
+    {                                                          \
+        .amount = { [COST_TERM_UNIT] = (units) }, .ns = (time) \
+    }
+#define SIZES(units, sizes, time)                                                          \
+    {                                                                                      \
+        .amount = { [COST_TERM_UNIT] = (units), [COST_TERM_SIZE] = (sizes) }, .ns = (time) \
+    }
+#define BOTH (COST_BIT(UNIT) | COST_BIT(SIZE))
 
 static void test_ratio(void **state)
 {
-    struct cost_sample samples[] = {
-        { 10, 100, 0 }, { 20, 220, 0 }, { 5, 45, 0 }, { 1, 9000, 0 }, { 0, 70, 0 },
-    };
+    struct cost_sample samples[] = { UNITS(10, 100), UNITS(20, 220), UNITS(5, 45), UNITS(1, 9000),
+                                     UNITS(0, 70) };
     struct cost_unit unit = cost_fit_ratio(samples, 5);
     (void)state;
     assert_int_equal(unit.n, 4); /* one has no units */
     assert_near(unit.ns, 11);
     assert_near(unit.low_ns, 10);
     assert_near(unit.high_ns, 11);
-    assert_near(unit.base_ns, 0);
+    assert_near(unit.term_ns[COST_TERM_UNIT], 11);
+    const double amount[COST_TERMS] = { [COST_TERM_UNIT] = 3, [COST_TERM_SIZE] = 100 };
+    assert_near(cost_unit_time(&unit, amount), 33);
 }
 
-static void test_line(void **state)
+static void test_terms(void **state)
 {
-    struct cost_sample samples[9];
+    const struct cost_sample samples[] = { SIZES(10, 0, 70), SIZES(20, 3, 230), SIZES(5, 9, 305),
+                                           SIZES(40, 1, 310) };
+    struct cost_unit unit = { .n = 4 };
     (void)state;
-    for (int i = 0; i < 9; i++)
-        samples[i] = (struct cost_sample){ 10 * (i + 1), 1000 + 7 * 10 * (i + 1), 0 };
-    samples[4].ns = 1e9; /* an outlier */
-    struct cost_unit unit = cost_fit_line(samples, 9, pairs);
-    assert_near(unit.ns, 7);
-    assert_near(unit.base_ns, 1000);
-    assert_true(unit.low_ns <= 7 && unit.high_ns >= 7 && unit.high_ns < 8);
-    assert_int_equal(unit.n, 9);
+    assert_true(cost_fit_terms(samples, 4, BOTH, &unit));
+    assert_near(unit.term_ns[COST_TERM_UNIT], 7);
+    assert_near(unit.term_ns[COST_TERM_SIZE], 30);
+    assert_near(unit.term_ns[COST_TERM_ONCE], 0);
+    assert_int_equal(unit.n, 4);
 }
 
-static void test_line_of_few(void **state)
+/* More sizes do not take less, and a term that is another one's multiple is not told from it. */
+static void test_terms_without_a_place(void **state)
 {
-    struct cost_sample two[] = { { 2, 8, 0 }, { 4, 16, 0 } };
-    struct cost_sample falling[] = { { 1, 90, 0 }, { 2, 80, 0 }, { 3, 30, 0 } };
-    struct cost_unit unit = cost_fit_line(two, 2, pairs);
+    const struct cost_sample falling[] = { SIZES(10, 9, 90), SIZES(10, 6, 94), SIZES(10, 3, 97),
+                                           SIZES(10, 0, 100) };
+    const struct cost_sample alike[] = { SIZES(1, 2, 8), SIZES(2, 4, 16), SIZES(3, 6, 24),
+                                         SIZES(4, 8, 32) };
+    struct cost_unit unit = { 0 };
     (void)state;
-    assert_near(unit.ns, 4);
-    assert_near(unit.base_ns, 0);
-    unit = cost_fit_line(falling, 3, pairs); /* more units do not take less */
-    assert_near(unit.ns, 10);                /* half of the units */
-    assert_near(unit.base_ns, 0);
+    assert_true(cost_fit_terms(falling, 4, BOTH, &unit));
+    assert_near(unit.term_ns[COST_TERM_SIZE], 0);
+    assert_true(unit.term_ns[COST_TERM_UNIT] > 9 && unit.term_ns[COST_TERM_UNIT] < 10);
+    assert_true(cost_fit_terms(alike, 4, BOTH, &unit));
+    assert_near(cost_unit_time(&unit, alike[3].amount), 32);
 }
 
-static void test_many(void **state)
+static void test_few(void **state)
 {
-    enum { MANY = COST_FIT_SAMPLES + 100 };
-    static struct cost_sample samples[MANY];
+    struct cost_sample samples[] = { SIZES(10, 2, 300), SIZES(10, 0, 100), UNITS(0, 70) };
+    const struct cost_unit shipped = { .term_ns = { [COST_TERM_UNIT] = 5, [COST_TERM_SIZE] = 50 } };
+    struct cost_unit unit = { .ns = 1 };
     (void)state;
-    for (int i = 0; i < MANY; i++)
-        samples[i] = (struct cost_sample){ i + 1, 3.0 * (i + 1) + 50, 0 };
-    struct cost_unit unit = cost_fit_line(samples, MANY, pairs);
-    assert_int_equal(unit.n, MANY);
-    assert_near(unit.ns, 3);
-    assert_near(unit.base_ns, 50);
+    assert_false(cost_fit_terms(samples, 3, BOTH, &unit));
+    assert_near(unit.ns, 1);
+    assert_true(cost_fit_scale(samples, 3, &shipped, &unit)); /* both took twice as long */
+    assert_near(unit.term_ns[COST_TERM_UNIT], 10);
+    assert_near(unit.term_ns[COST_TERM_SIZE], 100);
+    assert_false(cost_fit_scale(samples, 0, &shipped, &unit));
+    assert_near(unit.term_ns[COST_TERM_SIZE], 100);
 }
 
 static void test_nothing(void **state)
 {
-    struct cost_sample none = { 0, 5, 0 };
+    struct cost_sample none = UNITS(0, 5);
+    struct cost_unit unit = { 0 };
     (void)state;
     assert_int_equal(cost_fit_ratio(&none, 1).n, 0);
-    assert_int_equal(cost_fit_line(&none, 0, pairs).n, 0);
     assert_near(cost_fit_ratio(NULL, 0).ns, 0);
+    assert_false(cost_fit_terms(NULL, 0, BOTH, &unit));
+    assert_false(cost_fit_scale(&none, 1, &unit, &unit));
+}
+
+/* Numbers of a damaged file make no time that is not a number. */
+static void test_huge(void **state)
+{
+    const struct cost_sample samples[] = { SIZES(1e19, 1e19, 1), SIZES(1, 1e19, 1e19),
+                                           SIZES(1e19, 0, 1e-3), SIZES(0, 0, 1e19) };
+    struct cost_unit unit = { 0 };
+    (void)state;
+    cost_fit_terms(samples, 4, BOTH, &unit);
+    for (unsigned i = 0; i < COST_TERMS; i++)
+        assert_true(isfinite(unit.term_ns[i]) && unit.term_ns[i] >= 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ratio),       cmocka_unit_test(test_line),
-        cmocka_unit_test(test_line_of_few), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_terms_without_a_place),
+        cmocka_unit_test(test_few),
         cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_huge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
