@@ -2,6 +2,7 @@
 #include "replay/ops/python/python_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* The arguments by their index in the signature. */
 enum {
@@ -59,6 +60,33 @@ static bool same_tensor(struct value a, struct value b)
            a.u.tensor.storage == b.u.tensor.storage;
 }
 
+static uint32_t dims(struct value x)
+{
+    return x.kind == VALUE_TENSOR ? x.u.tensor.meta->ndim : 0;
+}
+
+/* a != b of two torch.Size: the first sizes that differ decide, and then the lengths. */
+static bool sizes_differ(struct call *c, const sym_id *a, uint32_t n_a, const sym_id *b,
+                         uint32_t n_b)
+{
+    for (uint32_t i = 0; i < n_a && i < n_b && !c->failed; i++)
+        if (!guard_bool(c, py_eq(c, a[i], b[i])))
+            return true;
+    return n_a != n_b;
+}
+
+/* An assertion that a tensor has these sizes; one that is None has them. */
+static void expect_sizes(struct call *c, struct value x, const sym_id *sizes, uint32_t n,
+                         const char *type, const char *text)
+{
+    if (c->failed || x.kind != VALUE_TENSOR)
+        return;
+    const struct tensor_meta *m = x.u.tensor.meta;
+    if (sizes_differ(c, m->size, m->ndim, sizes, n) && !c->failed)
+        refuse(c, type, "%s %s, but got torch.Size(%s)", text, sizes_text(c, sizes, n),
+               sizes_text(c, m->size, m->ndim));
+}
+
 static struct value require_item(struct call *c, struct value list, uint32_t i)
 {
     if (!c->failed && i >= list.n)
@@ -76,6 +104,56 @@ static struct value canonical_mask(struct call *c, struct value mask, enum dtype
     return CALL("masked_fill_", zeros, mask, py_float(c, -(double)INFINITY));
 }
 
+/* _mha_shape_check */
+static void check_dimensions(struct multi_head_attention *a)
+{
+    struct call *c = a->c;
+    const char *kind = a->batched ? "batched (3-D)" : "unbatched (2-D)";
+    uint32_t n = dims(a->query), n_key = dims(a->key), n_value = dims(a->value),
+             n_padding = dims(a->padding), n_mask = dims(a->mask);
+    require(c, n == 2 || n == 3, "AssertionError",
+            "query should be unbatched 2D or batched 3D tensor but received %u-D query tensor", n);
+    require(c, n_key == n && n_value == n, "AssertionError",
+            "For %s `query`, expected `key` and `value` to be %u-D but found %u-D and %u-D tensors "
+            "respectively",
+            kind, n, n_key, n_value);
+    require(c, a->padding.kind != VALUE_TENSOR || n_padding == n - 1, "AssertionError",
+            "For %s `query`, expected `key_padding_mask` to be `None` or %u-D but found %u-D "
+            "tensor instead",
+            kind, n - 1, n_padding);
+    require(c, a->mask.kind != VALUE_TENSOR || n_mask == 2 || n_mask == 3, "AssertionError",
+            "For %s `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found %u-D tensor "
+            "instead",
+            kind, n_mask);
+    if (c->failed || a->batched || n_mask != 3)
+        return;
+    sym_id sizes[] = { a->heads, dim_size(c, a->query, 0), dim_size(c, a->key, 0) };
+    expect_sizes(c, a->mask, sizes, 3, "AssertionError", "Expected `attn_mask` shape to be");
+}
+
+/* What multi_head_attention_forward() asserts once the masks are numbers. */
+static void check_embedding(struct multi_head_attention *a)
+{
+    struct call *c = a->c;
+    sym_id expected = arg_sym(c, EMBED_DIM);
+    require(c, !guard_bool(c, py_ne(c, a->embed, expected)), "AssertionError",
+            "was expecting embedding dimension of %s, but got %s", sym_text(c, expected),
+            sym_text(c, a->embed));
+    a->head = floordiv(c, a->embed, a->heads);
+    require(c, !guard_bool(c, py_ne(c, mul(c, a->head, a->heads), a->embed)), "AssertionError",
+            "embed_dim %s not divisible by num_heads %s", sym_text(c, a->embed),
+            sym_text(c, a->heads));
+    if (c->failed)
+        return;
+    const struct tensor_meta *key = a->key.u.tensor.meta, *value = a->value.u.tensor.meta;
+    uint32_t n = py_truth(c, arg(c, SEPARATE)) ? 2 : 3;
+    require(c, !sizes_differ(c, key->size, n, value->size, n), "AssertionError",
+            n == 2 ? "key's sequence and batch dims torch.Size(%s) do not match value's "
+                     "torch.Size(%s)"
+                   : "key shape torch.Size(%s) does not match value shape torch.Size(%s)",
+            sizes_text(c, key->size, n), sizes_text(c, value->size, n));
+}
+
 static void prepare_inputs(struct multi_head_attention *a)
 {
     struct call *c = a->c;
@@ -83,6 +161,9 @@ static void prepare_inputs(struct multi_head_attention *a)
     if (c->failed)
         return;
     a->batched = query.meta->ndim == 3;
+    check_dimensions(a);
+    if (c->failed)
+        return;
     if (!a->batched) {
         a->query = CALL("unsqueeze", a->query, py_int(c, 1));
         a->key = CALL("unsqueeze", a->key, py_int(c, 1));
@@ -96,13 +177,17 @@ static void prepare_inputs(struct multi_head_attention *a)
     a->source = dim_size(c, a->key, 0);
     a->padding = canonical_mask(c, a->padding, query.meta->dtype);
     a->causal = py_truth(c, arg(c, CAUSAL));
+    require(c, !a->causal || a->mask.kind == VALUE_TENSOR, "RuntimeError",
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+            "method `generate_square_subsequent_mask` to create this mask.");
     if (a->causal && a->padding.kind == VALUE_NONE && !py_truth(c, arg(c, NEED_WEIGHTS))) {
         a->mask = value_none();
     } else {
         a->mask = canonical_mask(c, a->mask, query.meta->dtype);
         a->causal = a->causal && a->padding.kind == VALUE_NONE;
     }
-    a->head = floordiv(c, a->embed, a->heads);
+    if (!c->failed)
+        check_embedding(a);
 }
 
 static struct value linear_projection(struct call *c, struct value x, struct value weight,
@@ -145,6 +230,27 @@ static struct value split2(struct multi_head_attention *a, struct value x)
     return py_op(c, "aten.split_with_sizes", (struct value[]){ x, parts }, 2);
 }
 
+/* _in_projection: what it asserts. */
+static void check_projections(struct multi_head_attention *a, const struct value *biases)
+{
+    static const struct {
+        int weight;
+        const char *name;
+    } parts[] = { { Q_WEIGHT, "query" }, { K_WEIGHT, "key" }, { V_WEIGHT, "value" } };
+    struct call *c = a->c;
+    const struct value inputs[] = { a->query, a->key, a->value };
+    char text[64];
+    for (uint32_t i = 0; i < 3; i++) {
+        sym_id sizes[] = { a->embed, dim_size(c, inputs[i], 2) };
+        snprintf(text, sizeof text, "expecting %s weights shape of", parts[i].name);
+        expect_sizes(c, arg(c, (uint32_t)parts[i].weight), sizes, 2, "AssertionError", text);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "expecting %s bias shape of", parts[i].name);
+        expect_sizes(c, biases[i], &a->embed, 1, "AssertionError", text);
+    }
+}
+
 /* _in_projection_packed, _in_projection. */
 static void project(struct multi_head_attention *a)
 {
@@ -168,12 +274,16 @@ static void project(struct multi_head_attention *a)
         return;
     }
     struct value w = separate ? value_none() : chunk(c, weight), b = chunk(c, bias);
+    struct value biases[] = { optional_item(c, b, 0), optional_item(c, b, 1),
+                              optional_item(c, b, 2) };
+    if (separate)
+        check_projections(a, biases);
     a->q = linear_projection(c, a->query, separate ? arg(c, Q_WEIGHT) : optional_item(c, w, 0),
-                             optional_item(c, b, 0));
+                             biases[0]);
     a->k = linear_projection(c, a->key, separate ? arg(c, K_WEIGHT) : optional_item(c, w, 1),
-                             optional_item(c, b, 1));
+                             biases[1]);
     a->v = linear_projection(c, a->value, separate ? arg(c, V_WEIGHT) : optional_item(c, w, 2),
-                             optional_item(c, b, 2));
+                             biases[2]);
 }
 
 static struct value pad_one(struct call *c, struct value mask)
@@ -188,9 +298,20 @@ static struct value concat_tensors(struct call *c, struct value a, struct value 
     return CALL("cat", SIZES(a, b), py_int(c, dim));
 }
 
+static void check_mask(struct multi_head_attention *a)
+{
+    struct call *c = a->c;
+    bool flat = dims(a->mask) == 2;
+    sym_id sizes[] = { mul(c, a->batch, a->heads), a->length, a->source };
+    expect_sizes(c, a->mask, sizes + flat, 3 - flat, "RuntimeError",
+                 flat ? "The shape of the 2D attn_mask should be"
+                      : "The shape of the 3D attn_mask should be");
+}
+
 static void add_biases(struct multi_head_attention *a)
 {
     struct call *c = a->c;
+    check_mask(a);
     if (a->mask.kind == VALUE_TENSOR && a->mask.u.tensor.meta->ndim == 2)
         a->mask = CALL("unsqueeze", a->mask, py_int(c, 0));
     if (!arg_given(c, BIAS_K) || !arg_given(c, BIAS_V))
@@ -226,12 +347,37 @@ static struct value zeros_before(struct multi_head_attention *a, struct value x)
     return concat_tensors(c, x, py_call_keywords(c, "zeros", &shape, 1, keywords, 2), 1);
 }
 
+/* _check_key_padding_mask */
+static void check_padding(struct multi_head_attention *a)
+{
+    struct call *c = a->c;
+    const sym_id expected[] = { a->batch, a->source };
+    const struct tensor_meta *m = a->padding.u.tensor.meta;
+    for (uint32_t i = 0; i < 2; i++)
+        check(c, py_eq(c, m->size[i], expected[i]), "AssertionError",
+              "Expected key_padded_mask.shape[%u] to be %s, but got %s", i,
+              sym_text(c, expected[i]), sym_text(c, m->size[i]));
+}
+
+/* static_k or static_v, which takes the place of a projection. */
+static struct value static_heads(struct multi_head_attention *a, uint32_t i, const char *name)
+{
+    struct call *c = a->c;
+    struct value x = arg(c, i);
+    const sym_id expected[] = { mul(c, a->batch, a->heads), a->head };
+    for (uint32_t k = 0; k < 2; k++)
+        require(c, !guard_bool(c, py_ne(c, dim_size(c, x, 2 * k), expected[k])), "AssertionError",
+                "expecting %s.size(%u) of %s, but got %s", name, 2 * k, sym_text(c, expected[k]),
+                sym_text(c, dim_size(c, x, 2 * k)));
+    return x;
+}
+
 static void reshape_heads(struct multi_head_attention *a)
 {
     struct call *c = a->c;
     a->q = split_heads(a, a->q);
-    a->k = arg_given(c, STATIC_K) ? arg(c, STATIC_K) : split_heads(a, a->k);
-    a->v = arg_given(c, STATIC_V) ? arg(c, STATIC_V) : split_heads(a, a->v);
+    a->k = arg_given(c, STATIC_K) ? static_heads(a, STATIC_K, "static_k") : split_heads(a, a->k);
+    a->v = arg_given(c, STATIC_V) ? static_heads(a, STATIC_V, "static_v") : split_heads(a, a->v);
     if (py_truth(c, arg(c, ZERO_ATTN))) {
         a->k = zeros_before(a, a->k);
         a->v = zeros_before(a, a->v);
@@ -239,8 +385,9 @@ static void reshape_heads(struct multi_head_attention *a)
         a->padding = pad_one(c, a->padding);
     }
     a->source = dim_size(c, a->k, 1);
-    if (a->padding.kind != VALUE_TENSOR)
+    if (c->failed || a->padding.kind != VALUE_TENSOR)
         return;
+    check_padding(a);
     struct value one = py_int(c, 1), same = py_int(c, -1), source = value_int(a->source);
     struct value x = CALL("view", a->padding, SIZES(value_int(a->batch), one, one, source));
     x = CALL("expand", x, SIZES(same, value_int(a->heads), same, same));

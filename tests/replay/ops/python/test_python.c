@@ -521,6 +521,44 @@ static void test_tensordot(void **arg)
     assert_guards(st, from, "s64 >= 0; s64 <= 3; Eq(-s64, -2); ");
 }
 
+static sym_id new_size(struct state *st, int64_t hint, const char *source)
+{
+    struct symbol_request request = { .value = sym_integer(st->pool, hint),
+                                      .source = str_of(source),
+                                      .dynamic = DIM_DYNAMIC };
+    return env_create_symbol(st->env, &request);
+}
+
+/* What multi_head_attention_forward() asserts of sizes, which later questions then know. */
+static void test_multi_head_attention(void **arg)
+{
+    struct state *st = *arg;
+    sym_id size[] = { st->s, st->t, new_size(st, 32, "embed") }, n = sym_integer(st->pool, 32),
+           n3 = sym_integer(st->pool, 96);
+    struct value x = tensor(st, size, 3), none = value_none(), no = py_bool(false);
+    struct value mask = tensor(st, (sym_id[]){ new_size(st, 8, "rows"), st->s }, 2);
+    struct value in[] = { tensor(st, (sym_id[]){ n3, n }, 2), tensor(st, &n3, 1) };
+    struct value out[] = { tensor(st, (sym_id[]){ n, n }, 2), tensor(st, &n, 1) };
+    struct value args[] = {
+        x,    x,  x,           integer(st, 32), integer(st, 4), in[0], in[1], none,
+        none, no, real(st, 0), out[0],          out[1],         no,    none,  py_bool(true),
+        mask
+    };
+    uint32_t from = env_n_guards(st->env);
+    struct value both = function(st, "torch.nn.functional.multi_head_attention_forward", args,
+                                 sizeof args / sizeof *args, NULL, 0);
+    assert_int_equal(both.n, 2);
+    assert_value(st, both.u.items[0], "f32[s77, s27, 32][32*s27, 32, 1]cuda:0");
+    assert_guards(st, from, "Eq(s4, 32); Eq(s30, s77); ");
+    args[3] = integer(st, 33);
+    struct arguments given = { args, sizeof args / sizeof *args, NULL, 0 };
+    assert_int_equal(ops_call_function(st->ops,
+                                       STR("torch.nn.functional.multi_head_attention_forward"),
+                                       &given, &both),
+                     OP_REFUSED);
+    assert_str_is(ops_error(st->ops)->text, "was expecting embedding dimension of 33, but got 32");
+}
+
 /* torch.masked._ops; the operators of the same last names bind other arguments. */
 static void test_masked(void **arg)
 {
@@ -577,6 +615,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tensordot, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_multi_head_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(test_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
     };
