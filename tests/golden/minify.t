@@ -250,8 +250,8 @@ A cost without a number prints what the graph costs, and writes nothing.
 
       guards           1: guards that the calls add
       dispatches       74: dispatches, those of decompositions included
-      evaluations      170: evaluations of symbolic conditions
-      symbolic-tensors 24: tensors with a symbolic size that calls make
+      evaluations      173: evaluations of symbolic conditions
+      symbolic-tensors 25: tensors with a symbolic size that calls make
       expr-size        3: nodes of the largest size of a result, as sympy counts them, without those of inputs
       exprs            192: distinct expressions, those of the recording included
       calls            17: calls of the graph
@@ -263,7 +263,7 @@ A cost without a number prints what the graph costs, and writes nothing.
       aten.convolution.default             1          15           10                 3          1      1
       aten.detach.default                  -           2            2                 1          1      2
       aten.embedding.default               -           3            -                 1          1      1
-      aten.native_layer_norm.default       -          20           88                10          1      1
+      aten.native_layer_norm.default       -          20           91                11          1      1
       aten.t.default                       -           1            -                 -          1      1
       aten.tanh.default                    -           3            2                 1          1      1
       aten.transpose.int                   -           8            7                 2          1      2

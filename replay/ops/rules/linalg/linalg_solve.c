@@ -3,6 +3,10 @@
  * aten/src/ATen/native/LinearAlgebraUtils.h). */
 #include "replay/ops/rules/linalg/linalg.h"
 
+#include <string.h>
+
+#include "replay/ops/layout/storage.h"
+
 static bool check_same_dtype(struct call *c, struct tensor a, struct tensor b, const char *name)
 {
     return require(c, a.meta->dtype == b.meta->dtype, "RuntimeError",
@@ -107,6 +111,57 @@ bool rule_linalg_solve_ex(struct call *c)
     return ret_tensors(c, ret, 4);
 }
 
+static void swap_last(sym_id *x, uint32_t n)
+{
+    sym_id last = x[n - 1];
+    x[n - 1] = x[n - 2];
+    x[n - 2] = last;
+}
+
+/* x.expand() to the n - 2 batch sizes, as _linalg_broadcast_batch_dims_name calls it always. */
+static struct tensor expand_batch(struct call *c, struct tensor x, const sym_id *batch, uint32_t n)
+{
+    struct value *sizes = values(c, n);
+    for (uint32_t i = 0; sizes && i < n; i++)
+        sizes[i] = value_int(i + 2 < n ? batch[i] : side(x, n - i));
+    struct value args[] = { value_tensor(x), value_items(VALUE_LIST, sizes, sizes ? n : 0) };
+    return sizes ? call_tensor(c, "aten.expand.default", args, 2) : x;
+}
+
+/* A_.transpose(-2, -1).is_contiguous() of linalg_solve_triangular_meta. */
+static void evaluate_transposed(struct call *c, struct tensor x, uint32_t n)
+{
+    sym_id *sizes = syms(c, n), *strides = syms(c, n);
+    if (!sizes || !strides || c->failed)
+        return;
+    memcpy(sizes, x.meta->size, n * sizeof *sizes);
+    memcpy(strides, x.meta->stride, n * sizeof *strides);
+    swap_last(sizes, n);
+    swap_last(strides, n);
+    is_contiguous(c, new_view(c, x, sizes, strides, n, x.meta->offset), FORMAT_CONTIGUOUS);
+}
+
+/* out.resize_(B_.transpose(-2, -1).shape); out.transpose_(-2, -1), where out is new_empty([0]). */
+static struct tensor resize_transposed(struct call *c, struct tensor like, const sym_id *sizes,
+                                       uint32_t n)
+{
+    enum dtype dtype = like.meta->dtype;
+    sym_id *turned = syms(c, n), *strides = syms(c, n);
+    if (!turned || !strides || c->failed)
+        return like;
+    memcpy(turned, sizes, n * sizeof *turned);
+    swap_last(turned, n);
+    if (!guard_bool(c, eq_int(c, product(c, turned, n), 0)))
+        guard_bool(c, gt(c, contiguous_bytes(c, dtype, turned, n), SYM_ID_ZERO));
+    struct tensor out = linalg_contiguous(c, like, dtype, turned, n);
+    contiguous_strides(c, turned, n, strides);
+    swap_last(strides, n);
+    if (c->failed)
+        return out;
+    check_in_bounds(c, out, dtype, sizes, strides, n, SYM_ID_ZERO);
+    return new_view(c, out, sizes, strides, n, SYM_ID_ZERO);
+}
+
 bool rule_linalg_solve_triangular(struct call *c)
 {
     struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
@@ -114,7 +169,12 @@ bool rule_linalg_solve_triangular(struct call *c)
     if (!check_solver(c, a, b, arg_bool(c, 3), "linalg.solve_triangular"))
         return false;
     sym_id *sizes = broadcast_batch(c, b, a, &n);
-    return sizes && ret_tensor(c, linalg_column_major(c, a, a.meta->dtype, sizes, n));
+    if (!sizes || !c->symbolic)
+        return sizes && ret_tensor(c, linalg_column_major(c, a, a.meta->dtype, sizes, n));
+    c->in_kernel = true;
+    expand_batch(c, b, sizes, n);
+    evaluate_transposed(c, expand_batch(c, a, sizes, n), n);
+    return ret_tensor(c, resize_transposed(c, a, sizes, n));
 }
 
 bool rule_triangular_solve(struct call *c)

@@ -198,9 +198,10 @@ struct tensor reduce_ref(struct call *c, struct tensor x, uint64_t mask, bool ke
 struct tensor divided(struct call *c, struct tensor total)
 {
     struct value x[] = { value_tensor(total), value_number(c, 2) };
-    if (!c->failed && maybe_broadcast(c, x, 2))
-        count_prim(c);
-    return total;
+    if (c->failed || !maybe_broadcast(c, x, 2))
+        return total;
+    count_prim(c);
+    return prim_elementwise(c, x, 1, dtype_of(total)); /* prims.div */
 }
 
 /* _maybe_convert_to_type of torch/_prims_common/wrappers.py converts a divisor of a complex
