@@ -99,6 +99,10 @@ bool check_meta_copy(struct call *c, struct tensor x, struct tensor source)
         return refuse(c, "RuntimeError",
                       "more than one element of the written-to tensor refers to a single memory "
                       "location");
+    bool in_kernel = c->in_kernel;
+    c->in_kernel = true;
+    maybe_convert(c, value_tensor(source), x.meta->dtype); /* src.to(self) */
+    c->in_kernel = in_kernel;
     if (c->failed || !behaves(c->env, BEHAVIOR_COPY_EXPANDS_BY_REFERENCE))
         return !c->failed && check_expands(c, source.meta, x.meta);
     struct geometry expanded = geometry_of(source);
