@@ -81,7 +81,8 @@ static struct tensor apply_slice(struct call *c, struct tensor x, int64_t dim, s
     if (c->failed)
         return failed_tensor();
     check(c, ne(c, step.u.sym, SYM_ID_ZERO), "ValueError", "slice step cannot be zero");
-    bool down = guard_bool(c, lt(c, step.u.sym, SYM_ID_ZERO));
+    bool open = slice.u.items[0].kind == VALUE_NONE || slice.u.items[1].kind == VALUE_NONE;
+    bool down = open && guard_bool(c, lt(c, step.u.sym, SYM_ID_ZERO)); /* __PySlice_Unpack */
     struct value start = bound_of(c, slice.u.items[0], down ? INT64_MAX : 0);
     struct value stop = bound_of(c, slice.u.items[1], down ? INT64_MIN : INT64_MAX);
     if (c->failed)

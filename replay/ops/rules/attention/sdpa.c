@@ -290,8 +290,10 @@ static struct tensor causal_mask(struct call *c, const struct sdpa *s)
 
 static struct tensor repeat_heads(struct call *c, const struct sdpa *s, struct tensor x)
 {
+    if (!s->gqa)
+        return x;
     sym_id q = size_of(c, s->q, -3), k = size_of(c, x, -3);
-    if (!s->gqa || guard_bool(c, eq(c, q, k)))
+    if (guard_bool(c, eq(c, q, k)))
         return x;
     return CALL(c, "aten.repeat_interleave.self_int", T(x), N(floordiv(c, q, k)), I(c, -3));
 }

@@ -1,4 +1,6 @@
 /* Indexing by tensors. */
+#include <string.h>
+
 #include "replay/ops/layout/strides.h"
 #include "replay/ops/rules/reduce/reduce.h"
 
@@ -140,10 +142,11 @@ static void order_dims(struct tensor x, const struct indices *indices, const sym
 }
 
 /* _maybe_broadcast of torch/_refs/__init__.py expands the indices that have another shape, which
- * asks whether a size is -1. */
-static void expand_to(struct call *c, const struct indices *indices, const sym_id *shape,
-                      uint32_t n)
+ * asks whether a size is -1. The shape becomes that of the last index, whose sizes stay as they are
+ * where they are known to be 1 and it is not expanded. */
+static void expand_to(struct call *c, const struct indices *indices, sym_id *shape, uint32_t n)
 {
+    const struct tensor_meta *kept = NULL;
     for (uint32_t i = 0; i < indices->n && !eager(c); i++) {
         const struct tensor_meta *meta = indices->at[i].meta;
         if (!meta || meta->ndim > n)
@@ -151,10 +154,14 @@ static void expand_to(struct call *c, const struct indices *indices, const sym_i
         const sym_id *wanted = shape + n - meta->ndim;
         bool expands = meta->ndim != n;
         for (uint32_t d = 0; d < meta->ndim && !expands; d++)
-            expands = is_int(c, meta->size[d], 1) != is_int(c, wanted[d], 1);
+            expands =
+                meta->size[d] != wanted[d] && guard_or_false(c, py_ne(c, meta->size[d], wanted[d]));
         for (uint32_t d = 0; d < meta->ndim && expands && !c->failed; d++)
             (void)guard_or_false(c, eq_int(c, wanted[d], -1));
+        kept = expands ? NULL : meta;
     }
+    if (kept)
+        memcpy(shape, kept->size, n * sizeof *shape);
 }
 
 /* meta_index_Tensor of torch/_meta_registrations.py: the strides follow the indexed tensor's as

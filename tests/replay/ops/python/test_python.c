@@ -529,6 +529,35 @@ static sym_id new_size(struct state *st, int64_t hint, const char *source)
     return env_create_symbol(st->env, &request);
 }
 
+/* A step is compared with 0 for a start or an end that is None (__PySlice_Unpack). */
+static void test_symbolic_step(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = tensor(st, (sym_id[]){ st->s, st->t }, 2), none = value_none();
+    struct value bounds[] = { integer(st, 0), integer(st, 4),
+                              value_int(env_create_unspecified_symbol(
+                                  st->env, sym_integer(st->pool, 2), STR("step"), DIM_DYNAMIC)) };
+    struct value closed = value_items(VALUE_SLICE, bounds, 3);
+    uint32_t from = env_n_guards(st->env);
+    CALL(st, "operator.getitem", x, closed);
+    assert_guards(st, from, "Ne(s34, 0); s34 > 0; s77 >= 4; ");
+    bounds[1] = none;
+    bounds[2] = value_int(env_create_unspecified_symbol(st->env, sym_integer(st->pool, 2),
+                                                        STR("other"), DIM_DYNAMIC));
+    from = env_n_guards(st->env);
+    CALL(st, "operator.getitem", x, closed);
+    assert_guards(st, from, "Ne(s66, 0); s66 >= 0; s66 > 0; ");
+}
+
+/* Attention of matrices, which have no dimension for heads. */
+static void test_attention_of_matrices(void **arg)
+{
+    struct state *st = *arg;
+    struct value x = METHOD(st, "cpu", tensor(st, (sym_id[]){ st->s, st->t }, 2));
+    assert_value(st, CALL(st, "torch._C._nn.scaled_dot_product_attention", x, x, x),
+                 "f32[s77, s27][s27, 1]cpu");
+}
+
 /* What multi_head_attention_forward() asserts of sizes, which later questions then know. */
 static void test_multi_head_attention(void **arg)
 {
@@ -615,6 +644,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cond, setup, teardown),
         cmocka_unit_test_setup_teardown(test_floats, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tensordot, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_symbolic_step, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_attention_of_matrices, setup, teardown),
         cmocka_unit_test_setup_teardown(test_multi_head_attention, setup, teardown),
         cmocka_unit_test_setup_teardown(test_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown, setup, teardown),
