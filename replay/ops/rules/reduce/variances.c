@@ -160,9 +160,9 @@ static bool norm_is_abs(struct call *c, struct tensor x, uint64_t mask, bool who
     return all;
 }
 
-/* Returns x without the reduced dimensions. Negative dims are not removed, because torch 2.11
- * compares them with indices from 0 without wrapping them. */
-static struct tensor norm_of_one(struct call *c, struct tensor x, struct value dims, bool whole)
+/* Returns x without the reduced dimensions. Releases that do not wrap negative dims leave them. */
+static struct tensor norm_of_one(struct call *c, struct tensor x, struct value dims, uint64_t mask,
+                                 bool whole)
 {
     if (whole) {
         struct value args[] = { value_number(c, -1) };
@@ -174,7 +174,7 @@ static struct tensor norm_of_one(struct call *c, struct tensor x, struct value d
     struct value *shape = values(c, ndim_of(x) + 1);
     uint32_t n = 0;
     for (uint32_t i = 0; shape && i < ndim_of(x); i++) {
-        bool reduced = false;
+        bool reduced = behaves(c->env, BEHAVIOR_NORM_WRAPS_DIMS) && mask >> i & 1;
         for (uint32_t k = 0; k < dims.n; k++)
             reduced |= is_int(c, dims.u.items[k].u.sym, i);
         if (!reduced)
@@ -217,7 +217,7 @@ static struct tensor vector_norm_symbolic(struct call *c, struct tensor x, struc
     x = ref_convert(c, x, compute);
     if (norm_is_abs(c, x, mask, whole)) {
         x = ref_convert(c, call1(c, "aten.abs.default", value_tensor(x)), result);
-        return keepdim || !ndim_of(x) ? ref_contiguous(c, x) : norm_of_one(c, x, dims, whole);
+        return keepdim || !ndim_of(x) ? ref_contiguous(c, x) : norm_of_one(c, x, dims, mask, whole);
     }
     if (!(order_is_even(c, p) && dtype_is_float(compute)))
         x = call1(c, "aten.abs.default", value_tensor(x));
