@@ -1,7 +1,11 @@
 """Models of transformers, timm, torchvision, diffusers and torch_geometric with random weights, small enough to compile in seconds.
 
-usage: models.py FOLDER NAME.MODE...     (modes: eval, train; program, for those of kinds.py)
-       models.py --list
+usage: models.py FOLDER NAME.MODE...
+       models.py --list | --zoo N SEED
+
+The modes are eval and train, with dynamic=True and two sizes; auto, training with three sizes that become dynamic by themselves; marked,
+with the sizes marked dynamic that change; and program, for the programs of kinds.py. --list prints all in eval and train, and the programs;
+--zoo names of zoo.py, N of each package, each in one of the modes, drawn with a seed.
 
 This is the child process of models_torch.py. A model is a Python expression for it and one for its arguments, in which `i` is 0 for the first
 call, 1 and 2 for the others, and b, n and s are a batch, a length and the side of an image that grow with it. Each model
@@ -10,12 +14,16 @@ failed, the error in FOLDER/NAME.MODE.failed.
 """
 import importlib.util
 import os
+import random
 import resource
+import signal
 import sys
 
 from kinds import PROGRAMS
+import zoo
 
 LIMIT = 200  # seconds of CPU for a model; its log is replayed as far as it got
+WALL = 400   # seconds, for a model whose compile waits
 
 # What a configuration of transformers calls the sizes of a model; those that it does not know are left out.
 TINY = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, intermediate_size=64, vocab_size=99,
@@ -152,6 +160,40 @@ MODELS = {
     "appnp": geometric("APPNP(3, 0.1)"), "sgc": geometric("SGConv(8, 16, 2)"), "feast": geometric("FeaStConv(8, 16, heads=2)"), "leconv": geometric("LEConv(8, 16)"), "gen": geometric("GENConv(8, 16)"), "pan": geometric("ResGatedGraphConv(8, 16)"),
     "gps": geometric("GPSConv(8, gnn.GINConv(torch.nn.Linear(8, 8)), heads=2)"), "supergat": geometric("SuperGATConv(8, 16, heads=2)"),
     "tag": geometric("TAGConv(8, 16)"), "gated": geometric("GatedGraphConv(16, 2)"), "mf": geometric("ARMAConv(8, 16)"), "film": geometric("FiLMConv(8, 16)"), "set2set": geometric("aggr.Set2Set(8, 2)", "(R(20 * b, 8), torch.arange(20 * b) // 10)"), "mlp": geometric("MLP([8, 16, 4])", "R(20 * b, 8)"), "jumping": geometric("GCN(8, 16, 3, 4, jk='lstm')"),
+    # Written after the rules were fitted to those above.
+    "mra": text("MraModel", call="ids(b, 32 + 32 * i)", approx_mode="full", block_per_row=2, initial_prior_first_n_blocks=0, initial_prior_diagonal_n_blocks=0),
+    "wavlm": text("WavLMModel", call="R(b, 800 + 160 * i)", conv_dim=[16, 16, 16], conv_stride=[5, 2, 2], conv_kernel=[10, 3, 3], num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4, num_feat_extract_layers=3),
+    "sewd": text("SEWDModel", call="R(b, 800 + 160 * i)", squeeze_factor=2, conv_dim=[16, 16, 16], conv_stride=[5, 2, 2], conv_kernel=[10, 3, 3], num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4, num_feat_extract_layers=3),
+    "unispeech": text("UniSpeechSatModel", call="R(b, 800 + 160 * i)", conv_dim=[16, 16, 16], conv_stride=[5, 2, 2], conv_kernel=[10, 3, 3], num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4, num_feat_extract_layers=3),
+    "moonshine": text("MoonshineModel", call="dict(input_values=R(b, 4000 + 800 * i), decoder_input_ids=ids(b, n))", encoder_num_hidden_layers=2, decoder_num_hidden_layers=2, encoder_num_attention_heads=4, decoder_num_attention_heads=4),
+    "canine": text("CanineModel", call="ids(b, 64 + 16 * i)", local_transformer_stride=16, num_hash_functions=2, num_hash_buckets=64),
+    "ctrl": text("CTRLModel", n_embd=32, n_layer=2, n_head=4, dff=64, n_positions=128),
+    "rembert": text("RemBertModel", input_embedding_size=16, output_embedding_size=16),
+    "mobilebert": text("MobileBertModel", embedding_size=32, intra_bottleneck_size=32, true_hidden_size=32, num_feedforward_networks=1),
+    "longt5": seq2seq("LongT5Model", d_model=32, d_ff=64, d_kv=8, num_heads=4, num_layers=2, local_radius=7),
+    "switch": seq2seq("SwitchTransformersModel", d_model=32, d_ff=64, d_kv=8, num_heads=4, num_layers=2, num_experts=4, num_sparse_encoder_layers=1, num_sparse_decoder_layers=1, expert_capacity=8),
+    "umt5": seq2seq("UMT5Model", d_model=32, d_ff=64, d_kv=8, num_heads=4, num_layers=2),
+    "patchtst": text("PatchTSTModel", call="R(b, 32, 3)", context_length=32, num_input_channels=3, patch_length=8, patch_stride=8, d_model=32, ffn_dim=64),
+    "videomae": vision("VideoMAEModel", call="R(b, 4, 3, 32, 32)", num_frames=4, tubelet_size=2, **IMAGE),
+    "cvt": vision("CvtModel", call="R(b, 3, s, s)", embed_dim=[16, 24, 32], num_heads=[1, 2, 2], depth=[1, 1, 1]),
+    "swiftformer": vision("SwiftFormerModel", call="R(b, 3, s, s)", embed_dims=[16, 24, 32, 40], depths=[1, 1, 1, 1], image_size=32),
+    "focalnet_hf": vision("FocalNetModel", call="R(b, 3, s, s)", image_size=32, patch_size=2, embed_dim=16, depths=[1, 1], hidden_sizes=[16, 32], focal_levels=[2, 2], focal_windows=[3, 3]),
+    "dinov3c": vision("DINOv3ConvNextModel", call="R(b, 3, s, s)", **STAGES),
+    "dinov3": vision("DINOv3ViTModel", call="R(b, 3, 32 + 8 * i, 32)", **IMAGE),
+    "granitemoe": text("GraniteMoeForCausalLM", num_local_experts=4, num_experts_per_tok=2),
+    "lfm2": text("Lfm2ForCausalLM", layer_types=["conv", "full_attention"], conv_L_cache=3),
+    "diffllama": text("DiffLlamaForCausalLM"),
+    "exaone4": text("Exaone4ForCausalLM"),
+    "qwen3next": text("Qwen3NextForCausalLM", head_dim=8, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=32, shared_expert_intermediate_size=32, layer_types=["linear_attention", "full_attention"]),
+    "gptoss": text("GptOssForCausalLM", head_dim=8, num_local_experts=4, num_experts_per_tok=2),
+    "xlstm": text("xLSTMForCausalLM", embedding_dim=32, num_heads=4, num_blocks=2, chunk_size=8),
+    "encodec": text("EncodecModel", call="R(b, 1, 640 + 320 * i)", num_filters=4, codebook_dim=16, hidden_size=16, upsampling_ratios=[4, 2], num_lstm_layers=1),
+    "dac": text("DacModel", call="R(b, 1, 640 + 320 * i)", encoder_hidden_size=8, downsampling_ratios=[2, 4], decoder_hidden_size=16, n_codebooks=2, codebook_size=32, codebook_dim=4, upsampling_ratios=[4, 2], hidden_size=32),
+    "gernet": timm("gernet_s"), "xception": timm("xception41"), "tresnet": timm("tresnet_m"), "ecaresnet": timm("ecaresnetlight"),
+    "vitamin": timm("vitamin_small_224", "R(b, 3, 224, 224)"), "test_vit4": timm("test_vit4", dynamic_img_size=True), "bat": timm("bat_resnext26ts"), "halonet": timm("halonet26t", "R(b, 3, 256, 256)"), "lambda": timm("lambda_resnet26t", "R(b, 3, 256, 256)"),
+    "inception3": tv("inception_v3", call="R(b, 3, 96 + s, 96 + s)", options="weights=None, num_classes=7, init_weights=False, aux_logits=False"), "fcn_tv": tv("segmentation.fcn_resnet50", options="weights=None, weights_backbone=None, num_classes=7"), "s3d": tv("video.s3d", call="R(1, 3, 16, 64, 64 + 32 * i)"),
+    "prior": diffusers("PriorTransformer(num_attention_heads=2, attention_head_dim=8, num_layers=2, embedding_dim=16, num_embeddings=7, additional_embeddings=4)", "dict(hidden_states=R(b, 16), timestep=torch.tensor(3), proj_embedding=R(b, 16), encoder_hidden_states=R(b, 7, 16))"),
+    "unet1d": diffusers("UNet1DModel(sample_size=64, block_out_channels=(8, 16), down_block_types=('DownBlock1D', 'AttnDownBlock1D'), up_block_types=('AttnUpBlock1D', 'UpBlock1D'), in_channels=4, out_channels=4, extra_in_channels=16, time_embedding_type='fourier')", "(R(b, 4, 64 + 32 * i), torch.tensor(3))"),
 }
 
 
@@ -183,13 +225,21 @@ def namespace(i):
     return dict(torch=torch, R=torch.randn, i=i, b=b, n=n, s=s, tf=tiny, ids=ids, edges=edges, detection=detection)
 
 
+def package_of(name):
+    return name.split(":")[0] if ":" in name else MODELS[name][0]
+
+
+def import_package(package):
+    if package in ("torchvision", "timm", "transformers", "diffusers"):
+        from torchvision_ops import import_torchvision
+        import_torchvision()
+    __import__(package)
+
+
 def packages(names):
     """Imports what the models come from."""
-    for package in {MODELS[n.split(".")[0]][0] for n in names if not n.endswith(".program")}:
-        if package in ("torchvision", "timm", "transformers", "diffusers"):
-            from torchvision_ops import import_torchvision
-            import_torchvision()
-        __import__(package)
+    for package in {package_of(n.rsplit(".", 1)[0]) for n in names if not n.endswith(".program")}:
+        import_package(package)
 
 
 def warm_up():
@@ -200,7 +250,21 @@ def warm_up():
     torch._dynamo.reset()
 
 
+def make_of_zoo(name):
+    package, name = name.split(":")
+    _, model_of, arguments_of = zoo.PACKAGES[package]
+    model = model_of(name)
+
+    def arguments(i):
+        found = arguments_of(model, namespace(i))
+        return ((), found) if isinstance(found, dict) else ((found,), {})
+    return model, arguments
+
+
 def make(name):
+    """A model, and a function of i that returns its arguments and keyword arguments."""
+    if ":" in name:
+        return make_of_zoo(name)
     package, model, call = MODELS[name]
     found = {package: __import__(package)}
     if package == "torch_geometric":
@@ -223,17 +287,30 @@ def tensors_of(result):
             if isinstance(t, torch.Tensor) and t.requires_grad and t.is_floating_point()]
 
 
+def mark_dynamic(call, next_call):
+    """Marks the sizes of a call's tensors that the next call changes."""
+    import torch
+    from torch.utils import _pytree
+    for x, y in zip(_pytree.tree_leaves(call), _pytree.tree_leaves(next_call)):
+        if isinstance(x, torch.Tensor):
+            for dim in (d for d in range(x.dim()) if x.shape[d] != y.shape[d]):
+                torch._dynamo.mark_dynamic(x, dim)
+
+
 def compile_model(name, mode):
     import torch
     model, arguments = make(name)
-    model = model.train(mode == "train")
-    detects = MODELS[name][2].startswith("detection")
-    compiled = torch.compile(model, backend="aot_eager", dynamic=True)
-    for i in range(2):
+    trains = mode in ("train", "auto")
+    model = model.train(trains)
+    detects = ":" not in name and MODELS[name][2].startswith("detection")
+    compiled = torch.compile(model, backend="aot_eager", dynamic=True if mode in ("eval", "train") else None)
+    for i in range(3 if mode == "auto" else 2):
         args, kwargs = arguments(i)
         if detects and mode == "eval":
             args = args[:1]
-        if mode == "train":
+        if mode == "marked":
+            mark_dynamic((args, kwargs), arguments(i + 1))
+        if trains:
             sum(t.sum() for t in tensors_of(compiled(*args, **kwargs))).backward()
         else:
             with torch.no_grad():
@@ -264,7 +341,31 @@ def child(name, mode, folder):
     return 0
 
 
+def draw(n, seed):
+    """N names of each package of zoo.py that can be imported, with a mode each."""
+    rng = random.Random(seed)
+    for package, (names_of, _, _) in zoo.PACKAGES.items():
+        if importlib.util.find_spec(package):
+            import_package(package)
+            names = names_of()
+            for name in rng.sample(names, min(n, len(names))):
+                print(f"{package}:{name}.{rng.choice(['eval', 'train', 'auto', 'marked'])}")
+
+
+def wait(pid):
+    """Waits for a model's process, which is killed when its time is over."""
+    def kill(*_):
+        os.kill(pid, signal.SIGKILL)
+    signal.signal(signal.SIGALRM, kill)
+    signal.alarm(WALL)
+    os.waitpid(pid, 0)
+    signal.alarm(0)
+
+
 def main():
+    if sys.argv[1] == "--zoo":
+        draw(int(sys.argv[2]), int(sys.argv[3]))
+        return 0
     if sys.argv[1] == "--list":
         for name, (package, *_) in MODELS.items():
             if importlib.util.find_spec(package):
@@ -279,12 +380,12 @@ def main():
         if not pid:
             status = 1
             try:
-                status = child(*name.split("."), folder)
+                status = child(*name.rsplit(".", 1), folder)
             finally:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(status)
-        os.waitpid(pid, 0)
+        wait(pid)
         print(name, flush=True)
     return 0
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Models of other packages and programs of rare kinds, compiled by the live PyTorch and replayed.
 
-usage: models_torch.py [--all | --draw N | NAME.MODE...] [--expect PERCENT] [--expect-guards PERCENT] [--keep DIR] SYMTAPE
+usage: models_torch.py [--all | --draw N | --zoo N [--seed N] | NAME.MODE...] [--expect PERCENT] [--expect-guards PERCENT] [--keep DIR]
+                       SYMTAPE
 
 Compiles the models of models.py, in eval and in train, and the programs of kinds.py with dynamic sizes and two sizes each, and asks `symtape
 replay` for every call and guard. Without names, N of them are drawn, others every month, from those whose package is installed. Each line
-says what differs; too few calls or kernel guards that match fail the test. --keep DIR keeps the logs. Exits with 77 where Python has
+says what differs; too few calls or kernel guards that match fail the test. --zoo takes N models of each
+package of zoo.py instead, by their names in the package, with sizes that are dynamic in one of four ways (models.py); it is run by hand, with
+another seed each time, to find what nobody here has written down. --keep DIR keeps the logs. Exits with 77 where Python has
 no torch.
 """
 import argparse
@@ -30,6 +33,10 @@ KNOWN = {
     "mamba2.eval": "guards on the strides of chunks, a size divided by its quotient, differ in their Max(1, ...)",
     "longformer.eval": "a call of AOTAutograd finds its result of Dynamo's run, whose sizes have symbols that were replaced since",
     "led.eval": "as longformer",
+    "longt5.eval": "guards on the strides of blocks, as mamba2; a recompile's inputs that a guard makes equal",
+    "longt5.train": "as longt5.eval",
+    "switch.eval": "a tensor that takes the storage of another by set_()",
+    "switch.train": "as switch.eval",
     "test_convnext.eval": "a quotient of a size's square is known to be more than 1 where it is asked once more",
 }
 
@@ -40,6 +47,8 @@ def read_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--draw", type=int, default=6)
+    parser.add_argument("--zoo", type=int, help="models of each package of zoo.py")
+    parser.add_argument("--seed", type=int, default=month_seed())
     parser.add_argument("--expect", type=float, default=100, help="per cent of the calls")
     parser.add_argument("--expect-guards", type=float, default=99, help="per cent of the kernel guards")
     parser.add_argument("--keep")
@@ -86,9 +95,10 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.keep or scratch
-        names = options.names or run_child(python, scratch, "--list")
-        if not options.names and not options.all:
-            names = random.Random(month_seed()).sample(names, min(options.draw, len(names)))
+        named = options.names or (options.zoo and run_child(python, scratch, "--zoo", str(options.zoo), str(options.seed)))
+        names = named or run_child(python, scratch, "--list")
+        if not named and not options.all:
+            names = random.Random(options.seed).sample(names, min(options.draw, len(names)))
         run_child(python, folder, folder, *names)
         totals = Totals()
         same = [check(options.symtape, folder, name, totals) for name in names]
