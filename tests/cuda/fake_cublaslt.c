@@ -6,7 +6,8 @@
  *
  * $FAKE_CUBLASLT: "refuse": no heuristic finds anything; "unsupported": products answer so;
  * "broken": they answer that execution failed; "absent": it does not start; "narrow": algorithms
- * are for no more columns than the product has that they were offered for. */
+ * are for no more columns than the product has that they were offered for; "older": there are no
+ * modes of scales. */
 #define LIBRARY "cublasLt"
 #define MOOD    "FAKE_CUBLASLT"
 #include "tests/cuda/fake_library.h"
@@ -23,7 +24,8 @@ enum { OP = 0x4f50, LAYOUT = 0x4c41, PREFERENCE = 0x5052, HANDLE = 0x4841 };
 struct object {
     int what;
     int compute, scale, turn_a, turn_b, epilogue; /* of an operation */
-    const void *bias;
+    const void *bias, *scale_a, *scale_b, *scale_d;
+    int bias_type, mode_a, mode_b, fast;
     int type; /* of a layout */
     int64_t rows, columns, leading, batches, stride;
     uint64_t workspace, alignment[4]; /* of a preference */
@@ -85,7 +87,8 @@ int cublasLtMatmulDescCreate(void **ret, int compute, int scale)
 {
     CHECK(((compute == CUBLAS_COMPUTE_F32 || compute == CUBLAS_COMPUTE_TF32) &&
            scale == CUBLAS_F32) ||
-              (compute == CUBLAS_COMPUTE_F64 && scale == CUBLAS_F64),
+              (compute == CUBLAS_COMPUTE_F64 && scale == CUBLAS_F64) ||
+              (compute == CUBLAS_COMPUTE_I32 && scale == CUBLAS_I32),
           "compute %d with scale %d", compute, scale);
     struct object *x = make(OP);
     x->compute = compute, x->scale = scale, x->epilogue = EPILOGUE_NONE;
@@ -104,13 +107,35 @@ int cublasLtMatmulDescSetAttribute(void *op, int attribute, const void *value, s
 {
     struct object *x = as(op, OP);
     int32_t number = 0;
-    if (attribute == MATMUL_BIAS) {
-        CHECK(bytes == sizeof x->bias, "%zu bytes", bytes);
-        memcpy(&x->bias, value, bytes);
+    const void **pointer = attribute == MATMUL_BIAS      ? &x->bias
+                           : attribute == MATMUL_SCALE_A ? &x->scale_a
+                           : attribute == MATMUL_SCALE_B ? &x->scale_b
+                           : attribute == MATMUL_SCALE_D ? &x->scale_d
+                                                         : NULL;
+    if (pointer) {
+        CHECK(bytes == sizeof *pointer, "%zu bytes", bytes);
+        memcpy(pointer, value, bytes);
+        return CUBLAS_OK;
+    }
+    if (attribute == MATMUL_FAST_SUMS) {
+        CHECK(bytes == 1, "%zu bytes", bytes);
+        x->fast = *(const int8_t *)value;
         return CUBLAS_OK;
     }
     CHECK(bytes == sizeof number, "%zu bytes", bytes);
     memcpy(&number, value, bytes);
+    if (attribute == MATMUL_SCALE_MODE_A || attribute == MATMUL_SCALE_MODE_B) {
+        CHECK(number == SCALE_ONE || number == SCALE_EACH, "%d", number);
+        if (wanted("older"))
+            return CUBLAS_INVALID_VALUE;
+        *(attribute == MATMUL_SCALE_MODE_A ? &x->mode_a : &x->mode_b) = number;
+        return CUBLAS_OK;
+    }
+    if (attribute == MATMUL_BIAS_TYPE) {
+        CHECK(number == CUBLAS_F16 || number == CUBLAS_BF16, "%d", number);
+        x->bias_type = number;
+        return CUBLAS_OK;
+    }
     if (attribute == MATMUL_TURN_A || attribute == MATMUL_TURN_B) {
         CHECK(number == CUBLAS_AS_IS || number == CUBLAS_TURNED, "%d", number);
         *(attribute == MATMUL_TURN_A ? &x->turn_a : &x->turn_b) = number;
@@ -122,12 +147,18 @@ int cublasLtMatmulDescSetAttribute(void *op, int attribute, const void *value, s
     return CUBLAS_OK;
 }
 
+static bool is_float8(int type)
+{
+    return type == CUBLAS_F8E4M3 || type == CUBLAS_F8E5M2;
+}
+
 int cublasLtMatrixLayoutCreate(void **ret, int type, uint64_t rows, uint64_t columns,
                                int64_t leading);
 int cublasLtMatrixLayoutCreate(void **ret, int type, uint64_t rows, uint64_t columns,
                                int64_t leading)
 {
-    CHECK(type == CUBLAS_F32 || type == CUBLAS_F64 || type == CUBLAS_F16 || type == CUBLAS_BF16,
+    CHECK(type == CUBLAS_F32 || type == CUBLAS_F64 || type == CUBLAS_F16 || type == CUBLAS_BF16 ||
+              type == CUBLAS_I8 || type == CUBLAS_I32 || is_float8(type),
           "type %d", type);
     CHECK(rows > 0 && columns > 0 && leading >= (int64_t)rows, "%d by %d, %d", (int)rows,
           (int)columns, (int)leading);
@@ -204,6 +235,26 @@ struct problem {
     int64_t m, n, inner;
 };
 
+/* Only "TN" on Hopper, multiples of 16 bytes, and no product of two types of five bits. */
+static void check_float8(const struct problem *p)
+{
+    const int type = p->d->type;
+    CHECK(is_float8(p->b->type) && (p->a->type == CUBLAS_F8E4M3 || p->b->type == CUBLAS_F8E4M3),
+          "types of factors");
+    CHECK(p->op->turn_a && !p->op->turn_b, "only a transposed a, and b as it is");
+    CHECK((p->m | p->inner | p->a->leading | p->b->leading | p->d->leading) % 16 == 0,
+          "multiples of 16");
+    CHECK(is_float8(type) ? p->c->type == CUBLAS_BF16 || p->c->type == CUBLAS_F16
+                          : p->c->type == type && type != CUBLAS_F64 && type != CUBLAS_I32,
+          "types of the result");
+    CHECK(p->op->compute == CUBLAS_COMPUTE_F32, "compute %d", p->op->compute);
+    CHECK(p->op->mode_a == p->op->mode_b, "modes of scales");
+    CHECK(!p->op->mode_a || (!is_float8(type) && !p->op->scale_d), "scales of rows");
+    CHECK(p->op->epilogue != EPILOGUE_BIAS ||
+              (p->op->bias_type == p->c->type && p->c->type != CUBLAS_F32),
+          "the bias' type");
+}
+
 static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
 {
     struct problem p = {
@@ -218,7 +269,17 @@ static struct problem problem_of(void *op, void *a, void *b, void *c, void *d)
     CHECK(p.a->batches == p.d->batches && p.b->batches == p.d->batches &&
               p.c->batches == p.d->batches,
           "batches");
+    if (is_float8(p.a->type)) {
+        check_float8(&p);
+        return p;
+    }
     CHECK(p.a->type == p.b->type && p.c->type == p.d->type, "types");
+    if (p.a->type == CUBLAS_I8) {
+        CHECK(p.op->compute == CUBLAS_COMPUTE_I32 && p.d->type == CUBLAS_I32, "integers");
+        CHECK((p.m | p.n | p.inner | p.a->leading | p.b->leading) % 4 == 0, "multiples of 4");
+        return p;
+    }
+    CHECK(p.a->type != CUBLAS_I32 && p.op->compute != CUBLAS_COMPUTE_I32, "integers");
     CHECK(p.a->type == p.d->type || (p.d->type == CUBLAS_F32 && p.a->type != CUBLAS_F64),
           "types of the result");
     CHECK((p.a->type == CUBLAS_F64) == (p.op->scale == CUBLAS_F64), "scale");
@@ -288,15 +349,41 @@ int cublasLtMatmulAlgoCheck(void *handle, void *op, void *a, void *b, void *c, v
 
 static enum dtype dtype_of(int type)
 {
-    return type == CUBLAS_F64   ? DTYPE_F64
-           : type == CUBLAS_F32 ? DTYPE_F32
-           : type == CUBLAS_F16 ? DTYPE_F16
-                                : DTYPE_BF16;
+    return type == CUBLAS_F64      ? DTYPE_F64
+           : type == CUBLAS_F32    ? DTYPE_F32
+           : type == CUBLAS_F16    ? DTYPE_F16
+           : type == CUBLAS_I8     ? DTYPE_I8
+           : type == CUBLAS_I32    ? DTYPE_I32
+           : type == CUBLAS_F8E4M3 ? DTYPE_F8E4M3FN
+           : type == CUBLAS_F8E5M2 ? DTYPE_F8E5M2
+                                   : DTYPE_BF16;
 }
 
 static double at(const void *p, const struct object *x, int64_t batch, int64_t row, int64_t column)
 {
-    return load_real(dtype_of(x->type), p, batch * x->stride + row + column * x->leading);
+    const int64_t i = batch * x->stride + row + column * x->leading;
+    return x->type == CUBLAS_I8 || x->type == CUBLAS_I32 ? (double)load_int(dtype_of(x->type), p, i)
+                                                         : load_real(dtype_of(x->type), p, i);
+}
+
+static double scaled_by(const void *scale, int mode, int64_t i)
+{
+    return scale ? (double)((const float *)scale)[mode == SCALE_EACH ? i : 0] : 1;
+}
+
+/* Results of eight bits are scaled and saturate. */
+static void put_result(const struct problem *p, void *d, int64_t i, double x)
+{
+    const int type = p->d->type;
+    const double most = type == CUBLAS_F8E4M3 ? 448 : 57344;
+    if (is_float8(type)) {
+        x *= scaled_by(p->op->scale_d, SCALE_ONE, 0);
+        x = x > most ? most : x < -most ? -most : x;
+    }
+    if (type == CUBLAS_I32)
+        store_int(DTYPE_I32, d, i, (int64_t)x);
+    else
+        store_real(dtype_of(type), d, i, x);
 }
 
 static double factor(const struct problem *p, double x)
@@ -310,7 +397,9 @@ static double factor(const struct problem *p, double x)
 
 static double scale_of(const struct problem *p, const void *x)
 {
-    return p->op->scale == CUBLAS_F64 ? *(const double *)x : (double)*(const float *)x;
+    return p->op->scale == CUBLAS_F64   ? *(const double *)x
+           : p->op->scale == CUBLAS_I32 ? (double)*(const int32_t *)x
+                                        : (double)*(const float *)x;
 }
 
 /* A product that was checked: copies of its operation and layouts, and its arguments. */
@@ -332,11 +421,14 @@ static void compute(const struct problem *p, double by, const void *a, const voi
                 factor(p, p->op->turn_a ? at(a, p->a, batch, l, row) : at(a, p->a, batch, row, l)) *
                 factor(p, p->op->turn_b ? at(b, p->b, batch, column, l)
                                         : at(b, p->b, batch, l, column));
+        if (is_float8(p->a->type))
+            sum *= scaled_by(p->op->scale_a, p->op->mode_a, row) *
+                   scaled_by(p->op->scale_b, p->op->mode_b, column);
         sum = by * sum + (add == 0 ? 0 : add * at(c, p->c, batch, row, column));
         if (p->op->epilogue == EPILOGUE_BIAS)
-            sum += load_real(dtype_of(p->d->type), p->op->bias, row);
-        store_real(dtype_of(p->d->type), d, batch * p->d->stride + row + column * p->d->leading,
-                   sum);
+            sum += load_real(dtype_of(p->op->bias_type ? p->op->bias_type : p->d->type),
+                             p->op->bias, row);
+        put_result(p, d, batch * p->d->stride + row + column * p->d->leading, sum);
     }
 }
 

@@ -2,7 +2,8 @@
 """A differential fuzzer: the live PyTorch's answers to random operator calls, for conform_ops.
 
 usage: ops_torch.py [--seed N] [--seconds S] [--rows N]
-                    [--samples | --concrete | --gradients | --composites | --errors]
+                    [--samples | --concrete | --gradients | --composites | --errors | --quantized |
+                     --quantized_values]
                     [--out FILE] [--expect PERCENT] [CONFORM_OPS]
 
 Makes random tensors whose sizes are symbols (and some that are not), applies random chains of
@@ -10,7 +11,8 @@ operators to them under FakeTensorMode, and writes one row for each ATen call th
 (tests/differential/row.py). With --samples the calls come from PyTorch's own operator database
 (torch.testing) instead; with --concrete from there too, on real tensors, and --errors takes what
 that database says must be refused. --gradients takes backward's calls, too, and --composites the
-calls of graphs before decomposition, as torch.export gives them. CONFORM_OPS (or conform_values, which
+calls of graphs before decomposition, as torch.export gives them; --quantized those of
+quantized.py with symbols, and --quantized_values on real tensors. CONFORM_OPS (or conform_values, which
 compares what the calls compute), when given, is run on the rows; its counts are the test's.
 Prints the seed first: the same seed, PyTorch and number of rows give the same rows.
 
@@ -42,6 +44,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from database import DTYPES, draw_inputs, operator_database  # noqa: E402
 from row import describe, is_in_place, symbols_of, tree_map  # noqa: E402
 from programs import random_program  # noqa: E402
+import quantized as few_bits  # noqa: E402
 from verdict import month_seed, verdict  # noqa: E402
 
 
@@ -228,13 +231,36 @@ def errors(rng, write):
     return on_real_tensors(found, lambda said: write(said) if "error" in said else None)
 
 
+def quantized(rng, write):
+    while True:
+        op, args, kwargs = rng.choice(few_bits.FAKE)(rng)
+        tensors = [x for x in args if isinstance(x, torch.Tensor)]
+        statics = [{i for i in range(x.dim()) if rng.random() < 0.5} for x in tensors]
+
+        def body(fake, op=op, args=args, kwargs=kwargs):
+            op(*(fake(x) if isinstance(x, torch.Tensor) else x for x in args), **kwargs)
+
+        with contextlib.suppress(RuntimeError):  # refused: a row of its own
+            in_fake_mode(tensors, statics, body, write)
+        yield
+
+
+def quantized_values(rng, write):
+    while True:
+        op, args, kwargs = rng.choice(few_bits.REAL)(rng)
+        with contextlib.suppress(RuntimeError), limited(), Recorder(write):
+            op(*args, **kwargs)
+        yield
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=month_seed())
     parser.add_argument("--expect", type=float, default=100, help="per cent of the rows")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rows", type=int, default=10**9)
-    for source in (samples, concrete, gradients, composites, errors):
+    for source in (samples, concrete, gradients, composites, errors, quantized,
+                   quantized_values):
         parser.add_argument(f"--{source.__name__}", dest="source", action="store_const",
                             const=source, default=programs)
     parser.add_argument("--out")

@@ -25,12 +25,16 @@ struct plan_key {
     struct layout_key a, b, c;
     uint64_t batches;
     uint32_t compute, scale, epilogue, bias_alignment, added;
+    uint32_t c_type; /* what is added to the result has another type if the result has 8 bits */
+    uint32_t bias_type, scaled, scale_a, scale_b, scale_d, fast; /* of products of 8 bits */
+    uint32_t unused;
     uint32_t ranges; /* of a class: RANGE_M, ...; of a problem: 0 */
 };
 
 struct lt_plan {
-    bool wide, added;
-    void *op, *a, *b, *c;
+    bool added;
+    uint32_t scale; /* the type of alpha and beta */
+    void *op, *a, *b, *c, *d;
     struct cublaslt_algorithm algorithm;
     size_t workspace;
     bool refused; /* no algorithm supports it */
@@ -89,8 +93,8 @@ struct cublaslt *cublaslt_open(struct err *err)
 
 static void release_plan(const struct cublaslt *lt, struct lt_plan *plan)
 {
-    void *layouts[] = { plan->a, plan->b, plan->c };
-    for (size_t i = 0; i < 3; i++)
+    void *layouts[] = { plan->a, plan->b, plan->c, plan->d };
+    for (size_t i = 0; i < 4; i++)
         if (layouts[i])
             lt->table.layout_destroy(layouts[i]);
     if (plan->op)
@@ -120,10 +124,10 @@ static bool cublas_type(enum dtype dtype, uint32_t *ret)
     static const struct {
         enum dtype dtype;
         uint32_t type;
-    } types[] = { { DTYPE_F32, CUBLAS_F32 },
-                  { DTYPE_F64, CUBLAS_F64 },
-                  { DTYPE_F16, CUBLAS_F16 },
-                  { DTYPE_BF16, CUBLAS_BF16 } };
+    } types[] = { { DTYPE_F32, CUBLAS_F32 },         { DTYPE_F64, CUBLAS_F64 },
+                  { DTYPE_F16, CUBLAS_F16 },         { DTYPE_BF16, CUBLAS_BF16 },
+                  { DTYPE_I8, CUBLAS_I8 },           { DTYPE_I32, CUBLAS_I32 },
+                  { DTYPE_F8E4M3FN, CUBLAS_F8E4M3 }, { DTYPE_F8E5M2, CUBLAS_F8E5M2 } };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].dtype == dtype)
             return *ret = types[i].type, true;
@@ -158,14 +162,74 @@ static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns
     return true;
 }
 
+static bool is_float8(enum dtype dtype)
+{
+    return dtype == DTYPE_F8E4M3FN || dtype == DTYPE_F8E5M2;
+}
+
+/* Floats of 16 to 64 bits with a result of their type, or of f32. */
+static bool is_product_of_floats(const struct cuda_product *p)
+{
+    const enum dtype a = p->a.dtype;
+    const bool floats = a == DTYPE_F64 || a == DTYPE_F32 || a == DTYPE_F16 || a == DTYPE_BF16;
+    return floats && a == p->b.dtype && !p->scaled &&
+           (a == p->c.dtype || (p->c.dtype == DTYPE_F32 && a != DTYPE_F64));
+}
+
+/* i8, with results of 32 bits; sizes and strides are multiples of 4. */
+static bool is_product_of_integers(const struct cuda_product *p)
+{
+    const uint64_t all =
+        (uint64_t)(p->m | p->n | p->inner | (p->a.row == 1 ? 0 : p->a.row) |
+                   (p->a.column == 1 ? 0 : p->a.column) | (p->b.row == 1 ? 0 : p->b.row) |
+                   (p->b.column == 1 ? 0 : p->b.column)) |
+        p->a.address | p->b.address;
+    return p->a.dtype == DTYPE_I8 && p->b.dtype == DTYPE_I8 && p->c.dtype == DTYPE_I32 &&
+           !p->scaled && !p->self.address && p->alpha == 1 && all % 4 == 0;
+}
+
+/* Eight bits, of which at most one factor has five for the exponent. a is in rows, b in columns of
+ * multiples of 16 bytes. */
+static bool is_product_of_float8(const struct cuda_product *p)
+{
+    const enum dtype a = p->a.dtype, b = p->b.dtype, c = p->c.dtype;
+    const uint64_t all = (uint64_t)(p->n | p->inner | p->a.row | p->b.column) | p->a.address |
+                         p->b.address | p->c.address;
+    return is_float8(a) && is_float8(b) && p->scaled && all % 16 == 0 && p->b.row == 1 &&
+           p->a.column == 1 && (a == DTYPE_F8E4M3FN || b == DTYPE_F8E4M3FN) &&
+           (c == DTYPE_F32 || c == DTYPE_F16 || c == DTYPE_BF16 ||
+            (is_float8(c) && !p->scales.a_step && !p->scales.b_step)) &&
+           p->scales.a && p->scales.b && p->scales.dtype == DTYPE_F32 &&
+           (p->scales.a_step != 0) == (p->scales.b_step != 0);
+}
+
+/* The types, modes and options of scaled products. A bias has 16 bits. */
+static bool add_scales_to_key(const struct cuda_product *p, bool bias, struct plan_key *ret)
+{
+    ret->scaled = true;
+    ret->scale_a = ret->scale_b = p->scales.a_step ? SCALE_EACH : SCALE_ONE;
+    ret->scale_d = p->scales.result != 0;
+    ret->fast = p->scales.fast;
+    if (is_float8(p->c.dtype))
+        ret->c_type = CUBLAS_BF16;
+    if (!bias)
+        return true;
+    if (p->self.dtype != DTYPE_BF16 && p->self.dtype != DTYPE_F16)
+        return false;
+    if (is_float8(p->c.dtype))
+        return cublas_type(p->self.dtype, &ret->bias_type) &&
+               cublas_type(p->self.dtype, &ret->c_type);
+    return p->self.dtype == p->c.dtype && cublas_type(p->self.dtype, &ret->bias_type);
+}
+
 /* Makes the key. self is the vector of an epilogue, or is in c already. */
 static bool make_lt_key(const struct cuda_product *p, bool tf32, bool bias, struct plan_key *ret)
 {
     memset(ret, 0, sizeof *ret);
     int64_t batches = p->batch[PRODUCT_BATCH_DIMS - 1];
-    bool same = p->a.dtype == p->c.dtype;
+    const bool integers = is_product_of_integers(p);
     if (p->batch[0] != 1 || p->batch[1] != 1 || p->sums != 1 || p->inner == 0 ||
-        batches > INT32_MAX || (!same && (p->c.dtype != DTYPE_F32 || p->a.dtype == DTYPE_F64)))
+        batches > INT32_MAX || (!integers && !is_product_of_floats(p) && !is_product_of_float8(p)))
         return false;
     /* c = a b in row-major order is c = b a in column-major order, so b is the left one */
     if (!layout_of(&p->b, p->inner, p->n, batches, &ret->a) ||
@@ -176,13 +240,15 @@ static bool make_lt_key(const struct cuda_product *p, bool tf32, bool bias, stru
     bool wide = p->a.dtype == DTYPE_F64;
     ret->batches = (uint64_t)batches;
     ret->compute = wide                              ? CUBLAS_COMPUTE_F64
+                   : integers                        ? CUBLAS_COMPUTE_I32
                    : tf32 && p->a.dtype == DTYPE_F32 ? CUBLAS_COMPUTE_TF32
                                                      : CUBLAS_COMPUTE_F32;
-    ret->scale = wide ? CUBLAS_F64 : CUBLAS_F32;
+    ret->scale = wide ? CUBLAS_F64 : integers ? CUBLAS_I32 : CUBLAS_F32;
+    ret->c_type = ret->c.type;
     ret->epilogue = bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
     ret->bias_alignment = bias ? alignment_of(p->self.address) : 0;
     ret->added = p->self.address && !bias;
-    return true;
+    return !p->scaled || add_scales_to_key(p, bias, ret);
 }
 
 /* ---- Classes of problems ---- */
@@ -246,16 +312,48 @@ static struct plan_key product_class_of(const struct plan_key *key, int ranges)
 
 /* ---- Plans ---- */
 
-static bool make_layout(const struct cublaslt *lt, const struct layout_key *key, uint64_t batches,
-                        void **ret)
+static bool make_layout(const struct cublaslt *lt, const struct layout_key *key, uint32_t type,
+                        uint64_t batches, void **ret)
 {
     int32_t count = (int32_t)batches;
-    return lt->table.layout_create(ret, (int)key->type, key->rows, key->columns,
+    return lt->table.layout_create(ret, (int)type, key->rows, key->columns,
                                    (int64_t)key->leading) == CUBLAS_OK &&
            (count == 1 ||
             (lt->table.layout_set(*ret, LAYOUT_BATCH_COUNT, &count, sizeof count) == CUBLAS_OK &&
              lt->table.layout_set(*ret, LAYOUT_BATCH_STRIDE, &key->batch, sizeof key->batch) ==
                  CUBLAS_OK));
+}
+
+/* Modes that are no default need a cuBLAS that knows them. */
+static bool set_scale_modes(const struct cublaslt *lt, const struct plan_key *key, void *op)
+{
+    const struct cublaslt_table *t = &lt->table;
+    const int32_t a = (int32_t)key->scale_b, b = (int32_t)key->scale_a; /* a and b are swapped */
+    const int32_t bias = (int32_t)key->bias_type;
+    const int8_t fast = (int8_t)key->fast;
+    return t->op_set(op, MATMUL_FAST_SUMS, &fast, sizeof fast) == CUBLAS_OK &&
+           (a == SCALE_ONE || t->op_set(op, MATMUL_SCALE_MODE_A, &a, sizeof a) == CUBLAS_OK) &&
+           (b == SCALE_ONE || t->op_set(op, MATMUL_SCALE_MODE_B, &b, sizeof b) == CUBLAS_OK) &&
+           (!bias || t->op_set(op, MATMUL_BIAS_TYPE, &bias, sizeof bias) == CUBLAS_OK);
+}
+
+/* Sets where the vector of the epilogue and the scales are; 0: there are none. */
+static bool set_pointers(const struct cublaslt *lt, void *op, uint64_t bias,
+                         const struct cuda_scales *scales)
+{
+    const struct {
+        int attribute;
+        uint64_t address;
+    } rows[] = { { MATMUL_BIAS, bias },
+                 { MATMUL_SCALE_A, scales->b },
+                 { MATMUL_SCALE_B, scales->a },
+                 { MATMUL_SCALE_D, scales->result } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const void *p = (const void *)(uintptr_t)rows[i].address;
+        if (p && lt->table.op_set(op, rows[i].attribute, &p, sizeof p) != CUBLAS_OK)
+            return false;
+    }
+    return true;
 }
 
 static bool make_op(const struct cublaslt *lt, const struct plan_key *key, void **ret)
@@ -266,7 +364,8 @@ static bool make_op(const struct cublaslt *lt, const struct plan_key *key, void 
     return t->op_create(ret, (int)key->compute, (int)key->scale) == CUBLAS_OK &&
            t->op_set(*ret, MATMUL_TURN_A, &turn_a, sizeof turn_a) == CUBLAS_OK &&
            t->op_set(*ret, MATMUL_TURN_B, &turn_b, sizeof turn_b) == CUBLAS_OK &&
-           t->op_set(*ret, MATMUL_EPILOGUE, &key->epilogue, sizeof key->epilogue) == CUBLAS_OK;
+           t->op_set(*ret, MATMUL_EPILOGUE, &key->epilogue, sizeof key->epilogue) == CUBLAS_OK &&
+           (!key->scaled || set_scale_modes(lt, key, *ret));
 }
 
 static bool prefer_alignment(const struct cublaslt *lt, const struct plan_key *key)
@@ -279,29 +378,44 @@ static bool prefer_alignment(const struct cublaslt *lt, const struct plan_key *k
     return true;
 }
 
+/* alpha or beta in the type that the operation wants. */
+union lt_number {
+    float f32;
+    double f64;
+    int32_t i32;
+};
+
+static union lt_number number_of(uint32_t type, double x)
+{
+    return type == CUBLAS_F64   ? (union lt_number){ .f64 = x }
+           : type == CUBLAS_I32 ? (union lt_number){ .i32 = (int32_t)x }
+                                : (union lt_number){ .f32 = (float)x };
+}
+
 static int run_plan(const struct cublaslt *lt, const struct lt_plan *plan,
                     const struct cuda_product *p, uint64_t workspace, void *stream)
 {
-    float alpha32 = (float)p->alpha, beta32 = plan->added ? (float)p->beta : 0;
-    double beta64 = plan->added ? p->beta : 0;
-    bool wide = plan->wide;
+    const union lt_number alpha = number_of(plan->scale, p->alpha);
+    const union lt_number beta = number_of(plan->scale, plan->added ? p->beta : 0);
     void *c = (void *)(uintptr_t)p->c.address;
-    return lt->table.matmul(
-        lt->handle, plan->op, wide ? (const void *)&p->alpha : &alpha32,
-        (const void *)(uintptr_t)p->b.address, plan->a, (const void *)(uintptr_t)p->a.address,
-        plan->b, wide ? (const void *)&beta64 : &beta32, c, plan->c, c, plan->c, &plan->algorithm,
-        (void *)(uintptr_t)workspace, plan->workspace, stream);
+    return lt->table.matmul(lt->handle, plan->op, &alpha, (const void *)(uintptr_t)p->b.address,
+                            plan->a, (const void *)(uintptr_t)p->a.address, plan->b, &beta, c,
+                            plan->c, c, plan->d, &plan->algorithm, (void *)(uintptr_t)workspace,
+                            plan->workspace, stream);
 }
 
-/* Describes the problem to the library. It needs the bias, whose pointer's alignment counts. */
-static bool describe_problem(const struct cublaslt *lt, const struct plan_key *key,
-                             const void *bias, struct lt_plan *plan)
+/* Describes the problem to the library. It needs the bias, whose pointer's alignment counts, and
+ * the scales. */
+static bool describe_problem(const struct cublaslt *lt, const struct plan_key *key, uint64_t bias,
+                             const struct cuda_scales *scales, struct lt_plan *plan)
 {
-    *plan = (struct lt_plan){ .wide = key->scale == CUBLAS_F64, .added = key->added };
-    return make_op(lt, key, &plan->op) && make_layout(lt, &key->a, key->batches, &plan->a) &&
-           make_layout(lt, &key->b, key->batches, &plan->b) &&
-           make_layout(lt, &key->c, key->batches, &plan->c) &&
-           (!bias || lt->table.op_set(plan->op, MATMUL_BIAS, &bias, sizeof bias) == CUBLAS_OK);
+    *plan = (struct lt_plan){ .scale = key->scale, .added = key->added };
+    return make_op(lt, key, &plan->op) &&
+           make_layout(lt, &key->a, key->a.type, key->batches, &plan->a) &&
+           make_layout(lt, &key->b, key->b.type, key->batches, &plan->b) &&
+           make_layout(lt, &key->c, key->c_type, key->batches, &plan->c) &&
+           make_layout(lt, &key->c, key->c.type, key->batches, &plan->d) &&
+           set_pointers(lt, plan->op, bias, scales);
 }
 
 /* Asks the heuristic for algorithms and returns their number. */
@@ -311,7 +425,7 @@ static uint32_t query_lt_heuristic(const struct cublaslt *lt, const struct plan_
     int found = 0;
     uint32_t n = 0;
     if (!prefer_alignment(lt, key) ||
-        lt->table.heuristic(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c,
+        lt->table.heuristic(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->d,
                             lt->preference, MOST_CHOICES, choices, &found) != CUBLAS_OK)
         return 0;
     for (int i = 0; i < found && i < MOST_CHOICES; i++)
@@ -357,7 +471,7 @@ static bool recall_algorithm(struct cuda *cuda, const struct cublaslt *lt,
     if (!lt->table.check || !plan_choice_recall(cuda, problem, &stored))
         return false;
     memcpy(&algorithm, stored.bytes, sizeof algorithm);
-    if (lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->c, &algorithm,
+    if (lt->table.check(lt->handle, plan->op, plan->a, plan->b, plan->c, plan->d, &algorithm,
                         &choice) != CUBLAS_OK ||
         choice.workspace > WORKSPACE_BYTES)
         return false;
@@ -392,10 +506,10 @@ static bool take_first_algorithm(struct cuda *cuda, const struct cublaslt *lt,
 }
 
 static void make_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct plan_key *key,
-                         const void *bias, struct lt_plan *plan)
+                         uint64_t bias, const struct cuda_scales *scales, struct lt_plan *plan)
 {
     struct lt_problem p;
-    plan->refused = !describe_problem(lt, key, bias, plan);
+    plan->refused = !describe_problem(lt, key, bias, scales, plan);
     plan->matters = plan_choice_matters(cuda->now->flops);
     if (plan->refused)
         return;
@@ -409,14 +523,15 @@ static void make_lt_plan(struct cuda *cuda, struct cublaslt *lt, const struct pl
 /* Returns the plan of a key; NULL: out of memory. Plans are stored, also those that were
  * refused. */
 static struct lt_plan *stored_plan(struct kernel *k, struct cublaslt *lt,
-                                   const struct plan_key *key, const void *bias)
+                                   const struct plan_key *key, uint64_t bias,
+                                   const struct cuda_scales *scales)
 {
     uint32_t found = key_table_find(&lt->keys, key);
     struct lt_plan plan;
     if (found != KEY_NONE)
         return &lt->plans.v[found];
     double start = clock_us();
-    make_lt_plan(cuda_of(k), lt, key, bias, &plan);
+    make_lt_plan(cuda_of(k), lt, key, bias, scales, &plan);
     cuda_of(k)->base.log.planned++;
     cuda_of(k)->base.log.plan_ns += (uint64_t)((clock_us() - start) * 1e3);
     if (vec_reserve(&lt->plans, 1) && key_table_add(&lt->keys, key)) {
@@ -451,7 +566,14 @@ static bool try_choice(void *user, uint32_t i)
 
 static size_t element_bytes(uint32_t type)
 {
-    return type == CUBLAS_F64 ? 8 : type == CUBLAS_F32 ? 4 : 2;
+    switch (type) {
+    case CUBLAS_F64: return 8;
+    case CUBLAS_F32:
+    case CUBLAS_I32: return 4;
+    case CUBLAS_F16:
+    case CUBLAS_BF16: return 2;
+    default: return 1;
+    }
 }
 
 /* Returns the bytes that a matrix extends over. */
@@ -466,7 +588,9 @@ static size_t reach_of(const struct plan_key *key, const struct layout_key *x)
 static bool take_operands(struct cuda *cuda, const struct plan_key *key, struct cuda_scratch *from,
                           struct lt_trial *t, uint32_t n)
 {
-    const size_t bias = key->c.rows * element_bytes(key->c.type);
+    const size_t bias = key->c.rows * element_bytes(key->bias_type ? key->bias_type : key->c.type);
+    const size_t scales = (key->c.rows + key->c.columns) * sizeof(float);
+    struct cuda_scales at = { 0 };
     size_t workspace = 0;
     for (uint32_t i = 0; i < n; i++)
         workspace = t->choices[i].workspace > workspace ? t->choices[i].workspace : workspace;
@@ -479,8 +603,10 @@ static bool take_operands(struct cuda *cuda, const struct plan_key *key, struct 
                         &t->product.c.address) &&
            (!key->bias_alignment ||
             cuda_scratch(cuda, from, bias, key->bias_alignment, &t->bias)) &&
-           (!key->bias_alignment ||
-            t->lt->table.op_set(t->plan.op, MATMUL_BIAS, &t->bias, sizeof t->bias) == CUBLAS_OK);
+           (!key->scaled || (cuda_scratch(cuda, from, scales, 0, &at.a) &&
+                             cuda_scratch(cuda, from, scales, 0, &at.b))) &&
+           (!key->scale_d || cuda_scratch(cuda, from, scales, 0, &at.result)) &&
+           set_pointers(t->lt, t->plan.op, t->bias, &at);
 }
 
 static void measure_algorithms(struct cuda *cuda, const struct cublaslt *lt,
@@ -556,8 +682,9 @@ static struct cublaslt *cublaslt_state(struct kernel *k)
 static bool is_bias(const struct cuda_product *p)
 {
     return p->self.address && p->beta == 1 && p->self.row == 0 && p->self.column == 1 &&
-           p->batch[PRODUCT_BATCH_DIMS - 1] == 1 && p->self.dtype == p->c.dtype &&
-           p->a.dtype == p->c.dtype && p->a.dtype != DTYPE_F64;
+           p->batch[PRODUCT_BATCH_DIMS - 1] == 1 &&
+           (p->scaled ||
+            (p->self.dtype == p->c.dtype && p->a.dtype == p->c.dtype && p->a.dtype != DTYPE_F64));
 }
 
 static bool in_place(const struct cuda_product *p)
@@ -591,14 +718,14 @@ static void library_failed(struct kernel *k, int status)
 static bool launch_lt_matmul(struct kernel *k, struct cublaslt *lt, const struct cuda_product *p,
                              bool bias)
 {
-    const void *vector = bias ? (const void *)(uintptr_t)p->self.address : NULL;
+    const uint64_t vector = bias ? p->self.address : 0;
     struct plan_key key;
     if (!make_lt_key(p, cuda_of(k)->base.tf32, bias, &key))
         return false;
-    struct lt_plan *plan = stored_plan(k, lt, &key, vector);
+    struct lt_plan *plan = stored_plan(k, lt, &key, vector, &p->scales);
     if (!plan || plan->refused)
         return !plan;
-    if (bias && lt->table.op_set(plan->op, MATMUL_BIAS, &vector, sizeof vector) != CUBLAS_OK)
+    if (!set_pointers(lt, plan->op, vector, &p->scales))
         return false;
     uint64_t workspace = plan->workspace ? cuda_workspace(k, plan->workspace) : 0;
     void *stream = NULL;
@@ -626,10 +753,11 @@ bool cublaslt_multiply(struct kernel *k, const struct cuda_product *p)
         return true;
     if (!p->self.address || in_place(p))
         return launch_lt_matmul(k, lt, p, false);
-    if (p->self.dtype != p->c.dtype || !make_lt_key(p, cuda_of(k)->base.tf32, false, &key))
+    if (p->scaled || p->self.dtype != p->c.dtype ||
+        !make_lt_key(p, cuda_of(k)->base.tf32, false, &key))
         return false;
     q.self = q.c;
-    struct lt_plan *plan = stored_plan(k, lt, &key, NULL);
+    struct lt_plan *plan = stored_plan(k, lt, &key, 0, &q.scales);
     if (!plan || plan->refused)
         return !plan;
     cuda_put_self(k, p);

@@ -1,6 +1,7 @@
 /* Matmuls by cuBLASLt.
  *
- * It supports f64, f32, f16 and bf16, with sums in f64 or f32; f32 uses TF32 inputs only if
+ * It supports f64, f32, f16 and bf16, with sums in f64 or f32, i8 with results of 32 bits, and
+ * floats of eight bits with scales, one or one for each row; f32 uses TF32 inputs only if
  * backend->tf32 is set, which is off by default, as in PyTorch
  * (torch.backends.cuda.matmul.allow_tf32). Descriptors are stored: operations by dtype, transposes
  * and epilogue, layouts and algorithms by sizes, strides and alignment of pointers. plan_choice.h

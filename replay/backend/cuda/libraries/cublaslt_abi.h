@@ -20,15 +20,43 @@ enum {
 };
 
 /* cudaDataType */
-enum { CUBLAS_F32 = 0, CUBLAS_F64 = 1, CUBLAS_F16 = 2, CUBLAS_BF16 = 14 };
+enum {
+    CUBLAS_F32 = 0,
+    CUBLAS_F64 = 1,
+    CUBLAS_F16 = 2,
+    CUBLAS_I8 = 3,
+    CUBLAS_I32 = 10,
+    CUBLAS_BF16 = 14,
+    CUBLAS_F8E4M3 = 28,
+    CUBLAS_F8E5M2 = 29
+};
 /* cublasComputeType_t: the first two do not convert f32 to TF32 */
-enum { CUBLAS_COMPUTE_F32 = 68, CUBLAS_COMPUTE_F64 = 70, CUBLAS_COMPUTE_TF32 = 77 };
+enum {
+    CUBLAS_COMPUTE_F32 = 68,
+    CUBLAS_COMPUTE_F64 = 70,
+    CUBLAS_COMPUTE_I32 = 72,
+    CUBLAS_COMPUTE_TF32 = 77
+};
 /* cublasOperation_t */
 enum { CUBLAS_AS_IS = 0, CUBLAS_TURNED = 1 };
 /* cublasLtMatrixLayoutAttribute_t */
 enum { LAYOUT_BATCH_COUNT = 5, LAYOUT_BATCH_STRIDE = 6 };
 /* cublasLtMatmulDescAttributes_t */
-enum { MATMUL_TURN_A = 3, MATMUL_TURN_B = 4, MATMUL_EPILOGUE = 7, MATMUL_BIAS = 8 };
+enum {
+    MATMUL_TURN_A = 3,
+    MATMUL_TURN_B = 4,
+    MATMUL_EPILOGUE = 7,
+    MATMUL_BIAS = 8,
+    MATMUL_SCALE_A = 17, /* pointers */
+    MATMUL_SCALE_B = 18,
+    MATMUL_SCALE_D = 20,
+    MATMUL_FAST_SUMS = 25, /* of one byte */
+    MATMUL_BIAS_TYPE = 26,
+    MATMUL_SCALE_MODE_A = 31, /* from cuBLAS 12.8 on */
+    MATMUL_SCALE_MODE_B = 32
+};
+/* cublasLtMatmulMatrixScale_t: one, or one for each row of the result */
+enum { SCALE_ONE = 0, SCALE_EACH = 3 };
 /* cublasLtEpilogue_t */
 enum { EPILOGUE_NONE = 1, EPILOGUE_BIAS = 4 };
 /* cublasLtMatmulPreferenceAttributes_t */

@@ -3,9 +3,9 @@
  *     c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices)
  *
  * Matrices have any strides. cuBLASLt computes the cases that it supports; our own kernel
- * (replay/backend/cuda/device/linalg) computes all others: integers,
- * few rows or columns, strides without a leading dimension. A matmul of complex matrices is four
- * real ones on the same memory. */
+ * (replay/backend/cuda/device/linalg) computes all others: integers, few rows or columns, strides
+ * without a leading dimension, floats of eight bits and integers whose sizes cuBLASLt refuses. A
+ * matmul of complex matrices is four real ones on the same memory. */
 #ifndef SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_PROBLEM_H
 #define SYMTAPE_REPLAY_BACKEND_CUDA_LIBRARIES_PRODUCT_PROBLEM_H
 
@@ -21,8 +21,20 @@ struct cuda_matrix {
     bool conj;
 };
 
+/* Factors of a and b, f32 or smaller floats: one, or one for each row of a and column of b. */
+struct cuda_scales {
+    uint64_t a, b;          /* 0: none */
+    int64_t a_step, b_step; /* 0: one for all */
+    uint64_t result;        /* one factor of c, after self was added; 0: none */
+    enum dtype dtype;       /* of a's and b's; the result's is f32 */
+    bool fast;              /* use_fast_accum */
+};
+
 struct cuda_product {
     struct cuda_matrix a, b, c, self;
+    bool
+        scaled; /* c = self + scales * (a times b); what c cannot hold becomes its greatest value */
+    struct cuda_scales scales;
     int64_t m, n, inner, batch[PRODUCT_BATCH_DIMS]; /* outermost first */
     int64_t sums, a_sum, b_sum;                     /* strides from one pair to the next */
     double alpha, beta;                             /* for integers, whole numbers below 2^53 */

@@ -126,26 +126,6 @@ bool rule_addbmm(struct call *c)
     return ret_tensor(c, new_tensor(c, dtype_of(self), device, sizes_of(self), 2));
 }
 
-/* meta__int_mm */
-bool rule_int_mm(struct call *c)
-{
-    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
-    struct device device = common_device(c, (struct tensor[]){ a, b }, 2);
-    if (!check_matmul_ndim(c, a, 2, "a must be a 2D tensor") ||
-        !check_matmul_ndim(c, b, 2, "b must be a 2D tensor"))
-        return false;
-    require(c, dtype_of(a) == DTYPE_I8 || dtype_of(a) == DTYPE_U8, "RuntimeError",
-            "expected self to be int8 or uint8, got %s", dtype_python_name(dtype_of(a)));
-    require(c, dtype_of(b) == DTYPE_I8, "RuntimeError", "expected mat2 to be int8, got %s",
-            dtype_python_name(dtype_of(b)));
-    const sym_id *x = sizes_of(a), *y = sizes_of(b);
-    check(c, py_eq(c, x[1], y[0]), "RuntimeError",
-          "Incompatible matrix sizes for _int_mm (%sx%s and %sx%s)", sym_text(c, x[0]),
-          sym_text(c, x[1]), sym_text(c, y[0]), sym_text(c, y[1]));
-    sym_id sizes[] = { x[0], y[1] };
-    return ret_tensor(c, new_tensor(c, DTYPE_I32, device, sizes, 2));
-}
-
 /* --- With vectors --- */
 
 static bool check_mv(struct call *c)
@@ -257,55 +237,7 @@ bool rule_addr(struct call *c)
     return ret_tensor(c, to_dtype(c, out, result));
 }
 
-/* --- Scaled and sparse --- */
-
-static bool is_float8(enum dtype dtype)
-{
-    return dtype == DTYPE_F8E4M3FN || dtype == DTYPE_F8E5M2 || dtype == DTYPE_F8E4M3FNUZ ||
-           dtype == DTYPE_F8E5M2FNUZ || dtype == DTYPE_F4E2M1FNX2;
-}
-
-/* _check_scaled_mm_sizes, with the checks of the GPU's kernels of strides and sizes. */
-static void check_scaled_layout(struct call *c, struct tensor a, struct tensor b)
-{
-    const sym_id *x = a.meta->stride, *y = b.meta->stride;
-    bool row = guard_bool(c, gt(c, x[0], x[1])) && guard_bool(c, eq_int(c, x[1], 1));
-    require(c,
-            row || guard_bool(c, eq_int(c, size_of(c, a, 0), 0)) ||
-                guard_bool(c, eq_int(c, size_of(c, a, 1), 0)),
-            "RuntimeError", "self must be row_major, got stride %s", sizes_text(c, x, 2));
-    bool column = guard_bool(c, eq_int(c, y[0], 1)) && guard_bool(c, gt(c, y[1], SYM_ID_ONE));
-    require(c,
-            column || guard_bool(c, eq_int(c, size_of(c, b, 0), 0)) ||
-                guard_bool(c, eq_int(c, size_of(c, b, 1), 0)),
-            "RuntimeError", "mat2 must be col_major, got stride %s", sizes_text(c, y, 2));
-    check(c, eq_int(c, mod(c, size_of(c, a, 1), num(c, 16)), 0), "RuntimeError",
-          "Expected self.size(1) to be divisible by 16, but got self.size(1)=%s",
-          sym_text(c, size_of(c, a, 1)));
-    bool whole = guard_bool(c, eq_int(c, mod(c, size_of(c, b, 0), num(c, 16)), 0)) &&
-                 guard_bool(c, eq_int(c, mod(c, size_of(c, b, 1), num(c, 16)), 0));
-    require(c, whole, "RuntimeError",
-            "Expected both dimensions of mat2 to be divisible by 16 but got torch.Size(%s)",
-            sizes_text(c, sizes_of(b), 2));
-}
-
-/* param is the argument out_dtype. */
-bool rule_scaled_mm(struct call *c)
-{
-    struct tensor a = arg_tensor(c, 0), b = arg_tensor(c, 1);
-    if (!require(c, ndim_of(a) == 2 && ndim_of(b) == 2, "RuntimeError",
-                 "Inputs must be 2D but got self.dim()=%u and mat2.dim()=%u", ndim_of(a),
-                 ndim_of(b)))
-        return false;
-    require(c, is_float8(dtype_of(a)) && is_float8(dtype_of(b)), "RuntimeError",
-            "Expected both inputs to be fp8 or fp4 types but got self.dtype=%s and mat2.dtype=%s",
-            dtype_python_name(dtype_of(a)), dtype_python_name(dtype_of(b)));
-    if (!on_cpu(a))
-        check_scaled_layout(c, a, b);
-    sym_id sizes[] = { size_of(c, a, 0), size_of(c, b, 1) };
-    enum dtype dtype = arg_dtype(c, (uint32_t)c->param, dtype_of(a));
-    return ret_tensor(c, new_tensor(c, dtype, device_of(a), sizes, 2));
-}
+/* --- Sparse --- */
 
 static bool refuse_without_meta(struct call *c)
 {

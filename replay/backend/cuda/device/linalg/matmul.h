@@ -12,7 +12,8 @@ struct matmul_operand {
     i64 row, column, batch[MATMUL_BATCH_DIMS];
 };
 
-/* Computes c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices). */
+/* Computes c = beta * self + alpha * (a times b, summed over `sums` pairs of matrices). With SCALE
+ * defined, the type of scales, the product is multiplied by them. */
 struct matmul_args {
     struct matmul_operand a, b, c, self;
     i64 m, n, inner;
@@ -24,6 +25,10 @@ struct matmul_args {
     i64 columns; /* of a block of matmul_thin: 1, 8 or 32 */
     i64 vector;  /* both are contiguous along the inner dimension, and 16 bytes of it can be read at
                     once */
+    u64 scale_a, scale_b; /* factors of rows and columns, 0: none */
+    i64 scale_a_step, scale_b_step;
+    u64 scale_result; /* f32; 0: none */
+    f64 most;         /* the greatest value of c, for saturation; 0: none */
 };
 
 #ifdef KERNEL
@@ -45,10 +50,22 @@ DEVICE void finish(const struct matmul_args *a, i64 z, i64 i, i64 j, ACC sum)
     STORE(TC, PTR(TC, a->c.p), to, (i64)value);
 #else
     ACC value = (ACC)a->alpha * sum;
+#ifdef SCALE
+    if (a->scale_a)
+        value *= (ACC)LOAD(SCALE, PTR(SCALE, a->scale_a), i * a->scale_a_step);
+    if (a->scale_b)
+        value *= (ACC)LOAD(SCALE, PTR(SCALE, a->scale_b), j * a->scale_b_step);
+#endif
     if (a->self.p)
         value += (ACC)a->beta *
                  (ACC)LOAD(TS, PTR(TS, a->self.p),
                            batch_offset(a, &a->self, z) + i * a->self.row + j * a->self.column);
+#ifdef SCALE
+    if (a->scale_result)
+        value *= (ACC)*PTR(f32, a->scale_result);
+    if (a->most > 0)
+        value = value > (ACC)a->most ? (ACC)a->most : value < -(ACC)a->most ? -(ACC)a->most : value;
+#endif
     STORE(TC, PTR(TC, a->c.p), to, value);
 #endif
 }

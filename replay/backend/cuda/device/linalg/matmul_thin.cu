@@ -1,9 +1,9 @@
-/* Matmuls of few rows, with any strides. Defines: TA, TC, TS (a and b, c, self), ACC (sums),
- * INTEGERS. The order of each element's sum does not depend on the grid. One program has the kernels
+/* Matmuls of few rows, with any strides. Defines: TA, TB, TC, TS (a, b, c, self), ACC (sums),
+ * INTEGERS, SCALE (the type of scales, if there are any). The order of each element's sum does not depend on the grid. One program has the kernels
  * for all numbers of rows, so that another number compiles nothing. */
 #include "replay/backend/cuda/device/linalg/matmul.h"
 
-enum { MOST_ROWS = 8 };
+enum { MOST_ROWS = 8, EACH = MAX(PER16(TA), PER16(TB)) };
 
 /* For at most `rows` rows, which is a constant: a block sums a few columns, each by slices of the
  * inner dimension. Adjacent threads read along the dimension in which b is contiguous. part: 256 *
@@ -20,20 +20,28 @@ DEVICE void multiply_thin(const struct matmul_args *a, ACC *part, const int rows
         sum[i] = 0;
     ROLLED for (i64 s = 0; s < a->sums && j < a->n; s++) {
         if (a->vector) {
-            ROLLED for (i64 l = slice * PER16(TA); l < a->inner; l += slices * PER16(TA)) {
-                VEC(TA) q = LOAD16(TA, PTR(TA, a->b.p), at_b + s * a->b_sum + l);
+            ROLLED for (i64 l = slice * EACH; l < a->inner; l += slices * EACH) {
+                VEC(TB) q[EACH / PER16(TB)];
+                UNROLL for (int v = 0; v < EACH / PER16(TB); v++)
+                    q[v] = LOAD16(TB, PTR(TB, a->b.p), at_b + s * a->b_sum + l + v * PER16(TB));
                 UNROLL for (int i = 0; i < rows; i++)
                     if (i < a->m) {
-                        VEC(TA) p = LOAD16(TA, PTR(TA, a->a.p),
-                                           at_a + s * a->a_sum + i * a->a.row + l);
-                        UNROLL for (int e = 0; e < PER16(TA); e++)
-                            sum[i] += (ACC)AT(TA, p, e) * (ACC)AT(TA, q, e);
+                        UNROLL for (int v = 0; v < EACH / PER16(TA); v++) {
+                            VEC(TA) p = LOAD16(TA, PTR(TA, a->a.p),
+                                               at_a + s * a->a_sum + i * a->a.row + l +
+                                                   v * PER16(TA));
+                            UNROLL for (int e = 0; e < PER16(TA); e++) {
+                                const int at = v * PER16(TA) + e;
+                                sum[i] += (ACC)AT(TA, p, e) *
+                                          (ACC)AT(TB, q[at / PER16(TB)], at % PER16(TB));
+                            }
+                        }
                     }
             }
             continue;
         }
         ROLLED for (i64 l = slice; l < a->inner; l += slices) {
-            ACC q = (ACC)LOAD(TA, PTR(TA, a->b.p), at_b + s * a->b_sum + l * a->b.row);
+            ACC q = (ACC)LOAD(TB, PTR(TB, a->b.p), at_b + s * a->b_sum + l * a->b.row);
             UNROLL for (int i = 0; i < rows; i++)
                 if (i < a->m)
                     sum[i] += (ACC)LOAD(TA, PTR(TA, a->a.p),

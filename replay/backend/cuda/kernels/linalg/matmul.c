@@ -35,6 +35,9 @@ static void turn_product(struct cuda_product *p)
     p->a = p->b, p->b = a;
     p->m = p->n, p->n = m;
     p->a_sum = p->b_sum, p->b_sum = a_sum;
+    struct cuda_scales scales = p->scales;
+    p->scales.a = scales.b, p->scales.b = scales.a;
+    p->scales.a_step = scales.b_step, p->scales.b_step = scales.a_step;
     turn(&p->a), turn(&p->b), turn(&p->c), turn(&p->self);
 }
 
@@ -83,19 +86,62 @@ static void merge_batches(struct cuda_product *p)
     }
 }
 
+static bool is_integer(const struct cuda_matrix *x)
+{
+    return dense_kind_of(x->dtype) == DENSE_INT;
+}
+
+static bool is_float8(const struct cuda_matrix *x)
+{
+    return x->dtype == DTYPE_F8E4M3FN || x->dtype == DTYPE_F8E5M2;
+}
+
+static bool is_byte(const struct cuda_matrix *x)
+{
+    return x->dtype == DTYPE_I8 || x->dtype == DTYPE_U8;
+}
+
+/* Returns whether our kernels multiply a and b. */
+static bool types_match(const struct cuda_product *p)
+{
+    const struct cuda_matrix *a = &p->a, *b = &p->b;
+    return a->dtype == b->dtype || (is_float8(a) && is_float8(b)) || (is_byte(a) && is_byte(b)) ||
+           (p->scaled && is_integer(a) != is_integer(b));
+}
+
+/* The type of sums. Those of bytes wrap as a result of 32 bits does. */
+static const char *sum_type_of(const struct cuda_product *p)
+{
+    if (is_byte(&p->a) && is_byte(&p->b) && p->c.dtype == DTYPE_I32)
+        return "u32";
+    return cuda_sum_type(is_integer(&p->a) ? p->b.dtype : p->a.dtype);
+}
+
+/* The value at which a scaled result of so few bits saturates; 0: at none. */
+static double greatest_of(const struct cuda_product *p)
+{
+    return !p->scaled                     ? 0
+           : p->c.dtype == DTYPE_F8E4M3FN ? 448
+           : p->c.dtype == DTYPE_F8E5M2   ? 57344
+                                          : 0;
+}
+
 /* thin: for at most so many rows; 0: for any. */
 static struct cuda_function *matmul_function(struct kernel *k, const struct cuda_product *p,
                                              int thin)
 {
-    const char *a = cuda_type(p->a.dtype), *c = cuda_type(p->c.dtype);
+    const char *a = cuda_type(p->a.dtype), *b = cuda_type(p->b.dtype), *c = cuda_type(p->c.dtype);
     const char *self = p->self.address ? cuda_type(p->self.dtype) : c;
-    const char *sum = cuda_sum_type(p->a.dtype);
-    char defines[256], name[32];
-    if (!a || !c || !self || !sum)
+    const char *scale = p->scaled ? cuda_type(p->scales.dtype) : "";
+    const char *sum = sum_type_of(p);
+    char defines[320], name[32];
+    if (!a || !b || !c || !self || !sum || !scale)
         return NULL;
     snprintf(defines, sizeof defines,
-             "#define TA %s\n#define TC %s\n#define TS %s\n#define ACC %s\n#define INTEGERS %d\n",
-             a, c, self, sum, dense_kind_of(p->a.dtype) == DENSE_INT);
+             "#define TA %s\n#define TB %s\n#define TC %s\n#define TS %s\n#define ACC %s\n#define "
+             "INTEGERS %d\n%s%s%s",
+             a, b, c, self, sum, is_integer(&p->a) && is_integer(&p->b),
+             p->scaled ? "#define SCALE " : "", scale, p->scaled ? "\n" : "");
     snprintf(name, sizeof name, "matmul_thin_%d", thin);
     return thin ? cuda_function(k, "matmul_thin", name, defines)
                 : cuda_function(k, "matmul_tile", "matmul_tile", defines);
@@ -117,6 +163,7 @@ static bool by_16(const struct cuda_matrix *x, int64_t stride, int64_t sum)
 static bool can_read_vectors(const struct cuda_product *p)
 {
     return p->a.column == 1 && p->b.row == 1 && p->inner * dtype_size(p->a.dtype) % 16 == 0 &&
+           p->inner * dtype_size(p->b.dtype) % 16 == 0 &&
            by_16(&p->a, p->m == 1 ? 0 : p->a.row, p->a_sum) &&
            by_16(&p->b, p->n == 1 ? 0 : p->b.column, p->b_sum);
 }
@@ -135,6 +182,8 @@ static bool orient(struct cuda_product *p)
  * matrix, 16 bytes at a time; or so little work that starting cuBLASLt takes longer. */
 static bool prefers_own_kernel(struct cuda_product p)
 {
+    if (is_float8(&p.a)) /* their conversion takes longer than reading them */
+        return false;
     double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
     return orient(&p) && (work <= MATMUL_TINY || can_read_vectors(&p));
 }
@@ -158,6 +207,12 @@ static void launch_matmul(struct kernel *k, struct cuda_product p)
         .beta = p.beta,
         .alpha_int = (int64_t)p.alpha,
         .beta_int = (int64_t)p.beta,
+        .scale_a = p.scales.a,
+        .scale_b = p.scales.b,
+        .scale_a_step = p.scales.a_step,
+        .scale_b_step = p.scales.b_step,
+        .scale_result = p.scales.result,
+        .most = greatest_of(&p),
         .row_tiles = ceil_div(p.m, MATMUL_TILE),
         .column_tiles = ceil_div(p.n, MATMUL_TILE),
     };
@@ -217,8 +272,8 @@ static void multiply_reals(struct kernel *k, const struct cuda_product *given)
         return;
     if (p.beta == 0)
         p.self = (struct cuda_matrix){ .dtype = p.c.dtype };
-    if (!cuda_type(p.a.dtype) || !cuda_type(p.c.dtype) || !cuda_type(p.self.dtype) ||
-        !cuda_sum_type(p.a.dtype) || p.a.dtype != p.b.dtype) {
+    if (!cuda_type(p.a.dtype) || !cuda_type(p.b.dtype) || !cuda_type(p.c.dtype) ||
+        !cuda_type(p.self.dtype) || !sum_type_of(&p) || !types_match(&p)) {
         cuda_decline(k);
         return;
     }

@@ -93,6 +93,62 @@ static void test_refusals(void **state)
     unsetenv("FAKE_CUDNN");
 }
 
+/* Returns the number of products of the library that a call makes. */
+static size_t products_of(struct backend *cpu, const struct call *c)
+{
+    struct launched l = { 0 };
+    struct backend *cuda = open_backend("cuda");
+    cuda->log.on = true;
+    compare_call(cpu, cuda, c, 1, 2e-5);
+    count(cuda, &l);
+    assert_int_equal(l.on_host, 0);
+    cuda->kind->close(cuda);
+    return l.products / 2; /* a call is run twice */
+}
+
+/* Which products of few bits the library gets; "older" does not know the modes of scales. */
+static void test_few_bits(void **state)
+{
+    (void)state;
+#define SCALED(x, y, a, b, more)                                                     \
+    {                                                                                \
+        "x: \"" x "[32, 48][48, 1]cpu\", y: \"" y "[48, 32][1, 48]cpu\", a: \"f32" a \
+        "cpu\", b: \"f32" b "cpu\"",                                                 \
+            "_scaled_mm.default(x, y, a, b" more ")", 1                              \
+    }
+#define INTEGERS(x, sizes, strides)                                             \
+    {                                                                           \
+        "x: \"" x "[32, 48][48, 1]cpu\", y: \"i8[" sizes "][" strides "]cpu\"", \
+            "_int_mm.default(x, y)", 1                                          \
+    }
+#define BF16 ", out_dtype = torch.bfloat16"
+    static const struct {
+        struct call call;
+        size_t products, of_older;
+    } rows[] = {
+        { INTEGERS("i8", "48, 32", "1, 48"), 1, 1 },
+        { INTEGERS("i8", "48, 31", "1, 48"), 0, 0 }, /* 31 is no multiple of 4 */
+        { INTEGERS("u8", "48, 32", "1, 48"), 0, 0 },
+        { SCALED("f8e4m3fn", "f8e4m3fn", "[][]", "[][]", ""), 1, 1 },
+        { SCALED("f8e4m3fn", "f8e5m2", "[32, 1][1, 1]", "[1, 32][32, 1]", BF16), 1, 0 },
+        { SCALED("f8e4m3fn", "f8e5m2", "[32, 1][1, 1]", "[1, 32][32, 1]", ""), 0, 0 },
+        { SCALED("f8e5m2", "f8e5m2", "[][]", "[][]", BF16), 0, 0 },
+    };
+#undef SCALED
+#undef INTEGERS
+#undef BF16
+    struct backend *cpu = open_backend("cpu");
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        if (i % 2)
+            setenv("FAKE_CUBLASLT", "older", 1);
+        const size_t n = products_of(cpu, &rows[i / 2].call);
+        unsetenv("FAKE_CUBLASLT");
+        if (n != (i % 2 ? rows[i / 2].of_older : rows[i / 2].products))
+            fail_msg("row %zu: %zu products", i / 2, n);
+    }
+    cpu->kind->close(cpu);
+}
+
 /* ---- Plans ---- */
 
 static const struct call product = { "x: \"f32[65, 33][33, 1]cpu\", y: \"f32[33, 70][70, 1]cpu\"",
@@ -208,6 +264,13 @@ static void test_refined(void **state)
         { { "x: \"f32[7, 25, 90][2250, 90, 1]cpu\", w: \"f32[80, 25, 3][75, 3, 1]cpu\"",
             "convolution.default(x, w, None, [1], [1], [1], False, [0], 1)", 1 },
           3 }, /* the first run got the plan of a class that is near */
+        { { "x: \"i8[68, 100][100, 1]cpu\", y: \"i8[100, 172][1, 100]cpu\"",
+            "_int_mm.default(x, y)", 1 },
+          3 },
+        { { "x: \"f8e4m3fn[68, 96][96, 1]cpu\", y: \"f8e5m2[96, 176][1, 96]cpu\", "
+            "a: \"f32[68, 1][1, 1]cpu\", b: \"f32[1, 176][176, 1]cpu\", c: \"bf16[176][1]cpu\"",
+            "_scaled_mm.default(x, y, a, b, c, out_dtype = torch.bfloat16)", 1 },
+          3 },
     };
     struct empty_cache cache = empty_cache_begin();
     struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
@@ -528,7 +591,7 @@ int main(void)
         cmocka_unit_test(test_replaced),       cmocka_unit_test(test_memory_of_trials),
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
         cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
-        cmocka_unit_test(test_put_off),
+        cmocka_unit_test(test_put_off),        cmocka_unit_test(test_few_bits),
     };
     const struct CMUnitTest of_device[] = {
         cmocka_unit_test(test_few_rows),
