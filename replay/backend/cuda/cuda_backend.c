@@ -420,6 +420,7 @@ static bool cuda_refine(struct backend *backend)
     for (size_t i = 0; i < LIBRARIES; i++)
         if (cuda->library_refine[i] && cuda->library_refine[i](cuda))
             changed = true;
+    cuda_compile_put_off(cuda);
     cuda->base.pool.budget = budget;
     if (cuda->pool.taken > taken) /* workspaces of trials, which runs do not need */
         memory_pool_trim(&cuda->pool);

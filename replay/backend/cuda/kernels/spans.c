@@ -206,6 +206,22 @@ bool spans_vector(const struct spans *s, const struct span_operand *x, uint32_t 
     return true;
 }
 
+bool spans_may_be_vectors(const struct spans *s, uint32_t i)
+{
+    return !s->across && s->contiguous[i];
+}
+
+struct cuda_function *spans_function(struct kernel *k, const char *file, const char *name,
+                                     const struct defines *d, bool vector, bool both)
+{
+    struct defines with = *d;
+    define(&with, "#define VECTOR\n");
+    struct cuda_function *f = cuda_function(k, file, name, vector ? with.text : d->text);
+    if (both)
+        cuda_function_later(k, file, name, vector ? d->text : with.text);
+    return f;
+}
+
 /* ---- Teams ---- */
 
 struct team_shape team_for(const struct spans *s, uint32_t each)

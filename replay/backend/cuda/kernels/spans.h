@@ -48,6 +48,8 @@ bool spans_of(struct kernel *k, const struct dims *d, const struct span_operand 
 /* Returns whether its columns can be read 16 bytes at a time, if rows begin at multiples of `chunk`
  * elements. */
 bool spans_vector(const struct spans *s, const struct span_operand *x, uint32_t i);
+/* Returns whether the answer may be another one at other sizes. */
+bool spans_may_be_vectors(const struct spans *s, uint32_t i);
 
 /* Returns the number of threads for a row that is not split. */
 struct team_shape team_for(const struct spans *s, uint32_t each);
@@ -59,5 +61,9 @@ struct defines {
     size_t n;
 };
 void define(struct defines *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Returns the kernel with VECTOR defined or not. both: other sizes may need the other one, which is
+ * compiled between runs. */
+struct cuda_function *spans_function(struct kernel *k, const char *file, const char *name,
+                                     const struct defines *d, bool vector, bool both);
 
 #endif

@@ -142,8 +142,8 @@ static bool takes_width(const struct fusion_group *g, int64_t width)
 }
 
 /* Returns 16 bytes of the smallest elements, or fewer if those of the largest would fill the
- * registers. */
-static uint32_t width_of(const struct fusion_group *g)
+ * registers: the width at sizes and addresses that are multiples of it. */
+static int64_t greatest_width_of(const struct fusion_group *g)
 {
     int64_t least = 16, sum = 0, width;
     for (uint32_t s = 0; s < g->n_streams; s++) {
@@ -152,7 +152,15 @@ static uint32_t width_of(const struct fusion_group *g)
         least = size > 1 && size < least ? size : least;
     }
     width = least == 16 ? 16 : 16 / least;
-    while (width > 1 && (width * sum > 256 || !takes_width(g, width)))
+    while (width > 1 && width * sum > 256)
+        width /= 2;
+    return width;
+}
+
+static uint32_t width_of(const struct fusion_group *g)
+{
+    int64_t width = greatest_width_of(g);
+    while (width > 1 && !takes_width(g, width))
         width /= 2;
     return (uint32_t)width;
 }
@@ -194,6 +202,20 @@ static uint32_t unroll_of(const struct fusion_group *g, const struct point_plan 
     return unroll;
 }
 
+/* Sets the width, and what depends on it. */
+static void set_width(const struct fusion_group *g, struct point_plan *plan, uint32_t width)
+{
+    plan->width = width;
+    for (uint32_t s = 0; s < g->n_streams; s++)
+        plan->classes[s] = is_shared(g, s)                              ? 's'
+                           : plan->flat                                 ? 'v'
+                           : plan->width > 1 && inner_stride(g, s) == 0 ? 'b'
+                           : plan->width > 1                            ? 'v'
+                                                                        : 'g';
+    plan->unroll = unroll_of(g, plan);
+    plan->live = g->live.at && (plan->flat || g->live.times % plan->width == 0);
+}
+
 static void plan_iteration(const struct cuda *cuda, struct fusion_group *g, struct point_plan *plan)
 {
     merge_dimensions(g);
@@ -203,16 +225,8 @@ static void plan_iteration(const struct cuda *cuda, struct fusion_group *g, stru
                                  .far = cuda->wide || g->n > INT32_MAX };
     for (uint32_t s = 0; s < g->n_streams; s++)
         plan->flat &= is_shared(g, s) || inner_stride(g, s) == 1;
-    plan->width = width_of(g);
-    for (uint32_t s = 0; s < g->n_streams; s++)
-        plan->classes[s] = is_shared(g, s)                              ? 's'
-                           : plan->flat                                 ? 'v'
-                           : plan->width > 1 && inner_stride(g, s) == 0 ? 'b'
-                           : plan->width > 1                            ? 'v'
-                                                                        : 'g';
     plan->wide &= !plan->flat; /* flat kernels have them anyway */
-    plan->unroll = unroll_of(g, plan);
-    plan->live = g->live.at && (plan->flat || g->live.times % plan->width == 0);
+    set_width(g, plan, width_of(g));
 }
 
 /* ---- Kernels ---- */
@@ -255,6 +269,36 @@ static uint64_t kernel_key(const struct fusion_group *g, const struct point_plan
     return hash_str((struct str){ (const char *)bytes, n });
 }
 
+/* Returns whether other sizes of the same group may need another width. */
+static bool width_may_vary(const struct fusion_group *g, const struct point_plan *plan)
+{
+    bool ret = !plan->flat && greatest_width_of(g) > 1;
+    for (uint32_t s = 0; s < g->n_streams; s++) {
+        const int64_t stride = inner_stride(g, s);
+        ret = ret && (stride == 1 || (stride == 0 && !g->streams[s].written));
+    }
+    return ret;
+}
+
+/* The kernels of the same group for other widths are compiled between runs. */
+static void put_off_widths(struct points *points, const struct fusion_group *g,
+                           const struct point_plan *plan, const char *name)
+{
+    const int64_t greatest = width_may_vary(g, plan) ? greatest_width_of(g) : 0;
+    for (uint32_t width = 1; width <= greatest; width *= 2) {
+        struct point_plan other = *plan;
+        struct buf text = BUF_INIT;
+        if (width == plan->width)
+            continue;
+        set_width(g, &other, width);
+        point_write_text(&text, g, &other, name);
+        if (!text.failed)
+            cuda_put_off(points->cuda,
+                         &(struct program_text){ .name = name, .text = buf_str(&text) });
+        buf_release(&text);
+    }
+}
+
 static struct cuda_function *group_function(struct points *points, const struct fusion_group *g,
                                             const struct point_plan *plan, struct err *err)
 {
@@ -273,6 +317,8 @@ static struct cuda_function *group_function(struct points *points, const struct 
     buf_release(&text);
     if (made.f && !vec_push(&points->compiled, made))
         return err_nomem(err), NULL;
+    if (made.f)
+        put_off_widths(points, g, plan, name);
     return made.f;
 }
 

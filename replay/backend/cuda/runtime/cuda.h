@@ -278,6 +278,10 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
 /* Returns the kernel `name` of device/FILE.cu. */
 struct cuda_function *cuda_compile_file(struct cuda *cuda, const char *file, const char *name,
                                         const char *defines, struct err *err);
+/* Notes a function that calls of other sizes may need, unless memory is short; and compiles or
+ * loads all that were noted, between runs. */
+void cuda_put_off(struct cuda *cuda, const struct program_text *program);
+void cuda_compile_put_off(struct cuda *cuda);
 void cuda_modules_close(struct cuda *cuda);
 bool cuda_need_compiler(struct cuda *cuda, struct err *err);
 

@@ -75,6 +75,9 @@ struct cuda_function *cuda_function(struct kernel *k, const char *file, const ch
                                     const char *defines);
 /* Does the same for a generated text, which follows the prologue. */
 struct cuda_function *cuda_function_of_text(struct kernel *k, const char *name, struct str text);
+/* Later calls, of other sizes, may need this kernel, too: it is compiled between runs
+ * (backend_kind's `refine`). */
+void cuda_function_later(struct kernel *k, const char *file, const char *name, const char *defines);
 
 /* --- Launches --- */
 

@@ -24,9 +24,17 @@ struct function_entry {
     struct cuda_function function;
 };
 
+/* A function that later calls may need. */
+struct put_off {
+    struct put_off *next;
+    uint64_t hash;
+    struct str file, name, defines; /* as in struct function_entry, with an end */
+};
+
 struct cuda_modules {
     struct arena arena;
     struct module *modules;
+    struct put_off *put_off;
     struct function_entry *buckets[BUCKETS];
 };
 
@@ -177,24 +185,44 @@ static struct function_entry *entry_new(struct cuda *cuda, const struct program_
     return e->file.p && e->name.p && e->defines.p ? e : NULL;
 }
 
+static struct str defines_of(const struct program_text *program)
+{
+    return program->file ? str_of(program->defines ? program->defines : "") : program->text;
+}
+
+static uint64_t hash_of(const struct program_text *program)
+{
+    const struct str file = str_of(program->file ? program->file : "");
+    return hash_mix(hash_str(defines_of(program)),
+                    hash_mix(hash_str(file), hash_str(str_of(program->name))));
+}
+
+/* NULL: it was not needed yet. */
+static struct function_entry *known_function(const struct cuda *cuda,
+                                             const struct program_text *program, uint64_t hash)
+{
+    const struct str file = str_of(program->file ? program->file : "");
+    for (struct function_entry *e = cuda->modules->buckets[hash % BUCKETS]; e; e = e->next)
+        if (e->hash == hash && str_eq(e->file, file) && str_eq(e->name, str_of(program->name)) &&
+            str_eq(e->defines, defines_of(program)))
+            return e;
+    return NULL;
+}
+
 static struct cuda_function *
 function_of_program(struct cuda *cuda, const struct program_text *program, struct err *err)
 {
-    struct str file = str_of(program->file ? program->file : ""), name = str_of(program->name);
-    struct str defines =
-        program->file ? str_of(program->defines ? program->defines : "") : program->text;
-    uint64_t hash = hash_mix(hash_str(defines), hash_mix(hash_str(file), hash_str(name)));
+    const uint64_t hash = hash_of(program);
     if (!cuda_usable(cuda, err))
         return NULL;
     if (!cuda->modules && !(cuda->modules = calloc(1, sizeof *cuda->modules)))
         return err_nomem(err), NULL;
     struct function_entry **bucket = &cuda->modules->buckets[hash % BUCKETS];
-    for (struct function_entry *e = *bucket; e; e = e->next)
-        if (e->hash == hash && str_eq(e->file, file) && str_eq(e->name, name) &&
-            str_eq(e->defines, defines))
-            return &e->function;
+    struct function_entry *e = known_function(cuda, program, hash);
+    if (e)
+        return &e->function;
     struct module *module = module_of(cuda, program, err);
-    struct function_entry *e = module ? entry_new(cuda, program, defines, hash) : NULL;
+    e = module ? entry_new(cuda, program, defines_of(program), hash) : NULL;
     if (module && !e)
         err_nomem(err);
     if (!e || !find_function(cuda, module, program->name, &e->function, err))
@@ -240,4 +268,54 @@ struct cuda_function *cuda_compile_text(struct cuda *cuda, const char *name, str
                                         struct err *err)
 {
     return function_of_program(cuda, &(struct program_text){ .name = name, .text = text }, err);
+}
+
+/* ---- Functions that later calls may need ---- */
+
+static bool is_put_off(const struct cuda_modules *modules, uint64_t hash)
+{
+    const struct put_off *p = modules->put_off;
+    while (p && p->hash != hash)
+        p = p->next;
+    return p != NULL;
+}
+
+void cuda_put_off(struct cuda *cuda, const struct program_text *program)
+{
+    struct cuda_modules *modules = cuda->modules;
+    const uint64_t hash = hash_of(program);
+    if (!modules || known_function(cuda, program, hash) || is_put_off(modules, hash))
+        return;
+    struct put_off *p = arena_new(&modules->arena, struct put_off);
+    if (!p)
+        return;
+    p->hash = hash;
+    p->file = arena_copy(&modules->arena, str_of(program->file ? program->file : ""));
+    p->name = arena_copy(&modules->arena, str_of(program->name));
+    p->defines = arena_copy(&modules->arena, defines_of(program));
+    if (!p->file.p || !p->name.p || !p->defines.p)
+        return;
+    p->next = modules->put_off;
+    modules->put_off = p;
+}
+
+void cuda_function_later(struct kernel *k, const char *file, const char *name, const char *defines)
+{
+    char with_end[64];
+    if (!k->failed && (size_t)snprintf(with_end, sizeof with_end, "%s.cu", file) < sizeof with_end)
+        cuda_put_off(cuda_of(k), &(struct program_text){ with_end, name, defines, { 0 } });
+}
+
+void cuda_compile_put_off(struct cuda *cuda)
+{
+    struct err ignored = { 0 }; /* a call that needs the function fails with it */
+    struct put_off *p = cuda->modules ? cuda->modules->put_off : NULL;
+    if (p)
+        cuda->modules->put_off = NULL;
+    for (; p && cuda_usable(cuda, &ignored); p = p->next, ignored = (struct err){ 0 }) {
+        const struct program_text program =
+            p->file.n ? (struct program_text){ p->file.p, p->name.p, p->defines.p, { 0 } }
+                      : (struct program_text){ NULL, p->name.p, NULL, p->defines };
+        function_of_program(cuda, &program, &ignored);
+    }
 }

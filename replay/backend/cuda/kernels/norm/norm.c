@@ -77,14 +77,14 @@ static struct norm_args norm_args_of(const struct norm_call *n, const struct spa
                                .weighted = n->weighted };
 }
 
-static void define_norm(const struct norm_call *n, const struct spans *s, bool vector,
-                        const char *part, struct defines *d)
+static void define_norm(const struct norm_call *n, const struct spans *s, const char *part,
+                        struct defines *d)
 {
     const struct span_operand *w = &n->x[NORM_WEIGHT], *b = &n->x[NORM_OTHER];
     define(d, "#define %s\n#define T %s\n#define W %s\n#define B %s\n#define S %s\n", part,
            n->x[NORM_X].type, w->at ? w->type : "f32", b->at ? b->type : "f32", n->stats_type);
-    define(d, "#define ACC %s\n#define INDEX %s\n%s%s", n->acc, s->wide ? "u64" : "u32",
-           vector ? "#define VECTOR\n" : "", n->backward ? "#define BACKWARD\n" : "");
+    define(d, "#define ACC %s\n#define INDEX %s\n%s", n->acc, s->wide ? "u64" : "u32",
+           n->backward ? "#define BACKWARD\n" : "");
 }
 
 /* Returns whether x, the result and, in backward, the gradient have one type, which vectors
@@ -112,18 +112,26 @@ static void launch_rows(struct kernel *k, const struct norm_call *n, const struc
     int64_t bytes = TEAM_THREADS / a.team.lanes * (int64_t)dtype_size(norm_acc_dtype(n->acc));
     a.kept = !n->backward && s->cols.n <= KEPT_BYTES / bytes;
     bytes *= a.kept ? s->cols.n : 0;
-    define_norm(n, s, vector, "ROWS", &d);
+    bool both = same_types(n) && spans_may_be_vectors(s, NORM_X) &&
+                spans_may_be_vectors(s, NORM_TO) &&
+                (!n->backward || spans_may_be_vectors(s, NORM_OTHER));
+    define_norm(n, s, "ROWS", &d);
     struct cuda_grid grid = { team_blocks(k, s, a.team), 1, 1, TEAM_THREADS, (uint32_t)bytes };
     cuda_traffic(k, traffic(n, s), 0);
     const char *name = n->backward ? "norm_rows_backward" : "norm_rows";
-    cuda_launch(k, cuda_function(k, "norm", name, d.text), grid, &a, sizeof a);
+    cuda_launch(k, spans_function(k, "norm", name, &d, vector, both), grid, &a, sizeof a);
+}
+
+static bool is_run(const struct spans *s, uint32_t i)
+{
+    return s->rows.ndim > 0 && s->rows.stride[i][s->rows.ndim - 1] == 1;
 }
 
 /* Returns whether runs of 16 bytes along the innermost dimension can be read and written. */
 static bool runs_of_16(const struct spans *s, const struct span_operand *x, uint32_t i)
 {
     int64_t each = 16 / (int64_t)dtype_size(x[i].dtype), last = s->rows.ndim - 1;
-    if (last < 0 || s->rows.stride[i][last] != 1 || s->rows.size[last] % each || x[i].at % 16)
+    if (!is_run(s, i) || s->rows.size[last] % each || x[i].at % 16)
         return false;
     for (int64_t d = 0; d < last; d++)
         if (s->rows.stride[i][d] % each)
@@ -142,13 +150,15 @@ void norm_apply(struct kernel *k, const struct norm_call *n)
     struct norm_args a = norm_args_of(n, &s);
     bool vector = same_types(n) && runs_of_16(&s, n->x, NORM_X) && runs_of_16(&s, n->x, NORM_TO) &&
                   (!n->backward || runs_of_16(&s, n->x, NORM_OTHER));
-    define_norm(n, &s, vector, "APPLY", &d);
+    bool both = same_types(n) && is_run(&s, NORM_X) && is_run(&s, NORM_TO) &&
+                (!n->backward || is_run(&s, NORM_OTHER));
+    define_norm(n, &s, "APPLY", &d);
     int64_t each = vector ? 16 / (int64_t)dtype_size(n->x[NORM_X].dtype) : 1;
     struct cuda_grid grid = { cuda_blocks(k, s.rows.n, TEAM_THREADS * each), 1, 1, TEAM_THREADS,
                               0 };
     cuda_traffic(k, traffic(n, &s), 0);
     const char *name = n->backward ? "norm_apply_backward" : "norm_apply";
-    cuda_launch(k, cuda_function(k, "norm", name, d.text), grid, &a, sizeof a);
+    cuda_launch(k, spans_function(k, "norm", name, &d, vector, both), grid, &a, sizeof a);
 }
 
 void norm_stats(struct kernel *k, const struct norm_stats_args *a, const char *acc,

@@ -67,6 +67,17 @@ static uint64_t reduction_bytes(const struct reduction *r, const struct spans *s
     return bytes < 1e18 ? (uint64_t)bytes : 0;
 }
 
+/* The kernel for sizes that need the other reads is compiled between runs. */
+static void put_off_reduction(struct kernel *k, const struct reduction *r, const struct spans *s,
+                              bool vector)
+{
+    struct defines d = { 0 };
+    if (r->n_inputs != 1 || !spans_may_be_vectors(s, 0) || r->live.at)
+        return;
+    define_reduction(r, s, !vector, &d);
+    cuda_function_later(k, "reduce", "reduce", d.text);
+}
+
 static void launch_reduction(struct kernel *k, const struct reduction *r, const struct spans *s)
 {
     struct reduce_args a = { .rows = s->rows, .cols = s->cols, .p = r->p, .scale = r->scale };
@@ -85,6 +96,7 @@ static void launch_reduction(struct kernel *k, const struct reduction *r, const 
     struct cuda_grid grid = { team_blocks(k, s, a.team), (uint32_t)a.splits, 1, TEAM_THREADS, 0 };
     cuda_traffic(k, reduction_bytes(r, s), 0);
     cuda_launch_live(k, "reduce", "reduce", d.text, grid, &a, sizeof a, r->live_field, r->live);
+    put_off_reduction(k, r, s, vector);
     if (a.splits == 1)
         return;
     a.team = (struct team_shape){ .lanes = a.splits > 64 && s->rows.n < 1024 ? TEAM_THREADS : 32 };

@@ -27,6 +27,15 @@ static bool vectors(const struct spans *s, const struct span_operand *x, const b
     return true;
 }
 
+/* Returns whether other sizes of the same call may have vectors, or not. */
+static bool may_be_vectors(const struct spans *s, const struct span_operand *x, const bool *used)
+{
+    for (uint32_t i = 0; i < 3; i++)
+        if (used[i] && (x[i].dtype != x[0].dtype || !spans_may_be_vectors(s, i)))
+            return false;
+    return true;
+}
+
 static void launch_softmax(struct kernel *k, const struct dims *d, struct span_operand *x,
                            bool backward)
 {
@@ -50,7 +59,7 @@ static void launch_softmax(struct kernel *k, const struct dims *d, struct span_o
         &text,
         "#define T %s\n#define U %s\n#define O %s\n#define ACC %s\n#define INDEX %s\n#define %s\n",
         x[0].type, x[backward].type, x[2].type, acc, s.wide ? "u64" : "u32", forms[k->row->param]);
-    define(&text, "%s%s", vector ? "#define VECTOR\n" : "", backward ? "#define BACKWARD\n" : "");
+    define(&text, "%s", backward ? "#define BACKWARD\n" : "");
     struct cuda_grid grid = { team_blocks(k, &s, a.team), 1, 1, TEAM_THREADS, (uint32_t)bytes };
     uint64_t n = (uint64_t)s.rows.n * (uint64_t)s.cols.n;
     cuda_traffic(k,
@@ -58,7 +67,8 @@ static void launch_softmax(struct kernel *k, const struct dims *d, struct span_o
                       (backward ? dtype_size(x[1].dtype) : 0)),
                  0);
     cuda_launch(k,
-                cuda_function(k, "softmax", backward ? "softmax_backward" : "softmax", text.text),
+                spans_function(k, "softmax", backward ? "softmax_backward" : "softmax", &text,
+                               vector, may_be_vectors(&s, x, used)),
                 grid, &a, sizeof a);
 }
 

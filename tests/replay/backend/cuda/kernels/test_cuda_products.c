@@ -582,6 +582,44 @@ static void test_put_off(void **state)
     cpu->kind->close(cpu);
 }
 
+/* ---- Kernels of later sizes ---- */
+
+/* What other sizes need is compiled between the runs of the first one. */
+static void test_later_sizes(void **state)
+{
+    (void)state;
+#define CALL_AT(n, what, results)                                                                \
+    {                                                                                            \
+        "x: \"f32[6, " n "][" n ", 1]cpu\", y: \"f32[" n "][1]cpu\", z: \"f32[6, 1][1, 1]cpu\"", \
+            what, results                                                                        \
+    }
+#define CALLS_AT(n)                                                                  \
+    {                                                                                \
+        CALL_AT(n, "add.Tensor(x, y)", 1), CALL_AT(n, "mul.Tensor(x, z)", 1),        \
+            CALL_AT(n, "_softmax.default(x, 1, False)", 1),                          \
+            CALL_AT(n, "sum.dim_IntList(x, [1])", 1),                                \
+            CALL_AT(n, "native_layer_norm.default(x, [" n "], None, None, 1e-5)", 3) \
+    }
+    static const struct call at[][5] = { CALLS_AT("64"), CALLS_AT("33"), CALLS_AT("62") };
+#undef CALLS_AT
+#undef CALL_AT
+    struct empty_cache cache = empty_cache_begin();
+    struct backend *cpu = open_backend("cpu"), *cuda = open_backend("cuda");
+    uint64_t compiled = 0;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 5; j++)
+            compare_call(cpu, cuda, &at[i][j], 1, 2e-5);
+        const uint64_t now = cuda->log.compiled;
+        assert_true(i == 0 || now == compiled);
+        cuda->kind->refine(cuda);
+        compiled = cuda->log.compiled;
+        assert_true(i == 0 ? compiled > now : compiled == now);
+    }
+    cuda->kind->close(cuda);
+    cpu->kind->close(cpu);
+    empty_cache_end(&cache);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_choice),         cmocka_unit_test(test_tf32),
         cmocka_unit_test(test_slow_to_make),   cmocka_unit_test(test_few_rows),
         cmocka_unit_test(test_put_off),        cmocka_unit_test(test_few_bits),
+        cmocka_unit_test(test_later_sizes),
     };
     const struct CMUnitTest of_device[] = {
         cmocka_unit_test(test_few_rows),
