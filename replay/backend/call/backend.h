@@ -130,8 +130,9 @@ struct backend_kind {
     struct captured *(*capture_end)(struct backend *backend, struct err *err); /* NULL: err */
     bool (*launch)(struct backend *backend, struct captured *captured, struct err *err);
     void (*drop)(struct backend *backend, struct captured *captured); /* NULL is fine */
-    /* Makes choices that calls put off, since they take long: between runs. Returns whether later
-     * calls may compute other bits than before. NULL: the backend puts nothing off. */
+    /* Does what calls put off, since it takes long: makes choices, and compiles the kernels that
+     * other sizes need. It is called between runs. Returns whether later calls may compute other
+     * bits than before. NULL: the backend puts nothing off. */
     bool (*refine)(struct backend *backend);
     /* Gives memory that is not used back to the device until no more than the budget is left, and
      * brings `pool` up to date, whose peak begins anew. NULL: the backend has no pool. */
@@ -184,6 +185,8 @@ struct backend {
      * make, where a kernel of the backend's own computes the same. */
     bool puts_off;
     bool lacks_kernel; /* the call that failed has an operator without a kernel */
+    bool wants_sizes;  /* the call that failed can be made if its sizes are known to the host; its
+                          arguments are what they were */
     /* The error of wait(), read() or a call belongs to an earlier call, of this node. */
     bool late;
     uint32_t late_node;

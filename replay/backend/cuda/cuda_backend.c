@@ -336,12 +336,21 @@ void cuda_end_call(struct cuda *cuda)
     cuda->now = now->outer;
 }
 
+static bool writes_arguments(const struct backend_call *call)
+{
+    for (uint32_t i = 0; i < call->op->n_args; i++)
+        if (call->op->args[i].written)
+            return true;
+    return false;
+}
+
+/* What was launched for results only is computed again by the CPU. */
 void cuda_decline(struct kernel *k)
 {
     cuda_of(k)->now->declined = true;
-    if (cuda_of(k)->now->launched)
+    if (cuda_of(k)->now->launched && writes_arguments(k->call))
         kernel_fail(k, "its kernel does not support this case, and found it too late to use "
-                       "another one");
+                       "another one: an argument may be changed already");
     k->failed = true; /* functions that the kernel calls from now on do nothing */
 }
 
@@ -358,11 +367,13 @@ static bool run_kernel_row(struct cuda *cuda, struct kernel *k, uint32_t item)
         if (declined)
             k->failed = false;
     }
-    if (declined && cuda_has_extents(k->call))
+    if (declined && cuda_has_extents(k->call)) {
+        cuda->base.wants_sizes = !writes_arguments(k->call);
         return err_set(
             k->err, ERR_USAGE,
             "no kernel of the device computes this case, and the size is not known to the "
             "host; run it without --device-sizes");
+    }
     return declined ? cuda_host_call(cuda, k->call, item, k->err) : !k->failed;
 }
 

@@ -469,6 +469,29 @@ static enum op_outcome end_sizes(struct exec *exec, const struct op *op,
     return device_sizes_resolve(exec, ret, &left) ? OP_DONE : (err_nomem(err), OP_FAILED);
 }
 
+/* Runs the call on the backend. If its kernel declines what has sizes of the device, the host
+ * learns these, and the call is made again with numbers. */
+static bool run_sized(struct exec *exec, const struct op *op, const struct schema *schema,
+                      struct value *bound, struct size_use *use, struct value *ret, struct err *err)
+{
+    struct backend *backend = exec->caller.backend;
+    struct err why = { 0 };
+    backend->wants_sizes = false;
+    if (exec_run_bound(exec, op, schema, bound, *ret, &why))
+        return true;
+    if (!exec->sizes.on || !backend->wants_sizes)
+        return err_copy(err, &why);
+    backend->wants_sizes = false;
+    if (!use_numbers(exec, op, "its kernel does not support this case", schema, bound, use, err))
+        return false;
+    use->slot = device_sizes_slot(&exec->sizes);
+    enum op_outcome outcome = call_rule(exec, op, true, bound, ret);
+    outcome = end_sizes(exec, op, schema, true, bound, use, outcome, ret, err);
+    if (outcome == OP_DONE)
+        return exec_run_bound(exec, op, schema, bound, *ret, err);
+    return err_is_set(err) ? false : err_copy(err, &why);
+}
+
 enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct value *args,
                             uint32_t n, const struct keyword *keywords, uint32_t n_keywords,
                             struct value *ret, struct err *err)
@@ -492,7 +515,7 @@ enum exec_outcome exec_call(struct exec *exec, const struct op *op, const struct
         outcome = call_rule(exec, op, whole, bound, ret);
     outcome = end_sizes(exec, op, schema, whole, bound, &use, outcome, ret, err);
     bool ok = outcome == OP_DONE &&
-              (use.deferred || (whole ? exec_run_bound(exec, op, schema, bound, *ret, err)
+              (use.deferred || (whole ? run_sized(exec, op, schema, bound, &use, ret, err)
                                       : nested_calls_finish(exec, op_name(op), *ret, err)));
     exec_end(exec);
     return ok ? EXEC_DONE : outcome == OP_DONE ? EXEC_FAILED : exec_failure(exec, outcome, err);

@@ -94,6 +94,11 @@ static const struct row rows[] = {
       "n = aten.masked_select.default(x, aten.gt.Scalar(x, 0.5)); "
       "e = aten.cat.default([n, n]); r = aten.add.Tensor(e, 1)",
       "aten.cat.default" },
+    /* what the kernel declines when it is called */
+    { X ", m: \"b8[70][1]cpu\"",
+      "e = aten.index.Tensor(x, [m]); c = aten.cumsum.default(e, 0, dtype = torch.int64); "
+      "r = aten.add.Tensor(c, 1)",
+      "aten.cumsum.default" },
 };
 
 /* Writes `a = f(g(x)); ...` as statements with one call each. */
