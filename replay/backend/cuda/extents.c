@@ -39,6 +39,15 @@ static bool takes_rows(struct kernel *k)
            wrapped_dim(int_arg(k, "dim", 0), x.meta->ndim) != x.meta->extent.dim;
 }
 
+/* What is beyond the size is sorted behind the rest. */
+static bool takes_sorted(struct kernel *k)
+{
+    struct kernel_tensor x = tensor_arg(k, "self");
+    return x.meta && x.meta->extent.is &&
+           (wrapped_dim(int_arg(k, "dim", -1), x.meta->ndim) != x.meta->extent.dim ||
+            cuda_extent_leads(x));
+}
+
 static bool takes_normalized(struct kernel *k)
 {
     const struct kernel_value *items;
@@ -161,6 +170,9 @@ static takes_fn *takes_of(struct str base)
         { "min", takes_reduced },
         { "argmax", takes_reduced },
         { "argmin", takes_reduced },
+        { "sort", takes_sorted },
+        { "argsort", takes_sorted },
+        { "topk", takes_sorted },
         { "_softmax", takes_rows },
         { "_log_softmax", takes_rows },
         { "_safe_softmax", takes_rows },

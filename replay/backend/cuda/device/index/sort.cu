@@ -47,6 +47,8 @@ DEVICE void give(const struct sort_args *a, INDEX row, INDEX to, u32 id)
 
 DEVICE KEY key_at(const struct sort_args *a, INDEX row, INDEX i)
 {
+    if (a->live.at && (i64)i >= LIVE_COUNT(a->live))
+        return ~(KEY)0;
     COMPUTE(T) x = LOAD(T, PTR(T, a->from), span_at(&a->rows, 0, row) + i * (INDEX)a->step[0]);
     KEY key = CAT(KEY_OF_, T)(x);
     return a->descending ? ~key : key;

@@ -22,6 +22,8 @@ struct sort_args {
     i64 width;                /* of the runs that are merged */
     i64 step[3];
     u32 descending;
+    struct live_count live; /* elements of each row beyond that number come last; .at 0: there are
+                               none */
 };
 
 /* The element of each sorted row that is returned. */

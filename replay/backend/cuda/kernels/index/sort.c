@@ -147,6 +147,10 @@ void cuda_sort(struct kernel *k)
     };
     for (uint32_t i = 0; i < 3; i++)
         s.a.step[i] = d.ndim ? x[i].stride[dim] : 0;
+    struct cuda_live live = { 0 };
+    if (self.meta->extent.is && self.meta->extent.dim == dim)
+        live = cuda_live_of(k, self, 1);
+    s.a.live = (struct live_count){ live.at, live.times };
     s.a.descending = topk ? bool_arg(k, "largest", true) : bool_arg(k, "descending", false);
     define_sort(&s, x[0].dtype, s.spans.wide);
     sort_all_rows(k, &s);

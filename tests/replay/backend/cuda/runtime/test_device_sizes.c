@@ -80,14 +80,27 @@ static const struct row rows[] = {
       "e = aten.index.Tensor(x, [m]); s = aten.sum.dim_IntList(e, [1]); "
       "k = aten.index.Tensor(e, [aten.gt.Scalar(s, 16)]); r = aten.mul.Tensor(k, k)",
       NULL },
+    /* sorted: what is beyond the count comes last */
+    { X,
+      "n = aten.masked_select.default(x, aten.gt.Scalar(x, 0.5)); s = aten.sort.default(n); "
+      "r = s[0]",
+      NULL },
+    { X,
+      "n = aten.masked_select.default(x, aten.lt.Scalar(x, 0.5)); "
+      "s = aten.sort.default(n, 0, True); r = s[1]",
+      NULL },
+    { "x: \"f32[130, 40][40, 1]cpu\"",
+      "n = aten.masked_select.default(x, aten.gt.Scalar(x, -0.5)); "
+      "s = aten.sort.stable(n, stable = True, dim = 0, descending = True); r = s[0]",
+      NULL },
+    { X ", m: \"b8[70][1]cpu\"",
+      "e = aten.index.Tensor(x, [m]); s = aten.sort.default(e, 0); r = s[1]", NULL },
+    { X ", m: \"b8[70][1]cpu\"",
+      "e = aten.index.Tensor(x, [m]); s = aten.topk.default(e, 3, 1); r = s[0]", NULL },
     /* what needs a number */
     { X ", m: \"b8[70][1]cpu\", w: \"f32[33, 5][5, 1]cpu\"",
       "e = aten.index.Tensor(x, [m]); p = aten.mm.default(e, w); r = aten.relu.default(p)",
       "aten.mm.default" },
-    { X,
-      "n = aten.masked_select.default(x, aten.gt.Scalar(x, 0.5)); s = aten.sort.default(n); "
-      "r = s[0]",
-      "aten.sort.default" },
     { "x: \"i64[40][1]cpu\"", "i = aten.repeat_interleave.Tensor(x); r = aten.add.Tensor(i, 1)",
       "aten.repeat_interleave.Tensor" },
     { X,
