@@ -64,6 +64,12 @@ void texts_release(struct cand_texts *texts);
 /* Returns the number of a symbol, or UINT32_MAX if no meta contains it. */
 uint32_t texts_symbol(const struct cand_texts *texts, struct str name);
 
+/* Returns whether a name is that of an unbacked symbol. */
+static inline bool is_unbacked_name(struct str name)
+{
+    return str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
+}
+
 static inline const struct meta_info *meta_info(const struct cand_texts *texts, uint32_t meta)
 {
     return &texts->infos[meta];

@@ -18,7 +18,7 @@ struct candidate_maker {
 
 struct cand_symbol default_symbol(struct str name)
 {
-    bool unbacked = str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
+    bool unbacked = is_unbacked_name(name);
     bool size = str_starts(name, STR("s"));
     return (struct cand_symbol){ .name = name,
                                  .source = STR(""),

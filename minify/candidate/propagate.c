@@ -4,9 +4,11 @@
 
 #include "minify/candidate/candidate_source.h"
 #include "minify/candidate/engines.h"
+#include "minify/candidate/made_symbols.h"
 
 struct propagator {
     const struct reshaped *in;
+    struct reshaped renamed; /* *in with other names of symbols that calls make */
     const struct cand_data *from;
     struct graph_replay *single;
     struct graph_replay_input graph;
@@ -187,6 +189,70 @@ static bool prepare_propagation(struct propagator *p, struct err *why)
     return p->single != NULL;
 }
 
+/* ---- Names of symbols that calls make ---- */
+
+static bool rename_guard(struct sym_pool *pool, struct arena *arena, const struct sym_pair *pairs,
+                         uint32_t n, struct cand_guard *guard)
+{
+    struct buf text = BUF_INIT;
+    sym_id e = sym_parse(pool, guard->expr, NULL, NULL);
+    sym_id now = e == SYM_NONE ? SYM_NONE : sym_replace(pool, e, pairs, n);
+    if (now == SYM_NONE || now == e)
+        return true;
+    sym_print(pool, now, &text);
+    guard->expr = arena_copy(arena, buf_str(&text));
+    bool ok = !text.failed && guard->expr.p;
+    buf_release(&text);
+    return ok;
+}
+
+static bool copy_names(struct propagator *p, const struct made_symbol *made, uint32_t n)
+{
+    const struct reshaped *in = p->in;
+    struct cand_symbol *symbols = arena_array(&p->arena, struct cand_symbol, in->n_symbols + 1u);
+    struct cand_guard *guards = arena_array(&p->arena, struct cand_guard, in->n_guards + 1u);
+    struct sym_pair *pairs = arena_array(&p->arena, struct sym_pair, n + 1u);
+    struct sym_pool *pool = ops_pool(p->single->ops);
+    bool ok = symbols && guards && pairs;
+    for (uint32_t k = 0; ok && k < n; k++)
+        pairs[k] = (struct sym_pair){ sym_parse(pool, made[k].before, NULL, NULL),
+                                      sym_parse(pool, made[k].now, NULL, NULL) };
+    for (uint32_t i = 0; ok && i < in->n_symbols; i++) {
+        symbols[i] = in->symbols[i];
+        for (uint32_t k = 0; k < n; k++)
+            if (str_eq(symbols[i].name, made[k].before))
+                p->names[i] = symbols[i].name = made[k].now;
+    }
+    for (uint32_t i = 0; ok && i < in->n_guards; i++) {
+        guards[i] = in->guards[i];
+        ok = rename_guard(pool, &p->arena, pairs, n, &guards[i]);
+    }
+    p->renamed = *in;
+    p->renamed.symbols = symbols;
+    p->renamed.guards = guards;
+    p->in = &p->renamed;
+    return ok;
+}
+
+/* A call that is walked again may give a symbol that it makes another name. */
+static bool rename_made(struct propagator *p, struct err *why)
+{
+    struct made_symbol *made;
+    uint32_t n;
+    if (p->in->n_guards == 0)
+        return true;
+    if (!made_symbols_find(p->in->graph, p->from->texts, p->texts, &p->arena, &made, &n))
+        return err_nomem(why);
+    for (uint32_t k = 0; k < n; k++) { /* the texts are replaced */
+        made[k].now = arena_copy(&p->arena, made[k].now);
+        if (!made[k].now.p)
+            return err_nomem(why);
+    }
+    return n == 0 || ((copy_names(p, made, n) || err_nomem(why)) && rebuild_metas(p, why));
+}
+
+/* ---- The result ---- */
+
 /* Returns all symbols, including unbacked ones that the walk created and no record named. */
 static struct cand_symbol *all_symbols(struct propagator *p, uint32_t *n)
 {
@@ -268,7 +334,7 @@ struct candidate *propagate(const struct reshaped *reshaped, struct err *why)
     struct propagator p = { .in = reshaped, .from = data_of(reshaped->whole) };
     struct candidate *ret = NULL;
     if (prepare_propagation(&p, why) && rebuild_metas(&p, why) && walk_all(&p, why) &&
-        rebuild_metas(&p, why))
+        rebuild_metas(&p, why) && rename_made(&p, why))
         ret = finish_propagation(&p, why);
     engines_give(p.from->texts->engines, p.single);
     texts_release(p.texts);

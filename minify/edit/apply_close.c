@@ -19,11 +19,6 @@ enum need { NEED_SHOWN = 1, NEED_INPUT = 2, NEED_BOUND = 4, NEED_MADE = 8, NEED_
 
 /* ---- Symbols ---- */
 
-static bool is_unbacked_prefix(struct str name)
-{
-    return str_starts(name, STR("u")) || str_starts(name, STR("zuf"));
-}
-
 static void need_meta(struct graph_closer *c, uint32_t meta, enum need how)
 {
     const struct meta_info *info = meta_info(c->texts, meta);
@@ -67,9 +62,65 @@ static void collect_meta_symbols(struct graph_closer *c)
             c->meta_seen[node->meta] = true;
         }
     }
+}
+
+static void collect_guard_symbols(struct graph_closer *c)
+{
+    const struct edit_plan *plan = c->plan;
     for (uint32_t i = 0; i < plan->whole->n_guards; i++)
         if (!plan->drop_guard[i])
             guard_expr_symbols(c->texts, plan->guards[i].expr, need_guard, c);
+}
+
+/* ---- Guards about what calls made ---- */
+
+/* Which unbacked symbols calls made before the edits, and none does now. */
+struct lost_symbols {
+    const struct graph_closer *c;
+    bool *made, *given; /* by symbol number, before the edits: a call has it, an input has it */
+    bool any;           /* a guard is about one of them */
+};
+
+static void note_lost(void *user, uint32_t symbol)
+{
+    struct lost_symbols *s = user;
+    if (symbol == UINT32_MAX || !s->made[symbol] || s->given[symbol])
+        return;
+    uint8_t need = s->c->symbol[symbol];
+    s->any |= is_unbacked_name(intern_text(&s->c->texts->symbols, symbol)) &&
+              (need & NEED_INPUT || !(need & NEED_MADE));
+}
+
+static void note_meta_symbols(const struct graph_closer *c, uint32_t meta, bool *seen)
+{
+    const struct meta_info *info = meta_info(c->texts, meta);
+    for (uint32_t i = 0; i < info->n; i++)
+        seen[c->texts->occurrences[info->first + i]] = true;
+}
+
+/* A guard about an unbacked symbol goes with the call that makes the symbol: about an input, it
+ * would say another thing. */
+static void drop_lost_guards(struct graph_closer *c)
+{
+    struct edit_plan *plan = c->plan;
+    size_t n = c->texts->symbols.texts.n + 1;
+    struct lost_symbols s = { c, arena_array(&plan->arena, bool, n),
+                              arena_array(&plan->arena, bool, n), false };
+    if (!s.made || !s.given) {
+        c->failed = true;
+        return;
+    }
+    for (node_id id = 0; id < plan->graph->n_nodes; id++) {
+        const struct node *node = &plan->graph->nodes[id];
+        if (node->meta != META_NONE)
+            note_meta_symbols(c, node->meta, node->op == NODE_PLACEHOLDER ? s.given : s.made);
+    }
+    for (uint32_t i = 0; i < plan->whole->n_guards; i++) {
+        s.any = false;
+        if (!plan->drop_guard[i])
+            guard_expr_symbols(c->texts, plan->guards[i].expr, note_lost, &s);
+        plan->drop_guard[i] |= s.any;
+    }
 }
 
 /* Returns whether a symbol needs an input of its own: one that nothing binds; an unbacked symbol
@@ -80,7 +131,7 @@ static bool wants_input(const struct graph_closer *c, uint32_t symbol)
     if (need == 0 || need & NEED_BOUND)
         return false;
     struct str name = intern_text(&c->texts->symbols, symbol);
-    if (!is_unbacked_prefix(name)) /* a float may be the item of a tensor */
+    if (!is_unbacked_name(name)) /* a float may be the item of a tensor */
         return !(str_starts(name, STR("z")) && need & NEED_MADE);
     return need & NEED_INPUT || !(need & NEED_MADE);
 }
@@ -152,6 +203,9 @@ static void drop_spare_numbers(struct graph_closer *c)
             plan->status[id] = STATUS_GO;
     }
     collect_meta_symbols(c);
+    if (plan->whole->n_guards)
+        drop_lost_guards(c);
+    collect_guard_symbols(c);
     for (node_id id = 0; id < plan->graph->n_nodes; id++) {
         if (!spare[id])
             continue;

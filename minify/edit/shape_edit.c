@@ -36,11 +36,30 @@ static bool set_static(struct reshaper *r, uint32_t a, struct err *why)
     return add_replacement(r, own_symbol(r, a), hint, why);
 }
 
+/* Returns whether an input has a symbol in its sizes or value. */
+static bool is_given(const struct reshaper *r, uint32_t symbol)
+{
+    const struct cand_data *data = data_of(r->whole);
+    for (node_id id = 0; id < r->graph->n_nodes; id++) {
+        const struct node *node = &r->graph->nodes[id];
+        if (node->op != NODE_PLACEHOLDER || node->meta == META_NONE)
+            continue;
+        const struct meta_info *info = meta_info(data->texts, node->meta);
+        for (uint32_t i = 0; i < info->n; i++)
+            if (data->texts->occurrences[info->first + i] == data->symbol_ids[symbol])
+                return true;
+    }
+    return false;
+}
+
+/* A call that depends on data makes a symbol that nothing else has. */
 static bool merge_symbols(struct reshaper *r, uint32_t a, uint32_t b, struct err *why)
 {
     if (b >= r->n_symbols || a == b || r->symbols[a].is_float != r->symbols[b].is_float ||
         r->symbols[a].backed != r->symbols[b].backed)
         return edit_invalid(why, "the symbols are of different kinds");
+    if (!r->symbols[a].backed && (!is_given(r, a) || !is_given(r, b)))
+        return edit_invalid(why, "a call makes one of the symbols");
     return add_replacement(r, own_symbol(r, a), own_symbol(r, b), why);
 }
 

@@ -72,11 +72,6 @@ bool mask_sizes_equal(const struct masker *m, const struct meta *a, uint32_t i,
     return expr_equal(pool, a->sizes[i], pool, b->sizes[j]);
 }
 
-static bool is_unbacked_name(struct str name)
-{
-    return name.n > 1 && name.p[0] == 'u' && is_digit(name.p[1]);
-}
-
 static bool has_unbacked(const struct expr_pool *pool, expr_id id)
 {
     const struct expr *expr = expr_at(pool, id);

@@ -86,11 +86,71 @@ A tape alone: the compile that failed is picked. Its graph has to be there, and 
     2> symtape: $RECORDINGS/data_dependent.log.zst: the compile that failed has no graph: PyTorch logs a graph only after tracing succeeded; symtape minify -- python PROGRAM records the partial graph, too
     [exit 2]
 
-    $ SYMTAPE_PYTHON=false symtape minify $RECORDINGS/deep.log.zst -o s.tape
+    $ SYMTAPE_PYTHON=false symtape minify $RECORDINGS/deep.log.zst -o picked.tape | sed 's/, [0-9.e-]* s$//'
+    calls 9 -> 1, symbols 4 -> 3, guards 1 -> 1; 11 checks (3 answers were known)
+    minimal: removing any single remaining part makes the failure disappear
+    failure: GuardOnDataDependentSymNode: Could not guard on data-dependent expression u1 > 4 (unhinted: u1 > 4).  (Size-like symbols: none)
+
+    # symtape candidate: partial_dynamo, torch 2.13.0+cpu, seed 0
+    # symbol s77 = 2 in [2, int_oo] from L['x'].size()[0]
+    # symbol u0 in [-int_oo, int_oo] unbacked
+    # symbol u2 in [-int_oo, int_oo] unbacked
+    # guard u2 > 4 before return
+    class GraphModule(torch.nn.Module):
+        def forward(self, L_x_: "f32[s77][1]cpu", item: "Sym(u0)"):
+            # File: /home/user/demo/data_dependent.py:12 in keep_large, code: y = x[:kept]
+            y: "f32[u2][1]cpu" = L_x_[slice(None, item, None)]
+            return (y,)
+
+    why each part is needed
+      y = operator.getitem, replaced by an input: it does not fail any more
+      symbol s77 of L['x'].size()[0], made a number: it does not fail any more
+      guard u2 > 4, removed: it does not fail any more
     2> symtape: 0/0 failed in PyTorch: UserError: the code asks whether u1 > 4, which depends on data and is not known when the program is compiled, demo/data_dependent.py:13
-    2> symtape: $RECORDINGS/deep.log.zst:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile)
+    2> symtape: $RECORDINGS/deep.log.zst:0/0_0:symtape_partial_dynamo_graph: asks symtape's own shape engine; no program is run for it
+    2> symtape: picked.tape: the result as a tape
+    2> symtape: picked.repro.py: the result as a program, not verified: there is no Python with PyTorch here; $SYMTAPE_PYTHON can name one
+    2> symtape: picked.good.py: the nearest graph that does not fail
+    2> symtape: picked.issue.md: a bug report
+
+    $ symtape export -q $RECORDINGS/deep.log.zst -o said.log; sed -i "s/Could not guard on/Could not answer/" said.log
+
+    $ SYMTAPE_PYTHON=false symtape minify said.log -o s.tape
+    2> symtape: 0/0 failed in PyTorch: UserError: Consider annotating your code using torch._check*(). Could not answer data-dependent expression u1 > 4 (unhinted: u1 > 4). (Size-like symbols: none), demo/data_dependent.py:13
+    2> symtape: said.log:0/0_0:symtape_partial_dynamo_graph: runs false, which compiles programs made from this graph (--torch-oracle compile)
     2> symtape: false does not start; set $SYMTAPE_PYTHON to another Python
     [exit 4]
+
+A guard about a number that a call makes stays with that call: about an input it would say another thing.
+
+    $ cat > number.fx <<'END'
+    > # symtape candidate: partial_dynamo, torch 2.13.0, seed 0
+    > # symbol s77 = 6 in [2, int_oo] from L['x'].size()[0]
+    > # symbol zuf0 in [-int_oo, int_oo] unbacked
+    > # guard zuf0 > 3.0 before return
+    > class GraphModule(torch.nn.Module):
+    >     def forward(self, L_x_: "f32[s77][1]cpu"):
+    >         sum_1: "f32[][]cpu" = L_x_.sum()
+    >         item: "Sym(zuf0)" = sum_1.item()
+    >         return (item,)
+    > END
+
+    $ symtape minify number.fx -o number.tape 2> /dev/null | sed 's/, [0-9.e-]* s$//'
+    calls 2 -> 1, symbols 2 -> 1, guards 1 -> 1; 5 checks (1 answer was known)
+    minimal: removing any single remaining part makes the failure disappear
+    failure: GuardOnDataDependentSymNode: Could not guard on data-dependent expression zuf0 > 3.0 (unhinted: zuf0 > 3.0).  (Size-like symbols: none)
+
+    # symtape candidate: partial_dynamo, torch 2.13.0, seed 0
+    # symbol zuf0 in [-int_oo, int_oo] unbacked
+    # guard zuf0 > 3.0 before return
+    class GraphModule(torch.nn.Module):
+        def forward(self, sum_1: "f32[][]cpu"):
+            item: "Sym(zuf0)" = sum_1.item()
+            return (item,)
+
+    why each part is needed
+      item = Tensor.item, replaced by an input: it does not fail any more
+      guard zuf0 > 3.0, removed: it does not fail any more
 
 A tape does not choose what is imported: MODULE:NAME is no name of a backend.
 

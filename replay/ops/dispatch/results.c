@@ -158,16 +158,23 @@ struct tensor new_view(struct call *c, struct tensor x, const sym_id *sizes, con
     return new_view_dtype(c, x, x.meta ? x.meta->dtype : DTYPE_F32, sizes, strides, n, offset);
 }
 
-sym_id new_unbacked_size(struct call *c, sym_id min, sym_id max)
+sym_id new_unbacked(struct call *c)
 {
     if (c->failed)
         return SYM_NONE;
-    sym_id size = env_create_unbacked_symint(c->env);
-    if (size == SYM_NONE || !env_constrain_range_for_size(c->env, size, min, max)) {
+    sym_id ret = env_create_unbacked_symint(c->env);
+    if (ret == SYM_NONE)
         guard_bool(c, SYM_NONE);
-        return SYM_NONE;
-    }
-    return size;
+    return ret;
+}
+
+sym_id new_unbacked_size(struct call *c, sym_id min, sym_id max)
+{
+    sym_id size = new_unbacked(c);
+    if (size == SYM_NONE || env_constrain_range_for_size(c->env, size, min, max))
+        return size;
+    guard_bool(c, SYM_NONE);
+    return SYM_NONE;
 }
 
 /* --- Results --- */

@@ -184,8 +184,9 @@ struct tensor new_view(struct call *c, struct tensor x, const sym_id *sizes, con
                        uint32_t n, sym_id offset);
 struct tensor new_view_dtype(struct call *c, struct tensor x, enum dtype dtype, const sym_id *sizes,
                              const sym_id *strides, uint32_t n, sym_id offset);
-/* Makes an unbacked symbol, with _constrain_range_for_size(min, max) (SYM_NONE: no such bound). The
- * call's result is then never cached. */
+/* Makes an unbacked symbol; in the second case with _constrain_range_for_size(min, max) (SYM_NONE:
+ * no such bound), which makes it size-like. The call's result is then never cached. */
+sym_id new_unbacked(struct call *c);
 sym_id new_unbacked_size(struct call *c, sym_id min, sym_id max);
 
 bool ret_tensor(struct call *c, struct tensor x);

@@ -32,7 +32,7 @@ static sym_id slice_index(struct call *c, sym_id size, sym_id index)
 
 static sym_id unknown_length(struct call *c, sym_id size)
 {
-    sym_id ret = new_unbacked_size(c, SYM_NONE, SYM_NONE);
+    sym_id ret = new_unbacked(c);
     CHECK(c, py_ge(c, ret, SYM_ID_ZERO), "RuntimeError", "slice of a negative length");
     CHECK(c, py_le(c, ret, size), "RuntimeError", "slice longer than its dimension");
     return ret;
@@ -104,7 +104,7 @@ bool geometry_slice(struct call *c, struct geometry *g, int64_t dim, struct valu
     g->size[at] = slice_length(c, size, first, last, step);
     g->stride[at] = mul(c, stride, step);
     if (first == SYM_NONE) {
-        g->offset = new_unbacked_size(c, SYM_NONE, SYM_NONE);
+        g->offset = new_unbacked(c);
         CHECK(c, py_ge(c, g->offset, SYM_ID_ZERO), "RuntimeError", "negative storage offset");
     } else {
         g->offset = add(c, g->offset, mul(c, first, stride));
@@ -141,7 +141,7 @@ bool geometry_select(struct call *c, struct geometry *g, int64_t dim, sym_id ind
     else if (guard_or_false(c, py_lt(c, index, SYM_ID_ZERO)))
         g->offset = add(c, g->offset, mul(c, add(c, index, size), stride));
     else
-        g->offset = new_unbacked_size(c, SYM_NONE, SYM_NONE);
+        g->offset = new_unbacked(c);
     geometry_remove(g, at);
     if (!eager(c))
         count_dispatches(c, 1);
