@@ -483,7 +483,9 @@ int bisect_by_versions(struct cmd *cmd, const struct bisect_args *args)
     version_list_release(&found.inside);
     version_list_release(&versions);
     version_log_close(s.log);
-    uint64_t killed = launcher_close(s.launcher);
+    uint64_t lost = launcher_lost(s.launcher), killed = launcher_close(s.launcher);
+    if (lost)
+        out_note(cmd->out, LAUNCHER_LOST, (unsigned long long)lost);
     if (killed)
         out_note(cmd->out, LAUNCHER_KILLED, (unsigned long long)killed);
     (void)scratch_remove(&s.scratch);

@@ -225,7 +225,9 @@ static int run_minify(struct cmd *cmd)
     minify_result_release(&job.result);
     if (job.oracle)
         job.oracle->free(job.oracle);
-    uint64_t killed = launcher_close(job.launcher);
+    uint64_t lost = launcher_lost(job.launcher), killed = launcher_close(job.launcher);
+    if (lost)
+        out_note(cmd->out, LAUNCHER_LOST, (unsigned long long)lost);
     if (killed)
         out_note(cmd->out, LAUNCHER_KILLED, (unsigned long long)killed);
     candidate_free(job.whole);

@@ -399,7 +399,7 @@ bool launcher_run(struct launcher *launcher, const struct job *job, struct child
 
 uint64_t launcher_lost(const struct launcher *launcher)
 {
-    return atomic_load(&launcher->lost);
+    return launcher ? atomic_load(&launcher->lost) : 0;
 }
 
 static bool make_argv(struct launcher *launcher, struct err *err)

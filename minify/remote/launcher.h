@@ -28,7 +28,10 @@ struct launcher *launcher_open(const struct launcher_options *options, struct er
 /* Ends the workers, and returns how many of all that were started had to be killed: their files may
  * be left on their machines. NULL is fine. */
 uint64_t launcher_close(struct launcher *launcher);
-/* What a command prints for that number, as unsigned long long. */
+/* What commands print for that number and for launcher_lost(), as unsigned long long. */
+#define LAUNCHER_LOST                                                                              \
+    "--launcher: %llu times a worker was lost or did not start; its question went to another, at " \
+    "most three times"
 #define LAUNCHER_KILLED                                                                   \
     "--launcher: %llu workers did not end in time and were killed; files may be left in " \
     "TMPDIR of their machines"
@@ -39,7 +42,7 @@ uint64_t launcher_close(struct launcher *launcher);
  * larger than the protocol allows. */
 bool launcher_run(struct launcher *launcher, const struct job *job, struct child_end *end,
                   struct err *err);
-/* The number of workers that were lost so far. */
+/* How often a worker was lost or did not start so far; 0 of NULL. */
 uint64_t launcher_lost(const struct launcher *launcher);
 
 #endif

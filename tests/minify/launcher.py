@@ -37,6 +37,7 @@ LAUNCHERS = {
         echo '{"end": 999999, "status": 0, "signal": 0, "seconds": 1, "bytes": 0}'; sleep 9
         else exec "$@"; fi""",
 }
+LOSES = {"plain": False, "greets late, with a login's noise": False, "dies at once": True}
 HANGS = """if [ $n = 2 ]; then echo '{"symtape-worker": 1}'; exec sleep 100; else exec "$@"; fi"""
 failed = []
 
@@ -86,6 +87,8 @@ def reductions(folder):
         start = launcher(folder, "launch", body)
         done, got = minify(folder, graph, check, "-j", "4", "--launcher", start)
         report(name, done.returncode == 0 and got == expected, done.stderr or "other bytes")
+        if name in LOSES:
+            report(f"lost workers of: {name}", ("a worker was lost or did not start" in done.stderr) == LOSES[name], done.stderr)
     start = launcher(folder, "launch", HANGS)
     began = time.monotonic()
     done, got = minify(folder, graph, check, "-j", "2", "--timeout", "1", "--launcher", start)
