@@ -112,6 +112,9 @@ static void put_question(const struct oracle_torch *o, enum purpose purpose, str
 {
     enum torch_question question = o->options.question;
     bool wrong = questions[question].check == REPRO_WRONG;
+    /* What runs eagerly must do so when it is smaller: an error of eager mode is another failure.
+     */
+    bool runs = question == TORCH_RUN || (purpose == PURPOSE_NEXT && o->first.eager.n == 0);
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
     json_put_cstr(&w, "route", routes[questions[question].route]);
@@ -119,11 +122,10 @@ static void put_question(const struct oracle_torch *o, enum purpose purpose, str
     json_put_cstr(&w, "ask",
                   purpose == PURPOSE_BISECT ? "bisect"
                   : wrong                   ? "wrong"
-                  : question == TORCH_RUN   ? "runs"
+                  : runs                    ? "runs"
                                             : "raises");
     json_put_bool(&w, "eager",
-                  wrong || (purpose != PURPOSE_BISECT &&
-                            (purpose == PURPOSE_FIRST || question == TORCH_RUN)));
+                  wrong || (purpose != PURPOSE_BISECT && (purpose == PURPOSE_FIRST || runs)));
     json_put_str(&w, "type", o->first.signature.kind);
     json_put_bool(&w, "run", questions[question].route == REPRO_COMPILE);
     json_close(&w);
@@ -190,11 +192,15 @@ static struct signature signature_of(const struct reply *reply, struct arena *ar
                                .frame = STR("") };
 }
 
+enum { PLAINLY_WRONG = 1000 }; /* times the tolerance, which no rounding explains */
+
 /* Returns whether the error is at least half of that of the whole graph, both as multiples of the
- * tolerance. */
+ * tolerance: of large values, which a smaller graph may not have, the error is large. */
 static bool far_enough(const struct oracle_torch *o, const struct reply *reply)
 {
-    return reply->outcome != OUTCOME_WRONG || reply->excess >= 1 + (o->excess - 1) / 2;
+    double least = 1 + (o->excess - 1) / 2;
+    return reply->outcome != OUTCOME_WRONG || reply->excess >= least ||
+           reply->excess >= PLAINLY_WRONG;
 }
 
 static enum verdict judge_reply(const struct oracle_torch *o, const struct reply *reply,
@@ -211,6 +217,8 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     case OUTCOME_WRONG: break;
     }
     const struct signature *first = &o->first.signature;
+    if (reply->outcome == OUTCOME_RAISED && questions[o->options.question].check == REPRO_WRONG)
+        return VERDICT_OTHER; /* there are no results to compare */
     if (!str_eq(signature->kind, first->kind) || !str_eq(signature->message, first->message))
         return VERDICT_OTHER;
     return far_enough(o, reply) ? VERDICT_INTERESTING : VERDICT_BORING;
@@ -300,9 +308,10 @@ static bool name_oracle(struct oracle_torch *o, struct err *err)
     struct buf id = BUF_INIT;
     program_setup_json(&o->options.setup, &id);
     imports_id(&o->options.setup, &id);
-    buf_printf(&id, " torch %s %.*s cpu=%d %.*s %.*s %.*s", questions[o->options.question].name,
-               STR_ARG(o->options.backend), o->options.cpu, STR_ARG(o->first.version),
-               STR_ARG(o->first.signature.kind), STR_ARG(o->first.signature.message));
+    buf_printf(&id, " torch %s %.*s cpu=%d eager=%d %.*s %.*s %.*s",
+               questions[o->options.question].name, STR_ARG(o->options.backend), o->options.cpu,
+               o->first.eager.n == 0, STR_ARG(o->first.version), STR_ARG(o->first.signature.kind),
+               STR_ARG(o->first.signature.message));
     o->oracle.name = STR("torch");
     o->oracle.id = id.failed ? (struct str){ 0 } : arena_copy(&o->arena, buf_str(&id));
     buf_release(&id);

@@ -4,7 +4,8 @@ Started with the number of a control socket. It sends one line, "ready VERSION" 
 receives a socket a question: it forks, and the child reads a line of JSON and a program (a repro that
 defines f and inputs only), does what is asked and writes one line of JSON. The child leads a process
 group, so that who asked can end all of it. Nothing is shared between questions. What minify/program/program_check.py
-defines stands in front of this: a program is checked before it is compiled.
+and torch_results.py define stands in front of this: a program is checked before it is compiled, and what eager mode
+computes is kept in a file.
 
 Started with "once" (--launcher), it reads one question from its standard input and writes its answer to
 standard output, as the last line, with PyTorch's version."""
@@ -115,43 +116,6 @@ def cannot(error):
     return {"outcome": "cannot", "message": bounded("%s: %s" % (type(error).__name__, error), MESSAGE_MAX)}
 
 
-def leaves(torch, value):
-    return torch.utils._pytree.tree_flatten(value)[0]
-
-
-def compare(torch, actual, expected):
-    """What differs, and by how many times the tolerance."""
-    actual, expected = leaves(torch, actual), leaves(torch, expected)
-    if len(actual) != len(expected):
-        return "count", float("inf")
-    worst = ("", 0.0)
-    for a, b in zip(actual, expected):
-        if not isinstance(a, torch.Tensor) or not isinstance(b, torch.Tensor):
-            if not isinstance(a, torch.Tensor) and a != b and not (a != a and b != b):
-                return "value", float("inf")
-            continue
-        if a.dtype != b.dtype:
-            return "dtype", float("inf")
-        if a.shape != b.shape:
-            return "shape", float("inf")
-        if not (a.is_floating_point() or a.is_complex()):
-            if not torch.equal(a, b):
-                return "value", float("inf")
-            continue
-        if not torch.equal(torch.isnan(a), torch.isnan(b)):
-            return "nan", float("inf")
-        if not torch.equal(torch.isinf(a), torch.isinf(b)):
-            return "inf", float("inf")
-        rtol, atol = torch.testing._comparison.default_tolerances(a, b)
-        wide = torch.complex128 if a.is_complex() else torch.float64
-        a, b = a.to(wide), b.to(wide)
-        finite = torch.isfinite(b)
-        excess = ((a - b).abs() / (atol + rtol * b.abs()))[finite]
-        if excess.numel() and excess.max().item() > worst[1]:
-            worst = ("value", excess.max().item())
-    return worst
-
-
 def dynamic_shapes(torch, tensors):
     """Every dimension that a repro marked, or all: AUTO."""
     auto = torch.export.Dim.AUTO
@@ -188,21 +152,49 @@ def compiled(torch, question, f, inputs):
     return torch.compile(f, backend=backend or question["backend"], fullgraph=True)
 
 
-def bisected(torch, question, f, inputs, expected):
+def made(source):
+    """What the program of a question defines: f and inputs. It sets the seed, so they are the same each time."""
+    scope = {"__name__": "repro"}
+    exec(compile(source, "repro.py", "exec"), scope)
+    return scope
+
+
+def eager_results(torch, scope, stored):
+    """What eager mode computes, as Results if it is stored. The scope is empty afterwards: what compares two runs needs
+    memory for one, and makes the inputs again."""
+    try:
+        torch.manual_seed(0)
+        value = scope["f"](*scope["inputs"])
+    finally:
+        scope.clear()
+    ret = Results(torch, value) if stored else None  # noqa: F821
+    del value
+    if torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+    return ret
+
+
+def out_of_memory(torch, error):
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "DefaultCPUAllocator" in str(error)
+
+
+def bisected(torch, question, source, expected):
     """The first of PyTorch's backends that fails as `type` says, and in it the pass, the lowering or the setting without which
     it does not: torch/_inductor/compiler_bisector.py. Code and inputs are those of the question."""
-    import copy
     import shutil
     from torch._inductor.compiler_bisector import CompilerBisector
 
     def good():
         torch._dynamo.reset()
+        scope = made(source)
         torch.manual_seed(0)
         try:
-            actual = torch.compile(f, fullgraph=True)(*copy.deepcopy(inputs))
+            actual = torch.compile(scope["f"], fullgraph=True)(*scope["inputs"])
         except Exception as error:
             return expected is not None or root_of(error)[0] != question["type"]
-        return expected is None or compare(torch, actual, expected)[1] <= 1
+        finally:
+            scope.clear()
+        return expected is None or compare(torch, actual, expected)[1] <= 1  # noqa: F821
 
     folder = CompilerBisector.in_process_cache = tempfile.mkdtemp()
     try:
@@ -216,46 +208,45 @@ def bisected(torch, question, f, inputs, expected):
 
 
 def answer(torch, question, source):
-    import copy
     import linecache
     why = refusal(source, NAMES)  # noqa: F821
     if why:
         return {"outcome": "cannot", "message": bounded("refused: " + why, MESSAGE_MAX)}
-    scope = {"__name__": "repro"}
     linecache.cache["repro.py"] = (len(source), None, source.splitlines(True), "repro.py")
     try:
-        exec(compile(source, "repro.py", "exec"), scope)
+        scope = made(source)
     except SystemExit:  # torch.cuda.is_available() and the like
         return {"outcome": "device", "message": "this machine has none of the devices that the graph is for"}
     except BaseException as error:
         return cannot(error)
-    f, inputs = scope["f"], scope["inputs"]
-    ret = {"eager": ""}
+    ret, expected, wrong = {"eager": ""}, None, question["ask"] == "wrong"
     if question["eager"]:
         try:
-            torch.manual_seed(0)
-            expected = f(*copy.deepcopy(inputs))
+            expected = eager_results(torch, scope, wrong or question["ask"] == "bisect")
         except Exception as error:
+            if out_of_memory(torch, error):
+                return cannot(error)
             ret["eager"] = bounded("%s: %s" % root_of(error), EAGER_MAX)
             if question["ask"] != "raises":
                 ret.update({"outcome": "eager"})
                 return ret
     if question["ask"] == "bisect":
-        return bisected(torch, question, f, inputs, expected if question["eager"] else None)
+        return bisected(torch, question, source, expected)
+    scope = scope or made(source)
     try:
         torch.manual_seed(0)
-        call = compiled(torch, question, f, copy.deepcopy(inputs))
-        actual = call(*copy.deepcopy(inputs)) if question["run"] else None
+        call = compiled(torch, question, scope["f"], scope["inputs"])
+        actual = call(*scope["inputs"]) if question["run"] else None
     except torch._dynamo.exc.InvalidBackend:
         names = torch._dynamo.list_backends(exclude_tags=())
         ret.update({"outcome": "backend", "message": bounded(", ".join(sorted(names)), MESSAGE_MAX)})
         return ret
     except Exception as error:
-        ret.update(raised(error, source))
+        ret.update(cannot(error) if wrong and out_of_memory(torch, error) else raised(error, source))
         return ret
     ret["outcome"] = "ok"
-    if question["ask"] == "wrong":
-        kind, excess = compare(torch, actual, expected)
+    if wrong:
+        kind, excess = compare(torch, actual, expected)  # noqa: F821
         if excess > 1:
             ret.update({"outcome": "wrong", "type": kind, "excess": min(excess, 1e300)})
     return ret

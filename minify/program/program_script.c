@@ -9,6 +9,9 @@ static const char *const check[] = {
 static const char *const run[] = {
 #include <minify/program_run.inc>
 };
+static const char *const results[] = {
+#include <minify/torch_results.inc>
+};
 static const char *const worker[] = {
 #include <minify/torch_worker.inc>
 };
@@ -36,8 +39,10 @@ char *program_script(enum program_script script, const struct program_setup *set
     buf_puts(&text, "\n\nNAMES = Names(TABLES, SETUP)\n");
     if (script == PROGRAM_RUN)
         PUT_LINES(&text, run);
-    else if (script == PROGRAM_WORKER)
+    if (script == PROGRAM_WORKER) {
+        PUT_LINES(&text, results);
         PUT_LINES(&text, worker);
+    }
     buf_putc(&text, '\0');
     text.failed |= tables.failed || given.failed;
     buf_release(&tables);
