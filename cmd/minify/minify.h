@@ -46,6 +46,8 @@ struct minify_job {
     bool traced;                    /* tracing succeeded before the compile failed */
     struct str failed;              /* the failure on the tape */
     struct str failed_at;           /* "model.py:8: if n > 3:"; "" */
+    bool outside;                   /* of torch.compile: tracing raised as torch.export's does, */
+    struct str failed_type;         /* with an exception of this type; "" */
     const char *tape;               /* where the best goes; "-" is standard output */
     char *journal;                  /* NULL: none */
     char *aside;                    /* folder of candidates that fail differently */

@@ -195,11 +195,12 @@ static bool make_picked(struct minify_job *job, struct err *err)
     struct err ignored = { 0 };
     bool tries_inductor = job->traced && !job->chosen.backend;
     if (!job->traced && make_shape(job, &ignored) && fails_now(job)) {
+        job->repro.route = job->outside ? REPRO_EXPORT : REPRO_COMPILE;
         minify_note_oracle(job);
         return minify_hide_oracle(job, err);
     }
     drop_oracle(job);
-    job->chosen.torch = "compile";
+    job->chosen.torch = job->outside ? "export" : "compile";
     if (!make_torch_anywhere(job, err))
         return false;
     if (job->torch.verdict == VERDICT_BORING && tries_inductor) {
@@ -213,7 +214,7 @@ static bool make_picked(struct minify_job *job, struct err *err)
                  "no call of the graph fails, but the code at %.*s, which is not in the graph; "
                  "symtape diagnose explains it",
                  STR_ARG(job->failed_at));
-    if (job->torch.verdict == VERDICT_INTERESTING &&
+    if (job->torch.verdict == VERDICT_INTERESTING && !job->outside &&
         !minify_is_failure_of_tape(job, job->torch.error))
         out_note(job->cmd->out,
                  "PyTorch %.*s fails with another message than the tape has; the one that it "

@@ -176,6 +176,15 @@ static void note_picked(struct minify_job *job, const struct failure_list *failu
     buf_release(&text);
 }
 
+static void put_graph_name(const struct minify_job *job, struct trace *trace,
+                           const struct graph_list *list, uint32_t ref, struct buf *out)
+{
+    buf_puts(out, job->operand);
+    bool bare = trace->n_recordings == 1 && list->refs[ref].attempt != TRACE_NONE;
+    buf_puts(out, bare ? ":" : "");
+    selector_print_graph(trace, list, ref, out);
+}
+
 static bool pick_graph(struct minify_job *job, struct trace *trace,
                        const struct failure_list *failures, struct err *err)
 {
@@ -192,10 +201,7 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
                        "tracing succeeded; symtape minify -- python PROGRAM records the partial "
                        "graph, too",
                        job->operand);
-    buf_printf(&operand, "%s", job->operand);
-    bool alone = trace->n_recordings == 1;
-    buf_puts(&operand, alone ? ":" : "");
-    selector_print_graph(trace, list, ref, &operand);
+    put_graph_name(job, trace, list, ref, &operand);
     buf_put(&said, failure->cause.n ? failure->cause : failure->reason);
     job->operand = keep(job, &operand);
     if (failure->file.n)
@@ -211,12 +217,52 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
     return choose_backend(job, failure, err) && name_files(job, err);
 }
 
+/* Reads the type of the exception that ended the tracing of a partial graph; "" if none did. */
+static bool read_raised(const struct trace *trace, uint32_t record, struct buf *ret,
+                        struct err *err)
+{
+    struct json doc = { 0 };
+    bool ok = record_json(trace, record, &doc, err);
+    if (ok && str_is(json_str(&doc, json_get(&doc, JSON_ROOT, STR("why"))), "raised"))
+        json_decode(&doc, json_get(&doc, JSON_ROOT, STR("error")), ret);
+    json_release(&doc);
+    return ok;
+}
+
+/* Picks the last graph whose tracing raised outside of a compile, as torch.export traces. Of its
+ * exception, a deep recording has the type alone. */
+static bool pick_outside(struct minify_job *job, struct trace *trace, struct err *err)
+{
+    const struct graph_list *list = trace_graphs(trace, err);
+    struct buf operand = BUF_INIT, type = BUF_INIT;
+    uint32_t i = list ? list->n : 0;
+    bool ok = list != NULL;
+    while (ok && i-- > 0 && type.n == 0)
+        if (list->refs[i].kind == GRAPH_PARTIAL_AOT && list->refs[i].attempt == TRACE_NONE)
+            ok = read_raised(trace, list->refs[i].record, &type, err);
+    if (!ok || type.n == 0) {
+        buf_release(&type);
+        return ok;
+    }
+    put_graph_name(job, trace, list, i + 1, &operand);
+    const char *text = keep(job, &type), *name = keep(job, &operand);
+    if (!text || !name)
+        return err_nomem(err);
+    job->operand = name;
+    job->failed_type = str_of(text);
+    job->outside = job->is_picked = true;
+    out_note(job->cmd->out, "tracing a graph outside of torch.compile raised: %s", text);
+    return name_files(job, err);
+}
+
 static bool pick_of_trace(struct minify_job *job, struct trace *trace, struct err *err)
 {
     struct failure_list failures = { 0 };
     const struct selector all = SELECTOR_ALL;
     bool ok = failure_list_read(&failures, trace, &all, err);
-    if (ok && failures.v.n && failures.v.v[failures.v.n - 1]->attempt != TRACE_NONE)
+    if (ok && failures.v.n == 0)
+        ok = pick_outside(job, trace, err);
+    else if (ok && failures.v.v[failures.v.n - 1]->attempt != TRACE_NONE)
         ok = pick_graph(job, trace, &failures, err);
     failure_list_release(&failures);
     return ok;
@@ -285,6 +331,8 @@ void minify_note_oracle(struct minify_job *job)
 bool minify_is_failure_of_tape(const struct minify_job *job, struct str message)
 {
     struct buf now = BUF_INIT, then = BUF_INIT;
+    if (job->outside)
+        return str_starts(message, job->failed_type);
     signature_normalise(message, &now);
     bool same = false;
     for (struct str rest = job->failed, line; !same && text_next_line(&rest, &line);) {
