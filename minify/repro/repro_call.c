@@ -658,6 +658,29 @@ static void put_function_signature(struct repro *r, const struct repro_graph *g,
     buf_release(&line);
 }
 
+/* Dynamo backs the item of an input (TensorVariable.method_item), but not that of a copy. */
+static void put_copies_for_items(struct call_writer *w)
+{
+    const struct graph *graph = w->g->graph;
+    const struct expr_pool *pool = &graph->pool->exprs;
+    uint32_t symbol;
+    for (uint32_t i = 0; i < graph->n_nodes && w->r->what->route == REPRO_COMPILE; i++) {
+        const struct node *node = &graph->nodes[i];
+        const struct meta *meta = repro_meta(graph, node->meta);
+        const struct arg *of = node->n_args ? &graph->args[node->first_arg] : NULL;
+        if (!repro_reads_item(node) || w->g->quiet[i] || of->kind != ARG_NODE ||
+            graph->nodes[of->u.node].op != NODE_PLACEHOLDER || !meta || meta->kind != META_SYM ||
+            !repro_bare_symbol(w->r, pool, meta->sizes[0], &symbol) ||
+            w->r->candidate->symbols[symbol].backed)
+            continue;
+        buf_puts(w->out, "    ");
+        repro_put_name(w->r, w->out, w->g->names[of->u.node]);
+        buf_puts(w->out, " = ");
+        repro_put_name(w->r, w->out, w->g->names[of->u.node]);
+        buf_puts(w->out, ".clone()\n");
+    }
+}
+
 static bool is_region(const struct repro *r, const struct repro_graph *g)
 {
     for (size_t k = 0; k < r->graphs.n; k++)
@@ -685,6 +708,7 @@ void repro_put_function(struct repro *r, const struct repro_graph *g, bool root)
         for (uint32_t i = 0; i < g->graph->n_nodes; i++)
             if (g->graph->nodes[i].op == NODE_PLACEHOLDER)
                 put_number_input(&w, i);
+        put_copies_for_items(&w);
         repro_put_guards(r, 0);
     }
     for (uint32_t i = 0; i < g->graph->n_nodes; i++) {

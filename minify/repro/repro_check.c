@@ -183,8 +183,10 @@ static bool has_dynamic(const struct repro *r)
     for (size_t i = 0; i < r->inputs.n; i++) {
         const struct repro_input *input = &r->inputs.v[i];
         const struct meta *meta = repro_meta(input->graph, input->meta);
-        if (!meta)
+        if (!meta && !input->constant)
             return true;
+        if (!meta)
+            continue;
         for (uint32_t d = 0; d < meta->n_sizes && !input->constant; d++)
             if (expr_at(&input->graph->pool->exprs, meta->sizes[d])->kind != EXPR_INT)
                 return true;

@@ -109,20 +109,25 @@ static void need_of_sizes(struct repro *r)
     }
 }
 
-/* Adds a tensor for each symbol that is no tensor's size. */
+/* Adds a tensor for each symbol that is no tensor's size. An unbacked one that may be negative is
+ * no size, about which PyTorch knows more, but the item of a tensor. Dynamo backs items of inputs
+ * (TensorVariable.method_item), so that it is the item of a copy. */
 static bool add_stand_ins(struct repro *r, const bool *bound)
 {
     for (uint32_t i = 0; i < r->candidate->n_symbols; i++) {
         const struct cand_symbol *s = &r->candidate->symbols[i];
         struct buf wish = BUF_INIT;
-        if (!r->needed[i] || bound[i] || s->is_float || r->values[i] < 0)
+        bool item = !s->backed && !s->is_float && s->min < 0;
+        if (!r->needed[i] || bound[i] || s->is_float || (r->values[i] < 0 && !item))
             continue;
         buf_puts(&wish, "of_");
         buf_put(&wish, s->name);
         struct repro_input input = { .node = NODE_NONE,
                                      .name = repro_name(r, buf_str(&wish), false),
                                      .meta = META_NONE,
-                                     .symbol = i };
+                                     .symbol = i,
+                                     .constant = item,
+                                     .item = item };
         buf_release(&wish);
         if (!input.name.p || !vec_push(&r->inputs, input))
             return false;
@@ -367,7 +372,9 @@ static void put_input_value(struct repro *r, const struct repro_input *input, st
     struct input_shape s;
     repro_put_name(r, line, input->name);
     buf_puts(line, " = ");
-    if (!read_repro_shape(r, input, &s)) {
+    if (input->item) {
+        buf_printf(line, "torch.tensor(%lld)", (long long)r->values[input->symbol]);
+    } else if (!read_repro_shape(r, input, &s)) {
         repro_cannot(r, "the sizes of the input %.*s have no hint", STR_ARG(input->name));
         buf_puts(line, "None");
     } else if (family_of(s.dtype) == FAMILY_INTEGER && s.dtype != DTYPE_B8 &&
@@ -517,15 +524,18 @@ void repro_put_inputs(struct repro *r)
 /* ---- Sizes in f ---- */
 
 static void put_definition(struct repro *r, struct buf *names, struct buf *values, uint32_t symbol,
-                           struct str input, uint32_t dim)
+                           const struct repro_input *input, uint32_t dim)
 {
     const char *comma = names->n ? ", " : "";
     r->spelled[symbol] = r->symbol_names[symbol];
     buf_puts(names, comma);
     repro_put_name(r, names, r->spelled[symbol]);
     buf_puts(values, comma);
-    repro_put_name(r, values, input);
-    buf_printf(values, ".shape[%u]", (unsigned)dim);
+    repro_put_name(r, values, input->name);
+    if (input->item)
+        buf_puts(values, ".clone().item()");
+    else
+        buf_printf(values, ".shape[%u]", (unsigned)dim);
 }
 
 static void put_equal(struct repro *r, const struct repro_input *input, uint32_t d)
@@ -574,11 +584,11 @@ void repro_put_sizes(struct repro *r)
         const struct meta *meta = repro_meta(input->graph, input->meta);
         uint32_t symbol = input->symbol;
         if (!meta)
-            put_definition(r, &names, &values, symbol, input->name, 0);
+            put_definition(r, &names, &values, symbol, input, 0);
         for (uint32_t d = 0; meta && !input->constant && d < meta->n_sizes; d++) {
             bool bare = repro_bare_symbol(r, &input->graph->pool->exprs, meta->sizes[d], &symbol);
             if (bare && r->needed[symbol] && !r->spelled[symbol].n)
-                put_definition(r, &names, &values, symbol, input->name, d);
+                put_definition(r, &names, &values, symbol, input, d);
             else if (bare ? r->needed[symbol]
                           : is_symbolic_size(r, &input->graph->pool->exprs, meta->sizes[d])) {
                 r->failed |= !vec_reserve(&equal, 1);

@@ -28,6 +28,7 @@ struct repro_input {
     uint32_t meta;   /* of the graph's pool; META_NONE: one size, that of `symbol` */
     uint32_t symbol; /* by number */
     bool constant;   /* an attribute of the module: none of its sizes is marked */
+    bool item;       /* a tensor of one number, whose item() is the symbol */
 };
 
 struct repro {
@@ -81,6 +82,9 @@ bool repro_choose_values(struct repro *r);
  * since most are sizes, which should not be 0. Returns false if f reads none. */
 bool repro_read_out(const struct repro *r, const struct repro_input *input, uint32_t n,
                     int64_t *values);
+
+/* Whether a call reads the number that a tensor has. */
+bool repro_reads_item(const struct node *node);
 
 /* repro_inputs.c */
 bool repro_collect_inputs(struct repro *r);

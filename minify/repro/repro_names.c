@@ -107,18 +107,22 @@ static bool is_float_input(const struct repro_graph *g, const struct node *node)
     return false;
 }
 
+bool repro_reads_item(const struct node *node)
+{
+    return node->n_args == 1 &&
+           (str_is(node->target, "torch.ops.aten._local_scalar_dense.default") ||
+            str_is(node->target, "torch.ops.aten.item.default") ||
+            (node->op == NODE_CALL_METHOD && str_is(node->target, "item")));
+}
+
 /* Prints the number of a Python float, which Dynamo passes as a tensor of one element and reads
  * from it. Returns false for other nodes. */
 static bool number_read(const struct repro *r, const struct repro_graph *g, const struct node *node,
                         struct buf *out)
 {
     const struct meta *meta = repro_meta(g->graph, node->meta);
-    bool reads =
-        node->n_args == 1 && (str_is(node->target, "torch.ops.aten._local_scalar_dense.default") ||
-                              str_is(node->target, "torch.ops.aten.item.default") ||
-                              (node->op == NODE_CALL_METHOD && str_is(node->target, "item")));
     uint32_t symbol;
-    if (!reads || !meta || meta->kind != META_SYM)
+    if (!repro_reads_item(node) || !meta || meta->kind != META_SYM)
         return false;
     const struct expr *e = expr_at(&g->graph->pool->exprs, meta->sizes[0]);
     if (e->kind == EXPR_FLOAT || e->kind == EXPR_INT) {
