@@ -6,11 +6,11 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation                  calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time     saved               between
     baseline                    938           3,845         203    822           120   112       1,303     514          4.18 s      0 ns                     -
-    fastpath                    938           4,082         197    822             0     0       1,410     615          4.43 s   -254 ms    -423 ms to -139 ms
+    fastpath                    938           4,094         197    822             0     0       1,404     621          4.45 s   -278 ms    -452 ms to -162 ms
     fastpath:aten.add           938           3,950         203    822            75    75       1,326     576          4.32 s   -142 ms   -208 ms to -97.3 ms
     fastpath:aten.gelu          938           3,845         203    822           120   112       1,303     514          4.18 s      0 ns                     -
     fastpath-if-symbolic        938           3,845         203    822           129   121       1,303     514          4.18 s  -3.41 ms   -9.51 ms to 2.89 ms
-    always-slow                 938           4,082         197    822           114     0       1,410     615          4.81 s   -632 ms    -756 ms to -532 ms
+    always-slow                 938           4,094         197    822           114     0       1,404     621          4.83 s   -657 ms    -786 ms to -554 ms
     restore-mode-before-slow    938           3,845         211    822           120   112       1,303     514          4.18 s  -98.6 us  -98.6 us to -92.3 us
     cache                       938           7,581         693    822           675   657           0       0          12.0 s   -7.85 s    -9.77 s to -6.79 s
     cache:aten.add              938           3,824         203    822           190   172       1,238     456          4.26 s  -84.8 ms   -134 ms to -61.2 ms
@@ -48,8 +48,8 @@ Several at once, and what they do to each other.
     ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
     baseline          938           3,845         203    822           120   112       1,303     514          4.18 s     0 ns                   -            -
     cache             938           7,581         693    822           675   657           0       0          12.0 s  -7.85 s  -9.77 s to -6.79 s            -
-    fastpath          938           4,082         197    822             0     0       1,410     615          4.43 s  -254 ms  -423 ms to -139 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          15.7 s  -11.5 s  -14.3 s to -10.0 s       -2,049
+    fastpath          938           4,094         197    822             0     0       1,404     621          4.45 s  -278 ms  -452 ms to -162 ms            -
+    cache+fastpath    938           9,867         693    822             0     0           0       0          15.7 s  -11.5 s  -14.3 s to -10.0 s       -2,037
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 14 % in the median of 15 recordings
 
 A program that Dynamo did not trace has no passes.
