@@ -24,7 +24,7 @@ enum { OP = 0x4f50, LAYOUT = 0x4c41, PREFERENCE = 0x5052, HANDLE = 0x4841 };
 struct object {
     int what;
     int compute, scale, turn_a, turn_b, epilogue; /* of an operation */
-    const void *bias, *scale_a, *scale_b, *scale_d;
+    const void *bias, *scale_a, *scale_b;
     int bias_type, mode_a, mode_b, fast;
     int type; /* of a layout */
     int64_t rows, columns, leading, batches, stride;
@@ -110,7 +110,6 @@ int cublasLtMatmulDescSetAttribute(void *op, int attribute, const void *value, s
     const void **pointer = attribute == MATMUL_BIAS      ? &x->bias
                            : attribute == MATMUL_SCALE_A ? &x->scale_a
                            : attribute == MATMUL_SCALE_B ? &x->scale_b
-                           : attribute == MATMUL_SCALE_D ? &x->scale_d
                                                          : NULL;
     if (pointer) {
         CHECK(bytes == sizeof *pointer, "%zu bytes", bytes);
@@ -249,7 +248,7 @@ static void check_float8(const struct problem *p)
           "types of the result");
     CHECK(p->op->compute == CUBLAS_COMPUTE_F32, "compute %d", p->op->compute);
     CHECK(p->op->mode_a == p->op->mode_b, "modes of scales");
-    CHECK(!p->op->mode_a || (!is_float8(type) && !p->op->scale_d), "scales of rows");
+    CHECK(!p->op->mode_a || !is_float8(type), "scales of rows");
     CHECK(p->op->epilogue != EPILOGUE_BIAS ||
               (p->op->bias_type == p->c->type && p->c->type != CUBLAS_F32),
           "the bias' type");
@@ -371,15 +370,13 @@ static double scaled_by(const void *scale, int mode, int64_t i)
     return scale ? (double)((const float *)scale)[mode == SCALE_EACH ? i : 0] : 1;
 }
 
-/* Results of eight bits are scaled and saturate. */
+/* Results of eight bits saturate. */
 static void put_result(const struct problem *p, void *d, int64_t i, double x)
 {
     const int type = p->d->type;
     const double most = type == CUBLAS_F8E4M3 ? 448 : 57344;
-    if (is_float8(type)) {
-        x *= scaled_by(p->op->scale_d, SCALE_ONE, 0);
+    if (is_float8(type))
         x = x > most ? most : x < -most ? -most : x;
-    }
     if (type == CUBLAS_I32)
         store_int(DTYPE_I32, d, i, (int64_t)x);
     else

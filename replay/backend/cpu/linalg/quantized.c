@@ -52,13 +52,13 @@ static void apply_scales(const struct kernel *k, struct dense x, const struct sc
             x.u.r[i * x.size[1] + j] *= s->x.u.r[i / s->per_row * s->columns + j / s->per_column];
 }
 
-/* A result of eight bits is scaled as well, and saturates (cuBLAS and oneDNN). */
+/* A result of eight bits saturates (cuBLAS and oneDNN). scale_result is not used, as in PyTorch:
+ * aten/src/ATen/native/cuda/ScaledBlas.cpp, _scaled_gemm(), passes none on. */
 static void finish_small(struct kernel *k, struct dense c, enum dtype dtype)
 {
     const double most = dtype == DTYPE_F8E4M3FN ? 448 : dtype == DTYPE_F8E5M2 ? 57344 : 0;
-    struct dense scale = load_optional(k, "scale_result");
     for (int64_t i = 0; most != 0 && !k->failed && i < c.n; i++) {
-        double x = c.u.r[i] * (scale.n == 1 ? scale.u.r[0] : 1);
+        double x = c.u.r[i];
         c.u.r[i] = x > most ? most : x < -most ? -most : x;
     }
 }

@@ -26,7 +26,7 @@ struct plan_key {
     uint64_t batches;
     uint32_t compute, scale, epilogue, bias_alignment, added;
     uint32_t c_type; /* what is added to the result has another type if the result has 8 bits */
-    uint32_t bias_type, scaled, scale_a, scale_b, scale_d, fast; /* of products of 8 bits */
+    uint32_t bias_type, scaled, scale_a, scale_b, fast; /* of products of 8 bits */
     uint32_t unused;
     uint32_t ranges; /* of a class: RANGE_M, ...; of a problem: 0 */
 };
@@ -208,7 +208,6 @@ static bool add_scales_to_key(const struct cuda_product *p, bool bias, struct pl
 {
     ret->scaled = true;
     ret->scale_a = ret->scale_b = p->scales.a_step ? SCALE_EACH : SCALE_ONE;
-    ret->scale_d = p->scales.result != 0;
     ret->fast = p->scales.fast;
     if (is_float8(p->c.dtype))
         ret->c_type = CUBLAS_BF16;
@@ -346,8 +345,7 @@ static bool set_pointers(const struct cublaslt *lt, void *op, uint64_t bias,
         uint64_t address;
     } rows[] = { { MATMUL_BIAS, bias },
                  { MATMUL_SCALE_A, scales->b },
-                 { MATMUL_SCALE_B, scales->a },
-                 { MATMUL_SCALE_D, scales->result } };
+                 { MATMUL_SCALE_B, scales->a } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const void *p = (const void *)(uintptr_t)rows[i].address;
         if (p && lt->table.op_set(op, rows[i].attribute, &p, sizeof p) != CUBLAS_OK)
@@ -605,7 +603,6 @@ static bool take_operands(struct cuda *cuda, const struct plan_key *key, struct 
             cuda_scratch(cuda, from, bias, key->bias_alignment, &t->bias)) &&
            (!key->scaled || (cuda_scratch(cuda, from, scales, 0, &at.a) &&
                              cuda_scratch(cuda, from, scales, 0, &at.b))) &&
-           (!key->scale_d || cuda_scratch(cuda, from, scales, 0, &at.result)) &&
            set_pointers(t->lt, t->plan.op, t->bias, &at);
 }
 

@@ -49,7 +49,6 @@ enum {
     MATMUL_BIAS = 8,
     MATMUL_SCALE_A = 17, /* pointers */
     MATMUL_SCALE_B = 18,
-    MATMUL_SCALE_D = 20,
     MATMUL_FAST_SUMS = 25, /* of one byte */
     MATMUL_BIAS_TYPE = 26,
     MATMUL_SCALE_MODE_A = 31, /* from cuBLAS 12.8 on */

@@ -25,9 +25,8 @@ struct cuda_matrix {
 struct cuda_scales {
     uint64_t a, b;          /* 0: none */
     int64_t a_step, b_step; /* 0: one for all */
-    uint64_t result;        /* one factor of c, after self was added; 0: none */
-    enum dtype dtype;       /* of a's and b's; the result's is f32 */
-    bool fast;              /* use_fast_accum */
+    enum dtype dtype;
+    bool fast; /* use_fast_accum */
 };
 
 struct cuda_product {

@@ -44,10 +44,11 @@ static void test_merged(void **state)
     /* No compile has symbols: half of what was done once, and 1.3 times the rest. */
     assert_seconds(merged("--", (double[]){ 4, 1 }, 1), 4 + 1.5 + 0.3);
     assert_seconds(merged("-", (double[]){ 4 }, 0), 4 * 1.3);
-    /* once = 3, later = 1: the second one takes 0.5 * 3 + 1.3 * 1. */
-    assert_seconds(merged("-s", (double[]){ 4, 2.8 }, 1), 4 + 2.8 - 1);
+    /* once = 2, later = 2: the second one takes 0.5 * 2 + 1.3 * 2. */
+    assert_seconds(merged("-s", (double[]){ 4, 3.6 }, 1), 4 + 3.6 - 2);
+    /* Half of what one with symbols takes is not done once, however little it is. */
+    assert_seconds(merged("-s", (double[]){ 4, 0.1 }, 1), 4 + 0.1 - 0.5 * 0.1 / 1.3);
     /* What cannot be: it takes no less than the recorded one. */
-    assert_seconds(merged("-s", (double[]){ 4, 0.1 }, 1), 4.1);
     assert_seconds(merged("-s-", (double[]){ 1, 1, 5 }, 1), 1);
 }
 

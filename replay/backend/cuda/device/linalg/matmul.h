@@ -27,8 +27,7 @@ struct matmul_args {
                     once */
     u64 scale_a, scale_b; /* factors of rows and columns, 0: none */
     i64 scale_a_step, scale_b_step;
-    u64 scale_result; /* f32; 0: none */
-    f64 most;         /* the greatest value of c, for saturation; 0: none */
+    f64 most; /* the greatest value of c, for saturation; 0: none */
 };
 
 #ifdef KERNEL
@@ -61,8 +60,6 @@ DEVICE void finish(const struct matmul_args *a, i64 z, i64 i, i64 j, ACC sum)
                  (ACC)LOAD(TS, PTR(TS, a->self.p),
                            batch_offset(a, &a->self, z) + i * a->self.row + j * a->self.column);
 #ifdef SCALE
-    if (a->scale_result)
-        value *= (ACC)*PTR(f32, a->scale_result);
     if (a->most > 0)
         value = value > (ACC)a->most ? (ACC)a->most : value < -(ACC)a->most ? -(ACC)a->most : value;
 #endif

@@ -211,7 +211,6 @@ static void launch_matmul(struct kernel *k, struct cuda_product p)
         .scale_b = p.scales.b,
         .scale_a_step = p.scales.a_step,
         .scale_b_step = p.scales.b_step,
-        .scale_result = p.scales.result,
         .most = greatest_of(&p),
         .row_tiles = ceil_div(p.m, MATMUL_TILE),
         .column_tiles = ceil_div(p.n, MATMUL_TILE),

@@ -81,17 +81,15 @@ static bool bias_of(struct kernel *k, struct cuda_product *p)
            bias.meta->size[bias.meta->ndim - 1] == p->n;
 }
 
+/* scale_result is not used, as in PyTorch: ScaledBlas.cpp, _scaled_gemm(), passes none on. */
 void cuda_scaled_mm(struct kernel *k)
 {
     struct cuda_product p;
-    struct kernel_tensor scale = tensor_arg(k, "scale_result");
     if (!product_of(k, false, &p) || !scales_of(k, "scale_a", p.m, &p.scales.a, &p.scales.a_step) ||
         !scales_of(k, "scale_b", p.n, &p.scales.b, &p.scales.b_step) || !bias_of(k, &p)) {
         cuda_decline(k);
         return;
     }
-    const bool small = p.c.dtype == DTYPE_F8E4M3FN || p.c.dtype == DTYPE_F8E5M2;
-    p.scales.result = small && scale.meta ? cuda_address(k, scale) : 0;
     p.scales.dtype = DTYPE_F32;
     p.scales.fast = bool_arg(k, "use_fast_accum", false);
     cuda_multiply(k, &p);
