@@ -6,8 +6,8 @@
  *   accuracy     f runs as it is, and gives something else when compiled: another dtype or size,
  *                NaN or Inf elsewhere, or values that differ by more than half of what the original
  *                was above the tolerance, or by 1000 times the tolerance, so that shrinking does
- * not walk into rounding noise. The results of eager mode are in a file of TMPDIR when the compiled
- * graph runs: the tensors of one of the two runs are in memory
+ *                not walk into rounding noise. The results of eager mode are in a file of TMPDIR
+ *                when the compiled graph runs: the tensors of one of the two runs are in memory
  *
  * Each candidate is written as a repro (minify/repro/repro.h) that defines f and inputs. */
 #ifndef SYMTAPE_MINIFY_ORACLE_ORACLE_TORCH_H

@@ -52,8 +52,9 @@ static void apply_scales(const struct kernel *k, struct dense x, const struct sc
             x.u.r[i * x.size[1] + j] *= s->x.u.r[i / s->per_row * s->columns + j / s->per_column];
 }
 
-/* A result of eight bits saturates (cuBLAS and oneDNN). scale_result is not used, as in PyTorch:
- * aten/src/ATen/native/cuda/ScaledBlas.cpp, _scaled_gemm(), passes none on. */
+/* A result of eight bits saturates (cuBLAS and oneDNN). scale_result is not used, as in
+ * PyTorch on CUDA (aten/src/ATen/native/cuda/ScaledBlas.cpp, _scaled_gemm()); on a CPU, oneDNN
+ * divides results of eight bits by it. */
 static void finish_small(struct kernel *k, struct dense c, enum dtype dtype)
 {
     const double most = dtype == DTYPE_F8E4M3FN ? 448 : dtype == DTYPE_F8E5M2 ? 57344 : 0;

@@ -81,7 +81,8 @@ static bool bias_of(struct kernel *k, struct cuda_product *p)
            bias.meta->size[bias.meta->ndim - 1] == p->n;
 }
 
-/* scale_result is not used, as in PyTorch: ScaledBlas.cpp, _scaled_gemm(), passes none on. */
+/* scale_result is not used, as in PyTorch: aten/src/ATen/native/cuda/ScaledBlas.cpp,
+ * _scaled_gemm(). */
 void cuda_scaled_mm(struct kernel *k)
 {
     struct cuda_product p;
