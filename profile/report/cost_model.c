@@ -72,10 +72,11 @@ static void write_basis(const struct report *r, const struct cost_model *m)
                    "cost with PyTorch %d.%d, on another machine. ",
                    m->release / 100, m->release % 100);
         if (error.recordings)
-            buf_printf(&text,
-                       "Of %u recordings that were not used for the units, such a sum differed "
-                       "from the time by %.0f %% in the median. ",
-                       (unsigned)error.recordings, error.share * 100);
+            buf_printf(
+                &text,
+                "Of %u recordings on that machine that were not used for the units, such a sum "
+                "differed from the time by %.0f %% in the median. ",
+                (unsigned)error.recordings, error.share * 100);
     }
     text_paragraph(r, &text);
 }

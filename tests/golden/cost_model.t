@@ -35,7 +35,7 @@ Otherwise counts of the replay are multiplied by what a unit costs.
       9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms    2.29 ms  3.00 ms  estimated
       1.26 ms   <1 %  caches                                      6   210 us     155 us   405 us  estimated
        841 us   <1 %  FakeTensorMode: before the cache           40  21.0 us    20.1 us  23.6 us  estimated
-      The rows above and what is unexplained, 223 ms (28.6 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine. Of 15 recordings that were not used for the units, such a sum differed from the time by 14 % in the median.
+      The rows above and what is unexplained, 223 ms (28.6 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine. Of 15 recordings on that machine that were not used for the units, such a sum differed from the time by 14 % in the median.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
