@@ -229,34 +229,6 @@ static void choose(struct advice *advice, uint32_t first)
         best->chosen = true;
 }
 
-/* Returns whether another item is the same setting, for another finding, and comes first. */
-static bool is_repeated(const struct advice *advice, const struct advice_item *item)
-{
-    struct str statement = statement_of(advice, item);
-    if (item->chosen || item->finding >= MOST_FINDINGS || statement.n == 0)
-        return false;
-    for (uint32_t i = 0; i < advice->n_items; i++) {
-        const struct advice_item *other = &advice->items[i];
-        if (other->finding < MOST_FINDINGS && (other < item || other->chosen) &&
-            str_eq(statement_of(advice, other), statement))
-            return true;
-    }
-    return false;
-}
-
-static void drop_repeated(struct advice *advice)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < advice->n_items; i++) {
-        struct advice_item *item = &advice->items[i];
-        if (is_repeated(advice, item))
-            call_plan_release(&item->plan);
-        else
-            advice->items[kept++] = *item;
-    }
-    advice->n_items = kept;
-}
-
 static bool add_items(struct advice_build *b)
 {
     const struct diagnosis *d = b->advice->diagnosis;
@@ -274,7 +246,6 @@ static bool add_items(struct advice_build *b)
                 return false;
         choose(b->advice, first);
     }
-    drop_repeated(b->advice);
     return true;
 }
 

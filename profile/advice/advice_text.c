@@ -1,4 +1,5 @@
 #include "profile/advice/advice_report.h"
+#include "profile/advice/remedy_plan.h"
 #include "profile/model/format.h"
 
 enum { INDENT = 4, LABEL = 12 };
@@ -162,9 +163,12 @@ static void put_item(const struct advice_writer *w, unsigned number, const struc
     buf_release(&text);
 }
 
+/* Returns what tells a remedy from others: the statement that it begins with, or all of it. */
 static struct str text_of(const struct advice *advice, const struct advice_item *item)
 {
-    return advice->diagnosis->findings[item->finding].remedies[item->remedy].text;
+    struct str text = advice->diagnosis->findings[item->finding].remedies[item->remedy].text;
+    struct str statement = remedy_statement(text);
+    return statement.n ? statement : text;
 }
 
 /* Several findings can have one remedy: it is printed once with each verdict. */
