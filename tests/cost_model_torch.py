@@ -4,16 +4,16 @@
 SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch and transformers (default: python3).
 Exits with 77, "skipped", when that one lacks them.
 
-    cost_model_torch.py FOLDER            records each model deeply and plainly into FOLDER, unless it is there,
-                                          and prints the error of the sum and of each part on plain recordings
-                                          of the models that are held back
-    cost_model_torch.py FOLDER --fit      prints the units of cost_units.def, from the models that are not; with these
-                                          in the file, the run without --fit prints its COST_ERROR
+    cost_model_torch.py FOLDER            records the models that are held back into FOLDER, unless they are there, and
+                                          prints the error of the sum and of each part, and COST_ERROR
+    cost_model_torch.py FOLDER --fit      records the others deeply, and prints the units of cost_units.def
+    cost_model_torch.py --beside FILE...  prints by how much the sum differs from the time of recordings of other
+                                          machines, and of how much that is the same factor for all
 
 Every other model is held back: no unit is fitted on it. Recordings are made with tests/clock, so that no time has what
-other work on the machine took, but for compilers that Inductor starts. The error of the units that symtape ships is printed, for
-comparison also that on the models of the fit.
+other work on the machine took, but for compilers that Inductor starts. The error is that of the units that SYMTAPE ships.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -28,7 +28,7 @@ PYTHON = os.environ.get("SYMTAPE_PYTHON", "python3")
 CLOCK = pathlib.Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve() / "tests" / "clock" / "clock.so"
 PROGRAM = ROOT / "tests" / "cost_model_program.py"
 DEF = ROOT / "profile" / "model" / "cost_model" / "cost_kinds.def"
-TERMS = re.findall(r'^COST_TERM\(.*"(\w+)"\)', DEF.with_name("cost_terms.def").read_text(), re.M)
+TERMS = re.findall(r'^COST_TERM\(\w+, "(\w+)"\)', DEF.with_name("cost_terms.def").read_text(), re.M)
 
 # (model, "train" or "eval", backend): the first of each pair is for the fit, the second is held back.
 MODELS = [
@@ -50,20 +50,20 @@ MODELS = [
 ]
 
 
-def tape(folder, model, how):
-    return folder / f"{'.'.join(model)}.{how}.tape"
-
-
-def record(folder):
+def record(folder, models, how):
+    """Returns the recordings by model."""
+    if not CLOCK.exists():
+        sys.exit(f"{CLOCK} is not built")
+    folder.mkdir(exist_ok=True)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
-    for model in MODELS:
-        for how in ("deep", "plain"):
-            to = tape(folder, model, how)
-            env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / f"{to.name}.cache")
-            if not to.exists():
-                subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to,
-                                "--", "env", f"LD_PRELOAD={CLOCK}", PYTHON, PROGRAM, *model],
-                               env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tapes = {model: folder / f"{'.'.join(model)}.{how}.tape" for model in models}
+    for model, to in tapes.items():
+        env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / f"{to.name}.cache")
+        if not to.exists():
+            subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to,
+                            "--", "env", f"LD_PRELOAD={CLOCK}", PYTHON, PROGRAM, *model],
+                           env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return tapes
 
 
 def cost_model(*tapes):
@@ -78,9 +78,9 @@ def release():
     return int(major) * 100 + int(minor)
 
 
-def print_rows(folder, fit):
+def print_rows(tapes):
     number = release()
-    rows = {row["kind"]: row for row in cost_model(*(tape(folder, m, "deep") for m in fit))["rows"]}
+    rows = {row["kind"]: row for row in cost_model(*tapes)["rows"]}
     for id_, name in re.findall(r'^COST_\w+\((\w+), "([^"]+)"', DEF.read_text(), re.M):
         row = rows.get(name)
         if row and row["unit_basis"] == "fitted":
@@ -110,21 +110,37 @@ def report(title, results):
         print(f"  median of {part}: {statistics.median(found):.1%} of {len(found)} (goal: 25 %)")
 
 
+def report_others(files):
+    ratios = {}
+    for file in files:
+        model = cost_model(file)
+        ratios[file] = (model["wall_ns"] - model["unexplained_ns"]) / model["wall_ns"]
+        print(f"  {pathlib.Path(file).name:50}{ratios[file]:5.2f} of {model['wall_ns'] / 1e9:.1f} s")
+    middle = statistics.median(ratios.values())
+    rest = statistics.median(abs(ratio / middle - 1) for ratio in ratios.values())
+    print(f"the sum is {middle:.2f} times the time in the median of {len(ratios)}; without that factor it is {rest:.1%} off")
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--beside", nargs="+", metavar="FILE")
+    options = parser.parse_args()
+    if options.beside:
+        report_others(options.beside)
+        return 0
+    if not options.folder:
+        parser.error("FOLDER is missing")
     if subprocess.run([PYTHON, "-c", "import torch, transformers"], stderr=subprocess.DEVNULL).returncode:
         print("skipped: no torch and transformers")
         return 77
-    folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(exist_ok=True)
-    record(folder)
-    fit, held = MODELS[::2], MODELS[1::2]
-    if "--fit" in sys.argv[2:]:
-        print_rows(folder, fit)
+    if options.fit:
+        print_rows(record(options.folder, MODELS[::2], "deep").values())
         return 0
-    results = {m: errors(cost_model(tape(folder, m, "plain"))) for m in held}
+    results = {model: errors(cost_model(tape)) for model, tape in record(options.folder, MODELS[1::2], "plain").items()}
     report("held back, plain recordings, shipped units:", results)
     print(f"COST_ERROR({release()}, {statistics.median(e for e, _ in results.values()):.3f}, {len(results)})")
-    report("the models of the fit, for comparison:", {m: errors(cost_model(tape(folder, m, "plain"))) for m in fit})
     return 0
 
 

@@ -130,8 +130,9 @@ static bool count_visited(void *user, const struct graph *graph)
                                .kind = visit->ref->kind,
                                .first_call = (uint32_t)work->calls.n };
     visit->visited = true;
-    visit->nodes = graph_counts(graph).nodes;
-    visit->inputs = graph_counts(graph).inputs;
+    const struct graph_counts counts = graph_counts(graph);
+    visit->nodes = counts.nodes;
+    visit->inputs = counts.inputs;
     if (!call_weigher_graph(&visit->c->weigher, graph) || !count_nodes(visit, graph, &done))
         return false;
     done.n_calls = (uint32_t)work->calls.n - done.first_call;

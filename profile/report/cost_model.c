@@ -17,7 +17,7 @@ GETTER(get_mean, struct cost_row,
 GETTER(get_unit, struct cost_row, datum_integer((int64_t)(row->unit.ns + 0.5)))
 GETTER(get_low, struct cost_row, datum_integer((int64_t)(row->unit.low_ns + 0.5)))
 GETTER(get_high, struct cost_row, datum_integer((int64_t)(row->unit.high_ns + 0.5)))
-#define COST_TERM(id, name, json)     \
+#define COST_TERM(id, json)           \
     GETTER(get_##id, struct cost_row, \
            datum_integer((int64_t)(row->unit.term_ns[COST_TERM_##id] + 0.5)))
 #include "profile/model/cost_model/cost_terms.def"
@@ -32,9 +32,9 @@ static const struct field ROW[] = {
     { "basis", .get = get_basis, TEXT(8, "basis", WORD, 0) },
     { NULL, .get = get_mean, TEXT(5, "a unit", SPENT, 0) },
     { "unit_ns", .get = get_unit },
-    { "unit_low_ns", .get = get_low, TEXT(6, "quartiles", SPENT, 1) },
-    { "unit_high_ns", .get = get_high, TEXT(7, "", SPENT, 2) },
-#define COST_TERM(id, name, json) { json, .get = get_##id },
+    { "unit_low_ns", .get = get_low },
+    { "unit_high_ns", .get = get_high },
+#define COST_TERM(id, json) { json, .get = get_##id },
 #include "profile/model/cost_model/cost_terms.def"
 #undef COST_TERM
     { "unit_basis", .get = get_unit_basis },

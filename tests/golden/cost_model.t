@@ -4,14 +4,14 @@ What the time of compiling consists of. In a deep recording dispatches are measu
 
     $ symtape profile --cost-model $RECORDINGS/deep.log.zst
     What the time of compiling consists of
-         time  share  kind                              count   a unit  quartiles           basis
-       125 ms   47 %  Dynamo, besides dispatches            -        -          -        -  measured
-      46.6 ms   18 %  FakeTensorMode: decomposition        11  4.24 ms    4.24 ms  4.24 ms  measured
-      42.6 ms   16 %  FakeTensorMode: meta kernel           7  6.09 ms    6.09 ms  6.09 ms  measured
-      37.8 ms   14 %  FakeTensorMode: cache bypass          4  9.45 ms    9.45 ms  9.45 ms  measured
-      20.6 ms    8 %  symtape's recorder                    -        -          -        -  measured
-       175 us   <1 %  FakeTensor dispatch                   1   175 us     175 us   175 us  measured
-      49.3 us   <1 %  FakeTensorMode: before the cache      3  16.4 us    16.4 us  16.4 us  measured
+         time  share  kind                              count   a unit  basis
+       125 ms   47 %  Dynamo, besides dispatches            -        -  measured
+      46.6 ms   18 %  FakeTensorMode: decomposition        11  4.24 ms  measured
+      42.6 ms   16 %  FakeTensorMode: meta kernel           7  6.09 ms  measured
+      37.8 ms   14 %  FakeTensorMode: cache bypass          4  9.45 ms  measured
+      20.6 ms    8 %  symtape's recorder                    -        -  measured
+       175 us   <1 %  FakeTensor dispatch                   1   175 us  measured
+      49.3 us   <1 %  FakeTensorMode: before the cache      3  16.4 us  measured
       The rows above and what is unexplained, -8.26 ms (-3.1 %), are the 265 ms of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
 
     Where what is unexplained lies
@@ -23,18 +23,18 @@ Otherwise counts of the replay are multiplied by what a unit costs.
 
     $ symtape profile --cost-model $RECORDINGS/mlp.log.zst
     What the time of compiling consists of
-         time  share  kind                                    count   a unit  quartiles           basis
-       207 ms   27 %  Dynamo, besides dispatches                  8  25.9 ms    6.17 ms  11.4 ms  estimated
-       146 ms   19 %  AOTAutograd, besides dispatches            12  12.1 ms    4.51 ms  7.23 ms  estimated
-      78.8 ms   10 %  FakeTensorMode: nested, path not known    103   765 us    1.29 ms  1.70 ms  estimated
-      36.6 ms    5 %  building guards                             -        -    2.04 ms  2.56 ms  estimated
-      35.6 ms    5 %  FakeTensorMode: meta kernel                24  1.48 ms    1.95 ms  2.62 ms  estimated
-      17.8 ms    2 %  FakeTensorMode: decomposition              10  1.78 ms    2.25 ms  2.48 ms  estimated
-      12.1 ms    2 %  FakeTensorMode: cache hit                  32   380 us     823 us  1.02 ms  estimated
-      10.3 ms    1 %  ProxyTorchDispatchMode dispatch            30   342 us     435 us   567 us  estimated
-      9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms    2.29 ms  3.00 ms  estimated
-      1.26 ms   <1 %  caches                                      6   210 us     155 us   405 us  estimated
-       841 us   <1 %  FakeTensorMode: before the cache           40  21.0 us    20.1 us  23.6 us  estimated
+         time  share  kind                                    count   a unit  basis
+       208 ms   27 %  Dynamo, besides dispatches                  8  25.9 ms  estimated
+       146 ms   19 %  AOTAutograd, besides dispatches            12  12.1 ms  estimated
+      78.8 ms   10 %  FakeTensorMode: nested, path not known    103   765 us  estimated
+      36.6 ms    5 %  building guards                             -        -  estimated
+      35.6 ms    5 %  FakeTensorMode: meta kernel                24  1.48 ms  estimated
+      17.8 ms    2 %  FakeTensorMode: decomposition              10  1.78 ms  estimated
+      12.1 ms    2 %  FakeTensorMode: cache hit                  32   380 us  estimated
+      10.3 ms    1 %  ProxyTorchDispatchMode dispatch            30   342 us  estimated
+      9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms  estimated
+      1.26 ms   <1 %  caches                                      6   210 us  estimated
+       841 us   <1 %  FakeTensorMode: before the cache           40  21.0 us  estimated
       The rows above and what is unexplained, 223 ms (28.6 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine. Of 15 recordings on that machine that were not used for the units, such a sum differed from the time by 14 % in the median.
 
     Where what is unexplained lies
@@ -49,21 +49,21 @@ The units of a deep recording explain another one.
 
     $ symtape profile --cost-model $RECORDINGS/deep.log.zst $RECORDINGS/mlp.log.zst
     What the time of compiling consists of
-         time  share  kind                                    count   a unit  quartiles           basis
-       631 ms   60 %  FakeTensorMode: nested, path not known    103  6.12 ms    4.63 ms  4.63 ms  estimated
-       332 ms   32 %  Dynamo, besides dispatches                  8  41.5 ms    6.17 ms  11.4 ms  estimated
-       221 ms   21 %  FakeTensorMode: meta kernel                31  7.12 ms    6.09 ms  6.09 ms  estimated
-       146 ms   14 %  AOTAutograd, besides dispatches            12  12.1 ms    4.51 ms  7.23 ms  estimated
-      95.0 ms    9 %  FakeTensorMode: decomposition              21  4.52 ms    4.24 ms  4.24 ms  estimated
-      37.8 ms    4 %  FakeTensorMode: cache bypass                4  9.45 ms    9.45 ms  9.45 ms  measured
-      36.6 ms    4 %  building guards                             -        -    2.04 ms  2.56 ms  estimated
-      20.6 ms    2 %  symtape's recorder                          -        -          -        -  measured
-      12.1 ms    1 %  FakeTensorMode: cache hit                  32   380 us     823 us  1.02 ms  estimated
-      10.3 ms    1 %  ProxyTorchDispatchMode dispatch            30   342 us     435 us   567 us  estimated
-      9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms    2.29 ms  3.00 ms  estimated
-      1.26 ms   <1 %  caches                                      6   210 us     155 us   405 us  estimated
-       719 us   <1 %  FakeTensorMode: before the cache           43  16.7 us    16.4 us  16.4 us  estimated
-       175 us   <1 %  FakeTensor dispatch                         1   175 us     175 us   175 us  measured
+         time  share  kind                                    count   a unit  basis
+       631 ms   60 %  FakeTensorMode: nested, path not known    103  6.12 ms  estimated
+       333 ms   32 %  Dynamo, besides dispatches                  8  41.6 ms  estimated
+       221 ms   21 %  FakeTensorMode: meta kernel                31  7.12 ms  estimated
+       146 ms   14 %  AOTAutograd, besides dispatches            12  12.1 ms  estimated
+      95.0 ms    9 %  FakeTensorMode: decomposition              21  4.52 ms  estimated
+      37.8 ms    4 %  FakeTensorMode: cache bypass                4  9.45 ms  measured
+      36.6 ms    4 %  building guards                             -        -  estimated
+      20.6 ms    2 %  symtape's recorder                          -        -  measured
+      12.1 ms    1 %  FakeTensorMode: cache hit                  32   380 us  estimated
+      10.3 ms    1 %  ProxyTorchDispatchMode dispatch            30   342 us  estimated
+      9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms  estimated
+      1.26 ms   <1 %  caches                                      6   210 us  estimated
+       719 us   <1 %  FakeTensorMode: before the cache           43  16.7 us  estimated
+       175 us   <1 %  FakeTensor dispatch                         1   175 us  measured
       The rows above and what is unexplained, -510 ms (-48.9 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
 
     Where what is unexplained lies

@@ -218,7 +218,7 @@ struct graph_counts {
 /* Counts inputs and outputs of the root, and everything else over the whole tree, each subgraph
  * once. Aliases are not nodes of the FX graph and are not counted. */
 struct graph_counts graph_counts(const struct graph *graph);
-/* Returns the number of sizes that are no numbers. */
+/* Returns the number of a meta's sizes that are symbolic. */
 uint32_t meta_symbolic_sizes(const struct graph *graph, const struct meta *meta);
 
 #endif

@@ -13,6 +13,13 @@ static int compare_samples(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+static void swap_samples(struct cost_sample *a, struct cost_sample *b)
+{
+    struct cost_sample old = *a;
+    *a = *b;
+    *b = old;
+}
+
 double cost_unit_time(const struct cost_unit *unit, const double amount[COST_TERMS])
 {
     double ret = 0;
@@ -40,7 +47,7 @@ static size_t keep_samples(struct cost_sample *samples, size_t n)
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
         if (samples[i].amount[COST_TERM_UNIT] > 0)
-            samples[kept++] = samples[i];
+            swap_samples(&samples[kept++], &samples[i]);
     return kept;
 }
 
@@ -173,8 +180,8 @@ bool cost_fit_scale(struct cost_sample *samples, size_t n, const struct cost_uni
         double expected = cost_unit_time(of, samples[i].amount);
         if (!(expected > 0) || !(samples[i].ns > 0))
             continue;
-        samples[kept] = samples[i];
-        samples[kept++].key = samples[i].ns / expected;
+        samples[i].key = samples[i].ns / expected;
+        swap_samples(&samples[kept++], &samples[i]);
     }
     if (kept == 0)
         return false;

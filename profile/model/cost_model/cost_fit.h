@@ -5,7 +5,8 @@
  *     if (!cost_fit_terms(samples, n, COST_BIT(UNIT) | COST_BIT(SIZE), &unit))
  *         cost_fit_scale(samples, n, &shipped, &unit);
  *     ns = cost_unit_time(&unit, amounts);
- */
+ *
+ * They reorder the samples, and lose none. */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_FIT_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_FIT_H
 
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 enum cost_term {
-#define COST_TERM(id, name, json) COST_TERM_##id,
+#define COST_TERM(id, json) COST_TERM_##id,
 #include "profile/model/cost_model/cost_terms.def"
 #undef COST_TERM
     COST_TERMS
@@ -34,8 +35,8 @@ struct cost_unit {
     double term_ns[COST_TERMS]; /* the time is the sum of the amounts times these */
 };
 
-/* Quantiles of ns / units, weighted by units; the time grows with units alone. It sorts the samples
- * and returns zeros where none has a unit. */
+/* Quantiles of ns / units, weighted by units; the time grows with units alone. Zeros where no
+ * sample has a unit. */
 struct cost_unit cost_fit_ratio(struct cost_sample *samples, size_t n);
 
 /* Sets the times of terms (a set of COST_BIT()): none is below 0, and the sum of the squares of the
