@@ -1,4 +1,5 @@
 /* Matmuls of scaled floats of eight bits, and with packed weights. */
+#include "replay/backend/call/float8.h"
 #include "replay/backend/call/packed_weights.h"
 #include "replay/backend/cpu/linalg/matmul.h"
 
@@ -57,7 +58,7 @@ static void apply_scales(const struct kernel *k, struct dense x, const struct sc
  * divides results of eight bits by it. */
 static void finish_small(struct kernel *k, struct dense c, enum dtype dtype)
 {
-    const double most = dtype == DTYPE_F8E4M3FN ? 448 : dtype == DTYPE_F8E5M2 ? 57344 : 0;
+    const double most = float8_max(dtype);
     for (int64_t i = 0; most != 0 && !k->failed && i < c.n; i++) {
         double x = c.u.r[i];
         c.u.r[i] = x > most ? most : x < -most ? -most : x;

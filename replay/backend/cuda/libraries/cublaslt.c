@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/backend/call/float8.h"
 #include "replay/backend/cuda/libraries/cublaslt_abi.h"
 #include "replay/backend/cuda/libraries/plan_choice.h"
 #include "replay/backend/cuda/runtime/cuda.h"
@@ -27,7 +28,7 @@ struct plan_key {
     uint32_t compute, scale, epilogue, bias_alignment, added;
     uint32_t c_type; /* what is added to the result has another type if the result has 8 bits */
     uint32_t bias_type, scaled, scale_a, scale_b, fast; /* of products of 8 bits */
-    uint32_t unused;
+    uint32_t unused; /* 0: keys are compared by their bytes and have no padding */
     uint32_t ranges; /* of a class: RANGE_M, ...; of a problem: 0 */
 };
 
@@ -160,11 +161,6 @@ static bool layout_of(const struct cuda_matrix *x, int64_t rows, int64_t columns
     ret->turned = turned;
     ret->alignment = alignment_of(x->address);
     return true;
-}
-
-static bool is_float8(enum dtype dtype)
-{
-    return dtype == DTYPE_F8E4M3FN || dtype == DTYPE_F8E5M2;
 }
 
 /* Floats of 16 to 64 bits with a result of their type, or of f32. */

@@ -21,6 +21,13 @@ struct cuda_matrix {
     bool conj;
 };
 
+static inline void cuda_matrix_transpose(struct cuda_matrix *x)
+{
+    const int64_t row = x->row;
+    x->row = x->column;
+    x->column = row;
+}
+
 /* Factors of a and b, f32 or smaller floats: one, or one for each row of a and column of b. */
 struct cuda_scales {
     uint64_t a, b;          /* 0: none */
@@ -31,8 +38,8 @@ struct cuda_scales {
 
 struct cuda_product {
     struct cuda_matrix a, b, c, self;
-    bool
-        scaled; /* c = self + scales * (a times b); what c cannot hold becomes its greatest value */
+    /* c = self + scales * (a times b); what c cannot hold becomes its greatest value. */
+    bool scaled;
     struct cuda_scales scales;
     int64_t m, n, inner, batch[PRODUCT_BATCH_DIMS]; /* outermost first */
     int64_t sums, a_sum, b_sum;                     /* strides from one pair to the next */

@@ -34,7 +34,7 @@ bool rule_int_mm(struct call *c)
 
 /* --- Scaled floats of eight bits --- */
 
-static bool is_float8(enum dtype dtype)
+static bool is_float8_or_float4(enum dtype dtype)
 {
     return dtype == DTYPE_F8E4M3FN || dtype == DTYPE_F8E5M2 || dtype == DTYPE_F8E4M3FNUZ ||
            dtype == DTYPE_F8E5M2FNUZ || dtype == DTYPE_F4E2M1FNX2;
@@ -172,7 +172,7 @@ bool rule_scaled_mm(struct call *c)
                  "Inputs must be 2D but got self.dim()=%u and mat2.dim()=%u", ndim_of(a),
                  ndim_of(b)))
         return false;
-    require(c, is_float8(dtype_of(a)) && is_float8(dtype_of(b)), "RuntimeError",
+    require(c, is_float8_or_float4(dtype_of(a)) && is_float8_or_float4(dtype_of(b)), "RuntimeError",
             "Expected both inputs to be fp8 or fp4 types but got self.dtype=%s and mat2.dtype=%s",
             dtype_python_name(dtype_of(a)), dtype_python_name(dtype_of(b)));
     if (!on_cpu(a))

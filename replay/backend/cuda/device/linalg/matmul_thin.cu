@@ -1,6 +1,7 @@
 /* Matmuls of few rows, with any strides. Defines: TA, TB, TC, TS (a, b, c, self), ACC (sums),
- * INTEGERS, SCALE (the type of scales, if there are any). The order of each element's sum does not depend on the grid. One program has the kernels
- * for all numbers of rows, so that another number compiles nothing. */
+ * INTEGERS, SCALE (the type of scales, if there are any). The order of each element's sum does not
+ * depend on the grid. One program has the kernels for all numbers of rows, so that another number
+ * compiles nothing. */
 #include "replay/backend/cuda/device/linalg/matmul.h"
 
 enum { MOST_ROWS = 8, EACH = MAX(PER16(TA), PER16(TB)) };

@@ -1,5 +1,6 @@
 /* Matmuls of matrices with any strides. Defines: TA, TB, TC, TS (a, b, c, self), ACC (sums),
- * INTEGERS, SCALE (the type of scales, if there are any). The order of each element's sum does not depend on the grid. */
+ * INTEGERS, SCALE (the type of scales, if there are any). The order of each element's sum does not
+ * depend on the grid. */
 #include "replay/backend/cuda/device/linalg/matmul.h"
 #include "replay/backend/cuda/device/tile.h"
 

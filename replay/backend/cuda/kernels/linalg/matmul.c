@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "replay/backend/call/float8.h"
 #include "replay/backend/cuda/device/linalg/matmul.h"
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/libraries/cublaslt.h"
@@ -20,13 +21,6 @@ static struct matmul_operand matmul_operand_of(const struct cuda_matrix *x)
     return ret;
 }
 
-static void turn(struct cuda_matrix *x)
-{
-    int64_t row = x->row;
-    x->row = x->column;
-    x->column = row;
-}
-
 /* Transposes the problem: rows become columns. */
 static void turn_product(struct cuda_product *p)
 {
@@ -38,7 +32,9 @@ static void turn_product(struct cuda_product *p)
     struct cuda_scales scales = p->scales;
     p->scales.a = scales.b, p->scales.b = scales.a;
     p->scales.a_step = scales.b_step, p->scales.b_step = scales.a_step;
-    turn(&p->a), turn(&p->b), turn(&p->c), turn(&p->self);
+    struct cuda_matrix *matrices[] = { &p->a, &p->b, &p->c, &p->self };
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+        cuda_matrix_transpose(matrices[i]);
 }
 
 /* Merges batches into rows if they are contiguous and b is the same for all. */
@@ -91,11 +87,6 @@ static bool is_integer(const struct cuda_matrix *x)
     return dense_kind_of(x->dtype) == DENSE_INT;
 }
 
-static bool is_float8(const struct cuda_matrix *x)
-{
-    return x->dtype == DTYPE_F8E4M3FN || x->dtype == DTYPE_F8E5M2;
-}
-
 static bool is_byte(const struct cuda_matrix *x)
 {
     return x->dtype == DTYPE_I8 || x->dtype == DTYPE_U8;
@@ -105,8 +96,8 @@ static bool is_byte(const struct cuda_matrix *x)
 static bool types_match(const struct cuda_product *p)
 {
     const struct cuda_matrix *a = &p->a, *b = &p->b;
-    return a->dtype == b->dtype || (is_float8(a) && is_float8(b)) || (is_byte(a) && is_byte(b)) ||
-           (p->scaled && is_integer(a) != is_integer(b));
+    return a->dtype == b->dtype || (is_float8(a->dtype) && is_float8(b->dtype)) ||
+           (is_byte(a) && is_byte(b)) || (p->scaled && is_integer(a) != is_integer(b));
 }
 
 /* The type of sums. Those of bytes wrap as a result of 32 bits does. */
@@ -115,15 +106,6 @@ static const char *sum_type_of(const struct cuda_product *p)
     if (is_byte(&p->a) && is_byte(&p->b) && p->c.dtype == DTYPE_I32)
         return "u32";
     return cuda_sum_type(is_integer(&p->a) ? p->b.dtype : p->a.dtype);
-}
-
-/* The value at which a scaled result of so few bits saturates; 0: at none. */
-static double greatest_of(const struct cuda_product *p)
-{
-    return !p->scaled                     ? 0
-           : p->c.dtype == DTYPE_F8E4M3FN ? 448
-           : p->c.dtype == DTYPE_F8E5M2   ? 57344
-                                          : 0;
 }
 
 /* thin: for at most so many rows; 0: for any. */
@@ -182,7 +164,7 @@ static bool orient(struct cuda_product *p)
  * matrix, 16 bytes at a time; or so little work that starting cuBLASLt takes longer. */
 static bool prefers_own_kernel(struct cuda_product p)
 {
-    if (is_float8(&p.a)) /* their conversion takes longer than reading them */
+    if (is_float8(p.a.dtype)) /* their conversion takes longer than reading them */
         return false;
     double work = (double)p.m * (double)p.n * (double)p.inner * (double)batches(&p);
     return orient(&p) && (work <= MATMUL_TINY || can_read_vectors(&p));
@@ -211,7 +193,7 @@ static void launch_matmul(struct kernel *k, struct cuda_product p)
         .scale_b = p.scales.b,
         .scale_a_step = p.scales.a_step,
         .scale_b_step = p.scales.b_step,
-        .most = greatest_of(&p),
+        .most = p.scaled ? float8_max(p.c.dtype) : 0,
         .row_tiles = ceil_div(p.m, MATMUL_TILE),
         .column_tiles = ceil_div(p.n, MATMUL_TILE),
     };

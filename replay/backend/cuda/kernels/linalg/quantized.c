@@ -9,7 +9,7 @@
 enum { INT4_ROWS = 8 }; /* of self: with more, weights are unpacked first */
 
 /* Describes a tensor of two dimensions, or a vector as one row of them. */
-static bool matrix_of(struct kernel *k, struct kernel_tensor x, struct cuda_matrix *ret)
+static bool matrix_or_row(struct kernel *k, struct kernel_tensor x, struct cuda_matrix *ret)
 {
     int64_t size[TENSOR_MAX_DIM], stride[TENSOR_MAX_DIM];
     if (!x.meta || !is_stored_real(x) || x.meta->ndim > 2 || x.meta->ndim == 0 ||
@@ -23,24 +23,17 @@ static bool matrix_of(struct kernel *k, struct kernel_tensor x, struct cuda_matr
     return true;
 }
 
-static void turn(struct cuda_matrix *x)
-{
-    const int64_t row = x->row;
-    x->row = x->column;
-    x->column = row;
-}
-
 /* The product of two tensors; mat2 is [out, in] if `turned`. */
 static bool product_of(struct kernel *k, bool turned, struct cuda_product *ret)
 {
     struct kernel_tensor x = tensor_arg(k, "self"), y = tensor_arg(k, "mat2"), to = result(k, 0);
     *ret = (struct cuda_product){ .batch = { 1, 1, 1 }, .sums = 1, .alpha = 1, .scaled = true };
-    if (!matrix_of(k, x, &ret->a) || !matrix_of(k, y, &ret->b) || !matrix_of(k, to, &ret->c) ||
-        x.meta->ndim != 2 || y.meta->ndim != 2 || to.meta->ndim != 2 ||
-        x.meta->size[1] != y.meta->size[turned])
+    if (!matrix_or_row(k, x, &ret->a) || !matrix_or_row(k, y, &ret->b) ||
+        !matrix_or_row(k, to, &ret->c) || x.meta->ndim != 2 || y.meta->ndim != 2 ||
+        to.meta->ndim != 2 || x.meta->size[1] != y.meta->size[turned])
         return false;
     if (turned)
-        turn(&ret->b);
+        cuda_matrix_transpose(&ret->b);
     ret->m = x.meta->size[0];
     ret->inner = x.meta->size[1];
     ret->n = y.meta->size[!turned];
@@ -77,7 +70,7 @@ static bool bias_of(struct kernel *k, struct cuda_product *p)
     if (!bias.meta)
         return true;
     p->beta = 1;
-    return matrix_of(k, bias, &p->self) && p->self.row == 0 &&
+    return matrix_or_row(k, bias, &p->self) && p->self.row == 0 &&
            bias.meta->size[bias.meta->ndim - 1] == p->n;
 }
 
@@ -164,7 +157,7 @@ void cuda_weight_int4pack_mm(struct kernel *k)
     char defines[64];
     if (!int4_weight_of_call(k, &packed))
         return;
-    if (!matrix_of(k, x, &p.a) || !matrix_of(k, to, &p.c) || packed.group % 32 != 0 ||
+    if (!matrix_or_row(k, x, &p.a) || !matrix_or_row(k, to, &p.c) || packed.group % 32 != 0 ||
         p.a.dtype != p.c.dtype || !int4_defines(defines, sizeof defines, x, scales)) {
         cuda_decline(k);
         return;
@@ -199,7 +192,7 @@ void cuda_convert_weight_to_int4pack(struct kernel *k)
     struct int4_weight w;
     if (!int4_weight_of(k, to, &w))
         return;
-    if (!matrix_of(k, x, &from) || x.meta->ndim != 2 || from.dtype != DTYPE_U8 ||
+    if (!matrix_or_row(k, x, &from) || x.meta->ndim != 2 || from.dtype != DTYPE_U8 ||
         x.meta->size[0] != w.n || x.meta->size[1] * 2 != w.k || !cuda_is_contiguous(k, to)) {
         cuda_decline(k); /* the CPU's kernel says what is wrong */
         return;
