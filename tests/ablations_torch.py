@@ -23,7 +23,7 @@ COUNTS = ["dispatches", "fake_tensor", "proxy", "fast_attempts", "fast_answers"]
 
 # Dispatches of FakeTensorMode: how far the prediction may be from what is counted, as a share. The
 # model is that of symtape replay --operators, which is not exact for each of these models.
-TOLERANCE = 0.10
+TOLERANCE = 0.05
 # What the fast path of an operator that has none changes in the calls after it is not predicted:
 # its result's storage has another expression than that of the operator's own rule.
 NOT_PREDICTED = {("convolutions", "fastpath:aten.relu"), ("convolutions", "identity:aten.relu")}

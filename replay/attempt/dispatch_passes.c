@@ -128,13 +128,6 @@ static void mark_leaf(const struct pass_run *run, const struct program *dynamo, 
         ops_model_leaf(run->walker->ops, value, run->gradients);
 }
 
-static struct value leaf_input(void *user, const struct program *program, const struct step *step,
-                               struct value value)
-{
-    mark_leaf(user, program, step->node, value);
-    return value;
-}
-
 /* Returns a tensor with the numbers that its sizes and strides have become: always a new one, or
  * only where they differ. */
 static struct value settled(const struct pass_run *run, struct value value, bool anew)
@@ -160,26 +153,50 @@ static struct value settled(const struct pass_run *run, struct value value, bool
     return y.meta ? value_tensor(y) : value;
 }
 
+static struct value leaf_input(void *user, const struct program *program, const struct step *step,
+                               struct value value)
+{
+    mark_leaf(user, program, step->node, value);
+    return value;
+}
+
+/* Notes an input of Dynamo's graph as AOTAutograd gets it. */
+static void note_passed(struct pass_run *run, node_id node, struct value value)
+{
+    while (run->passed.n <= node)
+        if (!vec_push(&run->passed, NULL)) {
+            err_nomem(&run->walker->err);
+            return;
+        }
+    run->passed.v[node] = value.kind == VALUE_TENSOR ? value.u.tensor.meta : NULL;
+}
+
 /* Returns an input of Dynamo's graph as AOTAutograd runs it. */
 static struct value traced_input(void *user, const struct program *program, const struct step *step,
                                  struct value value)
 {
-    const struct pass_run *run = user;
+    struct pass_run *run = user;
     value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
+    note_passed(run, step->node, value);
     mark_leaf(run, program, step->node, value);
     return value;
 }
 
-/* Returns an input of a joint graph. */
+/* Returns an input of a joint graph. Its graph prints what the sizes of one of Dynamo's inputs have
+ * become since AOTAutograd got it. */
 static struct value joint_input(void *user, const struct program *program, const struct step *step,
                                 struct value value)
 {
     const struct pass_run *run = user;
-    node_id origin = is_tangent(&program->graph->nodes[step->node])
-                         ? NODE_NONE
-                         : aot_inputs_find(&run->aot_inputs, step->node);
-    value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
-    if (origin != NODE_NONE && program == program->root)
+    bool tangent = is_tangent(&program->graph->nodes[step->node]) || program != program->root;
+    node_id origin = tangent ? NODE_NONE : aot_inputs_find(&run->aot_inputs, step->node);
+    const struct tensor_meta *meta =
+        origin != NODE_NONE && origin < run->passed.n ? run->passed.v[origin] : NULL;
+    if (meta && value.kind == VALUE_TENSOR && value.u.tensor.meta->ndim == meta->ndim)
+        value = value_tensor(ops_new_tensor(run->walker->ops, meta));
+    else
+        value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
+    if (origin != NODE_NONE)
         mark_leaf(run, run->dynamo, origin, value);
     return value;
 }
@@ -205,6 +222,12 @@ static bool is_inserted(const struct step *step)
     return step->kind == STEP_OPERATOR && str_is(op_name(step->op), "aten._assert_scalar.default");
 }
 
+/* Returns whether a step asks for a tensor's size, which dispatches nothing. */
+static bool asks_size(const struct step *step)
+{
+    return step->kind == STEP_OPERATOR && str_starts(op_name(step->op), STR("aten.sym_"));
+}
+
 /* Returns whether the graph asks a tensor for the sizes that a step takes. */
 static bool takes_sizes(const struct program *p, const struct step *step)
 {
@@ -224,7 +247,8 @@ static bool is_counted(void *user, const struct program *program, const struct s
     bool dynamo = walk->pass == PASS_DYNAMO;
     ops_model_at(run->walker->ops, dynamo ? program->number : UINT32_MAX,
                  program->first_node + step->node, !takes_sizes(program, step));
-    return step - program->steps >= walk->from && !(dynamo && is_inserted(step));
+    return step - program->steps >= walk->from && !(dynamo && is_inserted(step)) &&
+           !asks_size(step);
 }
 
 static struct value settled_result(void *user, struct value value)
@@ -378,6 +402,7 @@ bool passes_run(struct pass_run *run)
             continue;
         size_t aot = aot_of(run, i);
         run->dynamo = run->programs[i];
+        run->passed.n = 0;
         run->gradients = aot < run->n && run->kinds[aot] == GRAPH_JOINT;
         ok = (run_dynamo(run, i) && (aot == run->n || run_aot(run, aot))) || w->err.kind != ERR_ENV;
         if (ok)
@@ -386,5 +411,6 @@ bool passes_run(struct pass_run *run)
     ops_set_model_mode(w->ops, MODEL_NOTHING);
     w->counts = false;
     aot_inputs_release(&run->aot_inputs);
+    vec_release(&run->passed);
     return ok;
 }

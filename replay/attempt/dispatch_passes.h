@@ -59,6 +59,7 @@ struct pass_operators {
     rows;
 };
 
+struct tensor_meta;
 struct walker;
 struct replay_state;
 struct inputs;
@@ -79,6 +80,9 @@ struct pass_run {
     struct program *dynamo;       /* the Dynamo graph of the current compile */
     bool gradients;               /* AOTAutograd traces it with its gradients */
     struct aot_inputs aot_inputs; /* of its joint graph */
+    /* Dynamo's inputs as AOTAutograd got them, by node. */
+    vec_of(const struct tensor_meta *)
+    passed;
 };
 
 /* Must be the last use of an attempt: clears its counters and its cache. False: the error is that

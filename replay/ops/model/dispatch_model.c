@@ -159,6 +159,15 @@ static uint64_t saved_results(const struct op *op)
 
 /* --- A call --- */
 
+/* Returns whether autograd makes a result that shares storage a view: not those of
+ * torch/csrc/autograd/VariableTypeManual.cpp (detach) and tools/autograd/derivatives.yaml
+ * (_unsafe_view). */
+static bool makes_views(const struct op *op)
+{
+    return !op->writes && !str_is(op->name, "aten.detach.default") &&
+           !str_is(op->name, "aten._unsafe_view.default");
+}
+
 /* Counts a result's prim.device: views get it once they are made (torch/csrc/autograd/
  * VariableTypeUtils.h, as_view), results that require a gradient for the metadata of their edge
  * (set_history), wrappers of functionalization when they are made, but views of them do not
@@ -168,14 +177,14 @@ static void count_result(struct ops *ops, const struct op *op, struct tensor x, 
 {
     struct dispatch_model *dispatch = &ops->model->dispatch;
     bool fresh = x.storage >= fresh_from, written = op->writes;
+    bool differentiable = gradient && is_differentiable(x);
     if (dispatch->mode == MODEL_FUNCTIONAL)
         add_devices(ops, fresh);
     else
-        add_devices(ops, (uint64_t)(!fresh && !written) + (gradient && is_differentiable(x)));
-    if (gradient && is_differentiable(x) && (fresh || written))
+        add_devices(ops, (uint64_t)(!fresh && makes_views(op)) + differentiable);
+    if (differentiable && (fresh || written))
         set_grad(ops, x.storage, GRAD_RESULT);
-    if (gradient && is_differentiable(x) && dispatch->mode == MODEL_FAKE &&
-        !fake_cache_requires_grad(ops, x))
+    if (differentiable && dispatch->mode == MODEL_FAKE && !fake_cache_requires_grad(ops, x))
         note_short_count(ops);
 }
 
@@ -210,6 +219,10 @@ void count_outside_dispatches(const struct call *c)
                     result->u.tensor.storage == bound[0].u.tensor.storage;
         if (same && str_starts(op->name, STR("aten.to.")))
             model_devices(ops, 1); /* and makes no copy */
+        /* Python's method makes a guard of the device (torch/csrc/autograd/generated
+         * python_variable_methods.cpp, THPVariable_contiguous). */
+        if (!same && !ops->nesting && str_is(op->name, "aten.contiguous.default"))
+            model_devices(ops, 1);
         model_devices(ops, device_queries(op));
         return;
     }

@@ -227,8 +227,8 @@ static bool repeat_cache_effect(struct call *c)
 }
 
 /* Functionalization runs another operator in place of one that writes, and that one is counted; the
- * result is the same. Returns whether it did. */
-static bool count_functional(struct call *c)
+ * result is the same. Returns whether it did, with that one's result. */
+static bool count_functional(struct call *c, struct value *made)
 {
     struct ops *ops = c->ops;
     struct dispatch_model *dispatch = &ops->model->dispatch;
@@ -236,13 +236,28 @@ static bool count_functional(struct call *c)
     if (!op)
         return false;
     struct call functional = call_of(ops, op, c->args);
-    const struct value *self = &c->args[0], *made = &functional.ret;
     dispatch->functionalizing = true;
-    enum op_outcome outcome = ops->layers.enter(&functional);
+    if (ops->layers.enter(&functional) == OP_DONE)
+        *made = functional.ret;
     dispatch->functionalizing = false;
-    if (outcome == OP_DONE && c->n_args && self->kind == VALUE_TENSOR && made->kind == VALUE_TENSOR)
-        storage_note(ops, self->u.tensor.storage, storage_bytes(ops, made->u.tensor.storage));
     return true;
+}
+
+static void take_storage(struct ops *ops, const struct value *to, const struct value *from)
+{
+    if (to->kind == VALUE_TENSOR && from->kind == VALUE_TENSOR)
+        storage_note(ops, to->u.tensor.storage, storage_bytes(ops, from->u.tensor.storage));
+}
+
+/* The storages of the result, or of what a call has written, are those of the functional operator's
+ * result. */
+static void take_storages(const struct call *c, const struct value *made)
+{
+    if (made->kind == VALUE_TENSOR && c->n_args)
+        take_storage(c->ops, &c->args[0], made);
+    if (made->kind == VALUE_TUPLE && c->ret.kind == VALUE_TUPLE)
+        for (uint32_t i = 0; i < c->ret.n && i < made->n; i++)
+            take_storage(c->ops, &c->ret.u.items[i], &made->u.items[i]);
 }
 
 /* --- The layer --- */
@@ -311,9 +326,10 @@ static enum op_outcome model_call(struct call *c)
     struct ops *ops = c->ops;
     struct model *model = ops->model;
     uint32_t left_out = is_left_out(c), functional;
+    struct value made = value_none();
     bool passing = model_is_passing(ops);
     model->stats.muted += left_out;
-    functional = count_functional(c);
+    functional = count_functional(c, &made);
     c->fresh_from = ops->next_storage;
     model->stats.muted += functional;
     enum op_outcome outcome = is_only_dispatched(c) ? call_only_dispatched(c) : call_counted(c);
@@ -321,6 +337,8 @@ static enum op_outcome model_call(struct call *c)
         !repeat_cache_effect(c))
         outcome = ops_no_memory(ops);
     model->stats.muted -= functional;
+    if (outcome == OP_DONE && functional)
+        take_storages(c, &made);
     if (outcome == OP_DONE && passing && ops->depth == 0 && !model->dispatch.functionalizing)
         count_outside_dispatches(c);
     model->stats.muted -= left_out;

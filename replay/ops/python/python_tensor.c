@@ -229,16 +229,22 @@ static struct value apply_conversion(struct call *c, struct value value,
     struct tensor x = value_as_tensor(c, value);
     if (c->failed)
         return value_none();
-    if (python_decomposes(c) && !in_kernel(c))
-        count_dispatches(c, 2); /* aten.to.dtype and prim.device */
+    bool nested = python_decomposes(c) && !in_kernel(c);
+    if (nested)
+        count_dispatches(c, 1); /* aten.to.dtype */
     bool dtype = to->dtype != DTYPE_NONE && to->dtype != x.meta->dtype;
     bool device = to->device.type != DEVICE_NONE && !is_on_device(to->device, x.meta->device);
     bool format =
         to->format.kind == VALUE_MEMORY_FORMAT && to->format.u.memory_format != FORMAT_PRESERVE;
     if (format && !dtype && !device && !to->copy)
         format = suggest_format(c, x) != to->format.u.memory_format;
-    if (!dtype && !device && !format && !to->copy)
+    if (!dtype && !device && !format && !to->copy) { /* asks for the device (to_will_alias) */
+        if (nested)
+            count_dispatches(c, 1);
+        else
+            count_devices(c, 1);
         return value;
+    }
     struct keyword keywords[4];
     uint32_t n = 0;
     if (to->dtype != DTYPE_NONE)
@@ -358,6 +364,7 @@ bool python_type_as(struct call *c)
 {
     struct tensor_conversion to = { .dtype = DTYPE_NONE };
     uint32_t booleans = 0;
+    count_devices(c, 1); /* of the other's options */
     return read_conversion(c, &to, arg(c, 1), &booleans) &&
            ret_call(c, apply_conversion(c, arg(c, 0), &to));
 }

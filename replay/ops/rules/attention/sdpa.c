@@ -168,6 +168,7 @@ static enum sdpa_kernel choose_kernel(struct call *c, const struct sdpa *s)
 static struct tensor scalar_like(struct call *c, struct tensor like, double x)
 {
     struct value number = F(c, x);
+    count_devices(c, 1); /* of the tensor's options */
     struct keyword keywords[] = {
         { STR("dtype"), dtype_value(dtype_of(like)) },
         { STR("device"), { .kind = VALUE_DEVICE, .u.device = device_of(like) } },

@@ -215,6 +215,8 @@ bool rule_linear(struct call *c)
         struct tensor w = CALL(c, "aten.t.default", T(weight));
         return ret_tensor(c, CALL(c, "aten.addmm.default", T(bias), T(x), T(w)));
     }
+    if (some(bias))
+        count_devices(c, 1); /* is_xla() */
     if (some(bias) && is_contiguous(c, x, FORMAT_CONTIGUOUS))
         return ret_tensor(c, flat_linear(c, x, weight, bias));
     struct tensor out = matmul(c, x, CALL(c, "aten.t.default", T(weight)), 0);

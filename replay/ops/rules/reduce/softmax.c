@@ -109,6 +109,8 @@ bool rule_softmax_composite(struct call *c)
     enum dtype dtype = arg_dtype(c, 2, dtype_of(x));
     bool half_to_float =
         device_of(x).type == DEVICE_CUDA && dtype_of(x) == DTYPE_F16 && dtype == DTYPE_F32;
+    if (arg_given(c, 2))
+        count_devices(c, 1 + (dtype_of(x) == dtype)); /* toType() has options, and asks in to() */
     if (!half_to_float)
         x = dtype_of(x) == dtype ? x : ref_cast(c, x, dtype);
     return ret_tensor(c, call3(c, name, value_tensor(x), arg(c, 1), value_bool(half_to_float)));

@@ -348,7 +348,9 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
                             bool allow_copy, struct geometry *g, bool *copied)
 {
     uint32_t at = 0;
+    bool same = true;
     for (uint32_t i = 0; i < n && !c->failed; i++, at++) {
+        same &= at < g->n;
         if (at >= g->n) { /* The remaining sizes of shape must be 1. */
             if (guard_bool(c, py_ne(c, shape[i], SYM_ID_ONE)))
                 return refuse(c, "AssertionError",
@@ -361,6 +363,7 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
         if (guard_bool(c, py_eq(c, shape[i], g->size[at])))
             continue;
         bool viewable = true;
+        same = false;
         if (!take_dimension(c, x, g, at, shape[i], &viewable))
             return false;
         if (!viewable)
@@ -372,10 +375,13 @@ static bool view_dimensions(struct call *c, struct tensor x, const sym_id *shape
               "a.size(%u) expected to be 1 but got %s", at, sym_text(c, g->size[at]));
         if (!guard_or_false(c, py_eq(c, g->size[at], SYM_ID_ONE)))
             return refuse(c, "AssertionError", "a dimension that is no 1 cannot be squeezed");
+        same = false;
         count_call(c, "prims.squeeze", x, g, (sym_id[]){ num(c, at) }, 1, 1);
         geometry_remove(g, at);
         geometry_pass(c, x, g);
     }
+    if (same)
+        count_call(c, "prims.view_of", x, g, NULL, 0, 1);
     return !c->failed;
 }
 
@@ -461,8 +467,10 @@ static bool view_unbacked(struct call *c, struct tensor x, const sym_id *shape, 
     CHECK(c, py_eq(c, numel(c, x), product(c, shape, n)), "RuntimeError",
           "Could not reshape a tensor with shape %s as a tensor with shape %s!",
           py_size_text(c, x.meta->size, x.meta->ndim), py_tuple_text(c, shape, n));
-    if (n == g->n && guard_or_false(c, all_equal(c, shape, g->size, n)))
+    if (n == g->n && guard_or_false(c, all_equal(c, shape, g->size, n))) {
+        count_call(c, "prims.view_of", x, g, NULL, 0, 1);
         return !c->failed;
+    }
     if (oblivious ? contiguous_or_false(c, x) : is_contiguous(c, x, FORMAT_CONTIGUOUS))
         return set_geometry(c, g, shape, n);
     sym_id stride[TENSOR_MAX_DIM];

@@ -78,6 +78,8 @@ bool rule_squeeze(struct call *c)
     struct geometry g = geometry_of(x);
     const int64_t *dims;
     uint32_t n = arg_ints(c, 1, &dims);
+    if (!eager(c) && c->symbolic && value_is_number(arg(c, 1)))
+        count_dispatches(c, 1); /* aten.squeeze.dims (torch/_decomp/decompositions.py) */
     return geometry_squeeze(c, &g, dims, n) && ret_geometry(c, x, &g);
 }
 
