@@ -1,4 +1,5 @@
 """Compiles one small model, of transformers or of its own, with random weights: cost_model_program.py MODEL train|eval BACKEND"""
+import math
 import sys
 
 import torch
@@ -38,6 +39,61 @@ class Attention(nn.Module):
         return (x + self.out(nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)),)
 
 
+class Same(nn.Module):
+    """Pads as TensorFlow does: sizes become longer with each layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.convs = nn.ModuleList(nn.Conv2d(8, 8, 3, stride=2) for _ in range(3))
+
+    def forward(self, x):
+        for conv in self.convs:
+            h, w = (max((math.ceil(n / 2) - 1) * 2 + 3 - n, 0) for n in x.shape[-2:])
+            x = conv(nn.functional.pad(x, [w // 2, w - w // 2, h // 2, h - h // 2]))
+        return (x,)
+
+
+class Patches(nn.Module):
+    """Merges neighbours, with padding where a size is odd."""
+
+    def __init__(self):
+        super().__init__()
+        self.merges = nn.ModuleList(nn.Linear(32, 8) for _ in range(3))
+
+    def forward(self, x):
+        for merge in self.merges:
+            x = nn.functional.pad(x, (0, 0, 0, x.shape[2] % 2, 0, x.shape[1] % 2))
+            x = merge(torch.cat([x[:, i::2, j::2] for i in (0, 1) for j in (0, 1)], -1))
+        return (x,)
+
+
+class Halves(nn.Module):
+    """Splits a sequence in two, again and again, and puts the parts together in another way."""
+
+    def forward(self, x):
+        for _ in range(3):
+            n = x.shape[1] // 2
+            x = torch.cat([x[:, n:], x[:, :n] * 2, x[:, : (n + 1) // 2]], 1)
+        return (x,)
+
+
+class Pyramid(nn.Module):
+    """Sizes that are halved, and interpolated to those before."""
+
+    def __init__(self):
+        super().__init__()
+        self.down = nn.ModuleList(nn.Conv2d(8, 8, 3, stride=2, padding=1) for _ in range(4))
+
+    def forward(self, x):
+        levels = [x]
+        for down in self.down:
+            levels.append(down(levels[-1]).relu())
+        y = levels[-1]
+        for level in reversed(levels[:-1]):
+            y = level + nn.functional.interpolate(y, size=level.shape[-2:])
+        return (torch.cat([z.flatten(2) for z in levels], 2), y)
+
+
 class Own(nn.Module):
     def __init__(self, *layers):
         super().__init__()
@@ -52,6 +108,10 @@ OWN = {
     "cnn": lambda: (Own(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 8, 3), nn.Flatten(2)),
                     torch.randn(3, 3, 20, 24)),
     "attention": lambda: (Attention(), torch.randn(3, 17, 32)),
+    "same": lambda: (Same(), torch.randn(2, 8, 93, 121)),
+    "patches": lambda: (Patches(), torch.randn(2, 93, 121, 8)),
+    "halves": lambda: (nn.Sequential(nn.Linear(8, 8), Halves()), torch.randn(2, 61, 8)),
+    "pyramid": lambda: (Pyramid(), torch.randn(2, 8, 93, 121)),
 }
 
 

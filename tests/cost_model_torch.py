@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """The cost model of `symtape profile --cost-model`, from live recordings: run by hand, about 15 minutes.
 
-SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch and transformers (default: python3).
-Exits with 77, "skipped", when that one lacks them.
+SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch and transformers (default: python3), which
+recording needs: it exits with 77, "skipped", when that one lacks them.
 
-    cost_model_torch.py FOLDER            records the models that are held back into FOLDER, unless they are there, and
-                                          prints the error of the sum and of each part, and COST_ERROR
-    cost_model_torch.py FOLDER --fit      records the others deeply, and prints the units of cost_units.def
+    cost_model_torch.py FOLDER --record   records what is not in FOLDER: the models of the fit deeply, the others plainly
+                        --jobs N          so many at a time, on a machine with more than 2 N processors
+    cost_model_torch.py FOLDER --fit      prints the units of cost_units.def
+    cost_model_torch.py FOLDER            prints the error of the sum and of each part over the recordings that are held
+                                          back, and COST_ERROR
     cost_model_torch.py --beside FILE...  prints by how much the sum differs from the time of recordings of other
                                           machines, and of how much that is the same factor for all
 
@@ -14,6 +16,7 @@ Every other model is held back: no unit is fitted on it. Recordings are made wit
 other work on the machine took, but for compilers that Inductor starts. The error is that of the units that SYMTAPE ships.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -21,6 +24,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(os.environ.get("SYMTAPE_ROOT", pathlib.Path(__file__).parent.parent)).resolve()
 SYMTAPE = os.environ.get("SYMTAPE", "symtape")
@@ -47,23 +51,42 @@ MODELS = [
     ("bert", "eval", "inductor"), ("opt", "eval", "inductor"),
     ("gpt2", "eval", "inductor"), ("distilbert", "eval", "inductor"),
     ("electra", "train", "inductor"), ("llama", "eval", "inductor"),
+    ("same", "eval", "aot_eager"), ("patches", "eval", "aot_eager"),
+    ("halves", "train", "aot_eager"), ("pyramid", "train", "aot_eager"),
 ]
 
 
-def record(folder, models, how):
-    """Returns the recordings by model."""
+def record_one(model, how, to):
     if not CLOCK.exists():
         sys.exit(f"{CLOCK} is not built")
-    folder.mkdir(exist_ok=True)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
-    tapes = {model: folder / f"{'.'.join(model)}.{how}.tape" for model in models}
-    for model, to in tapes.items():
-        env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / f"{to.name}.cache")
-        if not to.exists():
-            subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to,
-                            "--", "env", f"LD_PRELOAD={CLOCK}", PYTHON, PROGRAM, *model],
-                           env=env, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory(prefix="symtape-cost-") as caches:
+        env.update(TORCHINDUCTOR_CACHE_DIR=caches, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="2")
+        done = subprocess.run([SYMTAPE, "record", *["--deep"] * (how == "deep"), "-o", to,
+                               "--", "env", f"LD_PRELOAD={CLOCK}", PYTHON, PROGRAM, *model],
+                              env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        print(f"{' '.join(model)}: not recorded: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        to.unlink(missing_ok=True)
+
+
+def tapes_of(folder, models, how):
+    return {model: folder / f"{'.'.join(model)}.{how}.tape" for model in models}
+
+
+def recorded(folder, models, how):
+    """Returns the recordings by model, without those that are missing."""
+    tapes = {model: to for model, to in tapes_of(folder, models, how).items() if to.exists()}
+    if not tapes:
+        sys.exit(f"{folder} has no recordings: --record makes them")
     return tapes
+
+
+def record(folder, models, how, jobs):
+    folder.mkdir(exist_ok=True)
+    missing = {model: to for model, to in tapes_of(folder, models, how).items() if not to.exists()}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda item: record_one(item[0], how, item[1]), missing.items()))
 
 
 def cost_model(*tapes):
@@ -71,15 +94,18 @@ def cost_model(*tapes):
     return json.loads(done.stdout)["cost_model"]
 
 
-def release():
-    """As cost_units.def has it: 213 is 2.13."""
-    done = subprocess.run([PYTHON, "-c", "import torch; print(torch.__version__)"], check=True, stdout=subprocess.PIPE, text=True)
-    major, minor = done.stdout.split(".")[:2]
+def release(tapes):
+    """That of the recordings, as cost_units.def has it: 213 is 2.13."""
+    done = subprocess.run([SYMTAPE, "info", "--json", *map(str, tapes)], check=True, stdout=subprocess.PIPE)
+    releases = {".".join(r["torch_version"].split(".")[:2]) for r in json.loads(done.stdout)["recordings"]}
+    if len(releases) != 1:
+        sys.exit(f"recordings of more than one release: {', '.join(sorted(releases))}")
+    major, minor = releases.pop().split(".")
     return int(major) * 100 + int(minor)
 
 
 def print_rows(tapes):
-    number = release()
+    number = release(tapes)
     rows = {row["kind"]: row for row in cost_model(*tapes)["rows"]}
     for id_, name in re.findall(r'^COST_\w+\((\w+), "([^"]+)"', DEF.read_text(), re.M):
         row = rows.get(name)
@@ -90,20 +116,26 @@ def print_rows(tapes):
 
 
 def errors(model):
-    """Returns the share by which the sum differs from the wall time, and each part from its phases."""
+    """Returns by which share of the time the sum of the rows differs from it, the sum of all that units make of it, and
+    what they make of each part."""
     wall = model["wall_ns"]
-    sum_error = abs(model["unexplained_ns"]) / wall
-    parts = {p["part"]: abs(p["unexplained_ns"]) / p["ns"] for p in model["parts"] if p["ns"] > 0.02 * wall and p["part"] != "no phase"}
-    return sum_error, parts
+    estimates = abs(wall - sum(row["estimated_ns"] for row in model["rows"])) / wall
+    parts = {p["part"]: abs(p["ns"] - p["estimated_ns"]) / p["ns"]
+             for p in model["parts"] if p["ns"] > 0.02 * wall and p["part"] != "no phase"}
+    return abs(model["unexplained_ns"]) / wall, estimates, parts
+
+
+def median_error(results, which):
+    return statistics.median(errors[which] for errors in results.values())
 
 
 def report(title, results):
     print(title)
-    for model, (sum_error, parts) in results.items():
-        print(f"  {' '.join(model):32}sum {sum_error:6.1%}  ", "  ".join(f"{k} {v:.1%}" for k, v in parts.items()))
-    print(f"  median of the sum: {statistics.median(e for e, _ in results.values()):.1%} (goal: 15 %)")
+    for model, (rows, estimates, parts) in results.items():
+        print(f"  {' '.join(model):32}rows {rows:6.1%}  units alone {estimates:6.1%}  ", "  ".join(f"{k} {v:.1%}" for k, v in parts.items()))
+    print(f"  median of the rows: {median_error(results, 0):.1%}, of units alone: {median_error(results, 1):.1%} (goal: 15 %)")
     by_part = {}
-    for _, parts in results.values():
+    for _, _, parts in results.values():
         for part, error in parts.items():
             by_part.setdefault(part, []).append(error)
     for part, found in sorted(by_part.items()):
@@ -125,6 +157,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--beside", nargs="+", metavar="FILE")
     options = parser.parse_args()
     if options.beside:
@@ -132,15 +166,21 @@ def main():
         return 0
     if not options.folder:
         parser.error("FOLDER is missing")
-    if subprocess.run([PYTHON, "-c", "import torch, transformers"], stderr=subprocess.DEVNULL).returncode:
-        print("skipped: no torch and transformers")
-        return 77
-    if options.fit:
-        print_rows(record(options.folder, MODELS[::2], "deep").values())
+    fitted, held_back = MODELS[::2], MODELS[1::2]
+    if options.record:
+        if subprocess.run([PYTHON, "-c", "import torch, transformers"], stderr=subprocess.DEVNULL).returncode:
+            print("skipped: no torch and transformers")
+            return 77
+        record(options.folder, fitted, "deep", options.jobs)
+        record(options.folder, held_back, "plain", options.jobs)
         return 0
-    results = {model: errors(cost_model(tape)) for model, tape in record(options.folder, MODELS[1::2], "plain").items()}
+    if options.fit:
+        print_rows(list(recorded(options.folder, fitted, "deep").values()))
+        return 0
+    tapes = recorded(options.folder, held_back, "plain")
+    results = {model: errors(cost_model(tape)) for model, tape in tapes.items()}
     report("held back, plain recordings, shipped units:", results)
-    print(f"COST_ERROR({release()}, {statistics.median(e for e, _ in results.values()):.3f}, {len(results)})")
+    print(f"COST_ERROR({release(tapes.values())}, {median_error(results, 0):.3f}, {len(results)})")
     return 0
 
 

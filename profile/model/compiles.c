@@ -2,6 +2,8 @@
 #include "profile/model/build.h"
 #include "trace/selector.h"
 
+enum { SHORT_GUARD = 100 }; /* bytes of an expression that takes no longer than shorter ones */
+
 /* Returns whether an attempt is selected: "0/0" names a compile with all its attempts, "0/0_1" one
  * attempt. */
 static bool attempt_asked(const struct profile_options *options, const struct attempt *attempt)
@@ -135,9 +137,13 @@ static void count_parts(struct profile_build *b, const struct build_input *in)
             b->compiles.v[compile].n_graphs++;
     }
     for (uint32_t i = 0; i < in->guards->n; i++) {
-        uint32_t compile = build_compile(in, in->guards->guards[i].attempt);
-        if (compile != PROFILE_NONE && in->guards->guards[i].kind == GUARD_EVAL)
-            b->compiles.v[compile].n_guards++;
+        const struct guard *guard = &in->guards->guards[i];
+        uint32_t compile = build_compile(in, guard->attempt);
+        if (compile == PROFILE_NONE || guard->kind != GUARD_EVAL)
+            continue;
+        b->compiles.v[compile].n_guards++;
+        if (guard->expr.n > SHORT_GUARD)
+            b->compiles.v[compile].long_characters += guard->expr.n - SHORT_GUARD;
     }
     for (uint32_t i = 0; i < in->symbols->n_symbols; i++) {
         uint32_t compile = build_compile(in, in->symbols->symbols[i].attempt);

@@ -101,6 +101,7 @@ struct profile_compile {
     int64_t ns, restarted_ns;
     uint64_t n_records;
     uint32_t n_graphs, n_guards, n_symbols, n_specializations;
+    uint64_t long_characters; /* of the guards' expressions, those beyond the first 100 of each */
     /* Calls in the graphs of the last attempt, and of those before it. */
     uint64_t calls[GRAPH_KINDS], thrown_calls[GRAPH_KINDS];
     /* Symbolic sizes of the results of all these calls, and the inputs of their graphs. */

@@ -28,6 +28,7 @@ static const struct field ROW[] = {
     { "count", MEMBER(struct cost_row, count), TEXT(4, "count", COUNT, 0) },
     { "ns", MEMBER(struct cost_row, ns) },
     { NULL, CELL(cell_time, struct cost_row, ns), TEXT(1, "time", NS, 0) },
+    { "estimated_ns", MEMBER(struct cost_row, estimated_ns) },
     { "share", MEMBER(struct cost_row, share), TEXT(2, "share", SHARE, 0) },
     { "basis", .get = get_basis, TEXT(8, "basis", WORD, 0) },
     { NULL, .get = get_mean, TEXT(5, "a unit", SPENT, 0) },
@@ -50,6 +51,7 @@ static const struct field PART[] = {
     { NULL, CELL(cell_time, struct cost_part, explained_ns), TEXT(3, "explained", NS, 0) },
     { "unexplained_ns", MEMBER(struct cost_part, unexplained_ns) },
     { NULL, CELL(cell_time, struct cost_part, unexplained_ns), TEXT(1, "unexplained", NS, 0) },
+    { "estimated_ns", MEMBER(struct cost_part, estimated_ns) },
 };
 static const struct fields PART_FIELDS = FIELDS_OF(PART);
 
@@ -68,8 +70,9 @@ static void write_basis(const struct report *r, const struct cost_model *m)
     else if (m->release) {
         struct cost_error error = cost_error_shipped(m->release);
         buf_printf(&text,
-                   "No tape is a deep recording: times are counts of the replay by what a unit "
-                   "cost with PyTorch %d.%d, on another machine. ",
+                   "No tape is a deep recording: estimated times are counts of the replay by what "
+                   "a unit cost with PyTorch %d.%d on another machine, the others those of the "
+                   "log's phases. ",
                    m->release / 100, m->release % 100);
         if (error.recordings)
             buf_printf(

@@ -24,55 +24,55 @@ Otherwise counts of the replay are multiplied by what a unit costs.
     $ symtape profile --cost-model $RECORDINGS/mlp.log.zst
     What the time of compiling consists of
          time  share  kind                                    count   a unit  basis
-       208 ms   27 %  Dynamo, besides dispatches                  8  25.9 ms  estimated
-       146 ms   19 %  AOTAutograd, besides dispatches            12  12.1 ms  estimated
-      78.8 ms   10 %  FakeTensorMode: nested, path not known    103   765 us  estimated
-      36.6 ms    5 %  building guards                             -        -  estimated
-      35.6 ms    5 %  FakeTensorMode: meta kernel                24  1.48 ms  estimated
-      17.8 ms    2 %  FakeTensorMode: decomposition              10  1.78 ms  estimated
-      12.1 ms    2 %  FakeTensorMode: cache hit                  32   380 us  estimated
-      10.3 ms    1 %  ProxyTorchDispatchMode dispatch            30   342 us  estimated
-      9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms  estimated
-      1.26 ms   <1 %  caches                                      6   210 us  estimated
-       841 us   <1 %  FakeTensorMode: before the cache           40  21.0 us  estimated
-      The rows above and what is unexplained, 223 ms (28.6 %), are the 779 ms of compiling. No tape is a deep recording: times are counts of the replay by what a unit cost with PyTorch 2.13, on another machine. Of 15 recordings on that machine that were not used for the units, such a sum differed from the time by 14 % in the median.
+       362 ms   46 %  Dynamo, besides dispatches                  8  45.2 ms  estimated
+       149 ms   19 %  building guards                             -        -  measured
+       115 ms   15 %  AOTAutograd, besides dispatches            12  9.58 ms  estimated
+      90.2 ms   12 %  FakeTensorMode: nested, path not known    103   876 us  estimated
+      41.3 ms    5 %  FakeTensorMode: meta kernel                24  1.72 ms  estimated
+      18.9 ms    2 %  FakeTensorMode: decomposition              10  1.89 ms  estimated
+      14.2 ms    2 %  FakeTensorMode: cache hit                  32   444 us  estimated
+      13.4 ms    2 %  ProxyTorchDispatchMode dispatch            30   446 us  estimated
+      11.0 ms    1 %  FakeTensorMode: fast path                   5  2.20 ms  estimated
+       967 us   <1 %  FakeTensorMode: before the cache           40  24.2 us  estimated
+      99.0 us   <1 %  caches                                      6  16.5 us  measured
+      The rows above and what is unexplained, -37.5 ms (-4.8 %), are the 779 ms of compiling. No tape is a deep recording: estimated times are counts of the replay by what a unit cost with PyTorch 2.13 on another machine, the others those of the log's phases. Of 17 recordings on that machine that were not used for the units, such a sum differed from the time by 10 % in the median.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
-           134 ms    421 ms     287 ms  Dynamo (tracing Python)
-           113 ms    149 ms    36.6 ms  building guards
-         -17.9 ms    214 ms     232 ms  AOTAutograd (tracing ATen graphs)
+         -31.3 ms    421 ms     452 ms  Dynamo (tracing Python)
          -4.88 ms  -4.88 ms       0 ns  no phase
-         -1.16 ms   99.0 us    1.26 ms  caches
+         -1.35 ms    214 ms     215 ms  AOTAutograd (tracing ATen graphs)
+             0 ns    149 ms     149 ms  building guards
+             0 ns   99.0 us    99.0 us  caches
 
 The units of a deep recording explain another one.
 
     $ symtape profile --cost-model $RECORDINGS/deep.log.zst $RECORDINGS/mlp.log.zst
     What the time of compiling consists of
          time  share  kind                                    count   a unit  basis
-       631 ms   60 %  FakeTensorMode: nested, path not known    103  6.12 ms  estimated
-       333 ms   32 %  Dynamo, besides dispatches                  8  41.6 ms  estimated
-       221 ms   21 %  FakeTensorMode: meta kernel                31  7.12 ms  estimated
-       146 ms   14 %  AOTAutograd, besides dispatches            12  12.1 ms  estimated
-      95.0 ms    9 %  FakeTensorMode: decomposition              21  4.52 ms  estimated
+       617 ms   59 %  FakeTensorMode: nested, path not known    103  5.99 ms  estimated
+       487 ms   47 %  Dynamo, besides dispatches                  8  60.9 ms  estimated
+       212 ms   20 %  FakeTensorMode: meta kernel                31  6.85 ms  estimated
+       149 ms   14 %  building guards                             -        -  measured
+       115 ms   11 %  AOTAutograd, besides dispatches            12  9.58 ms  estimated
+      95.2 ms    9 %  FakeTensorMode: decomposition              21  4.53 ms  estimated
       37.8 ms    4 %  FakeTensorMode: cache bypass                4  9.45 ms  measured
-      36.6 ms    4 %  building guards                             -        -  estimated
       20.6 ms    2 %  symtape's recorder                          -        -  measured
-      12.1 ms    1 %  FakeTensorMode: cache hit                  32   380 us  estimated
-      10.3 ms    1 %  ProxyTorchDispatchMode dispatch            30   342 us  estimated
-      9.80 ms    1 %  FakeTensorMode: fast path                   5  1.96 ms  estimated
-      1.26 ms   <1 %  caches                                      6   210 us  estimated
-       719 us   <1 %  FakeTensorMode: before the cache           43  16.7 us  estimated
+      14.2 ms    1 %  FakeTensorMode: cache hit                  32   444 us  estimated
+      13.4 ms    1 %  ProxyTorchDispatchMode dispatch            30   446 us  estimated
+      11.0 ms    1 %  FakeTensorMode: fast path                   5  2.20 ms  estimated
+       707 us   <1 %  FakeTensorMode: before the cache           43  16.4 us  estimated
        175 us   <1 %  FakeTensor dispatch                         1   175 us  measured
-      The rows above and what is unexplained, -510 ms (-48.9 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
+      99.0 us   <1 %  caches                                      6  16.5 us  measured
+      The rows above and what is unexplained, -730 ms (-69.9 %), are the 1.04 s of compiling. The time of a unit is fitted on the deep recordings among these tapes, or shipped with symtape where they have no such work.
 
     Where what is unexplained lies
       unexplained    phases  explained  part
-          -404 ms    214 ms     617 ms  AOTAutograd (tracing ATen graphs)
-          -205 ms    694 ms     899 ms  Dynamo (tracing Python)
-           113 ms    149 ms    36.6 ms  building guards
+          -369 ms    214 ms     583 ms  AOTAutograd (tracing ATen graphs)
+          -348 ms    694 ms     1.04 s  Dynamo (tracing Python)
          -13.1 ms  -13.1 ms       0 ns  no phase
-         -1.16 ms   99.0 us    1.26 ms  caches
+             0 ns    149 ms     149 ms  building guards
+             0 ns   99.0 us    99.0 us  caches
 
 As JSON: the rows and what is unexplained are the time of the compiles, and so are the parts.
 
@@ -82,10 +82,10 @@ As JSON: the rows and what is unexplained are the time of the compiles, and so a
     False True 0 0
 
     $ symtape profile --cost-model --json $RECORDINGS/deep.log.zst | tr '{' '\n' | grep -E 'wall_ns|meta kernel|Dynamo, |"no phase"'
-    "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.143,"rows":[
-    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"once_ns":0,"each_ns":0,"symbolic_size_ns":0,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"unit_basis":"shipped","samples":0},
-    "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"once_ns":0,"each_ns":6086123,"symbolic_size_ns":2821290,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"unit_basis":"fitted","samples":1},
-    "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000},
+    "wall_ns":264630000,"unexplained_ns":-8258000,"fitted":true,"release":213,"release_error":0.099,"rows":[
+    "kind":"Dynamo, besides dispatches","count":0,"ns":124996717,"estimated_ns":0,"share":0.4723452254090617,"basis":"measured","unit_ns":0,"unit_low_ns":0,"unit_high_ns":0,"once_ns":0,"each_ns":0,"symbolic_size_ns":0,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":0,"unit_basis":"shipped","samples":0},
+    "kind":"FakeTensorMode: meta kernel","count":7,"ns":42602860,"estimated_ns":0,"share":0.16099028832709822,"basis":"measured","unit_ns":6086123,"unit_low_ns":6086123,"unit_high_ns":6086123,"once_ns":0,"each_ns":6086123,"symbolic_size_ns":2085877,"input_ns":0,"guard_ns":0,"joint_call_ns":0,"long_character_ns":751217,"unit_basis":"fitted","samples":1},
+    "part":"no phase","ns":-8258000,"explained_ns":0,"unexplained_ns":-8258000,"estimated_ns":0},
 
 Options that exclude each other.
 

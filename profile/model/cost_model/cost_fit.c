@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { SAMPLES_PER_TERM = 2 };
+#define CHEAP       0.25 /* of the median */
 #define LEAST_PIVOT 1e-9 /* of a term's own equation: it tells the term from those before */
 
 static int compare_samples(const void *a, const void *b)
@@ -78,13 +79,14 @@ struct equations {
     size_t n; /* the number of samples */
 };
 
-/* Adds up the equations of all terms, with each sample's time as 1. */
-static struct equations add_up(const struct cost_sample *samples, size_t n)
+/* Adds up the equations of all terms, with each sample's time as 1. Samples of units that are much
+ * cheaper than the median are left out, because these shares would let them decide. */
+static struct equations add_up(const struct cost_sample *samples, size_t n, double median)
 {
     struct equations ret = { 0 };
     for (size_t i = 0; i < n; i++) {
         const struct cost_sample *s = &samples[i];
-        if (!(s->ns > 0))
+        if (!(s->ns > 0) || s->ns < CHEAP * median * s->amount[COST_TERM_UNIT])
             continue;
         for (unsigned k = 0; k < COST_TERMS; k++) {
             ret.right[k] += s->amount[k] / s->ns;
@@ -160,7 +162,7 @@ static unsigned bits_of(unsigned set)
 bool cost_fit_terms(const struct cost_sample *samples, size_t n, unsigned terms,
                     struct cost_unit *unit)
 {
-    struct equations e = add_up(samples, n);
+    struct equations e = add_up(samples, n, unit->ns);
     double solution[COST_TERMS], least = INFINITY;
     if (e.n < (size_t)SAMPLES_PER_TERM * bits_of(terms))
         return false;

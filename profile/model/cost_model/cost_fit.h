@@ -41,7 +41,8 @@ struct cost_unit cost_fit_ratio(struct cost_sample *samples, size_t n);
 
 /* Sets the times of terms (a set of COST_BIT()): none is below 0, and the sum of the squares of the
  * errors, as shares of the samples' times, is the least (least squares, by all subsets of terms).
- * Samples without time do not count. Each term needs two samples; it returns false, with the
+ * Samples without time do not count, nor those in which a unit (unit->ns is the median) took less
+ * than a quarter of it. Each term needs two samples; it returns false, with the
  * unit as it was, where not all terms have that. */
 bool cost_fit_terms(const struct cost_sample *samples, size_t n, unsigned terms,
                     struct cost_unit *unit);

@@ -13,8 +13,9 @@ static const struct kind_row {
     enum cost_units units;   /* of the others; UNITS_NONE: a dispatch, or the recorder */
     unsigned terms;          /* a set of COST_BIT() */
 } KINDS[COST_KINDS] = {
-#define COST_DISPATCH(id, name, path) \
-    [COST_##id] = { name, path, PHASE_PARTS, UNITS_NONE, COST_BIT(UNIT) | COST_BIT(SIZE) },
+#define COST_DISPATCH(id, name, path)                    \
+    [COST_##id] = { name, path, PHASE_PARTS, UNITS_NONE, \
+                    COST_BIT(UNIT) | COST_BIT(SIZE) | COST_BIT(LONG) },
 #define COST_REST(id, name, part, units, terms) \
     [COST_##id] = { name, DISPATCH_PATHS, part, units, terms },
 #define COST_RECORDER(id, name) [COST_##id] = { name, DISPATCH_PATHS, PHASE_PARTS, UNITS_NONE, 0 },
@@ -69,9 +70,9 @@ struct model_build {
     struct trace_costs *traces;
     struct cost_sample *samples;
     struct cost_unit units[COST_KINDS];
-    double ns[COST_KINDS], count[COST_KINDS];
+    double ns[COST_KINDS], count[COST_KINDS], estimated_ns[COST_KINDS];
     bool measured[COST_KINDS], fitted[COST_KINDS];
-    double explained[PHASE_PARTS];
+    double explained[PHASE_PARTS], estimated[PHASE_PARTS];
 };
 
 static struct trace_costs *trace_of(const struct model_build *m, size_t compile)
@@ -243,22 +244,42 @@ static void set_amounts(const struct model_build *m, size_t at, enum cost_units 
         (double)(dynamo ? c->inputs[GRAPH_DYNAMO] : profile_aten_calls(c->inputs));
     amount[COST_TERM_GUARD] = (double)c->n_guards;
     amount[COST_TERM_JOINT] = (double)calls_of(c, GRAPH_JOINT);
+    amount[COST_TERM_LONG] = (double)c->long_characters;
 }
 
-/* Returns the number of symbolic sizes for each call of a compile, as its dispatches have them. */
-static double sizes_of_dispatch(const struct profile_compile *c, enum dispatcher in)
+/* The calls of compiles in which dispatches are made, and what their time grows with besides. */
+struct dispatch_calls {
+    double calls, sizes, characters;
+};
+
+static void add_calls(struct dispatch_calls *to, const struct profile_compile *c,
+                      enum dispatcher in)
 {
     uint64_t dynamo = calls_of(c, GRAPH_DYNAMO), aten = aten_calls(c);
-    if ((in == IN_DYNAMO || !aten) && dynamo)
-        return (double)c->symbolic_sizes[GRAPH_DYNAMO] / (double)dynamo;
-    return aten ? (double)aten_sizes(c) / (double)aten : 0;
+    bool of_dynamo = (in == IN_DYNAMO || !aten) && dynamo;
+    double calls = (double)(of_dynamo ? dynamo : aten);
+    to->calls += calls;
+    to->sizes += (double)(of_dynamo ? c->symbolic_sizes[GRAPH_DYNAMO] : aten_sizes(c));
+    if (calls > 0)
+        to->characters += (double)c->long_characters * calls / (double)(dynamo + aten);
+}
+
+/* Sets what the time of dispatches grows with: each is as a call is in the mean. */
+static void set_dispatch_amounts(double amount[COST_TERMS], double n, struct dispatch_calls calls)
+{
+    double each = calls.calls > 0 ? n / calls.calls : 0;
+    amount[COST_TERM_UNIT] = n;
+    amount[COST_TERM_SIZE] = each * calls.sizes;
+    amount[COST_TERM_LONG] = each * calls.characters;
 }
 
 static void measure_compile(struct model_build *m, size_t at)
 {
     const struct trace_costs *t = trace_of(m, at);
     struct compile_costs *c = &m->compiles[at];
+    struct dispatch_calls calls = { 0 };
     double shares[DISPATCHERS];
+    add_calls(&calls, &m->b->compiles.v[at], IN_AOT);
     take_recorder(t, c, (double)m->b->compiles.v[at].ns);
     for (unsigned kind = 0; kind < COST_KINDS; kind++) {
         if (!is_dispatch(kind) || kind == COST_NESTED)
@@ -274,8 +295,7 @@ static void measure_compile(struct model_build *m, size_t at)
             set_amounts(m, at, KINDS[kind].units, sample->amount);
             sample->ns = c->part_ns[part] - c->dispatched_ns[part];
         } else {
-            sample->amount[COST_TERM_SIZE] =
-                sample->amount[COST_TERM_UNIT] * sizes_of_dispatch(&m->b->compiles.v[at], IN_AOT);
+            set_dispatch_amounts(sample->amount, sample->amount[COST_TERM_UNIT], calls);
         }
     }
 }
@@ -345,14 +365,25 @@ static void add_measured(struct model_build *m, const struct compile_costs *c)
         m->explained[part] += c->part_ns[part];
 }
 
+/* phase_ns: the time of the part's phases in which nothing but this kind of work was done; 0: not
+ * known. */
 static void add_estimate(struct model_build *m, unsigned kind, enum phase_part part,
-                         const double amount[COST_TERMS])
+                         const double amount[COST_TERMS], double phase_ns)
 {
-    double ns = cost_unit_time(&m->units[kind], amount);
+    double estimate = cost_unit_time(&m->units[kind], amount);
+    double ns = phase_ns > 0 ? phase_ns : estimate;
     m->ns[kind] += ns;
     m->count[kind] += amount[COST_TERM_UNIT];
-    m->measured[kind] &= amount[COST_TERM_UNIT] == 0 && ns == 0;
+    m->measured[kind] &= phase_ns > 0 || (amount[COST_TERM_UNIT] == 0 && ns == 0);
     m->explained[part] += ns;
+    m->estimated_ns[kind] += estimate;
+    m->estimated[part] += estimate;
+}
+
+/* Returns whether the replay counts dispatches in a part. */
+static bool has_dispatches(enum phase_part part)
+{
+    return part == PHASE_DYNAMO || part == PHASE_AOT;
 }
 
 static void estimate_compile(struct model_build *m, size_t at)
@@ -363,36 +394,23 @@ static void estimate_compile(struct model_build *m, size_t at)
         if (row->units == UNITS_NONE || !(m->compiles[at].part_ns[row->part] > 0))
             continue;
         set_amounts(m, at, row->units, amount);
-        add_estimate(m, kind, row->part, amount);
+        add_estimate(m, kind, row->part, amount,
+                     has_dispatches(row->part) ? 0 : m->compiles[at].part_ns[row->part]);
     }
-}
-
-/* Returns the mean of sizes_of_dispatch() over the calls of a trace. */
-static double sizes_of_trace(const struct model_build *m, uint32_t trace, enum dispatcher in)
-{
-    double calls = 0, sizes = 0;
-    for (size_t i = 0; i < m->b->compiles.n; i++) {
-        const struct profile_compile *c = &m->b->compiles.v[i];
-        double n = (double)(in == IN_DYNAMO ? calls_of(c, GRAPH_DYNAMO) : aten_calls(c));
-        if (trace_of(m, i) != &m->traces[trace])
-            continue;
-        calls += n;
-        sizes += n * sizes_of_dispatch(c, in);
-    }
-    return calls > 0 ? sizes / calls : 0;
 }
 
 static void estimate_dispatches(struct model_build *m, uint32_t trace)
 {
     for (unsigned in = 0; in < DISPATCHERS; in++) {
-        double sizes = sizes_of_trace(m, trace, (enum dispatcher)in);
+        struct dispatch_calls calls = { 0 };
+        for (size_t i = 0; i < m->b->compiles.n; i++)
+            if (trace_of(m, i) == &m->traces[trace])
+                add_calls(&calls, &m->b->compiles.v[i], (enum dispatcher)in);
         for (unsigned kind = 0; kind < COST_KINDS; kind++) {
-            double n = m->traces[trace].replayed[kind][in];
-            const double amount[COST_TERMS] = {
-                [COST_TERM_UNIT] = n, [COST_TERM_SIZE] = n * sizes
-            };
+            double amount[COST_TERMS] = { 0 };
+            set_dispatch_amounts(amount, m->traces[trace].replayed[kind][in], calls);
             if (is_dispatch(kind))
-                add_estimate(m, kind, DISPATCHER_PARTS[in], amount);
+                add_estimate(m, kind, DISPATCHER_PARTS[in], amount, 0);
         }
     }
 }
@@ -454,7 +472,8 @@ static bool list_rows(struct model_build *m, struct cost_model *model)
                                 .measured = m->measured[kind],
                                 .fitted = m->fitted[kind],
                                 .count = (uint64_t)whole_ns(m->count[kind]),
-                                .ns = whole_ns(m->ns[kind]) };
+                                .ns = whole_ns(m->ns[kind]),
+                                .estimated_ns = whole_ns(m->estimated_ns[kind]) };
         if (row.fitted || !row.measured)
             row.unit = m->units[kind]; /* a shipped one says nothing about measured time */
         row.share = share_of(row.ns, model->wall_ns);
@@ -469,10 +488,10 @@ static bool list_rows(struct model_build *m, struct cost_model *model)
     return rows;
 }
 
-static struct cost_part part_of(const char *name, int64_t ns, double explained)
+static struct cost_part part_of(const char *name, int64_t ns, double explained, double estimated)
 {
     int64_t whole = whole_ns(explained);
-    return (struct cost_part){ name, ns, whole, ns - whole };
+    return (struct cost_part){ name, ns, whole, ns - whole, whole_ns(estimated) };
 }
 
 static bool list_parts(struct model_build *m, struct cost_model *model)
@@ -484,13 +503,13 @@ static bool list_parts(struct model_build *m, struct cost_model *model)
         for (size_t k = 0; k < m->b->compiles.n; k++)
             ns += m->compiles[k].part_ns[i];
         if (ns > 0 || m->explained[i] > 0)
-            parts[model->n_parts++] =
-                part_of(phase_part_title((enum phase_part)i), whole_ns(ns), m->explained[i]);
+            parts[model->n_parts++] = part_of(phase_part_title((enum phase_part)i), whole_ns(ns),
+                                              m->explained[i], m->estimated[i]);
         left -= whole_ns(ns);
     }
     if (!parts)
         return false;
-    parts[model->n_parts++] = part_of("no phase", left, 0);
+    parts[model->n_parts++] = part_of("no phase", left, 0, 0);
     qsort(parts, model->n_parts, sizeof *parts, by_part_size);
     model->parts = parts;
     return true;

@@ -1,10 +1,12 @@
 /* The cost model: what the time of compiles consists of, by kinds of work (cost_kinds.def).
  *
  * Of a deep recording the time of dispatches is measured, and what is left of each part of the
- * compiler is its phases' time less its dispatches. Of other recordings both are estimated: the
- * number of units, which the replay counts, times what a unit costs; that is a fit over the deep
- * recordings among the profile's tapes, or, where there are none, the one that symtape ships
- * (cost_units.def). The rows and unexplained_ns add up to the time of the compiles, exactly. */
+ * compiler is its phases' time less its dispatches. Other recordings have the time of the phases
+ * alone: it is that of a part which the replay has no dispatches of. Dispatches and what is left of
+ * Dynamo and AOTAutograd are estimated there: the number of units, which the replay counts, times
+ * what a unit costs; that is a fit over the deep recordings among the profile's tapes, or, where
+ * there are none, the one that symtape ships (cost_units.def). The rows and unexplained_ns add up
+ * to the time of the compiles, exactly. */
 #ifndef SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_MODEL_H
 #define SYMTAPE_PROFILE_MODEL_COST_MODEL_COST_MODEL_H
 
@@ -32,7 +34,8 @@ struct cost_row {
     bool fitted;   /* the unit is from these tapes; false: it is shipped */
     uint64_t count;
     int64_t ns;
-    double share; /* of wall_ns */
+    int64_t estimated_ns; /* what units make of it, in recordings that are not deep */
+    double share;         /* of wall_ns */
     struct cost_unit unit;
 };
 
@@ -41,6 +44,7 @@ struct cost_row {
 struct cost_part {
     const char *name; /* of enum phase_part; "no phase": in no phase that PyTorch logged */
     int64_t ns, explained_ns, unexplained_ns;
+    int64_t estimated_ns; /* what units make of it, in recordings that are not deep */
 };
 
 struct cost_model {
@@ -59,8 +63,9 @@ struct cost_model {
  * which is set in *measured. */
 struct cost_unit cost_unit_shipped(int release, enum cost_kind kind, int *measured);
 
-/* How far the sum of estimated rows is from the time of the compiles with the units of a release:
- * the median share over recordings that the fit did not see. None: not known. */
+/* How far the sum of the rows is from the time of the compiles in recordings that are not deep,
+ * with the units of a release: the median share over recordings that the fit did not see. None: not
+ * known. */
 struct cost_error {
     double share;
     uint32_t recordings;

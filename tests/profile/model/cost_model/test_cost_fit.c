@@ -64,6 +64,18 @@ static void test_terms_without_a_place(void **state)
     assert_near(cost_unit_time(&unit, alike[3].amount), 32);
 }
 
+/* A sample whose units took less than a quarter of the median does not count. */
+static void test_cheap(void **state)
+{
+    const struct cost_sample samples[] = { SIZES(10, 0, 70), SIZES(20, 3, 230), SIZES(5, 9, 305),
+                                           SIZES(40, 1, 310), SIZES(1000, 0, 100) };
+    struct cost_unit unit = { .ns = 8, .n = 5 };
+    (void)state;
+    assert_true(cost_fit_terms(samples, 5, BOTH, &unit));
+    assert_near(unit.term_ns[COST_TERM_UNIT], 7);
+    assert_near(unit.term_ns[COST_TERM_SIZE], 30);
+}
+
 static void test_few(void **state)
 {
     struct cost_sample samples[] = { SIZES(10, 2, 300), SIZES(10, 0, 100), UNITS(0, 70) };
@@ -108,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_ratio),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_terms_without_a_place),
+        cmocka_unit_test(test_cheap),
         cmocka_unit_test(test_few),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_huge),
