@@ -1,4 +1,5 @@
 /* Finds the records of each attempt of a compile, and how it ended. */
+#include "trace/base/hash.h"
 #include "trace/base/intern.h"
 #include "trace/tables.h"
 
@@ -11,6 +12,12 @@ struct compile {
 
 struct key {
     uint32_t compile, number;
+};
+
+/* A symbol that an attempt made, by the hash of its name. */
+struct made_symbol {
+    uint64_t name;
+    uint32_t attempt, unused;
 };
 
 /* The compile of an id that has so many earlier ones. */
@@ -40,7 +47,8 @@ struct attempt_groups {
     vec_of(uint32_t)
     counts; /* number of records of each attempt */
     vec_of(bool)
-    started; /* attempts */
+    started, captured; /* by attempt: there was a dynamo_start, a Dynamo graph */
+    struct intern symbols; /* of struct made_symbol, in attempts without a start */
     vec_of(uint32_t)
     resets; /* by recording */
 };
@@ -79,7 +87,8 @@ static uint32_t find_or_add_attempt(struct attempt_groups *g, struct attempt_sta
     uint32_t id = intern(&g->attempts, as_bytes(&key, sizeof key));
     if (id == INTERN_NONE)
         return TRACE_NONE;
-    if (id == g->counts.n && (!vec_push(&g->counts, 0) || !vec_push(&g->started, false)))
+    if (id == g->counts.n && (!vec_push(&g->counts, 0) || !vec_push(&g->started, false) ||
+                              !vec_push(&g->captured, false)))
         return TRACE_NONE;
     if (number == 0 && state->latest == TRACE_NONE)
         state->latest = id;
@@ -143,14 +152,38 @@ static uint32_t deep_compile(struct attempt_groups *g, const struct attempt_stat
     return found == INTERN_NONE ? state->compile : g->nth_compiles.v[found];
 }
 
+static struct made_symbol made_symbol(struct attempt_groups *g, uint32_t attempt, uint32_t record)
+{
+    struct made_symbol ret = { .attempt = attempt };
+    struct json doc = { 0 };
+    struct err ignored = { 0 };
+    if (record_json(g->trace, record, &doc, &ignored))
+        ret.name = hash_str(json_str(&doc, json_get(&doc, JSON_ROOT, STR("symbol"))));
+    json_release(&doc);
+    return ret;
+}
+
+/* torch.export logs neither a start nor an end under its id: one that has its graph, and makes a
+ * symbol that it has made, is the next export. */
+static bool is_made_again(struct attempt_groups *g, uint32_t attempt, uint32_t record)
+{
+    if (attempt == TRACE_NONE || g->started.v[attempt] || !g->captured.v[attempt])
+        return false;
+    struct made_symbol made = made_symbol(g, attempt, record);
+    return intern_find(&g->symbols, as_bytes(&made, sizeof made)) != INTERN_NONE;
+}
+
 /* Returns whether an id starts anew: its attempt has started already, was followed by another,
  * or has ended. */
-static bool is_again(const struct attempt_groups *g, const struct attempt_state *state,
-                     enum event event, uint32_t number)
+static bool is_again(struct attempt_groups *g, const struct attempt_state *state, uint32_t record,
+                     uint32_t number)
 {
+    enum event event = g->records[record].event;
     uint32_t attempt = find_attempt(g, state->compile, number);
     if (event == EVENT_DYNAMO_OUTPUT_GRAPH)
         return state->ended;
+    if (event == EVENT_CREATE_SYMBOL)
+        return is_made_again(g, attempt, record);
     return event == EVENT_DYNAMO_START &&
            (state->ended || (attempt != TRACE_NONE && g->started.v[attempt]) ||
             find_attempt(g, state->compile, number + 1) != TRACE_NONE);
@@ -166,11 +199,14 @@ static bool begins_phase(struct attempt_groups *g, uint32_t record, struct json 
 }
 
 /* Returns whether a record may precede dynamo_start: phases around a compile and reasons of
- * recompiles do. */
-static bool may_precede_start(struct attempt_groups *g, uint32_t record, struct json *doc)
+ * recompiles do; or may precede a symbol that is made: other symbols and inputs. */
+static bool may_precede_start(struct attempt_groups *g, uint32_t record, bool made,
+                              struct json *doc)
 {
     enum event event = g->records[record].event;
-    return event == EVENT_ARTIFACT ||
+    bool describes = event == EVENT_CREATE_SYMBOL || event == EVENT_DESCRIBE_STORAGE ||
+                     event == EVENT_DESCRIBE_TENSOR || event == EVENT_DESCRIBE_SOURCE;
+    return event == EVENT_ARTIFACT || (made && describes) ||
            (event == EVENT_CHROMIUM_EVENT && begins_phase(g, record, doc));
 }
 
@@ -187,15 +223,16 @@ static void take_back(struct attempt_groups *g, uint32_t start, uint32_t attempt
     enum { MAX_BACK = 16 };
     const struct record *first = &g->records[start];
     const struct context *contexts = g->trace->contexts;
+    bool made = first->event == EVENT_CREATE_SYMBOL;
     struct json doc = { 0 };
-    for (uint32_t i = start, back = 0; i-- > 0 && back < MAX_BACK; back++) {
+    for (uint32_t i = start, back = 0; i-- > 0 && (made || back < MAX_BACK); back++) {
         struct record *record = &g->records[i];
         if (record->recording != first->recording)
             break;
         if (record->attempt == TRACE_NONE)
             continue;
         if (!same_id(&contexts[record->context], &contexts[first->context]) ||
-            g->counts.v[record->attempt] == 1 || !may_precede_start(g, i, &doc))
+            g->counts.v[record->attempt] == 1 || !may_precede_start(g, i, made, &doc))
             break;
         g->counts.v[record->attempt]--;
         g->counts.v[attempt]++;
@@ -207,6 +244,15 @@ static void take_back(struct attempt_groups *g, uint32_t start, uint32_t attempt
 static bool is_deep(enum event event)
 {
     return event >= EVENT_SYMTAPE_DEEP && event < EVENT_SYMTAPE_CALLS;
+}
+
+static bool note_symbol(struct attempt_groups *g, uint32_t record)
+{
+    uint32_t attempt = g->records[record].attempt;
+    if (g->records[record].event != EVENT_CREATE_SYMBOL || g->started.v[attempt])
+        return true;
+    struct made_symbol made = made_symbol(g, attempt, record);
+    return intern(&g->symbols, as_bytes(&made, sizeof made)) != INTERN_NONE;
 }
 
 static bool assign(struct attempt_groups *g, uint32_t i, struct err *err)
@@ -221,7 +267,7 @@ static bool assign(struct attempt_groups *g, uint32_t i, struct err *err)
                           .compile = c->frame_compile_id };
     uint32_t number = c->attempt > 0 && c->attempt < UINT32_MAX ? (uint32_t)c->attempt : 0;
     struct attempt_state *state = compile_state(g, id);
-    bool again = state && state->compile != TRACE_NONE && is_again(g, state, record->event, number);
+    bool again = state && state->compile != TRACE_NONE && is_again(g, state, i, number);
     if (!state)
         return err_nomem(err);
     if (again && recorded_compile(g, state->compile).resets == g->resets.v[id.recording])
@@ -239,10 +285,11 @@ static bool assign(struct attempt_groups *g, uint32_t i, struct err *err)
         return err_nomem(err);
     g->counts.v[record->attempt]++;
     g->started.v[record->attempt] |= record->event == EVENT_DYNAMO_START;
+    g->captured.v[record->attempt] |= record->event == EVENT_DYNAMO_OUTPUT_GRAPH;
     state->ended |= record->event == EVENT_COMPILATION_METRICS;
-    if (again && record->event == EVENT_DYNAMO_START)
+    if (again && record->event != EVENT_DYNAMO_OUTPUT_GRAPH)
         take_back(g, i, record->attempt);
-    return true;
+    return note_symbol(g, i) || err_nomem(err);
 }
 
 /* Lists each attempt's records, by counting sort. */
@@ -396,10 +443,12 @@ bool trace_find_attempts(struct trace *trace, struct record *records, struct err
     intern_release(&g.compiles);
     intern_release(&g.attempts);
     intern_release(&g.nths);
+    intern_release(&g.symbols);
     vec_release(&g.nth_compiles);
     vec_release(&g.states);
     vec_release(&g.counts);
     vec_release(&g.started);
+    vec_release(&g.captured);
     vec_release(&g.resets);
     return ok;
 }

@@ -279,10 +279,57 @@ static void test_same_function(void **state)
     assert_false(compile_same_function(STR(""), STR("0/0")));
 }
 
+static void put_symbol(struct buf *log, const char *name)
+{
+    char json[100];
+    snprintf(json, sizeof json, "\"create_symbol\": {\"symbol\": \"%s\"}", name);
+    put_record(log, json, 0, 0, 0);
+}
+
+/* torch.export logs no start: a symbol that is made again after the graph is the next export's, and
+ * so is what was described just before it. */
+static void test_exports(void **state)
+{
+    (void)state;
+    struct buf log = BUF_INIT;
+    put_symbol(&log, "s6");
+    put_symbol(&log, "s27");
+    put_symbol(&log, "s6");
+    put_record(&log, "\"dynamo_output_graph\": {}", 0, 0, 0);
+    put_record(&log, "\"aot_inference_graph\": {}", 0, 0, 0);
+    put_record(&log, "\"describe_tensor\": {}", 0, 0, 0);
+    put_symbol(&log, "s96");
+    put_symbol(&log, "s27");
+    put_record(&log, "\"dynamo_output_graph\": {}", 0, 0, 0);
+    struct trace *trace = open_text(buf_str(&log));
+    assert_int_equal(trace->n_attempts, 2);
+    check_attempt(trace, 0, "0/0_0", ATTEMPT_UNFINISHED, 5);
+    check_attempt(trace, 1, "0/0.1_0", ATTEMPT_UNFINISHED, 4);
+    trace_close(trace);
+    buf_release(&log);
+}
+
+/* Where there was a start, another symbol of a name is that of another ShapeEnv in the compile. */
+static void test_symbols_of_a_compile(void **state)
+{
+    (void)state;
+    struct buf log = BUF_INIT;
+    put_record(&log, START, 0, 0, 0);
+    put_symbol(&log, "s6");
+    put_record(&log, "\"dynamo_output_graph\": {}", 0, 0, 0);
+    put_symbol(&log, "s6");
+    struct trace *trace = open_text(buf_str(&log));
+    assert_int_equal(trace->n_attempts, 1);
+    check_attempt(trace, 0, "0/0_0", ATTEMPT_UNFINISHED, 4);
+    trace_close(trace);
+    buf_release(&log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_status), cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_symbols_of_a_compile),
         cmocka_unit_test(test_restart_with_metrics),
         cmocka_unit_test(test_runtime_records),
         cmocka_unit_test(test_gaps),
