@@ -208,7 +208,57 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
            settle_records(l, load, err) && change_inputs(l, load, err);
 }
 
-/* Loads a program of a .pt2, which belongs to no attempt and has its own symbols. */
+static bool is_taken(const struct symbol *symbols, uint32_t n, struct str name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (str_eq(symbols[i].name, name))
+            return true;
+    return false;
+}
+
+/* Finds the symbols of a graph that a log has outside compiles: torch.export captured its program,
+ * in a compile or not, and AOTAutograd traced it in the same ShapeEnv. So each is the last of its
+ * name that was made before. */
+static bool find_earlier_symbols(struct replay_loader *l, struct attempt_load *load)
+{
+    const struct symbol_table *table = l->symbols;
+    const struct attempt_graph *graph = &load->graphs[0];
+    struct symbol *found = arena_array(&l->arena, struct symbol, (size_t)table->n_symbols + 1);
+    if (!found)
+        return false;
+    uint32_t n = 0, first = table->n_symbols;
+    for (uint32_t s = table->n_symbols; graph->graph && s-- > 0;) {
+        const struct symbol *symbol = &table->symbols[s];
+        if (symbol->record < graph->record &&
+            l->trace->records[symbol->record].recording ==
+                l->trace->records[graph->record].recording &&
+            graph_has_symbol(graph->graph, symbol->name) &&
+            !is_taken(found + first, n, symbol->name)) {
+            found[--first] = *symbol;
+            n++;
+        }
+    }
+    load->symbols = found + first;
+    load->n_symbols = n;
+    return true;
+}
+
+/* Returns the first record whose guards may be those of a graph outside compiles: what follows the
+ * one before it in its recording. */
+static uint32_t first_guard_record(const struct replay_loader *l, uint32_t graph)
+{
+    const struct graph_ref *refs = l->graphs->refs;
+    uint32_t recording = l->trace->records[refs[graph].record].recording;
+    uint32_t ret = l->trace->recordings[recording].first_record;
+    for (uint32_t i = 0; i < l->graphs->n; i++)
+        if (refs[i].attempt == TRACE_NONE && refs[i].record >= ret &&
+            refs[i].record < refs[graph].record)
+            ret = refs[i].record;
+    return ret;
+}
+
+/* Loads a graph that belongs to no attempt: a program of a .pt2, which has its own symbols, or one
+ * of a log. */
 static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
 {
     const struct symbol_table *table = l->symbols;
@@ -226,7 +276,11 @@ static bool load_program(struct replay_loader *l, uint32_t i, struct err *err)
                 load->symbols = &table->symbols[s];
             load->n_symbols = (uint32_t)(&table->symbols[s] - load->symbols) + 1;
         }
-    return load_graph(l, load, i, true, err);
+    load->guards_from = first_guard_record(l, i);
+    if (!load_graph(l, load, i, true, err))
+        return false;
+    bool in_log = l->graphs->refs[i].is_event;
+    return !in_log || !load->n_graphs || find_earlier_symbols(l, load) || err_nomem(err);
 }
 
 static bool load_selected(struct replay_loader *l, struct err *err)

@@ -608,6 +608,7 @@ static bool collect_guards(struct attempt_run *run)
     for (uint32_t i = 0; i < run->load->guards->n; i++)
         run->result->guard_counts.suppressed +=
             run->load->guards->guards[i].attempt == run->load->attempt &&
+            run->load->guards->guards[i].record >= run->load->guards_from &&
             run->load->guards->guards[i].kind == GUARD_SUPPRESSED;
     return true;
 }
@@ -663,6 +664,13 @@ static bool set_switches(struct attempt_run *run)
     return ok && (!options->audit || run->could_be_fast);
 }
 
+/* Returns the record before which the guards of a replay are. */
+static uint32_t guards_end(const struct attempt_load *load)
+{
+    return load->attempt == TRACE_NONE && load->n_graphs ? load->graphs[0].record
+                                                         : last_dynamo_record(load);
+}
+
 static bool open_run(struct attempt_run *run, struct err *err)
 {
     struct env_settings settings = settings_of(run->load);
@@ -689,8 +697,8 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                                  .digests = run->options->digests };
     if (calls && !set_switches(run))
         return err_nomem(err);
-    bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt,
-                             last_dynamo_record(run->load), run->state.env, replay_state_resolve,
+    bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt, run->load->guards_from,
+                             guards_end(run->load), run->state.env, replay_state_resolve,
                              &run->state);
     run->log.instead = run->load->instead;
     run->log.stop = run->load->stop;

@@ -17,12 +17,13 @@ struct attempt_graph {
 
 /* What is loaded from the trace before the replay, which does not access the trace. */
 struct attempt_load {
-    uint32_t attempt; /* TRACE_NONE: graphs that belong to no attempt (one program of a .pt2) */
+    uint32_t attempt; /* TRACE_NONE: a graph that belongs to no attempt, as a program of a .pt2 */
     struct inputs inputs;
     const struct trace *trace; /* for stacks of frames */
     bool by_hint; /* inputs differ from the recorded ones: equal hints count as equal */
     const struct guard_list *guards;
-    const struct symbol *symbols; /* those of an exported program */
+    uint32_t guards_from; /* the first record whose guards are this replay's */
+    const struct symbol *symbols; /* those of a program outside compiles */
     uint32_t n_symbols;
     struct attempt_graph *graphs;
     size_t n_graphs;

@@ -4,13 +4,14 @@
 #include "trace/base/hash.h"
 
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
-                    uint32_t end, struct shape_env *env, sym_resolver *symbol, void *user)
+                    uint32_t from, uint32_t end, struct shape_env *env, sym_resolver *symbol,
+                    void *user)
 {
     *log =
         (struct guard_log){ .env = env, .symbol = symbol, .user = user, .stop = GUARD_STOP_NEVER };
     for (uint32_t i = 0; i < list->n; i++)
         if (list->guards[i].attempt == attempt && list->guards[i].kind != GUARD_SUPPRESSED &&
-            list->guards[i].record < end &&
+            list->guards[i].record >= from && list->guards[i].record < end &&
             !vec_push(&log->entries, (struct guard_entry){ .guard = &list->guards[i],
                                                            .canonical = SYM_NONE,
                                                            .expr = SYM_NONE,

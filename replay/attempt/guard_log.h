@@ -96,10 +96,11 @@ struct guard_log {
     bool failed;
 };
 
-/* Takes the attempt's guards before a record, or all for TRACE_NONE; none is parsed until it is
- * needed. */
+/* Takes the attempt's guards from record `from` on, before record `end` (TRACE_NONE: all); none is
+ * parsed until it is needed. */
 bool guard_log_init(struct guard_log *log, const struct guard_list *list, uint32_t attempt,
-                    uint32_t end, struct shape_env *env, sym_resolver *symbol, void *user);
+                    uint32_t from, uint32_t end, struct shape_env *env, sym_resolver *symbol,
+                    void *user);
 void guard_log_release(struct guard_log *log);
 /* Parses a text of the record, which must outlive the log, once; SYM_NONE: it is no expression. */
 sym_id guard_log_parse(struct guard_log *log, struct str text);

@@ -266,7 +266,7 @@ static bool open_walk(struct lifter *l, struct err *err)
     ops_set_export(l->state.ops, l->ref->attempt == TRACE_NONE);
     if (!guards)
         return false;
-    if (!guard_log_init(&l->log, guards, l->ref->attempt, TRACE_NONE, l->state.env,
+    if (!guard_log_init(&l->log, guards, l->ref->attempt, 0, TRACE_NONE, l->state.env,
                         replay_state_resolve, &l->state) ||
         !apply_dynamo_guards(l))
         return err_nomem(err);

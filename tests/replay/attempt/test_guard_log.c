@@ -100,7 +100,7 @@ static void test_conceded_once(void **state)
     }
     struct guard_list list = { .guards = guards, .n = SIZES };
     struct guard_log log;
-    assert_true(guard_log_init(&log, &list, 0, UINT32_MAX, env, sym_by_name, NULL));
+    assert_true(guard_log_init(&log, &list, 0, 0, UINT32_MAX, env, sym_by_name, NULL));
     assert_true(guard_log_concede(&log, 20));
     assert_int_equal(env_n_replacements(env), 20);
     uint64_t evaluations = env_counts(env).evaluations;

@@ -301,7 +301,7 @@ static bool end_open(struct end_world *w, struct err *err)
                                                          .value = i ? STR("8") : STR("9") };
     w->table =
         (struct symbol_table){ .specializations = w->specializations, .n_specializations = 2 };
-    return guard_log_init(&w->log, &w->list, 0, TRACE_NONE, w->env, sym_by_name, NULL);
+    return guard_log_init(&w->log, &w->list, 0, 0, TRACE_NONE, w->env, sym_by_name, NULL);
 }
 
 static bool end_run(struct end_world *w)
