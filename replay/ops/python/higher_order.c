@@ -201,11 +201,36 @@ bool python_cond(struct call *c)
 
 /* --- Loops --- */
 
-/* cond_fn, body_fn, carried_inputs, additional_inputs: sizes of carried values become unbacked. */
+static struct value unbacked_int(struct call *c)
+{
+    sym_id made = env_create_unbacked_symint(c->env);
+    if (made == SYM_NONE)
+        call_raised(c);
+    return value_int(made);
+}
+
+/* Returns the carried inputs as a subgraph of while_loop gets them: numbers change from one iteration
+ * to the next, so that each is a new symbol. */
+static struct value unspecialized(struct call *c, struct value carried)
+{
+    if (!value_is_sequence(carried))
+        return carried;
+    struct value *items = ops_values(c->ops, carried.n);
+    if (!items) {
+        python_no_memory(c);
+        return carried;
+    }
+    for (uint32_t i = 0; i < carried.n && !c->failed; i++)
+        items[i] =
+            carried.u.items[i].kind == VALUE_INT ? unbacked_int(c) : carried.u.items[i];
+    return value_items(carried.kind, items, carried.n);
+}
+
+/* cond_fn, body_fn, carried_inputs, additional_inputs */
 bool python_while_loop(struct call *c)
 {
-    struct value lists[] = { arg(c, 2), arg(c, 3) };
-    hop_run(c, arg(c, 0), lists, 2);
+    hop_run(c, arg(c, 0), (struct value[]){ unspecialized(c, arg(c, 2)), arg(c, 3) }, 2);
+    struct value lists[] = { unspecialized(c, arg(c, 2)), arg(c, 3) };
     struct value outs = hop_run(c, arg(c, 1), lists, 2);
     uint32_t n = 0;
     const struct value *from = leaves(&outs, &n);
@@ -216,11 +241,9 @@ bool python_while_loop(struct call *c)
     for (uint32_t i = 0; i < n && !c->failed; i++) {
         items[i] = from[i];
         if (from[i].kind == VALUE_INT)
-            items[i] = value_int(env_create_unbacked_symint(c->env));
+            items[i] = unbacked_int(c);
         else if (row_base(c) && from[i].kind == VALUE_TENSOR)
             items[i] = hop_stacked(c, from[i], times);
-        if (items[i].kind == VALUE_INT && items[i].u.sym == SYM_NONE)
-            call_raised(c);
     }
     return !c->failed && ret_call(c, with_leaves(outs, items));
 }
