@@ -56,8 +56,24 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
     reverse(dims, n);
 }
 
+/* out.resize_() of _exec_fft: does nothing where the result has the collapsed sizes already, and asks
+ * otherwise whether it needs storage (maybe_resize_storage_meta of ATen/native/Resize.cpp). */
+static void resize_collapsed(struct call *c, const sym_id *sizes, uint32_t n, const uint32_t *order,
+                             const struct value *collapsed, uint32_t n_collapsed)
+{
+    sym_id numel = SYM_ID_ONE;
+    bool same = n == n_collapsed;
+    for (uint32_t i = 0; i < n_collapsed && !c->failed; i++) {
+        sym_id size = i ? sizes[order[n - n_collapsed + i]] : collapsed[0].u.sym;
+        same = same && guard_bool(c, eq(c, sizes[i], size));
+        numel = mul(c, numel, size);
+    }
+    if (!same && !c->failed)
+        guard_bool(c, eq(c, numel, SYM_ID_ZERO));
+}
+
 /* Adds the guards of _exec_fft for symbolic sizes: it collapses the batch dimensions into one,
- * and resize_() checks whether the result has that shape already. */
+ * and resizes the result to that shape. */
 static void guard_collapsed(struct call *c, struct tensor x, const sym_id *sizes,
                             const uint32_t *order, uint32_t n_batch)
 {
@@ -75,9 +91,10 @@ static void guard_collapsed(struct call *c, struct tensor x, const sym_id *sizes
     struct value collapsed[] = { value_tensor(call_tensor(c, "aten.permute.default", permuted, 2)),
                                  value_items(VALUE_LIST, shape, n_shape) };
     struct tensor batched = call_tensor(c, "aten.reshape.default", collapsed, 2);
-    for (uint32_t i = 0; n_shape == n && i < n && !c->failed; i++)
-        if (!guard_bool(c, eq(c, sizes[i], i ? sizes[order[i]] : batched.meta->size[0])))
-            return;
+    if (c->failed)
+        return;
+    shape[0] = value_int(batched.meta->size[0]);
+    resize_collapsed(c, sizes, n, order, shape, n_shape);
 }
 
 /* _exec_fft: the batch dimensions in the order of the input's strides, then the transformed

@@ -153,16 +153,33 @@ static bool hermitian(struct call *c, struct tensor x, const struct transform *t
                                           others, I(c, norm), B(false)));
 }
 
+/* Reads the sizes and dims of a transform and converts its input, which is checked first to be
+ * real where it has to be. The functions of several dims convert after they read and check the
+ * sizes (canonicalize_fft_shape_and_dim_args). */
+static struct tensor read_and_promote(struct call *c, struct transform *t)
+{
+    bool real_in = (c->param & FFT_REAL_IN) != 0, several = (c->param & FFT_SEVERAL) != 0;
+    bool to_complex = c->param & FFT_REAL_OUT || (several && !real_in);
+    struct tensor x = arg_tensor(c, 0);
+    require(c, !real_in || !dtype_is_complex(dtype_of(x)), "RuntimeError",
+            "rfft expects a real input tensor, but got %s", dtype_scalar_name(dtype_of(x)));
+    if (several && !c->failed)
+        read_transform(c, x, t);
+    if (!c->failed)
+        x = promote_input(c, x, to_complex);
+    if (!several && !c->failed)
+        read_transform(c, x, t);
+    return x;
+}
+
 bool rule_fft(struct call *c)
 {
     bool forward = (c->param & FFT_FORWARD) != 0, real_in = (c->param & FFT_REAL_IN) != 0;
     bool real_out = (c->param & FFT_REAL_OUT) != 0, several = (c->param & FFT_SEVERAL) != 0;
-    struct transform t;
-    struct tensor x = promote_input(c, arg_tensor(c, 0), real_out || (several && !real_in));
+    struct transform t = { 0 };
     int64_t norm = norm_divisor(c, forward);
-    if (!require(c, !real_in || !dtype_is_complex(dtype_of(x)), "RuntimeError",
-                 "rfft expects a real input tensor, but got %s", dtype_scalar_name(dtype_of(x))) ||
-        !read_transform(c, x, &t))
+    struct tensor x = read_and_promote(c, &t);
+    if (c->failed)
         return false;
     x = resize_input(c, x, &t);
     struct value where = dims(c, t.dims, t.n);
