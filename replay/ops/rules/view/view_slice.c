@@ -47,6 +47,8 @@ static sym_id slice_length(struct call *c, sym_id size, sym_id first, sym_id las
         length = sub(c, last, first);
     else if (guard_or_false(c, py_ge(c, first, last)))
         return SYM_ID_ZERO;
+    else if (behaves(c->env, BEHAVIOR_SLICE_LENGTH_IS_A_MAX))
+        length = sym_max2(c, sub(c, last, first), SYM_ID_ZERO);
     else
         return unknown_length(c, size);
     return floordiv(c, add(c, length, round), step);
