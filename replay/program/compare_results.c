@@ -1,5 +1,7 @@
 #include "replay/program/compare_results.h"
 
+#include <math.h>
+
 enum { BIND_DEPTH = 50, BURN_LIMIT = 100000 };
 
 /* Returns whether two expressions have the same text after replacements. Unevaluated relations
@@ -41,6 +43,16 @@ static bool is_expanded(struct shape_env *env, sym_id recorded, sym_id got)
     return shared.found;
 }
 
+/* Returns whether two hints are floats that are equal but for what is lost where the constants of an
+ * expression are recorded with 15 digits. */
+static bool nearly_equal_floats(const struct sym_pool *pool, sym_id x, sym_id y)
+{
+    if (sym_kind_of(pool, x) != SYM_FLOAT || sym_kind_of(pool, y) != SYM_FLOAT)
+        return false;
+    double a = sym_to_double(pool, x), b = sym_to_double(pool, y);
+    return fabs(a - b) <= 1e-13 * fmax(fabs(a), fabs(b));
+}
+
 static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
 {
     struct shape_env *env = ops_env(ops);
@@ -58,7 +70,7 @@ static enum likeness compare_syms(struct ops *ops, sym_id recorded, sym_id got)
     sym_id x = env_hint(env, a), y = env_hint(env, b);
     if (x == SYM_NONE || y == SYM_NONE)
         return LIKE_LATER;
-    if (x == y || (sym_kind_of(pool, x) == SYM_FLOAT && has_same_text(pool, x, y)))
+    if (x == y || nearly_equal_floats(pool, x, y))
         return LIKE_LATER;
     return LIKE_OTHER;
 }
