@@ -2,6 +2,8 @@
 
 A program is a function of PROGRAMS; models.py runs each in a process of its own. Most compile one function and call it with two sizes.
 """
+import math
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -328,3 +330,52 @@ def static_cache():
         infer(model, (R(2, 4, 8), torch.arange(4)), (R(2, 3, 8), torch.arange(4, 7)))
         model.keys.zero_()
         infer(model, (R(2, 5, 8), torch.arange(5)))
+
+
+@program
+def transforms_of_viewed_signals():
+    """The sizes are checked before the input becomes complex, and the result of a real transform is resized."""
+    names = "fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn hfft2 irfft hfft".split()
+    for transform in (getattr(torch.fft, name) for name in names):
+        torch._dynamo.reset()
+        infer(lambda x: transform(x.view(x.shape[0], 1, 4, -1)), (R(3, 16),), (R(4, 20),))
+
+
+@program
+def slices_of_unknown_sizes():
+    x = R(5, 8)
+    torch._dynamo.decorators.mark_unbacked(x, 0)
+    infer(lambda x: (x[1:], x.mean(0), x[:, None] + x[None]), (x,))
+
+
+@program
+def carried_numbers():
+    from torch._higher_order_ops.while_loop import while_loop
+    infer(lambda x: while_loop(lambda i, a: i < a.shape[0], lambda i, a: (i + 1, a.roll(1, 0) * 2), (0, x)), (R(3, 8),), (R(5, 8),))
+
+
+@program
+def numbers_specialized_later():
+    f = torch.compile(lambda x, n, a: (x * (math.sqrt(n) * a), torch.ones(n), torch.linspace(0, 1, n)), backend="aot_eager")
+    for call in (R(4, 8), 6, 0.5), (R(5, 9), 7, 0.25), (R(6, 9), 9, 1.5):
+        f(*call)
+
+
+class Correlation(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer, self.convolution = nn.Linear(8, 8), nn.Conv1d(8, 8, 3, 2, 1)
+
+    def forward(self, x, y):
+        x, y = self.convolution(x.mT).mT, self.layer(y)
+        return torch.einsum("btc,bsc->bts", x, y).flatten(1), x.mean(1) + y.sum(1)
+
+
+@program
+def decomposed_exports():
+    """Several exports in a process, whose decomposed graphs belong to no compile."""
+    automatic = ({0: torch.export.Dim.AUTO, 1: torch.export.Dim.AUTO},) * 2
+    batch, length = torch.export.Dim("batch", min=2, max=64), torch.export.Dim("length", min=4, max=512)
+    for strict in True, False:
+        for shapes in ({0: batch, 1: length}, {0: batch}), automatic:
+            torch.export.export(Correlation(), (R(3, 10, 8), R(3, 6, 8)), dynamic_shapes=shapes, strict=strict).run_decompositions()

@@ -58,7 +58,9 @@ def read_options():
 
 
 def run_child(python, folder, *args):
-    return subprocess.run([python, CHILD, *args], env=os.environ | {"TORCH_TRACE": folder, "HF_HUB_OFFLINE": "1"}, text=True,
+    # One thread: a process that is forked from one whose OpenMP has started threads may wait for them forever.
+    env = os.environ | {"TORCH_TRACE": folder, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run([python, CHILD, *args], env=env, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.split()
 
 
