@@ -47,7 +47,7 @@ struct attempt_groups {
     vec_of(uint32_t)
     counts; /* number of records of each attempt */
     vec_of(bool)
-    started, captured; /* by attempt: there was a dynamo_start, a Dynamo graph */
+    started, captured;     /* by attempt: there was a dynamo_start, a Dynamo graph */
     struct intern symbols; /* of struct made_symbol, in attempts without a start */
     vec_of(uint32_t)
     resets; /* by recording */

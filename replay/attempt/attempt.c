@@ -697,9 +697,9 @@ static bool open_run(struct attempt_run *run, struct err *err)
                                                  .digests = run->options->digests };
     if (calls && !set_switches(run))
         return err_nomem(err);
-    bool ok = guard_log_init(&run->log, run->load->guards, run->load->attempt, run->load->guards_from,
-                             guards_end(run->load), run->state.env, replay_state_resolve,
-                             &run->state);
+    bool ok =
+        guard_log_init(&run->log, run->load->guards, run->load->attempt, run->load->guards_from,
+                       guards_end(run->load), run->state.env, replay_state_resolve, &run->state);
     run->log.instead = run->load->instead;
     run->log.stop = run->load->stop;
     return ok || err_nomem(err);

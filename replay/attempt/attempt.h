@@ -22,7 +22,7 @@ struct attempt_load {
     const struct trace *trace; /* for stacks of frames */
     bool by_hint; /* inputs differ from the recorded ones: equal hints count as equal */
     const struct guard_list *guards;
-    uint32_t guards_from; /* the first record whose guards are this replay's */
+    uint32_t guards_from;         /* the first record whose guards are this replay's */
     const struct symbol *symbols; /* those of a program outside compiles */
     uint32_t n_symbols;
     struct attempt_graph *graphs;

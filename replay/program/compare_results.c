@@ -43,8 +43,8 @@ static bool is_expanded(struct shape_env *env, sym_id recorded, sym_id got)
     return shared.found;
 }
 
-/* Returns whether two hints are floats that are equal but for what is lost where the constants of an
- * expression are recorded with 15 digits. */
+/* Returns whether two hints are floats that are equal but for what is lost where the constants of
+ * an expression are recorded with 15 digits. */
 static bool nearly_equal_floats(const struct sym_pool *pool, sym_id x, sym_id y)
 {
     if (sym_kind_of(pool, x) != SYM_FLOAT || sym_kind_of(pool, y) != SYM_FLOAT)

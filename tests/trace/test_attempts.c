@@ -328,7 +328,8 @@ static void test_symbols_of_a_compile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status), cmocka_unit_test(test_exports),
+        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_exports),
         cmocka_unit_test(test_symbols_of_a_compile),
         cmocka_unit_test(test_restart_with_metrics),
         cmocka_unit_test(test_runtime_records),

@@ -209,8 +209,8 @@ static struct value unbacked_int(struct call *c)
     return value_int(made);
 }
 
-/* Returns the carried inputs as a subgraph of while_loop gets them: numbers change from one iteration
- * to the next, so that each is a new symbol. */
+/* Returns the carried inputs as a subgraph of while_loop gets them: numbers change from one
+ * iteration to the next, so that each is a new symbol. */
 static struct value unspecialized(struct call *c, struct value carried)
 {
     if (!value_is_sequence(carried))
@@ -221,8 +221,7 @@ static struct value unspecialized(struct call *c, struct value carried)
         return carried;
     }
     for (uint32_t i = 0; i < carried.n && !c->failed; i++)
-        items[i] =
-            carried.u.items[i].kind == VALUE_INT ? unbacked_int(c) : carried.u.items[i];
+        items[i] = carried.u.items[i].kind == VALUE_INT ? unbacked_int(c) : carried.u.items[i];
     return value_items(carried.kind, items, carried.n);
 }
 

@@ -56,8 +56,8 @@ static void sort_descending(struct call *c, uint32_t *dims, uint32_t n, const sy
     reverse(dims, n);
 }
 
-/* out.resize_() of _exec_fft: does nothing where the result has the collapsed sizes already, and asks
- * otherwise whether it needs storage (maybe_resize_storage_meta of ATen/native/Resize.cpp). */
+/* out.resize_() of _exec_fft: does nothing where the result has the collapsed sizes already, and
+ * asks otherwise whether it needs storage (maybe_resize_storage_meta of ATen/native/Resize.cpp). */
 static void resize_collapsed(struct call *c, const sym_id *sizes, uint32_t n, const uint32_t *order,
                              const struct value *collapsed, uint32_t n_collapsed)
 {
