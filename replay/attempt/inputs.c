@@ -644,9 +644,11 @@ bool inputs_read_fixed(struct inputs *inputs, const struct graph *dynamo, const 
         const struct input_tensor *t = &inputs->list.v[i].tensor;
         if (inputs->list.v[i].kind != INPUT_TENSOR || !t->concrete)
             continue;
+        /* The base of a view is no input of the graph, which prints none of its symbols. */
+        bool base = str_ends(t->source, STR("._base"));
         for (uint32_t d = 0; d < t->ndim && ok; d++)
             if (t->size_symbol[d].name.n &&
-                intern_find(&p.symbols, t->size_symbol[d].name) != INTERN_NONE)
+                (base || intern_find(&p.symbols, t->size_symbol[d].name) != INTERN_NONE))
                 ok = value_id(&p, t->size[d], true) != INTERN_NONE;
     }
     for (size_t i = 0; i < inputs->list.n && ok && p.sizes.texts.n; i++) {

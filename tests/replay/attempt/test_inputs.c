@@ -90,6 +90,19 @@ static void test_fixed(void **state)
     }
 }
 
+/* No graph prints the symbols of a view's base, which is no input. */
+static void test_fixed_beside_base(void **state)
+{
+    (void)state;
+    struct world w;
+    struct inputs inputs = inputs_of(&w);
+    struct graph *dynamo = graph_of(GRAPH("6, 6", "6"));
+    w.inputs[0].tensor.source = STR("L['y']._base");
+    assert_true(inputs_read_fixed(&inputs, dynamo, NULL));
+    assert_true(w.fixed[2]);
+    graph_free(dynamo);
+}
+
 /* A size without a symbol has the value of a stride's symbol, or no symbol has it. */
 static void test_shared_with_stride(void **state)
 {
@@ -147,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_fixed_beside_base),
         cmocka_unit_test(test_shared_with_stride),
         cmocka_unit_test(test_shared_with_parameter),
         cmocka_unit_test(test_memory),
