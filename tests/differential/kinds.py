@@ -379,3 +379,11 @@ def decomposed_exports():
     for strict in True, False:
         for shapes in ({0: batch, 1: length}, {0: batch}), automatic:
             torch.export.export(Correlation(), (R(3, 10, 8), R(3, 6, 8)), dynamic_shapes=shapes, strict=strict).run_decompositions()
+
+
+@program
+def views_as_complex():
+    def f(x):
+        z = torch.view_as_complex(x.view(*x.shape[:-1], -1, 2))
+        return torch.view_as_real(z * torch.polar(torch.ones_like(z.real), z.imag)).flatten(-2), z.abs(), z.angle()
+    train(f, (leaf(2, 3, 8),), (leaf(3, 4, 8),))

@@ -389,6 +389,15 @@ bool rule_view_as_real(struct call *c)
     return ret_tensor(c, new_view_dtype(c, x, dtype, g.size, g.stride, g.n, g.offset));
 }
 
+/* computeStrideForViewAsComplex of ATen/native/ComplexHelper.h */
+static sym_id has_even_stride(struct call *c, sym_id size, sym_id stride)
+{
+    sym_id even = eq(c, mod(c, stride, SYM_ID_TWO), SYM_ID_ZERO);
+    return behaves(c->env, BEHAVIOR_COMPLEX_VIEW_IGNORES_SINGLE_STRIDES)
+               ? sym_or(c->pool, eq(c, size, SYM_ID_ONE), even)
+               : even;
+}
+
 bool rule_view_as_complex(struct call *c)
 {
     struct tensor x = arg_tensor(c, 0);
@@ -407,7 +416,7 @@ bool rule_view_as_complex(struct call *c)
     if (!guard_bool(c, eq(c, g.stride[last], SYM_ID_ONE)))
         return refuse(c, "RuntimeError", "Tensor must have a last dimension with stride 1");
     for (uint32_t i = 0; i < last && !c->failed; i++) {
-        if (!guard_bool(c, eq(c, mod(c, g.stride[i], SYM_ID_TWO), SYM_ID_ZERO)))
+        if (!guard_bool(c, has_even_stride(c, g.size[i], g.stride[i])))
             return refuse(c, "RuntimeError",
                           "Tensor must have a stride divisible by 2 for all but last dimension");
         g.stride[i] = floordiv(c, g.stride[i], SYM_ID_TWO);
