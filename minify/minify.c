@@ -45,6 +45,18 @@ static bool begin_search(struct search *search, const struct minify_options *opt
     return true;
 }
 
+/* With several workers, questions are asked in advance. */
+static bool begin_belief(struct search *search, struct belief *belief)
+{
+    if (!search->workers || workers_n(search->workers) < 2 || !search->whole->graph)
+        return true;
+    search->belief = belief;
+    if (belief_init(belief, search->whole))
+        return true;
+    err_nomem(&search->err);
+    return search_fail(search);
+}
+
 static void fill_result(struct minify_result *result, struct search *search)
 {
     result->end = search->end;
@@ -90,6 +102,8 @@ static bool finish_search(struct search *search, struct minify_result *result, s
     schedule_release(search->schedule);
     cache_release(search->cache);
     trial_memory_release(search->memory);
+    if (search->belief)
+        belief_release(search->belief);
     vec_release(&search->needed.list);
     if (result->end != MINIFY_FAILED)
         return true;
@@ -103,11 +117,13 @@ bool minify_run(const struct candidate *whole, const struct minify_options *opti
     struct cache cache = CACHE_INIT;
     struct schedule schedule = { 0 };
     struct trial_memory memory = { 0 };
+    struct belief belief;
     struct search search = {
         .whole = whole, .cache = &cache, .schedule = &schedule, .memory = &memory
     };
     *result = (struct minify_result){ 0 };
-    (void)(begin_search(&search, options, result) && course_run(&search)); /* search.end says why */
+    (void)(begin_search(&search, options, result) && begin_belief(&search, &belief) &&
+           course_run(&search)); /* search.end says why */
     return finish_search(&search, result, err);
 }
 

@@ -15,6 +15,8 @@ struct assumption {
 struct assumptions {
     vec_of(struct assumption)
     list;
+    vec_of(struct flow_answer)
+    flows;         /* of the same, for the belief */
     double chance; /* that all are right */
 };
 
@@ -25,7 +27,8 @@ struct forecast {
     counted;   /* known or assumed, and needed for the first time */
     bool asks; /* it ended with a question: */
     struct question_ahead question;
-    double chance; /* of a yes */
+    double chance;              /* of a yes */
+    struct operator_flow *flow; /* of the candidate; owned */
 };
 
 struct forecasts {
@@ -34,6 +37,8 @@ struct forecasts {
     open;
     vec_of(struct question_ahead)
     wanted; /* the most likely first */
+    vec_of(struct operator_flow *)
+    flows; /* of candidates about which an answer is assumed; owned */
 };
 
 /* ---- Within a run ---- */
@@ -74,6 +79,30 @@ static const struct assumption *find_assumption(const struct forecast *forecast,
     return NULL;
 }
 
+static void release_question(struct question_ahead *question)
+{
+    candidate_free(question->candidate);
+    buf_release(&question->edits);
+}
+
+/* Weighs the pass's expectation by what the answers say about operators. They know nothing about
+ * sizes, and the certificate asks what was refused in other candidates. */
+static bool believe(struct search *search, const struct candidate *candidate, double *chance)
+{
+    struct forecast *forecast = search->forecast;
+    enum pass_kind kind = search->schedule->turns[search->schedule->at].stats.pass->kind;
+    forecast->flow = belief_flow(search->belief, candidate);
+    if (!forecast->flow)
+        return false;
+    double believed = belief_chance(search->belief, forecast->assumed->flows.v,
+                                    forecast->assumed->flows.n, forecast->flow, *chance);
+    bool only_less =
+        kind == PASS_KIND_SIZES || kind == PASS_KIND_DEAD || kind == PASS_KIND_CERTIFICATE;
+    if (search->calibrated && (!only_less || believed < *chance))
+        *chance = believed;
+    return true;
+}
+
 bool forecast_decide(struct search *search, struct built *built, const struct search_trial *trial,
                      double chance, bool *yes)
 {
@@ -87,6 +116,10 @@ bool forecast_decide(struct search *search, struct built *built, const struct se
     struct question_ahead question = { .candidate = candidate_hold(built->candidate),
                                        .hash = hash };
     print_trial(trial, &question.edits);
+    if (search->belief && !believe(search, built->candidate, &chance)) {
+        release_question(&question);
+        return run_out_of_memory(search);
+    }
     return end_with(search, question, chance);
 }
 
@@ -119,6 +152,7 @@ static bool init_run(struct search *run, const struct search *real, struct sched
                             .schedule = schedule,
                             .forecast = forecast,
                             .memory = real->memory,
+                            .belief = real->belief,
                             .how = real->how,
                             .calibrated = real->calibrated,
                             .best = candidate_hold(in_turn ? start->best : real->best),
@@ -163,12 +197,6 @@ static bool run_forecast(const struct search *real, struct forecast *forecast)
 
 /* ---- All runs ---- */
 
-static void release_question(struct question_ahead *question)
-{
-    candidate_free(question->candidate);
-    buf_release(&question->edits);
-}
-
 static bool is_listed(const struct forecasts *f, const struct question_ahead *question)
 {
     for (size_t i = 0; i < f->wanted.n; i++)
@@ -190,9 +218,16 @@ static bool add_wanted(struct forecasts *f, struct question_ahead *question)
     return false;
 }
 
+static void release_assumptions(struct assumptions *assumed)
+{
+    vec_release(&assumed->list);
+    vec_release(&assumed->flows);
+}
+
 /* Opens the assumptions with one more. */
-static bool open_with(struct forecasts *f, const struct assumptions *assumed, struct cand_hash hash,
-                      bool yes, double chance)
+static bool open_with(struct forecasts *f, const struct assumptions *assumed,
+                      const struct forecast *question, struct cand_hash hash, bool yes,
+                      double chance)
 {
     struct assumptions more = { .chance = assumed->chance * chance };
     if (more.chance < least_chance)
@@ -202,9 +237,14 @@ static bool open_with(struct forecasts *f, const struct assumptions *assumed, st
         more.list.v[more.list.n++] = assumed->list.v[i];
     if (good)
         more.list.v[more.list.n++] = (struct assumption){ hash, yes };
+    good = good && vec_reserve(&more.flows, assumed->flows.n + 1);
+    for (size_t i = 0; good && i < assumed->flows.n; i++)
+        more.flows.v[more.flows.n++] = assumed->flows.v[i];
+    if (good && question->flow)
+        more.flows.v[more.flows.n++] = (struct flow_answer){ question->flow, yes };
     if (good && vec_push(&f->open, more))
         return true;
-    vec_release(&more.list);
+    release_assumptions(&more);
     return false;
 }
 
@@ -231,10 +271,14 @@ static bool follow(struct forecasts *f)
         struct cand_hash hash = forecast.question.hash;
         bool again = forecast.question.again;
         good = add_wanted(f, &forecast.question) &&
-               (again || (open_with(f, &assumed, hash, true, forecast.chance) &&
-                          open_with(f, &assumed, hash, false, 1 - forecast.chance)));
+               (again || (open_with(f, &assumed, &forecast, hash, true, forecast.chance) &&
+                          open_with(f, &assumed, &forecast, hash, false, 1 - forecast.chance)));
     }
-    vec_release(&assumed.list);
+    release_assumptions(&assumed);
+    if (forecast.flow && (!good || !vec_push(&f->flows, forecast.flow))) {
+        free(forecast.flow);
+        good = false;
+    }
     return good;
 }
 
@@ -269,13 +313,16 @@ bool forecast_ask(struct search *search)
     search->changed = false;
     if (n < 2)
         return true;
-    bool good = find_wanted(&f, n);
+    bool good = (!search->belief || belief_weigh(search->belief)) && find_wanted(&f, n);
     if (good)
         ask_wanted(&f);
     for (size_t i = 0; i < f.open.n; i++)
-        vec_release(&f.open.v[i].list);
+        release_assumptions(&f.open.v[i]);
     for (size_t i = 0; i < f.wanted.n; i++)
         release_question(&f.wanted.v[i]);
+    for (size_t i = 0; i < f.flows.n; i++)
+        free(f.flows.v[i]);
+    vec_release(&f.flows);
     vec_release(&f.open);
     vec_release(&f.wanted);
     return good || run_out_of_memory(search);

@@ -32,7 +32,8 @@ bool search_cheap(const struct search *search);
 bool search_fits(struct search *search, const struct edit *edits, uint32_t n, bool *fits,
                  uint64_t *calls);
 /* Says with which probability the next proposal is accepted, if a pass knows, apart from how often
- * its proposals were accepted lately: that decides what is asked in advance, and nothing else. */
+ * its proposals were accepted lately and from what answers say about operators: that decides what
+ * is asked in advance, and nothing else. */
 void search_expect(struct search *search, double chance);
 
 /* Tries one proposal of n edits that are made together. */

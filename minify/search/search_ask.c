@@ -88,6 +88,15 @@ static bool write_down(struct search *search, const struct task *task)
     return journal_add(search->journal, &record, search->oracle->cheap, &search->err);
 }
 
+static bool tell_belief(struct search *search, const struct task *task)
+{
+    enum verdict verdict = task->answer.verdict;
+    if (!search->belief || task->again || verdict == VERDICT_UNRESOLVED)
+        return true;
+    return belief_tell(search->belief, task->candidate, verdict == VERDICT_INTERESTING) ||
+           err_nomem(&search->err);
+}
+
 /* Processes an answer that has arrived. Returns false if the search has failed. */
 static bool take_in(struct search *search, struct task *task)
 {
@@ -105,7 +114,7 @@ static bool take_in(struct search *search, struct task *task)
             err_set(&search->err, ERR_ENV, "the oracle cannot run");
         return search_fail(search);
     }
-    if (!write_down(search, task) || !remember_answer(search, task))
+    if (!tell_belief(search, task) || !write_down(search, task) || !remember_answer(search, task))
         return search_fail(search);
     if (task->answer.verdict == VERDICT_OTHER && options->aside)
         options->aside(options->user, task->candidate, &task->answer);

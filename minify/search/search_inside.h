@@ -5,6 +5,7 @@
  *   search.c        trials: which candidate is asked about, and what follows from the answer
  *   search_ask.c    asks the oracle: cache, journal, workers, limits
  *   forecast.c      what will be asked after this question, so that it can be asked now
+ *   belief.c        how likely the answers to it are, by the answers so far
  *   search_plans.c, search_sweep.c  the ways to search that minify/search/search.h offers passes
  *
  * A plan is one such way: it chooses the next trial from the answers so far. All trials of a plan
@@ -14,6 +15,7 @@
 
 #include "minify/minify.h"
 #include "minify/search/answer_cache.h"
+#include "minify/search/belief.h"
 #include "minify/search/forecast.h"
 #include "minify/search/journal.h"
 #include "minify/search/schedule.h"
@@ -60,6 +62,7 @@ struct search {
     struct schedule *schedule;
     struct forecast *forecast; /* NULL, or this search is a forecast, which asks nothing */
     struct trial_memory *memory;
+    struct belief *belief; /* NULL: nothing is asked in advance */
     struct ask_how how;
     bool calibrated;
 
