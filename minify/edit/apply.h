@@ -56,6 +56,8 @@ struct candidate *plan_close(struct edit_plan *plan, struct err *why);
 bool edit_is_structural(enum edit_kind kind);
 /* Returns whether the edit chooses among nodes: all structural ones, and substitutions. */
 bool edit_chooses_nodes(enum edit_kind kind);
+/* Marks the nodes that depend on marked ones. */
+void mark_dependents(const struct graph *graph, bool *affected);
 /* Returns the candidate with the metas of these nodes computed anew; numbers of nodes stay. */
 struct candidate *propagate_affected(const struct candidate *whole, const bool *affected,
                                      struct err *why);

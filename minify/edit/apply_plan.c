@@ -303,13 +303,12 @@ static void see_affected(void *user, node_id id)
     w->any |= w->affected[id];
 }
 
-/* Marks what depends on a node that another one stands in for, as its sizes may change. */
-static void mark_affected(struct edit_plan *plan)
+void mark_dependents(const struct graph *graph, bool *affected)
 {
-    for (node_id id = 0; id < plan->graph->n_nodes; id++) {
-        struct affected_walk w = { plan->affected, false };
-        node_references(plan->graph, &plan->graph->nodes[id], see_affected, &w);
-        plan->affected[id] |= w.any;
+    for (node_id id = 0; id < graph->n_nodes; id++) {
+        struct affected_walk w = { affected, false };
+        node_references(graph, &graph->nodes[id], see_affected, &w);
+        affected[id] |= w.any;
     }
 }
 
@@ -329,7 +328,7 @@ bool plan_make(struct edit_plan *plan, const struct candidate *whole, const stru
         if (edit_chooses_nodes(edits[i].kind) && !plan_edit(plan, &edits[i], why))
             return false;
     if (plan->substitutes)
-        mark_affected(plan);
+        mark_dependents(plan->graph, plan->affected); /* sizes may change there */
     keep_computed_outputs(plan);
     for (node_id id = plan->graph->n_nodes - 1; id-- > 0;)
         settle_node(plan, id, &w);

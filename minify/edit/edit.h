@@ -35,6 +35,8 @@
     EDIT(CONTIGUOUS, "strides", true)    /* a: input */                                           \
     EDIT(DEVICE, "device", false)        /* everything moves to the CPU */                        \
     EDIT(ARGUMENT, "argument", true)     /* a: node, b: argument, value: which simplification */  \
+    EDIT(REFERENCE, "reference", true)   /* a: node, value: which of its references to nodes, */  \
+                                         /* b: the earlier node that it refers to instead */      \
     EDIT(INLINE, "inline", false)        /* a: the call of a subgraph */                          \
     EDIT(SIZE_CONSTANT, "constant",                                                               \
          true) /* a: input, b: dimension, value; a: NODE_NONE, b: the */                          \

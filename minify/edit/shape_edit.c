@@ -1,6 +1,7 @@
 /* Applies edits that change sizes, dtypes or arguments to the inputs and arguments of a graph;
  * propagation computes the rest. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "minify/candidate/sizes.h"
 #include "minify/edit/apply.h"
@@ -303,6 +304,7 @@ static bool reshape_edit(struct reshaper *r, const struct edit *edit, struct err
                    : edit_invalid(why, "there is no such dtype");
     case EDIT_DEVICE: return change_device(r);
     case EDIT_ARGUMENT: return reshape_argument(r, edit, why);
+    case EDIT_REFERENCE: return reshape_reference(r, edit, why);
     case EDIT_INLINE: return edit_invalid(why, "a subgraph is inlined by itself");
     default: return true;
     }
@@ -332,10 +334,30 @@ static struct candidate *reshape(const struct candidate *whole, const struct edi
     return ret;
 }
 
+/* Marks the calls whose sizes may change, if only some can. Returns whether that is so. */
+static bool mark_affected(const struct graph *graph, const struct edit *edits, uint32_t n,
+                          bool *affected)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (edits[i].kind == EDIT_REFERENCE && edits[i].a < graph->n_nodes)
+            affected[edits[i].a] = true;
+        else if (!edit_is_structural(edits[i].kind))
+            return false;
+    }
+    mark_dependents(graph, affected);
+    return true;
+}
+
 struct candidate *reshape_candidate(const struct candidate *whole, const struct edit *edits,
                                     uint32_t n, struct err *why)
 {
-    return reshape(whole, edits, n, NULL, why);
+    bool *affected = calloc((size_t)whole->graph->n_nodes + 1, sizeof *affected);
+    if (!affected)
+        return err_nomem(why), NULL;
+    bool some = mark_affected(whole->graph, edits, n, affected);
+    struct candidate *ret = reshape(whole, edits, n, some ? affected : NULL, why);
+    free(affected);
+    return ret;
 }
 
 struct candidate *propagate_affected(const struct candidate *whole, const bool *affected,

@@ -55,5 +55,7 @@ enum argument_change {
     ARGUMENT_CHANGES
 };
 bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *why);
+/* Makes an argument refer to another value. */
+bool reshape_reference(struct reshaper *r, const struct edit *edit, struct err *why);
 
 #endif

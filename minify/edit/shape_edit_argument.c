@@ -1,4 +1,5 @@
-/* Simplifies arguments. Propagation decides whether the call still accepts them. */
+/* Simplifies arguments, and makes them refer to other values. Propagation decides whether the call
+ * still accepts them. */
 #include "minify/edit/shape_edit.h"
 
 static bool drop_call_argument(struct node *node, struct arg *args, uint32_t b)
@@ -61,4 +62,56 @@ bool reshape_argument(struct reshaper *r, const struct edit *edit, struct err *w
     default: break;
     }
     return made || edit_invalid(why, "the argument would not become simpler");
+}
+
+/* ---- References ---- */
+
+/* Returns the argument that is the reference of that number in the order of node_references(), or
+ * NULL; *number is then less by the references that were passed. */
+static struct arg *find_reference(struct arg *args, uint32_t first, uint32_t n, int64_t *number)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        struct arg *found = NULL;
+        switch (args[i].kind) {
+        case ARG_NODE:
+            if ((*number)-- == 0)
+                return &args[i];
+            break;
+        case ARG_LIST:
+        case ARG_TUPLE:
+        case ARG_DICT:
+        case ARG_SLICE:
+        case ARG_CALL:
+            found = find_reference(args, args[i].u.items.first, args[i].u.items.n, number);
+            break;
+        default: break;
+        }
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static bool may_refer(const struct graph *graph, node_id now, node_id before)
+{
+    return node_is_value(graph, &graph->nodes[now]) &&
+           node_is_value(graph, &graph->nodes[before]) &&
+           node_meta(graph, &graph->nodes[now])->kind ==
+               node_meta(graph, &graph->nodes[before])->kind;
+}
+
+bool reshape_reference(struct reshaper *r, const struct edit *edit, struct err *why)
+{
+    int64_t number = edit->value;
+    if (edit->a >= r->graph->n_nodes || !node_is_call(&r->nodes[edit->a]) || edit->b >= edit->a ||
+        number < 0)
+        return edit_invalid(why, "there is no such call or no such value before it");
+    struct node *node = &r->nodes[edit->a];
+    struct arg *arg = find_reference(r->args, node->first_arg, node->n_args, &number);
+    if (!arg || !may_refer(r->graph, edit->b, arg->u.node))
+        return edit_invalid(why, "it does not refer to such a value");
+    if (graph_writes(r->graph))
+        return edit_invalid(why, "a call of the graph writes to its argument");
+    arg->u.node = edit->b;
+    return true;
 }

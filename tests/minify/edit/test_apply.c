@@ -383,6 +383,56 @@ static bool reshape_once(void *arg)
     return d != NULL;
 }
 
+static bool refer_once(void *arg)
+{
+    struct err err = ERR_INIT;
+    struct candidate *c = candidate_read_fx(str_of(arg), NULL, &err), *d = NULL;
+    if (c)
+        d = candidate_apply(c, &(struct edit){ EDIT_REFERENCE, named(c, "z"), named(c, "y"), 1 }, 1,
+                            &err);
+    candidate_free(d);
+    candidate_free(c);
+    return d != NULL;
+}
+
+/* One of two equal arguments is replaced by what it was computed from, of another size. */
+static void test_references(void **state)
+{
+    static const char twice[] =
+        GRAPH(", x: \"f32[4, 5][5, 1]\"",
+              "        y: \"f32[4, 5][5, 1]\" = torch.ops.aten.sin.default(x)\n"
+              "        w: \"f32[1, 4, 5][20, 5, 1]\" = torch.ops.aten.unsqueeze.default(y, 0)\n"
+              "        v: \"f32[2, 4, 5][20, 5, 1]\" = torch.ops.aten.cat.default([w, w])\n"
+              "        z: \"f32[1, 4, 5][20, 5, 1]\" = torch.ops.aten.add.Tensor(w, w)\n"
+              "        return (v, z)\n");
+    (void)state;
+    struct err why = ERR_INIT;
+    struct candidate *c = read_text(twice), *d;
+    const struct edit edits[] = { { EDIT_REFERENCE, named(c, "z"), named(c, "y"), 0 },
+                                  { EDIT_CUT, named(c, "w"), 0, 0 } };
+    d = candidate_apply(c, edits, 2, &why);
+    assert_no_err(&why);
+    assert_graph(
+        d, GRAPH(", x: \"f32[4, 5][5, 1]\", w: \"f32[1, 4, 5][20, 5, 1]\"",
+                 "        y: \"f32[4, 5][5, 1]\" = torch.ops.aten.sin.default(x)\n"
+                 "        v: \"f32[2, 4, 5][20, 5, 1]\" = torch.ops.aten.cat.default([w, w])\n"
+                 "        z: \"f32[1, 4, 5][20, 5, 1]\" = torch.ops.aten.add.Tensor(y, w)\n"
+                 "        return (v, z)\n"));
+    candidate_free(d);
+    assert_refused(c, (struct edit){ EDIT_REFERENCE, named(c, "z"), named(c, "z"), 0 },
+                   "before it");
+    assert_refused(c, (struct edit){ EDIT_REFERENCE, named(c, "z"), named(c, "y"), 2 }, "refer");
+    assert_refused(c, (struct edit){ EDIT_REFERENCE, named(c, "x"), named(c, "x"), 0 }, "call");
+    assert_refused(c, (struct edit){ EDIT_REFERENCE, 1000, 0, 0 }, "call");
+    /* The second item of a list is the second reference; what does not fit is refused. */
+    assert_refused(c, (struct edit){ EDIT_REFERENCE, named(c, "v"), named(c, "y"), 1 }, "v: ");
+    candidate_free(c);
+    c = read_text(written);
+    assert_refused(c, (struct edit){ EDIT_REFERENCE, named(c, "z"), named(c, "n"), 0 }, "writes");
+    candidate_free(c);
+    check_alloc_failures(refer_once, (void *)twice);
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -401,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_substitute),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_references),
         cmocka_unit_test(test_memory_is_kept),
         cmocka_unit_test(test_inline),
         cmocka_unit_test(test_contradictions),

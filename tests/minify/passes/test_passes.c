@@ -218,6 +218,22 @@ static void test_substitute(void **state)
                 "        return (d,)\n"));
 }
 
+/* Only one of two equal arguments is needed. */
+static void test_reference(void **state)
+{
+    (void)state;
+    check("reference", "aten.sin -> aten.add", 2,
+          GRAPH(", x: \"f32[4][1]\"",
+                "        sin: \"f32[4][1]\" = torch.ops.aten.sin.default(x)\n"
+                "        y: \"f32[1, 4][4, 1]\" = torch.ops.aten.unsqueeze.default(sin, 0)\n"
+                "        add: \"f32[1, 4][4, 1]\" = torch.ops.aten.add.Tensor(y, y)\n"
+                "        return (add,)\n"),
+          GRAPH(", x: \"f32[4][1]\", y: \"f32[1, 4][4, 1]\"",
+                "        sin: \"f32[4][1]\" = torch.ops.aten.sin.default(x)\n"
+                "        add: \"f32[1, 4][4, 1]\" = torch.ops.aten.add.Tensor(sin, y)\n"
+                "        return (add,)\n"));
+}
+
 static void test_outputs(void **state)
 {
     (void)state;
@@ -354,23 +370,15 @@ static void test_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_likely),
-        cmocka_unit_test(test_suffix),
-        cmocka_unit_test(test_dead),
-        cmocka_unit_test(test_bypass),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_substitute),
-        cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_substitute_long),
-        cmocka_unit_test(test_guards),
-        cmocka_unit_test(test_static),
-        cmocka_unit_test(test_dimension),
-        cmocka_unit_test(test_merge_and_hints),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_prefix),     cmocka_unit_test(test_likely),
+        cmocka_unit_test(test_suffix),     cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_bypass),     cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_substitute), cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_outputs),    cmocka_unit_test(test_substitute_long),
+        cmocka_unit_test(test_guards),     cmocka_unit_test(test_static),
+        cmocka_unit_test(test_dimension),  cmocka_unit_test(test_merge_and_hints),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_all),        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
