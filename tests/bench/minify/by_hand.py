@@ -1,6 +1,7 @@
 """Runs hand.py of the folder that argv names for a list of [case, program, predicate] on standard input,
 each in a child process, so that torch is imported once. Prints an object a line: the calls at the start
-and at the end (null: it did not run), and the steps."""
+and at the end (null: it did not run), the steps, whether eager PyTorch runs the program itself, and if so,
+with which message it refuses what is left (null: it runs): fake tensors accept calls that kernels refuse."""
 import contextlib
 import io
 import json
@@ -35,14 +36,39 @@ def test(nodes, spec):
     return False
 
 
+def make_real(value):
+    """A tensor on the CPU in place of a fake one; integers are 0, which most indices may be."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    real = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
+    return real.uniform_() if value.dtype.is_floating_point else real.zero_()
+
+
+def eager_error(module, inputs):
+    try:
+        with torch.no_grad():
+            module(*[make_real(i) for i in inputs])
+    except Exception as e:
+        return str(e).splitlines()[0][:200] if str(e) else type(e).__name__
+    return None
+
+
+def eager_refusal(left):
+    """Whether eager PyTorch runs the program of hand.py, whose globals are `left`, and with which message it
+    refuses what is left of it."""
+    if eager_error(left["gm"], left["inps"]):
+        return False, None
+    return True, eager_error(torch.fx.GraphModule(torch.nn.Module(), left["g"]), left["inps"])
+
+
 def one(case, program, spec):
     import signal
     signal.alarm(SECONDS)
     sys.argv = ["hand.py", program, spec]
-    out = io.StringIO()
+    out, eager, refusal = io.StringIO(), False, None
     try:
         with contextlib.redirect_stdout(out):
-            runpy.run_path(os.path.join(FOLDER, "hand.py"))
+            eager, refusal = eager_refusal(runpy.run_path(os.path.join(FOLDER, "hand.py")))
     except BaseException as e:
         out.write(f"\nfailed: {e!r}")
     text = out.getvalue()
@@ -52,7 +78,7 @@ def one(case, program, spec):
     ok = "runs on fake" in text
     print(json.dumps({"case": case, "start": int(start[1]) if start and ok else None,
                       "end": int(end[1]) if end and ok else None,
-                      "calls": calls,
+                      "calls": calls, "eager": eager, "refusal": refusal,
                       "steps": [l for l in text.splitlines() if ":=" in l or (not end and "failed" in l) or "NOT RUN" in l]}), flush=True)
 
 
