@@ -1,10 +1,12 @@
-/* Replaces a value by anything that it was computed from, of whatever size, and removes the calls
- * between them that nothing else uses. Sizes behind it are computed anew; the engine refuses,
- * before anything is asked, what a later call does not accept.
+/* substitute: replaces a value by anything that it was computed from, of whatever size, and removes
+ * the calls between them that nothing else uses. Sizes behind it are computed anew; the engine
+ * refuses, before anything is asked, what a later call does not accept.
  *
  * Each call has a probability of being needed. The next replacement is the one that removes most
  * calls, weighed by the probability that none of them is needed; after a refusal these are raised
- * so that they explain it (probabilistic delta debugging). */
+ * so that they explain it (probabilistic delta debugging). *
+ * pairs: two such replacements together, if the engine refuses each of them alone: one changes
+ * sizes, and the other one removes what they do not fit. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -210,13 +212,19 @@ static void rank(struct substitution *s)
         qsort(s->list.v, s->list.n, sizeof *s->list.v, by_gain);
 }
 
-/* Takes the edit of a replacement: a bypass if the metas are equal. */
+/* Returns the edit of a replacement: a bypass if the metas are equal. */
+static struct edit edit_of(const struct graph *graph, const struct replacement *r)
+{
+    bool equal = graph->nodes[r->of].meta == graph->nodes[r->by].meta;
+    return (struct edit){ equal ? EDIT_BYPASS : EDIT_SUBSTITUTE, r->of, r->by, 0 };
+}
+
 static void add_replacement(const struct graph *graph, const struct replacement *r,
                             struct edits *edits)
 {
-    bool equal = graph->nodes[r->of].meta == graph->nodes[r->by].meta;
+    const struct edit edit = edit_of(graph, r);
     edits_propose(edits);
-    edits_add(edits, equal ? EDIT_BYPASS : EDIT_SUBSTITUTE, r->of, r->by, 0);
+    edits_add(edits, edit.kind, edit.a, edit.b, 0);
 }
 
 /* ---- The pass ---- */
@@ -224,8 +232,8 @@ static void add_replacement(const struct graph *graph, const struct replacement 
 /* Returns whether a replacement is valid and smaller, or sets s->failed. */
 static bool is_possible(struct substitution *s, struct search *search, const struct replacement *r)
 {
-    bool equal = s->graph->nodes[r->of].meta == s->graph->nodes[r->by].meta, fits = false;
-    const struct edit edit = { equal ? EDIT_BYPASS : EDIT_SUBSTITUTE, r->of, r->by, 0 };
+    bool fits = false;
+    const struct edit edit = edit_of(s->graph, r);
     s->failed |= !search_fits(search, &edit, 1, &fits, NULL);
     return fits;
 }
@@ -384,6 +392,100 @@ bool pass_substitute(struct search *search)
         end_substitution(&s);
     }
     learned_release(&learned);
+    return good;
+}
+
+/* ---- Two together ---- */
+
+enum {
+    PAIRED_CALLS_MAX = 16, /* larger graphs have too many pairs */
+    PAIRED_MAX = 96,       /* replacements that are paired */
+    PAIRS_ASKED_MAX = 12,
+};
+
+struct replacement_pair {
+    const struct replacement *a, *b;
+    uint64_t calls; /* that are left */
+};
+
+/* Keeps the replacements that the engine refuses: those that it accepts were asked about. */
+static void keep_impossible(struct substitution *s, struct search *search)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->list.n && n < PAIRED_MAX && !s->failed; i++)
+        if (!is_possible(s, search, &s->list.v[i]))
+            s->list.v[n++] = s->list.v[i];
+    s->list.n = n;
+}
+
+/* Adds a pair to the best ones, which leave the fewest calls. */
+static uint32_t insert_pair(struct replacement_pair *pairs, uint32_t n,
+                            struct replacement_pair pair)
+{
+    uint32_t at = n < PAIRS_ASKED_MAX ? n++ : PAIRS_ASKED_MAX;
+    for (; at > 0 && pairs[at - 1].calls > pair.calls; at--)
+        if (at < PAIRS_ASKED_MAX)
+            pairs[at] = pairs[at - 1];
+    if (at < PAIRS_ASKED_MAX)
+        pairs[at] = pair;
+    return n;
+}
+
+static uint32_t find_pairs(struct substitution *s, struct search *search,
+                           struct replacement_pair *pairs)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->list.n; i++)
+        for (size_t j = 0; j < i && !s->failed; j++) {
+            struct replacement_pair pair = { &s->list.v[i], &s->list.v[j], 0 };
+            const struct edit edits[] = { edit_of(s->graph, pair.a), edit_of(s->graph, pair.b) };
+            bool fits = false;
+            if (pair.a->of != pair.b->of)
+                s->failed |= !search_fits(search, edits, 2, &fits, &pair.calls);
+            if (fits)
+                n = insert_pair(pairs, n, pair);
+        }
+    return n;
+}
+
+/* Tries the pairs that leave the fewest calls. */
+static bool replace_two(struct search *search, struct substitution *s, bool *accepted)
+{
+    const double likely = 0.3;
+    struct learned nothing = { 0 };
+    struct replacement_pair pairs[PAIRS_ASKED_MAX];
+    struct edits edits = { .failed = false };
+    uint32_t which;
+    guess_needed(s, search, &nothing);
+    list_replacements(s, true);
+    rank(s);
+    keep_impossible(s, search);
+    uint32_t n = find_pairs(s, search, pairs);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct edit both[] = { edit_of(s->graph, pairs[i].a), edit_of(s->graph, pairs[i].b) };
+        edits_propose(&edits);
+        for (int k = 0; k < 2; k++)
+            edits_add(&edits, both[k].kind, both[k].a, both[k].b, 0);
+    }
+    edits.failed |= s->failed;
+    search_expect(search, likely);
+    bool good = edits_try_each(search, &edits, &which);
+    *accepted = good && which != UINT32_MAX;
+    return good;
+}
+
+bool pass_pairs(struct search *search)
+{
+    bool accepted = true, good = true;
+    while (accepted && good &&
+           candidate_size(search_best(search)).part[SIZE_CALLS] <= PAIRED_CALLS_MAX) {
+        struct substitution s;
+        struct edits none = { .failed = true };
+        good = begin_substitution(&s, search_best(search)->graph)
+                   ? replace_two(search, &s, &accepted)
+                   : edits_try(search, &none, NULL);
+        end_substitution(&s);
+    }
     return good;
 }
 

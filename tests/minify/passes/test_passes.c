@@ -218,6 +218,25 @@ static void test_substitute(void **state)
                 "        return (d,)\n"));
 }
 
+/* Neither of the two calls of mm can be replaced alone: sizes would not fit. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    check("pairs", "aten.sin -> aten.cos -> aten.view", 13,
+          GRAPH(", x: \"f32[4, 6][6, 1]\", a: \"f32[6, 2][2, 1]\", b: \"f32[2, 6][6, 1]\"",
+                "        sin: \"f32[4, 6][6, 1]\" = torch.ops.aten.sin.default(x)\n"
+                "        mm: \"f32[4, 2][2, 1]\" = torch.ops.aten.mm.default(sin, a)\n"
+                "        cos: \"f32[4, 2][2, 1]\" = torch.ops.aten.cos.default(mm)\n"
+                "        mm_1: \"f32[4, 6][6, 1]\" = torch.ops.aten.mm.default(cos, b)\n"
+                "        view: \"f32[24][1]\" = torch.ops.aten.view.default(mm_1, [24])\n"
+                "        return (view,)\n"),
+          GRAPH(", x: \"f32[4, 6][6, 1]\"",
+                "        sin: \"f32[4, 6][6, 1]\" = torch.ops.aten.sin.default(x)\n"
+                "        cos: \"f32[4, 6][6, 1]\" = torch.ops.aten.cos.default(sin)\n"
+                "        view: \"f32[24][1]\" = torch.ops.aten.view.default(cos, [24])\n"
+                "        return (view,)\n"));
+}
+
 /* Only one of two equal arguments is needed. */
 static void test_reference(void **state)
 {
@@ -370,15 +389,25 @@ static void test_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_prefix),     cmocka_unit_test(test_likely),
-        cmocka_unit_test(test_suffix),     cmocka_unit_test(test_dead),
-        cmocka_unit_test(test_bypass),     cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_substitute), cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_outputs),    cmocka_unit_test(test_substitute_long),
-        cmocka_unit_test(test_guards),     cmocka_unit_test(test_static),
-        cmocka_unit_test(test_dimension),  cmocka_unit_test(test_merge_and_hints),
-        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_plain),
-        cmocka_unit_test(test_all),        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_likely),
+        cmocka_unit_test(test_suffix),
+        cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_bypass),
+        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_substitute),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_substitute_long),
+        cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_static),
+        cmocka_unit_test(test_dimension),
+        cmocka_unit_test(test_merge_and_hints),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
