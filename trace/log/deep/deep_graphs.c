@@ -16,7 +16,7 @@ struct partial_node {
 struct partial {
     uint32_t context, kind, nesting, state;
     uint64_t ns;
-    struct str error;
+    struct str error, sizes;
     vec_of(struct partial_node)
     parts; /* by number - 1 */
 };
@@ -47,7 +47,8 @@ static bool begin_partial_graph(partials *graphs, const struct deep_event *e)
                              .kind = (uint32_t)e->numbers[2],
                              .nesting = (uint32_t)e->numbers[3],
                              .ns = e->numbers[4],
-                             .error = STR("") };
+                             .error = STR(""),
+                             .sizes = STR("") };
     return e->numbers[0] != graphs->n + 1 || vec_push(graphs, graph);
 }
 
@@ -83,12 +84,20 @@ static void set_state(partials *graphs, const struct deep_event *e)
     }
 }
 
+static void set_sizes(partials *graphs, const struct deep_event *e)
+{
+    struct partial *graph = graph_of(graphs, e->numbers[0]);
+    if (graph)
+        graph->sizes = e->texts[1];
+}
+
 static bool take_graph_event(partials *graphs, const struct deep_event *e)
 {
     switch (e->type) {
     case DEEP_GRAPH: return begin_partial_graph(graphs, e);
     case DEEP_NODE: return add_partial_node(graphs, e);
     case DEEP_GRAPH_STATE: set_state(graphs, e); return true;
+    case DEEP_GRAPH_SIZES: set_sizes(graphs, e); return true;
     case DEEP_META:
     case DEEP_RENAME:
     case DEEP_ERASE: change_part(graphs, e); return true;
@@ -285,6 +294,8 @@ static void pack_graph(struct deep_packer *pack, struct partial *graph, const ch
     json_put_u64(&w, "nodes", n);
     json_put_cstr(&w, "why", why);
     packing_text(&w, "error", graph->error);
+    if (graph->sizes.n)
+        packing_text(&w, "sizes", graph->sizes);
     json_close(&w);
     packing_end(pack,
                 graph->kind == 0 ? "symtape_partial_dynamo_graph" : "symtape_partial_aot_graph",

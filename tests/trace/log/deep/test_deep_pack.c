@@ -247,6 +247,21 @@ static void test_erased(void **state)
     trace_close(trace);
 }
 
+/* What torch.export traces belongs to no compile, which would have its symbols. */
+static void test_sizes_of_export(void **state)
+{
+    (void)state;
+    struct buf side = side_graph(0);
+    side_event(&side, DEEP_GRAPH_SIZES, "4s", N(9), "s0=1"); /* no such graph */
+    side_event(&side, DEEP_GRAPH_SIZES, "4s", N(1), "s77=6");
+    side_event(&side, DEEP_GRAPH_STATE, "44s", N(1), DEEP_GRAPH_RETURNED, "");
+    side_event(&side, DEEP_GRAPH_STATE, "44s", N(1), DEEP_GRAPH_RAISED, "ConstraintViolationError");
+    side_event(&side, DEEP_END, "4", N(1));
+    struct trace *trace = open_packed(&side);
+    check_graph(trace, "\"error\":\"ConstraintViolationError\",\"sizes\":\"s77=6\"");
+    trace_close(trace);
+}
+
 static void test_record_deep(void **state)
 {
     (void)state;
@@ -299,10 +314,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dispatches), cmocka_unit_test(test_costs_uses_phases),
-        cmocka_unit_test(test_env),        cmocka_unit_test(test_partial_graphs),
-        cmocka_unit_test(test_erased),     cmocka_unit_test(test_record_deep),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_dispatches),  cmocka_unit_test(test_costs_uses_phases),
+        cmocka_unit_test(test_env),         cmocka_unit_test(test_partial_graphs),
+        cmocka_unit_test(test_erased),      cmocka_unit_test(test_sizes_of_export),
+        cmocka_unit_test(test_record_deep), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

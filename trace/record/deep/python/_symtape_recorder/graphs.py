@@ -4,7 +4,7 @@ import sys
 import time
 import weakref
 
-GRAPH, NODE, META, ERASE, STATE, RENAME = 16, 17, 18, 19, 20, 22
+GRAPH, NODE, META, ERASE, STATE, RENAME, SIZES = 16, 17, 18, 19, 20, 22, 23
 DYNAMO, AOT = 0, 1
 PLACEHOLDER, STATEMENT, OUTPUT = 0, 1, 2
 OPEN, RETURNED, LOGGED, RAISED = range(4)
@@ -19,6 +19,7 @@ class Tracked:
         self.number, self.kind, self.context = number, kind, context
         self.numbers = {}  # node -> its number here
         self.waiting = {}  # node -> how many were made since
+        self.sizes = {}    # symbol -> its hint, of a graph that no compile has: PyTorch logs no symbols
         self.state = OPEN
         self.n_nodes = 0
 
@@ -30,6 +31,7 @@ class Graphs:
 
     def reset(self):
         self.tracked, self.n_graphs, self.nesting = {}, 0, 0
+        self.last_traced = 0  # the number of the last graph that was traced outside of compiles
         self.done = set()  # contexts whose ATen graphs PyTorch has logged
         self.texts = {}    # of symbolic sizes
 
@@ -69,6 +71,17 @@ class Graphs:
                 self.nesting -= 1
             self.end_trace(before, RETURNED, "")
             return ret
+        return call
+
+    def watch_constraints(self, produce_guards):
+        """torch.export checks the constraints of dynamic shapes when it has traced: the graph is what violates them."""
+        def call(*args, **kwargs):
+            try:
+                return produce_guards(*args, **kwargs)
+            except BaseException as error:
+                if self.active and self.last_traced:
+                    self.c.emit(STATE, "44s", self.last_traced, RAISED, type(error).__name__)
+                raise
         return call
 
     def watch_erasing(self, recorder):
@@ -131,6 +144,8 @@ class Graphs:
             if value is not self:
                 if number := tracked.numbers.get(node):
                     self.c.emit(META, "44s", tracked.number, number, self.annotation(value))
+                    if not tracked.context and node.op == "placeholder":
+                        self.add_sizes(tracked.sizes, value)
                 del tracked.waiting[node]
             elif age >= PATIENCE and node.op != "placeholder":
                 del tracked.waiting[node]
@@ -151,6 +166,9 @@ class Graphs:
             if tracked.state == OPEN:
                 self.set_state(tracked, state, error)
             if not tracked.context:
+                self.last_traced = tracked.number
+                self.c.emit(SIZES, "4s", tracked.number, ",".join(
+                    f"{symbol}={size}" for symbol, size in tracked.sizes.items()))
                 del self.tracked[key]
 
     def logged(self, kind, context):
@@ -206,6 +224,16 @@ class Graphs:
         except TypeError:
             text = str(expr)
         return text
+
+
+    def add_sizes(self, sizes, value):
+        torch = sys.modules["torch"]
+        for s in value.shape if isinstance(value, torch.Tensor) else (value,):
+            if isinstance(s, torch.SymInt):
+                env = s.node.shape_env
+                hints = getattr(env, "backed_var_to_val", None) or getattr(env, "var_to_val", {})
+                sizes.update((str(symbol), int(hints[symbol])) for symbol in s.node.expr.free_symbols
+                             if symbol in hints)
 
 
 class Statement:

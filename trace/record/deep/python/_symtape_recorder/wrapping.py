@@ -92,6 +92,7 @@ class Recorder:
             self.hooks.setdefault(caller, []).append(self.count_costs)
         if level >= GRAPHS:
             self.hooks["torch._dynamo.output_graph"].append(self.on_output_graph)
+            self.hooks["torch.export._trace"] = [self.on_export]
         if level >= ALL:
             self.hooks["torch.fx.experimental.symbolic_shapes"] = [self.on_symbolic_shapes]
             self.hooks["torch.fx.experimental.sym_node"] = [self.on_sym_node]
@@ -275,6 +276,9 @@ class Recorder:
         self.replace(module.SubgraphTracer, "create_node", self.graphs.watch_dynamo)
         self.graphs.watch_erasing(self)
         self.graphs.watch_renaming(self)
+
+    def on_export(self, module):
+        self.replace(module, "produce_guards_and_solve_constraints", self.graphs.watch_constraints)
 
     def on_symbolic_shapes(self, module):
         for name, arguments in ENV_METHODS.items():
