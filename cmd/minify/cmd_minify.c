@@ -196,7 +196,8 @@ static bool read_job(struct minify_job *job, struct err *err)
 {
     return minify_read_options(job, err) && minify_check_oracle(job, err) &&
            minify_check_files(job, err) && (!job->program || minify_record(job, err)) &&
-           minify_pick(job, err) && minify_check_files(job, err) && read_whole_graph(job, err);
+           minify_pick(job, err) && minify_list_graphs(job, err) && minify_check_files(job, err) &&
+           read_whole_graph(job, err);
 }
 
 static int answer_job(struct minify_job *job)
@@ -231,6 +232,7 @@ static int run_minify(struct cmd *cmd)
     if (killed)
         out_note(cmd->out, LAUNCHER_KILLED, (unsigned long long)killed);
     candidate_free(job.whole);
+    vec_release(&job.graphs);
     cand_aliases_release(&job.aliases);
     arena_release(&job.texts);
     minify_release_options(&job);

@@ -51,6 +51,8 @@ struct minify_job {
     const char *tape;               /* where the best goes; "-" is standard output */
     char *journal;                  /* NULL: none */
     char *aside;                    /* folder of candidates that fail differently */
+    vec_of(const char *)
+    graphs; /* among which the one that fails is searched: operands, in `texts` */
     struct candidate *whole;
     struct oracle *oracle;
     struct oracle *torch_oracle;    /* of --torch-oracle, within `oracle`; NULL */
@@ -89,9 +91,17 @@ bool minify_pick(struct minify_job *job, struct err *err);
 bool minify_names_oracle(const struct minify_args *args);
 void minify_note_oracle(struct minify_job *job); /* what will be run */
 bool minify_is_failure_of_tape(const struct minify_job *job, struct str message);
+/* Names the files of --repro, --issue and --good beside the tape, unless they are named. */
+bool minify_name_files(struct minify_job *job, struct err *err);
 /* Names a file beside the tape, as minified.py is beside minified.tape, unless *ret is set. */
 bool minify_name_beside(struct minify_job *job, const char *ending, const char **ret,
                         struct err *err);
+
+/* minify_graphs.c: lists the graphs of Dynamo that PyTorch is asked about if --torch-oracle is
+ * given a tape or a compile; the operand becomes the first. */
+bool minify_list_graphs(struct minify_job *job, struct err *err);
+/* Goes on until a graph fails, or to the last one. PyTorch was asked about the first. */
+bool minify_find_graph(struct minify_job *job, struct err *err);
 
 /* minify_input.c: loads the candidate that the operand names. Returns false with err set on
  * failure. */

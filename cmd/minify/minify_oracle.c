@@ -118,7 +118,7 @@ static bool make_torch(struct minify_job *job, struct err *err)
     out_progress(job->cmd->out, "running the whole graph in PyTorch");
     job->oracle = job->torch_oracle = oracle_torch(&options, job->whole, &job->torch, err);
     out_progress_end(job->cmd->out);
-    if (!job->oracle)
+    if (!job->oracle || !minify_find_graph(job, err))
         return false;
     job->repro = oracle_torch_repro(job->oracle);
     if (!minify_hide_text(job, &job->torch.eager, err))
@@ -200,7 +200,9 @@ static bool make_picked(struct minify_job *job, struct err *err)
         return minify_hide_oracle(job, err);
     }
     drop_oracle(job);
-    job->chosen.torch = job->outside ? "export" : "compile";
+    job->chosen.torch = !job->outside                                          ? "compile"
+                        : str_is(job->failed_type, "ConstraintViolationError") ? "constraints"
+                                                                               : "export";
     if (!make_torch_anywhere(job, err))
         return false;
     if (job->torch.verdict == VERDICT_BORING && tries_inductor) {

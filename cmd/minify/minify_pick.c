@@ -154,7 +154,7 @@ bool minify_name_beside(struct minify_job *job, const char *ending, const char *
     return *ret || err_nomem(err);
 }
 
-static bool name_files(struct minify_job *job, struct err *err)
+bool minify_name_files(struct minify_job *job, struct err *err)
 {
     return minify_name_beside(job, ".repro.py", &job->chosen.repro, err) &&
            minify_name_beside(job, ".issue.md", &job->chosen.issue, err) &&
@@ -214,17 +214,20 @@ static bool pick_graph(struct minify_job *job, struct trace *trace,
     job->failed = str_of(text);
     job->traced = list->refs[ref].kind != GRAPH_PARTIAL_DYNAMO;
     job->is_picked = true;
-    return choose_backend(job, failure, err) && name_files(job, err);
+    return choose_backend(job, failure, err) && minify_name_files(job, err);
 }
 
-/* Reads the type of the exception that ended the tracing of a partial graph; "" if none did. */
+/* Reads the type of the exception that ended the tracing of a partial graph, "" if none did, and
+ * the sizes that its symbols had, as --sizes takes them. */
 static bool read_raised(const struct trace *trace, uint32_t record, struct buf *ret,
-                        struct err *err)
+                        struct buf *sizes, struct err *err)
 {
     struct json doc = { 0 };
     bool ok = record_json(trace, record, &doc, err);
-    if (ok && str_is(json_str(&doc, json_get(&doc, JSON_ROOT, STR("why"))), "raised"))
+    if (ok && str_is(json_str(&doc, json_get(&doc, JSON_ROOT, STR("why"))), "raised")) {
         json_decode(&doc, json_get(&doc, JSON_ROOT, STR("error")), ret);
+        json_decode(&doc, json_get(&doc, JSON_ROOT, STR("sizes")), sizes);
+    }
     json_release(&doc);
     return ok;
 }
@@ -234,25 +237,29 @@ static bool read_raised(const struct trace *trace, uint32_t record, struct buf *
 static bool pick_outside(struct minify_job *job, struct trace *trace, struct err *err)
 {
     const struct graph_list *list = trace_graphs(trace, err);
-    struct buf operand = BUF_INIT, type = BUF_INIT;
+    struct buf operand = BUF_INIT, type = BUF_INIT, sizes = BUF_INIT;
     uint32_t i = list ? list->n : 0;
     bool ok = list != NULL;
     while (ok && i-- > 0 && type.n == 0)
         if (list->refs[i].kind == GRAPH_PARTIAL_AOT && list->refs[i].attempt == TRACE_NONE)
-            ok = read_raised(trace, list->refs[i].record, &type, err);
+            ok = read_raised(trace, list->refs[i].record, &type, &sizes, err);
     if (!ok || type.n == 0) {
         buf_release(&type);
+        buf_release(&sizes);
         return ok;
     }
+    bool has_sizes = sizes.n > 0;
     put_graph_name(job, trace, list, i + 1, &operand);
-    const char *text = keep(job, &type), *name = keep(job, &operand);
-    if (!text || !name)
+    const char *text = keep(job, &type), *name = keep(job, &operand), *at = keep(job, &sizes);
+    if (!text || !name || !at)
         return err_nomem(err);
+    if (has_sizes && !job->chosen.sizes.text && !job->chosen.sizes.file)
+        job->chosen.sizes.text = at;
     job->operand = name;
     job->failed_type = str_of(text);
     job->outside = job->is_picked = true;
     out_note(job->cmd->out, "tracing a graph outside of torch.compile raised: %s", text);
-    return name_files(job, err);
+    return minify_name_files(job, err);
 }
 
 static bool pick_of_trace(struct minify_job *job, struct trace *trace, struct err *err)
@@ -266,6 +273,23 @@ static bool pick_of_trace(struct minify_job *job, struct trace *trace, struct er
         ok = pick_graph(job, trace, &failures, err);
     failure_list_release(&failures);
     return ok;
+}
+
+/* If a program ended with an error and no compile of it failed, its results may be wrong. */
+static void pick_results(struct minify_job *job)
+{
+    struct out *out = job->cmd->out;
+    if (job->status == 0) {
+        out_note(out,
+                 "no compile failed; if results are wrong, symtape minify %s --torch-oracle "
+                 "accuracy finds the graph that computes them",
+                 job->operand);
+        return;
+    }
+    job->chosen.torch = "accuracy";
+    out_note(out, "no compile failed, but the program did: its graphs are compared with eager mode "
+                  "(--torch-oracle accuracy)");
+    minify_note_oracle(job);
 }
 
 /* Returns whether the operand names a tape and no part of it. */
@@ -293,10 +317,7 @@ bool minify_pick(struct minify_job *job, struct err *err)
     bool ok = pick_of_trace(job, trace, err);
     trace_close(trace);
     if (ok && job->program && !job->is_picked)
-        out_note(job->cmd->out,
-                 "no compile failed; if results are wrong, symtape minify %s:COMPILE:dynamo "
-                 "--torch-oracle accuracy reduces the graph of a compile",
-                 job->operand);
+        pick_results(job);
     return ok;
 }
 
@@ -317,7 +338,8 @@ void minify_note_oracle(struct minify_job *job)
         buf_printf(&text, "starts workers (%s), whose Python", args->launcher);
     else
         buf_printf(&text, "runs %.*s, which", STR_ARG(torch_python()));
-    buf_printf(&text, " compiles programs made from this graph (--torch-oracle %s", args->torch);
+    buf_printf(&text, " compiles programs made from %s (--torch-oracle %s",
+               job->is_picked ? "this graph" : "its graphs", args->torch);
     if (args->backend)
         buf_printf(&text, " --torch-backend %s", args->backend);
     if (args->import)

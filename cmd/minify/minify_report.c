@@ -140,6 +140,11 @@ static void put_bisected(const struct minify_job *job, struct json_writer *w)
     json_put_str_or_null(w, "subsystem", b->subsystem);
     json_put_u64(w, "number", b->number);
     json_put_str_or_null(w, "detail", b->detail);
+    json_put_str_or_null(w, "graph", b->graph);
+    json_put_str_or_null(w, "operator", b->op);
+    json_put_str_or_null(w, "kernel", b->kernel);
+    json_put_str_or_null(w, "nodes", b->nodes);
+    json_put_bool(w, "fused", b->fused);
     json_put_str_or_null(w, "why", b->why);
     json_close(w);
 }

@@ -60,8 +60,7 @@ struct reply {
     enum outcome outcome;
     struct str type, message, node, eager;
     double excess;
-    struct str backend, subsystem; /* of OUTCOME_BISECTED, whose detail is the message */
-    uint64_t number;
+    struct torch_bisected bisected; /* of OUTCOME_BISECTED, whose detail is the message */
 };
 
 static struct str text_of(const struct json *doc, const char *key, struct arena *arena)
@@ -69,6 +68,19 @@ static struct str text_of(const struct json *doc, const char *key, struct arena 
     struct str text = json_decoded(doc, json_get(doc, JSON_ROOT, str_of(key)), arena);
     struct str ret = text.n ? arena_copy(arena, text) : STR("");
     return ret.p ? ret : STR("");
+}
+
+static void read_bisected(const struct json *doc, struct arena *arena, struct torch_bisected *ret)
+{
+    *ret = (struct torch_bisected){ .backend = text_of(doc, "backend", arena),
+                                    .subsystem = text_of(doc, "subsystem", arena),
+                                    .graph = text_of(doc, "graph", arena),
+                                    .op = text_of(doc, "operator", arena),
+                                    .kernel = text_of(doc, "kernel", arena),
+                                    .nodes = text_of(doc, "nodes", arena),
+                                    .why = STR("") };
+    json_u64(doc, json_get(doc, JSON_ROOT, STR("number")), &ret->number);
+    ret->fused = json_kind_of(doc, json_get(doc, JSON_ROOT, STR("fused"))) == JSON_TRUE;
 }
 
 static bool read_reply(struct str line, struct arena *arena, struct reply *reply)
@@ -88,10 +100,8 @@ static bool read_reply(struct str line, struct arena *arena, struct reply *reply
         reply->message = text_of(&doc, "message", arena);
         reply->node = text_of(&doc, "node", arena);
         reply->eager = text_of(&doc, "eager", arena);
-        reply->backend = text_of(&doc, "backend", arena);
-        reply->subsystem = text_of(&doc, "subsystem", arena);
+        read_bisected(&doc, arena, &reply->bisected);
         json_double(&doc, json_get(&doc, JSON_ROOT, STR("excess")), &reply->excess);
-        json_u64(&doc, json_get(&doc, JSON_ROOT, STR("number")), &reply->number);
     }
     json_release(&doc);
     return ok;
@@ -224,6 +234,19 @@ static enum verdict judge_reply(const struct oracle_torch *o, const struct reply
     return far_enough(o, reply) ? VERDICT_INTERESTING : VERDICT_BORING;
 }
 
+static struct str describe_reply(const struct reply *reply, struct arena *arena)
+{
+    struct buf text = BUF_INIT;
+    if (reply->outcome == OUTCOME_WRONG)
+        buf_printf(&text, "eager and compiled results differ in %.*s, %.3g times the tolerance",
+                   STR_ARG(reply->type), reply->excess);
+    else
+        buf_put(&text, reply->outcome == OUTCOME_EAGER ? reply->eager : reply->message);
+    struct str ret = text.n ? arena_copy(arena, buf_str(&text)) : STR("");
+    buf_release(&text);
+    return ret.p ? ret : STR("");
+}
+
 static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
                       const struct oracle_question *asking, struct answer *answer)
 {
@@ -242,7 +265,7 @@ static void ask_torch(struct oracle *oracle, const struct candidate *candidate,
     if (exchange(o, candidate, PURPOSE_NEXT, asking, &answer->arena, &reply, &err)) {
         answer->signature = signature_of(&reply, &answer->arena);
         answer->verdict = judge_reply(o, &reply, &answer->signature);
-        answer->text = reply.message;
+        answer->text = describe_reply(&reply, &answer->arena);
         answer->node = reply.node;
     } else {
         answer->verdict = VERDICT_BROKEN;
@@ -260,19 +283,6 @@ static void free_torch(struct oracle *oracle)
 }
 
 /* ---- The first question ---- */
-
-static struct str describe_torch_error(struct oracle_torch *o, const struct reply *reply)
-{
-    struct buf text = BUF_INIT;
-    if (reply->outcome == OUTCOME_WRONG)
-        buf_printf(&text, "eager and compiled results differ in %.*s, %.3g times the tolerance",
-                   STR_ARG(reply->type), reply->excess);
-    else
-        buf_put(&text, reply->outcome == OUTCOME_EAGER ? reply->eager : reply->message);
-    struct str ret = text.n ? arena_copy(&o->arena, buf_str(&text)) : STR("");
-    buf_release(&text);
-    return ret.p ? ret : STR("");
-}
 
 static struct str version_of(const struct oracle_torch *o)
 {
@@ -295,7 +305,7 @@ static bool ask_first(struct oracle_torch *o, const struct candidate *whole, str
     o->first.signature = signature_of(&reply, &o->arena);
     o->excess = reply.excess;
     o->first.verdict = judge_reply(o, &reply, &o->first.signature);
-    o->first.error = describe_torch_error(o, &reply);
+    o->first.error = describe_reply(&reply, &o->arena);
     o->first.eager = reply.eager;
     o->first.no_device = reply.outcome == OUTCOME_NO_DEVICE;
     o->first.version = version_of(o);
@@ -342,6 +352,17 @@ static bool start_python(struct oracle_torch *o, struct err *err)
     return o->remote || o->worker;
 }
 
+bool oracle_torch_again(struct oracle *oracle, const struct candidate *whole,
+                        struct torch_first *first, struct err *err)
+{
+    struct oracle_torch *o = (struct oracle_torch *)oracle;
+    o->first = (struct torch_first){ .seconds = 0 };
+    if (!ask_first(o, whole, err) || !name_oracle(o, err))
+        return false;
+    *first = o->first;
+    return true;
+}
+
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err)
 {
@@ -356,12 +377,10 @@ struct oracle *oracle_torch(const struct torch_options *options, const struct ca
     o->options = *options;
     o->options.backend = arena_copy(&o->arena, backend_of(options));
     o->options.setup.backend = o->options.backend;
-    if (!start_python(o, err) || !ask_first(o, whole, err) || !name_oracle(o, err)) {
-        free_torch(&o->oracle);
-        return NULL;
-    }
-    *first = o->first;
-    return &o->oracle;
+    if (start_python(o, err) && oracle_torch_again(&o->oracle, whole, first, err))
+        return &o->oracle;
+    free_torch(&o->oracle);
+    return NULL;
 }
 
 struct repro_what oracle_torch_repro(const struct oracle *oracle)
@@ -395,10 +414,8 @@ bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidat
     *ret = (struct torch_bisected){ .why = STR("") };
     if (!exchange(o, candidate, PURPOSE_BISECT, &asking, arena, &reply, err))
         return false;
+    *ret = reply.bisected;
     ret->found = reply.outcome == OUTCOME_BISECTED;
-    ret->backend = reply.backend;
-    ret->subsystem = reply.subsystem;
-    ret->number = reply.number;
     ret->detail = reply.message;
     if (!ret->found)
         ret->why = reply.outcome == OUTCOME_OK ? STR("it does not fail when it is compiled again")

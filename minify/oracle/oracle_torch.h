@@ -18,14 +18,15 @@
 #include "minify/repro/repro.h"
 
 /*  QUESTION(id, "name", check of the repro, route) */
-#define TORCH_QUESTIONS(QUESTION)                              \
-    QUESTION(COMPILE, "compile", REPRO_RAISES, REPRO_COMPILE)  \
-    QUESTION(RUN, "run", REPRO_RAISES, REPRO_COMPILE)          \
-    QUESTION(ACCURACY, "accuracy", REPRO_WRONG, REPRO_COMPILE) \
-    QUESTION(MAKE_FX, "make_fx", REPRO_RAISES, REPRO_MAKE_FX)  \
-    QUESTION(EXPORT, "export", REPRO_RAISES, REPRO_EXPORT)     \
-    QUESTION(DECOMPOSE, "decompose", REPRO_RAISES, REPRO_DECOMPOSE)
-#define TORCH_QUESTION_WORDS "compile|run|accuracy|make_fx|export|decompose"
+#define TORCH_QUESTIONS(QUESTION)                                   \
+    QUESTION(COMPILE, "compile", REPRO_RAISES, REPRO_COMPILE)       \
+    QUESTION(RUN, "run", REPRO_RAISES, REPRO_COMPILE)               \
+    QUESTION(ACCURACY, "accuracy", REPRO_WRONG, REPRO_COMPILE)      \
+    QUESTION(MAKE_FX, "make_fx", REPRO_RAISES, REPRO_MAKE_FX)       \
+    QUESTION(EXPORT, "export", REPRO_RAISES, REPRO_EXPORT)          \
+    QUESTION(DECOMPOSE, "decompose", REPRO_RAISES, REPRO_DECOMPOSE) \
+    QUESTION(CONSTRAINTS, "constraints", REPRO_RAISES, REPRO_CONSTRAINTS)
+#define TORCH_QUESTION_WORDS "compile|run|accuracy|make_fx|export|decompose|constraints"
 
 enum torch_question {
 #define QUESTION(id, name, check, route) TORCH_##id,
@@ -60,6 +61,10 @@ struct torch_first {
 struct oracle *oracle_torch(const struct torch_options *options, const struct candidate *whole,
                             struct torch_first *first, struct err *err);
 
+/* Asks about another whole graph, with which later answers are compared. */
+bool oracle_torch_again(struct oracle *oracle, const struct candidate *whole,
+                        struct torch_first *first, struct err *err);
+
 /* What of the compiler fails, as torch/_inductor/compiler_bisector.py finds it. Texts are in the
  * arena of the call. */
 struct torch_bisected {
@@ -68,10 +73,15 @@ struct torch_bisected {
     struct str subsystem; /* "lowerings", "post_grad_passes"; "": none of it alone */
     uint64_t number;      /* the application of it that fails, as PyTorch counts them, from 0 */
     struct str detail;    /* what is applied: "relu"; of a setting its name again; "" */
+    struct str graph;     /* of AOTAutograd's graphs the one that it is applied to: "forward"; "" */
+    struct str op;        /* of a lowering: "aten.relu.default"; "" */
+    struct str kernel;    /* the kernel that computes the lowered node: "cpp_fused_relu_0"; "" */
+    struct str nodes;     /* all that this kernel computes: "relu, sin" */
+    bool fused;           /* the failure disappears if nothing is fused (max_fusion_size = 1) */
     struct str why;
 };
 
-/* Bisects Inductor on a candidate that fails, by compiling it 10 to 30 times. For the questions of
+/* Bisects Inductor on a candidate that fails, by compiling it 12 to 32 times. For the questions of
  * torch.compile with the backend inductor. Returns false with err set if the worker cannot be
  * started again. */
 bool oracle_torch_bisect(struct oracle *oracle, const struct candidate *candidate, double timeout,

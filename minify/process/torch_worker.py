@@ -3,9 +3,9 @@
 Started with the number of a control socket. It sends one line, "ready VERSION" or "no ...", and then
 receives a socket a question: it forks, and the child reads a line of JSON and a program (a repro that
 defines f and inputs only), does what is asked and writes one line of JSON. The child leads a process
-group, so that who asked can end all of it. Nothing is shared between questions. What minify/program/program_check.py
-and torch_results.py define stands in front of this: a program is checked before it is compiled, and what eager mode
-computes is kept in a file.
+group, so that who asked can end all of it. Nothing is shared between questions. What minify/program/program_check.py,
+torch_results.py and torch_bisect.py define stands in front of this: a program is checked before it is compiled, what eager
+mode computes is kept in a file, and what of the compiler fails is bisected.
 
 Started with "once" (--launcher), it reads one question from its standard input and writes its answer to
 standard output, as the last line, with PyTorch's version."""
@@ -16,7 +16,6 @@ import re
 import signal
 import socket
 import sys
-import tempfile
 import traceback
 
 backend = None  # of --torch-backend MODULE:NAME
@@ -116,14 +115,13 @@ def cannot(error):
     return {"outcome": "cannot", "message": bounded("%s: %s" % (type(error).__name__, error), MESSAGE_MAX)}
 
 
-def dynamic_shapes(torch, tensors):
-    """Every dimension that a repro marked, or all: AUTO."""
-    auto = torch.export.Dim.AUTO
+def dynamic_shapes(torch, tensors, kind):
+    """Every dimension that a repro marked, as this kind of Dim."""
     ret = []
     for t in tensors:
         marked = set(getattr(t, "_dynamo_dynamic_indices", ())) | set(
             getattr(t, "_dynamo_weak_dynamic_indices", ()))
-        ret.append({d: auto for d in marked} or None)
+        ret.append({d: kind for d in marked} or None)
     return tuple(ret)
 
 
@@ -140,8 +138,9 @@ def compiled(torch, question, f, inputs):
     route = question["route"]
     if route == "make_fx":
         return torch.fx.experimental.proxy_tensor.make_fx(f, tracing_mode="symbolic")(*inputs)
-    if route in ("export", "decompose"):
-        shapes = dynamic_shapes(torch, inputs)
+    if route in ("export", "decompose", "constraints"):
+        dim = torch.export.Dim
+        shapes = dynamic_shapes(torch, inputs, dim.DYNAMIC if route == "constraints" else dim.AUTO)
         for t in inputs:
             for mark in ("_dynamo_dynamic_indices", "_dynamo_weak_dynamic_indices"):
                 if hasattr(t, mark):
@@ -178,33 +177,19 @@ def out_of_memory(torch, error):
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "DefaultCPUAllocator" in str(error)
 
 
-def bisected(torch, question, source, expected):
-    """The first of PyTorch's backends that fails as `type` says, and in it the pass, the lowering or the setting without which
-    it does not: torch/_inductor/compiler_bisector.py. Code and inputs are those of the question."""
-    import shutil
-    from torch._inductor.compiler_bisector import CompilerBisector
-
-    def good():
-        torch._dynamo.reset()
-        scope = made(source)
-        torch.manual_seed(0)
-        try:
-            actual = torch.compile(scope["f"], fullgraph=True)(*scope["inputs"])
-        except Exception as error:
-            return expected is not None or root_of(error)[0] != question["type"]
-        finally:
-            scope.clear()
-        return expected is None or compare(torch, actual, expected)[1] <= 1  # noqa: F821
-
-    folder = CompilerBisector.in_process_cache = tempfile.mkdtemp()
+def is_good(torch, question, source, expected):
+    """Whether the program of a question compiles and runs without the failure that it asks about. Code and inputs are those of the
+    question."""
+    torch._dynamo.reset()
+    scope = made(source)
+    torch.manual_seed(0)
     try:
-        found = CompilerBisector.do_bisect(good)
+        actual = torch.compile(scope["f"], fullgraph=True)(*scope["inputs"])
+    except Exception as error:
+        return expected is not None or root_of(error)[0] != question["type"]
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if not found:
-        return {"outcome": "ok"}
-    return {"outcome": "bisected", "backend": found.backend, "subsystem": found.subsystem or "",
-            "number": found.bisect_number or 0, "message": str(found.debug_info or "")[:400]}
+        scope.clear()
+    return expected is None or compare(torch, actual, expected)[1] <= 1  # noqa: F821
 
 
 def answer(torch, question, source):
@@ -231,7 +216,8 @@ def answer(torch, question, source):
                 ret.update({"outcome": "eager"})
                 return ret
     if question["ask"] == "bisect":
-        return bisected(torch, question, source, expected)
+        found = bisected(torch, lambda: is_good(torch, question, source, expected))  # noqa: F821
+        return {"outcome": "bisected", **found} if found else {"outcome": "ok"}
     scope = scope or made(source)
     try:
         torch.manual_seed(0)

@@ -12,6 +12,9 @@ static const char *const run[] = {
 static const char *const results[] = {
 #include <minify/torch_results.inc>
 };
+static const char *const bisect[] = {
+#include <minify/torch_bisect.inc>
+};
 static const char *const worker[] = {
 #include <minify/torch_worker.inc>
 };
@@ -41,6 +44,7 @@ char *program_script(enum program_script script, const struct program_setup *set
         PUT_LINES(&text, run);
     if (script == PROGRAM_WORKER) {
         PUT_LINES(&text, results);
+        PUT_LINES(&text, bisect);
         PUT_LINES(&text, worker);
     }
     buf_putc(&text, '\0');

@@ -21,12 +21,13 @@
 #include "minify/program/program_setup.h"
 
 /* ROUTE(id, "name"): how the function is compiled or run */
-#define REPRO_ROUTES(ROUTE)                                                          \
-    ROUTE(COMPILE, "compile")     /* torch.compile(f, backend=...)(*inputs) */       \
-    ROUTE(MAKE_FX, "make_fx")     /* make_fx(f, tracing_mode="symbolic")(*inputs) */ \
-    ROUTE(EXPORT, "export")       /* torch.export.export() */                        \
-    ROUTE(DECOMPOSE, "decompose") /* and run_decompositions() */                     \
-    ROUTE(CUDA, "cuda")           /* runs f(*inputs) on the GPU; for REPRO_WRONG, also on the CPU */
+#define REPRO_ROUTES(ROUTE)                                                              \
+    ROUTE(COMPILE, "compile")         /* torch.compile(f, backend=...)(*inputs) */       \
+    ROUTE(MAKE_FX, "make_fx")         /* make_fx(f, tracing_mode="symbolic")(*inputs) */ \
+    ROUTE(EXPORT, "export")           /* torch.export.export() */                        \
+    ROUTE(DECOMPOSE, "decompose")     /* and run_decompositions() */                     \
+    ROUTE(CONSTRAINTS, "constraints") /* sizes that become numbers are an error */       \
+    ROUTE(CUDA, "cuda") /* runs f(*inputs) on the GPU; for REPRO_WRONG, also on the CPU */
 
 enum repro_route {
 #define ROUTE(id, name) REPRO_##id,

@@ -194,13 +194,21 @@ static bool has_dynamic(const struct repro *r)
     return false;
 }
 
-/* Prints "export.Dim.AUTO" for each size that was symbolic, by input. */
+static bool exports(const struct repro *r)
+{
+    return r->what->route == REPRO_EXPORT || r->what->route == REPRO_DECOMPOSE ||
+           r->what->route == REPRO_CONSTRAINTS;
+}
+
+/* Prints a kind of torch.export.Dim for each size that was symbolic, by input. */
 static void put_dynamic_shapes(struct repro *r)
 {
     struct buf line = BUF_INIT;
     if (!has_dynamic(r))
         return;
-    buf_puts(r->out, "auto = torch.export.Dim.AUTO\n");
+    bool fixed = r->what->route == REPRO_CONSTRAINTS;
+    const char *dim = fixed ? "dynamic" : "auto";
+    buf_printf(r->out, "%s = torch.export.Dim.%s\n", dim, fixed ? "DYNAMIC" : "AUTO");
     buf_puts(&line, "shapes = (");
     for (size_t i = 0; i < r->inputs.n; i++) {
         const struct repro_input *input = &r->inputs.v[i];
@@ -211,7 +219,7 @@ static void put_dynamic_shapes(struct repro *r)
                 meta ? expr_at(&input->graph->pool->exprs, meta->sizes[d]) : NULL;
             if (e && e->kind == EXPR_INT)
                 continue;
-            buf_printf(&line, "%s%u: auto", n++ ? ", " : "{", (unsigned)d);
+            buf_printf(&line, "%s%u: %s", n++ ? ", " : "{", (unsigned)d, dim);
         }
         buf_puts(&line, n ? "}" : "None");
         buf_puts(&line, i + 1 < r->inputs.n ? ", " : r->inputs.n == 1 ? ",)" : ")");
@@ -290,6 +298,7 @@ static void put_compile_call(struct repro *r, const char *assigned)
                    r->what->check == REPRO_WRONG ? "(*inputs)" : "");
         break;
     case REPRO_EXPORT:
+    case REPRO_CONSTRAINTS:
     case REPRO_DECOMPOSE:
         buf_printf(r->out, "%storch.export.export(Module(), %s%s)%s%s\n",
                    r->what->check == REPRO_WRONG ? assigned : "exported = ", inputs,
@@ -427,7 +436,7 @@ void repro_put_check(struct repro *r)
 {
     if (r->what->check == REPRO_NOTHING)
         return;
-    if (r->what->route == REPRO_EXPORT || r->what->route == REPRO_DECOMPOSE)
+    if (exports(r))
         put_module_class(r);
     if (r->what->route == REPRO_COMPILE && asks_guards(r))
         put_backend(r);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Programs that fail with the live PyTorch, one after the other by `symtape minify -- PYTHON fail.py`: how long
 it takes from the command to a repro, and whether the repro fails as the program did, in a fresh process. Prints
-a line a program and the percentiles; asserts nothing about time.
+a line a program and the percentiles; asserts nothing about time. For each repro: how many symbols it has, and whether each of them
+is needed, so that it is still symbolic where the failure is and nowhere else.
 
 usage: live_failures.py [--only NAME;...] [--seconds LIMIT] [SYMTAPE]
 ($SYMTAPE_PYTHON names a Python with PyTorch; with --only the exit code is 1 if one has no verified repro)"""
@@ -141,10 +142,13 @@ def reduce(symtape, python, name, seconds):
         verified = "reproduced 1 of 1 times" in out
         calls = re.search(r"^calls (\d+) -> (\d+), symbols (\d+) -> (\d+)", out, re.M)
         failure = re.search(r"^failure: (.*)", out, re.M)
+        left = int(calls[4]) if calls else 0
+        needed = len(re.findall(r"^  symbol \w+, made a number: ", out, re.M))
+        symbols = "no symbols" if left == 0 else f"{left} needed" if needed == left else f"{needed} of {left} needed"
         last = [line for line in out.splitlines() if line.startswith("symtape: ")]
-        print(f"{name:26} {took:6.1f} s  {'verified' if verified else 'NO REPRO'}  {calls[0] if calls else '':40} "
+        print(f"{name:26} {took:6.1f} s  {'verified' if verified else 'NO REPRO'}  {calls[0] if calls else '':40} {symbols:12} "
               f"{(failure[1] if verified and failure else last[-1] if last else out[-200:])[:110]}", flush=True)
-        return verified, took
+        return verified, took, left, needed
 
 
 def main():
@@ -160,10 +164,12 @@ def main():
         return 77
     names = [n for n in args.only.split(";") if n] or list(PROGRAMS)
     results = [reduce(symtape, python, name, args.seconds) for name in names]
-    times = sorted(took for _, took in results)
-    verified = sum(good for good, _ in results)
+    times = sorted(took for _, took, *_ in results)
+    verified = sum(good for good, *_ in results)
+    symbolic = [(left, needed) for good, _, left, needed in results if good and left]
     print(f"{verified} of {len(results)} with a verified repro; seconds: p50 {times[len(times) // 2]:.1f}, "
-          f"p90 {times[min(len(times) - 1, len(times) * 9 // 10)]:.1f}, most {times[-1]:.1f}")
+          f"p90 {times[min(len(times) - 1, len(times) * 9 // 10)]:.1f}, most {times[-1]:.1f}; "
+          f"{len(symbolic)} are still symbolic, with {sum(n for n, _ in symbolic)} symbols, {sum(n for _, n in symbolic)} of them needed")
     return 1 if args.only and verified < len(results) else 0
 
 

@@ -5,6 +5,7 @@ imported file says so, sizes that an operator refuses while Dynamo traces.
 
     pick_torch.py SYMTAPE            ($SYMTAPE_PYTHON names a Python with PyTorch)
 """
+import json
 import os
 import subprocess
 import sys
@@ -31,6 +32,20 @@ def f(x):
     return torch.softmax(torch.cumprod(torch.relu(x) + 1, 1), -1).sum(1)
 torch.compile(f, dynamic=True)(torch.randn(6, 8))
 """
+# Of three graphs, the results of the second are wrong, and the program says so itself.
+WRONG = """import torch, torch._inductor.lowering as L
+L.lowerings[torch.ops.aten.sin.default] = L.lowerings[torch.ops.aten.cos.default]
+"""
+SEVERAL = """import torch, wrong
+def f(x):
+    a = torch.relu(x) + 1
+    torch._dynamo.graph_break()
+    b = a.sum(1).sin()
+    torch._dynamo.graph_break()
+    return b.cos()
+x = torch.randn(6, 8)
+assert torch.allclose(torch.compile(f, dynamic=True)(x), f(x))
+"""
 SIZES = """import torch
 def f(x, w):
     return torch.cos(torch.sin(x).view(-1, 4) @ w).sum()
@@ -46,7 +61,8 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES)):
+        for name, text in (("own", BACKEND), ("patch", PATCH), ("lowering", LOWERING), ("sizes", SIZES),
+                           ("wrong", WRONG), ("several", SEVERAL)):
             with open(name + ".py", "w", encoding="utf-8") as out:
                 out.write(text)
 
@@ -83,8 +99,9 @@ def main():
         out, notes = minify("-o", "low.tape", "--import", "patch.py", "--", python, "lowering.py")
         assert "--torch-backend inductor --import patch.py" in notes, notes
         assert "reproduced 1 of 1 times" in notes and " -> 1, " in out, out + notes
-        assert "what fails in PyTorch: inductor, lowerings: cumprod" in out, out
-        assert "compiler bisector: inductor, lowerings: cumprod" in read("low.issue.md")
+        assert "what fails in PyTorch: inductor, lowerings: cumprod, application " in out, out
+        assert "(aten.cumprod.default) in the inference graph\n" in out, out  # it raises: there is no kernel
+        assert "compiler bisector: inductor, lowerings: cumprod, application " in read("low.issue.md")
         graph = "low.recording.tape:0/0:dynamo"
         for option, message in (
                 (("--config", "inductor.nothing=1"), "torch._inductor.config.nothing does not exist"),
@@ -103,6 +120,19 @@ def main():
         program = read("env.py")
         assert program.index('os.environ["WANTED"] = "1"') < program.index("import torch"), program
         assert "torch._inductor.config.fallback_random = True" in program, program
+
+        out, notes = minify("-o", "many.tape", "--import", "wrong.py", "--json", "--", python, "several.py")
+        assert "no compile failed, but the program did" in notes and "many.recording.tape: runs" in notes, notes
+        assert "many.recording.tape:1/0_1:dynamo_output_graph is the first of 3 graphs that fails" in notes, notes
+        compiler = json.loads(out)["compiler"]
+        assert (compiler["subsystem"], compiler["detail"], compiler["number"]) == ("lowerings", "sin", 0), compiler
+        assert (compiler["graph"], compiler["operator"]) == ("inference", "aten.sin.default"), compiler
+        assert (compiler["kernel"], compiler["nodes"]) == ("cpp_fused_sin_0", "sin"), compiler
+        assert "kernel cpp\\_fused\\_sin\\_0, of sin." in read("many.issue.md")
+        assert read("many.issue.md").startswith("# value: eager and compiled results differ in value"), read("many.issue.md")
+        # Graphs that do not fail, of a tape that was named.
+        _, notes = minify("many.recording.tape:2/0", "--torch-oracle", "accuracy", "-o", "none.tape", code=1)
+        assert "does not fail" in notes, notes
 
         out, notes = minify("-o", "size.tape", "--", python, "sizes.py")
         assert "asks symtape's own shape engine" in notes, notes

@@ -222,6 +222,10 @@ static void test_routes(void **state)
     holds(view, &what,
           "exported = torch.export.export(Module(), inputs, dynamic_shapes=shapes)"
           ".run_decompositions()\n");
+    what.route = REPRO_CONSTRAINTS;
+    holds(view, &what,
+          "dynamic = torch.export.Dim.DYNAMIC\nshapes = ({0: dynamic, 1: dynamic},)\n");
+    holds(view, &what, "exported = torch.export.export(Module(), inputs, dynamic_shapes=shapes)\n");
     what = (struct repro_what){ .check = REPRO_GUARD, .expr = STR("Eq(s27, 16)") };
     holds(view, &what, "re.fullmatch(r\"Eq\\(\\w+, 16\\)\", guard)");
     what = (struct repro_what){ .check = REPRO_GUARDS, .at_least = 12 };

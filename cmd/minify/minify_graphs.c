@@ -1,0 +1,96 @@
+/* --torch-oracle of a tape, or of a compile, that has several graphs of Dynamo: PyTorch is asked
+ * about one after the other, and the first that fails alone is reduced. */
+#include <stdlib.h>
+
+#include "cmd/cli/memory_limit.h"
+#include "cmd/minify/minify.h"
+
+static bool add_graph(struct minify_job *job, struct trace *trace, const struct selector *selector,
+                      const struct graph_list *list, uint32_t ref)
+{
+    struct buf text = BUF_INIT;
+    buf_put(&text, selector->tape);
+    if (trace->n_recordings == 1)
+        buf_putc(&text, ':');
+    selector_print_graph(trace, list, ref, &text);
+    buf_putc(&text, '\0');
+    struct str name = text.failed ? (struct str){ 0 } : arena_copy(&job->texts, buf_str(&text));
+    buf_release(&text);
+    return name.p && vec_push(&job->graphs, name.p);
+}
+
+static bool list_graphs(struct minify_job *job, struct trace *trace,
+                        const struct selector *selector, struct err *err)
+{
+    const struct graph_list *list = trace_graphs(trace, err);
+    bool ok = list != NULL;
+    for (uint32_t i = 0; ok && i < list->n; i++) {
+        const struct graph_ref *ref = &list->refs[i];
+        bool wanted =
+            ref->kind == GRAPH_DYNAMO && ref->attempt != TRACE_NONE &&
+            selector_has_recording(trace, selector, trace->records[ref->record].recording) &&
+            selector_has_attempt(trace, selector, ref->attempt);
+        ok = !wanted || add_graph(job, trace, selector, list, i) || err_nomem(err);
+    }
+    return ok;
+}
+
+/* Returns false if the operand is no tape, or names a graph. */
+static bool names_compiles(const char *operand, struct selector *ret)
+{
+    struct err ignored = { 0 };
+    struct str text = str_of(operand);
+    return !str_ends(text, STR(".fx")) && !str_ends(text, STR(".pt2")) && !str_is(text, "-") &&
+           selector_parse(ret, text, &ignored) && !ret->kind.n;
+}
+
+bool minify_list_graphs(struct minify_job *job, struct err *err)
+{
+    const struct trace_options how = { .meter = &job->cmd->out->limit->meter };
+    struct selector selector;
+    if (!job->args->torch || !names_compiles(job->operand, &selector))
+        return true;
+    char *path = strndup(selector.tape.p, selector.tape.n);
+    if (!path)
+        return err_nomem(err);
+    struct trace *trace = trace_open(path, &how, err);
+    free(path);
+    if (!trace) {
+        *err = (struct err){ 0 }; /* it may be FX text; reading it reports what is wrong */
+        return true;
+    }
+    bool ok = list_graphs(job, trace, &selector, err);
+    trace_close(trace);
+    if (ok && job->graphs.n)
+        job->operand = job->graphs.v[0];
+    return ok && (!job->program || minify_name_files(job, err));
+}
+
+/* Replaces the graph that is asked about. */
+static bool take_graph(struct minify_job *job, size_t i, struct err *err)
+{
+    candidate_free(job->whole);
+    job->whole = NULL;
+    cand_aliases_release(&job->aliases);
+    job->aliases = (struct cand_aliases){ 0 };
+    job->operand = job->graphs.v[i];
+    return minify_read_input(job, err);
+}
+
+bool minify_find_graph(struct minify_job *job, struct err *err)
+{
+    struct out *out = job->cmd->out;
+    size_t n = job->graphs.n, i = 0;
+    bool ok = true;
+    while (ok && job->torch.verdict != VERDICT_INTERESTING && ++i < n) {
+        out_progress(out, "running graph %zu of %zu in PyTorch", i + 1, n);
+        ok = take_graph(job, i, err) &&
+             oracle_torch_again(job->torch_oracle, job->whole, &job->torch, err);
+    }
+    out_progress_end(out);
+    if (ok && n > 1 && i < n)
+        out_note(out, "%s is the first of %zu graphs that fails; it is reduced", job->operand, n);
+    else if (ok && n > 1)
+        out_note(out, "none of the %zu graphs fails alone", n);
+    return ok;
+}
