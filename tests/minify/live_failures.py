@@ -143,7 +143,7 @@ def reduce(symtape, python, name, seconds):
         calls = re.search(r"^calls (\d+) -> (\d+), symbols (\d+) -> (\d+)", out, re.M)
         failure = re.search(r"^failure: (.*)", out, re.M)
         left = int(calls[4]) if calls else 0
-        needed = len(re.findall(r"^  symbol \w+, made a number: ", out, re.M))
+        needed = len(re.findall(r"^  symbol .+, made a number: ", out, re.M))
         symbols = "no symbols" if left == 0 else f"{left} needed" if needed == left else f"{needed} of {left} needed"
         last = [line for line in out.splitlines() if line.startswith("symtape: ")]
         print(f"{name:26} {took:6.1f} s  {'verified' if verified else 'NO REPRO'}  {calls[0] if calls else '':40} {symbols:12} "
