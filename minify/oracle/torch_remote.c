@@ -22,11 +22,6 @@ struct torch_remote {
     char version[64]; /* written by the first question alone */
 };
 
-/* The current folder is not on the module search path, as in all of symtape's scripts. */
-#define RUN_SCRIPT                                            \
-    "exec \"${SYMTAPE_PYTHON:-python3}\" -u -c 'import sys; " \
-    "exec(compile(open(sys.argv[2]).read(), sys.argv[2], \"exec\"))' once \"$0\""
-
 /* Every answer begins so. */
 #define ANSWER_MARK "{\"eager\""
 
@@ -107,14 +102,12 @@ static void make_question(struct torch_remote *remote, struct str text,
                          .worker = asking->worker,
                          .timeout = asking->timeout,
                          .input = FILE_QUESTION,
+                         .warm = true,
                          .cancel = asking->cancel };
     job_add_file(job, STR("script"), str_of(remote->script), false);
     job_add_file(job, STR("question"), text, false);
     for (size_t i = 0; i < remote->imports.n; i++)
         job_add_file(job, remote->imports.v[i].name, buf_str(&remote->imports.v[i].bytes), false);
-    job_add_word(job, JOB_TEXT, STR("sh"));
-    job_add_word(job, JOB_TEXT, STR("-c"));
-    job_add_word(job, JOB_TEXT, STR(RUN_SCRIPT));
     job_add_word(job, FILE_SCRIPT, STR(""));
 }
 
@@ -124,11 +117,8 @@ static bool fail_start(struct str line, struct err *err)
     struct str setup = STR("setup: "), none = STR("no: ");
     if (str_starts(line, setup))
         return err_set(err, ERR_USAGE, "%.*s", STR_ARG(str_from(line, setup.n)));
-    return err_set(
-        err, ERR_ENV,
-        "--launcher: the Python of a worker has no PyTorch; set $SYMTAPE_PYTHON there to "
-        "a Python that has it: %.*s",
-        STR_ARG(str_starts(line, none) ? str_from(line, none.n) : line));
+    return err_set(err, ERR_ENV, "--launcher: a worker: %.*s",
+                   STR_ARG(str_starts(line, none) ? str_from(line, none.n) : line));
 }
 
 static bool note_version(struct torch_remote *remote, struct str version, struct err *err)
@@ -168,9 +158,6 @@ static bool judge_end(struct torch_remote *remote, const struct child_end *ended
     *end = ended->cancelled ? TORCH_CANCELLED : ended->timed_out ? TORCH_TIMED_OUT : TORCH_DIED;
     if (ended->cancelled || ended->timed_out)
         return true;
-    if (ended->status == 126 || ended->status == 127)
-        return err_set(err, ERR_ENV, "--launcher: a worker cannot start Python: %.*s",
-                       STR_ARG(last));
     if (str_starts(last, STR(ANSWER_MARK))) {
         *end = TORCH_ANSWERED;
         buf_put(reply, last);
@@ -193,9 +180,7 @@ bool torch_remote_ask(struct torch_remote *remote, struct str question, struct s
     struct buf text = BUF_INIT;
     struct child_end ended;
     struct job job;
-    buf_put(&text, question);
-    buf_printf(&text, ", \"bytes\": %zu}\n", source.n);
-    buf_put(&text, source);
+    torch_question_print(question, source, &text);
     make_question(remote, buf_str(&text), asking, &job);
     bool good = (!text.failed && !job.failed) || err_nomem(err);
     good = good && launcher_run(remote->launcher, &job, &ended, err) &&

@@ -22,6 +22,7 @@ struct torch_worker {
     pid_t pid;
     int control;
     char *python, *script;
+    char *folder; /* of the files of --import; NULL: where they were named */
     char version[64];
 };
 
@@ -37,7 +38,9 @@ static bool spawn_worker(struct torch_worker *worker, int socket, struct err *er
 {
     char number[12];
     snprintf(number, sizeof number, "%d", CONTROL);
-    const char *argv[] = { worker->python, "-u", "-c", worker->script, number, NULL };
+    const char *argv[] = {
+        worker->python, "-u", "-c", worker->script, number, worker->folder, NULL
+    };
     const struct process_file files[] = {
         { STDIN_FILENO, "/dev/null", O_RDONLY, -1 },
         { STDOUT_FILENO, "/dev/null", O_WRONLY, -1 },
@@ -121,22 +124,38 @@ static bool start_torch_worker(struct torch_worker *worker, struct err *err)
     return ok;
 }
 
-struct torch_worker *torch_worker_start(struct str python, const struct program_setup *setup,
-                                        struct err *err)
+/* Takes the script and the folder. */
+static struct torch_worker *start_with(struct str python, char *script, char *folder,
+                                       bool has_folder, struct err *err)
 {
     struct torch_worker *worker = calloc(1, sizeof *worker);
-    if (worker) {
-        worker->control = worker->pid = -1;
-        worker->python = strndup(python.p, python.n);
-        worker->script = program_script(PROGRAM_WORKER, setup);
-        pthread_mutex_init(&worker->lock, NULL);
+    if (!worker) {
+        free(script);
+        free(folder);
+        err_nomem(err);
+        return NULL;
     }
-    if (!worker || !worker->python || !worker->script)
+    *worker = (struct torch_worker){ .control = -1, .pid = -1, .script = script, .folder = folder };
+    worker->python = strndup(python.p, python.n);
+    pthread_mutex_init(&worker->lock, NULL);
+    if (!worker->python || !worker->script || (has_folder && !folder))
         err_nomem(err);
     else if (start_torch_worker(worker, err))
         return worker;
     torch_worker_stop(worker);
     return NULL;
+}
+
+struct torch_worker *torch_worker_start(struct str python, const struct program_setup *setup,
+                                        struct err *err)
+{
+    return start_with(python, program_script(PROGRAM_WORKER, setup), NULL, false, err);
+}
+
+struct torch_worker *torch_worker_start_script(struct str python, struct str script,
+                                               struct str folder, struct err *err)
+{
+    return start_with(python, strndup(script.p, script.n), strndup(folder.p, folder.n), true, err);
 }
 
 void torch_worker_stop(struct torch_worker *worker)
@@ -147,6 +166,7 @@ void torch_worker_stop(struct torch_worker *worker)
     pthread_mutex_destroy(&worker->lock);
     free(worker->python);
     free(worker->script);
+    free(worker->folder);
     free(worker);
 }
 
@@ -244,27 +264,24 @@ static enum torch_end converse(struct exchange *x)
     }
 }
 
-bool torch_worker_ask(struct torch_worker *worker, struct str question, struct str source,
-                      double timeout, const atomic_bool *cancel, struct buf *reply,
-                      enum torch_end *end, struct err *err)
+void torch_question_print(struct str question, struct str source, struct buf *out)
 {
-    struct buf text = BUF_INIT;
+    buf_put(out, question);
+    buf_printf(out, ", \"bytes\": %zu}\n", source.n);
+    buf_put(out, source);
+}
+
+bool torch_worker_send(struct torch_worker *worker, struct str text, double timeout,
+                       const atomic_bool *cancel, struct buf *reply, enum torch_end *end,
+                       struct err *err)
+{
     char line[32];
-    buf_put(&text, question);
-    buf_printf(&text, ", \"bytes\": %zu}\n", source.n);
-    buf_put(&text, source);
-    if (text.failed) {
-        buf_release(&text);
-        return err_nomem(err);
-    }
     int socket = open_question(worker, err);
-    if (socket < 0) {
-        buf_release(&text);
+    if (socket < 0)
         return false;
-    }
     double until = timeout > 0 ? clock_seconds() + timeout : clock_seconds() + 1e9;
     uint64_t pid = 0;
-    struct exchange x = { socket, buf_str(&text), reply, until, cancel };
+    struct exchange x = { socket, text, reply, until, cancel };
     *end = TORCH_DIED;
     if (read_worker_line(socket, until < clock_seconds() + 60 ? until : clock_seconds() + 60, line,
                          sizeof line) &&
@@ -273,6 +290,17 @@ bool torch_worker_ask(struct torch_worker *worker, struct str question, struct s
     if (pid > 1)
         process_kill_group((pid_t)pid);
     close(socket);
-    buf_release(&text);
     return !reply->failed || err_nomem(err);
+}
+
+bool torch_worker_ask(struct torch_worker *worker, struct str question, struct str source,
+                      double timeout, const atomic_bool *cancel, struct buf *reply,
+                      enum torch_end *end, struct err *err)
+{
+    struct buf text = BUF_INIT;
+    torch_question_print(question, source, &text);
+    bool good = (!text.failed || err_nomem(err)) &&
+                torch_worker_send(worker, buf_str(&text), timeout, cancel, reply, end, err);
+    buf_release(&text);
+    return good;
 }

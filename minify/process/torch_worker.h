@@ -24,6 +24,10 @@ struct torch_worker;
  * of `setup` does not exist or raises. */
 struct torch_worker *torch_worker_start(struct str python, const struct program_setup *setup,
                                         struct err *err);
+/* The same with a script of PROGRAM_WORKER (minify/program/program_script.h) and a folder in which
+ * its files of --import are. */
+struct torch_worker *torch_worker_start_script(struct str python, struct str script,
+                                               struct str folder, struct err *err);
 void torch_worker_stop(struct torch_worker *worker);                /* NULL is fine */
 struct str torch_worker_version(const struct torch_worker *worker); /* "2.13.0+cpu" */
 
@@ -35,6 +39,12 @@ enum torch_end { TORCH_ANSWERED, TORCH_DIED, TORCH_TIMED_OUT, TORCH_CANCELLED };
 bool torch_worker_ask(struct torch_worker *worker, struct str question, struct str source,
                       double timeout, const atomic_bool *cancel, struct buf *reply,
                       enum torch_end *end, struct err *err);
+
+/* The same with a question and its program as one text, which torch_question_print() makes. */
+void torch_question_print(struct str question, struct str source, struct buf *out);
+bool torch_worker_send(struct torch_worker *worker, struct str text, double timeout,
+                       const atomic_bool *cancel, struct buf *reply, enum torch_end *end,
+                       struct err *err);
 
 /* Returns $SYMTAPE_PYTHON, or python3. */
 struct str torch_python(void);

@@ -7,8 +7,7 @@ group, so that who asked can end all of it. Nothing is shared between questions.
 torch_results.py and torch_bisect.py define stands in front of this: a program is checked before it is compiled, what eager
 mode computes is kept in a file, and what of the compiler fails is bisected.
 
-Started with "once" (--launcher), it reads one question from its standard input and writes its answer to
-standard output, as the last line, with PyTorch's version."""
+A worker of --launcher gives the folder with the files of --import, too."""
 
 import json
 import os
@@ -261,27 +260,14 @@ def serve(torch, connection):
     """In the child."""
     os.setpgid(0, 0)
     stream = connection.makefile("rwb")
-    stream.write((json.dumps(answer_line(torch, stream)) + "\n").encode())
+    ret = {"eager": "", "torch": str(torch.__version__), **answer_line(torch, stream)}
+    stream.write((json.dumps(ret) + "\n").encode())
     stream.flush()
 
 
-def once(script):
-    """Files of --import lie beside the script."""
-    out = os.dup(1)
-    be_quiet()
-    SETUP["folders"] = SETUP["folders"] and [os.path.dirname(script)]  # noqa: F821
-    torch, line = start()
-    ret = answer_line(torch, sys.stdin.buffer) if torch else {"outcome": "start", "message": bounded(line, MESSAGE_MAX)}
-    ret = {"eager": "", "torch": str(torch.__version__) if torch else "", **ret}
-    text = ("\n" + json.dumps(ret) + "\n").encode()
-    while text:
-        text = text[os.write(out, text):]
-    os._exit(0)
-
-
 def main():
-    if sys.argv[1] == "once":
-        once(sys.argv[2])
+    if len(sys.argv) > 2:  # of a worker of --launcher
+        SETUP["folders"] = SETUP["folders"] and [sys.argv[2]]  # noqa: F821
     control = socket.socket(fileno=int(sys.argv[1]))
     torch, line = start()
     control.send((line + "\n").encode())

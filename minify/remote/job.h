@@ -45,6 +45,7 @@ struct job {
     double timeout;  /* seconds; 0: none */
     uint32_t input;  /* the file that is its standard input; JOB_TEXT: /dev/null */
     const atomic_bool *cancel;
+    bool warm; /* a question to a warm PyTorch process: minify/remote/warm.h */
     vec_of(struct job_file)
     files;
     vec_of(struct job_value)

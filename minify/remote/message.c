@@ -56,6 +56,8 @@ static void put_run_line(const struct job *job, struct buf *out)
     json_put_double(&w, "seconds", job->timeout);
     if (job->input != JOB_TEXT)
         json_put_u64(&w, "input", job->input);
+    if (job->warm)
+        json_put_bool(&w, "warm", true);
     json_open_array(&w, "words");
     for (size_t i = 0; i < job->words.n; i++)
         put_value(&w, &job->words.v[i]);
@@ -261,12 +263,12 @@ static bool read_run(struct message_reader *r)
         return bad(r, "no time limit");
     if (!read_files(r) || !read_words(r))
         return false;
-    if (in == JSON_NONE)
-        return true;
-    if (!json_u64(&r->doc, in, &input) || input >= job->files.n)
+    if (in != JSON_NONE && (!json_u64(&r->doc, in, &input) || input >= job->files.n))
         return bad(r, "its input is no file");
-    job->input = (uint32_t)input;
-    return true;
+    job->input = in == JSON_NONE ? JOB_TEXT : (uint32_t)input;
+    job->warm = json_kind_of(&r->doc, json_get(&r->doc, JSON_ROOT, STR("warm"))) == JSON_TRUE;
+    return !job->warm || (job->input != JOB_TEXT && job->words.v[0].file < job->files.n) ||
+           bad(r, "a warm job without a script or a question");
 }
 
 static bool read_end(struct message_reader *r)

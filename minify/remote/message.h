@@ -1,7 +1,7 @@
 /* The messages between symtape and its workers, over a worker's standard input and output
  * (symtape-worker(1) describes them). A message is a line of JSON and the bytes that it announces.
  *
- *     {"symtape-worker": 1, "version": "0.1"}                  the worker, first
+ *     {"symtape-worker": 2, "version": "0.1"}                  the worker, first
  *     {"run": 7, "seconds": 30, "words": [...], ...}           a job: its number, and its files
  *     {"cancel": 7}
  *     {"end": 7, "status": 0, ..., "bytes": 12}                the worker: how the job ended
@@ -13,7 +13,7 @@
 #include "minify/remote/job.h"
 #include "trace/base/buf.h"
 
-enum { WORKER_PROTOCOL = 1 };
+enum { WORKER_PROTOCOL = 2 };
 enum { MESSAGE_LINE_MAX = 1 << 20, MESSAGE_BYTES_MAX = 256 << 20 };
 
 enum message_kind { MESSAGE_HELLO, MESSAGE_RUN, MESSAGE_CANCEL, MESSAGE_END };

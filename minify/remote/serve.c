@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "minify/remote/warm.h"
 #include "trace/base/buf.h"
 
 enum { POLL_MS = 50 };
@@ -23,6 +24,7 @@ struct server {
     struct err err;         /* of the reader */
     struct buf received;    /* the reader's */
     struct scratch scratch; /* the runner's */
+    struct warm warm;       /* the runner's */
 };
 
 /* ---- Reading, in a thread of its own ---- */
@@ -138,7 +140,9 @@ static bool run_task(struct server *server, struct err *err)
     if (message_read(&text, &message, err) != MESSAGE_READ)
         return false;
     message.job.cancel = &server->cancel;
-    bool started = job_run(&message.job, &server->scratch, &end, &why);
+    bool started = message.job.warm
+                       ? warm_run(&server->warm, &message.job, &server->scratch, &end, &why)
+                       : job_run(&message.job, &server->scratch, &end, &why);
     message_print_end(message.number, &end, started ? STR("") : str_of(why.text), &out);
     message_release(&message);
     pthread_mutex_lock(&server->lock);
@@ -188,6 +192,7 @@ bool worker_serve(int in, int out, const atomic_bool *stop, struct err *err)
     struct server server = { .in = in,
                              .out = out,
                              .stop = stop,
+                             .warm = { .folder = -1 },
                              .lock = PTHREAD_MUTEX_INITIALIZER,
                              .changed = PTHREAD_COND_INITIALIZER };
     pthread_t reader;
@@ -207,6 +212,7 @@ bool worker_serve(int in, int out, const atomic_bool *stop, struct err *err)
         *err = server.err;
         good = false;
     }
+    warm_release(&server.warm, &server.scratch);
     (void)scratch_remove(&server.scratch);
     buf_release(&server.task);
     buf_release(&server.received);

@@ -32,13 +32,13 @@ LAUNCHERS = {
     "dies at once": '[ $n -le 2 ] && exit 3; exec "$@"',
     "is killed": 'if [ $((n % 3)) = 0 ]; then "$@" & sleep 0.15; kill -9 $!; else exec "$@"; fi',
     "writes nonsense": """if [ $((n % 3)) = 0 ]; then
-        echo '{"symtape-worker": 1}'; read line; echo banana; sleep 9; else exec "$@"; fi""",
-    "answers another question": """if [ $((n % 3)) = 0 ]; then echo '{"symtape-worker": 1}'; read line
+        echo '{"symtape-worker": 2}'; read line; echo banana; sleep 9; else exec "$@"; fi""",
+    "answers another question": """if [ $((n % 3)) = 0 ]; then echo '{"symtape-worker": 2}'; read line
         echo '{"end": 999999, "status": 0, "signal": 0, "seconds": 1, "bytes": 0}'; sleep 9
         else exec "$@"; fi""",
 }
 LOSES = {"plain": False, "greets late, with a login's noise": False, "dies at once": True}
-HANGS = """if [ $n = 2 ]; then echo '{"symtape-worker": 1}'; exec sleep 100; else exec "$@"; fi"""
+HANGS = """if [ $n = 2 ]; then echo '{"symtape-worker": 2}'; exec sleep 100; else exec "$@"; fi"""
 failed = []
 
 
@@ -96,7 +96,7 @@ def reductions(folder):
            done.stderr or "other bytes")
     for body, message in (("exit 3", "ended before its greeting"),
                           ("echo no such node >&2; exit 1", "no such node"),
-                          ("""echo '{"symtape-worker": 2}'; sleep 9""", "protocol 2")):
+                          ("""echo '{"symtape-worker": 3}'; sleep 9""", "protocol 3")):
         done, _ = minify(folder, graph, check, "--launcher", launcher(folder, "launch", body))
         report(message, done.returncode == 4 and message in done.stderr, done.stderr)
     done, _ = minify(folder, graph, check, "--launcher", "/nowhere/launch")
@@ -104,29 +104,55 @@ def reductions(folder):
     return graph
 
 
-# Answers a question to PyTorch (minify/process/torch_worker.py) by the operators of its program.
-PYTHON = """#!/bin/sh
-cat > "${{TMPDIR:-/tmp}}/question.$$"; trap 'rm "${{TMPDIR:-/tmp}}/question.$$"' EXIT
-echo x >> {folder}/asked
-[ $(wc -l < {folder}/asked) -gt {old} ] && version=2.0 || version=1.0
+# A warm process (minify/process/torch_worker.py) that answers by the operators of a program, and counts its starts.
+PYTHON = """#!{python}
+import json, os, signal, socket, sys
+folder, old, control, imports = {folder!r}, {old}, socket.socket(fileno=int(sys.argv[-2])), sys.argv[-1]
+def count(name):
+    with open(folder + "/" + name, "a") as file:
+        file.write("x\\n")
+    return os.path.getsize(folder + "/" + name) // 2
+def answer(question, source):
+    missing = [op for op in ("sin", "cos") if not any("." + op + end in source for end in ".(")]
+    if missing:
+        return {{"outcome": "ok"}}
+    return {{"outcome": "raised", "type": "E", "message": "no", "node": ""}}
+count("started")
+ready = "ready 1.0"
 {body}
-for op in sin cos; do
-    grep -q "[.]$op[.(]" "${{TMPDIR:-/tmp}}/question.$$" ||
-        {{ printf '\\n{{"eager": "", "torch": "%s", "outcome": "ok"}}\\n' $version; exit; }}
-done
-printf 'a warning\\n\\n{{"eager": "", "torch": "%s", "outcome": "raised", "type": "E", "message": "no", "node": ""}}\\n' $version
+control.send((ready + "\\n").encode())
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    if not data:
+        break
+    asked = count("asked")
+    if os.fork() == 0:
+        os.setpgid(0, 0)
+        stream = socket.socket(fileno=descriptors[0]).makefile("rwb")
+        stream.write(b"%d\\n" % os.getpid())
+        stream.flush()
+        question = json.loads(stream.readline())
+        source = stream.read(question["bytes"]).decode()
+        version = "1.0" if asked <= old else "2.0"
+        {question}
+        stream.write((json.dumps({{"eager": "", "torch": version, **answer(question, source)}}) + "\\n").encode())
+        stream.flush()
+        os._exit(0)
+    os.close(descriptors[0])
 """
 
 
 def torch_questions(folder, graph):
     """Questions to PyTorch by workers, with a Python that answers at once."""
-    python = folder / "python.sh"
+    python = folder / "python.py"
     start = launcher(folder, "launch", f'SYMTAPE_PYTHON={python} exec "$@"')
 
-    def ask(body="", old=10**6, *more):
-        python.write_text(PYTHON.format(folder=folder, body=body, old=old))
+    def ask(body="pass", question="pass", old=10**6, *more):
+        python.write_text(PYTHON.format(python=sys.executable, folder=str(folder), body=body, question=question, old=old))
         python.chmod(0o700)
-        (folder / "asked").write_text("")
+        for name in "asked", "started":
+            (folder / name).write_text("")
         for file in folder.glob("torch.tape*"):
             file.unlink()
         done = subprocess.run([SYMTAPE, "minify", graph, "--torch-oracle", "compile", "--launcher", start, "-o",
@@ -136,26 +162,32 @@ def torch_questions(folder, graph):
     one, expected = ask()
     report("PyTorch", one.returncode == 0 and "-> 2, " in one.stdout and "failure: no" in one.stdout,
            (one.stdout, one.stderr))
+    starts, asked = ((folder / name).read_text().count("x") for name in ("started", "asked"))
+    report("PyTorch is warm", starts == 1 and asked > 5, (starts, asked))
     # A worker that is killed loses its question once: a question that loses three workers has no answer.
-    kill = ('h=$(cksum < "${TMPDIR:-/tmp}/question.$$" | cut -d" " -f1); '
-            f'[ $((h % 4)) = 0 ] && mkdir {folder}/killed.$h 2> /dev/null && kill -9 $PPID')
-    for body in ("", kill):
-        done, got = ask(body, 10**6, "-j", "4")
+    kill = (f"import zlib; h = zlib.crc32(source.encode()); "
+            "name = folder + '/killed.%d' % h; "
+            "h % 4 == 0 and not os.path.exists(name) and "
+            "(os.mkdir(name), os.kill(int(open('/proc/%d/stat' % os.getppid()).read().split()[3]), 9))")
+    for question in ("pass", kill):
+        done, got = ask("pass", question, 10**6, "-j", "4")
         report("PyTorch, 4 jobs", done.returncode == 0 and got == expected, done.stderr or "other bytes")
     report("PyTorch, killed workers", any(folder.glob("killed.*")), "none was killed")
     for body, old, code, message in (
-            ("exit 127", 10**6, 4, "a worker cannot start Python"),
-            ("", 3, 4, "a worker has PyTorch 2.0, and another 1.0"),
-            ("""echo '{"eager": "", "outcome": "start", "message": "no: nothing here"}'; exit""", 10**6, 4,
-             "has no PyTorch; set $SYMTAPE_PYTHON there to a Python that has it: nothing here"),
-            ("""echo '{"eager": "", "outcome": "start", "message": "setup: --import: x"}'; exit""", 10**6, 2,
-             "symtape: --import: x")):
-        done, _ = ask(body, old)
+            ("sys.exit(127)", 10**6, 4, "does not start; set $SYMTAPE_PYTHON to another Python"),
+            ("pass", 3, 4, "a worker has PyTorch 2.0, and another 1.0"),
+            ("ready = 'no: nothing here'", 10**6, 4,
+             "has no PyTorch; set $SYMTAPE_PYTHON to a Python that has it: nothing here"),
+            ("ready = 'setup: --import: x'", 10**6, 2, "symtape: --import: x")):
+        done, _ = ask(body, "pass", old)
         report(message, done.returncode == code and message in done.stderr, (done.returncode, done.stderr))
-    # Files of --import lie beside the script, the second argument from the end.
+    # A question that does not end is killed, and its process stays.
+    done, _ = ask("pass", "import time; asked == 3 and time.sleep(60)", 10**6, "--timeout", "1")
+    report("PyTorch, a question that hangs", done.returncode == 0 and "1 check did not end" in done.stdout and
+           (folder / "started").read_text() == "x\n", (done.stdout, done.stderr))
+    # Files of --import are in the folder that the process is given.
     (folder / "patch.py").write_text("1\n")
-    done, got = ask('for last; do :; done; [ -f "$(dirname "$last")/patch.py" ] || exit 127', 10**6, "--import",
-                    folder / "patch.py")
+    done, got = ask('os.path.exists(imports + "/patch.py") or sys.exit(127)', "pass", 10**6, "--import", folder / "patch.py")
     report("--import", done.returncode == 0 and got == expected, done.stderr)
 
 
@@ -185,10 +217,10 @@ def messages(folder):
     run = json.dumps({"run": 5, "seconds": 9, "words": ["sh", {"file": 0}], "input": 0, "variables": [["A", "b"]],
                       "files": [{"name": "x.sh", "bytes": 19, "program": True}]}) + "\necho $A; exit 3;  \n"
     for name, text, code, part in (
-            ("a job", run, 0, '"end":5,"status":3'), ("the end", "", 0, '"symtape-worker":1'),
-            ("nonsense", "banana\n", 3, '"symtape-worker":1'),
-            ("a file outside", run.replace("x.sh", "../x"), 3, '"symtape-worker":1'),
-            ("two at once", run.replace("exit 3; ", "sleep 5;") * 2, 3, '"symtape-worker":1')):
+            ("a job", run, 0, '"end":5,"status":3'), ("the end", "", 0, '"symtape-worker":2'),
+            ("nonsense", "banana\n", 3, '"symtape-worker":2'),
+            ("a file outside", run.replace("x.sh", "../x"), 3, '"symtape-worker":2'),
+            ("two at once", run.replace("exit 3; ", "sleep 5;") * 2, 3, '"symtape-worker":2')):
         process = subprocess.Popen([SYMTAPE, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         process.stdin.write(text)

@@ -49,6 +49,31 @@ static void a_job_arrives(void **state)
     buf_release(&text);
 }
 
+/* Its first word is its script, and its input the question. */
+static void a_warm_job_arrives(void **state)
+{
+    struct err err = ERR_INIT;
+    struct buf text = BUF_INIT;
+    struct job job;
+    struct message got;
+    (void)state;
+    fill(&job);
+    job.warm = true;
+    message_print_run(&job, &text);
+    struct str all = buf_str(&text);
+    assert_int_equal(message_read(&all, &got, &err), MESSAGE_READ);
+    assert_true(got.job.warm);
+    message_release(&got);
+    buf_clear(&text);
+    job.input = JOB_TEXT;
+    message_print_run(&job, &text);
+    all = buf_str(&text);
+    assert_int_equal(message_read(&all, &got, &err), MESSAGE_BAD);
+    assert_true(str_find(str_of(err.text), STR("a warm job without")) < strlen(err.text));
+    job_release(&job);
+    buf_release(&text);
+}
+
 static void an_end_arrives(void **state)
 {
     struct err err = ERR_INIT;
@@ -136,9 +161,8 @@ static void memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_arrives),
-        cmocka_unit_test(an_end_arrives),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(a_job_arrives),   cmocka_unit_test(a_warm_job_arrives),
+        cmocka_unit_test(an_end_arrives),  cmocka_unit_test(refuses),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
