@@ -130,6 +130,8 @@ COMMANDS = [
     ("two graphs", BOTH),
     ("a sweep", [*SWEEP, "--compare-with", "cpu"]),
     ("a profile", [*RUN, "--profile", "--runs", "1"]),
+    ("sizes on the device", ["run", "--backend", "cuda", "--profile", "--runs", "1", "--device-sizes",
+                             f"{cases.RECORDINGS}/exported.pt2"]),
 ]
 GIVES_BACK = re.compile(r"Free|Destroy|Unload|Release|Reset")
 

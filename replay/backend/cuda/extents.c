@@ -114,6 +114,103 @@ static bool takes_indices(struct kernel *k)
     return ok;
 }
 
+/* Parts of another dimension, or all of that one. */
+static bool takes_part(struct kernel *k)
+{
+    struct kernel_tensor x = tensor_arg(k, "self");
+    bool all = int_arg(k, "start", 1) == 0 && int_arg(k, "end", 0) == INT64_MAX &&
+               int_arg(k, "step", 1) == 1;
+    return all || (x.meta && x.meta->extent.is &&
+                   wrapped_dim(int_arg(k, "dim", 0), x.meta->ndim) != x.meta->extent.dim);
+}
+
+/* Returns whether the dimension that is summed, counted from the end, is a number. */
+static bool sums_number(struct kernel_tensor x, uint32_t summed)
+{
+    return is_number(x) || (x.meta->ndim > 1 && x.meta->extent.dim + summed != x.meta->ndim);
+}
+
+/* Rows and columns beyond the size are computed, too, and nothing reads them. */
+static bool takes_product(struct kernel *k)
+{
+    static const struct {
+        const char *first, *second;
+    } names[] = { { "mat1", "mat2" },
+                  { "batch1", "batch2" },
+                  { "mat", "vec" },
+                  { "self", "mat2" },
+                  { "self", "vec" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!has_arg(k, names[i].first) || !has_arg(k, names[i].second))
+            continue;
+        struct kernel_tensor x = tensor_arg(k, names[i].first);
+        struct kernel_tensor y = tensor_arg(k, names[i].second);
+        return sums_number(x, 1) && sums_number(y, 2);
+    }
+    return false;
+}
+
+/* Each batch is computed alone, those beyond the size, too. */
+static bool takes_batches(struct kernel *k)
+{
+    for (uint32_t i = 0; i < k->call->op->n_args; i++) {
+        const struct kernel_value *v = &k->call->args[i];
+        if (v->kind == KERNEL_TENSOR && v->u.tensor.meta->extent.is &&
+            (v->u.tensor.meta->extent.dim != 0 || !v->u.tensor.meta->ndim))
+            return false;
+    }
+    return is_number(tensor_arg(k, "weight"));
+}
+
+/* Tensors that are joined along other dimensions than that of the size, which all have. */
+static bool takes_joined(struct kernel *k)
+{
+    const struct kernel_value *items;
+    uint32_t n = list_arg(k, "tensors", &items);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct kernel_meta *x =
+            items[i].kind == KERNEL_TENSOR ? items[i].u.tensor.meta : NULL;
+        const struct kernel_meta *first = items[0].u.tensor.meta;
+        if (!x || !x->extent.is || x->extent.slot != first->extent.slot ||
+            x->extent.times != first->extent.times || x->extent.dim != first->extent.dim)
+            return false;
+        if (str_is(k->call->op->base, "cat") &&
+            wrapped_dim(int_arg(k, "dim", 0), x->ndim) == x->extent.dim)
+            return false;
+    }
+    return n > 0;
+}
+
+/* The first dimension, whose elements are at different places. */
+static bool leads_apart(struct kernel_tensor x)
+{
+    return cuda_extent_leads(x) && x.meta->extent.dim == 0 && x.meta->stride[0] > 0;
+}
+
+/* Entries beyond the size are not written. */
+static bool takes_scattered(struct kernel *k)
+{
+    bool rows = str_starts(k->call->op->base, STR("index_")), grad = has_arg(k, "grad_output");
+    const char *from = grad ? "grad_output" : has_arg(k, "src") ? "src" : "source";
+    struct kernel_tensor x = tensor_arg(k, "self"), to = tensor_arg(k, from);
+    if (rows && wrapped_dim(int_arg(k, "dim", 0), x.meta ? x.meta->ndim : 1) != 0)
+        return false;
+    return is_number(x) && leads_apart(tensor_arg(k, grad ? "indices" : "index")) &&
+           (is_number(to) || to.meta->extent.dim == 0);
+}
+
+static bool takes_put(struct kernel *k)
+{
+    const struct kernel_value *items;
+    uint32_t n = list_arg(k, "indices", &items);
+    struct kernel_tensor values = tensor_arg(k, "values");
+    for (uint32_t i = 0; i < n; i++)
+        if (items[i].kind == KERNEL_TENSOR && !leads_apart(items[i].u.tensor))
+            return false;
+    return takes_indices(k) && is_number(tensor_arg(k, "self")) &&
+           (is_number(values) || values.meta->extent.dim == 0);
+}
+
 static takes_fn *takes_of(struct str base)
 {
     static const struct {
@@ -134,6 +231,11 @@ static takes_fn *takes_of(struct str base)
         { "transpose", takes_any },
         { "t", takes_any },
         { "expand", takes_any },
+        { "slice", takes_part },
+        { "narrow", takes_part },
+        { "split", takes_part },
+        { "split_with_sizes", takes_part },
+        { "chunk", takes_part },
         { "sym_size", takes_any },
         { "sym_numel", takes_any },
         /* filled memory */
@@ -185,6 +287,30 @@ static takes_fn *takes_of(struct str base)
         { "take", takes_index },
         { "index", takes_indices },
         { "_unsafe_index", takes_indices },
+        { "scatter", takes_scattered },
+        { "scatter_add", takes_scattered },
+        { "scatter_reduce", takes_scattered },
+        { "index_add", takes_scattered },
+        { "index_copy", takes_scattered },
+        { "index_fill", takes_scattered },
+        { "index_reduce", takes_scattered },
+        { "embedding_dense_backward", takes_scattered },
+        { "index_put", takes_put },
+        { "_unsafe_index_put", takes_put },
+        { "mm", takes_product },
+        { "bmm", takes_product },
+        { "mv", takes_product },
+        { "addmm", takes_product },
+        { "baddbmm", takes_product },
+        { "addmv", takes_product },
+        { "convolution", takes_batches },
+        { "max_pool2d_with_indices", takes_batches },
+        { "avg_pool2d", takes_batches },
+        { "_adaptive_avg_pool2d", takes_batches },
+        { "upsample_nearest2d", takes_batches },
+        { "upsample_bilinear2d", takes_batches },
+        { "cat", takes_joined },
+        { "stack", takes_joined },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (str_is(base, rows[i].base))

@@ -101,19 +101,26 @@ struct live_count {
 #ifdef LIVE_FIELD
 #define KERNEL(name, type)             KERNEL_WITH_LIVE(name, type, )
 #define KERNEL_OF(name, type, threads) KERNEL_WITH_LIVE(name, type, __launch_bounds__(threads))
+/* The block's threads copy the arguments to shared memory, whose field is limited: in a copy of
+ * each thread's own they would be in local memory, since sizes and strides are indexed. */
 #define KERNEL_WITH_LIVE(name, type, bounds)                                                \
     struct live_##name {                                                                    \
         type a;                                                                             \
         struct live_count live;                                                             \
     };                                                                                      \
-    static __device__ __forceinline__ void body_of_##name(const type a);                    \
+    static __device__ __forceinline__ void body_of_##name(const type &a);                   \
     extern "C" __global__ void bounds name(const __grid_constant__ struct live_##name with) \
     {                                                                                       \
-        type a = with.a;                                                                    \
-        LIVE_LIMIT(a, with.live);                                                           \
+        __shared__ type a;                                                                  \
+        for (u32 i = threadIdx.x; i < sizeof a / sizeof(u32); i += blockDim.x)              \
+            ((u32 *)&a)[i] = ((const u32 *)&with.a)[i];                                     \
+        __syncthreads();                                                                    \
+        if (threadIdx.x == 0)                                                               \
+            LIVE_LIMIT(a, with.live);                                                       \
+        __syncthreads();                                                                    \
         body_of_##name(a);                                                                  \
     }                                                                                       \
-    static __device__ __forceinline__ void body_of_##name(const type a)
+    static __device__ __forceinline__ void body_of_##name(const type &a)
 #else
 #define KERNEL(name, type) extern "C" __global__ void name(const __grid_constant__ type a)
 #define KERNEL_OF(name, type, threads) \

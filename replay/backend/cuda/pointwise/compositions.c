@@ -18,6 +18,52 @@ void cuda_glu(struct kernel *k)
     run_into(k, "aten.mul.Tensor", args, 2, value_of_tensor(result(k, 0)));
 }
 
+/* Returns the product of two tensors. */
+static struct kernel_value product_of(struct kernel *k, struct kernel_value x,
+                                      struct kernel_value y)
+{
+    struct kernel_value args[] = { x, y };
+    return run_op(k, "aten.mul.Tensor", args, 2);
+}
+
+/* The gradient of glu: with s, the sigmoid of the second half, grad * s for the first half and grad
+ * * s * first * (1 - s) for the second. Half precision would be rounded between the steps. */
+void cuda_glu_backward(struct kernel *k)
+{
+    struct kernel_tensor x = tensor_arg(k, "self"), to = result(k, 0);
+    int64_t size[TENSOR_MAX_DIM];
+    uint32_t ndim = tensor_sizes(x, size);
+    if (!x.meta || !to.meta || ndim == 0 ||
+        (x.meta->dtype != DTYPE_F32 && x.meta->dtype != DTYPE_F64)) {
+        cuda_decline(k);
+        return;
+    }
+    uint32_t dim = wrapped_dim(int_arg(k, "dim", -1), ndim);
+    int64_t n = size[dim] / 2;
+    struct kernel_value second = value_of_tensor(narrowed(k, x, dim, n, n));
+    struct kernel_value first = value_of_tensor(narrowed(k, x, dim, 0, n));
+    struct kernel_value gate = run_op(k, "aten.sigmoid.default", &second, 1);
+    struct kernel_value up[] = { value_arg(k, "grad_output"), gate };
+    struct kernel_value to_first = value_of_tensor(narrowed(k, to, dim, 0, n));
+    run_into(k, "aten.mul.Tensor", up, 2, to_first);
+    struct kernel_value rest[] = { gate, value_of_int(1) };
+    struct kernel_value slope[] = { product_of(k, product_of(k, up[0], gate), first),
+                                    run_op(k, "aten.rsub.Scalar", rest, 2) };
+    run_into(k, "aten.mul.Tensor", slope, 2, value_of_tensor(narrowed(k, to, dim, n, n)));
+}
+
+/* The gradients of the values and of the weight, which is broadcast to them. */
+void cuda_prelu_backward(struct kernel *k)
+{
+    struct kernel_value up = value_arg(k, "grad_output"), x = value_arg(k, "self");
+    struct kernel_value above[] = { x, value_of_int(0) };
+    above[0] = run_op(k, "aten.gt.Scalar", above, 2);
+    struct kernel_value to_x[] = { above[0], up, product_of(k, up, value_arg(k, "weight")) };
+    run_into(k, "aten.where.self", to_x, 3, value_of_tensor(result(k, 0)));
+    struct kernel_value to_weight[] = { product_of(k, up, x), above[0], value_of_int(0) };
+    run_into(k, "aten.masked_fill.Scalar", to_weight, 3, value_of_tensor(result(k, 1)));
+}
+
 /* Returns a vector of channels as a view that is broadcast to `like`, or none. */
 static struct kernel_value along_channels(struct kernel *k, const char *name,
                                           struct kernel_tensor like)

@@ -23,10 +23,11 @@ struct index_args {
     u32 ndim, n_tensors;
     u32 clamp; /* replaces indices outside by the nearest inside */
     u32 has_skip;
-    i64 skip;  /* entries with that index have no key */
-    i64 unit;  /* a key is a position divided by it */
-    i64 limit; /* the key of entries without one */
-    u64 order; /* u32: the entries' numbers */
+    i64 skip;               /* entries with that index have no key */
+    i64 unit;               /* a key is a position divided by it */
+    i64 limit;              /* the key of entries without one */
+    u64 order;              /* u32: the entries' numbers */
+    struct live_count live; /* entries from that number on have no key; .at 0: all have one */
     i64 size[STRIDED_MAX_DIM];
     i64 to_stride[STRIDED_MAX_DIM], from_stride[STRIDED_MAX_DIM], mask_stride[STRIDED_MAX_DIM];
     struct index_tensor tensor[INDEX_MAX_TENSORS];

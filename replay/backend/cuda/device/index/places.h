@@ -36,6 +36,8 @@ DEVICE u32 entry_key(const struct index_args *a, i64 entry)
     const u8 *mask = PTR(const u8, a->mask);
     I at[DIMS];
     i32 skipped = 0;
+    if (a->live.at && entry >= LIVE_COUNT(a->live))
+        return (u32)a->limit;
     coordinates(a->size, a->ndim, (I)entry, at);
     I place = offset_of(a->from_stride, a->ndim, at);
     i32 goes = (!mask || mask[offset_of(a->mask_stride, a->ndim, at)]) &&

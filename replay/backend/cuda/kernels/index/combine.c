@@ -13,6 +13,7 @@
 #include "replay/backend/cuda/device/index/combine.h"
 #include "replay/backend/cuda/kernels/index/scatter.h"
 #include "replay/backend/cuda/kernels/index/sort_keys.h"
+#include "replay/backend/cuda/runtime/cuda.h"
 
 static int64_t divisor_of_both(int64_t a, int64_t b)
 {
@@ -195,6 +196,17 @@ static void set_last(struct kernel *k, const struct scattered *s, struct combine
     cuda_launch(k, combine_function(k, s, "combine_set"), grid, args, sizeof *args);
 }
 
+/* Entries beyond a size that only the device knows, the first one of an index, have no key. */
+static void limit_entries(struct kernel *k, struct indexed_access *ix)
+{
+    for (uint32_t i = 0; i < ix->n_tensors && !ix->live.at; i++) {
+        const struct kernel_meta *m = ix->tensor[i].meta;
+        int64_t most = m && m->extent.is ? m->size[m->extent.dim] : 0;
+        if (most)
+            ix->live = cuda_live_of(k, ix->tensor[i], ix->set.n / most);
+    }
+}
+
 void scatter_entries(struct kernel *k, struct scattered *s)
 {
     const char *to, *value, *sum;
@@ -209,6 +221,11 @@ void scatter_entries(struct kernel *k, struct scattered *s)
     strided_merge(&s->ix.set);
     args.inner = take_inner(s, &args);
     args.n = s->ix.set.n;
+    limit_entries(k, &s->ix);
+    if (!s->ix.live.at && cuda_has_extents(k->call)) {
+        cuda_decline(k);
+        return;
+    }
     args.unit = unit_of(&s->ix);
     args.limit = tensor_extent(s->ix.x) / args.unit + 1;
     if (args.n >= UINT32_MAX || args.limit >= UINT32_MAX || !strided_fits(k, &s->ix.set)) {

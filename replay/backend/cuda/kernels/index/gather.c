@@ -80,10 +80,29 @@ void cuda_take_elements(struct kernel *k)
     read_indexed(k, &ix, result(k, 0), NULL);
 }
 
+/* Returns the only index if it is a mask with the sizes of x. */
+static struct kernel_tensor whole_mask(struct kernel *k, struct kernel_tensor x)
+{
+    const struct kernel_value *items;
+    struct kernel_tensor none = { 0 }, mask;
+    if (list_arg(k, "indices", &items) != 1 || items[0].kind != KERNEL_TENSOR || !x.meta)
+        return none;
+    mask = items[0].u.tensor;
+    if (mask.meta->dtype != DTYPE_B8 || mask.meta->ndim == 0 || mask.meta->ndim != x.meta->ndim)
+        return none;
+    for (uint32_t d = 0; d < x.meta->ndim; d++)
+        if (mask.meta->size[d] != x.meta->size[d])
+            return none;
+    return mask;
+}
+
 void cuda_index(struct kernel *k)
 {
     struct indexed_access ix;
-    if (index_by_list(k, &ix, tensor_arg(k, "self")))
+    struct kernel_tensor x = tensor_arg(k, "self"), mask = whole_mask(k, x);
+    if (mask.meta)
+        select_masked(k, x, mask, result(k, 0));
+    else if (index_by_list(k, &ix, x))
         read_indexed(k, &ix, result(k, 0), NULL);
 }
 

@@ -232,6 +232,7 @@ bool index_give(struct kernel *k, const struct indexed_access *ix, struct index_
     args->has_skip = ix->has_skip;
     args->skip = ix->skip;
     args->unit = 1;
+    args->live = (struct live_count){ ix->live.at, ix->live.times };
     strided_give_sizes(&ix->set, args->size);
     strided_give(&ix->set, INDEXED_ENTRIES, args->to_stride);
     strided_give(&ix->set, INDEXED_X, args->from_stride);

@@ -17,6 +17,7 @@ struct indexed_access {
     uint32_t n_tensors;
     bool clamp, has_skip;
     int64_t skip;
+    struct cuda_live live; /* the number of entries that have keys; .at 0: all */
 };
 
 /* x[.., index, ..] along dim: the entries have x's sizes with those of the index instead of one. */
@@ -33,6 +34,10 @@ void index_of_view(struct kernel *k, struct indexed_access *ix, struct kernel_te
                    struct kernel_tensor view);
 /* x[indices], with the call's `indices`: tensors and None. False: failed or declined. */
 bool index_by_list(struct kernel *k, struct indexed_access *ix, struct kernel_tensor x);
+
+/* select.c: x[mask], where the mask has the sizes of x. */
+void select_masked(struct kernel *k, struct kernel_tensor x, struct kernel_tensor mask,
+                   struct kernel_tensor to);
 
 /* Adds the entries' tensor, with their sizes (before any are merged), and then the mask, if there
  * is one. */

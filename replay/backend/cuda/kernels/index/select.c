@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "replay/backend/cuda/device/index/select.h"
+#include "replay/backend/cuda/kernels/index/indexing.h"
 #include "replay/backend/cuda/kernels/index/sort_keys.h"
 #include "replay/backend/cuda/kernels/strided.h"
 #include "replay/backend/cuda/runtime/data_counts.h"
@@ -197,23 +198,18 @@ static uint32_t sizes_of_both(struct kernel_tensor a, struct kernel_tensor b, in
     return ndim;
 }
 
-void cuda_masked_select(struct kernel *k)
+void select_masked(struct kernel *k, struct kernel_tensor x, struct kernel_tensor mask,
+                   struct kernel_tensor to)
 {
-    struct kernel_tensor x = tensor_arg(k, "self"), mask = tensor_arg(k, "mask"), to = result(k, 0);
-    int64_t size[TENSOR_MAX_DIM], found[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
+    int64_t found[TENSOR_MAX_DIM], step[TENSOR_MAX_DIM];
     struct selection s;
-    if (k->failed || !x.meta || !mask.meta || tensor_sizes(to, found) != 1 ||
-        !tensor_strides(to, step))
+    if (tensor_sizes(to, found) != 1 || !tensor_strides(to, step))
         return;
     if (!is_stored_real(x) || x.meta->dtype != to.meta->dtype) {
         cuda_decline(k);
         return;
     }
-    uint32_t ndim = sizes_of_both(x, mask, size);
-    x = broadcast_to(k, x, size, ndim);
-    mask = broadcast_to(k, mask, size, ndim);
-    if (k->failed || !start_selection(k, &s, mask, x, (uint32_t)dtype_size(x.meta->dtype)) ||
-        found[0] == 0)
+    if (!start_selection(k, &s, mask, x, (uint32_t)dtype_size(x.meta->dtype)) || found[0] == 0)
         return;
     s.a.to = cuda_address(k, to);
     s.a.values = cuda_address(k, x);
@@ -221,6 +217,19 @@ void cuda_masked_select(struct kernel *k)
     s.a.to_step = step[0];
     cuda_traffic(k, (uint64_t)s.a.n + 2 * (uint64_t)found[0] * dtype_size(x.meta->dtype), 0);
     select_by(k, &s, mask, "select_values");
+}
+
+void cuda_masked_select(struct kernel *k)
+{
+    struct kernel_tensor x = tensor_arg(k, "self"), mask = tensor_arg(k, "mask");
+    int64_t size[TENSOR_MAX_DIM];
+    if (k->failed || !x.meta || !mask.meta)
+        return;
+    uint32_t ndim = sizes_of_both(x, mask, size);
+    x = broadcast_to(k, x, size, ndim);
+    mask = broadcast_to(k, mask, size, ndim);
+    if (!k->failed)
+        select_masked(k, x, mask, result(k, 0));
 }
 
 /* Copies the elements of `source`, in order, to the true elements of the mask. */
