@@ -41,6 +41,14 @@ def product(x, mask, weight):
     return (x[mask] @ weight).relu()
 
 
+def added(x, mask, table):
+    import torch
+    i = mask.nonzero().squeeze(1)
+    rows = x[i]
+    rows = torch.cat([rows[:, :24].exp(), rows[:, 24:]], 1)
+    return table.index_add(0, i % table.shape[0], rows)
+
+
 def inputs(torch, name, n, device):
     rand = lambda *size: torch.rand(*size, device=device)  # noqa: E731
     return {
@@ -48,10 +56,11 @@ def inputs(torch, name, n, device):
         "distinct": lambda: (torch.randint(0, 50, (n,), device=device),),
         "nested": lambda: (rand(n * 16),),
         "product": lambda: (rand(n, 64), rand(n) > 0.5, rand(64, 64)),
+        "added": lambda: (rand(n, 64), rand(n) > 0.5, rand(512, 64)),
     }[name]()
 
 
-PROGRAMS = {f.__name__: f for f in (select, distinct, nested, product)}
+PROGRAMS = {f.__name__: f for f in (select, distinct, nested, product, added)}
 
 
 def record(folder):
