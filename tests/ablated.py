@@ -1,11 +1,13 @@
-"""Compiles three small models; with "count", once as PyTorch does it and once for each ablation,
-which is made for real by patching PyTorch, and prints what PyTorch counted, as JSON.
+"""Compiles three small models, or one of tests/cost_model_program.py; with "count", once as PyTorch does it and once
+for each ablation, which is made for real by patching PyTorch, and prints what PyTorch counted, as JSON; with "time",
+also the least seconds of two more compiles each, made in turn.
 
-    ablated.py [count]
+    ablated.py [count|time] [MODEL:train|eval ...]
 """
 import contextlib
 import json
 import sys
+import time
 
 import torch
 import torch.nn as nn
@@ -65,6 +67,14 @@ MODELS = {
 }
 
 
+def of_cost_model(name):
+    """A model of tests/cost_model_program.py: "bert:eval"."""
+    from cost_model_program import make
+    model, argument = make(name.partition(":")[0])
+    train = name.endswith(":train")
+    return model.train(train), lambda: [argument], train
+
+
 def compile_model(name):
     model, inputs, train = MODELS[name]
     with contextlib.ExitStack() as stack:
@@ -72,7 +82,7 @@ def compile_model(name):
             stack.enter_context(torch.no_grad())
         out = torch.compile(model, backend="aot_eager", dynamic=True)(*inputs())
         if train:
-            out.sum().backward()
+            (out if torch.is_tensor(out) else out[0]).sum().backward()
             model.zero_grad()  # gradients are inputs of a compile, too
 
 
@@ -193,16 +203,61 @@ def count(name):
             "cache_hits": FakeTensorMode.cache_hits, "cache_misses": FakeTensorMode.cache_misses}
 
 
-if sys.argv[1:] == ["count"]:
-    counts = {}
-    for name in MODELS:
-        count(name)  # what is made once a process is not counted
-        counts[name] = {"baseline": count(name)}
-        for ablation, made in ABLATIONS.items():
-            if name == "encoder" and "relu" in ablation:
-                continue  # it calls none
-            with made():
-                counts[name][ablation] = count(name)
+def seconds(name):
+    FakeTensorMode.cache_clear()
+    torch._dynamo.reset()
+    begin = time.perf_counter()
+    compile_model(name)
+    return time.perf_counter() - begin
+
+
+def called(name):
+    """The operators that FakeTensorMode gets from outside of others: "aten.add.Tensor"."""
+    ops, old = set(), FakeTensorMode.__torch_dispatch__
+    within = 0
+
+    def dispatch(self, func, types, args=(), kwargs=None):
+        nonlocal within
+        if not within:
+            ops.add(str(func))
+        within += 1
+        try:
+            return old(self, func, types, args, kwargs)
+        finally:
+            within -= 1
+
+    with replaced(FakeTensorMode, "__torch_dispatch__", dispatch):
+        compile_model(name)
+    return ops
+
+
+def count_model(name):
+    ops = called(name)  # and what is made once a process is not counted
+    ret = {"baseline": count(name)}
+    for ablation, made in ABLATIONS.items():
+        op = ablation.partition(":")[2]
+        if op and not any(o.startswith(op + ".") for o in ops):
+            continue
+        with made():
+            ret[ablation] = count(name)
+    return ret
+
+
+def time_model(name, counts):
+    for _ in range(2):
+        for ablation, of in counts.items():
+            with ABLATIONS.get(ablation, contextlib.nullcontext)():
+                of["seconds"] = min(of.get("seconds", float("inf")), seconds(name))
+
+
+how, names = (sys.argv[1], sys.argv[2:]) if sys.argv[1:2] in (["count"], ["time"]) else ("", sys.argv[1:])
+if names:
+    MODELS = {name: of_cost_model(name) for name in names}
+if how:
+    counts = {name: count_model(name) for name in MODELS}
+    if how == "time":
+        for name in MODELS:
+            time_model(name, counts[name])
     print(json.dumps(counts))
 else:
     for name in MODELS:

@@ -6,10 +6,12 @@ SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (def
 Exits with 77, "skipped" to meson, when that one has no torch.
 
     ablations_torch.py [-v]
+    ablations_torch.py --all      by hand: ten models, with the seconds that each ablation saves, too; 30 minutes
 """
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -63,6 +65,57 @@ def compare(model, counted, rows, verbose):
     return wrong
 
 
+# By hand, with --all: models of tests/cost_model_program.py, which need transformers.
+ALL = ["bert:eval", "gpt2:train", "llama:eval", "opt:eval", "distilbert:train", "vit:train", "resnet:eval", "gemma:eval",
+       "attention:train", "cnn:train"]
+
+
+def order(pairs):
+    """The share of pairs of ablations whose saved seconds are in the predicted order, of those that differ by a tenth."""
+    good = every = 0
+    for i, (a, b) in enumerate(pairs):
+        for c, d in pairs[:i]:
+            if abs(b - d) > 0.1 * max(abs(b), abs(d)):
+                every += 1
+                good += (a > c) == (b > d)
+    return good / every if every else 1.0
+
+
+def report_model(model, counted, rows):
+    """Prints a model; returns the errors of the counts, those of the saved seconds, and the order of these."""
+    base, seconds, counts, saved = counted["baseline"]["seconds"], [], [], []
+    for name, real in counted.items():
+        row = rows[name]
+        counts.append(abs(row["dispatches"] / real["dispatches"] - 1))
+        ours, theirs = row["saved_ns"] / 1e9, base - real["seconds"]
+        print(f"{model:18}{name:26}dispatches {row['dispatches']:6} of {real['dispatches']:6} ({counts[-1]:5.1%})"
+              f"   saved {ours:7.2f} s of {theirs:7.2f} s")
+        if name != "baseline" and abs(theirs) > 0.05 * base:
+            seconds.append(abs(ours / theirs - 1))
+        if name != "baseline":
+            saved.append((ours, theirs))
+    return counts, seconds, order(saved)
+
+
+def report_all(env, folder):
+    clock = {**env, "LD_PRELOAD": str(pathlib.Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve() / "tests" / "clock" / "clock.so")}
+    counts, seconds, orders = [], [], []
+    for model in ALL:
+        tape = os.path.join(folder, "model.tape")
+        run(SYMTAPE, "record", "--deep", "--overwrite", "-o", tape, "--", "env", f"LD_PRELOAD={clock['LD_PRELOAD']}", PYTHON, PROGRAM, model,
+            env=env, stderr=subprocess.DEVNULL)
+        counted = json.loads(run(PYTHON, PROGRAM, "time", model, env=clock))[model]
+        found = report_model(model, counted, predicted(tape, "0/0", [name for name in counted if name != "baseline"]))
+        for to, what in zip((counts, seconds), found):
+            to += what
+        orders.append(found[2])
+        sys.stdout.flush()
+    within = sum(error <= 0.01 for error in counts)
+    print(f"{len(counts)} counts of {len(ALL)} models: {statistics.median(counts):.1%} off in the median, at most {max(counts):.1%}; {within} within 1 %")
+    print(f"{len(seconds)} ablations that change the time by more than 5 %: saved seconds {statistics.median(seconds):.1%} off in the median (goal: 20 %); "
+          f"in the right order: {statistics.mean(orders):.0%} of the pairs")
+
+
 def main():
     if subprocess.run([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
         print("skipped: no torch")
@@ -70,6 +123,9 @@ def main():
     env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH_", "TORCHINDUCTOR_"))}
     with tempfile.TemporaryDirectory(prefix="symtape-ablations-") as folder:
         env["TMPDIR"] = env["TORCHINDUCTOR_CACHE_DIR"] = folder
+        if "--all" in sys.argv[1:]:
+            report_all(env, folder)
+            return 0
         tape = os.path.join(folder, "models.tape")
         run(SYMTAPE, "record", "--deep", "-o", tape, "--", PYTHON, PROGRAM, env=env, stderr=subprocess.DEVNULL)
         counted = json.loads(run(PYTHON, PROGRAM, "count", env=env))

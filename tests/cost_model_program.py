@@ -3,7 +3,6 @@ import math
 import sys
 
 import torch
-import transformers
 from torch import nn
 
 SMALL = dict(vocab_size=200, hidden_size=64, num_hidden_layers=4, num_attention_heads=4, intermediate_size=128)
@@ -122,15 +121,26 @@ def inputs(config):
 
 
 def transformers_model(name):
+    import transformers
     family, settings = MODELS[name]
     config = getattr(transformers, family + "Config")(**settings)
     return getattr(transformers, family + "Model")(config), inputs(config)
 
 
-name, train, backend = sys.argv[1], sys.argv[2] == "train", sys.argv[3]
-torch.manual_seed(0)
-model, argument = OWN[name]() if name in OWN else transformers_model(name)
-with torch.set_grad_enabled(train):
-    out = torch.compile(model.train(train), backend=backend, dynamic=True)(argument)
-    if train:
-        out[0].sum().backward()
+def make(name):
+    """Returns a model and its argument. Its result's first item is a tensor."""
+    torch.manual_seed(0)
+    return OWN[name]() if name in OWN else transformers_model(name)
+
+
+def main():
+    name, train, backend = sys.argv[1], sys.argv[2] == "train", sys.argv[3]
+    model, argument = make(name)
+    with torch.set_grad_enabled(train):
+        out = torch.compile(model.train(train), backend=backend, dynamic=True)(argument)
+        if train:
+            out[0].sum().backward()
+
+
+if __name__ == "__main__":
+    main()

@@ -129,21 +129,29 @@ static bool name_unfinished(struct profile_build *b, struct build_input *in, str
     return ok;
 }
 
-static void count_parts(struct profile_build *b, const struct build_input *in)
+static void count_guard(struct profile_compile *c, const struct guard *guard, bool has_graph)
+{
+    uint64_t more = guard->expr.n > SHORT_GUARD ? guard->expr.n - SHORT_GUARD : 0;
+    c->n_guards++;
+    c->long_characters += more;
+    c->long_characters_of_graphs += has_graph ? more : 0;
+}
+
+/* has_graph: by attempt, false at first. */
+static void count_parts(struct profile_build *b, const struct build_input *in, bool *has_graph)
 {
     for (uint32_t i = 0; i < in->graphs->n; i++) {
         uint32_t compile = build_compile(in, in->graphs->refs[i].attempt);
-        if (compile != PROFILE_NONE)
-            b->compiles.v[compile].n_graphs++;
+        if (compile == PROFILE_NONE)
+            continue;
+        b->compiles.v[compile].n_graphs++;
+        has_graph[in->graphs->refs[i].attempt] = true;
     }
     for (uint32_t i = 0; i < in->guards->n; i++) {
         const struct guard *guard = &in->guards->guards[i];
         uint32_t compile = build_compile(in, guard->attempt);
-        if (compile == PROFILE_NONE || guard->kind != GUARD_EVAL)
-            continue;
-        b->compiles.v[compile].n_guards++;
-        if (guard->expr.n > SHORT_GUARD)
-            b->compiles.v[compile].long_characters += guard->expr.n - SHORT_GUARD;
+        if (compile != PROFILE_NONE && guard->kind == GUARD_EVAL)
+            count_guard(&b->compiles.v[compile], guard, has_graph[guard->attempt]);
     }
     for (uint32_t i = 0; i < in->symbols->n_symbols; i++) {
         uint32_t compile = build_compile(in, in->symbols->symbols[i].attempt);
@@ -167,7 +175,11 @@ static bool add_compiles(struct profile_build *b, struct build_input *in, struct
     for (uint32_t i = 0; i < in->trace->n_attempts; i++)
         if (!add_compile_attempt(b, in, i))
             return err_nomem(err);
-    count_parts(b, in);
+    bool *has_graph = calloc((size_t)in->trace->n_attempts + 1, sizeof *has_graph);
+    if (!has_graph)
+        return err_nomem(err);
+    count_parts(b, in, has_graph);
+    free(has_graph);
     return name_unfinished(b, in, err);
 }
 

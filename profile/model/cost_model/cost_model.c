@@ -244,7 +244,7 @@ static void set_amounts(const struct model_build *m, size_t at, enum cost_units 
         (double)(dynamo ? c->inputs[GRAPH_DYNAMO] : profile_aten_calls(c->inputs));
     amount[COST_TERM_GUARD] = (double)c->n_guards;
     amount[COST_TERM_JOINT] = (double)calls_of(c, GRAPH_JOINT);
-    amount[COST_TERM_LONG] = (double)c->long_characters;
+    amount[COST_TERM_LONG] = (double)(dynamo ? c->long_characters : c->long_characters_of_graphs);
 }
 
 /* The calls of compiles in which dispatches are made, and what their time grows with besides. */
@@ -261,7 +261,7 @@ static void add_calls(struct dispatch_calls *to, const struct profile_compile *c
     to->calls += calls;
     to->sizes += (double)(of_dynamo ? c->symbolic_sizes[GRAPH_DYNAMO] : aten_sizes(c));
     if (calls > 0)
-        to->characters += (double)c->long_characters * calls / (double)(dynamo + aten);
+        to->characters += (double)c->long_characters_of_graphs * calls / (double)(dynamo + aten);
 }
 
 /* Sets what the time of dispatches grows with: each is as a call is in the mean. */
