@@ -4,7 +4,8 @@
  *
  * Each call has a probability of being needed. The next replacement is the one that removes most
  * calls, weighed by the probability that none of them is needed; after a refusal these are raised
- * so that they explain it (probabilistic delta debugging). *
+ * so that they explain it (probabilistic delta debugging).
+ *
  * pairs: two such replacements together, if the engine refuses each of them alone: one changes
  * sizes, and the other one removes what they do not fit. */
 #include <math.h>

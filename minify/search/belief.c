@@ -64,6 +64,13 @@ struct operator_flow *belief_flow(const struct belief *belief, const struct cand
 
 /* ---- Hypotheses ---- */
 
+/* Returns the number of operators that hypotheses are about. */
+static uint8_t operators_of(const struct belief *belief)
+{
+    size_t n = belief->operators.texts.n;
+    return (uint8_t)(n < BELIEF_OPERATORS ? n : BELIEF_OPERATORS);
+}
+
 static bool calls(const struct operator_flow *flow, uint8_t number)
 {
     return flow->called >> number & 1;
@@ -119,8 +126,8 @@ static bool may_flow(const struct belief *belief, uint8_t a, uint8_t b)
 
 static bool add_through(struct belief *belief, uint8_t a, uint8_t c, double weight)
 {
-    uint8_t n = (uint8_t)belief->operators.texts.n;
-    for (uint8_t b = 0; b < n && b < BELIEF_OPERATORS; b++)
+    uint8_t n = operators_of(belief);
+    for (uint8_t b = 0; b < n; b++)
         if (b != a && b != c &&
             !add_hypothesis(belief, (struct hypothesis){ 3, { a, b, c }, true, 0 },
                             weight * (double)belief->share[b]))
@@ -141,8 +148,7 @@ static bool add_pair(struct belief *belief, uint8_t a, uint8_t b)
 
 bool belief_weigh(struct belief *belief)
 {
-    size_t most = belief->operators.texts.n;
-    uint8_t n = (uint8_t)(most < BELIEF_OPERATORS ? most : BELIEF_OPERATORS);
+    uint8_t n = operators_of(belief);
     bool good = true;
     belief->list.n = 0;
     belief->other = of_other * pow(likelihood_of_other, (double)belief->answers.n);
