@@ -6,7 +6,9 @@ SYMTAPE is the program under test, SYMTAPE_PYTHON an interpreter with torch (def
 Exits with 77, "skipped" to meson, when that one has no torch.
 
     ablations_torch.py [-v]
-    ablations_torch.py --all      by hand: ten models, with the seconds that each ablation saves, too; 30 minutes
+    ablations_torch.py --all [MODEL:train|eval ...]
+                                  by hand: ten models (or those of tests/cost_model_program.py that are named), with the
+                                  seconds that each ablation saves, too; 5 minutes a model on an idle machine
 """
 import json
 import os
@@ -97,10 +99,10 @@ def report_model(model, counted, rows):
     return counts, seconds, order(saved)
 
 
-def report_all(env, folder):
+def report_all(env, folder, models):
     clock = {**env, "LD_PRELOAD": str(pathlib.Path(os.environ.get("SYMTAPE_BUILD", ROOT / "build")).resolve() / "tests" / "clock" / "clock.so")}
     counts, seconds, orders = [], [], []
-    for model in ALL:
+    for model in models:
         tape = os.path.join(folder, "model.tape")
         run(SYMTAPE, "record", "--deep", "--overwrite", "-o", tape, "--", "env", f"LD_PRELOAD={clock['LD_PRELOAD']}", PYTHON, PROGRAM, model,
             env=env, stderr=subprocess.DEVNULL)
@@ -111,7 +113,7 @@ def report_all(env, folder):
         orders.append(found[2])
         sys.stdout.flush()
     within = sum(error <= 0.01 for error in counts)
-    print(f"{len(counts)} counts of {len(ALL)} models: {statistics.median(counts):.1%} off in the median, at most {max(counts):.1%}; {within} within 1 %")
+    print(f"{len(counts)} counts of {len(models)} models: {statistics.median(counts):.1%} off in the median, at most {max(counts):.1%}; {within} within 1 %")
     print(f"{len(seconds)} ablations that change the time by more than 5 %: saved seconds {statistics.median(seconds):.1%} off in the median (goal: 20 %); "
           f"in the right order: {statistics.mean(orders):.0%} of the pairs")
 
@@ -124,7 +126,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="symtape-ablations-") as folder:
         env["TMPDIR"] = env["TORCHINDUCTOR_CACHE_DIR"] = folder
         if "--all" in sys.argv[1:]:
-            report_all(env, folder)
+            report_all(env, folder, sys.argv[sys.argv.index("--all") + 1:] or ALL)
             return 0
         tape = os.path.join(folder, "models.tape")
         run(SYMTAPE, "record", "--deep", "-o", tape, "--", PYTHON, PROGRAM, env=env, stderr=subprocess.DEVNULL)

@@ -359,6 +359,30 @@ static void set_times(struct ablation_runs *runs, const struct dispatch_times *t
     }
 }
 
+static void shift(uint64_t *count, uint64_t modelled, uint64_t recorded)
+{
+    uint64_t less = modelled > recorded ? modelled - recorded : 0;
+    *count = *count > less ? *count - less : 0;
+    *count += recorded > modelled ? recorded - modelled : 0;
+}
+
+/* A deep recording has the baseline's dispatches: those of an ablation differ from these as the
+ * replays do. */
+static void take_recorded(struct ablation_runs *runs, const struct dispatch_times *times)
+{
+    const struct replay_costs base = runs->replay[0]->costs;
+    const struct path_time *path = times->all.path;
+    uint64_t recorded = 0;
+    for (unsigned i = 0; i < PATH_PROXY; i++)
+        recorded += path[i].count;
+    for (size_t i = 0; i < runs->n; i++) {
+        struct replay_costs *costs = &runs->replay[i]->costs;
+        shift(&costs->dispatches, base.dispatches, recorded);
+        shift(&costs->fake_tensor, base.fake_tensor, path[PATH_FAKE_TENSOR].count);
+        shift(&costs->proxy, base.proxy, path[PATH_PROXY].count);
+    }
+}
+
 /* Returns the times of the tape, if it is a deep recording, or else those that symtape ships. */
 static struct dispatch_times *read_times(struct ablation_runs *runs, const struct deep *deep,
                                          const struct graph_list *list, struct err *err)
@@ -377,8 +401,11 @@ static bool find_times(struct ablation_runs *runs, const struct graph_list *list
 {
     struct deep *deep = deep_read(runs->trace, err);
     struct dispatch_times *times = deep ? read_times(runs, deep, list, err) : NULL;
-    if (times && runs->replay[0]->costs.modelled)
+    bool modelled = times && runs->replay[0]->costs.modelled;
+    if (modelled)
         set_times(runs, times);
+    if (modelled && !runs->release)
+        take_recorded(runs, times);
     bool ok = times != NULL;
     dispatch_times_free(times);
     deep_free(deep);

@@ -12,8 +12,8 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     fastpath-if-symbolic        938           3,845         203    822           129   121       1,303     514          4.59 s  -3.36 ms   -7.00 ms to 3.68 ms
     always-slow                 938           4,094         197    822           114     0       1,404     621          5.23 s   -651 ms    -853 ms to -555 ms
     restore-mode-before-slow    938           3,845         211    822           120   112       1,303     514          4.58 s  -82.8 us  -96.1 us to -82.8 us
-    cache                       938           7,581         693    822           675   657           0       0          13.5 s   -8.87 s    -10.6 s to -6.83 s
-    cache:aten.add              938           3,824         203    822           190   172       1,238     456          4.66 s  -79.6 ms   -114 ms to -60.0 ms
+    cache                       938           7,581         693    822           675   657           0       0          10.9 s   -6.34 s    -7.24 s to -4.62 s
+    cache:aten.add              938           3,824         203    822           190   172       1,238     456          4.55 s   36.1 ms   -12.8 ms to 95.5 ms
     cached-meta                 938           3,401         173    822           105    99       1,288     362          3.74 s    845 ms      668 ms to 971 ms
     fastpath:aten.gelu changes no count of these graphs
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 10 % in the median of 17 recordings
@@ -47,9 +47,9 @@ Several at once, and what they do to each other.
     Dispatches that PyTorch makes while it compiles these graphs, estimated
     ablation        calls  FakeTensorMode  FakeTensor  proxy  attempt fast  fast  cache hits  misses  PyTorch's time    saved             between  interaction
     baseline          938           3,845         203    822           120   112       1,303     514          4.58 s     0 ns                   -            -
-    cache             938           7,581         693    822           675   657           0       0          13.5 s  -8.87 s  -10.6 s to -6.83 s            -
+    cache             938           7,581         693    822           675   657           0       0          10.9 s  -6.34 s  -7.24 s to -4.62 s            -
     fastpath          938           4,094         197    822             0     0       1,404     621          4.91 s  -323 ms  -521 ms to -194 ms            -
-    cache+fastpath    938           9,867         693    822             0     0           0       0          17.6 s  -13.0 s  -16.2 s to -9.93 s       -2,037
+    cache+fastpath    938           9,867         693    822             0     0           0       0          14.1 s  -9.54 s  -11.4 s to -6.87 s       -2,037
     PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 10 % in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
@@ -68,9 +68,9 @@ As JSON.
     "name":"baseline","valid":true,"calls":20,"asserts":0,"dispatches":214,"fake_tensor":0,"proxy":30,"fast_attempts":5,"fast_answers":5,"cache_hits":32,"cache_misses":41,"symbolic_tensors":11,"ns":1,"pytorch_ns":318250317,"saved_ns":0,"saved_low_ns":0,"saved_high_ns":0},
     "name":"identity:aten.addmm","valid":false,"changed":
     "calls":8,"recording":"mlp","compile":"0/0","unsupported":0,"symbols":1,"guards":0,"replacements":0,"asserts":0,"dispatches":114,"fake_tensor":0,"proxy":26,"cache_hits":16,"cache_misses":13,"evaluations":42,"exprs":0,"symbolic_tensors":6,"ns":1,"pytorch_ns":124141861,"saved_ns":194108456,"saved_low_ns":155992888,"saved_high_ns":223346708},
-    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":477356645,"saved_ns":-159106328,"saved_low_ns":-203400837,"saved_high_ns":-126069324},
+    "name":"cache","valid":true,"calls":20,"asserts":0,"dispatches":274,"fake_tensor":0,"proxy":30,"fast_attempts":15,"fast_answers":15,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":381552485,"saved_ns":-63302168,"saved_low_ns":-74778670,"saved_high_ns":-42644548},
     "name":"roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":12,"ns":1,"pytorch_ns":6806760,"saved_ns":311443557,"saved_low_ns":249821235,"saved_high_ns":356932023},
-    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":6806760,"saved_ns":311443557,"saved_low_ns":249821235,"saved_high_ns":356932023,"interaction":60,"interaction_ns":159106328}]}
+    "name":"cache+roofline","valid":true,"calls":20,"asserts":0,"dispatches":24,"fake_tensor":0,"proxy":12,"fast_attempts":0,"fast_answers":0,"cache_hits":0,"cache_misses":0,"symbolic_tensors":18,"ns":1,"pytorch_ns":6806760,"saved_ns":311443557,"saved_low_ns":249821235,"saved_high_ns":356932023,"interaction":60,"interaction_ns":63302168}]}
 
 The audit of the fast path.
 

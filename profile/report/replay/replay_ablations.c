@@ -143,9 +143,13 @@ static void arrange(struct text_table *t, const struct ablation_report *report)
 
 static void write_heading(const struct ablation_report *report, struct buf *out)
 {
-    buf_puts(out, is_modelled(report)
-                      ? "Dispatches that PyTorch makes while it compiles these graphs, estimated\n"
-                      : "Dispatches of one walk of each graph, which Dynamo did not trace\n");
+    bool modelled = is_modelled(report);
+    buf_puts(out, modelled ? "Dispatches that PyTorch makes while it compiles these graphs, "
+                           : "Dispatches of one walk of each graph, which Dynamo did not trace\n");
+    if (modelled)
+        buf_puts(out, report->release
+                          ? "estimated\n"
+                          : "those of the baseline as recorded, the others estimated\n");
 }
 
 /* Says what the times are of a tape that is no deep recording. */
