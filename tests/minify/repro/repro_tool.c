@@ -15,6 +15,10 @@ static const char *const route_names[] = {
 };
 static const char *const check_names[] = { "nothing",     "raises", "wrong", "guard",
                                            "specializes", "guards", "runs" };
+enum {
+    ROUTES = sizeof route_names / sizeof *route_names,
+    CHECKS = sizeof check_names / sizeof *check_names
+};
 
 static int find(const char *const *names, size_t n, const char *name)
 {
@@ -117,9 +121,9 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--metas"))
             metas = true, i--;
         else if (!strcmp(argv[i], "--route"))
-            what.route = (enum repro_route)find(route_names, 5, argv[i + 1]);
+            what.route = (enum repro_route)find(route_names, ROUTES, argv[i + 1]);
         else if (!strcmp(argv[i], "--check"))
-            what.check = (enum repro_check)find(check_names, 7, argv[i + 1]);
+            what.check = (enum repro_check)find(check_names, CHECKS, argv[i + 1]);
         else if (!strcmp(argv[i], "--message"))
             what.message = str_of(argv[i + 1]);
         else if (!strcmp(argv[i], "--expr"))
