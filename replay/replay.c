@@ -208,12 +208,31 @@ static bool load_attempt(struct replay_loader *l, uint32_t attempt, struct err *
            settle_records(l, load, err) && change_inputs(l, load, err);
 }
 
-static bool is_taken(const struct symbol *symbols, uint32_t n, struct str name)
+/* The symbols that were found, the last made first: one of each name. */
+struct earlier_symbols {
+    vec_of(struct symbol)
+    list;
+};
+
+static bool is_taken(const struct earlier_symbols *found, struct str name)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (str_eq(symbols[i].name, name))
+    for (size_t i = 0; i < found->list.n; i++)
+        if (str_eq(found->list.v[i].name, name))
             return true;
     return false;
+}
+
+/* Passes symbols on in the order in which they were made. */
+static bool take_symbols(struct replay_loader *l, const struct earlier_symbols *found,
+                         struct attempt_load *load)
+{
+    size_t n = found->list.n;
+    struct symbol *symbols = arena_array(&l->arena, struct symbol, n + 1);
+    for (size_t i = 0; symbols && i < n; i++)
+        symbols[i] = found->list.v[n - 1 - i];
+    load->symbols = symbols;
+    load->n_symbols = (uint32_t)n;
+    return symbols != NULL;
 }
 
 /* Finds the symbols of a graph that a log has outside compiles: torch.export captured its program,
@@ -223,24 +242,20 @@ static bool find_earlier_symbols(struct replay_loader *l, struct attempt_load *l
 {
     const struct symbol_table *table = l->symbols;
     const struct attempt_graph *graph = &load->graphs[0];
-    struct symbol *found = arena_array(&l->arena, struct symbol, (size_t)table->n_symbols + 1);
-    if (!found)
-        return false;
-    uint32_t n = 0, first = table->n_symbols;
-    for (uint32_t s = table->n_symbols; graph->graph && s-- > 0;) {
+    const struct record *records = l->trace->records;
+    struct earlier_symbols found = { { 0 } };
+    bool ok = true;
+    for (uint32_t s = table->n_symbols; ok && graph->graph && s-- > 0;) {
         const struct symbol *symbol = &table->symbols[s];
-        if (symbol->record < graph->record &&
-            l->trace->records[symbol->record].recording ==
-                l->trace->records[graph->record].recording &&
-            graph_has_symbol(graph->graph, symbol->name) &&
-            !is_taken(found + first, n, symbol->name)) {
-            found[--first] = *symbol;
-            n++;
-        }
+        bool earlier = symbol->record < graph->record &&
+                       records[symbol->record].recording == records[graph->record].recording;
+        if (earlier && graph_has_symbol(graph->graph, symbol->name) &&
+            !is_taken(&found, symbol->name))
+            ok = vec_push(&found.list, *symbol);
     }
-    load->symbols = found + first;
-    load->n_symbols = n;
-    return true;
+    ok = ok && take_symbols(l, &found, load);
+    vec_release(&found.list);
+    return ok;
 }
 
 /* Returns the first record whose guards may be those of a graph outside compiles: what follows the

@@ -177,7 +177,8 @@ static struct value traced_input(void *user, const struct program *program, cons
 {
     struct pass_run *run = user;
     value = settled(run, value, true); /* AOTAutograd creates its inputs anew */
-    note_passed(run, step->node, value);
+    if (program == program->root)
+        note_passed(run, step->node, value);
     mark_leaf(run, program, step->node, value);
     return value;
 }

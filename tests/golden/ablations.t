@@ -16,7 +16,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     cache:aten.add              938           3,824         203    822           190   172       1,238     456          4.55 s   36.1 ms   -12.8 ms to 95.5 ms
     cached-meta                 938           3,401         173    822           105    99       1,288     362          3.74 s    845 ms      668 ms to 971 ms
     fastpath:aten.gelu changes no count of these graphs
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 10 % in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
     $ symtape replay $RECORDINGS/encoder.log.zst --ablate short-circuit-alloc,no-dispatch,device-property,inline:native_layer_norm,free:add.Tensor,roofline
     Dispatches that PyTorch makes while it compiles these graphs, estimated
@@ -29,7 +29,7 @@ Each change to PyTorch's dispatcher beside the baseline. An operator may be name
     free:aten.add.Tensor             938           3,622         203    786            72    72       1,216     440          4.22 s   358 ms    321 ms to 404 ms
     roofline                         938             981           0    498             0     0           0       0          282 ms   4.30 s    3.57 s to 4.96 s
     no-dispatch changes no count of these graphs
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 10 % in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
 An ablation that changes a result's meta is invalid.
 
@@ -39,7 +39,7 @@ An ablation that changes a result's meta is invalid.
     baseline                20             214           0     30             5     5          32      41          318 ms    0 ns                 -
     identity:aten.addmm     20             114           0     26             1     1          16      13          124 ms  194 ms  156 ms to 223 ms
     identity:aten.addmm is invalid: it changes the meta of 8 results, first that of linear in 0/0_0:dynamo_output_graph
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 10 % in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
 Several at once, and what they do to each other.
 
@@ -50,7 +50,7 @@ Several at once, and what they do to each other.
     cache             938           7,581         693    822           675   657           0       0          10.9 s  -6.34 s  -7.24 s to -4.62 s            -
     fastpath          938           4,094         197    822             0     0       1,404     621          4.91 s  -323 ms  -521 ms to -194 ms            -
     cache+fastpath    938           9,867         693    822             0     0           0       0          14.1 s  -9.54 s  -11.4 s to -6.87 s       -2,037
-    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; estimates of compile times with these costs were off by 10 % in the median of 17 recordings
+    PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts times what a dispatch handled in this way cost with PyTorch 2.13, on another machine; with these costs, symtape profile --cost-model was 10 % off in the median of 17 recordings
 
 A program that Dynamo did not trace has no passes.
 

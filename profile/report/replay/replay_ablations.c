@@ -164,8 +164,8 @@ static void write_estimate(int release, struct buf *out)
     if (error.recordings)
         buf_printf(
             out,
-            "; estimates of compile times with these costs were off by %.0f %% in the median "
-            "of %u recordings",
+            "; with these costs, symtape profile --cost-model was %.0f %% off in the median of %u "
+            "recordings",
             error.share * 100, (unsigned)error.recordings);
     buf_putc(out, '\n');
 }

@@ -219,8 +219,8 @@ void count_outside_dispatches(const struct call *c)
                     result->u.tensor.storage == bound[0].u.tensor.storage;
         if (same && str_starts(op->name, STR("aten.to.")))
             model_devices(ops, 1); /* and makes no copy */
-        /* Python's method makes a guard of the device (torch/csrc/autograd/generated
-         * python_variable_methods.cpp, THPVariable_contiguous). */
+        /* Python's method sets the current device to the tensor's (THPVariable_contiguous of
+         * tools/autograd/templates/python_variable_methods.cpp). */
         if (!same && !ops->nesting && str_is(op->name, "aten.contiguous.default"))
             model_devices(ops, 1);
         model_devices(ops, device_queries(op));
