@@ -383,24 +383,13 @@ static void take_recorded(struct ablation_runs *runs, const struct dispatch_time
     }
 }
 
-/* Returns the times of the tape, if it is a deep recording, or else those that symtape ships. */
-static struct dispatch_times *read_times(struct ablation_runs *runs, const struct deep *deep,
-                                         const struct graph_list *list, struct err *err)
-{
-    const struct trace *trace = runs->trace;
-    struct dispatch_times *times = dispatch_times_new(deep, runs->replay[0], list, err);
-    if (!times || times->measured_ns > 0)
-        return times;
-    dispatch_times_free(times);
-    int release = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
-    return dispatch_times_shipped(release, &runs->release, err);
-}
-
 /* Sets PyTorch's times: measured, or estimated. */
 static bool find_times(struct ablation_runs *runs, const struct graph_list *list, struct err *err)
 {
     struct deep *deep = deep_read(runs->trace, err);
-    struct dispatch_times *times = deep ? read_times(runs, deep, list, err) : NULL;
+    struct dispatch_times *times =
+        deep ? dispatch_times_find(runs->trace, deep, runs->replay[0], list, &runs->release, err)
+             : NULL;
     bool modelled = times && runs->replay[0]->costs.modelled;
     if (modelled)
         set_times(runs, times);

@@ -12,7 +12,8 @@ struct audit {
     struct trace *trace;
     struct replay_options *how;
     struct replay *baseline;
-    const struct dispatch_times *times; /* NULL: the tape is no deep recording */
+    const struct dispatch_times *times; /* NULL: the replay counts no dispatches */
+    int release;                        /* whose times they are; 0: measured on the tape */
     struct audited_operator *rows;
     size_t n;
 };
@@ -124,19 +125,17 @@ static bool run_audit(struct audit *audit, struct err *err)
     return ok;
 }
 
-/* Reads PyTorch's times, if there are any. *ret may be NULL. */
-static bool read_times(const struct audit *audit, struct dispatch_times **ret, struct err *err)
+/* Sets PyTorch's times: measured, or estimated. */
+static bool find_times(struct audit *audit, struct dispatch_times **ret, struct err *err)
 {
     const struct graph_list *list = trace_graphs(audit->trace, err);
     struct deep *deep = list ? deep_read(audit->trace, err) : NULL;
-    *ret = deep ? dispatch_times_new(deep, audit->baseline, list, err) : NULL;
-    bool ok = *ret != NULL;
+    if (deep)
+        *ret = dispatch_times_find(audit->trace, deep, audit->baseline, list, &audit->release, err);
     deep_free(deep);
-    if (ok && (*ret)->measured_ns <= 0) {
-        dispatch_times_free(*ret);
-        *ret = NULL;
-    }
-    return ok;
+    if (audit->baseline->costs.modelled)
+        audit->times = *ret;
+    return *ret != NULL;
 }
 
 static int print_audit(struct cmd *cmd, const struct audit *audit)
@@ -145,9 +144,9 @@ static int print_audit(struct cmd *cmd, const struct audit *audit)
     const struct report_options options = replay_report_options(cmd);
     struct buf text = BUF_INIT;
     if (args->run.json)
-        replay_audit_json(audit->rows, audit->n, &text);
+        replay_audit_json(audit->rows, audit->n, audit->release, &text);
     else
-        replay_audit_text(audit->rows, audit->n, &options, &text);
+        replay_audit_text(audit->rows, audit->n, audit->release, &options, &text);
     int code = out_buf(cmd->out, &text);
     buf_release(&text);
     return code;
@@ -160,8 +159,7 @@ int replay_audit(struct cmd *cmd, struct trace *trace, struct replay_options *ho
     struct err err = { 0 };
     how->audit = how->passes = how->digests = true;
     audit.baseline = replay_trace(trace, how, &err);
-    bool ok = audit.baseline && read_times(&audit, &times, &err);
-    audit.times = times;
+    bool ok = audit.baseline && find_times(&audit, &times, &err);
     ok = ok && run_audit(&audit, &err);
     int code = ok ? print_audit(cmd, &audit) : out_error(cmd->out, &err);
     free(audit.rows);

@@ -10,7 +10,7 @@
 #define SYMTAPE_PROFILE_MODEL_COSTS_H
 
 #include "replay/replay.h"
-#include "trace/events/deep.h"
+#include "trace/events/deep/deep.h"
 
 enum { PROFILE_MODES = DEEP_OTHER_MODE + 1, PROFILE_DEPTHS = OP_STATS_DEPTHS };
 

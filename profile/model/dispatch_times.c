@@ -181,6 +181,19 @@ struct dispatch_times *dispatch_times_shipped(int release, int *measured, struct
     return t;
 }
 
+struct dispatch_times *dispatch_times_find(const struct trace *trace, const struct deep *deep,
+                                           const struct replay *replay,
+                                           const struct graph_list *list, int *release,
+                                           struct err *err)
+{
+    struct dispatch_times *times = dispatch_times_new(deep, replay, list, err);
+    if (!times || times->measured_ns > 0)
+        return times;
+    dispatch_times_free(times);
+    int recorded = trace->n_recordings ? torch_release(trace->recordings[0].torch_version) : 0;
+    return dispatch_times_shipped(recorded, release, err);
+}
+
 void dispatch_times_free(struct dispatch_times *times)
 {
     if (!times)

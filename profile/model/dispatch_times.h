@@ -16,7 +16,7 @@
 
 #include "replay/replay.h"
 #include "trace/base/intern.h"
-#include "trace/events/deep.h"
+#include "trace/events/deep/deep.h"
 
 /* How a dispatch was handled. */
 enum dispatch_path {
@@ -71,6 +71,12 @@ struct dispatch_times *dispatch_times_new(const struct deep *deep, const struct 
  * (profile/model/cost_model/cost_model.h); *measured: the release whose times they are. Nothing is
  * measured. */
 struct dispatch_times *dispatch_times_shipped(int release, int *measured, struct err *err);
+/* Returns the times of a deep recording; of another, those that symtape ships for the release that
+ * recorded it, or for the nearest, which is set in *release: 0: measured. NULL: out of memory. */
+struct dispatch_times *dispatch_times_find(const struct trace *trace, const struct deep *deep,
+                                           const struct replay *replay,
+                                           const struct graph_list *list, int *release,
+                                           struct err *err);
 void dispatch_times_free(struct dispatch_times *times); /* accepts NULL */
 
 /* Returns the estimated time of the dispatches that the replay counted in its passes, in ns. */

@@ -55,6 +55,18 @@ static const struct field PART[] = {
 };
 static const struct fields PART_FIELDS = FIELDS_OF(PART);
 
+GETTER(get_inside_mean, struct cost_inside,
+       datum_integer(row->count ? row->ns / (int64_t)row->count : 0))
+
+static const struct field INSIDE[] = {
+    { "kind", MEMBER(struct cost_inside, name), TEXT(3, "work", TEXT, 0) },
+    { "count", MEMBER(struct cost_inside, count), TEXT(4, "count", COUNT, 0) },
+    { "ns", MEMBER(struct cost_inside, ns), TEXT(1, "time", NS, 0) },
+    { "share", MEMBER(struct cost_inside, share), TEXT(2, "share", SHARE, 0) },
+    { NULL, .get = get_inside_mean, TEXT(5, "a unit", SPENT, 0) },
+};
+static const struct fields INSIDE_FIELDS = FIELDS_OF(INSIDE);
+
 static void write_basis(const struct report *r, const struct cost_model *m)
 {
     struct buf text = BUF_INIT;
@@ -89,18 +101,21 @@ WANTED(is_shown, struct cost_row, row->ns != 0)
 static void text_cost_model(struct report *r)
 {
     const struct cost_model *m = &r->p->cost_model;
-    const struct rows parts = ROWS(m->parts, m->n_parts);
+    const struct rows parts = ROWS(m->parts, m->n_parts), inside = ROWS(m->inside, m->n_inside);
     struct rows rows = ROWS(m->rows, m->n_rows);
     rows.wanted = is_shown;
     text_rows(r, "What the time of compiling consists of", &ROW_FIELDS, 0, &rows, 0);
     write_basis(r, m);
     text_rows(r, "Where what is unexplained lies", &PART_FIELDS, 0, &parts, 0);
+    if (m->n_inside)
+        text_rows(r, "What the rows of deep recordings contain", &INSIDE_FIELDS, 0, &inside, 0);
 }
 
 static void json_cost_model(struct report *r)
 {
     const struct cost_model *m = &r->p->cost_model;
     const struct rows rows = ROWS(m->rows, m->n_rows), parts = ROWS(m->parts, m->n_parts);
+    const struct rows inside = ROWS(m->inside, m->n_inside);
     if (!r->p->options.cost_model)
         return;
     json_open_object(&r->w, "cost_model");
@@ -115,6 +130,7 @@ static void json_cost_model(struct report *r)
         json_put_null(&r->w, "release_error");
     fields_json_rows(&r->w, "rows", &ROW_FIELDS, r->p, &rows, 0);
     fields_json_rows(&r->w, "parts", &PART_FIELDS, r->p, &parts, 0);
+    fields_json_rows(&r->w, "inside", &INSIDE_FIELDS, r->p, &inside, 0);
     json_close(&r->w);
 }
 

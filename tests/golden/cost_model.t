@@ -19,6 +19,20 @@ What the time of compiling consists of. In a deep recording dispatches are measu
          -8.26 ms  -8.26 ms       0 ns  no phase
              0 ns    273 ms     273 ms  Dynamo (tracing Python)
 
+    What the rows of deep recordings contain
+         time  share  work                                          count   a unit
+      76.2 ms   29 %  ShapeEnv.create_symbol                            3  25.4 ms
+      42.0 ms   16 %  ShapeEnv.evaluate_expr, 1 to 20 characters       19  2.21 ms
+      8.08 ms    3 %  ShapeEnv.guard_or_defer_runtime_assert            3  2.69 ms
+      6.63 ms    3 %  ShapeEnv.create_unbacked_symint                   2  3.31 ms
+      4.42 ms    2 %  ShapeEnv.evaluate_expr, 21 to 100 characters      2  2.21 ms
+      1.41 ms    1 %  pytree                                           47  29.9 us
+       997 us   <1 %  ShapeEnv._maybe_evaluate_static                   1   997 us
+       177 us   <1 %  ShapeEnv.evaluate_expr of a constant             70  2.53 us
+      80.7 us   <1 %  no_dispatch()                                    26  3.10 us
+      43.9 us   <1 %  FakeTensor.device                                60   731 ns
+      38.1 us   <1 %  in_kernel_invocation_manager()                   20  1.90 us
+
 Otherwise counts of the replay are multiplied by what a unit costs.
 
     $ symtape profile --cost-model $RECORDINGS/mlp.log.zst
@@ -73,6 +87,20 @@ The units of a deep recording explain another one.
          -13.1 ms  -13.1 ms       0 ns  no phase
              0 ns    149 ms     149 ms  building guards
              0 ns   99.0 us    99.0 us  caches
+
+    What the rows of deep recordings contain
+         time  share  work                                          count   a unit
+      76.2 ms    7 %  ShapeEnv.create_symbol                            3  25.4 ms
+      42.0 ms    4 %  ShapeEnv.evaluate_expr, 1 to 20 characters       19  2.21 ms
+      8.08 ms    1 %  ShapeEnv.guard_or_defer_runtime_assert            3  2.69 ms
+      6.63 ms    1 %  ShapeEnv.create_unbacked_symint                   2  3.31 ms
+      4.42 ms   <1 %  ShapeEnv.evaluate_expr, 21 to 100 characters      2  2.21 ms
+      1.41 ms   <1 %  pytree                                           47  29.9 us
+       997 us   <1 %  ShapeEnv._maybe_evaluate_static                   1   997 us
+       177 us   <1 %  ShapeEnv.evaluate_expr of a constant             70  2.53 us
+      80.7 us   <1 %  no_dispatch()                                    26  3.10 us
+      43.9 us   <1 %  FakeTensor.device                                60   731 ns
+      38.1 us   <1 %  in_kernel_invocation_manager()                   20  1.90 us
 
 As JSON: the rows and what is unexplained are the time of the compiles, and so are the parts.
 

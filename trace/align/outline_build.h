@@ -4,7 +4,7 @@
 
 #include "trace/align/outline.h"
 #include "trace/events/caches.h"
-#include "trace/events/deep.h"
+#include "trace/events/deep/deep.h"
 #include "trace/events/guards.h"
 #include "trace/events/incidents/incidents.h"
 #include "trace/events/metrics.h"

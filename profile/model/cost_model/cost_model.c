@@ -543,5 +543,5 @@ bool build_cost_model(struct profile_build *b, struct err *err)
     free(m.compiles);
     free(m.traces);
     free(m.samples);
-    return ok || err_nomem(err);
+    return ok ? find_inside(b, err) : err_nomem(err);
 }

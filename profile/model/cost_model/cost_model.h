@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "profile/model/cost_model/cost_fit.h"
+#include "profile/model/cost_model/cost_inside.h"
 
 struct profile_build;
 struct err;
@@ -57,6 +58,8 @@ struct cost_model {
     uint32_t n_rows;
     const struct cost_part *parts; /* the largest difference first */
     uint32_t n_parts;
+    const struct cost_inside *inside; /* of deep recordings, by time */
+    uint32_t n_inside;
 };
 
 /* What a unit of a kind costs in a release of PyTorch, or in the nearest one that was measured,

@@ -1,8 +1,8 @@
 #include "profile/report/replay/replay_ablations.h"
 
-#include "profile/model/cost_model/cost_model.h"
 #include "profile/model/format.h"
 #include "profile/report/fields.h"
+#include "profile/report/replay/replay_estimate.h"
 
 GETTER(get_valid, struct ablation_run, datum_bool(!row->changed))
 GETTER(get_pytorch, struct ablation_run, row->timed ? datum_integer(row->pytorch_ns) : datum_null())
@@ -152,24 +152,6 @@ static void write_heading(const struct ablation_report *report, struct buf *out)
                           : "those of the baseline as recorded, the others estimated\n");
 }
 
-/* Says what the times are of a tape that is no deep recording. */
-static void write_estimate(int release, struct buf *out)
-{
-    const struct cost_error error = cost_error_shipped(release);
-    buf_printf(out,
-               "PyTorch's time: in dispatches, estimated, as the tape is no deep recording: counts "
-               "times what a dispatch handled in this way cost with PyTorch %d.%d, on another "
-               "machine",
-               release / 100, release % 100);
-    if (error.recordings)
-        buf_printf(
-            out,
-            "; with these costs, symtape profile --cost-model was %.0f %% off in the median of %u "
-            "recordings",
-            error.share * 100, (unsigned)error.recordings);
-    buf_putc(out, '\n');
-}
-
 static void write_notes(const struct ablation_report *report, struct buf *out)
 {
     const struct replay_report names = { .trace = report->trace, .list = report->list };
@@ -186,7 +168,7 @@ static void write_notes(const struct ablation_report *report, struct buf *out)
         }
     }
     if (report->runs[0].timed && report->release)
-        write_estimate(report->release, out);
+        replay_estimate_text(report->release, out);
     else if (report->runs[0].timed)
         buf_printf(out,
                    "PyTorch's time: in dispatches, measured for the baseline; for an ablation, "

@@ -2,6 +2,7 @@
 
 #include "profile/model/format.h"
 #include "profile/report/fields.h"
+#include "profile/report/replay/replay_estimate.h"
 
 static double elided(const struct audited_operator *row)
 {
@@ -81,7 +82,7 @@ static bool is_timed(const struct audited_operator *rows, size_t n)
     return false;
 }
 
-void replay_audit_text(const struct audited_operator *rows, size_t n,
+void replay_audit_text(const struct audited_operator *rows, size_t n, int release,
                        const struct report_options *how, struct buf *out)
 {
     static const unsigned char UNTIMED[TEXT_COLUMNS] = { 1, 2, 3, 4, 5, 6, 7, 8, 11 };
@@ -94,14 +95,18 @@ void replay_audit_text(const struct audited_operator *rows, size_t n,
     report_table(&t.table, how, 0, 0, out);
     if (how->limit && n > how->limit)
         buf_printf(out, "%zu more operators\n", n - how->limit);
+    if (is_timed(rows, n) && release)
+        replay_estimate_text(release, out);
 }
 
-void replay_audit_json(const struct audited_operator *rows, size_t n, struct buf *out)
+void replay_audit_json(const struct audited_operator *rows, size_t n, int release, struct buf *out)
 {
     const struct rows all = ROWS(rows, (uint32_t)n);
     struct json_writer w = json_writer_of(out);
     json_open_object(&w, NULL);
     json_put_str(&w, "schema", STR("symtape.replay/1"));
+    if (is_timed(rows, n))
+        json_put_cstr(&w, "basis", release ? "estimated" : "measured");
     fields_json_rows(&w, "fastpath", &AUDIT_FIELDS, NULL, &all, 0);
     json_close(&w);
     buf_putc(out, '\n');

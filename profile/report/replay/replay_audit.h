@@ -15,14 +15,15 @@ struct audited_operator {
     bool replayed;     /* replayed with it and without it, which gives what follows */
     bool changes_meta; /* the fast path gives a result another meta */
     int64_t saved;     /* dispatches of FakeTensorMode that the fast path saves */
-    bool timed;        /* the tape has PyTorch's times, which gives what follows */
+    bool timed;        /* PyTorch's times are known, which gives what follows */
     int64_t saved_ns;  /* PyTorch's time that it saves */
     int64_t wasted_ns; /* PyTorch's time in attempts that missed, what followed excluded */
 };
 
-/* The rows are in their order in the report. */
-void replay_audit_text(const struct audited_operator *rows, size_t n,
+/* The rows are in their order in the report. release: of PyTorch, whose times are estimates
+ * (dispatch_times_find()); 0: measured. */
+void replay_audit_text(const struct audited_operator *rows, size_t n, int release,
                        const struct report_options *how, struct buf *out);
-void replay_audit_json(const struct audited_operator *rows, size_t n, struct buf *out);
+void replay_audit_json(const struct audited_operator *rows, size_t n, int release, struct buf *out);
 
 #endif

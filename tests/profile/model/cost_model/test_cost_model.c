@@ -27,6 +27,17 @@ static const char DISPATCHES[] =
     "{\"mode\": \"ProxyTorchDispatchMode\", \"op\": \"aten.add.Tensor\", \"count\": 1, \"ns\": 7, "
     "\"self_ns\": 5}";
 
+static const char COSTS[] =
+    "{\"cost\": \"tree_map\", \"caller\": \"torch._x\", \"count\": 2, \"ns\": 9, "
+    "\"self_ns\": 6}\n"
+    "{\"cost\": \"arg_tree_leaves\", \"caller\": \"torch._y\", \"count\": 1, \"self_ns\": 4}\n"
+    "{\"cost\": \"device\", \"caller\": \"torch._x\", \"count\": 5, \"self_ns\": 3}";
+
+static const char ENV_CALLS[] =
+    "{\"call\": \"evaluate_expr\", \"orig_expr\": \"Eq(s77, 1)\", \"ns\": 40}\n"
+    "{\"call\": \"evaluate_expr\", \"orig_expr\": true, \"ns\": 2}\n"
+    "{\"call\": \"some_method\", \"ns\": 1}";
+
 static const char HUGE[] =
     "{\"mode\": \"FakeTensorMode\", \"op\": \"aten.add.Tensor\", \"cache\": \"hit\", "
     "\"count\": 18446744073709551615, \"ns\": 18446744073709551615, "
@@ -73,6 +84,35 @@ static void test_measured(void **state)
     assert_int_equal(row_named(m, "FakeTensorMode: decomposition")->ns, 40);
     assert_int_equal(row_named(m, "FakeTensorMode: meta kernel")->ns, 50);
     assert_int_equal(row_named(m, "ProxyTorchDispatchMode dispatch")->ns, 5);
+    made_drop(&made);
+}
+
+static void check_inside(const struct cost_model *m, const char *name, uint64_t count, int64_t ns)
+{
+    uint32_t i = 0;
+    while (i < m->n_inside && strcmp(m->inside[i].name, name) != 0)
+        i++;
+    assert_true(i < m->n_inside);
+    assert_int_equal(m->inside[i].count, count);
+    assert_int_equal(m->inside[i].ns, ns);
+}
+
+static void test_inside(void **state)
+{
+    struct log_make log = deep_log(DISPATCHES);
+    (void)state;
+    log.context = LOG_COMPILE(0, 0, 1);
+    log_put(&log, "\"symtape_costs\": {}", COSTS);
+    log_put(&log, "\"symtape_shape_env\": {\"env\": 0}", ENV_CALLS);
+    struct made made = made_profile(&log, &ASKED);
+    const struct cost_model *m = &made.profile->cost_model;
+    assert_int_equal(m->n_inside, 5);
+    assert_int_equal(m->inside[0].ns, 40); /* by time */
+    check_inside(m, "pytree", 3, 10);
+    check_inside(m, "FakeTensor.device", 5, 3);
+    check_inside(m, "ShapeEnv.evaluate_expr, 1 to 20 characters", 1, 40);
+    check_inside(m, "ShapeEnv.evaluate_expr of a constant", 1, 2);
+    check_inside(m, "other methods of ShapeEnv", 1, 1);
     made_drop(&made);
 }
 
@@ -133,9 +173,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measured),  cmocka_unit_test(test_estimated),
-        cmocka_unit_test(test_not_asked), cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_measured),  cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_estimated), cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_huge),      cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "tests/log_make.h"
 #include "tests/trace/log/side_make.h"
-#include "trace/events/deep.h"
+#include "trace/events/deep/deep.h"
 #include "trace/graphs.h"
 #include "trace/log/deep/deep_pack.h"
 #include "trace/record/record_deep.h"

@@ -1,4 +1,4 @@
-#include "trace/events/deep.h"
+#include "trace/events/deep/deep.h"
 
 #include "trace/base/vec.h"
 #include "trace/graph/traceback.h"

@@ -8,7 +8,7 @@
  * A trace that was not recorded deeply gives empty lists. Rows of equal meaning are listed as
  * recorded: one for each operator, depth, stack and result of an attempt. Rows that are no JSON, or
  * that lack a field, are skipped and counted. Calls into ShapeEnv and partial graphs are not read
- * here: the former are for tests/conform_env, the latter are graphs (trace/graphs.h). */
+ * here: trace/events/deep/env_calls.h reads the former, the latter are graphs (trace/graphs.h). */
 #ifndef SYMTAPE_TRACE_EVENTS_DEEP_H
 #define SYMTAPE_TRACE_EVENTS_DEEP_H
 

@@ -1,5 +1,5 @@
 #include "tests/log_make.h"
-#include "trace/events/deep.h"
+#include "trace/events/deep/deep.h"
 
 static const char *const rows =
     "{\"stack\": 0, \"frames\": [[\"/a/m.py\", 3, \"main\", \"f(x)\"], [\"/a/m.py\", 9, \"f\"]]}\n"

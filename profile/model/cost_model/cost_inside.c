@@ -1,0 +1,104 @@
+#include "profile/model/cost_model/cost_inside.h"
+
+#include "profile/model/build.h"
+#include "trace/base/number.h"
+#include "trace/events/deep/env_calls.h"
+
+enum inside_kind {
+#define INSIDE_COST(id, name, cost)   INSIDE_##id,
+#define INSIDE_EXPR(id, name, most)   INSIDE_##id,
+#define INSIDE_CALL(id, name, method) INSIDE_##id,
+#include "profile/model/cost_model/cost_inside.def"
+#undef INSIDE_COST
+#undef INSIDE_EXPR
+#undef INSIDE_CALL
+    INSIDE_KINDS
+};
+
+static const struct inside_row {
+    const char *name;
+    const char *cost, *method; /* NULL: does not count */
+    uint32_t most_characters;
+} INSIDE[INSIDE_KINDS] = {
+#define INSIDE_COST(id, name, cost)   { name, cost, NULL, 0 },
+#define INSIDE_EXPR(id, name, most)   { name, NULL, "evaluate_expr", most },
+#define INSIDE_CALL(id, name, method) { name, NULL, method, UINT32_MAX },
+#include "profile/model/cost_model/cost_inside.def"
+#undef INSIDE_COST
+#undef INSIDE_EXPR
+#undef INSIDE_CALL
+};
+
+struct inside_build {
+    struct profile_build *b;
+    const struct build_input *in;
+    struct cost_inside kinds[INSIDE_KINDS];
+};
+
+static void add_inside(struct cost_inside *to, uint64_t count, uint64_t ns)
+{
+    to->count += count;
+    build_add_ns(&to->ns, i64_saturated(ns));
+}
+
+static void add_costs(struct inside_build *m)
+{
+    for (uint32_t i = 0; i < m->in->deep->n_costs; i++) {
+        const struct deep_cost *cost = &m->in->deep->costs[i];
+        for (unsigned kind = 0; kind < INSIDE_KINDS; kind++) {
+            const char *part = INSIDE[kind].cost;
+            if (part && str_find(cost->cost, str_of(part)) < cost->cost.n &&
+                build_takes(m->b, m->in, cost->record)) {
+                add_inside(&m->kinds[kind], cost->count, cost->self_ns);
+                break;
+            }
+        }
+    }
+}
+
+static void add_env_call(void *user, const struct env_call *call)
+{
+    struct inside_build *m = user;
+    unsigned kind = 0;
+    while (!INSIDE[kind].method || call->characters > INSIDE[kind].most_characters ||
+           (*INSIDE[kind].method && !str_is(call->method, INSIDE[kind].method)))
+        kind++; /* the last row takes all calls */
+    if (build_takes(m->b, m->in, call->record))
+        add_inside(&m->kinds[kind], 1, call->ns);
+}
+
+static int by_inside_time(const void *a, const void *b)
+{
+    const struct cost_inside *x = a, *y = b;
+    int order = build_descending(x->ns, y->ns);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+static bool list_inside(struct inside_build *m)
+{
+    struct cost_model *model = &m->b->profile.cost_model;
+    struct cost_inside *rows = arena_array(&m->b->arena, struct cost_inside, INSIDE_KINDS);
+    for (unsigned kind = 0; kind < INSIDE_KINDS && rows; kind++) {
+        struct cost_inside row = m->kinds[kind];
+        row.name = INSIDE[kind].name;
+        row.share = model->wall_ns ? (double)row.ns / (double)model->wall_ns : 0;
+        if (row.count)
+            rows[model->n_inside++] = row;
+    }
+    if (rows)
+        qsort(rows, model->n_inside, sizeof *rows, by_inside_time);
+    model->inside = rows;
+    return rows != NULL;
+}
+
+bool find_inside(struct profile_build *b, struct err *err)
+{
+    struct inside_build m = { .b = b };
+    for (uint32_t i = 0; i < b->profile.n_traces; i++) {
+        m.in = &b->inputs[i];
+        add_costs(&m);
+        if (!env_calls_read(m.in->trace, add_env_call, &m, err))
+            return false;
+    }
+    return list_inside(&m) || err_nomem(err);
+}
