@@ -412,5 +412,5 @@ def vmap_convolutions():
     weight, bias = R(4, 3, 3), R(4)
     infer(torch.vmap(lambda x: F.conv1d(x, weight, bias, padding=1)), (R(5, 2, 3, 8),), (R(6, 3, 3, 9),))
     infer(torch.vmap(lambda x, w: F.conv2d(x, w)), (R(5, 2, 3, 8, 8), R(5, 4, 3, 3, 3)), (R(6, 3, 3, 9, 9), R(6, 4, 3, 3, 3)))
-    infer(torch.vmap(F.conv1d, (None, 0, 0)), (R(2, 3, 8), R(5, 4, 3, 3), R(5, 4)), (R(3, 3, 9), R(6, 4, 3, 3), R(6, 4)))
+    infer(torch.vmap(lambda x, w: F.conv1d(x, w, bias), (None, 0)), (R(2, 3, 8), R(5, 4, 3, 3)), (R(3, 3, 9), R(6, 4, 3, 3)))
     infer(torch.vmap(F.conv_transpose1d), (R(5, 2, 3, 8), R(5, 3, 4, 3)), (R(6, 3, 3, 9), R(6, 3, 4, 3)))
